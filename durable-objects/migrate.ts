@@ -1,0 +1,18 @@
+/** One step of an object's schema. Append-only: a step that has been deployed is never changed. */
+export type Migration = { id: number; description: string; sql: string };
+
+/** Brings the object's tables up to date, each step in a transaction of its own. Called by the constructor. */
+export function migrate(storage: DurableObjectStorage, migrations: readonly Migration[]): void {
+  // A table, since objects refuse PRAGMA user_version.
+  storage.sql.exec("CREATE TABLE IF NOT EXISTS applied_migrations (id INTEGER PRIMARY KEY)");
+  const { applied } = storage.sql
+    .exec<{ applied: number }>("SELECT COALESCE(MAX(id), 0) AS applied FROM applied_migrations")
+    .one();
+  for (const { id, sql } of migrations) {
+    if (id <= applied) continue;
+    storage.transactionSync(() => {
+      storage.sql.exec(sql);
+      storage.sql.exec("INSERT INTO applied_migrations (id) VALUES (?)", id);
+    });
+  }
+}

@@ -1,0 +1,78 @@
+import { entrySchema } from "../entry-store.ts";
+import type { Migration } from "../migrate.ts";
+
+/**
+ * The tables of a user's object. `position` places a message among all of the user's messages (see
+ * thread-store.ts); `n` names a document of the search index: a message's is its position, a memory's is a
+ * number below the first position, never used twice.
+ */
+export const migrations: readonly Migration[] = [
+  {
+    id: 1,
+    description: "threads, messages, entries, the search index and the intents of memory writes",
+    sql: `
+      CREATE TABLE owner (id TEXT NOT NULL);
+
+      CREATE TABLE threads (
+        n INTEGER PRIMARY KEY AUTOINCREMENT,
+        id TEXT NOT NULL UNIQUE,
+        title TEXT NOT NULL,
+        agent TEXT,
+        resource_slug TEXT,
+        record_id TEXT,
+        metadata TEXT,
+        length INTEGER NOT NULL DEFAULT 0,
+        last_seq INTEGER NOT NULL DEFAULT 0,
+        created_at INTEGER NOT NULL,
+        updated_at INTEGER NOT NULL
+      );
+      CREATE INDEX threads_by_update ON threads (updated_at DESC, n);
+
+      CREATE TABLE messages (
+        position INTEGER PRIMARY KEY,
+        body BLOB NOT NULL,
+        created_at INTEGER NOT NULL
+      );
+      CREATE TABLE message_pieces (
+        position INTEGER NOT NULL,
+        piece INTEGER NOT NULL,
+        body BLOB NOT NULL,
+        PRIMARY KEY (position, piece)
+      );
+
+      ${entrySchema}
+
+      CREATE TABLE documents (
+        n INTEGER PRIMARY KEY,
+        kind TEXT NOT NULL,
+        text TEXT NOT NULL,
+        memory_id TEXT,
+        dedupe_key TEXT,
+        record TEXT NOT NULL,
+        created_at INTEGER NOT NULL
+      );
+      CREATE UNIQUE INDEX documents_by_memory ON documents (memory_id) WHERE memory_id IS NOT NULL;
+      CREATE UNIQUE INDEX documents_by_dedupe_key ON documents (dedupe_key) WHERE dedupe_key IS NOT NULL;
+      CREATE TABLE memory_documents (last INTEGER NOT NULL);
+      INSERT INTO memory_documents (last) VALUES (0);
+      CREATE VIRTUAL TABLE words USING fts5 (
+        text, content = '', contentless_delete = 1, tokenize = 'porter unicode61'
+      );
+      CREATE TABLE vectors (
+        n INTEGER PRIMARY KEY,
+        model TEXT NOT NULL,
+        scale REAL NOT NULL,
+        data BLOB NOT NULL
+      );
+      CREATE TABLE unembedded (n INTEGER PRIMARY KEY);
+
+      CREATE TABLE intents (
+        n INTEGER PRIMARY KEY AUTOINCREMENT,
+        memory_id TEXT NOT NULL,
+        intent TEXT NOT NULL,
+        attempts INTEGER NOT NULL DEFAULT 0,
+        due_at INTEGER NOT NULL
+      );
+    `,
+  },
+];

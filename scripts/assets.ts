@@ -1,0 +1,33 @@
+// Assembles the static assets of one environment: `node scripts/assets.ts OUT PART...`.
+// Parts: `docs` (the API reference's script and style, from swagger-ui-dist, so that /docs works offline)
+// and `model` (the embedded embedding model, left out where Workers AI embeds).
+import { cpSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+const swagger = dirname(fileURLToPath(import.meta.resolve("swagger-ui-dist/package.json")));
+const parts: Record<string, [from: string, to: string][]> = {
+  docs: [
+    [join(root, "assets/docs"), "docs"],
+    [join(swagger, "swagger-ui-bundle.js"), "docs/swagger-ui-bundle.js"],
+    [join(swagger, "swagger-ui.css"), "docs/swagger-ui.css"],
+  ],
+  model: [[join(root, "assets/model"), "model"]],
+};
+
+/** True when `to` is not yet a copy of `from`; a copy in place is left alone, as a server may be serving it. */
+function differs(from: string, to: string): boolean {
+  const source = statSync(from);
+  const copy = statSync(to, { throwIfNoEntry: false });
+  return source.isDirectory() || copy?.size !== source.size || copy.mtimeMs < source.mtimeMs;
+}
+
+const [out, ...names] = process.argv.slice(2);
+const unknown = names.find((name) => parts[name] === undefined);
+if (out === undefined || names.length === 0 || unknown !== undefined) {
+  console.error(`usage: node scripts/assets.ts OUT PART...   (parts: ${Object.keys(parts).join(", ")})`);
+  process.exit(2);
+}
+for (const [from, to] of names.flatMap((name) => parts[name] ?? []))
+  cpSync(from, join(root, out, to), { recursive: true, filter: differs });

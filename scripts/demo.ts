@@ -1,0 +1,182 @@
+// `npm run demo`: plays a conversation into a running Cairn, asks questions, and shows what is recalled.
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { parseArgs } from "node:util";
+import { type Cairn, cairn, type RecallAnswer } from "../src/client/index.ts";
+import {
+  type Conversation,
+  contentOf,
+  type Question,
+  readConversations,
+  turnsOf,
+} from "./demo/conversation.ts";
+import { plainFts5 } from "./demo/floor.ts";
+import { bold, faint, oneLine, percentile, progress } from "./demo/terminal.ts";
+import { developmentToken, freePort, type LocalServer, startLocalServer } from "./local-server.ts";
+
+const K = 10;
+const SHOWN_HITS = 3;
+const SHOWN_QUESTIONS = 8;
+const ADVERSARIAL = 5;
+
+type Scores = { questions: number; ours: number; floor: number; times: number[] };
+
+/** The share of the evidence that is among the ids. */
+const share = (evidence: readonly string[], ids: readonly string[]): number =>
+  evidence.filter((id) => ids.includes(id)).length / evidence.length;
+
+async function appendTurns(
+  client: Cairn,
+  user: string,
+  conversation: Conversation,
+): Promise<{ threadId: string; turnIds: Map<number, string> }> {
+  const turns = turnsOf(conversation);
+  const thread = await client.threads.create(user, { title: conversation.id, agent: "demo" });
+  const turnIds = new Map<number, string>();
+  const speakers = [...new Set(turns.map(({ speaker }) => speaker))];
+  const draw = progress("appending the turns", turns.length);
+  for (const [i, turn] of turns.entries()) {
+    const role = turn.speaker === speakers[0] ? "user" : "assistant";
+    const { firstSeq } = await client.threads.append(thread.id, [
+      { role, name: turn.speaker, content: contentOf(turn) },
+    ]);
+    if (firstSeq !== undefined) turnIds.set(firstSeq, turn.id);
+    draw(i + 1);
+  }
+  return { threadId: thread.id, turnIds };
+}
+
+/** Remembers the facts in order; one that replaces another makes Cairn forget that one. */
+async function rememberFacts(client: Cairn, user: string, { facts }: Conversation): Promise<void> {
+  if (facts.length === 0) return;
+  const draw = progress("remembering the facts", facts.length);
+  const ids = new Map<string, string>();
+  for (const [i, { id, text, tags, replaces }] of facts.entries()) {
+    const outdated = replaces === undefined ? undefined : ids.get(replaces);
+    if (outdated !== undefined) await client.memories.forget(user, outdated);
+    ids.set(id, (await client.memories.remember(user, { text, ...(tags && { tags }) })).id);
+    draw(i + 1);
+  }
+}
+
+/** Waits until everything is found by meaning too; words find it from the first moment on. */
+async function waitForVectors(client: Cairn, user: string): Promise<void> {
+  let draw: ((done: number) => void) | undefined;
+  for (;;) {
+    const { freshness } = await client.recall(user, { query: "anything", k: 1 });
+    draw ??= progress("indexing by meaning", freshness.indexed);
+    draw(freshness.indexed - freshness.pending);
+    if (freshness.pending === 0) return;
+    await sleep(200);
+  }
+}
+
+function show(
+  { question }: Question,
+  { hits, degraded }: RecallAnswer,
+  { ms, turnIds }: { ms: number; turnIds: Map<number, string> },
+): void {
+  console.log(`\n  ${bold(question)}  ${faint(`${ms.toFixed(0)} ms${degraded ? ", degraded" : ""}`)}`);
+  for (const { score, kind, text, why, seq } of hits.slice(0, SHOWN_HITS)) {
+    const found = [why.lexical && `words #${why.lexical}`, why.vector && `meaning #${why.vector}`]
+      .filter(Boolean)
+      .join(", ");
+    const source = kind === "message" ? (turnIds.get(seq ?? 0) ?? kind) : kind;
+    console.log(`    ${score.toFixed(2)}  ${source.padEnd(7)} ${oneLine(text, 76)}  ${faint(found)}`);
+  }
+}
+
+async function play(client: Cairn, user: string, conversation: Conversation): Promise<Scores> {
+  const turns = turnsOf(conversation);
+  const scored = conversation.questions.filter(
+    ({ category, evidence }) => category !== ADVERSARIAL && evidence.length > 0,
+  );
+  console.log(
+    `\n${bold(conversation.id)}: ${conversation.sessions.length} sessions, ${turns.length} turns, ` +
+      `${conversation.facts.length} facts, ${conversation.questions.length} questions`,
+  );
+  const { threadId, turnIds } = await appendTurns(client, user, conversation);
+  await rememberFacts(client, user, conversation);
+  await waitForVectors(client, user);
+
+  const times: number[] = [];
+  const shown = conversation.questions
+    .filter(({ category }) => category !== ADVERSARIAL)
+    .slice(0, SHOWN_QUESTIONS);
+  for (const question of shown) {
+    const started = performance.now();
+    const answer = await client.recall(user, { query: question.question, k: K });
+    show(question, answer, { ms: performance.now() - started, turnIds });
+  }
+
+  const floor = plainFts5(turns);
+  const scores = { questions: scored.length, ours: 0, floor: 0, times };
+  if (scored.length === 0) return scores;
+  console.log();
+  const draw = progress("asking every question", scored.length);
+  for (const [i, { question, evidence }] of scored.entries()) {
+    const started = performance.now();
+    const { hits } = await client.recall(user, { query: question, k: K, threadId, kinds: ["message"] });
+    times.push(performance.now() - started);
+    scores.ours += share(
+      evidence,
+      hits.map(({ seq }) => turnIds.get(seq ?? 0) ?? ""),
+    );
+    scores.floor += share(evidence, floor(question, K));
+    draw(i + 1);
+  }
+  return scores;
+}
+
+function summarise(all: readonly Scores[]): void {
+  const questions = all.reduce((sum, one) => sum + one.questions, 0);
+  if (questions === 0) return;
+  const percent = (arm: "ours" | "floor") =>
+    `${((100 * all.reduce((sum, one) => sum + one[arm], 0)) / questions).toFixed(1)} %`;
+  const times = all.flatMap((one) => one.times);
+  console.log(`
+${bold(`Evidence Recall@${K}`)} over ${questions} questions: the share of the turns that hold the answer among the first ${K}
+  Cairn        ${percent("ours")}
+  plain FTS5   ${percent("floor")}
+  recall takes ${percentile(times, 0.5).toFixed(1)} ms (p50), ${percentile(times, 0.95).toFixed(1)} ms (p95), over HTTP through wrangler's development proxy`);
+}
+
+/** The server that `npm start` runs, if it is up; else one of the demo's own, with state that goes with it. */
+async function findOrStart(): Promise<{ url: string; stop: () => Promise<void> }> {
+  const url = `http://127.0.0.1:${process.env.PORT ?? 8787}`;
+  const up = await fetch(`${url}/health`).then(
+    (health) => health.ok,
+    () => false,
+  );
+  if (up) return { url, stop: async () => {} };
+  console.log("No Cairn is up; starting one for the demo …");
+  const state = mkdtempSync(join(tmpdir(), "cairn-demo-"));
+  const server: LocalServer = await startLocalServer({ port: await freePort(), state });
+  return {
+    url: server.url,
+    stop: async () => {
+      await server.stop();
+      rmSync(state, { recursive: true, force: true });
+    },
+  };
+}
+
+const { values } = parseArgs({ options: { file: { type: "string" } } });
+const conversations = readConversations(
+  values.file ?? join(import.meta.dirname, "../examples/moving-house.json"),
+);
+const { url, stop } = await findOrStart();
+console.log(`Cairn is up at ${url}`);
+try {
+  const all: Scores[] = [];
+  for (const conversation of conversations) {
+    const user = `demo-${randomUUID()}`;
+    all.push(await play(cairn({ url, token: await developmentToken(user) }), user, conversation));
+  }
+  summarise(all);
+} finally {
+  await stop();
+}

@@ -1,0 +1,48 @@
+// The format of conversation files, which examples/moving-house.json and the public benchmark files share.
+import { readFileSync } from "node:fs";
+import { z } from "zod";
+
+const turn = z.object({
+  id: z.string(),
+  speaker: z.string(),
+  text: z.string(),
+  caption: z.string().optional(),
+});
+const question = z.object({
+  question: z.string(),
+  /** The ids of the turns that hold the answer. */
+  evidence: z.array(z.string()).default([]),
+  /** 5: adversarial, about something that was never said; left out of scores. */
+  category: z.number().optional(),
+});
+const fact = z.object({
+  id: z.string(),
+  text: z.string(),
+  tags: z.array(z.string()).optional(),
+  /** The fact that this one takes the place of, since something has changed. */
+  replaces: z.string().optional(),
+});
+const conversation = z.object({
+  id: z.string(),
+  sessions: z.array(z.object({ date: z.string().optional(), turns: z.array(turn) })),
+  facts: z.array(fact).default([]),
+  questions: z.array(question).default([]),
+});
+const file = z.object({ conversations: z.array(conversation).min(1) });
+
+export type Turn = z.infer<typeof turn>;
+export type Question = z.infer<typeof question>;
+export type Conversation = z.infer<typeof conversation>;
+
+export const turnsOf = (one: Conversation): Turn[] => one.sessions.flatMap(({ turns }) => turns);
+
+/** What is said in a turn, with what its picture shows. */
+export const contentOf = ({ text, caption }: Turn): string =>
+  caption === undefined ? text : `${text} [${caption}]`;
+
+/** Reads and checks a conversation file; throws with the offending field if it is none. */
+export function readConversations(path: string): Conversation[] {
+  const read = file.safeParse(JSON.parse(readFileSync(path, "utf8")));
+  if (!read.success) throw new Error(`${path} is no conversation file:\n${z.prettifyError(read.error)}`);
+  return read.data.conversations;
+}

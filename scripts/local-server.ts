@@ -1,0 +1,166 @@
+// Runs the Worker under wrangler, on loopback, with its state on disk: for `npm start`, the demo and the tests.
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { mintToken } from "../src/auth/token.ts";
+
+const root = join(import.meta.dirname, "..");
+const wrangler = join(root, "node_modules/wrangler/bin/wrangler.js");
+const START_WITHIN_MS = 60_000;
+const STOP_WITHIN_MS = 5_000;
+
+/** No look-up of the outside world: not of `Request.cf`, not for updates, not for telemetry. */
+const quiet = {
+  ...process.env,
+  CLOUDFLARE_CF_FETCH_ENABLED: "false",
+  WRANGLER_SEND_METRICS: "false",
+  WRANGLER_SEND_ERROR_REPORTS: "false",
+  WRANGLER_HIDE_BANNER: "true",
+  NO_UPDATE_NOTIFIER: "1",
+  CI: "true",
+};
+
+/** A reason that the person at the terminal can do something about: shown without a stack. */
+export class CannotStart extends Error {
+  override readonly name = "CannotStart";
+}
+
+export type LocalServer = {
+  url: string;
+  /** Resolves when the server has ended by itself. */
+  ended: Promise<void>;
+  stop: () => Promise<void>;
+};
+
+/** The development secret in `.dev.vars`: made at random if there is none, kept if there is. */
+export function developmentSecret(): string {
+  const file = join(root, ".dev.vars");
+  const text = existsSync(file) ? readFileSync(file, "utf8") : "";
+  const kept = /^\s*CAIRN_SECRET\s*=\s*"?([^"\r\n]*)"?\s*$/m.exec(text)?.[1];
+  if (kept !== undefined) return kept;
+  const secret = randomBytes(32).toString("base64url");
+  const newline = text === "" || text.endsWith("\n") ? "" : "\n";
+  appendFileSync(file, `${newline}CAIRN_SECRET=${secret}\n`, { mode: 0o600 });
+  return secret;
+}
+
+/** A token for `user` that may read, write and cache, for a day. */
+export const developmentToken = (user: string): Promise<string> =>
+  mintToken(developmentSecret(), {
+    user,
+    scope: ["read", "write", "cache"],
+    expiresAt: Math.floor(Date.now() / 1000) + 24 * 60 * 60,
+  });
+
+/** Starts on `port` with the state in `state` (made if missing, with the migrations applied). */
+export async function startLocalServer({
+  port,
+  state,
+}: {
+  port: number;
+  state: string;
+}): Promise<LocalServer> {
+  await demandFree(port);
+  developmentSecret();
+  await applyMigrations(state);
+  const child = runWrangler([
+    "dev",
+    "--ip",
+    "127.0.0.1",
+    "--port",
+    String(port),
+    "--persist-to",
+    state,
+    "--inspector-port",
+    "0",
+    "--log-level",
+    "error",
+    "--show-interactive-dev-session=false",
+  ]);
+  const output = outputOf(child);
+  // What the Worker logs is for the person at the terminal, once it runs.
+  const ended = new Promise<void>((resolve) => void child.once("exit", () => resolve()));
+  const url = `http://127.0.0.1:${port}`;
+  const server = { url, ended, stop: () => stop(child, ended) };
+  const dead = ended.then(() => {
+    throw new CannotStart(`wrangler ended before it served:\n${output.text}`);
+  });
+  try {
+    await Promise.race([healthy(url), dead]);
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
+  dead.catch(() => {});
+  output.forward();
+  return server;
+}
+
+function runWrangler(args: string[]): ChildProcess {
+  return spawn(process.execPath, [wrangler, ...args], {
+    cwd: root,
+    env: quiet,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+}
+
+/** Collects what the child prints, until it is forwarded to this terminal. */
+function outputOf(child: ChildProcess): { text: string; forward: () => void } {
+  const output = { text: "", forwarding: false, forward: () => void (output.forwarding = true) };
+  for (const stream of [child.stdout, child.stderr])
+    stream?.on("data", (chunk: Buffer) => {
+      if (output.forwarding) process.stderr.write(chunk);
+      else output.text += chunk.toString();
+    });
+  return output;
+}
+
+async function applyMigrations(state: string): Promise<void> {
+  const child = runWrangler(["d1", "migrations", "apply", "DB", "--local", "--persist-to", state]);
+  const output = outputOf(child);
+  const code = await new Promise<number | null>((resolve) => void child.once("exit", resolve));
+  if (code !== 0) throw new CannotStart(`The local database could not be set up:\n${output.text}`);
+}
+
+async function demandFree(port: number): Promise<void> {
+  const free = await new Promise<boolean>((resolve) => {
+    const probe = createServer();
+    probe.once("error", () => resolve(false));
+    probe.listen(port, "127.0.0.1", () => probe.close(() => resolve(true)));
+  });
+  if (!free) throw new CannotStart(`Port ${port} is taken. Choose another one: PORT=${port + 1} npm start`);
+}
+
+/** A free port, for tests and for the demo. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once("error", reject);
+    probe.listen(0, "127.0.0.1", () => {
+      const address = probe.address();
+      probe.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
+    });
+  });
+}
+
+async function healthy(url: string): Promise<void> {
+  for (const started = Date.now(); Date.now() - started < START_WITHIN_MS; await sleep(100)) {
+    const health = await fetch(`${url}/health`).catch(() => null);
+    if (health === null) continue;
+    const body = await health.text();
+    if (health.ok) return;
+    throw new CannotStart(`The Worker started, but is not healthy: ${body}`);
+  }
+  throw new CannotStart(`The Worker did not answer within ${START_WITHIN_MS / 1000} s`);
+}
+
+async function stop(child: ChildProcess, ended: Promise<void>): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill("SIGTERM");
+  await Promise.race([ended, sleep(STOP_WITHIN_MS)]);
+  child.kill("SIGKILL");
+  await ended;
+}

@@ -1,0 +1,48 @@
+// `npm start`: sets everything up, serves until Ctrl-C, and says how to try it.
+import { join } from "node:path";
+import { CannotStart, developmentToken, type LocalServer, startLocalServer } from "./local-server.ts";
+
+const port = Number(process.env.PORT ?? 8787);
+const state = process.env.CAIRN_STATE ?? join(import.meta.dirname, "..", ".wrangler", "state");
+
+function welcome(url: string, token: string): string {
+  return `
+Cairn is up at ${url} (API reference: ${url}/docs). Ctrl-C stops it; what it remembers stays.
+
+A token for the user "alice", good for a day:
+
+export TOKEN=${token}
+
+Remember something, recall it, and see what is there:
+
+curl -s ${url}/v1/users/alice/memories -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" -d '{"text":"I moved to Lisbon in March"}'
+curl -s ${url}/v1/users/alice/recall -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" -d '{"query":"where do I live?"}'
+curl -s ${url}/v1/users/alice/memories -H "Authorization: Bearer $TOKEN"
+`;
+}
+
+async function main(): Promise<number> {
+  if (!Number.isInteger(port) || port < 1 || port > 65_535) {
+    console.error(`PORT must be a number from 1 to 65535, not '${process.env.PORT}'.`);
+    return 1;
+  }
+  console.log("Setting up the local database and starting the Worker …");
+  let server: LocalServer;
+  try {
+    server = await startLocalServer({ port, state });
+  } catch (error) {
+    if (!(error instanceof CannotStart)) throw error;
+    console.error(error.message);
+    return 1;
+  }
+  console.log(welcome(server.url, await developmentToken("alice")));
+  const asked = new Promise<"asked">((resolve) => {
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () => resolve("asked"));
+  });
+  const why = await Promise.race([asked, server.ended.then(() => "ended" as const)]);
+  await server.stop();
+  if (why === "ended") console.error("The Worker ended by itself.");
+  return why === "asked" ? 0 : 1;
+}
+
+process.exitCode = await main();

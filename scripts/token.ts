@@ -1,0 +1,44 @@
+// `npm run token -- --user alice --scope read,write --ttl 1h`: mints a token with the secret of `.dev.vars`, or
+// with CAIRN_SECRET if it is set (a deployment's).
+import { parseArgs } from "node:util";
+import { isSecret, mintToken, type Scope, SECRET_BYTES, scopes } from "../src/auth/token.ts";
+import { byteLength, limits } from "../src/limits.ts";
+import { developmentSecret } from "./local-server.ts";
+
+const usage = `usage: npm run token -- --user ID [--scope ${scopes.join(",")}] [--ttl 1h]
+  --user   whose memory the token opens; '*' opens every user's (for servers)
+  --scope  what it may do: ${scopes.join(", ")}; read,write unless set
+  --ttl    how long it holds: a number and s, m, h or d; 1h unless set`;
+
+const SECONDS: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400 };
+
+function refuse(reason: string): never {
+  console.error(`${reason}\n\n${usage}`);
+  process.exit(2);
+}
+
+function options() {
+  try {
+    return parseArgs({
+      options: { user: { type: "string" }, scope: { type: "string" }, ttl: { type: "string" } },
+    }).values;
+  } catch (error) {
+    return refuse(error instanceof Error ? error.message : String(error));
+  }
+}
+
+const isScope = (word: string): word is Scope => (scopes as readonly string[]).includes(word);
+
+const { user, scope: scopeList = "read,write", ttl = "1h" } = options();
+if (user === undefined || user === "") refuse("--user is required.");
+if (byteLength(user) > limits.userId || user === "." || user === "..") refuse("--user is no user id.");
+const words = scopeList.split(/[ ,]+/).filter((word) => word !== "");
+const unknown = words.find((word) => !isScope(word));
+if (unknown !== undefined || words.length === 0) refuse(`--scope: '${unknown ?? scopeList}' is no scope.`);
+const [, count, unit = ""] = /^(\d{1,9})([smhd])$/.exec(ttl) ?? [];
+if (count === undefined || Number(count) === 0) refuse(`--ttl: '${ttl}' is no duration.`);
+const secret = process.env.CAIRN_SECRET ?? developmentSecret();
+if (!isSecret(secret)) refuse(`CAIRN_SECRET is shorter than ${SECRET_BYTES} bytes.`);
+
+const expiresAt = Math.floor(Date.now() / 1000) + Number(count) * (SECONDS[unit] ?? 0);
+console.log(await mintToken(secret, { user, scope: words.filter(isScope), expiresAt }));

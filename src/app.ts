@@ -1,0 +1,98 @@
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import { bodyLimit } from "hono/body-limit";
+import { requestId } from "hono/request-id";
+import { timing } from "hono/timing";
+import { PROMPT_CACHE_SHARDS } from "../durable-objects/prompt-cache.ts";
+import type { UserMemory } from "../durable-objects/user-memory.ts";
+import packageJson from "../package.json" with { type: "json" };
+import { type Bindings, type Ports, portsOf } from "./bindings.ts";
+import { fail } from "./errors.ts";
+import { authenticate, ownThreadOnly, ownUserOnly, requireSecret } from "./http/authenticate.ts";
+import type { AppEnv, Remote, Services } from "./http/context.ts";
+import { configuredCors } from "./http/cors.ts";
+import { onError, Refusal } from "./http/failure.ts";
+import { jsonBody } from "./http/json-body.ts";
+import { decodablePath } from "./http/path.ts";
+import { newRouter } from "./http/router.ts";
+import { securityHeaders } from "./http/security-headers.ts";
+import { unknownRoute } from "./http/unknown-route.ts";
+import { shardOf } from "./ids.ts";
+import { limits } from "./limits.ts";
+import { cache } from "./routes/cache.ts";
+import { documents } from "./routes/documents.ts";
+import { entries } from "./routes/entries.ts";
+import { health } from "./routes/health.ts";
+import { memories } from "./routes/memories.ts";
+import { threads } from "./routes/threads.ts";
+
+/** The Worker's HTTP surface. `makePorts` is for the tests, which put doubles in the place of what can fail. */
+export function createApp(makePorts: (env: Bindings) => Ports = portsOf): OpenAPIHono<AppEnv> {
+  const app = newRouter();
+
+  app.use(requestId({ limitLength: 128 }));
+  app.use(timing());
+  app.use(securityHeaders);
+  app.use(async (c, next) => {
+    c.set("services", services(c.env, makePorts(c.env)));
+    await next();
+  });
+  app.use(configuredCors);
+  app.use(decodablePath);
+  app.use(
+    bodyLimit({
+      maxSize: limits.body,
+      onError: () => {
+        throw new Refusal(fail("body_too_large"));
+      },
+    }),
+  );
+
+  app.route("/", health);
+  app.use(requireSecret);
+  app.route("/", documents);
+  app.use("/v1/*", authenticate, jsonBody);
+  app.use("/v1/users/:user/*", ownUserOnly);
+  app.use("/v1/threads/:id/*", ownThreadOnly);
+  for (const routes of [entries, threads, memories, cache]) app.route("/", routes);
+
+  app.openAPIRegistry.registerComponent("securitySchemes", "bearer", {
+    type: "http",
+    scheme: "bearer",
+    bearerFormat: "JWT",
+    description: "A signed token (HS256) with the claims `sub` (a user, or `*`), `scope` and `exp`.",
+  });
+  app.doc31("/openapi.json", {
+    openapi: "3.1.0",
+    info: {
+      title: "Cairn",
+      version: packageJson.version,
+      description: packageJson.description,
+      license: { name: packageJson.license, url: "https://www.apache.org/licenses/LICENSE-2.0" },
+    },
+    servers: [{ url: "/" }],
+  });
+
+  app.onError(onError);
+  app.notFound(unknownRoute(app.routes));
+  return app;
+}
+
+function services(env: Bindings, ports: Ports): Services {
+  return {
+    ...ports,
+    corsOrigins: (env.CORS_ORIGINS ?? "")
+      .split(",")
+      .map((origin) => origin.trim())
+      .filter((origin) => origin !== ""),
+    ...(env.CAIRN_SECRET !== undefined && { secret: env.CAIRN_SECRET }),
+    // A stub is what `Remote` says it is: see there why the compiler cannot follow.
+    userMemory: (owner) => env.USER_MEMORY.getByName(owner) as unknown as Remote<UserMemory>,
+    promptCache: async (key) =>
+      env.PROMPT_CACHE.getByName(`shard-${await shardOf(key, PROMPT_CACHE_SHARDS)}`),
+    asset: async (request) => {
+      const response = await env.ASSETS.fetch(request);
+      // A copy, whose headers the middleware may add to.
+      return new Response(response.body, response);
+    },
+  };
+}

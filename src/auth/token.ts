@@ -1,0 +1,48 @@
+import { errors as joseErrors, jwtVerify, SignJWT } from "jose";
+import { byteLength } from "../limits.ts";
+
+export const scopes = ["read", "write", "cache", "admin"] as const;
+export type Scope = (typeof scopes)[number];
+
+/** Whom a token speaks for: one user, or all of the tenant's (`*`). */
+export type Caller = { user: string; scopes: ReadonlySet<string> };
+export type Verdict = { ok: true; caller: Caller } | { ok: false; reason: "expired" | "invalid" };
+
+/** HS256 wants a key of at least the hash's length (RFC 7518, section 3.2). */
+export const SECRET_BYTES = 32;
+export const isSecret = (secret: string | undefined): secret is string =>
+  secret !== undefined && byteLength(secret) >= SECRET_BYTES;
+
+const ALGORITHM = "HS256";
+
+/** Mints a token for `user` (`*`: every user) that expires at `expiresAt` (seconds since the epoch). */
+export function mintToken(
+  secret: string,
+  { user, scope, expiresAt }: { user: string; scope: readonly Scope[]; expiresAt: number },
+): Promise<string> {
+  return new SignJWT({ scope: scope.join(" ") })
+    .setProtectedHeader({ alg: ALGORITHM, typ: "JWT" })
+    .setSubject(user)
+    .setIssuedAt()
+    .setExpirationTime(expiresAt)
+    .sign(keyOf(secret));
+}
+
+/** Checks the signature (HS256 and nothing else), the expiry at `now` (milliseconds) and the claims. */
+export async function verifyToken(token: string, secret: string, now: number): Promise<Verdict> {
+  try {
+    const { payload } = await jwtVerify(token, keyOf(secret), {
+      algorithms: [ALGORITHM],
+      currentDate: new Date(now),
+      requiredClaims: ["sub", "exp", "scope"],
+    });
+    const { sub, scope } = payload;
+    if (typeof sub !== "string" || sub === "" || typeof scope !== "string")
+      return { ok: false, reason: "invalid" };
+    return { ok: true, caller: { user: sub, scopes: new Set(scope.split(" ")) } };
+  } catch (error) {
+    return { ok: false, reason: error instanceof joseErrors.JWTExpired ? "expired" : "invalid" };
+  }
+}
+
+const keyOf = (secret: string): Uint8Array => new TextEncoder().encode(secret);

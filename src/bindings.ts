@@ -1,0 +1,20 @@
+import { D1MemoryRecords, type MemoryRecords } from "./d1/memory-records.ts";
+import type { Embedder } from "./embeddings/embedder.ts";
+import { EmbeddedEmbedder } from "./embeddings/embedded.ts";
+import { type WorkersAi, WorkersAiEmbedder } from "./embeddings/workers-ai.ts";
+
+/** What a deployment binds: the default environment's bindings, and those that need an account. */
+export type Bindings = Omit<Cloudflare.Env, "CAIRN_SECRET" | "CORS_ORIGINS"> & {
+  CAIRN_SECRET?: string;
+  CORS_ORIGINS?: string;
+  AI?: WorkersAi;
+};
+
+/** What the Worker and its objects work with, made of the bindings here and nowhere else. */
+export type Ports = { records: MemoryRecords; embedder: Embedder; now: () => number };
+
+export const portsOf = (env: Bindings): Ports => ({
+  records: new D1MemoryRecords(env.DB),
+  embedder: env.AI === undefined ? new EmbeddedEmbedder(env.ASSETS) : new WorkersAiEmbedder(env.AI),
+  now: () => Date.now(),
+});

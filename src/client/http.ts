@@ -1,0 +1,81 @@
+import type { z } from "@hono/zod-openapi";
+import type { ErrorCode } from "../errors.ts";
+import type { ErrorBody } from "../schema/error.ts";
+
+export type CairnOptions = {
+  /** Where Cairn runs, as in `https://memory.example.com`; any URL does with a service binding's fetch. */
+  url: string;
+  token: string;
+  /** The fetch to call with, as `(request) => env.CAIRN.fetch(request)`; the global one unless set. */
+  fetch?: (request: Request) => Promise<Response>;
+};
+
+/** A failure that Cairn answered with: its code, its message, and where in the request it lies. */
+export class CairnError extends Error {
+  override readonly name = "CairnError";
+  readonly code: ErrorCode | "no_envelope";
+  readonly status: number;
+  readonly details: readonly { path: string; message: string }[];
+  readonly requestId: string | undefined;
+
+  constructor(status: number, failure: z.infer<typeof ErrorBody>["error"] | undefined) {
+    super(failure === undefined ? `HTTP ${status}, not from Cairn` : `${failure.code}: ${failure.message}`);
+    this.code = failure?.code ?? "no_envelope";
+    this.status = status;
+    this.details = failure?.details ?? [];
+    this.requestId = failure?.requestId;
+  }
+}
+
+type Query = Record<string, string | number | boolean | readonly string[] | undefined>;
+export type Call = {
+  method: "GET" | "POST" | "PUT" | "DELETE";
+  path: readonly string[];
+  query?: Query;
+  json?: unknown;
+};
+
+/** Sends calls to one Cairn. A path is given in segments, which are percent-encoded here. */
+export class CairnHttp {
+  readonly #options: CairnOptions;
+
+  constructor(options: CairnOptions) {
+    this.#options = options;
+  }
+
+  /** The answer's JSON; of an answer without a body, undefined. */
+  async send<T>(call: Call): Promise<T> {
+    const response = await this.#fetch(call);
+    if (!response.ok) throw await errorOf(response);
+    // The shape is the server's promise: both sides take it from the same schemas.
+    return (response.status === 204 ? undefined : await response.json()) as T;
+  }
+
+  /** The same, with null for what is not there. */
+  async find<T>(call: Call): Promise<T | null> {
+    try {
+      return await this.send<T>(call);
+    } catch (error) {
+      if (error instanceof CairnError && error.code === "not_found") return null;
+      throw error;
+    }
+  }
+
+  #fetch({ method, path, query = {}, json }: Call): Promise<Response> {
+    const url = new URL(`/v1/${path.map(encodeURIComponent).join("/")}`, this.#options.url);
+    for (const [name, given] of Object.entries(query))
+      for (const value of [given].flat())
+        if (value !== undefined) url.searchParams.append(name, String(value));
+    const headers = new Headers({ Authorization: `Bearer ${this.#options.token}` });
+    if (json !== undefined) headers.set("Content-Type", "application/json");
+    const send = this.#options.fetch ?? ((request: Request) => fetch(request));
+    return send(
+      new Request(url, { method, headers, ...(json !== undefined && { body: JSON.stringify(json) }) }),
+    );
+  }
+}
+
+async function errorOf(response: Response): Promise<CairnError> {
+  const body = (await response.json().catch(() => null)) as Partial<z.infer<typeof ErrorBody>> | null;
+  return new CairnError(response.status, body?.error);
+}

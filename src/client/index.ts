@@ -1,0 +1,94 @@
+import type { z } from "@hono/zod-openapi";
+import type { EntryList, WrittenEntry } from "../schema/entry.ts";
+import type { Memory, MemoryKind, MemoryList, RememberBody } from "../schema/memory.ts";
+import type { RecallAnswer, RecallBody } from "../schema/recall.ts";
+import type {
+  AppendAnswer,
+  CreateThreadBody,
+  Message,
+  MessageList,
+  Thread,
+  ThreadList,
+} from "../schema/thread.ts";
+import { CairnHttp, type CairnOptions } from "./http.ts";
+
+export { CairnError, type CairnOptions } from "./http.ts";
+export type { Memory, MemoryKind, Message, RecallAnswer, RecallBody, RememberBody, Thread };
+
+type Page = { limit?: number; cursor?: string };
+
+/**
+ * A client of one Cairn. Methods reject with `CairnError`; a `get` of what is not there is null.
+ *
+ * @example
+ * const memory = cairn({ url: "http://127.0.0.1:8787", token });
+ * await memory.memories.remember("alice", { text: "I moved to Lisbon" });
+ * const { hits } = await memory.recall("alice", { query: "where do I live?" });
+ */
+export function cairn(options: CairnOptions) {
+  const http = new CairnHttp(options);
+  return {
+    threads: {
+      create: (user: string, fields: CreateThreadBody = {}): Promise<Thread> =>
+        http.send({ method: "POST", path: ["users", user, "threads"], json: fields }),
+      list: (user: string, query: Page & { agent?: string } = {}): Promise<z.infer<typeof ThreadList>> =>
+        http.send({ method: "GET", path: ["users", user, "threads"], query }),
+      get: (id: string): Promise<Thread | null> => http.find({ method: "GET", path: ["threads", id] }),
+      delete: (id: string): Promise<void> => http.send({ method: "DELETE", path: ["threads", id] }),
+      append: (id: string, messages: readonly Message[]): Promise<z.infer<typeof AppendAnswer>> =>
+        http.send({ method: "POST", path: ["threads", id, "messages"], json: { messages } }),
+      /** The last messages, or with `order: "oldest"` the first; the cursor goes on from there. */
+      read: (
+        id: string,
+        query: Page & { order?: "newest" | "oldest" } = {},
+      ): Promise<z.infer<typeof MessageList>> =>
+        http.send({ method: "GET", path: ["threads", id, "messages"], query }),
+    },
+    kv: {
+      get: <T = unknown>(user: string, key: string): Promise<T | null> =>
+        http.find({ method: "GET", path: ["users", user, "kv", key] }),
+      set: (
+        user: string,
+        key: string,
+        value: unknown,
+        query: { ttlMs?: number } = {},
+      ): Promise<z.infer<typeof WrittenEntry>> =>
+        http.send({ method: "PUT", path: ["users", user, "kv", key], query, json: value }),
+      list: (
+        user: string,
+        query: Page & { prefix?: string; values?: boolean } = {},
+      ): Promise<z.infer<typeof EntryList>> =>
+        http.send({ method: "GET", path: ["users", user, "kv"], query }),
+      delete: (user: string, key: string): Promise<void> =>
+        http.send({ method: "DELETE", path: ["users", user, "kv", key] }),
+    },
+    memories: {
+      remember: (user: string, memory: RememberBody): Promise<Memory> =>
+        http.send({ method: "POST", path: ["users", user, "memories"], json: memory }),
+      list: (
+        user: string,
+        query: Page & { kind?: readonly MemoryKind[]; tag?: readonly string[]; order?: "asc" | "desc" } = {},
+      ): Promise<z.infer<typeof MemoryList>> =>
+        http.send({ method: "GET", path: ["users", user, "memories"], query }),
+      get: (user: string, id: string): Promise<Memory | null> =>
+        http.find({ method: "GET", path: ["users", user, "memories", id] }),
+      forget: (user: string, id: string): Promise<void> =>
+        http.send({ method: "DELETE", path: ["users", user, "memories", id] }),
+    },
+    recall: (user: string, query: RecallBody): Promise<RecallAnswer> =>
+      http.send({ method: "POST", path: ["users", user, "recall"], json: query }),
+    cache: {
+      get: <T = unknown>(key: string): Promise<T | null> =>
+        http.find({ method: "GET", path: ["cache", key] }),
+      set: (
+        key: string,
+        value: unknown,
+        query: { ttlSeconds?: number } = {},
+      ): Promise<z.infer<typeof WrittenEntry>> =>
+        http.send({ method: "PUT", path: ["cache", key], query, json: value }),
+      forget: (key: string): Promise<void> => http.send({ method: "DELETE", path: ["cache", key] }),
+    },
+  };
+}
+
+export type Cairn = ReturnType<typeof cairn>;

@@ -1,0 +1,25 @@
+import { base64url } from "jose";
+
+/**
+ * A cursor is the last item's sort key, as base64url of JSON: opaque to callers, stable while items come and go.
+ */
+export function encodeCursor(key: readonly (string | number)[]): string {
+  return base64url.encode(JSON.stringify(key));
+}
+
+/** The sort key in a cursor, or null if it is not of the shape that `shape` names ("string" or "number" each). */
+export function decodeCursor<const Shape extends readonly ("string" | "number")[]>(
+  cursor: string,
+  shape: Shape,
+): { [I in keyof Shape]: Shape[I] extends "number" ? number : string } | null {
+  let key: unknown;
+  try {
+    key = JSON.parse(new TextDecoder().decode(base64url.decode(cursor)));
+  } catch {
+    return null;
+  }
+  if (!Array.isArray(key) || key.length !== shape.length) return null;
+  if (!shape.every((type, i) => typeof key[i] === type)) return null;
+  // Each element was checked against `shape`.
+  return key as never;
+}

@@ -1,0 +1,24 @@
+/** A unit vector, or null where a text holds nothing that the model knows (it is then found by its words only). */
+export type Vector = Float32Array | null;
+
+/**
+ * Turns texts into vectors. One contract, tested over every implementation (test/embeddings/contract.ts):
+ * the answer has one vector a text, in order, each of `dimensions` numbers and of length 1; the same text
+ * gives the same vector. A failure is a rejected promise: callers store and search by words meanwhile.
+ */
+export interface Embedder {
+  /** Names the vector space. Vectors of different models are never compared. */
+  readonly model: string;
+  readonly dimensions: number;
+  /** Any number of texts; an implementation batches by itself. */
+  embed(texts: readonly string[]): Promise<Vector[]>;
+}
+
+/** Scales to length 1; null for the zero vector. */
+export function normalised(vector: Float32Array): Vector {
+  let sum = 0;
+  for (const x of vector) sum += x * x;
+  if (sum === 0) return null;
+  const scale = 1 / Math.sqrt(sum);
+  return vector.map((x) => x * scale);
+}

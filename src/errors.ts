@@ -1,0 +1,50 @@
+/**
+ * Every error that Cairn answers with: `code → [HTTP status, message]`. The one place that turns a failure
+ * into a status; a failure may carry a message of its own, more exact than the one here.
+ */
+export const errors = {
+  invalid_request: [400, "The request does not fit its schema; `details` names each field."],
+  invalid_json: [400, "The body is not valid JSON in UTF-8."],
+  invalid_path: [400, "The path holds a percent-encoding that is not valid UTF-8."],
+  invalid_cursor: [400, "The cursor is not one that this list handed out."],
+  unauthenticated: [401, "Send `Authorization: Bearer <token>` with a token of this tenant."],
+  token_expired: [401, "The token has expired; get a new one."],
+  forbidden: [403, "The token's scope does not allow this call."],
+  not_found: [404, "There is no such thing, or it is not yours."],
+  route_not_found: [404, "There is no such route; GET /openapi.json lists them all."],
+  method_not_allowed: [405, "This route does not take this method; the Allow header lists those it takes."],
+  body_too_large: [413, "The body is larger than this route takes."],
+  value_too_large: [413, "The value is larger than 1 MiB of JSON."],
+  message_too_large: [413, "A message is larger than 8 MiB of JSON."],
+  text_too_long: [413, "The text is longer than 32 KiB of UTF-8."],
+  metadata_too_large: [413, "The metadata are larger than 10 KiB of JSON."],
+  user_id_too_long: [400, "The user id is longer than 256 bytes of UTF-8."],
+  key_too_long: [400, "The key is longer than 1,024 bytes of UTF-8."],
+  too_many_messages: [400, "One call appends at most 1,000 messages."],
+  too_many_tags: [400, "A memory has at most 32 tags."],
+  tag_too_long: [400, "A tag is longer than 64 bytes of UTF-8."],
+  query_too_long: [400, "The query is longer than 8 KiB of UTF-8."],
+  k_too_large: [400, "A recall returns at most 100 hits."],
+  page_too_large: [400, "A page holds at most 1,000 items."],
+  ttl_too_long: [400, "A time to live is at most 10 years."],
+  unsupported_media_type: [415, "Send the body as application/json."],
+  not_configured: [503, "This deployment is not configured; GET /health says what is missing."],
+  storage_unavailable: [503, "A store did not answer; try again."],
+  internal: [500, "Something went wrong in Cairn; the request id finds it in the logs."],
+} as const satisfies Record<string, readonly [status: number, message: string]>;
+
+export type ErrorCode = keyof typeof errors;
+
+/** One offending field: where it is (`body.messages[2].role`, `query.limit`) and what is wrong with it. */
+export type Detail = { path: string; message: string };
+
+/** An expected failure, as it is returned between the parts of Cairn and over RPC. */
+export type Failure = { ok: false; code: ErrorCode; message?: string; details?: Detail[] };
+export type Result<T> = { ok: true; value: T } | Failure;
+
+export const ok = <T>(value: T): { ok: true; value: T } => ({ ok: true, value });
+export const fail = (code: ErrorCode, more: { message?: string; details?: Detail[] } = {}): Failure => ({
+  ok: false,
+  code,
+  ...more,
+});

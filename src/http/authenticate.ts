@@ -1,0 +1,55 @@
+import { createMiddleware } from "hono/factory";
+import { isSecret, type Scope, verifyToken } from "../auth/token.ts";
+import { fail } from "../errors.ts";
+import { threadOwner, userHash } from "../ids.ts";
+import type { AppEnv } from "./context.ts";
+import { Refusal } from "./failure.ts";
+
+/** Refuses every call while there is no secret to check a token with: Cairn is never open by default. */
+export const requireSecret = createMiddleware<AppEnv>(async function requireSecret(c, next) {
+  if (!isSecret(c.var.services.secret))
+    throw new Refusal(
+      fail("not_configured", {
+        message:
+          "CAIRN_SECRET is not set, or shorter than 32 bytes: set it with `wrangler secret put CAIRN_SECRET`.",
+      }),
+    );
+  await next();
+});
+
+/** Finds out who calls, from `Authorization: Bearer <token>`. */
+export const authenticate = createMiddleware<AppEnv>(async function authenticate(c, next) {
+  const [scheme = "", token = "", ...rest] = (c.req.header("Authorization") ?? "").split(" ");
+  const { secret = "", now } = c.var.services;
+  if (scheme.toLowerCase() !== "bearer" || token === "" || rest.length > 0)
+    throw new Refusal(fail("unauthenticated"));
+  const verdict = await verifyToken(token, secret, now());
+  if (!verdict.ok)
+    throw new Refusal(fail(verdict.reason === "expired" ? "token_expired" : "unauthenticated"));
+  c.set("caller", verdict.caller);
+  await next();
+});
+
+/** Lets pass who holds the scope. */
+export const requireScope = (scope: Scope) =>
+  createMiddleware<AppEnv>(async function requireScopeOf(c, next) {
+    if (!c.var.caller.scopes.has(scope))
+      throw new Refusal(fail("forbidden", { message: `This call needs a token with the scope '${scope}'.` }));
+    await next();
+  });
+
+/** On `/v1/users/:user`: a token for one user finds nothing of another's. */
+export const ownUserOnly = createMiddleware<AppEnv>(async function ownUserOnly(c, next) {
+  const { user } = c.var.caller;
+  if (user !== "*" && user !== c.req.param("user")) throw new Refusal(fail("not_found"));
+  await next();
+});
+
+/** On `/v1/threads/:id`: the id tells whose thread it is; one that does not parse is nobody's. */
+export const ownThreadOnly = createMiddleware<AppEnv>(async function ownThreadOnly(c, next) {
+  const owner = threadOwner(c.req.param("id") ?? "");
+  const { user } = c.var.caller;
+  if (owner === null || (user !== "*" && owner !== (await userHash(user))))
+    throw new Refusal(fail("not_found"));
+  await next();
+});

@@ -1,0 +1,14 @@
+import { cors } from "hono/cors";
+import { createMiddleware } from "hono/factory";
+import type { AppEnv } from "./context.ts";
+
+/** Lets browsers of the configured origins call; without any, no CORS header is sent at all. */
+export const configuredCors = createMiddleware<AppEnv>(async function configuredCors(c, next) {
+  const { corsOrigins } = c.var.services;
+  if (corsOrigins.length === 0) return next();
+  return cors({
+    origin: corsOrigins.includes("*") ? "*" : [...corsOrigins],
+    exposeHeaders: ["ETag", "X-Request-Id", "Retry-After", "Server-Timing"],
+    maxAge: 600,
+  })(c, next);
+});

@@ -1,0 +1,36 @@
+import type { z } from "@hono/zod-openapi";
+import type { Scope } from "../auth/token.ts";
+import { ErrorBody } from "../schema/error.ts";
+import { requireScope } from "./authenticate.ts";
+
+/** The parts that route descriptions share. */
+
+export const json = <T extends z.ZodType>(schema: T, description: string) => ({
+  description,
+  content: { "application/json": { schema } },
+});
+
+/** A request body that must be there. */
+export const body = <T extends z.ZodType>(schema: T) => ({
+  required: true,
+  content: { "application/json": { schema } },
+});
+
+/** A body that is any JSON value: documented here and parsed by the route, which keeps its bytes as they are. */
+export const anyJson = {
+  required: true,
+  content: { "application/json": { schema: { description: "Any JSON value, to 1 MiB." } } },
+};
+
+export const nothing = (description: string) => ({ description });
+
+/** Demands a token with this scope, and says so in the document. */
+export const scoped = (scope: Scope) => ({
+  security: [{ bearer: [scope] }],
+  middleware: requireScope(scope),
+});
+
+/** Whatever else can come: the one envelope of errors. */
+export const failures = {
+  default: { description: "A failure.", content: { "application/json": { schema: ErrorBody } } },
+} as const;

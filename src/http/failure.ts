@@ -1,0 +1,78 @@
+import type { Context } from "hono";
+import { HTTPException } from "hono/http-exception";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
+import type { core } from "zod";
+import { type Detail, type ErrorCode, errors, type Failure, type Result } from "../errors.ts";
+import type { AppEnv } from "./context.ts";
+
+/** A failure on its way to `onError`: expected failures are values up to the routes, and one throw from there. */
+export class Refusal extends Error {
+  override readonly name = "Refusal";
+  readonly failure: Failure;
+
+  constructor(failure: Failure) {
+    super(failure.code);
+    this.failure = failure;
+  }
+}
+
+/** The value of a result, or the way to the error envelope. */
+export function unwrap<T>(result: Result<T>): T {
+  if (!result.ok) throw new Refusal(result);
+  return result.value;
+}
+
+/** The one envelope of errors, with the headers that belong to its status. */
+export function answerFailure(c: Context<AppEnv>, { code, message, details }: Omit<Failure, "ok">): Response {
+  const [status, standard] = errors[code];
+  const error = {
+    code,
+    message: message ?? standard,
+    ...(details && { details }),
+    requestId: c.get("requestId"),
+  };
+  if (status === 401) c.header("WWW-Authenticate", `Bearer realm="cairn"`);
+  if (status === 503) c.header("Retry-After", "2");
+  return c.json({ error }, status as ContentfulStatusCode);
+}
+
+/** Turns whatever was thrown into the envelope; what nobody expected is logged, and told to nobody. */
+export function onError(error: Error, c: Context<AppEnv>): Response {
+  if (error instanceof Refusal) return answerFailure(c, error.failure);
+  if (error instanceof HTTPException && error.status === 400)
+    return answerFailure(c, { code: "invalid_json" });
+  const overloaded = "overloaded" in error && error.overloaded === true;
+  const retryable = overloaded || ("retryable" in error && error.retryable === true);
+  console.error({
+    message: "request failed",
+    requestId: c.get("requestId"),
+    error: error.stack ?? String(error),
+  });
+  return answerFailure(c, { code: retryable ? "storage_unavailable" : "internal" });
+}
+
+type Issue = core.$ZodIssue;
+
+/** A failed validation of one part of the request (`json`, `query`, `param`, …) as the failure it is. */
+export function invalid(target: string, issues: readonly Issue[]): Omit<Failure, "ok"> {
+  const code = issues.map(ownCode).find((own) => own !== undefined) ?? "invalid_request";
+  return { code, details: issues.flatMap((issue) => detailsOf(TARGETS[target] ?? target, issue)) };
+}
+
+const TARGETS: Record<string, string> = { json: "body", param: "path" };
+
+/** The code that a limit's `breaks` gave to the issue. */
+function ownCode(issue: Issue): ErrorCode | undefined {
+  const code: unknown = issue.code === "custom" ? issue.params?.code : undefined;
+  return typeof code === "string" && code in errors ? (code as ErrorCode) : undefined;
+}
+
+function detailsOf(target: string, issue: Issue): Detail[] {
+  const path = issue.path.reduce<string>(
+    (so, step) => (typeof step === "number" ? `${so}[${step}]` : `${so}.${String(step)}`),
+    target,
+  );
+  if (issue.code === "unrecognized_keys")
+    return issue.keys.map((key) => ({ path: `${path}.${key}`, message: "is unknown" }));
+  return [{ path, message: issue.message }];
+}

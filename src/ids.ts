@@ -1,0 +1,43 @@
+import { base64url } from "jose";
+import { v7 as uuidv7, validate, version } from "uuid";
+
+/** 22 characters of base64url: the first 16 bytes of SHA-256 of `cairn:user:<id>`. Names the user's object. */
+export type UserHash = string;
+
+const USER_HASH = /^[A-Za-z0-9_-]{22}$/;
+
+/** The name of a user's object. Never the id itself, so that ids may be personal and of any length. */
+export async function userHash(userId: string): Promise<UserHash> {
+  return hash16(`cairn:user:${userId}`);
+}
+
+/** base64url of the first 16 bytes of SHA-256 of `text` in UTF-8. */
+export async function hash16(text: string): Promise<string> {
+  return base64url.encode((await sha256(text)).subarray(0, 16));
+}
+
+/** Spreads keys evenly over `shards` (at most 256) numbers from 0 on. */
+export async function shardOf(key: string, shards: number): Promise<number> {
+  const [first = 0] = await sha256(key);
+  return first % shards;
+}
+
+async function sha256(text: string): Promise<Uint8Array> {
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
+}
+
+/** A new thread id of this user: `<userHash>.<uuid v7>`. It routes itself: no look-up finds its object. */
+export const newThreadId = (owner: UserHash, now: number): string => `${owner}.${uuidv7({ msecs: now })}`;
+
+/** The user's hash in a thread id, or null if `id` is not one. */
+export function threadOwner(id: string): UserHash | null {
+  const [owner = "", uuid = "", ...rest] = id.split(".");
+  return rest.length === 0 && USER_HASH.test(owner) && isUuidV7(uuid) ? owner : null;
+}
+
+export const newMemoryId = (now: number): string => uuidv7({ msecs: now });
+
+/** A name for one write of an entry: no two writes share one, not even after a delete. */
+export const newVersion = (): string => uuidv7();
+
+const isUuidV7 = (id: string): boolean => validate(id) && version(id) === 7 && id === id.toLowerCase();

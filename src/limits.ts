@@ -1,0 +1,30 @@
+/** What Cairn takes at most. Sizes are bytes of UTF-8 unless the name says otherwise; times are milliseconds. */
+export const limits = {
+  userId: 256,
+  key: 1024,
+  value: 1024 * 1024,
+  message: 8 * 1024 * 1024,
+  messagesPerAppend: 1000,
+  text: 32 * 1024,
+  tags: 32,
+  tag: 64,
+  metadata: 10 * 1024,
+  title: 1024,
+  query: 8 * 1024,
+  k: 100,
+  page: 1000,
+  ttlMs: 10 * 365 * 24 * 60 * 60 * 1000,
+  /** A request body. An append may hold 16 MiB of messages; the rest is room for what is around them. */
+  body: 16 * 1024 * 1024 + 64 * 1024,
+  /** What a page of messages or entries carries at most before it is cut short; one item always goes out. RPC moves 32 MiB. */
+  pageBytes: 8 * 1024 * 1024,
+  /** How much of a message's text is searched: its first 32 KiB. */
+  searchableText: 32 * 1024,
+} as const;
+
+const encoder = new TextEncoder();
+
+/** Bytes of UTF-8 of `text`. Lone surrogates count as the three bytes of U+FFFD. */
+export function byteLength(text: string): number {
+  return encoder.encode(text).byteLength;
+}

@@ -1,0 +1,27 @@
+import { limits } from "../limits.ts";
+import type { Message } from "../schema/thread.ts";
+
+/**
+ * What is searched of a message: its text parts, and the speaker's name before them if the message has a
+ * `name`; the first `limits.searchableText` characters. Empty for a message without text (an image, a tool call).
+ */
+export function searchableText(message: Message): string {
+  const text = partsText(message.content ?? message.parts);
+  const spoken = typeof message.name === "string" && text !== "" ? `${message.name}: ${text}` : text;
+  return spoken.slice(0, limits.searchableText).toWellFormed();
+}
+
+function partsText(content: unknown): string {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return "";
+  return content
+    .map((part: unknown) => {
+      if (typeof part === "string") return part;
+      return isTextPart(part) ? part.text : "";
+    })
+    .filter((text) => text !== "")
+    .join("\n");
+}
+
+const isTextPart = (part: unknown): part is { text: string } =>
+  typeof part === "object" && part !== null && "text" in part && typeof part.text === "string";

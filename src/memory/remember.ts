@@ -1,0 +1,19 @@
+import type { Remembered } from "../../durable-objects/user-memory/memory-writer.ts";
+import type { Result } from "../errors.ts";
+import type { Services } from "../http/context.ts";
+import type { RememberBody } from "../schema/memory.ts";
+import { embedOne } from "./embed.ts";
+import { dedupeKey, type Owner } from "./record.ts";
+
+/**
+ * Stores a memory through the user's object, the one writer of that user's memories. No model decides anything
+ * here. If the embedder fails, the memory is stored, is found by its words, and gets its vector later.
+ */
+export async function remember(
+  { embedder, userMemory }: Pick<Services, "embedder" | "userMemory">,
+  owner: Owner,
+  body: RememberBody,
+): Promise<Result<Remembered>> {
+  const [vector, key] = await Promise.all([embedOne(embedder, body.text), dedupeKey(body)]);
+  return userMemory(owner.hash).remember(owner, { body, dedupeKey: key, vector });
+}

@@ -1,0 +1,116 @@
+import { createRoute } from "@hono/zod-openapi";
+import { wrapTime } from "hono/timing";
+import { decodeCursor, encodeCursor } from "../cursor.ts";
+import { fail } from "../errors.ts";
+import { body, failures, json, nothing, scoped } from "../http/describe.ts";
+import { Refusal, unwrap } from "../http/failure.ts";
+import { newRouter } from "../http/router.ts";
+import { userHash } from "../ids.ts";
+import { memoryOf } from "../memory/record.ts";
+import { recall } from "../memory/recall.ts";
+import { remember } from "../memory/remember.ts";
+import { noQuery, userPath } from "../schema/bounds.ts";
+import { ListMemoriesQuery, Memory, MemoryList, memoryPath, RememberBody } from "../schema/memory.ts";
+import { RecallAnswer, RecallBody } from "../schema/recall.ts";
+
+const rememberOne = createRoute({
+  method: "post",
+  path: "/v1/users/{user}/memories",
+  summary: "Remember",
+  tags: ["memories"],
+  ...scoped("write"),
+  request: { params: userPath, query: noQuery, body: body(RememberBody) },
+  responses: {
+    201: json(Memory, "A new memory; recall finds it from now on."),
+    200: json(
+      Memory,
+      "The memory was there already (the same kind and words): tags and metadata are added to it.",
+    ),
+    ...failures,
+  },
+});
+
+const list = createRoute({
+  method: "get",
+  path: "/v1/users/{user}/memories",
+  summary: "List memories by age",
+  tags: ["memories"],
+  ...scoped("read"),
+  request: { params: userPath, query: ListMemoriesQuery },
+  responses: { 200: json(MemoryList, "A page of memories."), ...failures },
+});
+
+const get = createRoute({
+  method: "get",
+  path: "/v1/users/{user}/memories/{id}",
+  summary: "Get a memory",
+  tags: ["memories"],
+  ...scoped("read"),
+  request: { params: memoryPath, query: noQuery },
+  responses: { 200: json(Memory, "The memory."), ...failures },
+});
+
+const forget = createRoute({
+  method: "delete",
+  path: "/v1/users/{user}/memories/{id}",
+  summary: "Forget a memory",
+  tags: ["memories"],
+  ...scoped("write"),
+  request: { params: memoryPath, query: noQuery },
+  responses: { 204: nothing("It is gone, from the record and from recall."), ...failures },
+});
+
+const recallHits = createRoute({
+  method: "post",
+  path: "/v1/users/{user}/recall",
+  summary: "Recall by meaning and by words",
+  tags: ["memories"],
+  ...scoped("read"),
+  request: { params: userPath, query: noQuery, body: body(RecallBody) },
+  responses: { 200: json(RecallAnswer, "What was found, best first, and how."), ...failures },
+});
+
+export const memories = newRouter()
+  .openapi(rememberOne, async (c) => {
+    const { user } = c.req.valid("param");
+    const owner = { hash: await userHash(user), id: user };
+    const { memory, created } = unwrap(await remember(c.var.services, owner, c.req.valid("json")));
+    return created ? c.json(memory, 201) : c.json(memory, 200);
+  })
+  .openapi(list, async (c) => {
+    const { user } = c.req.valid("param");
+    const { kind: kinds, tag: tags, order = "desc", limit = 50, cursor } = c.req.valid("query");
+    const after = cursor === undefined ? undefined : decodeCursor(cursor, ["number", "string"]);
+    if (after === null) throw new Refusal(fail("invalid_cursor"));
+    const page = {
+      order,
+      limit: limit + 1,
+      ...(kinds && { kinds }),
+      ...(tags && { tags }),
+      ...(after && { after }),
+    };
+    const rows = await wrapTime(c, "d1", c.var.services.records.list(await userHash(user), page));
+    const items = rows.slice(0, limit).map(memoryOf);
+    const last = items.at(-1);
+    return c.json(
+      { items, ...(rows.length > limit && last && { cursor: encodeCursor([last.createdAt, last.id]) }) },
+      200,
+    );
+  })
+  .openapi(get, async (c) => {
+    const { user, id } = c.req.valid("param");
+    const row = await wrapTime(c, "d1", c.var.services.records.get(await userHash(user), id));
+    if (row === undefined) throw new Refusal(fail("not_found"));
+    return c.json(memoryOf(row), 200);
+  })
+  .openapi(forget, async (c) => {
+    const { user, id } = c.req.valid("param");
+    const hash = await userHash(user);
+    const known = unwrap(await c.var.services.userMemory(hash).forget({ hash, id: user }, id));
+    if (!known) throw new Refusal(fail("not_found"));
+    return c.body(null, 204);
+  })
+  .openapi(recallHits, async (c) => {
+    const { user } = c.req.valid("param");
+    return c.json(unwrap(await recall(c.var.services, await userHash(user), c.req.valid("json"))), 200);
+  });

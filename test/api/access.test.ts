@@ -1,0 +1,143 @@
+import { env } from "cloudflare:workers";
+import { SignJWT, UnsecuredJWT } from "jose";
+import { describe, expect, it } from "vitest";
+import { mintToken } from "../../src/auth/token.ts";
+import { createApp } from "../../src/app.ts";
+import type { Bindings } from "../../src/bindings.ts";
+import { call, newUser, token } from "../call.ts";
+import { operations, pathOf } from "../operations.ts";
+
+const secured = (await operations()).filter(({ scope }) => scope !== undefined);
+const owned = secured.filter(({ path }) => /\{user\}|threads\/\{id\}/.test(path));
+const soon = () => Math.floor(Date.now() / 1000) + 60;
+const key = (secret: string) => new TextEncoder().encode(secret);
+
+async function newThread(user: string): Promise<string> {
+  return (await call(`/v1/users/${user}/threads`, { json: {} })).body.id;
+}
+
+it("demands a token on every operation but the service's own", async () => {
+  const open = (await operations()).filter(({ scope }) => scope === undefined).map(({ path }) => path);
+  expect(open).toEqual(["/health"]);
+  expect(secured.length).toBeGreaterThan(15);
+});
+
+describe.each(secured)("$method $path", (operation) => {
+  const { method, hasBody, scope } = operation;
+  const withBody = hasBody ? { json: {} } : {};
+
+  it("refuses a call without a token, with a broken, a foreign, an unsigned and an expired one", async () => {
+    const user = newUser();
+    const path = pathOf(operation, { user, threadId: await newThread(user) });
+    const foreign = await mintToken("another tenant's secret, of 32 bytes or more", {
+      user,
+      scope: ["read", "write", "cache", "admin"],
+      expiresAt: soon(),
+    });
+    const unsigned = new UnsecuredJWT({ scope: "read write cache admin" })
+      .setSubject(user)
+      .setExpirationTime(soon());
+    for (const given of [null, "nonsense", foreign, unsigned.encode()]) {
+      const answer = await call(path, { method, token: given, ...withBody });
+      expect(answer.status).toBe(401);
+      expect(answer.body.error.code).toBe("unauthenticated");
+      expect(answer.headers.get("WWW-Authenticate")).toContain("Bearer");
+    }
+    const expired = await call(path, {
+      method,
+      token: await token(user, ["read", "write", "cache"], -1),
+      ...withBody,
+    });
+    expect(expired.status).toBe(401);
+    expect(expired.body.error.code).toBe("token_expired");
+  });
+
+  it("refuses a token without its scope, and names the scope", async () => {
+    const user = newUser();
+    const path = pathOf(operation, { user, threadId: await newThread(user) });
+    const others = (["read", "write", "cache", "admin"] as const).filter((one) => one !== scope);
+    const answer = await call(path, { method, token: await token(user, others), ...withBody });
+    expect(answer.status).toBe(403);
+    expect(answer.body.error).toMatchObject({
+      code: "forbidden",
+      message: expect.stringContaining(`'${scope}'`),
+    });
+  });
+});
+
+it.each(owned)("$method $path answers 404 for what is another user's", async (operation) => {
+  const { method, hasBody } = operation;
+  const [alice, bob] = [newUser(), newUser()];
+  const path = pathOf(operation, { user: bob, threadId: await newThread(bob) });
+  const answer = await call(path, { method, token: await token(alice), ...(hasBody && { json: {} }) });
+  expect(answer.status).toBe(404);
+  expect(answer.body.error.code).toBe("not_found");
+});
+
+it("takes a token whose scheme is written in lower case, and no other algorithm than HS256", async () => {
+  const user = newUser();
+  const bearer = await token(user, ["read"]);
+  const lower = await call(`/v1/users/${user}/kv`, {
+    token: null,
+    headers: { Authorization: `bearer ${bearer}` },
+  });
+  expect(lower.status).toBe(200);
+  const hs512 = await new SignJWT({ scope: "read" })
+    .setProtectedHeader({ alg: "HS512" })
+    .setSubject(user)
+    .setExpirationTime(soon())
+    .sign(key(env.CAIRN_SECRET.repeat(2)));
+  expect((await call(`/v1/users/${user}/kv`, { token: hs512 })).status).toBe(401);
+});
+
+it.each([
+  ["sub", { scope: "read", exp: 9_999_999_999 }],
+  ["scope", { sub: "alice", exp: 9_999_999_999 }],
+  ["exp", { sub: "alice", scope: "read" }],
+  ["a sub that is no string", { sub: 7, scope: "read", exp: 9_999_999_999 }],
+  ["a scope that is no string", { sub: "alice", scope: ["read"], exp: 9_999_999_999 }],
+])("refuses a token without %s", async (_, claims) => {
+  const given = await new SignJWT(claims as Record<string, unknown>)
+    .setProtectedHeader({ alg: "HS256" })
+    .sign(key(env.CAIRN_SECRET));
+  expect((await call("/v1/users/alice/kv", { token: given })).status).toBe(401);
+});
+
+it("keeps one user's registry entries from another's, and from the app's own", async () => {
+  const [alice, bob] = [await token(newUser()), await token(newUser())];
+  await call("/v1/cache/k", { method: "PUT", json: 1, token: alice });
+  expect((await call("/v1/cache/k", { token: alice })).body).toBe(1);
+  expect((await call("/v1/cache/k", { token: bob })).status).toBe(404);
+  expect((await call("/v1/cache/k")).status).toBe(404);
+});
+
+describe.each([
+  ["no secret", undefined],
+  ["a secret of 31 bytes", "x".repeat(31)],
+])("with %s", (_, secret) => {
+  const fetch = (path: string) =>
+    createApp().request(path, { headers: { Authorization: "Bearer x" } }, {
+      ...env,
+      CAIRN_SECRET: secret,
+    } as Bindings);
+
+  it.each(["/v1/users/alice/kv", "/v1/cache/k", "/docs", "/openapi.json", "/nowhere"])(
+    "refuses %s and says what to do",
+    async (path) => {
+      const answer = await fetch(path);
+      expect(answer.status).toBe(503);
+      const { error } = await answer.json<{ error: { code: string; message: string } }>();
+      expect(error.code).toBe("not_configured");
+      expect(error.message).toContain("CAIRN_SECRET");
+    },
+  );
+
+  it("answers /health, which says what is missing", async () => {
+    const answer = await fetch("/health");
+    expect(answer.status).toBe(503);
+    expect(await answer.json()).toMatchObject({
+      status: "unavailable",
+      problems: [expect.stringContaining("CAIRN_SECRET")],
+    });
+  });
+});

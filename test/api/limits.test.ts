@@ -1,0 +1,177 @@
+// Every limit at its edge, and one past it.
+import { describe, expect, it } from "vitest";
+import { limits } from "../../src/limits.ts";
+import { type Answer, call, newUser } from "../call.ts";
+
+const MiB = 1024 * 1024;
+/** A text of exactly `bytes` bytes of UTF-8, most of them in characters of two. */
+const wide = (bytes: number): string => "é".repeat(Math.floor(bytes / 2)) + (bytes % 2 === 1 ? "x" : "");
+/** A JSON string of exactly `bytes` bytes, quotes included. */
+const jsonString = (bytes: number): string => wide(bytes - 2);
+
+const kv = (user: string, key: string, more: object = { method: "PUT", json: 1 }) =>
+  call(`/v1/users/${encodeURIComponent(user)}/kv/${encodeURIComponent(key)}`, more);
+const remember = (memory: object) => call(`/v1/users/${newUser()}/memories`, { json: memory });
+const recall = (query: object) => call(`/v1/users/${newUser()}/recall`, { json: query });
+async function append(messages: unknown[]): Promise<Answer> {
+  const { id } = (await call(`/v1/users/${newUser()}/threads`, { json: {} })).body;
+  return call(`/v1/threads/${id}/messages`, { json: { messages } });
+}
+const message = (bytes: number) => {
+  const around = JSON.stringify({ role: "user", content: "" }).length;
+  return { role: "user", content: wide(bytes - around) };
+};
+const tags = (n: number) => Array.from({ length: n }, (_, i) => `tag ${i}`);
+const ofBytes = (bytes: number) => ({ a: jsonString(bytes - '{"a":}'.length) });
+
+type Limit = {
+  code: string;
+  status: number;
+  path: string;
+  at: () => Promise<Answer>;
+  past: () => Promise<Answer>;
+};
+
+describe.each<Limit>([
+  {
+    code: "user_id_too_long",
+    status: 400,
+    path: "path.user",
+    at: () => kv(wide(256), "k"),
+    past: () => kv(wide(257), "k"),
+  },
+  {
+    code: "key_too_long",
+    status: 400,
+    path: "path.key",
+    at: () => kv(newUser(), wide(1024)),
+    past: () => kv(newUser(), wide(1025)),
+  },
+  {
+    code: "ttl_too_long",
+    status: 400,
+    path: "query.ttlMs",
+    at: () => call(`/v1/users/u/kv/k?ttlMs=${limits.ttlMs}`, { method: "PUT", json: 1 }),
+    past: () => call(`/v1/users/u/kv/k?ttlMs=${limits.ttlMs + 1}`, { method: "PUT", json: 1 }),
+  },
+  {
+    code: "too_many_messages",
+    status: 400,
+    path: "body.messages",
+    at: () => append(Array.from({ length: 1000 }, () => message(40))),
+    past: () => append(Array.from({ length: 1001 }, () => message(40))),
+  },
+  {
+    code: "message_too_large",
+    status: 413,
+    path: "body.messages[0]",
+    at: () => append([message(8 * MiB)]),
+    past: () => append([message(8 * MiB + 1)]),
+  },
+  {
+    code: "text_too_long",
+    status: 413,
+    path: "body.text",
+    at: () => remember({ text: wide(32 * 1024) }),
+    past: () => remember({ text: wide(32 * 1024 + 1) }),
+  },
+  {
+    code: "too_many_tags",
+    status: 400,
+    path: "body.tags",
+    at: () => remember({ text: "x", tags: tags(32) }),
+    past: () => remember({ text: "x", tags: tags(33) }),
+  },
+  {
+    code: "tag_too_long",
+    status: 400,
+    path: "body.tags[0]",
+    at: () => remember({ text: "x", tags: [wide(64)] }),
+    past: () => remember({ text: "x", tags: [wide(65)] }),
+  },
+  {
+    code: "metadata_too_large",
+    status: 413,
+    path: "body.metadata",
+    at: () => remember({ text: "x", metadata: ofBytes(10 * 1024) }),
+    past: () => remember({ text: "x", metadata: ofBytes(10 * 1024 + 1) }),
+  },
+  {
+    code: "query_too_long",
+    status: 400,
+    path: "body.query",
+    at: () => recall({ query: wide(8 * 1024) }),
+    past: () => recall({ query: wide(8 * 1024 + 1) }),
+  },
+  {
+    code: "k_too_large",
+    status: 400,
+    path: "body.k",
+    at: () => recall({ query: "x", k: 100 }),
+    past: () => recall({ query: "x", k: 101 }),
+  },
+  {
+    code: "page_too_large",
+    status: 400,
+    path: "query.limit",
+    at: () => call("/v1/users/u/kv?limit=1000"),
+    past: () => call("/v1/users/u/kv?limit=1001"),
+  },
+])("$code", ({ code, status, path, at, past }) => {
+  it("is not said at the limit", async () => {
+    expect((await at()).status).toBeLessThan(300);
+  });
+
+  it("is said one past it, with the field", async () => {
+    const answer = await past();
+    expect(answer.status).toBe(status);
+    expect(answer.body.error.code).toBe(code);
+    expect(answer.body.error.details[0].path).toBe(path);
+  });
+});
+
+it.each(["/v1/users/u/kv/k", "/v1/cache/k"])("%s takes a value of 1 MiB, and no byte more", async (path) => {
+  const put = (bytes: number) => call(path, { method: "PUT", json: jsonString(bytes) });
+  expect((await put(MiB)).status).toBe(200);
+  expect((await call(path)).body).toBe(jsonString(MiB));
+  const past = await put(MiB + 1);
+  expect(past.status).toBe(413);
+  expect(past.body.error.code).toBe("value_too_large");
+});
+
+it("appends 16 MiB in one call, and gives all of it back in pages", async () => {
+  const { id } = (await call(`/v1/users/${newUser()}/threads`, { json: {} })).body;
+  const messages = [message(8 * MiB), message(1), message(8 * MiB - 10)];
+  expect((await call(`/v1/threads/${id}/messages`, { json: { messages } })).status).toBe(201);
+  const read: unknown[] = [];
+  for (let cursor = ""; ;) {
+    const { body } = await call(`/v1/threads/${id}/messages?order=oldest${cursor && `&cursor=${cursor}`}`);
+    read.push(...body.items.map((item: { message: unknown }) => item.message));
+    if (body.cursor === undefined) break;
+    cursor = body.cursor;
+  }
+  expect(read).toEqual(messages);
+});
+
+it.each(["0", "-1", "1.5", "x", ""])("refuses a page of %s", async (limit) => {
+  for (const path of ["/v1/users/u/kv", "/v1/users/u/threads", "/v1/users/u/memories"]) {
+    const answer = await call(`${path}?limit=${limit}`);
+    expect(answer.status).toBe(400);
+    expect(answer.body.error.details[0].path).toBe("query.limit");
+  }
+});
+
+it.each([
+  ["*", "is reserved"],
+  ["\ud800", "lone surrogate"],
+])("refuses to store under the user id or tag %j", async (text, reason) => {
+  if (text === "*") {
+    const answer = await call("/v1/users/*/kv");
+    expect(answer.status).toBe(400);
+    expect(answer.body.error.details[0].message).toContain(reason);
+  } else {
+    const answer = await remember({ text: "x", tags: [text] });
+    expect(answer.status).toBe(400);
+    expect(answer.body.error.details[0].message).toContain(reason);
+  }
+});

@@ -1,0 +1,146 @@
+import { describe, expect, it } from "vitest";
+import { env } from "cloudflare:workers";
+import { createApp } from "../../src/app.ts";
+import type { Bindings } from "../../src/bindings.ts";
+import { limits } from "../../src/limits.ts";
+import { call, newUser } from "../call.ts";
+import { type Operation, operations, pathOf } from "../operations.ts";
+
+const threadId = "AAAAAAAAAAAAAAAAAAAAAA.019a0000-0000-7000-8000-000000000000";
+const all = await operations();
+const withBody = all.filter(({ hasBody }) => hasBody);
+const posts = all.filter(({ method }) => method === "POST");
+const pathFor = (operation: Operation) => pathOf(operation, { user: newUser(), threadId });
+
+it.each(all)("$method $path refuses an unknown query parameter and names it", async (operation) => {
+  const { method, hasBody } = operation;
+  const answer = await call(`${pathFor(operation)}?nonsense=1`, { method, ...(hasBody && { json: {} }) });
+  expect(answer.status).toBe(400);
+  expect(answer.body.error.code).toBe("invalid_request");
+  expect(answer.body.error.details).toContainEqual({ path: "query.nonsense", message: "is unknown" });
+});
+
+it.each(withBody)("$method $path refuses a body that is no JSON, no UTF-8 or missing", async (operation) => {
+  const { method } = operation;
+  for (const raw of ['{"text":', "", "undefined", new Uint8Array([0x22, 0xff, 0x22])]) {
+    const answer = await call(pathFor(operation), { method, raw });
+    expect(answer.status).toBe(400);
+    expect(answer.body.error.code).toBe("invalid_json");
+  }
+});
+
+it.each(withBody)("$method $path refuses a body of another content type", async (operation) => {
+  const { method } = operation;
+  for (const type of ["application/x-www-form-urlencoded", "text/plain", "application/jsonx"]) {
+    const answer = await call(pathFor(operation), { method, raw: "{}", headers: { "Content-Type": type } });
+    expect(answer.status).toBe(415);
+    expect(answer.body.error.code).toBe("unsupported_media_type");
+  }
+});
+
+it.each(withBody)("$method $path refuses a body over the limit", async (operation) => {
+  const { method } = operation;
+  const answer = await call(pathFor(operation), { method, raw: " ".repeat(limits.body + 1) });
+  expect(answer.status).toBe(413);
+  expect(answer.body.error.code).toBe("body_too_large");
+});
+
+it.each(posts)(
+  "$method $path refuses a body of another shape, and names its unknown fields",
+  async (operation) => {
+    const path = pathFor(operation);
+    for (const json of [[], "text", 1, null]) {
+      const answer = await call(path, { json });
+      expect(answer.status).toBe(400);
+      expect(answer.body.error.code).toBe("invalid_request");
+      expect(answer.body.error.details[0].path).toBe("body");
+    }
+    const named = await call(path, { json: { nonsense: 1 } });
+    expect(named.body.error.details).toContainEqual({ path: "body.nonsense", message: "is unknown" });
+  },
+);
+
+it("answers an unknown route with 404, and a known one with the wrong method with 405", async () => {
+  const unknown = await call("/v1/nothing/here");
+  expect(unknown.status).toBe(404);
+  expect(unknown.body.error.code).toBe("route_not_found");
+  const wrong = await call("/v1/cache/k", { method: "PATCH", json: 1 });
+  expect(wrong.status).toBe(405);
+  expect(wrong.body.error.code).toBe("method_not_allowed");
+  expect(wrong.headers.get("Allow")?.split(", ").toSorted()).toEqual(["DELETE", "GET", "PUT"]);
+});
+
+it.each(["%", "%zz", "%c3%28", "a%80b"])(
+  "refuses the path segment %s, which is no percent-encoded UTF-8",
+  async (segment) => {
+    for (const path of [`/v1/users/alice/kv/${segment}`, `/v1/users/${segment}/kv`, `/v1/cache/${segment}`]) {
+      const answer = await call(path);
+      expect(answer.status).toBe(400);
+      expect(answer.body.error.code).toBe("invalid_path");
+    }
+  },
+);
+
+it.each([
+  "nonsense",
+  `${"x".repeat(22)}.not-a-uuid`,
+  `${"x".repeat(21)}.${threadId.slice(23)}`,
+  `${threadId}.x`,
+  "%20",
+])("answers 404 for the thread id %s, as for an unknown one", async (id) => {
+  for (const path of [`/v1/threads/${id}`, `/v1/threads/${id}/messages`, `/v1/threads/${threadId}`]) {
+    const answer = await call(path);
+    expect(answer.status).toBe(404);
+    expect(answer.body.error.code).toBe("not_found");
+  }
+});
+
+it("gives every answer a request id, the caller's own if it sent one, and its timing", async () => {
+  const own = await call("/v1/users/alice/kv", { headers: { "X-Request-Id": "from-the-caller" } });
+  expect(own.headers.get("X-Request-Id")).toBe("from-the-caller");
+  expect(own.headers.get("Server-Timing")).toMatch(/object;dur=.*total;dur=/);
+  const failed = await call("/v1/nothing");
+  expect(failed.headers.get("X-Request-Id")).toBe(failed.body.error.requestId);
+  expect(failed.body.error.requestId).toMatch(/^[0-9a-f-]{36}$/);
+});
+
+it("keeps what was thrown by accident to itself, under a code and the request id", async () => {
+  const broken = { ...env, USER_MEMORY: undefined } as unknown as Bindings;
+  const { mintToken } = await import("../../src/auth/token.ts");
+  const bearer = await mintToken(env.CAIRN_SECRET, { user: "*", scope: ["read"], expiresAt: 9_999_999_999 });
+  const answer = await createApp().request(
+    "/v1/users/alice/kv",
+    { headers: { Authorization: `Bearer ${bearer}` } },
+    broken,
+  );
+  expect(answer.status).toBe(500);
+  const { error } = await answer.json<{ error: { code: string; message: string } }>();
+  expect(error.code).toBe("internal");
+  expect(error.message).not.toContain("undefined");
+});
+
+describe("CORS", () => {
+  const ask = (origin: string, configured: string, method = "GET") =>
+    createApp().request(
+      "/health",
+      { method, headers: { Origin: origin, "Access-Control-Request-Method": "GET" } },
+      { ...env, CORS_ORIGINS: configured } as Bindings,
+    );
+
+  it("sends no header unless it is configured", async () => {
+    const { headers } = await ask("https://chat.example.com", "");
+    expect([...headers.keys()].filter((name) => name.startsWith("access-control"))).toEqual([]);
+  });
+
+  it("lets the configured origins in, and no other", async () => {
+    const list = "https://chat.example.com, https://app.example.com";
+    const one = await ask("https://app.example.com", list);
+    expect(one.headers.get("Access-Control-Allow-Origin")).toBe("https://app.example.com");
+    const other = await ask("https://evil.example.com", list);
+    expect(other.headers.get("Access-Control-Allow-Origin")).toBeNull();
+    const preflight = await ask("https://chat.example.com", list, "OPTIONS");
+    expect(preflight.status).toBe(204);
+    const any = await ask("https://anywhere.example.com", "*");
+    expect(any.headers.get("Access-Control-Allow-Origin")).toBe("*");
+  });
+});

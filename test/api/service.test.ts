@@ -1,0 +1,52 @@
+import { afterEach, expect, it } from "vitest";
+import { call } from "../call.ts";
+import { control, restore } from "../doubles/control.ts";
+import { operations } from "../operations.ts";
+
+afterEach(restore);
+
+it("says at /health which embedder and which vector index are live", async () => {
+  const { status, body } = await call("/health", { token: null });
+  expect(status).toBe(200);
+  expect(body).toEqual({
+    status: "ok",
+    embedder: { model: "static-en-256", dimensions: 256 },
+    vectorIndex: "object",
+  });
+});
+
+it("says at /health that D1 does not answer", async () => {
+  control.d1Reads = "fail";
+  const { status, body } = await call("/health", { token: null });
+  expect(status).toBe(503);
+  expect(body.problems).toEqual([expect.stringContaining("D1")]);
+});
+
+it("describes every operation: a summary, a tag, its scope, its failures", async () => {
+  const { body, status } = await call("/openapi.json", { token: null });
+  expect(status).toBe(200);
+  expect(body.openapi).toBe("3.1.0");
+  for (const { method, path } of await operations()) {
+    const operation = body.paths[path][method.toLowerCase()];
+    expect(operation.summary, `${method} ${path}`).toBeTruthy();
+    expect(operation.tags, `${method} ${path}`).toHaveLength(1);
+    if (path !== "/health")
+      expect(operation.responses.default.content["application/json"].schema.$ref).toContain("Error");
+  }
+  expect(body.components.securitySchemes.bearer).toMatchObject({ type: "http", scheme: "bearer" });
+});
+
+it("serves the reference page and all that it loads itself, under a policy without inline scripts", async () => {
+  const page = await call("/docs", { token: null });
+  expect(page.status).toBe(200);
+  expect(page.headers.get("Content-Security-Policy")).toContain("script-src 'self';");
+  const loaded = [...page.text.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(([, path = ""]) => path);
+  expect(loaded).toHaveLength(3);
+  expect(page.text).not.toMatch(/https?:\/\//);
+  for (const path of loaded) {
+    const file = await call(path, { token: null });
+    expect(file.status, path).toBe(200);
+    expect(file.text.length, path).toBeGreaterThan(100);
+  }
+  expect((await call("/docs/nothing.js", { token: null })).status).toBe(404);
+});

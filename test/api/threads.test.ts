@@ -1,0 +1,198 @@
+import { afterEach, expect, it } from "vitest";
+import { call, newUser } from "../call.ts";
+import { control, restore } from "../doubles/control.ts";
+
+afterEach(restore);
+
+const create = async (user: string, fields: object = {}) =>
+  (await call(`/v1/users/${user}/threads`, { json: fields })).body;
+const append = (id: string, messages: unknown[]) =>
+  call(`/v1/threads/${id}/messages`, { json: { messages } });
+const say = (i: number) => ({ role: i % 2 === 0 ? "user" : "assistant", content: `message ${i}` });
+const said = (page: { items: { message: { content: string } }[] }) =>
+  page.items.map(({ message }) => message.content);
+
+it("creates a thread with defaults, or with all that it was given", async () => {
+  const user = newUser();
+  const made = await call(`/v1/users/${user}/threads`, { json: {} });
+  expect(made.status).toBe(201);
+  const { id, createdAt } = made.body;
+  expect(made.body).toEqual({
+    id,
+    userId: user,
+    title: "New conversation",
+    length: 0,
+    createdAt,
+    updatedAt: createdAt,
+  });
+  expect(id).toMatch(/^[A-Za-z0-9_-]{22}\.[0-9a-f-]{36}$/);
+  const fields = {
+    title: "Plans",
+    agent: "planner",
+    resourceSlug: "trips",
+    recordId: "7",
+    metadata: { a: [1, null] },
+  };
+  const full = await create(user, fields);
+  expect(full).toMatchObject(fields);
+  expect((await call(`/v1/threads/${full.id}`)).body).toEqual(full);
+});
+
+it("appends in order and gives every message back as it was, unknown fields included", async () => {
+  const { id } = await create(newUser());
+  const messages = [
+    { role: "system", content: "Be brief." },
+    {
+      role: "user",
+      content: [
+        { type: "text", text: "hi" },
+        { type: "image", data: "aGk=", mimeType: "image/png" },
+      ],
+    },
+    {
+      role: "assistant",
+      content: "",
+      toolCalls: [{ id: "c1", name: "look", arguments: { q: 1 } }],
+      _pending: true,
+    },
+    { role: "tool", content: "found", toolCallId: "c1", extra: { deep: [null, 0, false, ""] } },
+    { role: "assistant", content: null, tool_calls: [] },
+    { id: "u1", role: "user", parts: [{ type: "text", text: "as the UI has it" }] },
+    JSON.parse('{"role":"user","content":"odd keys","__proto__":{"x":1},"constructor":1,"":2}'),
+  ];
+  const first = await append(id, messages.slice(0, 2));
+  expect(first.status).toBe(201);
+  expect(first.body).toEqual({ length: 2, firstSeq: 1, lastSeq: 2 });
+  expect((await append(id, messages.slice(2))).body).toEqual({ length: 7, firstSeq: 3, lastSeq: 7 });
+  const { body, text } = await call(`/v1/threads/${id}/messages`);
+  expect(body.items.map(({ message }: { message: unknown }) => JSON.stringify(message))).toEqual(
+    messages.map((message) => JSON.stringify(message)),
+  );
+  expect(body.items.map(({ seq }: { seq: number }) => seq)).toEqual([1, 2, 3, 4, 5, 6, 7]);
+  expect(text).toContain('"__proto__":{"x":1}');
+});
+
+it("takes an append of nothing, which touches the thread", async () => {
+  const { id, updatedAt } = await create(newUser());
+  control.clockAhead = 5_000;
+  expect((await append(id, [])).body).toEqual({ length: 0 });
+  expect((await call(`/v1/threads/${id}`)).body.updatedAt).toBeGreaterThan(updatedAt);
+});
+
+it("stores all messages of a call or none, and names the one that is wrong", async () => {
+  const { id } = await create(newUser());
+  const wrong: [unknown, string][] = [
+    [{ content: "x" }, "body.messages[1].role"],
+    [{ role: "", content: "x" }, "body.messages[1].role"],
+    [{ role: 1, content: "x" }, "body.messages[1].role"],
+    [{ role: "user" }, "body.messages[1].content"],
+    [{ role: "user", content: 5 }, "body.messages[1].content"],
+    ["text", "body.messages[1]"],
+    [null, "body.messages[1]"],
+    [[], "body.messages[1]"],
+  ];
+  for (const [message, path] of wrong) {
+    const answer = await append(id, [say(0), message]);
+    expect(answer.status).toBe(400);
+    expect(answer.body.error.details.map((detail: { path: string }) => detail.path)).toContain(path);
+  }
+  expect((await call(`/v1/threads/${id}`)).body.length).toBe(0);
+});
+
+it("takes a message however deeply it is nested", async () => {
+  const { id } = await create(newUser());
+  const message = `{"role":"user","content":"x","deep":${"[".repeat(1_000_000)}${"]".repeat(1_000_000)}}`;
+  const answer = await call(`/v1/threads/${id}/messages`, { raw: `{"messages":[${message}]}` });
+  expect(answer.status).toBe(201);
+  expect((await call(`/v1/threads/${id}/messages`)).text).toContain(message);
+});
+
+it("reads the last messages, the ones before them, or from the first on", async () => {
+  const { id } = await create(newUser());
+  await append(
+    id,
+    Array.from({ length: 25 }, (_, i) => say(i)),
+  );
+  const url = `/v1/threads/${id}/messages`;
+  const newest = await call(`${url}?limit=10`);
+  expect(said(newest.body)).toEqual(Array.from({ length: 10 }, (_, i) => `message ${i + 15}`));
+  const before = await call(`${url}?limit=10&cursor=${newest.body.cursor}`);
+  expect(said(before.body)).toEqual(Array.from({ length: 10 }, (_, i) => `message ${i + 5}`));
+  const first = await call(`${url}?limit=10&cursor=${before.body.cursor}`);
+  expect(said(first.body)).toEqual(Array.from({ length: 5 }, (_, i) => `message ${i}`));
+  expect(first.body).not.toHaveProperty("cursor");
+  const oldest = await call(`${url}?limit=20&order=oldest`);
+  expect(said(oldest.body)[0]).toBe("message 0");
+  const rest = await call(`${url}?limit=20&order=oldest&cursor=${oldest.body.cursor}`);
+  expect(said(rest.body)).toEqual(Array.from({ length: 5 }, (_, i) => `message ${i + 20}`));
+  expect(rest.body).not.toHaveProperty("cursor");
+  const turned = await call(`${url}?order=newest&cursor=${oldest.body.cursor}`);
+  expect(turned.body.error.code).toBe("invalid_cursor");
+});
+
+it("keeps the order and counts right under appends that come at once", async () => {
+  const { id } = await create(newUser());
+  const batches = Array.from({ length: 50 }, (_, i) => [`${i}a`, `${i}b`]);
+  await Promise.all(
+    batches.map((batch) =>
+      append(
+        id,
+        batch.map((content) => ({ role: "user", content })),
+      ),
+    ),
+  );
+  const { body } = await call(`/v1/threads/${id}/messages?limit=1000`);
+  const contents = said(body);
+  expect(contents.toSorted()).toEqual(batches.flat().toSorted());
+  for (const [one, other] of batches)
+    expect(contents.indexOf(other ?? "")).toBe(contents.indexOf(one ?? "") + 1);
+  expect((await call(`/v1/threads/${id}`)).body.length).toBe(100);
+});
+
+it("lists a user's threads, the one updated last first, by agent, in complete pages", async () => {
+  const user = newUser();
+  const ids: string[] = [];
+  for (let i = 0; i < 7; i++) {
+    control.clockAhead = i * 1_000;
+    ids.push((await create(user, { agent: i % 2 === 0 ? "even" : "odd" })).id);
+  }
+  await create(newUser());
+  control.clockAhead = 60_000;
+  await append(ids[2] ?? "", [say(0)]);
+  const listed: string[] = [];
+  for (let cursor: string | undefined = ""; cursor !== undefined;) {
+    const { body } = await call(`/v1/users/${user}/threads?limit=3${cursor && `&cursor=${cursor}`}`);
+    listed.push(...body.items.map((thread: { id: string }) => thread.id));
+    cursor = body.cursor;
+  }
+  expect(listed).toEqual([2, 6, 5, 4, 3, 1, 0].map((i) => ids[i]));
+  const odd = await call(`/v1/users/${user}/threads?agent=odd`);
+  expect(odd.body.items.map((thread: { id: string }) => thread.id)).toEqual([5, 3, 1].map((i) => ids[i]));
+});
+
+it("lists threads of the same moment in the order of their creation, across pages", async () => {
+  const user = newUser();
+  control.clockAt = Date.now();
+  const ids: string[] = [];
+  for (let i = 0; i < 5; i++) ids.push((await create(user)).id);
+  const first = (await call(`/v1/users/${user}/threads?limit=3`)).body;
+  const rest = (await call(`/v1/users/${user}/threads?limit=3&cursor=${first.cursor}`)).body;
+  expect([...first.items, ...rest.items].map((thread: { id: string }) => thread.id)).toEqual(ids);
+});
+
+it("deletes a thread with its messages, also from recall", async () => {
+  const user = newUser();
+  const { id } = await create(user);
+  const { id: other } = await create(user);
+  await append(id, [{ role: "user", content: "the zebra is called Maurice" }]);
+  await append(other, [{ role: "user", content: "a zebra has stripes" }]);
+  const recall = () => call(`/v1/users/${user}/recall`, { json: { query: "zebra" } });
+  expect((await recall()).body.hits).toHaveLength(2);
+  expect((await call(`/v1/threads/${id}`, { method: "DELETE" })).status).toBe(204);
+  expect((await recall()).body.hits.map((hit: { threadId: string }) => hit.threadId)).toEqual([other]);
+  for (const path of [`/v1/threads/${id}`, `/v1/threads/${id}/messages`])
+    expect((await call(path)).status).toBe(404);
+  expect((await append(id, [say(0)])).status).toBe(404);
+  expect((await call(`/v1/threads/${id}`, { method: "DELETE" })).status).toBe(404);
+  expect((await call(`/v1/users/${user}/threads`)).body.items).toHaveLength(1);
+});

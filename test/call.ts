@@ -1,0 +1,48 @@
+import { env, exports } from "cloudflare:workers";
+import { mintToken, type Scope, scopes } from "../src/auth/token.ts";
+
+// Answers of every shape are read here; the schemas are what the tests check them against.
+// oxlint-disable-next-line typescript/no-explicit-any
+export type Answer = { status: number; headers: Headers; body: any; text: string };
+type Call = {
+  method?: string;
+  token?: string | null;
+  json?: unknown;
+  raw?: BodyInit;
+  headers?: Record<string, string>;
+};
+
+let users = 0;
+/** A user of one test's own, so that tests share nothing. */
+export const newUser = (): string => `user-${++users}-${crypto.randomUUID()}`;
+
+export const token = (user: string, scope: readonly Scope[] = scopes, ttlSeconds = 3600): Promise<string> =>
+  mintToken(env.CAIRN_SECRET, { user, scope, expiresAt: Math.floor(Date.now() / 1000) + ttlSeconds });
+
+/** Calls the Worker over HTTP, with a token of the whole tenant unless another is given (null: none). */
+export async function call(
+  path: string,
+  { method, token: given, json, raw, headers }: Call = {},
+): Promise<Answer> {
+  const bearer = given === undefined ? await token("*") : given;
+  const body = json === undefined ? raw : JSON.stringify(json);
+  const response = await exports.default.fetch(`https://cairn.test${path}`, {
+    method: method ?? (body === undefined ? "GET" : "POST"),
+    headers: {
+      ...(bearer !== null && { Authorization: `Bearer ${bearer}` }),
+      ...(body !== undefined && { "Content-Type": "application/json" }),
+      ...headers,
+    },
+    ...(body !== undefined && { body }),
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, body: parsed(text), text };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,29 @@
+import { call } from "./call.ts";
+
+export type Operation = { method: string; path: string; scope: string | undefined; hasBody: boolean };
+
+type Document = {
+  paths: Record<string, Record<string, { security?: { bearer: string[] }[]; requestBody?: unknown }>>;
+};
+
+/** Every operation of the OpenAPI document: tests that are made from it forget none. */
+export async function operations(): Promise<Operation[]> {
+  const { paths } = (await call("/openapi.json")).body as Document;
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { security, requestBody }]) => ({
+      method: method.toUpperCase(),
+      path,
+      scope: security?.[0]?.bearer[0],
+      hasBody: requestBody !== undefined,
+    })),
+  );
+}
+
+/** The operation's path for this user and thread. */
+export function pathOf({ path }: Operation, { user, threadId }: { user: string; threadId: string }): string {
+  return path
+    .replace("/threads/{id}", `/threads/${threadId}`)
+    .replace("{user}", encodeURIComponent(user))
+    .replace("{key}", "some%2Fkey")
+    .replace("{id}", "019a0000-0000-7000-8000-000000000000");
+}

@@ -1,0 +1,20 @@
+// The Worker under test: the real app and the real objects, over ports that can fail and a clock that can jump.
+import { PromptCache as RealPromptCache } from "../durable-objects/prompt-cache.ts";
+import { UserMemory as RealUserMemory } from "../durable-objects/user-memory.ts";
+import { createApp } from "../src/app.ts";
+import type { Bindings } from "../src/bindings.ts";
+import { faultyPorts } from "./doubles/ports.ts";
+
+export class UserMemory extends RealUserMemory {
+  constructor(ctx: DurableObjectState, env: Bindings) {
+    super(ctx, env, faultyPorts(env));
+  }
+}
+
+export class PromptCache extends RealPromptCache {
+  constructor(ctx: DurableObjectState, env: Bindings) {
+    super(ctx, env, faultyPorts(env).now);
+  }
+}
+
+export default createApp(faultyPorts);

@@ -1,0 +1,36 @@
+import { execFileSync } from "node:child_process";
+import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-pool-workers";
+import { defineConfig } from "vitest/config";
+
+// What wrangler's build step does before it serves; the tests read the embedded model from there too.
+execFileSync(process.execPath, ["scripts/assets.ts", "build/assets", "docs", "model"]);
+
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        plugins: [
+          cloudflareTest(async () => ({
+            main: "./test/worker.ts",
+            wrangler: { configPath: "./wrangler.toml" },
+            miniflare: {
+              bindings: {
+                CAIRN_SECRET: "a secret of the tests, of 32 bytes or more",
+                MIGRATIONS: await readD1Migrations("migrations"),
+              },
+            },
+          })),
+        ],
+        test: {
+          name: "workers",
+          include: ["test/**/*.test.ts"],
+          exclude: ["test/node/**"],
+          setupFiles: ["test/setup.ts"],
+        },
+      },
+      {
+        test: { name: "node", include: ["test/node/**/*.test.ts"], testTimeout: 60_000, hookTimeout: 60_000 },
+      },
+    ],
+  },
+});
