@@ -7,6 +7,8 @@ execFileSync(process.execPath, ["scripts/assets.ts", "build/assets", "docs", "mo
 
 export default defineConfig({
   test: {
+    // What a test that passes logs, it logs on purpose.
+    silent: "passed-only",
     projects: [
       {
         plugins: [

@@ -164,10 +164,19 @@ async function findOrStart(): Promise<{ url: string; stop: () => Promise<void> }
   };
 }
 
-const { values } = parseArgs({ options: { file: { type: "string" } } });
-const conversations = readConversations(
-  values.file ?? join(import.meta.dirname, "../examples/moving-house.json"),
-);
+/** What a mistake in the call should say, without a stack. */
+function input(): Conversation[] {
+  try {
+    const { values } = parseArgs({ options: { file: { type: "string" } } });
+    return readConversations(values.file ?? join(import.meta.dirname, "../examples/moving-house.json"));
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : String(error));
+    console.error("usage: npm run demo -- [--file CONVERSATIONS.json]");
+    return process.exit(2);
+  }
+}
+
+const conversations = input();
 const { url, stop } = await findOrStart();
 console.log(`Cairn is up at ${url}`);
 try {

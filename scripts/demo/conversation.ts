@@ -42,7 +42,20 @@ export const contentOf = ({ text, caption }: Turn): string =>
 
 /** Reads and checks a conversation file; throws with the offending field if it is none. */
 export function readConversations(path: string): Conversation[] {
-  const read = file.safeParse(JSON.parse(readFileSync(path, "utf8")));
+  const read = file.safeParse(parsed(path));
   if (!read.success) throw new Error(`${path} is no conversation file:\n${z.prettifyError(read.error)}`);
   return read.data.conversations;
+}
+
+function parsed(path: string): unknown {
+  try {
+    return JSON.parse(readFileSync(path, "utf8"));
+  } catch (error) {
+    throw new Error(
+      `${path} cannot be read as JSON: ${error instanceof Error ? error.message : String(error)}`,
+      {
+        cause: error,
+      },
+    );
+  }
 }

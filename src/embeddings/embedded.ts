@@ -1,5 +1,5 @@
 import type { Embedder, Vector } from "./embedder.ts";
-import { EmbeddedModel } from "./embedded/model.ts";
+import { type EmbeddedModel, loadModel } from "./embedded/model.ts";
 
 const NAME = "static-en-256";
 const DIMENSIONS = 256;
@@ -21,22 +21,7 @@ export class EmbeddedEmbedder implements Embedder {
   }
 
   async embed(texts: readonly string[]): Promise<Vector[]> {
-    const model = (loaded ??= await load(this.#assets));
+    const model = (loaded ??= await loadModel(this.#assets, NAME));
     return texts.map((text) => model.embed(text));
   }
-}
-
-async function load(assets: Fetcher): Promise<EmbeddedModel> {
-  const [vocabulary, table] = await Promise.all([
-    file(assets, "vocab.txt").then((response) => response.text()),
-    file(assets, "model.safetensors").then((response) => response.arrayBuffer()),
-  ]);
-  return new EmbeddedModel(vocabulary, table);
-}
-
-async function file(assets: Fetcher, name: string): Promise<Response> {
-  const response = await assets.fetch(`https://assets/model/${NAME}/${name}`);
-  if (!response.ok)
-    throw new Error(`the embedded model's ${name} is not among the assets (${response.status})`);
-  return response;
 }

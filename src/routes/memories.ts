@@ -1,12 +1,11 @@
 import { createRoute } from "@hono/zod-openapi";
 import { wrapTime } from "hono/timing";
-import { decodeCursor, encodeCursor } from "../cursor.ts";
 import { fail } from "../errors.ts";
 import { body, failures, json, nothing, scoped } from "../http/describe.ts";
 import { Refusal, unwrap } from "../http/failure.ts";
 import { newRouter } from "../http/router.ts";
 import { userHash } from "../ids.ts";
-import { memoryOf } from "../memory/record.ts";
+import { getMemory, listMemories } from "../memory/browse.ts";
 import { recall } from "../memory/recall.ts";
 import { remember } from "../memory/remember.ts";
 import { noQuery, userPath } from "../schema/bounds.ts";
@@ -74,43 +73,30 @@ export const memories = newRouter()
   .openapi(rememberOne, async (c) => {
     const { user } = c.req.valid("param");
     const owner = { hash: await userHash(user), id: user };
-    const { memory, created } = unwrap(await remember(c.var.services, owner, c.req.valid("json")));
+    const remembered = remember(c.var.services, owner, c.req.valid("json"));
+    const { memory, created } = unwrap(await wrapTime(c, "remember", remembered));
     return created ? c.json(memory, 201) : c.json(memory, 200);
   })
   .openapi(list, async (c) => {
     const { user } = c.req.valid("param");
-    const { kind: kinds, tag: tags, order = "desc", limit = 50, cursor } = c.req.valid("query");
-    const after = cursor === undefined ? undefined : decodeCursor(cursor, ["number", "string"]);
-    if (after === null) throw new Refusal(fail("invalid_cursor"));
-    const page = {
-      order,
-      limit: limit + 1,
-      ...(kinds && { kinds }),
-      ...(tags && { tags }),
-      ...(after && { after }),
-    };
-    const rows = await wrapTime(c, "d1", c.var.services.records.list(await userHash(user), page));
-    const items = rows.slice(0, limit).map(memoryOf);
-    const last = items.at(-1);
-    return c.json(
-      { items, ...(rows.length > limit && last && { cursor: encodeCursor([last.createdAt, last.id]) }) },
-      200,
-    );
+    const page = listMemories(c.var.services.records, await userHash(user), c.req.valid("query"));
+    return c.json(unwrap(await wrapTime(c, "d1", page)), 200);
   })
   .openapi(get, async (c) => {
     const { user, id } = c.req.valid("param");
-    const row = await wrapTime(c, "d1", c.var.services.records.get(await userHash(user), id));
-    if (row === undefined) throw new Refusal(fail("not_found"));
-    return c.json(memoryOf(row), 200);
+    const memory = getMemory(c.var.services.records, await userHash(user), id);
+    return c.json(unwrap(await wrapTime(c, "d1", memory)), 200);
   })
   .openapi(forget, async (c) => {
     const { user, id } = c.req.valid("param");
     const hash = await userHash(user);
-    const known = unwrap(await c.var.services.userMemory(hash).forget({ hash, id: user }, id));
+    const forgotten = c.var.services.userMemory(hash).forget({ hash, id: user }, id);
+    const known = unwrap(await wrapTime(c, "object", forgotten));
     if (!known) throw new Refusal(fail("not_found"));
     return c.body(null, 204);
   })
   .openapi(recallHits, async (c) => {
     const { user } = c.req.valid("param");
-    return c.json(unwrap(await recall(c.var.services, await userHash(user), c.req.valid("json"))), 200);
+    const answer = recall(c.var.services, await userHash(user), c.req.valid("json"));
+    return c.json(unwrap(await wrapTime(c, "recall", answer)), 200);
   });

@@ -3,7 +3,6 @@ import { SignJWT, UnsecuredJWT } from "jose";
 import { describe, expect, it } from "vitest";
 import { mintToken } from "../../src/auth/token.ts";
 import { createApp } from "../../src/app.ts";
-import type { Bindings } from "../../src/bindings.ts";
 import { call, newUser, token } from "../call.ts";
 import { operations, pathOf } from "../operations.ts";
 
@@ -116,10 +115,14 @@ describe.each([
   ["a secret of 31 bytes", "x".repeat(31)],
 ])("with %s", (_, secret) => {
   const fetch = (path: string) =>
-    createApp().request(path, { headers: { Authorization: "Bearer x" } }, {
-      ...env,
-      CAIRN_SECRET: secret,
-    } as Bindings);
+    createApp().request(
+      path,
+      { headers: { Authorization: "Bearer x" } },
+      {
+        ...env,
+        CAIRN_SECRET: secret,
+      },
+    );
 
   it.each(["/v1/users/alice/kv", "/v1/cache/k", "/docs", "/openapi.json", "/nowhere"])(
     "refuses %s and says what to do",

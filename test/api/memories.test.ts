@@ -92,7 +92,8 @@ it("refuses to add tags or metadata beyond what one memory holds", async () => {
 it("stores the same text once when it is remembered ten times at once", async () => {
   const user = newUser();
   const made = await Promise.all(Array.from({ length: 10 }, () => remember(user, { text: "only once" })));
-  expect(made.map(({ status }) => status).toSorted()).toEqual([...Array.from({ length: 9 }, () => 200), 201]);
+  expect(made.filter(({ status }) => status === 201)).toHaveLength(1);
+  expect(made.filter(({ status }) => status === 200)).toHaveLength(9);
   expect(new Set(made.map(({ body }) => body.id)).size).toBe(1);
   expect((await call(`/v1/users/${user}/memories`)).body.items).toHaveLength(1);
 });

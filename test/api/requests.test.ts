@@ -124,7 +124,7 @@ describe("CORS", () => {
     createApp().request(
       "/health",
       { method, headers: { Origin: origin, "Access-Control-Request-Method": "GET" } },
-      { ...env, CORS_ORIGINS: configured } as Bindings,
+      { ...env, CORS_ORIGINS: configured },
     );
 
   it("sends no header unless it is configured", async () => {

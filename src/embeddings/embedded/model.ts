@@ -43,6 +43,22 @@ export class EmbeddedModel {
   }
 }
 
+/** Reads the model of this name from the static assets. Rejects, with the file, if one is missing. */
+export async function loadModel(assets: Fetcher, name: string): Promise<EmbeddedModel> {
+  const [vocabulary, table] = await Promise.all([
+    fetchFile(assets, `${name}/vocab.txt`).then((response) => response.text()),
+    fetchFile(assets, `${name}/model.safetensors`).then((response) => response.arrayBuffer()),
+  ]);
+  return new EmbeddedModel(vocabulary, table);
+}
+
+async function fetchFile(assets: Fetcher, path: string): Promise<Response> {
+  const response = await assets.fetch(`https://assets/model/${path}`);
+  if (!response.ok)
+    throw new Error(`the embedded model's ${path} is not among the assets (${response.status})`);
+  return response;
+}
+
 type Tensor = { dtype: string; shape: number[]; bytes: ArrayBuffer };
 
 /** The safetensors format: eight bytes of header length, a JSON header, then the tensors' bytes. */

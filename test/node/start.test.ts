@@ -1,0 +1,159 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { freePort } from "../../scripts/local-server.ts";
+import { isAlive, run, type Running } from "./run.ts";
+
+const state = mkdtempSync(join(tmpdir(), "cairn-test-"));
+let server: Running | undefined;
+
+afterEach(async () => {
+  server?.child.kill("SIGTERM");
+  await server?.ended;
+});
+afterAll(() => rmSync(state, { recursive: true, force: true }));
+
+async function start(port: number): Promise<Running & { url: string; token: string; curls: string[] }> {
+  server = run("scripts/start.ts", [], { PORT: String(port), CAIRN_STATE: state });
+  const { output, child } = server;
+  while (!output.stdout.includes('/memories -H "Authorization: Bearer $TOKEN"\n')) {
+    if (child.exitCode !== null) throw new Error(`it ended: ${output.stdout}${output.stderr}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  const url = /http:\/\/\S+:\d+/.exec(output.stdout)?.[0] ?? "";
+  const token = /TOKEN=(\S+)/.exec(output.stdout)?.[1] ?? "";
+  return {
+    ...server,
+    url,
+    token,
+    curls: output.stdout.split("\n").filter((line) => line.startsWith("curl ")),
+  };
+}
+
+// The answers of several shapes are read here.
+// oxlint-disable typescript/no-explicit-any
+const paste = (line: string, token: string): any =>
+  JSON.parse(execFileSync("bash", ["-c", line], { env: { ...process.env, TOKEN: token } }).toString());
+
+describe("npm start", () => {
+  it("serves, prints lines that work when they are pasted, and remembers across a restart", async () => {
+    const port = await freePort();
+    const first = await start(port);
+    expect(first.url).toBe(`http://127.0.0.1:${port}`);
+    expect(first.curls).toHaveLength(3);
+    const [remember = "", recall = "", list = ""] = first.curls;
+    const { id, text } = paste(remember, first.token);
+    expect(paste(recall, first.token).hits[0]).toMatchObject({ id, text });
+    expect(paste(list, first.token).items).toHaveLength(1);
+    const headers = { Authorization: `Bearer ${first.token}`, "Content-Type": "application/json" };
+    const post = async (path: string, body: unknown): Promise<any> =>
+      (await fetch(first.url + path, { method: "POST", headers, body: JSON.stringify(body) })).json();
+    const thread = await post("/v1/users/alice/threads", { title: "kept" });
+    await post(`/v1/threads/${thread.id}/messages`, {
+      messages: [{ role: "user", content: "see you after the restart" }],
+    });
+
+    first.child.kill("SIGINT");
+    expect(await first.ended).toBe(0);
+    expect(isAlive(first)).toBe(false);
+    // Nothing that a newcomer would have to understand: no warning, no stack.
+    expect(first.output.stderr).toBe("");
+    expect(first.output.stdout).not.toMatch(/warn|error|deprecat|\n\s+at /i);
+
+    const second = await start(port);
+    const get = async (path: string): Promise<any> => (await fetch(second.url + path, { headers })).json();
+    expect((await get(`/v1/threads/${thread.id}/messages`)).items[0].message.content).toBe(
+      "see you after the restart",
+    );
+    expect(paste(recall, second.token).hits.map((hit: { id: string }) => hit.id)).toContain(id);
+    expect(paste(list, first.token).items[0].id).toBe(id);
+    second.child.kill("SIGTERM");
+    expect(await second.ended).toBe(0);
+    expect(isAlive(second)).toBe(false);
+  });
+
+  it("says so when the port is taken, and names another", async () => {
+    const taken = createServer();
+    const port = await freePort();
+    await new Promise<void>((resolve) => void taken.listen(port, "127.0.0.1", resolve));
+    const running = run("scripts/start.ts", [], { PORT: String(port), CAIRN_STATE: state });
+    expect(await running.ended).toBe(1);
+    expect(running.output.stderr).toBe(
+      `Port ${port} is taken. Choose another one: PORT=${port + 1} npm start\n`,
+    );
+    taken.close();
+  });
+
+  it("refuses a PORT that is none", async () => {
+    const running = run("scripts/start.ts", [], { PORT: "http" });
+    expect(await running.ended).toBe(1);
+    expect(running.output.stderr).toContain("PORT must be a number");
+  });
+
+  it("keeps the development secret out of git", () => {
+    const root = join(import.meta.dirname, "../..");
+    expect(existsSync(join(root, ".dev.vars"))).toBe(true);
+    expect(readFileSync(join(root, ".gitignore"), "utf8").split("\n")).toContain(".dev.vars");
+  });
+});
+
+describe("npm run token", () => {
+  const claims = (token: string) =>
+    JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString());
+
+  it("mints a token of the user, scope and time asked for", async () => {
+    const running = run("scripts/token.ts", ["--user", "alice", "--scope", "read,write", "--ttl", "2h"]);
+    expect(await running.ended).toBe(0);
+    const { sub, scope, iat, exp } = claims(running.output.stdout.trim());
+    expect({ sub, scope, seconds: exp - iat }).toEqual({ sub: "alice", scope: "read write", seconds: 7200 });
+  });
+
+  it.each([
+    [[], "--user"],
+    [["--user", "."], "--user"],
+    [["--user", "a", "--scope", "reed"], "'reed'"],
+    [["--user", "a", "--ttl", "1 week"], "'1 week'"],
+    [["--user", "a", "--ttl", "0h"], "'0h'"],
+    [["--nonsense"], "--nonsense"],
+  ])("refuses %j and shows how it is used", async (args, named) => {
+    const running = run("scripts/token.ts", args);
+    expect(await running.ended).toBe(2);
+    expect(running.output.stderr).toContain(named);
+    expect(running.output.stderr).toContain("usage: npm run token");
+  });
+
+  it("refuses a secret that is too short to sign with", async () => {
+    const running = run("scripts/token.ts", ["--user", "a"], { CAIRN_SECRET: "short" });
+    expect(await running.ended).toBe(2);
+    expect(running.output.stderr).toContain("32 bytes");
+  });
+});
+
+describe("npm run demo", () => {
+  it("starts its own Cairn, plays the example, and compares with the floor", async () => {
+    const running = run("scripts/demo.ts", [], { PORT: String(await freePort()) });
+    expect(await running.ended).toBe(0);
+    const { stdout, stderr } = running.output;
+    expect(stderr).toBe("");
+    expect(stdout).toMatch(/remembering the facts\s+█+ (\d+)\/\1/);
+    const [ours, floor] = ["Cairn", "plain FTS5"].map((arm) =>
+      Number(new RegExp(`${arm}\\s+([\\d.]+) %`).exec(stdout)?.[1]),
+    );
+    expect(ours).toBeGreaterThan(floor ?? 100);
+    expect(isAlive(running)).toBe(false);
+  });
+
+  it.each([
+    ["package.json", "is no conversation file"],
+    ["README.md", "JSON"],
+    ["no/such/file", "no/such/file"],
+  ])("says what is wrong with %s, without a stack", async (file, reason) => {
+    const running = run("scripts/demo.ts", ["--file", file]);
+    expect(await running.ended).toBe(2);
+    expect(running.output.stderr).toContain(reason);
+    expect(running.output.stderr).not.toMatch(/\n\s+at /);
+  });
+});
