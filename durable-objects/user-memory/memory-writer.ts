@@ -1,4 +1,5 @@
 import type { MemoryRecords } from "../../src/d1/memory-records.ts";
+import type { QueryVector } from "../../src/embeddings/embedder.ts";
 import { RefusedWrite } from "../../src/d1/refused.ts";
 import type { MemoryRow } from "../../src/d1/tables.ts";
 import { fail, ok, type Result } from "../../src/errors.ts";
@@ -6,7 +7,7 @@ import { memoryOf, mergedRow, newRow, type Owner } from "../../src/memory/record
 import type { Memory, RememberBody } from "../../src/schema/memory.ts";
 import type { WakeUp } from "../wake-up.ts";
 import { type Intent, IntentLog, type NotedIntent } from "./intent-log.ts";
-import type { Document, QueryVector, SearchIndex } from "./search-index.ts";
+import type { Document, SearchIndex } from "./search-index.ts";
 
 export type Remember = { body: RememberBody; dedupeKey: string; vector: QueryVector };
 export type Remembered = { memory: Memory; created: boolean };

@@ -1,12 +1,10 @@
-import type { Embedder, Vector } from "../../src/embeddings/embedder.ts";
+import type { Embedder, QueryVector, Vector } from "../../src/embeddings/embedder.ts";
 import { type Candidate, fuse, type Fused } from "../../src/memory/fuse.ts";
 import { wordQuery } from "../../src/memory/query-terms.ts";
 import type { Arm, RecallKind } from "../../src/schema/recall.ts";
 import { quantise } from "../../src/vectors/int8.ts";
 import { VectorTable } from "../../src/vectors/vector-table.ts";
 
-/** A query's vector, `failed` if the embedder did, or null if the query holds nothing that the model knows. */
-export type QueryVector = { model: string; dimensions: number; vector: Vector | "failed" };
 export type SearchQuery = {
   query: string;
   queryVector: QueryVector;

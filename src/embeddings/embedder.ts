@@ -14,6 +14,9 @@ export interface Embedder {
   embed(texts: readonly string[]): Promise<Vector[]>;
 }
 
+/** One text's vector with its space: `failed` if the embedder did, null if the text holds nothing that the model knows. */
+export type QueryVector = { model: string; dimensions: number; vector: Vector | "failed" };
+
 /** Scales to length 1; null for the zero vector. */
 export function normalised(vector: Float32Array): Vector {
   let sum = 0;

@@ -1,32 +1,6 @@
 import type { Caller } from "../auth/token.ts";
-import type { PromptCache } from "../../durable-objects/prompt-cache.ts";
-import type { UserMemory } from "../../durable-objects/user-memory.ts";
-import type { Bindings, Ports } from "../bindings.ts";
-import type { UserHash } from "../ids.ts";
-
-/**
- * An object as its callers see it: its methods, each a promise. Written out because the stub types of
- * workers-types do not get through the recursive type of a JSON value. Only plain data crosses here.
- */
-export type Remote<T> = {
-  [
-    K in Exclude<keyof T, "alarm" | "fetch"> as T[K] extends (...given: never[]) => unknown ? K : never
-  ]: T[K] extends (...given: infer Given) => infer Answer
-    ? (...given: Given) => Promise<Awaited<Answer>>
-    : never;
-};
-
-/** What a request works with; `app.ts` makes it of the bindings, so that nothing below reads them. */
-export type Services = Ports & {
-  /** Signs and checks tokens; absent while the deployment is not configured. */
-  secret?: string;
-  /** Origins that a browser may call from; `*` for any. */
-  corsOrigins: readonly string[];
-  userMemory: (owner: UserHash) => Remote<UserMemory>;
-  /** Answers a request for a file of ours from the static assets. */
-  asset: (request: Request) => Promise<Response>;
-  promptCache: (key: string) => Promise<Remote<PromptCache>>;
-};
+import type { Bindings } from "../bindings.ts";
+import type { Services } from "../services.ts";
 
 export type AppEnv = {
   Bindings: Bindings;

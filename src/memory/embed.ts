@@ -1,5 +1,4 @@
-import type { QueryVector } from "../../durable-objects/user-memory/search-index.ts";
-import type { Embedder } from "../embeddings/embedder.ts";
+import type { Embedder, QueryVector } from "../embeddings/embedder.ts";
 
 /** The vector of one text. An embedder that fails is logged, and costs the vector only. */
 export async function embedOne(embedder: Embedder, text: string): Promise<QueryVector> {

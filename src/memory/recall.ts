@@ -1,5 +1,5 @@
 import type { Result } from "../errors.ts";
-import type { Services } from "../http/context.ts";
+import type { Services } from "../services.ts";
 import type { UserHash } from "../ids.ts";
 import type { RecallAnswer, RecallBody } from "../schema/recall.ts";
 import { embedOne } from "./embed.ts";

@@ -1,6 +1,6 @@
 import type { Remembered } from "../../durable-objects/user-memory/memory-writer.ts";
 import type { Result } from "../errors.ts";
-import type { Services } from "../http/context.ts";
+import type { Services } from "../services.ts";
 import type { RememberBody } from "../schema/memory.ts";
 import { embedOne } from "./embed.ts";
 import { dedupeKey, type Owner } from "./record.ts";

@@ -5,7 +5,7 @@ import { decodeCursor, encodeCursor } from "../cursor.ts";
 import { fail } from "../errors.ts";
 import { body, failures, json, nothing, scoped } from "../http/describe.ts";
 import { Refusal, unwrap } from "../http/failure.ts";
-import type { Remote, Services } from "../http/context.ts";
+import type { Remote, Services } from "../services.ts";
 import { type JsonPieces, rawJson } from "../http/raw-json.ts";
 import { newRouter } from "../http/router.ts";
 import { newThreadId, threadOwner, userHash } from "../ids.ts";
