@@ -21,6 +21,16 @@ curl -s ${url}/v1/users/alice/memories -H "Authorization: Bearer $TOKEN"
 `;
 }
 
+/** Resolves when a signal asks to stop, or when npm has gone: a signal that ends npm does not reach its script. */
+function askedToStop(): Promise<"asked"> {
+  return new Promise((resolve) => {
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () => resolve("asked"));
+    const parent = process.ppid;
+    const watch = () => process.ppid !== parent && resolve("asked");
+    if (process.env.npm_lifecycle_event !== undefined) setInterval(watch, 500).unref();
+  });
+}
+
 async function main(): Promise<number> {
   if (!Number.isInteger(port) || port < 1 || port > 65_535) {
     console.error(`PORT must be a number from 1 to 65535, not '${process.env.PORT}'.`);
@@ -36,10 +46,7 @@ async function main(): Promise<number> {
     return 1;
   }
   console.log(welcome(server.url, await developmentToken("alice")));
-  const asked = new Promise<"asked">((resolve) => {
-    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () => resolve("asked"));
-  });
-  const why = await Promise.race([asked, server.ended.then(() => "ended" as const)]);
+  const why = await Promise.race([askedToStop(), server.ended.then(() => "ended" as const)]);
   await server.stop();
   if (why === "ended") console.error("The Worker ended by itself.");
   return why === "asked" ? 0 : 1;

@@ -3,9 +3,10 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { freePort } from "../../scripts/local-server.ts";
-import { isAlive, run, type Running } from "./run.ts";
+import { isAlive, run, type Running, start as startCommand } from "./run.ts";
 
 const state = mkdtempSync(join(tmpdir(), "cairn-test-"));
 let server: Running | undefined;
@@ -21,7 +22,7 @@ async function start(port: number): Promise<Running & { url: string; token: stri
   const { output, child } = server;
   while (!output.stdout.includes('/memories -H "Authorization: Bearer $TOKEN"\n')) {
     if (child.exitCode !== null) throw new Error(`it ended: ${output.stdout}${output.stderr}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await sleep(50);
   }
   const url = /http:\/\/\S+:\d+/.exec(output.stdout)?.[0] ?? "";
   const token = /TOKEN=(\S+)/.exec(output.stdout)?.[1] ?? "";
@@ -73,6 +74,16 @@ describe("npm start", () => {
     second.child.kill("SIGTERM");
     expect(await second.ended).toBe(0);
     expect(isAlive(second)).toBe(false);
+  });
+
+  it("leaves nothing behind when npm itself is ended", async () => {
+    const port = await freePort();
+    const npm = startCommand(["npm", "start"], { PORT: String(port), CAIRN_STATE: state });
+    while (!npm.output.stdout.includes("export TOKEN=")) await sleep(100);
+    process.kill(npm.child.pid ?? 0, "SIGTERM");
+    await npm.ended;
+    for (let waited = 0; isAlive(npm) && waited < 10_000; waited += 100) await sleep(100);
+    expect(isAlive(npm)).toBe(false);
   });
 
   it("says so when the port is taken, and names another", async () => {
