@@ -13,16 +13,17 @@ export type Running = {
 
 /** Starts a script in a process group of its own, so that what it leaves behind can be seen. */
 export function run(script: string, args: string[] = [], env: Record<string, string> = {}): Running {
-  const child = spawn(
-    process.execPath,
-    ["--disable-warning=ExperimentalWarning", join(root, script), ...args],
-    {
-      cwd: root,
-      env: { ...process.env, ...env },
-      detached: true,
-      stdio: ["ignore", "pipe", "pipe"],
-    },
-  );
+  return start([process.execPath, "--disable-warning=ExperimentalWarning", join(root, script), ...args], env);
+}
+
+/** Starts any command likewise. */
+export function start([command = "", ...args]: string[], env: Record<string, string> = {}): Running {
+  const child = spawn(command, args, {
+    cwd: root,
+    env: { ...process.env, ...env },
+    detached: true,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   const output = { stdout: "", stderr: "" };
   child.stdout.on("data", (chunk: Buffer) => void (output.stdout += chunk.toString()));
   child.stderr.on("data", (chunk: Buffer) => void (output.stderr += chunk.toString()));
