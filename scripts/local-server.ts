@@ -160,7 +160,7 @@ async function healthy(url: string): Promise<void> {
 async function stop(child: ChildProcess, ended: Promise<void>): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   child.kill("SIGTERM");
-  await Promise.race([ended, sleep(STOP_WITHIN_MS)]);
+  await Promise.race([ended, sleep(STOP_WITHIN_MS, undefined, { ref: false })]);
   child.kill("SIGKILL");
   await ended;
 }
