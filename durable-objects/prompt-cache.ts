@@ -1,5 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
 import { type Bindings, portsOf } from "../src/bindings.ts";
+import type { Result } from "../src/errors.ts";
 import type { WrittenEntry } from "../src/schema/entry.ts";
 import { type Entry, entrySchema, EntryStore, type EntryWrite } from "./entry-store.ts";
 import { type Migration, migrate } from "./migrate.ts";
@@ -29,15 +30,15 @@ export class PromptCache extends DurableObject<Bindings> {
     return this.#entries.get(key, this.#now());
   }
 
-  set(write: EntryWrite): WrittenEntry {
+  set({ key, value, ttlMs }: Omit<EntryWrite, "condition" | "refreshOnRead">): Result<WrittenEntry> {
     const now = this.#now();
-    const written = this.#entries.set(write, now);
-    if (write.ttlMs !== null) this.#wakeUp.by(this.#entries.nextSweep(now));
+    const written = this.#entries.set({ key, value, ttlMs, refreshOnRead: false, condition: {} }, now);
+    if (ttlMs !== null) this.#wakeUp.by(this.#entries.nextSweep(now));
     return written;
   }
 
   forget(key: string): void {
-    this.#entries.delete(key);
+    this.#entries.delete(key, {}, this.#now());
   }
 
   override alarm(): void {

@@ -1,5 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
 import { type Bindings, type Ports, portsOf } from "../src/bindings.ts";
+import type { Condition } from "../src/conditions.ts";
 import { fail, ok, type Result } from "../src/errors.ts";
 import { searchableText } from "../src/memory/message-text.ts";
 import type { Owner } from "../src/memory/record.ts";
@@ -8,6 +9,8 @@ import type { RecallAnswer } from "../src/schema/recall.ts";
 import type { CreateThreadBody, Message, Thread } from "../src/schema/thread.ts";
 import { type Entry, type EntryPage, EntryStore, type EntryWrite, type ListedEntry } from "./entry-store.ts";
 import { migrate } from "./migrate.ts";
+import { Answers, type Once } from "./user-memory/answers.ts";
+import { type EntryOperation, type EntryResult, performBatch } from "./user-memory/entry-batch.ts";
 import { WakeUp } from "./wake-up.ts";
 import { hitOf, type MessageRecord } from "./user-memory/hit.ts";
 import { MemoryWriter, type Remember, type Remembered } from "./user-memory/memory-writer.ts";
@@ -23,11 +26,17 @@ import {
   ThreadStore,
 } from "./user-memory/thread-store.ts";
 
+export type ListedEntries = { entries: ListedEntry[]; more: boolean; count: number | null };
 export type Recall = Omit<SearchQuery, "range"> & { threadId?: string };
 export type Appended = { length: number; firstSeq?: number; lastSeq?: number };
 /** `next` is where the following page begins, if there is one. */
 export type ListedThreads = { threads: Thread[]; next?: readonly [updatedAt: number, n: number] };
 
+export type { EntryOperation, EntryResult };
+
+const READ_ONCE = {
+  details: [{ path: "header.Idempotency-Key", message: "goes with a batch that only sets and deletes" }],
+};
 /** How many documents one alarm embeds. */
 const EMBED = 100;
 /** What is appended within this time is embedded together. */
@@ -42,6 +51,7 @@ export class UserMemory extends DurableObject<Bindings> {
   readonly #ports: Ports;
   readonly #wakeUp: WakeUp;
   readonly #entries: EntryStore;
+  readonly #answers: Answers;
   readonly #threads: ThreadStore;
   readonly #index: SearchIndex;
   readonly #memories: MemoryWriter;
@@ -53,6 +63,7 @@ export class UserMemory extends DurableObject<Bindings> {
     this.#ports = ports;
     this.#wakeUp = new WakeUp(storage);
     this.#entries = new EntryStore(storage.sql);
+    this.#answers = new Answers(storage.sql);
     this.#threads = new ThreadStore(storage.sql);
     this.#index = new SearchIndex(storage.sql);
     const { records, now } = ports;
@@ -66,19 +77,35 @@ export class UserMemory extends DurableObject<Bindings> {
     return this.#entries.get(key, this.#ports.now());
   }
 
-  setEntry(write: EntryWrite): WrittenEntry {
+  setEntry(write: EntryWrite): Result<WrittenEntry> {
     const now = this.#ports.now();
     const written = this.#entries.set(write, now);
     if (write.ttlMs !== null) this.#wakeUp.by(this.#entries.nextSweep(now));
     return written;
   }
 
-  deleteEntry(key: string): void {
-    this.#entries.delete(key);
+  deleteEntry(key: string, condition: Condition): Result<boolean> {
+    return this.#entries.delete(key, condition, this.#ports.now());
   }
 
-  listEntries(page: EntryPage): { entries: ListedEntry[]; more: boolean } {
-    return this.#entries.list(page, this.#ports.now());
+  /** Answers how many live entries are gone. */
+  deleteEntries(prefix: string): number {
+    return this.#entries.deletePrefix(prefix, this.#ports.now());
+  }
+
+  listEntries(page: EntryPage, count: boolean): ListedEntries {
+    const now = this.#ports.now();
+    return { ...this.#entries.list(page, now), count: count ? this.#entries.count(page.prefix, now) : null };
+  }
+
+  /** All operations in order, or none of them. */
+  batchEntries(operations: readonly EntryOperation[], once?: Once): Result<EntryResult[]> {
+    const now = this.#ports.now();
+    if (once !== undefined && operations.some(({ op }) => op === "get"))
+      return fail("invalid_request", READ_ONCE);
+    const done = this.#atomically(() => this.#once(once, () => performBatch(this.#entries, operations, now)));
+    this.#wakeUp.by(this.#entries.nextSweep(now));
+    return done;
   }
 
   // Threads
@@ -166,7 +193,13 @@ export class UserMemory extends DurableObject<Bindings> {
     const embedAgain = await this.#embed();
     const now = this.#ports.now();
     this.#entries.sweep(now);
-    for (const due of [this.#memories.nextDue(), embedAgain, this.#entries.nextSweep(now)])
+    this.#answers.sweep(now);
+    for (const due of [
+      this.#memories.nextDue(),
+      embedAgain,
+      this.#entries.nextSweep(now),
+      this.#answers.nextSweep(),
+    ])
       this.#wakeUp.by(due);
   }
 
@@ -194,6 +227,31 @@ export class UserMemory extends DurableObject<Bindings> {
     const record: MessageRecord = { role: message.role };
     this.#index.putMessage({ n, kind: "message", text, record: JSON.stringify(record), createdAt });
     this.#wakeUp.by(createdAt + EMBED_AFTER_MS);
+  }
+
+  /** In one transaction, which is undone if the result is a failure. */
+  #atomically<T>(act: () => Result<T>): Result<T> {
+    let result: Result<T> | undefined;
+    try {
+      return this.ctx.storage.transactionSync(() => {
+        result = act();
+        if (!result.ok) throw new Error("undone");
+        return result;
+      });
+    } catch (error) {
+      if (result !== undefined && !result.ok) return result;
+      throw error;
+    }
+  }
+
+  /** Does what was not done yet under this idempotency key; else gives the answer of then. */
+  #once<T>(once: Once | undefined, act: () => Result<T>): Result<T> {
+    const now = this.#ports.now();
+    const before = this.#answers.before<T>(once, now);
+    if (before !== null) return before;
+    const result = this.#answers.keep(once, act(), now);
+    if (once !== undefined) this.#wakeUp.by(this.#answers.nextSweep());
+    return result;
   }
 
   #noteOwner({ id }: Owner): void {

@@ -1,5 +1,6 @@
 import { entrySchema } from "../entry-store.ts";
 import type { Migration } from "../migrate.ts";
+import { answersSchema } from "./answers.ts";
 
 /**
  * The tables of a user's object. `position` places a message among all of the user's messages (see
@@ -41,6 +42,7 @@ export const migrations: readonly Migration[] = [
       );
 
       ${entrySchema}
+      ${answersSchema}
 
       CREATE TABLE documents (
         n INTEGER PRIMARY KEY,

@@ -1,4 +1,4 @@
-import type { z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import type { Scope } from "../auth/token.ts";
 import { ErrorBody } from "../schema/error.ts";
 import { requireScope } from "./authenticate.ts";
@@ -28,6 +28,20 @@ export const nothing = (description: string) => ({ description });
 export const scoped = (scope: Scope) => ({
   security: [{ bearer: [scope] }],
   middleware: requireScope(scope),
+});
+
+/** Headers are documented here and read where they are used: their errors have codes of their own. */
+const header = (description: string) => z.string().optional().openapi({ description });
+
+export const conditionHeaders = z.object({
+  "if-match": header('`*` or a list of versions, as `"v1"`: else 412.'),
+  "if-none-match": header("`*` to create only, or a list of versions: else 412 (304 for a GET)."),
+});
+
+export const idempotencyHeader = z.object({
+  "idempotency-key": header(
+    "The same key with the same request is done once and answered alike, for 24 hours.",
+  ),
 });
 
 /** Whatever else can come: the one envelope of errors. */

@@ -2,7 +2,7 @@ import { createRoute } from "@hono/zod-openapi";
 import { wrapTime } from "hono/timing";
 import { fail } from "../errors.ts";
 import { anyJson, failures, json, nothing, scoped } from "../http/describe.ts";
-import { Refusal } from "../http/failure.ts";
+import { Refusal, unwrap } from "../http/failure.ts";
 import { jsonValue } from "../http/json-body.ts";
 import { rawJson } from "../http/raw-json.ts";
 import { newRouter } from "../http/router.ts";
@@ -53,7 +53,7 @@ export const cache = newRouter()
     const value = await jsonValue(c);
     const shard = await c.var.services.promptCache(key);
     const write = { key, value, ttlMs: ttlSeconds === undefined ? null : ttlSeconds * 1000 };
-    const written = await wrapTime(c, "object", shard.set(write));
+    const written = unwrap(await wrapTime(c, "object", shard.set(write)));
     return c.json(written, 200, { ETag: `"${written.version}"` });
   })
   .openapi(forget, async (c) => {
