@@ -27,6 +27,9 @@ export const errors = {
   k_too_large: [400, "A recall returns at most 100 hits."],
   page_too_large: [400, "A page holds at most 1,000 items."],
   ttl_too_long: [400, "A time to live is at most 10 years."],
+  length_mismatch: [409, "Another writer was first: the thread does not hold as many messages as expected."],
+  invalid_continuation: [409, "The messages do not continue the stored conversation."],
+  compaction_overlap: [409, "The range cuts through one that another compaction stands for."],
   precondition_failed: [412, "What is there is not as the request's condition demands."],
   too_many_operations: [400, "A batch holds at most 1,000 operations."],
   batch_too_large: [413, "The values that the batch asks for are more than 16 MiB; split it."],
@@ -39,8 +42,11 @@ export const errors = {
 
 export type ErrorCode = keyof typeof errors;
 
-/** One offending field: where it is (`body.messages[2].role`, `query.limit`) and what is wrong with it. */
-export type Detail = { path: string; message: string };
+/**
+ * One offending field: where it is (`body.messages[2].role`, `query.limit`) and what is wrong with it, with a code of
+ * its own where a program has to tell the reasons apart.
+ */
+export type Detail = { path: string; message: string; code?: string };
 
 /** An expected failure, as it is returned between the parts of Cairn and over RPC. */
 export type Failure = { ok: false; code: ErrorCode; message?: string; details?: Detail[] };

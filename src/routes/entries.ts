@@ -19,9 +19,10 @@ import {
 import { Refusal, unwrap } from "../http/failure.ts";
 import { onceOf } from "../http/idempotency.ts";
 import { jsonValue } from "../http/json-body.ts";
-import { type JsonPieces, rawJson } from "../http/raw-json.ts";
+import { rawJson } from "../http/raw-json.ts";
 import { newRouter } from "../http/router.ts";
 import { userHash } from "../ids.ts";
+import type { JsonPieces } from "../json-pieces.ts";
 import { noQuery, userPath } from "../schema/bounds.ts";
 import {
   BatchAnswer,
