@@ -99,14 +99,22 @@ export async function startLocalServer({
   return server;
 }
 
+/** The process groups that are to end with this process, however it ends. */
+const groups = new Set<number>();
+process.once("exit", () => {
+  for (const group of groups) signalGroup(group, "SIGKILL");
+});
+
 /** In a process group of its own: wrangler's launcher ends before the processes that it launched. */
 function runWrangler(args: string[]): ChildProcess {
-  return spawn(process.execPath, [wrangler, ...args], {
+  const child = spawn(process.execPath, [wrangler, ...args], {
     cwd: root,
     env: quiet,
     stdio: ["ignore", "pipe", "pipe"],
     detached: true,
   });
+  if (child.pid !== undefined) groups.add(child.pid);
+  return child;
 }
 
 /** Collects what the child prints, until it is forwarded to this terminal. */
@@ -166,6 +174,7 @@ async function stop({ pid }: ChildProcess): Promise<void> {
   const deadline = performance.now() + STOP_WITHIN_MS;
   while (signalGroup(pid, 0) && performance.now() < deadline) await sleep(20);
   signalGroup(pid, "SIGKILL");
+  groups.delete(pid);
 }
 
 /** False if no process of the group is left. */

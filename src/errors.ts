@@ -8,6 +8,10 @@ export const errors = {
   invalid_path: [400, "The path holds a percent-encoding that is not valid UTF-8."],
   invalid_cursor: [400, "The cursor is not one that this list handed out."],
   unauthenticated: [401, "Send `Authorization: Bearer <token>` with a token of this tenant."],
+  invalid_token: [
+    401,
+    "The token was not signed with this tenant's CAIRN_SECRET (HS256), or lacks sub, scope or exp.",
+  ],
   token_expired: [401, "The token has expired; get a new one."],
   forbidden: [403, "The token's scope does not allow this call."],
   not_found: [404, "There is no such thing, or it is not yours."],

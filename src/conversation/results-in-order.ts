@@ -40,7 +40,9 @@ export function resultsInOrder<M extends AnyMessage>(
       part,
       rank: isResultPart(part) ? take(resultPartId(part)) : undefined,
     }));
-    const besides = speaks(from) ? AFTER_RESULTS : taken.find(({ rank }) => rank !== undefined)?.rank;
+    // With the first result, which sorting changes, sanitising twice would move these parts twice.
+    const last = taken.flatMap(({ rank }) => rank ?? []).toSorted((a, b) => b - a)[0];
+    const besides = speaks(from) ? AFTER_RESULTS : last;
     return taken.map(({ part, rank }) => {
       if (isResultPart(part)) return { rank, from, part };
       if (roleOf(from) !== "tool" || !isApprovalResponse(part)) return { rank: besides, from, part };

@@ -60,7 +60,8 @@ export function awaitedCalls(message: AnyMessage): Id[] {
 /** The same message without the calls that `awaitedCalls` names, nor the approvals that it asks for them. */
 export function withoutAwaitedCalls<M extends AnyMessage>(message: M): M {
   const awaited = new Set(awaitedCalls(message));
-  const copy: Record<string, unknown> = Object.fromEntries(Object.entries(message));
+  // A spread, so that what a caller has tied to the message by a symbol stays on it.
+  const copy = { ...message } as { [field: string]: unknown };
   for (const name of CALL_LISTS) delete copy[name];
   if (Array.isArray(copy.content)) {
     const isAwaited = isAwaitedPart(message);

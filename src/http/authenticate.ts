@@ -25,8 +25,7 @@ export const authenticate = createMiddleware<AppEnv>(async function authenticate
   if (scheme.toLowerCase() !== "bearer" || token === "" || rest.length > 0)
     throw new Refusal(fail("unauthenticated"));
   const verdict = await verifyToken(token, secret, now());
-  if (!verdict.ok)
-    throw new Refusal(fail(verdict.reason === "expired" ? "token_expired" : "unauthenticated"));
+  if (!verdict.ok) throw new Refusal(fail(verdict.reason === "expired" ? "token_expired" : "invalid_token"));
   c.set("caller", verdict.caller);
   await next();
 });

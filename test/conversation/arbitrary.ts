@@ -64,7 +64,10 @@ const answering: fc.Arbitrary<Stored> = fc.oneof(
         approvalId: `of ${one}`,
         approved: true,
       })),
-      ...list.map((one) => ({ type: "tool-result", toolCallId: one })),
+      ...list.flatMap((one, i) => [
+        { type: "tool-result", toolCallId: one },
+        ...(i % 2 === 1 ? [{ type: "note" }] : []),
+      ]),
     ],
   })),
   fc.constant({ role: "tool", content: "of what?" }),
@@ -101,8 +104,29 @@ const completeTurn: fc.Arbitrary<Stored[]> = fc
     ]),
   );
 
+/** The same in parts, spread over two messages that may interleave. */
+const completeInParts: fc.Arbitrary<Stored[]> = fc
+  .tuple(fc.uniqueArray(id, { minLength: 1 }), ids, fc.boolean(), texts)
+  .chain(([list, again, anthropic, spoken]) =>
+    fc
+      .tuple(
+        fc.shuffledSubarray([...list, ...again], { minLength: list.length + again.length }),
+        fc.nat(list.length),
+      )
+      .map(([order, cut]) => {
+        const give = (one: string) =>
+          anthropic ? { type: "tool_result", tool_use_id: one } : { type: "tool-result", toolCallId: one };
+        const role = anthropic ? "user" : "tool";
+        return [
+          { role: "assistant", content: "", toolCalls: list.map((one) => ({ id: one })) },
+          { role, content: order.slice(0, cut).map(give) },
+          { role, content: [...order.slice(cut).map(give), ...(anthropic ? spoken : [{ type: "note" }])] },
+        ];
+      }),
+  );
+
 export const conversation: fc.Arbitrary<Stored[]> = fc
-  .array(fc.oneof(anyMessages, completeTurn), { maxLength: 4 })
+  .array(fc.oneof(anyMessages, completeTurn, completeInParts), { maxLength: 4 })
   .map((pieces) => pieces.flat());
 
 export const withoutTools: fc.Arbitrary<Stored[]> = fc.array(fc.oneof(userMessage, said, uiMessage), {

@@ -151,6 +151,19 @@ describe("messages of Anthropic", () => {
   });
 });
 
+describe("what else a tool message holds", () => {
+  it("stays with its last result", () => {
+    const gives = (id: string) => ({ type: "tool-result", toolCallId: id });
+    const note = { type: "note" };
+    expect(
+      sanitizeConversation<Stored>([
+        asks("", "a", "b"),
+        { role: "tool", content: [gives("b"), gives("a"), note] },
+      ]),
+    ).toEqual([asks("", "a", "b"), { role: "tool", content: [gives("a"), gives("b"), note] }]);
+  });
+});
+
 describe("messages of the AI SDK", () => {
   const call = (id: string, more = {}) => ({ type: "tool-call", toolCallId: id, toolName: "look", ...more });
   const gives = (id: string) => ({
