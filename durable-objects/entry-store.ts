@@ -121,9 +121,9 @@ export class EntryStore {
     // A range of the primary key, read lazily: its cost follows the page, not the store.
     const rows = this.#sql.exec<Row>(
       `SELECT key, ${values ? "value" : "x'' AS value"}, version, updated_at, expires_at FROM entries
-       WHERE ${UNDER_PREFIX} AND key > ? AND (expires_at IS NULL OR expires_at >= ?) ORDER BY key`,
-      ...prefixRange(prefix),
-      after ?? "",
+       WHERE ${after === undefined ? UNDER_PREFIX : BEHIND_CURSOR} AND (expires_at IS NULL OR expires_at >= ?) ORDER BY key`,
+      after ?? prefix,
+      prefixRange(prefix)[1],
       now,
     );
     for (const row of rows) {
@@ -174,6 +174,8 @@ export class EntryStore {
 
 /** The keys under a prefix, as a range; the second bound is null where there is no key behind them. */
 const UNDER_PREFIX = "key >= ?1 AND (?2 IS NULL OR key < ?2)";
+/** The same from a key on that lies under it. SQLite seeks to one lower bound only, so there is no other. */
+const BEHIND_CURSOR = "key > ?1 AND (?2 IS NULL OR key < ?2)";
 
 /** The prefix, and the least string behind all that begin with it: its last character that has a next one, raised. */
 export function prefixRange(prefix: string): [from: string, to: string | null] {

@@ -2,6 +2,7 @@ import { DurableObject } from "cloudflare:workers";
 import { type Bindings, type Ports, portsOf } from "../src/bindings.ts";
 import type { Continuation, ContinuationOptions } from "../src/conversation/continuation.ts";
 import type { Condition } from "../src/conditions.ts";
+import type { Vector } from "../src/embeddings/embedder.ts";
 import { fail, ok, type Result } from "../src/errors.ts";
 import type { Owner, ThreadOwner } from "../src/memory/record.ts";
 import type { WrittenEntry } from "../src/schema/entry.ts";
@@ -39,6 +40,8 @@ const READ_ONCE = {
 /** How many documents one alarm embeds. */
 const EMBED = 100;
 const EMBED_RETRY_MS = 30_000;
+/** After so many failures in one alarm the embedder is taken to be down. */
+const EMBED_FAILURES = 3;
 
 /**
  * All that Cairn keeps of one user with strong consistency: threads, entries and the search index; and the one
@@ -192,7 +195,10 @@ export class UserMemory extends DurableObject<Bindings> {
       return fail("not_found", {
         details: [{ path: "body.threadId", message: "is no thread of this user" }],
       });
-    if (this.#index.requeueOtherModels(query.queryVector.model)) this.#wakeUp.by(this.#ports.now());
+    const { model } = query.queryVector;
+    // A Worker of another version may ask with another model: what this object embeds with is what counts.
+    if (model === this.#ports.embedder.model && this.#index.requeueOtherModels(model))
+      this.#wakeUp.by(this.#ports.now());
     const { found, arms } = this.#index.search({ ...query, ...(ranges && { ranges }) });
     const threadOf = (position: number) => this.#conversations.threadOf(position, threadId);
     return ok({
@@ -203,15 +209,15 @@ export class UserMemory extends DurableObject<Bindings> {
     });
   }
 
-  /** Mends unconfirmed memory writes, embeds what waits for a vector, sweeps expired entries. Idempotent, bounded. */
+  /** Embeds what waits for a vector, sweeps what has expired, mends what D1 has not confirmed. Idempotent, bounded. */
   override async alarm(): Promise<void> {
     this.#wakeUp.rang();
-    await this.#memories.settle();
-    await this.#conversations.catalogueDue();
     const embedAgain = await this.#embed();
     const now = this.#ports.now();
     this.#entries.sweep(now);
     this.#answers.sweep(now);
+    await this.#conversations.catalogueDue();
+    await this.#memories.settleDue();
     const dues = [
       this.#memories.nextDue(),
       this.#conversations.nextDue(),
@@ -224,18 +230,34 @@ export class UserMemory extends DurableObject<Bindings> {
 
   /** Embeds some of the documents that wait for it. Answers when to go on, or null if none is left. */
   async #embed(): Promise<number | null> {
-    const documents = this.#index.unembedded(EMBED);
-    if (documents.length === 0) return null;
-    const { embedder, now } = this.#ports;
+    const { now } = this.#ports;
+    const waiting = this.#index.unembedded(EMBED);
+    if (waiting.length === 0) return null;
+    // One text may be what the embedder refuses: those that have failed are tried one by one, and do not fail others.
+    const fresh = waiting.filter(({ attempts }) => attempts === 0);
+    const batches = fresh.length > 0 ? [fresh] : waiting.map((one) => [one]);
+    let failures = 0;
+    for (const batch of batches) {
+      if (!(await this.#embedBatch(batch))) failures++;
+      if (failures === EMBED_FAILURES) break;
+    }
+    if (failures > 0) return now() + EMBED_RETRY_MS;
+    return this.#index.unembedded(1).length === 0 ? null : now();
+  }
+
+  async #embedBatch(documents: readonly { n: number; text: string }[]): Promise<boolean> {
+    const { embedder } = this.#ports;
+    let vectors: Vector[];
     try {
-      const vectors = await embedder.embed(documents.map(({ text }) => text));
-      this.ctx.storage.transactionSync(() => {
-        for (const [i, { n }] of documents.entries()) this.#index.attach(n, embedder, vectors[i] ?? null);
-      });
+      vectors = await embedder.embed(documents.map(({ text }) => text));
     } catch (error) {
       console.error({ message: "the embedder failed", model: embedder.model, error: String(error) });
-      return now() + EMBED_RETRY_MS;
+      this.#index.embeddingFailed(documents.map(({ n }) => n));
+      return false;
     }
-    return documents.length < EMBED ? null : now();
+    this.ctx.storage.transactionSync(() => {
+      for (const [i, { n }] of documents.entries()) this.#index.attach(n, embedder, vectors[i] ?? null);
+    });
+    return true;
   }
 }

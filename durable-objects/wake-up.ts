@@ -22,6 +22,16 @@ export class WakeUp {
     void this.#storage.setAlarm(time);
   }
 
+  /** What is set now, for `restore`. */
+  get at(): number | null {
+    return this.#at;
+  }
+
+  /** Says that a transaction was undone, and with it the alarms that were set in it. */
+  restore(at: number | null): void {
+    this.#at = at;
+  }
+
   /** Says that the alarm has gone off: none is set now. */
   rang(): void {
     this.#at = null;

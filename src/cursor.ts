@@ -1,7 +1,8 @@
 import { base64url } from "jose";
 
 /**
- * A cursor is the last item's sort key, as base64url of JSON: opaque to callers, stable while items come and go.
+ * A cursor is the last item's sort key, as base64url of JSON: opaque to callers. What comes and goes does not disturb
+ * it; an item whose sort key changes meanwhile may be seen twice or not at all.
  */
 export function encodeCursor(key: readonly (string | number)[]): string {
   return base64url.encode(JSON.stringify(key));

@@ -25,6 +25,7 @@ export const errors = {
   user_id_too_long: [400, "The user id is longer than 256 bytes of UTF-8."],
   key_too_long: [400, "The key is longer than 1,024 bytes of UTF-8."],
   too_many_messages: [400, "One call appends at most 1,000 messages."],
+  name_too_long: [400, "A title, agent, resourceSlug or recordId is longer than 1,024 bytes of UTF-8."],
   too_many_tags: [400, "A memory has at most 32 tags."],
   tag_too_long: [400, "A tag is longer than 64 bytes of UTF-8."],
   query_too_long: [400, "The query is longer than 8 KiB of UTF-8."],

@@ -13,7 +13,10 @@ export const limits = {
   tags: 32,
   tag: 64,
   metadata: 10 * 1024,
-  title: 1024,
+  /** Titles, agents and the like. */
+  name: 1024,
+  /** How deeply metadata may be nested: RPC and parsers recurse into it. */
+  metadataDepth: 64,
   query: 8 * 1024,
   k: 100,
   page: 1000,

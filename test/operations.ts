@@ -19,11 +19,17 @@ export async function operations(): Promise<Operation[]> {
   );
 }
 
+const UNKNOWN = "019a0000-0000-7000-8000-000000000000";
+
 /** The operation's path for this user and thread. */
-export function pathOf({ path }: Operation, { user, threadId }: { user: string; threadId: string }): string {
+export function pathOf(
+  { path }: Operation,
+  { user, threadId, memoryId = UNKNOWN }: { user: string; threadId: string; memoryId?: string },
+): string {
   return path
     .replace("/threads/{id}", `/threads/${threadId}`)
     .replace("{user}", encodeURIComponent(user))
     .replace("{key}", "some%2Fkey")
-    .replace("{id}", "019a0000-0000-7000-8000-000000000000");
+    .replace("{seq}", "1")
+    .replace("{id}", memoryId);
 }

@@ -38,7 +38,7 @@ export type Append = {
 };
 export type Appended = { length: number; firstSeq?: number; lastSeq?: number };
 /** `next` is where the following page begins, if there is one. */
-export type ListedThreads = { threads: Thread[]; next?: readonly [updatedAt: number, n: number] };
+export type ListedThreads = { threads: Thread[]; next?: readonly [time: number, n: number] };
 export type Resumed = { thread: Thread; created: boolean };
 /** What a message's document keeps besides its text. */
 export type MessageRecord = { role: string };
@@ -109,7 +109,9 @@ export class Conversations {
     const shown = stored.slice(0, page.limit);
     const last = shown.at(-1);
     const threads = shown.map((thread) => this.#view(thread));
-    return stored.length > shown.length && last ? { threads, next: [last.updatedAt, last.n] } : { threads };
+    return stored.length > shown.length && last
+      ? { threads, next: [page.order === "updated" ? last.updatedAt : last.createdAt, last.n] }
+      : { threads };
   }
 
   async patch(id: string, fields: PatchThreadBody): Promise<Result<Thread>> {

@@ -31,21 +31,22 @@ export class IntentLog {
     return { n, intent };
   }
 
-  /** All intents, in the order in which they were noted. */
-  pending(): NotedIntent[] {
+  /** The intents that were noted first, in their order. */
+  pending(limit: number): NotedIntent[] {
     return this.#sql
-      .exec<{ n: number; intent: string }>("SELECT n, intent FROM intents ORDER BY n")
+      .exec<{ n: number; intent: string }>("SELECT n, intent FROM intents ORDER BY n LIMIT ?", limit)
       .toArray()
       .map(({ n, intent }) => ({ n, intent: JSON.parse(intent) as Intent }));
   }
 
-  /** Whether a forget of this memory is still open. */
-  forgets(memoryId: string): boolean {
-    return this.pending().some(({ intent }) => intent.op === "forget" && intent.id === memoryId);
+  /** Whether any write of this memory is still open. */
+  concerns(memoryId: string): boolean {
+    return this.#sql.exec("SELECT 1 FROM intents WHERE memory_id = ? LIMIT 1", memoryId).toArray().length > 0;
   }
 
-  clear({ n }: NotedIntent): void {
-    this.#sql.exec("DELETE FROM intents WHERE n = ?", n);
+  /** False if it was cleared meanwhile. */
+  clear({ n }: NotedIntent): boolean {
+    return this.#sql.exec("DELETE FROM intents WHERE n = ? RETURNING n", n).toArray().length > 0;
   }
 
   /** Clears all intents of a memory: the one that is noted next stands for them. */
@@ -64,11 +65,8 @@ export class IntentLog {
     );
   }
 
-  /** When the oldest intent is due, or null if there is none. Later ones wait behind it. */
+  /** When the alarm should try again, or null if nothing is open. */
   nextDue(): number | null {
-    const [row] = this.#sql
-      .exec<{ due_at: number }>("SELECT due_at FROM intents ORDER BY n LIMIT 1")
-      .toArray();
-    return row?.due_at ?? null;
+    return this.#sql.exec<{ due: number | null }>("SELECT MIN(due_at) AS due FROM intents").one().due;
   }
 }

@@ -1,7 +1,7 @@
 import type { MemoryRecords } from "../../src/d1/memory-records.ts";
-import type { QueryVector } from "../../src/embeddings/embedder.ts";
 import { RefusedWrite } from "../../src/d1/refused.ts";
 import type { MemoryRow } from "../../src/d1/tables.ts";
+import type { QueryVector } from "../../src/embeddings/embedder.ts";
 import { fail, ok, type Result } from "../../src/errors.ts";
 import { memoryOf, mergedRow, newRow, type Owner } from "../../src/memory/record.ts";
 import type { Memory, RememberBody } from "../../src/schema/memory.ts";
@@ -21,18 +21,23 @@ type Parts = {
   wakeUp: WakeUp;
   now: () => number;
 };
+/** `refused`: never to be had; `open`: to be tried again. */
+type Outcome = "done" | "refused" | "open";
 
-const UNCONFIRMED = {
-  put: "The database did not confirm the write, so it is not certain yet. Try again: the same text is never stored twice.",
-  forget:
-    "The memory is gone from recall. The database has not confirmed its deletion yet; Cairn goes on trying.",
-};
+/** Intents that one call or alarm carries out. */
+const SLICE = 100;
+
+const UNCERTAIN =
+  "The database did not confirm the write, so it is not certain yet. Try again: the same text is never stored twice.";
+const NOT_NOTED = "The database does not answer, and nothing was stored. Try again.";
+const NOT_DELETED =
+  "The memory is gone from recall. The database has not confirmed its deletion yet; Cairn goes on trying.";
 
 /**
- * The one writer of a user's memories. A write is noted (an intent), put into D1, then into the search index,
- * and there the intent is cleared. Writes run one after another, each behind all intents that are still open, so
- * that D1 sees them in the order in which they were accepted. What D1 did not confirm is carried out again by
- * the next write or by the alarm: it is then there as a whole.
+ * The one writer of a user's memories. A write is noted (an intent), put into D1, then into the search index, and
+ * there the intent is cleared. Writes run one after another, each behind the intents that are still open, so that D1
+ * sees the writes of a memory in the order in which they were accepted. What D1 did not confirm is carried out again
+ * by the next write or by the alarm: it is then there as a whole.
  */
 export class MemoryWriter {
   readonly #parts: Parts;
@@ -49,33 +54,34 @@ export class MemoryWriter {
       const before = this.#parts.answers.before<Remembered>(request.once, this.#parts.now());
       if (before !== null) return before;
       // Nothing new is noted while older writes cannot be carried out: a caller's retries would pile up.
-      const settled = await this.#settle();
-      if (!settled.ok) return settled;
+      if (!(await this.#settle())) return fail("storage_unavailable", { message: NOT_NOTED });
       const known = this.#parts.index.memoryByDedupeKey(request.dedupeKey);
       const row = this.#row(owner, request, known);
       if (!row.ok) return row;
       const noted = this.#note({ op: "put", id: row.value.id, row: row.value });
-      const written = await this.#carryOut(noted, request.vector);
-      if (!written.ok) return written;
+      const outcome = await this.#carryOut(noted, request.vector);
+      if (outcome === "refused") return fail("internal");
+      if (outcome === "open") return fail("storage_unavailable", { message: UNCERTAIN });
       const remembered = ok({ memory: memoryOf(row.value), created: known === null });
       return this.#parts.answers.keep(request.once, remembered, this.#parts.now());
     });
   }
 
-  /** Gone from recall at once, whatever D1 does. False if there is no such memory. */
+  /** Gone from recall before anything is awaited, whatever D1 does. False if there is no such memory. */
   forget(owner: Owner, id: string): Promise<Result<boolean>> {
+    const known = this.#parts.index.memory(id) !== null || this.#intents.concerns(id);
+    if (known) this.#forgetAtOnce(owner, id);
     return this.#inTurn(async () => {
-      const open = this.#intents.forgets(id);
-      if (!open && this.#parts.index.memory(id) === null) return ok(false);
-      if (!open) this.#forgetAtOnce(owner, id);
-      const settled = await this.#settle();
-      return settled.ok ? ok(true) : settled;
+      await this.#settle();
+      if (this.#intents.concerns(id)) return fail("storage_unavailable", { message: NOT_DELETED });
+      return known ? ok(true) : this.#deleteUnindexed(owner, id);
     });
   }
 
-  /** Carries out what is still open: for the alarm. */
-  settle(): Promise<Result<null>> {
-    return this.#inTurn(() => this.#settle());
+  /** Carries out what is still open and due, for the alarm. */
+  async settleDue(): Promise<void> {
+    const due = this.#intents.nextDue();
+    if (due !== null && due <= this.#parts.now()) await this.#inTurn(() => this.#settle());
   }
 
   /** When the alarm should try what is still open, or null if nothing is. */
@@ -90,12 +96,28 @@ export class MemoryWriter {
     return result;
   }
 
-  async #settle(): Promise<Result<null>> {
-    for (const noted of this.#intents.pending()) {
-      const done = await this.#carryOut(noted);
-      if (!done.ok) return done;
+  /** A memory that only D1 has, as a write may leave it whose answer was lost. */
+  async #deleteUnindexed(owner: Owner, id: string): Promise<Result<boolean>> {
+    try {
+      return ok(await this.#parts.records.delete(owner.hash, id));
+    } catch (error) {
+      logFailure("forget", error);
+      return fail("storage_unavailable");
     }
-    return ok(null);
+  }
+
+  /** Carries out what is open. False if something stays so. */
+  async #settle(): Promise<boolean> {
+    let full = false;
+    for (const noted of this.#intents.pending(SLICE)) {
+      // Where puts fail, forgets may still get through, and are what makes room in a full database.
+      if (full && noted.intent.op === "put") continue;
+      const outcome = await this.#carryOut(noted);
+      if (outcome !== "open") continue;
+      if (noted.intent.op === "forget") return false;
+      full = true;
+    }
+    return this.#intents.nextDue() === null;
   }
 
   #row(owner: Owner, { body, dedupeKey: key }: Remember, known: Document | null): Result<MemoryRow> {
@@ -114,43 +136,29 @@ export class MemoryWriter {
   #forgetAtOnce(owner: Owner, id: string): void {
     this.#parts.storage.transactionSync(() => {
       this.#parts.index.removeMemory(id);
-      // An open put must not bring the memory back for as long as it takes to delete it again.
+      // A put that is open, or under way, must not bring the memory back: this stands for all before it.
       this.#intents.clearAllOf(id);
       this.#note({ op: "forget", id, owner: owner.hash });
     });
   }
 
-  async #carryOut(noted: NotedIntent, vector?: QueryVector): Promise<Result<null>> {
+  async #carryOut(noted: NotedIntent, vector?: QueryVector): Promise<Outcome> {
     const { intent } = noted;
     try {
       if (intent.op === "put") await this.#parts.records.put(intent.row);
       else await this.#parts.records.delete(intent.owner, intent.id);
     } catch (error) {
-      return this.#failed(noted, error);
+      logFailure(intent.op, error);
+      // A refused write would be refused again, for ever.
+      if (error instanceof RefusedWrite) this.#intents.clear(noted);
+      else this.#intents.failed(noted, this.#parts.now());
+      return error instanceof RefusedWrite ? "refused" : "open";
     }
     this.#parts.storage.transactionSync(() => {
-      if (intent.op === "put") this.#index(intent.row, vector);
-      this.#intents.clear(noted);
+      // Cleared meanwhile: the memory was forgotten while D1 wrote it.
+      if (this.#intents.clear(noted) && intent.op === "put") this.#index(intent.row, vector);
     });
-    return ok(null);
-  }
-
-  #failed(noted: NotedIntent, error: unknown): Result<null> {
-    const { op } = noted.intent;
-    const refused = error instanceof RefusedWrite;
-    console.error({
-      message: refused ? "D1 refused a write" : "D1 did not confirm a write",
-      op,
-      error: String(error),
-    });
-    // A refused write would be refused again, and all later ones would wait behind it.
-    if (refused) {
-      this.#intents.clear(noted);
-      return fail("internal");
-    }
-    this.#intents.failed(noted, this.#parts.now());
-    this.#parts.wakeUp.by(this.#intents.nextDue());
-    return fail("storage_unavailable", { message: UNCONFIRMED[op] });
+    return "done";
   }
 
   #index(row: MemoryRow, given?: QueryVector): void {
@@ -166,4 +174,13 @@ export class MemoryWriter {
     if (given === undefined || given.vector === "failed") this.#parts.wakeUp.by(this.#parts.now());
     else this.#parts.index.attach(n, given, given.vector);
   }
+}
+
+function logFailure(op: Intent["op"], error: unknown): void {
+  const refused = error instanceof RefusedWrite;
+  console.error({
+    message: refused ? "D1 refused a write" : "D1 did not confirm a write",
+    op,
+    error: String(error),
+  });
 }

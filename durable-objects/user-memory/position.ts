@@ -5,6 +5,8 @@
  */
 const SLOTS = 2 ** 31;
 
+/** The least position of any message; the numbers below are free for other documents of the search index. */
+export const FIRST_POSITION = SLOTS;
 /** The greatest seq that a message can have. */
 export const LAST_SEQ = SLOTS - 1;
 

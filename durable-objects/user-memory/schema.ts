@@ -91,7 +91,9 @@ export const migrations: readonly Migration[] = [
         scale REAL NOT NULL,
         data BLOB NOT NULL
       );
-      CREATE TABLE unembedded (n INTEGER PRIMARY KEY);
+      CREATE TABLE unembedded (n INTEGER PRIMARY KEY, attempts INTEGER NOT NULL DEFAULT 0);
+      CREATE INDEX unembedded_by_attempts ON unembedded (attempts, n);
+      CREATE INDEX vectors_by_model ON vectors (model);
 
       CREATE TABLE intents (
         n INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -100,6 +102,7 @@ export const migrations: readonly Migration[] = [
         attempts INTEGER NOT NULL DEFAULT 0,
         due_at INTEGER NOT NULL
       );
+      CREATE INDEX intents_by_memory ON intents (memory_id);
     `,
   },
 ];

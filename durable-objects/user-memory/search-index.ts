@@ -4,7 +4,7 @@ import { wordQuery } from "../../src/memory/query-terms.ts";
 import type { Arm, RecallKind } from "../../src/schema/recall.ts";
 import { quantise } from "../../src/vectors/int8.ts";
 import { VectorTable } from "../../src/vectors/vector-table.ts";
-import type { PositionRange } from "./position.ts";
+import { FIRST_POSITION, type PositionRange } from "./position.ts";
 
 export type SearchQuery = {
   query: string;
@@ -23,6 +23,8 @@ export type Document = { n: number; kind: RecallKind; text: string; record: stri
 
 type DocumentRow = { n: number; kind: RecallKind; text: string; record: string; created_at: number };
 
+/** What the vectors of one object may take of the 128 MB that an isolate has for all that is in it. */
+const VECTOR_BYTES = 24 * 1024 * 1024;
 /** How many documents each arm brings into the fusion. */
 const CANDIDATES = 200;
 
@@ -34,6 +36,10 @@ export class SearchIndex {
   readonly #sql: SqlStorage;
   /** The vectors of one model in memory, filled by the first recall and kept up to date from then on. */
   #loaded: { model: string; table: VectorTable } | undefined;
+  /** How many documents there are; null while that is not known. Counting reads them all. */
+  #count: number | null = null;
+  /** The model that all documents are known to have, or to wait for, a vector of. */
+  #model: string | undefined;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
@@ -72,11 +78,9 @@ export class SearchIndex {
     this.#addWords(n, text);
   }
 
-  /** False if there is no such memory. */
-  removeMemory(id: string): boolean {
+  removeMemory(id: string): void {
     const document = this.memory(id);
     if (document !== null) this.removeRange(document.n, document.n);
-    return document !== null;
   }
 
   removeRange(from: number, to: number): void {
@@ -85,7 +89,10 @@ export class SearchIndex {
       from,
       to,
     );
-    for (const { n } of gone.toArray()) this.#loaded?.table.delete(n);
+    for (const { n } of gone) {
+      this.#loaded?.table.delete(n);
+      if (this.#count !== null) this.#count--;
+    }
     for (const table of ["words", "vectors", "unembedded"])
       this.#sql.exec(`DELETE FROM ${table} WHERE rowid BETWEEN ? AND ?`, from, to);
   }
@@ -98,14 +105,22 @@ export class SearchIndex {
     return this.#document("dedupe_key = ?", key);
   }
 
-  /** Documents that still want a vector, oldest first. */
-  unembedded(limit: number): { n: number; text: string }[] {
+  /** Documents that still want a vector: those that failed least often first, then the oldest. */
+  unembedded(limit: number): { n: number; text: string; attempts: number }[] {
     return this.#sql
-      .exec<{ n: number; text: string }>(
-        "SELECT n, text FROM unembedded JOIN documents USING (n) ORDER BY n LIMIT ?",
+      .exec<{ n: number; text: string; attempts: number }>(
+        "SELECT n, text, attempts FROM unembedded JOIN documents USING (n) ORDER BY attempts, n LIMIT ?",
         limit,
       )
       .toArray();
+  }
+
+  /** Notes that these could not be embedded, so that others come before them. */
+  embeddingFailed(numbers: readonly number[]): void {
+    this.#sql.exec(
+      "UPDATE unembedded SET attempts = attempts + 1 WHERE n IN (SELECT value FROM json_each(?))",
+      JSON.stringify(numbers),
+    );
   }
 
   /** Gives a document its vector (null: it has none in this model), unless the document has gone meanwhile. */
@@ -124,19 +139,27 @@ export class SearchIndex {
     if (this.#loaded?.model === model) this.#loaded.table.set(n, quantised);
   }
 
-  /** Queues every document whose vector is of another model. Answers whether there was one. */
+  /** Queues every document whose vector is of another model; that one stays until the new one is there. */
   requeueOtherModels(model: string): boolean {
-    const others = this.#sql.exec("DELETE FROM vectors WHERE model <> ? RETURNING n", model).toArray();
-    for (const { n } of others) this.#sql.exec("INSERT OR IGNORE INTO unembedded (n) VALUES (?)", n ?? 0);
-    return others.length > 0;
+    if (this.#model === model) return false;
+    this.#model = model;
+    const queued = this.#sql.exec(
+      "INSERT OR IGNORE INTO unembedded (n) SELECT n FROM vectors WHERE model < ?1 OR model > ?1 RETURNING n",
+      model,
+    );
+    return queued.toArray().length > 0;
   }
 
   freshness(): { indexed: number; pending: number } {
-    return this.#sql
-      .exec<{ indexed: number; pending: number }>(
-        "SELECT (SELECT COUNT(*) FROM documents) AS indexed, (SELECT COUNT(*) FROM unembedded) AS pending",
-      )
-      .one();
+    this.#count ??= this.#sql.exec<{ n: number }>("SELECT COUNT(*) AS n FROM documents").one().n;
+    const { n: pending } = this.#sql.exec<{ n: number }>("SELECT COUNT(*) AS n FROM unembedded").one();
+    return { indexed: this.#count, pending };
+  }
+
+  /** Drops what is held in memory, which may be ahead of a storage whose transaction was undone. */
+  forgetLoaded(): void {
+    this.#loaded = undefined;
+    this.#count = null;
   }
 
   search(query: SearchQuery): SearchAnswer {
@@ -155,11 +178,17 @@ export class SearchIndex {
         return document === null ? [] : [{ ...hit, document }];
       }),
       arms: [
-        { name: "lexical", status: lexical === null ? "off" : "ok", candidates: lexical?.length ?? 0 },
+        {
+          name: "lexical",
+          status: lexical === null ? "off" : "ok",
+          candidates: lexical?.length ?? 0,
+          capped: lexical?.length === CANDIDATES,
+        },
         {
           name: "vector",
           status: vector === "failed" ? "failed" : vector === null ? "off" : "ok",
           candidates: byVector?.length ?? 0,
+          capped: table.full,
         },
       ],
     };
@@ -205,12 +234,14 @@ export class SearchIndex {
 
   #vectors({ model, dimensions }: QueryVector): VectorTable {
     if (this.#loaded?.model === model) return this.#loaded.table;
-    const table = new VectorTable(dimensions);
+    const table = new VectorTable(dimensions, Math.floor(VECTOR_BYTES / dimensions));
+    // Memories first, then messages, the newest of each: what does not fit is found by its words.
     const rows = this.#sql.exec<{ n: number; scale: number; data: ArrayBuffer }>(
-      "SELECT n, scale, data FROM vectors WHERE model = ?",
+      "SELECT n, scale, data FROM vectors WHERE model = ? ORDER BY n >= ?, n DESC",
       model,
+      FIRST_POSITION,
     );
-    for (const { n, scale, data } of rows) table.set(n, { data: new Int8Array(data), scale });
+    for (const { n, scale, data } of rows) if (!table.set(n, { data: new Int8Array(data), scale })) break;
     this.#loaded = { model, table };
     return table;
   }
@@ -225,6 +256,7 @@ export class SearchIndex {
   }
 
   #addWords(n: number, text: string): void {
+    if (this.#count !== null) this.#count++;
     this.#sql.exec("INSERT INTO words (rowid, text) VALUES (?, ?)", n, text);
     this.#sql.exec("INSERT INTO unembedded (n) VALUES (?)", n);
   }

@@ -10,7 +10,14 @@ export type StoredThread = Omit<Thread, "userId"> & {
   /** Gone for everybody, and kept only for the messages that its forks share. */
   deleted: boolean;
 };
-export type ThreadPage = { agent?: string; after?: readonly [updatedAt: number, n: number]; limit: number };
+export type ThreadOrder = "updated" | "created";
+/** `after`: the last thread's time of the order, and its number. */
+export type ThreadPage = {
+  order: ThreadOrder;
+  agent?: string;
+  after?: readonly [time: number, n: number];
+  limit: number;
+};
 /** What a fork begins with. */
 export type Fork = { parent: number; forkSeq: number; forkedFrom: string; length: number };
 
@@ -77,17 +84,20 @@ export class ThreadStore {
     return this.#one("deleted = 0 AND agent IS ? ORDER BY updated_at DESC, n LIMIT 1", agent);
   }
 
-  /** Newest update first, ties in the order of creation. */
-  list({ agent, after, limit }: ThreadPage): StoredThread[] {
-    const [updatedAt = null, n = null] = after ?? [];
+  /** Newest first: by the last update (ties in the order of creation), or by creation. */
+  list({ order, agent, after, limit }: ThreadPage): StoredThread[] {
+    const [time = null, n = null] = after ?? [];
+    const [behind, sorted] =
+      order === "updated"
+        ? ["updated_at < ?2 OR (updated_at = ?2 AND n > ?3)", "updated_at DESC, n"]
+        : ["?2 >= 0 AND n < ?3", "n DESC"];
     return this.#sql
       .exec<Row>(
         `SELECT * FROM threads
-         WHERE deleted = 0 ${agent === undefined ? "AND ?1 IS NULL" : "AND agent = ?1"}
-           AND (?2 IS NULL OR updated_at < ?2 OR (updated_at = ?2 AND n > ?3))
-         ORDER BY updated_at DESC, n LIMIT ?4`,
+         WHERE deleted = 0 ${agent === undefined ? "AND ?1 IS NULL" : "AND agent = ?1"} AND (?2 IS NULL OR ${behind})
+         ORDER BY ${sorted} LIMIT ?4`,
         agent ?? null,
-        updatedAt,
+        time,
         n,
         limit,
       )

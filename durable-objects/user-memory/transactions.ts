@@ -1,8 +1,15 @@
 import type { Result } from "../../src/errors.ts";
 import type { WakeUp } from "../wake-up.ts";
 import type { Answers, Once } from "./answers.ts";
+import type { SearchIndex } from "./search-index.ts";
 
-type Parts = { storage: DurableObjectStorage; answers: Answers; wakeUp: WakeUp; now: () => number };
+type Parts = {
+  storage: DurableObjectStorage;
+  answers: Answers;
+  index: Pick<SearchIndex, "forgetLoaded">;
+  wakeUp: WakeUp;
+  now: () => number;
+};
 
 /** Runs writes whole or not at all, and once for each idempotency key. */
 export class Transactions {
@@ -14,7 +21,8 @@ export class Transactions {
 
   /** Acts in one transaction, which is undone if the result is a failure. A repeated request gets its first answer. */
   run<T>(once: Once | undefined, act: () => Result<T>): Result<T> {
-    const { storage, answers, wakeUp, now } = this.#parts;
+    const { storage, answers, index, wakeUp, now } = this.#parts;
+    const alarm = wakeUp.at;
     let result: Result<T> | undefined;
     try {
       return storage.transactionSync(() => {
@@ -24,6 +32,9 @@ export class Transactions {
         return result;
       });
     } catch (error) {
+      // What memory holds of the storage must not be ahead of it.
+      wakeUp.restore(alarm);
+      index.forgetLoaded();
       if (result !== undefined && !result.ok) return result;
       throw error;
     }

@@ -1,5 +1,5 @@
 import { errors as joseErrors, jwtVerify, SignJWT } from "jose";
-import { byteLength } from "../limits.ts";
+import { byteLength, limits } from "../limits.ts";
 
 export const scopes = ["read", "write", "cache", "admin"] as const;
 export type Scope = (typeof scopes)[number];
@@ -37,12 +37,14 @@ export async function verifyToken(token: string, secret: string, now: number): P
       requiredClaims: ["sub", "exp", "scope"],
     });
     const { sub, scope } = payload;
-    if (typeof sub !== "string" || sub === "" || typeof scope !== "string")
+    if (typeof sub !== "string" || !isUser(sub) || typeof scope !== "string")
       return { ok: false, reason: "invalid" };
     return { ok: true, caller: { user: sub, scopes: new Set(scope.split(" ")) } };
   } catch (error) {
     return { ok: false, reason: error instanceof joseErrors.JWTExpired ? "expired" : "invalid" };
   }
 }
+
+const isUser = (sub: string): boolean => sub !== "" && sub.isWellFormed() && byteLength(sub) <= limits.userId;
 
 const keyOf = (secret: string): Uint8Array => new TextEncoder().encode(secret);

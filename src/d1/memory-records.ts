@@ -1,5 +1,6 @@
 import { and, asc, desc, eq, inArray, sql, type SQL } from "drizzle-orm";
 import { drizzle, type DrizzleD1Database } from "drizzle-orm/d1";
+import { withDeadline } from "../deadline.ts";
 import type { UserHash } from "../ids.ts";
 import type { MemoryKind } from "../schema/memory.ts";
 import { refusable } from "./refused.ts";
@@ -22,12 +23,16 @@ export type MemoryPage = {
  */
 export interface MemoryRecords {
   put(row: MemoryRow): Promise<void>;
-  delete(owner: UserHash, id: string): Promise<void>;
+  /** Whether there was such a memory. */
+  delete(owner: UserHash, id: string): Promise<boolean>;
   get(owner: UserHash, id: string): Promise<MemoryRow | undefined>;
   list(owner: UserHash, page: MemoryPage): Promise<MemoryRow[]>;
   /** Rejects unless the database is there and its migrations are applied. */
   check(): Promise<void>;
 }
+
+/** A write that takes longer counts as failed, and may still happen. */
+const WRITE_WITHIN_MS = 10_000;
 
 export class D1MemoryRecords implements MemoryRecords {
   readonly #db: DrizzleD1Database;
@@ -38,16 +43,16 @@ export class D1MemoryRecords implements MemoryRecords {
 
   async put(row: MemoryRow): Promise<void> {
     const { userHash: _owner, id: _id, createdAt: _createdAt, ...changed } = row;
-    await refusable(() =>
-      this.#db
-        .insert(memories)
-        .values(row)
-        .onConflictDoUpdate({ target: [memories.userHash, memories.id], set: changed }),
-    );
+    const upsert = this.#db
+      .insert(memories)
+      .values(row)
+      .onConflictDoUpdate({ target: [memories.userHash, memories.id], set: changed });
+    await refusable(() => withDeadline(Promise.resolve(upsert), WRITE_WITHIN_MS));
   }
 
-  async delete(owner: UserHash, id: string): Promise<void> {
-    await this.#db.delete(memories).where(one(owner, id));
+  async delete(owner: UserHash, id: string): Promise<boolean> {
+    const deleted = this.#db.delete(memories).where(one(owner, id)).returning({ id: memories.id });
+    return (await withDeadline(Promise.resolve(deleted), WRITE_WITHIN_MS)).length > 0;
   }
 
   async get(owner: UserHash, id: string): Promise<MemoryRow | undefined> {

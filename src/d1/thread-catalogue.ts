@@ -1,5 +1,6 @@
 import { and, desc, eq, inArray, sql, type SQL } from "drizzle-orm";
 import { drizzle, type DrizzleD1Database } from "drizzle-orm/d1";
+import { withDeadline } from "../deadline.ts";
 import type { UserHash } from "../ids.ts";
 import { type ThreadRow, threads } from "./tables.ts";
 
@@ -20,6 +21,8 @@ export interface ThreadCatalogue {
   list(page: CataloguePage): Promise<ThreadRow[]>;
 }
 
+const WRITE_WITHIN_MS = 10_000;
+
 export class D1ThreadCatalogue implements ThreadCatalogue {
   readonly #db: DrizzleD1Database;
 
@@ -35,7 +38,7 @@ export class D1ThreadCatalogue implements ThreadCatalogue {
     // A list of ids is bound as one parameter: D1 takes 100 a statement.
     const ids = sql`(SELECT value FROM json_each(${JSON.stringify(remove)}))`;
     const removal = this.#db.delete(threads).where(inArray(threads.id, ids));
-    await this.#db.batch([removal, ...puts]);
+    await withDeadline(this.#db.batch([removal, ...puts]), WRITE_WITHIN_MS);
   }
 
   async list({ owner, agent, after, limit }: CataloguePage): Promise<ThreadRow[]> {

@@ -2,6 +2,8 @@ import { type Embedder, normalised, type Vector } from "./embedder.ts";
 
 /** Workers AI takes at most this many texts a call. */
 const BATCH = 100;
+/** The model reads 512 tokens of a text; what is behind some 2,000 characters would only make the call larger. */
+const READ = 2_000;
 
 /** What Cairn needs of the `AI` binding; a double in the tests caps and fails as the real one does. */
 export type WorkersAi = { run(model: string, input: { text: string[] }): Promise<unknown> };
@@ -25,7 +27,7 @@ export class WorkersAiEmbedder implements Embedder {
 
   async #batch(texts: string[]): Promise<Vector[]> {
     // The model refuses an empty text and would fail the whole batch; it has no vector in any case.
-    const asked = texts.filter((text) => text.trim() !== "");
+    const asked = texts.filter((text) => text.trim() !== "").map((text) => text.slice(0, READ));
     const data = asked.length === 0 ? [] : vectorsOf(await this.#ai.run(this.model, { text: asked }));
     if (data.length !== asked.length)
       throw new Error(`Workers AI answered ${data.length} vectors for ${asked.length} texts`);

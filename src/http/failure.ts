@@ -39,8 +39,11 @@ export function answerFailure(c: Context<AppEnv>, { code, message, details }: Om
 /** Turns whatever was thrown into the envelope; what nobody expected is logged, and told to nobody. */
 export function onError(error: Error, c: Context<AppEnv>): Response {
   if (error instanceof Refusal) return answerFailure(c, error.failure);
+  // Hono's validator throws these two.
   if (error instanceof HTTPException && error.status === 400)
     return answerFailure(c, { code: "invalid_json" });
+  if (error instanceof HTTPException && error.status === 415)
+    return answerFailure(c, { code: "unsupported_media_type" });
   const overloaded = "overloaded" in error && error.overloaded === true;
   const retryable = overloaded || ("retryable" in error && error.retryable === true);
   console.error({

@@ -16,12 +16,22 @@ export function rawLines<Shape>(
  * Answers with the pieces as they are: nothing is parsed on the way, so no byte of a stored value changes. That
  * they make up a `Shape` is for the tests to show; the compiler cannot see into them.
  */
-export async function rawJson<Shape>(
+export const rawJson = <Shape>(
   c: Context<AppEnv>,
   pieces: JsonPieces,
   headers: Record<string, string> = {},
-): Promise<Response & TypedResponse<Shape, 200, "json">> {
+) => raw<Shape, 200>(c, pieces, { status: 200, headers });
+
+/** The same for what was made just now. */
+export const rawJsonCreated = <Shape>(c: Context<AppEnv>, pieces: JsonPieces) =>
+  raw<Shape, 201>(c, pieces, { status: 201, headers: {} });
+
+async function raw<Shape, Status extends 200 | 201>(
+  c: Context<AppEnv>,
+  pieces: JsonPieces,
+  { status, headers }: { status: Status; headers: Record<string, string> },
+): Promise<Response & TypedResponse<Shape, Status, "json">> {
   const json = await new Blob(pieces).arrayBuffer();
-  const response: Response = c.body(json, 200, { "Content-Type": "application/json", ...headers });
-  return response as Response & TypedResponse<Shape, 200, "json">;
+  const response: Response = c.body(json, status, { "Content-Type": "application/json", ...headers });
+  return response as Response & TypedResponse<Shape, Status, "json">;
 }

@@ -1,8 +1,10 @@
 import { decodeCursor, encodeCursor } from "../cursor.ts";
 import { answered } from "../d1/answered.ts";
 import type { MemoryRecords } from "../d1/memory-records.ts";
+import type { MemoryRow } from "../d1/tables.ts";
 import { fail, ok, type Result } from "../errors.ts";
 import type { UserHash } from "../ids.ts";
+import { byteLength, limits } from "../limits.ts";
 import type { Memory, MemoryKind } from "../schema/memory.ts";
 import { memoryOf } from "./record.ts";
 
@@ -23,22 +25,35 @@ export async function listMemories(
 ): Promise<Result<MemoriesPage>> {
   const after = cursor === undefined ? undefined : decodeCursor(cursor, ["number", "string"]);
   if (after === null) return fail("invalid_cursor");
-  // One more than asked for tells whether there is a next page.
-  const page = {
-    order,
-    limit: limit + 1,
-    ...(kinds && { kinds }),
-    ...(tags && { tags }),
-    ...(after && { after }),
-  };
-  const rows = await answered(() => records.list(owner, page));
-  if (!rows.ok) return rows;
-  const items = rows.value.slice(0, limit).map(memoryOf);
+  const filter = { order, ...(kinds && { kinds }), ...(tags && { tags }) };
+  const rows: MemoryRow[] = [];
+  let bytes = 0;
+  for (let from = after; ;) {
+    // One more than asked for tells whether there is a next page.
+    const slice = Math.min(SLICE, limit + 1 - rows.length);
+    const page = { ...filter, limit: slice, ...(from && { after: from }) };
+    const read = await answered(() => records.list(owner, page));
+    if (!read.ok) return read;
+    rows.push(...read.value);
+    bytes += read.value.reduce((sum, { text }) => sum + byteLength(text), 0);
+    const last = rows.at(-1);
+    const ended = read.value.length < slice;
+    if (last === undefined || ended || rows.length > limit || bytes > limits.pageBytes)
+      return ok(pageOf(rows, { limit, ended: ended && rows.length <= limit }));
+    from = [last.createdAt, last.id];
+  }
+}
+
+/** Rows that one statement reads of a page, so that a page of long texts can be cut short. */
+const SLICE = 100;
+
+function pageOf(
+  rows: readonly MemoryRow[],
+  { limit, ended }: { limit: number; ended: boolean },
+): MemoriesPage {
+  const items = rows.slice(0, limit).map(memoryOf);
   const last = items.at(-1);
-  return ok({
-    items,
-    ...(rows.value.length > limit && last && { cursor: encodeCursor([last.createdAt, last.id]) }),
-  });
+  return { items, ...(!ended && last && { cursor: encodeCursor([last.createdAt, last.id]) }) };
 }
 
 /** One memory, straight from the record. */

@@ -20,6 +20,7 @@ import { Refusal, unwrap } from "../http/failure.ts";
 import { onceOf } from "../http/idempotency.ts";
 import { jsonValue } from "../http/json-body.ts";
 import { rawJson } from "../http/raw-json.ts";
+import { rawOperationValues } from "../http/raw-body.ts";
 import { newRouter } from "../http/router.ts";
 import { userHash } from "../ids.ts";
 import type { JsonPieces } from "../json-pieces.ts";
@@ -109,7 +110,7 @@ export const entries = newRouter()
     const { user } = c.req.valid("param");
     const { prefix = "", values, count, limit = 100, cursor } = c.req.valid("query");
     const after = cursor === undefined ? undefined : decodeCursor(cursor, ["string"]);
-    if (after === null) throw new Refusal(fail("invalid_cursor"));
+    if (after === null || after?.[0].startsWith(prefix) === false) throw new Refusal(fail("invalid_cursor"));
     const object = c.var.services.userMemory(await userHash(user));
     const page = { prefix, limit, values: values === "true", ...(after && { after: after[0] }) };
     const listed = await wrapTime(c, "object", object.listEntries(page, count === "true"));
@@ -127,7 +128,11 @@ export const entries = newRouter()
     const writes = operations.some(({ op }) => op !== "get");
     if (writes) demandScope(c, "write");
     const object = c.var.services.userMemory(await userHash(user));
-    const done = object.batchEntries(operations.map(encoded), await onceOf(c));
+    const values = await rawOperationValues(c);
+    const done = object.batchEntries(
+      operations.map((operation, i) => stored(operation, values[i])),
+      await onceOf(c),
+    );
     return rawJson<z.infer<typeof BatchAnswer>>(c, batchPieces(unwrap(await wrapTime(c, "object", done))));
   })
   .openapi(get, async (c) => {
@@ -158,17 +163,15 @@ export const entries = newRouter()
     return c.body(null, 204);
   });
 
-const encoder = new TextEncoder();
-
-/** A batch operation as the object takes it: values in bytes, which RPC moves at their size. */
-function encoded(operation: BatchOperation): EntryOperation {
+/** A batch operation as the object takes it: values in the bytes that they were sent in. */
+function stored(operation: BatchOperation, value: Uint8Array = new Uint8Array()): EntryOperation {
   if (operation.op === "get") return operation;
   const { ifVersion } = operation;
   const condition: Condition =
     ifVersion === undefined ? {} : ifVersion === null ? { ifNoneMatch: "any" } : { ifMatch: [ifVersion] };
   if (operation.op === "delete") return { op: "delete", key: operation.key, condition };
-  const { key, value, ttlMs = null, refreshOnRead = false } = operation;
-  return { op: "set", key, value: encoder.encode(JSON.stringify(value)), ttlMs, refreshOnRead, condition };
+  const { key, ttlMs = null, refreshOnRead = false } = operation;
+  return { op: "set", key, value, ttlMs, refreshOnRead, condition };
 }
 
 function listPieces({ entries: found, more, count }: ListedEntries): JsonPieces {

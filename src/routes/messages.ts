@@ -1,21 +1,23 @@
 import { createRoute, type z } from "@hono/zod-openapi";
 import { wrapTime } from "hono/timing";
+import type { Compaction as StoredCompaction } from "../../durable-objects/user-memory/compaction-store.ts";
 import type { MessagesQuery } from "../../durable-objects/user-memory/thread-reader.ts";
 import { body, failures, idempotencyHeader, json, nothing, scoped } from "../http/describe.ts";
 import { unwrap } from "../http/failure.ts";
 import { onceOf } from "../http/idempotency.ts";
-import { rawJson, rawLines } from "../http/raw-json.ts";
+import { rawJson, rawJsonCreated, rawLines } from "../http/raw-json.ts";
+import { rawMessage, rawMessages } from "../http/raw-body.ts";
 import { newRouter } from "../http/router.ts";
 import { threadObject } from "../http/thread-object.ts";
+import type { JsonPieces } from "../json-pieces.ts";
 import { messageLines, messagesPage, readerOf } from "../memory/messages.ts";
-import { type Json, noQuery } from "../schema/bounds.ts";
+import { noQuery } from "../schema/bounds.ts";
 import {
   AppendAnswer,
   AppendBody,
   CompactBody,
   Compaction,
   CompactionList,
-  type Message,
   MessageList,
   messagePath,
   ReadMessagesQuery,
@@ -102,14 +104,17 @@ const validate = createRoute({
 });
 
 const encoder = new TextEncoder();
-const encoded = (message: unknown): Uint8Array => encoder.encode(JSON.stringify(message));
+
+function compactionPieces({ summary, ...rest }: StoredCompaction): JsonPieces {
+  return [`${JSON.stringify(rest).slice(0, -1)},"summary":`, summary, "}"];
+}
 
 export const messages = newRouter()
   .openapi(append, async (c) => {
     const { id } = c.req.valid("param");
-    const { messages: given, expectedLength, validate: mode, ...approvals } = c.req.valid("json");
+    const { messages: _given, expectedLength, validate: mode, ...approvals } = c.req.valid("json");
     const request = {
-      bodies: given.map(encoded),
+      bodies: await rawMessages(c),
       ...(expectedLength !== undefined && { expectedLength }),
       ...(mode && { validate: { mode, ...approvals } }),
     };
@@ -136,27 +141,23 @@ export const messages = newRouter()
   .openapi(compact, async (c) => {
     const { id } = c.req.valid("param");
     const { summary: given, from = 1, to } = c.req.valid("json");
-    const summary: Message = typeof given === "string" ? { role: "system", content: given } : given;
-    const added = threadObject(c, id).compactThread(
-      id,
-      { from, to, summary: encoded(summary) },
-      await onceOf(c),
-    );
+    const summary =
+      typeof given === "string"
+        ? encoder.encode(JSON.stringify({ role: "system", content: given }))
+        : await rawMessage(c, "summary");
+    const added = threadObject(c, id).compactThread(id, { from, to, summary }, await onceOf(c));
     const made = unwrap(await wrapTime(c, "object", added));
-    return c.json({ ...made, from, to, summary: summary as Record<string, Json> }, 201);
+    return rawJsonCreated<z.infer<typeof Compaction>>(c, compactionPieces({ ...made, from, to, summary }));
   })
   .openapi(compactions, async (c) => {
     const { id } = c.req.valid("param");
     const listed = unwrap(await wrapTime(c, "object", threadObject(c, id).listCompactions(id)));
-    const items = listed.map(({ summary, ...one }) => ({
-      ...one,
-      summary: JSON.parse(new TextDecoder().decode(summary)) as Record<string, Json>,
-    }));
-    return c.json({ items }, 200);
+    const items = listed.flatMap((one, i) => [i === 0 ? "" : ",", ...compactionPieces(one)]);
+    return rawJson<z.infer<typeof CompactionList>>(c, ['{"items":[', ...items, "]}"]);
   })
   .openapi(validate, async (c) => {
     const { id } = c.req.valid("param");
-    const { messages: given, mode = "strict", ...approvals } = c.req.valid("json");
-    const verdict = threadObject(c, id).validateThread(id, given.map(encoded), { mode, ...approvals });
+    const { messages: _given, mode = "strict", ...approvals } = c.req.valid("json");
+    const verdict = threadObject(c, id).validateThread(id, await rawMessages(c), { mode, ...approvals });
     return c.json(unwrap(await wrapTime(c, "object", verdict)), 200);
   });

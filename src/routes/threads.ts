@@ -14,6 +14,7 @@ import {
   CataloguedThreadList,
   CreateThreadBody,
   ForkBody,
+  ListAllThreadsQuery,
   ListThreadsQuery,
   PatchThreadBody,
   Thread,
@@ -72,7 +73,7 @@ const listAll = createRoute({
   description: "Complete over its pages. A token of one user lists that user's.",
   tags,
   ...scoped("admin"),
-  request: { query: ListThreadsQuery },
+  request: { query: ListAllThreadsQuery },
   responses: { 200: json(CataloguedThreadList, "A page of threads."), ...failures },
 });
 
@@ -156,13 +157,14 @@ export const threads = newRouter()
   })
   .openapi(list, async (c) => {
     const { user } = c.req.valid("param");
-    const { agent, limit = 50, cursor } = c.req.valid("query");
-    const after = cursor === undefined ? undefined : decodeCursor(cursor, ["number", "number"]);
-    if (after === null) throw new Refusal(fail("invalid_cursor"));
+    const { agent, order = "updated", limit = 50, cursor } = c.req.valid("query");
+    const key = cursor === undefined ? undefined : decodeCursor(cursor, ["string", "number", "number"]);
+    if (key === null || (key !== undefined && key[0] !== order)) throw new Refusal(fail("invalid_cursor"));
+    const after = key && ([key[1], key[2]] as const);
     const object = c.var.services.userMemory(await userHash(user));
-    const page = object.listThreads({ limit, ...(agent && { agent }), ...(after && { after }) });
+    const page = object.listThreads({ order, limit, ...(agent && { agent }), ...(after && { after }) });
     const { threads: items, next } = await wrapTime(c, "object", page);
-    return c.json({ items, ...(next && { cursor: encodeCursor(next) }) }, 200);
+    return c.json({ items, ...(next && { cursor: encodeCursor([order, ...next]) }) }, 200);
   })
   .openapi(listAll, async (c) => {
     const { user } = c.var.caller;

@@ -1,8 +1,9 @@
 import { z } from "@hono/zod-openapi";
 import type { ErrorCode } from "../errors.ts";
 import { byteLength, limits } from "../limits.ts";
+import { depth } from "../raw-values.ts";
 
-/** What `refine` needs so that breaking this rule answers with a code of its own (see `invalid` in http/envelope). */
+/** What `refine` needs so that breaking this rule answers with a code of its own (see `invalid` in http/failure.ts). */
 export const breaks = (code: ErrorCode, error: string) => ({ error, params: { code } });
 
 const count = (n: number): string => n.toLocaleString("en-US");
@@ -32,7 +33,10 @@ export const wholeNumber = ({ min, max, code }: { min: number; max: number; code
 /** A query parameter that may be given several times. */
 export const several = <T extends z.ZodType>(one: T, max: number) =>
   z
-    .union([one.transform((value) => [value]), z.array(one).max(max)])
+    .preprocess(
+      (given) => (Array.isArray(given) || given === undefined ? given : [given]),
+      z.array(one).max(max).optional(),
+    )
     .openapi({ type: "array", items: { type: "string" } });
 
 export const timestamp = z
@@ -65,6 +69,10 @@ export const metadata = plainObject<Record<string, Json>>()
   .refine(
     (value) => byteLength(JSON.stringify(value)) <= limits.metadata,
     breaks("metadata_too_large", `is larger than ${count(limits.metadata)} bytes of JSON`),
+  )
+  .refine(
+    (value) => depth(JSON.stringify(value)) <= limits.metadataDepth,
+    `is nested more than ${limits.metadataDepth} levels deep`,
   )
   .openapi({ type: "object", additionalProperties: true, description: "Free JSON, to 10 KiB." });
 

@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import { byteLength, limits } from "../limits.ts";
+import { limits } from "../limits.ts";
 import {
   anyJson,
   anyJsonDocument,
@@ -97,13 +97,7 @@ const operation = z.discriminatedUnion("op", [
   z.strictObject({
     op: z.literal("set"),
     key,
-    value: z
-      .custom<unknown>((value) => value !== undefined, "is required")
-      .refine(
-        (value) => byteLength(JSON.stringify(value)) <= limits.value,
-        breaks("value_too_large", "is larger than 1 MiB of JSON"),
-      )
-      .openapi(anyJsonDocument),
+    value: z.custom<unknown>((value) => value !== undefined, "is required").openapi(anyJsonDocument),
     ttlMs: z
       .int()
       .min(0)

@@ -59,8 +59,8 @@ export const memoryPath = userPath.extend({
 });
 
 export const ListMemoriesQuery = z.strictObject({
-  kind: several(memoryKind, 4).optional().openapi({ description: "Any of these kinds." }),
-  tag: several(tag, limits.tags).optional().openapi({ description: "Every one of these tags." }),
+  kind: several(memoryKind, 4).openapi({ description: "Any of these kinds." }),
+  tag: several(tag, limits.tags).openapi({ description: "Every one of these tags." }),
   order: z
     .enum(["asc", "desc"])
     .optional()

@@ -52,6 +52,10 @@ export const Arm = z
       .enum(["ok", "failed", "off"])
       .openapi({ description: "`off`: the query gave this arm nothing to search by." }),
     candidates: z.int(),
+    capped: z.boolean().openapi({
+      description:
+        "True if there was more than this arm takes in: 200 hits by words; of the vectors, 24 MiB, memories and the newest messages first.",
+    }),
   })
   .openapi("Arm");
 export type Arm = z.infer<typeof Arm>;

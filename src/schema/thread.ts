@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import { byteLength, limits } from "../limits.ts";
+import { limits } from "../limits.ts";
 import {
   anyJson,
   breaks,
@@ -12,7 +12,7 @@ import {
   wholeNumber,
 } from "./bounds.ts";
 
-const name = text(limits.title, "invalid_request");
+const name = text(limits.name, "name_too_long");
 
 export const CreateThreadBody = z
   .strictObject({
@@ -72,6 +72,10 @@ export const threadPath = z.object({
 
 export const ListThreadsQuery = z.strictObject({
   agent: name.optional(),
+  order: z.enum(["updated", "created"]).optional().openapi({
+    description:
+      "`updated` (unless set): the one that was updated last first. `created`: the one that began last first; nothing that happens meanwhile disturbs this order, so its pages are complete.",
+  }),
   limit: pageLimit(50),
   cursor,
 });
@@ -93,10 +97,6 @@ const message = plainObject<Message>()
     if (typeof content !== "string" && content !== null && !Array.isArray(content))
       wrong("content", "is required: a string, an array of parts or null (or `parts`, an array)");
   })
-  .refine(
-    (value) => byteLength(JSON.stringify(value)) <= limits.message,
-    breaks("message_too_large", "is larger than 8 MiB of JSON"),
-  )
   .openapi("Message", {
     type: "object",
     description: "Any SDK's message: a role, a content (or `parts`), and whatever else it carries.",
@@ -228,6 +228,8 @@ export const Verdict = z
     index: z.int().optional().openapi({ description: "Of the offending message in what was sent." }),
   })
   .openapi("Verdict");
+
+export const ListAllThreadsQuery = ListThreadsQuery.omit({ order: true });
 
 /** As the catalogue of all threads has it. */
 export const CataloguedThread = Thread.omit({ length: true, forkedFrom: true }).openapi("CataloguedThread", {

@@ -8,29 +8,44 @@ export type Scored = { n: number; score: number };
  */
 export class VectorTable {
   readonly #dimensions: number;
+  readonly #capacity: number;
   #rows: Int8Array;
   #scales: Float32Array;
   #ids: number[] = [];
   readonly #rowOf = new Map<number, number>();
+  #full = false;
 
-  constructor(dimensions: number) {
+  /** `capacity`: how many vectors it takes at most. */
+  constructor(dimensions: number, capacity: number) {
+    const first = Math.min(64, capacity);
     this.#dimensions = dimensions;
-    this.#rows = new Int8Array(64 * dimensions);
-    this.#scales = new Float32Array(64);
+    this.#capacity = capacity;
+    this.#rows = new Int8Array(first * dimensions);
+    this.#scales = new Float32Array(first);
   }
 
   get size(): number {
     return this.#ids.length;
   }
 
-  /** Puts or replaces the vector of document `n`. */
-  set(n: number, { data, scale }: Quantised): void {
+  /** Whether there was a vector that it could not take. */
+  get full(): boolean {
+    return this.#full;
+  }
+
+  /** Puts or replaces the vector of document `n`; false if there is no room for it. */
+  set(n: number, { data, scale }: Quantised): boolean {
     const row = this.#rowOf.get(n) ?? this.#ids.length;
+    if (row === this.#capacity) {
+      this.#full = true;
+      return false;
+    }
     if (row === this.#scales.length) this.#grow();
     this.#ids[row] = n;
     this.#rowOf.set(n, row);
     this.#rows.set(data, row * this.#dimensions);
     this.#scales[row] = scale;
+    return true;
   }
 
   /** The last row takes the place of the one that goes. */
@@ -67,10 +82,11 @@ export class VectorTable {
   }
 
   #grow(): void {
-    const rows = new Int8Array(this.#rows.length * 2);
+    const room = Math.min(this.#scales.length * 2, this.#capacity);
+    const rows = new Int8Array(room * this.#dimensions);
     rows.set(this.#rows);
     this.#rows = rows;
-    const scales = new Float32Array(this.#scales.length * 2);
+    const scales = new Float32Array(room);
     scales.set(this.#scales);
     this.#scales = scales;
   }

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { SignJWT, UnsecuredJWT } from "jose";
 import { describe, expect, it } from "vitest";
-import { mintToken } from "../../src/auth/token.ts";
+import { mintToken, verifyToken } from "../../src/auth/token.ts";
 import { createApp } from "../../src/app.ts";
 import { call, newUser, token } from "../call.ts";
 import { operations, pathOf } from "../operations.ts";
@@ -67,10 +67,22 @@ describe.each(secured)("$method $path", (operation) => {
 it.each(owned)("$method $path answers 404 for what is another user's", async (operation) => {
   const { method, hasBody } = operation;
   const [alice, bob] = [newUser(), newUser()];
-  const path = pathOf(operation, { user: bob, threadId: await newThread(bob) });
-  const answer = await call(path, { method, token: await token(alice), ...(hasBody && { json: {} }) });
-  expect(answer.status).toBe(404);
-  expect(answer.body.error.code).toBe("not_found");
+  const threadId = await newThread(bob);
+  await call(`/v1/threads/${threadId}/messages`, { json: { messages: [{ role: "user", content: "hi" }] } });
+  await call(`/v1/users/${bob}/kv/some%2Fkey`, { method: "PUT", json: 1 });
+  const { id: memoryId } = (await call(`/v1/users/${bob}/memories`, { json: { text: "x" } })).body;
+  const path = pathOf(operation, { user: bob, threadId, memoryId });
+  // With bob's own token the call does not fail for what is missing.
+  const body = hasBody ? { json: {} } : {};
+  const stranger = await call(path, { method, token: await token(alice), ...body });
+  expect(stranger.status).toBe(404);
+  expect(stranger.body.error.code).toBe("not_found");
+  expect((await call(path, { method, token: await token(bob), ...body })).status).not.toBe(404);
+});
+
+it("takes no user that could not be stored under", async () => {
+  for (const user of ["\ud800", "x".repeat(257)])
+    expect((await call("/v1/cache/k", { token: await token(user) })).body.error.code).toBe("invalid_token");
 });
 
 it("takes a token whose scheme is written in lower case, and no other algorithm than HS256", async () => {
@@ -81,12 +93,19 @@ it("takes a token whose scheme is written in lower case, and no other algorithm 
     headers: { Authorization: `bearer ${bearer}` },
   });
   expect(lower.status).toBe(200);
-  const hs512 = await new SignJWT({ scope: "read" })
-    .setProtectedHeader({ alg: "HS512" })
-    .setSubject(user)
-    .setExpirationTime(soon())
-    .sign(key(env.CAIRN_SECRET.repeat(2)));
-  expect((await call(`/v1/users/${user}/kv`, { token: hs512 })).status).toBe(401);
+  const long = "a secret of 64 bytes, which every HMAC takes: ..................";
+  const signed = (alg: string) =>
+    new SignJWT({ scope: "read" })
+      .setProtectedHeader({ alg })
+      .setSubject(user)
+      .setExpirationTime(soon())
+      .sign(key(long));
+  const verdict = async (alg: string) => (await verifyToken(await signed(alg), long, Date.now())).ok;
+  expect([await verdict("HS256"), await verdict("HS384"), await verdict("HS512")]).toEqual([
+    true,
+    false,
+    false,
+  ]);
 });
 
 it.each([

@@ -257,6 +257,14 @@ describe("a batch", () => {
     ]);
   });
 
+  it("keeps the bytes of its values", async () => {
+    const user = newUser();
+    const raw =
+      '{"operations":[{"op":"get","key":"a"},{"value": {"n":12345678901234567890, "m":1.0} ,"key":"a","op":"set"}]}';
+    await call(`/v1/users/${user}/kv/batch`, { raw });
+    expect((await get(user, "a")).text).toBe('{"n":12345678901234567890, "m":1.0}');
+  });
+
   it("keeps 0, '', false and null apart from misses", async () => {
     const user = newUser();
     const values = [0, "", false, null, [], {}];

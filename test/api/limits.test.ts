@@ -1,5 +1,7 @@
 // Every limit at its edge, and one past it.
+import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
+import { userHash } from "../../src/ids.ts";
 import { limits } from "../../src/limits.ts";
 import { type Answer, call, newUser } from "../call.ts";
 
@@ -104,6 +106,13 @@ describe.each<Limit>([
     past: () => recall({ query: wide(8 * 1024 + 1) }),
   },
   {
+    code: "name_too_long",
+    status: 400,
+    path: "body.title",
+    at: () => call(`/v1/users/${newUser()}/threads`, { json: { title: wide(1024) } }),
+    past: () => call(`/v1/users/${newUser()}/threads`, { json: { title: wide(1025) } }),
+  },
+  {
     code: "k_too_large",
     status: 400,
     path: "body.k",
@@ -144,6 +153,7 @@ it("appends 16 MiB in one call, and gives all of it back in pages", async () => 
   const messages = [message(8 * MiB), message(100), message(8 * MiB - 100)];
   expect((await call(`/v1/threads/${id}/messages`, { json: { messages } })).status).toBe(201);
   const read: unknown[] = [];
+  let pages = 0;
   for (let cursor = ""; ;) {
     const { body } = await call(`/v1/threads/${id}/messages?order=oldest${cursor && `&cursor=${cursor}`}`);
     read.push(...body.items.map((item: { message: unknown }) => item.message));
@@ -151,6 +161,60 @@ it("appends 16 MiB in one call, and gives all of it back in pages", async () => 
     cursor = body.cursor;
   }
   expect(read).toEqual(messages);
+  expect(pages).toBeGreaterThan(0);
+});
+
+it("cuts a page of entries or memories short rather than answer with all of many large ones", async () => {
+  const user = newUser();
+  for (let i = 0; i < 10; i++)
+    await call(`/v1/users/${user}/kv/${i}`, { method: "PUT", json: jsonString(MiB) });
+  const entries = (await call(`/v1/users/${user}/kv?values=true&limit=1000`)).body;
+  expect(entries.items).toHaveLength(8);
+  expect((await call(`/v1/users/${user}/kv?values=true&cursor=${entries.cursor}`)).body.items).toHaveLength(
+    2,
+  );
+  const hash = await userHash(user);
+  const text = "x".repeat(32 * 1024);
+  await env.DB.prepare(
+    `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 600)
+     INSERT INTO memories (user_hash, id, user_id, kind, text, dedupe_key, created_at, updated_at)
+     SELECT ?, printf('m%04d', i), ?, 'fact', ?, i, i, i FROM n`,
+  )
+    .bind(hash, user, text)
+    .run();
+  const found: string[] = [];
+  for (let cursor = "", pages = 0; ; pages++) {
+    const { body, text: answer } = await call(
+      `/v1/users/${user}/memories?limit=1000${cursor && `&cursor=${cursor}`}`,
+    );
+    expect(answer.length).toBeLessThan(16 * MiB);
+    found.push(...body.items.map((memory: { id: string }) => memory.id));
+    if (body.cursor === undefined) break;
+    cursor = body.cursor;
+    expect(pages).toBeLessThan(5);
+  }
+  expect(found).toEqual(Array.from({ length: 600 }, (_, i) => `m${String(600 - i).padStart(4, "0")}`));
+});
+
+it("refuses metadata that are nested too deeply, before anything is stored", async () => {
+  const user = newUser();
+  const nested = (levels: number) => `${"[".repeat(levels - 1)}${"]".repeat(levels - 1)}`;
+  const put = (levels: number, path: string, more: string) =>
+    call(`/v1/users/${user}/${path}`, { raw: `{${more}"metadata":{"a":${nested(levels)}}}` });
+  for (const [path, more] of [
+    ["memories", '"text":"x",'],
+    ["threads", ""],
+  ] as const) {
+    expect((await put(64, path, more)).status).toBe(201);
+    const past = await put(65, path, more);
+    expect(past.status).toBe(400);
+    expect(past.body.error.details[0].path).toBe("body.metadata");
+  }
+});
+
+it("names the code of a tag that is too long in a query too", async () => {
+  const answer = await call(`/v1/users/u/memories?tag=a&tag=${wide(65)}`);
+  expect(answer.body.error).toMatchObject({ code: "tag_too_long", details: [{ path: "query.tag[1]" }] });
 });
 
 it.each(["0", "-1", "1.5", "x", ""])("refuses a page of %s", async (limit) => {

@@ -72,6 +72,21 @@ it("appends in order and gives every message back as it was, unknown fields incl
   expect(text).toContain('"__proto__":{"x":1}');
 });
 
+it("gives messages back byte for byte, however they were written", async () => {
+  const { id } = await create(newUser());
+  const written = [
+    '{ "role":"user", "content":"x", "snowflake":12345678901234567890, "2":1.0, "1":1e20 }',
+    '{"content":"a, ] } \\" \\\\","role":"user","__proto__":{"a":[{}, []]},"é":"\\u00e9\\ud83d\\ude00"}',
+    '{\n\t"role" : "user",\n\t"content" : ["a", {"text":"b"}]\n}',
+  ];
+  const raw = `{"\\u006dessages":[{"role":"user","content":"not the last"}], "messages" : [ ${written.join(" , ")} ] }`;
+  expect((await call(`/v1/threads/${id}/messages`, { raw })).body.length).toBe(3);
+  const { text } = await call(`/v1/threads/${id}/messages`);
+  for (const message of written) expect(text).toContain(`"message":${message},"createdAt"`);
+  const long = `{"messages":[{"role":"user","content":"x","numbers":[${"1e20,".repeat(1_000_000)}1]}]}`;
+  expect((await call(`/v1/threads/${id}/messages`, { raw: long })).status).toBe(201);
+});
+
 it("takes an append of nothing, which touches the thread", async () => {
   const { id, updatedAt } = await create(newUser());
   control.clockAhead = 5_000;

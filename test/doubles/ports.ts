@@ -10,7 +10,7 @@ export function faultyPorts(env: Bindings): Ports {
   return {
     records: faultyRecords(real.records),
     catalogue: {
-      apply: (changes) => write(() => real.catalogue.apply(changes)),
+      apply: (changes) => write("other", () => real.catalogue.apply(changes)),
       list: (page) => read(() => real.catalogue.list(page)),
     },
     embedder: faultyEmbedder(real.embedder),
@@ -18,12 +18,15 @@ export function faultyPorts(env: Bindings): Ports {
   };
 }
 
-async function write(perform: () => Promise<void>): Promise<void> {
+async function write<T>(kind: "put" | "other", perform: () => Promise<T>): Promise<T> {
   await control.duringD1Write();
   if (control.d1Writes === "before") throw new Error("D1_ERROR: the network went away");
-  if (control.d1Writes === "refused") throw new RefusedWrite("D1_ERROR: SQLITE_CONSTRAINT");
-  await perform();
+  if (control.d1Writes === "full" && kind === "put")
+    throw new Error("D1_ERROR: database or disk is full: SQLITE_FULL");
+  if (control.d1Writes === "refused" && kind === "put") throw new RefusedWrite("D1_ERROR: SQLITE_CONSTRAINT");
+  const done = await perform();
   if (control.d1Writes === "after") throw new Error("D1_ERROR: the answer was lost");
+  return done;
 }
 
 async function read<T>(perform: () => Promise<T>): Promise<T> {
@@ -33,8 +36,8 @@ async function read<T>(perform: () => Promise<T>): Promise<T> {
 
 function faultyRecords(real: MemoryRecords): MemoryRecords {
   return {
-    put: (row) => write(() => real.put(row)),
-    delete: (owner, id) => write(() => real.delete(owner, id)),
+    put: (row) => write("put", () => real.put(row)),
+    delete: (owner, id) => write("other", () => real.delete(owner, id)),
     get: (owner, id) => read(() => real.get(owner, id)),
     list: (owner, page) => read(() => real.list(owner, page)),
     check: () => read(() => real.check()),
@@ -46,7 +49,9 @@ function faultyEmbedder(real: Embedder): Embedder {
     model: real.model,
     dimensions: real.dimensions,
     async embed(texts) {
+      await control.duringEmbed();
       if (control.embedder === "fail") throw new Error("the embedder is down");
+      if (texts.some((text) => text === control.unembeddable)) throw new Error("the embedder refuses a text");
       return real.embed(texts);
     },
   };

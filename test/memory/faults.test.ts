@@ -1,8 +1,14 @@
 // What is left after a fault at every step of a memory's write, and after the alarm has run.
-import { evictDurableObject, runDurableObjectAlarm } from "cloudflare:test";
+import {
+  abortAllDurableObjects,
+  evictDurableObject,
+  runDurableObjectAlarm,
+  runInDurableObject,
+} from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it } from "vitest";
 import { D1MemoryRecords } from "../../src/d1/memory-records.ts";
+import { withDeadline } from "../../src/deadline.ts";
 import { RefusedWrite } from "../../src/d1/refused.ts";
 import type { MemoryRow } from "../../src/d1/tables.ts";
 import { userHash } from "../../src/ids.ts";
@@ -12,7 +18,11 @@ import { control, restore } from "../doubles/control.ts";
 afterEach(restore);
 
 const objectOf = async (user: string) => env.USER_MEMORY.getByName(await userHash(user));
-const ring = async (user: string) => runDurableObjectAlarm(await objectOf(user));
+/** Rings the alarm, late enough for all that is to be tried again. */
+const ring = async (user: string) => {
+  control.clockAhead += 10 * 60_000;
+  return runDurableObjectAlarm(await objectOf(user));
+};
 const remember = (user: string, text: string) => call(`/v1/users/${user}/memories`, { json: { text } });
 const forget = (user: string, id: string) => call(`/v1/users/${user}/memories/${id}`, { method: "DELETE" });
 const listed = async (user: string): Promise<string[]> =>
@@ -34,6 +44,8 @@ describe.each(["before", "after"] as const)("D1 failing %s its write", (moment) 
     control.d1Writes = "ok";
     expect(await ring(user)).toBe(true);
     expect(await listed(user)).toEqual(["the kettle is blue"]);
+    // The alarm that stored it has set the next one, which embeds it.
+    await ring(user);
     const answer = await recalled(user, "what colour is the kettle?");
     expect(answer.hits).toMatchObject([{ text: "the kettle is blue", why: { lexical: 1, vector: 1 } }]);
     expect(answer.freshness).toEqual({ indexed: 1, pending: 0 });
@@ -126,7 +138,113 @@ it("does not let a write that D1 refuses stand in the way of later ones", async 
   expect(refused.body.error.code).toBe("internal");
   control.d1Writes = "ok";
   expect((await remember(user, "healthy")).status).toBe(201);
-  expect(await listed(user)).toEqual(["healthy"]);
+  control.d1Writes = "before";
+  await remember(user, "refused when it is tried again");
+  control.d1Writes = "refused";
+  expect((await forget(user, "019a0000-0000-7000-8000-000000000000")).status).toBe(404);
+  control.d1Writes = "ok";
+  expect((await remember(user, "innocent")).status).toBe(201);
+  expect(await listed(user)).toEqual(["innocent", "healthy"]);
+});
+
+it("lets forgets through while a full database takes no puts", async () => {
+  const user = newUser();
+  const { id } = (await remember(user, "makes room")).body;
+  control.d1Writes = "full";
+  for (const text of ["one", "two"]) expect((await remember(user, text)).status).toBe(503);
+  expect((await forget(user, id)).status).toBe(204);
+  expect(await listed(user)).toEqual([]);
+  control.d1Writes = "ok";
+  await ring(user);
+  expect(await listed(user)).toEqual(["one"]);
+});
+
+it("forgets a memory that only D1 has, since the answer of its write was lost", async () => {
+  const user = newUser();
+  control.d1Writes = "after";
+  await remember(user, "lost and found");
+  const { items } = (await call(`/v1/users/${user}/memories`)).body;
+  expect(items).toHaveLength(1);
+  control.d1Writes = "ok";
+  expect((await forget(user, items[0].id)).status).toBe(204);
+  await ring(user);
+  expect(await listed(user)).toEqual([]);
+  expect(await recalledTexts(user, "lost")).toEqual([]);
+});
+
+it("says in a failure what became of the write that was asked for, not of an older one", async () => {
+  const user = newUser();
+  const { id } = (await remember(user, "to be forgotten")).body;
+  control.d1Writes = "before";
+  expect((await remember(user, "first")).body.error.message).toContain("not certain yet");
+  expect((await remember(user, "second")).body.error.message).toContain("nothing was stored");
+  expect((await forget(user, id)).body.error.message).toContain("gone from recall");
+  expect((await remember(user, "third")).body.error.message).toContain("nothing was stored");
+});
+
+describe("while D1 hangs", () => {
+  it("a forget takes effect in recall at once, and the write that hung cannot bring the memory back", async () => {
+    const user = newUser();
+    const { id } = (await remember(user, "about the heron")).body;
+    const held = Promise.withResolvers<void>();
+    control.duringD1Write = () => held.promise;
+    const again = remember(user, "About the heron");
+    await scheduler.wait(10);
+    const forgotten = forget(user, id);
+    await scheduler.wait(10);
+    expect(await recalledTexts(user, "heron")).toEqual([]);
+    control.duringD1Write = async () => {};
+    held.resolve();
+    expect((await forgotten).status).toBe(204);
+    await again;
+    expect(await recalledTexts(user, "heron")).toEqual([]);
+    expect(await listed(user)).toEqual([]);
+  });
+
+  it("a write that hangs gives up, and the ones behind it go on", async () => {
+    await expect(withDeadline(new Promise(() => {}), 5)).rejects.toThrow("within 5 ms");
+    expect(await withDeadline(Promise.resolve(1), 5)).toBe(1);
+    await expect(withDeadline(Promise.reject(new Error("its own")), 5)).rejects.toThrow("its own");
+  });
+
+  it("an object that dies with the write under way finishes it when its alarm rings by itself", async () => {
+    const user = newUser();
+    const object = await objectOf(user);
+    control.duringD1Write = () => new Promise(() => {});
+    void remember(user, "under way").catch(() => null);
+    await scheduler.wait(20);
+    const alarm = await runInDurableObject(object, (_, { storage }) => storage.getAlarm());
+    expect(alarm).toBeGreaterThan(Date.now());
+    expect(alarm).toBeLessThanOrEqual(Date.now() + 5_000);
+    control.duringD1Write = async () => {};
+    await abortAllDurableObjects();
+    await ring(user);
+    expect(await listed(user)).toEqual(["under way"]);
+  });
+});
+
+it("tries again later and later, and not before", async () => {
+  const user = newUser();
+  let writes = 0;
+  control.clockAt = Date.now();
+  control.d1Writes = "before";
+  control.duringD1Write = async () => void writes++;
+  await remember(user, "patience");
+  const waits: number[] = [];
+  for (let i = 0; i < 8; i++) {
+    const before = writes;
+    const due = await runInDurableObject(await objectOf(user), (_, { storage }) =>
+      Number(storage.sql.exec("SELECT due_at FROM intents").one().due_at),
+    );
+    waits.push(due - control.clockAt);
+    control.clockAt = due - 1;
+    await runDurableObjectAlarm(await objectOf(user));
+    expect(writes).toBe(before);
+    control.clockAt = due;
+    await runDurableObjectAlarm(await objectOf(user));
+    expect(writes).toBe(before + 1);
+  }
+  expect(waits).toEqual([5_000, 10_000, 20_000, 40_000, 80_000, 160_000, 300_000, 300_000]);
 });
 
 it("tells a write that D1 refuses from an outage", async () => {
@@ -186,6 +304,20 @@ describe("the embedder failing", () => {
       { name: "lexical", status: "ok" },
       { name: "vector", status: "failed" },
     ]);
+  });
+
+  it("on one text only: all others get their vectors", async () => {
+    const user = newUser();
+    const { id } = (await call(`/v1/users/${user}/threads`, { json: {} })).body;
+    const texts = ["I play the oboe", "what no embedder takes", "I grow roses"];
+    control.unembeddable = "what no embedder takes";
+    const messages = texts.map((content) => ({ role: "user", content }));
+    await call(`/v1/threads/${id}/messages`, { json: { messages } });
+    for (let i = 0; i < 3; i++) await ring(user);
+    expect((await recalled(user, "oboe")).freshness.pending).toBe(1);
+    control.unembeddable = null;
+    await ring(user);
+    expect((await recalled(user, "oboe")).freshness.pending).toBe(0);
   });
 
   it("in the alarm: the documents wait for the next one", async () => {

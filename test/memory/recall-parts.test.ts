@@ -108,7 +108,7 @@ describe("the vector table", () => {
   it("scores as a plain map of vectors would, after any sets and deletes", () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 300 }), vector, (steps, query) => {
-        const table = new VectorTable(DIMENSIONS);
+        const table = new VectorTable(DIMENSIONS, 100);
         const plain = new Map<number, number[]>();
         for (const one of steps) {
           if (one.op === "delete") {
@@ -130,5 +130,14 @@ describe("the vector table", () => {
         }
       }),
     );
+  });
+
+  it("takes no more than its capacity, and says so", () => {
+    const table = new VectorTable(DIMENSIONS, 2);
+    const one = quantise(Float32Array.from([1, 0, 0, 0]));
+    expect([1, 2, 3, 2].map((n) => table.set(n, one))).toEqual([true, true, false, true]);
+    expect(table.full).toBe(true);
+    table.delete(1);
+    expect(table.set(3, one)).toBe(true);
   });
 });

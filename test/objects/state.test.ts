@@ -2,6 +2,7 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, it } from "vitest";
+import type { UserMemory } from "../../durable-objects/user-memory.ts";
 import { userHash } from "../../src/ids.ts";
 import { call, newUser } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
@@ -136,6 +137,77 @@ it("embeds again what was embedded by another model", async () => {
   await evictDurableObject(await objectOf(user));
   const recall = async () => (await call(`/v1/users/${user}/recall`, { json: { query: "ship" } })).body;
   expect(await recall()).toMatchObject({ hits: [], freshness: { pending: 1 } });
+  expect(await count(user, "vectors")).toBe(1);
   await runDurableObjectAlarm(await objectOf(user));
   expect((await recall()).hits).toMatchObject([{ why: { vector: 1 } }]);
+});
+
+it("sets the alarm for what is to be done: for messages to embed, for entries that expire", async () => {
+  const user = newUser();
+  const alarm = async () => runInDurableObject(await objectOf(user), (_, { storage }) => storage.getAlarm());
+  await call(`/v1/users/${user}/kv/k?ttlMs=3600000`, { method: "PUT", json: 1 });
+  const late = await alarm();
+  expect(late).toBeGreaterThan(Date.now() + 3_500_000);
+  const { id } = (await call(`/v1/users/${user}/threads`, { json: {} })).body;
+  await runDurableObjectAlarm(await objectOf(user));
+  expect(await alarm()).toBe(late);
+  await call(`/v1/threads/${id}/messages`, { json: { messages: [{ role: "user", content: "embed me" }] } });
+  const soon = await alarm();
+  expect(soon).toBeLessThanOrEqual(Date.now() + 1_000);
+  await call(`/v1/users/${user}/kv/k2?ttlMs=3600000`, { method: "PUT", json: 1 });
+  expect(await alarm()).toBe(soon);
+  await evictDurableObject(await objectOf(user));
+  await call(`/v1/users/${user}/kv/k3?ttlMs=1800000`, { method: "PUT", json: 1 });
+  expect(await alarm()).toBe(soon);
+});
+
+it("sets the alarm for a memory that the embedder failed on", async () => {
+  const user = newUser();
+  control.embedder = "fail";
+  await call(`/v1/users/${user}/memories`, { json: { text: "later" } });
+  const alarm = await runInDurableObject(await objectOf(user), (_, { storage }) => storage.getAlarm());
+  expect(alarm).toBeLessThanOrEqual(Date.now());
+});
+
+it("stores nothing of an append of which one message cannot be stored, and keeps its alarm and index right", async () => {
+  const user = newUser();
+  const { id } = (await call(`/v1/users/${user}/threads`, { json: {} })).body;
+  await runDurableObjectAlarm(await objectOf(user));
+  const body = (text: string) => new TextEncoder().encode(text);
+  const good = body('{"role":"user","content":"the first is fine"}');
+  const failed = await runInDurableObject(await objectOf(user), (instance: UserMemory) => {
+    try {
+      instance.appendMessages(id, { bodies: [good, body("{")] });
+      return false;
+    } catch {
+      return true;
+    }
+  });
+  expect(failed).toBe(true);
+  expect((await call(`/v1/threads/${id}`)).body.length).toBe(0);
+  for (const table of ["messages", "documents", "words", "unembedded"])
+    expect(await count(user, table), table).toBe(0);
+  const recall = async () => (await call(`/v1/users/${user}/recall`, { json: { query: "fine" } })).body;
+  expect((await recall()).freshness).toEqual({ indexed: 0, pending: 0 });
+  await call(`/v1/threads/${id}/messages`, {
+    json: { messages: [{ role: "user", content: "this one is fine" }] },
+  });
+  const alarm = await runInDurableObject(await objectOf(user), (_, { storage }) => storage.getAlarm());
+  expect(alarm).toBeLessThanOrEqual(Date.now() + 1_000);
+  expect((await recall()).freshness).toEqual({ indexed: 1, pending: 1 });
+});
+
+it("drops a vector that comes for a document which has gone meanwhile", async () => {
+  const user = newUser();
+  const { id } = (await call(`/v1/users/${user}/threads`, { json: {} })).body;
+  await call(`/v1/threads/${id}/messages`, { json: { messages: [{ role: "user", content: "soon gone" }] } });
+  const held = Promise.withResolvers<void>();
+  control.duringEmbed = () => held.promise;
+  const alarm = runDurableObjectAlarm(await objectOf(user));
+  await scheduler.wait(10);
+  control.duringEmbed = async () => {};
+  await call(`/v1/threads/${id}`, { method: "DELETE" });
+  held.resolve();
+  await alarm;
+  expect(await count(user, "vectors")).toBe(0);
 });

@@ -1,0 +1,40 @@
+import type { Context } from "hono";
+import { fail } from "../errors.ts";
+import { limits } from "../limits.ts";
+import { rawElements, rawField } from "../raw-values.ts";
+import type { AppEnv } from "./context.ts";
+import { Refusal } from "./failure.ts";
+
+const encoder = new TextEncoder();
+
+/** The body's messages, each in the bytes that it was sent in, once the schema has found them to be messages. */
+export async function rawMessages(c: Context<AppEnv>): Promise<Uint8Array[]> {
+  return rawElements(await c.req.text(), "messages").map((message, i) =>
+    checkedMessage(message, `body.messages[${i}]`),
+  );
+}
+
+/** A message in one field of the body, likewise. */
+export async function rawMessage(c: Context<AppEnv>, field: string): Promise<Uint8Array> {
+  return checkedMessage(rawField(await c.req.text(), field) ?? "", `body.${field}`);
+}
+
+/** The values of a batch's operations, each in the bytes that it was sent in; undefined for those without one. */
+export async function rawOperationValues(c: Context<AppEnv>): Promise<(Uint8Array | undefined)[]> {
+  return rawElements(await c.req.text(), "operations").map((operation, i) => {
+    const value = rawField(operation, "value");
+    if (value === undefined) return undefined;
+    const bytes = encoder.encode(value);
+    if (bytes.byteLength > limits.value) throw tooLarge("value_too_large", `body.operations[${i}].value`);
+    return bytes;
+  });
+}
+
+function checkedMessage(message: string, path: string): Uint8Array {
+  const bytes = encoder.encode(message);
+  if (bytes.byteLength > limits.message) throw tooLarge("message_too_large", path);
+  return bytes;
+}
+
+const tooLarge = (code: "message_too_large" | "value_too_large", path: string): Refusal =>
+  new Refusal(fail(code, { details: [{ path, message: "is too large" }] }));

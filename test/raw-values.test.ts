@@ -1,0 +1,36 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { depth, rawElements, rawField } from "../src/raw-values.ts";
+
+describe("values in the text that they were written in", () => {
+  it("are found wherever JSON lets them stand", () => {
+    const json = ' { "a" : [ 1.0 , "],\\"," , {"b":[]} ] , "\\u0062" : "x" } ';
+    expect(rawElements(json, "a")).toEqual(["1.0", '"],\\","', '{"b":[]}']);
+    expect(rawField(json, "b")).toBe('"x"');
+    expect(rawField(json, "c")).toBeUndefined();
+    expect(rawElements('{"a":[]}', "a")).toEqual([]);
+    expect(rawElements('{"a":[1],"a":[2,3]}', "a")).toEqual(["2", "3"]);
+  });
+
+  it("parse to what the whole document parses to", () => {
+    const indent = fc.constantFrom(undefined, 1, "\t");
+    fc.assert(
+      fc.property(
+        fc.array(fc.jsonValue()),
+        fc.dictionary(fc.string(), fc.jsonValue()),
+        indent,
+        (list, others, space) => {
+          const document = { ...others, list };
+          const json = JSON.stringify(document, null, space);
+          expect(rawElements(json, "list").map((one) => JSON.parse(one))).toEqual(JSON.parse(json).list);
+          for (const key of Object.keys(others).filter((one) => one !== "list"))
+            expect(JSON.parse(rawField(json, key) ?? "")).toEqual(JSON.parse(json)[key]);
+        },
+      ),
+    );
+  });
+
+  it("know how deeply they are nested", () => {
+    expect([depth("1"), depth("[]"), depth('{"a":["[",{"b":1}]}')]).toEqual([0, 1, 3]);
+  });
+});
