@@ -1,6 +1,7 @@
 import { newVersion } from "../src/ids.ts";
 import { limits } from "../src/limits.ts";
 import type { WrittenEntry } from "../src/schema/entry.ts";
+import { Expiry } from "./expiry.ts";
 
 /** An entry as it leaves the object. `value` is JSON in UTF-8, byte for byte as it came in. */
 export type Entry = {
@@ -23,11 +24,6 @@ type Row = {
   expires_at: number | null;
 };
 
-/** How many expired entries one alarm removes. */
-const SWEEP = 1000;
-/** Expired entries wait for each other this long, so that a thousand of them do not ring a thousand alarms. */
-const SWEEP_EVERY_MS = 60_000;
-
 export const entrySchema = `
   CREATE TABLE entries (
     key TEXT PRIMARY KEY,
@@ -41,10 +37,12 @@ export const entrySchema = `
 
 /** Keys, JSON values and expiry in an object's SQLite. An entry is alive while `now <= expiresAt`. */
 export class EntryStore {
+  readonly expiry: Expiry;
   readonly #sql: SqlStorage;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
+    this.expiry = new Expiry(sql, "entries");
   }
 
   get(key: string, now: number): Entry | null {
@@ -70,8 +68,13 @@ export class EntryStore {
     return { version, ...(expiresAt !== null && { expiresAt }) };
   }
 
-  delete(key: string): void {
-    this.#sql.exec("DELETE FROM entries WHERE key = ?", key);
+  /** Removes the entry; with `version`, only if that is its version still. */
+  delete(key: string, version?: string): void {
+    this.#sql.exec(
+      "DELETE FROM entries WHERE key = ?1 AND (?2 IS NULL OR version = ?2)",
+      key,
+      version ?? null,
+    );
   }
 
   /** A page of live entries in byte order of their keys; `more` when there are further ones behind it. */
@@ -96,26 +99,6 @@ export class EntryStore {
       entries.push(values ? { ...rest, value } : rest);
     }
     return { entries, more: false };
-  }
-
-  /** Removes expired entries, a bounded number a call. */
-  sweep(now: number): void {
-    this.#sql.exec(
-      "DELETE FROM entries WHERE key IN (SELECT key FROM entries WHERE expires_at < ? LIMIT ?)",
-      now,
-      SWEEP,
-    );
-  }
-
-  /** When to sweep next, or null if nothing expires: an expired entry is invisible, and only takes up room. */
-  nextSweep(now: number): number | null {
-    const { first } = this.#sql
-      .exec<{ first: number | null }>(
-        "SELECT MIN(expires_at) AS first FROM entries WHERE expires_at IS NOT NULL",
-      )
-      .one();
-    if (first === null) return null;
-    return first < now ? now : Math.ceil((first + 1) / SWEEP_EVERY_MS) * SWEEP_EVERY_MS;
   }
 }
 

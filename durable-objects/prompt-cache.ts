@@ -32,7 +32,7 @@ export class PromptCache extends DurableObject<Bindings> {
   set(write: EntryWrite): WrittenEntry {
     const now = this.#now();
     const written = this.#entries.set(write, now);
-    if (write.ttlMs !== null) this.#wakeUp.by(this.#entries.nextSweep(now));
+    if (write.ttlMs !== null) this.#wakeUp.by(this.#entries.expiry.next(now));
     return written;
   }
 
@@ -43,7 +43,7 @@ export class PromptCache extends DurableObject<Bindings> {
   override alarm(): void {
     this.#wakeUp.rang();
     const now = this.#now();
-    this.#entries.sweep(now);
-    this.#wakeUp.by(this.#entries.nextSweep(now));
+    this.#entries.expiry.sweep(now);
+    this.#wakeUp.by(this.#entries.expiry.next(now));
   }
 }

@@ -69,7 +69,7 @@ export class UserMemory extends DurableObject<Bindings> {
   setEntry(write: EntryWrite): WrittenEntry {
     const now = this.#ports.now();
     const written = this.#entries.set(write, now);
-    if (write.ttlMs !== null) this.#wakeUp.by(this.#entries.nextSweep(now));
+    if (write.ttlMs !== null) this.#wakeUp.by(this.#entries.expiry.next(now));
     return written;
   }
 
@@ -165,8 +165,8 @@ export class UserMemory extends DurableObject<Bindings> {
     await this.#memories.settle();
     const embedAgain = await this.#embed();
     const now = this.#ports.now();
-    this.#entries.sweep(now);
-    for (const due of [this.#memories.nextDue(), embedAgain, this.#entries.nextSweep(now)])
+    this.#entries.expiry.sweep(now);
+    for (const due of [this.#memories.nextDue(), embedAgain, this.#entries.expiry.next(now)])
       this.#wakeUp.by(due);
   }
 
