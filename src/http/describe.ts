@@ -1,4 +1,4 @@
-import type { z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import type { Scope } from "../auth/token.ts";
 import { ErrorBody } from "../schema/error.ts";
 import { requireScope } from "./authenticate.ts";
@@ -20,6 +20,12 @@ export const body = <T extends z.ZodType>(schema: T) => ({
 export const anyJson = {
   required: true,
   content: { "application/json": { schema: { description: "Any JSON value, to 1 MiB." } } },
+};
+
+/** For a POST that says all in its path: it may carry an empty object, and a field is a mistake that is named. */
+export const noBody = {
+  required: false,
+  content: { "application/json": { schema: z.strictObject({}) } },
 };
 
 export const nothing = (description: string) => ({ description });
