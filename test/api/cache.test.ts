@@ -135,7 +135,7 @@ describe("namespaces", () => {
     const registry = Object.entries<Record<string, { parameters: { name: string; in: string }[] }>>(
       paths,
     ).filter(([path]) => /^\/v1\/(cache|prompt-cache)\//.test(path));
-    expect(registry).toHaveLength(3);
+    expect(registry).toHaveLength(6);
     for (const operation of registry.flatMap(([, methods]) => Object.values(methods)))
       expect(operation.parameters).toContainEqual(
         expect.objectContaining({ name: "Cairn-Namespace", in: "header" }),
