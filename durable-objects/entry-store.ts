@@ -1,7 +1,9 @@
+import { type Condition, holds } from "../src/conditions.ts";
+import { fail, type Failure, ok, type Result } from "../src/errors.ts";
 import { newVersion } from "../src/ids.ts";
 import { limits } from "../src/limits.ts";
 import type { WrittenEntry } from "../src/schema/entry.ts";
-import { Expiry } from "./expiry.ts";
+import { Expired } from "./expired.ts";
 
 /** An entry as it leaves the object. `value` is JSON in UTF-8, byte for byte as it came in. */
 export type Entry = {
@@ -11,8 +13,13 @@ export type Entry = {
   updatedAt: number;
   expiresAt: number | null;
 };
-/** `ttlMs` null: it never expires. */
-export type EntryWrite = { key: string; value: Uint8Array; ttlMs: number | null };
+export type Expiry = {
+  /** Null: it never expires. */
+  ttlMs: number | null;
+  /** Every read begins the time to live anew. */
+  refreshOnRead: boolean;
+};
+export type EntryWrite = { key: string; value: Uint8Array; condition: Condition } & Expiry;
 export type EntryPage = { prefix: string; after?: string; limit: number; values: boolean };
 export type ListedEntry = Omit<Entry, "value"> & { value?: Uint8Array };
 
@@ -22,6 +29,7 @@ type Row = {
   version: string;
   updated_at: number;
   expires_at: number | null;
+  refresh_ms: number | null;
 };
 
 export const entrySchema = `
@@ -30,68 +38,93 @@ export const entrySchema = `
     value BLOB NOT NULL,
     version TEXT NOT NULL,
     updated_at INTEGER NOT NULL,
-    expires_at INTEGER
+    expires_at INTEGER,
+    refresh_ms INTEGER
   );
   CREATE INDEX entries_by_expiry ON entries (expires_at) WHERE expires_at IS NOT NULL;
 `;
 
 /** Keys, JSON values and expiry in an object's SQLite. An entry is alive while `now <= expiresAt`. */
 export class EntryStore {
-  readonly expiry: Expiry;
   readonly #sql: SqlStorage;
+  readonly #expired: Expired;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
-    this.expiry = new Expiry(sql, "entries");
+    this.#expired = new Expired(sql, "entries");
   }
 
   get(key: string, now: number): Entry | null {
-    const [row] = this.#sql
-      .exec<Row>("SELECT * FROM entries WHERE key = ? AND (expires_at IS NULL OR expires_at >= ?)", key, now)
-      .toArray();
-    return row === undefined ? null : entryOf(row);
+    const row = this.#live(key, now);
+    if (row === null) return null;
+    if (row.refresh_ms !== null) {
+      row.expires_at = now + row.refresh_ms;
+      this.#sql.exec("UPDATE entries SET expires_at = ? WHERE key = ?", row.expires_at, key);
+    }
+    return entryOf(row);
   }
 
-  /** Replaces the value and the expiry. */
-  set({ key, value, ttlMs }: EntryWrite, now: number): WrittenEntry {
+  /** Replaces the value and the expiry, if the condition holds. */
+  set({ key, value, ttlMs, refreshOnRead, condition }: EntryWrite, now: number): Result<WrittenEntry> {
+    const unmet = this.#unmet(key, condition, now);
+    if (unmet !== null) return unmet;
     const version = newVersion();
     const expiresAt = ttlMs === null ? null : now + ttlMs;
     this.#sql.exec(
-      `INSERT INTO entries (key, value, version, updated_at, expires_at) VALUES (?1, ?2, ?3, ?4, ?5)
-       ON CONFLICT (key) DO UPDATE SET value = ?2, version = ?3, updated_at = ?4, expires_at = ?5`,
+      `INSERT INTO entries (key, value, version, updated_at, expires_at, refresh_ms)
+       VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+       ON CONFLICT (key) DO UPDATE SET
+         value = ?2, version = ?3, updated_at = ?4, expires_at = ?5, refresh_ms = ?6`,
       key,
       value,
       version,
       now,
       expiresAt,
+      refreshOnRead ? ttlMs : null,
     );
-    return { version, ...(expiresAt !== null && { expiresAt }) };
+    return ok({ version, ...(expiresAt !== null && { expiresAt }) });
   }
 
-  /** Removes the entry; with `version`, only if that is its version still. */
-  delete(key: string, version?: string): void {
-    this.#sql.exec(
-      "DELETE FROM entries WHERE key = ?1 AND (?2 IS NULL OR version = ?2)",
-      key,
-      version ?? null,
-    );
+  /** Whether there was a live entry to delete, if the condition holds. */
+  delete(key: string, condition: Condition, now: number): Result<boolean> {
+    const unmet = this.#unmet(key, condition, now);
+    if (unmet !== null) return unmet;
+    const live = this.#live(key, now) !== null;
+    this.#sql.exec("DELETE FROM entries WHERE key = ?", key);
+    return ok(live);
+  }
+
+  /** Deletes every entry under the prefix, and answers how many were alive. */
+  deletePrefix(prefix: string, now: number): number {
+    const live = this.count(prefix, now);
+    this.#sql.exec(`DELETE FROM entries WHERE ${UNDER_PREFIX}`, ...prefixRange(prefix));
+    return live;
+  }
+
+  /** Live entries under the prefix. Reads each of their keys. */
+  count(prefix: string, now: number): number {
+    return this.#sql
+      .exec<{ n: number }>(
+        `SELECT COUNT(*) AS n FROM entries WHERE ${UNDER_PREFIX} AND (expires_at IS NULL OR expires_at >= ?)`,
+        ...prefixRange(prefix),
+        now,
+      )
+      .one().n;
   }
 
   /** A page of live entries in byte order of their keys; `more` when there are further ones behind it. */
   list({ prefix, after, limit, values }: EntryPage, now: number): { entries: ListedEntry[]; more: boolean } {
     const entries: ListedEntry[] = [];
     let bytes = 0;
-    // The scan begins at the prefix and is left at the first key without it: its cost follows the page.
+    // A range of the primary key, read lazily: its cost follows the page, not the store.
     const rows = this.#sql.exec<Row>(
       `SELECT key, ${values ? "value" : "x'' AS value"}, version, updated_at, expires_at FROM entries
-       WHERE key >= ?1 AND (?2 IS NULL OR key > ?2) AND (expires_at IS NULL OR expires_at >= ?3)
-       ORDER BY key`,
-      prefix,
-      after ?? null,
+       WHERE ${UNDER_PREFIX} AND key > ? AND (expires_at IS NULL OR expires_at >= ?) ORDER BY key`,
+      ...prefixRange(prefix),
+      after ?? "",
       now,
     );
     for (const row of rows) {
-      if (!row.key.startsWith(prefix)) break;
       bytes += row.value.byteLength;
       if (entries.length === limit || (entries.length > 0 && bytes > limits.pageBytes))
         return { entries, more: true };
@@ -100,7 +133,52 @@ export class EntryStore {
     }
     return { entries, more: false };
   }
+
+  #live(key: string, now: number): Row | null {
+    const [row] = this.#sql
+      .exec<Row>("SELECT * FROM entries WHERE key = ? AND (expires_at IS NULL OR expires_at >= ?)", key, now)
+      .toArray();
+    return row ?? null;
+  }
+
+  #unmet(key: string, condition: Condition, now: number): Failure | null {
+    if (condition.ifMatch === undefined && condition.ifNoneMatch === undefined) return null;
+    const version = this.#live(key, now)?.version ?? null;
+    if (holds(condition, version)) return null;
+    const is = version === null ? "there is no such entry" : `its version is "${version}"`;
+    return fail("precondition_failed", { message: `The entry is not as the condition demands: ${is}.` });
+  }
+
+  /** Removes expired entries, a bounded number a call. */
+  sweep(now: number): void {
+    this.#expired.sweep(now);
+  }
+
+  /** When to sweep next, or null if nothing expires. */
+  nextSweep(now: number): number | null {
+    return this.#expired.next(now);
+  }
 }
+
+/** The keys under a prefix, as a range; the second bound is null where there is no key behind them. */
+const UNDER_PREFIX = "key >= ?1 AND (?2 IS NULL OR key < ?2)";
+
+/** The prefix, and the least string behind all that begin with it: its last character that has a next one, raised. */
+export function prefixRange(prefix: string): [from: string, to: string | null] {
+  const characters = Array.from(prefix);
+  for (let last = characters.pop(); last !== undefined; last = characters.pop()) {
+    const code = last.codePointAt(0) ?? 0;
+    if (code === LAST_CODE_POINT) continue;
+    // What lies between is no character, and UTF-8 has no bytes for it.
+    const next = code + 1 === FIRST_SURROGATE ? AFTER_SURROGATES : code + 1;
+    return [prefix, characters.join("") + String.fromCodePoint(next)];
+  }
+  return [prefix, null];
+}
+
+const LAST_CODE_POINT = 0x10ffff;
+const FIRST_SURROGATE = 0xd800;
+const AFTER_SURROGATES = 0xe000;
 
 const entryOf = (row: Row): Entry => ({
   key: row.key,

@@ -1,6 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
 import { type Bindings, portsOf } from "../src/bindings.ts";
-import { fail, ok, type Result } from "../src/errors.ts";
+import { fail, type Result } from "../src/errors.ts";
 import type { PrefixUse } from "../src/prompt-cache/anthropic.ts";
 import { TOO_SMALL_MS, type Usable, usable } from "../src/prompt-cache/google.ts";
 import { KEPT_MS } from "../src/prompt-cache/usage.ts";
@@ -17,6 +17,7 @@ import { WakeUp } from "./wake-up.ts";
 /** How many objects share the registry; a key belongs to one of them by its hash. Never changed: it moves keys. */
 export const PROMPT_CACHE_SHARDS = 64;
 
+export type RegistryWrite = Pick<EntryWrite, "key" | "value" | "ttlMs">;
 export type LeaseRequest = { key: string; leaseMs: number; waitMs: number };
 /** `tooSmall`: the caller knows that the provider would refuse to cache it. */
 export type ResourceRequest = LeaseRequest & { tooSmall: boolean };
@@ -50,7 +51,7 @@ export class PromptCache extends DurableObject<Bindings> {
       leases: this.#leases,
       get: (key) => this.#entries.get(key, now()),
       now,
-      granted: () => this.#wakeUp.by(this.#leases.expiry.next(now())),
+      granted: () => this.#wakeUp.by(this.#leases.expired.next(now())),
     });
     void ctx.blockConcurrencyWhile(() => this.#wakeUp.load());
   }
@@ -65,22 +66,22 @@ export class PromptCache extends DurableObject<Bindings> {
   /** Gets and forgets in one step: of callers at once, one gets the value. */
   take(key: string): Entry | null {
     const entry = this.get(key);
-    if (entry !== null) this.#entries.delete(key);
+    if (entry !== null) this.#entries.delete(key, {}, this.#now());
     return entry;
   }
 
   /** With `lease`, only while that is the current one; without, whoever was creating the value comes too late. */
-  set(write: EntryWrite, lease?: string): Result<WrittenEntry> {
+  set(write: RegistryWrite, lease?: string): Result<WrittenEntry> {
     if (lease !== undefined && this.#leases.current(write.key, this.#now())?.id !== lease) {
       this.#flights.settle(write.key);
       return fail("lease_lost");
     }
-    return ok(this.#write(write));
+    return this.#write(write);
   }
 
   /** Forgets the value and who creates it; with `version`, that version and nothing else. */
   forget(key: string, version?: string): void {
-    this.#entries.delete(key, version);
+    this.#entries.delete(key, version === undefined ? {} : { ifMatch: [version] }, this.#now());
     if (version === undefined) this.#flights.release(key);
   }
 
@@ -111,14 +112,14 @@ export class PromptCache extends DurableObject<Bindings> {
     const before = this.ctx.storage.transactionSync(() =>
       this.#prefixes.use(ledger, hashes, { usedAt: now, lifetimeMs }),
     );
-    this.#wakeUp.by(this.#prefixes.expiry.next(now));
+    this.#wakeUp.by(this.#prefixes.expired.next(now));
     return { before, now };
   }
 
   /** Counts into the usage of its hour. */
   report(usage: Usage): void {
     this.#usage.add(usage, usage.hour + KEPT_MS);
-    this.#wakeUp.by(this.#usage.expiry.next(this.#now()));
+    this.#wakeUp.by(this.#usage.expired.next(this.#now()));
   }
 
   /** A page of usage by the hour, and the sums of the whole range. */
@@ -132,16 +133,18 @@ export class PromptCache extends DurableObject<Bindings> {
   override alarm(): void {
     this.#wakeUp.rang();
     const now = this.#now();
-    for (const { expiry } of [this.#entries, this.#leases, this.#prefixes, this.#usage]) {
-      expiry.sweep(now);
-      this.#wakeUp.by(expiry.next(now));
+    this.#entries.sweep(now);
+    this.#wakeUp.by(this.#entries.nextSweep(now));
+    for (const { expired } of [this.#leases, this.#prefixes, this.#usage]) {
+      expired.sweep(now);
+      this.#wakeUp.by(expired.next(now));
     }
   }
 
-  #write(write: EntryWrite): WrittenEntry {
+  #write(write: RegistryWrite): Result<WrittenEntry> {
     const now = this.#now();
-    const written = this.#entries.set(write, now);
-    if (write.ttlMs !== null) this.#wakeUp.by(this.#entries.expiry.next(now));
+    const written = this.#entries.set({ ...write, refreshOnRead: false, condition: {} }, now);
+    if (write.ttlMs !== null) this.#wakeUp.by(this.#entries.nextSweep(now));
     this.#flights.landed(write.key);
     return written;
   }

@@ -1,37 +1,43 @@
 import { DurableObject } from "cloudflare:workers";
 import { type Bindings, type Ports, portsOf } from "../src/bindings.ts";
+import type { Continuation, ContinuationOptions } from "../src/conversation/continuation.ts";
+import type { Condition } from "../src/conditions.ts";
 import { fail, ok, type Result } from "../src/errors.ts";
-import { searchableText } from "../src/memory/message-text.ts";
-import type { Owner } from "../src/memory/record.ts";
+import type { Owner, ThreadOwner } from "../src/memory/record.ts";
 import type { WrittenEntry } from "../src/schema/entry.ts";
 import type { RecallAnswer } from "../src/schema/recall.ts";
-import type { CreateThreadBody, Message, Thread } from "../src/schema/thread.ts";
+import type { CreateThreadBody, ForkBody, PatchThreadBody, Thread } from "../src/schema/thread.ts";
 import { type Entry, type EntryPage, EntryStore, type EntryWrite, type ListedEntry } from "./entry-store.ts";
 import { migrate } from "./migrate.ts";
+import { Answers, type Once } from "./user-memory/answers.ts";
+import { type EntryOperation, type EntryResult, performBatch } from "./user-memory/entry-batch.ts";
 import { WakeUp } from "./wake-up.ts";
-import { hitOf, type MessageRecord } from "./user-memory/hit.ts";
+import type { Compaction } from "./user-memory/compaction-store.ts";
+import {
+  type Append,
+  type Appended,
+  Conversations,
+  type ListedThreads,
+  type Resumed,
+} from "./user-memory/conversations.ts";
+import { hitOf } from "./user-memory/hit.ts";
 import { MemoryWriter, type Remember, type Remembered } from "./user-memory/memory-writer.ts";
 import { migrations } from "./user-memory/schema.ts";
 import { SearchIndex, type SearchQuery } from "./user-memory/search-index.ts";
-import {
-  type MessagePage,
-  type MessagesQuery,
-  positionsOf,
-  seqOf,
-  type StoredThread,
-  type ThreadPage,
-  ThreadStore,
-} from "./user-memory/thread-store.ts";
+import type { MessagePage, MessagesQuery } from "./user-memory/thread-reader.ts";
+import type { ThreadPage } from "./user-memory/thread-store.ts";
+import { Transactions } from "./user-memory/transactions.ts";
 
-export type Recall = Omit<SearchQuery, "range"> & { threadId?: string };
-export type Appended = { length: number; firstSeq?: number; lastSeq?: number };
-/** `next` is where the following page begins, if there is one. */
-export type ListedThreads = { threads: Thread[]; next?: readonly [updatedAt: number, n: number] };
+export type ListedEntries = { entries: ListedEntry[]; more: boolean; count: number | null };
+export type Recall = Omit<SearchQuery, "ranges"> & { threadId?: string };
+export type CompactionRange = Pick<Compaction, "from" | "to" | "summary">;
+export type { EntryOperation, EntryResult };
 
+const READ_ONCE = {
+  details: [{ path: "header.Idempotency-Key", message: "goes with a batch that only sets and deletes" }],
+};
 /** How many documents one alarm embeds. */
 const EMBED = 100;
-/** What is appended within this time is embedded together. */
-const EMBED_AFTER_MS = 1_000;
 const EMBED_RETRY_MS = 30_000;
 
 /**
@@ -42,7 +48,9 @@ export class UserMemory extends DurableObject<Bindings> {
   readonly #ports: Ports;
   readonly #wakeUp: WakeUp;
   readonly #entries: EntryStore;
-  readonly #threads: ThreadStore;
+  readonly #answers: Answers;
+  readonly #transactions: Transactions;
+  readonly #conversations: Conversations;
   readonly #index: SearchIndex;
   readonly #memories: MemoryWriter;
 
@@ -53,10 +61,13 @@ export class UserMemory extends DurableObject<Bindings> {
     this.#ports = ports;
     this.#wakeUp = new WakeUp(storage);
     this.#entries = new EntryStore(storage.sql);
-    this.#threads = new ThreadStore(storage.sql);
+    this.#answers = new Answers(storage.sql);
     this.#index = new SearchIndex(storage.sql);
-    const { records, now } = ports;
-    this.#memories = new MemoryWriter({ storage, index: this.#index, records, wakeUp: this.#wakeUp, now });
+    const { records, catalogue, now } = ports;
+    const shared = { storage, index: this.#index, wakeUp: this.#wakeUp, now };
+    this.#transactions = new Transactions({ ...shared, answers: this.#answers });
+    this.#conversations = new Conversations({ ...shared, catalogue, transactions: this.#transactions });
+    this.#memories = new MemoryWriter({ ...shared, records, answers: this.#answers });
     void ctx.blockConcurrencyWhile(() => this.#wakeUp.load());
   }
 
@@ -66,76 +77,108 @@ export class UserMemory extends DurableObject<Bindings> {
     return this.#entries.get(key, this.#ports.now());
   }
 
-  setEntry(write: EntryWrite): WrittenEntry {
+  setEntry(write: EntryWrite): Result<WrittenEntry> {
     const now = this.#ports.now();
     const written = this.#entries.set(write, now);
-    if (write.ttlMs !== null) this.#wakeUp.by(this.#entries.expiry.next(now));
+    if (write.ttlMs !== null) this.#wakeUp.by(this.#entries.nextSweep(now));
     return written;
   }
 
-  deleteEntry(key: string): void {
-    this.#entries.delete(key);
+  deleteEntry(key: string, condition: Condition): Result<boolean> {
+    return this.#entries.delete(key, condition, this.#ports.now());
   }
 
-  listEntries(page: EntryPage): { entries: ListedEntry[]; more: boolean } {
-    return this.#entries.list(page, this.#ports.now());
+  /** Answers how many live entries are gone. */
+  deleteEntries(prefix: string): number {
+    return this.#entries.deletePrefix(prefix, this.#ports.now());
+  }
+
+  listEntries(page: EntryPage, count: boolean): ListedEntries {
+    const now = this.#ports.now();
+    return { ...this.#entries.list(page, now), count: count ? this.#entries.count(page.prefix, now) : null };
+  }
+
+  /** All operations in order, or none of them. */
+  batchEntries(operations: readonly EntryOperation[], once?: Once): Result<EntryResult[]> {
+    const now = this.#ports.now();
+    if (once !== undefined && operations.some(({ op }) => op === "get"))
+      return fail("invalid_request", READ_ONCE);
+    const done = this.#transactions.run(once, () => performBatch(this.#entries, operations, now));
+    this.#wakeUp.by(this.#entries.nextSweep(now));
+    return done;
   }
 
   // Threads
 
-  createThread(owner: Owner, id: string, fields: CreateThreadBody): Thread {
-    return this.ctx.storage.transactionSync(() => {
-      this.#noteOwner(owner);
-      return this.#view(this.#threads.create(id, fields, this.#ports.now()));
-    });
+  createThread(
+    owner: ThreadOwner,
+    id: string,
+    request: { fields: CreateThreadBody; once?: Once },
+  ): Promise<Result<Thread>> {
+    return this.#conversations.create(owner, id, request);
+  }
+
+  resumeThread(owner: ThreadOwner, id: string, fields: CreateThreadBody): Promise<Resumed> {
+    return this.#conversations.resume(owner, id, fields);
   }
 
   getThread(id: string): Result<Thread> {
-    const thread = this.#threads.get(id);
-    return thread === null ? fail("not_found") : ok(this.#view(thread));
+    return this.#conversations.get(id);
   }
 
   listThreads(page: ThreadPage): ListedThreads {
-    const stored = this.#threads.list({ ...page, limit: page.limit + 1 });
-    const shown = stored.slice(0, page.limit);
-    const last = shown.at(-1);
-    const threads = shown.map((thread) => this.#view(thread));
-    return stored.length > shown.length && last ? { threads, next: [last.updatedAt, last.n] } : { threads };
+    return this.#conversations.list(page);
   }
 
-  deleteThread(id: string): Result<null> {
-    return this.ctx.storage.transactionSync(() => {
-      const positions = this.#threads.delete(id);
-      if (positions === null) return fail("not_found");
-      this.#index.removeRange(...positions);
-      return ok(null);
-    });
+  patchThread(id: string, fields: PatchThreadBody): Promise<Result<Thread>> {
+    return this.#conversations.patch(id, fields);
   }
 
-  /** All or none. Each body is a message as JSON in UTF-8; it is found by its words when this returns. */
-  appendMessages(id: string, bodies: readonly Uint8Array[]): Result<Appended> {
-    const thread = this.#threads.get(id);
-    if (thread === null) return fail("not_found");
-    const now = this.#ports.now();
-    const positions = this.ctx.storage.transactionSync(() => {
-      const placed = this.#threads.append(thread, bodies, now);
-      for (const [i, body] of bodies.entries()) this.#indexMessage(placed[i] ?? 0, body, now);
-      return placed;
-    });
-    const length = thread.length + positions.length;
-    const [first, last] = [positions.at(0), positions.at(-1)];
-    return ok(first && last ? { length, firstSeq: seqOf(first), lastSeq: seqOf(last) } : { length });
+  deleteThread(id: string): Promise<Result<null>> {
+    return this.#conversations.delete(id);
+  }
+
+  forkThread(
+    id: string,
+    forkId: string,
+    request: { fields: ForkBody; once?: Once },
+  ): Promise<Result<Thread>> {
+    return this.#conversations.fork(id, forkId, request);
+  }
+
+  /** All or none; found by their words when this returns. */
+  appendMessages(id: string, append: Append, once?: Once): Result<Appended> {
+    return this.#conversations.append(id, append, once);
   }
 
   readMessages(id: string, query: MessagesQuery): Result<MessagePage> {
-    const thread = this.#threads.get(id);
-    return thread === null ? fail("not_found") : ok(this.#threads.read(thread, query));
+    return this.#conversations.read(id, query);
+  }
+
+  deleteMessage(id: string, seq: number): Result<null> {
+    return this.#conversations.deleteMessage(id, seq);
+  }
+
+  compactThread(id: string, range: CompactionRange, once?: Once): Result<{ id: string; createdAt: number }> {
+    return this.#conversations.compact(id, range, once);
+  }
+
+  listCompactions(id: string): Result<Compaction[]> {
+    return this.#conversations.compactions(id);
+  }
+
+  /** Each body is a message of the conversation as the caller has it, as JSON in UTF-8. */
+  validateThread(
+    id: string,
+    bodies: readonly Uint8Array[],
+    options: ContinuationOptions,
+  ): Result<Continuation> {
+    return this.#conversations.validate(id, bodies, options);
   }
 
   // Memories
 
   remember(owner: Owner, request: Remember): Promise<Result<Remembered>> {
-    this.#noteOwner(owner);
     return this.#memories.remember(owner, request);
   }
 
@@ -144,15 +187,16 @@ export class UserMemory extends DurableObject<Bindings> {
   }
 
   recall({ threadId, ...query }: Recall): Result<RecallAnswer> {
-    const thread = threadId === undefined ? undefined : this.#threads.get(threadId);
-    if (thread === null)
+    const ranges = threadId === undefined ? undefined : this.#conversations.rangesOf(threadId);
+    if (ranges === null)
       return fail("not_found", {
         details: [{ path: "body.threadId", message: "is no thread of this user" }],
       });
     if (this.#index.requeueOtherModels(query.queryVector.model)) this.#wakeUp.by(this.#ports.now());
-    const { found, arms } = this.#index.search({ ...query, ...(thread && { range: positionsOf(thread) }) });
+    const { found, arms } = this.#index.search({ ...query, ...(ranges && { ranges }) });
+    const threadOf = (position: number) => this.#conversations.threadOf(position, threadId);
     return ok({
-      hits: found.map((one) => hitOf(one, this.#threads)),
+      hits: found.flatMap((one) => hitOf(one, threadOf) ?? []),
       arms,
       degraded: arms.some(({ status }) => status === "failed"),
       freshness: this.#index.freshness(),
@@ -163,11 +207,19 @@ export class UserMemory extends DurableObject<Bindings> {
   override async alarm(): Promise<void> {
     this.#wakeUp.rang();
     await this.#memories.settle();
+    await this.#conversations.catalogueDue();
     const embedAgain = await this.#embed();
     const now = this.#ports.now();
-    this.#entries.expiry.sweep(now);
-    for (const due of [this.#memories.nextDue(), embedAgain, this.#entries.expiry.next(now)])
-      this.#wakeUp.by(due);
+    this.#entries.sweep(now);
+    this.#answers.sweep(now);
+    const dues = [
+      this.#memories.nextDue(),
+      this.#conversations.nextDue(),
+      embedAgain,
+      this.#entries.nextSweep(now),
+      this.#answers.nextSweep(),
+    ];
+    for (const due of dues) this.#wakeUp.by(due);
   }
 
   /** Embeds some of the documents that wait for it. Answers when to go on, or null if none is left. */
@@ -185,23 +237,5 @@ export class UserMemory extends DurableObject<Bindings> {
       return now() + EMBED_RETRY_MS;
     }
     return documents.length < EMBED ? null : now();
-  }
-
-  #indexMessage(n: number, body: Uint8Array, createdAt: number): void {
-    const message = JSON.parse(new TextDecoder().decode(body)) as Message;
-    const text = searchableText(message);
-    if (text === "") return;
-    const record: MessageRecord = { role: message.role };
-    this.#index.putMessage({ n, kind: "message", text, record: JSON.stringify(record), createdAt });
-    this.#wakeUp.by(createdAt + EMBED_AFTER_MS);
-  }
-
-  #noteOwner({ id }: Owner): void {
-    this.ctx.storage.sql.exec("INSERT INTO owner (id) SELECT ? WHERE NOT EXISTS (SELECT 1 FROM owner)", id);
-  }
-
-  #view({ n: _n, ...thread }: StoredThread): Thread {
-    const { id: userId } = this.ctx.storage.sql.exec<{ id: string }>("SELECT id FROM owner").one();
-    return { ...thread, userId };
   }
 }

@@ -152,16 +152,11 @@ async function findOrStart(): Promise<{ url: string; stop: () => Promise<void> }
     () => false,
   );
   if (up) return { url, stop: async () => {} };
-  console.log("No Cairn is up; starting one for the demo …");
+  console.log(`No Cairn is up at ${url} (PORT names another one); starting one for the demo …`);
   const state = mkdtempSync(join(tmpdir(), "cairn-demo-"));
+  process.once("exit", () => rmSync(state, { recursive: true, force: true }));
   const server: LocalServer = await startLocalServer({ port: await freePort(), state });
-  return {
-    url: server.url,
-    stop: async () => {
-      await server.stop();
-      rmSync(state, { recursive: true, force: true });
-    },
-  };
+  return server;
 }
 
 /** What a mistake in the call should say, without a stack. */
@@ -176,6 +171,8 @@ function input(): Conversation[] {
   }
 }
 
+// The server that the demo started ends with it, and so does its state, however the demo ends.
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () => process.exit(130));
 const conversations = input();
 const { url, stop } = await findOrStart();
 console.log(`Cairn is up at ${url}`);

@@ -84,7 +84,7 @@ export async function startLocalServer({
   // What the Worker logs is for the person at the terminal, once it runs.
   const ended = new Promise<void>((resolve) => void child.once("exit", () => resolve()));
   const url = `http://127.0.0.1:${port}`;
-  const server = { url, ended, stop: () => stop(child, ended) };
+  const server = { url, ended, stop: () => stop(child) };
   const dead = ended.then(() => {
     throw new CannotStart(`wrangler ended before it served:\n${output.text}`);
   });
@@ -99,12 +99,22 @@ export async function startLocalServer({
   return server;
 }
 
+/** The process groups that are to end with this process, however it ends. */
+const groups = new Set<number>();
+process.once("exit", () => {
+  for (const group of groups) signalGroup(group, "SIGKILL");
+});
+
+/** In a process group of its own: wrangler's launcher ends before the processes that it launched. */
 function runWrangler(args: string[]): ChildProcess {
-  return spawn(process.execPath, [wrangler, ...args], {
+  const child = spawn(process.execPath, [wrangler, ...args], {
     cwd: root,
     env: quiet,
     stdio: ["ignore", "pipe", "pipe"],
+    detached: true,
   });
+  if (child.pid !== undefined) groups.add(child.pid);
+  return child;
 }
 
 /** Collects what the child prints, until it is forwarded to this terminal. */
@@ -157,10 +167,21 @@ async function healthy(url: string): Promise<void> {
   throw new CannotStart(`The Worker did not answer within ${START_WITHIN_MS / 1000} s`);
 }
 
-async function stop(child: ChildProcess, ended: Promise<void>): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  child.kill("SIGTERM");
-  await Promise.race([ended, sleep(STOP_WITHIN_MS, undefined, { ref: false })]);
-  child.kill("SIGKILL");
-  await ended;
+/** Ends the whole group, and returns when nothing of it is left. */
+async function stop({ pid }: ChildProcess): Promise<void> {
+  if (pid === undefined) return;
+  signalGroup(pid, "SIGTERM");
+  const deadline = performance.now() + STOP_WITHIN_MS;
+  while (signalGroup(pid, 0) && performance.now() < deadline) await sleep(20);
+  signalGroup(pid, "SIGKILL");
+  groups.delete(pid);
+}
+
+/** False if no process of the group is left. */
+function signalGroup(pid: number, signal: "SIGTERM" | "SIGKILL" | 0): boolean {
+  try {
+    return process.kill(-pid, signal);
+  } catch {
+    return false;
+  }
 }

@@ -37,16 +37,19 @@ async function main(): Promise<number> {
     return 1;
   }
   console.log("Setting up the local database and starting the Worker …");
-  let server: LocalServer;
+  const asked = askedToStop();
+  let server: LocalServer | "asked";
   try {
-    server = await startLocalServer({ port, state });
+    server = await Promise.race([startLocalServer({ port, state }), asked]);
   } catch (error) {
     if (!(error instanceof CannotStart)) throw error;
     console.error(error.message);
     return 1;
   }
+  // What has been started by then ends with this process.
+  if (server === "asked") process.exit(130);
   console.log(welcome(server.url, await developmentToken("alice")));
-  const why = await Promise.race([askedToStop(), server.ended.then(() => "ended" as const)]);
+  const why = await Promise.race([asked, server.ended.then(() => "ended" as const)]);
   await server.stop();
   if (why === "ended") console.error("The Worker ended by itself.");
   return why === "asked" ? 0 : 1;

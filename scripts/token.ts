@@ -8,7 +8,9 @@ import { developmentSecret } from "./local-server.ts";
 const usage = `usage: npm run token -- --user ID [--scope ${scopes.join(",")}] [--ttl 1h]
   --user   whose memory the token opens; '*' opens every user's (for servers)
   --scope  what it may do: ${scopes.join(", ")}; read,write unless set
-  --ttl    how long it holds: a number and s, m, h or d; 1h unless set`;
+  --ttl    how long it holds: a number and s, m, h or d; 1h unless set
+
+Into a variable: TOKEN=$(npm run --silent token -- --user ID)`;
 
 const SECONDS: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400 };
 
@@ -20,7 +22,12 @@ function refuse(reason: string): never {
 function options() {
   try {
     return parseArgs({
-      options: { user: { type: "string" }, scope: { type: "string" }, ttl: { type: "string" } },
+      options: {
+        user: { type: "string" },
+        scope: { type: "string" },
+        ttl: { type: "string" },
+        help: { type: "boolean" },
+      },
     }).values;
   } catch (error) {
     return refuse(error instanceof Error ? error.message : String(error));
@@ -29,7 +36,11 @@ function options() {
 
 const isScope = (word: string): word is Scope => (scopes as readonly string[]).includes(word);
 
-const { user, scope: scopeList = "read,write", ttl = "1h" } = options();
+const { user, scope: scopeList = "read,write", ttl = "1h", help } = options();
+if (help === true) {
+  console.log(usage);
+  process.exit(0);
+}
 if (user === undefined || user === "") refuse("--user is required.");
 if (byteLength(user) > limits.userId || user === "." || user === "..") refuse("--user is no user id.");
 const words = scopeList.split(/[ ,]+/).filter((word) => word !== "");

@@ -24,6 +24,7 @@ import { documents } from "./routes/documents.ts";
 import { entries } from "./routes/entries.ts";
 import { health } from "./routes/health.ts";
 import { memories } from "./routes/memories.ts";
+import { messages } from "./routes/messages.ts";
 import { promptCache } from "./routes/prompt-cache.ts";
 import { threads } from "./routes/threads.ts";
 
@@ -55,7 +56,7 @@ export function createApp(makePorts: (env: Bindings) => Ports = portsOf): OpenAP
   app.use("/v1/*", authenticate, jsonBody);
   app.use("/v1/users/:user/*", ownUserOnly);
   app.use("/v1/threads/:id/*", ownThreadOnly);
-  for (const routes of [entries, threads, memories, cache, promptCache]) app.route("/", routes);
+  for (const routes of [entries, threads, messages, memories, cache, promptCache]) app.route("/", routes);
 
   app.openAPIRegistry.registerComponent("securitySchemes", "bearer", {
     type: "http",

@@ -1,4 +1,5 @@
 import { D1MemoryRecords, type MemoryRecords } from "./d1/memory-records.ts";
+import { D1ThreadCatalogue, type ThreadCatalogue } from "./d1/thread-catalogue.ts";
 import type { Embedder } from "./embeddings/embedder.ts";
 import { EmbeddedEmbedder } from "./embeddings/embedded.ts";
 import { type WorkersAi, WorkersAiEmbedder } from "./embeddings/workers-ai.ts";
@@ -11,10 +12,16 @@ export type Bindings = Omit<Cloudflare.Env, "CAIRN_SECRET" | "CORS_ORIGINS"> & {
 };
 
 /** What the Worker and its objects work with, made of the bindings here and nowhere else. */
-export type Ports = { records: MemoryRecords; embedder: Embedder; now: () => number };
+export type Ports = {
+  records: MemoryRecords;
+  catalogue: ThreadCatalogue;
+  embedder: Embedder;
+  now: () => number;
+};
 
 export const portsOf = (env: Bindings): Ports => ({
   records: new D1MemoryRecords(env.DB),
+  catalogue: new D1ThreadCatalogue(env.DB),
   embedder: env.AI === undefined ? new EmbeddedEmbedder(env.ASSETS) : new WorkersAiEmbedder(env.AI),
   now: () => Date.now(),
 });

@@ -8,6 +8,10 @@ export const errors = {
   invalid_path: [400, "The path holds a percent-encoding that is not valid UTF-8."],
   invalid_cursor: [400, "The cursor is not one that this list handed out."],
   unauthenticated: [401, "Send `Authorization: Bearer <token>` with a token of this tenant."],
+  invalid_token: [
+    401,
+    "The token was not signed with this tenant's CAIRN_SECRET (HS256), or lacks sub, scope or exp.",
+  ],
   token_expired: [401, "The token has expired; get a new one."],
   forbidden: [403, "The token's scope does not allow this call."],
   not_found: [404, "There is no such thing, or it is not yours."],
@@ -37,6 +41,13 @@ export const errors = {
   invalid_duration: [400, "A duration is a whole number and its unit, as in `3600s`, `30m`, `1h` or `1d`."],
   lease_held: [409, "Another caller is creating this value; try again after Retry-After."],
   lease_lost: [409, "This lease is not the current one: it ran out, was released, or the value was set."],
+  length_mismatch: [409, "Another writer was first: the thread does not hold as many messages as expected."],
+  invalid_continuation: [409, "The messages do not continue the stored conversation."],
+  compaction_overlap: [409, "The range cuts through one that another compaction stands for."],
+  precondition_failed: [412, "What is there is not as the request's condition demands."],
+  too_many_operations: [400, "A batch holds at most 1,000 operations."],
+  batch_too_large: [413, "The values that the batch asks for are more than 16 MiB; split it."],
+  idempotency_conflict: [409, "This Idempotency-Key was used with another request; take a new one."],
   unsupported_media_type: [415, "Send the body as application/json."],
   not_configured: [503, "This deployment is not configured; GET /health says what is missing."],
   storage_unavailable: [503, "A store did not answer; try again."],
@@ -45,8 +56,11 @@ export const errors = {
 
 export type ErrorCode = keyof typeof errors;
 
-/** One offending field: where it is (`body.messages[2].role`, `query.limit`) and what is wrong with it. */
-export type Detail = { path: string; message: string };
+/**
+ * One offending field: where it is (`body.messages[2].role`, `query.limit`) and what is wrong with it, with a code of
+ * its own where a program has to tell the reasons apart.
+ */
+export type Detail = { path: string; message: string; code?: string };
 
 /** An expected failure, as it is returned between the parts of Cairn and over RPC. */
 export type Failure = { ok: false; code: ErrorCode; message?: string; details?: Detail[] };

@@ -5,6 +5,10 @@ export const limits = {
   value: 1024 * 1024,
   message: 8 * 1024 * 1024,
   messagesPerAppend: 1000,
+  operationsPerBatch: 1000,
+  /** The values that one batch of entries may ask for. RPC moves 32 MiB. */
+  batchBytes: 16 * 1024 * 1024,
+  idempotencyKey: 255,
   text: 32 * 1024,
   tags: 32,
   tag: 64,

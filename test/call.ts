@@ -16,7 +16,11 @@ let users = 0;
 /** A user of one test's own, so that tests share nothing. */
 export const newUser = (): string => `user-${++users}-${crypto.randomUUID()}`;
 
-export const token = (user: string, scope: readonly Scope[] = scopes, ttlSeconds = 3600): Promise<string> =>
+export const token = (
+  user: string,
+  scope: readonly Scope[] = scopes,
+  ttlSeconds = 48 * 3600,
+): Promise<string> =>
   mintToken(env.CAIRN_SECRET, { user, scope, expiresAt: Math.floor(Date.now() / 1000) + ttlSeconds });
 
 /** Calls the Worker over HTTP, with a token of the whole tenant unless another is given (null: none). */

@@ -1,17 +1,17 @@
 import { newLeaseId } from "../../src/ids.ts";
-import { Expiry } from "../expiry.ts";
+import { Expired } from "../expired.ts";
 
 /** The right to create a key's value, until `expiresAt` (milliseconds since the epoch). */
 export type Lease = { id: string; expiresAt: number };
 
 /** The leases of an object, in SQLite, so that an eviction takes nobody's. A lease is current while `now < expiresAt`. */
 export class LeaseStore {
-  readonly expiry: Expiry;
+  readonly expired: Expired;
   readonly #sql: SqlStorage;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
-    this.expiry = new Expiry(sql, "leases");
+    this.expired = new Expired(sql, "leases");
   }
 
   current(key: string, now: number): Lease | null {

@@ -1,14 +1,14 @@
-import { Expiry } from "../expiry.ts";
+import { Expired } from "../expired.ts";
 import { type PrefixUse, usedAgain } from "../../src/prompt-cache/anthropic.ts";
 
 /** When the prefixes of prompts were last sent, and how long the provider keeps them. One ledger a (namespace, model). */
 export class PrefixLedger {
-  readonly expiry: Expiry;
+  readonly expired: Expired;
   readonly #sql: SqlStorage;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
-    this.expiry = new Expiry(sql, "warm_prefixes");
+    this.expired = new Expired(sql, "warm_prefixes");
   }
 
   /** Notes a use of these prefixes. Answers what was known of each before it, or null. */

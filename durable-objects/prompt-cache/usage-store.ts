@@ -1,5 +1,5 @@
 import type { Provider } from "../../src/schema/prompt-cache.ts";
-import { Expiry } from "../expiry.ts";
+import { Expired } from "../expired.ts";
 
 /** `hour` is its first millisecond. */
 export type Usage = {
@@ -21,12 +21,12 @@ const IN_RANGE = "hour BETWEEN ?1 AND ?2 AND (?3 IS NULL OR model = ?3)";
 
 /** What the providers counted, by hour, provider and model. */
 export class UsageStore {
-  readonly expiry: Expiry;
+  readonly expired: Expired;
   readonly #sql: SqlStorage;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
-    this.expiry = new Expiry(sql, "usage");
+    this.expired = new Expired(sql, "usage");
   }
 
   add(usage: Usage, expiresAt: number): void {

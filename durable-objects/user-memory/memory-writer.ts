@@ -6,16 +6,18 @@ import { fail, ok, type Result } from "../../src/errors.ts";
 import { memoryOf, mergedRow, newRow, type Owner } from "../../src/memory/record.ts";
 import type { Memory, RememberBody } from "../../src/schema/memory.ts";
 import type { WakeUp } from "../wake-up.ts";
+import type { Answers, Once } from "./answers.ts";
 import { type Intent, IntentLog, type NotedIntent } from "./intent-log.ts";
 import type { Document, SearchIndex } from "./search-index.ts";
 
-export type Remember = { body: RememberBody; dedupeKey: string; vector: QueryVector };
+export type Remember = { body: RememberBody; dedupeKey: string; vector: QueryVector; once?: Once };
 export type Remembered = { memory: Memory; created: boolean };
 
 type Parts = {
   storage: DurableObjectStorage;
   index: SearchIndex;
   records: MemoryRecords;
+  answers: Answers;
   wakeUp: WakeUp;
   now: () => number;
 };
@@ -44,6 +46,8 @@ export class MemoryWriter {
 
   remember(owner: Owner, request: Remember): Promise<Result<Remembered>> {
     return this.#inTurn(async () => {
+      const before = this.#parts.answers.before<Remembered>(request.once, this.#parts.now());
+      if (before !== null) return before;
       // Nothing new is noted while older writes cannot be carried out: a caller's retries would pile up.
       const settled = await this.#settle();
       if (!settled.ok) return settled;
@@ -52,7 +56,9 @@ export class MemoryWriter {
       if (!row.ok) return row;
       const noted = this.#note({ op: "put", id: row.value.id, row: row.value });
       const written = await this.#carryOut(noted, request.vector);
-      return written.ok ? ok({ memory: memoryOf(row.value), created: known === null }) : written;
+      if (!written.ok) return written;
+      const remembered = ok({ memory: memoryOf(row.value), created: known === null });
+      return this.#parts.answers.keep(request.once, remembered, this.#parts.now());
     });
   }
 

@@ -1,5 +1,6 @@
 import { entrySchema } from "../entry-store.ts";
 import type { Migration } from "../migrate.ts";
+import { answersSchema } from "./answers.ts";
 
 /**
  * The tables of a user's object. `position` places a message among all of the user's messages (see
@@ -21,12 +22,23 @@ export const migrations: readonly Migration[] = [
         resource_slug TEXT,
         record_id TEXT,
         metadata TEXT,
-        length INTEGER NOT NULL DEFAULT 0,
-        last_seq INTEGER NOT NULL DEFAULT 0,
+        length INTEGER NOT NULL,
+        last_seq INTEGER NOT NULL,
+        parent INTEGER,
+        fork_seq INTEGER NOT NULL DEFAULT 0,
+        forked_from TEXT,
+        deleted INTEGER NOT NULL DEFAULT 0,
         created_at INTEGER NOT NULL,
         updated_at INTEGER NOT NULL
       );
-      CREATE INDEX threads_by_update ON threads (updated_at DESC, n);
+      CREATE INDEX threads_by_update ON threads (updated_at DESC, n) WHERE deleted = 0;
+      CREATE INDEX threads_by_agent ON threads (agent, updated_at DESC, n) WHERE deleted = 0;
+      CREATE INDEX threads_by_parent ON threads (parent) WHERE parent IS NOT NULL;
+      CREATE TABLE catalogue_changes (
+        n INTEGER PRIMARY KEY AUTOINCREMENT,
+        thread_id TEXT NOT NULL UNIQUE,
+        due_at INTEGER NOT NULL
+      );
 
       CREATE TABLE messages (
         position INTEGER PRIMARY KEY,
@@ -39,8 +51,23 @@ export const migrations: readonly Migration[] = [
         body BLOB NOT NULL,
         PRIMARY KEY (position, piece)
       );
+      CREATE TABLE hidden_messages (
+        thread INTEGER NOT NULL,
+        seq INTEGER NOT NULL,
+        PRIMARY KEY (thread, seq)
+      ) WITHOUT ROWID;
+      CREATE TABLE compactions (
+        thread INTEGER NOT NULL,
+        id TEXT NOT NULL,
+        from_seq INTEGER NOT NULL,
+        to_seq INTEGER NOT NULL,
+        summary BLOB NOT NULL,
+        created_at INTEGER NOT NULL,
+        PRIMARY KEY (thread, id)
+      ) WITHOUT ROWID;
 
       ${entrySchema}
+      ${answersSchema}
 
       CREATE TABLE documents (
         n INTEGER PRIMARY KEY,

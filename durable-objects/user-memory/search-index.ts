@@ -4,6 +4,7 @@ import { wordQuery } from "../../src/memory/query-terms.ts";
 import type { Arm, RecallKind } from "../../src/schema/recall.ts";
 import { quantise } from "../../src/vectors/int8.ts";
 import { VectorTable } from "../../src/vectors/vector-table.ts";
+import type { PositionRange } from "./position.ts";
 
 export type SearchQuery = {
   query: string;
@@ -11,8 +12,8 @@ export type SearchQuery = {
   k: number;
   kinds?: RecallKind[];
   tags?: string[];
-  /** Only documents in this range of `n`. */
-  range?: readonly [from: number, to: number];
+  /** Only documents in these ranges of `n`. */
+  ranges?: readonly PositionRange[];
 };
 export type Found = Fused & { document: Document };
 export type SearchAnswer = { found: Found[]; arms: Arm[] };
@@ -194,7 +195,8 @@ export class SearchIndex {
 
   /** Which documents the query's filters let pass. */
   #allowed(query: SearchQuery): (n: number) => boolean {
-    if (query.kinds === undefined && query.tags === undefined && query.range === undefined) return () => true;
+    if (query.kinds === undefined && query.tags === undefined && query.ranges === undefined)
+      return () => true;
     const { sql, bindings } = filter(query);
     const rows = this.#sql.exec<{ n: number }>(`SELECT n FROM documents WHERE ${sql}`, ...bindings).toArray();
     const set = new Set(rows.map(({ n }) => n));
@@ -229,7 +231,7 @@ export class SearchIndex {
 }
 
 /** The query's filters as SQL over `documents`; lists are bound as JSON, since a statement takes 100 parameters. */
-function filter({ kinds, tags, range }: SearchQuery): { sql: string; bindings: (string | number)[] } {
+function filter({ kinds, tags, ranges }: SearchQuery): { sql: string; bindings: (string | number)[] } {
   const conditions = ["TRUE"];
   const bindings: (string | number)[] = [];
   if (kinds !== undefined) {
@@ -241,9 +243,11 @@ function filter({ kinds, tags, range }: SearchQuery): { sql: string; bindings: (
       WHERE wanted.value NOT IN (SELECT value FROM json_each(documents.record, '$.tags')))`);
     bindings.push(JSON.stringify(tags));
   }
-  if (range !== undefined) {
-    conditions.push("n BETWEEN ? AND ?");
-    bindings.push(...range);
+  if (ranges !== undefined) {
+    conditions.push(
+      "EXISTS (SELECT 1 FROM json_each(?) AS range WHERE n BETWEEN range.value ->> 0 AND range.value ->> 1)",
+    );
+    bindings.push(JSON.stringify(ranges));
   }
   return { sql: conditions.join(" AND "), bindings };
 }

@@ -14,6 +14,21 @@ import type {
 import { CairnHttp, type CairnOptions } from "./http.ts";
 
 export { CairnError, type CairnOptions } from "./http.ts";
+export {
+  type Continuation,
+  type ContinuationCode,
+  type ContinuationOptions,
+  type ContinuationRefusal,
+  validateContinuation,
+} from "../conversation/continuation.ts";
+export {
+  assertValidContinuation,
+  ContinuationValidationError,
+  type ContinuationValidator,
+  defaultContinuationValidator,
+} from "../conversation/continuation-validator.ts";
+export type { AiMessage, AnyMessage, ContentPart } from "../conversation/message.ts";
+export { sanitizeConversation } from "../conversation/sanitize.ts";
 export type { Memory, MemoryKind, Message, RecallAnswer, RecallBody, RememberBody, Thread };
 export type { ReportBody, ResolveAnswer, ResolveBody, Stats };
 

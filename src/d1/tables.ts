@@ -22,3 +22,19 @@ export const memories = sqliteTable(
 
 /** A memory as D1 keeps it. */
 export type MemoryRow = typeof memories.$inferSelect;
+
+export const threads = sqliteTable("threads", {
+  id: text("id").primaryKey(),
+  userHash: text("user_hash").notNull(),
+  userId: text("user_id"),
+  title: text("title").notNull(),
+  agent: text("agent"),
+  resourceSlug: text("resource_slug"),
+  recordId: text("record_id"),
+  metadata: text("metadata", { mode: "json" }).$type<Record<string, unknown>>(),
+  createdAt: integer("created_at").notNull(),
+  updatedAt: integer("updated_at").notNull(),
+});
+
+/** A thread as the catalogue keeps it. */
+export type ThreadRow = typeof threads.$inferSelect;

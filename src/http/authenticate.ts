@@ -1,3 +1,4 @@
+import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
 import { isSecret, type Scope, verifyToken } from "../auth/token.ts";
 import { fail } from "../errors.ts";
@@ -24,8 +25,7 @@ export const authenticate = createMiddleware<AppEnv>(async function authenticate
   if (scheme.toLowerCase() !== "bearer" || token === "" || rest.length > 0)
     throw new Refusal(fail("unauthenticated"));
   const verdict = await verifyToken(token, secret, now());
-  if (!verdict.ok)
-    throw new Refusal(fail(verdict.reason === "expired" ? "token_expired" : "unauthenticated"));
+  if (!verdict.ok) throw new Refusal(fail(verdict.reason === "expired" ? "token_expired" : "invalid_token"));
   c.set("caller", verdict.caller);
   await next();
 });
@@ -33,10 +33,15 @@ export const authenticate = createMiddleware<AppEnv>(async function authenticate
 /** Lets pass who holds the scope. */
 export const requireScope = (scope: Scope) =>
   createMiddleware<AppEnv>(async function requireScopeOf(c, next) {
-    if (!c.var.caller.scopes.has(scope))
-      throw new Refusal(fail("forbidden", { message: `This call needs a token with the scope '${scope}'.` }));
+    demandScope(c, scope);
     await next();
   });
+
+/** The same within a route, where the request's body says what it needs. */
+export function demandScope(c: Context<AppEnv>, scope: Scope): void {
+  if (!c.var.caller.scopes.has(scope))
+    throw new Refusal(fail("forbidden", { message: `This call needs a token with the scope '${scope}'.` }));
+}
 
 /** On `/v1/users/:user`: a token for one user finds nothing of another's. */
 export const ownUserOnly = createMiddleware<AppEnv>(async function ownUserOnly(c, next) {

@@ -36,6 +36,20 @@ export const scoped = (scope: Scope) => ({
   middleware: requireScope(scope),
 });
 
+/** Headers are documented here and read where they are used: their errors have codes of their own. */
+const header = (description: string) => z.string().optional().openapi({ description });
+
+export const conditionHeaders = z.object({
+  "if-match": header('`*` or a list of versions, as `"v1"`: else 412.'),
+  "if-none-match": header("`*` to create only, or a list of versions: else 412 (304 for a GET)."),
+});
+
+export const idempotencyHeader = z.object({
+  "idempotency-key": header(
+    "The same key with the same request is done once and answered alike, for 24 hours.",
+  ),
+});
+
 /** Whatever else can come: the one envelope of errors. */
 export const failures = {
   default: { description: "A failure.", content: { "application/json": { schema: ErrorBody } } },

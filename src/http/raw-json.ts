@@ -1,8 +1,16 @@
 import type { Context, TypedResponse } from "hono";
+import type { JsonPieces } from "../json-pieces.ts";
 import type { AppEnv } from "./context.ts";
 
-/** A JSON document in pieces: text, and values that are JSON in UTF-8 already. */
-export type JsonPieces = (string | Uint8Array)[];
+/** Answers with lines of JSON as a stream. Its type is the list's: the two are documented under one status. */
+export function rawLines<Shape>(
+  c: Context<AppEnv>,
+  lines: ReadableStream,
+  type: string,
+): Response & TypedResponse<Shape, 200, "json"> {
+  const response: Response = c.body(lines, 200, { "Content-Type": type });
+  return response as Response & TypedResponse<Shape, 200, "json">;
+}
 
 /**
  * Answers with the pieces as they are: nothing is parsed on the way, so no byte of a stored value changes. That

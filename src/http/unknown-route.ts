@@ -2,6 +2,12 @@ import type { Context } from "hono";
 import type { AppEnv } from "./context.ts";
 import { answerFailure } from "./failure.ts";
 
+/** What a path was probably meant to be. */
+const hint = (pathname: string) =>
+  /^\/v1\/(users\/[^/]+\/kv|cache)\/./.test(pathname)
+    ? { message: "There is no such route. In a key, `/` is written as %2F." }
+    : {};
+
 type Route = { method: string; path: string };
 
 /** Answers what no route took: 405 with the methods that the path does take, or 404. */
@@ -15,7 +21,7 @@ export function unknownRoute(routes: readonly Route[]): (c: Context<AppEnv>) => 
     const methods = new Set(
       known.filter(({ pattern }) => pattern.test(pathname)).map(({ method }) => method),
     );
-    if (methods.size === 0) return answerFailure(c, { code: "route_not_found" });
+    if (methods.size === 0) return answerFailure(c, { code: "route_not_found", ...hint(pathname) });
     c.header("Allow", [...methods].join(", "));
     return answerFailure(c, { code: "method_not_allowed" });
   };

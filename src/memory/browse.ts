@@ -1,4 +1,5 @@
 import { decodeCursor, encodeCursor } from "../cursor.ts";
+import { answered } from "../d1/answered.ts";
 import type { MemoryRecords } from "../d1/memory-records.ts";
 import { fail, ok, type Result } from "../errors.ts";
 import type { UserHash } from "../ids.ts";
@@ -49,13 +50,4 @@ export async function getMemory(
   const row = await answered(() => records.get(owner, id));
   if (!row.ok) return row;
   return row.value === undefined ? fail("not_found") : ok(memoryOf(row.value));
-}
-
-async function answered<T>(read: () => Promise<T>): Promise<Result<T>> {
-  try {
-    return ok(await read());
-  } catch (error) {
-    console.error({ message: "D1 did not answer a read", error: String(error) });
-    return fail("storage_unavailable");
-  }
 }

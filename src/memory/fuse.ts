@@ -9,8 +9,10 @@ export type Fused = { n: number; score: number; lexical?: number; vector?: numbe
 const WEIGHTS = { lexical: 0.4, vector: 0.6 };
 
 /**
- * Fuses both arms, best first: each arm's scores scaled to 0–1 over the candidates and added by weight. A
- * document that only words found gets its cosine from `cosine`; an arm that was off or found nothing leaves all weight to the other.
+ * Fuses both arms, best first: each arm's scores scaled to 0–1 over the candidates and added by weight. A document
+ * that only words found gets its cosine from `cosine`; one that has no vector (yet) is judged by its words alone, or
+ * what was said a moment ago would lose against anything older. An arm that found nothing leaves all weight to the
+ * other.
  */
 export function fuse(
   lexical: readonly Candidate[] | null,
@@ -20,19 +22,22 @@ export function fuse(
   const words = new Map((lexical ?? []).map(({ n, score }, i) => [n, { score, rank: i + 1 }]));
   const meaning = new Map((vector ?? []).map(({ n, score }, i) => [n, { score, rank: i + 1 }]));
   const candidates = [...new Set([...words.keys(), ...meaning.keys()])];
-  const wordScores = scaled(candidates.map((n) => words.get(n)?.score ?? 0));
-  const cosines = scaled(candidates.map((n) => (vector === null ? 0 : Math.max(0, cosine(n) ?? 0))));
-  const wordWeight = meaning.size === 0 ? 1 : WEIGHTS.lexical;
+  const cosines = candidates.map((n) => (vector === null ? undefined : cosine(n)));
+  const byWords = scaled(candidates.map((n) => words.get(n)?.score ?? 0));
+  const byMeaning = scaled(cosines.map((one) => Math.max(0, one ?? 0)));
   const vectorWeight = words.size === 0 ? 1 : WEIGHTS.vector;
   return candidates
     .map((n, i) => ({
       n,
-      score: wordWeight * (wordScores[i] ?? 0) + vectorWeight * (cosines[i] ?? 0),
+      score: mixed(byWords[i] ?? 0, byMeaning[i] ?? 0, cosines[i] === undefined ? 0 : vectorWeight),
       ...(words.has(n) && { lexical: words.get(n)?.rank ?? 0 }),
       ...(meaning.has(n) && { vector: meaning.get(n)?.rank ?? 0 }),
     }))
     .toSorted((a, b) => b.score - a.score || b.n - a.n);
 }
+
+const mixed = (words: number, meaning: number, vectorWeight: number): number =>
+  (1 - vectorWeight) * words + vectorWeight * meaning;
 
 /** To 0–1, the best at 1. Zero stays zero: it is where the scale of both arms begins. */
 function scaled(scores: readonly number[]): number[] {

@@ -8,7 +8,10 @@ import type { Memory, RememberBody } from "../schema/memory.ts";
 export const dedupeKey = ({ kind = "fact", text }: RememberBody): Promise<string> =>
   hash16(`${kind}\n${text.normalize("NFKC").toLowerCase().replace(/\s+/gu, " ").trim()}`);
 
+/** Whose something is: the name of the object, and the user's own id. */
 export type Owner = { hash: UserHash; id: string };
+/** The owner of a thread, which may be nobody: an object of its own then. */
+export type ThreadOwner = { hash: UserHash; id: string | null };
 
 /** The row of a memory that is new. */
 export function newRow(

@@ -1,3 +1,4 @@
+import type { Once } from "../../durable-objects/user-memory/answers.ts";
 import type { Remembered } from "../../durable-objects/user-memory/memory-writer.ts";
 import type { Result } from "../errors.ts";
 import type { Services } from "../services.ts";
@@ -12,8 +13,8 @@ import { dedupeKey, type Owner } from "./record.ts";
 export async function remember(
   { embedder, userMemory }: Pick<Services, "embedder" | "userMemory">,
   owner: Owner,
-  body: RememberBody,
+  { body, once }: { body: RememberBody; once?: Once },
 ): Promise<Result<Remembered>> {
   const [vector, key] = await Promise.all([embedOne(embedder, body.text), dedupeKey(body)]);
-  return userMemory(owner.hash).remember(owner, { body, dedupeKey: key, vector });
+  return userMemory(owner.hash).remember(owner, { body, dedupeKey: key, vector, ...(once && { once }) });
 }

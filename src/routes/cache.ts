@@ -6,7 +6,8 @@ import { anyJson, body, failures, json, noBody, nothing, scoped } from "../http/
 import { Refusal, unwrap } from "../http/failure.ts";
 import { jsonValue } from "../http/json-body.ts";
 import { namespace } from "../http/namespace.ts";
-import { type JsonPieces, rawJson } from "../http/raw-json.ts";
+import { rawJson } from "../http/raw-json.ts";
+import type { JsonPieces } from "../json-pieces.ts";
 import { newRouter } from "../http/router.ts";
 import { answered } from "../prompt-cache/held.ts";
 import { keyIn } from "../prompt-cache/keys.ts";

@@ -19,5 +19,6 @@ const page = `<!doctype html>
 
 /** The reference as a page: Swagger UI, from our own assets, so that it works offline. */
 export const documents = newRouter();
+documents.get("/", (c) => c.redirect("/docs"));
 documents.get("/docs", (c) => c.html(page));
 documents.get("/docs/:file", (c) => c.var.services.asset(c.req.raw));

@@ -1,15 +1,35 @@
 import { createRoute, type z } from "@hono/zod-openapi";
 import { wrapTime } from "hono/timing";
+import type { EntryOperation, EntryResult, ListedEntries } from "../../durable-objects/user-memory.ts";
+import { type Condition, holds } from "../conditions.ts";
 import { decodeCursor, encodeCursor } from "../cursor.ts";
 import { fail } from "../errors.ts";
-import { anyJson, failures, json, nothing, scoped } from "../http/describe.ts";
+import { demandScope } from "../http/authenticate.ts";
+import { conditionOf } from "../http/conditions.ts";
+import {
+  anyJson,
+  body,
+  conditionHeaders,
+  failures,
+  idempotencyHeader,
+  json,
+  nothing,
+  scoped,
+} from "../http/describe.ts";
+import { Refusal, unwrap } from "../http/failure.ts";
+import { onceOf } from "../http/idempotency.ts";
 import { jsonValue } from "../http/json-body.ts";
-import { Refusal } from "../http/failure.ts";
-import { type JsonPieces, rawJson } from "../http/raw-json.ts";
+import { rawJson } from "../http/raw-json.ts";
 import { newRouter } from "../http/router.ts";
 import { userHash } from "../ids.ts";
+import type { JsonPieces } from "../json-pieces.ts";
 import { noQuery, userPath } from "../schema/bounds.ts";
 import {
+  BatchAnswer,
+  BatchBody,
+  type BatchOperation,
+  DeletedEntries,
+  DeleteEntriesQuery,
   EntryList,
   entryPath,
   EntryValue,
@@ -28,14 +48,40 @@ const list = createRoute({
   responses: { 200: json(EntryList, "A page of live entries."), ...failures },
 });
 
+const removeAll = createRoute({
+  method: "delete",
+  path: "/v1/users/{user}/kv",
+  summary: "Delete all entries under a prefix",
+  description: "An empty prefix deletes every entry of the user.",
+  tags: ["entries"],
+  ...scoped("write"),
+  request: { params: userPath, query: DeleteEntriesQuery },
+  responses: { 200: json(DeletedEntries, "How many live entries are gone."), ...failures },
+});
+
+const batch = createRoute({
+  method: "post",
+  path: "/v1/users/{user}/kv/batch",
+  summary: "Get, set and delete many entries in one atomic step",
+  description: "Operations happen in order, all or none. Needs the scope `write` too if one of them writes.",
+  tags: ["entries"],
+  ...scoped("read"),
+  request: { params: userPath, query: noQuery, headers: idempotencyHeader, body: body(BatchBody) },
+  responses: { 200: json(BatchAnswer, "One result an operation, in their order."), ...failures },
+});
+
 const get = createRoute({
   method: "get",
   path: "/v1/users/{user}/kv/{key}",
   summary: "Get an entry's value",
   tags: ["entries"],
   ...scoped("read"),
-  request: { params: entryPath, query: noQuery },
-  responses: { 200: json(EntryValue, "The value, byte for byte, with its version as ETag."), ...failures },
+  request: { params: entryPath, query: noQuery, headers: conditionHeaders },
+  responses: {
+    200: json(EntryValue, "The value, byte for byte, with its version as ETag."),
+    304: nothing("It still has a version of If-None-Match."),
+    ...failures,
+  },
 });
 
 const set = createRoute({
@@ -44,7 +90,7 @@ const set = createRoute({
   summary: "Set an entry: its value and its expiry",
   tags: ["entries"],
   ...scoped("write"),
-  request: { params: entryPath, query: SetEntryQuery, body: anyJson },
+  request: { params: entryPath, query: SetEntryQuery, headers: conditionHeaders, body: anyJson },
   responses: { 200: json(WrittenEntry, "It is stored."), ...failures },
 });
 
@@ -54,52 +100,110 @@ const remove = createRoute({
   summary: "Delete an entry",
   tags: ["entries"],
   ...scoped("write"),
-  request: { params: entryPath, query: noQuery },
+  request: { params: entryPath, query: noQuery, headers: conditionHeaders },
   responses: { 204: nothing("It is gone, or was never there."), ...failures },
 });
 
 export const entries = newRouter()
   .openapi(list, async (c) => {
     const { user } = c.req.valid("param");
-    const { prefix = "", values = "false", limit = 100, cursor } = c.req.valid("query");
+    const { prefix = "", values, count, limit = 100, cursor } = c.req.valid("query");
     const after = cursor === undefined ? undefined : decodeCursor(cursor, ["string"]);
     if (after === null) throw new Refusal(fail("invalid_cursor"));
     const object = c.var.services.userMemory(await userHash(user));
-    const page = object.listEntries({
-      prefix,
-      limit,
-      values: values === "true",
-      ...(after && { after: after[0] }),
-    });
-    const { entries: found, more } = await wrapTime(c, "object", page);
-    const pieces: JsonPieces = ['{"items":['];
-    for (const [i, { value, expiresAt, ...entry }] of found.entries()) {
-      const rest = JSON.stringify({ ...entry, ...(expiresAt !== null && { expiresAt }) });
-      pieces.push(
-        i === 0 ? "" : ",",
-        ...(value === undefined ? [rest] : [`${rest.slice(0, -1)},"value":`, value, "}"]),
-      );
-    }
-    const last = found.at(-1);
-    pieces.push(more && last ? `],"cursor":"${encodeCursor([last.key])}"}` : "]}");
-    return rawJson<z.infer<typeof EntryList>>(c, pieces);
+    const page = { prefix, limit, values: values === "true", ...(after && { after: after[0] }) };
+    const listed = await wrapTime(c, "object", object.listEntries(page, count === "true"));
+    return rawJson<z.infer<typeof EntryList>>(c, listPieces(listed));
+  })
+  .openapi(removeAll, async (c) => {
+    const { user } = c.req.valid("param");
+    const object = c.var.services.userMemory(await userHash(user));
+    const deleted = await wrapTime(c, "object", object.deleteEntries(c.req.valid("query").prefix));
+    return c.json({ deleted }, 200);
+  })
+  .openapi(batch, async (c) => {
+    const { user } = c.req.valid("param");
+    const { operations } = c.req.valid("json");
+    const writes = operations.some(({ op }) => op !== "get");
+    if (writes) demandScope(c, "write");
+    const object = c.var.services.userMemory(await userHash(user));
+    const done = object.batchEntries(operations.map(encoded), await onceOf(c));
+    return rawJson<z.infer<typeof BatchAnswer>>(c, batchPieces(unwrap(await wrapTime(c, "object", done))));
   })
   .openapi(get, async (c) => {
     const { user, key } = c.req.valid("param");
+    const { ifMatch, ifNoneMatch } = conditionOf(c);
     const entry = await wrapTime(c, "object", c.var.services.userMemory(await userHash(user)).getEntry(key));
+    if (!holds(ifMatch === undefined ? {} : { ifMatch }, entry?.version ?? null))
+      throw new Refusal(fail("precondition_failed"));
     if (entry === null) throw new Refusal(fail("not_found"));
-    return rawJson(c, [entry.value], { ETag: `"${entry.version}"` });
+    const headers = { ETag: `"${entry.version}"` };
+    if (ifNoneMatch !== undefined && !holds({ ifNoneMatch }, entry.version))
+      return c.body(null, 304, headers);
+    return rawJson(c, [entry.value], headers);
   })
   .openapi(set, async (c) => {
     const { user, key } = c.req.valid("param");
-    const { ttlMs = null } = c.req.valid("query");
+    const { ttlMs = null, refreshOnRead } = c.req.valid("query");
     const value = await jsonValue(c);
     const object = c.var.services.userMemory(await userHash(user));
-    const written = await wrapTime(c, "object", object.setEntry({ key, value, ttlMs }));
+    const write = { key, value, ttlMs, refreshOnRead: refreshOnRead === "true", condition: conditionOf(c) };
+    const written = unwrap(await wrapTime(c, "object", object.setEntry(write)));
     return c.json(written, 200, { ETag: `"${written.version}"` });
   })
   .openapi(remove, async (c) => {
     const { user, key } = c.req.valid("param");
-    await wrapTime(c, "object", c.var.services.userMemory(await userHash(user)).deleteEntry(key));
+    const object = c.var.services.userMemory(await userHash(user));
+    unwrap(await wrapTime(c, "object", object.deleteEntry(key, conditionOf(c))));
     return c.body(null, 204);
   });
+
+const encoder = new TextEncoder();
+
+/** A batch operation as the object takes it: values in bytes, which RPC moves at their size. */
+function encoded(operation: BatchOperation): EntryOperation {
+  if (operation.op === "get") return operation;
+  const { ifVersion } = operation;
+  const condition: Condition =
+    ifVersion === undefined ? {} : ifVersion === null ? { ifNoneMatch: "any" } : { ifMatch: [ifVersion] };
+  if (operation.op === "delete") return { op: "delete", key: operation.key, condition };
+  const { key, value, ttlMs = null, refreshOnRead = false } = operation;
+  return { op: "set", key, value: encoder.encode(JSON.stringify(value)), ttlMs, refreshOnRead, condition };
+}
+
+function listPieces({ entries: found, more, count }: ListedEntries): JsonPieces {
+  const items = found.map(({ value, expiresAt, ...entry }) =>
+    withValue({ ...entry, ...alive(expiresAt) }, value),
+  );
+  const last = found.at(-1);
+  const end = {
+    ...(more && last && { cursor: encodeCursor([last.key]) }),
+    ...(count !== null && { count }),
+  };
+  return [
+    '{"items":[',
+    ...joined(items),
+    `]${Object.keys(end).length > 0 ? `,${JSON.stringify(end).slice(1)}` : "}"}`,
+  ];
+}
+
+function batchPieces(results: EntryResult[]): JsonPieces {
+  const items = results.map((result) => {
+    if (!("entry" in result)) return [JSON.stringify(result)];
+    const { key, entry } = result;
+    if (entry === null) return [JSON.stringify({ key, found: false })];
+    return withValue({ key, found: true, version: entry.version, ...alive(entry.expiresAt) }, entry.value);
+  });
+  return ['{"results":[', ...joined(items), "]}"];
+}
+
+const alive = (expiresAt: number | null) => (expiresAt === null ? {} : { expiresAt });
+
+/** An object's JSON with the field `value` added to it in the bytes that it was stored in. */
+function withValue(fields: Record<string, unknown>, value: Uint8Array | undefined): JsonPieces {
+  const object = JSON.stringify(fields);
+  return value === undefined ? [object] : [`${object.slice(0, -1)},"value":`, value, "}"];
+}
+
+const joined = (items: JsonPieces[]): JsonPieces =>
+  items.flatMap((item, i) => (i === 0 ? item : [",", ...item]));

@@ -1,8 +1,9 @@
 import { createRoute } from "@hono/zod-openapi";
 import { wrapTime } from "hono/timing";
 import { fail } from "../errors.ts";
-import { body, failures, json, nothing, scoped } from "../http/describe.ts";
+import { body, failures, idempotencyHeader, json, nothing, scoped } from "../http/describe.ts";
 import { Refusal, unwrap } from "../http/failure.ts";
+import { onceOf } from "../http/idempotency.ts";
 import { newRouter } from "../http/router.ts";
 import { userHash } from "../ids.ts";
 import { getMemory, listMemories } from "../memory/browse.ts";
@@ -18,7 +19,7 @@ const rememberOne = createRoute({
   summary: "Remember",
   tags: ["memories"],
   ...scoped("write"),
-  request: { params: userPath, query: noQuery, body: body(RememberBody) },
+  request: { params: userPath, query: noQuery, headers: idempotencyHeader, body: body(RememberBody) },
   responses: {
     201: json(Memory, "A new memory; recall finds it from now on."),
     200: json(
@@ -73,7 +74,8 @@ export const memories = newRouter()
   .openapi(rememberOne, async (c) => {
     const { user } = c.req.valid("param");
     const owner = { hash: await userHash(user), id: user };
-    const remembered = remember(c.var.services, owner, c.req.valid("json"));
+    const once = await onceOf(c);
+    const remembered = remember(c.var.services, owner, { body: c.req.valid("json"), ...(once && { once }) });
     const { memory, created } = unwrap(await wrapTime(c, "remember", remembered));
     return created ? c.json(memory, 201) : c.json(memory, 200);
   })

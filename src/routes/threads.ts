@@ -1,103 +1,158 @@
-import { createRoute, type z } from "@hono/zod-openapi";
-import type { UserMemory } from "../../durable-objects/user-memory.ts";
+import { createRoute } from "@hono/zod-openapi";
 import { wrapTime } from "hono/timing";
 import { decodeCursor, encodeCursor } from "../cursor.ts";
 import { fail } from "../errors.ts";
-import { body, failures, json, nothing, scoped } from "../http/describe.ts";
+import { body, failures, idempotencyHeader, json, nothing, scoped } from "../http/describe.ts";
 import { Refusal, unwrap } from "../http/failure.ts";
-import type { Remote, Services } from "../services.ts";
-import { type JsonPieces, rawJson } from "../http/raw-json.ts";
+import { onceOf } from "../http/idempotency.ts";
 import { newRouter } from "../http/router.ts";
-import { newThreadId, threadOwner, userHash } from "../ids.ts";
+import { threadObject } from "../http/thread-object.ts";
+import { hash16, newThreadId, userHash } from "../ids.ts";
+import { listCatalogue } from "../memory/catalogue.ts";
 import { noQuery, userPath } from "../schema/bounds.ts";
 import {
-  AppendAnswer,
-  AppendBody,
+  CataloguedThreadList,
   CreateThreadBody,
+  ForkBody,
   ListThreadsQuery,
-  MessageList,
-  ReadMessagesQuery,
+  PatchThreadBody,
   Thread,
   ThreadList,
   threadPath,
 } from "../schema/thread.ts";
 
+const tags = ["threads"];
+
 const create = createRoute({
   method: "post",
   path: "/v1/users/{user}/threads",
   summary: "Begin a thread",
-  tags: ["threads"],
+  tags,
+  ...scoped("write"),
+  request: { params: userPath, query: noQuery, headers: idempotencyHeader, body: body(CreateThreadBody) },
+  responses: { 201: json(Thread, "The new thread."), ...failures },
+});
+
+const createForNobody = createRoute({
+  method: "post",
+  path: "/v1/threads",
+  summary: "Begin a thread of nobody",
+  description: "For a token of all users (`*`), which alone can reach the thread.",
+  tags,
+  ...scoped("write"),
+  request: { query: noQuery, headers: idempotencyHeader, body: body(CreateThreadBody) },
+  responses: { 201: json(Thread, "The new thread."), ...failures },
+});
+
+const resume = createRoute({
+  method: "post",
+  path: "/v1/users/{user}/threads/resume",
+  summary: "Get the thread of this agent that was updated last, or begin one, in one step",
+  description: "Without an `agent`, among the threads without one. The other fields are for a new thread.",
+  tags,
   ...scoped("write"),
   request: { params: userPath, query: noQuery, body: body(CreateThreadBody) },
-  responses: { 201: json(Thread, "The new thread."), ...failures },
+  responses: { 200: json(Thread, "The latest thread."), 201: json(Thread, "A new thread."), ...failures },
 });
 
 const list = createRoute({
   method: "get",
   path: "/v1/users/{user}/threads",
   summary: "List a user's threads, the one that was updated last first",
-  tags: ["threads"],
+  tags,
   ...scoped("read"),
   request: { params: userPath, query: ListThreadsQuery },
   responses: { 200: json(ThreadList, "A page of threads."), ...failures },
+});
+
+const listAll = createRoute({
+  method: "get",
+  path: "/v1/threads",
+  summary: "List the threads of all users, the one that began last first",
+  description: "Complete over its pages. A token of one user lists that user's.",
+  tags,
+  ...scoped("admin"),
+  request: { query: ListThreadsQuery },
+  responses: { 200: json(CataloguedThreadList, "A page of threads."), ...failures },
 });
 
 const get = createRoute({
   method: "get",
   path: "/v1/threads/{id}",
   summary: "Get a thread",
-  tags: ["threads"],
+  tags,
   ...scoped("read"),
   request: { params: threadPath, query: noQuery },
   responses: { 200: json(Thread, "The thread."), ...failures },
+});
+
+const patch = createRoute({
+  method: "patch",
+  path: "/v1/threads/{id}",
+  summary: "Rename a thread, or change what is said of it",
+  tags,
+  ...scoped("write"),
+  request: { params: threadPath, query: noQuery, body: body(PatchThreadBody) },
+  responses: { 200: json(Thread, "The thread as it is now."), ...failures },
 });
 
 const remove = createRoute({
   method: "delete",
   path: "/v1/threads/{id}",
   summary: "Delete a thread with its messages",
-  tags: ["threads"],
+  description: "Its forks keep the messages that they share with it.",
+  tags,
   ...scoped("write"),
   request: { params: threadPath, query: noQuery },
   responses: { 204: nothing("It is gone, also from recall."), ...failures },
 });
 
-const append = createRoute({
+const fork = createRoute({
   method: "post",
-  path: "/v1/threads/{id}/messages",
-  summary: "Append messages, all or none",
-  tags: ["threads"],
+  path: "/v1/threads/{id}/fork",
+  summary: "Fork a thread at a message",
+  description: "The fork shares the messages up to that one; none is copied, and seqs go on from there.",
+  tags,
   ...scoped("write"),
-  request: { params: threadPath, query: noQuery, body: body(AppendBody) },
-  responses: {
-    201: json(AppendAnswer, "They are stored, and found by their words from now on."),
-    ...failures,
-  },
+  request: { params: threadPath, query: noQuery, headers: idempotencyHeader, body: body(ForkBody) },
+  responses: { 201: json(Thread, "The fork."), ...failures },
 });
-
-const read = createRoute({
-  method: "get",
-  path: "/v1/threads/{id}/messages",
-  summary: "Read messages",
-  tags: ["threads"],
-  ...scoped("read"),
-  request: { params: threadPath, query: ReadMessagesQuery },
-  responses: { 200: json(MessageList, "A page of messages, in the order of the conversation."), ...failures },
-});
-
-const encoder = new TextEncoder();
 
 export const threads = newRouter()
   .openapi(create, async (c) => {
     const { user } = c.req.valid("param");
     const { userMemory, now } = c.var.services;
     const owner = { hash: await userHash(user), id: user };
-    const made = userMemory(owner.hash).createThread(
-      owner,
-      newThreadId(owner.hash, now()),
-      c.req.valid("json"),
-    );
-    return c.json(await wrapTime(c, "object", made), 201);
+    const id = newThreadId(owner.hash, now());
+    const once = await onceOf(c);
+    const made = userMemory(owner.hash).createThread(owner, id, {
+      fields: c.req.valid("json"),
+      ...(once && { once }),
+    });
+    return c.json(unwrap(await wrapTime(c, "object", made)), 201);
+  })
+  .openapi(createForNobody, async (c) => {
+    const { userMemory, now } = c.var.services;
+    if (c.var.caller.user !== "*")
+      throw new Refusal(
+        fail("forbidden", { message: "Only a token of all users (`*`) begins a thread of nobody." }),
+      );
+    const once = await onceOf(c);
+    // A retry has to find the object that the first try made.
+    const hash = await hash16(`cairn:nobody:${once?.key ?? crypto.randomUUID()}`);
+    const id = newThreadId(hash, now());
+    const request = { fields: c.req.valid("json"), ...(once && { once }) };
+    const made = userMemory(hash).createThread({ hash, id: null }, id, request);
+    return c.json(unwrap(await wrapTime(c, "object", made)), 201);
+  })
+  .openapi(resume, async (c) => {
+    const { user } = c.req.valid("param");
+    const { userMemory, now } = c.var.services;
+    const owner = { hash: await userHash(user), id: user };
+    const id = newThreadId(owner.hash, now());
+    const resumed = userMemory(owner.hash).resumeThread(owner, id, c.req.valid("json"));
+    const { thread, created } = await wrapTime(c, "object", resumed);
+    return created ? c.json(thread, 201) : c.json(thread, 200);
   })
   .openapi(list, async (c) => {
     const { user } = c.req.valid("param");
@@ -109,52 +164,31 @@ export const threads = newRouter()
     const { threads: items, next } = await wrapTime(c, "object", page);
     return c.json({ items, ...(next && { cursor: encodeCursor(next) }) }, 200);
   })
+  .openapi(listAll, async (c) => {
+    const { user } = c.var.caller;
+    const owner = user === "*" ? null : await userHash(user);
+    const page = listCatalogue(c.var.services.catalogue, owner, c.req.valid("query"));
+    return c.json(unwrap(await wrapTime(c, "d1", page)), 200);
+  })
   .openapi(get, async (c) => {
     const { id } = c.req.valid("param");
-    return c.json(unwrap(await wrapTime(c, "object", objectOf(c.var.services, id).getThread(id))), 200);
+    return c.json(unwrap(await wrapTime(c, "object", threadObject(c, id).getThread(id))), 200);
+  })
+  .openapi(patch, async (c) => {
+    const { id } = c.req.valid("param");
+    const patched = threadObject(c, id).patchThread(id, c.req.valid("json"));
+    return c.json(unwrap(await wrapTime(c, "object", patched)), 200);
   })
   .openapi(remove, async (c) => {
     const { id } = c.req.valid("param");
-    unwrap(await wrapTime(c, "object", objectOf(c.var.services, id).deleteThread(id)));
+    unwrap(await wrapTime(c, "object", threadObject(c, id).deleteThread(id)));
     return c.body(null, 204);
   })
-  .openapi(append, async (c) => {
+  .openapi(fork, async (c) => {
     const { id } = c.req.valid("param");
-    const bodies = c.req.valid("json").messages.map((message) => encoder.encode(JSON.stringify(message)));
-    const appended = objectOf(c.var.services, id).appendMessages(id, bodies);
-    return c.json(unwrap(await wrapTime(c, "object", appended)), 201);
-  })
-  .openapi(read, async (c) => {
-    const { id } = c.req.valid("param");
-    const { order = "newest", limit = 50, cursor } = c.req.valid("query");
-    const from = cursor === undefined ? undefined : messageSeq(cursor, order);
-    const page = objectOf(c.var.services, id).readMessages(id, {
-      order,
-      limit,
-      ...(from !== undefined && { from }),
-    });
-    const { items, more } = unwrap(await wrapTime(c, "object", page));
-    const last = order === "newest" ? items.at(0) : items.at(-1);
-    const pieces: JsonPieces = ['{"items":['];
-    for (const [i, { seq, body: message, createdAt }] of items.entries())
-      pieces.push(`${i === 0 ? "" : ","}{"seq":${seq},"message":`, message, `,"createdAt":${createdAt}}`);
-    pieces.push(more && last ? `],"cursor":"${encodeCursor([order, last.seq])}"}` : "]}");
-    return rawJson<z.infer<typeof MessageList>>(c, pieces);
+    const forkId = newThreadId(id.slice(0, id.indexOf(".")), c.var.services.now());
+    const once = await onceOf(c);
+    const request = { fields: c.req.valid("json"), ...(once && { once }) };
+    const forked = threadObject(c, id).forkThread(id, forkId, request);
+    return c.json(unwrap(await wrapTime(c, "object", forked)), 201);
   });
-
-/** The object that a thread lives in: its id says so. */
-function objectOf({ userMemory }: Services, threadId: string): Remote<UserMemory> {
-  const owner = threadOwner(threadId);
-  if (owner === null) throw new Refusal(fail("not_found"));
-  return userMemory(owner);
-}
-
-/** The seq in a cursor, which goes on in the order that it was begun with. */
-function messageSeq(cursor: string, order: "newest" | "oldest"): number {
-  const [begun, seq] = decodeCursor(cursor, ["string", "number"]) ?? [];
-  if (seq === undefined || begun !== order)
-    throw new Refusal(
-      fail("invalid_cursor", { details: [{ path: "query.cursor", message: `is none of order ${order}` }] }),
-    );
-  return seq;
-}

@@ -47,11 +47,16 @@ export const timestamp = z
   .int()
   .openapi({ description: "Milliseconds since the epoch.", example: 1_763_760_000_000 });
 
-/** Any JSON value. The types are named here because a recursive schema has no end as a document. */
-export const anyJson = z.json().openapi({
+type JsonType = "object" | "array" | "string" | "number" | "boolean" | "null";
+
+/** How any JSON value is documented: by its types, since a recursive schema has no end as a document. */
+export const anyJsonDocument: { type: JsonType[]; description: string } = {
   type: ["object", "array", "string", "number", "boolean", "null"],
   description: "Any JSON value.",
-});
+};
+
+/** Any JSON value of an answer. */
+export const anyJson = z.json().openapi(anyJsonDocument);
 
 /** What `anyJson` lets pass, as a type. */
 export type Json = z.infer<typeof anyJson>;

@@ -1,6 +1,16 @@
 import { z } from "@hono/zod-openapi";
-import { limits } from "../limits.ts";
-import { anyJson, cursor, pageLimit, text, timestamp, userPath, wholeNumber } from "./bounds.ts";
+import { byteLength, limits } from "../limits.ts";
+import {
+  anyJson,
+  anyJsonDocument,
+  breaks,
+  cursor,
+  pageLimit,
+  text,
+  timestamp,
+  userPath,
+  wholeNumber,
+} from "./bounds.ts";
 
 export const key = text(limits.key, "key_too_long").openapi({
   param: { name: "key", in: "path" },
@@ -14,21 +24,33 @@ export const entryPath = userPath.extend({ key });
 export const EntryValue = anyJson.openapi("EntryValue");
 export type EntryValue = z.infer<typeof EntryValue>;
 
-const ttl = wholeNumber({ min: 0, max: limits.ttlMs, code: "ttl_too_long" }).optional();
+const yes = z.enum(["true", "false"]).optional();
 
-export const SetEntryQuery = z.strictObject({
-  ttlMs: ttl.openapi({
-    description: "Alive for this many milliseconds; for ever unless set.",
-    example: 60_000,
-  }),
-});
+export const SetEntryQuery = z
+  .strictObject({
+    ttlMs: wholeNumber({ min: 0, max: limits.ttlMs, code: "ttl_too_long" })
+      .optional()
+      .openapi({ description: "Alive for this many milliseconds; for ever unless set.", example: 60_000 }),
+    refreshOnRead: yes.openapi({ description: "`true`: every read begins the time to live anew." }),
+  })
+  .refine(({ ttlMs, refreshOnRead }) => refreshOnRead !== "true" || ttlMs !== undefined, {
+    path: ["refreshOnRead"],
+    error: "needs a ttlMs",
+  });
+
+const prefix = z
+  .string()
+  .openapi({ description: "Literal: no character of it has a meaning of its own.", example: "settings/" });
+
+export const DeleteEntriesQuery = z.strictObject({ prefix });
+export const DeletedEntries = z.object({ deleted: z.int() }).openapi("DeletedEntries");
 
 export const ListEntriesQuery = z.strictObject({
-  prefix: z
-    .string()
-    .optional()
-    .openapi({ description: "Literal: no character of it has a meaning of its own.", example: "settings/" }),
-  values: z.enum(["true", "false"]).optional().openapi({ description: "`true` brings the values along." }),
+  prefix: prefix.optional(),
+  values: yes.openapi({ description: "`true` brings the values along." }),
+  count: yes.openapi({
+    description: "`true` counts all live entries under the prefix; reads each of their keys.",
+  }),
   limit: pageLimit(100),
   cursor,
 });
@@ -45,6 +67,7 @@ export const EntryList = z
       }),
     ),
     cursor: z.string().optional(),
+    count: z.int().optional(),
   })
   .openapi("EntryList");
 
@@ -67,3 +90,70 @@ export const WrittenEntry = z
   })
   .openapi("WrittenEntry");
 export type WrittenEntry = z.infer<typeof WrittenEntry>;
+
+const ifVersion = z
+  .string()
+  .nullable()
+  .optional()
+  .openapi({ description: "Only if the entry has this version; null: only if there is none." });
+
+const operation = z.discriminatedUnion("op", [
+  z.strictObject({ op: z.literal("get"), key }),
+  z.strictObject({
+    op: z.literal("set"),
+    key,
+    value: z
+      .custom<unknown>((value) => value !== undefined, "is required")
+      .refine(
+        (value) => byteLength(JSON.stringify(value)) <= limits.value,
+        breaks("value_too_large", "is larger than 1 MiB of JSON"),
+      )
+      .openapi(anyJsonDocument),
+    ttlMs: z
+      .int()
+      .min(0)
+      .refine((ms) => ms <= limits.ttlMs, breaks("ttl_too_long", "is more than 10 years"))
+      .optional(),
+    refreshOnRead: z.boolean().optional(),
+    ifVersion,
+  }),
+  z.strictObject({ op: z.literal("delete"), key, ifVersion }),
+]);
+export type BatchOperation = z.infer<typeof operation>;
+
+export const BatchBody = z
+  .strictObject({
+    operations: z
+      .array(operation)
+      .min(1)
+      .refine(
+        (list) => list.length <= limits.operationsPerBatch,
+        breaks("too_many_operations", "holds more than 1,000 operations"),
+      ),
+  })
+  .openapi("EntryBatch", {
+    example: {
+      operations: [
+        { op: "get", key: "a" },
+        { op: "set", key: "b", value: { n: 1 }, ttlMs: 60_000 },
+      ],
+    },
+  });
+
+export const BatchAnswer = z
+  .object({
+    results: z.array(
+      z.object({
+        key: z.string(),
+        found: z.boolean().optional().openapi({ description: "Of a get: whether there is a live entry." }),
+        value: anyJson.optional(),
+        version: z.string().optional(),
+        expiresAt: timestamp.optional(),
+        deleted: z
+          .boolean()
+          .optional()
+          .openapi({ description: "Of a delete: whether there was a live entry." }),
+      }),
+    ),
+  })
+  .openapi("EntryBatchAnswer");

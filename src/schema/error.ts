@@ -13,6 +13,7 @@ export const ErrorBody = z
           z.object({
             path: z.string().openapi({ example: "body.messages[0].role" }),
             message: z.string(),
+            code: z.string().optional(),
           }),
         )
         .optional(),

@@ -3,6 +3,7 @@ import { limits } from "../limits.ts";
 import { DURATION, durationMs } from "../prompt-cache/duration.ts";
 import {
   anyJson,
+  anyJsonDocument,
   boundedInt,
   breaks,
   cursor,
@@ -101,12 +102,7 @@ const ttl = z
   .openapi({ type: "string", pattern: DURATION.source, example: "1h" });
 
 /** Unchecked, since JSON is all that can be in a body; and not copied, since a copy would lose `__proto__`. */
-const region = z
-  .custom<Json>((value) => value !== undefined)
-  .openapi({
-    type: ["object", "array", "string", "number", "boolean", "null"],
-    description: "Any JSON value.",
-  });
+const region = z.custom<Json>((value) => value !== undefined).openapi(anyJsonDocument);
 
 export const ResolveBody = z
   .strictObject({

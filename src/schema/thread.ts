@@ -1,6 +1,16 @@
 import { z } from "@hono/zod-openapi";
 import { byteLength, limits } from "../limits.ts";
-import { anyJson, breaks, cursor, metadata, pageLimit, plainObject, text, timestamp } from "./bounds.ts";
+import {
+  anyJson,
+  breaks,
+  cursor,
+  metadata,
+  pageLimit,
+  plainObject,
+  text,
+  timestamp,
+  wholeNumber,
+} from "./bounds.ts";
 
 const name = text(limits.title, "invalid_request");
 
@@ -15,15 +25,37 @@ export const CreateThreadBody = z
   .openapi("CreateThread", { example: { title: "Planning the move", agent: "planner" } });
 export type CreateThreadBody = z.infer<typeof CreateThreadBody>;
 
+export const PatchThreadBody = z
+  .strictObject({
+    title: name.optional(),
+    agent: name.nullable().optional(),
+    resourceSlug: name.nullable().optional(),
+    recordId: name.nullable().optional(),
+    metadata: metadata.nullable().optional(),
+  })
+  .openapi("PatchThread", {
+    description: "What is given is changed; null clears.",
+    example: { title: "Moved", metadata: null },
+  });
+export type PatchThreadBody = z.infer<typeof PatchThreadBody>;
+
+export const ForkBody = CreateThreadBody.extend({
+  at: z.int().min(1).optional().openapi({
+    description: "The seq of the last message that the fork shares; the thread's last unless set.",
+  }),
+}).openapi("Fork", { description: "Fields that are not given are the origin's.", example: { at: 4 } });
+export type ForkBody = z.infer<typeof ForkBody>;
+
 export const Thread = z
   .object({
     id: z.string(),
-    userId: z.string(),
+    userId: z.string().optional().openapi({ description: "Absent for a thread of nobody." }),
     title: z.string(),
     agent: z.string().optional(),
     resourceSlug: z.string().optional(),
     recordId: z.string().optional(),
     metadata: z.record(z.string(), anyJson).optional(),
+    forkedFrom: z.object({ threadId: z.string(), seq: z.int() }).optional(),
     length: z.int().openapi({ description: "How many messages the thread holds." }),
     createdAt: timestamp,
     updatedAt: timestamp,
@@ -77,16 +109,29 @@ const message = plainObject<Message>()
     example: { role: "user", content: "I have moved to Lisbon." },
   });
 
+const toolCallIds = z.array(z.string().max(256)).max(1000).optional();
+
 export const AppendBody = z
   .strictObject({
-    messages: z
-      .array(message)
-      .refine(
-        (list) => list.length <= limits.messagesPerAppend,
-        breaks("too_many_messages", "holds more than 1,000 messages"),
-      ),
+    messages: z.array(message),
+    expectedLength: z
+      .int()
+      .min(0)
+      .optional()
+      .openapi({ description: "Append only while the thread holds this many messages; else 409." }),
+    validate: z.enum(["loose", "strict"]).optional().openapi({
+      description:
+        "`messages` is then the whole conversation as the caller has it. If it continues the stored one (see /validate), what is new in it is appended; else 409.",
+    }),
+    approvedToolCallIds: toolCallIds,
+    rejectedToolCallIds: toolCallIds,
   })
-  .openapi("Append");
+  .refine(({ messages, validate }) => validate !== undefined || messages.length <= limits.messagesPerAppend, {
+    path: ["messages"],
+    ...breaks("too_many_messages", "holds more than 1,000 messages"),
+  })
+  .openapi("Append", { example: { messages: [{ role: "user", content: "I have moved to Lisbon." }] } });
+export type AppendBody = z.infer<typeof AppendBody>;
 
 export const AppendAnswer = z
   .object({
@@ -99,14 +144,27 @@ export const AppendAnswer = z
   })
   .openapi("Appended");
 
+const seqBound = (description: string) =>
+  wholeNumber({ min: 0, max: 2 ** 31, code: "invalid_request" })
+    .optional()
+    .openapi({ description });
+
 export const ReadMessagesQuery = z.strictObject({
   order: z.enum(["newest", "oldest"]).optional().openapi({
     description:
       "`newest` (unless set): the last `limit` messages, and with the cursor the ones before them. `oldest`: from the first message on. Within a page, messages are always in the order of the conversation.",
   }),
+  before: seqBound("Only messages before this seq; goes with `newest`."),
+  after: seqBound("Only messages after this seq; goes with `oldest`."),
+  view: z.enum(["raw", "sanitized", "compacted"]).optional().openapi({
+    description:
+      "`raw` unless set. `sanitized`: without incomplete tool turns, as model providers demand it. `compacted`: summaries in the place of what they stand for.",
+  }),
   limit: pageLimit(50),
   cursor,
 });
+
+export type ReadMessagesQuery = z.infer<typeof ReadMessagesQuery>;
 
 export const MessageList = z
   .object({
@@ -115,8 +173,68 @@ export const MessageList = z
         seq: z.int().openapi({ description: "Grows within the thread, from 1; never used twice." }),
         message: z.record(z.string(), anyJson).openapi({ type: "object", additionalProperties: true }),
         createdAt: timestamp,
+        compaction: z
+          .object({ id: z.string(), from: z.int(), to: z.int() })
+          .optional()
+          .openapi({ description: "Of a summary: which messages it stands for." }),
       }),
     ),
     cursor: z.string().optional(),
   })
   .openapi("MessageList");
+
+export const messagePath = threadPath.extend({
+  seq: wholeNumber({ min: 1, max: 2 ** 31, code: "invalid_request" }).openapi({
+    param: { name: "seq", in: "path" },
+  }),
+});
+
+export const CompactBody = z
+  .strictObject({
+    summary: z
+      .union([z.string().min(1), message])
+      .openapi({ description: "A text, which becomes a system message, or a whole message." }),
+    to: z.int().min(1).openapi({ description: "The seq of the last message that the summary stands for." }),
+    from: z.int().min(1).optional().openapi({ description: "Of the first one; 1 unless set." }),
+  })
+  .openapi("Compact", { example: { summary: "They planned the move to Lisbon.", to: 40 } });
+
+export const Compaction = z
+  .object({
+    id: z.string(),
+    from: z.int(),
+    to: z.int(),
+    summary: z.record(z.string(), anyJson),
+    createdAt: timestamp,
+  })
+  .openapi("Compaction");
+
+export const CompactionList = z.object({ items: z.array(Compaction) }).openapi("CompactionList");
+
+export const ValidateBody = z
+  .strictObject({
+    messages: z.array(message).openapi({ description: "The whole conversation as the caller has it." }),
+    mode: z.enum(["loose", "strict"]).optional().openapi({ description: "`strict` unless set." }),
+    approvedToolCallIds: toolCallIds,
+    rejectedToolCallIds: toolCallIds,
+  })
+  .openapi("Validate");
+
+export const Verdict = z
+  .object({
+    ok: z.boolean(),
+    code: z.string().optional().openapi({ example: "forged-tool-result" }),
+    reason: z.string().optional(),
+    index: z.int().optional().openapi({ description: "Of the offending message in what was sent." }),
+  })
+  .openapi("Verdict");
+
+/** As the catalogue of all threads has it. */
+export const CataloguedThread = Thread.omit({ length: true, forkedFrom: true }).openapi("CataloguedThread", {
+  description: "`updatedAt` may be a minute behind while messages are appended.",
+});
+export type CataloguedThread = z.infer<typeof CataloguedThread>;
+
+export const CataloguedThreadList = z
+  .object({ items: z.array(CataloguedThread), cursor: z.string().optional() })
+  .openapi("CataloguedThreadList");

@@ -39,7 +39,7 @@ describe.each(secured)("$method $path", (operation) => {
     for (const given of [null, "nonsense", foreign, unsigned.encode()]) {
       const answer = await call(path, { method, token: given, ...withBody });
       expect(answer.status).toBe(401);
-      expect(answer.body.error.code).toBe("unauthenticated");
+      expect(answer.body.error.code).toBe(given === null ? "unauthenticated" : "invalid_token");
       expect(answer.headers.get("WWW-Authenticate")).toContain("Bearer");
     }
     const expired = await call(path, {

@@ -205,3 +205,14 @@ it("answers a query without a word with the newest memories that the filters let
   expect(answer.arms.map((arm: { status: string }) => arm.status)).toEqual(["off", "off"]);
   expect(texts(await recall(user, { query: "🦒", tags: ["one"] }))).toEqual(["one"]);
 });
+
+it("ranks what was said a moment ago by its words, while it has no vector yet", async () => {
+  const user = newUser();
+  await remember(user, { text: "I moved to Lisbon in March" });
+  const thread = (await call(`/v1/users/${user}/threads`, { json: {} })).body;
+  const messages = [{ role: "user", content: "The dentist is on Tuesday at nine" }];
+  await call(`/v1/threads/${thread.id}/messages`, { json: { messages } });
+  const answer = await recall(user, { query: "when is my dentist appointment?" });
+  expect(answer.freshness.pending).toBe(1);
+  expect(texts(answer)[0]).toBe("The dentist is on Tuesday at nine");
+});

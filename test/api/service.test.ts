@@ -1,3 +1,4 @@
+import { exports } from "cloudflare:workers";
 import { afterEach, expect, it } from "vitest";
 import { call } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
@@ -37,6 +38,8 @@ it("describes every operation: a summary, a tag, its scope, its failures", async
 });
 
 it("serves the reference page and all that it loads itself, under a policy without inline scripts", async () => {
+  const front = await exports.default.fetch("https://cairn.test/", { redirect: "manual" });
+  expect(front.headers.get("Location")).toBe("/docs");
   const page = await call("/docs", { token: null });
   expect(page.status).toBe(200);
   expect(page.headers.get("Content-Security-Policy")).toContain("script-src 'self';");

@@ -9,6 +9,10 @@ export function faultyPorts(env: Bindings): Ports {
   const real = portsOf(env);
   return {
     records: faultyRecords(real.records),
+    catalogue: {
+      apply: (changes) => write(() => real.catalogue.apply(changes)),
+      list: (page) => read(() => real.catalogue.list(page)),
+    },
     embedder: faultyEmbedder(real.embedder),
     now: () => control.clockAt ?? real.now() + control.clockAhead,
   };

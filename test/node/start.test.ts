@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -74,6 +74,17 @@ describe("npm start", () => {
     second.child.kill("SIGTERM");
     expect(await second.ended).toBe(0);
     expect(isAlive(second)).toBe(false);
+  });
+
+  it.each([1_000, 3_000])("leaves nothing behind when it is interrupted %d ms after it began", async (ms) => {
+    const port = await freePort();
+    const starting = run("scripts/start.ts", [], { PORT: String(port), CAIRN_STATE: state });
+    await sleep(ms);
+    starting.child.kill("SIGINT");
+    expect([0, 130]).toContain(await starting.ended);
+    await expect(fetch(`http://127.0.0.1:${port}/health`)).rejects.toThrow("fetch failed");
+    await sleep(2_000);
+    await expect(fetch(`http://127.0.0.1:${port}/health`)).rejects.toThrow("fetch failed");
   });
 
   it("leaves nothing behind when npm itself is ended", async () => {
@@ -155,6 +166,18 @@ describe("npm run demo", () => {
     );
     expect(ours).toBeGreaterThan(floor ?? 100);
     expect(isAlive(running)).toBe(false);
+  });
+
+  it("leaves neither server nor state behind when it is interrupted", async () => {
+    const temporary = mkdtempSync(join(tmpdir(), "cairn-test-"));
+    const running = run("scripts/demo.ts", [], { PORT: String(await freePort()), TMPDIR: temporary });
+    while (!running.output.stdout.includes("Cairn is up at")) await sleep(50);
+    const url = /Cairn is up at (\S+)/.exec(running.output.stdout)?.[1] ?? "";
+    running.child.kill("SIGINT");
+    expect(await running.ended).toBe(130);
+    await expect(fetch(`${url}/health`)).rejects.toThrow("fetch failed");
+    expect(readdirSync(temporary)).toEqual([]);
+    rmSync(temporary, { recursive: true });
   });
 
   it.each([

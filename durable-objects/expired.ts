@@ -4,7 +4,7 @@ const SWEEP = 1000;
 const SWEEP_EVERY_MS = 60_000;
 
 /** Clears a table of rows whose `expires_at` is past, a bounded number a call. The column needs an index. */
-export class Expiry {
+export class Expired {
   readonly #sql: SqlStorage;
   readonly #table: string;
 

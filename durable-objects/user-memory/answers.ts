@@ -1,0 +1,70 @@
+import { fail, ok, type Result } from "../../src/errors.ts";
+
+/** A write that its caller may send again: the caller's key, and a hash of what it asks for. */
+export type Once = { key: string; request: string };
+
+/** How long an answer is kept for a caller that asks again. */
+const KEPT_MS = 24 * 60 * 60 * 1000;
+const SWEEP = 1000;
+
+export const answersSchema = `
+  CREATE TABLE answers (
+    key TEXT PRIMARY KEY,
+    request TEXT NOT NULL,
+    answer TEXT NOT NULL,
+    expires_at INTEGER NOT NULL
+  );
+  CREATE INDEX answers_by_expiry ON answers (expires_at);
+`;
+
+/** The answers of writes that carried an idempotency key, so that the same request is answered alike and done once. */
+export class Answers {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  /** The answer that this request got before; a conflict if the key was another request's; null if it is new. */
+  before<T>(once: Once | undefined, now: number): Result<T> | null {
+    if (once === undefined) return null;
+    const [row] = this.#sql
+      .exec<{ request: string; answer: string }>(
+        "SELECT request, answer FROM answers WHERE key = ? AND expires_at >= ?",
+        once.key,
+        now,
+      )
+      .toArray();
+    if (row === undefined) return null;
+    // It was kept by the same operation, since the request's hash covers method and path.
+    return row.request === once.request ? ok(JSON.parse(row.answer) as T) : fail("idempotency_conflict");
+  }
+
+  /** Keeps a success; a failure may be tried again. To be called in the transaction of the write itself. */
+  keep<T>(once: Once | undefined, result: Result<T>, now: number): Result<T> {
+    if (once !== undefined && result.ok)
+      this.#sql.exec(
+        "INSERT OR REPLACE INTO answers (key, request, answer, expires_at) VALUES (?, ?, ?, ?)",
+        once.key,
+        once.request,
+        JSON.stringify(result.value),
+        now + KEPT_MS,
+      );
+    return result;
+  }
+
+  /** Removes what is no longer kept, a bounded number a call. */
+  sweep(now: number): void {
+    this.#sql.exec(
+      "DELETE FROM answers WHERE key IN (SELECT key FROM answers WHERE expires_at < ? LIMIT ?)",
+      now,
+      SWEEP,
+    );
+  }
+
+  /** When to sweep next, or null if nothing is kept. */
+  nextSweep(): number | null {
+    return this.#sql.exec<{ first: number | null }>("SELECT MIN(expires_at) + 1 AS first FROM answers").one()
+      .first;
+  }
+}

@@ -1,0 +1,84 @@
+import { type PositionRange, seqOf } from "./position.ts";
+
+/** `body` is the message as JSON in UTF-8. */
+export type StoredMessage = { seq: number; body: Uint8Array; createdAt: number };
+
+type Row = { position: number; body: ArrayBuffer; created_at: number };
+
+/** Bytes of a message that one row holds; a row of SQLite takes 2 MB. */
+const PIECE = 1024 * 1024;
+
+/** Messages by their position. Owns the SQL of `messages` and `message_pieces`. */
+export class MessageStore {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  write(position: number, body: Uint8Array, now: number): void {
+    const first = body.subarray(0, PIECE);
+    this.#sql.exec(
+      "INSERT INTO messages (position, body, created_at) VALUES (?, ?, ?)",
+      position,
+      first,
+      now,
+    );
+    for (let start = PIECE; start < body.byteLength; start += PIECE)
+      this.#sql.exec(
+        "INSERT INTO message_pieces (position, piece, body) VALUES (?, ?, ?)",
+        position,
+        start / PIECE,
+        body.subarray(start, start + PIECE),
+      );
+  }
+
+  /** The messages of a range, one after another as they are asked for. */
+  *read([from, to]: PositionRange, order: "newest" | "oldest"): Generator<StoredMessage> {
+    const rows = this.#sql.exec<Row>(
+      `SELECT position, body, created_at FROM messages WHERE position BETWEEN ? AND ?
+       ORDER BY position ${order === "newest" ? "DESC" : "ASC"}`,
+      from,
+      to,
+    );
+    for (const row of rows)
+      yield { seq: seqOf(row.position), body: this.#whole(row), createdAt: row.created_at };
+  }
+
+  has(position: number): boolean {
+    return this.#sql.exec("SELECT 1 FROM messages WHERE position = ?", position).toArray().length > 0;
+  }
+
+  count([from, to]: PositionRange): number {
+    return this.#sql
+      .exec<{ n: number }>("SELECT COUNT(*) AS n FROM messages WHERE position BETWEEN ? AND ?", from, to)
+      .one().n;
+  }
+
+  delete([from, to]: PositionRange): void {
+    for (const table of ["messages", "message_pieces"])
+      this.#sql.exec(`DELETE FROM ${table} WHERE position BETWEEN ? AND ?`, from, to);
+  }
+
+  #whole({ position, body }: Row): Uint8Array {
+    if (body.byteLength < PIECE) return new Uint8Array(body);
+    const further = this.#sql
+      .exec<{ body: ArrayBuffer }>(
+        "SELECT body FROM message_pieces WHERE position = ? ORDER BY piece",
+        position,
+      )
+      .toArray()
+      .map((row) => row.body);
+    return concatenated([body, ...further]);
+  }
+}
+
+function concatenated(parts: readonly ArrayBuffer[]): Uint8Array {
+  const whole = new Uint8Array(parts.reduce((bytes, part) => bytes + part.byteLength, 0));
+  let start = 0;
+  for (const part of parts) {
+    whole.set(new Uint8Array(part), start);
+    start += part.byteLength;
+  }
+  return whole;
+}

@@ -1,0 +1,16 @@
+/**
+ * A message's position is `thread number × 2^31 + seq`: one integer key, so that an append writes one row and
+ * a thread is one range. Room for 4 million threads of 2 billion messages each within the 2^53 that JSON and
+ * JavaScript count exactly.
+ */
+const SLOTS = 2 ** 31;
+
+/** The greatest seq that a message can have. */
+export const LAST_SEQ = SLOTS - 1;
+
+export const positionOf = (threadNumber: number, seq: number): number => threadNumber * SLOTS + seq;
+export const seqOf = (position: number): number => position % SLOTS;
+export const threadNumberOf = (position: number): number => Math.floor(position / SLOTS);
+
+/** Positions from one to the other, both included. */
+export type PositionRange = readonly [from: number, to: number];

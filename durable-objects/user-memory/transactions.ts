@@ -1,0 +1,31 @@
+import type { Result } from "../../src/errors.ts";
+import type { WakeUp } from "../wake-up.ts";
+import type { Answers, Once } from "./answers.ts";
+
+type Parts = { storage: DurableObjectStorage; answers: Answers; wakeUp: WakeUp; now: () => number };
+
+/** Runs writes whole or not at all, and once for each idempotency key. */
+export class Transactions {
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** Acts in one transaction, which is undone if the result is a failure. A repeated request gets its first answer. */
+  run<T>(once: Once | undefined, act: () => Result<T>): Result<T> {
+    const { storage, answers, wakeUp, now } = this.#parts;
+    let result: Result<T> | undefined;
+    try {
+      return storage.transactionSync(() => {
+        result = answers.before<T>(once, now()) ?? answers.keep(once, act(), now());
+        if (!result.ok) throw new Error("a failure undoes the transaction");
+        if (once !== undefined) wakeUp.by(answers.nextSweep());
+        return result;
+      });
+    } catch (error) {
+      if (result !== undefined && !result.ok) return result;
+      throw error;
+    }
+  }
+}

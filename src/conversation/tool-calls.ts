@@ -1,0 +1,133 @@
+import { type AnyMessage, field, listField, textField } from "./message.ts";
+
+// The shapes in which people store tool calls and their results, and the only place that knows them:
+//
+//              calls, of an assistant message             results
+//   Cairn      toolCalls: [{ id }]                        role tool, toolCallId
+//   OpenAI     tool_calls: [{ id }]                       role tool, tool_call_id
+//   Anthropic  content: [{ type: "tool_use", id }]        role user, content: [{ type: "tool_result", tool_use_id }]
+//   AI SDK     content: [{ type: "tool-call",             role tool, content: [{ type: "tool-result", toolCallId }]
+//                toolCallId }]                            (of a tool that the provider ran: in the assistant message)
+//   UIMessage  parts: [{ type: "tool-…", toolCallId }]    the same part, once its state is an output
+//
+// An id that is missing or no string reads as undefined: a call that nothing can answer, a result that answers nothing.
+
+type Id = string | undefined;
+
+const CALL_LISTS = ["toolCalls", "tool_calls"];
+const RESULT_FIELDS = ["toolCallId", "tool_call_id"];
+const CALL_PARTS = new Map([
+  ["tool_use", "id"],
+  ["tool-call", "toolCallId"],
+]);
+const RESULT_PARTS = new Map([
+  ["tool_result", "tool_use_id"],
+  ["tool-result", "toolCallId"],
+]);
+const UI_OUTPUTS: readonly unknown[] = ["output-available", "output-error", "output-denied"];
+
+const partType = (part: unknown): string => textField(part, "type") ?? "";
+const isCallPart = (part: unknown): boolean => CALL_PARTS.has(partType(part));
+const callPartId = (part: unknown): Id => textField(part, CALL_PARTS.get(partType(part)) ?? "");
+const contentOf = (message: AnyMessage): readonly unknown[] => listField(message, "content");
+const listedCalls = (message: AnyMessage): Id[] =>
+  CALL_LISTS.flatMap((name) => listField(message, name)).map((call) => textField(call, "id"));
+
+export const roleOf = (message: AnyMessage): Id => textField(message, "role");
+export const isResultPart = (part: unknown): boolean => RESULT_PARTS.has(partType(part));
+export const resultPartId = (part: unknown): Id => textField(part, RESULT_PARTS.get(partType(part)) ?? "");
+
+/** The ids of all calls that an assistant message requests, in order; none of a message of another role. */
+export function requestedCalls(message: AnyMessage): Id[] {
+  if (roleOf(message) !== "assistant") return [];
+  const inParts = contentOf(message).filter(isCallPart).map(callPartId);
+  const inUi = uiToolParts(message).map((part) => textField(part, "toolCallId"));
+  return [...listedCalls(message), ...inParts, ...inUi];
+}
+
+/**
+ * Of these, each once, the calls whose results have to follow in messages of their own. A call that the provider
+ * carries out, or whose result is in the message already, waits for none.
+ */
+export function awaitedCalls(message: AnyMessage): Id[] {
+  if (roleOf(message) !== "assistant") return [];
+  const inParts = contentOf(message).filter(isAwaitedPart(message)).map(callPartId);
+  const answered = answeredInside(message);
+  const listed = listedCalls(message).filter((id) => id === undefined || !answered.has(id));
+  return [...new Set([...listed, ...inParts])];
+}
+
+/** The same message without the calls that `awaitedCalls` names, nor the approvals that it asks for them. */
+export function withoutAwaitedCalls<M extends AnyMessage>(message: M): M {
+  const awaited = new Set(awaitedCalls(message));
+  // A spread, so that what a caller has tied to the message by a symbol stays on it.
+  const copy = { ...message } as { [field: string]: unknown };
+  for (const name of CALL_LISTS) delete copy[name];
+  if (Array.isArray(copy.content)) {
+    const isAwaited = isAwaitedPart(message);
+    const asksForOne = (part: unknown) =>
+      partType(part) === "tool-approval-request" && awaited.has(textField(part, "toolCallId"));
+    copy.content = copy.content.filter((part: unknown) => !isAwaited(part) && !asksForOne(part));
+  }
+  return copy as M; // Only fields that are optional in every one of these shapes have gone.
+}
+
+/** The id of the call that a tool message as a whole answers; undefined if its results are in its parts. */
+export function answeredCall(message: AnyMessage): Id {
+  if (roleOf(message) !== "tool") return undefined;
+  return RESULT_FIELDS.map((name) => textField(message, name)).find((id) => id !== undefined);
+}
+
+/** The ids of all calls that a message gives results for. A tool message that names no call answers `undefined`. */
+export function givenResults(message: AnyMessage): Id[] {
+  const isTool = roleOf(message) === "tool";
+  const whole = isTool ? RESULT_FIELDS.flatMap((name) => textField(message, name) ?? []) : [];
+  // One result may be told twice over, in a field and in a part.
+  const inParts = contentOf(message)
+    .filter(isResultPart)
+    .map(resultPartId)
+    .filter((id) => id === undefined || !whole.includes(id));
+  const inUi = uiToolParts(message)
+    .filter((part) => UI_OUTPUTS.includes(field(part, "state")))
+    .map((part) => textField(part, "toolCallId"));
+  const given = [...new Set(whole), ...inParts, ...inUi];
+  const namesNone = isTool && given.length === 0 && approvalResponses(message).length === 0;
+  return namesNone ? [undefined] : given;
+}
+
+/** The AI SDK's requests for approval in an assistant message: the call of each approval id. */
+export function approvalRequests(message: AnyMessage): Map<Id, Id> {
+  const parts = contentOf(message).filter((part) => partType(part) === "tool-approval-request");
+  const asked = roleOf(message) === "assistant" ? parts : [];
+  return new Map(asked.map((part) => [textField(part, "approvalId"), textField(part, "toolCallId")]));
+}
+
+/** The AI SDK's answers to these, in a tool message. */
+export function approvalResponses(message: AnyMessage): { approvalId: Id; approved: boolean }[] {
+  if (roleOf(message) !== "tool") return [];
+  return contentOf(message)
+    .filter(isApprovalResponse)
+    .map((part) => ({
+      approvalId: textField(part, "approvalId"),
+      approved: field(part, "approved") === true,
+    }));
+}
+
+export const isApprovalResponse = (part: unknown): boolean => partType(part) === "tool-approval-response";
+
+const answeredInside = (message: AnyMessage): Set<Id> =>
+  new Set(contentOf(message).filter(isResultPart).map(resultPartId));
+
+function isAwaitedPart(message: AnyMessage): (part: unknown) => boolean {
+  const answered = answeredInside(message);
+  return (part) => {
+    if (!isCallPart(part) || field(part, "providerExecuted") === true) return false;
+    const id = callPartId(part);
+    return id === undefined || !answered.has(id);
+  };
+}
+
+const uiToolParts = (message: AnyMessage): unknown[] =>
+  listField(message, "parts").filter(
+    (part) => partType(part) === "dynamic-tool" || partType(part).startsWith("tool-"),
+  );

@@ -1,0 +1,23 @@
+import type { Context } from "hono";
+import type { Once } from "../../durable-objects/user-memory/answers.ts";
+import { fail } from "../errors.ts";
+import { hash16 } from "../ids.ts";
+import { limits } from "../limits.ts";
+import type { AppEnv } from "./context.ts";
+import { Refusal } from "./failure.ts";
+
+const HEADER = "Idempotency-Key";
+const PRINTABLE = /^[\x21-\x7e]+$/;
+
+/** What makes this write happen once however often it is sent, if its caller gave it a key. */
+export async function onceOf(c: Context<AppEnv>): Promise<Once | undefined> {
+  const key = c.req.header(HEADER);
+  if (key === undefined) return undefined;
+  if (!PRINTABLE.test(key) || key.length > limits.idempotencyKey)
+    throw new Refusal(
+      fail("invalid_request", {
+        details: [{ path: `header.${HEADER}`, message: "is not 1 to 255 printable ASCII characters" }],
+      }),
+    );
+  return { key, request: await hash16(`${c.req.method} ${c.req.url}\n${await c.req.text()}`) };
+}

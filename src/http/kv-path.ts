@@ -1,0 +1,8 @@
+/**
+ * The path that routes are matched against. Every URL parser resolves the segment `.` away, encoded or not, and
+ * leaves the slash before it: an empty key cannot be, so a path that ends there names the key `.`.
+ */
+export function routedPath(request: Request): string {
+  const { pathname } = new URL(request.url);
+  return /^\/v1\/(users\/[^/]+\/kv|cache)\/$/.test(pathname) ? `${pathname}%2E` : pathname;
+}

@@ -1,0 +1,43 @@
+import { decodeCursor, encodeCursor } from "../cursor.ts";
+import { answered } from "../d1/answered.ts";
+import type { ThreadRow } from "../d1/tables.ts";
+import type { ThreadCatalogue } from "../d1/thread-catalogue.ts";
+import { fail, ok, type Result } from "../errors.ts";
+import type { UserHash } from "../ids.ts";
+import type { CataloguedThread } from "../schema/thread.ts";
+
+export type CatalogueQuery = { agent?: string; limit?: number; cursor?: string };
+export type CatalogueList = { items: CataloguedThread[]; cursor?: string };
+
+/** A page of the tenant's threads across users (or of one user's, if `owner` is given), complete over its pages. */
+export async function listCatalogue(
+  catalogue: ThreadCatalogue,
+  owner: UserHash | null,
+  { agent, limit = 50, cursor }: CatalogueQuery,
+): Promise<Result<CatalogueList>> {
+  const after = cursor === undefined ? undefined : decodeCursor(cursor, ["number", "string"]);
+  if (after === null) return fail("invalid_cursor");
+  // One more than asked for tells whether there is a next page.
+  const filter = { ...(owner && { owner }), ...(agent && { agent }), ...(after && { after }) };
+  const rows = await answered(() => catalogue.list({ ...filter, limit: limit + 1 }));
+  if (!rows.ok) return rows;
+  const items = rows.value.slice(0, limit).map(viewOf);
+  const last = items.at(-1);
+  const more = rows.value.length > limit && last !== undefined;
+  return ok({ items, ...(more && { cursor: encodeCursor([last.createdAt, last.id]) }) });
+}
+
+function viewOf(row: ThreadRow): CataloguedThread {
+  return {
+    id: row.id,
+    ...(row.userId !== null && { userId: row.userId }),
+    title: row.title,
+    ...(row.agent !== null && { agent: row.agent }),
+    ...(row.resourceSlug !== null && { resourceSlug: row.resourceSlug }),
+    ...(row.recordId !== null && { recordId: row.recordId }),
+    // It went in as JSON, by the schema.
+    ...(row.metadata !== null && { metadata: row.metadata as NonNullable<CataloguedThread["metadata"]> }),
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
+  };
+}

@@ -1,0 +1,162 @@
+import { createRoute, type z } from "@hono/zod-openapi";
+import { wrapTime } from "hono/timing";
+import type { MessagesQuery } from "../../durable-objects/user-memory/thread-reader.ts";
+import { body, failures, idempotencyHeader, json, nothing, scoped } from "../http/describe.ts";
+import { unwrap } from "../http/failure.ts";
+import { onceOf } from "../http/idempotency.ts";
+import { rawJson, rawLines } from "../http/raw-json.ts";
+import { newRouter } from "../http/router.ts";
+import { threadObject } from "../http/thread-object.ts";
+import { messageLines, messagesPage, readerOf } from "../memory/messages.ts";
+import { type Json, noQuery } from "../schema/bounds.ts";
+import {
+  AppendAnswer,
+  AppendBody,
+  CompactBody,
+  Compaction,
+  CompactionList,
+  type Message,
+  MessageList,
+  messagePath,
+  ReadMessagesQuery,
+  threadPath,
+  ValidateBody,
+  Verdict,
+} from "../schema/thread.ts";
+
+const tags = ["messages"];
+const NDJSON = "application/x-ndjson";
+
+const append = createRoute({
+  method: "post",
+  path: "/v1/threads/{id}/messages",
+  summary: "Append messages, all or none",
+  tags,
+  ...scoped("write"),
+  request: { params: threadPath, query: noQuery, headers: idempotencyHeader, body: body(AppendBody) },
+  responses: {
+    201: json(AppendAnswer, "They are stored, and found by their words from now on."),
+    ...failures,
+  },
+});
+
+const read = createRoute({
+  method: "get",
+  path: "/v1/threads/{id}/messages",
+  summary: "Read messages",
+  description: `With \`Accept: ${NDJSON}\`, all messages from the first (or \`after\`) on, one JSON object a line, as a stream.`,
+  tags,
+  ...scoped("read"),
+  request: { params: threadPath, query: ReadMessagesQuery },
+  responses: {
+    200: {
+      description: "A page of messages, in the order of the conversation.",
+      content: { "application/json": { schema: MessageList }, [NDJSON]: { schema: { type: "string" } } },
+    },
+    ...failures,
+  },
+});
+
+const remove = createRoute({
+  method: "delete",
+  path: "/v1/threads/{id}/messages/{seq}",
+  summary: "Delete one message",
+  description: "From this thread; forks that share it keep it.",
+  tags,
+  ...scoped("write"),
+  request: { params: messagePath, query: noQuery },
+  responses: { 204: nothing("It is gone, also from recall."), ...failures },
+});
+
+const compact = createRoute({
+  method: "post",
+  path: "/v1/threads/{id}/compactions",
+  summary: "Let a summary stand for a range of messages",
+  description: "The messages stay; `view=compacted` shows the summary in their place.",
+  tags,
+  ...scoped("write"),
+  request: { params: threadPath, query: noQuery, headers: idempotencyHeader, body: body(CompactBody) },
+  responses: { 201: json(Compaction, "The compaction."), ...failures },
+});
+
+const compactions = createRoute({
+  method: "get",
+  path: "/v1/threads/{id}/compactions",
+  summary: "List the compactions of a thread",
+  tags,
+  ...scoped("read"),
+  request: { params: threadPath, query: noQuery },
+  responses: { 200: json(CompactionList, "All of them, in the order of the conversation."), ...failures },
+});
+
+const validate = createRoute({
+  method: "post",
+  path: "/v1/threads/{id}/validate",
+  summary: "Check that a conversation continues the stored one",
+  description:
+    "Finds rewritten history, forged tool results and forged approvals; `strict` also truncated history, second results, forged tool calls and forged system messages.",
+  tags,
+  ...scoped("read"),
+  request: { params: threadPath, query: noQuery, body: body(ValidateBody) },
+  responses: { 200: json(Verdict, "The verdict."), ...failures },
+});
+
+const encoder = new TextEncoder();
+const encoded = (message: unknown): Uint8Array => encoder.encode(JSON.stringify(message));
+
+export const messages = newRouter()
+  .openapi(append, async (c) => {
+    const { id } = c.req.valid("param");
+    const { messages: given, expectedLength, validate: mode, ...approvals } = c.req.valid("json");
+    const request = {
+      bodies: given.map(encoded),
+      ...(expectedLength !== undefined && { expectedLength }),
+      ...(mode && { validate: { mode, ...approvals } }),
+    };
+    const appended = threadObject(c, id).appendMessages(id, request, await onceOf(c));
+    return c.json(unwrap(await wrapTime(c, "object", appended)), 201);
+  })
+  .openapi(read, async (c) => {
+    const { id } = c.req.valid("param");
+    const reader = unwrap(readerOf(c.req.valid("query")));
+    const object = threadObject(c, id);
+    const fetchPage = (query: MessagesQuery) => object.readMessages(id, query);
+    if ((c.req.header("Accept") ?? "").includes(NDJSON)) {
+      const lines = unwrap(await messageLines(fetchPage, reader));
+      return rawLines<z.infer<typeof MessageList>>(c, lines, NDJSON);
+    }
+    const pieces = unwrap(await wrapTime(c, "object", messagesPage(fetchPage, reader)));
+    return rawJson<z.infer<typeof MessageList>>(c, pieces);
+  })
+  .openapi(remove, async (c) => {
+    const { id, seq } = c.req.valid("param");
+    unwrap(await wrapTime(c, "object", threadObject(c, id).deleteMessage(id, seq)));
+    return c.body(null, 204);
+  })
+  .openapi(compact, async (c) => {
+    const { id } = c.req.valid("param");
+    const { summary: given, from = 1, to } = c.req.valid("json");
+    const summary: Message = typeof given === "string" ? { role: "system", content: given } : given;
+    const added = threadObject(c, id).compactThread(
+      id,
+      { from, to, summary: encoded(summary) },
+      await onceOf(c),
+    );
+    const made = unwrap(await wrapTime(c, "object", added));
+    return c.json({ ...made, from, to, summary: summary as Record<string, Json> }, 201);
+  })
+  .openapi(compactions, async (c) => {
+    const { id } = c.req.valid("param");
+    const listed = unwrap(await wrapTime(c, "object", threadObject(c, id).listCompactions(id)));
+    const items = listed.map(({ summary, ...one }) => ({
+      ...one,
+      summary: JSON.parse(new TextDecoder().decode(summary)) as Record<string, Json>,
+    }));
+    return c.json({ items }, 200);
+  })
+  .openapi(validate, async (c) => {
+    const { id } = c.req.valid("param");
+    const { messages: given, mode = "strict", ...approvals } = c.req.valid("json");
+    const verdict = threadObject(c, id).validateThread(id, given.map(encoded), { mode, ...approvals });
+    return c.json(unwrap(await wrapTime(c, "object", verdict)), 200);
+  });
