@@ -3,6 +3,7 @@ import { fail, type Failure, ok, type Result } from "../src/errors.ts";
 import { newVersion } from "../src/ids.ts";
 import { limits } from "../src/limits.ts";
 import type { WrittenEntry } from "../src/schema/entry.ts";
+import { Expired } from "./expired.ts";
 
 /** An entry as it leaves the object. `value` is JSON in UTF-8, byte for byte as it came in. */
 export type Entry = {
@@ -31,11 +32,6 @@ type Row = {
   refresh_ms: number | null;
 };
 
-/** How many expired entries one alarm removes. */
-const SWEEP = 1000;
-/** Expired entries wait for each other this long, so that a thousand of them do not ring a thousand alarms. */
-const SWEEP_EVERY_MS = 60_000;
-
 export const entrySchema = `
   CREATE TABLE entries (
     key TEXT PRIMARY KEY,
@@ -51,9 +47,11 @@ export const entrySchema = `
 /** Keys, JSON values and expiry in an object's SQLite. An entry is alive while `now <= expiresAt`. */
 export class EntryStore {
   readonly #sql: SqlStorage;
+  readonly #expired: Expired;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
+    this.#expired = new Expired(sql, "entries");
   }
 
   get(key: string, now: number): Entry | null {
@@ -153,22 +151,12 @@ export class EntryStore {
 
   /** Removes expired entries, a bounded number a call. */
   sweep(now: number): void {
-    this.#sql.exec(
-      "DELETE FROM entries WHERE key IN (SELECT key FROM entries WHERE expires_at < ? LIMIT ?)",
-      now,
-      SWEEP,
-    );
+    this.#expired.sweep(now);
   }
 
-  /** When to sweep next, or null if nothing expires: an expired entry is invisible, and only takes up room. */
+  /** When to sweep next, or null if nothing expires. */
   nextSweep(now: number): number | null {
-    const { first } = this.#sql
-      .exec<{ first: number | null }>(
-        "SELECT MIN(expires_at) AS first FROM entries WHERE expires_at IS NOT NULL",
-      )
-      .one();
-    if (first === null) return null;
-    return first < now ? now : Math.ceil((first + 1) / SWEEP_EVERY_MS) * SWEEP_EVERY_MS;
+    return this.#expired.next(now);
   }
 }
 

@@ -1,50 +1,166 @@
 import { DurableObject } from "cloudflare:workers";
 import { type Bindings, portsOf } from "../src/bindings.ts";
-import type { Result } from "../src/errors.ts";
+import { fail, type Result } from "../src/errors.ts";
+import type { PrefixUse } from "../src/prompt-cache/anthropic.ts";
+import { TOO_SMALL_MS, type Usable, usable } from "../src/prompt-cache/google.ts";
+import { KEPT_MS } from "../src/prompt-cache/usage.ts";
 import type { WrittenEntry } from "../src/schema/entry.ts";
-import { type Entry, entrySchema, EntryStore, type EntryWrite } from "./entry-store.ts";
-import { type Migration, migrate } from "./migrate.ts";
+import { type Entry, EntryStore, type EntryWrite } from "./entry-store.ts";
+import { migrate } from "./migrate.ts";
+import { LeaseStore } from "./prompt-cache/lease-store.ts";
+import { PrefixLedger } from "./prompt-cache/prefix-ledger.ts";
+import { migrations } from "./prompt-cache/schema.ts";
+import { type Flown, type Held, SingleFlight } from "./prompt-cache/single-flight.ts";
+import { type Usage, type UsagePage, type UsageSums, UsageStore } from "./prompt-cache/usage-store.ts";
 import { WakeUp } from "./wake-up.ts";
-
-const migrations: readonly Migration[] = [{ id: 1, description: "cache entries", sql: entrySchema }];
 
 /** How many objects share the registry; a key belongs to one of them by its hash. Never changed: it moves keys. */
 export const PROMPT_CACHE_SHARDS = 64;
 
-/** One shard of the registry of prompt caches: the state of provider caches, shared by all workers of an app. */
+export type RegistryWrite = Pick<EntryWrite, "key" | "value" | "ttlMs">;
+export type LeaseRequest = { key: string; leaseMs: number; waitMs: number };
+/** `tooSmall`: the caller knows that the provider would refuse to cache it. */
+export type ResourceRequest = LeaseRequest & { tooSmall: boolean };
+export type Cached = { status: "hit"; entry: Entry };
+
+/**
+ * One shard of the registry of prompt caches, which all workers of an app share: values, the leases to create
+ * them, and the ledgers of what a provider has likely cached. Other objects of this class count one namespace's
+ * usage each. Only the RPC surface and the alarm are here; the parts own their SQL.
+ */
 export class PromptCache extends DurableObject<Bindings> {
   readonly #entries: EntryStore;
+  readonly #leases: LeaseStore;
+  readonly #flights: SingleFlight;
+  readonly #prefixes: PrefixLedger;
+  readonly #usage: UsageStore;
   readonly #wakeUp: WakeUp;
   readonly #now: () => number;
 
   constructor(ctx: DurableObjectState, env: Bindings, now = portsOf(env).now) {
     super(ctx, env);
     this.#now = now;
+    const { sql } = ctx.storage;
     migrate(ctx.storage, migrations);
-    this.#entries = new EntryStore(ctx.storage.sql);
+    this.#entries = new EntryStore(sql);
+    this.#leases = new LeaseStore(sql);
+    this.#prefixes = new PrefixLedger(sql);
+    this.#usage = new UsageStore(sql);
     this.#wakeUp = new WakeUp(ctx.storage);
+    this.#flights = new SingleFlight({
+      leases: this.#leases,
+      get: (key) => this.#entries.get(key, now()),
+      now,
+      granted: () => this.#wakeUp.by(this.#leases.expired.next(now())),
+    });
     void ctx.blockConcurrencyWhile(() => this.#wakeUp.load());
   }
 
+  // Values
+
   get(key: string): Entry | null {
+    this.#flights.settle(key);
     return this.#entries.get(key, this.#now());
   }
 
-  set({ key, value, ttlMs }: Omit<EntryWrite, "condition" | "refreshOnRead">): Result<WrittenEntry> {
+  /** Gets and forgets in one step: of callers at once, one gets the value. */
+  take(key: string): Entry | null {
+    const entry = this.get(key);
+    if (entry !== null) this.#entries.delete(key, {}, this.#now());
+    return entry;
+  }
+
+  /** With `lease`, only while that is the current one; without, whoever was creating the value comes too late. */
+  set(write: RegistryWrite, lease?: string): Result<WrittenEntry> {
+    if (lease !== undefined && this.#leases.current(write.key, this.#now())?.id !== lease) {
+      this.#flights.settle(write.key);
+      return fail("lease_lost");
+    }
+    return this.#write(write);
+  }
+
+  /** Forgets the value and who creates it; with `version`, that version and nothing else. */
+  forget(key: string, version?: string): void {
+    this.#entries.delete(key, version === undefined ? {} : { ifMatch: [version] }, this.#now());
+    if (version === undefined) this.#flights.release(key);
+  }
+
+  // Single flight
+
+  lease({ key, ...request }: LeaseRequest): Flown<Cached> | Held<Cached> {
+    return this.#flights.acquire<Cached>(key, { ...request, accept: (entry) => ({ status: "hit", entry }) });
+  }
+
+  /** Gives a lease back. One that is not current is no error: somebody else's stays as it is. */
+  release(key: string, id: string): void {
+    this.#flights.release(key, id);
+  }
+
+  /** The provider's resource under this key, or the lease to create it. */
+  resource({ key, tooSmall, ...request }: ResourceRequest): Flown<Usable> | Held<Usable> {
+    const accept = (entry: Entry) => usable(entry, this.#now());
+    return (
+      (tooSmall ? this.#tooSmall(key, accept) : null) ?? this.#flights.acquire(key, { ...request, accept })
+    );
+  }
+
+  // What providers do by themselves
+
+  /** Notes that these prefixes are sent. Answers what was known of each before. */
+  usePrefixes(ledger: string, hashes: readonly string[], lifetimeMs: number): UsedPrefixes {
     const now = this.#now();
-    const written = this.#entries.set({ key, value, ttlMs, refreshOnRead: false, condition: {} }, now);
-    if (ttlMs !== null) this.#wakeUp.by(this.#entries.nextSweep(now));
-    return written;
+    const before = this.ctx.storage.transactionSync(() =>
+      this.#prefixes.use(ledger, hashes, { usedAt: now, lifetimeMs }),
+    );
+    this.#wakeUp.by(this.#prefixes.expired.next(now));
+    return { before, now };
   }
 
-  forget(key: string): void {
-    this.#entries.delete(key, {}, this.#now());
+  /** Counts into the usage of its hour. */
+  report(usage: Usage): void {
+    this.#usage.add(usage, usage.hour + KEPT_MS);
+    this.#wakeUp.by(this.#usage.expired.next(this.#now()));
   }
 
+  /** A page of usage by the hour, and the sums of the whole range. */
+  stats(page: UsagePage): { items: Usage[]; more: boolean; sums: UsageSums } {
+    const found = this.#usage.list({ ...page, limit: page.limit + 1 });
+    const items = found.slice(0, page.limit);
+    return { items, more: found.length > items.length, sums: this.#usage.sums(page) };
+  }
+
+  /** Sweeps what has expired, a bounded number of each kind. Idempotent; goes on by itself until all is gone. */
   override alarm(): void {
     this.#wakeUp.rang();
     const now = this.#now();
     this.#entries.sweep(now);
     this.#wakeUp.by(this.#entries.nextSweep(now));
+    for (const { expired } of [this.#leases, this.#prefixes, this.#usage]) {
+      expired.sweep(now);
+      this.#wakeUp.by(expired.next(now));
+    }
+  }
+
+  #write(write: RegistryWrite): Result<WrittenEntry> {
+    const now = this.#now();
+    const written = this.#entries.set({ ...write, refreshOnRead: false, condition: {} }, now);
+    if (write.ttlMs !== null) this.#wakeUp.by(this.#entries.nextSweep(now));
+    this.#flights.landed(write.key);
+    return written;
+  }
+
+  /** What is there counts more than an estimate: a resource that exists was not too small. */
+  #tooSmall(key: string, accept: (entry: Entry) => Usable | null): Usable {
+    const entry = this.get(key);
+    const known = entry === null ? null : accept(entry);
+    if (known !== null) return known;
+    const expiresAt = this.#now() + TOO_SMALL_MS;
+    const value = new TextEncoder().encode(JSON.stringify({ tooSmall: true, expiresAt }));
+    // Remembered, unless somebody thinks otherwise and is trying: their flight is not ended by a guess.
+    if (!this.#flights.creating(key)) this.#write({ key, value, ttlMs: TOO_SMALL_MS });
+    return { status: "too-small", expiresAt };
   }
 }
+
+/** `now` is the time of the use. */
+export type UsedPrefixes = { before: (PrefixUse | null)[]; now: number };

@@ -17,7 +17,7 @@ import { decodablePath } from "./http/path.ts";
 import { newRouter } from "./http/router.ts";
 import { securityHeaders } from "./http/security-headers.ts";
 import { unknownRoute } from "./http/unknown-route.ts";
-import { shardOf } from "./ids.ts";
+import { hash16, shardOf } from "./ids.ts";
 import { limits } from "./limits.ts";
 import { cache } from "./routes/cache.ts";
 import { documents } from "./routes/documents.ts";
@@ -25,6 +25,7 @@ import { entries } from "./routes/entries.ts";
 import { health } from "./routes/health.ts";
 import { memories } from "./routes/memories.ts";
 import { messages } from "./routes/messages.ts";
+import { promptCache } from "./routes/prompt-cache.ts";
 import { threads } from "./routes/threads.ts";
 
 /** The Worker's HTTP surface. `makePorts` is for the tests, which put doubles in the place of what can fail. */
@@ -55,7 +56,7 @@ export function createApp(makePorts: (env: Bindings) => Ports = portsOf): OpenAP
   app.use("/v1/*", authenticate, jsonBody);
   app.use("/v1/users/:user/*", ownUserOnly);
   app.use("/v1/threads/:id/*", ownThreadOnly);
-  for (const routes of [entries, threads, messages, memories, cache]) app.route("/", routes);
+  for (const routes of [entries, threads, messages, memories, cache, promptCache]) app.route("/", routes);
 
   app.openAPIRegistry.registerComponent("securitySchemes", "bearer", {
     type: "http",
@@ -91,6 +92,8 @@ function services(env: Bindings, ports: Ports): Services {
     userMemory: (owner) => env.USER_MEMORY.getByName(owner) as unknown as Remote<UserMemory>,
     promptCache: async (key) =>
       env.PROMPT_CACHE.getByName(`shard-${await shardOf(key, PROMPT_CACHE_SHARDS)}`),
+    promptCacheUsage: async (namespace) =>
+      env.PROMPT_CACHE.getByName(`usage-${await hash16(`cairn:usage:${namespace}`)}`),
     asset: async (request) => {
       const response = await env.ASSETS.fetch(request);
       // A copy, whose headers the middleware may add to.

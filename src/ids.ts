@@ -22,6 +22,14 @@ export async function shardOf(key: string, shards: number): Promise<number> {
   return first % shards;
 }
 
+export async function sha256Base64url(text: string): Promise<string> {
+  return base64url.encode(await sha256(text));
+}
+
+export async function sha256Hex(text: string): Promise<string> {
+  return Array.from(await sha256(text), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
 async function sha256(text: string): Promise<Uint8Array> {
   return new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
 }
@@ -36,6 +44,9 @@ export function threadOwner(id: string): UserHash | null {
 }
 
 export const newMemoryId = (now: number): string => uuidv7({ msecs: now });
+
+/** Not to be guessed: it is the right to write. */
+export const newLeaseId = (): string => crypto.randomUUID();
 
 /** A name for one write of an entry: no two writes share one, not even after a delete. */
 export const newVersion = (): string => uuidv7();

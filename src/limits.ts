@@ -21,6 +21,16 @@ export const limits = {
   k: 100,
   page: 1000,
   ttlMs: 10 * 365 * 24 * 60 * 60 * 1000,
+  namespace: 256,
+  /** The name of a provider's model. */
+  model: 256,
+  leaseMs: 10 * 60 * 1000,
+  waitMs: 60 * 1000,
+  regions: 1000,
+  /** Characters of a caller's own hash. */
+  promptHash: 128,
+  /** Tokens of one prompt or report. */
+  tokens: 1_000_000_000,
   /** A request body. An append may hold 16 MiB of messages; the rest is room for what is around them. */
   body: 16 * 1024 * 1024 + 64 * 1024,
   /** What a page of messages or entries carries at most before it is cut short; one item always goes out. RPC moves 32 MiB. */

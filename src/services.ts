@@ -24,5 +24,8 @@ export type Services = Ports & {
   userMemory: (owner: UserHash) => Remote<UserMemory>;
   /** Answers a request for a file of ours from the static assets. */
   asset: (request: Request) => Promise<Response>;
+  /** The shard that a key of the registry lives in. */
   promptCache: (key: string) => Promise<Remote<PromptCache>>;
+  /** The one object that counts a namespace's usage. */
+  promptCacheUsage: (namespace: string) => Promise<Remote<PromptCache>>;
 };

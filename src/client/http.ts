@@ -8,6 +8,8 @@ export type CairnOptions = {
   token: string;
   /** The fetch to call with, as `(request) => env.CAIRN.fetch(request)`; the global one unless set. */
   fetch?: (request: Request) => Promise<Response>;
+  /** Keeps this app's registry entries apart from those of others with the same token: to 256 bytes of ASCII. */
+  namespace?: string;
 };
 
 /** A failure that Cairn answered with: its code, its message, and where in the request it lies. */
@@ -67,6 +69,7 @@ export class CairnHttp {
       for (const value of [given].flat())
         if (value !== undefined) url.searchParams.append(name, String(value));
     const headers = new Headers({ Authorization: `Bearer ${this.#options.token}` });
+    if (this.#options.namespace !== undefined) headers.set("Cairn-Namespace", this.#options.namespace);
     if (json !== undefined) headers.set("Content-Type", "application/json");
     const send = this.#options.fetch ?? ((request: Request) => fetch(request));
     return send(

@@ -1,5 +1,6 @@
 import type { z } from "@hono/zod-openapi";
 import type { EntryList, WrittenEntry } from "../schema/entry.ts";
+import type { ReportBody, ResolveAnswer, ResolveBody, Stats } from "../schema/prompt-cache.ts";
 import type { Memory, MemoryKind, MemoryList, RememberBody } from "../schema/memory.ts";
 import type { RecallAnswer, RecallBody } from "../schema/recall.ts";
 import type {
@@ -29,8 +30,15 @@ export {
 export type { AiMessage, AnyMessage, ContentPart } from "../conversation/message.ts";
 export { sanitizeConversation } from "../conversation/sanitize.ts";
 export type { Memory, MemoryKind, Message, RecallAnswer, RecallBody, RememberBody, Thread };
+export type { ReportBody, ResolveAnswer, ResolveBody, Stats };
 
 type Page = { limit?: number; cursor?: string };
+
+/** A value, the lease to create it, or word that another creates it and your wait ran out. Times are milliseconds. */
+export type LeaseAnswer<T = unknown> =
+  | { status: "hit"; value: T; version: string; expiresAt?: number }
+  | { status: "lease"; lease: { id: string; expiresAt: number } }
+  | { status: "wait"; retryAfterMs: number };
 
 /**
  * A client of one Cairn. Methods reject with `CairnError`; a `get` of what is not there is null.
@@ -98,10 +106,33 @@ export function cairn(options: CairnOptions) {
       set: (
         key: string,
         value: unknown,
-        query: { ttlSeconds?: number } = {},
+        query: { ttlSeconds?: number; lease?: string } = {},
       ): Promise<z.infer<typeof WrittenEntry>> =>
         http.send({ method: "PUT", path: ["cache", key], query, json: value }),
-      forget: (key: string): Promise<void> => http.send({ method: "DELETE", path: ["cache", key] }),
+      /** The value, which is then gone: of callers at once, one gets it. */
+      take: <T = unknown>(key: string): Promise<T | null> =>
+        http.find({ method: "POST", path: ["cache", key, "take"] }),
+      /** With `lease` you are the one to create the value: `set` it with `lease: lease.id`, or `release` it. */
+      lease: <T = unknown>(
+        key: string,
+        request: { leaseMs: number; waitMs?: number },
+      ): Promise<LeaseAnswer<T>> =>
+        http.send({ method: "POST", path: ["cache", key, "lease"], json: request }),
+      release: (key: string, id: string): Promise<void> =>
+        http.send({ method: "DELETE", path: ["cache", key, "lease"], query: { id } }),
+      /** With `version`, forgets that one only, and never a newer one. */
+      forget: (key: string, query: { version?: string } = {}): Promise<void> =>
+        http.send({ method: "DELETE", path: ["cache", key], query }),
+    },
+    promptCache: {
+      /** What to do to have these regions cached by their provider: see `status`. */
+      resolve: (request: ResolveBody): Promise<ResolveAnswer> =>
+        http.send({ method: "POST", path: ["prompt-cache", "resolve"], json: request }),
+      /** Counts what the provider said of one call. */
+      report: (usage: ReportBody): Promise<void> =>
+        http.send({ method: "POST", path: ["prompt-cache", "report"], json: usage }),
+      stats: (query: Page & { from?: number; to?: number; model?: string } = {}): Promise<Stats> =>
+        http.send({ method: "GET", path: ["prompt-cache", "stats"], query }),
     },
   };
 }

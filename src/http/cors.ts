@@ -8,7 +8,14 @@ export const configuredCors = createMiddleware<AppEnv>(async function configured
   if (corsOrigins.length === 0) return next();
   return cors({
     origin: corsOrigins.includes("*") ? "*" : [...corsOrigins],
-    exposeHeaders: ["ETag", "X-Request-Id", "Retry-After", "Server-Timing"],
+    exposeHeaders: [
+      "ETag",
+      "X-Request-Id",
+      "Retry-After",
+      "Server-Timing",
+      "Cairn-Lease",
+      "Cairn-Lease-Expires",
+    ],
     maxAge: 600,
   })(c, next);
 });

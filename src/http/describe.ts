@@ -22,6 +22,12 @@ export const anyJson = {
   content: { "application/json": { schema: { description: "Any JSON value, to 1 MiB." } } },
 };
 
+/** For a POST that says all in its path: it may carry an empty object, and a field is a mistake that is named. */
+export const noBody = {
+  required: false,
+  content: { "application/json": { schema: z.strictObject({}) } },
+};
+
 export const nothing = (description: string) => ({ description });
 
 /** Demands a token with this scope, and says so in the document. */

@@ -1,67 +1,159 @@
 import { createRoute } from "@hono/zod-openapi";
 import { wrapTime } from "hono/timing";
+import type { Entry } from "../../durable-objects/entry-store.ts";
 import { fail } from "../errors.ts";
-import { anyJson, failures, json, nothing, scoped } from "../http/describe.ts";
+import { anyJson, body, failures, json, noBody, nothing, scoped } from "../http/describe.ts";
 import { Refusal, unwrap } from "../http/failure.ts";
 import { jsonValue } from "../http/json-body.ts";
+import { namespace } from "../http/namespace.ts";
 import { rawJson } from "../http/raw-json.ts";
+import type { JsonPieces } from "../json-pieces.ts";
 import { newRouter } from "../http/router.ts";
+import { answered } from "../prompt-cache/held.ts";
+import { keyIn } from "../prompt-cache/keys.ts";
 import { noQuery } from "../schema/bounds.ts";
 import { cachePath, EntryValue, SetCacheQuery, WrittenEntry } from "../schema/entry.ts";
+import {
+  DeleteCacheQuery,
+  GetCacheQuery,
+  LeaseAnswer,
+  LeaseBody,
+  namespaceHeader,
+  ReleaseQuery,
+} from "../schema/prompt-cache.ts";
+
+const shared = { tags: ["prompt-cache registry"], ...scoped("cache") };
+const request = { params: cachePath, headers: namespaceHeader };
 
 const get = createRoute({
   method: "get",
   path: "/v1/cache/{key}",
-  summary: "Get a registry entry's value",
-  tags: ["prompt-cache registry"],
-  ...scoped("cache"),
-  request: { params: cachePath, query: noQuery },
-  responses: { 200: json(EntryValue, "The value, with its version as ETag."), ...failures },
+  summary: "Get a registry entry's value, or the lease to create it",
+  ...shared,
+  request: { ...request, query: GetCacheQuery },
+  responses: {
+    200: json(EntryValue, "The value, with its version as ETag."),
+    404: {
+      ...failures.default,
+      description: "There is none. With `lease`, you are to create it: see `Cairn-Lease`.",
+      headers: {
+        "Cairn-Lease": { schema: { type: "string" }, description: "The lease's id, for the PUT." },
+        "Cairn-Lease-Expires": { schema: { type: "integer" }, description: "Milliseconds since the epoch." },
+      },
+    },
+    409: {
+      ...failures.default,
+      description: "Another creates it, and your wait ran out.",
+      headers: { "Retry-After": { schema: { type: "integer" }, description: "Seconds." } },
+    },
+    ...failures,
+  },
 });
 
 const set = createRoute({
   method: "put",
   path: "/v1/cache/{key}",
   summary: "Set a registry entry: its value and its expiry",
-  tags: ["prompt-cache registry"],
-  ...scoped("cache"),
-  request: { params: cachePath, query: SetCacheQuery, body: anyJson },
-  responses: { 200: json(WrittenEntry, "It is stored."), ...failures },
+  ...shared,
+  request: { ...request, query: SetCacheQuery, body: anyJson },
+  responses: { 200: json(WrittenEntry, "It is stored, and all who waited for it have it."), ...failures },
 });
 
 const forget = createRoute({
   method: "delete",
   path: "/v1/cache/{key}",
-  summary: "Forget a registry entry",
-  tags: ["prompt-cache registry"],
-  ...scoped("cache"),
-  request: { params: cachePath, query: noQuery },
+  summary: "Forget a registry entry and its lease, or one version of it",
+  ...shared,
+  request: { ...request, query: DeleteCacheQuery },
   responses: { 204: nothing("It is gone, or was never there."), ...failures },
+});
+
+const take = createRoute({
+  method: "post",
+  path: "/v1/cache/{key}/take",
+  summary: "Get a registry entry's value and forget it, in one step",
+  ...shared,
+  request: { ...request, query: noQuery, body: noBody },
+  responses: { 200: json(EntryValue, "The value, which nobody else gets."), ...failures },
+});
+
+const lease = createRoute({
+  method: "post",
+  path: "/v1/cache/{key}/lease",
+  summary: "Get a registry entry, the lease to create it, or wait for who does",
+  ...shared,
+  request: { ...request, query: noQuery, body: body(LeaseBody) },
+  responses: { 200: json(LeaseAnswer, "What you have got, in `status`."), ...failures },
+});
+
+const release = createRoute({
+  method: "delete",
+  path: "/v1/cache/{key}/lease",
+  summary: "Give a lease back; the next who waits gets it",
+  ...shared,
+  request: { ...request, query: ReleaseQuery },
+  responses: { 204: nothing("It is not current, or never was."), ...failures },
 });
 
 export const cache = newRouter()
   .openapi(get, async (c) => {
-    const key = namespaced(c.var.caller.user, c.req.valid("param").key);
+    const key = keyIn(namespace(c), c.req.valid("param").key);
+    const { lease: leaseMs, wait: waitMs = 0 } = c.req.valid("query");
     const shard = await c.var.services.promptCache(key);
-    const entry = await wrapTime(c, "object", shard.get(key));
-    if (entry === null) throw new Refusal(fail("not_found"));
-    return rawJson(c, [entry.value], { ETag: `"${entry.version}"` });
+    if (leaseMs === undefined) return valueOf(c, await wrapTime(c, "object", shard.get(key)));
+    const answer = await wrapTime(c, "object", answered(shard.lease({ key, leaseMs, waitMs })));
+    if (answer.status === "hit") return valueOf(c, answer.entry);
+    if (answer.status === "lease") {
+      c.header("Cairn-Lease", answer.lease.id);
+      c.header("Cairn-Lease-Expires", String(answer.lease.expiresAt));
+      throw new Refusal(
+        fail("not_found", { message: "There is no value: you hold the lease to create it." }),
+      );
+    }
+    c.header("Retry-After", String(Math.ceil(answer.retryAfterMs / 1000)));
+    throw new Refusal(fail("lease_held"));
   })
   .openapi(set, async (c) => {
-    const key = namespaced(c.var.caller.user, c.req.valid("param").key);
-    const { ttlSeconds } = c.req.valid("query");
+    const key = keyIn(namespace(c), c.req.valid("param").key);
+    const { ttlSeconds, lease: leaseId } = c.req.valid("query");
     const value = await jsonValue(c);
     const shard = await c.var.services.promptCache(key);
     const write = { key, value, ttlMs: ttlSeconds === undefined ? null : ttlSeconds * 1000 };
-    const written = unwrap(await wrapTime(c, "object", shard.set(write)));
+    const written = unwrap(await wrapTime(c, "object", shard.set(write, leaseId)));
     return c.json(written, 200, { ETag: `"${written.version}"` });
   })
   .openapi(forget, async (c) => {
-    const key = namespaced(c.var.caller.user, c.req.valid("param").key);
+    const key = keyIn(namespace(c), c.req.valid("param").key);
     const shard = await c.var.services.promptCache(key);
-    await wrapTime(c, "object", shard.forget(key));
+    await wrapTime(c, "object", shard.forget(key, c.req.valid("query").version));
+    return c.body(null, 204);
+  })
+  .openapi(take, async (c) => {
+    const key = keyIn(namespace(c), c.req.valid("param").key);
+    const shard = await c.var.services.promptCache(key);
+    return valueOf(c, await wrapTime(c, "object", shard.take(key)));
+  })
+  .openapi(lease, async (c) => {
+    const key = keyIn(namespace(c), c.req.valid("param").key);
+    const { leaseMs, waitMs = 0 } = c.req.valid("json");
+    const shard = await c.var.services.promptCache(key);
+    const answer = await wrapTime(c, "object", answered(shard.lease({ key, leaseMs, waitMs })));
+    return rawJson<LeaseAnswer>(c, answer.status === "hit" ? hitOf(answer.entry) : [JSON.stringify(answer)]);
+  })
+  .openapi(release, async (c) => {
+    const key = keyIn(namespace(c), c.req.valid("param").key);
+    const shard = await c.var.services.promptCache(key);
+    await wrapTime(c, "object", shard.release(key, c.req.valid("query").id));
     return c.body(null, 204);
   });
 
-/** One user's token never reads or spoils what another's, or the app's own (`*`), has cached. */
-const namespaced = (user: string, key: string): string => `${encodeURIComponent(user)}/${key}`;
+function valueOf(c: Parameters<typeof rawJson>[0], entry: Entry | null) {
+  if (entry === null) throw new Refusal(fail("not_found"));
+  return rawJson<EntryValue>(c, [entry.value], { ETag: `"${entry.version}"` });
+}
+
+const hitOf = ({ value, version, expiresAt }: Entry): JsonPieces => [
+  `{"status":"hit","value":`,
+  value,
+  `,"version":${JSON.stringify(version)}${expiresAt === null ? "" : `,"expiresAt":${expiresAt}`}}`,
+];

@@ -30,6 +30,14 @@ export const wholeNumber = ({ min, max, code }: { min: number; max: number; code
     )
     .openapi({ type: "integer", minimum: min, maximum: max });
 
+/** The same, as a number in a body. */
+export const boundedInt = ({ min, max, code }: { min: number; max: number; code: ErrorCode }) =>
+  z
+    .int()
+    .min(min)
+    .refine((n) => n <= max, breaks(code, `is larger than ${count(max)}`))
+    .openapi({ minimum: min, maximum: max });
+
 /** A query parameter that may be given several times. */
 export const several = <T extends z.ZodType>(one: T, max: number) =>
   z

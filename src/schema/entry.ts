@@ -22,6 +22,7 @@ export const entryPath = userPath.extend({ key });
 
 /** The body of an entry is its JSON value itself. */
 export const EntryValue = anyJson.openapi("EntryValue");
+export type EntryValue = z.infer<typeof EntryValue>;
 
 const yes = z.enum(["true", "false"]).optional();
 
@@ -76,6 +77,10 @@ export const SetCacheQuery = z.strictObject({
   ttlSeconds: wholeNumber({ min: 1, max: limits.ttlMs / 1000, code: "ttl_too_long" })
     .optional()
     .openapi({ description: "Alive for this many seconds; for ever unless set.", example: 300 }),
+  lease: z
+    .string()
+    .optional()
+    .openapi({ description: "A lease's id: the value is taken only while that lease is current." }),
 });
 
 export const WrittenEntry = z

@@ -1,4 +1,6 @@
-import { afterEach, expect, it } from "vitest";
+import fc from "fast-check";
+import { afterEach, describe, expect, it } from "vitest";
+import { keyIn, namespaceOf } from "../../src/prompt-cache/keys.ts";
 import { call } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
 
@@ -34,4 +36,117 @@ it.each(["0", "-1", "0.5", "x"])("refuses a time to live of %s seconds", async (
   const answer = await call(`${at(newKey())}?ttlSeconds=${ttl}`, { method: "PUT", json: 1 });
   expect(answer.status).toBe(400);
   expect(answer.body.error.details[0].path).toBe("query.ttlSeconds");
+});
+
+describe("take", () => {
+  it("answers the value, byte for byte, and forgets it", async () => {
+    const key = newKey();
+    const raw = '{"n": 12345678901234567890}';
+    const written = await call(at(key), { method: "PUT", raw });
+    const taken = await call(`${at(key)}/take`, { method: "POST" });
+    expect(taken.status).toBe(200);
+    expect(taken.text).toBe(raw);
+    expect(taken.headers.get("ETag")).toBe(`"${written.body.version}"`);
+    expect((await call(at(key))).status).toBe(404);
+  });
+
+  it("answers 404 for what is not there, has expired or was taken", async () => {
+    const key = newKey();
+    const take = () => call(`${at(key)}/take`, { json: {} });
+    expect((await take()).body.error.code).toBe("not_found");
+    await call(`${at(key)}?ttlSeconds=1`, { method: "PUT", json: 1 });
+    control.clockAhead = 1_500;
+    expect((await take()).status).toBe(404);
+    await call(at(key), { method: "PUT", json: 1 });
+    expect((await take()).status).toBe(200);
+    expect((await take()).status).toBe(404);
+  });
+
+  it("lets one of concurrent takers win, with any value", async () => {
+    for (const value of [{ run: 1 }, null]) {
+      const key = newKey();
+      await call(at(key), { method: "PUT", json: value });
+      const takers = Array.from({ length: 20 }, () => call(`${at(key)}/take`, { method: "POST" }));
+      const statuses = (await Promise.all(takers)).map(({ status }) => status);
+      expect(statuses.filter((status) => status === 200)).toHaveLength(1);
+      expect(statuses.filter((status) => status === 404)).toHaveLength(19);
+    }
+  });
+});
+
+describe("a delete of one version", () => {
+  it("drops that version", async () => {
+    const key = newKey();
+    const { version } = (await call(at(key), { method: "PUT", json: 1 })).body;
+    expect((await call(`${at(key)}?version=${version}`, { method: "DELETE" })).status).toBe(204);
+    expect((await call(at(key))).status).toBe(404);
+  });
+
+  it("does not drop a newer one", async () => {
+    const key = newKey();
+    const { version } = (await call(at(key), { method: "PUT", json: "old" })).body;
+    await call(at(key), { method: "PUT", json: "new" });
+    expect((await call(`${at(key)}?version=${version}`, { method: "DELETE" })).status).toBe(204);
+    expect((await call(at(key))).body).toBe("new");
+  });
+});
+
+describe("namespaces", () => {
+  const named = (name: string) => ({ headers: { "Cairn-Namespace": name } });
+
+  it("keep apart two apps with one token, and both from none", async () => {
+    const key = newKey();
+    await call(at(key), { method: "PUT", json: "none" });
+    for (const app of ["one", "two"]) {
+      expect((await call(at(key), named(app))).status).toBe(404);
+      await call(at(key), { method: "PUT", json: app, ...named(app) });
+    }
+    for (const app of ["one", "two"]) expect((await call(at(key), named(app))).body).toBe(app);
+    expect((await call(at(key))).body).toBe("none");
+    await call(`${at(key)}/take`, { method: "POST", ...named("one") });
+    await call(at(key), { method: "DELETE", ...named("two") });
+    expect((await call(at(key))).body).toBe("none");
+  });
+
+  it("cannot be made to look like one another", () => {
+    const part = fc.string({
+      minLength: 1,
+      maxLength: 6,
+      unit: fc.constantFrom("a", ":", "/", "%", "3", "A", "*"),
+    });
+    const whole = fc.tuple(part, fc.option(part, { nil: undefined }), part);
+    fc.assert(
+      fc.property(whole, whole, (a, b) => {
+        const name = ([user, app, key]: typeof a) => keyIn(namespaceOf(user, app), key);
+        expect(name(a) === name(b)).toBe(JSON.stringify(a) === JSON.stringify(b));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it.each(["", "caf\u00e9", "a\tb"])("are not named %o", async (name) => {
+    const answer = await call(at(newKey()), named(name));
+    expect(answer.status).toBe(400);
+    expect(answer.body.error.details[0].path).toBe("header.Cairn-Namespace");
+  });
+
+  it("are a header of every operation of the registry in the document", async () => {
+    const { paths } = (await call("/openapi.json")).body;
+    const registry = Object.entries<Record<string, { parameters: { name: string; in: string }[] }>>(
+      paths,
+    ).filter(([path]) => /^\/v1\/(cache|prompt-cache)\//.test(path));
+    expect(registry).toHaveLength(6);
+    for (const operation of registry.flatMap(([, methods]) => Object.values(methods)))
+      expect(operation.parameters).toContainEqual(
+        expect.objectContaining({ name: "Cairn-Namespace", in: "header" }),
+      );
+  });
+});
+
+it("takes a key that ends like one of its own paths", async () => {
+  for (const key of ["a/lease", "a/take", "lease", "take"]) {
+    const own = `${newKey()}/${key}`;
+    await call(at(own), { method: "PUT", json: key });
+    expect((await call(at(own))).body).toBe(key);
+  }
 });

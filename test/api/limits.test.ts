@@ -23,6 +23,19 @@ const message = (bytes: number) => {
   const around = JSON.stringify({ role: "user", content: "" }).length;
   return { role: "user", content: wide(bytes - around) };
 };
+const HOUR = 3_600_000;
+const lease = (json: object) => call(`/v1/cache/${crypto.randomUUID()}/lease`, { json });
+async function getCached(query: string): Promise<Answer> {
+  const path = `/v1/cache/${crypto.randomUUID()}`;
+  await call(path, { method: "PUT", json: 1 });
+  return call(`${path}?${query}`);
+}
+const resolve = (more: object) =>
+  call("/v1/prompt-cache/resolve", { json: { provider: "openai", model: "m", hash: "h", ...more } });
+const report = (cachedInputTokens: number) =>
+  call("/v1/prompt-cache/report", {
+    json: { provider: "openai", model: "m", cachedInputTokens, uncachedInputTokens: 0 },
+  });
 const tags = (n: number) => Array.from({ length: n }, (_, i) => `tag ${i}`);
 const ofBytes = (bytes: number) => ({ a: jsonString(bytes - '{"a":}'.length) });
 
@@ -126,7 +139,77 @@ describe.each<Limit>([
     at: () => call("/v1/users/u/kv?limit=1000"),
     past: () => call("/v1/users/u/kv?limit=1001"),
   },
-])("$code", ({ code, status, path, at, past }) => {
+  {
+    code: "namespace_too_long",
+    status: 400,
+    path: "header.Cairn-Namespace",
+    at: () => call("/v1/prompt-cache/stats", { headers: { "Cairn-Namespace": "x".repeat(256) } }),
+    past: () => call("/v1/prompt-cache/stats", { headers: { "Cairn-Namespace": "x".repeat(257) } }),
+  },
+  {
+    code: "lease_too_long",
+    status: 400,
+    path: "body.leaseMs",
+    at: () => lease({ leaseMs: 600_000 }),
+    past: () => lease({ leaseMs: 600_001 }),
+  },
+  {
+    code: "wait_too_long",
+    status: 400,
+    path: "body.waitMs",
+    at: () => lease({ leaseMs: 1, waitMs: 60_000 }),
+    past: () => lease({ leaseMs: 1, waitMs: 60_001 }),
+  },
+  {
+    code: "lease_too_long",
+    status: 400,
+    path: "query.lease",
+    at: () => getCached("lease=600000"),
+    past: () => getCached("lease=600001"),
+  },
+  {
+    code: "wait_too_long",
+    status: 400,
+    path: "query.wait",
+    at: () => getCached("lease=1&wait=60000"),
+    past: () => getCached("lease=1&wait=60001"),
+  },
+  {
+    code: "model_too_long",
+    status: 400,
+    path: "body.model",
+    at: () => resolve({ provider: "google", model: wide(256) }),
+    past: () => resolve({ model: wide(257) }),
+  },
+  {
+    code: "hash_too_long",
+    status: 400,
+    path: "body.hash",
+    at: () => resolve({ provider: "google", hash: "f".repeat(128) }),
+    past: () => resolve({ hash: "f".repeat(129) }),
+  },
+  {
+    code: "too_many_regions",
+    status: 400,
+    path: "body.regions",
+    at: () => resolve({ hash: undefined, regions: tags(1000) }),
+    past: () => resolve({ hash: undefined, regions: tags(1001) }),
+  },
+  {
+    code: "ttl_too_long",
+    status: 400,
+    path: "body.ttl",
+    at: () => resolve({ ttl: `${limits.ttlMs / HOUR}h` }),
+    past: () => resolve({ ttl: `${limits.ttlMs / 1000 + 1}s` }),
+  },
+  {
+    code: "too_many_tokens",
+    status: 400,
+    path: "body.cachedInputTokens",
+    at: () => report(1_000_000_000),
+    past: () => report(1_000_000_001),
+  },
+])("$code of $path", ({ code, status, path, at, past }) => {
   it("is not said at the limit", async () => {
     expect((await at()).status).toBeLessThan(300);
   });

@@ -1,0 +1,43 @@
+import { newLeaseId } from "../../src/ids.ts";
+import { Expired } from "../expired.ts";
+
+/** The right to create a key's value, until `expiresAt` (milliseconds since the epoch). */
+export type Lease = { id: string; expiresAt: number };
+
+/** The leases of an object, in SQLite, so that an eviction takes nobody's. A lease is current while `now < expiresAt`. */
+export class LeaseStore {
+  readonly expired: Expired;
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+    this.expired = new Expired(sql, "leases");
+  }
+
+  current(key: string, now: number): Lease | null {
+    const [row] = this.#sql
+      .exec<{
+        id: string;
+        expires_at: number;
+      }>("SELECT id, expires_at FROM leases WHERE key = ? AND expires_at > ?", key, now)
+      .toArray();
+    return row === undefined ? null : { id: row.id, expiresAt: row.expires_at };
+  }
+
+  /** A new lease, in the place of whatever there was. */
+  grant(key: string, leaseMs: number, now: number): Lease {
+    const lease = { id: newLeaseId(), expiresAt: now + leaseMs };
+    this.#sql.exec(
+      `INSERT INTO leases (key, id, expires_at) VALUES (?1, ?2, ?3)
+       ON CONFLICT (key) DO UPDATE SET id = ?2, expires_at = ?3`,
+      key,
+      lease.id,
+      lease.expiresAt,
+    );
+    return lease;
+  }
+
+  end(key: string): void {
+    this.#sql.exec("DELETE FROM leases WHERE key = ?", key);
+  }
+}

@@ -1,0 +1,41 @@
+import { Expired } from "../expired.ts";
+import { type PrefixUse, usedAgain } from "../../src/prompt-cache/anthropic.ts";
+
+/** When the prefixes of prompts were last sent, and how long the provider keeps them. One ledger a (namespace, model). */
+export class PrefixLedger {
+  readonly expired: Expired;
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+    this.expired = new Expired(sql, "warm_prefixes");
+  }
+
+  /** Notes a use of these prefixes. Answers what was known of each before it, or null. */
+  use(ledger: string, hashes: readonly string[], use: PrefixUse): (PrefixUse | null)[] {
+    return hashes.map((hash) => {
+      const before = this.#find(ledger, hash);
+      const after = usedAgain(before, use);
+      this.#sql.exec(
+        `INSERT INTO warm_prefixes (ledger, hash, lifetime_ms, last_used_at, expires_at) VALUES (?1, ?2, ?3, ?4, ?5)
+         ON CONFLICT (ledger, hash) DO UPDATE SET lifetime_ms = ?3, last_used_at = ?4, expires_at = ?5`,
+        ledger,
+        hash,
+        after.lifetimeMs,
+        after.usedAt,
+        after.usedAt + after.lifetimeMs,
+      );
+      return before;
+    });
+  }
+
+  #find(ledger: string, hash: string): PrefixUse | null {
+    const [row] = this.#sql
+      .exec<{
+        lifetime_ms: number;
+        last_used_at: number;
+      }>("SELECT lifetime_ms, last_used_at FROM warm_prefixes WHERE ledger = ? AND hash = ?", ledger, hash)
+      .toArray();
+    return row === undefined ? null : { lifetimeMs: row.lifetime_ms, usedAt: row.last_used_at };
+  }
+}

@@ -1,0 +1,79 @@
+import type { Provider } from "../../src/schema/prompt-cache.ts";
+import { Expired } from "../expired.ts";
+
+/** `hour` is its first millisecond. */
+export type Usage = {
+  provider: Provider;
+  model: string;
+  hour: number;
+  calls: number;
+  cachedInputTokens: number;
+  uncachedInputTokens: number;
+};
+/** Hours between these two, both inclusive, of all models or of one. */
+export type UsageRange = { from: number; to: number; model?: string };
+export type UsagePage = UsageRange & { after?: UsageKey; limit: number };
+/** The sort key. */
+export type UsageKey = readonly [hour: number, provider: string, model: string];
+export type UsageSums = Pick<Usage, "calls" | "cachedInputTokens" | "uncachedInputTokens">;
+
+const IN_RANGE = "hour BETWEEN ?1 AND ?2 AND (?3 IS NULL OR model = ?3)";
+
+/** What the providers counted, by hour, provider and model. */
+export class UsageStore {
+  readonly expired: Expired;
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+    this.expired = new Expired(sql, "usage");
+  }
+
+  add(usage: Usage, expiresAt: number): void {
+    this.#sql.exec(
+      `INSERT INTO usage (hour, provider, model, calls, cached_input_tokens, uncached_input_tokens, expires_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?)
+       ON CONFLICT (hour, provider, model) DO UPDATE SET
+         calls = calls + excluded.calls,
+         cached_input_tokens = cached_input_tokens + excluded.cached_input_tokens,
+         uncached_input_tokens = uncached_input_tokens + excluded.uncached_input_tokens`,
+      usage.hour,
+      usage.provider,
+      usage.model,
+      usage.calls,
+      usage.cachedInputTokens,
+      usage.uncachedInputTokens,
+      expiresAt,
+    );
+  }
+
+  /** By hour, then provider and model. */
+  list({ from, to, model, after, limit }: UsagePage): Usage[] {
+    return this.#sql
+      .exec<Usage>(
+        `SELECT provider, model, hour, calls, cached_input_tokens AS cachedInputTokens,
+           uncached_input_tokens AS uncachedInputTokens
+         FROM usage WHERE ${IN_RANGE} AND (hour, provider, model) > (?4, ?5, ?6)
+         ORDER BY hour, provider, model LIMIT ?7`,
+        from,
+        to,
+        model ?? null,
+        ...(after ?? [-1, "", ""]),
+        limit,
+      )
+      .toArray();
+  }
+
+  sums({ from, to, model }: UsageRange): UsageSums {
+    return this.#sql
+      .exec<UsageSums>(
+        `SELECT COALESCE(SUM(calls), 0) AS calls, COALESCE(SUM(cached_input_tokens), 0) AS cachedInputTokens,
+           COALESCE(SUM(uncached_input_tokens), 0) AS uncachedInputTokens
+         FROM usage WHERE ${IN_RANGE}`,
+        from,
+        to,
+        model ?? null,
+      )
+      .one();
+  }
+}

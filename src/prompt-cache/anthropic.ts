@@ -1,0 +1,39 @@
+import type { Breakpoint } from "../schema/prompt-cache.ts";
+
+/** A use of a prefix, and how long the provider keeps it from then on. */
+export type PrefixUse = { usedAt: number; lifetimeMs: number };
+
+const FIVE_MINUTES_MS = 5 * 60_000;
+const HOUR_MS = 60 * 60_000;
+
+/** The provider knows two lifetimes; an hour has to be asked for. */
+export const lifetimeMs = (ttlMs: number | undefined): number =>
+  ttlMs !== undefined && ttlMs >= HOUR_MS ? HOUR_MS : FIVE_MINUTES_MS;
+
+const isWarm = ({ usedAt, lifetimeMs: lives }: PrefixUse, now: number): boolean => now < usedAt + lives;
+
+/** A use refreshes what is warm, for the lifetime it was written with; what is cold is written anew. */
+export const usedAgain = (before: PrefixUse | null, use: PrefixUse): PrefixUse =>
+  before !== null && isWarm(before, use.usedAt)
+    ? { usedAt: use.usedAt, lifetimeMs: Math.max(before.lifetimeMs, use.lifetimeMs) }
+    : use;
+
+/** What to expect of each prefix at `now`, going by its use before, if there was one. */
+export const breakpoints = (
+  hashes: readonly string[],
+  before: readonly (PrefixUse | null)[],
+  now: number,
+): Breakpoint[] =>
+  hashes.map((prefixHash, index) => {
+    const last = before[index] ?? null;
+    // A cold one is told without its past: whether that is still on record depends on when the alarm swept.
+    return last === null || !isWarm(last, now)
+      ? { index, prefixHash, likelyWarm: false }
+      : {
+          index,
+          prefixHash,
+          likelyWarm: true,
+          lastUsedAt: last.usedAt,
+          expiresAt: last.usedAt + last.lifetimeMs,
+        };
+  });

@@ -1,0 +1,263 @@
+import { z } from "@hono/zod-openapi";
+import { limits } from "../limits.ts";
+import { DURATION, durationMs } from "../prompt-cache/duration.ts";
+import {
+  anyJson,
+  anyJsonDocument,
+  boundedInt,
+  breaks,
+  cursor,
+  type Json,
+  pageLimit,
+  text,
+  timestamp,
+  wholeNumber,
+} from "./bounds.ts";
+
+export const namespaceHeader = z.object({
+  "Cairn-Namespace": text(limits.namespace, "namespace_too_long")
+    // What a header carries unchanged through every proxy and library.
+    .refine((name) => /^[\x20-\x7e]*$/.test(name), "holds characters other than printable ASCII")
+    .optional()
+    .openapi({
+      description: "Keeps apps apart that share a token: any name of yours, to 256 bytes of printable ASCII.",
+      example: "support-bot",
+    }),
+});
+
+const leaseMs = boundedInt({ min: 1, max: limits.leaseMs, code: "lease_too_long" });
+const waitMs = boundedInt({ min: 0, max: limits.waitMs, code: "wait_too_long" });
+
+export const GetCacheQuery = z
+  .strictObject({
+    lease: wholeNumber({ min: 1, max: limits.leaseMs, code: "lease_too_long" }).optional().openapi({
+      description:
+        "On a miss, takes the lease to create the value, for this many milliseconds: 404 with `Cairn-Lease` and `Cairn-Lease-Expires`.",
+    }),
+    wait: wholeNumber({ min: 0, max: limits.waitMs, code: "wait_too_long" }).optional().openapi({
+      description:
+        "With `lease`: waits for this many milliseconds while another creates the value; then 409 `lease_held`.",
+    }),
+  })
+  .refine(({ lease, wait }) => wait === undefined || lease !== undefined, {
+    path: ["wait"],
+    error: "goes with `lease`",
+  });
+
+export const DeleteCacheQuery = z.strictObject({
+  version: z
+    .string()
+    .optional()
+    .openapi({ description: "Drops only this version, so that a late delete does not meet a newer value." }),
+});
+
+export const LeaseBody = z
+  .strictObject({
+    leaseMs: leaseMs.openapi({ description: "How long you may take to create the value.", example: 30_000 }),
+    waitMs: waitMs
+      .optional()
+      .openapi({ description: "How long to be held while another creates it; 0 unless set." }),
+  })
+  .openapi("LeaseRequest");
+
+export const ReleaseQuery = z.strictObject({
+  id: z.string().openapi({ description: "The lease's id, as it was handed out." }),
+});
+
+const Lease = z.object({ id: z.string(), expiresAt: timestamp }).openapi("Lease");
+const retryAfterMs = z
+  .int()
+  .openapi({ description: "When the other's lease ends, unless the value is there before." });
+
+export const LeaseAnswer = z
+  .discriminatedUnion("status", [
+    z.object({
+      status: z.literal("hit"),
+      value: anyJson,
+      version: z.string(),
+      expiresAt: timestamp.optional(),
+    }),
+    z.object({ status: z.literal("lease"), lease: Lease }),
+    z.object({ status: z.literal("wait"), retryAfterMs }),
+  ])
+  .openapi("LeaseAnswer");
+export type LeaseAnswer = z.infer<typeof LeaseAnswer>;
+
+export const provider = z.enum(["google", "anthropic", "openai"]).openapi("Provider");
+export type Provider = z.infer<typeof provider>;
+
+const model = text(limits.model, "model_too_long").openapi({ example: "gemini-2.5-pro" });
+const tokens = boundedInt({ min: 0, max: limits.tokens, code: "too_many_tokens" });
+
+/** Anything else is `invalid_duration`, a number too: providers take no plain seconds. */
+const ttl = z
+  .custom<string>(
+    (value) => typeof value === "string" && DURATION.test(value),
+    breaks("invalid_duration", "is no duration as in `3600s`, `30m`, `1h` or `1d`"),
+  )
+  .refine(
+    (value) => (durationMs(value) ?? 0) <= limits.ttlMs,
+    breaks("ttl_too_long", "is longer than 10 years"),
+  )
+  .openapi({ type: "string", pattern: DURATION.source, example: "1h" });
+
+/** Unchecked, since JSON is all that can be in a body; and not copied, since a copy would lose `__proto__`. */
+const region = z.custom<Json>((value) => value !== undefined).openapi(anyJsonDocument);
+
+export const ResolveBody = z
+  .strictObject({
+    provider,
+    model,
+    regions: z
+      .array(region)
+      .min(1)
+      .refine(
+        (list) => list.length <= limits.regions,
+        breaks("too_many_regions", `holds more than ${limits.regions} regions`),
+      )
+      .optional()
+      .openapi({ description: "What is to be cached, in the order of the prompt; hashed by Cairn." }),
+    hash: z
+      .string()
+      .regex(/^[A-Za-z0-9_-]+={0,2}$/, "is neither hex nor base64url")
+      .refine(
+        (value) => value.length <= limits.promptHash,
+        breaks("hash_too_long", `is longer than ${limits.promptHash} characters`),
+      )
+      .optional()
+      .openapi({ description: "Your own hash of it, in the place of `regions`." }),
+    ttl: ttl.optional().openapi({ description: "How long the provider is to keep it." }),
+    minTokens: tokens.optional().openapi({ description: "What the provider caches at least." }),
+    tokens: tokens.optional().openapi({ description: "An estimate of the regions' size." }),
+    leaseMs: leaseMs
+      .optional()
+      .openapi({ description: "How long you may take to create it; 60,000 unless set." }),
+    waitMs: waitMs
+      .optional()
+      .openapi({ description: "How long to be held while another creates it; 0 unless set." }),
+  })
+  .refine(({ regions, hash }) => regions !== undefined || hash !== undefined, {
+    path: ["regions"],
+    error: "is required, or `hash` in its place",
+  })
+  .refine(({ regions, hash }) => regions === undefined || hash === undefined, {
+    path: ["hash"],
+    error: "takes the place of `regions`: give one of them",
+  })
+  .openapi("ResolvePromptCache", {
+    example: {
+      provider: "google",
+      model: "gemini-2.5-pro",
+      regions: ["You are …"],
+      ttl: "1h",
+      waitMs: 10_000,
+    },
+  });
+export type ResolveBody = z.infer<typeof ResolveBody>;
+
+/** What callers store under the key of a resource. */
+export const StoredResource = z.union([
+  z.object({ tooSmall: z.literal(true), expiresAt: z.number() }),
+  z.object({ name: z.string(), expiresAt: z.number() }),
+]);
+
+const Breakpoint = z.object({
+  index: z.int().openapi({ description: "Of the region that the prefix ends with." }),
+  prefixHash: z.string(),
+  likelyWarm: z.boolean().openapi({ description: "It was sent within the provider's lifetime." }),
+  lastUsedAt: timestamp.optional(),
+  expiresAt: timestamp.optional(),
+});
+export type Breakpoint = z.infer<typeof Breakpoint>;
+
+const resource = z.string().openapi({
+  description: "For `/v1/cache/{key}`, where the resource is kept.",
+  example: "prompt-cache:google:…",
+});
+
+export const ResolveAnswer = z
+  .union([
+    z
+      .object({
+        status: z.literal("hit"),
+        key: resource,
+        name: z.string().openapi({ description: "The provider's resource.", example: "cachedContents/1" }),
+        expiresAt: timestamp,
+        version: z.string(),
+      })
+      .openapi({ description: "Use the resource; it lives for 30 s at least." }),
+    z
+      .object({
+        status: z.literal("create"),
+        key: resource,
+        lease: Lease,
+        ttlSeconds: z.int().optional().openapi({ description: "`ttl`, as the PUT takes it." }),
+      })
+      .openapi({
+        description:
+          "You are the one to create the resource. Then `PUT /v1/cache/{key}?lease={id}&ttlSeconds=…` with `{ name, expiresAt }`.",
+      }),
+    z.object({ status: z.literal("wait"), key: resource, retryAfterMs }),
+    z
+      .object({ status: z.literal("too-small"), expiresAt: timestamp.optional() })
+      .openapi({ description: "The provider does not cache so little; known until `expiresAt`." }),
+    z
+      .object({ status: z.literal("stateless"), breakpoints: z.array(Breakpoint) })
+      .openapi({ description: "anthropic: nothing to create; which prefixes are likely cached." }),
+    z
+      .object({ status: z.literal("stateless"), promptCacheKey: z.string().max(64) })
+      .openapi({ description: "openai: nothing to create; the request's `prompt_cache_key`." }),
+  ])
+  .openapi("ResolvedPromptCache");
+export type ResolveAnswer = z.infer<typeof ResolveAnswer>;
+
+export const ReportBody = z
+  .strictObject({
+    provider,
+    model,
+    cachedInputTokens: tokens,
+    uncachedInputTokens: tokens,
+    at: z.int().min(0).optional().openapi({ description: "When the call was made; now unless set." }),
+  })
+  .openapi("ReportUsage");
+export type ReportBody = z.infer<typeof ReportBody>;
+
+const time = wholeNumber({ min: 0, max: 999_999_999_999_999, code: "invalid_request" }).optional();
+
+export const StatsQuery = z.strictObject({
+  from: time.openapi({ description: "From the hour of this time on." }),
+  to: time.openapi({ description: "Up to the hour of this time." }),
+  model: model.optional(),
+  limit: pageLimit(1000),
+  cursor,
+});
+
+const sums = {
+  calls: z.int(),
+  cachedInputTokens: z.int(),
+  uncachedInputTokens: z.int(),
+  hitRate: z.number().min(0).max(1).openapi({ description: "The part of the input that came from a cache." }),
+};
+
+export type StatsQuery = z.infer<typeof StatsQuery>;
+
+export const Stats = z
+  .object({
+    items: z.array(
+      z.object({
+        provider,
+        model: z.string(),
+        hour: timestamp.openapi({ description: "Its start." }),
+        ...sums,
+      }),
+    ),
+    total: z
+      .object({
+        ...sums,
+        tokensSaved: z.int().openapi({ description: "Input that was not processed again." }),
+      })
+      .openapi({ description: "Of the whole range, not of the page." }),
+    cursor: z.string().optional(),
+  })
+  .openapi("PromptCacheStats");
+export type Stats = z.infer<typeof Stats>;
