@@ -237,7 +237,7 @@ it("appends 16 MiB in one call, and gives all of it back in pages", async () => 
   expect((await call(`/v1/threads/${id}/messages`, { json: { messages } })).status).toBe(201);
   const read: unknown[] = [];
   let pages = 0;
-  for (let cursor = ""; ;) {
+  for (let cursor = ""; ; pages++) {
     const { body } = await call(`/v1/threads/${id}/messages?order=oldest${cursor && `&cursor=${cursor}`}`);
     read.push(...body.items.map((item: { message: unknown }) => item.message));
     if (body.cursor === undefined) break;
