@@ -1,0 +1,63 @@
+import { Pool } from "undici";
+import type { Server } from "./servers.ts";
+
+export type Call = { method: "GET" | "PUT" | "POST"; path: string; body?: string; status: number };
+export type Round = { rps: number; latencies: number[]; cpuMs: number | null };
+export type Bounds = { ms: number; calls: number };
+
+/** Calls at a time, each on a connection of its own that is kept. */
+const CONNECTIONS = 16;
+
+/** One server's connections. A call that is answered with another status ends the run. */
+export class Client {
+  readonly server: Server;
+  readonly #pool: Pool;
+  readonly #headers: Record<string, string>;
+
+  constructor(server: Server) {
+    this.server = server;
+    this.#pool = new Pool(server.url.origin, { connections: CONNECTIONS });
+    this.#headers = { authorization: `Bearer ${server.token}` };
+  }
+
+  async call({ method, path, body, status }: Call): Promise<string> {
+    const answer = await this.#pool.request({
+      method,
+      path,
+      headers: body === undefined ? this.#headers : { ...this.#headers, "content-type": "application/json" },
+      ...(body !== undefined && { body }),
+    });
+    const text = await answer.body.text();
+    if (answer.statusCode !== status)
+      throw new Error(`${this.server.name}: ${method} ${path} answered ${answer.statusCode}: ${text}`);
+    return text;
+  }
+
+  /** Makes the calls `next(0)`, `next(1)`, … as fast as they are answered, until one of the bounds. */
+  async run(next: (i: number) => Call, { ms, calls }: Bounds): Promise<Round> {
+    const latencies: number[] = [];
+    let i = 0;
+    const cpuBefore = this.server.cpu();
+    const started = performance.now();
+    const lane = async (): Promise<void> => {
+      while (i < calls && performance.now() - started < ms) {
+        const call = next(i++);
+        const before = performance.now();
+        await this.call(call);
+        latencies.push(performance.now() - before);
+      }
+    };
+    await Promise.all(Array.from({ length: CONNECTIONS }, lane));
+    const seconds = (performance.now() - started) / 1000;
+    const cpuAfter = this.server.cpu();
+    return {
+      rps: latencies.length / seconds,
+      latencies,
+      cpuMs: cpuBefore === null || cpuAfter === null ? null : cpuAfter - cpuBefore,
+    };
+  }
+
+  close(): Promise<void> {
+    return this.#pool.close();
+  }
+}

@@ -1,0 +1,91 @@
+// Cairn and its floor, each in a workerd of its own on loopback, without wrangler's development proxy.
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { stripTypeScriptTypes } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { convertV4MiniflareOptions, Miniflare } from "miniflare";
+import { mintToken } from "../src/auth/token.ts";
+import { serverCpu } from "./cpu.ts";
+
+const root = join(import.meta.dirname, "..");
+const secret = "a secret of the benchmark, of 32 bytes or more";
+const compatibilityDate = /^compatibility_date = "(.+)"$/m.exec(
+  readFileSync(join(root, "wrangler.toml"), "utf8"),
+)?.[1];
+
+export type Server = {
+  name: string;
+  url: URL;
+  token: string;
+  /** Milliseconds of CPU that the server has used so far, or null where the system does not tell. */
+  cpu: () => number | null;
+  stop: () => Promise<void>;
+};
+
+/** As it is deployed: what wrangler builds, over an empty D1 with its migrations. */
+export async function startCairn(): Promise<Server> {
+  const out = mkdtempSync(join(tmpdir(), "cairn-bench-"));
+  const wrangler = join(root, "node_modules/wrangler/bin/wrangler.js");
+  execFileSync(process.execPath, [wrangler, "deploy", "--dry-run", "--outdir", out], {
+    cwd: root,
+    stdio: ["ignore", "ignore", "inherit"],
+    env: { ...process.env, WRANGLER_SEND_METRICS: "false" },
+  });
+  return start("cairn", readFileSync(join(out, "index.js"), "utf8"), {
+    durableObjects: {
+      USER_MEMORY: { className: "UserMemory", useSQLite: true },
+      PROMPT_CACHE: { className: "PromptCache", useSQLite: true },
+    },
+    d1Databases: ["DB"],
+    serviceBindings: { ASSETS: { disk: { path: join(root, "build/assets"), writable: false } } },
+    bindings: { CAIRN_SECRET: secret, CORS_ORIGINS: "" },
+  }).finally(() => rmSync(out, { recursive: true }));
+}
+
+export function startFloor(): Promise<Server> {
+  const source = readFileSync(join(import.meta.dirname, "floor.ts"), "utf8");
+  return start("floor", stripTypeScriptTypes(source), {
+    durableObjects: { OBJECT: { className: "Floor", useSQLite: true } },
+  });
+}
+
+/** On loopback, over empty storage in the system's temporary folder. */
+async function start(name: string, script: string, bindings: object): Promise<Server> {
+  const miniflare = new Miniflare(
+    convertV4MiniflareOptions({
+      name,
+      modules: true,
+      script,
+      compatibilityDate,
+      // Straight to the Worker: miniflare's own entry Worker would cost both the same and hide the difference.
+      unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }],
+      ...bindings,
+    }),
+  );
+  await miniflare.ready;
+  if ("d1Databases" in bindings) await migrate(await miniflare.getD1Database("DB"));
+  return {
+    name,
+    url: await miniflare.unsafeGetDirectURL(name),
+    token: await mintToken(secret, {
+      user: "*",
+      scope: ["read", "write", "cache"],
+      expiresAt: Math.floor(Date.now() / 1000) + 24 * 60 * 60,
+    }),
+    cpu: serverCpu(),
+    stop: () => miniflare.dispose(),
+  };
+}
+
+async function migrate(database: {
+  prepare: (sql: string) => { run: () => Promise<unknown> };
+}): Promise<void> {
+  const folder = join(root, "migrations");
+  for (const file of readdirSync(folder).toSorted()) {
+    // No statement of ours holds a semicolon within itself.
+    const sql = readFileSync(join(folder, file), "utf8").replaceAll(/--.*$/gm, "");
+    for (const statement of sql.split(";"))
+      if (statement.trim() !== "") await database.prepare(statement).run();
+  }
+}

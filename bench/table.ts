@@ -1,0 +1,80 @@
+import type { Round } from "./load.ts";
+import type { Operation } from "./operations.ts";
+
+export type Summary = {
+  name: string;
+  flatAgainst?: string;
+  ratio: number;
+  cairn: Figures;
+  floor: Figures;
+};
+type Figures = { rps: number; p50: number; p99: number; cpuUs: number | null };
+
+export function summary({
+  operation: { name, flatAgainst },
+  cairn,
+  floor,
+}: {
+  operation: Operation;
+  cairn: Round[];
+  floor: Round[];
+}): Summary {
+  return {
+    name,
+    ...(flatAgainst !== undefined && { flatAgainst }),
+    // Each round against the one beside it, so that a slow second of a shared machine hits both.
+    ratio: median(cairn.map(({ rps }, i) => rps / (floor[i]?.rps ?? Number.NaN))),
+    cairn: figures(cairn),
+    floor: figures(floor),
+  };
+}
+
+function figures(rounds: readonly Round[]): Figures {
+  const latencies = rounds.flatMap((round) => round.latencies).toSorted((a, b) => a - b);
+  const cpu = rounds.map(({ cpuMs }) => cpuMs);
+  const cpuMs = cpu.reduce<number>((sum, ms) => sum + (ms ?? 0), 0);
+  return {
+    rps: median(rounds.map(({ rps }) => rps)),
+    p50: quantile(latencies, 0.5),
+    p99: quantile(latencies, 0.99),
+    cpuUs: cpu.includes(null) ? null : (cpuMs * 1000) / latencies.length,
+  };
+}
+
+const quantile = (sorted: readonly number[], q: number): number =>
+  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? Number.NaN;
+const median = (values: readonly number[]): number =>
+  quantile(
+    values.toSorted((a, b) => a - b),
+    0.5,
+  );
+
+const milliseconds = (n: number): string => n.toFixed(1);
+const microseconds = (n: number | null): string => (n === null ? "–" : n.toFixed(0));
+
+/** Prints a table in Markdown, and below it what has to be flat. */
+export function print(rows: readonly Summary[]): void {
+  const lines = [
+    "| operation | cairn rps | floor rps | ratio | cairn p50 / p99 ms | floor p50 / p99 ms | cairn CPU µs | floor CPU µs |",
+    "| --- | --- | --- | --- | --- | --- | --- | --- |",
+    ...rows.map(({ name, ratio, cairn, floor }) =>
+      [
+        `| ${name}`,
+        cairn.rps.toFixed(0),
+        floor.rps.toFixed(0),
+        ratio.toFixed(2),
+        `${milliseconds(cairn.p50)} / ${milliseconds(cairn.p99)}`,
+        `${milliseconds(floor.p50)} / ${milliseconds(floor.p99)}`,
+        microseconds(cairn.cpuUs),
+        `${microseconds(floor.cpuUs)} |`,
+      ].join(" | "),
+    ),
+    "",
+    ...rows.flatMap((row) => {
+      const small = rows.find(({ name }) => name === row.flatAgainst);
+      if (small === undefined) return [];
+      return `${row.name} runs at ${(row.cairn.rps / small.cairn.rps).toFixed(2)} of ${small.name}`;
+    }),
+  ];
+  console.log(lines.join("\n"));
+}
