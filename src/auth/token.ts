@@ -6,7 +6,10 @@ export type Scope = (typeof scopes)[number];
 
 /** Whom a token speaks for: one user, or all of the tenant's (`*`). */
 export type Caller = { user: string; scopes: ReadonlySet<string> };
-export type Verdict = { ok: true; caller: Caller } | { ok: false; reason: "expired" | "invalid" };
+/** `expiresAt` in milliseconds since the epoch. */
+export type Verdict =
+  | { ok: true; caller: Caller; expiresAt: number }
+  | { ok: false; reason: "expired" | "invalid" };
 
 /** HS256 wants a key of at least the hash's length (RFC 7518, section 3.2). */
 export const SECRET_BYTES = 32;
@@ -36,10 +39,14 @@ export async function verifyToken(token: string, secret: string, now: number): P
       currentDate: new Date(now),
       requiredClaims: ["sub", "exp", "scope"],
     });
-    const { sub, scope } = payload;
-    if (typeof sub !== "string" || !isUser(sub) || typeof scope !== "string")
+    const { sub, scope, exp } = payload;
+    if (typeof sub !== "string" || !isUser(sub) || typeof scope !== "string" || exp === undefined)
       return { ok: false, reason: "invalid" };
-    return { ok: true, caller: { user: sub, scopes: new Set(scope.split(" ")) } };
+    return {
+      ok: true,
+      caller: { user: sub, scopes: new Set(scope.split(" ")) },
+      expiresAt: exp * 1000,
+    };
   } catch (error) {
     return { ok: false, reason: error instanceof joseErrors.JWTExpired ? "expired" : "invalid" };
   }

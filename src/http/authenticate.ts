@@ -1,6 +1,7 @@
 import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
-import { isSecret, type Scope, verifyToken } from "../auth/token.ts";
+import { isSecret, type Scope } from "../auth/token.ts";
+import { verify } from "../auth/verify.ts";
 import { fail } from "../errors.ts";
 import { threadOwner, userHash } from "../ids.ts";
 import type { AppEnv } from "./context.ts";
@@ -24,7 +25,7 @@ export const authenticate = createMiddleware<AppEnv>(async function authenticate
   const { secret = "", now } = c.var.services;
   if (scheme.toLowerCase() !== "bearer" || token === "" || rest.length > 0)
     throw new Refusal(fail("unauthenticated"));
-  const verdict = await verifyToken(token, secret, now());
+  const verdict = await verify(token, secret, now());
   if (!verdict.ok) throw new Refusal(fail(verdict.reason === "expired" ? "token_expired" : "invalid_token"));
   c.set("caller", verdict.caller);
   await next();

@@ -1,15 +1,18 @@
 import { env } from "cloudflare:workers";
 import { SignJWT, UnsecuredJWT } from "jose";
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { mintToken, verifyToken } from "../../src/auth/token.ts";
 import { createApp } from "../../src/app.ts";
 import { call, newUser, token } from "../call.ts";
+import { control, restore } from "../doubles/control.ts";
 import { operations, pathOf } from "../operations.ts";
 
 const secured = (await operations()).filter(({ scope }) => scope !== undefined);
 const owned = secured.filter(({ path }) => /\{user\}|threads\/\{id\}/.test(path));
 const soon = () => Math.floor(Date.now() / 1000) + 60;
 const key = (secret: string) => new TextEncoder().encode(secret);
+
+afterEach(restore);
 
 async function newThread(user: string): Promise<string> {
   return (await call(`/v1/users/${user}/threads`, { json: {} })).body.id;
@@ -106,6 +109,37 @@ it("takes a token whose scheme is written in lower case, and no other algorithm 
     false,
     false,
   ]);
+});
+
+describe("a token that has just passed", () => {
+  it("is refused from the second on in which it expires", async () => {
+    const user = newUser();
+    const bearer = await token(user, ["read"], 10);
+    const ask = () => call(`/v1/users/${user}/kv`, { token: bearer });
+    expect((await ask()).status).toBe(200);
+    control.clockAhead = 10_000;
+    expect((await ask()).body.error.code).toBe("token_expired");
+  });
+
+  it("is refused when the secret has changed, and when the clock is before the time from which it holds", async () => {
+    const now = Math.floor(Date.now() / 1000);
+    const bearer = await new SignJWT({ scope: "read" })
+      .setProtectedHeader({ alg: "HS256" })
+      .setSubject("alice")
+      .setNotBefore(now - 60)
+      .setExpirationTime(now + 60)
+      .sign(key(env.CAIRN_SECRET));
+    const ask = (secret: string) =>
+      createApp().request(
+        "/v1/users/alice/kv",
+        { headers: { Authorization: `Bearer ${bearer}` } },
+        { ...env, CAIRN_SECRET: secret },
+      );
+    expect((await ask(env.CAIRN_SECRET)).status).toBe(200);
+    expect((await ask("the next secret of this tenant, of 32 bytes")).status).toBe(401);
+    control.clockAhead = -120_000;
+    expect((await call("/v1/users/alice/kv", { token: bearer })).status).toBe(401);
+  });
 });
 
 it.each([
