@@ -1,14 +1,22 @@
 import { base64url } from "jose";
 import { v7 as uuidv7, validate, version } from "uuid";
+import { Recent } from "./recent.ts";
 
 /** 22 characters of base64url: the first 16 bytes of SHA-256 of `cairn:user:<id>`. Names the user's object. */
 export type UserHash = string;
 
 const USER_HASH = /^[A-Za-z0-9_-]{22}$/;
 
+/** The hashes of the users who called this isolate last: an agent's calls are all for one. */
+const userHashes = new Recent<UserHash>(1000);
+
 /** The name of a user's object. Never the id itself, so that ids may be personal and of any length. */
 export async function userHash(userId: string): Promise<UserHash> {
-  return hash16(`cairn:user:${userId}`);
+  const known = userHashes.get(userId);
+  if (known !== undefined) return known;
+  const hash = await hash16(`cairn:user:${userId}`);
+  userHashes.set(userId, hash);
+  return hash;
 }
 
 /** base64url of the first 16 bytes of SHA-256 of `text` in UTF-8. */

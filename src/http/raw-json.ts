@@ -1,5 +1,5 @@
 import type { Context, TypedResponse } from "hono";
-import type { JsonPieces } from "../json-pieces.ts";
+import { inUtf8, type JsonPieces } from "../json-pieces.ts";
 import type { AppEnv } from "./context.ts";
 
 /** Answers with lines of JSON as a stream. Its type is the list's: the two are documented under one status. */
@@ -26,12 +26,14 @@ export const rawJson = <Shape>(
 export const rawJsonCreated = <Shape>(c: Context<AppEnv>, pieces: JsonPieces) =>
   raw<Shape, 201>(c, pieces, { status: 201, headers: {} });
 
-async function raw<Shape, Status extends 200 | 201>(
+function raw<Shape, Status extends 200 | 201>(
   c: Context<AppEnv>,
   pieces: JsonPieces,
   { status, headers }: { status: Status; headers: Record<string, string> },
-): Promise<Response & TypedResponse<Shape, Status, "json">> {
-  const json = await new Blob(pieces).arrayBuffer();
-  const response: Response = c.body(json, status, { "Content-Type": "application/json", ...headers });
+): Response & TypedResponse<Shape, Status, "json"> {
+  const response: Response = c.body(inUtf8(pieces), status, {
+    "Content-Type": "application/json",
+    ...headers,
+  });
   return response as Response & TypedResponse<Shape, Status, "json">;
 }

@@ -6,7 +6,7 @@ import type {
 import { sanitizeConversation } from "../conversation/sanitize.ts";
 import { decodeCursor, encodeCursor } from "../cursor.ts";
 import { type Detail, fail, ok, type Result } from "../errors.ts";
-import type { JsonPieces } from "../json-pieces.ts";
+import { inUtf8, type JsonPieces } from "../json-pieces.ts";
 import { limits } from "../limits.ts";
 import type { Message, ReadMessagesQuery } from "../schema/thread.ts";
 
@@ -69,7 +69,7 @@ export async function messageLines(
     new ReadableStream({
       async pull(controller) {
         if (page === null) return controller.close();
-        controller.enqueue(await lines(shown(page.items, sanitized)));
+        controller.enqueue(lines(shown(page.items, sanitized)));
         const last = page.items.at(-1);
         page = page.more && last ? await nextPage(fetchPage, { ...all, from: last.seq }) : null;
       },
@@ -84,9 +84,9 @@ async function nextPage(fetchPage: FetchPage, query: MessagesQuery): Promise<Mes
   return page.value;
 }
 
-async function lines(items: readonly ReadMessage[]): Promise<Uint8Array> {
-  const pieces = items.flatMap((item) => [...piecesOf(item), "\n"]);
-  return new Uint8Array(await new Blob(pieces).arrayBuffer());
+function lines(items: readonly ReadMessage[]): Uint8Array {
+  return inUtf8(items.flatMap((item) => [...piecesOf(item), "
+"]));
 }
 
 function piecesOf({ seq, body, createdAt, compaction }: ReadMessage): JsonPieces {
