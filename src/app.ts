@@ -31,13 +31,14 @@ import { threads } from "./routes/threads.ts";
 /** The Worker's HTTP surface. `makePorts` is for the tests, which put doubles in the place of what can fail. */
 export function createApp(makePorts: (env: Bindings) => Ports = portsOf): OpenAPIHono<AppEnv> {
   const app = newRouter();
+  const servicesOf = oncePerEnv((env) => services(env, makePorts(env)));
 
   app.use(requestId({ limitLength: 128 }));
   app.use(timing());
   app.use(securityHeaders);
-  app.use(async (c, next) => {
-    c.set("services", services(c.env, makePorts(c.env)));
-    await next();
+  app.use((c, next) => {
+    c.set("services", servicesOf(c.env));
+    return next();
   });
   app.use(configuredCors);
   app.use(decodablePath);
@@ -78,6 +79,18 @@ export function createApp(makePorts: (env: Bindings) => Ports = portsOf): OpenAP
   app.onError(onError);
   app.notFound(unknownRoute(app.routes));
   return app;
+}
+
+/** What is made of the bindings lives as long as they do: the runtime hands an isolate's requests the same ones. */
+function oncePerEnv<T>(make: (env: Bindings) => T): (env: Bindings) => T {
+  const made = new WeakMap<Bindings, T>();
+  return (env) => {
+    const known = made.get(env);
+    if (known !== undefined) return known;
+    const fresh = make(env);
+    made.set(env, fresh);
+    return fresh;
+  };
 }
 
 function services(env: Bindings, ports: Ports): Services {

@@ -14,7 +14,8 @@ export type Verdict =
 /** HS256 wants a key of at least the hash's length (RFC 7518, section 3.2). */
 export const SECRET_BYTES = 32;
 export const isSecret = (secret: string | undefined): secret is string =>
-  secret !== undefined && byteLength(secret) >= SECRET_BYTES;
+  // No character takes less than a byte: most secrets need no encoding to be counted.
+  secret !== undefined && (secret.length >= SECRET_BYTES || byteLength(secret) >= SECRET_BYTES);
 
 const ALGORITHM = "HS256";
 

@@ -9,7 +9,7 @@ import { Refusal } from "./failure.ts";
 
 /** Refuses every call while there is no secret to check a token with: Cairn is never open by default. */
 export const requireSecret = createMiddleware<AppEnv>(async function requireSecret(c, next) {
-  if (!isSecret(c.var.services.secret))
+  if (!isSecret(c.get("services").secret))
     throw new Refusal(
       fail("not_configured", {
         message:
@@ -22,7 +22,7 @@ export const requireSecret = createMiddleware<AppEnv>(async function requireSecr
 /** Finds out who calls, from `Authorization: Bearer <token>`. */
 export const authenticate = createMiddleware<AppEnv>(async function authenticate(c, next) {
   const [scheme = "", token = "", ...rest] = (c.req.header("Authorization") ?? "").split(" ");
-  const { secret = "", now } = c.var.services;
+  const { secret = "", now } = c.get("services");
   if (scheme.toLowerCase() !== "bearer" || token === "" || rest.length > 0)
     throw new Refusal(fail("unauthenticated"));
   const verdict = await verify(token, secret, now());
@@ -40,13 +40,13 @@ export const requireScope = (scope: Scope) =>
 
 /** The same within a route, where the request's body says what it needs. */
 export function demandScope(c: Context<AppEnv>, scope: Scope): void {
-  if (!c.var.caller.scopes.has(scope))
+  if (!c.get("caller").scopes.has(scope))
     throw new Refusal(fail("forbidden", { message: `This call needs a token with the scope '${scope}'.` }));
 }
 
 /** On `/v1/users/:user`: a token for one user finds nothing of another's. */
 export const ownUserOnly = createMiddleware<AppEnv>(async function ownUserOnly(c, next) {
-  const { user } = c.var.caller;
+  const { user } = c.get("caller");
   if (user !== "*" && user !== c.req.param("user")) throw new Refusal(fail("not_found"));
   await next();
 });
@@ -54,7 +54,7 @@ export const ownUserOnly = createMiddleware<AppEnv>(async function ownUserOnly(c
 /** On `/v1/threads/:id`: the id tells whose thread it is; one that does not parse is nobody's. */
 export const ownThreadOnly = createMiddleware<AppEnv>(async function ownThreadOnly(c, next) {
   const owner = threadOwner(c.req.param("id") ?? "");
-  const { user } = c.var.caller;
+  const { user } = c.get("caller");
   if (owner === null || (user !== "*" && owner !== (await userHash(user))))
     throw new Refusal(fail("not_found"));
   await next();

@@ -4,7 +4,7 @@ import type { AppEnv } from "./context.ts";
 
 /** Lets browsers of the configured origins call; without any, no CORS header is sent at all. */
 export const configuredCors = createMiddleware<AppEnv>(async function configuredCors(c, next) {
-  const { corsOrigins } = c.var.services;
+  const { corsOrigins } = c.get("services");
   if (corsOrigins.length === 0) return next();
   return cors({
     origin: corsOrigins.includes("*") ? "*" : [...corsOrigins],

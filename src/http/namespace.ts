@@ -6,4 +6,4 @@ type Validated = { out: { header: { "Cairn-Namespace"?: string | undefined } } }
 
 /** Whose part of the registry this request is about. */
 export const namespace = (c: Context<AppEnv, string, Validated>): string =>
-  namespaceOf(c.var.caller.user, c.req.valid("header")["Cairn-Namespace"]);
+  namespaceOf(c.get("caller").user, c.req.valid("header")["Cairn-Namespace"]);

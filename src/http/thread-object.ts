@@ -10,5 +10,5 @@ import { Refusal } from "./failure.ts";
 export function threadObject(c: Context<AppEnv>, threadId: string): Remote<UserMemory> {
   const owner = threadOwner(threadId);
   if (owner === null) throw new Refusal(fail("not_found"));
-  return c.var.services.userMemory(owner);
+  return c.get("services").userMemory(owner);
 }

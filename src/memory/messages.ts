@@ -85,8 +85,7 @@ async function nextPage(fetchPage: FetchPage, query: MessagesQuery): Promise<Mes
 }
 
 function lines(items: readonly ReadMessage[]): Uint8Array {
-  return inUtf8(items.flatMap((item) => [...piecesOf(item), "
-"]));
+  return inUtf8(items.flatMap((item) => [...piecesOf(item), "\n"]));
 }
 
 function piecesOf({ seq, body, createdAt, compaction }: ReadMessage): JsonPieces {

@@ -99,7 +99,7 @@ export const cache = newRouter()
   .openapi(get, async (c) => {
     const key = keyIn(namespace(c), c.req.valid("param").key);
     const { lease: leaseMs, wait: waitMs = 0 } = c.req.valid("query");
-    const shard = await c.var.services.promptCache(key);
+    const shard = await c.get("services").promptCache(key);
     if (leaseMs === undefined) return valueOf(c, await wrapTime(c, "object", shard.get(key)));
     const answer = await wrapTime(c, "object", answered(shard.lease({ key, leaseMs, waitMs })));
     if (answer.status === "hit") return valueOf(c, answer.entry);
@@ -117,32 +117,32 @@ export const cache = newRouter()
     const key = keyIn(namespace(c), c.req.valid("param").key);
     const { ttlSeconds, lease: leaseId } = c.req.valid("query");
     const value = await jsonValue(c);
-    const shard = await c.var.services.promptCache(key);
+    const shard = await c.get("services").promptCache(key);
     const write = { key, value, ttlMs: ttlSeconds === undefined ? null : ttlSeconds * 1000 };
     const written = unwrap(await wrapTime(c, "object", shard.set(write, leaseId)));
     return c.json(written, 200, { ETag: `"${written.version}"` });
   })
   .openapi(forget, async (c) => {
     const key = keyIn(namespace(c), c.req.valid("param").key);
-    const shard = await c.var.services.promptCache(key);
+    const shard = await c.get("services").promptCache(key);
     await wrapTime(c, "object", shard.forget(key, c.req.valid("query").version));
     return c.body(null, 204);
   })
   .openapi(take, async (c) => {
     const key = keyIn(namespace(c), c.req.valid("param").key);
-    const shard = await c.var.services.promptCache(key);
+    const shard = await c.get("services").promptCache(key);
     return valueOf(c, await wrapTime(c, "object", shard.take(key)));
   })
   .openapi(lease, async (c) => {
     const key = keyIn(namespace(c), c.req.valid("param").key);
     const { leaseMs, waitMs = 0 } = c.req.valid("json");
-    const shard = await c.var.services.promptCache(key);
+    const shard = await c.get("services").promptCache(key);
     const answer = await wrapTime(c, "object", answered(shard.lease({ key, leaseMs, waitMs })));
     return rawJson<LeaseAnswer>(c, answer.status === "hit" ? hitOf(answer.entry) : [JSON.stringify(answer)]);
   })
   .openapi(release, async (c) => {
     const key = keyIn(namespace(c), c.req.valid("param").key);
-    const shard = await c.var.services.promptCache(key);
+    const shard = await c.get("services").promptCache(key);
     await wrapTime(c, "object", shard.release(key, c.req.valid("query").id));
     return c.body(null, 204);
   });

@@ -21,4 +21,4 @@ const page = `<!doctype html>
 export const documents = newRouter();
 documents.get("/", (c) => c.redirect("/docs"));
 documents.get("/docs", (c) => c.html(page));
-documents.get("/docs/:file", (c) => c.var.services.asset(c.req.raw));
+documents.get("/docs/:file", (c) => c.get("services").asset(c.req.raw));

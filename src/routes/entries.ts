@@ -111,14 +111,14 @@ export const entries = newRouter()
     const { prefix = "", values, count, limit = 100, cursor } = c.req.valid("query");
     const after = cursor === undefined ? undefined : decodeCursor(cursor, ["string"]);
     if (after === null || after?.[0].startsWith(prefix) === false) throw new Refusal(fail("invalid_cursor"));
-    const object = c.var.services.userMemory(await userHash(user));
+    const object = c.get("services").userMemory(await userHash(user));
     const page = { prefix, limit, values: values === "true", ...(after && { after: after[0] }) };
     const listed = await wrapTime(c, "object", object.listEntries(page, count === "true"));
     return rawJson<z.infer<typeof EntryList>>(c, listPieces(listed));
   })
   .openapi(removeAll, async (c) => {
     const { user } = c.req.valid("param");
-    const object = c.var.services.userMemory(await userHash(user));
+    const object = c.get("services").userMemory(await userHash(user));
     const deleted = await wrapTime(c, "object", object.deleteEntries(c.req.valid("query").prefix));
     return c.json({ deleted }, 200);
   })
@@ -127,7 +127,7 @@ export const entries = newRouter()
     const { operations } = c.req.valid("json");
     const writes = operations.some(({ op }) => op !== "get");
     if (writes) demandScope(c, "write");
-    const object = c.var.services.userMemory(await userHash(user));
+    const object = c.get("services").userMemory(await userHash(user));
     const values = await rawOperationValues(c);
     const done = object.batchEntries(
       operations.map((operation, i) => stored(operation, values[i])),
@@ -138,7 +138,14 @@ export const entries = newRouter()
   .openapi(get, async (c) => {
     const { user, key } = c.req.valid("param");
     const { ifMatch, ifNoneMatch } = conditionOf(c);
-    const entry = await wrapTime(c, "object", c.var.services.userMemory(await userHash(user)).getEntry(key));
+    const entry = await wrapTime(
+      c,
+      "object",
+      c
+        .get("services")
+        .userMemory(await userHash(user))
+        .getEntry(key),
+    );
     if (!holds(ifMatch === undefined ? {} : { ifMatch }, entry?.version ?? null))
       throw new Refusal(fail("precondition_failed"));
     if (entry === null) throw new Refusal(fail("not_found"));
@@ -151,14 +158,14 @@ export const entries = newRouter()
     const { user, key } = c.req.valid("param");
     const { ttlMs = null, refreshOnRead } = c.req.valid("query");
     const value = await jsonValue(c);
-    const object = c.var.services.userMemory(await userHash(user));
+    const object = c.get("services").userMemory(await userHash(user));
     const write = { key, value, ttlMs, refreshOnRead: refreshOnRead === "true", condition: conditionOf(c) };
     const written = unwrap(await wrapTime(c, "object", object.setEntry(write)));
     return c.json(written, 200, { ETag: `"${written.version}"` });
   })
   .openapi(remove, async (c) => {
     const { user, key } = c.req.valid("param");
-    const object = c.var.services.userMemory(await userHash(user));
+    const object = c.get("services").userMemory(await userHash(user));
     unwrap(await wrapTime(c, "object", object.deleteEntry(key, conditionOf(c))));
     return c.body(null, 204);
   });

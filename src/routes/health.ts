@@ -18,7 +18,7 @@ const getHealth = createRoute({
 });
 
 export const health = newRouter().openapi(getHealth, async (c) => {
-  const { secret, records, embedder } = c.var.services;
+  const { secret, records, embedder } = c.get("services");
   const problems: string[] = [];
   if (!isSecret(secret)) problems.push("CAIRN_SECRET is not set, or shorter than 32 bytes");
   await records.check().catch((error: unknown) => {

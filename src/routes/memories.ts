@@ -75,30 +75,33 @@ export const memories = newRouter()
     const { user } = c.req.valid("param");
     const owner = { hash: await userHash(user), id: user };
     const once = await onceOf(c);
-    const remembered = remember(c.var.services, owner, { body: c.req.valid("json"), ...(once && { once }) });
+    const remembered = remember(c.get("services"), owner, {
+      body: c.req.valid("json"),
+      ...(once && { once }),
+    });
     const { memory, created } = unwrap(await wrapTime(c, "remember", remembered));
     return created ? c.json(memory, 201) : c.json(memory, 200);
   })
   .openapi(list, async (c) => {
     const { user } = c.req.valid("param");
-    const page = listMemories(c.var.services.records, await userHash(user), c.req.valid("query"));
+    const page = listMemories(c.get("services").records, await userHash(user), c.req.valid("query"));
     return c.json(unwrap(await wrapTime(c, "d1", page)), 200);
   })
   .openapi(get, async (c) => {
     const { user, id } = c.req.valid("param");
-    const memory = getMemory(c.var.services.records, await userHash(user), id);
+    const memory = getMemory(c.get("services").records, await userHash(user), id);
     return c.json(unwrap(await wrapTime(c, "d1", memory)), 200);
   })
   .openapi(forget, async (c) => {
     const { user, id } = c.req.valid("param");
     const hash = await userHash(user);
-    const forgotten = c.var.services.userMemory(hash).forget({ hash, id: user }, id);
+    const forgotten = c.get("services").userMemory(hash).forget({ hash, id: user }, id);
     const known = unwrap(await wrapTime(c, "object", forgotten));
     if (!known) throw new Refusal(fail("not_found"));
     return c.body(null, 204);
   })
   .openapi(recallHits, async (c) => {
     const { user } = c.req.valid("param");
-    const answer = recall(c.var.services, await userHash(user), c.req.valid("json"));
+    const answer = recall(c.get("services"), await userHash(user), c.req.valid("json"));
     return c.json(unwrap(await wrapTime(c, "recall", answer)), 200);
   });

@@ -47,15 +47,15 @@ const getStats = createRoute({
 
 export const promptCache = newRouter()
   .openapi(resolveOne, async (c) => {
-    const answer = resolve(c.var.services, namespace(c), c.req.valid("json"));
+    const answer = resolve(c.get("services"), namespace(c), c.req.valid("json"));
     return c.json(await wrapTime(c, "object", answer), 200);
   })
   .openapi(reportOne, async (c) => {
-    const reported = report(c.var.services, namespace(c), c.req.valid("json"));
+    const reported = report(c.get("services"), namespace(c), c.req.valid("json"));
     unwrap(await wrapTime(c, "object", reported));
     return c.body(null, 204);
   })
   .openapi(getStats, async (c) => {
-    const found = stats(c.var.services, namespace(c), c.req.valid("query"));
+    const found = stats(c.get("services"), namespace(c), c.req.valid("query"));
     return c.json(unwrap(await wrapTime(c, "object", found)), 200);
   });

@@ -122,7 +122,7 @@ const fork = createRoute({
 export const threads = newRouter()
   .openapi(create, async (c) => {
     const { user } = c.req.valid("param");
-    const { userMemory, now } = c.var.services;
+    const { userMemory, now } = c.get("services");
     const owner = { hash: await userHash(user), id: user };
     const id = newThreadId(owner.hash, now());
     const once = await onceOf(c);
@@ -133,8 +133,8 @@ export const threads = newRouter()
     return c.json(unwrap(await wrapTime(c, "object", made)), 201);
   })
   .openapi(createForNobody, async (c) => {
-    const { userMemory, now } = c.var.services;
-    if (c.var.caller.user !== "*")
+    const { userMemory, now } = c.get("services");
+    if (c.get("caller").user !== "*")
       throw new Refusal(
         fail("forbidden", { message: "Only a token of all users (`*`) begins a thread of nobody." }),
       );
@@ -148,7 +148,7 @@ export const threads = newRouter()
   })
   .openapi(resume, async (c) => {
     const { user } = c.req.valid("param");
-    const { userMemory, now } = c.var.services;
+    const { userMemory, now } = c.get("services");
     const owner = { hash: await userHash(user), id: user };
     const id = newThreadId(owner.hash, now());
     const resumed = userMemory(owner.hash).resumeThread(owner, id, c.req.valid("json"));
@@ -161,15 +161,15 @@ export const threads = newRouter()
     const key = cursor === undefined ? undefined : decodeCursor(cursor, ["string", "number", "number"]);
     if (key === null || (key !== undefined && key[0] !== order)) throw new Refusal(fail("invalid_cursor"));
     const after = key && ([key[1], key[2]] as const);
-    const object = c.var.services.userMemory(await userHash(user));
+    const object = c.get("services").userMemory(await userHash(user));
     const page = object.listThreads({ order, limit, ...(agent && { agent }), ...(after && { after }) });
     const { threads: items, next } = await wrapTime(c, "object", page);
     return c.json({ items, ...(next && { cursor: encodeCursor([order, ...next]) }) }, 200);
   })
   .openapi(listAll, async (c) => {
-    const { user } = c.var.caller;
+    const { user } = c.get("caller");
     const owner = user === "*" ? null : await userHash(user);
-    const page = listCatalogue(c.var.services.catalogue, owner, c.req.valid("query"));
+    const page = listCatalogue(c.get("services").catalogue, owner, c.req.valid("query"));
     return c.json(unwrap(await wrapTime(c, "d1", page)), 200);
   })
   .openapi(get, async (c) => {
@@ -188,7 +188,7 @@ export const threads = newRouter()
   })
   .openapi(fork, async (c) => {
     const { id } = c.req.valid("param");
-    const forkId = newThreadId(id.slice(0, id.indexOf(".")), c.var.services.now());
+    const forkId = newThreadId(id.slice(0, id.indexOf(".")), c.get("services").now());
     const once = await onceOf(c);
     const request = { fields: c.req.valid("json"), ...(once && { once }) };
     const forked = threadObject(c, id).forkThread(id, forkId, request);
