@@ -8,7 +8,7 @@ import type { Owner, ThreadOwner } from "../src/memory/record.ts";
 import type { WrittenEntry } from "../src/schema/entry.ts";
 import type { RecallAnswer } from "../src/schema/recall.ts";
 import type { CreateThreadBody, ForkBody, PatchThreadBody, Thread } from "../src/schema/thread.ts";
-import { type Entry, type EntryPage, EntryStore, type EntryWrite, type ListedEntry } from "./entry-store.ts";
+import { type Entry, type EntryPage, EntryStore, type EntryWrite } from "./entry-store.ts";
 import { migrate } from "./migrate.ts";
 import { Answers, type Once } from "./user-memory/answers.ts";
 import { type EntryOperation, type EntryResult, performBatch } from "./user-memory/entry-batch.ts";
@@ -23,13 +23,14 @@ import {
 } from "./user-memory/conversations.ts";
 import { hitOf } from "./user-memory/hit.ts";
 import { MemoryWriter, type Remember, type Remembered } from "./user-memory/memory-writer.ts";
+import { entriesJson, messagesJson, type PageJson } from "./user-memory/page-json.ts";
 import { migrations } from "./user-memory/schema.ts";
 import { SearchIndex, type SearchQuery } from "./user-memory/search-index.ts";
 import type { MessagePage, MessagesQuery } from "./user-memory/thread-reader.ts";
 import type { ThreadPage } from "./user-memory/thread-store.ts";
 import { Transactions } from "./user-memory/transactions.ts";
 
-export type ListedEntries = { entries: ListedEntry[]; more: boolean; count: number | null };
+export type ListedEntries = PageJson<string> & { count: number | null };
 export type Recall = Omit<SearchQuery, "ranges"> & { threadId?: string };
 export type CompactionRange = Pick<Compaction, "from" | "to" | "summary">;
 export type { EntryOperation, EntryResult };
@@ -98,7 +99,10 @@ export class UserMemory extends DurableObject<Bindings> {
 
   listEntries(page: EntryPage, count: boolean): ListedEntries {
     const now = this.#ports.now();
-    return { ...this.#entries.list(page, now), count: count ? this.#entries.count(page.prefix, now) : null };
+    return {
+      ...entriesJson(this.#entries.list(page, now)),
+      count: count ? this.#entries.count(page.prefix, now) : null,
+    };
   }
 
   /** All operations in order, or none of them. */
@@ -156,6 +160,12 @@ export class UserMemory extends DurableObject<Bindings> {
 
   readMessages(id: string, query: MessagesQuery): Result<MessagePage> {
     return this.#conversations.read(id, query);
+  }
+
+  /** The same page as JSON, its messages in the bytes that they were stored in. */
+  readMessagesJson(id: string, query: MessagesQuery, separator: string): Result<PageJson<number>> {
+    const page = this.#conversations.read(id, query);
+    return page.ok ? ok(messagesJson(page.value, separator)) : page;
   }
 
   deleteMessage(id: string, seq: number): Result<null> {

@@ -3,6 +3,7 @@ import type {
   MessagesQuery,
   ReadMessage,
 } from "../../durable-objects/user-memory/thread-reader.ts";
+import { messagesJson, type PageJson } from "../../durable-objects/user-memory/page-json.ts";
 import { sanitizeConversation } from "../conversation/sanitize.ts";
 import { decodeCursor, encodeCursor } from "../cursor.ts";
 import { type Detail, fail, ok, type Result } from "../errors.ts";
@@ -12,7 +13,11 @@ import type { Message, ReadMessagesQuery } from "../schema/thread.ts";
 
 /** How a thread is to be read: the object's query, and what is done to its pages here. */
 export type Reader = { query: MessagesQuery; sanitized: boolean };
-type FetchPage = (query: MessagesQuery) => Promise<Result<MessagePage>>;
+/** The object's two ways to read a page: as messages, for what is done to them here, and as JSON, which is cheaper. */
+export type ThreadPages = {
+  messages: (query: MessagesQuery) => Promise<Result<MessagePage>>;
+  json: (query: MessagesQuery, separator: string) => Promise<Result<PageJson<number>>>;
+};
 
 /** What a request's query asks for, or what is wrong with it. */
 export function readerOf({
@@ -41,64 +46,76 @@ export function readerOf({
 
 /** One page, as the JSON of a list. The messages go through in the bytes that they were stored in. */
 export async function messagesPage(
-  fetchPage: FetchPage,
+  pages: ThreadPages,
   { query, sanitized }: Reader,
 ): Promise<Result<JsonPieces>> {
-  const page = await fetchPage(query);
-  if (!page.ok) return page;
-  const { items, more } = page.value;
-  const last = query.order === "newest" ? items.at(0) : items.at(-1);
-  const pieces: JsonPieces = ['{"items":['];
-  for (const [i, item] of shown(items, sanitized).entries())
-    pieces.push(i === 0 ? "" : ",", ...piecesOf(item));
-  pieces.push(more && last ? `],"cursor":"${encodeCursor([query.order, last.seq])}"}` : "]}");
-  return ok(pieces);
+  const read = await pageJson(pages, { query, sanitized }, ",");
+  if (!read.ok) return read;
+  const { json, first, last, more } = read.value;
+  const next = query.order === "newest" ? first : last;
+  const end = more && next !== undefined ? `],"cursor":"${encodeCursor([query.order, next])}"}` : "]}";
+  return ok(['{"items":[', json, end]);
 }
 
 /** The whole thread, a line a message. One page of it is in memory at a time. */
 export async function messageLines(
-  fetchPage: FetchPage,
+  pages: ThreadPages,
   { query, sanitized }: Reader,
 ): Promise<Result<ReadableStream>> {
   const from = query.order === "oldest" ? query.from : undefined;
   const all: MessagesQuery = { ...query, order: "oldest", limit: limits.page };
-  const first = await fetchPage({ ...all, ...(from !== undefined && { from }) });
-  if (!first.ok) return first;
-  let page: MessagePage | null = first.value;
-  return ok(
-    new ReadableStream({
-      async pull(controller) {
-        if (page === null) return controller.close();
-        controller.enqueue(lines(shown(page.items, sanitized)));
-        const last = page.items.at(-1);
-        page = page.more && last ? await nextPage(fetchPage, { ...all, from: last.seq }) : null;
-      },
-    }),
-  );
+  const pageFrom = (seq: number | undefined) =>
+    pageJson(pages, { query: { ...all, ...(seq !== undefined && { from: seq }) }, sanitized }, "\n");
+  const first = await pageFrom(from);
+  return first.ok ? ok(streamOf(lines(first.value, pageFrom))) : first;
 }
 
-/** A failure in the middle of a stream can only break it off. */
-async function nextPage(fetchPage: FetchPage, query: MessagesQuery): Promise<MessagePage> {
-  const page = await fetchPage(query);
-  if (!page.ok) throw new Error(`the thread could not be read on: ${page.code}`);
-  return page.value;
+/** As ReadableStream.from, which the types do not know yet. */
+function streamOf(chunks: AsyncGenerator<Uint8Array, void>): ReadableStream {
+  return new ReadableStream({
+    async pull(controller) {
+      const { value, done } = await chunks.next();
+      if (done === true) controller.close();
+      else controller.enqueue(value);
+    },
+    cancel: () => chunks.return(),
+  });
 }
 
-function lines(items: readonly ReadMessage[]): Uint8Array {
-  return inUtf8(items.flatMap((item) => [...piecesOf(item), "\n"]));
+async function* lines(
+  first: PageJson<number>,
+  pageFrom: (seq: number | undefined) => Promise<Result<PageJson<number>>>,
+): AsyncGenerator<Uint8Array, void> {
+  for (let page = first; ;) {
+    if (page.json.byteLength > 0) yield inUtf8([page.json, "\n"]);
+    if (!page.more || page.last === undefined) return;
+    const next = await pageFrom(page.last);
+    // A failure in the middle of a stream can only break it off.
+    if (!next.ok) throw new Error(`the thread could not be read on: ${next.code}`);
+    page = next.value;
+  }
 }
 
-function piecesOf({ seq, body, createdAt, compaction }: ReadMessage): JsonPieces {
-  const end = compaction === undefined ? "}" : `,"compaction":${JSON.stringify(compaction)}}`;
-  return [`{"seq":${seq},"message":`, body, `,"createdAt":${createdAt}${end}`];
+async function pageJson(
+  pages: ThreadPages,
+  { query, sanitized }: Reader,
+  separator: string,
+): Promise<Result<PageJson<number>>> {
+  if (!sanitized) return pages.json(query, separator);
+  const page = await pages.messages(query);
+  if (!page.ok) return page;
+  const { items, more } = page.value;
+  // The cursor goes by what was read, not by what is left of it.
+  const [first, last] = [items.at(0)?.seq, items.at(-1)?.seq];
+  const { json } = messagesJson({ items: cleaned(items), more }, separator);
+  return ok({ json, more, ...(first !== undefined && { first }), ...(last !== undefined && { last }) });
 }
 
 /** A symbol survives the copies that sanitising makes, and is no part of a message's JSON. */
 const SOURCE = Symbol("the stored message");
 type Sourced = Message & { [SOURCE]: ReadMessage };
 
-function shown(items: readonly ReadMessage[], sanitized: boolean): readonly ReadMessage[] {
-  if (!sanitized) return items;
+function cleaned(items: readonly ReadMessage[]): ReadMessage[] {
   const messages = items.map((item) =>
     Object.assign(JSON.parse(decoder.decode(item.body)) as Message, { [SOURCE]: item }),
   );

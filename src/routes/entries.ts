@@ -1,6 +1,7 @@
 import { createRoute, type z } from "@hono/zod-openapi";
 import { wrapTime } from "hono/timing";
 import type { EntryOperation, EntryResult, ListedEntries } from "../../durable-objects/user-memory.ts";
+import { joined, withValue } from "../../durable-objects/user-memory/page-json.ts";
 import { type Condition, holds } from "../conditions.ts";
 import { decodeCursor, encodeCursor } from "../cursor.ts";
 import { fail } from "../errors.ts";
@@ -181,20 +182,12 @@ function stored(operation: BatchOperation, value: Uint8Array = new Uint8Array())
   return { op: "set", key, value, ttlMs, refreshOnRead, condition };
 }
 
-function listPieces({ entries: found, more, count }: ListedEntries): JsonPieces {
-  const items = found.map(({ value, expiresAt, ...entry }) =>
-    withValue({ ...entry, ...alive(expiresAt) }, value),
-  );
-  const last = found.at(-1);
+function listPieces({ json: items, last, more, count }: ListedEntries): JsonPieces {
   const end = {
-    ...(more && last && { cursor: encodeCursor([last.key]) }),
+    ...(more && last !== undefined && { cursor: encodeCursor([last]) }),
     ...(count !== null && { count }),
   };
-  return [
-    '{"items":[',
-    ...joined(items),
-    `]${Object.keys(end).length > 0 ? `,${JSON.stringify(end).slice(1)}` : "}"}`,
-  ];
+  return ['{"items":[', items, `]${Object.keys(end).length > 0 ? `,${JSON.stringify(end).slice(1)}` : "}"}`];
 }
 
 function batchPieces(results: EntryResult[]): JsonPieces {
@@ -204,16 +197,7 @@ function batchPieces(results: EntryResult[]): JsonPieces {
     if (entry === null) return [JSON.stringify({ key, found: false })];
     return withValue({ key, found: true, version: entry.version, ...alive(entry.expiresAt) }, entry.value);
   });
-  return ['{"results":[', ...joined(items), "]}"];
+  return ['{"results":[', ...joined(items, ","), "]}"];
 }
 
 const alive = (expiresAt: number | null) => (expiresAt === null ? {} : { expiresAt });
-
-/** An object's JSON with the field `value` added to it in the bytes that it was stored in. */
-function withValue(fields: Record<string, unknown>, value: Uint8Array | undefined): JsonPieces {
-  const object = JSON.stringify(fields);
-  return value === undefined ? [object] : [`${object.slice(0, -1)},"value":`, value, "}"];
-}
-
-const joined = (items: JsonPieces[]): JsonPieces =>
-  items.flatMap((item, i) => (i === 0 ? item : [",", ...item]));

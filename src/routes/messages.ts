@@ -1,7 +1,6 @@
 import { createRoute, type z } from "@hono/zod-openapi";
 import { wrapTime } from "hono/timing";
 import type { Compaction as StoredCompaction } from "../../durable-objects/user-memory/compaction-store.ts";
-import type { MessagesQuery } from "../../durable-objects/user-memory/thread-reader.ts";
 import { body, failures, idempotencyHeader, json, nothing, scoped } from "../http/describe.ts";
 import { unwrap } from "../http/failure.ts";
 import { onceOf } from "../http/idempotency.ts";
@@ -10,7 +9,7 @@ import { rawMessage, rawMessages } from "../http/raw-body.ts";
 import { newRouter } from "../http/router.ts";
 import { threadObject } from "../http/thread-object.ts";
 import type { JsonPieces } from "../json-pieces.ts";
-import { messageLines, messagesPage, readerOf } from "../memory/messages.ts";
+import { messageLines, messagesPage, readerOf, type ThreadPages } from "../memory/messages.ts";
 import { noQuery } from "../schema/bounds.ts";
 import {
   AppendAnswer,
@@ -125,12 +124,15 @@ export const messages = newRouter()
     const { id } = c.req.valid("param");
     const reader = unwrap(readerOf(c.req.valid("query")));
     const object = threadObject(c, id);
-    const fetchPage = (query: MessagesQuery) => object.readMessages(id, query);
+    const pages: ThreadPages = {
+      messages: (query) => object.readMessages(id, query),
+      json: (query, separator) => object.readMessagesJson(id, query, separator),
+    };
     if ((c.req.header("Accept") ?? "").includes(NDJSON)) {
-      const lines = unwrap(await messageLines(fetchPage, reader));
+      const lines = unwrap(await messageLines(pages, reader));
       return rawLines<z.infer<typeof MessageList>>(c, lines, NDJSON);
     }
-    const pieces = unwrap(await wrapTime(c, "object", messagesPage(fetchPage, reader)));
+    const pieces = unwrap(await wrapTime(c, "object", messagesPage(pages, reader)));
     return rawJson<z.infer<typeof MessageList>>(c, pieces);
   })
   .openapi(remove, async (c) => {

@@ -274,6 +274,42 @@ describe("reading", () => {
     }
   });
 
+  it("streams a message that was written on several lines on one", async () => {
+    const { id } = await create(newUser());
+    await call(`/v1/threads/${id}/messages`, {
+      raw: '{"messages":[{\n"role":"user",\r\n"content":"a\\nb"}, {"role":"user","content":"c"}]}',
+    });
+    const { text } = await call(`/v1/threads/${id}/messages`, {
+      headers: { Accept: "application/x-ndjson" },
+    });
+    const parsed = text
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line).message.content);
+    expect(parsed).toEqual(["a\nb", "c"]);
+  });
+
+  it("streams on over a page of which nothing is left", async () => {
+    const { id } = await create(newUser());
+    const orphans = Array.from({ length: 999 }, (_, i) => ({
+      role: "tool",
+      toolCallId: `${i}`,
+      content: "x",
+    }));
+    await append(id, [say("first")]);
+    for (let i = 0; i < 2; i++) await append(id, orphans);
+    await append(id, [say("last")]);
+    const answer = await call(`/v1/threads/${id}/messages?view=sanitized`, {
+      headers: { Accept: "application/x-ndjson" },
+    });
+    expect(
+      answer.text
+        .trimEnd()
+        .split("\n")
+        .map((line) => JSON.parse(line).message.content),
+    ).toEqual(["first", "last"]);
+  });
+
   it("streams all of a long thread, a line a message, in every view", async () => {
     const { id } = await create(newUser());
     const texts = Array.from({ length: 2_345 }, (_, i) => `text ${i}`);
