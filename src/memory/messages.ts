@@ -78,7 +78,9 @@ function streamOf(chunks: AsyncGenerator<Uint8Array, void>): ReadableStream {
       if (done === true) controller.close();
       else controller.enqueue(value);
     },
-    cancel: () => chunks.return(),
+    cancel: async () => {
+      await chunks.return();
+    },
   });
 }
 
