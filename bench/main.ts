@@ -16,10 +16,10 @@ const { values: options } = parseArgs({
 });
 const rounds = Number(options.rounds);
 const sizes = options.quick ? { thread: 10_000, entries: 10_000 } : { thread: 100_000, entries: 100_000 };
-const bounds = { short: { ms: 500, calls: 10_000 }, long: { ms: 3_000, calls: 20_000 } } satisfies Record<
-  string,
-  Bounds
->;
+const bounds: Record<"short" | "long", Bounds> = {
+  short: { ms: 500, calls: 10_000 },
+  long: { ms: 3_000, calls: 20_000 },
+};
 
 // In memory where that is possible: a disk that is shared would drown what a write costs in what waiting costs.
 if (existsSync("/dev/shm")) process.env["TMPDIR"] ??= "/dev/shm";
@@ -34,7 +34,7 @@ async function side(server: Server): Promise<Side> {
   return { client, operations };
 }
 
-/** Waits until the server has nothing left to do: what is appended is embedded after the answer. */
+/** Waits until the server has nothing left to do (a moment, where CPU time cannot be read): appends are embedded later. */
 async function idle({ cpu }: Server): Promise<void> {
   for (let waited = 0; waited < 300; waited++) {
     const before = cpu();
@@ -43,21 +43,15 @@ async function idle({ cpu }: Server): Promise<void> {
   }
 }
 
-async function compare(i: number, sides: { floor: Side; cairn: Side }): Promise<Row | undefined> {
-  const operation = sides.cairn.operations[i];
-  if (operation === undefined || !operation.name.includes(options.only)) return undefined;
-  const row: Row = { operation, cairn: [], floor: [] };
-  for (let round = -1; round < rounds; round++)
-    for (const which of ["floor", "cairn"] as const) {
-      const { client, operations } = sides[which];
-      const { name, next, check, settles } = operations[i] ?? operation;
-      if (!check(await client.call(next(0)))) throw new Error(`${which} does something else for: ${name}`);
-      const measured = await client.run(next, settles ? bounds.long : bounds.short);
-      // The first round of each only warms it up.
-      if (round >= 0) row[which].push(measured);
-      if (settles) await idle(client.server);
-    }
-  return row;
+/** One round of one operation on both, the floor first. */
+async function round(row: Row, i: number, sides: { floor: Side; cairn: Side }): Promise<void> {
+  for (const which of ["floor", "cairn"] as const) {
+    const { client, operations } = sides[which];
+    const { name, next, check, settles } = operations[i] ?? row.operation;
+    if (!check(await client.call(next(0)))) throw new Error(`${which} does something else for: ${name}`);
+    row[which].push(await client.run(next, settles ? bounds.long : bounds.short));
+    if (settles) await idle(client.server);
+  }
 }
 
 const servers: Server[] = [];
@@ -65,12 +59,12 @@ try {
   servers.push(await startFloor(), await startCairn());
   const [floor, cairn] = await Promise.all(servers.map(side));
   if (floor && cairn) {
-    const rows: Row[] = [];
-    for (const [i] of cairn.operations.entries()) {
-      const row = await compare(i, { floor, cairn });
-      if (row) rows.push(row);
-    }
-    print(rows.map(summary));
+    const rows = cairn.operations.map((operation): Row => ({ operation, floor: [], cairn: [] }));
+    // Rounds outside, operations inside: what is compared is measured within the same seconds.
+    for (let count = 0; count <= rounds; count++)
+      for (const [i, row] of rows.entries())
+        if (row.operation.name.includes(options.only)) await round(row, i, { floor, cairn });
+    print(rows.filter((row) => row.cairn.length > 0).map(summary));
     await Promise.all([floor.client.close(), cairn.client.close()]);
   }
 } finally {

@@ -8,32 +8,37 @@ export type Summary = {
   cairn: Figures;
   floor: Figures;
 };
-type Figures = { rps: number; p50: number; p99: number; cpuUs: number | null };
+type Figures = { rounds: readonly Round[]; rps: number; p50: number; p99: number; cpuUs: number | null };
 
 export function summary({
   operation: { name, flatAgainst },
-  cairn,
-  floor,
+  ...measured
 }: {
   operation: Operation;
   cairn: Round[];
   floor: Round[];
 }): Summary {
+  // The first round only warms up.
+  const [cairn, floor] = [measured.cairn.slice(1), measured.floor.slice(1)];
   return {
     name,
     ...(flatAgainst !== undefined && { flatAgainst }),
     // Each round against the one beside it, so that a slow second of a shared machine hits both.
-    ratio: median(cairn.map(({ rps }, i) => rps / (floor[i]?.rps ?? Number.NaN))),
+    ratio: ratioOf(cairn, floor),
     cairn: figures(cairn),
     floor: figures(floor),
   };
 }
+
+const ratioOf = (these: readonly Round[], those: readonly Round[]): number =>
+  median(these.map(({ rps }, i) => rps / (those[i]?.rps ?? Number.NaN)));
 
 function figures(rounds: readonly Round[]): Figures {
   const latencies = rounds.flatMap((round) => round.latencies).toSorted((a, b) => a - b);
   const cpu = rounds.map(({ cpuMs }) => cpuMs);
   const cpuMs = cpu.reduce<number>((sum, ms) => sum + (ms ?? 0), 0);
   return {
+    rounds,
     rps: median(rounds.map(({ rps }) => rps)),
     p50: quantile(latencies, 0.5),
     p99: quantile(latencies, 0.99),
@@ -73,7 +78,7 @@ export function print(rows: readonly Summary[]): void {
     ...rows.flatMap((row) => {
       const small = rows.find(({ name }) => name === row.flatAgainst);
       if (small === undefined) return [];
-      return `${row.name} runs at ${(row.cairn.rps / small.cairn.rps).toFixed(2)} of ${small.name}`;
+      return `${row.name} runs at ${ratioOf(row.cairn.rounds, small.cairn.rounds).toFixed(2)} of ${small.name}`;
     }),
   ];
   console.log(lines.join("\n"));
