@@ -31,10 +31,11 @@ export class CairnError extends Error {
 
 type Query = Record<string, string | number | boolean | readonly string[] | undefined>;
 export type Call = {
-  method: "GET" | "POST" | "PUT" | "DELETE";
+  method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   path: readonly string[];
   query?: Query;
   json?: unknown;
+  headers?: Record<string, string | undefined>;
 };
 
 /** Sends calls to one Cairn. A path is given in segments, which are percent-encoded here. */
@@ -63,7 +64,7 @@ export class CairnHttp {
     }
   }
 
-  #fetch({ method, path, query = {}, json }: Call): Promise<Response> {
+  #fetch({ method, path, query = {}, json, headers: more = {} }: Call): Promise<Response> {
     const url = new URL(`/v1/${path.map(encodeURIComponent).join("/")}`, this.#options.url);
     for (const [name, given] of Object.entries(query))
       for (const value of [given].flat())
@@ -71,6 +72,7 @@ export class CairnHttp {
     const headers = new Headers({ Authorization: `Bearer ${this.#options.token}` });
     if (this.#options.namespace !== undefined) headers.set("Cairn-Namespace", this.#options.namespace);
     if (json !== undefined) headers.set("Content-Type", "application/json");
+    for (const [name, value] of Object.entries(more)) if (value !== undefined) headers.set(name, value);
     const send = this.#options.fetch ?? ((request: Request) => fetch(request));
     return send(
       new Request(url, { method, headers, ...(json !== undefined && { body: JSON.stringify(json) }) }),

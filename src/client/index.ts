@@ -1,15 +1,30 @@
 import type { z } from "@hono/zod-openapi";
-import type { EntryList, WrittenEntry } from "../schema/entry.ts";
+import type {
+  BatchAnswer,
+  BatchOperation,
+  DeletedEntries,
+  EntryList,
+  WrittenEntry,
+} from "../schema/entry.ts";
 import type { ReportBody, ResolveAnswer, ResolveBody, Stats } from "../schema/prompt-cache.ts";
 import type { Memory, MemoryKind, MemoryList, RememberBody } from "../schema/memory.ts";
 import type { RecallAnswer, RecallBody } from "../schema/recall.ts";
 import type {
   AppendAnswer,
+  AppendBody,
+  CataloguedThreadList,
+  CompactBody,
+  Compaction,
+  CompactionList,
   CreateThreadBody,
+  ForkBody,
   Message,
   MessageList,
+  PatchThreadBody,
   Thread,
   ThreadList,
+  ValidateBody,
+  Verdict,
 } from "../schema/thread.ts";
 import { CairnHttp, type CairnOptions } from "./http.ts";
 
@@ -33,6 +48,23 @@ export type { Memory, MemoryKind, Message, RecallAnswer, RecallBody, RememberBod
 export type { ReportBody, ResolveAnswer, ResolveBody, Stats };
 
 type Page = { limit?: number; cursor?: string };
+type ReadOptions = {
+  order?: "newest" | "oldest";
+  before?: number;
+  after?: number;
+  view?: "raw" | "sanitized" | "compacted";
+};
+/** The same key with the same request is done once and answered alike, for 24 hours. */
+type Once = { idempotencyKey?: string };
+/** Only if the entry has this version; null: only if there is none. */
+type IfVersion = { ifVersion?: string | null };
+
+const headersOf = ({ idempotencyKey }: Once) => ({ "Idempotency-Key": idempotencyKey });
+
+function conditionOf(version: string | null | undefined): Record<string, string> {
+  if (version === undefined) return {};
+  return version === null ? { "If-None-Match": "*" } : { "If-Match": `"${version}"` };
+}
 
 /** A value, the lease to create it, or word that another creates it and your wait ran out. Times are milliseconds. */
 export type LeaseAnswer<T = unknown> =
@@ -52,20 +84,59 @@ export function cairn(options: CairnOptions) {
   const http = new CairnHttp(options);
   return {
     threads: {
-      create: (user: string, fields: CreateThreadBody = {}): Promise<Thread> =>
-        http.send({ method: "POST", path: ["users", user, "threads"], json: fields }),
-      list: (user: string, query: Page & { agent?: string } = {}): Promise<z.infer<typeof ThreadList>> =>
+      create: (user: string, fields: CreateThreadBody = {}, once: Once = {}): Promise<Thread> =>
+        http.send({
+          method: "POST",
+          path: ["users", user, "threads"],
+          json: fields,
+          headers: headersOf(once),
+        }),
+      /** The thread of this agent that was updated last, or a new one: one step, however many ask at once. */
+      resume: (user: string, fields: CreateThreadBody = {}): Promise<Thread> =>
+        http.send({ method: "POST", path: ["users", user, "threads", "resume"], json: fields }),
+      list: (
+        user: string,
+        query: Page & { agent?: string; order?: "updated" | "created" } = {},
+      ): Promise<z.infer<typeof ThreadList>> =>
         http.send({ method: "GET", path: ["users", user, "threads"], query }),
+      /** The threads of all users; needs the scope `admin`. */
+      listAll: (query: Page & { agent?: string } = {}): Promise<z.infer<typeof CataloguedThreadList>> =>
+        http.send({ method: "GET", path: ["threads"], query }),
       get: (id: string): Promise<Thread | null> => http.find({ method: "GET", path: ["threads", id] }),
+      patch: (id: string, fields: PatchThreadBody): Promise<Thread> =>
+        http.send({ method: "PATCH", path: ["threads", id], json: fields }),
       delete: (id: string): Promise<void> => http.send({ method: "DELETE", path: ["threads", id] }),
-      append: (id: string, messages: readonly Message[]): Promise<z.infer<typeof AppendAnswer>> =>
-        http.send({ method: "POST", path: ["threads", id, "messages"], json: { messages } }),
-      /** The last messages, or with `order: "oldest"` the first; the cursor goes on from there. */
-      read: (
+      /** All or none; under conditions, or with the check of a whole conversation, if you like. */
+      append: (
         id: string,
-        query: Page & { order?: "newest" | "oldest" } = {},
-      ): Promise<z.infer<typeof MessageList>> =>
+        messages: readonly Message[],
+        { idempotencyKey, ...conditions }: Omit<AppendBody, "messages"> & Once = {},
+      ): Promise<z.infer<typeof AppendAnswer>> =>
+        http.send({
+          method: "POST",
+          path: ["threads", id, "messages"],
+          json: { messages, ...conditions },
+          headers: headersOf({ idempotencyKey }),
+        }),
+      /** The last messages, or with `order: "oldest"` the first; the cursor goes on from there. */
+      read: (id: string, query: Page & ReadOptions = {}): Promise<z.infer<typeof MessageList>> =>
         http.send({ method: "GET", path: ["threads", id, "messages"], query }),
+      deleteMessage: (id: string, seq: number): Promise<void> =>
+        http.send({ method: "DELETE", path: ["threads", id, "messages", String(seq)] }),
+      fork: (id: string, fields: ForkBody = {}, once: Once = {}): Promise<Thread> =>
+        http.send({ method: "POST", path: ["threads", id, "fork"], json: fields, headers: headersOf(once) }),
+      compact: (id: string, compaction: CompactBody, once: Once = {}): Promise<z.infer<typeof Compaction>> =>
+        http.send({
+          method: "POST",
+          path: ["threads", id, "compactions"],
+          json: compaction,
+          headers: headersOf(once),
+        }),
+      compactions: (id: string): Promise<z.infer<typeof CompactionList>> =>
+        http.send({ method: "GET", path: ["threads", id, "compactions"] }),
+      /** Whether the whole conversation as you have it continues the stored one. */
+      validate: (id: string, conversation: ValidateBody): Promise<z.infer<typeof Verdict>> =>
+        http.send({ method: "POST", path: ["threads", id, "validate"], json: conversation }),
     },
     kv: {
       get: <T = unknown>(user: string, key: string): Promise<T | null> =>
@@ -74,20 +145,46 @@ export function cairn(options: CairnOptions) {
         user: string,
         key: string,
         value: unknown,
-        query: { ttlMs?: number } = {},
+        { ifVersion, ...query }: { ttlMs?: number; refreshOnRead?: boolean } & IfVersion = {},
       ): Promise<z.infer<typeof WrittenEntry>> =>
-        http.send({ method: "PUT", path: ["users", user, "kv", key], query, json: value }),
+        http.send({
+          method: "PUT",
+          path: ["users", user, "kv", key],
+          query,
+          json: value,
+          headers: conditionOf(ifVersion),
+        }),
       list: (
         user: string,
-        query: Page & { prefix?: string; values?: boolean } = {},
+        query: Page & { prefix?: string; values?: boolean; count?: boolean } = {},
       ): Promise<z.infer<typeof EntryList>> =>
         http.send({ method: "GET", path: ["users", user, "kv"], query }),
-      delete: (user: string, key: string): Promise<void> =>
-        http.send({ method: "DELETE", path: ["users", user, "kv", key] }),
+      delete: (user: string, key: string, { ifVersion }: IfVersion = {}): Promise<void> =>
+        http.send({ method: "DELETE", path: ["users", user, "kv", key], headers: conditionOf(ifVersion) }),
+      /** Deletes every entry under the prefix; the empty one is all of the user's. */
+      deletePrefix: (user: string, prefix: string): Promise<z.infer<typeof DeletedEntries>> =>
+        http.send({ method: "DELETE", path: ["users", user, "kv"], query: { prefix } }),
+      /** All operations in order, or none of them. */
+      batch: (
+        user: string,
+        operations: readonly BatchOperation[],
+        once: Once = {},
+      ): Promise<z.infer<typeof BatchAnswer>> =>
+        http.send({
+          method: "POST",
+          path: ["users", user, "kv", "batch"],
+          json: { operations },
+          headers: headersOf(once),
+        }),
     },
     memories: {
-      remember: (user: string, memory: RememberBody): Promise<Memory> =>
-        http.send({ method: "POST", path: ["users", user, "memories"], json: memory }),
+      remember: (user: string, memory: RememberBody, once: Once = {}): Promise<Memory> =>
+        http.send({
+          method: "POST",
+          path: ["users", user, "memories"],
+          json: memory,
+          headers: headersOf(once),
+        }),
       list: (
         user: string,
         query: Page & { kind?: readonly MemoryKind[]; tag?: readonly string[]; order?: "asc" | "desc" } = {},

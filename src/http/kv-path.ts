@@ -1,8 +1,10 @@
+import { getPath } from "hono/utils/url";
+
 /**
  * The path that routes are matched against. Every URL parser resolves the segment `.` away, encoded or not, and
  * leaves the slash before it: an empty key cannot be, so a path that ends there names the key `.`.
  */
 export function routedPath(request: Request): string {
-  const { pathname } = new URL(request.url);
-  return /^\/v1\/(users\/[^/]+\/kv|cache)\/$/.test(pathname) ? `${pathname}%2E` : pathname;
+  const path = getPath(request);
+  return path.endsWith("/") && /^\/v1\/(users\/[^/]+\/kv|cache)\/$/.test(path) ? `${path}%2E` : path;
 }

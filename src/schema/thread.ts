@@ -199,6 +199,8 @@ export const CompactBody = z
   })
   .openapi("Compact", { example: { summary: "They planned the move to Lisbon.", to: 40 } });
 
+export type CompactBody = z.infer<typeof CompactBody>;
+
 export const Compaction = z
   .object({
     id: z.string(),
@@ -219,6 +221,8 @@ export const ValidateBody = z
     rejectedToolCallIds: toolCallIds,
   })
   .openapi("Validate");
+
+export type ValidateBody = z.infer<typeof ValidateBody>;
 
 export const Verdict = z
   .object({

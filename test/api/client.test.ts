@@ -1,4 +1,4 @@
-// The client package's part of the registry, against the Worker.
+// The client package against the Worker.
 import { exports } from "cloudflare:workers";
 import { expect, it } from "vitest";
 import { type Cairn, cairn } from "../../src/client/index.ts";
@@ -74,4 +74,54 @@ it("resolves, reports and reads what was saved", async () => {
   });
   const { total } = await promptCache.stats({ model: "gemini-2.5-pro" });
   expect(total).toMatchObject({ calls: 1, hitRate: 0.9, tokensSaved: 9 });
+});
+
+it("keeps threads: resumed, appended under conditions, forked, compacted, checked", async () => {
+  const user = newUser();
+  const { threads } = await client(undefined, await token("*"));
+  const thread = await threads.resume(user, { agent: "a" });
+  expect((await threads.resume(user, { agent: "a" })).id).toBe(thread.id);
+  const hi = { role: "user", content: "hi" };
+  const once = { idempotencyKey: crypto.randomUUID(), expectedLength: 0 };
+  const appended = await threads.append(thread.id, [hi], once);
+  expect(await threads.append(thread.id, [hi], once)).toEqual(appended);
+  await expect(threads.append(thread.id, [hi], { expectedLength: 0 })).rejects.toMatchObject({
+    code: "length_mismatch",
+  });
+  await threads.append(thread.id, [hi, { role: "user", content: "new" }], { validate: "strict" });
+  expect(await threads.validate(thread.id, { messages: [hi] })).toMatchObject({
+    code: "truncated-history",
+  });
+  const fork = await threads.fork(thread.id, { at: 1, title: "Fork" });
+  await threads.compact(fork.id, { summary: "greeted", to: 1 });
+  expect((await threads.compactions(fork.id)).items).toHaveLength(1);
+  const compacted = await threads.read(fork.id, { view: "compacted" });
+  expect(compacted.items.map(({ message }) => message.content)).toEqual(["greeted"]);
+  expect((await threads.patch(fork.id, { title: "Renamed" })).title).toBe("Renamed");
+  await threads.deleteMessage(thread.id, 2);
+  expect((await threads.read(thread.id, { order: "oldest" })).items).toHaveLength(1);
+  expect((await threads.list(user, { order: "created" })).items).toHaveLength(2);
+  expect((await threads.listAll({ limit: 1 })).items).toHaveLength(1);
+});
+
+it("keeps entries: odd keys, versions, batches, prefixes", async () => {
+  const user = newUser();
+  const { kv } = await client(undefined, await token(user));
+  for (const key of [".", "a/b", "100%", "😀"]) {
+    await kv.set(user, key, { key });
+    expect(await kv.get(user, key)).toEqual({ key });
+  }
+  const { version } = await kv.set(user, "v", 1, { ifVersion: null });
+  await expect(kv.set(user, "v", 2, { ifVersion: null })).rejects.toMatchObject({
+    code: "precondition_failed",
+  });
+  await kv.set(user, "v", 2, { ifVersion: version, ttlMs: 60_000, refreshOnRead: true });
+  await expect(kv.delete(user, "v", { ifVersion: version })).rejects.toMatchObject({ status: 412 });
+  const { results } = await kv.batch(user, [
+    { op: "get", key: "v" },
+    { op: "set", key: "x/1", value: [1] },
+  ]);
+  expect(results[0]).toMatchObject({ found: true, value: 2 });
+  expect(await kv.deletePrefix(user, "x/")).toEqual({ deleted: 1 });
+  expect((await kv.list(user, { count: true, limit: 1 })).count).toBe(5);
 });
