@@ -160,10 +160,13 @@ export class EntryStore {
   }
 }
 
-/** The keys under a prefix, as a range; the second bound is null where there is no key behind them. */
-const UNDER_PREFIX = "key >= ?1 AND (?2 IS NULL OR key < ?2)";
+/**
+ * The keys under a prefix, as a range that SQLite seeks to at both ends; the second bound is null where there is no key
+ * behind them, and then a blob, which sorts behind all text.
+ */
+export const UNDER_PREFIX = "key >= ?1 AND key < COALESCE(?2, x'')";
 /** The same from a key on that lies under it. SQLite seeks to one lower bound only, so there is no other. */
-const BEHIND_CURSOR = "key > ?1 AND (?2 IS NULL OR key < ?2)";
+export const BEHIND_CURSOR = "key > ?1 AND key < COALESCE(?2, x'')";
 
 /** The prefix, and the least string behind all that begin with it: its last character that has a next one, raised. */
 export function prefixRange(prefix: string): [from: string, to: string | null] {

@@ -13,7 +13,7 @@ import { migrate } from "./migrate.ts";
 import { Answers, type Once } from "./user-memory/answers.ts";
 import { type EntryOperation, type EntryResult, performBatch } from "./user-memory/entry-batch.ts";
 import { WakeUp } from "./wake-up.ts";
-import type { Compaction } from "./user-memory/compaction-store.ts";
+import type { Compaction, CompactionPage, CompactionsQuery } from "./user-memory/compaction-store.ts";
 import {
   type Append,
   type Appended,
@@ -176,8 +176,8 @@ export class UserMemory extends DurableObject<Bindings> {
     return this.#conversations.compact(id, range, once);
   }
 
-  listCompactions(id: string): Result<Compaction[]> {
-    return this.#conversations.compactions(id);
+  listCompactions(id: string, query: CompactionsQuery): Result<CompactionPage> {
+    return this.#conversations.compactions(id, query);
   }
 
   /** Each body is a message of the conversation as the caller has it, as JSON in UTF-8. */

@@ -20,6 +20,7 @@ export const errors = {
   body_too_large: [413, "The body is larger than this route takes."],
   value_too_large: [413, "The value is larger than 1 MiB of JSON."],
   message_too_large: [413, "A message is larger than 8 MiB of JSON."],
+  summary_too_large: [413, "A summary is larger than 1 MiB of JSON."],
   text_too_long: [413, "The text is longer than 32 KiB of UTF-8."],
   metadata_too_large: [413, "The metadata are larger than 10 KiB of JSON."],
   user_id_too_long: [400, "The user id is longer than 256 bytes of UTF-8."],

@@ -35,6 +35,12 @@ export const limits = {
   body: 16 * 1024 * 1024 + 64 * 1024,
   /** What a page of messages or entries carries at most before it is cut short; one item always goes out. RPC moves 32 MiB. */
   pageBytes: 8 * 1024 * 1024,
+  /** What a page of the sanitized view may grow to so as not to cut a turn of tool calls. */
+  turnBytes: 24 * 1024 * 1024,
+  /** A summary that stands for messages. */
+  summary: 1024 * 1024,
+  /** How deeply a message may be nested: those who compare and print messages recurse into them. */
+  messageDepth: 512,
   /** How much of a message's text is searched: its first 32 KiB. */
   searchableText: 32 * 1024,
 } as const;

@@ -99,8 +99,9 @@ export class SingleFlight {
     if (flight === undefined) return;
     const now = this.#parts.now();
     const lease = this.#parts.leases.current(key, now) ?? this.#handOver(key, flight, now);
-    // Held or not, whoever waits has time left until the timer's.
-    if (lease !== null && flight.waiters.length > 0 && flight.timer !== undefined && now < flight.timer.at)
+    // Whoever waits has time left until the timer's, unless a shorter lease than the one it was set for is held now.
+    const { timer } = flight;
+    if (lease !== null && flight.waiters.length > 0 && timer && now < timer.at && timer.at <= lease.expiresAt)
       return;
     if (lease !== null)
       flight.waiters = flight.waiters.filter((waiter) => {

@@ -12,9 +12,11 @@ export const answersSchema = `
     key TEXT PRIMARY KEY,
     request TEXT NOT NULL,
     answer TEXT NOT NULL,
+    memory_id TEXT,
     expires_at INTEGER NOT NULL
   );
   CREATE INDEX answers_by_expiry ON answers (expires_at);
+  CREATE INDEX answers_by_memory ON answers (memory_id) WHERE memory_id IS NOT NULL;
 `;
 
 /** The answers of writes that carried an idempotency key, so that the same request is answered alike and done once. */
@@ -41,16 +43,26 @@ export class Answers {
   }
 
   /** Keeps a success; a failure may be tried again. To be called in the transaction of the write itself. */
-  keep<T>(once: Once | undefined, result: Result<T>, now: number): Result<T> {
+  keep<T>(
+    once: Once | undefined,
+    result: Result<T>,
+    { now, memoryId }: { now: number; memoryId?: string },
+  ): Result<T> {
     if (once !== undefined && result.ok)
       this.#sql.exec(
-        "INSERT OR REPLACE INTO answers (key, request, answer, expires_at) VALUES (?, ?, ?, ?)",
+        "INSERT OR REPLACE INTO answers (key, request, answer, memory_id, expires_at) VALUES (?, ?, ?, ?, ?)",
         once.key,
         once.request,
         JSON.stringify(result.value),
+        memoryId ?? null,
         now + KEPT_MS,
       );
     return result;
+  }
+
+  /** What is forgotten must not come back as the answer of its remembering. */
+  forget(memoryId: string): void {
+    this.#sql.exec("DELETE FROM answers WHERE memory_id = ?", memoryId);
   }
 
   /** Removes what is no longer kept, a bounded number a call. */

@@ -7,6 +7,7 @@ const RETRY_AFTER_MS = 30_000;
 /** Threads that one drain writes. */
 const SLICE = 100;
 
+type Change = { thread_id: string; due_at: number; version: number };
 type Parts = {
   sql: SqlStorage;
   catalogue: ThreadCatalogue;
@@ -22,6 +23,7 @@ type Parts = {
 export class CatalogueWriter {
   readonly #parts: Parts;
   #turn: Promise<unknown> = Promise.resolve();
+  #draining = false;
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -30,25 +32,28 @@ export class CatalogueWriter {
   /** The thread began, changed or went: due at once. */
   changed(threadId: string): void {
     this.#parts.sql.exec(
-      "INSERT OR REPLACE INTO catalogue_changes (thread_id, due_at) VALUES (?, ?)",
+      `INSERT INTO catalogue_changes (thread_id, due_at) VALUES (?1, ?2)
+       ON CONFLICT (thread_id) DO UPDATE SET due_at = ?2, version = version + 1`,
       threadId,
       this.#parts.now(),
     );
   }
 
-  /** Messages were appended: due within a minute, and no write of its own while one is due. */
+  /** Messages were appended: due within a minute, and no write of its own while one is due and not under way. */
   touched(threadId: string): void {
     this.#parts.sql.exec(
-      "INSERT OR IGNORE INTO catalogue_changes (thread_id, due_at) VALUES (?, ?)",
+      `INSERT INTO catalogue_changes (thread_id, due_at) VALUES (?1, ?2)
+       ON CONFLICT (thread_id) DO UPDATE SET version = version + 1 WHERE ?3`,
       threadId,
       this.#parts.now() + TOUCH_AFTER_MS,
+      this.#draining ? 1 : 0,
     );
   }
 
-  /** Writes what is due. What D1 does not take stays due for the alarm: a thread never fails for its catalogue. */
-  drain(): Promise<void> {
+  /** Writes what is due, this thread first. What D1 does not take stays due for the alarm: no thread fails for it. */
+  drain(first = ""): Promise<void> {
     // One after another: an older state must not reach D1 after a newer one.
-    const drained = this.#turn.then(() => this.#drain());
+    const drained = this.#turn.then(() => this.#drain(first));
     this.#turn = drained.catch(() => null);
     return drained;
   }
@@ -59,12 +64,13 @@ export class CatalogueWriter {
       .one().first;
   }
 
-  async #drain(): Promise<void> {
+  async #drain(first: string): Promise<void> {
     const { sql, catalogue, rowOf, now } = this.#parts;
     const due = sql
-      .exec<{ n: number; thread_id: string }>(
-        "SELECT n, thread_id FROM catalogue_changes WHERE due_at <= ? ORDER BY n LIMIT ?",
+      .exec<Change>(
+        "SELECT * FROM catalogue_changes WHERE due_at <= ? ORDER BY thread_id = ? DESC, due_at LIMIT ?",
         now(),
+        first,
         SLICE,
       )
       .toArray();
@@ -72,19 +78,27 @@ export class CatalogueWriter {
     const rows = due.map(({ thread_id: id }) => ({ id, row: rowOf(id) }));
     const put = rows.flatMap(({ row }) => (row === null ? [] : [row]));
     const remove = rows.filter(({ row }) => row === null).map(({ id }) => id);
-    const numbers = JSON.stringify(due.map(({ n }) => n));
+    this.#draining = true;
     try {
       await catalogue.apply({ put, remove });
-      // A change that came meanwhile has another number, and stays.
-      sql.exec("DELETE FROM catalogue_changes WHERE n IN (SELECT value FROM json_each(?))", numbers);
+      this.#written(due);
     } catch (error) {
       console.error({ message: "the catalogue of threads was not written", error: String(error) });
-      const later = now() + RETRY_AFTER_MS;
-      sql.exec(
-        "UPDATE catalogue_changes SET due_at = ? WHERE n IN (SELECT value FROM json_each(?))",
-        later,
-        numbers,
-      );
+      this.#putOff(due);
+    } finally {
+      this.#draining = false;
     }
+  }
+
+  /** What changed meanwhile has another version, and stays. */
+  #written(changes: readonly Change[]): void {
+    for (const { thread_id: id, version } of changes)
+      this.#parts.sql.exec("DELETE FROM catalogue_changes WHERE thread_id = ? AND version = ?", id, version);
+  }
+
+  #putOff(changes: readonly Change[]): void {
+    const later = this.#parts.now() + RETRY_AFTER_MS;
+    for (const { thread_id: id } of changes)
+      this.#parts.sql.exec("UPDATE catalogue_changes SET due_at = ? WHERE thread_id = ?", later, id);
   }
 }

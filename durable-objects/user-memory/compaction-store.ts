@@ -1,10 +1,16 @@
 import { fail, ok, type Result } from "../../src/errors.ts";
+import { limits } from "../../src/limits.ts";
 import type { StoredThread } from "./thread-store.ts";
 
-/** A summary, as a message in JSON in UTF-8, that stands for the messages from one seq to the other. */
-export type Compaction = { id: string; from: number; to: number; summary: Uint8Array; createdAt: number };
+/** What a summary stands for: the messages from one seq to the other. */
+export type CompactionRange = { id: string; from: number; to: number; createdAt: number };
+/** With the summary: a message as JSON in UTF-8. */
+export type Compaction = CompactionRange & { summary: Uint8Array };
+export type CompactionsQuery = { after?: readonly [from: number, id: string]; limit: number };
+export type CompactionPage = { items: Compaction[]; more: boolean };
 
-type Row = { id: string; from_seq: number; to_seq: number; summary: ArrayBuffer; created_at: number };
+type RangeRow = { id: string; from_seq: number; to_seq: number; created_at: number };
+type Row = RangeRow & { summary: ArrayBuffer };
 
 /** Summaries that stand for ranges of a thread; the messages stay. Owns the SQL of `compactions`. */
 export class CompactionStore {
@@ -17,13 +23,22 @@ export class CompactionStore {
   /** Adds one. It may hold older ones, which it then stands for too, but not cut through one, nor lie in one. */
   add({ n }: StoredThread, compaction: Compaction): Result<Compaction> {
     const { id, from, to, summary, createdAt } = compaction;
-    const other = this.#all(n).find(
-      (one) => one.from <= to && one.to >= from && !(from <= one.from && one.to <= to),
-    );
+    const [other] = this.#sql
+      .exec<RangeRow>(
+        `SELECT id, from_seq, to_seq, created_at FROM compactions
+         WHERE thread = ?1 AND from_seq <= ?3 AND to_seq >= ?2 AND NOT (from_seq >= ?2 AND to_seq <= ?3) LIMIT 1`,
+        n,
+        from,
+        to,
+      )
+      .toArray();
     if (other !== undefined)
       return fail("compaction_overlap", {
         details: [
-          { path: "body.from", message: `compaction ${other.id} stands for ${other.from} to ${other.to}` },
+          {
+            path: "body.from",
+            message: `compaction ${other.id} stands for ${other.from_seq} to ${other.to_seq}`,
+          },
         ],
       });
     this.#sql.exec(
@@ -39,23 +54,41 @@ export class CompactionStore {
   }
 
   /** Those that the compacted view shows, in the order of the conversation: none lies within another. */
-  shown({ n }: StoredThread): Compaction[] {
-    const all = this.#all(n);
-    return all.filter(
-      (one, i) =>
-        !all.some(
-          (other, j) =>
-            other !== one &&
-            other.from <= one.from &&
-            one.to <= other.to &&
-            (other.from < one.from || one.to < other.to || j > i),
-        ),
+  shown({ n }: StoredThread): CompactionRange[] {
+    const rows = this.#sql.exec<RangeRow>(
+      `SELECT id, from_seq, to_seq, created_at FROM compactions WHERE thread = ?
+       ORDER BY from_seq, to_seq DESC, created_at DESC, id DESC`,
+      n,
     );
+    const shown: CompactionRange[] = [];
+    // Two lie apart or one within the other: in this order, what begins before the last one's end lies within it.
+    for (const row of rows) if (row.from_seq > (shown.at(-1)?.to ?? 0)) shown.push(rangeOf(row));
+    return shown;
   }
 
-  /** All of a thread, the ones within others included. */
-  list({ n }: StoredThread): Compaction[] {
-    return this.#all(n);
+  summary({ n }: StoredThread, id: string): Uint8Array {
+    const row = this.#sql
+      .exec<Row>("SELECT summary FROM compactions WHERE thread = ? AND id = ?", n, id)
+      .one();
+    return new Uint8Array(row.summary);
+  }
+
+  /** A page of all of a thread's, the ones within others included. */
+  list({ n }: StoredThread, { after = [0, ""], limit }: CompactionsQuery): CompactionPage {
+    const items: Compaction[] = [];
+    let bytes = 0;
+    const rows = this.#sql.exec<Row>(
+      "SELECT * FROM compactions WHERE thread = ? AND (from_seq, id) > (?, ?) ORDER BY from_seq, id",
+      n,
+      ...after,
+    );
+    for (const row of rows) {
+      bytes += row.summary.byteLength;
+      if (items.length === limit || (items.length > 0 && bytes > limits.pageBytes))
+        return { items, more: true };
+      items.push({ ...rangeOf(row), summary: new Uint8Array(row.summary) });
+    }
+    return { items, more: false };
   }
 
   /** Lets a fork begin with those that stand for messages before it. */
@@ -72,17 +105,11 @@ export class CompactionStore {
   deleteAll({ n }: StoredThread): void {
     this.#sql.exec("DELETE FROM compactions WHERE thread = ?", n);
   }
-
-  #all(n: number): Compaction[] {
-    return this.#sql
-      .exec<Row>("SELECT * FROM compactions WHERE thread = ? ORDER BY from_seq, created_at, id", n)
-      .toArray()
-      .map((row) => ({
-        id: row.id,
-        from: row.from_seq,
-        to: row.to_seq,
-        summary: new Uint8Array(row.summary),
-        createdAt: row.created_at,
-      }));
-  }
 }
+
+const rangeOf = (row: RangeRow): CompactionRange => ({
+  id: row.id,
+  from: row.from_seq,
+  to: row.to_seq,
+  createdAt: row.created_at,
+});

@@ -20,7 +20,12 @@ import type {
 import type { WakeUp } from "../wake-up.ts";
 import type { Once } from "./answers.ts";
 import { CatalogueWriter } from "./catalogue-writer.ts";
-import { type Compaction, CompactionStore } from "./compaction-store.ts";
+import {
+  type Compaction,
+  type CompactionPage,
+  type CompactionsQuery,
+  CompactionStore,
+} from "./compaction-store.ts";
 import { Lineage } from "./lineage.ts";
 import { MessageStore } from "./message-store.ts";
 import { positionOf, type PositionRange } from "./position.ts";
@@ -83,6 +88,7 @@ export class Conversations {
     { fields, once }: { fields: CreateThreadBody; once?: Once },
   ): Promise<Result<Thread>> {
     return this.#catalogued(
+      id,
       this.#parts.transactions.run(once, () => {
         this.#noteOwner(owner);
         return ok(this.#changed(this.#threads.create(id, fields, { now: this.#parts.now() })));
@@ -116,6 +122,7 @@ export class Conversations {
 
   async patch(id: string, fields: PatchThreadBody): Promise<Result<Thread>> {
     return this.#catalogued(
+      id,
       this.#with(id, undefined, (thread) =>
         ok(this.#changed(this.#threads.patch(thread, fields, this.#parts.now()))),
       ),
@@ -124,6 +131,7 @@ export class Conversations {
 
   async delete(id: string): Promise<Result<null>> {
     return this.#catalogued(
+      id,
       this.#with(id, undefined, (thread) => {
         this.#compactions.deleteAll(thread);
         this.#unindex(this.#lineage.deleteThread(thread));
@@ -140,6 +148,7 @@ export class Conversations {
     { fields, once }: { fields: ForkBody; once?: Once },
   ): Promise<Result<Thread>> {
     return this.#catalogued(
+      id,
       this.#with(id, once, (origin) => {
         const { at = this.#lastSeq(origin), ...given } = fields;
         if (at > 0 && this.#lineage.position(origin, at) === null) return missing("body.at");
@@ -206,9 +215,9 @@ export class Conversations {
     });
   }
 
-  compactions(id: string): Result<Compaction[]> {
+  compactions(id: string, query: CompactionsQuery): Result<CompactionPage> {
     const thread = this.#threads.get(id);
-    return thread === null ? fail("not_found") : ok(this.#compactions.list(thread));
+    return thread === null ? fail("not_found") : ok(this.#compactions.list(thread, query));
   }
 
   /** Whether the whole conversation as a caller has it continues the stored one. */
@@ -227,9 +236,9 @@ export class Conversations {
 
   /** The id of the thread to show a found message in: the one that was searched, or any that has it. */
   threadOf(position: number, searched?: string): string | null {
-    const thread = searched === undefined ? this.#lineage.holder(position) : this.#threads.get(searched);
-    if (thread === null) return null;
-    return this.#lineage.shows(thread, position) ? thread.id : null;
+    if (searched === undefined) return this.#lineage.holder(position)?.id ?? null;
+    const thread = this.#threads.get(searched);
+    return thread !== null && this.#lineage.shows(thread, position) ? thread.id : null;
   }
 
   /** Writes what is due in the catalogue, for the alarm. */
@@ -249,9 +258,9 @@ export class Conversations {
   }
 
   /** Brings the catalogue up to date before the caller hears of the change. */
-  async #catalogued<T>(result: Result<T>): Promise<Result<T>> {
+  async #catalogued<T>(id: string, result: Result<T>): Promise<Result<T>> {
     this.#parts.wakeUp.by(this.#catalogue.nextDue());
-    if (result.ok) await this.#catalogue.drain();
+    if (result.ok) await this.#catalogue.drain(id);
     return result;
   }
 

@@ -7,10 +7,11 @@ export type EntryOperation =
   | { op: "get"; key: string }
   | ({ op: "set" } & EntryWrite)
   | { op: "delete"; key: string; condition: Condition };
+/** Without its key, which the request has: an answer that is kept is one row, and a row of SQLite takes 2 MB. */
 export type EntryResult =
-  | { key: string; entry: Entry | null }
-  | { key: string; version: string; expiresAt?: number }
-  | { key: string; deleted: boolean };
+  | { entry: Entry | null }
+  | { version: string; expiresAt?: number }
+  | { deleted: boolean };
 
 /** Performs the operations in order. On a failure, which names the operation, the caller undoes them all. */
 export function performBatch(
@@ -37,11 +38,10 @@ export function performBatch(
 
 function perform(entries: EntryStore, operation: EntryOperation, now: number): Result<EntryResult> {
   const { key } = operation;
-  if (operation.op === "get") return ok({ key, entry: entries.get(key, now) });
+  if (operation.op === "get") return ok({ entry: entries.get(key, now) });
   if (operation.op === "set") {
-    const written = entries.set(operation, now);
-    return written.ok ? ok({ key, ...written.value }) : written;
+    return entries.set(operation, now);
   }
   const deleted = entries.delete(key, operation.condition, now);
-  return deleted.ok ? ok({ key, deleted: deleted.value }) : deleted;
+  return deleted.ok ? ok({ deleted: deleted.value }) : deleted;
 }

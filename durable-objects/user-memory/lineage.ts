@@ -8,7 +8,7 @@ export type Segment = { n: number; from: number; to: number };
 /**
  * Which messages a thread has. A fork owns what was appended to it and shares what came before with the thread
  * that owns that (`parent`): no message is copied, and seqs go on from the fork. Owns the SQL of `hidden_messages`,
- * which are shared messages that were deleted from one of the threads that share them.
+ * which are shared messages that were deleted from some of the threads that share them; from all, and they are gone.
  */
 export class Lineage {
   readonly #sql: SqlStorage;
@@ -26,8 +26,9 @@ export class Lineage {
     const segments: Segment[] = [];
     let to = LAST_SEQ;
     for (let owner: StoredThread | null = thread; owner !== null; owner = this.#parent(owner)) {
-      segments.unshift({ n: owner.n, from: owner.forkSeq + 1, to });
-      to = owner.forkSeq;
+      if (owner.forkSeq < to) segments.unshift({ n: owner.n, from: owner.forkSeq + 1, to });
+      // Never more than the threads between share: a fork of a thread that was emptied shares nothing.
+      to = Math.min(to, owner.forkSeq);
     }
     return segments;
   }
@@ -42,14 +43,18 @@ export class Lineage {
   /** The position of the thread's message with this seq, or null if it has none. */
   position(thread: StoredThread, seq: number): number | null {
     const owner = this.segments(thread).find(({ from, to }) => seq >= from && seq <= to);
-    if (owner === undefined || this.hidden(thread).has(seq)) return null;
+    if (owner === undefined) return null;
     const position = positionOf(owner.n, seq);
-    return this.#messages.has(position) ? position : null;
+    return this.shows(thread, position) && this.#messages.has(position) ? position : null;
   }
 
   /** Whether the thread shows the message at this position, given that it is there. */
-  shows(thread: StoredThread, position: number): boolean {
-    return !this.hidden(thread).has(seqOf(position));
+  shows({ n }: StoredThread, position: number): boolean {
+    const seq = seqOf(position);
+    return (
+      this.#sql.exec("SELECT 1 FROM hidden_messages WHERE thread = ? AND seq = ?", n, seq).toArray()
+        .length === 0
+    );
   }
 
   /** How many messages the thread has up to and with a seq. */
@@ -87,14 +92,15 @@ export class Lineage {
       return [[position, position]];
     }
     this.#sql.exec("INSERT INTO hidden_messages (thread, seq) VALUES (?, ?)", thread.n, seq);
-    return [];
+    return this.#releaseUnseen([{ n: threadNumberOf(position), seq }]);
   }
 
   /** Takes a thread away, except for what its forks share. Answers the positions that are gone for all. */
   deleteThread(thread: StoredThread): PositionRange[] {
     this.#sql.exec("DELETE FROM hidden_messages WHERE thread = ?", thread.n);
     this.#threads.markDeleted(thread.n);
-    return this.#collect(thread);
+    const collected = this.#collect(thread);
+    return [...collected, ...this.#releaseUnseen(this.#hiddenAnywhere())];
   }
 
   /** A live thread that has the message at this position, or null. */
@@ -107,6 +113,37 @@ export class Lineage {
       candidates.push(...this.#threads.children(thread.n).filter(({ forkSeq }) => forkSeq >= seq));
     }
     return null;
+  }
+
+  /** Messages that are hidden in some thread, by their owner. */
+  #hiddenAnywhere(): { n: number; seq: number }[] {
+    const rows = this.#sql
+      .exec<{ thread: number; seq: number }>("SELECT thread, seq FROM hidden_messages")
+      .toArray();
+    return rows.flatMap(({ thread, seq }) => {
+      const hiding = this.#threads.byNumber(thread);
+      return hiding === null ? [] : [{ n: this.owner(hiding, seq), seq }];
+    });
+  }
+
+  /** Removes the messages among these that no thread shows any more, and what was noted of their being hidden. */
+  #releaseUnseen(messages: readonly { n: number; seq: number }[]): PositionRange[] {
+    const unseen = messages.filter(({ n, seq }) => this.holder(positionOf(n, seq)) === null);
+    return unseen.map(({ n, seq }): PositionRange => {
+      const position = positionOf(n, seq);
+      this.#messages.delete([position, position]);
+      const family = [n];
+      for (const member of family) {
+        this.#sql.exec("DELETE FROM hidden_messages WHERE thread = ? AND seq = ?", member, seq);
+        family.push(
+          ...this.#threads
+            .children(member)
+            .filter(({ forkSeq }) => forkSeq >= seq)
+            .map((child) => child.n),
+        );
+      }
+      return [position, position];
+    });
   }
 
   /** Removes what nobody shares of a deleted thread, and then of the deleted threads before it. */

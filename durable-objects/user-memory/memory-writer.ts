@@ -63,7 +63,8 @@ export class MemoryWriter {
       if (outcome === "refused") return fail("internal");
       if (outcome === "open") return fail("storage_unavailable", { message: UNCERTAIN });
       const remembered = ok({ memory: memoryOf(row.value), created: known === null });
-      return this.#parts.answers.keep(request.once, remembered, this.#parts.now());
+      const kept = { now: this.#parts.now(), memoryId: row.value.id };
+      return this.#parts.answers.keep(request.once, remembered, kept);
     });
   }
 
@@ -138,6 +139,7 @@ export class MemoryWriter {
       this.#parts.index.removeMemory(id);
       // A put that is open, or under way, must not bring the memory back: this stands for all before it.
       this.#intents.clearAllOf(id);
+      this.#parts.answers.forget(id);
       this.#note({ op: "forget", id, owner: owner.hash });
     });
   }

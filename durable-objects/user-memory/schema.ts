@@ -35,9 +35,9 @@ export const migrations: readonly Migration[] = [
       CREATE INDEX threads_by_agent ON threads (agent, updated_at DESC, n) WHERE deleted = 0;
       CREATE INDEX threads_by_parent ON threads (parent) WHERE parent IS NOT NULL;
       CREATE TABLE catalogue_changes (
-        n INTEGER PRIMARY KEY AUTOINCREMENT,
-        thread_id TEXT NOT NULL UNIQUE,
-        due_at INTEGER NOT NULL
+        thread_id TEXT PRIMARY KEY,
+        due_at INTEGER NOT NULL,
+        version INTEGER NOT NULL DEFAULT 0
       );
 
       CREATE TABLE messages (

@@ -38,6 +38,7 @@ export class SearchIndex {
   #loaded: { model: string; table: VectorTable } | undefined;
   /** How many documents there are; null while that is not known. Counting reads them all. */
   #count: number | null = null;
+  #changes = 0;
   /** The model that all documents are known to have, or to wait for, a vector of. */
   #model: string | undefined;
 
@@ -90,6 +91,7 @@ export class SearchIndex {
       to,
     );
     for (const { n } of gone) {
+      this.#changes++;
       this.#loaded?.table.delete(n);
       if (this.#count !== null) this.#count--;
     }
@@ -154,6 +156,11 @@ export class SearchIndex {
     this.#count ??= this.#sql.exec<{ n: number }>("SELECT COUNT(*) AS n FROM documents").one().n;
     const { n: pending } = this.#sql.exec<{ n: number }>("SELECT COUNT(*) AS n FROM unembedded").one();
     return { indexed: this.#count, pending };
+  }
+
+  /** Grows with each change of what is stored. */
+  get changes(): number {
+    return this.#changes;
   }
 
   /** Drops what is held in memory, which may be ahead of a storage whose transaction was undone. */
@@ -256,6 +263,7 @@ export class SearchIndex {
   }
 
   #addWords(n: number, text: string): void {
+    this.#changes++;
     if (this.#count !== null) this.#count++;
     this.#sql.exec("INSERT INTO words (rowid, text) VALUES (?, ?)", n, text);
     this.#sql.exec("INSERT INTO unembedded (n) VALUES (?)", n);

@@ -1,7 +1,7 @@
-import { givenResults } from "../../src/conversation/tool-calls.ts";
+import { carriesResults } from "../../src/conversation/sanitize.ts";
 import { limits } from "../../src/limits.ts";
 import type { Message } from "../../src/schema/thread.ts";
-import type { Compaction, CompactionStore } from "./compaction-store.ts";
+import type { CompactionRange, CompactionStore } from "./compaction-store.ts";
 import type { Lineage } from "./lineage.ts";
 import type { MessageStore, StoredMessage } from "./message-store.ts";
 import { positionOf } from "./position.ts";
@@ -14,7 +14,7 @@ export type MessagesQuery = {
   limit: number;
   /** `compacted`: summaries in the place of what they stand for. */
   view: "raw" | "compacted";
-  /** Never cuts a page between a tool call and its results. */
+  /** Never cuts a page between a tool call and its results, as long as they are no more than `limits.turnBytes`. */
   wholeTurns: boolean;
 };
 /** A message of a page; `compaction` if it is a summary. */
@@ -22,7 +22,7 @@ export type ReadMessage = StoredMessage & { compaction?: { id: string; from: num
 export type MessagePage = { items: ReadMessage[]; more: boolean };
 
 /** A stretch that one thread owns, or a summary that stands for one. */
-type Span = { n: number; from: number; to: number } | Compaction;
+type Span = { n: number; from: number; to: number } | CompactionRange;
 
 /** Reads the messages of a thread, wherever they lie. */
 export class ThreadReader {
@@ -46,8 +46,8 @@ export class ThreadReader {
     const [above, below] = newest ? [0, from ?? Infinity] : [from ?? 0, Infinity];
     const spans = this.#spans(thread, view);
     for (const span of newest ? spans.toReversed() : spans) {
-      if ("summary" in span) {
-        if (span.to > above && span.to < below) yield summaryOf(span);
+      if ("id" in span) {
+        if (span.to > above && span.to < below) yield this.#summary(thread, span);
         continue;
       }
       const first = Math.max(span.from, above + 1);
@@ -58,22 +58,29 @@ export class ThreadReader {
     }
   }
 
-  /** A page, always in the order of the conversation, and cut short rather than grow past `limits.pageBytes`. */
+  /**
+   * A page, always in the order of the conversation, and cut short rather than grow past `limits.pageBytes`; a turn
+   * that must not be cut may grow to `limits.turnBytes`.
+   */
   page(thread: StoredThread, query: MessagesQuery): MessagePage {
     const { order, limit, wholeTurns } = query;
     const items: ReadMessage[] = [];
     let bytes = 0;
-    let more = false;
     for (const message of this.walk(thread, query)) {
       bytes += message.body.byteLength;
-      // A turn is cut if the message on the later side of the cut gives results to calls on its earlier side.
+      const full = items.length >= limit || (items.length > 0 && bytes > limits.pageBytes);
+      // A turn is cut if the message on the later side of the cut belongs to the one on its earlier side.
       const later = order === "newest" ? items.at(-1) : message;
-      const within = wholeTurns && later !== undefined && givenResults(parsed(later)).length > 0;
-      more = (items.length >= limit && !within) || (items.length > 0 && bytes > limits.pageBytes);
-      if (more) break;
+      const within = () =>
+        wholeTurns && bytes <= limits.turnBytes && later !== undefined && carriesResults(parsed(later));
+      if (full && !within()) return { items: inOrder(items, order), more: true };
       items.push(message);
     }
-    return { items: order === "newest" ? items.toReversed() : items, more };
+    return { items: inOrder(items, order), more: false };
+  }
+
+  #summary(thread: StoredThread, { id, from, to, createdAt }: CompactionRange): ReadMessage {
+    return { seq: to, body: this.#compactions.summary(thread, id), createdAt, compaction: { id, from, to } };
   }
 
   /** The thread's stretches, cut where a summary stands for a part of them. */
@@ -90,6 +97,9 @@ export class ThreadReader {
   }
 }
 
+const inOrder = (items: ReadMessage[], order: "newest" | "oldest"): ReadMessage[] =>
+  order === "newest" ? items.toReversed() : items;
+
 export const parsed = ({ body }: StoredMessage): Message =>
   JSON.parse(new TextDecoder().decode(body)) as Message;
 
@@ -101,10 +111,3 @@ const clipped = (
   segments
     .map((one) => ({ n: one.n, from: Math.max(one.from, from), to: Math.min(one.to, to) }))
     .filter((one) => one.from <= one.to);
-
-const summaryOf = ({ id, from, to, summary, createdAt }: Compaction): ReadMessage => ({
-  seq: to,
-  body: summary,
-  createdAt,
-  compaction: { id, from, to },
-});

@@ -89,12 +89,13 @@ export class ThreadStore {
     const [time = null, n = null] = after ?? [];
     const [behind, sorted] =
       order === "updated"
-        ? ["updated_at < ?2 OR (updated_at = ?2 AND n > ?3)", "updated_at DESC, n"]
+        ? ["updated_at <= ?2 AND (updated_at < ?2 OR n > ?3)", "updated_at DESC, n"]
         : ["?2 >= 0 AND n < ?3", "n DESC"];
     return this.#sql
       .exec<Row>(
         `SELECT * FROM threads
-         WHERE deleted = 0 ${agent === undefined ? "AND ?1 IS NULL" : "AND agent = ?1"} AND (?2 IS NULL OR ${behind})
+         WHERE deleted = 0 AND ${agent === undefined ? "?1 IS NULL" : "agent = ?1"}
+           AND ${after === undefined ? "?2 IS NULL AND ?3 IS NULL" : behind}
          ORDER BY ${sorted} LIMIT ?4`,
         agent ?? null,
         time,

@@ -6,7 +6,7 @@ import type { SearchIndex } from "./search-index.ts";
 type Parts = {
   storage: DurableObjectStorage;
   answers: Answers;
-  index: Pick<SearchIndex, "forgetLoaded">;
+  index: Pick<SearchIndex, "changes" | "forgetLoaded">;
   wakeUp: WakeUp;
   now: () => number;
 };
@@ -22,11 +22,11 @@ export class Transactions {
   /** Acts in one transaction, which is undone if the result is a failure. A repeated request gets its first answer. */
   run<T>(once: Once | undefined, act: () => Result<T>): Result<T> {
     const { storage, answers, index, wakeUp, now } = this.#parts;
-    const alarm = wakeUp.at;
+    const [alarm, indexed] = [wakeUp.at, index.changes];
     let result: Result<T> | undefined;
     try {
       return storage.transactionSync(() => {
-        result = answers.before<T>(once, now()) ?? answers.keep(once, act(), now());
+        result = answers.before<T>(once, now()) ?? answers.keep(once, act(), { now: now() });
         if (!result.ok) throw new Error("a failure undoes the transaction");
         if (once !== undefined) wakeUp.by(answers.nextSweep());
         return result;
@@ -34,7 +34,7 @@ export class Transactions {
     } catch (error) {
       // What memory holds of the storage must not be ahead of it.
       wakeUp.restore(alarm);
-      index.forgetLoaded();
+      if (index.changes !== indexed) index.forgetLoaded();
       if (result !== undefined && !result.ok) return result;
       throw error;
     }

@@ -39,7 +39,8 @@ function turnsOf<M extends AnyMessage>(messages: readonly M[]): M[][] {
   return turns;
 }
 
-const carriesResults = (message: AnyMessage): boolean =>
+/** Whether a message belongs to the turn of the one before it: it holds results of tool calls, or what goes with them. */
+export const carriesResults = (message: AnyMessage): boolean =>
   roleOf(message) === "tool" ||
   (roleOf(message) === "user" && listField(message, "content").some(isResultPart));
 

@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import { fail } from "../errors.ts";
 import { limits } from "../limits.ts";
-import { rawElements, rawField } from "../raw-values.ts";
+import { depth, rawElements, rawField } from "../raw-values.ts";
 import type { AppEnv } from "./context.ts";
 import { Refusal } from "./failure.ts";
 
@@ -14,9 +14,16 @@ export async function rawMessages(c: Context<AppEnv>): Promise<Uint8Array[]> {
   );
 }
 
-/** A message in one field of the body, likewise. */
-export async function rawMessage(c: Context<AppEnv>, field: string): Promise<Uint8Array> {
-  return checkedMessage(rawField(await c.req.text(), field) ?? "", `body.${field}`);
+/** A summary in the body: a whole message, or a text that becomes the content of a system message. */
+export async function rawSummary(c: Context<AppEnv>, given: unknown): Promise<Uint8Array> {
+  const path = "body.summary";
+  const message =
+    typeof given === "string"
+      ? JSON.stringify({ role: "system", content: given })
+      : (rawField(await c.req.text(), "summary") ?? "");
+  const bytes = checkedMessage(message, path);
+  if (bytes.byteLength > limits.summary) throw tooLarge("summary_too_large", path);
+  return bytes;
 }
 
 /** The values of a batch's operations, each in the bytes that it was sent in; undefined for those without one. */
@@ -31,10 +38,16 @@ export async function rawOperationValues(c: Context<AppEnv>): Promise<(Uint8Arra
 }
 
 function checkedMessage(message: string, path: string): Uint8Array {
+  if (depth(message) > limits.messageDepth) {
+    const details = [{ path, message: `is nested more than ${limits.messageDepth} levels deep` }];
+    throw new Refusal(fail("invalid_request", { details }));
+  }
   const bytes = encoder.encode(message);
   if (bytes.byteLength > limits.message) throw tooLarge("message_too_large", path);
   return bytes;
 }
 
-const tooLarge = (code: "message_too_large" | "value_too_large", path: string): Refusal =>
-  new Refusal(fail(code, { details: [{ path, message: "is too large" }] }));
+const tooLarge = (
+  code: "message_too_large" | "summary_too_large" | "value_too_large",
+  path: string,
+): Refusal => new Refusal(fail(code, { details: [{ path, message: "is too large" }] }));

@@ -44,6 +44,19 @@ export function readerOf({
   return ok({ query, sanitized });
 }
 
+/** The same for a stream, which is the whole thread from the first message, or from behind `after`, on. */
+export function streamReaderOf(query: ReadMessagesQuery): Result<Reader> {
+  const { order, before, limit, cursor } = query;
+  if (order === "newest") return wrong("query.order", "does not go with a stream, which is oldest first");
+  if (before !== undefined) return wrong("query.before", "does not go with a stream, which is oldest first");
+  if (limit !== undefined || cursor !== undefined)
+    return wrong(
+      limit === undefined ? "query.cursor" : "query.limit",
+      "does not go with a stream, which has no pages",
+    );
+  return readerOf({ ...query, order: "oldest" });
+}
+
 /** One page, as the JSON of a list. The messages go through in the bytes that they were stored in. */
 export async function messagesPage(
   pages: ThreadPages,
@@ -62,11 +75,13 @@ export async function messageLines(
   pages: ThreadPages,
   { query, sanitized }: Reader,
 ): Promise<Result<ReadableStream>> {
-  const from = query.order === "oldest" ? query.from : undefined;
-  const all: MessagesQuery = { ...query, order: "oldest", limit: limits.page };
   const pageFrom = (seq: number | undefined) =>
-    pageJson(pages, { query: { ...all, ...(seq !== undefined && { from: seq }) }, sanitized }, "\n");
-  const first = await pageFrom(from);
+    pageJson(
+      pages,
+      { query: { ...query, limit: limits.page, ...(seq !== undefined && { from: seq }) }, sanitized },
+      "\n",
+    );
+  const first = await pageFrom(query.from);
   return first.ok ? ok(streamOf(lines(first.value, pageFrom))) : first;
 }
 

@@ -134,7 +134,8 @@ export const entries = newRouter()
       operations.map((operation, i) => stored(operation, values[i])),
       await onceOf(c),
     );
-    return rawJson<z.infer<typeof BatchAnswer>>(c, batchPieces(unwrap(await wrapTime(c, "object", done))));
+    const results = unwrap(await wrapTime(c, "object", done));
+    return rawJson<z.infer<typeof BatchAnswer>>(c, batchPieces(operations, results));
   })
   .openapi(get, async (c) => {
     const { user, key } = c.req.valid("param");
@@ -190,14 +191,13 @@ function listPieces({ json: items, last, more, count }: ListedEntries): JsonPiec
   return ['{"items":[', items, `]${Object.keys(end).length > 0 ? `,${JSON.stringify(end).slice(1)}` : "}"}`];
 }
 
-function batchPieces(results: EntryResult[]): JsonPieces {
-  const items = results.map((result) => {
-    if (!("entry" in result)) return [JSON.stringify(result)];
-    const { key, entry } = result;
-    if (entry === null) return [JSON.stringify({ key, found: false })];
-    return withValue({ key, found: true, version: entry.version, ...alive(entry.expiresAt) }, entry.value);
+function batchPieces(operations: readonly BatchOperation[], results: readonly EntryResult[]): JsonPieces {
+  const items = results.map((result, i): JsonPieces => {
+    const key = operations[i]?.key;
+    if (!("entry" in result)) return [JSON.stringify({ key, ...result })];
+    if (result.entry === null) return [JSON.stringify({ key, found: false })];
+    const { value, version, expiresAt } = result.entry;
+    return withValue({ key, found: true, version, ...(expiresAt !== null && { expiresAt }) }, value);
   });
   return ['{"results":[', ...joined(items, ","), "]}"];
 }
-
-const alive = (expiresAt: number | null) => (expiresAt === null ? {} : { expiresAt });

@@ -1,15 +1,24 @@
 import { createRoute, type z } from "@hono/zod-openapi";
 import { wrapTime } from "hono/timing";
 import type { Compaction as StoredCompaction } from "../../durable-objects/user-memory/compaction-store.ts";
+import { joined } from "../../durable-objects/user-memory/page-json.ts";
+import { decodeCursor, encodeCursor } from "../cursor.ts";
+import { fail } from "../errors.ts";
 import { body, failures, idempotencyHeader, json, nothing, scoped } from "../http/describe.ts";
-import { unwrap } from "../http/failure.ts";
+import { Refusal, unwrap } from "../http/failure.ts";
 import { onceOf } from "../http/idempotency.ts";
 import { rawJson, rawJsonCreated, rawLines } from "../http/raw-json.ts";
-import { rawMessage, rawMessages } from "../http/raw-body.ts";
+import { rawMessages, rawSummary } from "../http/raw-body.ts";
 import { newRouter } from "../http/router.ts";
 import { threadObject } from "../http/thread-object.ts";
 import type { JsonPieces } from "../json-pieces.ts";
-import { messageLines, messagesPage, readerOf, type ThreadPages } from "../memory/messages.ts";
+import {
+  messageLines,
+  messagesPage,
+  readerOf,
+  streamReaderOf,
+  type ThreadPages,
+} from "../memory/messages.ts";
 import { noQuery } from "../schema/bounds.ts";
 import {
   AppendAnswer,
@@ -17,6 +26,7 @@ import {
   CompactBody,
   Compaction,
   CompactionList,
+  ListCompactionsQuery,
   MessageList,
   messagePath,
   ReadMessagesQuery,
@@ -45,7 +55,7 @@ const read = createRoute({
   method: "get",
   path: "/v1/threads/{id}/messages",
   summary: "Read messages",
-  description: `With \`Accept: ${NDJSON}\`, all messages from the first (or \`after\`) on, one JSON object a line, as a stream.`,
+  description: `With \`Accept: ${NDJSON}\`, all messages from the first (or behind \`after\`) on, one JSON object a line, as a stream without pages.`,
   tags,
   ...scoped("read"),
   request: { params: threadPath, query: ReadMessagesQuery },
@@ -86,8 +96,8 @@ const compactions = createRoute({
   summary: "List the compactions of a thread",
   tags,
   ...scoped("read"),
-  request: { params: threadPath, query: noQuery },
-  responses: { 200: json(CompactionList, "All of them, in the order of the conversation."), ...failures },
+  request: { params: threadPath, query: ListCompactionsQuery },
+  responses: { 200: json(CompactionList, "A page of them, in the order of the conversation."), ...failures },
 });
 
 const validate = createRoute({
@@ -101,8 +111,6 @@ const validate = createRoute({
   request: { params: threadPath, query: noQuery, body: body(ValidateBody) },
   responses: { 200: json(Verdict, "The verdict."), ...failures },
 });
-
-const encoder = new TextEncoder();
 
 function compactionPieces({ summary, ...rest }: StoredCompaction): JsonPieces {
   return [`${JSON.stringify(rest).slice(0, -1)},"summary":`, summary, "}"];
@@ -122,17 +130,17 @@ export const messages = newRouter()
   })
   .openapi(read, async (c) => {
     const { id } = c.req.valid("param");
-    const reader = unwrap(readerOf(c.req.valid("query")));
+    const asked = c.req.valid("query");
     const object = threadObject(c, id);
     const pages: ThreadPages = {
       messages: (query) => object.readMessages(id, query),
       json: (query, separator) => object.readMessagesJson(id, query, separator),
     };
     if ((c.req.header("Accept") ?? "").includes(NDJSON)) {
-      const lines = unwrap(await messageLines(pages, reader));
+      const lines = unwrap(await messageLines(pages, unwrap(streamReaderOf(asked))));
       return rawLines<z.infer<typeof MessageList>>(c, lines, NDJSON);
     }
-    const pieces = unwrap(await wrapTime(c, "object", messagesPage(pages, reader)));
+    const pieces = unwrap(await wrapTime(c, "object", messagesPage(pages, unwrap(readerOf(asked)))));
     return rawJson<z.infer<typeof MessageList>>(c, pieces);
   })
   .openapi(remove, async (c) => {
@@ -143,19 +151,25 @@ export const messages = newRouter()
   .openapi(compact, async (c) => {
     const { id } = c.req.valid("param");
     const { summary: given, from = 1, to } = c.req.valid("json");
-    const summary =
-      typeof given === "string"
-        ? encoder.encode(JSON.stringify({ role: "system", content: given }))
-        : await rawMessage(c, "summary");
+    const summary = await rawSummary(c, given);
     const added = threadObject(c, id).compactThread(id, { from, to, summary }, await onceOf(c));
     const made = unwrap(await wrapTime(c, "object", added));
     return rawJsonCreated<z.infer<typeof Compaction>>(c, compactionPieces({ ...made, from, to, summary }));
   })
   .openapi(compactions, async (c) => {
     const { id } = c.req.valid("param");
-    const listed = unwrap(await wrapTime(c, "object", threadObject(c, id).listCompactions(id)));
-    const items = listed.flatMap((one, i) => [i === 0 ? "" : ",", ...compactionPieces(one)]);
-    return rawJson<z.infer<typeof CompactionList>>(c, ['{"items":[', ...items, "]}"]);
+    const { limit = 50, cursor } = c.req.valid("query");
+    const after = cursor === undefined ? undefined : decodeCursor(cursor, ["number", "string"]);
+    if (after === null) throw new Refusal(fail("invalid_cursor"));
+    const page = threadObject(c, id).listCompactions(id, { limit, ...(after && { after }) });
+    const { items, more } = unwrap(await wrapTime(c, "object", page));
+    const last = items.at(-1);
+    const end = more && last ? `],"cursor":"${encodeCursor([last.from, last.id])}"}` : "]}";
+    return rawJson<z.infer<typeof CompactionList>>(c, [
+      '{"items":[',
+      ...joined(items.map(compactionPieces), ","),
+      end,
+    ]);
   })
   .openapi(validate, async (c) => {
     const { id } = c.req.valid("param");

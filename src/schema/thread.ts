@@ -211,7 +211,11 @@ export const Compaction = z
   })
   .openapi("Compaction");
 
-export const CompactionList = z.object({ items: z.array(Compaction) }).openapi("CompactionList");
+export const ListCompactionsQuery = z.strictObject({ limit: pageLimit(50), cursor });
+
+export const CompactionList = z
+  .object({ items: z.array(Compaction), cursor: z.string().optional() })
+  .openapi("CompactionList");
 
 export const ValidateBody = z
   .strictObject({

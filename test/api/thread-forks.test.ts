@@ -98,6 +98,17 @@ describe("a fork", () => {
       expect(await count(user, table), table).toBe(0);
   });
 
+  it("of a thread that was emptied shares nothing of the threads before it", async () => {
+    const origin = await threadOf(newUser(), ["secret one", "secret two"]);
+    const { id } = (await fork(origin.id)).body;
+    for (const seq of [1, 2]) await remove(`/v1/threads/${id}/messages/${seq}`);
+    const { body } = await fork(id);
+    expect(body.length).toBe(0);
+    expect(await said(body.id)).toEqual([]);
+    await append(body.id, [say("fresh")]);
+    expect(await said(body.id)).toEqual(["fresh"]);
+  });
+
   it("is searched with what it shares, and nothing else", async () => {
     const user = newUser();
     const origin = await threadOf(user, ["red fruit one", "red fruit two"]);
@@ -149,6 +160,26 @@ describe("deleting one message", () => {
   });
 });
 
+it("removes a shared message for good when the last thread that showed it lets go of it", async () => {
+  const user = newUser();
+  const origin = await threadOf(user, ["a heron", "b"]);
+  const { id: one } = (await fork(origin.id)).body;
+  const { id: two } = (await fork(origin.id)).body;
+  await remove(`/v1/threads/${origin.id}/messages/1`);
+  await remove(`/v1/threads/${one}/messages/1`);
+  expect(await count(user, "messages")).toBe(2);
+  await remove(`/v1/threads/${two}`);
+  expect([
+    await count(user, "messages"),
+    await count(user, "documents"),
+    await count(user, "hidden_messages"),
+  ]).toEqual([1, 1, 0]);
+  await remove(`/v1/threads/${origin.id}`);
+  expect(await said(one)).toEqual(["b"]);
+  await remove(`/v1/threads/${one}/messages/2`);
+  expect([await count(user, "messages"), await count(user, "hidden_messages")]).toEqual([0, 0]);
+});
+
 describe("threads and forks under any sequence of operations", () => {
   type Model = { id: string; messages: { seq: number; text: string }[]; last: number };
   const pick = fc.nat(1_000);
@@ -179,6 +210,9 @@ describe("threads and forks under any sequence of operations", () => {
           } else if (one.op === "deleteThread" && threads.length > 1) {
             await remove(`/v1/threads/${thread.id}`);
             threads.splice(threads.indexOf(thread), 1);
+          } else if (one.op === "fork" && thread.messages.length === 0) {
+            const { id } = (await fork(thread.id)).body;
+            threads.push({ id, messages: [], last: 0 });
           } else if (one.op !== "deleteThread" && thread.messages.length > 0) {
             const at = thread.messages[one.at % thread.messages.length]?.seq ?? 0;
             if (one.op === "fork") {
@@ -190,6 +224,10 @@ describe("threads and forks under any sequence of operations", () => {
             }
           }
         }
+        // Nothing is kept that no thread shows.
+        const shown = new Set(threads.flatMap(({ messages }) => messages.map(({ text }) => text)));
+        expect(await count(user, "messages")).toBe(shown.size);
+        expect(await count(user, "documents")).toBe(shown.size);
         for (const { id, messages } of threads) {
           expect((await read(id)).items.map(({ seq, message }) => ({ seq, text: message.content }))).toEqual(
             messages,
@@ -262,6 +300,27 @@ describe("a compaction", () => {
     const before = (await fork(id, { at: 1 })).body;
     expect(await said(behind.id, "view=compacted")).toEqual(["1-2", "3"]);
     expect(await said(before.id, "view=compacted")).toEqual(["1"]);
+  });
+
+  it("is listed in pages, and takes a summary of 1 MiB but no more", async () => {
+    const { id } = await threadOf(newUser(), ["1", "2", "3"]);
+    const around = JSON.stringify({ role: "system", content: "" }).length;
+    expect((await compact(id, { summary: "x".repeat(1024 * 1024 - around), to: 1 })).status).toBe(201);
+    const past = await compact(id, { summary: "x".repeat(1024 * 1024 - around + 1), to: 1 });
+    expect(past.status).toBe(413);
+    expect(past.body.error).toMatchObject({ code: "summary_too_large", details: [{ path: "body.summary" }] });
+    for (let i = 0; i < 9; i++)
+      await compact(id, { summary: "x".repeat(1_000_000), to: 1 + (i % 3 === 2 ? 2 : 0) });
+    const found: string[] = [];
+    for (let cursor = ""; ;) {
+      const { body } = await call(`/v1/threads/${id}/compactions?limit=1000${cursor}`);
+      found.push(...body.items.map((one: { id: string }) => one.id));
+      if (body.cursor === undefined) break;
+      cursor = `&cursor=${body.cursor}`;
+    }
+    expect(new Set(found).size).toBe(found.length);
+    expect(found.length).toBeGreaterThan(3);
+    expect((await call(`/v1/threads/${id}/compactions?cursor=x`)).body.error.code).toBe("invalid_cursor");
   });
 
   it("refuses a range that the thread does not have, and a summary that is none", async () => {

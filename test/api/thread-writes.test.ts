@@ -111,6 +111,16 @@ describe("an append", () => {
     expect((await append(id, [say("other")], {}, headers)).status).toBe(201);
   });
 
+  it("is another request under the same key in another thread or path", async () => {
+    const user = newUser();
+    const [one, two] = [await create(user), await create(user)];
+    const headers = { "Idempotency-Key": "k" };
+    await append(one.id, [say("x")], {}, headers);
+    expect((await append(two.id, [say("x")], {}, headers)).status).toBe(409);
+    expect(await said(two.id)).toEqual([]);
+    expect((await append(two.id, [say("x")], {}, { "Idempotency-Key": "x".repeat(255) })).status).toBe(201);
+  });
+
   it("may fail and be repeated under the same key", async () => {
     const { id } = await create(newUser());
     const headers = { "Idempotency-Key": "k" };
@@ -260,6 +270,88 @@ describe("the sanitized view", () => {
   });
 });
 
+describe("the sanitized view's pages", () => {
+  const pagesOf = async (id: string, limit: number, order: string) => {
+    const pages: { message: unknown }[][] = [];
+    for (let cursor = ""; ;) {
+      const { body } = await call(
+        `/v1/threads/${id}/messages?view=sanitized&limit=${limit}&order=${order}${cursor}`,
+      );
+      pages[order === "newest" ? "unshift" : "push"](body.items);
+      if (body.cursor === undefined) return pages;
+      cursor = `&cursor=${body.cursor}`;
+    }
+  };
+  const part = (type: string, more: object) => ({ type, ...more });
+
+  it.each([
+    [
+      "an AI SDK turn with an approval",
+      [
+        say("go"),
+        {
+          role: "assistant",
+          content: [
+            part("tool-call", { toolCallId: "a" }),
+            part("tool-approval-request", { approvalId: "p", toolCallId: "a" }),
+          ],
+        },
+        { role: "tool", content: [part("tool-approval-response", { approvalId: "p", approved: true })] },
+        { role: "tool", content: [part("tool-result", { toolCallId: "a", output: 1 })] },
+        say("thanks"),
+      ],
+    ],
+    [
+      "an Anthropic turn",
+      [
+        say("go"),
+        { role: "assistant", content: [part("tool_use", { id: "a" }), part("tool_use", { id: "b" })] },
+        { role: "user", content: [part("tool_result", { tool_use_id: "b" })] },
+        { role: "user", content: [part("tool_result", { tool_use_id: "a" })] },
+        say("done", "assistant"),
+      ],
+    ],
+  ])("make up the whole view of %s, whatever their size", async (_, messages) => {
+    const { id } = await create(newUser());
+    await append(id, messages);
+    const whole = (await read(id, "view=sanitized")).items;
+    expect(whole).toHaveLength(messages.length);
+    for (const order of ["newest", "oldest"])
+      for (let limit = 1; limit <= 5; limit++)
+        expect((await pagesOf(id, limit, order)).flat()).toEqual(whole);
+  });
+
+  it("keep to their limit where messages carry the outputs of their own calls", async () => {
+    const { id } = await create(newUser());
+    const output = {
+      role: "assistant",
+      parts: [part("tool-x", { toolCallId: "a", state: "output-available" })],
+    };
+    await append(
+      id,
+      Array.from({ length: 10 }, () => output),
+    );
+    expect((await pagesOf(id, 2, "newest")).map((page) => page.length)).toEqual([2, 2, 2, 2, 2]);
+  });
+
+  it("hold a turn whose results are larger than a page", async () => {
+    const { id } = await create(newUser());
+    const result = (toolCallId: string) => ({
+      role: "tool",
+      toolCallId,
+      content: "x".repeat(5 * 1024 * 1024),
+    });
+    await append(id, [
+      say("go"),
+      { role: "assistant", content: "", toolCalls: [{ id: "a" }, { id: "b" }] },
+      result("a"),
+    ]);
+    await append(id, [result("b")]);
+    expect((await pagesOf(id, 10, "newest")).flat()).toHaveLength(4);
+    expect((await pagesOf(id, 10, "oldest")).flat()).toHaveLength(4);
+  });
+});
+
 describe("reading", () => {
   it("starts before or after a seq", async () => {
     const { id } = await threadOf(newUser(), ["1", "2", "3", "4"]);
@@ -287,6 +379,19 @@ describe("reading", () => {
       .split("\n")
       .map((line) => JSON.parse(line).message.content);
     expect(parsed).toEqual(["a\nb", "c"]);
+  });
+
+  it("refuses for a stream what goes with pages only", async () => {
+    const { id } = await threadOf(newUser(), ["1", "2", "3"]);
+    const stream = (query: string) =>
+      call(`/v1/threads/${id}/messages?${query}`, { headers: { Accept: "application/x-ndjson" } });
+    for (const query of ["before=2", "limit=2", "order=newest"]) {
+      const answer = await stream(query);
+      expect(answer.status).toBe(400);
+      expect(answer.body.error.details[0].path).toBe(`query.${query.split("=")[0]}`);
+    }
+    const after = (await stream("after=1")).text.trimEnd().split("\n");
+    expect(after.map((line) => JSON.parse(line).seq)).toEqual([2, 3]);
   });
 
   it("streams on over a page of which nothing is left", async () => {
@@ -401,6 +506,50 @@ describe("the catalogue of all threads", () => {
     const { id: forked } = (await fork(id)).body;
     await call(`/v1/threads/${id}`, { method: "DELETE" });
     expect(await catalogued("", bearer)).toMatchObject([{ id: forked }]);
+  });
+
+  it("hears of what is appended while it is being written", async () => {
+    const user = newUser();
+    const { id } = await create(user);
+    const held = Promise.withResolvers<void>();
+    control.clockAhead = 1_000;
+    control.duringD1Write = () => held.promise;
+    const patched = patch(id, { title: "x" });
+    await scheduler.wait(10);
+    control.clockAhead = 2_000;
+    await append(id, [say("meanwhile")]);
+    control.duringD1Write = async () => {};
+    held.resolve();
+    await patched;
+    control.clockAhead = 70_000;
+    await runDurableObjectAlarm(await objectOf(user));
+    const { updatedAt } = (await call(`/v1/threads/${id}`)).body;
+    expect(await catalogued("", await token(user))).toMatchObject([{ id, updatedAt }]);
+  });
+
+  it("hears of appends within a minute of the first, however steadily they come", async () => {
+    const user = newUser();
+    const { id } = await create(user);
+    let writes = 0;
+    control.duringD1Write = async () => void writes++;
+    for (let seconds = 10; seconds <= 80; seconds += 10) {
+      control.clockAhead = seconds * 1_000;
+      await append(id, [say(`${seconds}`)]);
+      await runDurableObjectAlarm(await objectOf(user));
+    }
+    expect(writes).toBe(1);
+  });
+
+  it("has a thread when its creation returns, whatever else is due", async () => {
+    const user = newUser();
+    control.d1Writes = "before";
+    const headers = { "Idempotency-Key": "x" };
+    for (let i = 0; i < 120; i++)
+      await call(`/v1/users/${user}/threads`, { json: {}, headers: { "Idempotency-Key": `${i}` } });
+    control.d1Writes = "ok";
+    control.clockAhead = 60_000;
+    const { body } = await call(`/v1/users/${user}/threads`, { json: { title: "the last" }, headers });
+    expect((await catalogued("", await token(user))).map((thread) => thread.id)).toContain(body.id);
   });
 
   it("catches up after an outage, which no thread fails for", async () => {

@@ -114,12 +114,21 @@ it("stores all messages of a call or none, and names the one that is wrong", asy
   expect((await call(`/v1/threads/${id}`)).body.length).toBe(0);
 });
 
-it("takes a message however deeply it is nested", async () => {
+it("takes a message of 512 levels, in every view and check, and refuses one more", async () => {
   const { id } = await create(newUser());
-  const message = `{"role":"user","content":"x","deep":${"[".repeat(1_000_000)}${"]".repeat(1_000_000)}}`;
-  const answer = await call(`/v1/threads/${id}/messages`, { raw: `{"messages":[${message}]}` });
-  expect(answer.status).toBe(201);
-  expect((await call(`/v1/threads/${id}/messages`)).text).toContain(message);
+  const nested = (levels: number) =>
+    `{"role":"user","content":"x","deep":${"[".repeat(levels - 1)}${"]".repeat(levels - 1)}}`;
+  const post = (path: string, levels: number) =>
+    call(`/v1/threads/${id}/${path}`, { raw: `{"messages":[${nested(levels)}]}` });
+  expect((await post("messages", 512)).status).toBe(201);
+  expect((await post("validate", 512)).body).toEqual({ ok: true });
+  for (const view of ["raw", "sanitized"])
+    expect((await call(`/v1/threads/${id}/messages?view=${view}`)).text).toContain(nested(512));
+  for (const levels of [513, 1_000_000]) {
+    const past = await post("messages", levels);
+    expect(past.status).toBe(400);
+    expect(past.body.error.details[0].path).toBe("body.messages[0]");
+  }
 });
 
 it("reads the last messages, the ones before them, or from the first on", async () => {

@@ -348,3 +348,15 @@ it("writes in the order in which it accepted, while a slow D1 holds the first wr
   expect(order).toEqual([0, 1, 2]);
   expect(await listed(user)).toHaveLength(3);
 });
+
+it("does not answer with a forgotten memory when its remembering is repeated", async () => {
+  const user = newUser();
+  const headers = { "Idempotency-Key": "k" };
+  const json = { text: "the secret" };
+  const { id } = (await call(`/v1/users/${user}/memories`, { json, headers })).body;
+  await forget(user, id);
+  const again = await call(`/v1/users/${user}/memories`, { json, headers });
+  expect(again.status).toBe(201);
+  expect(again.body.id).not.toBe(id);
+  expect(await listed(user)).toEqual(["the secret"]);
+});
