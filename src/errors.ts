@@ -5,7 +5,7 @@
 export const errors = {
   invalid_request: [400, "The request does not fit its schema; `details` names each field."],
   invalid_json: [400, "The body is not valid JSON in UTF-8."],
-  invalid_path: [400, "The path holds a percent-encoding that is not valid UTF-8."],
+  invalid_path: [400, "The path or query holds a percent-encoding that is not valid UTF-8."],
   invalid_cursor: [400, "The cursor is not one that this list handed out."],
   unauthenticated: [401, "Send `Authorization: Bearer <token>` with a token of this tenant."],
   invalid_token: [

@@ -28,6 +28,20 @@ export function depth(json: string): number {
   return deepest;
 }
 
+/** Whether a JSON text holds an integer beyond 2^53, or a number beyond the largest double. */
+export function hasInexactNumber(json: string): boolean {
+  const token = /"|-?\d[\d.eE+-]*/g;
+  for (let match = token.exec(json); match !== null; match = token.exec(json)) {
+    if (match[0] === '"') {
+      token.lastIndex = stringEnd(json, match.index);
+      continue;
+    }
+    const number = Number(match[0]);
+    if (!Number.isFinite(number) || (/^-?\d+$/.test(match[0]) && !Number.isSafeInteger(number))) return true;
+  }
+  return false;
+}
+
 /** What stands between the commas of an object or array. */
 function members(json: string): string[] {
   const found: string[] = [];

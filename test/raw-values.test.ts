@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { depth, rawElements, rawField } from "../src/raw-values.ts";
+import { depth, hasInexactNumber, rawElements, rawField } from "../src/raw-values.ts";
 
 describe("values in the text that they were written in", () => {
   it("are found wherever JSON lets them stand", () => {
@@ -28,6 +28,19 @@ describe("values in the text that they were written in", () => {
         },
       ),
     );
+  });
+
+  it("know numbers that a double does not hold", () => {
+    for (const exact of [
+      "1",
+      "-9007199254740991",
+      "1.5e3",
+      '"12345678901234567890"',
+      '{"12345678901234567890":1}',
+    ])
+      expect(hasInexactNumber(exact), exact).toBe(false);
+    for (const inexact of ["9007199254740993", "[-12345678901234567890]", '{"a":1e400}'])
+      expect(hasInexactNumber(inexact), inexact).toBe(true);
   });
 
   it("know how deeply they are nested", () => {

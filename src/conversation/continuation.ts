@@ -90,7 +90,9 @@ function refusal(code: ContinuationCode, reason: string, index?: number): Contin
 }
 
 function forgedSystemMessage(added: Added): ContinuationRefusal | undefined {
-  const found = added.find(({ message }) => ["system", "developer"].includes(roleOf(message) ?? ""));
+  const found = added.find(({ message }) =>
+    ["system", "developer"].includes(roleOf(message)?.toLowerCase() ?? ""),
+  );
   if (found === undefined) return undefined;
   const reason = `message ${found.index} is new and of role ${roleOf(found.message)}, which only the server adds`;
   return refusal("forged-system-message", reason, found.index);

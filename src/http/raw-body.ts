@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import { fail } from "../errors.ts";
 import { limits } from "../limits.ts";
-import { depth, rawElements, rawField } from "../raw-values.ts";
+import { depth, hasInexactNumber, rawElements, rawField } from "../raw-values.ts";
 import type { AppEnv } from "./context.ts";
 import { Refusal } from "./failure.ts";
 
@@ -35,6 +35,16 @@ export async function rawOperationValues(c: Context<AppEnv>): Promise<(Uint8Arra
     if (bytes.byteLength > limits.value) throw tooLarge("value_too_large", `body.operations[${i}].value`);
     return bytes;
   });
+}
+
+/** Refuses numbers that a double does not hold: what differs in them only would count as the same. */
+export async function demandExactNumbers(c: Context<AppEnv>, field: string): Promise<void> {
+  const index = rawElements(await c.req.text(), field).findIndex(hasInexactNumber);
+  if (index === -1) return;
+  const details = [
+    { path: `body.${field}[${index}]`, message: "holds a number beyond a double; send it as a string" },
+  ];
+  throw new Refusal(fail("invalid_request", { details }));
 }
 
 function checkedMessage(message: string, path: string): Uint8Array {

@@ -7,11 +7,15 @@ export const KEPT_MS = 90 * DAY_MS;
 
 export const hourOf = (time: number): number => time - (time % HOUR_MS);
 
-/** The hour of a report, refused if it is more than a day ahead: it would be kept for as long as it is wrong. */
-export const reportedHour = (at: number, now: number): Result<number> =>
-  at > now + DAY_MS
-    ? fail("invalid_request", { details: [{ path: "body.at", message: "is more than a day ahead" }] })
-    : ok(hourOf(at));
+/** The hour of a report; refused if it is more than a day ahead, or so old that it would count nowhere. */
+export function reportedHour(at: number, now: number): Result<number> {
+  if (at > now + DAY_MS) return wrongTime("is more than a day ahead");
+  if (at < now - KEPT_MS)
+    return wrongTime("is more than 90 days ago (it is in milliseconds since the epoch)");
+  return ok(hourOf(at));
+}
+
+const wrongTime = (message: string) => fail("invalid_request", { details: [{ path: "body.at", message }] });
 
 type Tokens = { cachedInputTokens: number; uncachedInputTokens: number };
 

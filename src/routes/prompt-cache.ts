@@ -3,6 +3,7 @@ import { wrapTime } from "hono/timing";
 import { body, failures, json, nothing, scoped } from "../http/describe.ts";
 import { unwrap } from "../http/failure.ts";
 import { namespace } from "../http/namespace.ts";
+import { demandExactNumbers } from "../http/raw-body.ts";
 import { newRouter } from "../http/router.ts";
 import { report, stats } from "../prompt-cache/report.ts";
 import { resolve } from "../prompt-cache/resolve.ts";
@@ -47,6 +48,7 @@ const getStats = createRoute({
 
 export const promptCache = newRouter()
   .openapi(resolveOne, async (c) => {
+    await demandExactNumbers(c, "regions");
     const answer = resolve(c.get("services"), namespace(c), c.req.valid("json"));
     return c.json(await wrapTime(c, "object", answer), 200);
   })

@@ -99,18 +99,23 @@ const ifVersion = z
 
 const operation = z.discriminatedUnion("op", [
   z.strictObject({ op: z.literal("get"), key }),
-  z.strictObject({
-    op: z.literal("set"),
-    key,
-    value: z.custom<unknown>((value) => value !== undefined, "is required").openapi(anyJsonDocument),
-    ttlMs: z
-      .int()
-      .min(0)
-      .refine((ms) => ms <= limits.ttlMs, breaks("ttl_too_long", "is more than 10 years"))
-      .optional(),
-    refreshOnRead: z.boolean().optional(),
-    ifVersion,
-  }),
+  z
+    .strictObject({
+      op: z.literal("set"),
+      key,
+      value: z.custom<unknown>((value) => value !== undefined, "is required").openapi(anyJsonDocument),
+      ttlMs: z
+        .int()
+        .min(0)
+        .refine((ms) => ms <= limits.ttlMs, breaks("ttl_too_long", "is more than 10 years"))
+        .optional(),
+      refreshOnRead: z.boolean().optional(),
+      ifVersion,
+    })
+    .refine(({ ttlMs, refreshOnRead }) => refreshOnRead !== true || ttlMs !== undefined, {
+      path: ["refreshOnRead"],
+      error: "needs a ttlMs",
+    }),
   z.strictObject({ op: z.literal("delete"), key, ifVersion }),
 ]);
 export type BatchOperation = z.infer<typeof operation>;

@@ -101,7 +101,7 @@ const ttl = z
   )
   .openapi({ type: "string", pattern: DURATION.source, example: "1h" });
 
-/** Unchecked, since JSON is all that can be in a body; and not copied, since a copy would lose `__proto__`. */
+/** Unchecked here, since JSON is all that can be in a body; and not copied, since a copy would lose `__proto__`. */
 const region = z.custom<Json>((value) => value !== undefined).openapi(anyJsonDocument);
 
 export const ResolveBody = z
@@ -157,8 +157,8 @@ export type ResolveBody = z.infer<typeof ResolveBody>;
 
 /** What callers store under the key of a resource. */
 export const StoredResource = z.union([
-  z.object({ tooSmall: z.literal(true), expiresAt: z.number() }),
-  z.object({ name: z.string(), expiresAt: z.number() }),
+  z.object({ tooSmall: z.literal(true), expiresAt: z.int() }),
+  z.object({ name: z.string().min(1), expiresAt: z.int() }),
 ]);
 
 const Breakpoint = z.object({

@@ -87,6 +87,8 @@ export const ThreadList = z
 /** A message is the caller's: a role, and a content or parts. It comes back as it went in, unknown fields included. */
 export type Message = { role: string; content?: unknown; parts?: unknown; [field: string]: unknown };
 
+const INSTEAD = ["tool_calls", "toolCalls", "function_call", "refusal", "audio"];
+
 const message = plainObject<Message>()
   .superRefine((value, context) => {
     const wrong = (path: string, error: string) =>
@@ -94,6 +96,8 @@ const message = plainObject<Message>()
     if (typeof value.role !== "string" || value.role === "" || value.role.length > 64)
       wrong("role", "is required: a string of 1 to 64 characters");
     const content = value.content === undefined ? value.parts : value.content;
+    // OpenAI leaves the content out where there are calls, a refusal or audio in its place.
+    if (content === undefined && INSTEAD.some((field) => value[field] !== undefined)) return;
     if (typeof content !== "string" && content !== null && !Array.isArray(content))
       wrong("content", "is required: a string, an array of parts or null (or `parts`, an array)");
   })
@@ -130,6 +134,11 @@ export const AppendBody = z
     path: ["messages"],
     ...breaks("too_many_messages", "holds more than 1,000 messages"),
   })
+  .refine(
+    ({ validate, approvedToolCallIds, rejectedToolCallIds }) =>
+      validate !== undefined || (approvedToolCallIds ?? rejectedToolCallIds) === undefined,
+    { path: ["validate"], error: "is required with approvals, which nothing else looks at" },
+  )
   .openapi("Append", { example: { messages: [{ role: "user", content: "I have moved to Lisbon." }] } });
 export type AppendBody = z.infer<typeof AppendBody>;
 

@@ -364,6 +364,7 @@ describe("a batch", () => {
     [{ op: "set", key: "a", value: 1, ttlMs: -1 }, "body.operations[0].ttlMs"],
     [{ op: "set", key: "a", value: 1, ttlMs: 1.5 }, "body.operations[0].ttlMs"],
     [{ op: "set", key: "a", value: 1, ttl: 1 }, "body.operations[0].ttl"],
+    [{ op: "set", key: "a", value: 1, refreshOnRead: true }, "body.operations[0].refreshOnRead"],
     [{ op: "set", key: "\ud800", value: 1 }, "body.operations[0].key"],
   ])("refuses %j and names the field", async (operation, path) => {
     const answer = await batch(newUser(), [operation]);

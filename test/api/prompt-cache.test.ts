@@ -416,3 +416,20 @@ describe("usage", () => {
     }
   });
 });
+
+it("does not take prompts for one that differ in a number beyond a double only", async () => {
+  const raw = (order: string) => `{"provider":"google","model":"m","regions":["x",{"order":${order}}]}`;
+  const answer = await call("/v1/prompt-cache/resolve", { raw: raw("12345678901234567890") });
+  expect(answer.status).toBe(400);
+  expect(answer.body.error.details[0].path).toBe("body.regions[1]");
+  expect((await call("/v1/prompt-cache/resolve", { raw: raw('"12345678901234567890"') })).status).toBe(200);
+});
+
+it("refuses a report of a time that would count nowhere, as seconds are", async () => {
+  const report = { provider: "openai", model: "m", cachedInputTokens: 1, uncachedInputTokens: 1 };
+  for (const at of [0, Math.floor(Date.now() / 1000)]) {
+    const answer = await call("/v1/prompt-cache/report", { json: { ...report, at } });
+    expect(answer.status).toBe(400);
+    expect(answer.body.error.details[0].path).toBe("body.at");
+  }
+});

@@ -70,6 +70,12 @@ it("answers an unknown route with 404, and a known one with the wrong method wit
   expect(wrong.headers.get("Allow")?.split(", ").toSorted()).toEqual(["DELETE", "GET", "PUT"]);
 });
 
+it("refuses a query that is no percent-encoded UTF-8, rather than match other keys by it", async () => {
+  const answer = await call("/v1/users/alice/kv?prefix=%ff", { method: "DELETE" });
+  expect(answer.status).toBe(400);
+  expect(answer.body.error.code).toBe("invalid_path");
+});
+
 it.each(["%", "%zz", "%c3%28", "a%80b"])(
   "refuses the path segment %s, which is no percent-encoded UTF-8",
   async (segment) => {

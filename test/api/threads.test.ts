@@ -220,3 +220,15 @@ it("deletes a thread with its messages, also from recall", async () => {
   expect((await call(`/v1/threads/${id}`, { method: "DELETE" })).status).toBe(404);
   expect((await call(`/v1/users/${user}/threads`)).body.items).toHaveLength(1);
 });
+
+it("takes messages that have calls, a refusal or audio in the place of a content, as OpenAI's may", async () => {
+  const { id } = await create(newUser());
+  const calls = [{ id: "c", type: "function", function: { name: "f", arguments: "{}" } }];
+  const messages = [
+    { role: "assistant", tool_calls: calls },
+    { role: "assistant", refusal: "No." },
+    { role: "assistant", audio: { id: "a" } },
+  ];
+  expect((await append(id, messages)).status).toBe(201);
+  expect((await append(id, [{ role: "assistant", content: 5, tool_calls: calls }])).status).toBe(400);
+});
