@@ -14,19 +14,15 @@ import { Answers, type Once } from "./user-memory/answers.ts";
 import { type EntryOperation, type EntryResult, performBatch } from "./user-memory/entry-batch.ts";
 import { WakeUp } from "./wake-up.ts";
 import type { Compaction, CompactionPage, CompactionsQuery } from "./user-memory/compaction-store.ts";
-import {
-  type Append,
-  type Appended,
-  Conversations,
-  type ListedThreads,
-  type Resumed,
-} from "./user-memory/conversations.ts";
+import { Conversations, type ListedThreads, type Resumed } from "./user-memory/conversations.ts";
 import { hitOf } from "./user-memory/hit.ts";
 import { MemoryWriter, type Remember, type Remembered } from "./user-memory/memory-writer.ts";
 import { entriesJson, messagesJson, type PageJson } from "./user-memory/page-json.ts";
 import { migrations } from "./user-memory/schema.ts";
 import { SearchIndex, type SearchQuery } from "./user-memory/search-index.ts";
+import { type Append, type Appended, ThreadMessages } from "./user-memory/thread-messages.ts";
 import type { MessagePage, MessagesQuery } from "./user-memory/thread-reader.ts";
+import { ThreadStores } from "./user-memory/thread-stores.ts";
 import type { ThreadPage } from "./user-memory/thread-store.ts";
 import { Transactions } from "./user-memory/transactions.ts";
 
@@ -55,6 +51,7 @@ export class UserMemory extends DurableObject<Bindings> {
   readonly #answers: Answers;
   readonly #transactions: Transactions;
   readonly #conversations: Conversations;
+  readonly #messages: ThreadMessages;
   readonly #index: SearchIndex;
   readonly #memories: MemoryWriter;
 
@@ -68,9 +65,15 @@ export class UserMemory extends DurableObject<Bindings> {
     this.#answers = new Answers(storage.sql);
     this.#index = new SearchIndex(storage.sql);
     const { records, catalogue, now } = ports;
-    const shared = { storage, index: this.#index, wakeUp: this.#wakeUp, now };
+    const stores = new ThreadStores(storage.sql);
+    const shared = { storage, stores, index: this.#index, wakeUp: this.#wakeUp, now };
     this.#transactions = new Transactions({ ...shared, answers: this.#answers });
     this.#conversations = new Conversations({ ...shared, catalogue, transactions: this.#transactions });
+    this.#messages = new ThreadMessages({
+      ...shared,
+      transactions: this.#transactions,
+      touched: (id) => this.#conversations.touched(id),
+    });
     this.#memories = new MemoryWriter({ ...shared, records, answers: this.#answers });
     void ctx.blockConcurrencyWhile(() => this.#wakeUp.load());
   }
@@ -155,29 +158,29 @@ export class UserMemory extends DurableObject<Bindings> {
 
   /** All or none; found by their words when this returns. */
   appendMessages(id: string, append: Append, once?: Once): Result<Appended> {
-    return this.#conversations.append(id, append, once);
+    return this.#messages.append(id, append, once);
   }
 
   readMessages(id: string, query: MessagesQuery): Result<MessagePage> {
-    return this.#conversations.read(id, query);
+    return this.#messages.read(id, query);
   }
 
   /** The same page as JSON, its messages in the bytes that they were stored in. */
   readMessagesJson(id: string, query: MessagesQuery, separator: string): Result<PageJson<number>> {
-    const page = this.#conversations.read(id, query);
+    const page = this.#messages.read(id, query);
     return page.ok ? ok(messagesJson(page.value, separator)) : page;
   }
 
   deleteMessage(id: string, seq: number): Result<null> {
-    return this.#conversations.deleteMessage(id, seq);
+    return this.#messages.deleteMessage(id, seq);
   }
 
   compactThread(id: string, range: CompactionRange, once?: Once): Result<{ id: string; createdAt: number }> {
-    return this.#conversations.compact(id, range, once);
+    return this.#messages.compact(id, range, once);
   }
 
   listCompactions(id: string, query: CompactionsQuery): Result<CompactionPage> {
-    return this.#conversations.compactions(id, query);
+    return this.#messages.compactions(id, query);
   }
 
   /** Each body is a message of the conversation as the caller has it, as JSON in UTF-8. */
@@ -186,7 +189,7 @@ export class UserMemory extends DurableObject<Bindings> {
     bodies: readonly Uint8Array[],
     options: ContinuationOptions,
   ): Result<Continuation> {
-    return this.#conversations.validate(id, bodies, options);
+    return this.#messages.validate(id, bodies, options);
   }
 
   // Memories
@@ -200,7 +203,7 @@ export class UserMemory extends DurableObject<Bindings> {
   }
 
   recall({ threadId, ...query }: Recall): Result<RecallAnswer> {
-    const ranges = threadId === undefined ? undefined : this.#conversations.rangesOf(threadId);
+    const ranges = threadId === undefined ? undefined : this.#messages.rangesOf(threadId);
     if (ranges === null)
       return fail("not_found", {
         details: [{ path: "body.threadId", message: "is no thread of this user" }],
@@ -210,7 +213,7 @@ export class UserMemory extends DurableObject<Bindings> {
     if (model === this.#ports.embedder.model && this.#index.requeueOtherModels(model))
       this.#wakeUp.by(this.#ports.now());
     const { found, arms } = this.#index.search({ ...query, ...(ranges && { ranges }) });
-    const threadOf = (position: number) => this.#conversations.threadOf(position, threadId);
+    const threadOf = (position: number) => this.#messages.threadOf(position, threadId);
     return ok({
       hits: found.flatMap((one) => hitOf(one, threadOf) ?? []),
       arms,

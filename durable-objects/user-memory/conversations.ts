@@ -1,55 +1,22 @@
-import {
-  type ContinuationOptions,
-  type Continuation,
-  validateContinuation,
-} from "../../src/conversation/continuation.ts";
 import type { ThreadRow } from "../../src/d1/tables.ts";
 import type { ThreadCatalogue } from "../../src/d1/thread-catalogue.ts";
-import { type Failure, fail, ok, type Result } from "../../src/errors.ts";
-import { newVersion } from "../../src/ids.ts";
-import { limits } from "../../src/limits.ts";
-import { searchableText } from "../../src/memory/message-text.ts";
+import { fail, ok, type Result } from "../../src/errors.ts";
 import type { ThreadOwner } from "../../src/memory/record.ts";
-import type {
-  CreateThreadBody,
-  ForkBody,
-  Message,
-  PatchThreadBody,
-  Thread,
-} from "../../src/schema/thread.ts";
+import type { CreateThreadBody, ForkBody, PatchThreadBody, Thread } from "../../src/schema/thread.ts";
 import type { WakeUp } from "../wake-up.ts";
 import type { Once } from "./answers.ts";
 import { CatalogueWriter } from "./catalogue-writer.ts";
-import {
-  type Compaction,
-  type CompactionPage,
-  type CompactionsQuery,
-  CompactionStore,
-} from "./compaction-store.ts";
-import { Lineage } from "./lineage.ts";
-import { MessageStore } from "./message-store.ts";
-import { positionOf, type PositionRange } from "./position.ts";
 import type { SearchIndex } from "./search-index.ts";
-import { type MessagePage, type MessagesQuery, parsed, ThreadReader } from "./thread-reader.ts";
-import { type StoredThread, type ThreadPage, ThreadStore } from "./thread-store.ts";
+import type { StoredThread, ThreadPage } from "./thread-store.ts";
+import { missing, type ThreadStores } from "./thread-stores.ts";
 import type { Transactions } from "./transactions.ts";
 
-/** An append: each body is a message as JSON in UTF-8. */
-export type Append = {
-  bodies: readonly Uint8Array[];
-  expectedLength?: number;
-  /** `bodies` are then the whole conversation, checked against the stored one. */
-  validate?: ContinuationOptions;
-};
-export type Appended = { length: number; firstSeq?: number; lastSeq?: number };
 /** `next` is where the following page begins, if there is one. */
 export type ListedThreads = { threads: Thread[]; next?: readonly [time: number, n: number] };
 export type Resumed = { thread: Thread; created: boolean };
-/** What a message's document keeps besides its text. */
-export type MessageRecord = { role: string };
-
 type Parts = {
   storage: DurableObjectStorage;
+  stores: ThreadStores;
   transactions: Transactions;
   index: SearchIndex;
   catalogue: ThreadCatalogue;
@@ -57,27 +24,16 @@ type Parts = {
   now: () => number;
 };
 
-/** What is appended within this time is embedded together. */
-const EMBED_AFTER_MS = 1_000;
-
-/** A user's conversations: every operation whole or not at all, with the search index and the catalogue in step. */
+/** A user's threads, from their beginning to their end, with the search index and the catalogue in step. */
 export class Conversations {
   readonly #parts: Parts;
-  readonly #threads: ThreadStore;
-  readonly #messages: MessageStore;
-  readonly #compactions: CompactionStore;
-  readonly #lineage: Lineage;
-  readonly #reader: ThreadReader;
+  readonly #stores: ThreadStores;
   readonly #catalogue: CatalogueWriter;
 
   constructor(parts: Parts) {
-    const { sql } = parts.storage;
     this.#parts = parts;
-    this.#threads = new ThreadStore(sql);
-    this.#messages = new MessageStore(sql);
-    this.#compactions = new CompactionStore(sql);
-    this.#lineage = new Lineage(sql, this.#threads, this.#messages);
-    this.#reader = new ThreadReader(this.#messages, this.#lineage, this.#compactions);
+    this.#stores = parts.stores;
+    const { sql } = parts.storage;
     const rowOf = (id: string) => this.#catalogueRow(id);
     this.#catalogue = new CatalogueWriter({ sql, catalogue: parts.catalogue, rowOf, now: parts.now });
   }
@@ -91,14 +47,14 @@ export class Conversations {
       id,
       this.#parts.transactions.run(once, () => {
         this.#noteOwner(owner);
-        return ok(this.#changed(this.#threads.create(id, fields, { now: this.#parts.now() })));
+        return ok(this.#changed(this.#stores.threads.create(id, fields, { now: this.#parts.now() })));
       }),
     );
   }
 
   /** The agent's latest thread, or a new one, in one step: many first calls at once make one thread. */
   async resume(owner: ThreadOwner, id: string, fields: CreateThreadBody): Promise<Resumed> {
-    const latest = this.#threads.latest(fields.agent ?? null);
+    const latest = this.#stores.threads.latest(fields.agent ?? null);
     if (latest !== null) return { thread: this.#view(latest), created: false };
     const made = await this.create(owner, id, { fields });
     if (!made.ok) throw new Error("a thread without an idempotency key cannot fail to be made");
@@ -106,12 +62,12 @@ export class Conversations {
   }
 
   get(id: string): Result<Thread> {
-    const thread = this.#threads.get(id);
+    const thread = this.#stores.threads.get(id);
     return thread === null ? fail("not_found") : ok(this.#view(thread));
   }
 
   list(page: ThreadPage): ListedThreads {
-    const stored = this.#threads.list({ ...page, limit: page.limit + 1 });
+    const stored = this.#stores.threads.list({ ...page, limit: page.limit + 1 });
     const shown = stored.slice(0, page.limit);
     const last = shown.at(-1);
     const threads = shown.map((thread) => this.#view(thread));
@@ -124,7 +80,7 @@ export class Conversations {
     return this.#catalogued(
       id,
       this.#with(id, undefined, (thread) =>
-        ok(this.#changed(this.#threads.patch(thread, fields, this.#parts.now()))),
+        ok(this.#changed(this.#stores.threads.patch(thread, fields, this.#parts.now()))),
       ),
     );
   }
@@ -133,8 +89,8 @@ export class Conversations {
     return this.#catalogued(
       id,
       this.#with(id, undefined, (thread) => {
-        this.#compactions.deleteAll(thread);
-        this.#unindex(this.#lineage.deleteThread(thread));
+        this.#stores.compactions.deleteAll(thread);
+        this.#parts.index.removeRanges(this.#stores.lineage.deleteThread(thread));
         this.#catalogue.changed(id);
         return ok(null);
       }),
@@ -148,97 +104,33 @@ export class Conversations {
     { fields, once }: { fields: ForkBody; once?: Once },
   ): Promise<Result<Thread>> {
     return this.#catalogued(
-      id,
+      forkId,
       this.#with(id, once, (origin) => {
         const { at = this.#lastSeq(origin), ...given } = fields;
-        if (at > 0 && this.#lineage.position(origin, at) === null) return missing("body.at");
-        const length = this.#lineage.count(origin, at);
-        const shared = { parent: this.#lineage.owner(origin, at), forkSeq: at, forkedFrom: id, length };
-        const fork = this.#threads.create(
+        if (at > 0 && this.#stores.lineage.position(origin, at) === null) return missing("body.at");
+        const length = this.#stores.lineage.count(origin, at);
+        const shared = {
+          parent: this.#stores.lineage.owner(origin, at),
+          forkSeq: at,
+          forkedFrom: id,
+          length,
+        };
+        const fork = this.#stores.threads.create(
           forkId,
           { ...origin, ...given },
           { now: this.#parts.now(), fork: shared },
         );
-        this.#lineage.inheritHidden(fork, origin);
-        this.#compactions.inherit(fork, origin);
+        this.#stores.lineage.inheritHidden(fork, origin);
+        this.#stores.compactions.inherit(fork, origin);
         return ok(this.#changed(fork));
       }),
     );
   }
 
-  append(id: string, append: Append, once?: Once): Result<Appended> {
-    return this.#with(id, once, (thread) => {
-      const fresh = this.#newBodies(thread, append);
-      if (!fresh.ok) return fresh;
-      const bodies = fresh.value;
-      const now = this.#parts.now();
-      const first = this.#threads.extend(thread, bodies.length, now);
-      for (const [i, body] of bodies.entries()) this.#write(positionOf(thread.n, first + i), body, now);
-      this.#catalogue.touched(id);
-      this.#parts.wakeUp.by(this.#catalogue.nextDue());
-      const length = thread.length + bodies.length;
-      return ok(
-        bodies.length === 0 ? { length } : { length, firstSeq: first, lastSeq: first + bodies.length - 1 },
-      );
-    });
-  }
-
-  read(id: string, query: MessagesQuery): Result<MessagePage> {
-    const thread = this.#threads.get(id);
-    return thread === null ? fail("not_found") : ok(this.#reader.page(thread, query));
-  }
-
-  deleteMessage(id: string, seq: number): Result<null> {
-    return this.#with(id, undefined, (thread) => {
-      const position = this.#lineage.position(thread, seq);
-      if (position === null) return fail("not_found");
-      this.#unindex(this.#lineage.deleteMessage(thread, position));
-      this.#threads.shorten(thread, this.#parts.now());
-      this.#catalogue.touched(id);
-      this.#parts.wakeUp.by(this.#catalogue.nextDue());
-      return ok(null);
-    });
-  }
-
-  /** Lets a summary stand for a range of messages in the compacted view. */
-  compact(
-    id: string,
-    range: Pick<Compaction, "from" | "to" | "summary">,
-    once?: Once,
-  ): Result<{ id: string; createdAt: number }> {
-    return this.#with(id, once, (thread) => {
-      if (range.from > range.to) return missing("body.from");
-      if (this.#lineage.position(thread, range.to) === null) return missing("body.to");
-      const compaction = { ...range, id: newVersion(), createdAt: this.#parts.now() };
-      const added = this.#compactions.add(thread, compaction);
-      return added.ok ? ok({ id: compaction.id, createdAt: compaction.createdAt }) : added;
-    });
-  }
-
-  compactions(id: string, query: CompactionsQuery): Result<CompactionPage> {
-    const thread = this.#threads.get(id);
-    return thread === null ? fail("not_found") : ok(this.#compactions.list(thread, query));
-  }
-
-  /** Whether the whole conversation as a caller has it continues the stored one. */
-  validate(id: string, bodies: readonly Uint8Array[], options: ContinuationOptions): Result<Continuation> {
-    const thread = this.#threads.get(id);
-    return thread === null ? fail("not_found") : ok(this.#continuation(thread, bodies, options));
-  }
-
-  /** Where the messages of a thread lie, for a search within it. */
-  rangesOf(id: string): PositionRange[] | null {
-    const thread = this.#threads.get(id);
-    return thread === null
-      ? null
-      : this.#lineage.segments(thread).map(({ n, from, to }) => [positionOf(n, from), positionOf(n, to)]);
-  }
-
-  /** The id of the thread to show a found message in: the one that was searched, or any that has it. */
-  threadOf(position: number, searched?: string): string | null {
-    if (searched === undefined) return this.#lineage.holder(position)?.id ?? null;
-    const thread = this.#threads.get(searched);
-    return thread !== null && this.#lineage.shows(thread, position) ? thread.id : null;
+  /** Messages of a thread have come or gone: the catalogue hears of it within a minute. */
+  touched(id: string): void {
+    this.#catalogue.touched(id);
+    this.#parts.wakeUp.by(this.#catalogue.nextDue());
   }
 
   /** Writes what is due in the catalogue, for the alarm. */
@@ -251,10 +143,7 @@ export class Conversations {
   }
 
   #with<T>(id: string, once: Once | undefined, act: (thread: StoredThread) => Result<T>): Result<T> {
-    return this.#parts.transactions.run(once, () => {
-      const thread = this.#threads.get(id);
-      return thread === null ? fail("not_found") : act(thread);
-    });
+    return this.#stores.change(id, act, { transactions: this.#parts.transactions, once });
   }
 
   /** Brings the catalogue up to date before the caller hears of the change. */
@@ -269,56 +158,13 @@ export class Conversations {
     return this.#view(thread);
   }
 
-  /** What of an append is to be written, once its conditions are met. */
-  #newBodies(
-    thread: StoredThread,
-    { bodies, expectedLength, validate }: Append,
-  ): Result<readonly Uint8Array[]> {
-    if (expectedLength !== undefined && expectedLength !== thread.length)
-      return fail("length_mismatch", {
-        message: `The thread holds ${thread.length} messages, not ${expectedLength}.`,
-      });
-    if (validate === undefined) return ok(bodies);
-    const verdict = this.#continuation(thread, bodies, validate);
-    if (!verdict.ok) return refused(verdict);
-    const fresh = bodies.slice(thread.length);
-    return fresh.length <= limits.messagesPerAppend ? ok(fresh) : fail("too_many_messages");
-  }
-
-  #continuation(
-    thread: StoredThread,
-    bodies: readonly Uint8Array[],
-    options: ContinuationOptions,
-  ): Continuation {
-    const incoming = bodies.map((body) => JSON.parse(new TextDecoder().decode(body)) as Message);
-    return validateContinuation(this.#persisted(thread), incoming, options);
-  }
-
-  *#persisted(thread: StoredThread): Generator<Message> {
-    for (const message of this.#reader.walk(thread, { order: "oldest", view: "raw" })) yield parsed(message);
-  }
-
-  #write(position: number, body: Uint8Array, now: number): void {
-    this.#messages.write(position, body, now);
-    const message = JSON.parse(new TextDecoder().decode(body)) as Message;
-    const text = searchableText(message);
-    if (text === "") return;
-    const record = JSON.stringify({ role: message.role } satisfies MessageRecord);
-    this.#parts.index.putMessage({ n: position, kind: "message", text, record, createdAt: now });
-    this.#parts.wakeUp.by(now + EMBED_AFTER_MS);
-  }
-
-  #unindex(ranges: readonly PositionRange[]): void {
-    for (const [from, to] of ranges) this.#parts.index.removeRange(from, to);
-  }
-
   #lastSeq(thread: StoredThread): number {
-    const [last] = this.#reader.walk(thread, { order: "newest", view: "raw" }).take(1);
+    const [last] = this.#stores.reader.walk(thread, { order: "newest", view: "raw" }).take(1);
     return last?.seq ?? 0;
   }
 
   #catalogueRow(id: string): ThreadRow | null {
-    const thread = this.#threads.get(id);
+    const thread = this.#stores.threads.get(id);
     if (thread === null) return null;
     const {
       userId = null,
@@ -352,12 +198,3 @@ export class Conversations {
     return { ...thread, ...(owner && { userId: owner.id }) };
   }
 }
-
-const missing = (path: string): Failure =>
-  fail("invalid_request", { details: [{ path, message: "is no message of this thread" }] });
-
-const refused = ({ code, reason, index }: Exclude<Continuation, { ok: true }>): Failure =>
-  fail("invalid_continuation", {
-    message: reason,
-    details: [{ path: index === undefined ? "body" : `body.messages[${index}]`, message: reason, code }],
-  });

@@ -2,7 +2,7 @@ import type { MemoryRow } from "../../src/d1/tables.ts";
 import { memoryOf } from "../../src/memory/record.ts";
 import type { Hit } from "../../src/schema/recall.ts";
 import type { Found } from "./search-index.ts";
-import type { MessageRecord } from "./conversations.ts";
+import type { MessageRecord } from "./thread-messages.ts";
 import { seqOf } from "./position.ts";
 
 /** What was found, as callers see it; null for a message that no thread shows any more. */

@@ -99,6 +99,10 @@ export class SearchIndex {
       this.#sql.exec(`DELETE FROM ${table} WHERE rowid BETWEEN ? AND ?`, from, to);
   }
 
+  removeRanges(ranges: readonly PositionRange[]): void {
+    for (const [from, to] of ranges) this.removeRange(from, to);
+  }
+
   memory(id: string): Document | null {
     return this.#document("memory_id = ?", id);
   }

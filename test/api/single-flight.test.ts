@@ -120,6 +120,17 @@ it("passes the lease of a creator that died to the first who waits, and to no ot
   expect((await second)?.body.status).toBe("wait");
 });
 
+it("passes on a lease that is shorter than the one before it when its holder died too", async () => {
+  const key = newKey();
+  const { id } = (await lease(key, { leaseMs: 60_000 })).body.lease;
+  const [first] = await waiters(1, key, { leaseMs: 200, waitMs: 30_000 });
+  const [second] = await waiters(1, key, { leaseMs: 60_000, waitMs: 5_000 });
+  await drop(at(key, `/lease?id=${id}`));
+  expect((await first)?.body.status).toBe("lease");
+  // Without a timer for the shorter lease, its own wait would end first, and tell it to come back.
+  expect((await second)?.body.status).toBe("lease");
+});
+
 it("goes by the clock, not by the timer, when the lease has run out", async () => {
   const key = newKey();
   control.clockAt = Date.now();

@@ -1,0 +1,179 @@
+import {
+  type Continuation,
+  type ContinuationOptions,
+  validateContinuation,
+} from "../../src/conversation/continuation.ts";
+import { fail, type Failure, ok, type Result } from "../../src/errors.ts";
+import { newVersion } from "../../src/ids.ts";
+import { limits } from "../../src/limits.ts";
+import { searchableText } from "../../src/memory/message-text.ts";
+import type { Message } from "../../src/schema/thread.ts";
+import type { WakeUp } from "../wake-up.ts";
+import type { Once } from "./answers.ts";
+import type { Compaction, CompactionPage, CompactionsQuery } from "./compaction-store.ts";
+import { positionOf, type PositionRange } from "./position.ts";
+import type { SearchIndex } from "./search-index.ts";
+import { type MessagePage, type MessagesQuery, parsed } from "./thread-reader.ts";
+import type { StoredThread } from "./thread-store.ts";
+import { missing, type ThreadStores } from "./thread-stores.ts";
+import type { Transactions } from "./transactions.ts";
+
+/** An append: each body is a message as JSON in UTF-8. */
+export type Append = {
+  bodies: readonly Uint8Array[];
+  expectedLength?: number;
+  /** `bodies` are then the whole conversation, checked against the stored one. */
+  validate?: ContinuationOptions;
+};
+export type Appended = { length: number; firstSeq?: number; lastSeq?: number };
+/** What a message's document keeps besides its text. */
+export type MessageRecord = { role: string };
+
+type Parts = {
+  stores: ThreadStores;
+  transactions: Transactions;
+  index: SearchIndex;
+  /** Says that a thread was written to, for the catalogue. */
+  touched: (threadId: string) => void;
+  wakeUp: WakeUp;
+  now: () => number;
+};
+
+/** What is appended within this time is embedded together. */
+const EMBED_AFTER_MS = 1_000;
+
+/** What is said in a user's threads: every write whole or not at all, with the search index in step. */
+export class ThreadMessages {
+  readonly #parts: Parts;
+  readonly #stores: ThreadStores;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#stores = parts.stores;
+  }
+
+  append(id: string, append: Append, once?: Once): Result<Appended> {
+    return this.#with(id, once, (thread) => {
+      const fresh = this.#newBodies(thread, append);
+      if (!fresh.ok) return fresh;
+      const bodies = fresh.value;
+      const now = this.#parts.now();
+      const first = this.#stores.threads.extend(thread, bodies.length, now);
+      for (const [i, body] of bodies.entries()) this.#write(positionOf(thread.n, first + i), body, now);
+      this.#parts.touched(id);
+      const length = thread.length + bodies.length;
+      return ok(
+        bodies.length === 0 ? { length } : { length, firstSeq: first, lastSeq: first + bodies.length - 1 },
+      );
+    });
+  }
+
+  read(id: string, query: MessagesQuery): Result<MessagePage> {
+    const thread = this.#stores.threads.get(id);
+    return thread === null ? fail("not_found") : ok(this.#stores.reader.page(thread, query));
+  }
+
+  deleteMessage(id: string, seq: number): Result<null> {
+    return this.#with(id, undefined, (thread) => {
+      const position = this.#stores.lineage.position(thread, seq);
+      if (position === null) return fail("not_found");
+      this.#parts.index.removeRanges(this.#stores.lineage.deleteMessage(thread, position));
+      this.#stores.threads.shorten(thread, this.#parts.now());
+      this.#parts.touched(id);
+      return ok(null);
+    });
+  }
+
+  /** Lets a summary stand for a range of messages in the compacted view. */
+  compact(
+    id: string,
+    range: Pick<Compaction, "from" | "to" | "summary">,
+    once?: Once,
+  ): Result<{ id: string; createdAt: number }> {
+    return this.#with(id, once, (thread) => {
+      if (range.from > range.to) return missing("body.from");
+      if (this.#stores.lineage.position(thread, range.to) === null) return missing("body.to");
+      const compaction = { ...range, id: newVersion(), createdAt: this.#parts.now() };
+      const added = this.#stores.compactions.add(thread, compaction);
+      return added.ok ? ok({ id: compaction.id, createdAt: compaction.createdAt }) : added;
+    });
+  }
+
+  compactions(id: string, query: CompactionsQuery): Result<CompactionPage> {
+    const thread = this.#stores.threads.get(id);
+    return thread === null ? fail("not_found") : ok(this.#stores.compactions.list(thread, query));
+  }
+
+  /** Whether the whole conversation as a caller has it continues the stored one. */
+  validate(id: string, bodies: readonly Uint8Array[], options: ContinuationOptions): Result<Continuation> {
+    const thread = this.#stores.threads.get(id);
+    return thread === null ? fail("not_found") : ok(this.#continuation(thread, bodies, options));
+  }
+
+  /** Where the messages of a thread lie, for a search within it. */
+  rangesOf(id: string): PositionRange[] | null {
+    const thread = this.#stores.threads.get(id);
+    return thread === null
+      ? null
+      : this.#stores.lineage
+          .segments(thread)
+          .map(({ n, from, to }) => [positionOf(n, from), positionOf(n, to)]);
+  }
+
+  /** The id of the thread to show a found message in: the one that was searched, or any that has it. */
+  threadOf(position: number, searched?: string): string | null {
+    if (searched === undefined) return this.#stores.lineage.holder(position)?.id ?? null;
+    const thread = this.#stores.threads.get(searched);
+    return thread !== null && this.#stores.lineage.shows(thread, position) ? thread.id : null;
+  }
+
+  #with<T>(id: string, once: Once | undefined, act: (thread: StoredThread) => Result<T>): Result<T> {
+    return this.#stores.change(id, act, { transactions: this.#parts.transactions, once });
+  }
+
+  /** What of an append is to be written, once its conditions are met. */
+  #newBodies(
+    thread: StoredThread,
+    { bodies, expectedLength, validate }: Append,
+  ): Result<readonly Uint8Array[]> {
+    if (expectedLength !== undefined && expectedLength !== thread.length)
+      return fail("length_mismatch", {
+        message: `The thread holds ${thread.length} messages, not ${expectedLength}.`,
+      });
+    if (validate === undefined) return ok(bodies);
+    const verdict = this.#continuation(thread, bodies, validate);
+    if (!verdict.ok) return refused(verdict);
+    const fresh = bodies.slice(thread.length);
+    return fresh.length <= limits.messagesPerAppend ? ok(fresh) : fail("too_many_messages");
+  }
+
+  #continuation(
+    thread: StoredThread,
+    bodies: readonly Uint8Array[],
+    options: ContinuationOptions,
+  ): Continuation {
+    const incoming = bodies.map((body) => JSON.parse(new TextDecoder().decode(body)) as Message);
+    return validateContinuation(this.#persisted(thread), incoming, options);
+  }
+
+  *#persisted(thread: StoredThread): Generator<Message> {
+    for (const message of this.#stores.reader.walk(thread, { order: "oldest", view: "raw" }))
+      yield parsed(message);
+  }
+
+  #write(position: number, body: Uint8Array, now: number): void {
+    this.#stores.messages.write(position, body, now);
+    const message = JSON.parse(new TextDecoder().decode(body)) as Message;
+    const text = searchableText(message);
+    if (text === "") return;
+    const record = JSON.stringify({ role: message.role } satisfies MessageRecord);
+    this.#parts.index.putMessage({ n: position, kind: "message", text, record, createdAt: now });
+    this.#parts.wakeUp.by(now + EMBED_AFTER_MS);
+  }
+}
+
+const refused = ({ code, reason, index }: Exclude<Continuation, { ok: true }>): Failure =>
+  fail("invalid_continuation", {
+    message: reason,
+    details: [{ path: index === undefined ? "body" : `body.messages[${index}]`, message: reason, code }],
+  });

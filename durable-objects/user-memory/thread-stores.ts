@@ -1,0 +1,41 @@
+import { type Failure, fail, type Result } from "../../src/errors.ts";
+import type { Once } from "./answers.ts";
+import { CompactionStore } from "./compaction-store.ts";
+import { Lineage } from "./lineage.ts";
+import { MessageStore } from "./message-store.ts";
+import { ThreadReader } from "./thread-reader.ts";
+import { type StoredThread, ThreadStore } from "./thread-store.ts";
+import type { Transactions } from "./transactions.ts";
+
+/** The stores that threads and what is said in them are made of. */
+export class ThreadStores {
+  readonly threads: ThreadStore;
+  readonly messages: MessageStore;
+  readonly compactions: CompactionStore;
+  readonly lineage: Lineage;
+  readonly reader: ThreadReader;
+
+  constructor(sql: SqlStorage) {
+    this.threads = new ThreadStore(sql);
+    this.messages = new MessageStore(sql);
+    this.compactions = new CompactionStore(sql);
+    this.lineage = new Lineage(sql, this.threads, this.messages);
+    this.reader = new ThreadReader(this.messages, this.lineage, this.compactions);
+  }
+
+  /** Acts on a thread in one transaction, once for an idempotency key. */
+  change<T>(
+    id: string,
+    act: (thread: StoredThread) => Result<T>,
+    { transactions, once }: { transactions: Transactions; once: Once | undefined },
+  ): Result<T> {
+    return transactions.run(once, () => {
+      const thread = this.threads.get(id);
+      return thread === null ? fail("not_found") : act(thread);
+    });
+  }
+}
+
+/** The failure for a field that should name a message of the thread. */
+export const missing = (path: string): Failure =>
+  fail("invalid_request", { details: [{ path, message: "is no message of this thread" }] });
