@@ -7,6 +7,8 @@ execFileSync(process.execPath, ["scripts/assets.ts", "build/assets", "docs", "mo
 
 export default defineConfig({
   test: {
+    // Both kinds of tests at once, also on two cores: half of the time they wait.
+    maxWorkers: 2,
     // What a test that passes logs, it logs on purpose.
     silent: "passed-only",
     projects: [

@@ -4,5 +4,5 @@ import type { Services } from "../services.ts";
 
 export type AppEnv = {
   Bindings: Bindings;
-  Variables: { requestId: string; services: Services; caller: Caller };
+  Variables: { requestId: string; services: Services; caller: Caller; bodyText: string };
 };

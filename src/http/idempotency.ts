@@ -19,5 +19,5 @@ export async function onceOf(c: Context<AppEnv>): Promise<Once | undefined> {
         details: [{ path: `header.${HEADER}`, message: "is not 1 to 255 printable ASCII characters" }],
       }),
     );
-  return { key, request: await hash16(`${c.req.method} ${c.req.url}\n${await c.req.text()}`) };
+  return { key, request: await hash16(`${c.req.method} ${c.req.url}\n${c.get("bodyText")}`) };
 }

@@ -8,27 +8,27 @@ import { Refusal } from "./failure.ts";
 const encoder = new TextEncoder();
 
 /** The body's messages, each in the bytes that it was sent in, once the schema has found them to be messages. */
-export async function rawMessages(c: Context<AppEnv>): Promise<Uint8Array[]> {
-  return rawElements(await c.req.text(), "messages").map((message, i) =>
+export function rawMessages(c: Context<AppEnv>): Uint8Array[] {
+  return rawElements(c.get("bodyText"), "messages").map((message, i) =>
     checkedMessage(message, `body.messages[${i}]`),
   );
 }
 
 /** A summary in the body: a whole message, or a text that becomes the content of a system message. */
-export async function rawSummary(c: Context<AppEnv>, given: unknown): Promise<Uint8Array> {
+export function rawSummary(c: Context<AppEnv>, given: unknown): Uint8Array {
   const path = "body.summary";
   const message =
     typeof given === "string"
       ? JSON.stringify({ role: "system", content: given })
-      : (rawField(await c.req.text(), "summary") ?? "");
+      : (rawField(c.get("bodyText"), "summary") ?? "");
   const bytes = checkedMessage(message, path);
   if (bytes.byteLength > limits.summary) throw tooLarge("summary_too_large", path);
   return bytes;
 }
 
 /** The values of a batch's operations, each in the bytes that it was sent in; undefined for those without one. */
-export async function rawOperationValues(c: Context<AppEnv>): Promise<(Uint8Array | undefined)[]> {
-  return rawElements(await c.req.text(), "operations").map((operation, i) => {
+export function rawOperationValues(c: Context<AppEnv>): (Uint8Array | undefined)[] {
+  return rawElements(c.get("bodyText"), "operations").map((operation, i) => {
     const value = rawField(operation, "value");
     if (value === undefined) return undefined;
     const bytes = encoder.encode(value);
@@ -38,8 +38,8 @@ export async function rawOperationValues(c: Context<AppEnv>): Promise<(Uint8Arra
 }
 
 /** Refuses numbers that a double does not hold: what differs in them only would count as the same. */
-export async function demandExactNumbers(c: Context<AppEnv>, field: string): Promise<void> {
-  const index = rawElements(await c.req.text(), field).findIndex(hasInexactNumber);
+export function demandExactNumbers(c: Context<AppEnv>, field: string): void {
+  const index = rawElements(c.get("bodyText"), field).findIndex(hasInexactNumber);
   if (index === -1) return;
   const details = [
     { path: `body.${field}[${index}]`, message: "holds a number beyond a double; send it as a string" },

@@ -129,7 +129,7 @@ export const entries = newRouter()
     const writes = operations.some(({ op }) => op !== "get");
     if (writes) demandScope(c, "write");
     const object = c.get("services").userMemory(await userHash(user));
-    const values = await rawOperationValues(c);
+    const values = rawOperationValues(c);
     const done = object.batchEntries(
       operations.map((operation, i) => stored(operation, values[i])),
       await onceOf(c),

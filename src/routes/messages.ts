@@ -121,7 +121,7 @@ export const messages = newRouter()
     const { id } = c.req.valid("param");
     const { messages: _given, expectedLength, validate: mode, ...approvals } = c.req.valid("json");
     const request = {
-      bodies: await rawMessages(c),
+      bodies: rawMessages(c),
       ...(expectedLength !== undefined && { expectedLength }),
       ...(mode && { validate: { mode, ...approvals } }),
     };
@@ -151,7 +151,7 @@ export const messages = newRouter()
   .openapi(compact, async (c) => {
     const { id } = c.req.valid("param");
     const { summary: given, from = 1, to } = c.req.valid("json");
-    const summary = await rawSummary(c, given);
+    const summary = rawSummary(c, given);
     const added = threadObject(c, id).compactThread(id, { from, to, summary }, await onceOf(c));
     const made = unwrap(await wrapTime(c, "object", added));
     return rawJsonCreated<z.infer<typeof Compaction>>(c, compactionPieces({ ...made, from, to, summary }));
@@ -174,6 +174,6 @@ export const messages = newRouter()
   .openapi(validate, async (c) => {
     const { id } = c.req.valid("param");
     const { messages: _given, mode = "strict", ...approvals } = c.req.valid("json");
-    const verdict = threadObject(c, id).validateThread(id, await rawMessages(c), { mode, ...approvals });
+    const verdict = threadObject(c, id).validateThread(id, rawMessages(c), { mode, ...approvals });
     return c.json(unwrap(await wrapTime(c, "object", verdict)), 200);
   });

@@ -48,7 +48,7 @@ const getStats = createRoute({
 
 export const promptCache = newRouter()
   .openapi(resolveOne, async (c) => {
-    await demandExactNumbers(c, "regions");
+    demandExactNumbers(c, "regions");
     const answer = resolve(c.get("services"), namespace(c), c.req.valid("json"));
     return c.json(await wrapTime(c, "object", answer), 200);
   })

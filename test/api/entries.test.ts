@@ -146,3 +146,10 @@ describe("pages", () => {
     }
   });
 });
+
+it("refuses a byte order mark, which would stand before the value for ever", async () => {
+  const raw = new Uint8Array([0xef, 0xbb, 0xbf, 0x31]);
+  const answer = await call(at(newUser(), "k"), { method: "PUT", raw });
+  expect(answer.status).toBe(400);
+  expect(answer.body.error.code).toBe("invalid_json");
+});
