@@ -16,6 +16,8 @@ export type Ports = {
   records: MemoryRecords;
   catalogue: ThreadCatalogue;
   embedder: Embedder;
+  /** Those that may have embedded what is stored, before a change of the bindings. */
+  formerEmbedders: readonly Embedder[];
   now: () => number;
 };
 
@@ -23,5 +25,6 @@ export const portsOf = (env: Bindings): Ports => ({
   records: new D1MemoryRecords(env.DB),
   catalogue: new D1ThreadCatalogue(env.DB),
   embedder: env.AI === undefined ? new EmbeddedEmbedder(env.ASSETS) : new WorkersAiEmbedder(env.AI),
+  formerEmbedders: env.AI === undefined ? [] : [new EmbeddedEmbedder(env.ASSETS)],
   now: () => Date.now(),
 });

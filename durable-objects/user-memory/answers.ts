@@ -3,6 +3,9 @@ import { fail, ok, type Result } from "../../src/errors.ts";
 /** A write that its caller may send again: the caller's key, and a hash of what it asks for. */
 export type Once = { key: string; request: string };
 
+/** An answer to keep once its write is done, and the memories that it tells of. */
+export type KeptAnswer = { once: Once; answer: unknown; memoryIds: string[] };
+
 /** How long an answer is kept for a caller that asks again. */
 const KEPT_MS = 24 * 60 * 60 * 1000;
 const SWEEP = 1000;
@@ -43,26 +46,40 @@ export class Answers {
   }
 
   /** Keeps a success; a failure may be tried again. To be called in the transaction of the write itself. */
-  keep<T>(
-    once: Once | undefined,
-    result: Result<T>,
-    { now, memoryId }: { now: number; memoryId?: string },
-  ): Result<T> {
-    if (once !== undefined && result.ok)
-      this.#sql.exec(
-        "INSERT OR REPLACE INTO answers (key, request, answer, memory_id, expires_at) VALUES (?, ?, ?, ?, ?)",
-        once.key,
-        once.request,
-        JSON.stringify(result.value),
-        memoryId ?? null,
-        now + KEPT_MS,
-      );
+  keep<T>(once: Once | undefined, result: Result<T>, { now }: { now: number }): Result<T> {
+    if (once !== undefined && result.ok) this.keepOf({ once, answer: result.value, memoryIds: [] }, now);
     return result;
   }
 
+  /** Keeps an answer that tells of memories. */
+  keepOf({ once, answer, memoryIds }: KeptAnswer, now: number): void {
+    this.#sql.exec(
+      "INSERT OR REPLACE INTO answers (key, request, answer, expires_at) VALUES (?, ?, ?, ?)",
+      once.key,
+      once.request,
+      JSON.stringify(answer),
+      now + KEPT_MS,
+    );
+    this.#sql.exec(
+      "INSERT OR IGNORE INTO answer_memories (memory_id, key) SELECT value, ? FROM json_each(?)",
+      once.key,
+      JSON.stringify(memoryIds),
+    );
+  }
+
   /** What is forgotten must not come back as the answer of its remembering. */
-  forget(memoryId: string): void {
-    this.#sql.exec("DELETE FROM answers WHERE memory_id = ?", memoryId);
+  forget(memoryIds: readonly string[]): void {
+    this.#sql.exec(
+      `DELETE FROM answers WHERE key IN (SELECT key FROM answer_memories
+        WHERE memory_id IN (SELECT value FROM json_each(?)))`,
+      JSON.stringify(memoryIds),
+    );
+  }
+
+  /** The same for all memories. */
+  forgetMemories(): void {
+    this.#sql.exec("DELETE FROM answers WHERE key IN (SELECT key FROM answer_memories)");
+    this.#sql.exec("DELETE FROM answer_memories");
   }
 
   /** Removes what is no longer kept, a bounded number a call. */
@@ -72,6 +89,7 @@ export class Answers {
       now,
       SWEEP,
     );
+    this.#sql.exec("DELETE FROM answer_memories WHERE key NOT IN (SELECT key FROM answers)");
   }
 
   /** When to sweep next, or null if nothing is kept. */

@@ -14,6 +14,7 @@ export function faultyPorts(env: Bindings): Ports {
       list: (page) => read(() => real.catalogue.list(page)),
     },
     embedder: faultyEmbedder(real.embedder),
+    formerEmbedders: real.formerEmbedders,
     now: () => control.clockAt ?? real.now() + control.clockAhead,
   };
 }
@@ -36,10 +37,12 @@ async function read<T>(perform: () => Promise<T>): Promise<T> {
 
 function faultyRecords(real: MemoryRecords): MemoryRecords {
   return {
-    put: (row) => write("put", () => real.put(row)),
-    delete: (owner, id) => write("other", () => real.delete(owner, id)),
-    get: (owner, id) => read(() => real.get(owner, id)),
+    write: (one) => write(one.put.length > 0 ? "put" : "other", () => real.write(one)),
+    get: (owner, id, moment) => read(() => real.get(owner, id, moment)),
     list: (owner, page) => read(() => real.list(owner, page)),
+    history: (owner, id, page) => read(() => real.history(owner, id, page)),
+    all: (owner, page) => read(() => real.all(owner, page)),
+    owners: (page) => read(() => real.owners(page)),
     check: () => read(() => real.check()),
   };
 }
