@@ -25,7 +25,7 @@ type Parts = {
   now: () => number;
 };
 
-/** Rows that one drain looks at: 3 writes and 15 reads of Vectorize, of the 50 subrequests that the free plan allows. */
+/** Rows that one drain takes: some 15 calls at most, of the 50 subrequests that an alarm has on the free plan. */
 const RUN = 300;
 /** Rows in one call. */
 const SLICE = 100;
@@ -90,9 +90,7 @@ export class VectorOutbox {
     return this.#parts.vectors === null ? null : this.#rows.nextDue();
   }
 
-  /**
-   * Sends and checks what is due, a bounded part of it. What fails stays due, later and later; no failure of the index
-   * rejects. */
+  /** Sends and checks some of what is due. What fails stays due, later and later: no failure of the index rejects. */
   drain(): Promise<void> {
     // One after another: a delete must be sent after the upsert that is under way.
     const drained = this.#turn.then(() => this.#drain());
