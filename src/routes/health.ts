@@ -18,16 +18,18 @@ const getHealth = createRoute({
 });
 
 export const health = newRouter().openapi(getHealth, async (c) => {
-  const { secret, records, embedder } = c.get("services");
+  const { secret, records, embedder, vectors } = c.get("services");
   const problems: string[] = [];
   if (!isSecret(secret)) problems.push("CAIRN_SECRET is not set, or shorter than 32 bytes");
   await records.check().catch((error: unknown) => {
     console.error({ message: "D1 is not usable", error: String(error) });
     problems.push("D1 does not answer, or its migrations are not applied");
   });
+  const wrongIndex = await vectors?.check(embedder.dimensions);
+  if (wrongIndex) problems.push(wrongIndex);
   const live = {
     embedder: { model: embedder.model, dimensions: embedder.dimensions },
-    vectorIndex: "object" as const,
+    vectorIndex: vectors === null ? ("object" as const) : ("vectorize" as const),
   };
   return problems.length === 0
     ? c.json({ status: "ok" as const, ...live }, 200)

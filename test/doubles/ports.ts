@@ -2,7 +2,16 @@ import { type Bindings, type Ports, portsOf } from "../../src/bindings.ts";
 import type { MemoryRecords } from "../../src/d1/memory-records.ts";
 import { RefusedWrite } from "../../src/d1/refused.ts";
 import type { Embedder } from "../../src/embeddings/embedder.ts";
-import { control } from "./control.ts";
+import { VectorizeIndex } from "../../src/vectors/vectorize.ts";
+import { clock, control } from "./control.ts";
+import type { VectorizeDouble } from "./vectorize.ts";
+
+let vectorize: VectorizeDouble | null = null;
+
+/** Binds a double of Vectorize for the rest of the test file. To be called before the first request in it. */
+export function bindVectorize(double: VectorizeDouble): void {
+  vectorize = double;
+}
 
 /** The real ports, with faults and a clock that the tests turn. */
 export function faultyPorts(env: Bindings): Ports {
@@ -15,7 +24,8 @@ export function faultyPorts(env: Bindings): Ports {
     },
     embedder: faultyEmbedder(real.embedder),
     formerEmbedders: real.formerEmbedders,
-    now: () => control.clockAt ?? real.now() + control.clockAhead,
+    vectors: vectorize === null ? real.vectors : new VectorizeIndex(vectorize, { write: 20, read: 20 }),
+    now: clock,
   };
 }
 
