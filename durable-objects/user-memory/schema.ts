@@ -1,6 +1,7 @@
 import { entrySchema } from "../entry-store.ts";
 import type { Migration } from "../migrate.ts";
 import { answersSchema } from "./answers.ts";
+import { vectorOutboxSchema } from "./vector-outbox-rows.ts";
 
 /**
  * The tables of a user's object. `position` places a message among all of the user's messages (see
@@ -160,7 +161,7 @@ export const migrations: readonly Migration[] = [
       CREATE INDEX memories_by_external_id ON memories (external_id) WHERE external_id IS NOT NULL;
       CREATE INDEX memories_by_expiry ON memories (expires_at)
         WHERE expires_at IS NOT NULL AND corrected_at IS NULL AND superseded_at IS NULL;
-      CREATE TABLE memory_clock (last_version INTEGER NOT NULL, last_write INTEGER NOT NULL);
+      CREATE TABLE memory_clock (owner TEXT, last_version INTEGER NOT NULL, last_write INTEGER NOT NULL);
       INSERT INTO memory_clock (last_version, last_write) SELECT last, 0 FROM memory_documents;
       DROP TABLE memory_documents;
 
@@ -198,6 +199,7 @@ export const migrations: readonly Migration[] = [
       DROP INDEX answers_by_memory;
       ALTER TABLE answers DROP COLUMN memory_id;
 
+      ${vectorOutboxSchema}
       CREATE TABLE index_state (model TEXT);
       INSERT INTO index_state (model) VALUES (NULL);
       CREATE TABLE reindex (

@@ -22,6 +22,11 @@ export function faultyPorts(env: Bindings): Ports {
       apply: (changes) => write("other", () => real.catalogue.apply(changes)),
       list: (page) => read(() => real.catalogue.list(page)),
     },
+    jobs: {
+      get: (name) => read(() => real.jobs.get(name)),
+      start: (job) => write("other", () => real.jobs.start(job)),
+      advance: (from, to) => write("other", () => real.jobs.advance(from, to)),
+    },
     embedder: faultyEmbedder(real.embedder),
     formerEmbedders: real.formerEmbedders,
     vectors: vectorize === null ? real.vectors : new VectorizeIndex(vectorize, { write: 20, read: 20 }),
