@@ -294,9 +294,8 @@ export class UserMemory extends DurableObject<Bindings> {
     );
   }
 
-  reindexState(): Reindex | null {
-    const state = this.#reindexer.state();
-    return state && { ...state, pending: this.#index.freshness().pending };
+  reindexState(): Reindex {
+    return { ...this.#reindexer.state(), pending: this.#index.freshness().pending };
   }
 
   async recall({ threadId, queryVector, asOf, validAt, ...query }: Recall): Promise<Result<RecallAnswer>> {

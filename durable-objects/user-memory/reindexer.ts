@@ -52,10 +52,10 @@ export class Reindexer {
     sql.exec("INSERT INTO reindex (owner, started_at, due_at) VALUES (?, ?, ?)", owner, now, now);
   }
 
-  /** How far the last one is; null if there never was one. */
-  state(): Omit<Reindex, "pending"> | null {
+  /** How far the last one is. */
+  state(): Omit<Reindex, "pending"> {
     const row = this.#row();
-    if (row === null) return null;
+    if (row === null) return { status: "none", versions: 0 };
     return {
       status: row.finished_at === null ? "running" : "done",
       versions: row.done,

@@ -1,6 +1,6 @@
 import { answered } from "../d1/answered.ts";
 import type { JobRow } from "../d1/tables.ts";
-import { fail, ok, type Result } from "../errors.ts";
+import { ok, type Result } from "../errors.ts";
 import type { TenantReindex } from "../schema/reindex.ts";
 import type { Services } from "../services.ts";
 
@@ -21,7 +21,7 @@ export async function startTenantReindex(needs: Needs): Promise<Result<TenantRei
 export async function tenantReindexState({ jobs }: Needs): Promise<Result<TenantReindex>> {
   const job = await answered(() => jobs.get(REINDEX));
   if (!job.ok) return job;
-  return job.value === undefined ? fail("not_found") : ok(stateOf(job.value));
+  return ok(job.value === undefined ? { status: "none", owners: 0 } : stateOf(job.value));
 }
 
 /**

@@ -1,7 +1,6 @@
 import { createRoute } from "@hono/zod-openapi";
-import { fail } from "../errors.ts";
 import { failures, json, noBody, scoped } from "../http/describe.ts";
-import { Refusal, unwrap } from "../http/failure.ts";
+import { unwrap } from "../http/failure.ts";
 import { newRouter } from "../http/router.ts";
 import { userHash } from "../ids.ts";
 import { startTenantReindex, tenantReindexState, upkeep } from "../memory/upkeep.ts";
@@ -57,9 +56,7 @@ export const reindex = newRouter()
   })
   .openapi(getUser, async (c) => {
     const owner = await userHash(c.req.valid("param").user);
-    const state = await c.get("services").userMemory(owner).reindexState();
-    if (state === null) throw new Refusal(fail("not_found"));
-    return c.json(state, 200);
+    return c.json(await c.get("services").userMemory(owner).reindexState(), 200);
   })
   .openapi(startTenant, async (c) => {
     const services = c.get("services");
