@@ -161,6 +161,8 @@ export const migrations: readonly Migration[] = [
       CREATE INDEX memories_by_external_id ON memories (external_id) WHERE external_id IS NOT NULL;
       CREATE INDEX memories_by_expiry ON memories (expires_at)
         WHERE expires_at IS NOT NULL AND corrected_at IS NULL AND superseded_at IS NULL;
+      CREATE INDEX memories_guarded ON memories (version) WHERE (corrected_at IS NOT NULL OR superseded_at IS NOT NULL
+        OR valid_to IS NOT NULL OR expires_at IS NOT NULL OR status <> 'active' OR valid_from > recorded_at);
       CREATE TABLE memory_clock (owner TEXT, last_version INTEGER NOT NULL, last_write INTEGER NOT NULL);
       INSERT INTO memory_clock (last_version, last_write) SELECT last, 0 FROM memory_documents;
       DROP TABLE memory_documents;
