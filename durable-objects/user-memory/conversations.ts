@@ -90,7 +90,7 @@ export class Conversations {
       id,
       this.#with(id, undefined, (thread) => {
         this.#stores.compactions.deleteAll(thread);
-        this.#parts.index.removeRanges(this.#stores.lineage.deleteThread(thread));
+        this.#parts.index.removeRanges(this.#stores.sharing.deleteThread(thread));
         this.#catalogue.changed(id);
         return ok(null);
       }),
@@ -120,7 +120,7 @@ export class Conversations {
           { ...origin, ...given },
           { now: this.#parts.now(), fork: shared },
         );
-        this.#stores.lineage.inheritHidden(fork, origin);
+        this.#stores.sharing.inheritHidden(fork, origin);
         this.#stores.compactions.inherit(fork, origin);
         return ok(this.#changed(fork));
       }),
@@ -186,14 +186,7 @@ export class Conversations {
     );
   }
 
-  #view({
-    n: _n,
-    lastSeq: _lastSeq,
-    parent: _parent,
-    forkSeq: _forkSeq,
-    deleted: _deleted,
-    ...thread
-  }: StoredThread): Thread {
+  #view({ n: _n, lastSeq: _lastSeq, parent: _parent, forkSeq: _forkSeq, ...thread }: StoredThread): Thread {
     const [owner] = this.#parts.storage.sql.exec<{ id: string }>("SELECT id FROM owner").toArray();
     return { ...thread, ...(owner && { userId: owner.id }) };
   }

@@ -33,7 +33,7 @@ export const migrations: readonly Migration[] = [
       );
       CREATE INDEX threads_by_update ON threads (updated_at DESC, n) WHERE deleted = 0;
       CREATE INDEX threads_by_agent ON threads (agent, updated_at DESC, n) WHERE deleted = 0;
-      CREATE INDEX threads_by_parent ON threads (parent) WHERE parent IS NOT NULL;
+      CREATE INDEX threads_by_parent ON threads (parent, fork_seq) WHERE parent IS NOT NULL;
       CREATE TABLE catalogue_changes (
         thread_id TEXT PRIMARY KEY,
         due_at INTEGER NOT NULL,
@@ -54,8 +54,10 @@ export const migrations: readonly Migration[] = [
       CREATE TABLE hidden_messages (
         thread INTEGER NOT NULL,
         seq INTEGER NOT NULL,
+        position INTEGER NOT NULL,
         PRIMARY KEY (thread, seq)
       ) WITHOUT ROWID;
+      CREATE INDEX hidden_by_position ON hidden_messages (position);
       CREATE TABLE compactions (
         thread INTEGER NOT NULL,
         id TEXT NOT NULL,

@@ -77,7 +77,7 @@ export class ThreadMessages {
     return this.#with(id, undefined, (thread) => {
       const position = this.#stores.lineage.position(thread, seq);
       if (position === null) return fail("not_found");
-      this.#parts.index.removeRanges(this.#stores.lineage.deleteMessage(thread, position));
+      this.#parts.index.removeRanges(this.#stores.sharing.deleteMessage(thread, position));
       this.#stores.threads.shorten(thread, this.#parts.now());
       this.#parts.touched(id);
       return ok(null);
@@ -115,14 +115,15 @@ export class ThreadMessages {
     const thread = this.#stores.threads.get(id);
     return thread === null
       ? null
-      : this.#stores.lineage
-          .segments(thread)
-          .map(({ n, from, to }) => [positionOf(n, from), positionOf(n, to)]);
+      : Array.from(this.#stores.lineage.segments(thread), ({ n, from, to }) => [
+          positionOf(n, from),
+          positionOf(n, to),
+        ]);
   }
 
   /** The id of the thread to show a found message in: the one that was searched, or any that has it. */
   threadOf(position: number, searched?: string): string | null {
-    if (searched === undefined) return this.#stores.lineage.holder(position)?.id ?? null;
+    if (searched === undefined) return this.#stores.sharing.holder(position);
     const thread = this.#stores.threads.get(searched);
     return thread !== null && this.#stores.lineage.shows(thread, position) ? thread.id : null;
   }

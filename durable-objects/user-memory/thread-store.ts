@@ -7,8 +7,6 @@ export type StoredThread = Omit<Thread, "userId"> & {
   /** The number of the thread that owns the messages up to and with `forkSeq`; null if all are its own. */
   parent: number | null;
   forkSeq: number;
-  /** Gone for everybody, and kept only for the messages that its forks share. */
-  deleted: boolean;
 };
 export type ThreadOrder = "updated" | "created";
 /** `after`: the last thread's time of the order, and its number. */
@@ -34,12 +32,14 @@ type Row = {
   parent: number | null;
   fork_seq: number;
   forked_from: string | null;
-  deleted: number;
   created_at: number;
   updated_at: number;
 };
 
-/** The rows of conversations. Owns the SQL of `threads`; what is in them is for message-store and lineage. */
+/**
+ * The rows of conversations. Owns the SQL of `threads` but for how they descend from each other and end, which is for
+ * lineage and sharing; what is in them is for message-store. A thread that is `deleted` is there for its forks only.
+ */
 export class ThreadStore {
   readonly #sql: SqlStorage;
 
@@ -72,11 +72,6 @@ export class ThreadStore {
 
   get(id: string): StoredThread | null {
     return this.#one("id = ? AND deleted = 0", id);
-  }
-
-  /** A thread by its number, deleted or not. */
-  byNumber(n: number): StoredThread | null {
-    return this.#one("n = ?", n);
   }
 
   /** The thread of this agent that was updated last (null: of no agent). */
@@ -155,19 +150,6 @@ export class ThreadStore {
     );
   }
 
-  /** The forks that share messages with a thread, deleted ones included. */
-  children(n: number): StoredThread[] {
-    return this.#sql.exec<Row>("SELECT * FROM threads WHERE parent = ?", n).toArray().map(threadOf);
-  }
-
-  markDeleted(n: number): void {
-    this.#sql.exec("UPDATE threads SET deleted = 1 WHERE n = ?", n);
-  }
-
-  remove(n: number): void {
-    this.#sql.exec("DELETE FROM threads WHERE n = ?", n);
-  }
-
   #one(where: string, binding: string | number | null): StoredThread | null {
     const [row] = this.#sql.exec<Row>(`SELECT * FROM threads WHERE ${where}`, binding).toArray();
     return row === undefined ? null : threadOf(row);
@@ -180,7 +162,6 @@ function threadOf(row: Row): StoredThread {
     lastSeq: row.last_seq,
     parent: row.parent,
     forkSeq: row.fork_seq,
-    deleted: row.deleted === 1,
     id: row.id,
     title: row.title,
     ...(row.agent !== null && { agent: row.agent }),
