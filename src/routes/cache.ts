@@ -99,9 +99,11 @@ export const cache = newRouter()
   .openapi(get, async (c) => {
     const key = keyIn(namespace(c), c.req.valid("param").key);
     const { lease: leaseMs, wait: waitMs = 0 } = c.req.valid("query");
-    const shard = await c.get("services").promptCache(key);
-    if (leaseMs === undefined) return valueOf(c, await wrapTime(c, "object", shard.get(key)));
-    const answer = await wrapTime(c, "object", answered(shard.lease({ key, leaseMs, waitMs })));
+    const { promptCache, now } = c.get("services");
+    if (leaseMs === undefined)
+      return valueOf(c, await wrapTime(c, "object", (await promptCache(key)).get(key)));
+    const ask = async (left: number) => (await promptCache(key)).lease({ key, leaseMs, waitMs: left });
+    const answer = await wrapTime(c, "object", answered({ ask, waitMs, now }));
     if (answer.status === "hit") return valueOf(c, answer.entry);
     if (answer.status === "lease") {
       c.header("Cairn-Lease", answer.lease.id);
@@ -136,8 +138,9 @@ export const cache = newRouter()
   .openapi(lease, async (c) => {
     const key = keyIn(namespace(c), c.req.valid("param").key);
     const { leaseMs, waitMs = 0 } = c.req.valid("json");
-    const shard = await c.get("services").promptCache(key);
-    const answer = await wrapTime(c, "object", answered(shard.lease({ key, leaseMs, waitMs })));
+    const { promptCache, now } = c.get("services");
+    const ask = async (left: number) => (await promptCache(key)).lease({ key, leaseMs, waitMs: left });
+    const answer = await wrapTime(c, "object", answered({ ask, waitMs, now }));
     return rawJson<LeaseAnswer>(c, answer.status === "hit" ? hitOf(answer.entry) : [JSON.stringify(answer)]);
   })
   .openapi(release, async (c) => {

@@ -131,10 +131,10 @@ export const messages = newRouter()
   .openapi(read, async (c) => {
     const { id } = c.req.valid("param");
     const asked = c.req.valid("query");
-    const object = threadObject(c, id);
+    // A stub for each page: one whose object has died fails for good, also when the next object is there.
     const pages: ThreadPages = {
-      messages: (query) => object.readMessages(id, query),
-      json: (query, separator) => object.readMessagesJson(id, query, separator),
+      messages: (query) => threadObject(c, id).readMessages(id, query),
+      json: (query, separator) => threadObject(c, id).readMessagesJson(id, query, separator),
     };
     if ((c.req.header("Accept") ?? "").includes(NDJSON)) {
       const lines = unwrap(await messageLines(pages, unwrap(streamReaderOf(asked))));
