@@ -228,7 +228,7 @@ export class UserMemory extends DurableObject<Bindings> {
     const embedAgain = await this.#embed();
     const now = this.#ports.now();
     this.#entries.sweep(now);
-    this.#answers.sweep(now);
+    this.#answers.expired.sweep(now);
     await this.#conversations.catalogueDue();
     await this.#memories.settleDue();
     const dues = [
@@ -236,7 +236,7 @@ export class UserMemory extends DurableObject<Bindings> {
       this.#conversations.nextDue(),
       embedAgain,
       this.#entries.nextSweep(now),
-      this.#answers.nextSweep(),
+      this.#answers.expired.next(now),
     ];
     for (const due of dues) this.#wakeUp.by(due);
   }

@@ -1,11 +1,11 @@
 import { fail, ok, type Result } from "../../src/errors.ts";
+import { Expired } from "../expired.ts";
 
 /** A write that its caller may send again: the caller's key, and a hash of what it asks for. */
 export type Once = { key: string; request: string };
 
 /** How long an answer is kept for a caller that asks again. */
 const KEPT_MS = 24 * 60 * 60 * 1000;
-const SWEEP = 1000;
 
 export const answersSchema = `
   CREATE TABLE answers (
@@ -21,10 +21,12 @@ export const answersSchema = `
 
 /** The answers of writes that carried an idempotency key, so that the same request is answered alike and done once. */
 export class Answers {
+  readonly expired: Expired;
   readonly #sql: SqlStorage;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
+    this.expired = new Expired(sql, "answers");
   }
 
   /** The answer that this request got before; a conflict if the key was another request's; null if it is new. */
@@ -63,20 +65,5 @@ export class Answers {
   /** What is forgotten must not come back as the answer of its remembering. */
   forget(memoryId: string): void {
     this.#sql.exec("DELETE FROM answers WHERE memory_id = ?", memoryId);
-  }
-
-  /** Removes what is no longer kept, a bounded number a call. */
-  sweep(now: number): void {
-    this.#sql.exec(
-      "DELETE FROM answers WHERE key IN (SELECT key FROM answers WHERE expires_at < ? LIMIT ?)",
-      now,
-      SWEEP,
-    );
-  }
-
-  /** When to sweep next, or null if nothing is kept. */
-  nextSweep(): number | null {
-    return this.#sql.exec<{ first: number | null }>("SELECT MIN(expires_at) + 1 AS first FROM answers").one()
-      .first;
   }
 }
