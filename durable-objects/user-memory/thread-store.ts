@@ -19,6 +19,8 @@ export type ThreadPage = {
 /** What a fork begins with. */
 export type Fork = { parent: number; forkSeq: number; forkedFrom: string; length: number };
 
+const DEFAULT_TITLE = "New conversation";
+
 type Row = {
   n: number;
   id: string;
@@ -55,7 +57,7 @@ export class ThreadStore {
             created_at, updated_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?8, ?10, ?11, ?11) RETURNING *`,
         id,
-        fields.title ?? "New conversation",
+        fields.title ?? DEFAULT_TITLE,
         fields.agent ?? null,
         fields.resourceSlug ?? null,
         fields.recordId ?? null,
@@ -111,7 +113,8 @@ export class ThreadStore {
     } as const;
     const changes: [string, string | null][] = Object.entries(columns).flatMap(([field, column]) => {
       const value = fields[field as keyof typeof columns];
-      return value === undefined ? [] : [[column, value]];
+      if (value === undefined) return [];
+      return [[column, field === "title" ? (value ?? DEFAULT_TITLE) : value]];
     });
     if (fields.metadata !== undefined)
       changes.push(["metadata", fields.metadata === null ? null : JSON.stringify(fields.metadata)]);

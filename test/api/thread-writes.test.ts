@@ -57,9 +57,17 @@ describe("patching", () => {
     expect((await patch(id, { metadata: null })).body).not.toHaveProperty("metadata");
   });
 
-  it("refuses a title that is null, and names unknown fields", async () => {
+  it("keeps a title that is empty, and begins anew with one that is null", async () => {
+    const { id } = await create(newUser(), { title: "" });
+    expect((await call(`/v1/threads/${id}`)).body.title).toBe("");
+    expect((await patch(id, { title: "Named" })).body.title).toBe("Named");
+    expect((await patch(id, { title: "" })).body.title).toBe("");
+    expect((await fork(id)).body.title).toBe("");
+    expect((await patch(id, { title: null })).body.title).toBe("New conversation");
+  });
+
+  it("names unknown fields", async () => {
     const { id } = await create(newUser());
-    expect((await patch(id, { title: null })).body.error.details[0].path).toBe("body.title");
     expect((await patch(id, { userId: "bob" })).body.error.details[0].path).toBe("body.userId");
   });
 });
