@@ -1,6 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
 import { type Bindings, portsOf } from "../src/bindings.ts";
-import { fail, type Result } from "../src/errors.ts";
+import type { Condition } from "../src/conditions.ts";
+import { fail, ok, type Result } from "../src/errors.ts";
 import type { PrefixUse } from "../src/prompt-cache/anthropic.ts";
 import { TOO_SMALL_MS, type Usable, usable } from "../src/prompt-cache/google.ts";
 import { KEPT_MS } from "../src/prompt-cache/usage.ts";
@@ -17,7 +18,7 @@ import { WakeUp } from "./wake-up.ts";
 /** How many objects share the registry; a key belongs to one of them by its hash. Never changed: it moves keys. */
 export const PROMPT_CACHE_SHARDS = 64;
 
-export type RegistryWrite = Pick<EntryWrite, "key" | "value" | "ttlMs">;
+export type RegistryWrite = Pick<EntryWrite, "key" | "value" | "ttlMs"> & { condition?: Condition };
 export type LeaseRequest = { key: string; leaseMs: number; waitMs: number };
 /** `tooSmall`: the caller knows that the provider would refuse to cache it. */
 export type ResourceRequest = LeaseRequest & { tooSmall: boolean };
@@ -70,7 +71,10 @@ export class PromptCache extends DurableObject<Bindings> {
     return entry;
   }
 
-  /** With `lease`, only while that is the current one; without, whoever was creating the value comes too late. */
+  /**
+   * With `lease`, only while that is the current one; without, whoever was creating the value comes too late. A value
+   * that is refused ends nobody's flight.
+   */
   set(write: RegistryWrite, lease?: string): Result<WrittenEntry> {
     if (lease !== undefined && this.#leases.current(write.key, this.#now())?.id !== lease) {
       this.#flights.settle(write.key);
@@ -79,10 +83,17 @@ export class PromptCache extends DurableObject<Bindings> {
     return this.#write(write);
   }
 
-  /** Forgets the value and who creates it; with `version`, that version and nothing else. */
-  forget(key: string, version?: string): void {
-    this.#entries.delete(key, version === undefined ? {} : { ifMatch: [version] }, this.#now());
-    if (version === undefined) this.#flights.release(key);
+  /** Forgets the value and who creates it, if the condition holds. */
+  forget(key: string, condition: Condition = {}): Result<null> {
+    const deleted = this.#entries.delete(key, condition, this.#now());
+    if (!deleted.ok) return deleted;
+    this.#flights.release(key);
+    return ok(null);
+  }
+
+  /** Forgets this version of the value and nothing else: one that is not there any more is no failure. */
+  forgetVersion(key: string, version: string): void {
+    this.#entries.delete(key, { ifMatch: [version] }, this.#now());
   }
 
   // Single flight
@@ -143,7 +154,8 @@ export class PromptCache extends DurableObject<Bindings> {
 
   #write(write: RegistryWrite): Result<WrittenEntry> {
     const now = this.#now();
-    const written = this.#entries.set({ ...write, refreshOnRead: false, condition: {} }, now);
+    const written = this.#entries.set({ condition: {}, ...write, refreshOnRead: false }, now);
+    if (!written.ok) return written;
     if (write.ttlMs !== null) this.#wakeUp.by(this.#entries.nextSweep(now));
     this.#flights.landed(write.key);
     return written;

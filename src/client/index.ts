@@ -203,9 +203,15 @@ export function cairn(options: CairnOptions) {
       set: (
         key: string,
         value: unknown,
-        query: { ttlSeconds?: number; lease?: string } = {},
+        { ifVersion, ...query }: { ttlSeconds?: number; lease?: string } & IfVersion = {},
       ): Promise<z.infer<typeof WrittenEntry>> =>
-        http.send({ method: "PUT", path: ["cache", key], query, json: value }),
+        http.send({
+          method: "PUT",
+          path: ["cache", key],
+          query,
+          json: value,
+          headers: conditionOf(ifVersion),
+        }),
       /** The value, which is then gone: of callers at once, one gets it. */
       take: <T = unknown>(key: string): Promise<T | null> =>
         http.find({ method: "POST", path: ["cache", key, "take"] }),

@@ -43,6 +43,7 @@ it("forgets the version that it means", async () => {
   const { cache } = await client();
   const { version } = await cache.set("k", "old");
   await cache.set("k", "new");
+  await expect(cache.set("k", "other", { ifVersion: null })).rejects.toThrow("precondition_failed");
   await cache.forget("k", { version });
   expect(await cache.get("k")).toBe("new");
   await cache.forget("k");
