@@ -183,6 +183,10 @@ export class UserMemory extends DurableObject<Bindings> {
     return this.#messages.compactions(id, query);
   }
 
+  deleteCompaction(id: string, compaction: string): Result<null> {
+    return this.#messages.deleteCompaction(id, compaction);
+  }
+
   /** Each body is a message of the conversation as the caller has it, as JSON in UTF-8. */
   validateThread(
     id: string,

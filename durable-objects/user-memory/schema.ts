@@ -67,6 +67,8 @@ export const migrations: readonly Migration[] = [
         created_at INTEGER NOT NULL,
         PRIMARY KEY (thread, id)
       ) WITHOUT ROWID;
+      -- Holds all but the summary, which may be 1 MiB: what is shown is chosen, and a page is found, without reading any.
+      CREATE INDEX compactions_by_range ON compactions (thread, from_seq, id, to_seq, created_at);
 
       ${entrySchema}
       ${answersSchema}

@@ -104,6 +104,13 @@ export class ThreadMessages {
     return thread === null ? fail("not_found") : ok(this.#stores.compactions.list(thread, query));
   }
 
+  /** Takes a summary away, and shows again what it stood for. */
+  deleteCompaction(id: string, compaction: string): Result<null> {
+    return this.#with(id, undefined, (thread) =>
+      this.#stores.compactions.delete(thread, compaction) ? ok(null) : fail("not_found"),
+    );
+  }
+
   /** Whether the whole conversation as a caller has it continues the stored one. */
   validate(id: string, bodies: readonly Uint8Array[], options: ContinuationOptions): Result<Continuation> {
     const thread = this.#stores.threads.get(id);

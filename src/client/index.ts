@@ -132,8 +132,11 @@ export function cairn(options: CairnOptions) {
           json: compaction,
           headers: headersOf(once),
         }),
-      compactions: (id: string): Promise<z.infer<typeof CompactionList>> =>
-        http.send({ method: "GET", path: ["threads", id, "compactions"] }),
+      compactions: (id: string, query: Page = {}): Promise<z.infer<typeof CompactionList>> =>
+        http.send({ method: "GET", path: ["threads", id, "compactions"], query }),
+      /** The compacted view shows again what it stood for. */
+      deleteCompaction: (id: string, compaction: string): Promise<void> =>
+        http.send({ method: "DELETE", path: ["threads", id, "compactions", compaction] }),
       /** Whether the whole conversation as you have it continues the stored one. */
       validate: (id: string, conversation: ValidateBody): Promise<z.infer<typeof Verdict>> =>
         http.send({ method: "POST", path: ["threads", id, "validate"], json: conversation }),

@@ -230,6 +230,10 @@ export const Compaction = z
   })
   .openapi("Compaction");
 
+export const compactionPath = threadPath.extend({
+  compaction: z.string().openapi({ param: { name: "compaction", in: "path" } }),
+});
+
 export const ListCompactionsQuery = z.strictObject({ limit: pageLimit(50), cursor });
 
 export const CompactionList = z

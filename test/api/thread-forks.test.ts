@@ -302,6 +302,23 @@ describe("a compaction", () => {
     expect(await said(before.id, "view=compacted")).toEqual(["1"]);
   });
 
+  it("is taken away again, from its own thread only, and what it stood for is shown", async () => {
+    const { id } = await threadOf(newUser(), ["1", "2", "3", "4"]);
+    const inner = (await compact(id, { summary: "1-2", to: 2 })).body;
+    const outer = (await compact(id, { summary: "1-3", to: 3 })).body;
+    const { id: forked } = (await fork(id)).body;
+    const take = (thread: string, one: { id: string }) =>
+      remove(`/v1/threads/${thread}/compactions/${one.id}`);
+    expect((await take(id, outer)).status).toBe(204);
+    expect(await said(id, "view=compacted")).toEqual(["1-2", "3", "4"]);
+    expect(await said(forked, "view=compacted")).toEqual(["1-3", "4"]);
+    expect((await take(id, outer)).status).toBe(404);
+    expect((await take(id, { id: "unknown" })).status).toBe(404);
+    expect((await take(id, inner)).status).toBe(204);
+    expect(await said(id, "view=compacted")).toEqual(["1", "2", "3", "4"]);
+    expect((await call(`/v1/threads/${id}/compactions`)).body.items).toEqual([]);
+  });
+
   it("is listed in pages, and takes a summary of 1 MiB but no more", async () => {
     const { id } = await threadOf(newUser(), ["1", "2", "3"]);
     const around = JSON.stringify({ role: "system", content: "" }).length;

@@ -92,6 +92,15 @@ it("deletes a thread at a cost that does not follow what other threads hide", as
   expect(left).toEqual([0, 0]);
 });
 
+it("lists a page of compactions at the cost of the page", async () => {
+  const user = newUser();
+  const { id } = await threadOf(user, ["1", "2"]);
+  for (let i = 0; i < 40; i++)
+    await call(`/v1/threads/${id}/compactions`, { json: { summary: `${i}`, to: 1 } });
+  const list = (stores: ThreadStores) => stores.compactions.list(found(stores, id), { limit: 2 });
+  expect(await rowsRead(user, list)).toBeLessThan(12);
+});
+
 it("keeps of a deleted thread its place in the line of its forks, and nothing that was said of it", async () => {
   const user = newUser();
   const { id } = (
