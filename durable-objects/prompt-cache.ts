@@ -13,6 +13,7 @@ import { PrefixLedger } from "./prompt-cache/prefix-ledger.ts";
 import { migrations } from "./prompt-cache/schema.ts";
 import { type Flown, type Held, SingleFlight } from "./prompt-cache/single-flight.ts";
 import { type Usage, type UsagePage, type UsageSums, UsageStore } from "./prompt-cache/usage-store.ts";
+import { Answers, type Once } from "./user-memory/answers.ts";
 import { WakeUp } from "./wake-up.ts";
 
 /** How many objects share the registry; a key belongs to one of them by its hash. Never changed: it moves keys. */
@@ -35,6 +36,7 @@ export class PromptCache extends DurableObject<Bindings> {
   readonly #flights: SingleFlight;
   readonly #prefixes: PrefixLedger;
   readonly #usage: UsageStore;
+  readonly #answers: Answers;
   readonly #wakeUp: WakeUp;
   readonly #now: () => number;
 
@@ -47,6 +49,7 @@ export class PromptCache extends DurableObject<Bindings> {
     this.#leases = new LeaseStore(sql);
     this.#prefixes = new PrefixLedger(sql);
     this.#usage = new UsageStore(sql);
+    this.#answers = new Answers(sql);
     this.#wakeUp = new WakeUp(ctx.storage);
     this.#flights = new SingleFlight({
       leases: this.#leases,
@@ -127,10 +130,17 @@ export class PromptCache extends DurableObject<Bindings> {
     return { before, now };
   }
 
-  /** Counts into the usage of its hour. */
-  report(usage: Usage): void {
-    this.#usage.add(usage, usage.hour + KEPT_MS);
-    this.#wakeUp.by(this.#usage.expired.next(this.#now()));
+  /** Counts into the usage of its hour, once for an idempotency key. */
+  report(usage: Usage, once?: Once): Result<null> {
+    const now = this.#now();
+    const counted = this.ctx.storage.transactionSync(() => {
+      const before = this.#answers.before<null>(once, now);
+      if (before !== null) return before;
+      this.#usage.add(usage, usage.hour + KEPT_MS);
+      return this.#answers.keep(once, ok(null), { now });
+    });
+    for (const { expired } of [this.#usage, this.#answers]) this.#wakeUp.by(expired.next(now));
+    return counted;
   }
 
   /** A page of usage by the hour, and the sums of the whole range. */
@@ -146,7 +156,7 @@ export class PromptCache extends DurableObject<Bindings> {
     const now = this.#now();
     this.#entries.sweep(now);
     this.#wakeUp.by(this.#entries.nextSweep(now));
-    for (const { expired } of [this.#leases, this.#prefixes, this.#usage]) {
+    for (const { expired } of [this.#leases, this.#prefixes, this.#usage, this.#answers]) {
       expired.sweep(now);
       this.#wakeUp.by(expired.next(now));
     }

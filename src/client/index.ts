@@ -235,8 +235,13 @@ export function cairn(options: CairnOptions) {
       resolve: (request: ResolveBody): Promise<ResolveAnswer> =>
         http.send({ method: "POST", path: ["prompt-cache", "resolve"], json: request }),
       /** Counts what the provider said of one call. */
-      report: (usage: ReportBody): Promise<void> =>
-        http.send({ method: "POST", path: ["prompt-cache", "report"], json: usage }),
+      report: (usage: ReportBody, once: Once = {}): Promise<void> =>
+        http.send({
+          method: "POST",
+          path: ["prompt-cache", "report"],
+          json: usage,
+          headers: headersOf(once),
+        }),
       stats: (query: Page & { from?: number; to?: number; model?: string } = {}): Promise<Stats> =>
         http.send({ method: "GET", path: ["prompt-cache", "stats"], query }),
     },
