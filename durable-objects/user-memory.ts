@@ -66,15 +66,16 @@ export class UserMemory extends DurableObject<Bindings> {
     this.#index = new SearchIndex(storage.sql);
     const { records, catalogue, now } = ports;
     const stores = new ThreadStores(storage.sql);
-    const shared = { storage, stores, index: this.#index, wakeUp: this.#wakeUp, now };
-    this.#transactions = new Transactions({ ...shared, answers: this.#answers });
+    const answers = this.#answers;
+    const shared = { storage, stores, answers, index: this.#index, wakeUp: this.#wakeUp, now };
+    this.#transactions = new Transactions(shared);
     this.#conversations = new Conversations({ ...shared, catalogue, transactions: this.#transactions });
     this.#messages = new ThreadMessages({
       ...shared,
       transactions: this.#transactions,
       touched: (id) => this.#conversations.touched(id),
     });
-    this.#memories = new MemoryWriter({ ...shared, records, answers: this.#answers });
+    this.#memories = new MemoryWriter({ ...shared, records });
     void ctx.blockConcurrencyWhile(() => this.#wakeUp.load());
   }
 

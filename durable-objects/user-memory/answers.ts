@@ -2,7 +2,12 @@ import { fail, ok, type Result } from "../../src/errors.ts";
 import { Expired } from "../expired.ts";
 
 /** A write that its caller may send again: the caller's key, and a hash of what it asks for. */
-export type Once = { key: string; request: string };
+export type Once = {
+  key: string;
+  request: string;
+  /** The id of what the answer shows, and is forgotten with. */
+  about?: string;
+};
 
 /** How long an answer is kept for a caller that asks again. */
 const KEPT_MS = 24 * 60 * 60 * 1000;
@@ -12,11 +17,11 @@ export const answersSchema = `
     key TEXT PRIMARY KEY,
     request TEXT NOT NULL,
     answer TEXT NOT NULL,
-    memory_id TEXT,
+    about TEXT,
     expires_at INTEGER NOT NULL
   );
   CREATE INDEX answers_by_expiry ON answers (expires_at);
-  CREATE INDEX answers_by_memory ON answers (memory_id) WHERE memory_id IS NOT NULL;
+  CREATE INDEX answers_by_about ON answers (about) WHERE about IS NOT NULL;
 `;
 
 /** The answers of writes that carried an idempotency key, so that the same request is answered alike and done once. */
@@ -52,18 +57,18 @@ export class Answers {
   ): Result<T> {
     if (once !== undefined && result.ok)
       this.#sql.exec(
-        "INSERT OR REPLACE INTO answers (key, request, answer, memory_id, expires_at) VALUES (?, ?, ?, ?, ?)",
+        "INSERT OR REPLACE INTO answers (key, request, answer, about, expires_at) VALUES (?, ?, ?, ?, ?)",
         once.key,
         once.request,
         JSON.stringify(result.value),
-        memoryId ?? null,
+        memoryId ?? once.about ?? null,
         now + KEPT_MS,
       );
     return result;
   }
 
-  /** What is forgotten must not come back as the answer of its remembering. */
-  forget(memoryId: string): void {
-    this.#sql.exec("DELETE FROM answers WHERE memory_id = ?", memoryId);
+  /** What is forgotten or deleted must not come back as the answer of its making. */
+  forget(id: string): void {
+    this.#sql.exec("DELETE FROM answers WHERE about = ?", id);
   }
 }

@@ -154,6 +154,23 @@ describe("an append", () => {
   });
 });
 
+it("does not answer with a deleted thread when its creation, or its fork, is repeated", async () => {
+  const user = newUser();
+  const origin = await threadOf(user, ["a"]);
+  for (const [path, json] of [
+    [`/v1/users/${user}/threads`, { title: "secret" }],
+    [`/v1/threads/${origin.id}/fork`, { metadata: { secret: 1 } }],
+  ] as const) {
+    const send = () => call(path, { json, headers: { "Idempotency-Key": path.slice(-20) } });
+    const { id } = (await send()).body;
+    expect((await send()).body.id).toBe(id);
+    await call(`/v1/threads/${id}`, { method: "DELETE" });
+    const again = (await send()).body.id;
+    expect(again).not.toBe(id);
+    expect((await call(`/v1/threads/${again}`)).status).toBe(200);
+  }
+});
+
 describe("a continuation", () => {
   const asked = {
     role: "assistant",
