@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { userHash } from "../../src/ids.ts";
 import { call, newUser } from "../call.ts";
+import { evict } from "../evict.ts";
 import { append, contents, create, fork, read, said, say, threadOf } from "../thread-calls.ts";
 
 const count = async (user: string, table: string): Promise<number> =>
@@ -188,6 +189,7 @@ describe("threads and forks under any sequence of operations", () => {
     fc.record({ op: fc.constant("fork" as const), thread: pick, at: pick }),
     fc.record({ op: fc.constant("deleteMessage" as const), thread: pick, at: pick }),
     fc.record({ op: fc.constant("deleteThread" as const), thread: pick }),
+    fc.record({ op: fc.constant("evict" as const), thread: pick }),
   );
 
   it("hold what a plain list of messages would", async () => {
@@ -200,7 +202,9 @@ describe("threads and forks under any sequence of operations", () => {
         for (const one of steps) {
           const thread = threads[one.thread % threads.length];
           if (thread === undefined) break;
-          if (one.op === "append") {
+          if (one.op === "evict") {
+            await evict(user);
+          } else if (one.op === "append") {
             const fresh = Array.from({ length: one.n }, () => `text ${++texts}`);
             await append(
               thread.id,

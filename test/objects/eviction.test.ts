@@ -1,26 +1,17 @@
 // Eviction in the middle of everything: what was answered is there, what was not is whole or not at all, and who reads,
 // waits or drains goes on, or is told that it does not.
-import {
-  abortAllDurableObjects,
-  evictDurableObject,
-  runDurableObjectAlarm,
-  runInDurableObject,
-} from "cloudflare:test";
+import { abortAllDurableObjects, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { afterEach, describe, expect, it } from "vitest";
 import { userHash } from "../../src/ids.ts";
 import { call, newUser, token } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
+import { evict } from "../evict.ts";
 import { append, create, fork, read, said, say, threadOf } from "../thread-calls.ts";
 
 afterEach(restore);
 
 const objectOf = async (user: string) => env.USER_MEMORY.getByName(await userHash(user));
-/** Once what is under way is done: an object that nobody calls may have gone by itself. */
-const evict = async (user: string) =>
-  evictDurableObject(await objectOf(user)).catch((error: Error) => {
-    if (!error.message.includes("not currently running")) throw error;
-  });
 const remove = (path: string) => call(path, { method: "DELETE" });
 
 describe("a stream of a thread, with the object evicted between its pages,", () => {

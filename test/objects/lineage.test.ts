@@ -59,6 +59,19 @@ it("reads the last messages of a chain of forks at the cost of the last links on
   expect(await rowsRead(user, page(last, 5, "oldest"))).toBeLessThan(8 * LINKS);
 });
 
+it("reads the last messages of a long thread at the cost of those of a short one", async () => {
+  const user = newUser();
+  const texts = Array.from({ length: 1_000 }, (_, i) => `${i}`);
+  const [short, long] = [await threadOf(user, texts.slice(0, 100)), await threadOf(user, texts)];
+  await append(
+    long.id,
+    texts.map((text) => say(text)),
+  );
+  const cost = await rowsRead(user, page(short.id, 50, "newest"));
+  expect(cost).toBeLessThan(60);
+  expect(await rowsRead(user, page(long.id, 50, "newest"))).toBe(cost);
+});
+
 it("counts what a fork begins with on the side of its message where there are fewer", async () => {
   const user = newUser();
   const texts = Array.from({ length: 500 }, (_, i) => `${i}`);
