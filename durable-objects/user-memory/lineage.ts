@@ -8,12 +8,13 @@ export type Segment = { n: number; from: number; to: number };
 export type SeqRange = readonly [from: number, to: number];
 
 /**
- * The thread ?1 and those before it whose messages from seq ?2 on it shares, each with the last seq that it shares of
- * them. One statement for a whole chain of forks, and read lazily: who needs the last messages reads the last links.
+ * The thread ?1, of which messages up to seq ?3 are shared, and those before it that share messages from seq ?2 on,
+ * each with the last seq shared of it. One statement for a whole chain of forks, and read lazily: who needs the last
+ * messages reads the last links.
  */
 export const CHAIN = `
   WITH RECURSIVE chain (n, parent, fork_seq, last) AS (
-    SELECT n, parent, fork_seq, ${LAST_SEQ} FROM threads WHERE n = ?1
+    SELECT n, parent, fork_seq, ?3 FROM threads WHERE n = ?1
     UNION ALL
     -- Never more than the threads between share: a fork of a thread that was emptied shares nothing.
     SELECT threads.n, threads.parent, threads.fork_seq, MIN(last, chain.fork_seq)
@@ -35,11 +36,15 @@ export class Lineage {
   }
 
   /** The thread's stretches from the last one back to the one that holds the seq `from`, as they are asked for. */
-  *segments({ n }: Pick<StoredThread, "n">, from = 1): Generator<Segment, void> {
+  *segments({ n, parent, forkSeq }: StoredThread, from = 1): Generator<Segment, void> {
+    // Most threads are no forks, and most reads of a fork end in what is its own: neither asks anything.
+    yield { n, from: forkSeq + 1, to: LAST_SEQ };
+    if (parent === null || forkSeq < from) return;
     yield* this.#sql.exec<Segment>(
       `${CHAIN} SELECT n, fork_seq + 1 AS "from", last AS "to" FROM chain WHERE fork_seq < last`,
-      n,
+      parent,
       from,
+      forkSeq,
     );
   }
 

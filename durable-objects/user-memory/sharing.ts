@@ -86,6 +86,7 @@ export class Sharing {
        WHERE fork_seq < last AND thread <> ?1`,
       n,
       1,
+      LAST_SEQ,
     );
     return rows.toArray().map(({ position }) => position);
   }

@@ -18,11 +18,13 @@ export async function answered<Hit extends { status: string }>({
   now,
 }: Asked<Hit>): Promise<Flown<Hit>> {
   const until = now() + waitMs;
-  const first = await ask(waitMs);
-  if (!isHeld(first)) return first;
-  const held = await told(first);
-  if (held !== null) return held;
-  return answered({ ask: (left) => tryAgain(() => ask(left)), waitMs: Math.max(0, until - now()), now });
+  let answer = await ask(waitMs);
+  while (isHeld(answer)) {
+    const held = await told(answer);
+    if (held !== null) return held;
+    answer = await tryAgain(() => ask(Math.max(0, until - now())));
+  }
+  return answer;
 }
 
 /**
