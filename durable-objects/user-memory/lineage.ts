@@ -48,13 +48,6 @@ export class Lineage {
     );
   }
 
-  hidden({ n }: StoredThread): Set<number> {
-    const rows = this.#sql
-      .exec<{ seq: number }>("SELECT seq FROM hidden_messages WHERE thread = ?", n)
-      .toArray();
-    return new Set(rows.map(({ seq }) => seq));
-  }
-
   /** The position of the thread's message with this seq, or null if it has none. */
   position(thread: StoredThread, seq: number): number | null {
     const owner = this.#ownerOf(thread, seq);

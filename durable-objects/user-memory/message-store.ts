@@ -1,4 +1,4 @@
-import { type PositionRange, seqOf } from "./position.ts";
+import { type PositionRange, seqOf, SLOTS } from "./position.ts";
 
 /** `body` is the message as JSON in UTF-8. */
 export type StoredMessage = { seq: number; body: Uint8Array; createdAt: number };
@@ -33,13 +33,21 @@ export class MessageStore {
       );
   }
 
-  /** The messages of a range, one after another as they are asked for. */
-  *read([from, to]: PositionRange, order: "newest" | "oldest"): Generator<StoredMessage> {
+  /**
+   * The messages of a range, one after another as they are asked for, but for those that are hidden in a thread: each is
+   * looked up by itself, so that a page does not cost what is hidden elsewhere.
+   */
+  *read(
+    [from, to]: PositionRange,
+    { order, hiddenIn }: { order: "newest" | "oldest"; hiddenIn: number },
+  ): Generator<StoredMessage> {
     const rows = this.#sql.exec<Row>(
       `SELECT position, body, created_at FROM messages WHERE position BETWEEN ? AND ?
+         AND NOT EXISTS (SELECT 1 FROM hidden_messages WHERE thread = ? AND seq = messages.position % ${SLOTS})
        ORDER BY position ${order === "newest" ? "DESC" : "ASC"}`,
       from,
       to,
+      hiddenIn,
     );
     for (const row of rows)
       yield { seq: seqOf(row.position), body: this.#whole(row), createdAt: row.created_at };

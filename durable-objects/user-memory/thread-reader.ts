@@ -39,17 +39,13 @@ export class ThreadReader {
     thread: StoredThread,
     { order, from, view }: Pick<MessagesQuery, "order" | "from" | "view">,
   ): Generator<ReadMessage> {
-    const hidden = this.#lineage.hidden(thread);
     for (const span of this.#spans(thread, { order, from, view })) {
-      if ("id" in span) {
-        yield this.#summary(thread, span);
-        continue;
-      }
-      for (const message of this.#messages.read(
-        [positionOf(span.n, span.from), positionOf(span.n, span.to)],
-        order,
-      ))
-        if (!hidden.has(message.seq)) yield message;
+      if ("id" in span) yield this.#summary(thread, span);
+      else
+        yield* this.#messages.read([positionOf(span.n, span.from), positionOf(span.n, span.to)], {
+          order,
+          hiddenIn: thread.n,
+        });
     }
   }
 

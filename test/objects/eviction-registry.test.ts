@@ -1,9 +1,12 @@
 // The registry's objects evicted, and dead, in the middle of a flight.
 import { abortAllDurableObjects, evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { shardOf } from "../../src/ids.ts";
 import { call } from "../call.ts";
+import { control, restore } from "../doubles/control.ts";
+
+afterEach(restore);
 
 const remove = (path: string) => call(path, { method: "DELETE" });
 const shardOfKey = async (key: string) =>
@@ -39,6 +42,16 @@ describe("a waiter that is held for a registry entry", () => {
     await scheduler.wait(50);
     await abortAllDurableObjects();
     expect((await waiting).body).toEqual({ status: "wait", retryAfterMs: expect.any(Number) });
+  });
+
+  it("is not held for longer than it asked for", async () => {
+    const key = newKey();
+    await lease(key, { leaseMs: 120_000 });
+    const waiting = lease(key, { leaseMs: 120_000, waitMs: 60_000 });
+    await scheduler.wait(50);
+    control.clockAhead = 60_000;
+    await abortAllDurableObjects();
+    expect((await waiting).body.status).toBe("wait");
   });
 
   it("is the next creator when the lease ends after the object has died", async () => {

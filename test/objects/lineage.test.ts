@@ -72,6 +72,19 @@ it("reads the last messages of a long thread at the cost of those of a short one
   expect(await rowsRead(user, page(long.id, 50, "newest"))).toBe(cost);
 });
 
+it("reads the last messages at a cost that does not follow what is hidden of the others", async () => {
+  const user = newUser();
+  const origin = await threadOf(
+    user,
+    Array.from({ length: 100 }, (_, i) => `${i}`),
+  );
+  const { id } = (await fork(origin.id)).body;
+  const before = await rowsRead(user, page(id, 5, "newest"));
+  for (let seq = 1; seq <= 80; seq++) await call(`/v1/threads/${id}/messages/${seq}`, { method: "DELETE" });
+  expect(await rowsRead(user, page(id, 5, "newest"))).toBe(before);
+  expect(await said(id)).toEqual(Array.from({ length: 20 }, (_, i) => `${i + 80}`));
+});
+
 it("counts what a fork begins with on the side of its message where there are fewer", async () => {
   const user = newUser();
   const texts = Array.from({ length: 500 }, (_, i) => `${i}`);
