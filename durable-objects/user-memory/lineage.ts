@@ -56,6 +56,11 @@ export class Lineage {
     return this.shows(thread, position) && this.#messages.has(position) ? position : null;
   }
 
+  /** Whether anything is hidden in the thread: to look at each message for it doubles what a page costs. */
+  hidesAny({ n }: StoredThread): boolean {
+    return this.#sql.exec("SELECT 1 FROM hidden_messages WHERE thread = ? LIMIT 1", n).toArray().length > 0;
+  }
+
   /** Whether the thread shows the message at this position, given that it is there. */
   shows({ n }: StoredThread, position: number): boolean {
     const seq = seqOf(position);

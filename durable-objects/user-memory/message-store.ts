@@ -8,6 +8,9 @@ type Row = { position: number; body: ArrayBuffer; created_at: number };
 /** Bytes of a message that one row holds; a row of SQLite takes 2 MB. */
 const PIECE = 1024 * 1024;
 
+const NOT_HIDDEN = `
+  AND NOT EXISTS (SELECT 1 FROM hidden_messages WHERE thread = ? AND seq = messages.position % ${SLOTS})`;
+
 /** Messages by their position. Owns the SQL of `messages` and `message_pieces`. */
 export class MessageStore {
   readonly #sql: SqlStorage;
@@ -34,20 +37,19 @@ export class MessageStore {
   }
 
   /**
-   * The messages of a range, one after another as they are asked for, but for those that are hidden in a thread: each is
-   * looked up by itself, so that a page does not cost what is hidden elsewhere.
+   * The messages of a range, one after another as they are asked for, but for those that are hidden in a thread (null: no
+   * need to look). Each is looked up by itself, so that a page does not cost what is hidden elsewhere.
    */
   *read(
     [from, to]: PositionRange,
-    { order, hiddenIn }: { order: "newest" | "oldest"; hiddenIn: number },
+    { order, hiddenIn }: { order: "newest" | "oldest"; hiddenIn: number | null },
   ): Generator<StoredMessage> {
     const rows = this.#sql.exec<Row>(
       `SELECT position, body, created_at FROM messages WHERE position BETWEEN ? AND ?
-         AND NOT EXISTS (SELECT 1 FROM hidden_messages WHERE thread = ? AND seq = messages.position % ${SLOTS})
-       ORDER BY position ${order === "newest" ? "DESC" : "ASC"}`,
+         ${hiddenIn === null ? "" : NOT_HIDDEN} ORDER BY position ${order === "newest" ? "DESC" : "ASC"}`,
       from,
       to,
-      hiddenIn,
+      ...(hiddenIn === null ? [] : [hiddenIn]),
     );
     for (const row of rows)
       yield { seq: seqOf(row.position), body: this.#whole(row), createdAt: row.created_at };

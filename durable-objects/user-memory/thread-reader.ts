@@ -39,12 +39,13 @@ export class ThreadReader {
     thread: StoredThread,
     { order, from, view }: Pick<MessagesQuery, "order" | "from" | "view">,
   ): Generator<ReadMessage> {
+    const hiddenIn = this.#lineage.hidesAny(thread) ? thread.n : null;
     for (const span of this.#spans(thread, { order, from, view })) {
       if ("id" in span) yield this.#summary(thread, span);
       else
         yield* this.#messages.read([positionOf(span.n, span.from), positionOf(span.n, span.to)], {
           order,
-          hiddenIn: thread.n,
+          hiddenIn,
         });
     }
   }
