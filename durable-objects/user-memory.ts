@@ -2,11 +2,16 @@ import { DurableObject } from "cloudflare:workers";
 import { type Bindings, type Ports, portsOf } from "../src/bindings.ts";
 import type { Continuation, ContinuationOptions } from "../src/conversation/continuation.ts";
 import type { Condition } from "../src/conditions.ts";
-import type { Vector } from "../src/embeddings/embedder.ts";
+import type { Embedder, QueryVector, Vector } from "../src/embeddings/embedder.ts";
 import { fail, ok, type Result } from "../src/errors.ts";
+import type { UserHash } from "../src/ids.ts";
+import { embedOne } from "../src/memory/embed.ts";
 import type { Owner, ThreadOwner } from "../src/memory/record.ts";
 import type { WrittenEntry } from "../src/schema/entry.ts";
+import type { Forgotten, MemoryFilter } from "../src/schema/memory-filter.ts";
+import type { Memory, PatchMemoryBody } from "../src/schema/memory.ts";
 import type { RecallAnswer } from "../src/schema/recall.ts";
+import type { Reindex } from "../src/schema/reindex.ts";
 import type { CreateThreadBody, ForkBody, PatchThreadBody, Thread } from "../src/schema/thread.ts";
 import { type Entry, type EntryPage, EntryStore, type EntryWrite } from "./entry-store.ts";
 import { migrate } from "./migrate.ts";
@@ -16,10 +21,20 @@ import { WakeUp } from "./wake-up.ts";
 import type { Compaction, CompactionPage, CompactionsQuery } from "./user-memory/compaction-store.ts";
 import { Conversations, type ListedThreads, type Resumed } from "./user-memory/conversations.ts";
 import { hitOf } from "./user-memory/hit.ts";
-import { MemoryWriter, type Remember, type Remembered } from "./user-memory/memory-writer.ts";
+import { MemoryIndex } from "./user-memory/memory-index.ts";
+import { MemoryTable } from "./user-memory/memory-table.ts";
+import { MemoryVectors } from "./user-memory/memory-vectors.ts";
+import {
+  type MemoryChange,
+  MemoryWriter,
+  type Prepared,
+  type Remembered,
+} from "./user-memory/memory-writer.ts";
 import { entriesJson, messagesJson, type PageJson } from "./user-memory/page-json.ts";
+import { Reindexer } from "./user-memory/reindexer.ts";
 import { migrations } from "./user-memory/schema.ts";
-import { SearchIndex, type SearchQuery } from "./user-memory/search-index.ts";
+import { Search, type SearchQuery } from "./user-memory/search.ts";
+import { SearchIndex } from "./user-memory/search-index.ts";
 import { type Append, type Appended, ThreadMessages } from "./user-memory/thread-messages.ts";
 import type { MessagePage, MessagesQuery } from "./user-memory/thread-reader.ts";
 import { ThreadStores } from "./user-memory/thread-stores.ts";
@@ -27,7 +42,12 @@ import type { ThreadPage } from "./user-memory/thread-store.ts";
 import { Transactions } from "./user-memory/transactions.ts";
 
 export type ListedEntries = PageJson<string> & { count: number | null };
-export type Recall = Omit<SearchQuery, "ranges"> & { threadId?: string };
+export type Recall = Omit<SearchQuery, "ranges" | "queryVectors" | "moment"> & {
+  queryVector: QueryVector;
+  threadId?: string;
+  asOf?: number;
+  validAt?: number;
+};
 export type CompactionRange = Pick<Compaction, "from" | "to" | "summary">;
 export type { EntryOperation, EntryResult };
 
@@ -53,7 +73,12 @@ export class UserMemory extends DurableObject<Bindings> {
   readonly #conversations: Conversations;
   readonly #messages: ThreadMessages;
   readonly #index: SearchIndex;
+  readonly #vectors: MemoryVectors;
+  readonly #search: Search;
+  readonly #memoryTable: MemoryTable;
+  readonly #memoryIndex: MemoryIndex;
   readonly #memories: MemoryWriter;
+  readonly #reindexer: Reindexer;
 
   constructor(ctx: DurableObjectState, env: Bindings, ports: Ports = portsOf(env)) {
     super(ctx, env);
@@ -63,7 +88,16 @@ export class UserMemory extends DurableObject<Bindings> {
     this.#wakeUp = new WakeUp(storage);
     this.#entries = new EntryStore(storage.sql);
     this.#answers = new Answers(storage.sql);
-    this.#index = new SearchIndex(storage.sql);
+    this.#memoryTable = new MemoryTable(storage);
+    const [table, wakeUp] = [this.#memoryTable, this.#wakeUp];
+    this.#vectors = new MemoryVectors({
+      sql: storage.sql,
+      table,
+      wakeUp,
+      vectors: ports.vectors,
+      now: ports.now,
+    });
+    this.#index = new SearchIndex(storage.sql, this.#vectors.store);
     const { records, catalogue, now } = ports;
     const stores = new ThreadStores(storage.sql);
     const answers = this.#answers;
@@ -75,8 +109,17 @@ export class UserMemory extends DurableObject<Bindings> {
       transactions: this.#transactions,
       touched: (id) => this.#conversations.touched(id),
     });
-    this.#memories = new MemoryWriter({ ...shared, records });
-    void ctx.blockConcurrencyWhile(() => this.#wakeUp.load());
+    this.#search = new Search(storage.sql, this.#vectors.store);
+    this.#memoryIndex = new MemoryIndex(this.#index, table);
+    const memory = { ...shared, records, table, index: this.#memoryIndex };
+    this.#memories = new MemoryWriter({ ...memory, embedder: ports.embedder });
+    const { model } = ports.embedder;
+    this.#reindexer = new Reindexer({ ...memory, vectors: this.#vectors, writer: this.#memories, model });
+    void ctx.blockConcurrencyWhile(async () => {
+      await this.#wakeUp.load();
+      // One that the migrations have begun.
+      this.#wakeUp.by(this.#reindexer.nextDue());
+    });
   }
 
   // Entries
@@ -199,32 +242,107 @@ export class UserMemory extends DurableObject<Bindings> {
 
   // Memories
 
-  remember(owner: Owner, request: Remember): Promise<Result<Remembered>> {
+  remember(
+    owner: Owner,
+    request: { memories: readonly Prepared[]; once?: Once },
+  ): Promise<Result<Remembered[]>> {
     return this.#memories.remember(owner, request);
   }
 
-  forget(owner: Owner, id: string): Promise<Result<boolean>> {
-    return this.#memories.forget(owner, id);
+  patchMemory(
+    owner: Owner,
+    id: string,
+    change: MemoryChange & { body: PatchMemoryBody },
+  ): Promise<Result<Memory>> {
+    return this.#memories.patch(owner, id, change);
   }
 
-  recall({ threadId, ...query }: Recall): Result<RecallAnswer> {
+  restoreMemory(
+    owner: Owner,
+    id: string,
+    change: MemoryChange & { version: number },
+  ): Promise<Result<Memory>> {
+    return this.#memories.restore(owner, id, change);
+  }
+
+  releaseMemory(owner: Owner, id: string, change: MemoryChange): Promise<Result<Memory>> {
+    return this.#memories.release(owner, id, change);
+  }
+
+  forget(owner: Owner, id: string, condition?: Condition): Promise<Result<boolean>> {
+    return this.#memories.forget(owner, id, condition);
+  }
+
+  forgetMemories(
+    owner: Owner,
+    request: { filter: MemoryFilter; dryRun?: boolean | undefined },
+  ): Promise<Result<Forgotten>> {
+    return this.#memories.forgetMatching(owner, request);
+  }
+
+  forgetAllMemories(owner: Owner): Promise<Result<null>> {
+    return this.#memories.forgetAll(owner);
+  }
+
+  /** Whether a version is found by its meaning yet, or by its words only. */
+  indexingOf(version: number): "lexical" | "full" {
+    return this.#memoryIndex.stateOf(version);
+  }
+
+  /** Begins to rebuild the index of memories from D1, and to embed anew what is of another model. */
+  startReindex(owner: UserHash): Reindex {
+    this.#reindexer.start(owner);
+    this.#index.requeueOtherModels(this.#ports.embedder.model);
+    this.#wakeUp.by(this.#ports.now());
+    return (
+      this.reindexState() ?? { status: "running", versions: 0, pending: 0, startedAt: this.#ports.now() }
+    );
+  }
+
+  reindexState(): Reindex {
+    return { ...this.#reindexer.state(), pending: this.#index.freshness().pending };
+  }
+
+  async recall({ threadId, queryVector, asOf, validAt, ...query }: Recall): Promise<Result<RecallAnswer>> {
     const ranges = threadId === undefined ? undefined : this.#messages.rangesOf(threadId);
     if (ranges === null)
       return fail("not_found", {
         details: [{ path: "body.threadId", message: "is no thread of this user" }],
       });
-    const { model } = query.queryVector;
+    const { model } = queryVector;
     // A Worker of another version may ask with another model: what this object embeds with is what counts.
     if (model === this.#ports.embedder.model && this.#index.requeueOtherModels(model))
       this.#wakeUp.by(this.#ports.now());
-    const { found, arms } = this.#index.search({ ...query, ...(ranges && { ranges }) });
+    const former = await this.#formerVectors(query.query, model);
+    // The clock of this object may have been set back since the last write.
+    const now = Math.max(this.#ports.now(), this.#memoryTable.lastWrite());
+    const moment = { now, ...(asOf !== undefined && { asOf }), ...(validAt !== undefined && { validAt }) };
+    const { found, arms } = this.#search.search({
+      ...query,
+      queryVectors: [queryVector, ...former],
+      moment,
+      ...(ranges && { ranges }),
+    });
+    const memories = new Map(
+      this.#memoryTable.numbered(found.map(({ n }) => n)).map((row) => [row.version, row]),
+    );
     const threadOf = (position: number) => this.#messages.threadOf(position, threadId);
     return ok({
-      hits: found.flatMap((one) => hitOf(one, threadOf) ?? []),
+      hits: found.flatMap((one) => hitOf(one, memories.get(one.n), threadOf) ?? []),
       arms,
       degraded: arms.some(({ status }) => status === "failed"),
       freshness: this.#index.freshness(),
     });
+  }
+
+  /** The query as the models before this one see it, while documents have vectors of theirs. */
+  async #formerVectors(query: string, model: string): Promise<QueryVector[]> {
+    const used = this.#index.vectors.models().filter((other) => other !== model);
+    const embedders = this.#ports.formerEmbedders.filter((embedder: Embedder) =>
+      used.includes(embedder.model),
+    );
+    const vectors = await Promise.all(embedders.map((embedder) => embedOne(embedder, query)));
+    return vectors.filter(({ vector }) => vector !== "failed");
   }
 
   /** Embeds what waits for a vector, sweeps what has expired, mends what D1 has not confirmed. Idempotent, bounded. */
@@ -233,11 +351,14 @@ export class UserMemory extends DurableObject<Bindings> {
     const embedAgain = await this.#embed();
     const now = this.#ports.now();
     this.#entries.sweep(now);
-    this.#answers.expired.sweep(now);
+    this.#answers.sweep(now);
     await this.#conversations.catalogueDue();
-    await this.#memories.settleDue();
+    await this.#memories.alarm();
+    await this.#reindexer.alarm();
+    await this.#vectors.drain(this.#ports.embedder.model);
     const dues = [
       this.#memories.nextDue(),
+      this.#reindexer.nextDue(),
       this.#conversations.nextDue(),
       embedAgain,
       this.#entries.nextSweep(now),

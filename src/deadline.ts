@@ -1,8 +1,15 @@
+/** What is thrown when work takes longer than it may. */
+export class DeadlineExceeded extends Error {
+  constructor(ms: number) {
+    super(`no answer within ${ms} ms`);
+  }
+}
+
 /** Rejects when the work takes longer than this: what hangs must not hold up all that waits behind it. */
 export async function withDeadline<T>(work: Promise<T>, ms: number): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | null = null;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms);
+    timer = setTimeout(() => reject(new DeadlineExceeded(ms)), ms);
   });
   try {
     return await Promise.race([work, late]);

@@ -15,6 +15,7 @@ export const limits = {
   batchBytes: 16 * 1024 * 1024,
   idempotencyKey: 255,
   text: 32 * 1024,
+  memoriesPerBatch: 500,
   tags: 32,
   tag: 64,
   metadata: 10 * 1024,

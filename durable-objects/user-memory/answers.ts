@@ -9,6 +9,9 @@ export type Once = {
   about?: string;
 };
 
+/** An answer to keep once its write is done, and the memories that it tells of. */
+export type KeptAnswer = { once: Once; answer: unknown; memoryIds: string[] };
+
 /** How long an answer is kept for a caller that asks again. */
 const KEPT_MS = 24 * 60 * 60 * 1000;
 
@@ -50,25 +53,55 @@ export class Answers {
   }
 
   /** Keeps a success; a failure may be tried again. To be called in the transaction of the write itself. */
-  keep<T>(
-    once: Once | undefined,
-    result: Result<T>,
-    { now, memoryId }: { now: number; memoryId?: string },
-  ): Result<T> {
-    if (once !== undefined && result.ok)
-      this.#sql.exec(
-        "INSERT OR REPLACE INTO answers (key, request, answer, about, expires_at) VALUES (?, ?, ?, ?, ?)",
-        once.key,
-        once.request,
-        JSON.stringify(result.value),
-        memoryId ?? once.about ?? null,
-        now + KEPT_MS,
-      );
+  keep<T>(once: Once | undefined, result: Result<T>, { now }: { now: number }): Result<T> {
+    if (once !== undefined && result.ok) this.#put(once, result.value, now);
     return result;
   }
 
-  /** What is forgotten or deleted must not come back as the answer of its making. */
-  forget(id: string): void {
+  /** Keeps an answer that tells of memories. Only a user's object has any. */
+  keepOf({ once, answer, memoryIds }: KeptAnswer, now: number): void {
+    this.#put(once, answer, now);
+    this.#sql.exec(
+      "INSERT OR IGNORE INTO answer_memories (memory_id, key) SELECT value, ? FROM json_each(?)",
+      once.key,
+      JSON.stringify(memoryIds),
+    );
+  }
+
+  /** What is forgotten must not come back as the answer of its remembering. */
+  forget(memoryIds: readonly string[]): void {
+    this.#sql.exec(
+      `DELETE FROM answers WHERE key IN (SELECT key FROM answer_memories
+        WHERE memory_id IN (SELECT value FROM json_each(?)))`,
+      JSON.stringify(memoryIds),
+    );
+  }
+
+  /** The same for all memories. */
+  forgetMemories(): void {
+    this.#sql.exec("DELETE FROM answers WHERE key IN (SELECT key FROM answer_memories)");
+    this.#sql.exec("DELETE FROM answer_memories");
+  }
+
+  /** The same for what an answer is about. */
+  forgetAbout(id: string): void {
     this.#sql.exec("DELETE FROM answers WHERE about = ?", id);
+  }
+
+  /** Removes what is no longer kept, a bounded number a call, and what it told of memories. */
+  sweep(now: number): void {
+    this.expired.sweep(now);
+    this.#sql.exec("DELETE FROM answer_memories WHERE key NOT IN (SELECT key FROM answers)");
+  }
+
+  #put({ key, request, about }: Once, answer: unknown, now: number): void {
+    this.#sql.exec(
+      "INSERT OR REPLACE INTO answers (key, request, answer, about, expires_at) VALUES (?, ?, ?, ?, ?)",
+      key,
+      request,
+      JSON.stringify(answer),
+      about ?? null,
+      now + KEPT_MS,
+    );
   }
 }

@@ -17,7 +17,7 @@ export type Resumed = { thread: Thread; created: boolean };
 type Parts = {
   storage: DurableObjectStorage;
   stores: ThreadStores;
-  answers: Pick<Answers, "forget">;
+  answers: Pick<Answers, "forgetAbout">;
   transactions: Transactions;
   index: SearchIndex;
   catalogue: ThreadCatalogue;
@@ -92,7 +92,7 @@ export class Conversations {
       this.#with(id, undefined, (thread) => {
         this.#stores.compactions.deleteAll(thread);
         this.#parts.index.removeRanges(this.#stores.sharing.deleteThread(thread));
-        this.#parts.answers.forget(id);
+        this.#parts.answers.forgetAbout(id);
         this.#catalogue.changed(id);
         return ok(null);
       }),

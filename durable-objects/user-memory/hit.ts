@@ -1,13 +1,14 @@
 import type { MemoryRow } from "../../src/d1/tables.ts";
 import { memoryOf } from "../../src/memory/record.ts";
 import type { Hit } from "../../src/schema/recall.ts";
-import type { Found } from "./search-index.ts";
+import type { Found } from "./search.ts";
 import type { MessageRecord } from "./thread-messages.ts";
 import { seqOf } from "./position.ts";
 
-/** What was found, as callers see it; null for a message that no thread shows any more. */
+/** What was found, as callers see it; null for what is not there any more, and a message that no thread shows. */
 export function hitOf(
   { n, score, lexical, vector, document }: Found,
+  row: MemoryRow | undefined,
   threadOf: (position: number) => string | null,
 ): Hit | null {
   const { kind, text, record, createdAt } = document;
@@ -19,6 +20,7 @@ export function hitOf(
     const { role } = JSON.parse(record) as MessageRecord;
     return { id: `${threadId}:${seq}`, kind, text, score, why, threadId, seq, role, createdAt };
   }
-  const { id, tags, metadata } = memoryOf(JSON.parse(record) as MemoryRow);
-  return { id, kind, text, score, why, ...(tags && { tags }), ...(metadata && { metadata }), createdAt };
+  if (row === undefined) return null;
+  const { userId: _user, status: _status, score: ownScore, ...memory } = memoryOf(row);
+  return { ...memory, score, why, ...(ownScore !== undefined && { ownScore }) };
 }

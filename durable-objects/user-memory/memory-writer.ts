@@ -1,43 +1,68 @@
-import type { MemoryRecords } from "../../src/d1/memory-records.ts";
+import { type MemoryRecords, OvertakenWrite } from "../../src/d1/memory-records.ts";
 import { RefusedWrite } from "../../src/d1/refused.ts";
 import type { MemoryRow } from "../../src/d1/tables.ts";
-import type { QueryVector } from "../../src/embeddings/embedder.ts";
-import { fail, ok, type Result } from "../../src/errors.ts";
-import { memoryOf, mergedRow, newRow, type Owner } from "../../src/memory/record.ts";
-import type { Memory, RememberBody } from "../../src/schema/memory.ts";
+import { type Condition, holds } from "../../src/conditions.ts";
+import type { Embedder, QueryVector } from "../../src/embeddings/embedder.ts";
+import { fail, type Failure, ok, type Result } from "../../src/errors.ts";
+import { embedOne } from "../../src/memory/embed.ts";
+import { identityOf } from "../../src/memory/identity.ts";
+import { bodyOf, type Candidate, contentOf, memoryOf, type Owner } from "../../src/memory/record.ts";
+import { currentOf, patchedText, patchIn, releaseIn, rememberIn, restoreIn } from "../../src/memory/rules.ts";
+import { embeddedText } from "../../src/memory/search-text.ts";
+import type { Forgotten, MemoryFilter } from "../../src/schema/memory-filter.ts";
+import type { Memory, PatchMemoryBody } from "../../src/schema/memory.ts";
+import { limits } from "../../src/limits.ts";
 import type { WakeUp } from "../wake-up.ts";
 import type { Answers, Once } from "./answers.ts";
-import { type Intent, IntentLog, type NotedIntent } from "./intent-log.ts";
-import type { Document, SearchIndex } from "./search-index.ts";
+import { IntentLog, type NotedIntent } from "./intent-log.ts";
+import { MemoryDraft } from "./memory-draft.ts";
+import type { MemoryIndex } from "./memory-index.ts";
+import type { MemoryTable } from "./memory-table.ts";
 
-export type Remember = { body: RememberBody; dedupeKey: string; vector: QueryVector; once?: Once };
+/** A memory to remember, with the vector of what is embedded of it. */
+export type Prepared = Candidate & { vector: QueryVector };
 export type Remembered = { memory: Memory; created: boolean };
+/** A change of one memory, under a condition on its version. */
+export type MemoryChange = { condition: Condition; once?: Once };
 
 type Parts = {
   storage: DurableObjectStorage;
-  index: SearchIndex;
+  table: MemoryTable;
+  index: MemoryIndex;
   records: MemoryRecords;
+  embedder: Embedder;
   answers: Answers;
   wakeUp: WakeUp;
   now: () => number;
 };
 /** `refused`: never to be had; `open`: to be tried again. */
 type Outcome = "done" | "refused" | "open";
+/** What a write makes of the memories, and what its caller is told of it. */
+type Decided<T> = {
+  answer: T;
+  memoryIds: readonly string[];
+  /** Of versions whose text was embedded already. */
+  vectors: ReadonlyMap<number, QueryVector>;
+};
 
 /** Intents that one call or alarm carries out. */
 const SLICE = 100;
+/** Memories that one intent forgets, and that one alarm finds to have expired. */
+const FORGET_SLICE = 1000;
+/** How often a write is given a later number when D1 knows one. */
+const OVERTAKES = 3;
 
 const UNCERTAIN =
-  "The database did not confirm the write, so it is not certain yet. Try again: the same text is never stored twice.";
+  "The database did not confirm the write, so it is not certain yet. Try again: the same write is never done twice.";
 const NOT_NOTED = "The database does not answer, and nothing was stored. Try again.";
 const NOT_DELETED =
-  "The memory is gone from recall. The database has not confirmed its deletion yet; Cairn goes on trying.";
+  "What was to be forgotten is gone from recall. The database has not confirmed its deletion yet; Cairn goes on trying.";
 
 /**
- * The one writer of a user's memories. A write is noted (an intent), put into D1, then into the search index, and
- * there the intent is cleared. Writes run one after another, each behind the intents that are still open, so that D1
- * sees the writes of a memory in the order in which they were accepted. What D1 did not confirm is carried out again
- * by the next write or by the alarm: it is then there as a whole.
+ * The one writer of a user's memories. A write is decided on what is stored, noted (an intent), put into D1, then into
+ * the object's own rows and search index, and there the intent is cleared. Writes run one after another, each behind
+ * the intents that are still open, so that D1 sees them in the order in which they were accepted. What D1 did not
+ * confirm is carried out again by the next write or by the alarm: it is then there as a whole.
  */
 export class MemoryWriter {
   readonly #parts: Parts;
@@ -49,29 +74,83 @@ export class MemoryWriter {
     this.#intents = new IntentLog(parts.storage.sql);
   }
 
-  remember(owner: Owner, request: Remember): Promise<Result<Remembered>> {
-    return this.#inTurn(async () => {
-      const before = this.#parts.answers.before<Remembered>(request.once, this.#parts.now());
-      if (before !== null) return before;
-      // Nothing new is noted while older writes cannot be carried out: a caller's retries would pile up.
-      if (!(await this.#settle())) return fail("storage_unavailable", { message: NOT_NOTED });
-      const known = this.#parts.index.memoryByDedupeKey(request.dedupeKey);
-      const row = this.#row(owner, request, known);
-      if (!row.ok) return row;
-      const noted = this.#note({ op: "put", id: row.value.id, row: row.value });
-      const outcome = await this.#carryOut(noted, request.vector);
-      if (outcome === "refused") return fail("internal");
-      if (outcome === "open") return fail("storage_unavailable", { message: UNCERTAIN });
-      const remembered = ok({ memory: memoryOf(row.value), created: known === null });
-      const kept = { now: this.#parts.now(), memoryId: row.value.id };
-      return this.#parts.answers.keep(request.once, remembered, kept);
+  /** All of them or none. */
+  remember(
+    owner: Owner,
+    { memories, once }: { memories: readonly Prepared[]; once?: Once },
+  ): Promise<Result<Remembered[]>> {
+    return this.#write(owner, once, async (draft) => {
+      const remembered: { row: MemoryRow; created: boolean }[] = [];
+      for (const [i, candidate] of memories.entries()) {
+        const ruled = rememberIn(draft, owner, candidate);
+        if (!ruled.ok) return placed(ruled, memories.length === 1 ? "body" : `body.memories[${i}]`);
+        remembered.push(ruled.value);
+      }
+      return ok({
+        // What a later one of the same call has made of it is what is there.
+        answer: remembered.map(({ row, created }) => ({
+          memory: memoryOf(draft.version(row.id, row.version) ?? row),
+          created,
+        })),
+        memoryIds: remembered.map(({ row }) => row.id),
+        // A memory that was there may have kept a text of its own.
+        vectors: new Map(
+          remembered.flatMap(({ row }, i) => {
+            const candidate = memories[i];
+            const same = candidate && embeddedText(contentOf(candidate)) === embeddedText(row);
+            return same ? [[row.version, candidate.vector]] : [];
+          }),
+        ),
+      });
+    });
+  }
+
+  patch(
+    owner: Owner,
+    id: string,
+    { body, ...change }: MemoryChange & { body: PatchMemoryBody },
+  ): Promise<Result<Memory>> {
+    return this.#change(owner, id, change, async (draft, current) => {
+      const named = { ...bodyOf(current), text: patchedText(current, body) };
+      const { dedupeKey } = await identityOf(owner.hash, named, false);
+      return patchIn(draft, current, { body, dedupeKey });
+    });
+  }
+
+  restore(
+    owner: Owner,
+    id: string,
+    { version, ...change }: MemoryChange & { version: number },
+  ): Promise<Result<Memory>> {
+    return this.#change(owner, id, change, async (draft, current) => {
+      const past = draft.version(id, version);
+      if (past === null)
+        return fail("not_found", {
+          details: [{ path: "body.version", message: "is no version of this memory" }],
+        });
+      return ok(restoreIn(draft, current, past));
+    });
+  }
+
+  /** Makes a quarantined memory an active one, which may have another id: that of what it takes the place of. */
+  release(owner: Owner, id: string, change: MemoryChange): Promise<Result<Memory>> {
+    return this.#change(owner, id, change, async (draft, current) => {
+      if (current.status === "active") return ok(current);
+      const body = { ...bodyOf(current), text: current.text };
+      const identity = await identityOf(owner.hash, body, false);
+      return releaseIn(draft, owner, current, { body, identity, status: "active" });
     });
   }
 
   /** Gone from recall before anything is awaited, whatever D1 does. False if there is no such memory. */
-  forget(owner: Owner, id: string): Promise<Result<boolean>> {
-    const known = this.#parts.index.memory(id) !== null || this.#intents.concerns(id);
-    if (known) this.#forgetAtOnce(owner, id);
+  forget(owner: Owner, id: string, condition: Condition = {}): Promise<Result<boolean>> {
+    const known = this.#parts.table.has(id) || this.#intents.concerns(id);
+    if (condition.ifMatch !== undefined) {
+      const current = currentOf(this.#draft(), id);
+      if (!holds(condition, current === null ? null : String(current.version)))
+        return Promise.resolve(fail(current === null ? "not_found" : "precondition_failed"));
+    }
+    if (known) this.#forgetAtOnce(owner, [id]);
     return this.#inTurn(async () => {
       await this.#settle();
       if (this.#intents.concerns(id)) return fail("storage_unavailable", { message: NOT_DELETED });
@@ -79,15 +158,60 @@ export class MemoryWriter {
     });
   }
 
-  /** Carries out what is still open and due, for the alarm. */
-  async settleDue(): Promise<void> {
-    const due = this.#intents.nextDue();
-    if (due !== null && due <= this.#parts.now()) await this.#inTurn(() => this.#settle());
+  /** Forgets every memory that the filter means, or only tells which these are. */
+  async forgetMatching(
+    owner: Owner,
+    { filter, dryRun = false }: { filter: MemoryFilter; dryRun?: boolean | undefined },
+  ): Promise<Result<Forgotten>> {
+    const ids = this.#parts.table.matching(filter, this.#parts.now());
+    const answer = ok({ count: ids.length, ids: ids.slice(0, limits.page) });
+    if (dryRun || ids.length === 0) return answer;
+    for (let i = 0; i < ids.length; i += FORGET_SLICE)
+      this.#forgetAtOnce(owner, ids.slice(i, i + FORGET_SLICE));
+    return this.#deleted(answer);
   }
 
-  /** When the alarm should try what is still open, or null if nothing is. */
+  /** Forgets all memories of the user. */
+  forgetAll(owner: Owner): Promise<Result<null>> {
+    const { storage, table, index, answers } = this.#parts;
+    storage.transactionSync(() => {
+      table.removeAll();
+      index.removeAll();
+      this.#intents.clearEverything();
+      answers.forgetMemories();
+      this.#note({ owner, put: [], forget: "all" });
+    });
+    return this.#deleted(ok(null));
+  }
+
+  /** Carries out what is still open and due, and forgets what has expired, for the alarm. */
+  async alarm(): Promise<void> {
+    const { table, now } = this.#parts;
+    const owner = table.owner();
+    const expired = owner === null ? [] : table.expired(now(), FORGET_SLICE);
+    if (owner !== null && expired.length > 0) this.#forgetAtOnce(owner, expired);
+    const due = this.#intents.nextDue();
+    if (expired.length > 0 || (due !== null && due <= now())) await this.#inTurn(() => this.#settle());
+  }
+
+  /** When the alarm should try what is still open, or forget what has expired; null if never. */
   nextDue(): number | null {
-    return this.#intents.nextDue();
+    const dues = [this.#intents.nextDue(), this.#parts.table.nextExpiry()].filter((due) => due !== null);
+    return dues.length === 0 ? null : Math.min(...dues);
+  }
+
+  /** Whether a memory is to be deleted, and D1 may still have it. */
+  isLeaving(id: string): boolean {
+    return this.#intents.concerns(id) || this.#intents.forgetsAll();
+  }
+
+  /** Does something between writes, once nothing is open; false if something stays so. */
+  betweenWrites(act: () => Promise<void>): Promise<boolean> {
+    return this.#inTurn(async () => {
+      const settled = await this.#settle();
+      if (settled) await act();
+      return settled;
+    });
   }
 
   /** Runs a write when all before it are done; the object goes on answering reads meanwhile. */
@@ -97,92 +221,195 @@ export class MemoryWriter {
     return result;
   }
 
+  #draft(): MemoryDraft {
+    const { table, now } = this.#parts;
+    return new MemoryDraft(table, Math.max(now(), table.lastWrite()));
+  }
+
+  /** One change of one memory that is there. */
+  async #change(
+    owner: Owner,
+    id: string,
+    { condition, once }: MemoryChange,
+    decide: (draft: MemoryDraft, current: MemoryRow) => Promise<Result<MemoryRow>>,
+  ): Promise<Result<Memory>> {
+    return this.#write<Memory>(owner, once, async (draft) => {
+      const current = currentOf(draft, id);
+      if (current === null) return fail("not_found");
+      if (!holds(condition, String(current.version))) return fail("precondition_failed");
+      const row = await decide(draft, current);
+      if (!row.ok) return row;
+      const { version, id: changedId } = row.value;
+      const text = embeddedText(row.value);
+      const vectors = new Map<number, QueryVector>();
+      if (text !== embeddedText(current)) vectors.set(version, await embedOne(this.#parts.embedder, text));
+      return ok({ answer: memoryOf(row.value), memoryIds: [id, changedId], vectors });
+    });
+  }
+
+  /** Decides on a write in its turn, and carries it out. */
+  #write<T extends Memory | Remembered[]>(
+    owner: Owner,
+    once: Once | undefined,
+    decide: (draft: MemoryDraft) => Promise<Result<Decided<T>>>,
+  ): Promise<Result<T>> {
+    const { answers, table, now } = this.#parts;
+    return this.#inTurn(async () => {
+      const known = answers.before<T>(once, now());
+      if (known !== null) return known.ok ? ok(this.#told(known.value)) : known;
+      // Nothing new is noted while older writes cannot be carried out: a caller's retries would pile up.
+      if (!(await this.#settle())) return fail("storage_unavailable", { message: NOT_NOTED });
+      // What was open may have been the same request.
+      const settled = answers.before<T>(once, now());
+      if (settled !== null) return settled.ok ? ok(this.#told(settled.value)) : settled;
+      const draft = new MemoryDraft(table, table.tick(now()));
+      const decided = await decide(draft);
+      if (!decided.ok) return decided;
+      const { answer, memoryIds, vectors } = decided.value;
+      const { put, forget } = draft.write;
+      if (put.length === 0 && forget.length === 0) return ok(this.#told(answer));
+      const kept = once && { answer: { once, answer, memoryIds: [...memoryIds] } };
+      const noted = this.#note({ owner, put, forget, ...kept });
+      const outcome = await this.#carryOut(noted.n, vectors);
+      if (outcome === "refused") return fail("internal");
+      if (outcome === "open") return fail("storage_unavailable", { message: UNCERTAIN });
+      return ok(this.#told(answer));
+    });
+  }
+
+  /** An answer with how far each of its memories is found. */
+  #told<T extends Memory | Remembered[]>(answer: T): T {
+    const told = (memory: Memory): Memory => ({
+      ...memory,
+      indexing: this.#parts.index.stateOf(memory.version),
+    });
+    // The same shape, with one field more in each memory.
+    return (
+      Array.isArray(answer) ? answer.map((one) => ({ ...one, memory: told(one.memory) })) : told(answer)
+    ) as T;
+  }
+
+  /** Waits until D1 has confirmed what was forgotten. */
+  #deleted<T>(answer: Result<T>): Promise<Result<T>> {
+    return this.#inTurn(async () =>
+      (await this.#settle()) ? answer : fail("storage_unavailable", { message: NOT_DELETED }),
+    );
+  }
+
   /** A memory that only D1 has, as a write may leave it whose answer was lost. */
   async #deleteUnindexed(owner: Owner, id: string): Promise<Result<boolean>> {
     try {
-      return ok(await this.#parts.records.delete(owner.hash, id));
+      const there = await this.#parts.records.history(owner.hash, id, { limit: 1 });
+      if (there.length === 0) return ok(false);
     } catch (error) {
-      logFailure("forget", error);
+      logFailure("a read before forgetting", error);
       return fail("storage_unavailable");
     }
+    this.#forgetAtOnce(owner, [id]);
+    return (await this.#settle()) ? ok(true) : fail("storage_unavailable", { message: NOT_DELETED });
   }
 
   /** Carries out what is open. False if something stays so. */
   async #settle(): Promise<boolean> {
     let full = false;
-    for (const noted of this.#intents.pending(SLICE)) {
-      // Where puts fail, forgets may still get through, and are what makes room in a full database.
-      if (full && noted.intent.op === "put") continue;
-      const outcome = await this.#carryOut(noted);
-      if (outcome !== "open") continue;
-      if (noted.intent.op === "forget") return false;
-      full = true;
+    for (
+      let pending = this.#intents.pending(SLICE);
+      pending.length > 0;
+      pending = this.#intents.pending(SLICE)
+    ) {
+      for (const n of pending) {
+        const intent = this.#intents.read(n);
+        if (intent === null) continue;
+        const puts = intent.put.length > 0;
+        // Where puts fail, forgets may still get through, and are what makes room in a full database.
+        if (full && puts) continue;
+        if ((await this.#carryOut(n)) !== "open") continue;
+        if (!puts) return false;
+        full = true;
+      }
+      if (full || pending.length < SLICE) break;
     }
     return this.#intents.nextDue() === null;
   }
 
-  #row(owner: Owner, { body, dedupeKey: key }: Remember, known: Document | null): Result<MemoryRow> {
-    const now = this.#parts.now();
-    return known === null
-      ? ok(newRow(owner, body, { key, now }))
-      : mergedRow(JSON.parse(known.record) as MemoryRow, body, now);
-  }
-
-  #note(intent: Intent): NotedIntent {
+  #note(intent: Parameters<IntentLog["note"]>[0]): NotedIntent {
     const noted = this.#intents.note(intent, this.#parts.now());
     this.#parts.wakeUp.by(this.#intents.nextDue());
     return noted;
   }
 
-  #forgetAtOnce(owner: Owner, id: string): void {
-    this.#parts.storage.transactionSync(() => {
-      this.#parts.index.removeMemory(id);
-      // A put that is open, or under way, must not bring the memory back: this stands for all before it.
-      this.#intents.clearAllOf(id);
-      this.#parts.answers.forget(id);
-      this.#note({ op: "forget", id, owner: owner.hash });
+  #forgetAtOnce(owner: Owner, ids: readonly string[]): void {
+    const { storage, table, index, answers } = this.#parts;
+    storage.transactionSync(() => {
+      index.remove(table.remove(ids));
+      // A put that is open, or under way, must not bring a memory back: this stands for all before it.
+      this.#intents.clearAllOf(ids);
+      answers.forget(ids);
+      this.#note({ owner, put: [], forget: ids });
     });
   }
 
-  async #carryOut(noted: NotedIntent, vector?: QueryVector): Promise<Outcome> {
-    const { intent } = noted;
+  async #carryOut(n: number, vectors: ReadonlyMap<number, QueryVector> = new Map()): Promise<Outcome> {
+    const { storage, answers, now } = this.#parts;
+    const intent = this.#intents.read(n);
+    if (intent === null) return "done";
     try {
-      if (intent.op === "put") await this.#parts.records.put(intent.row);
-      else await this.#parts.records.delete(intent.owner, intent.id);
+      await this.#toRecord(intent);
     } catch (error) {
-      logFailure(intent.op, error);
+      logFailure(intent.put.length > 0 ? "put" : "forget", error);
       // A refused write would be refused again, for ever.
-      if (error instanceof RefusedWrite) this.#intents.clear(noted);
-      else this.#intents.failed(noted, this.#parts.now());
+      if (error instanceof RefusedWrite) this.#intents.clear(n);
+      else this.#intents.failed(n, now());
       return error instanceof RefusedWrite ? "refused" : "open";
     }
-    this.#parts.storage.transactionSync(() => {
-      // Cleared meanwhile: the memory was forgotten while D1 wrote it.
-      if (this.#intents.clear(noted) && intent.op === "put") this.#index(intent.row, vector);
+    storage.transactionSync(() => {
+      // What was forgotten while D1 wrote it is no longer in it.
+      const left = this.#intents.read(n);
+      if (left === null) return;
+      this.#apply(left, vectors);
+      this.#intents.clear(n);
+      if (left.answer !== undefined) answers.keepOf(left.answer, now());
     });
     return "done";
   }
 
-  #index(row: MemoryRow, given?: QueryVector): void {
-    const n = this.#parts.index.putMemory({
-      id: row.id,
-      kind: row.kind,
-      text: row.text,
-      dedupeKey: row.dedupeKey,
-      record: JSON.stringify(row),
-      createdAt: row.createdAt,
-    });
-    // Without a vector the memory waits for the alarm to embed it, and is found by its words meanwhile.
-    if (given === undefined || given.vector === "failed") this.#parts.wakeUp.by(this.#parts.now());
-    else this.#parts.index.attach(n, given, given.vector);
+  /** Writes to D1 under a number that is later than all before. */
+  async #toRecord({ owner, put, forget }: NotedIntent): Promise<void> {
+    const { records, table, now } = this.#parts;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await records.write({ owner, seq: table.tick(now()), put, forget });
+      } catch (error) {
+        // Only D1 knows the last number of an object whose storage is newer, or was set back.
+        if (!(error instanceof OvertakenWrite) || attempt === OVERTAKES) throw error;
+        table.tick(error.seq);
+      }
+    }
+  }
+
+  #apply({ put, forget }: NotedIntent, vectors: ReadonlyMap<number, QueryVector>): void {
+    const { table, index, wakeUp, now } = this.#parts;
+    if (forget !== "all") index.remove(table.remove(forget));
+    table.put(put);
+    // Without a vector a memory waits for the alarm to embed it, and is found by its words meanwhile.
+    if (index.put(put, vectors) > 0) wakeUp.by(now());
+    wakeUp.by(table.nextExpiry());
   }
 }
 
-function logFailure(op: Intent["op"], error: unknown): void {
+/** The failure with the paths of its fields under where its memory is in the body. */
+const placed = (failure: Failure, prefix: string): Failure => ({
+  ...failure,
+  ...(failure.details && {
+    details: failure.details.map((detail) => ({ ...detail, path: `${prefix}.${detail.path}` })),
+  }),
+});
+
+function logFailure(what: string, error: unknown): void {
   const refused = error instanceof RefusedWrite;
   console.error({
     message: refused ? "D1 refused a write" : "D1 did not confirm a write",
-    op,
+    op: what,
     error: String(error),
   });
 }

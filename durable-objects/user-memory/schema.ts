@@ -1,6 +1,7 @@
 import { entrySchema } from "../entry-store.ts";
 import type { Migration } from "../migrate.ts";
 import { answersSchema } from "./answers.ts";
+import { vectorOutboxSchema } from "./vector-outbox-rows.ts";
 
 /**
  * The tables of a user's object. `position` places a message among all of the user's messages (see
@@ -107,6 +108,122 @@ export const migrations: readonly Migration[] = [
         due_at INTEGER NOT NULL
       );
       CREATE INDEX intents_by_memory ON intents (memory_id);
+    `,
+  },
+  {
+    id: 2,
+    description:
+      "memories as versions; intents in parts; answers that tell of many memories; jobs of the index",
+    sql: `
+      CREATE TABLE memories (
+        user_hash TEXT NOT NULL,
+        id TEXT NOT NULL,
+        version INTEGER NOT NULL,
+        user_id TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        status TEXT NOT NULL,
+        text TEXT NOT NULL,
+        title TEXT,
+        subject TEXT,
+        predicate TEXT,
+        object TEXT,
+        topic_key TEXT,
+        subject_norm TEXT,
+        predicate_norm TEXT,
+        key_norm TEXT,
+        scope TEXT,
+        external_id TEXT,
+        tags TEXT NOT NULL,
+        score REAL,
+        importance REAL,
+        source TEXT,
+        source_entity TEXT,
+        context TEXT,
+        type TEXT,
+        intensity REAL,
+        appraisal TEXT,
+        valence REAL,
+        arousal REAL,
+        dominance REAL,
+        trigger_text TEXT,
+        metadata TEXT,
+        dedupe_key TEXT NOT NULL,
+        created_at INTEGER NOT NULL,
+        updated_at INTEGER NOT NULL,
+        expires_at INTEGER,
+        valid_from INTEGER NOT NULL,
+        valid_to INTEGER,
+        recorded_at INTEGER NOT NULL,
+        corrected_at INTEGER,
+        superseded_at INTEGER,
+        superseded_by INTEGER,
+        PRIMARY KEY (user_hash, id, version)
+      );
+      CREATE UNIQUE INDEX memories_by_version ON memories (version);
+      CREATE INDEX memories_by_id ON memories (id, version);
+      CREATE INDEX memories_by_text ON memories (dedupe_key) WHERE corrected_at IS NULL;
+      CREATE INDEX memories_by_external_id ON memories (external_id) WHERE external_id IS NOT NULL;
+      CREATE INDEX memories_by_expiry ON memories (expires_at)
+        WHERE expires_at IS NOT NULL AND corrected_at IS NULL AND superseded_at IS NULL;
+      CREATE TABLE memory_clock (owner TEXT, last_version INTEGER NOT NULL, last_write INTEGER NOT NULL);
+      INSERT INTO memory_clock (last_version, last_write) SELECT last, 0 FROM memory_documents;
+      DROP TABLE memory_documents;
+
+      -- What was to be forgotten is still to be; the rest comes back from D1.
+      ALTER TABLE intents RENAME TO old_intents;
+      CREATE TABLE intents (
+        n INTEGER PRIMARY KEY AUTOINCREMENT,
+        owner TEXT NOT NULL,
+        forgets_all INTEGER NOT NULL DEFAULT 0,
+        answer TEXT,
+        attempts INTEGER NOT NULL DEFAULT 0,
+        due_at INTEGER NOT NULL
+      );
+      CREATE TABLE intent_parts (
+        intent INTEGER NOT NULL,
+        memory_id TEXT NOT NULL,
+        version INTEGER NOT NULL,
+        row TEXT,
+        PRIMARY KEY (intent, memory_id, version)
+      );
+      CREATE INDEX intent_parts_by_memory ON intent_parts (memory_id);
+      INSERT INTO intents (n, owner, due_at)
+        SELECT n, json_object('hash', intent ->> '$.owner', 'id', ''), due_at FROM old_intents
+        WHERE intent ->> '$.op' = 'forget';
+      INSERT INTO intent_parts (intent, memory_id, version)
+        SELECT n, memory_id, 0 FROM old_intents WHERE intent ->> '$.op' = 'forget';
+      DROP TABLE old_intents;
+
+      CREATE TABLE answer_memories (
+        memory_id TEXT NOT NULL,
+        key TEXT NOT NULL,
+        PRIMARY KEY (memory_id, key)
+      ) WITHOUT ROWID;
+
+      ${vectorOutboxSchema}
+      CREATE TABLE index_state (model TEXT);
+      INSERT INTO index_state (model) VALUES (NULL);
+      CREATE TABLE reindex (
+        owner TEXT NOT NULL,
+        started_at INTEGER NOT NULL,
+        finished_at INTEGER,
+        after_id TEXT NOT NULL DEFAULT '',
+        after_version INTEGER NOT NULL DEFAULT 0,
+        done INTEGER NOT NULL DEFAULT 0,
+        due_at INTEGER
+      );
+      -- Documents of memories get the numbers of their versions, which only D1 knows.
+      INSERT INTO reindex (owner, started_at, due_at)
+        SELECT MAX(record ->> '$.userHash'), MAX(created_at), 0 FROM documents WHERE kind <> 'message'
+        HAVING COUNT(*) > 0;
+      DELETE FROM words WHERE rowid IN (SELECT n FROM documents WHERE kind <> 'message');
+      DELETE FROM vectors WHERE n IN (SELECT n FROM documents WHERE kind <> 'message');
+      DELETE FROM unembedded WHERE n IN (SELECT n FROM documents WHERE kind <> 'message');
+      DELETE FROM documents WHERE kind <> 'message';
+      DROP INDEX documents_by_memory;
+      DROP INDEX documents_by_dedupe_key;
+      ALTER TABLE documents DROP COLUMN memory_id;
+      ALTER TABLE documents DROP COLUMN dedupe_key;
     `,
   },
 ];

@@ -175,7 +175,7 @@ export class ThreadMessages {
     const text = searchableText(message);
     if (text === "") return;
     const record = JSON.stringify({ role: message.role } satisfies MessageRecord);
-    this.#parts.index.putMessage({ n: position, kind: "message", text, record, createdAt: now });
+    this.#parts.index.put({ n: position, kind: "message", text, record, createdAt: now });
     this.#parts.wakeUp.by(now + EMBED_AFTER_MS);
   }
 }

@@ -1,88 +1,223 @@
-import { and, asc, desc, eq, inArray, sql, type SQL } from "drizzle-orm";
+import { and, asc, desc, eq, gt, inArray, type SQL, sql } from "drizzle-orm";
 import { drizzle, type DrizzleD1Database } from "drizzle-orm/d1";
+import { SQLiteSyncDialect, union } from "drizzle-orm/sqlite-core";
 import { withDeadline } from "../deadline.ts";
 import type { UserHash } from "../ids.ts";
-import type { MemoryKind } from "../schema/memory.ts";
+import type { MemoryFilter, SortKey } from "../schema/memory-filter.ts";
+import { filterConditions, type Moment, visibleAt } from "./memory-filter.ts";
+import { rowPieces, upsertRows } from "./memory-rows.ts";
 import { refusable } from "./refused.ts";
-import { memories, type MemoryRow } from "./tables.ts";
+import { memories, type MemoryRow, memoryWrites, threads } from "./tables.ts";
+
+/** One step of an owner's memories: all of it or nothing. Doing it twice is the same as once. */
+export type MemoryWrite = {
+  owner: { hash: UserHash; id: string };
+  /** Grows with every write of this owner; a write that arrives after a later one does nothing. */
+  seq: number;
+  put: readonly MemoryRow[];
+  /** Memories to delete, each with its history. */
+  forget: readonly string[] | "all";
+};
 
 export type MemoryPage = {
-  kinds?: MemoryKind[];
-  /** Only memories that carry every one of these. */
-  tags?: string[];
+  filter: MemoryFilter;
+  moment: Moment;
+  sort: SortKey;
   order: "asc" | "desc";
-  /** The (createdAt, id) after which the page begins. */
-  after?: readonly [createdAt: number, id: string];
+  /** The (sort key, version) after which the page begins. */
+  after?: readonly [key: number, version: number];
   limit: number;
 };
+
+/** A write that came after a later one, and did nothing. `seq` is the later one's. */
+export class OvertakenWrite extends Error {
+  override readonly name = "OvertakenWrite";
+  readonly seq: number;
+
+  constructor(seq: number) {
+    super(`a later write has the number ${seq}`);
+    this.seq = seq;
+  }
+}
 
 /**
  * The record of memories: the port that the Worker reads and a user's object writes. Every method rejects when
  * D1 does not answer. A write that rejected may still have happened, and is safe to repeat,
- * unless it rejected with `RefusedWrite`.
+ * unless it rejected with `RefusedWrite` or `OvertakenWrite`: then it did nothing, and never will.
  */
 export interface MemoryRecords {
-  put(row: MemoryRow): Promise<void>;
-  /** Whether there was such a memory. */
-  delete(owner: UserHash, id: string): Promise<boolean>;
-  get(owner: UserHash, id: string): Promise<MemoryRow | undefined>;
+  write(write: MemoryWrite): Promise<void>;
+  /** The version of a memory that is visible at the moment. */
+  get(owner: UserHash, id: string, moment: Moment): Promise<MemoryRow | undefined>;
   list(owner: UserHash, page: MemoryPage): Promise<MemoryRow[]>;
+  /** All versions of a memory, the newest first, from before a version on. */
+  history(owner: UserHash, id: string, page: { before?: number; limit: number }): Promise<MemoryRow[]>;
+  /** All versions of all memories of an owner in the order of (id, version): what an index is rebuilt from. */
+  all(
+    owner: UserHash,
+    page: { after?: readonly [id: string, version: number]; limit: number },
+  ): Promise<MemoryRow[]>;
+  /** The owners that have or had memories or threads, in the order of their hashes. */
+  owners(page: { after?: UserHash; limit: number }): Promise<UserHash[]>;
   /** Rejects unless the database is there and its migrations are applied. */
   check(): Promise<void>;
 }
 
 /** A write that takes longer counts as failed, and may still happen. */
 const WRITE_WITHIN_MS = 10_000;
+/** Rows that one statement deletes of all of a user's. */
+const DELETE_SLICE = 1000;
 
 export class D1MemoryRecords implements MemoryRecords {
   readonly #db: DrizzleD1Database;
+  readonly #database: D1Database;
 
   constructor(database: D1Database) {
     this.#db = drizzle(database);
+    this.#database = database;
   }
 
-  async put(row: MemoryRow): Promise<void> {
-    const { userHash: _owner, id: _id, createdAt: _createdAt, ...changed } = row;
-    const upsert = this.#db
-      .insert(memories)
-      .values(row)
-      .onConflictDoUpdate({ target: [memories.userHash, memories.id], set: changed });
-    await refusable(() => withDeadline(Promise.resolve(upsert), WRITE_WITHIN_MS));
-  }
-
-  async delete(owner: UserHash, id: string): Promise<boolean> {
-    const deleted = this.#db.delete(memories).where(one(owner, id)).returning({ id: memories.id });
-    return (await withDeadline(Promise.resolve(deleted), WRITE_WITHIN_MS)).length > 0;
-  }
-
-  async get(owner: UserHash, id: string): Promise<MemoryRow | undefined> {
-    return this.#db.select().from(memories).where(one(owner, id)).get();
-  }
-
-  async list(owner: UserHash, { kinds, tags, order, after, limit }: MemoryPage): Promise<MemoryRow[]> {
-    const filters: (SQL | undefined)[] = [eq(memories.userHash, owner)];
-    if (kinds !== undefined) filters.push(inArray(memories.kind, kinds));
-    // One bound parameter however many tags there are: D1 takes 100 a statement.
-    if (tags !== undefined)
-      filters.push(sql`NOT EXISTS (SELECT 1 FROM json_each(${JSON.stringify(tags)}) AS wanted
-        WHERE wanted.value NOT IN (SELECT value FROM json_each(${memories.tags})))`);
-    if (after !== undefined) {
-      const compare = order === "asc" ? sql`>` : sql`<`;
-      filters.push(sql`(${memories.createdAt}, ${memories.id}) ${compare} (${after[0]}, ${after[1]})`);
+  async write({ owner, seq, put, forget }: MemoryWrite): Promise<void> {
+    const latest = sql`(SELECT seq FROM ${memoryWrites} WHERE ${memoryWrites.userHash} = ${owner.hash}) = ${seq}`;
+    const statements = [
+      this.#announce(owner.hash, seq),
+      this.#latest(owner.hash),
+      forget === "all" ? this.#deleteSlice(owner.hash, latest) : this.#delete(owner.hash, forget, latest),
+      ...rowPieces(put).map((piece) => dialect.sqlToQuery(upsertRows(piece, owner, latest))),
+    ].map(({ sql: text, params }) => this.#database.prepare(text).bind(...params));
+    for (;;) {
+      const batch = this.#database.batch<{ seq?: number }>(statements);
+      const [, written, deleted] = await refusable(() => withDeadline(batch, WRITE_WITHIN_MS));
+      const known = written?.results[0]?.seq ?? seq;
+      if (known !== seq) throw new OvertakenWrite(known);
+      if (forget !== "all" || (deleted?.meta.changes ?? 0) < DELETE_SLICE) return;
     }
+  }
+
+  async get(owner: UserHash, id: string, moment: Moment): Promise<MemoryRow | undefined> {
+    return this.#db
+      .select()
+      .from(memories)
+      .where(and(eq(memories.userHash, owner), eq(memories.id, id), visibleAt(notBehind(owner, moment))))
+      .get();
+  }
+
+  async list(
+    owner: UserHash,
+    { filter, moment, sort, order, after, limit }: MemoryPage,
+  ): Promise<MemoryRow[]> {
+    // What has no score comes with the least.
+    const key =
+      sort === "score" || sort === "importance" ? sql`COALESCE(${memories[sort]}, -1)` : memories[sort];
+    const compare = order === "asc" ? sql`>` : sql`<`;
     const direction = order === "asc" ? asc : desc;
     return this.#db
       .select()
       .from(memories)
-      .where(and(...filters))
-      .orderBy(direction(memories.createdAt), direction(memories.id))
+      .where(
+        and(
+          eq(memories.userHash, owner),
+          visibleAt(notBehind(owner, moment)),
+          ...filterConditions({ ...filter, status: filter.status ?? ["active"] }),
+          after && sql`(${key}, ${memories.version}) ${compare} (${after[0]}, ${after[1]})`,
+        ),
+      )
+      .orderBy(direction(key), direction(memories.version))
       .limit(limit);
+  }
+
+  async history(
+    owner: UserHash,
+    id: string,
+    { before = Number.MAX_SAFE_INTEGER, limit }: { before?: number; limit: number },
+  ): Promise<MemoryRow[]> {
+    return this.#db
+      .select()
+      .from(memories)
+      .where(and(eq(memories.userHash, owner), eq(memories.id, id), sql`${memories.version} < ${before}`))
+      .orderBy(desc(memories.version))
+      .limit(limit);
+  }
+
+  async all(
+    owner: UserHash,
+    { after = ["", 0], limit }: { after?: readonly [id: string, version: number]; limit: number },
+  ): Promise<MemoryRow[]> {
+    return this.#db
+      .select()
+      .from(memories)
+      .where(
+        and(
+          eq(memories.userHash, owner),
+          sql`(${memories.id}, ${memories.version}) > (${after[0]}, ${after[1]})`,
+        ),
+      )
+      .orderBy(asc(memories.id), asc(memories.version))
+      .limit(limit);
+  }
+
+  async owners({ after = "", limit }: { after?: UserHash; limit: number }): Promise<UserHash[]> {
+    const rows = await union(
+      this.#db
+        .select({ owner: memoryWrites.userHash })
+        .from(memoryWrites)
+        .where(gt(memoryWrites.userHash, after)),
+      this.#db.select({ owner: threads.userHash }).from(threads).where(gt(threads.userHash, after)),
+    )
+      .orderBy(sql`1`)
+      .limit(limit);
+    return rows.map(({ owner }) => owner);
   }
 
   async check(): Promise<void> {
     await this.#db.select({ id: memories.id }).from(memories).limit(1);
+    await this.#db.select({ seq: memoryWrites.seq }).from(memoryWrites).limit(1);
+  }
+
+  /** Notes that this is the owner's last write, unless a later one is known. */
+  #announce(owner: UserHash, seq: number): Query {
+    return this.#db
+      .insert(memoryWrites)
+      .values({ userHash: owner, seq })
+      .onConflictDoUpdate({
+        target: memoryWrites.userHash,
+        set: { seq },
+        setWhere: sql`${memoryWrites.seq} < ${seq}`,
+      })
+      .toSQL();
+  }
+
+  #latest(owner: UserHash): Query {
+    return this.#db
+      .select({ seq: memoryWrites.seq })
+      .from(memoryWrites)
+      .where(eq(memoryWrites.userHash, owner))
+      .toSQL();
+  }
+
+  #delete(owner: UserHash, ids: readonly string[], condition: SQL): Query {
+    const wanted = sql`(SELECT value FROM json_each(${JSON.stringify(ids)}))`;
+    return this.#db
+      .delete(memories)
+      .where(and(eq(memories.userHash, owner), inArray(memories.id, wanted), condition))
+      .toSQL();
+  }
+
+  #deleteSlice(owner: UserHash, condition: SQL): Query {
+    const slice = sql`(SELECT rowid FROM ${memories} WHERE ${memories.userHash} = ${owner} LIMIT ${DELETE_SLICE})`;
+    return this.#db
+      .delete(memories)
+      .where(and(sql`rowid IN ${slice}`, condition))
+      .toSQL();
   }
 }
 
-const one = (owner: UserHash, id: string): SQL | undefined =>
-  and(eq(memories.userHash, owner), eq(memories.id, id));
+/** Drizzle's own batch takes no statement that is written by hand. */
+type Query = { sql: string; params: unknown[] };
+const dialect = new SQLiteSyncDialect();
+
+/** A reader's clock may be behind the clock of the object that wrote last: what it wrote is visible all the same. */
+const notBehind = (owner: UserHash, moment: Moment): Moment => ({
+  ...moment,
+  now: sql`(SELECT MAX(${moment.now}, COALESCE((SELECT seq FROM ${memoryWrites} WHERE ${memoryWrites.userHash} = ${owner}), 0)))`,
+});

@@ -8,8 +8,17 @@ import { embedOne } from "./embed.ts";
 export async function recall(
   { embedder, userMemory }: Pick<Services, "embedder" | "userMemory">,
   owner: UserHash,
-  { k = 10, ...body }: RecallBody,
+  { k = 10, tags, scope, filter, ...body }: RecallBody,
 ): Promise<Result<RecallAnswer>> {
   const queryVector = await embedOne(embedder, body.query);
-  return userMemory(owner).recall({ ...body, k, queryVector });
+  const narrowed = {
+    ...filter,
+    // A tag or scope here is one more condition, whatever the filter says.
+    ...(tags && { tags: [...(filter?.tags ?? []), ...tags] }),
+    ...(scope !== undefined && {
+      scope: filter?.scope === undefined || filter.scope.includes(scope) ? [scope] : [],
+    }),
+  };
+  const given = filter !== undefined || tags !== undefined || scope !== undefined;
+  return userMemory(owner).recall({ ...body, k, queryVector, ...(given && { filter: narrowed }) });
 }

@@ -1,20 +1,51 @@
 import type { Once } from "../../durable-objects/user-memory/answers.ts";
-import type { Remembered } from "../../durable-objects/user-memory/memory-writer.ts";
-import type { Result } from "../errors.ts";
+import type { Prepared, Remembered } from "../../durable-objects/user-memory/memory-writer.ts";
+import { ok, type Result } from "../errors.ts";
 import type { Services } from "../services.ts";
 import type { RememberBody } from "../schema/memory.ts";
-import { embedOne } from "./embed.ts";
-import { dedupeKey, type Owner } from "./record.ts";
+import { embedAll } from "./embed.ts";
+import { identityOf, textOf } from "./identity.ts";
+import { type Owner, statusOf } from "./record.ts";
+import { embeddedText } from "./search-text.ts";
+
+type Needs = Pick<Services, "embedder" | "userMemory">;
 
 /**
- * Stores a memory through the user's object, the one writer of that user's memories. No model decides anything
- * here. If the embedder fails, the memory is stored, is found by its words, and gets its vector later.
+ * Stores memories through the user's object, the one writer of that user's memories: all of them or none. No model
+ * decides anything here. If the embedder fails, they are stored, are found by their words, and get their vectors later.
  */
 export async function remember(
-  { embedder, userMemory }: Pick<Services, "embedder" | "userMemory">,
+  { embedder, userMemory }: Needs,
   owner: Owner,
-  { body, once }: { body: RememberBody; once?: Once },
+  { bodies, once }: { bodies: readonly RememberBody[]; once?: Once | undefined },
+): Promise<Result<Remembered[]>> {
+  const texts = bodies.map((body) => embeddedText({ text: textOf(body), title: body.title ?? null }));
+  const [vectors, identities] = await Promise.all([
+    embedAll(embedder, texts),
+    Promise.all(bodies.map((body) => identified(owner, body))),
+  ]);
+  const memories = identities.flatMap((identity, i): Prepared[] => {
+    const vector = vectors[i];
+    return vector === undefined ? [] : [{ ...identity, vector }];
+  });
+  return userMemory(owner.hash).remember(owner, { memories, ...(once && { once }) });
+}
+
+/** One memory, which may be the only one of its call. */
+export async function rememberOne(
+  needs: Needs,
+  owner: Owner,
+  { body, once }: { body: RememberBody; once?: Once | undefined },
 ): Promise<Result<Remembered>> {
-  const [vector, key] = await Promise.all([embedOne(embedder, body.text), dedupeKey(body)]);
-  return userMemory(owner.hash).remember(owner, { body, dedupeKey: key, vector, ...(once && { once }) });
+  const remembered = await remember(needs, owner, { bodies: [body], once });
+  if (!remembered.ok) return remembered;
+  const [one] = remembered.value;
+  if (one === undefined) throw new Error("one memory was remembered, and none came back");
+  return ok(one);
+}
+
+async function identified(owner: Owner, body: RememberBody) {
+  const status = statusOf(body);
+  const identity = await identityOf(owner.hash, { ...body, text: textOf(body) }, status === "quarantined");
+  return { body, status, identity };
 }

@@ -1,66 +1,178 @@
-import { createRoute } from "@hono/zod-openapi";
+import { createRoute, z } from "@hono/zod-openapi";
+import type { Context } from "hono";
 import { wrapTime } from "hono/timing";
 import { fail } from "../errors.ts";
-import { body, failures, idempotencyHeader, json, nothing, scoped } from "../http/describe.ts";
+import { conditionOf } from "../http/conditions.ts";
+import type { AppEnv } from "../http/context.ts";
+import {
+  body,
+  conditionHeaders,
+  failures,
+  idempotencyHeader,
+  json,
+  noBody,
+  nothing,
+  scoped,
+} from "../http/describe.ts";
 import { Refusal, unwrap } from "../http/failure.ts";
 import { onceOf } from "../http/idempotency.ts";
 import { newRouter } from "../http/router.ts";
 import { userHash } from "../ids.ts";
-import { getMemory, listMemories } from "../memory/browse.ts";
+import { getMemory, listMemories, memoryHistory } from "../memory/browse.ts";
 import { recall } from "../memory/recall.ts";
-import { remember } from "../memory/remember.ts";
+import type { Owner } from "../memory/record.ts";
+import { remember, rememberOne } from "../memory/remember.ts";
 import { noQuery, userPath } from "../schema/bounds.ts";
-import { ListMemoriesQuery, Memory, MemoryList, memoryPath, RememberBody } from "../schema/memory.ts";
+import {
+  atQuery,
+  Forgotten,
+  ForgetMemoriesBody,
+  HistoryQuery,
+  ListMemoriesQuery,
+} from "../schema/memory-filter.ts";
+import {
+  Memory,
+  MemoryHistory,
+  MemoryList,
+  memoryPath,
+  PatchMemoryBody,
+  RememberBody,
+  RememberedMany,
+  RememberManyBody,
+  RestoreMemoryBody,
+} from "../schema/memory.ts";
 import { RecallAnswer, RecallBody } from "../schema/recall.ts";
 
-const rememberOne = createRoute({
+const changeHeaders = idempotencyHeader.extend({ "if-match": conditionHeaders.shape["if-match"] });
+const withVersion = "The memory, with its version as ETag.";
+
+const rememberRoute = createRoute({
   method: "post",
   path: "/v1/users/{user}/memories",
   summary: "Remember",
+  description:
+    "What makes it one with a memory that is there: a fact's subject and predicate, or its key (the new one supersedes the old one); a procedure's title, or your externalId (the new one replaces the old one); else its text (tags and metadata add up).",
   tags: ["memories"],
   ...scoped("write"),
   request: { params: userPath, query: noQuery, headers: idempotencyHeader, body: body(RememberBody) },
   responses: {
     201: json(Memory, "A new memory; recall finds it from now on."),
-    200: json(
-      Memory,
-      "The memory was there already (the same kind and words): tags and metadata are added to it.",
-    ),
+    200: json(Memory, "The memory was there already, and is now what the answer says."),
     ...failures,
   },
 });
 
-const list = createRoute({
+const rememberManyRoute = createRoute({
+  method: "post",
+  path: "/v1/users/{user}/memories/batch",
+  summary: "Remember many in one atomic step",
+  tags: ["memories"],
+  ...scoped("write"),
+  request: { params: userPath, query: noQuery, headers: idempotencyHeader, body: body(RememberManyBody) },
+  responses: { 200: json(RememberedMany, "What became of each, in their order."), ...failures },
+});
+
+const listRoute = createRoute({
   method: "get",
   path: "/v1/users/{user}/memories",
-  summary: "List memories by age",
+  summary: "List memories",
   tags: ["memories"],
   ...scoped("read"),
   request: { params: userPath, query: ListMemoriesQuery },
   responses: { 200: json(MemoryList, "A page of memories."), ...failures },
 });
 
-const get = createRoute({
+const getRoute = createRoute({
   method: "get",
   path: "/v1/users/{user}/memories/{id}",
   summary: "Get a memory",
   tags: ["memories"],
   ...scoped("read"),
-  request: { params: memoryPath, query: noQuery },
-  responses: { 200: json(Memory, "The memory."), ...failures },
+  request: { params: memoryPath, query: z.strictObject(atQuery) },
+  responses: { 200: json(Memory, withVersion), ...failures },
 });
 
-const forget = createRoute({
-  method: "delete",
+const patchRoute = createRoute({
+  method: "patch",
   path: "/v1/users/{user}/memories/{id}",
-  summary: "Forget a memory",
+  summary: "Correct a memory",
+  description:
+    "The version that was wrong stays in the history. For what has changed in the world, remember the new fact: it supersedes the old one.",
   tags: ["memories"],
   ...scoped("write"),
-  request: { params: memoryPath, query: noQuery },
+  request: { params: memoryPath, query: noQuery, headers: changeHeaders, body: body(PatchMemoryBody) },
+  responses: { 200: json(Memory, withVersion), ...failures },
+});
+
+const forgetRoute = createRoute({
+  method: "delete",
+  path: "/v1/users/{user}/memories/{id}",
+  summary: "Forget a memory with its history",
+  tags: ["memories"],
+  ...scoped("write"),
+  request: {
+    params: memoryPath,
+    query: noQuery,
+    headers: conditionHeaders.pick({ "if-match": true }),
+  },
   responses: { 204: nothing("It is gone, from the record and from recall."), ...failures },
 });
 
-const recallHits = createRoute({
+const forgetManyRoute = createRoute({
+  method: "post",
+  path: "/v1/users/{user}/memories/forget",
+  summary: "Forget the memories that a filter means",
+  description:
+    "Also those that are quarantined, or whose time is over or to come, unless the filter says otherwise; each with its history.",
+  tags: ["memories"],
+  ...scoped("write"),
+  request: { params: userPath, query: noQuery, body: body(ForgetMemoriesBody) },
+  responses: { 200: json(Forgotten, "What is gone, or would be."), ...failures },
+});
+
+const forgetAllRoute = createRoute({
+  method: "delete",
+  path: "/v1/users/{user}/memories",
+  summary: "Forget all memories of a user",
+  tags: ["memories"],
+  ...scoped("write"),
+  request: { params: userPath, query: noQuery },
+  responses: { 204: nothing("All are gone, from the record and from recall."), ...failures },
+});
+
+const historyRoute = createRoute({
+  method: "get",
+  path: "/v1/users/{user}/memories/{id}/history",
+  summary: "What a memory was, the newest version first",
+  tags: ["memories"],
+  ...scoped("read"),
+  request: { params: memoryPath, query: HistoryQuery },
+  responses: { 200: json(MemoryHistory, "A page of its versions."), ...failures },
+});
+
+const restoreRoute = createRoute({
+  method: "post",
+  path: "/v1/users/{user}/memories/{id}/restore",
+  summary: "Let a version of the history take the place of what the memory says",
+  tags: ["memories"],
+  ...scoped("write"),
+  request: { params: memoryPath, query: noQuery, headers: changeHeaders, body: body(RestoreMemoryBody) },
+  responses: { 200: json(Memory, withVersion), ...failures },
+});
+
+const releaseRoute = createRoute({
+  method: "post",
+  path: "/v1/users/{user}/memories/{id}/release",
+  summary: "Let a memory out of quarantine",
+  description:
+    "It takes the place that it would have had: of a fact that it supersedes, or of a memory of the same text. Its id is then that one's. To reject it, forget it.",
+  tags: ["memories"],
+  ...scoped("write"),
+  request: { params: memoryPath, query: noQuery, headers: changeHeaders, body: noBody },
+  responses: { 200: json(Memory, withVersion), ...failures },
+});
+
+const recallRoute = createRoute({
   method: "post",
   path: "/v1/users/{user}/recall",
   summary: "Recall by meaning and by words",
@@ -71,37 +183,91 @@ const recallHits = createRoute({
 });
 
 export const memories = newRouter()
-  .openapi(rememberOne, async (c) => {
-    const { user } = c.req.valid("param");
-    const owner = { hash: await userHash(user), id: user };
-    const once = await onceOf(c);
-    const remembered = remember(c.get("services"), owner, {
-      body: c.req.valid("json"),
-      ...(once && { once }),
-    });
+  .openapi(rememberRoute, async (c) => {
+    const owner = await ownerOf(c.req.valid("param").user);
+    const request = { body: c.req.valid("json"), once: await onceOf(c) };
+    const remembered = rememberOne(c.get("services"), owner, request);
     const { memory, created } = unwrap(await wrapTime(c, "remember", remembered));
-    return created ? c.json(memory, 201) : c.json(memory, 200);
+    return versioned(c, memory, created ? 201 : 200);
   })
-  .openapi(list, async (c) => {
-    const { user } = c.req.valid("param");
-    const page = listMemories(c.get("services").records, await userHash(user), c.req.valid("query"));
+  .openapi(rememberManyRoute, async (c) => {
+    const owner = await ownerOf(c.req.valid("param").user);
+    const request = { bodies: c.req.valid("json").memories, once: await onceOf(c) };
+    const remembered = remember(c.get("services"), owner, request);
+    return c.json({ items: unwrap(await wrapTime(c, "remember", remembered)) }, 200);
+  })
+  .openapi(forgetManyRoute, async (c) => {
+    const owner = await ownerOf(c.req.valid("param").user);
+    const forgotten = c.get("services").userMemory(owner.hash).forgetMemories(owner, c.req.valid("json"));
+    return c.json(unwrap(await wrapTime(c, "object", forgotten)), 200);
+  })
+  .openapi(listRoute, async (c) => {
+    const owner = await ownerOf(c.req.valid("param").user);
+    const page = listMemories(c.get("services"), owner.hash, c.req.valid("query"));
     return c.json(unwrap(await wrapTime(c, "d1", page)), 200);
   })
-  .openapi(get, async (c) => {
-    const { user, id } = c.req.valid("param");
-    const memory = getMemory(c.get("services").records, await userHash(user), id);
-    return c.json(unwrap(await wrapTime(c, "d1", memory)), 200);
+  .openapi(forgetAllRoute, async (c) => {
+    const owner = await ownerOf(c.req.valid("param").user);
+    unwrap(await wrapTime(c, "object", c.get("services").userMemory(owner.hash).forgetAllMemories(owner)));
+    return c.body(null, 204);
   })
-  .openapi(forget, async (c) => {
+  .openapi(getRoute, async (c) => {
     const { user, id } = c.req.valid("param");
-    const hash = await userHash(user);
-    const forgotten = c.get("services").userMemory(hash).forget({ hash, id: user }, id);
+    const memory = getMemory(c.get("services"), await userHash(user), { id, at: c.req.valid("query") });
+    return versioned(c, unwrap(await wrapTime(c, "d1", memory)), 200);
+  })
+  .openapi(patchRoute, async (c) => {
+    const { user, id } = c.req.valid("param");
+    const owner = await ownerOf(user);
+    const change = { ...(await changeOf(c)), body: c.req.valid("json") };
+    const patched = c.get("services").userMemory(owner.hash).patchMemory(owner, id, change);
+    return versioned(c, unwrap(await wrapTime(c, "object", patched)), 200);
+  })
+  .openapi(forgetRoute, async (c) => {
+    const { user, id } = c.req.valid("param");
+    const owner = await ownerOf(user);
+    const forgotten = c.get("services").userMemory(owner.hash).forget(owner, id, conditionOf(c));
     const known = unwrap(await wrapTime(c, "object", forgotten));
     if (!known) throw new Refusal(fail("not_found"));
     return c.body(null, 204);
   })
-  .openapi(recallHits, async (c) => {
+  .openapi(historyRoute, async (c) => {
+    const { user, id } = c.req.valid("param");
+    const request = { id, ...c.req.valid("query") };
+    const page = memoryHistory(c.get("services").records, await userHash(user), request);
+    return c.json(unwrap(await wrapTime(c, "d1", page)), 200);
+  })
+  .openapi(restoreRoute, async (c) => {
+    const { user, id } = c.req.valid("param");
+    const owner = await ownerOf(user);
+    const change = { ...(await changeOf(c)), version: c.req.valid("json").version };
+    const restored = c.get("services").userMemory(owner.hash).restoreMemory(owner, id, change);
+    return versioned(c, unwrap(await wrapTime(c, "object", restored)), 200);
+  })
+  .openapi(releaseRoute, async (c) => {
+    const { user, id } = c.req.valid("param");
+    const owner = await ownerOf(user);
+    const released = c
+      .get("services")
+      .userMemory(owner.hash)
+      .releaseMemory(owner, id, await changeOf(c));
+    return versioned(c, unwrap(await wrapTime(c, "object", released)), 200);
+  })
+  .openapi(recallRoute, async (c) => {
     const { user } = c.req.valid("param");
     const answer = recall(c.get("services"), await userHash(user), c.req.valid("json"));
     return c.json(unwrap(await wrapTime(c, "recall", answer)), 200);
   });
+
+const ownerOf = async (user: string): Promise<Owner> => ({ hash: await userHash(user), id: user });
+
+/** Under which condition, and how often, a change is to be made. */
+async function changeOf(c: Context<AppEnv>) {
+  const once = await onceOf(c);
+  return { condition: conditionOf(c), ...(once && { once }) };
+}
+
+function versioned<const Status extends 200 | 201>(c: Context<AppEnv>, memory: Memory, status: Status) {
+  c.header("ETag", `"${memory.version}"`);
+  return c.json(memory, status);
+}

@@ -1,7 +1,8 @@
 import { z } from "@hono/zod-openapi";
 import { limits } from "../limits.ts";
-import { anyJson, breaks, text, timestamp } from "./bounds.ts";
-import { memoryKind } from "./memory.ts";
+import { breaks, text, timestamp } from "./bounds.ts";
+import { atBody, memoryFilter } from "./memory-filter.ts";
+import { Memory, memoryKind, name } from "./memory.ts";
 
 export const recallKind = z.enum([...memoryKind.options, "message"]).openapi("RecallKind");
 export type RecallKind = z.infer<typeof recallKind>;
@@ -21,7 +22,13 @@ export const RecallBody = z
       .refine((list) => list.length <= limits.tags, breaks("too_many_tags", `holds more than ${limits.tags}`))
       .optional()
       .openapi({ description: "Only memories that carry every one of these; messages carry none." }),
+    scope: name.optional().openapi({ description: "Only memories of this scope." }),
+    filter: memoryFilter
+      .omit({ kinds: true, status: true })
+      .optional()
+      .openapi({ description: "Only memories that it means. Quarantined ones are never recalled." }),
     threadId: z.string().optional().openapi({ description: "Only messages of this thread." }),
+    ...atBody,
   })
   .openapi("Recall", { example: { query: "where do I deploy?", k: 5 } });
 export type RecallBody = z.infer<typeof RecallBody>;
@@ -35,14 +42,22 @@ export const Hit = z
     why: z
       .object({ lexical: z.int().optional(), vector: z.int().optional() })
       .openapi({ description: "The hit's rank in each arm that found it, from 1." }),
-    tags: z.array(z.string()).optional(),
-    metadata: z.record(z.string(), anyJson).optional(),
+    ...Memory.omit({
+      id: true,
+      userId: true,
+      kind: true,
+      text: true,
+      score: true,
+      status: true,
+      indexing: true,
+    }).partial().shape,
+    ownScore: Memory.shape.score.openapi({ description: "The memory's own `score`." }),
     threadId: z.string().optional(),
     seq: z.int().optional(),
     role: z.string().optional(),
     createdAt: timestamp,
   })
-  .openapi("Hit");
+  .openapi("Hit", { description: "A memory with its own fields, or a message." });
 export type Hit = z.infer<typeof Hit>;
 
 export const Arm = z

@@ -20,12 +20,17 @@ it("remembers, recalls by meaning, gets, lists and forgets", async () => {
     id: expect.stringMatching(/^[0-9a-f-]{36}$/),
     userId: user,
     kind: "fact",
+    status: "active",
+    version: expect.any(Number),
     text: "Project Foo lives at fly.io",
     tags: ["deploy"],
     score: 0.9,
     metadata: { a: 1 },
     createdAt: expect.any(Number),
     updatedAt: memory.createdAt,
+    validFrom: memory.createdAt,
+    recordedAt: memory.createdAt,
+    indexing: "full",
   });
   await remember(user, { text: "Lunch is at noon" });
   const answer = await recall(user, { query: "where do I deploy the project?" });
@@ -49,7 +54,9 @@ it("remembers, recalls by meaning, gets, lists and forgets", async () => {
 
 it("leaves what is unset out of the answer", async () => {
   const { body } = await remember(newUser(), { text: "bare" });
-  expect(Object.keys(body).toSorted()).toEqual(["createdAt", "id", "kind", "text", "updatedAt", "userId"]);
+  expect(Object.keys(body).toSorted()).toEqual(
+    "createdAt id indexing kind recordedAt status text updatedAt userId validFrom version".split(" "),
+  );
 });
 
 it("keeps the same words once: tags and metadata add up, the latest score holds, the id stays", async () => {
@@ -71,7 +78,9 @@ it("keeps the same words once: tags and metadata add up, the latest score holds,
   });
   expect((await remember(user, { text: "I like tea", kind: "episode" })).status).toBe(201);
   const { items } = (await call(`/v1/users/${user}/memories?kind=fact`)).body;
-  expect(items).toEqual([again.body]);
+  const { indexing, ...stored } = again.body;
+  expect(indexing).toBe("full");
+  expect(items).toEqual([stored]);
   expect((await recall(user, { query: "tea", kinds: ["fact"] })).hits).toHaveLength(1);
 });
 
@@ -182,7 +191,8 @@ it.each([
   ["one word of 8 KiB", "a".repeat(8_192)],
 ])("answers a query of %s", async (_, query) => {
   const user = newUser();
-  await remember(user, { text: `about ${query}` });
+  // A memory cannot hold U+0000; a query can.
+  await remember(user, { text: `about ${query.replaceAll("\0", "nothing")}` });
   const answer = await recall(user, { query });
   expect(answer.degraded).toBe(false);
   expect(answer.hits).toHaveLength(1);

@@ -59,7 +59,7 @@ it("of messages are complete in both orders, of a fork too, while messages come 
         expect(seqs.filter((seq) => seq <= N && !gone.has(seq)).toSorted((a, b) => a - b)).toEqual(kept);
       },
     ),
-    { numRuns: 25 },
+    { numRuns: 10 },
   );
 });
 

@@ -13,14 +13,35 @@ export const control = {
    */
   d1Writes: "ok" as "ok" | "before" | "after" | "full" | "refused",
   d1Reads: "ok" as "ok" | "fail",
+  /** Called inside D1's reads, once they have their answer. */
+  duringD1Read: async (): Promise<void> => {},
   embedder: "ok" as "ok" | "fail",
+  /** The embedder is one of another space, which is the former one when this is off. */
+  formerModel: false,
   /** A text that the embedder refuses, and with it the whole batch that it is in. */
   unembeddable: null as string | null,
   /** Called inside the embedder, before it embeds. */
   duringEmbed: async (): Promise<void> => {},
   /** Called inside D1's writes, before they happen: a place to hold them or to look at what is going on. */
   duringD1Write: async (): Promise<void> => {},
+  /** How long a write that Vectorize has accepted takes to show, in milliseconds of the clock above. */
+  vectorizeLag: 0,
+  /**
+   * What becomes of Vectorize's writes: `before` nothing happens, `after` it is accepted and the answer is lost, `hang`
+   * and `hang-after` the same without an answer; `late` it is accepted, and carried out after `vectorizeLate`, later
+   * writes before it; `twice` it is carried out in its turn, and after `vectorizeLate` once more.
+   */
+  vectorizeWrites: "ok" as "ok" | "before" | "after" | "hang" | "hang-after" | "late" | "twice",
+  /** How late, in milliseconds. */
+  vectorizeLate: 4 * 60_000,
+  /** What becomes of Vectorize's reads. `stale`: a query also brings what was deleted, and brings its best hit twice. */
+  vectorizeReads: "ok" as "ok" | "fail" | "hang" | "stale",
+  /** Called inside Vectorize's writes, before they happen. */
+  duringVectorizeWrite: async (): Promise<void> => {},
 };
+
+/** The time by the clock of the Worker under test. */
+export const clock = (): number => control.clockAt ?? Date.now() + control.clockAhead;
 
 const untouched = { ...control };
 export const restore = (): void => {

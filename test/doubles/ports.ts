@@ -2,7 +2,16 @@ import { type Bindings, type Ports, portsOf } from "../../src/bindings.ts";
 import type { MemoryRecords } from "../../src/d1/memory-records.ts";
 import { RefusedWrite } from "../../src/d1/refused.ts";
 import type { Embedder } from "../../src/embeddings/embedder.ts";
-import { control } from "./control.ts";
+import { VectorizeIndex } from "../../src/vectors/vectorize.ts";
+import { clock, control } from "./control.ts";
+import type { VectorizeDouble } from "./vectorize.ts";
+
+let vectorize: VectorizeDouble | null = null;
+
+/** Binds a double of Vectorize for the rest of the test file. To be called before the first request in it. */
+export function bindVectorize(double: VectorizeDouble): void {
+  vectorize = double;
+}
 
 /** The real ports, with faults and a clock that the tests turn. */
 export function faultyPorts(env: Bindings): Ports {
@@ -13,8 +22,15 @@ export function faultyPorts(env: Bindings): Ports {
       apply: (changes) => write("other", () => real.catalogue.apply(changes)),
       list: (page) => read(() => real.catalogue.list(page)),
     },
-    embedder: faultyEmbedder(real.embedder),
-    now: () => control.clockAt ?? real.now() + control.clockAhead,
+    jobs: {
+      get: (name) => read(() => real.jobs.get(name)),
+      start: (job) => write("other", () => real.jobs.start(job)),
+      advance: (from, to) => write("other", () => real.jobs.advance(from, to)),
+    },
+    embedder: control.formerModel ? mirrored(real.embedder) : faultyEmbedder(real.embedder),
+    formerEmbedders: [mirrored(real.embedder)],
+    vectors: vectorize === null ? real.vectors : new VectorizeIndex(vectorize, { write: 20, read: 20 }),
+    now: clock,
   };
 }
 
@@ -31,15 +47,19 @@ async function write<T>(kind: "put" | "other", perform: () => Promise<T>): Promi
 
 async function read<T>(perform: () => Promise<T>): Promise<T> {
   if (control.d1Reads === "fail") throw new Error("D1_ERROR: the network went away");
-  return perform();
+  const answer = await perform();
+  await control.duringD1Read();
+  return answer;
 }
 
 function faultyRecords(real: MemoryRecords): MemoryRecords {
   return {
-    put: (row) => write("put", () => real.put(row)),
-    delete: (owner, id) => write("other", () => real.delete(owner, id)),
-    get: (owner, id) => read(() => real.get(owner, id)),
+    write: (one) => write(one.put.length > 0 ? "put" : "other", () => real.write(one)),
+    get: (owner, id, moment) => read(() => real.get(owner, id, moment)),
     list: (owner, page) => read(() => real.list(owner, page)),
+    history: (owner, id, page) => read(() => real.history(owner, id, page)),
+    all: (owner, page) => read(() => real.all(owner, page)),
+    owners: (page) => read(() => real.owners(page)),
     check: () => read(() => real.check()),
   };
 }
@@ -56,3 +76,10 @@ function faultyEmbedder(real: Embedder): Embedder {
     },
   };
 }
+
+/** A model of another space: the first one's, with each number in another place. */
+const mirrored = (real: Embedder): Embedder => ({
+  model: `${real.model}-mirrored`,
+  dimensions: real.dimensions,
+  embed: async (texts) => (await real.embed(texts)).map((vector) => vector && vector.toReversed()),
+});

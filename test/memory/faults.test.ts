@@ -249,15 +249,9 @@ it("tries again later and later, and not before", async () => {
 
 it("tells a write that D1 refuses from an outage", async () => {
   const records = new D1MemoryRecords(env.DB);
-  const row = {
-    userHash: "h",
-    id: "i",
-    userId: null,
-    tags: [],
-    createdAt: 1,
-    updatedAt: 1,
-  } as unknown as MemoryRow;
-  await expect(records.put(row)).rejects.toBeInstanceOf(RefusedWrite);
+  const row = { userHash: "h", id: "i", version: 1, text: null, tags: [] } as unknown as MemoryRow;
+  const write = { owner: { hash: "h", id: "u" }, seq: 1, put: [row], forget: [] };
+  await expect(records.write(write)).rejects.toBeInstanceOf(RefusedWrite);
 });
 
 it("answers reads that D1 fails with a retryable error", async () => {

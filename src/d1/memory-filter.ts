@@ -1,0 +1,89 @@
+import { and, eq, gte, inArray, isNull, lte, or, sql, type SQL } from "drizzle-orm";
+import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
+import { normalise } from "../memory/normalise.ts";
+import { type MemoryFilter, rangeNames } from "../schema/memory-filter.ts";
+import { memories } from "./tables.ts";
+
+/**
+ * Conditions on `memories`, for D1 and for the same table in a user's object. Lists are bound as JSON: a statement
+ * takes 100 parameters.
+ */
+export function filterConditions(filter: MemoryFilter): (SQL | undefined)[] {
+  return [
+    among(memories.kind, filter.kinds),
+    among(memories.status, filter.status),
+    filter.tags &&
+      sql`NOT EXISTS (SELECT 1 FROM json_each(${JSON.stringify(filter.tags)}) AS wanted
+        WHERE wanted.value NOT IN (SELECT value FROM json_each(${memories.tags})))`,
+    filter.anyTags &&
+      sql`EXISTS (SELECT 1 FROM json_each(${memories.tags}) AS own
+        WHERE own.value IN (SELECT value FROM json_each(${JSON.stringify(filter.anyTags)})))`,
+    among(memories.scope, filter.scope),
+    among(memories.externalId, filter.externalId),
+    among(memories.type, filter.type),
+    normalised(memories.subjectNorm, filter.subject),
+    normalised(memories.predicateNorm, filter.predicate),
+    normalised(memories.keyNorm, filter.key),
+    exactly(memories.title, filter.title),
+    exactly(memories.sourceEntity, filter.sourceEntity),
+    filter.context === undefined
+      ? undefined
+      : sql`instr(lower(${memories.context}), lower(${filter.context})) > 0`,
+    exactly(sql`${memories.source} ->> '$.thread'`, filter.sourceThread),
+    // A seq is a number there, and text in a query string.
+    exactly(sql`CAST(${memories.source} ->> '$.message' AS TEXT)`, filter.sourceMessage),
+    exactly(sql`${memories.source} ->> '$.extractor'`, filter.extractor),
+    ...rangeNames.flatMap((range) => {
+      const [least, most] = [filter[`${range}Min`], filter[`${range}Max`]];
+      return [
+        least === undefined ? undefined : gte(memories[range], least),
+        most === undefined ? undefined : lte(memories[range], most),
+      ];
+    }),
+    filter.metadata &&
+      sql`NOT EXISTS (SELECT 1 FROM json_each(${JSON.stringify(filter.metadata)}) AS wanted
+        WHERE NOT EXISTS (SELECT 1 FROM json_each(${memories.metadata}) AS own
+          WHERE own.key = wanted.key AND own.type = wanted.type AND own.value IS wanted.value))`,
+  ];
+}
+
+/** When a question is put: with `asOf` in the past, as if it had been put then. `now` is what the clock says. */
+export type Moment = { now: number | SQL; asOf?: number; validAt?: number };
+
+/** The versions that answer a question of that moment: what was held then to be true, and is not expired. */
+export function visibleAt({ now, asOf, validAt }: Moment): SQL | undefined {
+  const held = asOf ?? now;
+  const at = validAt ?? held;
+  return and(
+    asOf === undefined ? isNull(memories.correctedAt) : heldAt(memories, asOf),
+    sql`${memories.validFrom} <= ${at}`,
+    sql`(${memories.validTo} IS NULL OR ${memories.validTo} > ${at})`,
+    // What is held now is said in the row; what was held once has to be seen from the versions of that time.
+    asOf === undefined
+      ? sql`(${memories.supersededAt} IS NULL OR ${memories.supersededAt} > ${at})`
+      : sql`NOT EXISTS (SELECT 1 FROM ${memories} AS later WHERE later.user_hash = ${memories.userHash}
+          AND later.id = ${memories.id} AND later.recorded_at <= ${asOf}
+          AND (later.corrected_at IS NULL OR later.corrected_at > ${asOf}) AND later.valid_from <= ${at}
+          AND (later.valid_from, later.version) > (${memories.validFrom}, ${memories.version}))`,
+    sql`(${memories.expiresAt} IS NULL OR ${memories.expiresAt} >= ${held})`,
+  );
+}
+
+/** The versions that are true now or are to be: all that stands for a memory besides its history. */
+export const standing = (now: number | SQL): SQL | undefined =>
+  and(
+    isNull(memories.correctedAt),
+    or(isNull(memories.supersededAt), sql`${memories.supersededAt} > ${now}`),
+  );
+
+const heldAt = (table: typeof memories, time: number): SQL | undefined =>
+  and(lte(table.recordedAt, time), or(isNull(table.correctedAt), sql`${table.correctedAt} > ${time}`));
+
+const among = (column: SQLiteColumn, values: readonly string[] | undefined): SQL | undefined =>
+  values && inArray(column, sql`(SELECT value FROM json_each(${JSON.stringify(values)}))`);
+
+const exactly = (column: SQLiteColumn | SQL, value: string | undefined): SQL | undefined =>
+  value === undefined ? undefined : sql`${column} = ${value}`;
+
+const normalised = (column: SQLiteColumn, value: string | undefined): SQL | undefined =>
+  value === undefined ? undefined : eq(column, normalise(value));

@@ -1,0 +1,19 @@
+import type { MemoryRow } from "../d1/tables.ts";
+
+/** The memories of one owner as the rules below see and change them: what is stored, with the changes of one write. */
+export interface Draft {
+  /** The time of this write: later than every write before it. */
+  readonly time: number;
+  /** The versions of a memory that are held (not corrected), in the order of `validFrom`; none if they have expired. */
+  held(id: string): MemoryRow[];
+  /** Any version of a memory. */
+  version(id: string, version: number): MemoryRow | null;
+  /** A memory of this text, kind and scope that is true now. */
+  withText(dedupeKey: string, status: MemoryRow["status"]): MemoryRow | null;
+  withExternalId(externalId: string): MemoryRow | null;
+  /** Puts a version, or what has become of one. */
+  put(row: MemoryRow): void;
+  /** Forgets a memory with its history. */
+  forget(id: string): void;
+  nextVersion(): number;
+}

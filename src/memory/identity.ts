@@ -1,0 +1,64 @@
+import { hash16, type UserHash } from "../ids.ts";
+import type { RememberBody } from "../schema/memory.ts";
+import { normalise } from "./normalise.ts";
+
+/**
+ * What makes a memory the same one as another. `id` follows from what names it; null if only its text does.
+ * - `supersede`: a fact of subject and predicate, or of a topic key: the new one is true from now on, the old one was.
+ * - `replace`: a procedure's title, or the caller's own id: the new one stands in the place of the old one.
+ * - `merge`: the same text: tags and metadata add up.
+ */
+export type Identity = { id: string | null; how: "supersede" | "replace" | "merge"; dedupeKey: string };
+
+/** The part of a memory that its identity follows from. */
+export type Named = Pick<
+  RememberBody,
+  "kind" | "scope" | "subject" | "predicate" | "key" | "title" | "externalId" | "dedupe" | "object"
+> & { text: string };
+
+/** A fact's triple is its text where there is none. */
+export const textOf = ({
+  text,
+  subject,
+  predicate,
+  object,
+}: Omit<Named, "text"> & { text?: string | undefined }): string =>
+  text ?? tripleText({ subject, predicate, object });
+
+export const tripleText = (triple: Pick<Named, "subject" | "predicate" | "object">): string =>
+  `${triple.subject ?? ""} ${triple.predicate ?? ""} ${triple.object ?? ""}`;
+
+/** A memory of another scope is another memory, by whatever it is known. */
+export async function identityOf(owner: UserHash, named: Named, quarantined: boolean): Promise<Identity> {
+  const { kind = "fact", scope = null } = named;
+  const dedupeKey = await hashOf(kind, scope, normalise(named.text));
+  const name = nameOf(named);
+  // What waits for its review is apart from what it may take the place of, and is there once.
+  if (quarantined)
+    return {
+      id: await hashOf(owner, "quarantined", name?.parts ?? null, dedupeKey),
+      how: "merge",
+      dedupeKey,
+    };
+  if (name === null) return { id: null, how: "merge", dedupeKey };
+  return { id: await hashOf(owner, ...name.parts), how: name.how, dedupeKey };
+}
+
+function nameOf({
+  kind = "fact",
+  scope,
+  subject,
+  predicate,
+  key,
+  title,
+  externalId,
+}: Named): { parts: (string | null)[]; how: Identity["how"] } | null {
+  if (kind === "fact" && subject !== undefined && predicate !== undefined)
+    return { parts: ["triple", scope ?? null, normalise(subject), normalise(predicate)], how: "supersede" };
+  if (kind === "fact" && key !== undefined)
+    return { parts: ["key", scope ?? null, normalise(key)], how: "supersede" };
+  if (title !== undefined) return { parts: ["title", scope ?? null, title], how: "replace" };
+  return externalId === undefined ? null : { parts: ["external", externalId], how: "replace" };
+}
+
+const hashOf = (...parts: readonly unknown[]): Promise<string> => hash16(JSON.stringify(parts));

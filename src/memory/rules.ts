@@ -1,0 +1,218 @@
+import type { MemoryRow } from "../d1/tables.ts";
+import { type ErrorCode, fail, type Failure, ok, type Result } from "../errors.ts";
+import { byteLength, limits } from "../limits.ts";
+import { type PatchMemoryBody, refuseForeignFields } from "../schema/memory.ts";
+import type { Draft } from "./draft.ts";
+import { textOf, tripleText } from "./identity.ts";
+import { normalise } from "./normalise.ts";
+import { type Candidate, changesOf, type Content, contentOf, newRow, type Owner } from "./record.ts";
+
+/** What became of a memory, and whether it is a new one. */
+export type Ruled = { row: MemoryRow; created: boolean };
+
+/** Remembers one memory: as a new one, or as what it makes of one that is there. */
+export function rememberIn(draft: Draft, owner: Owner, candidate: Candidate): Result<Ruled> {
+  const { body, identity } = candidate;
+  const named = candidate.status === "active" ? body.externalId : undefined;
+  const taken = named === undefined ? null : draft.withExternalId(named);
+  if (taken !== null && taken.id !== identity.id)
+    return fail("external_id_taken", {
+      details: [{ path: "externalId", message: `is the id of ${taken.id}` }],
+    });
+  if (identity.how === "supersede" && identity.id !== null) return supersede(draft, owner, candidate);
+  const known =
+    identity.id !== null
+      ? (draft.held(identity.id).at(-1) ?? null)
+      : body.dedupe === "none"
+        ? null
+        : draft.withText(identity.dedupeKey, candidate.status);
+  if (known === null) return ok({ row: begin(draft, owner, candidate), created: true });
+  const changes = identity.how === "replace" ? ok(replacement(known, candidate)) : merged(known, candidate);
+  if (!changes.ok) return changes;
+  return ok({ row: amend(draft, known, changes.value), created: false });
+}
+
+/**
+ * A fact of which one is true at a time. The same statement again adds to the one that is there; another one is true
+ * from `validFrom` on, in place of the one before it, and until the one after it if it is about the past.
+ */
+function supersede(draft: Draft, owner: Owner, candidate: Candidate): Result<Ruled> {
+  const { body, identity } = candidate;
+  const from = body.validFrom ?? draft.time;
+  const held = draft.held(identity.id ?? "");
+  const before = held.findLast((row) => row.validFrom <= from);
+  const after = held.find((row) => row.validFrom > from);
+  const goesOn = before !== undefined && (before.validTo === null || before.validTo > from);
+  const same =
+    goesOn && states(before, candidate) ? before : after && states(after, candidate) ? after : undefined;
+  if (same !== undefined) {
+    const changes = merged(same, candidate);
+    if (!changes.ok) return changes;
+    const validFrom = Math.min(same.validFrom, from);
+    return ok({ row: amend(draft, same, { ...changes.value, validFrom }), created: false });
+  }
+  const row = begin(draft, owner, candidate);
+  link(draft, row.id);
+  return ok({ row: draft.version(row.id, row.version) ?? row, created: held.length === 0 });
+}
+
+/** Whether a version says what the candidate says. */
+function states(row: MemoryRow, candidate: Candidate): boolean {
+  const { object, text } = contentOf(candidate);
+  return row.object === null || object === null
+    ? row.object === object && normalise(row.text) === normalise(text)
+    : normalise(row.object) === normalise(object);
+}
+
+/** The text that a memory has after a change. */
+export function patchedText(current: MemoryRow, body: PatchMemoryBody): string {
+  if (body.text !== undefined) return body.text;
+  // A text that was the triple goes on being the triple.
+  const isTriple =
+    current.subject !== null && current.predicate !== null && current.text === wordsOf(current);
+  return isTriple && body.object !== undefined ? wordsOf({ ...current, object: body.object }) : current.text;
+}
+
+/**
+ * Changes what a memory says. The version that was wrong or incomplete stays in the history. `dedupeKey` is that of the
+ * text after the change.
+ */
+export function patchIn(
+  draft: Draft,
+  current: MemoryRow,
+  { body, dedupeKey }: { body: PatchMemoryBody; dedupeKey: string },
+): Result<MemoryRow> {
+  const refusals: [path: string, message: string][] = [];
+  refuseForeignFields(current.kind, body, (path, message) => void refusals.push([path, message]));
+  const changes: Partial<MemoryRow> = {
+    ...changesOf(body),
+    ...(body.tags && { tags: [...new Set(body.tags)] }),
+    ...(body.metadata !== undefined && { metadata: body.metadata }),
+    text: patchedText(current, body),
+    dedupeKey,
+  };
+  if (body.object !== undefined && (current.subject === null || current.predicate === null))
+    refusals.push(["object", "goes with a subject and a predicate"]);
+  if (changes.validTo !== undefined && changes.validTo !== null && changes.validTo <= current.validFrom)
+    refusals.push(["validTo", "is not after validFrom"]);
+  if (refusals.length > 0)
+    return fail("invalid_request", {
+      details: refusals.map(([path, message]) => ({ path: `body.${path}`, message })),
+    });
+  return ok(amend(draft, current, changes));
+}
+
+const wordsOf = ({ subject, predicate, object }: MemoryRow): string =>
+  tripleText({ subject: subject ?? "", predicate: predicate ?? "", object: object ?? "" });
+
+/** What a version said takes the place of what the memory says now. */
+export function restoreIn(draft: Draft, current: MemoryRow, past: MemoryRow): MemoryRow {
+  const {
+    version: _version,
+    createdAt: _created,
+    updatedAt: _updated,
+    validFrom: _from,
+    recordedAt: _recorded,
+    correctedAt: _corrected,
+    supersededAt: _superseded,
+    supersededBy: _by,
+    ...said
+  } = past;
+  return amend(draft, current, said);
+}
+
+/** Lets a memory out of quarantine: it takes the place that it would have had. */
+export function releaseIn(
+  draft: Draft,
+  owner: Owner,
+  quarantined: MemoryRow,
+  candidate: Candidate,
+): Result<MemoryRow> {
+  const { identity } = candidate;
+  const apart = identity.id === null && draft.withText(identity.dedupeKey, "active") === null;
+  if (apart) return ok(amend(draft, quarantined, { status: "active" }));
+  draft.forget(quarantined.id);
+  const remembered = rememberIn(draft, owner, candidate);
+  return remembered.ok ? ok(remembered.value.row) : remembered;
+}
+
+/** The version of a memory that is true now; else the last that is held. */
+export function currentOf(draft: Draft, id: string): MemoryRow | null {
+  const held = draft.held(id);
+  return held.findLast(({ validFrom }) => validFrom <= draft.time) ?? held.at(-1) ?? null;
+}
+
+function begin(draft: Draft, owner: Owner, candidate: Candidate): MemoryRow {
+  const { id } = candidate.identity;
+  // What has expired is gone, though its rows may still be there.
+  if (id !== null && draft.held(id).length === 0) draft.forget(id);
+  const row = newRow(owner, candidate, { id, version: draft.nextVersion(), time: draft.time });
+  draft.put(row);
+  return row;
+}
+
+/** Puts a new version in the place of one, if it says anything else. */
+function amend(draft: Draft, row: MemoryRow, changes: Partial<MemoryRow>): MemoryRow {
+  const updatedAt = Math.max(changes.updatedAt ?? draft.time, row.updatedAt);
+  const changed = Object.entries(changes).some(
+    ([field, value]) => JSON.stringify(value) !== JSON.stringify(row[field as keyof MemoryRow]),
+  );
+  if (!changed) {
+    draft.put({ ...row, updatedAt });
+    return { ...row, updatedAt };
+  }
+  const fresh = {
+    ...row,
+    ...changes,
+    version: draft.nextVersion(),
+    updatedAt,
+    recordedAt: draft.time,
+    supersededAt: null,
+    supersededBy: null,
+  };
+  draft.put({ ...row, correctedAt: draft.time });
+  draft.put(fresh);
+  link(draft, row.id);
+  return draft.version(row.id, fresh.version) ?? fresh;
+}
+
+/** Notes in each held version which one is true after it. */
+function link(draft: Draft, id: string): void {
+  const held = draft.held(id);
+  for (const [i, row] of held.entries()) {
+    const [supersededAt, supersededBy] = [held[i + 1]?.validFrom ?? null, held[i + 1]?.version ?? null];
+    if (row.supersededAt !== supersededAt || row.supersededBy !== supersededBy)
+      draft.put({ ...row, supersededAt, supersededBy });
+  }
+}
+
+/** All that the memory says, as the caller now says it. */
+function replacement(row: MemoryRow, candidate: Candidate): Partial<MemoryRow> {
+  const { createdAt, updatedAt, validFrom } = candidate.body;
+  return {
+    ...contentOf(candidate),
+    createdAt: createdAt ?? row.createdAt,
+    validFrom: validFrom ?? row.validFrom,
+    ...(updatedAt !== undefined && { updatedAt }),
+  };
+}
+
+/** The memory that is there and the candidate in one: tags and metadata add up, of the rest what was said last holds. */
+function merged(row: MemoryRow, candidate: Candidate): Result<Partial<Content>> {
+  const { body } = candidate;
+  const tags = [...new Set([...row.tags, ...(body.tags ?? [])])];
+  const metadata =
+    row.metadata === null && body.metadata === undefined ? null : { ...row.metadata, ...body.metadata };
+  if (tags.length > limits.tags) return overLimit("too_many_tags", "tags");
+  if (metadata !== null && byteLength(JSON.stringify(metadata)) > limits.metadata)
+    return overLimit("metadata_too_large", "metadata");
+  const text = body.text ?? (row.text === wordsOf(row) ? textOf(body) : row.text);
+  // Of a text of the caller's own, the key stays what it was.
+  const dedupeKey = text === row.text ? row.dedupeKey : candidate.identity.dedupeKey;
+  return ok({ ...changesOf(body), text, dedupeKey, tags, metadata });
+}
+
+const overLimit = (code: ErrorCode, path: string): Failure =>
+  fail(code, {
+    details: [{ path, message: "together with what the memory has already, it is over the limit" }],
+  });
