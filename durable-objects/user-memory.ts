@@ -100,8 +100,9 @@ export class UserMemory extends DurableObject<Bindings> {
     this.#index = new SearchIndex(storage.sql, this.#vectors.store);
     const { records, catalogue, now } = ports;
     const stores = new ThreadStores(storage.sql);
-    const shared = { storage, stores, index: this.#index, wakeUp: this.#wakeUp, now };
-    this.#transactions = new Transactions({ ...shared, answers: this.#answers });
+    const answers = this.#answers;
+    const shared = { storage, stores, answers, index: this.#index, wakeUp: this.#wakeUp, now };
+    this.#transactions = new Transactions(shared);
     this.#conversations = new Conversations({ ...shared, catalogue, transactions: this.#transactions });
     this.#messages = new ThreadMessages({
       ...shared,
@@ -111,7 +112,7 @@ export class UserMemory extends DurableObject<Bindings> {
     this.#search = new Search(storage.sql, this.#vectors.store);
     this.#memoryIndex = new MemoryIndex(this.#index, table);
     const memory = { ...shared, records, table, index: this.#memoryIndex };
-    this.#memories = new MemoryWriter({ ...memory, embedder: ports.embedder, answers: this.#answers });
+    this.#memories = new MemoryWriter({ ...memory, embedder: ports.embedder });
     const { model } = ports.embedder;
     this.#reindexer = new Reindexer({ ...memory, vectors: this.#vectors, writer: this.#memories, model });
     void ctx.blockConcurrencyWhile(async () => {
@@ -224,6 +225,10 @@ export class UserMemory extends DurableObject<Bindings> {
 
   listCompactions(id: string, query: CompactionsQuery): Result<CompactionPage> {
     return this.#messages.compactions(id, query);
+  }
+
+  deleteCompaction(id: string, compaction: string): Result<null> {
+    return this.#messages.deleteCompaction(id, compaction);
   }
 
   /** Each body is a message of the conversation as the caller has it, as JSON in UTF-8. */
@@ -357,7 +362,7 @@ export class UserMemory extends DurableObject<Bindings> {
       this.#conversations.nextDue(),
       embedAgain,
       this.#entries.nextSweep(now),
-      this.#answers.nextSweep(),
+      this.#answers.expired.next(now),
     ];
     for (const due of dues) this.#wakeUp.by(due);
   }

@@ -34,7 +34,7 @@ export const migrations: readonly Migration[] = [
       );
       CREATE INDEX threads_by_update ON threads (updated_at DESC, n) WHERE deleted = 0;
       CREATE INDEX threads_by_agent ON threads (agent, updated_at DESC, n) WHERE deleted = 0;
-      CREATE INDEX threads_by_parent ON threads (parent) WHERE parent IS NOT NULL;
+      CREATE INDEX threads_by_parent ON threads (parent, fork_seq) WHERE parent IS NOT NULL;
       CREATE TABLE catalogue_changes (
         thread_id TEXT PRIMARY KEY,
         due_at INTEGER NOT NULL,
@@ -55,8 +55,10 @@ export const migrations: readonly Migration[] = [
       CREATE TABLE hidden_messages (
         thread INTEGER NOT NULL,
         seq INTEGER NOT NULL,
+        position INTEGER NOT NULL,
         PRIMARY KEY (thread, seq)
       ) WITHOUT ROWID;
+      CREATE INDEX hidden_by_position ON hidden_messages (position);
       CREATE TABLE compactions (
         thread INTEGER NOT NULL,
         id TEXT NOT NULL,
@@ -66,6 +68,8 @@ export const migrations: readonly Migration[] = [
         created_at INTEGER NOT NULL,
         PRIMARY KEY (thread, id)
       ) WITHOUT ROWID;
+      -- Holds all but the summary, which may be 1 MiB: what is shown is chosen, and a page is found, without reading any.
+      CREATE INDEX compactions_by_range ON compactions (thread, from_seq, id, to_seq, created_at);
 
       ${entrySchema}
       ${answersSchema}
@@ -197,9 +201,6 @@ export const migrations: readonly Migration[] = [
         key TEXT NOT NULL,
         PRIMARY KEY (memory_id, key)
       ) WITHOUT ROWID;
-      INSERT INTO answer_memories (memory_id, key) SELECT memory_id, key FROM answers WHERE memory_id IS NOT NULL;
-      DROP INDEX answers_by_memory;
-      ALTER TABLE answers DROP COLUMN memory_id;
 
       ${vectorOutboxSchema}
       CREATE TABLE index_state (model TEXT);
