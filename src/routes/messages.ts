@@ -131,9 +131,10 @@ function compactionPieces({ summary, ...rest }: StoredCompaction): JsonPieces {
 export const messages = newRouter()
   .openapi(append, async (c) => {
     const { id } = c.req.valid("param");
-    const { messages: _given, expectedLength, validate: mode, ...approvals } = c.req.valid("json");
+    const { messages: _given, expectedLength, validate: mode, createdAt, ...approvals } = c.req.valid("json");
     const request = {
       bodies: rawMessages(c),
+      ...(createdAt !== undefined && { createdAt }),
       ...(expectedLength !== undefined && { expectedLength }),
       ...(mode && { validate: { mode, ...approvals } }),
     };
