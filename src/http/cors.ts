@@ -3,7 +3,7 @@ import { createMiddleware } from "hono/factory";
 import type { AppEnv } from "./context.ts";
 
 /** Lets browsers of the configured origins call; without any, no CORS header is sent at all. */
-export const configuredCors = createMiddleware<AppEnv>(async function configuredCors(c, next) {
+export const withCors = createMiddleware<AppEnv>(async function withCors(c, next) {
   const { corsOrigins } = c.get("services");
   if (corsOrigins.length === 0) return next();
   return cors({

@@ -1,5 +1,4 @@
 import { createRoute } from "@hono/zod-openapi";
-import { wrapTime } from "hono/timing";
 import type { Entry } from "../../durable-objects/entry-store.ts";
 import { fail } from "../errors.ts";
 import { anyJson, body, failures, json, noBody, nothing, scoped } from "../http/describe.ts";
@@ -9,6 +8,7 @@ import { namespace } from "../http/namespace.ts";
 import { rawJson } from "../http/raw-json.ts";
 import type { JsonPieces } from "../json-pieces.ts";
 import { newRouter } from "../http/router.ts";
+import { wrapTime } from "../http/timing.ts";
 import { answered } from "../prompt-cache/held.ts";
 import { keyIn } from "../prompt-cache/keys.ts";
 import { noQuery } from "../schema/bounds.ts";
@@ -116,7 +116,7 @@ export const cache = newRouter()
   .openapi(set, async (c) => {
     const key = keyIn(namespace(c), c.req.valid("param").key);
     const { ttlSeconds, lease: leaseId } = c.req.valid("query");
-    const value = await jsonValue(c);
+    const value = jsonValue(c);
     const shard = await c.get("services").promptCache(key);
     const write = { key, value, ttlMs: ttlSeconds === undefined ? null : ttlSeconds * 1000 };
     const written = unwrap(await wrapTime(c, "object", shard.set(write, leaseId)));

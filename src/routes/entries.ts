@@ -1,5 +1,4 @@
 import { createRoute, type z } from "@hono/zod-openapi";
-import { wrapTime } from "hono/timing";
 import type { EntryOperation, EntryResult, ListedEntries } from "../../durable-objects/user-memory.ts";
 import { joined, withValue } from "../../durable-objects/user-memory/page-json.ts";
 import { type Condition, holds } from "../conditions.ts";
@@ -23,6 +22,7 @@ import { jsonValue } from "../http/json-body.ts";
 import { rawJson } from "../http/raw-json.ts";
 import { rawOperationValues } from "../http/raw-body.ts";
 import { newRouter } from "../http/router.ts";
+import { wrapTime } from "../http/timing.ts";
 import { userHash } from "../ids.ts";
 import type { JsonPieces } from "../json-pieces.ts";
 import { noQuery, userPath } from "../schema/bounds.ts";
@@ -159,7 +159,7 @@ export const entries = newRouter()
   .openapi(set, async (c) => {
     const { user, key } = c.req.valid("param");
     const { ttlMs = null, refreshOnRead } = c.req.valid("query");
-    const value = await jsonValue(c);
+    const value = jsonValue(c);
     const object = c.get("services").userMemory(await userHash(user));
     const write = { key, value, ttlMs, refreshOnRead: refreshOnRead === "true", condition: conditionOf(c) };
     const written = unwrap(await wrapTime(c, "object", object.setEntry(write)));

@@ -1,10 +1,10 @@
 import { createRoute } from "@hono/zod-openapi";
-import { wrapTime } from "hono/timing";
 import { fail } from "../errors.ts";
 import { body, failures, idempotencyHeader, json, nothing, scoped } from "../http/describe.ts";
 import { Refusal, unwrap } from "../http/failure.ts";
 import { onceOf } from "../http/idempotency.ts";
 import { newRouter } from "../http/router.ts";
+import { wrapTime } from "../http/timing.ts";
 import { userHash } from "../ids.ts";
 import { getMemory, listMemories } from "../memory/browse.ts";
 import { recall } from "../memory/recall.ts";

@@ -1,5 +1,4 @@
 import { createRoute, type z } from "@hono/zod-openapi";
-import { wrapTime } from "hono/timing";
 import type { Compaction as StoredCompaction } from "../../durable-objects/user-memory/compaction-store.ts";
 import { joined } from "../../durable-objects/user-memory/page-json.ts";
 import { decodeCursor, encodeCursor } from "../cursor.ts";
@@ -10,6 +9,7 @@ import { onceOf } from "../http/idempotency.ts";
 import { rawJson, rawJsonCreated, rawLines } from "../http/raw-json.ts";
 import { rawMessages, rawSummary } from "../http/raw-body.ts";
 import { newRouter } from "../http/router.ts";
+import { wrapTime } from "../http/timing.ts";
 import { threadObject } from "../http/thread-object.ts";
 import type { JsonPieces } from "../json-pieces.ts";
 import {

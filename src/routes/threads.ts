@@ -1,11 +1,11 @@
 import { createRoute } from "@hono/zod-openapi";
-import { wrapTime } from "hono/timing";
 import { decodeCursor, encodeCursor } from "../cursor.ts";
 import { fail } from "../errors.ts";
 import { body, failures, idempotencyHeader, json, nothing, scoped } from "../http/describe.ts";
 import { Refusal, unwrap } from "../http/failure.ts";
 import { onceOf } from "../http/idempotency.ts";
 import { newRouter } from "../http/router.ts";
+import { wrapTime } from "../http/timing.ts";
 import { threadObject } from "../http/thread-object.ts";
 import { hash16, newThreadId, userHash } from "../ids.ts";
 import { listCatalogue } from "../memory/catalogue.ts";
