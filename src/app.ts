@@ -6,7 +6,6 @@ import { type Bindings, type Ports, portsOf } from "./bindings.ts";
 import { authenticate, ownThreadOnly, ownUserOnly, requireSecret } from "./http/authenticate.ts";
 import type { AppEnv } from "./http/context.ts";
 import type { Remote, Services } from "./services.ts";
-import { withCors } from "./http/cors.ts";
 import { envelope } from "./http/envelope.ts";
 import { onError } from "./http/failure.ts";
 import { readBody } from "./http/json-body.ts";
@@ -29,14 +28,12 @@ export function createApp(makePorts: (env: Bindings) => Ports = portsOf): OpenAP
   const app = newRouter();
   const servicesOf = oncePerEnv((env) => services(env, makePorts(env)));
 
-  app.use(envelope);
   app.use((c, next) => {
     c.set("services", servicesOf(c.env));
-    return withCors(c, next);
+    return envelope(c, next);
   });
-  app.use(inOrder(demandDecodablePath));
+  app.use(inOrder(demandDecodablePath, requireSecret));
   app.route("/", health);
-  app.use(inOrder(requireSecret));
   app.route("/", documents);
   app.use("/v1/*", inOrder(authenticate, readBody));
   app.use("/v1/users/:user/*", inOrder(ownUserOnly));

@@ -1,5 +1,6 @@
 import { createMiddleware } from "hono/factory";
 import type { AppEnv } from "./context.ts";
+import { withCors } from "./cors.ts";
 import { setSecurityHeaders } from "./security-headers.ts";
 
 /** What a caller may name a request: it goes into a header and into the logs as it is. */
@@ -11,7 +12,7 @@ export const envelope = createMiddleware<AppEnv>(async function envelope(c, next
   const given = c.req.header("X-Request-Id");
   const requestId = given !== undefined && REQUEST_ID.test(given) ? given : crypto.randomUUID();
   c.set("requestId", requestId);
-  await next();
+  await withCors(c, next);
   const { headers } = c.res;
   headers.set("X-Request-Id", requestId);
   const total = `total;dur=${(performance.now() - started).toFixed(1)}`;

@@ -100,9 +100,9 @@ export const cache = newRouter()
     const key = keyIn(namespace(c), c.req.valid("param").key);
     const { lease: leaseMs, wait: waitMs = 0 } = c.req.valid("query");
     const shard = await c.get("services").promptCache(key);
-    if (leaseMs === undefined) return valueOf(c, await wrapTime(c, "object", shard.get(key)));
+    if (leaseMs === undefined) return valueOf(await wrapTime(c, "object", shard.get(key)));
     const answer = await wrapTime(c, "object", answered(shard.lease({ key, leaseMs, waitMs })));
-    if (answer.status === "hit") return valueOf(c, answer.entry);
+    if (answer.status === "hit") return valueOf(answer.entry);
     if (answer.status === "lease") {
       c.header("Cairn-Lease", answer.lease.id);
       c.header("Cairn-Lease-Expires", String(answer.lease.expiresAt));
@@ -131,14 +131,14 @@ export const cache = newRouter()
   .openapi(take, async (c) => {
     const key = keyIn(namespace(c), c.req.valid("param").key);
     const shard = await c.get("services").promptCache(key);
-    return valueOf(c, await wrapTime(c, "object", shard.take(key)));
+    return valueOf(await wrapTime(c, "object", shard.take(key)));
   })
   .openapi(lease, async (c) => {
     const key = keyIn(namespace(c), c.req.valid("param").key);
     const { leaseMs, waitMs = 0 } = c.req.valid("json");
     const shard = await c.get("services").promptCache(key);
     const answer = await wrapTime(c, "object", answered(shard.lease({ key, leaseMs, waitMs })));
-    return rawJson<LeaseAnswer>(c, answer.status === "hit" ? hitOf(answer.entry) : [JSON.stringify(answer)]);
+    return rawJson<LeaseAnswer>(answer.status === "hit" ? hitOf(answer.entry) : [JSON.stringify(answer)]);
   })
   .openapi(release, async (c) => {
     const key = keyIn(namespace(c), c.req.valid("param").key);
@@ -147,9 +147,9 @@ export const cache = newRouter()
     return c.body(null, 204);
   });
 
-function valueOf(c: Parameters<typeof rawJson>[0], entry: Entry | null) {
+function valueOf(entry: Entry | null) {
   if (entry === null) throw new Refusal(fail("not_found"));
-  return rawJson<EntryValue>(c, [entry.value], { ETag: `"${entry.version}"` });
+  return rawJson<EntryValue>([entry.value], { ETag: `"${entry.version}"` });
 }
 
 const hitOf = ({ value, version, expiresAt }: Entry): JsonPieces => [

@@ -115,7 +115,7 @@ export const entries = newRouter()
     const object = c.get("services").userMemory(await userHash(user));
     const page = { prefix, limit, values: values === "true", ...(after && { after: after[0] }) };
     const listed = await wrapTime(c, "object", object.listEntries(page, count === "true"));
-    return rawJson<z.infer<typeof EntryList>>(c, listPieces(listed));
+    return rawJson<z.infer<typeof EntryList>>(listPieces(listed));
   })
   .openapi(removeAll, async (c) => {
     const { user } = c.req.valid("param");
@@ -135,7 +135,7 @@ export const entries = newRouter()
       await onceOf(c),
     );
     const results = unwrap(await wrapTime(c, "object", done));
-    return rawJson<z.infer<typeof BatchAnswer>>(c, batchPieces(operations, results));
+    return rawJson<z.infer<typeof BatchAnswer>>(batchPieces(operations, results));
   })
   .openapi(get, async (c) => {
     const { user, key } = c.req.valid("param");
@@ -154,7 +154,7 @@ export const entries = newRouter()
     const headers = { ETag: `"${entry.version}"` };
     if (ifNoneMatch !== undefined && !holds({ ifNoneMatch }, entry.version))
       return c.body(null, 304, headers);
-    return rawJson(c, [entry.value], headers);
+    return rawJson([entry.value], headers);
   })
   .openapi(set, async (c) => {
     const { user, key } = c.req.valid("param");

@@ -138,10 +138,10 @@ export const messages = newRouter()
     };
     if ((c.req.header("Accept") ?? "").includes(NDJSON)) {
       const lines = unwrap(await messageLines(pages, unwrap(streamReaderOf(asked))));
-      return rawLines<z.infer<typeof MessageList>>(c, lines, NDJSON);
+      return rawLines<z.infer<typeof MessageList>>(lines, NDJSON);
     }
     const pieces = unwrap(await wrapTime(c, "object", messagesPage(pages, unwrap(readerOf(asked)))));
-    return rawJson<z.infer<typeof MessageList>>(c, pieces);
+    return rawJson<z.infer<typeof MessageList>>(pieces);
   })
   .openapi(remove, async (c) => {
     const { id, seq } = c.req.valid("param");
@@ -154,7 +154,7 @@ export const messages = newRouter()
     const summary = rawSummary(c, given);
     const added = threadObject(c, id).compactThread(id, { from, to, summary }, await onceOf(c));
     const made = unwrap(await wrapTime(c, "object", added));
-    return rawJsonCreated<z.infer<typeof Compaction>>(c, compactionPieces({ ...made, from, to, summary }));
+    return rawJsonCreated<z.infer<typeof Compaction>>(compactionPieces({ ...made, from, to, summary }));
   })
   .openapi(compactions, async (c) => {
     const { id } = c.req.valid("param");
@@ -165,7 +165,7 @@ export const messages = newRouter()
     const { items, more } = unwrap(await wrapTime(c, "object", page));
     const last = items.at(-1);
     const end = more && last ? `],"cursor":"${encodeCursor([last.from, last.id])}"}` : "]}";
-    return rawJson<z.infer<typeof CompactionList>>(c, [
+    return rawJson<z.infer<typeof CompactionList>>([
       '{"items":[',
       ...joined(items.map(compactionPieces), ","),
       end,
