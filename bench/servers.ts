@@ -43,10 +43,14 @@ export async function startCairn(): Promise<Server> {
   }).finally(() => rmSync(out, { recursive: true }));
 }
 
-export function startFloor(): Promise<Server> {
+export async function startFloor(): Promise<Server> {
+  // By an address that the compiler does not follow: what it would find there is typed for workerd, not for Node.
+  const { href } = new URL("../durable-objects/user-memory/schema.ts", import.meta.url);
+  const { migrations } = (await import(href)) as { migrations: readonly { sql: string }[] };
   const source = readFileSync(join(import.meta.dirname, "floor.ts"), "utf8");
   return start("floor", stripTypeScriptTypes(source), {
     durableObjects: { OBJECT: { className: "Floor", useSQLite: true } },
+    bindings: { SCHEMA: migrations.map(({ sql }) => sql).join("\n") },
   });
 }
 
