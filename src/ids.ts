@@ -24,9 +24,15 @@ export async function hash16(text: string): Promise<string> {
   return base64url.encode((await sha256(text)).subarray(0, 16));
 }
 
+/** The first byte of the hash of the registry keys that were asked for last. */
+const firstBytes = new Recent<number>(1000);
+
 /** Spreads keys evenly over `shards` (at most 256) numbers from 0 on. */
 export async function shardOf(key: string, shards: number): Promise<number> {
+  const known = firstBytes.get(key);
+  if (known !== undefined) return known % shards;
   const [first = 0] = await sha256(key);
+  firstBytes.set(key, first);
   return first % shards;
 }
 

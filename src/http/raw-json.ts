@@ -1,5 +1,6 @@
 import type { TypedResponse } from "hono";
 import { inUtf8, type JsonPieces } from "../json-pieces.ts";
+import { dataHeaders } from "./security-headers.ts";
 
 /** Answers with lines of JSON as a stream. Its type is the list's: the two are documented under one status. */
 export function rawLines<Shape>(
@@ -26,9 +27,8 @@ function raw<Shape, Status extends 200 | 201>(
   { status, headers }: { status: Status; headers: Record<string, string> },
 ): Response & TypedResponse<Shape, Status, "json"> {
   // Not by `c.body`, which makes a Headers of the headers first and copies it.
-  const response = new Response(inUtf8(pieces), {
-    status,
-    headers: { "Content-Type": "application/json", ...headers },
-  });
+  const response = new Response(inUtf8(pieces), { status, headers: dataHeaders });
+  response.headers.set("Content-Type", "application/json");
+  for (const name in headers) response.headers.set(name, headers[name] ?? "");
   return response as Response & TypedResponse<Shape, Status, "json">;
 }

@@ -23,7 +23,12 @@ const ofPage: typeof ofData = [
   ["X-XSS-Protection", "0"],
 ];
 
+/** Those of data, for an answer to begin with: to copy them takes half as long as to set them. */
+export const dataHeaders = new Headers(ofData.map(([name, value]) => [name, value]));
+
 /** Nothing may be loaded from an answer of the API; the reference page loads its own files only. */
 export function setSecurityHeaders(headers: Headers, path: string): void {
-  for (const [name, value] of path === "/docs" ? ofPage : ofData) headers.set(name, value);
+  if (path === "/docs") for (const [name, value] of ofPage) headers.set(name, value);
+  else if (!headers.has("Content-Security-Policy"))
+    for (const [name, value] of ofData) headers.set(name, value);
 }
