@@ -12,7 +12,8 @@ export const envelope = createMiddleware<AppEnv>(async function envelope(c, next
   const given = c.req.header("X-Request-Id");
   const requestId = given !== undefined && REQUEST_ID.test(given) ? given : crypto.randomUUID();
   c.set("requestId", requestId);
-  await withCors(c, next);
+  const preflight = await withCors(c, next);
+  if (preflight !== undefined) c.res = preflight;
   const { headers } = c.res;
   headers.set("X-Request-Id", requestId);
   const total = `total;dur=${(performance.now() - started).toFixed(1)}`;
