@@ -5,7 +5,7 @@ import { anyJson, body, failures, json, noBody, nothing, scoped } from "../http/
 import { Refusal, unwrap } from "../http/failure.ts";
 import { jsonValue } from "../http/json-body.ts";
 import { namespace } from "../http/namespace.ts";
-import { rawJson } from "../http/raw-json.ts";
+import { quickJson, rawJson } from "../http/raw-json.ts";
 import type { JsonPieces } from "../json-pieces.ts";
 import { newRouter } from "../http/router.ts";
 import { wrapTime } from "../http/timing.ts";
@@ -120,7 +120,7 @@ export const cache = newRouter()
     const shard = await c.get("services").promptCache(key);
     const write = { key, value, ttlMs: ttlSeconds === undefined ? null : ttlSeconds * 1000 };
     const written = unwrap(await wrapTime(c, "object", shard.set(write, leaseId)));
-    return c.json(written, 200, { ETag: `"${written.version}"` });
+    return quickJson(written, { ETag: `"${written.version}"` });
   })
   .openapi(forget, async (c) => {
     const key = keyIn(namespace(c), c.req.valid("param").key);

@@ -19,7 +19,7 @@ import {
 import { Refusal, unwrap } from "../http/failure.ts";
 import { onceOf } from "../http/idempotency.ts";
 import { jsonValue } from "../http/json-body.ts";
-import { rawJson } from "../http/raw-json.ts";
+import { quickJson, rawJson } from "../http/raw-json.ts";
 import { rawOperationValues } from "../http/raw-body.ts";
 import { newRouter } from "../http/router.ts";
 import { wrapTime } from "../http/timing.ts";
@@ -163,7 +163,7 @@ export const entries = newRouter()
     const object = c.get("services").userMemory(await userHash(user));
     const write = { key, value, ttlMs, refreshOnRead: refreshOnRead === "true", condition: conditionOf(c) };
     const written = unwrap(await wrapTime(c, "object", object.setEntry(write)));
-    return c.json(written, 200, { ETag: `"${written.version}"` });
+    return quickJson(written, { ETag: `"${written.version}"` });
   })
   .openapi(remove, async (c) => {
     const { user, key } = c.req.valid("param");

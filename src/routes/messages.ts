@@ -6,7 +6,7 @@ import { fail } from "../errors.ts";
 import { body, failures, idempotencyHeader, json, nothing, scoped } from "../http/describe.ts";
 import { Refusal, unwrap } from "../http/failure.ts";
 import { onceOf } from "../http/idempotency.ts";
-import { rawJson, rawJsonCreated, rawLines } from "../http/raw-json.ts";
+import { quickJsonCreated, rawJson, rawJsonCreated, rawLines } from "../http/raw-json.ts";
 import { rawMessages, rawSummary } from "../http/raw-body.ts";
 import { newRouter } from "../http/router.ts";
 import { wrapTime } from "../http/timing.ts";
@@ -126,7 +126,7 @@ export const messages = newRouter()
       ...(mode && { validate: { mode, ...approvals } }),
     };
     const appended = threadObject(c, id).appendMessages(id, request, await onceOf(c));
-    return c.json(unwrap(await wrapTime(c, "object", appended)), 201);
+    return quickJsonCreated(unwrap(await wrapTime(c, "object", appended)));
   })
   .openapi(read, async (c) => {
     const { id } = c.req.valid("param");
