@@ -164,19 +164,19 @@ export class ThreadMessages {
     bodies: readonly Uint8Array[],
     options: ContinuationOptions,
   ): Continuation {
-    const incoming = bodies.map((body) => JSON.parse(new TextDecoder().decode(body)) as Message);
+    const incoming = bodies.map(parsed);
     return validateContinuation(this.#persisted(thread), incoming, options);
   }
 
   *#persisted(thread: StoredThread): Generator<Message> {
     for (const message of this.#stores.reader.walk(thread, { order: "oldest", view: "raw" }))
-      yield parsed(message);
+      yield parsed(message.body);
   }
 
   /** Answers whether there is something to embed. */
   #write(position: number, body: Uint8Array, createdAt: number): boolean {
     this.#stores.messages.write(position, body, createdAt);
-    const message = JSON.parse(new TextDecoder().decode(body)) as Message;
+    const message = parsed(body);
     const text = searchableText(message);
     if (text === "") return false;
     const record = JSON.stringify({ role: message.role } satisfies MessageRecord);

@@ -608,10 +608,10 @@ it("keeps when the messages of an import were said", async () => {
   const user = newUser();
   const { id } = (await call(`/v1/users/${user}/threads`, { json: {} })).body;
   const createdAt = Date.UTC(2023, 4, 8, 13, 56);
-  const said = await call(`/v1/threads/${id}/messages`, {
+  const imported = await call(`/v1/threads/${id}/messages`, {
     json: { messages: [{ role: "user", content: "about the heron" }], createdAt },
   });
-  expect(said.status).toBe(201);
+  expect(imported.status).toBe(201);
   expect((await call(`/v1/threads/${id}/messages`)).body.items).toMatchObject([{ createdAt }]);
   expect((await call(`/v1/threads/${id}`)).body.updatedAt).toBeGreaterThan(createdAt);
   const { hits } = (await call(`/v1/users/${user}/recall`, { json: { query: "heron" } })).body;
