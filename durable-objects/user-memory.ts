@@ -88,7 +88,7 @@ export class UserMemory extends DurableObject<Bindings> {
     this.#wakeUp = new WakeUp(storage);
     this.#entries = new EntryStore(storage.sql);
     this.#answers = new Answers(storage.sql);
-    this.#memoryTable = new MemoryTable(storage);
+    this.#memoryTable = new MemoryTable(storage.sql);
     const [table, wakeUp] = [this.#memoryTable, this.#wakeUp];
     this.#vectors = new MemoryVectors({
       sql: storage.sql,

@@ -26,19 +26,20 @@ export class MemoryDraft implements Draft {
   }
 
   version(id: string, version: number): MemoryRow | null {
-    return this.#versions(id).find((row) => row.version === version) ?? null;
+    const changed = this.#changed.get(id)?.get(version);
+    return changed ?? this.#versions(id).find((row) => row.version === version) ?? null;
   }
 
   withText(dedupeKey: string, status: MemoryRow["status"]): MemoryRow | null {
     return this.#find(
-      [...this.#table.withText(dedupeKey).map(({ id }) => id), ...this.#changedWith("text", dedupeKey)],
+      [...this.#table.withText(dedupeKey), ...this.#changedWith("text", dedupeKey)],
       (row) => row.dedupeKey === dedupeKey && row.status === status && isTrue(row, this.time),
     );
   }
 
   withExternalId(externalId: string): MemoryRow | null {
     return this.#find(
-      [...this.#table.withExternalId(externalId).map(({ id }) => id), ...this.#changedWith("id", externalId)],
+      [...this.#table.withExternalId(externalId), ...this.#changedWith("id", externalId)],
       (row) => row.externalId === externalId && row.status === "active" && row.supersededAt === null,
     );
   }

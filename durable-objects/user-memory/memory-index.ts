@@ -23,11 +23,9 @@ export class MemoryIndex {
     let waiting = 0;
     for (const row of rows) {
       if (this.#index.has(row.version)) continue;
-      this.#index.put(documentOf(row));
-      const given = vectors.get(row.version);
-      if (given !== undefined && given.vector !== "failed")
-        this.#index.attach(row.version, given, given.vector);
-      else if (!this.#copied(row)) waiting++;
+      const { model, dimensions, vector } = vectors.get(row.version) ?? NOT_GIVEN;
+      this.#index.put(documentOf(row), vector === "failed" ? undefined : { model, dimensions, vector });
+      if (vector === "failed" && !this.#copied(row)) waiting++;
     }
     return waiting;
   }
@@ -72,6 +70,8 @@ export class MemoryIndex {
       );
   }
 }
+
+const NOT_GIVEN: QueryVector = { model: "", dimensions: 0, vector: "failed" };
 
 const documentOf = (row: MemoryRow) => ({
   n: row.version,

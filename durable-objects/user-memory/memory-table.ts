@@ -1,10 +1,10 @@
-import { and, asc, eq, inArray, isNotNull, isNull, lt, min, type SQL, sql } from "drizzle-orm";
-import { drizzle, type DrizzleSqliteDODatabase } from "drizzle-orm/durable-sqlite";
+import { and } from "drizzle-orm";
 import { filterConditions, standing } from "../../src/d1/memory-filter.ts";
-import { rowPieces, upsertRows } from "../../src/d1/memory-rows.ts";
-import { memories, type MemoryRow } from "../../src/d1/tables.ts";
+import { rowOf, rowPieces, type StoredRow, upsertRows } from "../../src/d1/memory-rows.ts";
+import type { MemoryRow } from "../../src/d1/tables.ts";
 import type { Owner } from "../../src/memory/record.ts";
 import type { MemoryFilter } from "../../src/schema/memory-filter.ts";
+import { compiled } from "./compiled.ts";
 
 /** Where a version is in the order of all of an owner's. */
 export type VersionKey = readonly [id: string, version: number];
@@ -14,29 +14,28 @@ export type VersionKey = readonly [id: string, version: number];
  * of recall shows. Owns the SQL of `memories` and `memory_clock`.
  */
 export class MemoryTable {
-  readonly #db: DrizzleSqliteDODatabase;
   readonly #sql: SqlStorage;
 
-  constructor(storage: DurableObjectStorage) {
-    this.#db = drizzle(storage);
-    this.#sql = storage.sql;
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
   }
 
   versions(id: string): MemoryRow[] {
-    return this.#rows(eq(memories.id, id));
+    return this.#rows("id = ?", id);
   }
 
   /** The versions that hold these numbers, in no order. */
   numbered(versions: readonly number[]): MemoryRow[] {
-    return this.#rows(inArray(memories.version, this.#list(versions)));
+    return this.#rows("version IN (SELECT value FROM json_each(?))", JSON.stringify(versions));
   }
 
-  withText(dedupeKey: string): MemoryRow[] {
-    return this.#rows(and(eq(memories.dedupeKey, dedupeKey), isNull(memories.correctedAt)));
+  /** The memories that have or had this text. */
+  withText(dedupeKey: string): string[] {
+    return this.#ids("dedupe_key = ?", dedupeKey);
   }
 
-  withExternalId(externalId: string): MemoryRow[] {
-    return this.#rows(and(eq(memories.externalId, externalId), isNull(memories.correctedAt)));
+  withExternalId(externalId: string): string[] {
+    return this.#ids("external_id = ?", externalId);
   }
 
   /** Whose memories these are or were; null while there never was one. */
@@ -51,13 +50,11 @@ export class MemoryTable {
 
   /** The memories that a filter means, whose time has come, is over or is to come: all but history. */
   matching(filter: MemoryFilter, now: number): string[] {
-    const rows = this.#db
-      .selectDistinct({ id: memories.id })
-      .from(memories)
-      .where(and(standing(now), ...filterConditions(filter)))
-      .orderBy(asc(memories.id))
-      .all();
-    return rows.map(({ id }) => id);
+    const { sql, bindings } = compiled(and(standing(now), ...filterConditions(filter)));
+    return this.#sql
+      .exec<{ id: string }>(`SELECT DISTINCT id FROM memories WHERE ${sql} ORDER BY id`, ...bindings)
+      .toArray()
+      .map(({ id }) => id);
   }
 
   /** Puts versions of memories, all of this object's one owner. */
@@ -65,7 +62,7 @@ export class MemoryTable {
     const [first] = rows;
     if (first === undefined) return;
     const owner = { hash: first.userHash, id: first.userId };
-    for (const piece of rowPieces(rows)) this.#db.run(upsertRows(piece, owner, sql`TRUE`));
+    for (const piece of rowPieces(rows)) this.#sql.exec(UPSERT, owner.hash, owner.id, piece);
     const last = Math.max(...rows.map(({ version }) => version));
     this.#sql.exec(
       "UPDATE memory_clock SET last_version = MAX(last_version, ?), owner = ?",
@@ -102,34 +99,35 @@ export class MemoryTable {
 
   /** Memories whose time is over, some at a time. */
   expired(now: number, limit: number): string[] {
-    const rows = this.#db
-      .select({ id: memories.id })
-      .from(memories)
-      .where(and(expiring, lt(memories.expiresAt, now)))
-      .orderBy(asc(memories.expiresAt))
-      .limit(limit)
-      .all();
-    return rows.map(({ id }) => id);
+    return this.#sql
+      .exec<{ id: string }>(
+        `SELECT id FROM memories WHERE ${EXPIRING} AND expires_at < ? ORDER BY expires_at LIMIT ?`,
+        now,
+        limit,
+      )
+      .toArray()
+      .map(({ id }) => id);
   }
 
   /** When the next memory expires, or null. */
   nextExpiry(): number | null {
-    const row = this.#db
-      .select({ at: min(memories.expiresAt) })
-      .from(memories)
-      .where(expiring)
-      .get();
-    return row?.at == null ? null : row.at + 1;
+    return this.#sql
+      .exec<{ at: number | null }>(`SELECT MIN(expires_at) + 1 AS at FROM memories WHERE ${EXPIRING}`)
+      .one().at;
   }
 
   /** Removes the versions between two, (id, version) in order, that are not among these. Answers their numbers. */
   removeBetween(after: VersionKey, upTo: VersionKey | null, but: readonly number[]): number[] {
-    const end = upTo === null ? sql`TRUE` : sql`(id, version) <= (${upTo[0]}, ${upTo[1]})`;
-    return this.#db
-      .delete(memories)
-      .where(sql`(id, version) > (${after[0]}, ${after[1]}) AND ${end} AND version NOT IN ${this.#list(but)}`)
-      .returning({ version: memories.version })
-      .all()
+    const end = upTo === null ? ["TRUE"] : ["(id, version) <= (?, ?)", ...upTo];
+    return this.#sql
+      .exec<{ version: number }>(
+        `DELETE FROM memories WHERE (id, version) > (?, ?) AND version NOT IN (SELECT value FROM json_each(?))
+         AND ${end[0]} RETURNING version`,
+        ...after,
+        JSON.stringify(but),
+        ...end.slice(1),
+      )
+      .toArray()
       .map(({ version }) => version);
   }
 
@@ -153,23 +151,25 @@ export class MemoryTable {
       .one().n;
   }
 
-  #rows(where: SQL | undefined): MemoryRow[] {
-    return this.#db
-      .select()
-      .from(memories)
-      .where(where)
-      .orderBy(asc(memories.validFrom), asc(memories.version))
-      .all();
+  #rows(where: string, binding: string): MemoryRow[] {
+    return this.#sql
+      .exec<StoredRow>(`SELECT * FROM memories WHERE ${where} ORDER BY valid_from, version`, binding)
+      .toArray()
+      .map(rowOf);
   }
 
-  #list(values: readonly unknown[]): SQL {
-    return sql`(SELECT value FROM json_each(${JSON.stringify(values)}))`;
+  #ids(where: string, binding: string): string[] {
+    return this.#sql
+      .exec<{ id: string }>(
+        `SELECT DISTINCT id FROM memories WHERE ${where} AND corrected_at IS NULL`,
+        binding,
+      )
+      .toArray()
+      .map(({ id }) => id);
   }
 }
 
+const UPSERT = upsertRows("TRUE");
+
 /** What is or will be true of a memory and has an end: index `memories_by_expiry`. */
-const expiring = and(
-  isNotNull(memories.expiresAt),
-  isNull(memories.correctedAt),
-  isNull(memories.supersededAt),
-);
+const EXPIRING = "expires_at IS NOT NULL AND corrected_at IS NULL AND superseded_at IS NULL";

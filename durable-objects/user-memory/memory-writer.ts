@@ -68,6 +68,8 @@ export class MemoryWriter {
   readonly #parts: Parts;
   readonly #intents: IntentLog;
   #turn: Promise<unknown> = Promise.resolve();
+  /** Grows with every forgetting: what was noted before may have lost parts. */
+  #forgettings = 0;
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -174,6 +176,7 @@ export class MemoryWriter {
   /** Forgets all memories of the user. */
   forgetAll(owner: Owner): Promise<Result<null>> {
     const { storage, table, index, answers } = this.#parts;
+    this.#forgettings++;
     storage.transactionSync(() => {
       table.removeAll();
       index.removeAll();
@@ -270,7 +273,7 @@ export class MemoryWriter {
       if (put.length === 0 && forget.length === 0) return ok(this.#told(answer));
       const kept = once && { answer: { once, answer, memoryIds: [...memoryIds] } };
       const noted = this.#note({ owner, put, forget, ...kept });
-      const outcome = await this.#carryOut(noted.n, vectors);
+      const outcome = await this.#carryOut(noted, vectors);
       if (outcome === "refused") return fail("internal");
       if (outcome === "open") return fail("storage_unavailable", { message: UNCERTAIN });
       return ok(this.#told(answer));
@@ -323,7 +326,7 @@ export class MemoryWriter {
         const puts = intent.put.length > 0;
         // Where puts fail, forgets may still get through, and are what makes room in a full database.
         if (full && puts) continue;
-        if ((await this.#carryOut(n)) !== "open") continue;
+        if ((await this.#carryOut(intent)) !== "open") continue;
         if (!puts) return false;
         full = true;
       }
@@ -340,6 +343,7 @@ export class MemoryWriter {
 
   #forgetAtOnce(owner: Owner, ids: readonly string[]): void {
     const { storage, table, index, answers } = this.#parts;
+    this.#forgettings++;
     storage.transactionSync(() => {
       index.remove(table.remove(ids));
       // A put that is open, or under way, must not bring a memory back: this stands for all before it.
@@ -349,10 +353,13 @@ export class MemoryWriter {
     });
   }
 
-  async #carryOut(n: number, vectors: ReadonlyMap<number, QueryVector> = new Map()): Promise<Outcome> {
+  async #carryOut(
+    intent: NotedIntent,
+    vectors: ReadonlyMap<number, QueryVector> = new Map(),
+  ): Promise<Outcome> {
     const { storage, answers, now } = this.#parts;
-    const intent = this.#intents.read(n);
-    if (intent === null) return "done";
+    const { n } = intent;
+    const forgettings = this.#forgettings;
     try {
       await this.#toRecord(intent);
     } catch (error) {
@@ -364,7 +371,7 @@ export class MemoryWriter {
     }
     storage.transactionSync(() => {
       // What was forgotten while D1 wrote it is no longer in it.
-      const left = this.#intents.read(n);
+      const left = forgettings === this.#forgettings ? intent : this.#intents.read(n);
       if (left === null) return;
       this.#apply(left, vectors);
       this.#intents.clear(n);

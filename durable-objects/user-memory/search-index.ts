@@ -16,6 +16,9 @@ export type Document = {
   createdAt: number;
 };
 
+/** A text's vector, in its space. */
+export type EmbeddedIn = Pick<Embedder, "model" | "dimensions"> & { vector: Vector };
+
 /**
  * Words (FTS5) and vectors (int8) of all that one user can recall. Owns the SQL of `documents`, `words` and
  * `unembedded`. A document is found by its words at once, and by its vector as soon as it has one.
@@ -34,8 +37,8 @@ export class SearchIndex {
     this.vectors = vectors;
   }
 
-  /** Puts a document that is new. Its vector comes by `attach`. */
-  put({ n, kind, text, words = text, record, createdAt }: Document): void {
+  /** Puts a document that is new. Unless its vector is given (null: it has none in this model), `attach` brings it. */
+  put({ n, kind, text, words = text, record, createdAt }: Document, given?: EmbeddedIn): void {
     this.#sql.exec(
       "INSERT INTO documents (n, kind, text, record, created_at) VALUES (?, ?, ?, ?, ?)",
       n,
@@ -47,7 +50,8 @@ export class SearchIndex {
     this.#changes++;
     if (this.#count !== null) this.#count++;
     this.#sql.exec("INSERT INTO words (rowid, text) VALUES (?, ?)", n, words);
-    this.#sql.exec("INSERT INTO unembedded (n) VALUES (?)", n);
+    if (given === undefined) this.#sql.exec("INSERT INTO unembedded (n) VALUES (?)", n);
+    else if (given.vector !== null) this.vectors.put(n, given, given.vector);
   }
 
   /** Puts a document of the same text anew; it keeps its vector. */

@@ -1,5 +1,4 @@
-import { and, type SQL } from "drizzle-orm";
-import { SQLiteSyncDialect } from "drizzle-orm/sqlite-core";
+import { and } from "drizzle-orm";
 import { filterConditions, type Moment, visibleAt } from "../../src/d1/memory-filter.ts";
 import type { QueryVector } from "../../src/embeddings/embedder.ts";
 import { type Candidate, fuse, type Fused } from "../../src/memory/fuse.ts";
@@ -7,6 +6,7 @@ import { wordQuery } from "../../src/memory/query-terms.ts";
 import type { MemoryFilter } from "../../src/schema/memory-filter.ts";
 import type { Arm, RecallKind } from "../../src/schema/recall.ts";
 import type { VectorTable } from "../../src/vectors/vector-table.ts";
+import { compiled, type Condition } from "./compiled.ts";
 import { FIRST_POSITION, type PositionRange } from "./position.ts";
 import type { Document } from "./search-index.ts";
 import type { VectorStore } from "./vector-store.ts";
@@ -26,7 +26,6 @@ export type SearchQuery = {
 export type Found = Fused & { document: Document };
 export type SearchAnswer = { found: Found[]; arms: Arm[] };
 
-type Condition = { sql: string; bindings: (string | number)[] };
 /** A query's vector, and the table that is searched with it. */
 type Space = { table: VectorTable; vector: Float32Array };
 
@@ -36,8 +35,6 @@ const CANDIDATES = 200;
 /** Versions that may be hidden at some time; all others are true since they were recorded, for good. */
 export const GUARDED = `(corrected_at IS NOT NULL OR superseded_at IS NOT NULL OR valid_to IS NOT NULL
   OR expires_at IS NOT NULL OR status <> 'active' OR valid_from > recorded_at)`;
-
-const dialect = new SQLiteSyncDialect();
 
 /** Searches the index: each arm finds candidates, and their scores are fused. Reads only. */
 export class Search {
@@ -218,11 +215,4 @@ function memoriesOf({ kinds, filter, ranges, moment }: SearchQuery): Condition {
   });
   const { sql, bindings } = compiled(and(visibleAt(moment), ...conditions));
   return { sql: `EXISTS (SELECT 1 FROM memories WHERE memories.version = documents.n AND ${sql})`, bindings };
-}
-
-function compiled(condition: SQL | undefined): Condition {
-  if (condition === undefined) return { sql: "TRUE", bindings: [] };
-  const { sql, params } = dialect.sqlToQuery(condition);
-  // The conditions bind nothing but text and numbers.
-  return { sql, bindings: params as (string | number)[] };
 }

@@ -22,6 +22,8 @@ export class VectorStore {
   readonly #copy: VectorCopy;
   /** The vectors in memory by model, filled by the first recall and kept up to date from then on. */
   #loaded = new Map<string, VectorTable>();
+  /** The models of all vectors that there were since the object is awake; not known before the first write. */
+  #used: Set<string> | undefined;
 
   constructor(sql: SqlStorage, copy: VectorCopy) {
     this.#sql = sql;
@@ -34,7 +36,9 @@ export class VectorStore {
     vector: NonNullable<Vector>,
   ): void {
     if (vector.length !== dimensions) throw new Error(`a vector of ${model} has ${vector.length} dimensions`);
-    this.#removeWhere("n = ? AND model <> ?", n, model);
+    this.#used ??= new Set(this.models());
+    // Only where there are several models can the vector of another one stand in the place.
+    if (this.#used.add(model).size > 1) this.#removeWhere("n = ? AND model <> ?", n, model);
     const quantised = quantise(vector);
     this.#sql.exec(
       "INSERT OR REPLACE INTO vectors (n, model, scale, data) VALUES (?, ?, ?, ?)",

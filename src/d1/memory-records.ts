@@ -1,6 +1,6 @@
-import { and, asc, desc, eq, gt, inArray, type SQL, sql } from "drizzle-orm";
+import { and, asc, desc, eq, gt, sql } from "drizzle-orm";
 import { drizzle, type DrizzleD1Database } from "drizzle-orm/d1";
-import { SQLiteSyncDialect, union } from "drizzle-orm/sqlite-core";
+import { union } from "drizzle-orm/sqlite-core";
 import { withDeadline } from "../deadline.ts";
 import type { UserHash } from "../ids.ts";
 import type { MemoryFilter, SortKey } from "../schema/memory-filter.ts";
@@ -66,7 +66,20 @@ export interface MemoryRecords {
 /** A write that takes longer counts as failed, and may still happen. */
 const WRITE_WITHIN_MS = 10_000;
 /** Rows that one statement deletes of all of a user's. */
-const DELETE_SLICE = 1000;
+const SLICE = 1000;
+
+// Plain text, since Drizzle's batch takes no statement that is written by hand, and to build these takes it longer than
+// D1 takes to run them. ?1 is the owner, and a write that is not the last one does nothing.
+
+/** Notes that ?2 is the owner's last write, unless a later one is known. */
+const ANNOUNCE = `INSERT INTO memory_writes (user_hash, seq) VALUES (?1, ?2)
+  ON CONFLICT (user_hash) DO UPDATE SET seq = ?2 WHERE seq < ?2`;
+const LATEST = "SELECT seq FROM memory_writes WHERE user_hash = ?1";
+const DELETE = `DELETE FROM memories WHERE user_hash = ?1 AND (${LATEST}) = ?2
+  AND id IN (SELECT value FROM json_each(?3))`;
+const DELETE_SLICE = `DELETE FROM memories WHERE (${LATEST}) = ?2
+  AND rowid IN (SELECT rowid FROM memories WHERE user_hash = ?1 LIMIT ${SLICE})`;
+const UPSERT = upsertRows(`(${LATEST}) = ?4`);
 
 export class D1MemoryRecords implements MemoryRecords {
   readonly #db: DrizzleD1Database;
@@ -78,19 +91,23 @@ export class D1MemoryRecords implements MemoryRecords {
   }
 
   async write({ owner, seq, put, forget }: MemoryWrite): Promise<void> {
-    const latest = sql`(SELECT seq FROM ${memoryWrites} WHERE ${memoryWrites.userHash} = ${owner.hash}) = ${seq}`;
+    const { hash, id } = owner;
+    const prepare = (text: string, ...given: (string | number)[]) =>
+      this.#database.prepare(text).bind(...given);
     const statements = [
-      this.#announce(owner.hash, seq),
-      this.#latest(owner.hash),
-      forget === "all" ? this.#deleteSlice(owner.hash, latest) : this.#delete(owner.hash, forget, latest),
-      ...rowPieces(put).map((piece) => dialect.sqlToQuery(upsertRows(piece, owner, latest))),
-    ].map(({ sql: text, params }) => this.#database.prepare(text).bind(...params));
+      prepare(ANNOUNCE, hash, seq),
+      prepare(LATEST, hash),
+      forget === "all"
+        ? prepare(DELETE_SLICE, hash, seq)
+        : prepare(DELETE, hash, seq, JSON.stringify(forget)),
+      ...rowPieces(put).map((piece) => prepare(UPSERT, hash, id, piece, seq)),
+    ];
     for (;;) {
       const batch = this.#database.batch<{ seq?: number }>(statements);
       const [, written, deleted] = await refusable(() => withDeadline(batch, WRITE_WITHIN_MS));
       const known = written?.results[0]?.seq ?? seq;
       if (known !== seq) throw new OvertakenWrite(known);
-      if (forget !== "all" || (deleted?.meta.changes ?? 0) < DELETE_SLICE) return;
+      if (forget !== "all" || (deleted?.meta.changes ?? 0) < SLICE) return;
     }
   }
 
@@ -173,48 +190,7 @@ export class D1MemoryRecords implements MemoryRecords {
     await this.#db.select({ id: memories.id }).from(memories).limit(1);
     await this.#db.select({ seq: memoryWrites.seq }).from(memoryWrites).limit(1);
   }
-
-  /** Notes that this is the owner's last write, unless a later one is known. */
-  #announce(owner: UserHash, seq: number): Query {
-    return this.#db
-      .insert(memoryWrites)
-      .values({ userHash: owner, seq })
-      .onConflictDoUpdate({
-        target: memoryWrites.userHash,
-        set: { seq },
-        setWhere: sql`${memoryWrites.seq} < ${seq}`,
-      })
-      .toSQL();
-  }
-
-  #latest(owner: UserHash): Query {
-    return this.#db
-      .select({ seq: memoryWrites.seq })
-      .from(memoryWrites)
-      .where(eq(memoryWrites.userHash, owner))
-      .toSQL();
-  }
-
-  #delete(owner: UserHash, ids: readonly string[], condition: SQL): Query {
-    const wanted = sql`(SELECT value FROM json_each(${JSON.stringify(ids)}))`;
-    return this.#db
-      .delete(memories)
-      .where(and(eq(memories.userHash, owner), inArray(memories.id, wanted), condition))
-      .toSQL();
-  }
-
-  #deleteSlice(owner: UserHash, condition: SQL): Query {
-    const slice = sql`(SELECT rowid FROM ${memories} WHERE ${memories.userHash} = ${owner} LIMIT ${DELETE_SLICE})`;
-    return this.#db
-      .delete(memories)
-      .where(and(sql`rowid IN ${slice}`, condition))
-      .toSQL();
-  }
 }
-
-/** Drizzle's own batch takes no statement that is written by hand. */
-type Query = { sql: string; params: unknown[] };
-const dialect = new SQLiteSyncDialect();
 
 /** A reader's clock may be behind the clock of the object that wrote last: what it wrote is visible all the same. */
 const notBehind = (owner: UserHash, moment: Moment): Moment => ({
