@@ -56,7 +56,11 @@ const READ_ONCE = {
 };
 /** How many documents one alarm embeds. */
 const EMBED = 100;
+/** An embedder that hangs holds up all else that the alarm does for so long, three times at most. */
+const EMBED_WITHIN_MS = 20_000;
 const EMBED_RETRY_MS = 30_000;
+/** How soon to look whether there is an embedder again, where the deployment is set up wrong. */
+const EMBED_SET_UP_MS = 5 * 60_000;
 /** After so many failures in one alarm the embedder is taken to be down. */
 const EMBED_FAILURES = 3;
 
@@ -292,7 +296,8 @@ export class UserMemory extends DurableObject<Bindings> {
   /** Begins to rebuild the index of memories from D1, and to embed anew what is of another model. */
   startReindex(owner: UserHash): Reindex {
     this.#reindexer.start(owner);
-    this.#index.requeueOtherModels(this.#ports.embedder.model);
+    const model = this.#model();
+    if (model !== null) this.#index.requeueOtherModels(model);
     this.#wakeUp.by(this.#ports.now());
     return (
       this.reindexState() ?? { status: "running", versions: 0, pending: 0, startedAt: this.#ports.now() }
@@ -311,8 +316,7 @@ export class UserMemory extends DurableObject<Bindings> {
       });
     const { model } = queryVector;
     // A Worker of another version may ask with another model: what this object embeds with is what counts.
-    if (model === this.#ports.embedder.model && this.#index.requeueOtherModels(model))
-      this.#wakeUp.by(this.#ports.now());
+    if (model === this.#model() && this.#index.requeueOtherModels(model)) this.#wakeUp.by(this.#ports.now());
     const former = await this.#formerVectors(query.query, model);
     // The clock of this object may have been set back since the last write.
     const now = Math.max(this.#ports.now(), this.#memoryTable.lastWrite());
@@ -341,8 +345,14 @@ export class UserMemory extends DurableObject<Bindings> {
     const embedders = this.#ports.formerEmbedders.filter((embedder: Embedder) =>
       used.includes(embedder.model),
     );
-    const vectors = await Promise.all(embedders.map((embedder) => embedOne(embedder, query)));
+    const vectors = await Promise.all(embedders.map((embedder) => embedOne(embedder, query, "query")));
     return vectors.filter(({ vector }) => vector !== "failed");
+  }
+
+  /** What all documents are to have a vector of; null while the deployment is set up wrong, and all stays as it is. */
+  #model(): string | null {
+    const { model, problem } = this.#ports.embedder;
+    return problem === undefined ? model : null;
   }
 
   /** Embeds what waits for a vector, sweeps what has expired, mends what D1 has not confirmed. Idempotent, bounded. */
@@ -355,7 +365,7 @@ export class UserMemory extends DurableObject<Bindings> {
     await this.#conversations.catalogueDue();
     await this.#memories.alarm();
     await this.#reindexer.alarm();
-    await this.#vectors.drain(this.#ports.embedder.model);
+    await this.#vectors.drain(this.#model());
     const dues = [
       this.#memories.nextDue(),
       this.#reindexer.nextDue(),
@@ -372,6 +382,8 @@ export class UserMemory extends DurableObject<Bindings> {
     const { now } = this.#ports;
     const waiting = this.#index.unembedded(EMBED);
     if (waiting.length === 0) return null;
+    // They have not failed: nobody could try.
+    if (this.#model() === null) return now() + EMBED_SET_UP_MS;
     // One text may be what the embedder refuses: those that have failed are tried one by one, and do not fail others.
     const fresh = waiting.filter(({ attempts }) => attempts === 0);
     const batches = fresh.length > 0 ? [fresh] : waiting.map((one) => [one]);
@@ -388,7 +400,10 @@ export class UserMemory extends DurableObject<Bindings> {
     const { embedder } = this.#ports;
     let vectors: Vector[];
     try {
-      vectors = await embedder.embed(documents.map(({ text }) => text));
+      vectors = await embedder.embed(
+        documents.map(({ text }) => text),
+        { withinMs: EMBED_WITHIN_MS },
+      );
     } catch (error) {
       console.error({ message: "the embedder failed", model: embedder.model, error: String(error) });
       this.#index.embeddingFailed(documents.map(({ n }) => n));

@@ -3,6 +3,7 @@ import { PROMPT_CACHE_SHARDS } from "../durable-objects/prompt-cache.ts";
 import type { UserMemory } from "../durable-objects/user-memory.ts";
 import packageJson from "../package.json" with { type: "json" };
 import { type Bindings, type Ports, portsOf } from "./bindings.ts";
+import { RememberedQueries } from "./embeddings/remembered-queries.ts";
 import { authenticate, ownThreadOnly, ownUserOnly, requireSecret } from "./http/authenticate.ts";
 import type { AppEnv } from "./http/context.ts";
 import type { Remote, Services } from "./services.ts";
@@ -79,6 +80,7 @@ function oncePerEnv<T>(make: (env: Bindings) => T): (env: Bindings) => T {
 export function services(env: Bindings, ports: Ports): Services {
   return {
     ...ports,
+    embedder: new RememberedQueries(ports.embedder),
     corsOrigins: (env.CORS_ORIGINS ?? "")
       .split(",")
       .map((origin) => origin.trim())

@@ -1,10 +1,19 @@
-/** A map that holds on to the `size` keys that came last, so that what an isolate remembers has an end. */
+/** How much a map may hold in all, by the measure of one value. */
+type Bound<V> = { most: number; of: (value: V, key: string) => number };
+
+/**
+ * A map that holds on to the `size` keys that came last, so that what an isolate remembers has an end; and to fewer where
+ * they would be more than a bound, say of bytes. A value that is over the bound by itself is not kept.
+ */
 export class Recent<V> {
   readonly #size: number;
+  readonly #bound: Bound<V> | null;
   readonly #values = new Map<string, V>();
+  #held = 0;
 
-  constructor(size: number) {
+  constructor(size: number, bound: Bound<V> | null = null) {
     this.#size = size;
+    this.#bound = bound;
   }
 
   get(key: string): V | undefined {
@@ -12,10 +21,24 @@ export class Recent<V> {
   }
 
   set(key: string, value: V): void {
-    this.#values.delete(key);
+    this.#delete(key);
     this.#values.set(key, value);
+    this.#held += this.#weight(key, value);
     // A Map is in the order of insertion: the first key is the oldest.
-    const [oldest] = this.#values.keys();
-    if (this.#values.size > this.#size && oldest !== undefined) this.#values.delete(oldest);
+    for (const oldest of this.#values.keys()) {
+      if (this.#values.size <= this.#size && this.#held <= (this.#bound?.most ?? Infinity)) return;
+      this.#delete(oldest);
+    }
+  }
+
+  #delete(key: string): void {
+    const value = this.#values.get(key);
+    if (value === undefined) return;
+    this.#held -= this.#weight(key, value);
+    this.#values.delete(key);
+  }
+
+  #weight(key: string, value: V): number {
+    return this.#bound?.of(value, key) ?? 0;
   }
 }

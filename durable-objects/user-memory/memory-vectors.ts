@@ -49,8 +49,8 @@ export class MemoryVectors implements VectorCopy {
   }
 
   /** Brings the large index nearer to what is here; first of all what was here before there was one. */
-  drain(model: string): Promise<void> {
-    this.outbox.adopt(model, () => this.store.numbersBelow(FIRST_POSITION, model));
+  drain(model: string | null): Promise<void> {
+    if (model !== null) this.outbox.adopt(model, () => this.store.numbersBelow(FIRST_POSITION, model));
     return this.outbox.drain();
   }
 

@@ -1,18 +1,36 @@
 /** A unit vector, or null where a text holds nothing that the model knows (it is then found by its words only). */
 export type Vector = Float32Array | null;
 
+/** What a text is for: some models want to be told, and answer another vector for it. */
+export type EmbedAs = "query" | "document";
+
+export type EmbedOptions = {
+  /** `document` unless said. */
+  as?: EmbedAs;
+  /** After so many milliseconds it rejects with `DeadlineExceeded`; 30 seconds unless said. */
+  withinMs?: number;
+};
+
 /**
  * Turns texts into vectors. One contract, tested over every implementation (test/embeddings/contract.ts):
  * the answer has one vector a text, in order, each of `dimensions` numbers and of length 1; the same text
- * gives the same vector. A failure is a rejected promise: callers store and search by words meanwhile.
+ * gives the same vector; a text is read to its end, however long it is. A failure is a rejected promise: callers
+ * store and search by words meanwhile.
  */
 export interface Embedder {
-  /** Names the vector space. Vectors of different models are never compared. */
+  /** Names the vector space, with all that changes it. Vectors of different models are never compared. */
   readonly model: string;
   readonly dimensions: number;
+  /**
+   * Why nothing can be embedded as this deployment is set up, and what to do about it. `model` then names no space:
+   * what is stored is left as it is until that is mended.
+   */
+  readonly problem?: string;
   /** Any number of texts; an implementation batches by itself. */
-  embed(texts: readonly string[]): Promise<Vector[]>;
+  embed(texts: readonly string[], options?: EmbedOptions): Promise<Vector[]>;
 }
+
+export const WITHIN_MS = 30_000;
 
 /** One text's vector with its space: `failed` if the embedder did, null if the text holds nothing that the model knows. */
 export type QueryVector = { model: string; dimensions: number; vector: Vector | "failed" };

@@ -1,52 +1,39 @@
-import { type Embedder, normalised, type Vector } from "./embedder.ts";
-
-/** Workers AI takes at most this many texts a call. */
-const BATCH = 100;
-/** The model reads 512 tokens of a text; what is behind some 2,000 characters would only make the call larger. */
-const READ = 2_000;
+import { DeadlineExceeded, withDeadline } from "../deadline.ts";
+import { type Embedder, type EmbedOptions, type Vector, WITHIN_MS } from "./embedder.ts";
+import { embedInPieces } from "./in-pieces.ts";
+import { defaultModel, type WorkersAiModel } from "./workers-ai-models.ts";
 
 /** What Cairn needs of the `AI` binding; a double in the tests caps and fails as the real one does. */
-export type WorkersAi = { run(model: string, input: { text: string[] }): Promise<unknown> };
+export type WorkersAi = { run(model: string, input: Record<string, unknown>): Promise<unknown> };
 
-/** Embeds with Workers AI's `@cf/baai/bge-base-en-v1.5`: 768 dimensions, 512 tokens a text. */
+/** Embeds with a model of Workers AI. */
 export class WorkersAiEmbedder implements Embedder {
-  readonly model = "@cf/baai/bge-base-en-v1.5";
-  readonly dimensions = 768;
+  readonly model: string;
+  readonly dimensions: number;
   readonly #ai: WorkersAi;
+  readonly #model: WorkersAiModel;
 
-  constructor(ai: WorkersAi) {
+  constructor(ai: WorkersAi, model = defaultModel) {
     this.#ai = ai;
+    this.#model = model;
+    this.model = model.space;
+    this.dimensions = model.dimensions;
   }
 
-  async embed(texts: readonly string[]): Promise<Vector[]> {
-    const vectors: Vector[] = [];
-    for (let start = 0; start < texts.length; start += BATCH)
-      vectors.push(...(await this.#batch(texts.slice(start, start + BATCH))));
-    return vectors;
-  }
-
-  async #batch(texts: string[]): Promise<Vector[]> {
-    // The model refuses an empty text and would fail the whole batch; it has no vector in any case.
-    const asked = texts.filter((text) => text.trim() !== "").map((text) => text.slice(0, READ));
-    const data = asked.length === 0 ? [] : vectorsOf(await this.#ai.run(this.model, { text: asked }));
-    if (data.length !== asked.length)
-      throw new Error(`Workers AI answered ${data.length} vectors for ${asked.length} texts`);
-    const next = data.values();
-    return texts.map((text) => (text.trim() === "" ? null : this.#vector(next.next().value)));
-  }
-
-  #vector(numbers: number[] | undefined): Vector {
-    if (numbers?.length !== this.dimensions)
-      throw new Error(
-        `Workers AI answered a vector of ${numbers?.length} dimensions, not ${this.dimensions}`,
-      );
-    return normalised(Float32Array.from(numbers));
+  embed(
+    texts: readonly string[],
+    { as = "document", withinMs = WITHIN_MS }: EmbedOptions = {},
+  ): Promise<Vector[]> {
+    const { name, input } = this.#model;
+    const until = Date.now() + withinMs;
+    const call = async (asked: string[]) => {
+      // Nobody waits for what is still to be asked.
+      if (Date.now() >= until) throw new DeadlineExceeded(withinMs);
+      return dataOf(await this.#ai.run(name, input(asked, as)));
+    };
+    return withDeadline(embedInPieces(texts, { shape: this.#model, as, call }), withinMs);
   }
 }
 
-function vectorsOf(answer: unknown): number[][] {
-  const data = typeof answer === "object" && answer !== null && "data" in answer ? answer.data : undefined;
-  if (!Array.isArray(data)) throw new Error("Workers AI answered no vectors");
-  // Their lengths are checked one by one as they are taken.
-  return data as number[][];
-}
+const dataOf = (answer: unknown): unknown =>
+  typeof answer === "object" && answer !== null && "data" in answer ? answer.data : undefined;

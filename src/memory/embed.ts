@@ -1,14 +1,17 @@
-import { withDeadline } from "../deadline.ts";
-import type { Embedder, QueryVector } from "../embeddings/embedder.ts";
+import type { EmbedAs, Embedder, QueryVector } from "../embeddings/embedder.ts";
 
-/** A caller waits for this text's vector no longer than this. */
+/** A caller waits for vectors no longer than this. */
 const WITHIN_MS = 5_000;
 
 /** The vectors of texts, in their order. An embedder that fails is logged, and costs the vectors only. */
-export async function embedAll(embedder: Embedder, texts: readonly string[]): Promise<QueryVector[]> {
+export async function embedAll(
+  embedder: Embedder,
+  texts: readonly string[],
+  as: EmbedAs = "document",
+): Promise<QueryVector[]> {
   const { model, dimensions } = embedder;
   try {
-    const vectors = await withDeadline(embedder.embed(texts), WITHIN_MS);
+    const vectors = await embedder.embed(texts, { as, withinMs: WITHIN_MS });
     return texts.map((_, i) => ({ model, dimensions, vector: vectors[i] ?? null }));
   } catch (error) {
     console.error({ message: "the embedder failed", model, error: String(error) });
@@ -17,7 +20,7 @@ export async function embedAll(embedder: Embedder, texts: readonly string[]): Pr
 }
 
 /** The vector of one text, in the same way. */
-export async function embedOne(embedder: Embedder, text: string): Promise<QueryVector> {
-  const [vector] = await embedAll(embedder, [text]);
+export async function embedOne(embedder: Embedder, text: string, as?: EmbedAs): Promise<QueryVector> {
+  const [vector] = await embedAll(embedder, [text], as);
   return vector ?? { model: embedder.model, dimensions: embedder.dimensions, vector: "failed" };
 }

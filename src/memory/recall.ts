@@ -10,7 +10,7 @@ export async function recall(
   owner: UserHash,
   { k = 10, tags, scope, filter, ...body }: RecallBody,
 ): Promise<Result<RecallAnswer>> {
-  const queryVector = await embedOne(embedder, body.query);
+  const queryVector = await embedOne(embedder, body.query, "query");
   const narrowed = {
     ...filter,
     // A tag or scope here is one more condition, whatever the filter says.

@@ -29,6 +29,8 @@ export async function tenantReindexState({ jobs }: Needs): Promise<Result<Tenant
  * Vectorize where there was none), and tells the next users to rebuild theirs. Where it stops, the next run goes on.
  */
 export async function upkeep(needs: Needs): Promise<void> {
+  // Nothing can be embedded: what is stored is not to be touched for a name that is misspelt.
+  if (needs.embedder.problem !== undefined) return;
   const detail = indexOf(needs);
   let job = await needs.jobs.get(REINDEX);
   if (job === undefined) {

@@ -12,7 +12,10 @@ const getHealth = createRoute({
   tags: ["service"],
   request: { query: noQuery },
   responses: {
-    200: json(Health, "All that a call needs is there; `degraded` if the large vector index is not."),
+    200: json(
+      Health,
+      "All that a call needs is there; `degraded` if the embedder or the large vector index is not.",
+    ),
     503: json(Health, "Something is missing; `problems` says what."),
   },
 });
@@ -25,22 +28,18 @@ export const health = newRouter().openapi(getHealth, async (c) => {
     console.error({ message: "D1 is not usable", error: String(error) });
     problems.push("D1 does not answer, or its migrations are not applied");
   });
-  const index = (await vectors?.check(embedder.dimensions)) ?? null;
+  // Words are searched and everything is stored while nothing can be embedded, or the large index does not answer.
+  const lacks = [
+    embedder.problem ?? null,
+    embedder.problem === undefined ? ((await vectors?.check(embedder.dimensions)) ?? null) : null,
+  ].filter((one) => one !== null);
   const live = {
     embedder: { model: embedder.model, dimensions: embedder.dimensions },
     vectorIndex: vectors === null ? ("object" as const) : ("vectorize" as const),
   };
   if (problems.length > 0)
-    return c.json(
-      {
-        status: "unavailable" as const,
-        ...live,
-        problems: [...problems, ...(index === null ? [] : [index])],
-      },
-      503,
-    );
-  // The object's own index answers while the large one cannot.
-  return index === null
+    return c.json({ status: "unavailable" as const, ...live, problems: [...problems, ...lacks] }, 503);
+  return lacks.length === 0
     ? c.json({ status: "ok" as const, ...live }, 200)
-    : c.json({ status: "degraded" as const, ...live, problems: [index] }, 200);
+    : c.json({ status: "degraded" as const, ...live, problems: lacks }, 200);
 });

@@ -1,3 +1,5 @@
+import type { EmbedAs } from "../../src/embeddings/embedder.ts";
+
 /**
  * What the tests turn in the Worker under test: tests and Worker share one isolate, and so this object. A test
  * puts back what it turns (`restore`).
@@ -15,7 +17,12 @@ export const control = {
   d1Reads: "ok" as "ok" | "fail",
   /** Called inside D1's reads, once they have their answer. */
   duringD1Read: async (): Promise<void> => {},
-  embedder: "ok" as "ok" | "fail",
+  /** `wrong`: the embedder asks a service that answers vectors of another shape. */
+  embedder: "ok" as "ok" | "fail" | "hang" | "wrong",
+  /** What it was asked for. */
+  embedded: [] as { texts: readonly string[]; as: EmbedAs }[],
+  /** Objects that begin while this is on have no embedder: `EMBEDDINGS_MODEL` names none. */
+  misnamed: false,
   /** The embedder is one of another space, which is the former one when this is off. */
   formerModel: false,
   /** A text that the embedder refuses, and with it the whole batch that it is in. */
@@ -45,5 +52,5 @@ export const clock = (): number => control.clockAt ?? Date.now() + control.clock
 
 const untouched = { ...control };
 export const restore = (): void => {
-  Object.assign(control, untouched);
+  Object.assign(control, untouched, { embedded: [] });
 };

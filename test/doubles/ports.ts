@@ -1,7 +1,10 @@
 import { type Bindings, type Ports, portsOf } from "../../src/bindings.ts";
 import type { MemoryRecords } from "../../src/d1/memory-records.ts";
 import { RefusedWrite } from "../../src/d1/refused.ts";
+import { withDeadline } from "../../src/deadline.ts";
 import type { Embedder } from "../../src/embeddings/embedder.ts";
+import { UnusableEmbedder } from "../../src/embeddings/unusable.ts";
+import { type WorkersAi, WorkersAiEmbedder } from "../../src/embeddings/workers-ai.ts";
 import { VectorizeIndex } from "../../src/vectors/vectorize.ts";
 import { clock, control } from "./control.ts";
 import type { VectorizeDouble } from "./vectorize.ts";
@@ -27,8 +30,8 @@ export function faultyPorts(env: Bindings): Ports {
       start: (job) => write("other", () => real.jobs.start(job)),
       advance: (from, to) => write("other", () => real.jobs.advance(from, to)),
     },
-    embedder: control.formerModel ? mirrored(real.embedder) : faultyEmbedder(real.embedder),
-    formerEmbedders: [mirrored(real.embedder)],
+    embedder: embedderOf(real),
+    formerEmbedders: control.misnamed ? [real.embedder] : [mirrored(real.embedder)],
     vectors: vectorize === null ? real.vectors : new VectorizeIndex(vectorize, { write: 20, read: 20 }),
     now: clock,
   };
@@ -64,22 +67,34 @@ function faultyRecords(real: MemoryRecords): MemoryRecords {
   };
 }
 
+function embedderOf({ embedder }: Ports): Embedder {
+  if (control.misnamed) return new UnusableEmbedder("EMBEDDINGS_MODEL is misspelt");
+  return control.formerModel ? mirrored(embedder) : faultyEmbedder(embedder);
+}
+
 function faultyEmbedder(real: Embedder): Embedder {
   return {
     model: real.model,
     dimensions: real.dimensions,
-    async embed(texts) {
+    async embed(texts, options = {}) {
+      control.embedded.push({ texts, as: options.as ?? "document" });
       await control.duringEmbed();
       if (control.embedder === "fail") throw new Error("the embedder is down");
+      // The callers' patience is cut short, as that of Vectorize's is.
+      if (control.embedder === "hang") return withDeadline(new Promise(() => {}), 20);
+      if (control.embedder === "wrong") return new WorkersAiEmbedder(wrong).embed(texts, options);
       if (texts.some((text) => text === control.unembeddable)) throw new Error("the embedder refuses a text");
-      return real.embed(texts);
+      return real.embed(texts, options);
     },
   };
 }
+
+const wrong: WorkersAi = { run: async () => ({ shape: [1, 3], data: [[1, 2, 3]] }) };
 
 /** A model of another space: the first one's, with each number in another place. */
 const mirrored = (real: Embedder): Embedder => ({
   model: `${real.model}-mirrored`,
   dimensions: real.dimensions,
-  embed: async (texts) => (await real.embed(texts)).map((vector) => vector && vector.toReversed()),
+  embed: async (texts, options) =>
+    (await real.embed(texts, options)).map((vector) => vector && vector.toReversed()),
 });

@@ -6,11 +6,9 @@ import { wordPieces } from "../../src/embeddings/embedded/word-piece.ts";
 import { embedderContract } from "./contract.ts";
 import check from "./static-en-256.check.json";
 
-embedderContract(
-  "the embedded model",
-  () => new EmbeddedEmbedder(env.ASSETS),
-  check.cases.map(({ text }) => text).filter(known),
-);
+embedderContract("the embedded model", () => new EmbeddedEmbedder(env.ASSETS), {
+  known: check.cases.map(({ text }) => text).filter(known),
+});
 
 function known(text: string): boolean {
   return check.cases.some((one) => one.text === text && one.pieces > 0);

@@ -291,7 +291,8 @@ describe("the embedder failing", () => {
     const user = newUser();
     await remember(user, "my sister lives in Porto");
     control.embedder = "fail";
-    const answer = await recalled(user, "sister");
+    // Not asked before: the Worker remembers the vectors of queries.
+    const answer = await recalled(user, "that sister");
     expect(answer.hits).toMatchObject([{ text: "my sister lives in Porto", score: 1, why: { lexical: 1 } }]);
     expect(answer.degraded).toBe(true);
     expect(answer.arms).toMatchObject([

@@ -1,0 +1,38 @@
+import { estimatedTokens } from "./tokens.ts";
+
+const sentences = new Intl.Segmenter("en", { granularity: "sentence" });
+const words = new Intl.Segmenter("en", { granularity: "word" });
+
+/**
+ * Cuts a text into pieces of at most `limit` tokens (at least 4, what one character may have), all of it and in order:
+ * between sentences where that does, else between words, else inside a word.
+ */
+export function split(text: string, limit: number): string[] {
+  if (estimatedTokens(text) <= limit) return [text];
+  return packed(segments(sentences, text), limit, (sentence) =>
+    packed(segments(words, sentence), limit, (word) => packed(word, limit, (character) => [character])),
+  );
+}
+
+/** Joins parts while they fit; one that is too large by itself is cut smaller. */
+function packed(parts: Iterable<string>, limit: number, smaller: (part: string) => string[]): string[] {
+  const pieces: string[] = [];
+  let piece = "";
+  let size = 0;
+  const close = () => {
+    if (piece !== "") pieces.push(piece);
+    [piece, size] = ["", 0];
+  };
+  for (const part of parts) {
+    const tokens = estimatedTokens(part);
+    if (size + tokens > limit) close();
+    if (tokens > limit) pieces.push(...smaller(part));
+    else [piece, size] = [piece + part, size + tokens];
+  }
+  close();
+  return pieces;
+}
+
+function* segments(segmenter: Intl.Segmenter, text: string): Generator<string> {
+  for (const { segment } of segmenter.segment(text)) yield segment;
+}
