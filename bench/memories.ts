@@ -18,6 +18,9 @@ const text = (i: number): string =>
   `Note ${i}: the ferry to the island leaves at ${i % 24} o'clock, seats go fast.`;
 const memoriesOf = (user: string): string => `/v1/users/${user}/memories`;
 
+const holds = (count: number) => (answer: string) =>
+  (JSON.parse(answer) as { items: unknown[] }).items.length === count;
+
 let written = 0;
 /** Texts that no call had before: the same text would be the same memory. */
 const next = (): { text: string } => ({ text: text(written++) });
@@ -28,8 +31,6 @@ export async function prepareMemories(client: Client, others: number): Promise<O
   await client.call(
     post(`${memoriesOf("lister")}/batch`, { memories: Array.from({ length: 200 }, next) }, 200),
   );
-  const holds = (count: number) => (answer: string) =>
-    (JSON.parse(answer) as { items: unknown[] }).items.length === count;
   return [
     {
       name: "remember one",
