@@ -1,6 +1,6 @@
 import { and, asc, eq, inArray, isNotNull, isNull, lt, min, type SQL, sql } from "drizzle-orm";
 import { drizzle, type DrizzleSqliteDODatabase } from "drizzle-orm/durable-sqlite";
-import { filterConditions, standing } from "../../src/d1/memory-filter.ts";
+import { columnsAt, filterConditions, type Moment, standing } from "../../src/d1/memory-filter.ts";
 import { rowPieces, upsertRows } from "../../src/d1/memory-rows.ts";
 import { memories, type MemoryRow } from "../../src/d1/tables.ts";
 import type { Owner } from "../../src/memory/record.ts";
@@ -26,9 +26,13 @@ export class MemoryTable {
     return this.#rows(eq(memories.id, id));
   }
 
-  /** The versions that hold these numbers, in no order. */
-  numbered(versions: readonly number[]): MemoryRow[] {
-    return this.#rows(inArray(memories.version, this.#list(versions)));
+  /** The versions that hold these numbers, in no order, as they were known at the moment. */
+  numbered(versions: readonly number[], moment: Pick<Moment, "asOf">): MemoryRow[] {
+    return this.#db
+      .select(columnsAt(moment))
+      .from(memories)
+      .where(inArray(memories.version, this.#list(versions)))
+      .all();
   }
 
   withText(dedupeKey: string): MemoryRow[] {

@@ -50,7 +50,7 @@ export async function getMemory(
 
 /** What a memory was, the newest version first. */
 export async function memoryHistory(
-  records: Services["records"],
+  { records, now }: Needs,
   owner: UserHash,
   { id, limit = 50, cursor }: { id: string; limit?: number | undefined; cursor?: string | undefined },
 ): Promise<Result<Page<PastMemory>>> {
@@ -60,7 +60,7 @@ export async function memoryHistory(
     limit,
     after: before,
     keyOf: ({ version }) => [version] as const,
-    read: (after, slice) => records.history(owner, id, { limit: slice, ...(after && { before: after[0] }) }),
+    read: (after, slice) => records.history(owner, id, { limit: slice, now: now(), ...(after && { before: after[0] }) }),
     show: pastMemoryOf,
     cursorOf: encodeCursor,
   });

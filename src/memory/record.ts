@@ -130,6 +130,10 @@ const feeling = (emotion: Memory["emotion"] | null): Pick<Content, "valence" | "
 const normalisedOr = (text: string | undefined): string | null =>
   text === undefined ? null : normalise(text);
 
+/** From when on a memory is true: unless that is said, from its creation on, which may be long before an import. */
+export const validFromOf = ({ validFrom, createdAt }: RememberBody, time: number): number =>
+  validFrom ?? Math.min(createdAt ?? time, time);
+
 /** The first version of a memory, or the next one that is true of a fact. */
 export function newRow(
   owner: Owner,
@@ -137,7 +141,7 @@ export function newRow(
   { id, version, time }: { id: string | null; version: number; time: number },
 ): MemoryRow {
   const { body } = candidate;
-  const createdAt = body.createdAt ?? time;
+  const createdAt = body.createdAt ?? Math.min(body.updatedAt ?? time, time);
   return {
     userHash: owner.hash,
     id: id ?? newMemoryId(time),
@@ -146,7 +150,7 @@ export function newRow(
     ...contentOf(candidate),
     createdAt,
     updatedAt: body.updatedAt ?? createdAt,
-    validFrom: body.validFrom ?? time,
+    validFrom: validFromOf(body, time),
     recordedAt: time,
     correctedAt: null,
     supersededAt: null,
