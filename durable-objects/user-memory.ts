@@ -309,7 +309,12 @@ export class UserMemory extends DurableObject<Bindings> {
       ...(ranges && { ranges }),
     });
     const memories = new Map(
-      this.#memoryTable.numbered(found.map(({ n }) => n), moment).map((row) => [row.version, row]),
+      this.#memoryTable
+        .numbered(
+          found.map(({ n }) => n),
+          moment,
+        )
+        .map((row) => [row.version, row]),
     );
     const threadOf = (position: number) => this.#messages.threadOf(position, threadId);
     return ok({

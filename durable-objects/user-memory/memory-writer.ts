@@ -6,7 +6,14 @@ import type { Embedder, QueryVector } from "../../src/embeddings/embedder.ts";
 import { fail, type Failure, ok, type Result } from "../../src/errors.ts";
 import { embedOne } from "../../src/memory/embed.ts";
 import { identityOf } from "../../src/memory/identity.ts";
-import { bodyOf, type Candidate, contentOf, memoryOf, type Owner } from "../../src/memory/record.ts";
+import {
+  bodyOf,
+  type Candidate,
+  contentOf,
+  memoryOf,
+  type Owner,
+  releasedBodyOf,
+} from "../../src/memory/record.ts";
 import { currentOf, patchedText, patchIn, releaseIn, rememberIn, restoreIn } from "../../src/memory/rules.ts";
 import { embeddedText } from "../../src/memory/search-text.ts";
 import type { Forgotten, MemoryFilter } from "../../src/schema/memory-filter.ts";
@@ -136,7 +143,7 @@ export class MemoryWriter {
   release(owner: Owner, id: string, change: MemoryChange): Promise<Result<Memory>> {
     return this.#change(owner, id, change, async (draft, current) => {
       if (current.status === "active") return ok(current);
-      const body = { ...bodyOf(current), text: current.text };
+      const body = releasedBodyOf(current, draft.time);
       const identity = await identityOf(owner.hash, body, false);
       return releaseIn(draft, owner, current, { body, identity, status: "active" });
     });

@@ -60,7 +60,8 @@ export async function memoryHistory(
     limit,
     after: before,
     keyOf: ({ version }) => [version] as const,
-    read: (after, slice) => records.history(owner, id, { limit: slice, now: now(), ...(after && { before: after[0] }) }),
+    read: (after, slice) =>
+      records.history(owner, id, { limit: slice, now: now(), ...(after && { before: after[0] }) }),
     show: pastMemoryOf,
     cursorOf: encodeCursor,
   });

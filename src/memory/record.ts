@@ -158,10 +158,16 @@ export function newRow(
   };
 }
 
-/** A row as the body that would make it: to remember anew what was kept for review. */
-export function bodyOf(row: MemoryRow): RememberBody {
-  const { id: _i, userId: _u, version: _v, recordedAt: _r, status: _s, validFrom, ...body } = memoryOf(row);
-  return { ...body, ...(validFrom !== row.recordedAt && { validFrom }) };
+/** A row as the body that would make it. */
+export function bodyOf(row: MemoryRow): RememberBody & { text: string } {
+  const { id: _i, userId: _u, version: _v, recordedAt: _r, status: _s, ...body } = memoryOf(row);
+  return body;
+}
+
+/** What was kept for review as it is to be remembered: true from its release on, unless its caller said since when. */
+export function releasedBodyOf(row: MemoryRow, time: number): RememberBody & { text: string } {
+  const said = row.validFrom !== row.recordedAt && row.validFrom !== row.createdAt;
+  return { ...bodyOf(row), updatedAt: time, validFrom: said ? row.validFrom : time };
 }
 
 /** A memory as callers see it: what is unset is absent. */

@@ -28,9 +28,7 @@ export function rememberIn(draft: Draft, owner: Owner, candidate: Candidate): Re
       details: [{ path: "externalId", message: `is the id of ${taken.id}` }],
     });
   const ruled =
-    identity.how === "supersede"
-      ? supersede(draft, owner, candidate)
-      : addOrReplace(draft, owner, candidate);
+    identity.how === "supersede" ? supersede(draft, owner, candidate) : addOrReplace(draft, owner, candidate);
   if (!ruled.ok || !neverTrue(ruled.value.row)) return ruled;
   return fail("invalid_request", {
     details: [{ path: "validTo", message: "is not after validFrom, which is now unless set" }],
@@ -75,11 +73,7 @@ function supersede(draft: Draft, owner: Owner, candidate: Candidate): Result<Rul
   // What ended before it began again is another time of the same.
   const reaches = after !== undefined && (body.validTo === undefined || body.validTo >= after.validFrom);
   const same =
-    goesOn && states(before, candidate)
-      ? before
-      : reaches && states(after, candidate)
-        ? after
-        : undefined;
+    goesOn && states(before, candidate) ? before : reaches && states(after, candidate) ? after : undefined;
   if (same !== undefined) {
     const changes = merged(same, candidate);
     if (!changes.ok) return changes;
@@ -254,7 +248,12 @@ function merged(row: MemoryRow, candidate: Candidate): Result<Partial<Content>> 
   // Of a text of the caller's own, the key stays what it was.
   const dedupeKey = text === row.text ? row.dedupeKey : candidate.identity.dedupeKey;
   const externalId = body.externalId ?? row.externalId;
-  return ok({ ...changesOf(body), text, dedupeKey, externalId, tags, metadata });
+  const changes = { ...changesOf(body), text, dedupeKey, externalId, tags, metadata };
+  // What is found once more while it waits for its review leaves alone what the review has corrected.
+  const corrected = row.status === "quarantined" && row.dedupeKey !== candidate.identity.dedupeKey;
+  return ok(
+    corrected ? { ...changes, text: row.text, dedupeKey: row.dedupeKey, object: row.object } : changes,
+  );
 }
 
 const overLimit = (code: ErrorCode, path: string): Failure =>

@@ -95,7 +95,7 @@ const content = {
   appraisal: Appraisal.openapi({ description: "Of an episode." }),
   emotion: Emotion,
   trigger: plain(limits.text, "text_too_long").openapi({ description: "Of a reflection." }),
-  validFrom: time.openapi({ description: "True in the world from then; when it is recorded unless set." }),
+  validFrom: time.openapi({ description: "True in the world from then; since its creation unless set." }),
   validTo: time.openapi({ description: "True until before then." }),
   expiresAt: time.openapi({ description: "Alive while now ≤ expiresAt; deleted after." }),
 };
@@ -175,6 +175,8 @@ export const RememberBody = z
       refuse(context, "text", "is required");
     if (body.validTo !== undefined && body.validFrom !== undefined && body.validTo <= body.validFrom)
       refuse(context, "validTo", "is not after validFrom");
+    if (body.createdAt !== undefined && body.updatedAt !== undefined && body.updatedAt < body.createdAt)
+      refuse(context, "updatedAt", "is before createdAt");
   })
   .openapi("Remember", { example: { text: "Project Foo is deployed on fly.io", tags: ["deploy"] } });
 export type RememberBody = z.infer<typeof RememberBody>;

@@ -24,7 +24,10 @@ describe("the same text", () => {
     const { id } = await remembered(user, { text: "Café ＡＢＣ" });
     for (const text of ["cafe\u0301 abc", " CAFÉ   ABC\n", "Café\u00a0ABC"])
       expect((await remembered(user, { text })).id).toBe(id);
-    for (const other of [{ text: "Café ABC", scope: "s" }, { text: "Café ABC", kind: "episode" }])
+    for (const other of [
+      { text: "Café ABC", scope: "s" },
+      { text: "Café ABC", kind: "episode" },
+    ])
       expect((await remembered(user, other)).id).not.toBe(id);
   });
 

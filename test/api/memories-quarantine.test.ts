@@ -141,7 +141,10 @@ it("is released under its version only", async () => {
 it("is not released over another memory's externalId", async () => {
   const user = newUser();
   await remembered(user, { text: "mine", externalId: "e" });
-  const { id } = await remembered(user, extracted("", { ...lives, object: "x", text: undefined, externalId: "e" }));
+  const { id } = await remembered(
+    user,
+    extracted("", { ...lives, object: "x", text: undefined, externalId: "e" }),
+  );
   const refused = await release(user, id);
   expect(refused.status).toBe(409);
   expect(refused.body.error.code).toBe("external_id_taken");
