@@ -51,7 +51,8 @@ export function threadOwner(id: string): UserHash | null {
   return rest.length === 0 && USER_HASH.test(owner) && isUuidV7(uuid) ? owner : null;
 }
 
-export const newMemoryId = (now: number): string => uuidv7({ msecs: now });
+/** In the order of a user's versions, also where they have one time: memories of one batch are listed in their order. */
+export const newMemoryId = (now: number, version: number): string => uuidv7({ msecs: now, seq: version });
 
 /** Not to be guessed: it is the right to write. */
 export const newLeaseId = (): string => crypto.randomUUID();

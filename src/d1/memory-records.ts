@@ -24,8 +24,8 @@ export type MemoryPage = {
   moment: Moment;
   sort: SortKey;
   order: "asc" | "desc";
-  /** The (sort key, version) after which the page begins. */
-  after?: readonly [key: number, version: number];
+  /** The (sort key, id) after which the page begins. A memory that is corrected meanwhile keeps both. */
+  after?: readonly [key: number, id: string];
   limit: number;
 };
 
@@ -121,10 +121,10 @@ export class D1MemoryRecords implements MemoryRecords {
           eq(memories.userHash, owner),
           visibleAt(notBehind(owner, moment)),
           ...filterConditions({ ...filter, status: filter.status ?? ["active"] }),
-          after && sql`(${key}, ${memories.version}) ${compare} (${after[0]}, ${after[1]})`,
+          after && sql`(${key}, ${memories.id}) ${compare} (${after[0]}, ${after[1]})`,
         ),
       )
-      .orderBy(direction(key), direction(memories.version))
+      .orderBy(direction(key), direction(memories.id))
       .limit(limit);
   }
 

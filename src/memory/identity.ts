@@ -26,7 +26,7 @@ export const textOf = ({
   text ?? tripleText({ subject, predicate, object });
 
 export const tripleText = (triple: Pick<Named, "subject" | "predicate" | "object">): string =>
-  `${triple.subject ?? ""} ${triple.predicate ?? ""} ${triple.object ?? ""}`;
+  [triple.subject, triple.predicate, triple.object].filter((part) => part !== undefined).join(" ");
 
 /** A memory of another scope is another memory, by whatever it is known. */
 export async function identityOf(owner: UserHash, named: Named, quarantined: boolean): Promise<Identity> {

@@ -144,7 +144,7 @@ export function newRow(
   const createdAt = body.createdAt ?? Math.min(body.updatedAt ?? time, time);
   return {
     userHash: owner.hash,
-    id: id ?? newMemoryId(time),
+    id: id ?? newMemoryId(time, version),
     version,
     userId: owner.id,
     ...contentOf(candidate),

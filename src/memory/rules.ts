@@ -132,9 +132,16 @@ export function patchIn(
 }
 
 const wordsOf = ({ subject, predicate, object }: MemoryRow): string =>
-  tripleText({ subject: subject ?? "", predicate: predicate ?? "", object: object ?? "" });
+  tripleText({
+    ...(subject !== null && { subject }),
+    ...(predicate !== null && { predicate }),
+    ...(object !== null && { object }),
+  });
 
-/** What a version said takes the place of what the memory says now. */
+/**
+ * What a version said takes the place of what the memory says now. What the memory is known by and its status stay; so
+ * does its end, if the one of the version is over: a restored memory is there.
+ */
 export function restoreIn(draft: Draft, current: MemoryRow, past: MemoryRow): MemoryRow {
   const {
     version: _version,
@@ -145,9 +152,15 @@ export function restoreIn(draft: Draft, current: MemoryRow, past: MemoryRow): Me
     correctedAt: _corrected,
     supersededAt: _superseded,
     supersededBy: _by,
+    status: _status,
+    externalId: _externalId,
     ...said
   } = past;
-  return amend(draft, current, said);
+  return amend(draft, current, {
+    ...said,
+    ...(neverTrue({ ...current, validTo: past.validTo }) && { validTo: current.validTo }),
+    ...(past.expiresAt !== null && past.expiresAt < draft.time && { expiresAt: current.expiresAt }),
+  });
 }
 
 /** Lets a memory out of quarantine: it takes the place that it would have had. */

@@ -39,7 +39,10 @@ export type RangeName = (typeof rangeNames)[number];
 /** The most values that one field of a filter takes. */
 const MANY = 1000;
 
-const wantedMetadata = plainObject<Record<string, Json>>();
+const wantedMetadata = plainObject<Record<string, Json>>().refine(
+  (wanted) => Object.keys(wanted).length > 0,
+  "names no field",
+);
 const described = {
   kinds: "Any of these kinds.",
   tags: "Every one of these tags.",

@@ -3,18 +3,13 @@ import { afterEach, describe, expect, it } from "vitest";
 import { newUser } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
 import {
-  forget,
-  forgetAll,
-  forgetWhere,
   get,
   history,
   historyPage,
   list,
-  listTexts,
   patch,
-  recall,
   recallTexts,
-  remember,
+  release,
   remembered,
   restoreVersion,
 } from "../memory-calls.ts";
@@ -218,8 +213,7 @@ describe("restore", () => {
   it("does not put what was released back into quarantine", async () => {
     const user = newUser();
     const { id, version } = await remembered(user, { text: "maybe", status: "quarantined" });
-    const { call } = await import("../call.ts");
-    await call(`/v1/users/${user}/memories/${id}/release`, { method: "POST" });
+    await release(user, id);
     expect((await restoreVersion(user, id, version)).body.status).toBe("active");
   });
 
