@@ -8,7 +8,7 @@ export class Expired {
   readonly #sql: SqlStorage;
   readonly #table: string;
 
-  constructor(sql: SqlStorage, table: "entries" | "leases" | "warm_prefixes" | "usage") {
+  constructor(sql: SqlStorage, table: "entries" | "answers" | "leases" | "warm_prefixes" | "usage") {
     this.#sql = sql;
     this.#table = table;
   }

@@ -1,6 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
 import { type Bindings, portsOf } from "../src/bindings.ts";
-import { fail, type Result } from "../src/errors.ts";
+import type { Condition } from "../src/conditions.ts";
+import { fail, ok, type Result } from "../src/errors.ts";
 import type { PrefixUse } from "../src/prompt-cache/anthropic.ts";
 import { TOO_SMALL_MS, type Usable, usable } from "../src/prompt-cache/google.ts";
 import { KEPT_MS } from "../src/prompt-cache/usage.ts";
@@ -12,12 +13,13 @@ import { PrefixLedger } from "./prompt-cache/prefix-ledger.ts";
 import { migrations } from "./prompt-cache/schema.ts";
 import { type Flown, type Held, SingleFlight } from "./prompt-cache/single-flight.ts";
 import { type Usage, type UsagePage, type UsageSums, UsageStore } from "./prompt-cache/usage-store.ts";
+import { Answers, type Once } from "./user-memory/answers.ts";
 import { WakeUp } from "./wake-up.ts";
 
 /** How many objects share the registry; a key belongs to one of them by its hash. Never changed: it moves keys. */
 export const PROMPT_CACHE_SHARDS = 64;
 
-export type RegistryWrite = Pick<EntryWrite, "key" | "value" | "ttlMs">;
+export type RegistryWrite = Pick<EntryWrite, "key" | "value" | "ttlMs"> & { condition?: Condition };
 export type LeaseRequest = { key: string; leaseMs: number; waitMs: number };
 /** `tooSmall`: the caller knows that the provider would refuse to cache it. */
 export type ResourceRequest = LeaseRequest & { tooSmall: boolean };
@@ -34,6 +36,7 @@ export class PromptCache extends DurableObject<Bindings> {
   readonly #flights: SingleFlight;
   readonly #prefixes: PrefixLedger;
   readonly #usage: UsageStore;
+  readonly #answers: Answers;
   readonly #wakeUp: WakeUp;
   readonly #now: () => number;
 
@@ -46,6 +49,7 @@ export class PromptCache extends DurableObject<Bindings> {
     this.#leases = new LeaseStore(sql);
     this.#prefixes = new PrefixLedger(sql);
     this.#usage = new UsageStore(sql);
+    this.#answers = new Answers(sql);
     this.#wakeUp = new WakeUp(ctx.storage);
     this.#flights = new SingleFlight({
       leases: this.#leases,
@@ -70,7 +74,10 @@ export class PromptCache extends DurableObject<Bindings> {
     return entry;
   }
 
-  /** With `lease`, only while that is the current one; without, whoever was creating the value comes too late. */
+  /**
+   * With `lease`, only while that is the current one; without, whoever was creating the value comes too late. A value
+   * that is refused ends nobody's flight.
+   */
   set(write: RegistryWrite, lease?: string): Result<WrittenEntry> {
     if (lease !== undefined && this.#leases.current(write.key, this.#now())?.id !== lease) {
       this.#flights.settle(write.key);
@@ -79,10 +86,17 @@ export class PromptCache extends DurableObject<Bindings> {
     return this.#write(write);
   }
 
-  /** Forgets the value and who creates it; with `version`, that version and nothing else. */
-  forget(key: string, version?: string): void {
-    this.#entries.delete(key, version === undefined ? {} : { ifMatch: [version] }, this.#now());
-    if (version === undefined) this.#flights.release(key);
+  /** Forgets the value and who creates it, if the condition holds. */
+  forget(key: string, condition: Condition = {}): Result<null> {
+    const deleted = this.#entries.delete(key, condition, this.#now());
+    if (!deleted.ok) return deleted;
+    this.#flights.release(key);
+    return ok(null);
+  }
+
+  /** Forgets this version of the value and nothing else: one that is not there any more is no failure. */
+  forgetVersion(key: string, version: string): void {
+    this.#entries.delete(key, { ifMatch: [version] }, this.#now());
   }
 
   // Single flight
@@ -116,10 +130,17 @@ export class PromptCache extends DurableObject<Bindings> {
     return { before, now };
   }
 
-  /** Counts into the usage of its hour. */
-  report(usage: Usage): void {
-    this.#usage.add(usage, usage.hour + KEPT_MS);
-    this.#wakeUp.by(this.#usage.expired.next(this.#now()));
+  /** Counts into the usage of its hour, once for an idempotency key. */
+  report(usage: Usage, once?: Once): Result<null> {
+    const now = this.#now();
+    const counted = this.ctx.storage.transactionSync(() => {
+      const before = this.#answers.before<null>(once, now);
+      if (before !== null) return before;
+      this.#usage.add(usage, usage.hour + KEPT_MS);
+      return this.#answers.keep(once, ok(null), { now });
+    });
+    for (const { expired } of [this.#usage, this.#answers]) this.#wakeUp.by(expired.next(now));
+    return counted;
   }
 
   /** A page of usage by the hour, and the sums of the whole range. */
@@ -135,7 +156,7 @@ export class PromptCache extends DurableObject<Bindings> {
     const now = this.#now();
     this.#entries.sweep(now);
     this.#wakeUp.by(this.#entries.nextSweep(now));
-    for (const { expired } of [this.#leases, this.#prefixes, this.#usage]) {
+    for (const { expired } of [this.#leases, this.#prefixes, this.#usage, this.#answers]) {
       expired.sweep(now);
       this.#wakeUp.by(expired.next(now));
     }
@@ -143,7 +164,8 @@ export class PromptCache extends DurableObject<Bindings> {
 
   #write(write: RegistryWrite): Result<WrittenEntry> {
     const now = this.#now();
-    const written = this.#entries.set({ ...write, refreshOnRead: false, condition: {} }, now);
+    const written = this.#entries.set({ condition: {}, ...write, refreshOnRead: false }, now);
+    if (!written.ok) return written;
     if (write.ttlMs !== null) this.#wakeUp.by(this.#entries.nextSweep(now));
     this.#flights.landed(write.key);
     return written;

@@ -23,6 +23,7 @@ import { Conversations, type ListedThreads, type Resumed } from "./user-memory/c
 import { hitOf } from "./user-memory/hit.ts";
 import { MemoryIndex } from "./user-memory/memory-index.ts";
 import { MemoryTable } from "./user-memory/memory-table.ts";
+import { MemoryVectors } from "./user-memory/memory-vectors.ts";
 import {
   type MemoryChange,
   MemoryWriter,
@@ -72,6 +73,7 @@ export class UserMemory extends DurableObject<Bindings> {
   readonly #conversations: Conversations;
   readonly #messages: ThreadMessages;
   readonly #index: SearchIndex;
+  readonly #vectors: MemoryVectors;
   readonly #search: Search;
   readonly #memoryTable: MemoryTable;
   readonly #memoryIndex: MemoryIndex;
@@ -86,23 +88,33 @@ export class UserMemory extends DurableObject<Bindings> {
     this.#wakeUp = new WakeUp(storage);
     this.#entries = new EntryStore(storage.sql);
     this.#answers = new Answers(storage.sql);
-    this.#index = new SearchIndex(storage.sql);
+    this.#memoryTable = new MemoryTable(storage);
+    const [table, wakeUp] = [this.#memoryTable, this.#wakeUp];
+    this.#vectors = new MemoryVectors({
+      sql: storage.sql,
+      table,
+      wakeUp,
+      vectors: ports.vectors,
+      now: ports.now,
+    });
+    this.#index = new SearchIndex(storage.sql, this.#vectors.store);
     const { records, catalogue, now } = ports;
     const stores = new ThreadStores(storage.sql);
-    const shared = { storage, stores, index: this.#index, wakeUp: this.#wakeUp, now };
-    this.#transactions = new Transactions({ ...shared, answers: this.#answers });
+    const answers = this.#answers;
+    const shared = { storage, stores, answers, index: this.#index, wakeUp: this.#wakeUp, now };
+    this.#transactions = new Transactions(shared);
     this.#conversations = new Conversations({ ...shared, catalogue, transactions: this.#transactions });
     this.#messages = new ThreadMessages({
       ...shared,
       transactions: this.#transactions,
       touched: (id) => this.#conversations.touched(id),
     });
-    this.#search = new Search(storage.sql, this.#index.vectors);
-    this.#memoryTable = new MemoryTable(storage);
-    this.#memoryIndex = new MemoryIndex(this.#index, this.#memoryTable);
-    const memory = { ...shared, records, table: this.#memoryTable, index: this.#memoryIndex };
-    this.#memories = new MemoryWriter({ ...memory, embedder: ports.embedder, answers: this.#answers });
-    this.#reindexer = new Reindexer({ ...memory, writer: this.#memories });
+    this.#search = new Search(storage.sql, this.#vectors.store);
+    this.#memoryIndex = new MemoryIndex(this.#index, table);
+    const memory = { ...shared, records, table, index: this.#memoryIndex };
+    this.#memories = new MemoryWriter({ ...memory, embedder: ports.embedder });
+    const { model } = ports.embedder;
+    this.#reindexer = new Reindexer({ ...memory, vectors: this.#vectors, writer: this.#memories, model });
     void ctx.blockConcurrencyWhile(async () => {
       await this.#wakeUp.load();
       // One that the migrations have begun.
@@ -215,6 +227,10 @@ export class UserMemory extends DurableObject<Bindings> {
     return this.#messages.compactions(id, query);
   }
 
+  deleteCompaction(id: string, compaction: string): Result<null> {
+    return this.#messages.deleteCompaction(id, compaction);
+  }
+
   /** Each body is a message of the conversation as the caller has it, as JSON in UTF-8. */
   validateThread(
     id: string,
@@ -283,9 +299,8 @@ export class UserMemory extends DurableObject<Bindings> {
     );
   }
 
-  reindexState(): Reindex | null {
-    const state = this.#reindexer.state();
-    return state && { ...state, pending: this.#index.freshness().pending };
+  reindexState(): Reindex {
+    return { ...this.#reindexer.state(), pending: this.#index.freshness().pending };
   }
 
   async recall({ threadId, queryVector, asOf, validAt, ...query }: Recall): Promise<Result<RecallAnswer>> {
@@ -345,13 +360,14 @@ export class UserMemory extends DurableObject<Bindings> {
     await this.#conversations.catalogueDue();
     await this.#memories.alarm();
     await this.#reindexer.alarm();
+    await this.#vectors.drain(this.#ports.embedder.model);
     const dues = [
       this.#memories.nextDue(),
       this.#reindexer.nextDue(),
       this.#conversations.nextDue(),
       embedAgain,
       this.#entries.nextSweep(now),
-      this.#answers.nextSweep(),
+      this.#answers.expired.next(now),
     ];
     for (const due of dues) this.#wakeUp.by(due);
   }

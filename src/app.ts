@@ -26,6 +26,7 @@ import { health } from "./routes/health.ts";
 import { memories } from "./routes/memories.ts";
 import { messages } from "./routes/messages.ts";
 import { promptCache } from "./routes/prompt-cache.ts";
+import { reindex } from "./routes/reindex.ts";
 import { threads } from "./routes/threads.ts";
 
 /** The Worker's HTTP surface. `makePorts` is for the tests, which put doubles in the place of what can fail. */
@@ -57,7 +58,8 @@ export function createApp(makePorts: (env: Bindings) => Ports = portsOf): OpenAP
   app.use("/v1/*", authenticate, jsonBody);
   app.use("/v1/users/:user/*", ownUserOnly);
   app.use("/v1/threads/:id/*", ownThreadOnly);
-  for (const routes of [entries, threads, messages, memories, cache, promptCache]) app.route("/", routes);
+  for (const routes of [entries, threads, messages, memories, reindex, cache, promptCache])
+    app.route("/", routes);
 
   app.openAPIRegistry.registerComponent("securitySchemes", "bearer", {
     type: "http",
@@ -93,7 +95,7 @@ function oncePerEnv<T>(make: (env: Bindings) => T): (env: Bindings) => T {
   };
 }
 
-function services(env: Bindings, ports: Ports): Services {
+export function services(env: Bindings, ports: Ports): Services {
   return {
     ...ports,
     corsOrigins: (env.CORS_ORIGINS ?? "")

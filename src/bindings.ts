@@ -1,3 +1,4 @@
+import { D1Jobs, type Jobs } from "./d1/jobs.ts";
 import { D1MemoryRecords, type MemoryRecords } from "./d1/memory-records.ts";
 import { D1ThreadCatalogue, type ThreadCatalogue } from "./d1/thread-catalogue.ts";
 import type { Embedder } from "./embeddings/embedder.ts";
@@ -18,6 +19,7 @@ export type Bindings = Omit<Cloudflare.Env, "CAIRN_SECRET" | "CORS_ORIGINS"> & {
 export type Ports = {
   records: MemoryRecords;
   catalogue: ThreadCatalogue;
+  jobs: Jobs;
   embedder: Embedder;
   /** Those that may have embedded what is stored, before a change of the bindings. */
   formerEmbedders: readonly Embedder[];
@@ -29,6 +31,7 @@ export type Ports = {
 export const portsOf = (env: Bindings): Ports => ({
   records: new D1MemoryRecords(env.DB),
   catalogue: new D1ThreadCatalogue(env.DB),
+  jobs: new D1Jobs(env.DB),
   embedder: env.AI === undefined ? new EmbeddedEmbedder(env.ASSETS) : new WorkersAiEmbedder(env.AI),
   formerEmbedders: env.AI === undefined ? [] : [new EmbeddedEmbedder(env.ASSETS)],
   vectors: env.VECTORIZE === undefined ? null : new VectorizeIndex(env.VECTORIZE),

@@ -1,6 +1,6 @@
-import { createApp } from "./app.ts";
+import { createWorker } from "./worker.ts";
 
 export { PromptCache } from "../durable-objects/prompt-cache.ts";
 export { UserMemory } from "../durable-objects/user-memory.ts";
 
-export default createApp();
+export default createWorker();

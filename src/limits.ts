@@ -5,6 +5,11 @@ export const limits = {
   value: 1024 * 1024,
   message: 8 * 1024 * 1024,
   messagesPerAppend: 1000,
+  /** Characters of a message's role. */
+  role: 64,
+  /** Approvals, and rejections, that come with one conversation. */
+  toolCallIds: 1000,
+  toolCallId: 256,
   operationsPerBatch: 1000,
   /** The values that one batch of entries may ask for. RPC moves 32 MiB. */
   batchBytes: 16 * 1024 * 1024,

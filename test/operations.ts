@@ -21,15 +21,21 @@ export async function operations(): Promise<Operation[]> {
 
 const UNKNOWN = "019a0000-0000-7000-8000-000000000000";
 
-/** The operation's path for this user and thread. */
+/** The operation's path for this user, thread and so on. */
 export function pathOf(
   { path }: Operation,
-  { user, threadId, memoryId = UNKNOWN }: { user: string; threadId: string; memoryId?: string },
+  {
+    user,
+    threadId,
+    memoryId = UNKNOWN,
+    compactionId = UNKNOWN,
+  }: { user: string; threadId: string; memoryId?: string; compactionId?: string },
 ): string {
   return path
     .replace("/threads/{id}", `/threads/${threadId}`)
     .replace("{user}", encodeURIComponent(user))
     .replace("{key}", "some%2Fkey")
     .replace("{seq}", "1")
+    .replace("{compaction}", compactionId)
     .replace("{id}", memoryId);
 }

@@ -1,8 +1,8 @@
 // The Worker under test: the real app and the real objects, over ports that can fail and a clock that can jump.
 import { PromptCache as RealPromptCache } from "../durable-objects/prompt-cache.ts";
 import { UserMemory as RealUserMemory } from "../durable-objects/user-memory.ts";
-import { createApp } from "../src/app.ts";
 import type { Bindings } from "../src/bindings.ts";
+import { createWorker } from "../src/worker.ts";
 import { faultyPorts } from "./doubles/ports.ts";
 
 export class UserMemory extends RealUserMemory {
@@ -17,4 +17,4 @@ export class PromptCache extends RealPromptCache {
   }
 }
 
-export default createApp(faultyPorts);
+export default createWorker(faultyPorts);

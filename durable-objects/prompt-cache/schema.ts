@@ -1,12 +1,16 @@
 import { entrySchema } from "../entry-store.ts";
 import type { Migration } from "../migrate.ts";
+import { answersSchema } from "../user-memory/answers.ts";
 
 export const migrations: readonly Migration[] = [
   { id: 1, description: "cache entries", sql: entrySchema },
   {
     id: 2,
-    description: "leases of single flight, the ledger of warm prefixes, usage by the hour",
+    description:
+      "leases of single flight, the ledger of warm prefixes, usage by the hour, answers of reports",
     sql: `
+      ${answersSchema}
+
       CREATE TABLE leases (
         key TEXT PRIMARY KEY,
         id TEXT NOT NULL,

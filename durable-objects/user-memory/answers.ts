@@ -1,33 +1,40 @@
 import { fail, ok, type Result } from "../../src/errors.ts";
+import { Expired } from "../expired.ts";
 
 /** A write that its caller may send again: the caller's key, and a hash of what it asks for. */
-export type Once = { key: string; request: string };
+export type Once = {
+  key: string;
+  request: string;
+  /** The id of what the answer shows, and is forgotten with. */
+  about?: string;
+};
 
 /** An answer to keep once its write is done, and the memories that it tells of. */
 export type KeptAnswer = { once: Once; answer: unknown; memoryIds: string[] };
 
 /** How long an answer is kept for a caller that asks again. */
 const KEPT_MS = 24 * 60 * 60 * 1000;
-const SWEEP = 1000;
 
 export const answersSchema = `
   CREATE TABLE answers (
     key TEXT PRIMARY KEY,
     request TEXT NOT NULL,
     answer TEXT NOT NULL,
-    memory_id TEXT,
+    about TEXT,
     expires_at INTEGER NOT NULL
   );
   CREATE INDEX answers_by_expiry ON answers (expires_at);
-  CREATE INDEX answers_by_memory ON answers (memory_id) WHERE memory_id IS NOT NULL;
+  CREATE INDEX answers_by_about ON answers (about) WHERE about IS NOT NULL;
 `;
 
 /** The answers of writes that carried an idempotency key, so that the same request is answered alike and done once. */
 export class Answers {
+  readonly expired: Expired;
   readonly #sql: SqlStorage;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
+    this.expired = new Expired(sql, "answers");
   }
 
   /** The answer that this request got before; a conflict if the key was another request's; null if it is new. */
@@ -47,19 +54,13 @@ export class Answers {
 
   /** Keeps a success; a failure may be tried again. To be called in the transaction of the write itself. */
   keep<T>(once: Once | undefined, result: Result<T>, { now }: { now: number }): Result<T> {
-    if (once !== undefined && result.ok) this.keepOf({ once, answer: result.value, memoryIds: [] }, now);
+    if (once !== undefined && result.ok) this.#put(once, result.value, now);
     return result;
   }
 
-  /** Keeps an answer that tells of memories. */
+  /** Keeps an answer that tells of memories. Only a user's object has any. */
   keepOf({ once, answer, memoryIds }: KeptAnswer, now: number): void {
-    this.#sql.exec(
-      "INSERT OR REPLACE INTO answers (key, request, answer, expires_at) VALUES (?, ?, ?, ?)",
-      once.key,
-      once.request,
-      JSON.stringify(answer),
-      now + KEPT_MS,
-    );
+    this.#put(once, answer, now);
     this.#sql.exec(
       "INSERT OR IGNORE INTO answer_memories (memory_id, key) SELECT value, ? FROM json_each(?)",
       once.key,
@@ -82,19 +83,25 @@ export class Answers {
     this.#sql.exec("DELETE FROM answer_memories");
   }
 
-  /** Removes what is no longer kept, a bounded number a call. */
+  /** The same for what an answer is about. */
+  forgetAbout(id: string): void {
+    this.#sql.exec("DELETE FROM answers WHERE about = ?", id);
+  }
+
+  /** Removes what is no longer kept, a bounded number a call, and what it told of memories. */
   sweep(now: number): void {
-    this.#sql.exec(
-      "DELETE FROM answers WHERE key IN (SELECT key FROM answers WHERE expires_at < ? LIMIT ?)",
-      now,
-      SWEEP,
-    );
+    this.expired.sweep(now);
     this.#sql.exec("DELETE FROM answer_memories WHERE key NOT IN (SELECT key FROM answers)");
   }
 
-  /** When to sweep next, or null if nothing is kept. */
-  nextSweep(): number | null {
-    return this.#sql.exec<{ first: number | null }>("SELECT MIN(expires_at) + 1 AS first FROM answers").one()
-      .first;
+  #put({ key, request, about }: Once, answer: unknown, now: number): void {
+    this.#sql.exec(
+      "INSERT OR REPLACE INTO answers (key, request, answer, about, expires_at) VALUES (?, ?, ?, ?, ?)",
+      key,
+      request,
+      JSON.stringify(answer),
+      about ?? null,
+      now + KEPT_MS,
+    );
   }
 }

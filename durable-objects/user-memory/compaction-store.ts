@@ -102,6 +102,12 @@ export class CompactionStore {
     );
   }
 
+  /** Whether there was one to delete. What lies within it is shown again. */
+  delete({ n }: StoredThread, id: string): boolean {
+    const gone = this.#sql.exec("DELETE FROM compactions WHERE thread = ? AND id = ? RETURNING id", n, id);
+    return gone.toArray().length > 0;
+  }
+
   deleteAll({ n }: StoredThread): void {
     this.#sql.exec("DELETE FROM compactions WHERE thread = ?", n);
   }

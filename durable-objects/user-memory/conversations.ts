@@ -4,7 +4,7 @@ import { fail, ok, type Result } from "../../src/errors.ts";
 import type { ThreadOwner } from "../../src/memory/record.ts";
 import type { CreateThreadBody, ForkBody, PatchThreadBody, Thread } from "../../src/schema/thread.ts";
 import type { WakeUp } from "../wake-up.ts";
-import type { Once } from "./answers.ts";
+import type { Answers, Once } from "./answers.ts";
 import { CatalogueWriter } from "./catalogue-writer.ts";
 import type { SearchIndex } from "./search-index.ts";
 import type { StoredThread, ThreadPage } from "./thread-store.ts";
@@ -17,6 +17,7 @@ export type Resumed = { thread: Thread; created: boolean };
 type Parts = {
   storage: DurableObjectStorage;
   stores: ThreadStores;
+  answers: Pick<Answers, "forgetAbout">;
   transactions: Transactions;
   index: SearchIndex;
   catalogue: ThreadCatalogue;
@@ -45,7 +46,7 @@ export class Conversations {
   ): Promise<Result<Thread>> {
     return this.#catalogued(
       id,
-      this.#parts.transactions.run(once, () => {
+      this.#parts.transactions.run(once && { ...once, about: id }, () => {
         this.#noteOwner(owner);
         return ok(this.#changed(this.#stores.threads.create(id, fields, { now: this.#parts.now() })));
       }),
@@ -90,7 +91,8 @@ export class Conversations {
       id,
       this.#with(id, undefined, (thread) => {
         this.#stores.compactions.deleteAll(thread);
-        this.#parts.index.removeRanges(this.#stores.lineage.deleteThread(thread));
+        this.#parts.index.removeRanges(this.#stores.sharing.deleteThread(thread));
+        this.#parts.answers.forgetAbout(id);
         this.#catalogue.changed(id);
         return ok(null);
       }),
@@ -105,7 +107,7 @@ export class Conversations {
   ): Promise<Result<Thread>> {
     return this.#catalogued(
       forkId,
-      this.#with(id, once, (origin) => {
+      this.#with(id, once && { ...once, about: forkId }, (origin) => {
         const { at = this.#lastSeq(origin), ...given } = fields;
         if (at > 0 && this.#stores.lineage.position(origin, at) === null) return missing("body.at");
         const length = this.#stores.lineage.count(origin, at);
@@ -120,7 +122,7 @@ export class Conversations {
           { ...origin, ...given },
           { now: this.#parts.now(), fork: shared },
         );
-        this.#stores.lineage.inheritHidden(fork, origin);
+        this.#stores.sharing.inheritHidden(fork, origin);
         this.#stores.compactions.inherit(fork, origin);
         return ok(this.#changed(fork));
       }),
@@ -186,14 +188,7 @@ export class Conversations {
     );
   }
 
-  #view({
-    n: _n,
-    lastSeq: _lastSeq,
-    parent: _parent,
-    forkSeq: _forkSeq,
-    deleted: _deleted,
-    ...thread
-  }: StoredThread): Thread {
+  #view({ n: _n, lastSeq: _lastSeq, parent: _parent, forkSeq: _forkSeq, ...thread }: StoredThread): Thread {
     const [owner] = this.#parts.storage.sql.exec<{ id: string }>("SELECT id FROM owner").toArray();
     return { ...thread, ...(owner && { userId: owner.id }) };
   }

@@ -1,51 +1,64 @@
 import type { MessageStore } from "./message-store.ts";
-import { LAST_SEQ, positionOf, type PositionRange, seqOf, threadNumberOf } from "./position.ts";
-import type { StoredThread, ThreadStore } from "./thread-store.ts";
+import { LAST_SEQ, positionOf, seqOf } from "./position.ts";
+import type { StoredThread } from "./thread-store.ts";
 
 /** A stretch of a thread's messages that one thread owns: seqs from one to the other, both included. */
 export type Segment = { n: number; from: number; to: number };
+/** Seqs from one to the other, both included. */
+export type SeqRange = readonly [from: number, to: number];
+
+/**
+ * The thread ?1, of which messages up to seq ?3 are shared, and those before it that share messages from seq ?2 on,
+ * each with the last seq shared of it. One statement for a whole chain of forks, and read lazily: who needs the last
+ * messages reads the last links.
+ */
+export const CHAIN = `
+  WITH RECURSIVE chain (n, parent, fork_seq, last) AS (
+    SELECT n, parent, fork_seq, ?3 FROM threads WHERE n = ?1
+    UNION ALL
+    -- Never more than the threads between share: a fork of a thread that was emptied shares nothing.
+    SELECT threads.n, threads.parent, threads.fork_seq, MIN(last, chain.fork_seq)
+    FROM chain CROSS JOIN threads ON threads.n = chain.parent WHERE MIN(last, chain.fork_seq) >= ?2
+  )`;
 
 /**
  * Which messages a thread has. A fork owns what was appended to it and shares what came before with the thread
- * that owns that (`parent`): no message is copied, and seqs go on from the fork. Owns the SQL of `hidden_messages`,
- * which are shared messages that were deleted from some of the threads that share them; from all, and they are gone.
+ * that owns that (`parent`): no message is copied, and seqs go on from the fork. What of it is hidden, and goes, is
+ * for sharing.ts.
  */
 export class Lineage {
   readonly #sql: SqlStorage;
-  readonly #threads: ThreadStore;
   readonly #messages: MessageStore;
 
-  constructor(sql: SqlStorage, threads: ThreadStore, messages: MessageStore) {
+  constructor(sql: SqlStorage, messages: MessageStore) {
     this.#sql = sql;
-    this.#threads = threads;
     this.#messages = messages;
   }
 
-  /** The thread's stretches, in the order of the conversation. */
-  segments(thread: StoredThread): Segment[] {
-    const segments: Segment[] = [];
-    let to = LAST_SEQ;
-    for (let owner: StoredThread | null = thread; owner !== null; owner = this.#parent(owner)) {
-      if (owner.forkSeq < to) segments.unshift({ n: owner.n, from: owner.forkSeq + 1, to });
-      // Never more than the threads between share: a fork of a thread that was emptied shares nothing.
-      to = Math.min(to, owner.forkSeq);
-    }
-    return segments;
-  }
-
-  hidden({ n }: StoredThread): Set<number> {
-    const rows = this.#sql
-      .exec<{ seq: number }>("SELECT seq FROM hidden_messages WHERE thread = ?", n)
-      .toArray();
-    return new Set(rows.map(({ seq }) => seq));
+  /** The thread's stretches from the last one back to the one that holds the seq `from`, as they are asked for. */
+  *segments({ n, parent, forkSeq }: StoredThread, from = 1): Generator<Segment, void> {
+    // Most threads are no forks, and most reads of a fork end in what is its own: neither asks anything.
+    yield { n, from: forkSeq + 1, to: LAST_SEQ };
+    if (parent === null || forkSeq < from) return;
+    yield* this.#sql.exec<Segment>(
+      `${CHAIN} SELECT n, fork_seq + 1 AS "from", last AS "to" FROM chain WHERE fork_seq < last`,
+      parent,
+      from,
+      forkSeq,
+    );
   }
 
   /** The position of the thread's message with this seq, or null if it has none. */
   position(thread: StoredThread, seq: number): number | null {
-    const owner = this.segments(thread).find(({ from, to }) => seq >= from && seq <= to);
-    if (owner === undefined) return null;
-    const position = positionOf(owner.n, seq);
+    const owner = this.#ownerOf(thread, seq);
+    if (owner === null) return null;
+    const position = positionOf(owner, seq);
     return this.shows(thread, position) && this.#messages.has(position) ? position : null;
+  }
+
+  /** Whether anything is hidden in the thread: to look at each message for it doubles what a page costs. */
+  hidesAny({ n }: StoredThread): boolean {
+    return this.#sql.exec("SELECT 1 FROM hidden_messages WHERE thread = ? LIMIT 1", n).toArray().length > 0;
   }
 
   /** Whether the thread shows the message at this position, given that it is there. */
@@ -57,108 +70,42 @@ export class Lineage {
     );
   }
 
-  /** How many messages the thread has up to and with a seq. */
+  /** How many messages the thread has up to and with a seq. Counts on the side of it where there are fewer. */
   count(thread: StoredThread, upTo: number): number {
-    const hidden = [...this.hidden(thread)].filter((seq) => seq <= upTo).length;
-    const all = this.segments(thread)
-      .filter(({ from }) => from <= upTo)
-      .map(({ n, from, to }) =>
-        this.#messages.count([positionOf(n, from), positionOf(n, Math.min(to, upTo))]),
-      );
-    return all.reduce((sum, count) => sum + count, 0) - hidden;
+    return upTo < thread.lastSeq / 2
+      ? this.#countIn(thread, [1, upTo])
+      : thread.length - this.#countIn(thread, [upTo + 1, thread.lastSeq]);
   }
 
   /** The number of the thread that owns the message at this seq: the parent of a fork made there. */
   owner(thread: StoredThread, seq: number): number {
-    return this.segments(thread).find(({ from, to }) => seq >= from && seq <= to)?.n ?? thread.n;
+    return this.#ownerOf(thread, seq) ?? thread.n;
   }
 
-  /** Lets a fork begin with what its origin has hidden. */
-  inheritHidden(fork: StoredThread, origin: StoredThread): void {
-    this.#sql.exec(
-      "INSERT INTO hidden_messages (thread, seq) SELECT ?, seq FROM hidden_messages WHERE thread = ? AND seq <= ?",
-      fork.n,
-      origin.n,
-      fork.forkSeq,
-    );
-  }
-
-  /** Takes a message out of one thread. Answers the positions that are gone for all. */
-  deleteMessage(thread: StoredThread, position: number): PositionRange[] {
-    const seq = seqOf(position);
-    const own = threadNumberOf(position) === thread.n;
-    if (own && !this.#threads.children(thread.n).some(({ forkSeq }) => forkSeq >= seq)) {
-      this.#messages.delete([position, position]);
-      return [[position, position]];
-    }
-    this.#sql.exec("INSERT INTO hidden_messages (thread, seq) VALUES (?, ?)", thread.n, seq);
-    return this.#releaseUnseen([{ n: threadNumberOf(position), seq }]);
-  }
-
-  /** Takes a thread away, except for what its forks share. Answers the positions that are gone for all. */
-  deleteThread(thread: StoredThread): PositionRange[] {
-    this.#sql.exec("DELETE FROM hidden_messages WHERE thread = ?", thread.n);
-    this.#threads.markDeleted(thread.n);
-    const collected = this.#collect(thread);
-    return [...collected, ...this.#releaseUnseen(this.#hiddenAnywhere())];
-  }
-
-  /** A live thread that has the message at this position, or null. */
-  holder(position: number): StoredThread | null {
-    const seq = seqOf(position);
-    const candidates = [this.#threads.byNumber(threadNumberOf(position))];
-    for (const thread of candidates) {
-      if (thread === null) continue;
-      if (!thread.deleted && this.shows(thread, position)) return thread;
-      candidates.push(...this.#threads.children(thread.n).filter(({ forkSeq }) => forkSeq >= seq));
-    }
+  #ownerOf(thread: StoredThread, seq: number): number | null {
+    for (const { n, from, to } of this.segments(thread, seq)) if (seq >= from && seq <= to) return n;
     return null;
   }
 
-  /** Messages that are hidden in some thread, by their owner. */
-  #hiddenAnywhere(): { n: number; seq: number }[] {
-    const rows = this.#sql
-      .exec<{ thread: number; seq: number }>("SELECT thread, seq FROM hidden_messages")
-      .toArray();
-    return rows.flatMap(({ thread, seq }) => {
-      const hiding = this.#threads.byNumber(thread);
-      return hiding === null ? [] : [{ n: this.owner(hiding, seq), seq }];
-    });
+  #countIn(thread: StoredThread, [first, last]: SeqRange): number {
+    if (first > last) return 0;
+    let count = -this.#countHidden(thread, [first, last]);
+    for (const { n, from, to } of this.segments(thread, first))
+      count += this.#messages.count([
+        positionOf(n, Math.max(from, first)),
+        positionOf(n, Math.min(to, last)),
+      ]);
+    return count;
   }
 
-  /** Removes the messages among these that no thread shows any more, and what was noted of their being hidden. */
-  #releaseUnseen(messages: readonly { n: number; seq: number }[]): PositionRange[] {
-    const unseen = messages.filter(({ n, seq }) => this.holder(positionOf(n, seq)) === null);
-    return unseen.map(({ n, seq }): PositionRange => {
-      const position = positionOf(n, seq);
-      this.#messages.delete([position, position]);
-      const family = [n];
-      for (const member of family) {
-        this.#sql.exec("DELETE FROM hidden_messages WHERE thread = ? AND seq = ?", member, seq);
-        family.push(
-          ...this.#threads
-            .children(member)
-            .filter(({ forkSeq }) => forkSeq >= seq)
-            .map((child) => child.n),
-        );
-      }
-      return [position, position];
-    });
-  }
-
-  /** Removes what nobody shares of a deleted thread, and then of the deleted threads before it. */
-  #collect(thread: StoredThread): PositionRange[] {
-    if (this.#threads.byNumber(thread.n)?.deleted !== true) return [];
-    const shared = Math.max(0, ...this.#threads.children(thread.n).map(({ forkSeq }) => forkSeq));
-    const gone: PositionRange = [positionOf(thread.n, shared + 1), positionOf(thread.n, LAST_SEQ)];
-    this.#messages.delete(gone);
-    if (this.#threads.children(thread.n).length > 0) return [gone];
-    this.#threads.remove(thread.n);
-    const parent = this.#parent(thread);
-    return parent === null ? [gone] : [gone, ...this.#collect(parent)];
-  }
-
-  #parent({ parent }: StoredThread): StoredThread | null {
-    return parent === null ? null : this.#threads.byNumber(parent);
+  #countHidden({ n }: StoredThread, [first, last]: SeqRange): number {
+    return this.#sql
+      .exec<{ n: number }>(
+        "SELECT COUNT(*) AS n FROM hidden_messages WHERE thread = ? AND seq BETWEEN ? AND ?",
+        n,
+        first,
+        last,
+      )
+      .one().n;
   }
 }

@@ -43,11 +43,10 @@ export class MemoryTable {
     return this.#rows(and(eq(memories.externalId, externalId), isNull(memories.correctedAt)));
   }
 
-  /** Whose memories these are; null while there are none. */
+  /** Whose memories these are or were; null while there never was one. */
   owner(): Owner | null {
-    return (
-      this.#db.select({ hash: memories.userHash, id: memories.userId }).from(memories).limit(1).get() ?? null
-    );
+    const { owner } = this.#sql.exec<{ owner: string | null }>("SELECT owner FROM memory_clock").one();
+    return owner === null ? null : (JSON.parse(owner) as Owner);
   }
 
   has(id: string): boolean {
@@ -72,7 +71,11 @@ export class MemoryTable {
     const owner = { hash: first.userHash, id: first.userId };
     for (const piece of rowPieces(rows)) this.#db.run(upsertRows(piece, owner, sql`TRUE`));
     const last = Math.max(...rows.map(({ version }) => version));
-    this.#sql.exec("UPDATE memory_clock SET last_version = MAX(last_version, ?)", last);
+    this.#sql.exec(
+      "UPDATE memory_clock SET last_version = MAX(last_version, ?), owner = ?",
+      last,
+      JSON.stringify(owner),
+    );
   }
 
   /** Removes memories with their history, and answers the numbers of the versions that are gone. */

@@ -1,4 +1,4 @@
-import { type PositionRange, seqOf } from "./position.ts";
+import { type PositionRange, seqOf, SLOTS } from "./position.ts";
 
 /** `body` is the message as JSON in UTF-8. */
 export type StoredMessage = { seq: number; body: Uint8Array; createdAt: number };
@@ -7,6 +7,9 @@ type Row = { position: number; body: ArrayBuffer; created_at: number };
 
 /** Bytes of a message that one row holds; a row of SQLite takes 2 MB. */
 const PIECE = 1024 * 1024;
+
+const NOT_HIDDEN = `
+  AND NOT EXISTS (SELECT 1 FROM hidden_messages WHERE thread = ? AND seq = messages.position % ${SLOTS})`;
 
 /** Messages by their position. Owns the SQL of `messages` and `message_pieces`. */
 export class MessageStore {
@@ -33,13 +36,20 @@ export class MessageStore {
       );
   }
 
-  /** The messages of a range, one after another as they are asked for. */
-  *read([from, to]: PositionRange, order: "newest" | "oldest"): Generator<StoredMessage> {
+  /**
+   * The messages of a range, one after another as they are asked for, but for those that are hidden in a thread (null: no
+   * need to look). Each is looked up by itself, so that a page does not cost what is hidden elsewhere.
+   */
+  *read(
+    [from, to]: PositionRange,
+    { order, hiddenIn }: { order: "newest" | "oldest"; hiddenIn: number | null },
+  ): Generator<StoredMessage> {
     const rows = this.#sql.exec<Row>(
       `SELECT position, body, created_at FROM messages WHERE position BETWEEN ? AND ?
-       ORDER BY position ${order === "newest" ? "DESC" : "ASC"}`,
+         ${hiddenIn === null ? "" : NOT_HIDDEN} ORDER BY position ${order === "newest" ? "DESC" : "ASC"}`,
       from,
       to,
+      ...(hiddenIn === null ? [] : [hiddenIn]),
     );
     for (const row of rows)
       yield { seq: seqOf(row.position), body: this.#whole(row), createdAt: row.created_at };

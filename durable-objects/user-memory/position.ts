@@ -3,7 +3,7 @@
  * a thread is one range. Room for 4 million threads of 2 billion messages each within the 2^53 that JSON and
  * JavaScript count exactly.
  */
-const SLOTS = 2 ** 31;
+export const SLOTS = 2 ** 31;
 
 /** The least position of any message; the numbers below are free for other documents of the search index. */
 export const FIRST_POSITION = SLOTS;

@@ -4,6 +4,7 @@ import type { UserHash } from "../../src/ids.ts";
 import type { Reindex } from "../../src/schema/reindex.ts";
 import type { MemoryIndex } from "./memory-index.ts";
 import type { MemoryTable, VersionKey } from "./memory-table.ts";
+import type { MemoryVectors } from "./memory-vectors.ts";
 import type { MemoryWriter } from "./memory-writer.ts";
 
 type Parts = {
@@ -11,7 +12,10 @@ type Parts = {
   table: MemoryTable;
   index: MemoryIndex;
   records: MemoryRecords;
+  vectors: MemoryVectors;
   writer: MemoryWriter;
+  /** The model whose vectors the large index is to hold. */
+  model: string;
   now: () => number;
 };
 type Row = {
@@ -30,7 +34,7 @@ const STEPS = 10;
 const RETRY_MS = 30_000;
 
 /**
- * Rebuilds the object's rows and index of memories from D1, slice by slice between the writes, while recall goes on.
+ * Rebuilds the object's rows and index of memories from D1, and the large index from these, slice by slice between the writes, while recall goes on.
  * Owns the SQL of `reindex`, where it is at: an eviction costs it a slice.
  */
 export class Reindexer {
@@ -48,10 +52,10 @@ export class Reindexer {
     sql.exec("INSERT INTO reindex (owner, started_at, due_at) VALUES (?, ?, ?)", owner, now, now);
   }
 
-  /** How far the last one is; null if there never was one. */
-  state(): Omit<Reindex, "pending"> | null {
+  /** How far the last one is. */
+  state(): Omit<Reindex, "pending"> {
     const row = this.#row();
-    if (row === null) return null;
+    if (row === null) return { status: "none", versions: 0 };
     return {
       status: row.finished_at === null ? "running" : "done",
       versions: row.done,
@@ -103,7 +107,7 @@ export class Reindexer {
 
   /** Makes what is here between two versions what D1 has there. */
   #apply(rows: readonly MemoryRow[], after: VersionKey, upTo: VersionKey | null): void {
-    const { table, index, writer } = this.#parts;
+    const { table, index, vectors, writer, model } = this.#parts;
     // What was forgotten while D1 answered is still in its answer.
     const there = rows.filter(({ id }) => !writer.isLeaving(id));
     index.remove(
@@ -115,6 +119,10 @@ export class Reindexer {
     );
     table.put(there);
     for (const row of there) index.rebuild(row);
+    vectors.putAgain(
+      model,
+      there.map(({ version }) => version),
+    );
     if (upTo === null) index.removeOrphans();
   }
 

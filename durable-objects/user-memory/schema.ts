@@ -1,6 +1,7 @@
 import { entrySchema } from "../entry-store.ts";
 import type { Migration } from "../migrate.ts";
 import { answersSchema } from "./answers.ts";
+import { vectorOutboxSchema } from "./vector-outbox-rows.ts";
 
 /**
  * The tables of a user's object. `position` places a message among all of the user's messages (see
@@ -33,7 +34,7 @@ export const migrations: readonly Migration[] = [
       );
       CREATE INDEX threads_by_update ON threads (updated_at DESC, n) WHERE deleted = 0;
       CREATE INDEX threads_by_agent ON threads (agent, updated_at DESC, n) WHERE deleted = 0;
-      CREATE INDEX threads_by_parent ON threads (parent) WHERE parent IS NOT NULL;
+      CREATE INDEX threads_by_parent ON threads (parent, fork_seq) WHERE parent IS NOT NULL;
       CREATE TABLE catalogue_changes (
         thread_id TEXT PRIMARY KEY,
         due_at INTEGER NOT NULL,
@@ -54,8 +55,10 @@ export const migrations: readonly Migration[] = [
       CREATE TABLE hidden_messages (
         thread INTEGER NOT NULL,
         seq INTEGER NOT NULL,
+        position INTEGER NOT NULL,
         PRIMARY KEY (thread, seq)
       ) WITHOUT ROWID;
+      CREATE INDEX hidden_by_position ON hidden_messages (position);
       CREATE TABLE compactions (
         thread INTEGER NOT NULL,
         id TEXT NOT NULL,
@@ -65,6 +68,8 @@ export const migrations: readonly Migration[] = [
         created_at INTEGER NOT NULL,
         PRIMARY KEY (thread, id)
       ) WITHOUT ROWID;
+      -- Holds all but the summary, which may be 1 MiB: what is shown is chosen, and a page is found, without reading any.
+      CREATE INDEX compactions_by_range ON compactions (thread, from_seq, id, to_seq, created_at);
 
       ${entrySchema}
       ${answersSchema}
@@ -160,7 +165,9 @@ export const migrations: readonly Migration[] = [
       CREATE INDEX memories_by_external_id ON memories (external_id) WHERE external_id IS NOT NULL;
       CREATE INDEX memories_by_expiry ON memories (expires_at)
         WHERE expires_at IS NOT NULL AND corrected_at IS NULL AND superseded_at IS NULL;
-      CREATE TABLE memory_clock (last_version INTEGER NOT NULL, last_write INTEGER NOT NULL);
+      CREATE INDEX memories_guarded ON memories (version) WHERE (corrected_at IS NOT NULL OR superseded_at IS NOT NULL
+        OR valid_to IS NOT NULL OR expires_at IS NOT NULL OR status <> 'active' OR valid_from > recorded_at);
+      CREATE TABLE memory_clock (owner TEXT, last_version INTEGER NOT NULL, last_write INTEGER NOT NULL);
       INSERT INTO memory_clock (last_version, last_write) SELECT last, 0 FROM memory_documents;
       DROP TABLE memory_documents;
 
@@ -194,10 +201,8 @@ export const migrations: readonly Migration[] = [
         key TEXT NOT NULL,
         PRIMARY KEY (memory_id, key)
       ) WITHOUT ROWID;
-      INSERT INTO answer_memories (memory_id, key) SELECT memory_id, key FROM answers WHERE memory_id IS NOT NULL;
-      DROP INDEX answers_by_memory;
-      ALTER TABLE answers DROP COLUMN memory_id;
 
+      ${vectorOutboxSchema}
       CREATE TABLE index_state (model TEXT);
       INSERT INTO index_state (model) VALUES (NULL);
       CREATE TABLE reindex (

@@ -1,7 +1,7 @@
 import type { Embedder, Vector } from "../../src/embeddings/embedder.ts";
 import type { RecallKind } from "../../src/schema/recall.ts";
 import type { PositionRange } from "./position.ts";
-import { VectorStore } from "./vector-store.ts";
+import type { VectorStore } from "./vector-store.ts";
 
 /**
  * What can be found: `text` is what is embedded of it, `words` what it is found by besides (the text unless given),
@@ -29,9 +29,9 @@ export class SearchIndex {
   /** The model that all documents have, or wait for, a vector of; undefined while that has not been read. */
   #model: string | null | undefined;
 
-  constructor(sql: SqlStorage) {
+  constructor(sql: SqlStorage, vectors: VectorStore) {
     this.#sql = sql;
-    this.vectors = new VectorStore(sql);
+    this.vectors = vectors;
   }
 
   /** Puts a document that is new. Its vector comes by `attach`. */
@@ -83,8 +83,9 @@ export class SearchIndex {
       .exec<{ n: number }>("DELETE FROM documents WHERE n BETWEEN ? AND ? RETURNING n", from, to)
       .toArray();
     if (gone.length === 0) return;
-    this.#removed(gone.map(({ n }) => n));
-    for (const table of ["words", "vectors", "unembedded"])
+    this.#removed(gone.length);
+    this.vectors.removeRange(from, to);
+    for (const table of ["words", "unembedded"])
       this.#sql.exec(`DELETE FROM ${table} WHERE rowid BETWEEN ? AND ?`, from, to);
   }
 
@@ -101,8 +102,9 @@ export class SearchIndex {
       )
       .toArray();
     if (gone.length === 0) return;
-    this.#removed(gone.map(({ n }) => n));
-    for (const table of ["words", "vectors", "unembedded"])
+    this.#removed(gone.length);
+    this.vectors.removeAll(numbers);
+    for (const table of ["words", "unembedded"])
       this.#sql.exec(`DELETE FROM ${table} WHERE rowid IN (SELECT value FROM json_each(?))`, wanted);
   }
 
@@ -173,9 +175,8 @@ export class SearchIndex {
     this.#count = null;
   }
 
-  #removed(numbers: readonly number[]): void {
-    this.#changes += numbers.length;
-    if (this.#count !== null) this.#count -= numbers.length;
-    this.vectors.removed(numbers);
+  #removed(documents: number): void {
+    this.#changes += documents;
+    if (this.#count !== null) this.#count -= documents;
   }
 }

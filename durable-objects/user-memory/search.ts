@@ -33,6 +33,10 @@ type Space = { table: VectorTable; vector: Float32Array };
 /** How many documents each arm brings into the fusion. */
 const CANDIDATES = 200;
 
+/** Versions that may be hidden at some time; all others are true since they were recorded, for good. */
+export const GUARDED = `(corrected_at IS NOT NULL OR superseded_at IS NOT NULL OR valid_to IS NOT NULL
+  OR expires_at IS NOT NULL OR status <> 'active' OR valid_from > recorded_at)`;
+
 const dialect = new SQLiteSyncDialect();
 
 /** Searches the index: each arm finds candidates, and their scores are fused. Reads only. */
@@ -120,22 +124,14 @@ export class Search {
       query.kinds !== undefined ||
       query.filter !== undefined ||
       query.ranges !== undefined ||
-      query.moment.asOf !== undefined;
+      query.moment.asOf !== undefined ||
+      query.moment.validAt !== undefined;
     if (narrow) {
       const allowed = this.#all(meant);
-      return [...table.scores(vector, (n) => allowed.has(n))]
-        .toSorted((a, b) => b.score - a.score)
-        .slice(0, CANDIDATES);
+      return table.nearest(vector, CANDIDATES, (n) => allowed.has(n));
     }
-    // Most documents are meant: look at the best, and go on while too many of them were not.
-    const scored = [...table.scores(vector, () => true)].toSorted((a, b) => b.score - a.score);
-    const nearest: Candidate[] = [];
-    for (let i = 0; i < scored.length && nearest.length < CANDIDATES; i += CANDIDATES) {
-      const slice = scored.slice(i, i + CANDIDATES);
-      const allowed = this.#among(slice, meant);
-      nearest.push(...slice.filter(({ n }) => allowed.has(n)));
-    }
-    return nearest.slice(0, CANDIDATES);
+    const hidden = this.#hidden(query.moment);
+    return table.nearest(vector, CANDIDATES, (n) => !hidden.has(n));
   }
 
   #newest(k: number, meant: Condition): Fused[] {
@@ -157,14 +153,15 @@ export class Search {
     return new Set([...rows].map(({ n }) => n));
   }
 
-  #among(candidates: readonly Candidate[], meant: Condition): Set<number> {
-    const numbers = JSON.stringify(candidates.map(({ n }) => n));
+  /** Versions that are not to be found now: a few of all, and the index `memories_guarded` has them. */
+  #hidden(moment: Moment): Set<number> {
+    const { sql, bindings } = compiled(visibleAt(moment));
     const rows = this.#sql.exec<{ n: number }>(
-      `SELECT n FROM documents WHERE n IN (SELECT value FROM json_each(?)) AND ${meant.sql}`,
-      numbers,
-      ...meant.bindings,
+      `SELECT version AS n FROM memories INDEXED BY memories_guarded
+       WHERE ${GUARDED} AND NOT (${sql} AND status = 'active')`,
+      ...bindings,
     );
-    return new Set([...rows].map(({ n }) => n));
+    return new Set(Array.from(rows, ({ n }) => n));
   }
 
   #document(n: number): Document | null {

@@ -77,7 +77,7 @@ export class ThreadMessages {
     return this.#with(id, undefined, (thread) => {
       const position = this.#stores.lineage.position(thread, seq);
       if (position === null) return fail("not_found");
-      this.#parts.index.removeRanges(this.#stores.lineage.deleteMessage(thread, position));
+      this.#parts.index.removeRanges(this.#stores.sharing.deleteMessage(thread, position));
       this.#stores.threads.shorten(thread, this.#parts.now());
       this.#parts.touched(id);
       return ok(null);
@@ -104,6 +104,13 @@ export class ThreadMessages {
     return thread === null ? fail("not_found") : ok(this.#stores.compactions.list(thread, query));
   }
 
+  /** Takes a summary away, and shows again what it stood for. */
+  deleteCompaction(id: string, compaction: string): Result<null> {
+    return this.#with(id, undefined, (thread) =>
+      this.#stores.compactions.delete(thread, compaction) ? ok(null) : fail("not_found"),
+    );
+  }
+
   /** Whether the whole conversation as a caller has it continues the stored one. */
   validate(id: string, bodies: readonly Uint8Array[], options: ContinuationOptions): Result<Continuation> {
     const thread = this.#stores.threads.get(id);
@@ -115,14 +122,15 @@ export class ThreadMessages {
     const thread = this.#stores.threads.get(id);
     return thread === null
       ? null
-      : this.#stores.lineage
-          .segments(thread)
-          .map(({ n, from, to }) => [positionOf(n, from), positionOf(n, to)]);
+      : Array.from(this.#stores.lineage.segments(thread), ({ n, from, to }) => [
+          positionOf(n, from),
+          positionOf(n, to),
+        ]);
   }
 
   /** The id of the thread to show a found message in: the one that was searched, or any that has it. */
   threadOf(position: number, searched?: string): string | null {
-    if (searched === undefined) return this.#stores.lineage.holder(position)?.id ?? null;
+    if (searched === undefined) return this.#stores.sharing.holder(position);
     const thread = this.#stores.threads.get(searched);
     return thread !== null && this.#stores.lineage.shows(thread, position) ? thread.id : null;
   }

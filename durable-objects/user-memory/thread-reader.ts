@@ -4,12 +4,13 @@ import type { Message } from "../../src/schema/thread.ts";
 import type { CompactionRange, CompactionStore } from "./compaction-store.ts";
 import type { Lineage } from "./lineage.ts";
 import type { MessageStore, StoredMessage } from "./message-store.ts";
-import { positionOf } from "./position.ts";
+import { LAST_SEQ, positionOf } from "./position.ts";
+import { type Order, type Span, spans } from "./spans.ts";
 import type { StoredThread } from "./thread-store.ts";
 
 export type MessagesQuery = {
   /** `newest`: the last ones before `from`; `oldest`: the first ones after it. */
-  order: "newest" | "oldest";
+  order: Order;
   from?: number;
   limit: number;
   /** `compacted`: summaries in the place of what they stand for. */
@@ -20,9 +21,6 @@ export type MessagesQuery = {
 /** A message of a page; `compaction` if it is a summary. */
 export type ReadMessage = StoredMessage & { compaction?: { id: string; from: number; to: number } };
 export type MessagePage = { items: ReadMessage[]; more: boolean };
-
-/** A stretch that one thread owns, or a summary that stands for one. */
-type Span = { n: number; from: number; to: number } | CompactionRange;
 
 /** Reads the messages of a thread, wherever they lie. */
 export class ThreadReader {
@@ -41,20 +39,14 @@ export class ThreadReader {
     thread: StoredThread,
     { order, from, view }: Pick<MessagesQuery, "order" | "from" | "view">,
   ): Generator<ReadMessage> {
-    const hidden = this.#lineage.hidden(thread);
-    const newest = order === "newest";
-    const [above, below] = newest ? [0, from ?? Infinity] : [from ?? 0, Infinity];
-    const spans = this.#spans(thread, view);
-    for (const span of newest ? spans.toReversed() : spans) {
-      if ("id" in span) {
-        if (span.to > above && span.to < below) yield this.#summary(thread, span);
-        continue;
-      }
-      const first = Math.max(span.from, above + 1);
-      const last = Math.min(span.to, below - 1);
-      if (first > last) continue;
-      for (const message of this.#messages.read([positionOf(span.n, first), positionOf(span.n, last)], order))
-        if (!hidden.has(message.seq)) yield message;
+    const hiddenIn = this.#lineage.hidesAny(thread) ? thread.n : null;
+    for (const span of this.#spans(thread, { order, from, view })) {
+      if ("id" in span) yield this.#summary(thread, span);
+      else
+        yield* this.#messages.read([positionOf(span.n, span.from), positionOf(span.n, span.to)], {
+          order,
+          hiddenIn,
+        });
     }
   }
 
@@ -83,17 +75,18 @@ export class ThreadReader {
     return { seq: to, body: this.#compactions.summary(thread, id), createdAt, compaction: { id, from, to } };
   }
 
-  /** The thread's stretches, cut where a summary stands for a part of them. */
-  #spans(thread: StoredThread, view: "raw" | "compacted"): Span[] {
-    const segments = this.#lineage.segments(thread);
-    if (view === "raw") return segments;
-    const spans: Span[] = [];
-    let next = 1;
-    for (const compaction of this.#compactions.shown(thread)) {
-      spans.push(...clipped(segments, next, compaction.from - 1), compaction);
-      next = compaction.to + 1;
-    }
-    return [...spans, ...clipped(segments, next, Infinity)];
+  #spans(
+    thread: StoredThread,
+    { order, from, view }: Pick<MessagesQuery, "order" | "from" | "view">,
+  ): Iterable<Span> {
+    const newest = order === "newest";
+    const summaries = view === "raw" ? [] : this.#compactions.shown(thread);
+    const first = newest ? 1 : (from ?? 0) + 1;
+    const last = newest ? (from ?? LAST_SEQ + 1) - 1 : LAST_SEQ;
+    const segments = this.#lineage.segments(thread, first);
+    return newest
+      ? spans(segments, summaries.toReversed(), { order, within: [first, last] })
+      : spans([...segments].toReversed(), summaries, { order, within: [first, last] });
   }
 }
 
@@ -102,12 +95,3 @@ const inOrder = (items: ReadMessage[], order: "newest" | "oldest"): ReadMessage[
 
 export const parsed = ({ body }: StoredMessage): Message =>
   JSON.parse(new TextDecoder().decode(body)) as Message;
-
-const clipped = (
-  segments: readonly { n: number; from: number; to: number }[],
-  from: number,
-  to: number,
-): Span[] =>
-  segments
-    .map((one) => ({ n: one.n, from: Math.max(one.from, from), to: Math.min(one.to, to) }))
-    .filter((one) => one.from <= one.to);

@@ -7,8 +7,6 @@ export type StoredThread = Omit<Thread, "userId"> & {
   /** The number of the thread that owns the messages up to and with `forkSeq`; null if all are its own. */
   parent: number | null;
   forkSeq: number;
-  /** Gone for everybody, and kept only for the messages that its forks share. */
-  deleted: boolean;
 };
 export type ThreadOrder = "updated" | "created";
 /** `after`: the last thread's time of the order, and its number. */
@@ -20,6 +18,8 @@ export type ThreadPage = {
 };
 /** What a fork begins with. */
 export type Fork = { parent: number; forkSeq: number; forkedFrom: string; length: number };
+
+const DEFAULT_TITLE = "New conversation";
 
 type Row = {
   n: number;
@@ -34,12 +34,14 @@ type Row = {
   parent: number | null;
   fork_seq: number;
   forked_from: string | null;
-  deleted: number;
   created_at: number;
   updated_at: number;
 };
 
-/** The rows of conversations. Owns the SQL of `threads`; what is in them is for message-store and lineage. */
+/**
+ * The rows of conversations. Owns the SQL of `threads` but for how they descend from each other and end, which is for
+ * lineage and sharing; what is in them is for message-store. A thread that is `deleted` is there for its forks only.
+ */
 export class ThreadStore {
   readonly #sql: SqlStorage;
 
@@ -55,7 +57,7 @@ export class ThreadStore {
             created_at, updated_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?8, ?10, ?11, ?11) RETURNING *`,
         id,
-        fields.title ?? "New conversation",
+        fields.title ?? DEFAULT_TITLE,
         fields.agent ?? null,
         fields.resourceSlug ?? null,
         fields.recordId ?? null,
@@ -72,11 +74,6 @@ export class ThreadStore {
 
   get(id: string): StoredThread | null {
     return this.#one("id = ? AND deleted = 0", id);
-  }
-
-  /** A thread by its number, deleted or not. */
-  byNumber(n: number): StoredThread | null {
-    return this.#one("n = ?", n);
   }
 
   /** The thread of this agent that was updated last (null: of no agent). */
@@ -116,7 +113,8 @@ export class ThreadStore {
     } as const;
     const changes: [string, string | null][] = Object.entries(columns).flatMap(([field, column]) => {
       const value = fields[field as keyof typeof columns];
-      return value === undefined ? [] : [[column, value]];
+      if (value === undefined) return [];
+      return [[column, field === "title" ? (value ?? DEFAULT_TITLE) : value]];
     });
     if (fields.metadata !== undefined)
       changes.push(["metadata", fields.metadata === null ? null : JSON.stringify(fields.metadata)]);
@@ -155,19 +153,6 @@ export class ThreadStore {
     );
   }
 
-  /** The forks that share messages with a thread, deleted ones included. */
-  children(n: number): StoredThread[] {
-    return this.#sql.exec<Row>("SELECT * FROM threads WHERE parent = ?", n).toArray().map(threadOf);
-  }
-
-  markDeleted(n: number): void {
-    this.#sql.exec("UPDATE threads SET deleted = 1 WHERE n = ?", n);
-  }
-
-  remove(n: number): void {
-    this.#sql.exec("DELETE FROM threads WHERE n = ?", n);
-  }
-
   #one(where: string, binding: string | number | null): StoredThread | null {
     const [row] = this.#sql.exec<Row>(`SELECT * FROM threads WHERE ${where}`, binding).toArray();
     return row === undefined ? null : threadOf(row);
@@ -180,7 +165,6 @@ function threadOf(row: Row): StoredThread {
     lastSeq: row.last_seq,
     parent: row.parent,
     forkSeq: row.fork_seq,
-    deleted: row.deleted === 1,
     id: row.id,
     title: row.title,
     ...(row.agent !== null && { agent: row.agent }),

@@ -3,6 +3,7 @@ import type { Once } from "./answers.ts";
 import { CompactionStore } from "./compaction-store.ts";
 import { Lineage } from "./lineage.ts";
 import { MessageStore } from "./message-store.ts";
+import { Sharing } from "./sharing.ts";
 import { ThreadReader } from "./thread-reader.ts";
 import { type StoredThread, ThreadStore } from "./thread-store.ts";
 import type { Transactions } from "./transactions.ts";
@@ -13,13 +14,15 @@ export class ThreadStores {
   readonly messages: MessageStore;
   readonly compactions: CompactionStore;
   readonly lineage: Lineage;
+  readonly sharing: Sharing;
   readonly reader: ThreadReader;
 
   constructor(sql: SqlStorage) {
     this.threads = new ThreadStore(sql);
     this.messages = new MessageStore(sql);
     this.compactions = new CompactionStore(sql);
-    this.lineage = new Lineage(sql, this.threads, this.messages);
+    this.lineage = new Lineage(sql, this.messages);
+    this.sharing = new Sharing(sql, this.messages);
     this.reader = new ThreadReader(this.messages, this.lineage, this.compactions);
   }
 

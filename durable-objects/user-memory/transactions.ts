@@ -28,7 +28,7 @@ export class Transactions {
       return storage.transactionSync(() => {
         result = answers.before<T>(once, now()) ?? answers.keep(once, act(), { now: now() });
         if (!result.ok) throw new Error("a failure undoes the transaction");
-        if (once !== undefined) wakeUp.by(answers.nextSweep());
+        if (once !== undefined) wakeUp.by(answers.expired.next(now()));
         return result;
       });
     } catch (error) {

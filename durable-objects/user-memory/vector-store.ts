@@ -8,14 +8,24 @@ type VectorRow = { n: number; scale: number; data: ArrayBuffer };
 /** What the vectors of one object may take of the 128 MB that an isolate has for all that is in it. */
 const VECTOR_BYTES = 24 * 1024 * 1024;
 
+/** A document's vector in the space of one model. */
+export type VectorName = { n: number; model: string };
+/** What is to hold the same vectors as is held here. */
+export type VectorCopy = {
+  put: (n: number, model: string) => void;
+  remove: (vectors: readonly VectorName[]) => void;
+};
+
 /** The vectors of all documents. Owns the SQL of `vectors`; a document has one, of the model that embedded it last. */
 export class VectorStore {
   readonly #sql: SqlStorage;
+  readonly #copy: VectorCopy;
   /** The vectors in memory by model, filled by the first recall and kept up to date from then on. */
   #loaded = new Map<string, VectorTable>();
 
-  constructor(sql: SqlStorage) {
+  constructor(sql: SqlStorage, copy: VectorCopy) {
     this.#sql = sql;
+    this.#copy = copy;
   }
 
   put(
@@ -24,6 +34,7 @@ export class VectorStore {
     vector: NonNullable<Vector>,
   ): void {
     if (vector.length !== dimensions) throw new Error(`a vector of ${model} has ${vector.length} dimensions`);
+    this.#removeWhere("n = ? AND model <> ?", n, model);
     const quantised = quantise(vector);
     this.#sql.exec(
       "INSERT OR REPLACE INTO vectors (n, model, scale, data) VALUES (?, ?, ?, ?)",
@@ -32,9 +43,8 @@ export class VectorStore {
       quantised.scale,
       quantised.data,
     );
-    for (const [name, table] of this.#loaded)
-      if (name === model) table.set(n, quantised);
-      else table.delete(n);
+    this.#loaded.get(model)?.set(n, quantised);
+    this.#copy.put(n, model);
   }
 
   /** Gives one document the vector of another, if that has one. */
@@ -48,12 +58,16 @@ export class VectorStore {
       .toArray();
     if (row === undefined) return false;
     this.#loaded.get(row.model)?.set(to, { data: new Int8Array(row.data), scale: row.scale });
+    this.#copy.put(to, row.model);
     return true;
   }
 
-  /** Says that these documents are gone. */
-  removed(numbers: Iterable<number>): void {
-    for (const n of numbers) for (const table of this.#loaded.values()) table.delete(n);
+  removeRange(from: number, to: number): void {
+    this.#removeWhere("n BETWEEN ? AND ?", from, to);
+  }
+
+  removeAll(numbers: readonly number[]): void {
+    this.#removeWhere("n IN (SELECT value FROM json_each(?))", JSON.stringify(numbers));
   }
 
   /** The models that documents have vectors of. */
@@ -68,6 +82,25 @@ export class VectorStore {
       models.push(next);
       last = next;
     }
+  }
+
+  numbersBelow(n: number, model: string): number[] {
+    return this.#sql
+      .exec<{ n: number }>("SELECT n FROM vectors WHERE n < ? AND model = ?", n, model)
+      .toArray()
+      .map((row) => row.n);
+  }
+
+  /** The vectors of these documents that are of the model. */
+  read(model: string, numbers: readonly number[]): { n: number; values: Float32Array }[] {
+    return this.#sql
+      .exec<VectorRow>(
+        "SELECT n, scale, data FROM vectors WHERE model = ? AND n IN (SELECT value FROM json_each(?))",
+        model,
+        JSON.stringify(numbers),
+      )
+      .toArray()
+      .map(({ n, scale, data }) => ({ n, values: Float32Array.from(new Int8Array(data), (x) => x * scale) }));
   }
 
   /** The vectors of one model, as many as there is room for: memories first, then messages, the newest of each. */
@@ -88,5 +121,14 @@ export class VectorStore {
   /** Drops what is held in memory, which may be ahead of a storage whose transaction was undone. */
   forgetLoaded(): void {
     this.#loaded = new Map();
+  }
+
+  #removeWhere(condition: string, ...bindings: (string | number)[]): void {
+    const gone = this.#sql
+      .exec<VectorName>(`DELETE FROM vectors WHERE ${condition} RETURNING n, model`, ...bindings)
+      .toArray();
+    if (gone.length === 0) return;
+    for (const { n, model } of gone) this.#loaded.get(model)?.delete(n);
+    this.#copy.remove(gone);
   }
 }

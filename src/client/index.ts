@@ -132,8 +132,11 @@ export function cairn(options: CairnOptions) {
           json: compaction,
           headers: headersOf(once),
         }),
-      compactions: (id: string): Promise<z.infer<typeof CompactionList>> =>
-        http.send({ method: "GET", path: ["threads", id, "compactions"] }),
+      compactions: (id: string, query: Page = {}): Promise<z.infer<typeof CompactionList>> =>
+        http.send({ method: "GET", path: ["threads", id, "compactions"], query }),
+      /** The compacted view shows again what it stood for. */
+      deleteCompaction: (id: string, compaction: string): Promise<void> =>
+        http.send({ method: "DELETE", path: ["threads", id, "compactions", compaction] }),
       /** Whether the whole conversation as you have it continues the stored one. */
       validate: (id: string, conversation: ValidateBody): Promise<z.infer<typeof Verdict>> =>
         http.send({ method: "POST", path: ["threads", id, "validate"], json: conversation }),
@@ -203,9 +206,15 @@ export function cairn(options: CairnOptions) {
       set: (
         key: string,
         value: unknown,
-        query: { ttlSeconds?: number; lease?: string } = {},
+        { ifVersion, ...query }: { ttlSeconds?: number; lease?: string } & IfVersion = {},
       ): Promise<z.infer<typeof WrittenEntry>> =>
-        http.send({ method: "PUT", path: ["cache", key], query, json: value }),
+        http.send({
+          method: "PUT",
+          path: ["cache", key],
+          query,
+          json: value,
+          headers: conditionOf(ifVersion),
+        }),
       /** The value, which is then gone: of callers at once, one gets it. */
       take: <T = unknown>(key: string): Promise<T | null> =>
         http.find({ method: "POST", path: ["cache", key, "take"] }),
@@ -226,8 +235,13 @@ export function cairn(options: CairnOptions) {
       resolve: (request: ResolveBody): Promise<ResolveAnswer> =>
         http.send({ method: "POST", path: ["prompt-cache", "resolve"], json: request }),
       /** Counts what the provider said of one call. */
-      report: (usage: ReportBody): Promise<void> =>
-        http.send({ method: "POST", path: ["prompt-cache", "report"], json: usage }),
+      report: (usage: ReportBody, once: Once = {}): Promise<void> =>
+        http.send({
+          method: "POST",
+          path: ["prompt-cache", "report"],
+          json: usage,
+          headers: headersOf(once),
+        }),
       stats: (query: Page & { from?: number; to?: number; model?: string } = {}): Promise<Stats> =>
         http.send({ method: "GET", path: ["prompt-cache", "stats"], query }),
     },

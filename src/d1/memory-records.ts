@@ -1,13 +1,13 @@
 import { and, asc, desc, eq, gt, inArray, type SQL, sql } from "drizzle-orm";
 import { drizzle, type DrizzleD1Database } from "drizzle-orm/d1";
-import { SQLiteSyncDialect } from "drizzle-orm/sqlite-core";
+import { SQLiteSyncDialect, union } from "drizzle-orm/sqlite-core";
 import { withDeadline } from "../deadline.ts";
 import type { UserHash } from "../ids.ts";
 import type { MemoryFilter, SortKey } from "../schema/memory-filter.ts";
 import { columnsAt, filterConditions, type Moment, unexpired, visibleAt } from "./memory-filter.ts";
 import { rowPieces, upsertRows } from "./memory-rows.ts";
 import { refusable } from "./refused.ts";
-import { memories, type MemoryRow, memoryWrites } from "./tables.ts";
+import { memories, type MemoryRow, memoryWrites, threads } from "./tables.ts";
 
 /** One step of an owner's memories: all of it or nothing. Doing it twice is the same as once. */
 export type MemoryWrite = {
@@ -59,7 +59,7 @@ export interface MemoryRecords {
     owner: UserHash,
     page: { after?: readonly [id: string, version: number]; limit: number },
   ): Promise<MemoryRow[]>;
-  /** The owners that have or had memories, in the order of their hashes. */
+  /** The owners that have or had memories or threads, in the order of their hashes. */
   owners(page: { after?: UserHash; limit: number }): Promise<UserHash[]>;
   /** Rejects unless the database is there and its migrations are applied. */
   check(): Promise<void>;
@@ -166,11 +166,14 @@ export class D1MemoryRecords implements MemoryRecords {
   }
 
   async owners({ after = "", limit }: { after?: UserHash; limit: number }): Promise<UserHash[]> {
-    const rows = await this.#db
-      .select({ owner: memoryWrites.userHash })
-      .from(memoryWrites)
-      .where(gt(memoryWrites.userHash, after))
-      .orderBy(asc(memoryWrites.userHash))
+    const rows = await union(
+      this.#db
+        .select({ owner: memoryWrites.userHash })
+        .from(memoryWrites)
+        .where(gt(memoryWrites.userHash, after)),
+      this.#db.select({ owner: threads.userHash }).from(threads).where(gt(threads.userHash, after)),
+    )
+      .orderBy(sql`1`)
       .limit(limit);
     return rows.map(({ owner }) => owner);
   }

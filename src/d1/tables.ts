@@ -74,3 +74,16 @@ export const threads = sqliteTable("threads", {
 
 /** A thread as the catalogue keeps it. */
 export type ThreadRow = typeof threads.$inferSelect;
+
+/** What goes on over many runs of the cron. */
+export const jobs = sqliteTable("jobs", {
+  name: text("name").primaryKey(),
+  detail: text("detail").notNull(),
+  position: text("position").notNull(),
+  done: integer("done").notNull(),
+  startedAt: integer("started_at").notNull(),
+  finishedAt: integer("finished_at"),
+});
+
+/** Where a job is at. */
+export type JobRow = typeof jobs.$inferSelect;

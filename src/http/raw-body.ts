@@ -40,12 +40,24 @@ export function rawOperationValues(c: Context<AppEnv>): (Uint8Array | undefined)
 /** Refuses numbers that a double does not hold: what differs in them only would count as the same. */
 export function demandExactNumbers(c: Context<AppEnv>, field: string): void {
   const index = rawElements(c.get("bodyText"), field).findIndex(hasInexactNumber);
-  if (index === -1) return;
-  const details = [
-    { path: `body.${field}[${index}]`, message: "holds a number beyond a double; send it as a string" },
-  ];
-  throw new Refusal(fail("invalid_request", { details }));
+  if (index !== -1) throw inexact(`body.${field}[${index}]`);
 }
+
+/**
+ * The same of the metadata, which are kept as the value that they are, and not as they were written: a 64-bit id would
+ * come back as another one.
+ */
+export function demandExactMetadata(c: Context<AppEnv>): void {
+  const metadata = rawField(c.get("bodyText"), "metadata");
+  if (metadata !== undefined && hasInexactNumber(metadata)) throw inexact("body.metadata");
+}
+
+const inexact = (path: string): Refusal =>
+  new Refusal(
+    fail("invalid_request", {
+      details: [{ path, message: "holds a number beyond a double; send it as a string" }],
+    }),
+  );
 
 function checkedMessage(message: string, path: string): Uint8Array {
   if (depth(message) > limits.messageDepth) {

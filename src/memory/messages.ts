@@ -10,6 +10,7 @@ import { type Detail, fail, ok, type Result } from "../errors.ts";
 import { inUtf8, type JsonPieces } from "../json-pieces.ts";
 import { limits } from "../limits.ts";
 import type { Message, ReadMessagesQuery } from "../schema/thread.ts";
+import { tryAgain } from "../try-again.ts";
 
 /** How a thread is to be read: the object's query, and what is done to its pages here. */
 export type Reader = { query: MessagesQuery; sanitized: boolean };
@@ -106,7 +107,8 @@ async function* lines(
   for (let page = first; ;) {
     if (page.json.byteLength > 0) yield inUtf8([page.json, "\n"]);
     if (!page.more || page.last === undefined) return;
-    const next = await pageFrom(page.last);
+    const { last } = page;
+    const next = await tryAgain(() => pageFrom(last));
     // A failure in the middle of a stream can only break it off.
     if (!next.ok) throw new Error(`the thread could not be read on: ${next.code}`);
     page = next.value;

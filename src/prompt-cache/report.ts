@@ -1,3 +1,4 @@
+import type { Once } from "../../durable-objects/user-memory/answers.ts";
 import type { UsageKey } from "../../durable-objects/prompt-cache/usage-store.ts";
 import { decodeCursor, encodeCursor } from "../cursor.ts";
 import { fail, ok, type Result } from "../errors.ts";
@@ -7,16 +8,15 @@ import { hitRate, hourOf, reportedHour } from "./usage.ts";
 
 type Registry = Pick<Services, "promptCacheUsage" | "now">;
 
-/** Counts one call of a provider. */
+/** Counts one call of a provider; once, if it has an idempotency key. */
 export async function report(
   { promptCacheUsage, now }: Registry,
   namespace: string,
-  { at = now(), ...counted }: ReportBody,
+  { once, body: { at = now(), ...counted } }: { once: Once | undefined; body: ReportBody },
 ): Promise<Result<null>> {
   const hour = reportedHour(at, now());
   if (!hour.ok) return hour;
-  await (await promptCacheUsage(namespace)).report({ ...counted, hour: hour.value, calls: 1 });
-  return ok(null);
+  return (await promptCacheUsage(namespace)).report({ ...counted, hour: hour.value, calls: 1 }, once);
 }
 
 /** A page of what was counted, by the hour, and the sums of the whole range. */

@@ -10,7 +10,7 @@ import { keyIn, ledgerKey, prefixHashes, promptCacheKey, regionsHash, resourceKe
 /** How long a caller may take to create a resource, unless it says so itself. */
 const LEASE_MS = 60_000;
 
-type Registry = Pick<Services, "promptCache">;
+type Registry = Pick<Services, "promptCache" | "now">;
 
 /**
  * What is to be done to have this content cached by its provider: use a resource, create it, wait for who does,
@@ -30,15 +30,16 @@ export async function resolve(
 }
 
 async function resolveGoogle(
-  { promptCache }: Registry,
+  { promptCache, now }: Registry,
   namespace: string,
   body: ResolveBody,
 ): Promise<ResolveAnswer> {
   const { provider, model, leaseMs = LEASE_MS, waitMs = 0 } = body;
   const key = resourceKey(provider, model, await hashOf(body));
   const stored = keyIn(namespace, key);
-  const shard = await promptCache(stored);
-  const answer = await answered(shard.resource({ key: stored, leaseMs, waitMs, tooSmall: isTooSmall(body) }));
+  const request = { key: stored, leaseMs, tooSmall: isTooSmall(body) };
+  const ask = async (left: number) => (await promptCache(stored)).resource({ ...request, waitMs: left });
+  const answer = await answered({ ask, waitMs, now });
   if (answer.status === "too-small") return answer;
   if (answer.status === "lease") return { status: "create", key, lease: answer.lease, ...ttlSecondsOf(body) };
   return { ...answer, key };

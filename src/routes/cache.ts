@@ -2,7 +2,18 @@ import { createRoute } from "@hono/zod-openapi";
 import { wrapTime } from "hono/timing";
 import type { Entry } from "../../durable-objects/entry-store.ts";
 import { fail } from "../errors.ts";
-import { anyJson, body, failures, json, noBody, nothing, scoped } from "../http/describe.ts";
+import { holds } from "../conditions.ts";
+import { conditionOf } from "../http/conditions.ts";
+import {
+  anyJson,
+  body,
+  conditionHeaders,
+  failures,
+  json,
+  noBody,
+  nothing,
+  scoped,
+} from "../http/describe.ts";
 import { Refusal, unwrap } from "../http/failure.ts";
 import { jsonValue } from "../http/json-body.ts";
 import { namespace } from "../http/namespace.ts";
@@ -24,15 +35,17 @@ import {
 
 const shared = { tags: ["prompt-cache registry"], ...scoped("cache") };
 const request = { params: cachePath, headers: namespaceHeader };
+const conditional = { params: cachePath, headers: namespaceHeader.extend(conditionHeaders.shape) };
 
 const get = createRoute({
   method: "get",
   path: "/v1/cache/{key}",
   summary: "Get a registry entry's value, or the lease to create it",
   ...shared,
-  request: { ...request, query: GetCacheQuery },
+  request: { ...conditional, query: GetCacheQuery },
   responses: {
     200: json(EntryValue, "The value, with its version as ETag."),
+    304: nothing("It still has a version of If-None-Match."),
     404: {
       ...failures.default,
       description: "There is none. With `lease`, you are to create it: see `Cairn-Lease`.",
@@ -55,7 +68,7 @@ const set = createRoute({
   path: "/v1/cache/{key}",
   summary: "Set a registry entry: its value and its expiry",
   ...shared,
-  request: { ...request, query: SetCacheQuery, body: anyJson },
+  request: { ...conditional, query: SetCacheQuery, body: anyJson },
   responses: { 200: json(WrittenEntry, "It is stored, and all who waited for it have it."), ...failures },
 });
 
@@ -64,7 +77,7 @@ const forget = createRoute({
   path: "/v1/cache/{key}",
   summary: "Forget a registry entry and its lease, or one version of it",
   ...shared,
-  request: { ...request, query: DeleteCacheQuery },
+  request: { ...conditional, query: DeleteCacheQuery },
   responses: { 204: nothing("It is gone, or was never there."), ...failures },
 });
 
@@ -99,10 +112,12 @@ export const cache = newRouter()
   .openapi(get, async (c) => {
     const key = keyIn(namespace(c), c.req.valid("param").key);
     const { lease: leaseMs, wait: waitMs = 0 } = c.req.valid("query");
-    const shard = await c.get("services").promptCache(key);
-    if (leaseMs === undefined) return valueOf(c, await wrapTime(c, "object", shard.get(key)));
-    const answer = await wrapTime(c, "object", answered(shard.lease({ key, leaseMs, waitMs })));
-    if (answer.status === "hit") return valueOf(c, answer.entry);
+    const { promptCache, now } = c.get("services");
+    if (leaseMs === undefined)
+      return currentValueOf(c, await wrapTime(c, "object", (await promptCache(key)).get(key)));
+    const ask = async (left: number) => (await promptCache(key)).lease({ key, leaseMs, waitMs: left });
+    const answer = await wrapTime(c, "object", answered({ ask, waitMs, now }));
+    if (answer.status === "hit") return currentValueOf(c, answer.entry);
     if (answer.status === "lease") {
       c.header("Cairn-Lease", answer.lease.id);
       c.header("Cairn-Lease-Expires", String(answer.lease.expiresAt));
@@ -118,14 +133,19 @@ export const cache = newRouter()
     const { ttlSeconds, lease: leaseId } = c.req.valid("query");
     const value = await jsonValue(c);
     const shard = await c.get("services").promptCache(key);
-    const write = { key, value, ttlMs: ttlSeconds === undefined ? null : ttlSeconds * 1000 };
+    const ttlMs = ttlSeconds === undefined ? null : ttlSeconds * 1000;
+    const write = { key, value, ttlMs, condition: conditionOf(c) };
     const written = unwrap(await wrapTime(c, "object", shard.set(write, leaseId)));
     return c.json(written, 200, { ETag: `"${written.version}"` });
   })
   .openapi(forget, async (c) => {
     const key = keyIn(namespace(c), c.req.valid("param").key);
+    const { version } = c.req.valid("query");
+    const condition = conditionOf(c);
+    if (version !== undefined && Object.keys(condition).length > 0) throw new Refusal(TWO_CONDITIONS);
     const shard = await c.get("services").promptCache(key);
-    await wrapTime(c, "object", shard.forget(key, c.req.valid("query").version));
+    if (version === undefined) unwrap(await wrapTime(c, "object", shard.forget(key, condition)));
+    else await wrapTime(c, "object", shard.forgetVersion(key, version));
     return c.body(null, 204);
   })
   .openapi(take, async (c) => {
@@ -136,8 +156,9 @@ export const cache = newRouter()
   .openapi(lease, async (c) => {
     const key = keyIn(namespace(c), c.req.valid("param").key);
     const { leaseMs, waitMs = 0 } = c.req.valid("json");
-    const shard = await c.get("services").promptCache(key);
-    const answer = await wrapTime(c, "object", answered(shard.lease({ key, leaseMs, waitMs })));
+    const { promptCache, now } = c.get("services");
+    const ask = async (left: number) => (await promptCache(key)).lease({ key, leaseMs, waitMs: left });
+    const answer = await wrapTime(c, "object", answered({ ask, waitMs, now }));
     return rawJson<LeaseAnswer>(c, answer.status === "hit" ? hitOf(answer.entry) : [JSON.stringify(answer)]);
   })
   .openapi(release, async (c) => {
@@ -146,6 +167,20 @@ export const cache = newRouter()
     await wrapTime(c, "object", shard.release(key, c.req.valid("query").id));
     return c.body(null, 204);
   });
+
+const TWO_CONDITIONS = fail("invalid_request", {
+  details: [{ path: "query.version", message: "does not go with If-Match or If-None-Match" }],
+});
+
+/** The value, unless the caller's If-Match or If-None-Match says that it wants none, or not this one. */
+function currentValueOf(c: Parameters<typeof rawJson>[0], entry: Entry | null) {
+  const { ifMatch, ifNoneMatch } = conditionOf(c);
+  const version = entry?.version ?? null;
+  if (!holds({ ...(ifMatch && { ifMatch }) }, version)) throw new Refusal(fail("precondition_failed"));
+  if (version !== null && !holds({ ...(ifNoneMatch && { ifNoneMatch }) }, version))
+    return c.body(null, 304, { ETag: `"${version}"` });
+  return valueOf(c, entry);
+}
 
 function valueOf(c: Parameters<typeof rawJson>[0], entry: Entry | null) {
   if (entry === null) throw new Refusal(fail("not_found"));

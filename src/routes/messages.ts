@@ -26,6 +26,7 @@ import {
   CompactBody,
   Compaction,
   CompactionList,
+  compactionPath,
   ListCompactionsQuery,
   MessageList,
   messagePath,
@@ -100,6 +101,17 @@ const compactions = createRoute({
   responses: { 200: json(CompactionList, "A page of them, in the order of the conversation."), ...failures },
 });
 
+const removeCompaction = createRoute({
+  method: "delete",
+  path: "/v1/threads/{id}/compactions/{compaction}",
+  summary: "Delete a compaction",
+  description: "`view=compacted` shows again what it stood for. Forks that were made behind it keep theirs.",
+  tags,
+  ...scoped("write"),
+  request: { params: compactionPath, query: noQuery },
+  responses: { 204: nothing("It is gone; the messages are as they were."), ...failures },
+});
+
 const validate = createRoute({
   method: "post",
   path: "/v1/threads/{id}/validate",
@@ -131,10 +143,10 @@ export const messages = newRouter()
   .openapi(read, async (c) => {
     const { id } = c.req.valid("param");
     const asked = c.req.valid("query");
-    const object = threadObject(c, id);
+    // A stub for each page: one whose object has died fails for good, also when the next object is there.
     const pages: ThreadPages = {
-      messages: (query) => object.readMessages(id, query),
-      json: (query, separator) => object.readMessagesJson(id, query, separator),
+      messages: (query) => threadObject(c, id).readMessages(id, query),
+      json: (query, separator) => threadObject(c, id).readMessagesJson(id, query, separator),
     };
     if ((c.req.header("Accept") ?? "").includes(NDJSON)) {
       const lines = unwrap(await messageLines(pages, unwrap(streamReaderOf(asked))));
@@ -170,6 +182,11 @@ export const messages = newRouter()
       ...joined(items.map(compactionPieces), ","),
       end,
     ]);
+  })
+  .openapi(removeCompaction, async (c) => {
+    const { id, compaction } = c.req.valid("param");
+    unwrap(await wrapTime(c, "object", threadObject(c, id).deleteCompaction(id, compaction)));
+    return c.body(null, 204);
   })
   .openapi(validate, async (c) => {
     const { id } = c.req.valid("param");

@@ -1,7 +1,8 @@
 import { createRoute } from "@hono/zod-openapi";
 import { wrapTime } from "hono/timing";
-import { body, failures, json, nothing, scoped } from "../http/describe.ts";
+import { body, failures, idempotencyHeader, json, nothing, scoped } from "../http/describe.ts";
 import { unwrap } from "../http/failure.ts";
+import { onceOf } from "../http/idempotency.ts";
 import { namespace } from "../http/namespace.ts";
 import { demandExactNumbers } from "../http/raw-body.ts";
 import { newRouter } from "../http/router.ts";
@@ -33,7 +34,11 @@ const reportOne = createRoute({
   path: "/v1/prompt-cache/report",
   summary: "Report what a provider counted for one call",
   ...shared,
-  request: { headers: namespaceHeader, query: noQuery, body: body(ReportBody) },
+  request: {
+    headers: namespaceHeader.extend(idempotencyHeader.shape),
+    query: noQuery,
+    body: body(ReportBody),
+  },
   responses: { 204: nothing("It is counted, for 90 days."), ...failures },
 });
 
@@ -53,7 +58,8 @@ export const promptCache = newRouter()
     return c.json(await wrapTime(c, "object", answer), 200);
   })
   .openapi(reportOne, async (c) => {
-    const reported = report(c.get("services"), namespace(c), c.req.valid("json"));
+    const request = { once: await onceOf(c), body: c.req.valid("json") };
+    const reported = report(c.get("services"), namespace(c), request);
     unwrap(await wrapTime(c, "object", reported));
     return c.body(null, 204);
   })

@@ -5,6 +5,7 @@ import { fail } from "../errors.ts";
 import { body, failures, idempotencyHeader, json, nothing, scoped } from "../http/describe.ts";
 import { Refusal, unwrap } from "../http/failure.ts";
 import { onceOf } from "../http/idempotency.ts";
+import { demandExactMetadata } from "../http/raw-body.ts";
 import { newRouter } from "../http/router.ts";
 import { threadObject } from "../http/thread-object.ts";
 import { hash16, newThreadId, userHash } from "../ids.ts";
@@ -121,6 +122,7 @@ const fork = createRoute({
 
 export const threads = newRouter()
   .openapi(create, async (c) => {
+    demandExactMetadata(c);
     const { user } = c.req.valid("param");
     const { userMemory, now } = c.get("services");
     const owner = { hash: await userHash(user), id: user };
@@ -133,6 +135,7 @@ export const threads = newRouter()
     return c.json(unwrap(await wrapTime(c, "object", made)), 201);
   })
   .openapi(createForNobody, async (c) => {
+    demandExactMetadata(c);
     const { userMemory, now } = c.get("services");
     if (c.get("caller").user !== "*")
       throw new Refusal(
@@ -147,6 +150,7 @@ export const threads = newRouter()
     return c.json(unwrap(await wrapTime(c, "object", made)), 201);
   })
   .openapi(resume, async (c) => {
+    demandExactMetadata(c);
     const { user } = c.req.valid("param");
     const { userMemory, now } = c.get("services");
     const owner = { hash: await userHash(user), id: user };
@@ -177,6 +181,7 @@ export const threads = newRouter()
     return c.json(unwrap(await wrapTime(c, "object", threadObject(c, id).getThread(id))), 200);
   })
   .openapi(patch, async (c) => {
+    demandExactMetadata(c);
     const { id } = c.req.valid("param");
     const patched = threadObject(c, id).patchThread(id, c.req.valid("json"));
     return c.json(unwrap(await wrapTime(c, "object", patched)), 200);
@@ -187,6 +192,7 @@ export const threads = newRouter()
     return c.body(null, 204);
   })
   .openapi(fork, async (c) => {
+    demandExactMetadata(c);
     const { id } = c.req.valid("param");
     const forkId = newThreadId(id.slice(0, id.indexOf(".")), c.get("services").now());
     const once = await onceOf(c);

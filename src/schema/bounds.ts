@@ -8,11 +8,11 @@ export const breaks = (code: ErrorCode, error: string) => ({ error, params: { co
 
 const count = (n: number): string => n.toLocaleString("en-US");
 
-/** A string of 1 to `max` bytes of UTF-8, without lone surrogates (they would be changed by the encoding). */
-export const text = (max: number, code: ErrorCode) =>
+/** A string of `min` to `max` bytes of UTF-8, without lone surrogates (they would be changed by the encoding). */
+export const text = (max: number, code: ErrorCode, min: 0 | 1 = 1) =>
   z
     .string()
-    .min(1)
+    .min(min)
     .refine((value) => value.isWellFormed(), "holds a lone surrogate")
     .refine((value) => byteLength(value) <= max, breaks(code, `is longer than ${count(max)} bytes of UTF-8`));
 

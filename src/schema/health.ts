@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 
 export const Health = z
   .object({
-    status: z.enum(["ok", "unavailable"]),
+    status: z.enum(["ok", "degraded", "unavailable"]),
     embedder: z.object({ model: z.string().openapi({ example: "static-en-256" }), dimensions: z.int() }),
     vectorIndex: z.enum(["object", "vectorize"]).openapi({
       description:

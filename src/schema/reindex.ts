@@ -3,10 +3,10 @@ import { timestamp } from "./bounds.ts";
 
 export const Reindex = z
   .object({
-    status: z.enum(["running", "done"]),
+    status: z.enum(["none", "running", "done"]),
     versions: z.int().openapi({ description: "Versions of memories that were read from the record so far." }),
     pending: z.int().openapi({ description: "Documents that wait for a vector of the current model." }),
-    startedAt: timestamp,
+    startedAt: timestamp.optional(),
     finishedAt: timestamp.optional(),
   })
   .openapi("Reindex");
@@ -14,9 +14,9 @@ export type Reindex = z.infer<typeof Reindex>;
 
 export const TenantReindex = z
   .object({
-    status: z.enum(["running", "done"]),
+    status: z.enum(["none", "running", "done"]),
     owners: z.int().openapi({ description: "Users whose index was told to rebuild itself so far." }),
-    startedAt: timestamp,
+    startedAt: timestamp.optional(),
     finishedAt: timestamp.optional(),
   })
   .openapi("TenantReindex");

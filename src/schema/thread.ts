@@ -13,10 +13,12 @@ import {
 } from "./bounds.ts";
 
 const name = text(limits.name, "name_too_long");
+/** The empty one too: it is what a user gets who deletes all of it. */
+const title = text(limits.name, "name_too_long", 0);
 
 export const CreateThreadBody = z
   .strictObject({
-    title: name.optional().openapi({ description: "`New conversation` unless set." }),
+    title: title.optional().openapi({ description: "`New conversation` unless set." }),
     agent: name.optional(),
     resourceSlug: name.optional(),
     recordId: name.optional(),
@@ -27,14 +29,14 @@ export type CreateThreadBody = z.infer<typeof CreateThreadBody>;
 
 export const PatchThreadBody = z
   .strictObject({
-    title: name.optional(),
+    title: title.nullable().optional(),
     agent: name.nullable().optional(),
     resourceSlug: name.nullable().optional(),
     recordId: name.nullable().optional(),
     metadata: metadata.nullable().optional(),
   })
   .openapi("PatchThread", {
-    description: "What is given is changed; null clears.",
+    description: "What is given is changed; null clears (a title: back to `New conversation`).",
     example: { title: "Moved", metadata: null },
   });
 export type PatchThreadBody = z.infer<typeof PatchThreadBody>;
@@ -91,10 +93,12 @@ const INSTEAD = ["tool_calls", "toolCalls", "function_call", "refusal", "audio"]
 
 const message = plainObject<Message>()
   .superRefine((value, context) => {
-    const wrong = (path: string, error: string) =>
-      context.addIssue({ code: "custom", path: [path], message: error, input: value });
-    if (typeof value.role !== "string" || value.role === "" || value.role.length > 64)
-      wrong("role", "is required: a string of 1 to 64 characters");
+    const wrong = (path: string, error: string, params = {}) =>
+      context.addIssue({ code: "custom", path: [path], message: error, input: value, params });
+    if (typeof value.role !== "string" || value.role === "")
+      wrong("role", `is required: a string of 1 to ${limits.role} characters`);
+    else if (value.role.length > limits.role)
+      wrong("role", `is longer than ${limits.role} characters`, { code: "role_too_long" });
     const content = value.content === undefined ? value.parts : value.content;
     // OpenAI leaves the content out where there are calls, a refusal or audio in its place.
     if (content === undefined && INSTEAD.some((field) => value[field] !== undefined)) return;
@@ -113,7 +117,13 @@ const message = plainObject<Message>()
     example: { role: "user", content: "I have moved to Lisbon." },
   });
 
-const toolCallIds = z.array(z.string().max(256)).max(1000).optional();
+const toolCallIds = z
+  .array(text(limits.toolCallId, "tool_call_id_too_long", 0))
+  .refine(
+    (ids) => ids.length <= limits.toolCallIds,
+    breaks("too_many_tool_call_ids", "holds more than 1,000 ids"),
+  )
+  .optional();
 
 export const AppendBody = z
   .strictObject({
@@ -219,6 +229,10 @@ export const Compaction = z
     createdAt: timestamp,
   })
   .openapi("Compaction");
+
+export const compactionPath = threadPath.extend({
+  compaction: z.string().openapi({ param: { name: "compaction", in: "path" } }),
+});
 
 export const ListCompactionsQuery = z.strictObject({ limit: pageLimit(50), cursor });
 

@@ -1,15 +1,21 @@
-import type { Quantised } from "./int8.ts";
+import { type Quantised, quantise } from "./int8.ts";
+import { Kernel } from "./kernel/kernel.ts";
+import { Best } from "./best.ts";
 
 export type Scored = { n: number; score: number };
 
+/** The least room that a table begins with, in rows. */
+const FIRST = 64;
+/** The query is an int8 vector in the first pass: some more than wanted are taken from it, and scored exactly. */
+const SPARE = 32;
+
 /**
- * Quantised vectors of one model in one growing array, searched exactly. It costs `dimensions` + 16 bytes a
- * vector: 20,000 of 256 dimensions are 5.5 MB.
+ * Quantised vectors of one model in one growing memory, searched exactly: every row is scored by int8, and the best
+ * again by the query's own numbers. It costs `dimensions` (in whole 16s) + some 100 bytes a vector.
  */
 export class VectorTable {
-  readonly #dimensions: number;
   readonly #capacity: number;
-  #rows: Int8Array;
+  readonly #kernel: Kernel;
   #scales: Float32Array;
   #ids: number[] = [];
   readonly #rowOf = new Map<number, number>();
@@ -17,10 +23,10 @@ export class VectorTable {
 
   /** `capacity`: how many vectors it takes at most. */
   constructor(dimensions: number, capacity: number) {
-    const first = Math.min(64, capacity);
-    this.#dimensions = dimensions;
+    const first = Math.min(FIRST, capacity);
     this.#capacity = capacity;
-    this.#rows = new Int8Array(first * dimensions);
+    this.#kernel = new Kernel(dimensions);
+    this.#kernel.reserve(first);
     this.#scales = new Float32Array(first);
   }
 
@@ -43,7 +49,7 @@ export class VectorTable {
     if (row === this.#scales.length) this.#grow();
     this.#ids[row] = n;
     this.#rowOf.set(n, row);
-    this.#rows.set(data, row * this.#dimensions);
+    this.#kernel.set(row, data);
     this.#scales[row] = scale;
     return true;
   }
@@ -54,7 +60,7 @@ export class VectorTable {
     const last = this.#ids.length - 1;
     const moved = this.#ids[last];
     if (row === undefined || moved === undefined) return;
-    this.#rows.copyWithin(row * this.#dimensions, last * this.#dimensions, (last + 1) * this.#dimensions);
+    this.#kernel.move(last, row);
     this.#scales[row] = this.#scales[last] ?? 0;
     this.#ids[row] = moved;
     this.#rowOf.set(moved, row);
@@ -62,9 +68,19 @@ export class VectorTable {
     this.#rowOf.delete(n);
   }
 
-  /** The cosine of every document that `allowed` lets pass with the unit vector `query`. */
-  *scores(query: Float32Array, allowed: (n: number) => boolean): Generator<Scored> {
-    for (const [row, n] of this.#ids.entries()) if (allowed(n)) yield { n, score: this.#dot(query, row) };
+  /** The `limit` documents of the highest cosine with the unit vector `query`, best first, among those that are allowed. */
+  nearest(query: Float32Array, limit: number, allowed: (n: number) => boolean): Scored[] {
+    const best = new Best(limit + SPARE);
+    const scales = this.#scales;
+    for (const { first, products } of this.#kernel.products(quantise(query).data, this.size))
+      for (let i = 0; i < products.length; i++) {
+        const score = (products[i] ?? 0) * (scales[first + i] ?? 0);
+        if (score > best.least && allowed(this.#ids[first + i] ?? 0)) best.add(first + i, score);
+      }
+    return best.rows
+      .map((row) => ({ n: this.#ids[row] ?? 0, score: this.#dot(query, row) }))
+      .toSorted((a, b) => b.score - a.score || b.n - a.n)
+      .slice(0, limit);
   }
 
   /** The cosine of document `n` with `query`, or undefined if it has no vector. */
@@ -74,18 +90,15 @@ export class VectorTable {
   }
 
   #dot(query: Float32Array, row: number): number {
-    const rows = this.#rows;
-    const start = row * this.#dimensions;
+    const values = this.#kernel.row(row);
     let sum = 0;
-    for (let i = 0; i < this.#dimensions; i++) sum += (query[i] ?? 0) * (rows[start + i] ?? 0);
+    for (let i = 0; i < query.length; i++) sum += (query[i] ?? 0) * (values[i] ?? 0);
     return sum * (this.#scales[row] ?? 0);
   }
 
   #grow(): void {
     const room = Math.min(this.#scales.length * 2, this.#capacity);
-    const rows = new Int8Array(room * this.#dimensions);
-    rows.set(this.#rows);
-    this.#rows = rows;
+    this.#kernel.reserve(room);
     const scales = new Float32Array(room);
     scales.set(this.#scales);
     this.#scales = scales;

@@ -74,7 +74,9 @@ it.each(owned)("$method $path answers 404 for what is another user's", async (op
   await call(`/v1/threads/${threadId}/messages`, { json: { messages: [{ role: "user", content: "hi" }] } });
   await call(`/v1/users/${bob}/kv/some%2Fkey`, { method: "PUT", json: 1 });
   const { id: memoryId } = (await call(`/v1/users/${bob}/memories`, { json: { text: "x" } })).body;
-  const path = pathOf(operation, { user: bob, threadId, memoryId });
+  const summary = { summary: "x", to: 1 };
+  const { id: compactionId } = (await call(`/v1/threads/${threadId}/compactions`, { json: summary })).body;
+  const path = pathOf(operation, { user: bob, threadId, memoryId, compactionId });
   // With bob's own token the call does not fail for what is missing.
   const body = hasBody ? { json: {} } : {};
   const stranger = await call(path, { method, token: await token(alice), ...body });

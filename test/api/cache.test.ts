@@ -150,3 +150,63 @@ it("takes a key that ends like one of its own paths", async () => {
     expect((await call(at(own))).body).toBe(key);
   }
 });
+
+describe("conditions", () => {
+  const put = (key: string, json: unknown, headers: Record<string, string> = {}, query = "") =>
+    call(`/v1/cache/${key}${query}`, { method: "PUT", json, headers });
+  const drop = (key: string, headers: Record<string, string>, query = "") =>
+    call(`/v1/cache/${key}${query}`, { method: "DELETE", headers });
+
+  it("let a writer replace only the version that it has read, or create only", async () => {
+    const key = newKey();
+    const tag = (await put(key, 1, { "If-None-Match": "*" })).headers.get("ETag") ?? "";
+    const second = await put(key, 2, { "If-None-Match": "*" });
+    expect(second.status).toBe(412);
+    expect(second.body.error.code).toBe("precondition_failed");
+    expect((await put(key, 2, { "If-Match": tag })).status).toBe(200);
+    expect((await put(key, 3, { "If-Match": tag })).status).toBe(412);
+    expect((await call(`/v1/cache/${key}`)).body).toBe(2);
+    const wrong = await put(key, 3, { "If-Match": "unquoted" });
+    expect(wrong.body.error.details[0].path).toBe("header.If-Match");
+  });
+
+  it("that are not met end nobody's flight", async () => {
+    const key = newKey();
+    const { lease } = (await call(`/v1/cache/${key}/lease`, { json: { leaseMs: 60_000 } })).body;
+    expect((await put(key, 1, { "If-Match": "*" })).status).toBe(412);
+    expect((await put(key, 1, { "If-Match": "*" }, `?lease=${lease.id}`)).status).toBe(412);
+    expect((await put(key, 1, { "If-None-Match": "*" }, `?lease=${lease.id}`)).status).toBe(200);
+    expect((await put(key, 2, {}, `?lease=${lease.id}`)).status).toBe(409);
+  });
+
+  it("spare a reader the value that it has", async () => {
+    const key = newKey();
+    const tag = (await put(key, 1)).headers.get("ETag") ?? "";
+    for (const query of ["", "?lease=1000"]) {
+      const same = await call(`/v1/cache/${key}${query}`, { headers: { "If-None-Match": tag } });
+      expect([same.status, same.text, same.headers.get("ETag")]).toEqual([304, "", tag]);
+      const other = await call(`/v1/cache/${key}${query}`, { headers: { "If-None-Match": '"other"' } });
+      expect(other.body).toBe(1);
+      expect((await call(`/v1/cache/${key}${query}`, { headers: { "If-Match": '"other"' } })).status).toBe(
+        412,
+      );
+    }
+    expect((await call(`/v1/cache/${newKey()}`, { headers: { "If-None-Match": tag } })).status).toBe(404);
+    const taken = await call(`/v1/cache/${key}/take`, { method: "POST", headers: { "If-None-Match": tag } });
+    expect(taken.body).toBe(1);
+  });
+
+  it("hold for deletes, and leave value and lease where they are not met", async () => {
+    const key = newKey();
+    const tag = (await put(key, 1)).headers.get("ETag") ?? "";
+    expect((await drop(key, { "If-Match": '"other"' })).status).toBe(412);
+    expect((await call(`/v1/cache/${key}`)).body).toBe(1);
+    const both = await drop(key, { "If-Match": tag }, "?version=x");
+    expect(both.status).toBe(400);
+    expect(both.body.error.details[0].path).toBe("query.version");
+    expect((await drop(key, { "If-Match": tag })).status).toBe(204);
+    const { lease } = (await call(`/v1/cache/${key}/lease`, { json: { leaseMs: 60_000 } })).body;
+    expect((await drop(key, { "If-Match": tag })).status).toBe(412);
+    expect((await put(key, 2, {}, `?lease=${lease.id}`)).status).toBe(200);
+  });
+});

@@ -43,6 +43,7 @@ it("forgets the version that it means", async () => {
   const { cache } = await client();
   const { version } = await cache.set("k", "old");
   await cache.set("k", "new");
+  await expect(cache.set("k", "other", { ifVersion: null })).rejects.toThrow("precondition_failed");
   await cache.forget("k", { version });
   expect(await cache.get("k")).toBe("new");
   await cache.forget("k");
@@ -93,10 +94,12 @@ it("keeps threads: resumed, appended under conditions, forked, compacted, checke
     code: "truncated-history",
   });
   const fork = await threads.fork(thread.id, { at: 1, title: "Fork" });
-  await threads.compact(fork.id, { summary: "greeted", to: 1 });
+  const { id: compaction } = await threads.compact(fork.id, { summary: "greeted", to: 1 });
   expect((await threads.compactions(fork.id)).items).toHaveLength(1);
   const compacted = await threads.read(fork.id, { view: "compacted" });
   expect(compacted.items.map(({ message }) => message.content)).toEqual(["greeted"]);
+  await threads.deleteCompaction(fork.id, compaction);
+  expect((await threads.compactions(fork.id)).items).toEqual([]);
   expect((await threads.patch(fork.id, { title: "Renamed" })).title).toBe("Renamed");
   await threads.deleteMessage(thread.id, 2);
   expect((await threads.read(thread.id, { order: "oldest" })).items).toHaveLength(1);

@@ -23,6 +23,17 @@ const message = (bytes: number) => {
   const around = JSON.stringify({ role: "user", content: "" }).length;
   return { role: "user", content: wide(bytes - around) };
 };
+/** The id of a tool call that a conversation waits for, as long as it may be. */
+const CALL = wide(256);
+/** Appends to a conversation that waits for this call, with approvals. */
+async function appendApproved(approvedToolCallIds: string[]): Promise<Answer> {
+  const { id } = (await call(`/v1/users/${newUser()}/threads`, { json: {} })).body;
+  const asked = { role: "assistant", content: "", toolCalls: [{ id: CALL, name: "f", arguments: {} }] };
+  await call(`/v1/threads/${id}/messages`, { json: { messages: [asked] } });
+  return call(`/v1/threads/${id}/messages`, {
+    json: { messages: [asked], validate: "strict", approvedToolCallIds },
+  });
+}
 const HOUR = 3_600_000;
 const lease = (json: object) => call(`/v1/cache/${crypto.randomUUID()}/lease`, { json });
 async function getCached(query: string): Promise<Answer> {
@@ -75,6 +86,27 @@ describe.each<Limit>([
     path: "body.messages",
     at: () => append(Array.from({ length: 1000 }, () => message(40))),
     past: () => append(Array.from({ length: 1001 }, () => message(40))),
+  },
+  {
+    code: "role_too_long",
+    status: 400,
+    path: "body.messages[0].role",
+    at: () => append([{ role: "x".repeat(64), content: "x" }]),
+    past: () => append([{ role: "x".repeat(65), content: "x" }]),
+  },
+  {
+    code: "too_many_tool_call_ids",
+    status: 400,
+    path: "body.approvedToolCallIds",
+    at: () => appendApproved(Array.from({ length: 1000 }, () => CALL)),
+    past: () => appendApproved(Array.from({ length: 1001 }, () => CALL)),
+  },
+  {
+    code: "tool_call_id_too_long",
+    status: 400,
+    path: "body.approvedToolCallIds[0]",
+    at: () => appendApproved([CALL]),
+    past: () => appendApproved([`${CALL}x`]),
   },
   {
     code: "message_too_large",

@@ -1,5 +1,5 @@
 // What to do to have a prompt cached by its provider, and what the caches saved.
-import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it } from "vitest";
 import { hash16 } from "../../src/ids.ts";
@@ -316,6 +316,23 @@ describe("usage", () => {
         tokensSaved: 900,
       },
     });
+  });
+
+  it("is counted once for one idempotency key, also through an eviction, and in each namespace by itself", async () => {
+    const name = crypto.randomUUID();
+    const who = { headers: { "Cairn-Namespace": name, "Idempotency-Key": "k" } };
+    await Promise.all(Array.from({ length: 5 }, () => report(counted(), who)));
+    await evictDurableObject(env.PROMPT_CACHE.getByName(`usage-${await hash16(`cairn:usage:*:${name}`)}`));
+    expect((await report(counted(), who)).status).toBe(204);
+    expect((await stats(who)).body.total.calls).toBe(1);
+    const other = await report(counted({ cachedInputTokens: 1 }), who);
+    expect([other.status, other.body.error.code]).toEqual([409, "idempotency_conflict"]);
+    const elsewhere = { headers: { ...app().headers, "Idempotency-Key": "k" } };
+    await report(counted(), elsewhere);
+    expect((await stats(elsewhere)).body.total.calls).toBe(1);
+    control.clockAhead = 24 * HOUR + 1;
+    await report(counted({ model: "later" }), who);
+    expect((await stats(who)).body.total.calls).toBe(2);
   });
 
   it("is empty where nothing was reported", async () => {

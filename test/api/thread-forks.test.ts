@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { userHash } from "../../src/ids.ts";
 import { call, newUser } from "../call.ts";
+import { evict } from "../evict.ts";
 import { append, contents, create, fork, read, said, say, threadOf } from "../thread-calls.ts";
 
 const count = async (user: string, table: string): Promise<number> =>
@@ -188,6 +189,7 @@ describe("threads and forks under any sequence of operations", () => {
     fc.record({ op: fc.constant("fork" as const), thread: pick, at: pick }),
     fc.record({ op: fc.constant("deleteMessage" as const), thread: pick, at: pick }),
     fc.record({ op: fc.constant("deleteThread" as const), thread: pick }),
+    fc.record({ op: fc.constant("evict" as const), thread: pick }),
   );
 
   it("hold what a plain list of messages would", async () => {
@@ -200,7 +202,9 @@ describe("threads and forks under any sequence of operations", () => {
         for (const one of steps) {
           const thread = threads[one.thread % threads.length];
           if (thread === undefined) break;
-          if (one.op === "append") {
+          if (one.op === "evict") {
+            await evict(user);
+          } else if (one.op === "append") {
             const fresh = Array.from({ length: one.n }, () => `text ${++texts}`);
             await append(
               thread.id,
@@ -300,6 +304,23 @@ describe("a compaction", () => {
     const before = (await fork(id, { at: 1 })).body;
     expect(await said(behind.id, "view=compacted")).toEqual(["1-2", "3"]);
     expect(await said(before.id, "view=compacted")).toEqual(["1"]);
+  });
+
+  it("is taken away again, from its own thread only, and what it stood for is shown", async () => {
+    const { id } = await threadOf(newUser(), ["1", "2", "3", "4"]);
+    const inner = (await compact(id, { summary: "1-2", to: 2 })).body;
+    const outer = (await compact(id, { summary: "1-3", to: 3 })).body;
+    const { id: forked } = (await fork(id)).body;
+    const take = (thread: string, one: { id: string }) =>
+      remove(`/v1/threads/${thread}/compactions/${one.id}`);
+    expect((await take(id, outer)).status).toBe(204);
+    expect(await said(id, "view=compacted")).toEqual(["1-2", "3", "4"]);
+    expect(await said(forked, "view=compacted")).toEqual(["1-3", "4"]);
+    expect((await take(id, outer)).status).toBe(404);
+    expect((await take(id, { id: "unknown" })).status).toBe(404);
+    expect((await take(id, inner)).status).toBe(204);
+    expect(await said(id, "view=compacted")).toEqual(["1", "2", "3", "4"]);
+    expect((await call(`/v1/threads/${id}/compactions`)).body.items).toEqual([]);
   });
 
   it("is listed in pages, and takes a summary of 1 MiB but no more", async () => {

@@ -57,9 +57,17 @@ describe("patching", () => {
     expect((await patch(id, { metadata: null })).body).not.toHaveProperty("metadata");
   });
 
-  it("refuses a title that is null, and names unknown fields", async () => {
+  it("keeps a title that is empty, and begins anew with one that is null", async () => {
+    const { id } = await create(newUser(), { title: "" });
+    expect((await call(`/v1/threads/${id}`)).body.title).toBe("");
+    expect((await patch(id, { title: "Named" })).body.title).toBe("Named");
+    expect((await patch(id, { title: "" })).body.title).toBe("");
+    expect((await fork(id)).body.title).toBe("");
+    expect((await patch(id, { title: null })).body.title).toBe("New conversation");
+  });
+
+  it("names unknown fields", async () => {
     const { id } = await create(newUser());
-    expect((await patch(id, { title: null })).body.error.details[0].path).toBe("body.title");
     expect((await patch(id, { userId: "bob" })).body.error.details[0].path).toBe("body.userId");
   });
 });
@@ -144,6 +152,23 @@ describe("an append", () => {
     expect((await call(`/v1/users/${user}/threads`)).body.items).toHaveLength(2);
     expect((await call(`/v1/threads/${id}/compactions`)).body.items).toHaveLength(1);
   });
+});
+
+it("does not answer with a deleted thread when its creation, or its fork, is repeated", async () => {
+  const user = newUser();
+  const origin = await threadOf(user, ["a"]);
+  for (const [path, json] of [
+    [`/v1/users/${user}/threads`, { title: "secret" }],
+    [`/v1/threads/${origin.id}/fork`, { metadata: { secret: 1 } }],
+  ] as const) {
+    const send = () => call(path, { json, headers: { "Idempotency-Key": path.slice(-20) } });
+    const { id } = (await send()).body;
+    expect((await send()).body.id).toBe(id);
+    await call(`/v1/threads/${id}`, { method: "DELETE" });
+    const again = (await send()).body.id;
+    expect(again).not.toBe(id);
+    expect((await call(`/v1/threads/${again}`)).status).toBe(200);
+  }
 });
 
 describe("a continuation", () => {

@@ -232,3 +232,27 @@ it("takes messages that have calls, a refusal or audio in the place of a content
   expect((await append(id, messages)).status).toBe(201);
   expect((await append(id, [{ role: "assistant", content: 5, tool_calls: calls }])).status).toBe(400);
 });
+
+it("refuses metadata with a number beyond a double, which would come back as another one", async () => {
+  const user = newUser();
+  const { id } = await create(user);
+  const send = (path: string, raw: string, method = "POST") => call(path, { raw, method });
+  const posts = [
+    `/v1/users/${user}/threads`,
+    "/v1/threads",
+    `/v1/users/${user}/threads/resume`,
+    `/v1/threads/${id}/fork`,
+  ];
+  const beyond = '{"metadata":{"a":[{"discordId":12345678901234567890}]}}';
+  for (const answer of [
+    ...(await Promise.all(posts.map((path) => send(path, beyond)))),
+    await send(`/v1/threads/${id}`, beyond, "PATCH"),
+  ]) {
+    expect(answer.status).toBe(400);
+    expect(answer.body.error.details[0].path).toBe("body.metadata");
+  }
+  const within = '{"metadata":{"a":9007199254740991,"b":-0.5e-3,"c":"12345678901234567890"}}';
+  expect((await send(`/v1/threads/${id}`, within, "PATCH")).body.metadata).toEqual(
+    JSON.parse(within).metadata,
+  );
+});

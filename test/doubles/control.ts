@@ -13,7 +13,11 @@ export const control = {
    */
   d1Writes: "ok" as "ok" | "before" | "after" | "full" | "refused",
   d1Reads: "ok" as "ok" | "fail",
+  /** Called inside D1's reads, once they have their answer. */
+  duringD1Read: async (): Promise<void> => {},
   embedder: "ok" as "ok" | "fail",
+  /** The embedder is one of another space, which is the former one when this is off. */
+  formerModel: false,
   /** A text that the embedder refuses, and with it the whole batch that it is in. */
   unembeddable: null as string | null,
   /** Called inside the embedder, before it embeds. */

@@ -22,8 +22,13 @@ export function faultyPorts(env: Bindings): Ports {
       apply: (changes) => write("other", () => real.catalogue.apply(changes)),
       list: (page) => read(() => real.catalogue.list(page)),
     },
-    embedder: faultyEmbedder(real.embedder),
-    formerEmbedders: real.formerEmbedders,
+    jobs: {
+      get: (name) => read(() => real.jobs.get(name)),
+      start: (job) => write("other", () => real.jobs.start(job)),
+      advance: (from, to) => write("other", () => real.jobs.advance(from, to)),
+    },
+    embedder: control.formerModel ? mirrored(real.embedder) : faultyEmbedder(real.embedder),
+    formerEmbedders: [mirrored(real.embedder)],
     vectors: vectorize === null ? real.vectors : new VectorizeIndex(vectorize, { write: 20, read: 20 }),
     now: clock,
   };
@@ -42,7 +47,9 @@ async function write<T>(kind: "put" | "other", perform: () => Promise<T>): Promi
 
 async function read<T>(perform: () => Promise<T>): Promise<T> {
   if (control.d1Reads === "fail") throw new Error("D1_ERROR: the network went away");
-  return perform();
+  const answer = await perform();
+  await control.duringD1Read();
+  return answer;
 }
 
 function faultyRecords(real: MemoryRecords): MemoryRecords {
@@ -69,3 +76,10 @@ function faultyEmbedder(real: Embedder): Embedder {
     },
   };
 }
+
+/** A model of another space: the first one's, with each number in another place. */
+const mirrored = (real: Embedder): Embedder => ({
+  model: `${real.model}-mirrored`,
+  dimensions: real.dimensions,
+  embed: async (texts) => (await real.embed(texts)).map((vector) => vector && vector.toReversed()),
+});

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { fuse } from "../../src/memory/fuse.ts";
 import { searchableText } from "../../src/memory/message-text.ts";
+import { normalised } from "../../src/embeddings/embedder.ts";
 import { wordQuery } from "../../src/memory/query-terms.ts";
 import { quantise } from "../../src/vectors/int8.ts";
 import { VectorTable } from "../../src/vectors/vector-table.ts";
@@ -121,7 +122,8 @@ describe("the vector table", () => {
         }
         expect(table.size).toBe(plain.size);
         const even = (n: number) => n % 2 === 0;
-        const scores = [...table.scores(Float32Array.from(query), even)];
+        const scores = table.nearest(Float32Array.from(query), 100, even);
+        expect(scores).toEqual(scores.toSorted((a, b) => b.score - a.score || b.n - a.n));
         expect(new Set(scores.map(({ n }) => n))).toEqual(new Set([...plain.keys()].filter(even)));
         for (const { n, score } of scores) {
           const exact = (plain.get(n) ?? []).reduce((sum, x, i) => sum + x * (query[i] ?? 0), 0);
@@ -130,6 +132,32 @@ describe("the vector table", () => {
         }
       }),
     );
+  });
+
+  it("finds the nearest ten of thousands as numbers that are not quantised would", () => {
+    const [dimensions, size] = [64, 5_000];
+    // A small generator of its own, so that every run sees the same vectors.
+    let state = 7;
+    const random = () => {
+      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+      return state / 2 ** 31 - 1;
+    };
+    const topics = Array.from({ length: 50 }, () => Array.from({ length: dimensions }, random));
+    const vectorAt = (i: number) =>
+      normalised(Float32Array.from(topics[i % 50] ?? [], (x) => x + 0.7 * random())) ?? new Float32Array();
+    const plain = Array.from({ length: size }, (_, n) => vectorAt(n));
+    const table = new VectorTable(dimensions, size);
+    for (const [n, one] of plain.entries()) table.set(n, quantise(one));
+    let found = 0;
+    for (let q = 0; q < 5; q++) {
+      const query = vectorAt(size + q);
+      const exact = plain
+        .map((one, n) => ({ n, score: one.reduce((sum, x, i) => sum + x * (query[i] ?? 0), 0) }))
+        .toSorted((a, b) => b.score - a.score);
+      const nearest = new Set(table.nearest(query, 10, () => true).map(({ n }) => n));
+      found += exact.slice(0, 10).filter(({ n }) => nearest.has(n)).length;
+    }
+    expect(found).toBeGreaterThanOrEqual(49);
   });
 
   it("takes no more than its capacity, and says so", () => {

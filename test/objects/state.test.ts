@@ -211,3 +211,24 @@ it("drops a vector that comes for a document which has gone meanwhile", async ()
   await alarm;
   expect(await count(user, "vectors")).toBe(0);
 });
+
+it("forgets the answers of one minute with one alarm", async () => {
+  const user = newUser();
+  const { id } = (await call(`/v1/users/${user}/threads`, { json: {} })).body;
+  const begun = Math.ceil(Date.now() / 60_000) * 60_000;
+  for (let second = 0; second < 5; second++) {
+    control.clockAt = begun + second * 1_000;
+    await call(`/v1/threads/${id}/messages`, {
+      json: { messages: [] },
+      headers: { "Idempotency-Key": `${second}` },
+    });
+  }
+  control.clockAt = begun + 120_000;
+  await runDurableObjectAlarm(await objectOf(user));
+  const alarm = await runInDurableObject(await objectOf(user), (_, { storage }) => storage.getAlarm());
+  control.clockAt = alarm;
+  expect(alarm).toBeGreaterThan(begun + 24 * 3_600_000 + 4_000);
+  await runDurableObjectAlarm(await objectOf(user));
+  expect(await count(user, "answers")).toBe(0);
+  expect(await runDurableObjectAlarm(await objectOf(user))).toBe(false);
+});

@@ -1,0 +1,38 @@
+import { and, eq } from "drizzle-orm";
+import { drizzle, type DrizzleD1Database } from "drizzle-orm/d1";
+import { jobs, type JobRow } from "./tables.ts";
+
+/** Where long work is at. Every method rejects when D1 does not answer. */
+export interface Jobs {
+  get(name: string): Promise<JobRow | undefined>;
+  /** Begins a job anew. */
+  start(
+    job: Pick<JobRow, "name" | "detail" | "startedAt"> & Partial<Pick<JobRow, "finishedAt">>,
+  ): Promise<void>;
+  /** Notes progress, unless another run was faster or the job has begun anew. */
+  advance(from: JobRow, to: Pick<JobRow, "position" | "done" | "finishedAt">): Promise<void>;
+}
+
+export class D1Jobs implements Jobs {
+  readonly #db: DrizzleD1Database;
+
+  constructor(database: D1Database) {
+    this.#db = drizzle(database);
+  }
+
+  async get(name: string): Promise<JobRow | undefined> {
+    return this.#db.select().from(jobs).where(eq(jobs.name, name)).get();
+  }
+
+  async start(job: Parameters<Jobs["start"]>[0]): Promise<void> {
+    const fresh = { position: "", done: 0, finishedAt: null, ...job };
+    await this.#db.insert(jobs).values(fresh).onConflictDoUpdate({ target: jobs.name, set: fresh });
+  }
+
+  async advance({ name, startedAt, position }: JobRow, to: Parameters<Jobs["advance"]>[1]): Promise<void> {
+    await this.#db
+      .update(jobs)
+      .set(to)
+      .where(and(eq(jobs.name, name), eq(jobs.startedAt, startedAt), eq(jobs.position, position)));
+  }
+}

@@ -1,0 +1,28 @@
+import { expect, it } from "vitest";
+import { tryAgain } from "../src/try-again.ts";
+
+/** Fails so many times, and counts how often it is called. */
+function failing(times: number, error: Error) {
+  const calls = { n: 0 };
+  const call = async () => {
+    calls.n++;
+    if (calls.n <= times) throw error;
+    return "answered";
+  };
+  return { calls, call };
+}
+
+it("asks again until the object is back, once a wait, and passes the last failure on", async () => {
+  const twice = failing(2, new Error("gone"));
+  expect(await tryAgain(twice.call, [0, 0, 0])).toBe("answered");
+  expect(twice.calls.n).toBe(3);
+  const always = failing(9, new Error("gone for good"));
+  await expect(tryAgain(always.call, [0, 0])).rejects.toThrow("gone for good");
+  expect(always.calls.n).toBe(3);
+});
+
+it("does not ask an object again that has too much to do", async () => {
+  const overloaded = failing(1, Object.assign(new Error("too much"), { overloaded: true }));
+  await expect(tryAgain(overloaded.call, [0])).rejects.toThrow("too much");
+  expect(overloaded.calls.n).toBe(1);
+});
