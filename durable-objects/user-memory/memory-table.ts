@@ -27,7 +27,7 @@ export class MemoryTable {
   }
 
   /** The versions that hold these numbers, in no order, as they were known at the moment. */
-  numbered(versions: readonly number[], moment: Pick<Moment, "asOf">): MemoryRow[] {
+  numbered(versions: readonly number[], moment: Pick<Moment, "asOf"> = {}): MemoryRow[] {
     return this.#db
       .select(columnsAt(moment))
       .from(memories)

@@ -170,12 +170,29 @@ export class MemoryWriter {
     owner: Owner,
     { filter, dryRun = false }: { filter: MemoryFilter; dryRun?: boolean | undefined },
   ): Promise<Result<Forgotten>> {
-    const ids = this.#parts.table.matching(filter, this.#parts.now());
-    const answer = ok({ count: ids.length, ids: ids.slice(0, limits.page) });
-    if (dryRun || ids.length === 0) return answer;
+    const ids = new Set(this.#matching(filter));
+    const answer = () => ok({ count: ids.size, ids: [...ids].slice(0, limits.page) });
+    if (dryRun) return answer();
+    this.#forgetSlices(owner, [...ids]);
+    return this.#inTurn(async () => {
+      for (;;) {
+        if (!(await this.#settle())) return fail("storage_unavailable", { message: NOT_DELETED });
+        // What was not certain, or on its way, when it was asked for is known by now.
+        const more = this.#matching(filter);
+        if (more.length === 0) return answer();
+        for (const id of more) ids.add(id);
+        this.#forgetSlices(owner, more);
+      }
+    });
+  }
+
+  #matching(filter: MemoryFilter): string[] {
+    return this.#parts.table.matching(filter, this.#parts.now());
+  }
+
+  #forgetSlices(owner: Owner, ids: readonly string[]): void {
     for (let i = 0; i < ids.length; i += FORGET_SLICE)
       this.#forgetAtOnce(owner, ids.slice(i, i + FORGET_SLICE));
-    return this.#deleted(answer);
   }
 
   /** Forgets all memories of the user. */
