@@ -25,10 +25,10 @@ import { IntentLog, type NotedIntent } from "./intent-log.ts";
 import { MemoryDraft } from "./memory-draft.ts";
 import type { MemoryIndex } from "./memory-index.ts";
 import type { MemoryTable } from "./memory-table.ts";
+import { answerOf, type Reference, referenceTo, type Remembered } from "./remembered-answer.ts";
 
 /** A memory to remember, with the vector of what is embedded of it. */
 export type Prepared = Candidate & { vector: QueryVector };
-export type Remembered = { memory: Memory; created: boolean };
 /** A change of one memory, under a condition on its version. */
 export type MemoryChange = { condition: Condition; once?: Once };
 
@@ -277,28 +277,39 @@ export class MemoryWriter {
     once: Once | undefined,
     decide: (draft: MemoryDraft) => Promise<Result<Decided<T>>>,
   ): Promise<Result<T>> {
-    const { answers, table, now } = this.#parts;
+    const { table, now } = this.#parts;
     return this.#inTurn(async () => {
-      const known = answers.before<T>(once, now());
-      if (known !== null) return known.ok ? ok(this.#told(known.value)) : known;
+      const known = this.#before<T>(once);
+      if (known !== null) return known;
       // Nothing new is noted while older writes cannot be carried out: a caller's retries would pile up.
       if (!(await this.#settle())) return fail("storage_unavailable", { message: NOT_NOTED });
       // What was open may have been the same request.
-      const settled = answers.before<T>(once, now());
-      if (settled !== null) return settled.ok ? ok(this.#told(settled.value)) : settled;
+      const settled = this.#before<T>(once);
+      if (settled !== null) return settled;
       const draft = new MemoryDraft(table, table.tick(now()));
       const decided = await decide(draft);
       if (!decided.ok) return decided;
       const { answer, memoryIds, vectors } = decided.value;
       const { put, forget } = draft.write;
       if (put.length === 0 && forget.length === 0) return ok(this.#told(answer));
-      const kept = once && { answer: { once, answer, memoryIds: [...memoryIds] } };
+      const reference = referenceTo(answer, draft);
+      const kept = once && { answer: { once, answer: reference, memoryIds: [...memoryIds] } };
       const noted = this.#note({ owner, put, forget, ...kept });
       const outcome = await this.#carryOut(noted.n, vectors);
       if (outcome === "refused") return fail("internal");
       if (outcome === "open") return fail("storage_unavailable", { message: UNCERTAIN });
       return ok(this.#told(answer));
     });
+  }
+
+  /** What this request was answered before. Unless all that it tells of is still there, it is as good as new. */
+  #before<T extends Memory | Remembered[]>(once: Once | undefined): Result<T> | null {
+    const { answers, table, now } = this.#parts;
+    const kept = answers.before<Reference>(once, now());
+    if (kept === null || !kept.ok) return kept;
+    const answer = answerOf(kept.value, (versions) => table.numbered(versions));
+    // A reference has the shape of what it was made from, by the same operation.
+    return answer === null ? null : ok(this.#told(answer as T));
   }
 
   /** An answer with how far each of its memories is found. */
