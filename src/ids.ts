@@ -1,5 +1,5 @@
 import { base64url } from "jose";
-import { v7 as uuidv7, validate, version } from "uuid";
+import { v7 as uuidv7, validate, version as uuidVersion } from "uuid";
 import { Recent } from "./recent.ts";
 
 /** 22 characters of base64url: the first 16 bytes of SHA-256 of `cairn:user:<id>`. Names the user's object. */
@@ -60,4 +60,4 @@ export const newLeaseId = (): string => crypto.randomUUID();
 /** A name for one write of an entry: no two writes share one, not even after a delete. */
 export const newVersion = (): string => uuidv7();
 
-const isUuidV7 = (id: string): boolean => validate(id) && version(id) === 7 && id === id.toLowerCase();
+const isUuidV7 = (id: string): boolean => validate(id) && uuidVersion(id) === 7 && id === id.toLowerCase();

@@ -103,11 +103,12 @@ it("writes of one fact at once leave one live version, and all of them in the hi
   const user = newUser();
   const objects = Array.from({ length: 8 }, (_, i) => `city ${i}`);
   const answers = await Promise.all(objects.map((object) => remember(user, { ...lives, object })));
-  expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 200, 200, 200, 200, 200, 200, 201]);
+  expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(7);
   const [live, ...others] = await list(user);
   expect(others).toEqual([]);
   const versions = await history(user, live?.id ?? "");
-  expect(versions.map(({ object }) => object).toSorted()).toEqual(objects);
+  expect(versions.map(({ object }) => String(object)).toSorted()).toEqual(objects);
   expect(versions.filter((version) => version.supersededBy === undefined)).toHaveLength(1);
 });
 

@@ -120,7 +120,7 @@ describe("PATCH", () => {
     const { id, version } = await remembered(user, { text: "x" });
     const mine = { "If-Match": `"${version}"` };
     const both = await Promise.all([0.1, 0.2].map((score) => patch(user, id, { score }, mine)));
-    expect(both.map(({ status }) => status).toSorted()).toEqual([200, 412]);
+    expect(both.map(({ status }) => status)).toEqual(expect.arrayContaining([200, 412]));
     expect(await history(user, id)).toHaveLength(2);
   });
 

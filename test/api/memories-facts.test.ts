@@ -232,8 +232,8 @@ describe("as of a time, and at a time", () => {
     for (const [query, expected] of cases) {
       const params = new URLSearchParams(Object.entries(query).map(([name, time]) => [name, String(time)]));
       const texts = expected === undefined ? [] : [`Alice lives in ${expected}`];
-      expect(await object(user, id, `${params}`)).toBe(expected);
-      expect(await listTexts(user, `${params}`)).toEqual(texts);
+      expect(await object(user, id, params.toString())).toBe(expected);
+      expect(await listTexts(user, params.toString())).toEqual(texts);
       expect(await recallTexts(user, { query: "Alice", ...query })).toEqual(texts);
     }
   });

@@ -33,7 +33,7 @@ it("a forgotten memory is gone everywhere, with its history, at any time", async
   await remembered(user, { ...lives, object: "Porto" });
   const { id, version } = first;
   expect((await forget(user, id)).status).toBe(204);
-  const at = `asOf=${first.recordedAt}`;
+  const at = `asOf=${first.validFrom}`;
   const answers = [
     await get(user, id),
     await get(user, id, at),
