@@ -101,7 +101,7 @@ const content = {
   trigger: plain(limits.text, "text_too_long").openapi({ description: "Of a reflection." }),
   validFrom: time.openapi({ description: "True in the world from then; since its creation unless set." }),
   validTo: time.openapi({ description: "True until before then." }),
-  expiresAt: time.openapi({ description: "Alive while now ≤ expiresAt; deleted after." }),
+  expiresAt: time.openapi({ description: "Alive while now ≤ expiresAt; then deleted, with its history." }),
 };
 
 /** The fields that only some kinds have. */

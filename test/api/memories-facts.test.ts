@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { newUser } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
-import { get, history, list, listTexts, recallTexts, remember, remembered } from "../memory-calls.ts";
+import { get, history, list, listTexts, recall, recallTexts, remember, remembered } from "../memory-calls.ts";
 
 const T = 1_780_000_000_000;
 const DAY = 86_400_000;
@@ -89,6 +89,8 @@ it("keeps a fact's createdAt while its object changes, so that it keeps its plac
   expect(porto.createdAt).toBe(lisbon.createdAt);
   expect(porto.updatedAt).toBe(porto.validFrom);
   expect((await list(user)).map(({ text }) => text)).toEqual(["in between", "Alice lives in Porto"]);
+  const newest = await recall(user, { query: "???" });
+  expect(newest.map(({ text }) => text)).toEqual(["Alice lives in Porto", "in between"]);
 });
 
 it("adds the same statement to the one that is there, and makes no history of it", async () => {
