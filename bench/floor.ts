@@ -1,8 +1,12 @@
-// The floor that Cairn is measured against: the same SQL behind the same paths, and nothing else. No framework, no
-// token, no validation, no limits, no error is answered well. Never deploy it.
+// The floor that Cairn is measured against: the same statements over the same tables behind the same paths, and nothing
+// else. No framework, no token, no validation, no limits, no error is answered well. Never deploy it.
 import { DurableObject } from "cloudflare:workers";
 
-type Env = { OBJECT: DurableObjectNamespace<Floor> };
+type Env = {
+  OBJECT: DurableObjectNamespace<Floor>;
+  /** The tables and indexes of Cairn's object. */
+  SCHEMA: string;
+};
 type EntryRow = {
   key: string;
   value: ArrayBuffer;
@@ -10,37 +14,24 @@ type EntryRow = {
   updated_at: number;
   expires_at: number | null;
 };
-type MessageRow = { position: number; body: ArrayBuffer; created_at: number };
 
 const SLOTS = 2 ** 31;
+/** As in Cairn: when appended messages are embedded, how many at once, and when the catalogue hears of them. */
+const [EMBED_AFTER_MS, EMBED, TOUCH_AFTER_MS] = [1_000, 100, 60_000];
+const VECTOR = new Int8Array(256);
 const decoder = new TextDecoder();
 
 export class Floor extends DurableObject<Env> {
   readonly #sql = this.ctx.storage.sql;
+  #alarmAt: number | null = null;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
-    this.#sql.exec(`
-      CREATE TABLE IF NOT EXISTS entries (
-        key TEXT PRIMARY KEY, value BLOB NOT NULL, version TEXT NOT NULL, updated_at INTEGER NOT NULL, expires_at INTEGER
-      );
-      CREATE INDEX IF NOT EXISTS entries_by_expiry ON entries (expires_at) WHERE expires_at IS NOT NULL;
-      CREATE TABLE IF NOT EXISTS threads (
-        n INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, length INTEGER NOT NULL DEFAULT 0,
-        last_seq INTEGER NOT NULL DEFAULT 0, updated_at INTEGER NOT NULL
-      );
-      CREATE INDEX IF NOT EXISTS threads_by_update ON threads (updated_at DESC, n);
-      CREATE TABLE IF NOT EXISTS messages (
-        position INTEGER PRIMARY KEY, body BLOB NOT NULL, created_at INTEGER NOT NULL
-      );
-      CREATE TABLE IF NOT EXISTS documents (
-        n INTEGER PRIMARY KEY, kind TEXT NOT NULL, text TEXT NOT NULL, record TEXT NOT NULL, created_at INTEGER NOT NULL
-      );
-      CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5 (
-        text, content = '', contentless_delete = 1, tokenize = 'porter unicode61'
-      );
-      CREATE TABLE IF NOT EXISTS unembedded (n INTEGER PRIMARY KEY);
-    `);
+    const [made] = this.#sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'entries'").toArray();
+    if (made === undefined) this.#sql.exec(env.SCHEMA);
+    void ctx.blockConcurrencyWhile(async () => {
+      this.#alarmAt = await ctx.storage.getAlarm();
+    });
   }
 
   get(key: string): ArrayBuffer | undefined {
@@ -56,12 +47,15 @@ export class Floor extends DurableObject<Env> {
   put(key: string, value: ArrayBuffer): string {
     const version = crypto.randomUUID();
     this.#sql.exec(
-      `INSERT INTO entries (key, value, version, updated_at, expires_at) VALUES (?1, ?2, ?3, ?4, ?5)
-       ON CONFLICT (key) DO UPDATE SET value = ?2, version = ?3, updated_at = ?4, expires_at = ?5`,
+      `INSERT INTO entries (key, value, version, updated_at, expires_at, refresh_ms)
+       VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+       ON CONFLICT (key) DO UPDATE SET
+         value = ?2, version = ?3, updated_at = ?4, expires_at = ?5, refresh_ms = ?6`,
       key,
       value,
       version,
       Date.now(),
+      null,
       null,
     );
     return version;
@@ -84,13 +78,22 @@ export class Floor extends DurableObject<Env> {
   }
 
   createThread(id: string): void {
-    this.#sql.exec("INSERT INTO threads (id, updated_at) VALUES (?, ?)", id, Date.now());
+    const now = Date.now();
+    this.#sql.exec(
+      `INSERT INTO threads (id, title, length, last_seq, created_at, updated_at)
+       VALUES (?, 'New conversation', 0, 0, ?, ?)`,
+      id,
+      now,
+      now,
+    );
   }
 
   append(id: string, messages: { role: string; content: string }[]): { length: number } {
     const now = Date.now();
     return this.ctx.storage.transactionSync(() => {
-      const { n } = this.#sql.exec<{ n: number }>("SELECT * FROM threads WHERE id = ?", id).one();
+      const { n } = this.#sql
+        .exec<{ n: number }>("SELECT * FROM threads WHERE id = ? AND deleted = 0", id)
+        .one();
       const thread = this.#sql
         .exec<{ length: number; last_seq: number }>(
           `UPDATE threads SET length = length + ?2, last_seq = last_seq + ?2, updated_at = MAX(updated_at, ?3)
@@ -121,22 +124,68 @@ export class Floor extends DurableObject<Env> {
         this.#sql.exec("INSERT INTO words (rowid, text) VALUES (?, ?)", position, message.content);
         this.#sql.exec("INSERT INTO unembedded (n) VALUES (?)", position);
       }
+      this.#sql.exec(
+        `INSERT INTO catalogue_changes (thread_id, due_at) VALUES (?1, ?2)
+         ON CONFLICT (thread_id) DO UPDATE SET version = version + 1 WHERE ?3`,
+        id,
+        now + TOUCH_AFTER_MS,
+        0,
+      );
+      this.#wakeBy(now + EMBED_AFTER_MS);
       return { length: thread.length };
     });
   }
 
+  /** What an append leaves behind, without the embedding: the same rows are read, deleted and written. */
+  override alarm(): void {
+    this.#alarmAt = null;
+    const waiting = this.#sql
+      .exec<{
+        n: number;
+      }>(
+        "SELECT n, text, attempts FROM unembedded JOIN documents USING (n) ORDER BY attempts, n LIMIT ?",
+        EMBED,
+      )
+      .toArray();
+    this.ctx.storage.transactionSync(() => {
+      for (const { n } of waiting) {
+        this.#sql.exec("DELETE FROM unembedded WHERE n = ? RETURNING n", n).toArray();
+        this.#sql.exec(
+          "INSERT OR REPLACE INTO vectors (n, model, scale, data) VALUES (?, ?, ?, ?)",
+          n,
+          "none",
+          1,
+          VECTOR,
+        );
+      }
+    });
+    if (waiting.length > 0) this.#wakeBy(Date.now());
+  }
+
+  #wakeBy(time: number): void {
+    if (this.#alarmAt !== null && this.#alarmAt <= time) return;
+    this.#alarmAt = time;
+    void this.ctx.storage.setAlarm(time);
+  }
+
   /** The last messages as JSON, in the order of the conversation. */
   load(id: string, limit: number): string {
-    const { n } = this.#sql.exec<{ n: number }>("SELECT * FROM threads WHERE id = ?", id).one();
-    const rows = this.#sql.exec<MessageRow>(
-      `SELECT position, body, created_at FROM messages WHERE position > ? AND position < ? ORDER BY position DESC`,
-      n * SLOTS,
-      n * SLOTS + SLOTS,
-    );
+    const { n } = this.#sql
+      .exec<{ n: number }>("SELECT * FROM threads WHERE id = ? AND deleted = 0", id)
+      .one();
+    const hidden = this.#sql.exec("SELECT seq FROM hidden_messages WHERE thread = ?", n).toArray();
+    const rows = this.#sql
+      .exec(
+        "SELECT position, body, created_at FROM messages WHERE position BETWEEN ? AND ? ORDER BY position DESC",
+        n * SLOTS + 1,
+        n * SLOTS + SLOTS - 1,
+      )
+      .raw<[number, ArrayBuffer, number]>();
     const items: string[] = [];
-    for (const { position, body, created_at: createdAt } of rows) {
+    for (const [position, body, createdAt] of rows) {
       if (items.length === limit) break;
-      items.push(`{"seq":${position % SLOTS},"message":${decoder.decode(body)},"createdAt":${createdAt}}`);
+      if (hidden.length === 0)
+        items.push(`{"seq":${position % SLOTS},"message":${decoder.decode(body)},"createdAt":${createdAt}}`);
     }
     return `{"items":[${items.toReversed().join(",")}]}`;
   }
@@ -150,7 +199,8 @@ export default {
     const { pathname, searchParams } = new URL(request.url);
     const [, , kind, name = "", what, key] = pathname.split("/").map(decodeURIComponent);
     if (kind === "cache") {
-      const shard = OBJECT.getByName("cache");
+      // As many objects as Cairn has for these: one that is asked all the time is kept nearer by the machine.
+      const shard = OBJECT.getByName(`cache-${Number(name.split("-")[1]) % 64}`);
       if (request.method === "GET") return new Response(await shard.get(name), asJson);
       return Response.json({ version: await shard.put(name, await request.arrayBuffer()) });
     }

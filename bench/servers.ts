@@ -32,7 +32,13 @@ export async function startCairn(): Promise<Server> {
     stdio: ["ignore", "ignore", "inherit"],
     env: { ...process.env, WRANGLER_SEND_METRICS: "false" },
   });
-  return start("cairn", readFileSync(join(out, "index.js"), "utf8"), {
+  const modules = [
+    { type: "ESModule" as const, path: "index.js", contents: readFileSync(join(out, "index.js"), "utf8") },
+    ...readdirSync(out)
+      .filter((name) => name.endsWith(".wasm"))
+      .map((path) => ({ type: "CompiledWasm" as const, path, contents: readFileSync(join(out, path)) })),
+  ];
+  return start("cairn", modules, {
     durableObjects: {
       USER_MEMORY: { className: "UserMemory", useSQLite: true },
       PROMPT_CACHE: { className: "PromptCache", useSQLite: true },
@@ -43,20 +49,28 @@ export async function startCairn(): Promise<Server> {
   }).finally(() => rmSync(out, { recursive: true }));
 }
 
-export function startFloor(): Promise<Server> {
+export async function startFloor(): Promise<Server> {
+  // By an address that the compiler does not follow: what it would find there is typed for workerd, not for Node.
+  const { href } = new URL("../durable-objects/user-memory/schema.ts", import.meta.url);
+  const { migrations } = (await import(href)) as { migrations: readonly { sql: string }[] };
   const source = readFileSync(join(import.meta.dirname, "floor.ts"), "utf8");
-  return start("floor", stripTypeScriptTypes(source), {
+  const modules = [{ type: "ESModule" as const, path: "index.js", contents: stripTypeScriptTypes(source) }];
+  return start("floor", modules, {
     durableObjects: { OBJECT: { className: "Floor", useSQLite: true } },
+    bindings: { SCHEMA: migrations.map(({ sql }) => sql).join("\n") },
   });
 }
 
+type Module =
+  | { type: "ESModule"; path: string; contents: string }
+  | { type: "CompiledWasm"; path: string; contents: Uint8Array };
+
 /** On loopback, over empty storage in the system's temporary folder. */
-async function start(name: string, script: string, bindings: object): Promise<Server> {
+async function start(name: string, modules: readonly Module[], bindings: object): Promise<Server> {
   const miniflare = new Miniflare(
     convertV4MiniflareOptions({
       name,
-      modules: true,
-      script,
+      modules: [...modules],
       compatibilityDate,
       // Straight to the Worker: miniflare's own entry Worker would cost both the same and hide the difference.
       unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }],

@@ -5,8 +5,8 @@ import wabt from "wabt";
 
 const path = (name: string) => fileURLToPath(new URL(`../src/vectors/kernel/${name}`, import.meta.url));
 
-const { parseWat } = await wabt();
-const module = parseWat("dots.wat", readFileSync(path("dots.wat"), "utf8"), { simd: true });
+const tools = await wabt();
+const module = tools.parseWat("dots.wat", readFileSync(path("dots.wat"), "utf8"), { simd: true });
 module.validate();
 const binary = module.toBinary({}).buffer;
 if (!process.argv.includes("--check")) writeFileSync(path("dots.wasm"), binary);

@@ -1,24 +1,19 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
-import { bodyLimit } from "hono/body-limit";
-import { requestId } from "hono/request-id";
-import { timing } from "hono/timing";
 import { PROMPT_CACHE_SHARDS } from "../durable-objects/prompt-cache.ts";
 import type { UserMemory } from "../durable-objects/user-memory.ts";
 import packageJson from "../package.json" with { type: "json" };
 import { type Bindings, type Ports, portsOf } from "./bindings.ts";
-import { fail } from "./errors.ts";
 import { authenticate, ownThreadOnly, ownUserOnly, requireSecret } from "./http/authenticate.ts";
 import type { AppEnv } from "./http/context.ts";
 import type { Remote, Services } from "./services.ts";
-import { configuredCors } from "./http/cors.ts";
-import { onError, Refusal } from "./http/failure.ts";
-import { jsonBody } from "./http/json-body.ts";
-import { decodablePath } from "./http/path.ts";
+import { envelope } from "./http/envelope.ts";
+import { onError } from "./http/failure.ts";
+import { readBody } from "./http/json-body.ts";
+import { demandDecodablePath } from "./http/path.ts";
 import { newRouter } from "./http/router.ts";
-import { securityHeaders } from "./http/security-headers.ts";
+import { inOrder } from "./http/steps.ts";
 import { unknownRoute } from "./http/unknown-route.ts";
 import { hash16, shardOf } from "./ids.ts";
-import { limits } from "./limits.ts";
 import { cache } from "./routes/cache.ts";
 import { documents } from "./routes/documents.ts";
 import { entries } from "./routes/entries.ts";
@@ -34,30 +29,16 @@ export function createApp(makePorts: (env: Bindings) => Ports = portsOf): OpenAP
   const app = newRouter();
   const servicesOf = oncePerEnv((env) => services(env, makePorts(env)));
 
-  app.use(requestId({ limitLength: 128 }));
-  app.use(timing());
-  app.use(securityHeaders);
   app.use((c, next) => {
     c.set("services", servicesOf(c.env));
-    return next();
+    return envelope(c, next);
   });
-  app.use(configuredCors);
-  app.use(decodablePath);
-  app.use(
-    bodyLimit({
-      maxSize: limits.body,
-      onError: () => {
-        throw new Refusal(fail("body_too_large"));
-      },
-    }),
-  );
-
+  app.use(inOrder(demandDecodablePath, requireSecret));
   app.route("/", health);
-  app.use(requireSecret);
   app.route("/", documents);
-  app.use("/v1/*", authenticate, jsonBody);
-  app.use("/v1/users/:user/*", ownUserOnly);
-  app.use("/v1/threads/:id/*", ownThreadOnly);
+  app.use("/v1/*", inOrder(authenticate, readBody));
+  app.use("/v1/users/:user/*", inOrder(ownUserOnly));
+  app.use("/v1/threads/:id/*", inOrder(ownThreadOnly));
   for (const routes of [entries, threads, messages, memories, reindex, cache, promptCache])
     app.route("/", routes);
 

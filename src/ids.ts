@@ -1,11 +1,13 @@
 import { base64url } from "jose";
-import { v7 as uuidv7, validate, version as uuidVersion } from "uuid";
+import { v7 as uuidv7 } from "uuid";
 import { Recent } from "./recent.ts";
 
 /** 22 characters of base64url: the first 16 bytes of SHA-256 of `cairn:user:<id>`. Names the user's object. */
 export type UserHash = string;
 
-const USER_HASH = /^[A-Za-z0-9_-]{22}$/;
+/** `<userHash>.<uuid v7>`, the uuid in small letters. */
+const THREAD_ID =
+  /^([A-Za-z0-9_-]{22})\.[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 /** The hashes of the users who called this isolate last: an agent's calls are all for one. */
 const userHashes = new Recent<UserHash>(1000);
@@ -24,9 +26,15 @@ export async function hash16(text: string): Promise<string> {
   return base64url.encode((await sha256(text)).subarray(0, 16));
 }
 
+/** The first byte of the hash of the registry keys that were asked for last. */
+const firstBytes = new Recent<number>(1000);
+
 /** Spreads keys evenly over `shards` (at most 256) numbers from 0 on. */
 export async function shardOf(key: string, shards: number): Promise<number> {
+  const known = firstBytes.get(key);
+  if (known !== undefined) return known % shards;
   const [first = 0] = await sha256(key);
+  firstBytes.set(key, first);
   return first % shards;
 }
 
@@ -46,10 +54,7 @@ async function sha256(text: string): Promise<Uint8Array> {
 export const newThreadId = (owner: UserHash, now: number): string => `${owner}.${uuidv7({ msecs: now })}`;
 
 /** The user's hash in a thread id, or null if `id` is not one. */
-export function threadOwner(id: string): UserHash | null {
-  const [owner = "", uuid = "", ...rest] = id.split(".");
-  return rest.length === 0 && USER_HASH.test(owner) && isUuidV7(uuid) ? owner : null;
-}
+export const threadOwner = (id: string): UserHash | null => THREAD_ID.exec(id)?.[1] ?? null;
 
 /** In the order of a user's versions, also where they have one time: memories of one batch are listed in their order. */
 export const newMemoryId = (now: number, version: number): string => uuidv7({ msecs: now, seq: version });
@@ -59,5 +64,3 @@ export const newLeaseId = (): string => crypto.randomUUID();
 
 /** A name for one write of an entry: no two writes share one, not even after a delete. */
 export const newVersion = (): string => uuidv7();
-
-const isUuidV7 = (id: string): boolean => validate(id) && uuidVersion(id) === 7 && id === id.toLowerCase();

@@ -4,7 +4,9 @@ export type JsonPieces = (string | Uint8Array)[];
 const encoder = new TextEncoder();
 
 /** The document in UTF-8. By hand, as reading a Blob costs more than all else that a small answer takes. */
-export function inUtf8(pieces: JsonPieces): Uint8Array<ArrayBuffer> {
+export function inUtf8(pieces: JsonPieces): Uint8Array {
+  const [only] = pieces;
+  if (pieces.length === 1 && only instanceof Uint8Array) return only;
   const parts = encodedParts(pieces);
   const whole = new Uint8Array(parts.reduce((bytes, { byteLength }) => bytes + byteLength, 0));
   let start = 0;

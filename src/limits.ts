@@ -57,3 +57,7 @@ const encoder = new TextEncoder();
 export function byteLength(text: string): number {
   return encoder.encode(text).byteLength;
 }
+
+/** Whether `text` is of at most `max` bytes of UTF-8. No character takes more than three: most need no encoding. */
+export const isWithin = (text: string, max: number): boolean =>
+  text.length * 3 <= max || (text.length <= max && byteLength(text) <= max);

@@ -39,15 +39,20 @@ export class CatalogueWriter {
     );
   }
 
-  /** Messages were appended: due within a minute, and no write of its own while one is due and not under way. */
-  touched(threadId: string): void {
+  /**
+   * Messages were appended: due within a minute, and no write of its own while one is due and not under way. Answers
+   * when it is due at the latest, so that an append need not look for the first of all.
+   */
+  touched(threadId: string): number {
+    const dueAt = this.#parts.now() + TOUCH_AFTER_MS;
     this.#parts.sql.exec(
       `INSERT INTO catalogue_changes (thread_id, due_at) VALUES (?1, ?2)
        ON CONFLICT (thread_id) DO UPDATE SET version = version + 1 WHERE ?3`,
       threadId,
-      this.#parts.now() + TOUCH_AFTER_MS,
+      dueAt,
       this.#draining ? 1 : 0,
     );
+    return dueAt;
   }
 
   /** Writes what is due, this thread first. What D1 does not take stays due for the alarm: no thread fails for it. */

@@ -131,8 +131,7 @@ export class Conversations {
 
   /** Messages of a thread have come or gone: the catalogue hears of it within a minute. */
   touched(id: string): void {
-    this.#catalogue.touched(id);
-    this.#parts.wakeUp.by(this.#catalogue.nextDue());
+    this.#parts.wakeUp.by(this.#catalogue.touched(id));
   }
 
   /** Writes what is due in the catalogue, for the alarm. */

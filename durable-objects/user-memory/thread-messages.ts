@@ -22,6 +22,8 @@ import type { Transactions } from "./transactions.ts";
 export type Append = {
   bodies: readonly Uint8Array[];
   expectedLength?: number;
+  /** When they were said; now unless set. */
+  createdAt?: number;
   /** `bodies` are then the whole conversation, checked against the stored one. */
   validate?: ContinuationOptions;
 };
@@ -59,7 +61,9 @@ export class ThreadMessages {
       const bodies = fresh.value;
       const now = this.#parts.now();
       const first = this.#stores.threads.extend(thread, bodies.length, now);
-      for (const [i, body] of bodies.entries()) this.#write(positionOf(thread.n, first + i), body, now);
+      const said = append.createdAt ?? now;
+      const indexed = bodies.map((body, i) => this.#write(positionOf(thread.n, first + i), body, said));
+      if (indexed.includes(true)) this.#parts.wakeUp.by(now + EMBED_AFTER_MS);
       this.#parts.touched(id);
       const length = thread.length + bodies.length;
       return ok(
@@ -160,23 +164,24 @@ export class ThreadMessages {
     bodies: readonly Uint8Array[],
     options: ContinuationOptions,
   ): Continuation {
-    const incoming = bodies.map((body) => JSON.parse(new TextDecoder().decode(body)) as Message);
+    const incoming = bodies.map(parsed);
     return validateContinuation(this.#persisted(thread), incoming, options);
   }
 
   *#persisted(thread: StoredThread): Generator<Message> {
     for (const message of this.#stores.reader.walk(thread, { order: "oldest", view: "raw" }))
-      yield parsed(message);
+      yield parsed(message.body);
   }
 
-  #write(position: number, body: Uint8Array, now: number): void {
-    this.#stores.messages.write(position, body, now);
-    const message = JSON.parse(new TextDecoder().decode(body)) as Message;
+  /** Answers whether there is something to embed. */
+  #write(position: number, body: Uint8Array, createdAt: number): boolean {
+    this.#stores.messages.write(position, body, createdAt);
+    const message = parsed(body);
     const text = searchableText(message);
-    if (text === "") return;
+    if (text === "") return false;
     const record = JSON.stringify({ role: message.role } satisfies MessageRecord);
-    this.#parts.index.put({ n: position, kind: "message", text, record, createdAt: now });
-    this.#parts.wakeUp.by(now + EMBED_AFTER_MS);
+    this.#parts.index.put({ n: position, kind: "message", text, record, createdAt });
+    return true;
   }
 }
 

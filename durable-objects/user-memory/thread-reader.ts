@@ -64,7 +64,7 @@ export class ThreadReader {
       // A turn is cut if the message on the later side of the cut belongs to the one on its earlier side.
       const later = order === "newest" ? items.at(-1) : message;
       const within = () =>
-        wholeTurns && bytes <= limits.turnBytes && later !== undefined && carriesResults(parsed(later));
+        wholeTurns && bytes <= limits.turnBytes && later !== undefined && carriesResults(parsed(later.body));
       if (full && !within()) return { items: inOrder(items, order), more: true };
       items.push(message);
     }
@@ -93,5 +93,7 @@ export class ThreadReader {
 const inOrder = (items: ReadMessage[], order: "newest" | "oldest"): ReadMessage[] =>
   order === "newest" ? items.toReversed() : items;
 
-export const parsed = ({ body }: StoredMessage): Message =>
-  JSON.parse(new TextDecoder().decode(body)) as Message;
+const decoder = new TextDecoder();
+
+/** A stored message. */
+export const parsed = (body: Uint8Array): Message => JSON.parse(decoder.decode(body)) as Message;

@@ -4,5 +4,14 @@ import type { Services } from "../services.ts";
 
 export type AppEnv = {
   Bindings: Bindings;
-  Variables: { requestId: string; services: Services; caller: Caller; bodyText: string };
+  Variables: {
+    requestId: string;
+    services: Services;
+    caller: Caller;
+    /** The body of a write, in its bytes and as text; absent where the method has none. */
+    body: ArrayBuffer;
+    bodyText: string;
+    /** The parts of the answer that were timed, as `Server-Timing` lists them; absent while there is none. */
+    timings: string | undefined;
+  };
 };

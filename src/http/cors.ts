@@ -3,9 +3,13 @@ import { createMiddleware } from "hono/factory";
 import type { AppEnv } from "./context.ts";
 
 /** Lets browsers of the configured origins call; without any, no CORS header is sent at all. */
-export const configuredCors = createMiddleware<AppEnv>(async function configuredCors(c, next) {
+export const withCors = createMiddleware<AppEnv>(async function withCors(c, next) {
   const { corsOrigins } = c.get("services");
-  if (corsOrigins.length === 0) return next();
+  // Not `return next()`: what Hono's answers is no Response, as that of a preflight is.
+  if (corsOrigins.length === 0) {
+    await next();
+    return undefined;
+  }
   return cors({
     origin: corsOrigins.includes("*") ? "*" : [...corsOrigins],
     exposeHeaders: [

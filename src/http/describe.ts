@@ -1,7 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import type { Scope } from "../auth/token.ts";
 import { ErrorBody } from "../schema/error.ts";
-import { requireScope } from "./authenticate.ts";
 
 /** The parts that route descriptions share. */
 
@@ -30,11 +29,8 @@ export const noBody = {
 
 export const nothing = (description: string) => ({ description });
 
-/** Demands a token with this scope, and says so in the document. */
-export const scoped = (scope: Scope) => ({
-  security: [{ bearer: [scope] }],
-  middleware: requireScope(scope),
-});
+/** Demands a token with this scope: the document says so, and the router asks for what it says. */
+export const scoped = (scope: Scope) => ({ security: [{ bearer: [scope] }] });
 
 /** Headers are documented here and read where they are used: their errors have codes of their own. */
 const header = (description: string) => z.string().optional().openapi({ description });

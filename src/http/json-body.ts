@@ -1,43 +1,86 @@
-import { createMiddleware } from "hono/factory";
 import type { Context } from "hono";
 import { fail } from "../errors.ts";
 import { limits } from "../limits.ts";
 import type { AppEnv } from "./context.ts";
 import { Refusal } from "./failure.ts";
 
+const WRITES: readonly string[] = ["POST", "PUT", "PATCH"];
 const JSON_TYPE = /^application\/([a-z0-9.-]+\+)?json\s*(;|$)/i;
+
+// A byte order mark stays, and is then no JSON: it must not be stored in front of a value.
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
  * Reads the body of a write, which must be valid UTF-8: `request.text()` would turn a broken byte into U+FFFD and
- * store that. Its text is kept for those who need it as it was written; Hono keeps its bytes for the validators.
+ * store that. Both its bytes and its text are kept, for those who need it as it was written.
  */
-export const jsonBody = createMiddleware<AppEnv>(async function jsonBody(c, next) {
-  if (["POST", "PUT", "PATCH"].includes(c.req.method)) {
-    const bytes = await c.req.arrayBuffer();
-    if (bytes.byteLength > 0 && !JSON_TYPE.test(c.req.header("Content-Type") ?? ""))
-      throw new Refusal(fail("unsupported_media_type"));
-    c.set("bodyText", textOf(bytes));
+export async function readBody(c: Context<AppEnv>): Promise<void> {
+  if (!WRITES.includes(c.req.method)) return;
+  const bytes = await bytesOf(c.req.raw);
+  if (bytes.byteLength > 0 && !JSON_TYPE.test(c.req.header("Content-Type") ?? ""))
+    throw new Refusal(fail("unsupported_media_type"));
+  c.set("body", bytes);
+  c.set("bodyText", textOf(bytes));
+}
+
+/** The bytes of a body. One that is larger than `limits.body` is not read to its end, nor kept. */
+async function bytesOf(request: Request): Promise<ArrayBuffer> {
+  const { headers } = request;
+  const length = headers.get("Content-Length");
+  // Read at once where its length is known beforehand: HTTP then lets no more of it come than that.
+  if (length !== null && !headers.has("Transfer-Encoding")) {
+    if (Number(length) > limits.body) throw new Refusal(fail("body_too_large"));
+    return request.arrayBuffer();
   }
-  await next();
-});
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of request.body ?? []) {
+    size += chunk.byteLength;
+    if (size > limits.body) throw new Refusal(fail("body_too_large"));
+    chunks.push(chunk);
+  }
+  return concatenated(chunks, size).buffer;
+}
+
+function concatenated(chunks: readonly Uint8Array[], size: number): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(size);
+  let start = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, start);
+    start += chunk.byteLength;
+  }
+  return whole;
+}
 
 function textOf(bytes: ArrayBuffer): string {
   try {
-    // A byte order mark stays, and is then no JSON: it must not be stored in front of a value.
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    return utf8.decode(bytes);
+  } catch {
+    throw new Refusal(fail("invalid_json"));
+  }
+}
+
+/** The body parsed, for the schemas. None at all is left to them: each says itself whether it can do without. */
+export function parsedBody(c: Context<AppEnv>): unknown {
+  const text = c.get("bodyText");
+  const type = c.req.header("Content-Type");
+  if (text === "" && type === undefined) return {};
+  if (!JSON_TYPE.test(type ?? "")) throw new Refusal(fail("unsupported_media_type"));
+  try {
+    return JSON.parse(text);
   } catch {
     throw new Refusal(fail("invalid_json"));
   }
 }
 
 /** The body as the JSON value that it is, in the bytes it came in: for values that are kept as they are. */
-export async function jsonValue(c: Context<AppEnv>): Promise<Uint8Array> {
+export function jsonValue(c: Context<AppEnv>): Uint8Array {
   try {
     JSON.parse(c.get("bodyText"));
   } catch {
     throw new Refusal(fail("invalid_json"));
   }
-  const value = new Uint8Array(await c.req.arrayBuffer());
+  const value = new Uint8Array(c.get("body"));
   if (value.byteLength > limits.value) throw new Refusal(fail("value_too_large"));
   return value;
 }

@@ -1,14 +1,15 @@
-import { createMiddleware } from "hono/factory";
+import type { Context } from "hono";
 import { fail } from "../errors.ts";
 import type { AppEnv } from "./context.ts";
 import { Refusal } from "./failure.ts";
 
 /** Refuses a path or query that does not decode: the router would take `%zz` for the text it is, and store under it. */
-export const decodablePath = createMiddleware<AppEnv>(async function decodablePath(c, next) {
+export function demandDecodablePath(c: Context<AppEnv>): void {
+  const { url } = c.req;
+  if (!url.includes("%")) return;
   try {
-    decodeURIComponent(c.req.url);
+    decodeURIComponent(url);
   } catch {
     throw new Refusal(fail("invalid_path"));
   }
-  await next();
-});
+}

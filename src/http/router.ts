@@ -1,13 +1,42 @@
-import { OpenAPIHono } from "@hono/zod-openapi";
+import { OpenAPIHono, type RouteConfig } from "@hono/zod-openapi";
+import type { Handler } from "hono";
+import type { Scope } from "../auth/token.ts";
+import { demandScope } from "./authenticate.ts";
 import type { AppEnv } from "./context.ts";
 import { routedPath } from "./kv-path.ts";
-import { invalid, Refusal } from "./failure.ts";
+import { validation } from "./validation.ts";
 
-/** A router whose failed validations end in the error envelope. */
-export const newRouter = (): OpenAPIHono<AppEnv> =>
-  new OpenAPIHono<AppEnv>({
-    getPath: routedPath,
-    defaultHook: (result) => {
-      if (!result.success) throw new Refusal({ ok: false, ...invalid(result.target, result.error.issues) });
-    },
-  });
+/** A router whose routes demand the scope that they describe, and check each request by the schemas that they describe. */
+export function newRouter(): OpenAPIHono<AppEnv> {
+  const router = new OpenAPIHono<AppEnv>({ getPath: routedPath });
+  const openapi = (route: RouteConfig, handler: Handler<AppEnv>): OpenAPIHono<AppEnv> => {
+    router.openAPIRegistry.registerPath(route);
+    router.on(
+      [route.method],
+      [route.path.replaceAll(/\/{(.+?)}/g, "/:$1")],
+      demanding(scopeOf(route), validation(route.request), handler),
+    );
+    return router;
+  };
+  // Does what the original does, in one step a route in place of five or six. Its type, which lets the compiler check
+  // every answer against the description, is not to be written out again.
+  router.openapi = openapi as typeof router.openapi;
+  return router;
+}
+
+/** One handler of a route's three steps. */
+const demanding =
+  (
+    scope: Scope | undefined,
+    validate: ReturnType<typeof validation>,
+    handler: Handler<AppEnv>,
+  ): Handler<AppEnv> =>
+  (c, next) => {
+    if (scope !== undefined) demandScope(c, scope);
+    validate(c);
+    return handler(c, next);
+  };
+
+/** As `scoped` describes it. */
+const scopeOf = ({ security }: RouteConfig): Scope | undefined =>
+  security?.[0]?.["bearer"]?.[0] as Scope | undefined;

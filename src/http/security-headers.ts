@@ -1,32 +1,34 @@
-import { createMiddleware } from "hono/factory";
-import { secureHeaders } from "hono/secure-headers";
-import type { AppEnv } from "./context.ts";
-
 /** For answers that are data. What only a document can be harmed by is left out: a small answer pays for each header. */
-const api = secureHeaders({
-  contentSecurityPolicy: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
-  crossOriginOpenerPolicy: false,
-  originAgentCluster: false,
-  xDnsPrefetchControl: false,
-  xDownloadOptions: false,
-  xFrameOptions: false,
-  xPermittedCrossDomainPolicies: false,
-  xXssProtection: false,
-});
+const ofData: readonly (readonly [name: string, value: string])[] = [
+  ["Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"],
+  ["Cross-Origin-Resource-Policy", "same-origin"],
+  ["Referrer-Policy", "no-referrer"],
+  ["Strict-Transport-Security", "max-age=15552000; includeSubDomains"],
+  ["X-Content-Type-Options", "nosniff"],
+];
 
-const page = secureHeaders({
-  contentSecurityPolicy: {
-    defaultSrc: ["'none'"],
-    scriptSrc: ["'self'"],
+const ofPage: typeof ofData = [
+  ...ofData,
+  [
+    "Content-Security-Policy",
     // Swagger UI sets inline styles.
-    styleSrc: ["'self'", "'unsafe-inline'"],
-    imgSrc: ["'self'", "data:"],
-    connectSrc: ["'self'"],
-    frameAncestors: ["'none'"],
-  },
-});
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'",
+  ],
+  ["Cross-Origin-Opener-Policy", "same-origin"],
+  ["Origin-Agent-Cluster", "?1"],
+  ["X-DNS-Prefetch-Control", "off"],
+  ["X-Download-Options", "noopen"],
+  ["X-Frame-Options", "SAMEORIGIN"],
+  ["X-Permitted-Cross-Domain-Policies", "none"],
+  ["X-XSS-Protection", "0"],
+];
+
+/** Those of data, for an answer to begin with: to copy them takes half as long as to set them. */
+export const dataHeaders = new Headers(ofData.map(([name, value]) => [name, value]));
 
 /** Nothing may be loaded from an answer of the API; the reference page loads its own files only. */
-export const securityHeaders = createMiddleware<AppEnv>(function securityHeaders(c, next) {
-  return c.req.path === "/docs" ? page(c, next) : api(c, next);
-});
+export function setSecurityHeaders(headers: Headers, path: string): void {
+  if (path === "/docs") for (const [name, value] of ofPage) headers.set(name, value);
+  else if (!headers.has("Content-Security-Policy"))
+    for (const [name, value] of ofData) headers.set(name, value);
+}

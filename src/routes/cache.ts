@@ -1,9 +1,10 @@
 import { createRoute } from "@hono/zod-openapi";
-import { wrapTime } from "hono/timing";
+import type { Context } from "hono";
 import type { Entry } from "../../durable-objects/entry-store.ts";
 import { fail } from "../errors.ts";
 import { holds } from "../conditions.ts";
 import { conditionOf } from "../http/conditions.ts";
+import type { AppEnv } from "../http/context.ts";
 import {
   anyJson,
   body,
@@ -17,9 +18,10 @@ import {
 import { Refusal, unwrap } from "../http/failure.ts";
 import { jsonValue } from "../http/json-body.ts";
 import { namespace } from "../http/namespace.ts";
-import { rawJson } from "../http/raw-json.ts";
+import { quickJson, rawJson } from "../http/raw-json.ts";
 import type { JsonPieces } from "../json-pieces.ts";
 import { newRouter } from "../http/router.ts";
+import { wrapTime } from "../http/timing.ts";
 import { answered } from "../prompt-cache/held.ts";
 import { keyIn } from "../prompt-cache/keys.ts";
 import { noQuery } from "../schema/bounds.ts";
@@ -131,12 +133,12 @@ export const cache = newRouter()
   .openapi(set, async (c) => {
     const key = keyIn(namespace(c), c.req.valid("param").key);
     const { ttlSeconds, lease: leaseId } = c.req.valid("query");
-    const value = await jsonValue(c);
+    const value = jsonValue(c);
     const shard = await c.get("services").promptCache(key);
     const ttlMs = ttlSeconds === undefined ? null : ttlSeconds * 1000;
     const write = { key, value, ttlMs, condition: conditionOf(c) };
     const written = unwrap(await wrapTime(c, "object", shard.set(write, leaseId)));
-    return c.json(written, 200, { ETag: `"${written.version}"` });
+    return quickJson(written, { ETag: `"${written.version}"` });
   })
   .openapi(forget, async (c) => {
     const key = keyIn(namespace(c), c.req.valid("param").key);
@@ -151,7 +153,7 @@ export const cache = newRouter()
   .openapi(take, async (c) => {
     const key = keyIn(namespace(c), c.req.valid("param").key);
     const shard = await c.get("services").promptCache(key);
-    return valueOf(c, await wrapTime(c, "object", shard.take(key)));
+    return valueOf(await wrapTime(c, "object", shard.take(key)));
   })
   .openapi(lease, async (c) => {
     const key = keyIn(namespace(c), c.req.valid("param").key);
@@ -159,7 +161,7 @@ export const cache = newRouter()
     const { promptCache, now } = c.get("services");
     const ask = async (left: number) => (await promptCache(key)).lease({ key, leaseMs, waitMs: left });
     const answer = await wrapTime(c, "object", answered({ ask, waitMs, now }));
-    return rawJson<LeaseAnswer>(c, answer.status === "hit" ? hitOf(answer.entry) : [JSON.stringify(answer)]);
+    return rawJson<LeaseAnswer>(answer.status === "hit" ? hitOf(answer.entry) : [JSON.stringify(answer)]);
   })
   .openapi(release, async (c) => {
     const key = keyIn(namespace(c), c.req.valid("param").key);
@@ -173,18 +175,18 @@ const TWO_CONDITIONS = fail("invalid_request", {
 });
 
 /** The value, unless the caller's If-Match or If-None-Match says that it wants none, or not this one. */
-function currentValueOf(c: Parameters<typeof rawJson>[0], entry: Entry | null) {
+function currentValueOf(c: Context<AppEnv>, entry: Entry | null) {
   const { ifMatch, ifNoneMatch } = conditionOf(c);
   const version = entry?.version ?? null;
   if (!holds({ ...(ifMatch && { ifMatch }) }, version)) throw new Refusal(fail("precondition_failed"));
   if (version !== null && !holds({ ...(ifNoneMatch && { ifNoneMatch }) }, version))
     return c.body(null, 304, { ETag: `"${version}"` });
-  return valueOf(c, entry);
+  return valueOf(entry);
 }
 
-function valueOf(c: Parameters<typeof rawJson>[0], entry: Entry | null) {
+function valueOf(entry: Entry | null) {
   if (entry === null) throw new Refusal(fail("not_found"));
-  return rawJson<EntryValue>(c, [entry.value], { ETag: `"${entry.version}"` });
+  return rawJson<EntryValue>([entry.value], { ETag: `"${entry.version}"` });
 }
 
 const hitOf = ({ value, version, expiresAt }: Entry): JsonPieces => [

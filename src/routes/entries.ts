@@ -1,5 +1,4 @@
 import { createRoute, type z } from "@hono/zod-openapi";
-import { wrapTime } from "hono/timing";
 import type { EntryOperation, EntryResult, ListedEntries } from "../../durable-objects/user-memory.ts";
 import { joined, withValue } from "../../durable-objects/user-memory/page-json.ts";
 import { type Condition, holds } from "../conditions.ts";
@@ -20,9 +19,10 @@ import {
 import { Refusal, unwrap } from "../http/failure.ts";
 import { onceOf } from "../http/idempotency.ts";
 import { jsonValue } from "../http/json-body.ts";
-import { rawJson } from "../http/raw-json.ts";
+import { quickJson, rawJson } from "../http/raw-json.ts";
 import { rawOperationValues } from "../http/raw-body.ts";
 import { newRouter } from "../http/router.ts";
+import { wrapTime } from "../http/timing.ts";
 import { userHash } from "../ids.ts";
 import type { JsonPieces } from "../json-pieces.ts";
 import { noQuery, userPath } from "../schema/bounds.ts";
@@ -115,7 +115,7 @@ export const entries = newRouter()
     const object = c.get("services").userMemory(await userHash(user));
     const page = { prefix, limit, values: values === "true", ...(after && { after: after[0] }) };
     const listed = await wrapTime(c, "object", object.listEntries(page, count === "true"));
-    return rawJson<z.infer<typeof EntryList>>(c, listPieces(listed));
+    return rawJson<z.infer<typeof EntryList>>(listPieces(listed));
   })
   .openapi(removeAll, async (c) => {
     const { user } = c.req.valid("param");
@@ -135,7 +135,7 @@ export const entries = newRouter()
       await onceOf(c),
     );
     const results = unwrap(await wrapTime(c, "object", done));
-    return rawJson<z.infer<typeof BatchAnswer>>(c, batchPieces(operations, results));
+    return rawJson<z.infer<typeof BatchAnswer>>(batchPieces(operations, results));
   })
   .openapi(get, async (c) => {
     const { user, key } = c.req.valid("param");
@@ -154,16 +154,16 @@ export const entries = newRouter()
     const headers = { ETag: `"${entry.version}"` };
     if (ifNoneMatch !== undefined && !holds({ ifNoneMatch }, entry.version))
       return c.body(null, 304, headers);
-    return rawJson(c, [entry.value], headers);
+    return rawJson([entry.value], headers);
   })
   .openapi(set, async (c) => {
     const { user, key } = c.req.valid("param");
     const { ttlMs = null, refreshOnRead } = c.req.valid("query");
-    const value = await jsonValue(c);
+    const value = jsonValue(c);
     const object = c.get("services").userMemory(await userHash(user));
     const write = { key, value, ttlMs, refreshOnRead: refreshOnRead === "true", condition: conditionOf(c) };
     const written = unwrap(await wrapTime(c, "object", object.setEntry(write)));
-    return c.json(written, 200, { ETag: `"${written.version}"` });
+    return quickJson(written, { ETag: `"${written.version}"` });
   })
   .openapi(remove, async (c) => {
     const { user, key } = c.req.valid("param");

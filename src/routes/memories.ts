@@ -1,6 +1,5 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
-import { wrapTime } from "hono/timing";
 import { fail } from "../errors.ts";
 import { conditionOf } from "../http/conditions.ts";
 import type { AppEnv } from "../http/context.ts";
@@ -17,6 +16,7 @@ import {
 import { Refusal, unwrap } from "../http/failure.ts";
 import { onceOf } from "../http/idempotency.ts";
 import { newRouter } from "../http/router.ts";
+import { wrapTime } from "../http/timing.ts";
 import { userHash } from "../ids.ts";
 import { getMemory, listMemories, memoryHistory } from "../memory/browse.ts";
 import { recall } from "../memory/recall.ts";

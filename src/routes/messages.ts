@@ -1,5 +1,4 @@
 import { createRoute, type z } from "@hono/zod-openapi";
-import { wrapTime } from "hono/timing";
 import type { Compaction as StoredCompaction } from "../../durable-objects/user-memory/compaction-store.ts";
 import { joined } from "../../durable-objects/user-memory/page-json.ts";
 import { decodeCursor, encodeCursor } from "../cursor.ts";
@@ -7,9 +6,10 @@ import { fail } from "../errors.ts";
 import { body, failures, idempotencyHeader, json, nothing, scoped } from "../http/describe.ts";
 import { Refusal, unwrap } from "../http/failure.ts";
 import { onceOf } from "../http/idempotency.ts";
-import { rawJson, rawJsonCreated, rawLines } from "../http/raw-json.ts";
+import { quickJsonCreated, rawJson, rawJsonCreated, rawLines } from "../http/raw-json.ts";
 import { rawMessages, rawSummary } from "../http/raw-body.ts";
 import { newRouter } from "../http/router.ts";
+import { wrapTime } from "../http/timing.ts";
 import { threadObject } from "../http/thread-object.ts";
 import type { JsonPieces } from "../json-pieces.ts";
 import {
@@ -131,14 +131,15 @@ function compactionPieces({ summary, ...rest }: StoredCompaction): JsonPieces {
 export const messages = newRouter()
   .openapi(append, async (c) => {
     const { id } = c.req.valid("param");
-    const { messages: _given, expectedLength, validate: mode, ...approvals } = c.req.valid("json");
+    const { messages: _given, expectedLength, validate: mode, createdAt, ...approvals } = c.req.valid("json");
     const request = {
       bodies: rawMessages(c),
+      ...(createdAt !== undefined && { createdAt }),
       ...(expectedLength !== undefined && { expectedLength }),
       ...(mode && { validate: { mode, ...approvals } }),
     };
     const appended = threadObject(c, id).appendMessages(id, request, await onceOf(c));
-    return c.json(unwrap(await wrapTime(c, "object", appended)), 201);
+    return quickJsonCreated(unwrap(await wrapTime(c, "object", appended)));
   })
   .openapi(read, async (c) => {
     const { id } = c.req.valid("param");
@@ -150,10 +151,10 @@ export const messages = newRouter()
     };
     if ((c.req.header("Accept") ?? "").includes(NDJSON)) {
       const lines = unwrap(await messageLines(pages, unwrap(streamReaderOf(asked))));
-      return rawLines<z.infer<typeof MessageList>>(c, lines, NDJSON);
+      return rawLines<z.infer<typeof MessageList>>(lines, NDJSON);
     }
     const pieces = unwrap(await wrapTime(c, "object", messagesPage(pages, unwrap(readerOf(asked)))));
-    return rawJson<z.infer<typeof MessageList>>(c, pieces);
+    return rawJson<z.infer<typeof MessageList>>(pieces);
   })
   .openapi(remove, async (c) => {
     const { id, seq } = c.req.valid("param");
@@ -166,7 +167,7 @@ export const messages = newRouter()
     const summary = rawSummary(c, given);
     const added = threadObject(c, id).compactThread(id, { from, to, summary }, await onceOf(c));
     const made = unwrap(await wrapTime(c, "object", added));
-    return rawJsonCreated<z.infer<typeof Compaction>>(c, compactionPieces({ ...made, from, to, summary }));
+    return rawJsonCreated<z.infer<typeof Compaction>>(compactionPieces({ ...made, from, to, summary }));
   })
   .openapi(compactions, async (c) => {
     const { id } = c.req.valid("param");
@@ -177,7 +178,7 @@ export const messages = newRouter()
     const { items, more } = unwrap(await wrapTime(c, "object", page));
     const last = items.at(-1);
     const end = more && last ? `],"cursor":"${encodeCursor([last.from, last.id])}"}` : "]}";
-    return rawJson<z.infer<typeof CompactionList>>(c, [
+    return rawJson<z.infer<typeof CompactionList>>([
       '{"items":[',
       ...joined(items.map(compactionPieces), ","),
       end,

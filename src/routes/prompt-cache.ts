@@ -1,11 +1,11 @@
 import { createRoute } from "@hono/zod-openapi";
-import { wrapTime } from "hono/timing";
 import { body, failures, idempotencyHeader, json, nothing, scoped } from "../http/describe.ts";
 import { unwrap } from "../http/failure.ts";
 import { onceOf } from "../http/idempotency.ts";
 import { namespace } from "../http/namespace.ts";
 import { demandExactNumbers } from "../http/raw-body.ts";
 import { newRouter } from "../http/router.ts";
+import { wrapTime } from "../http/timing.ts";
 import { report, stats } from "../prompt-cache/report.ts";
 import { resolve } from "../prompt-cache/resolve.ts";
 import { noQuery } from "../schema/bounds.ts";

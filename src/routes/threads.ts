@@ -1,5 +1,4 @@
 import { createRoute } from "@hono/zod-openapi";
-import { wrapTime } from "hono/timing";
 import { decodeCursor, encodeCursor } from "../cursor.ts";
 import { fail } from "../errors.ts";
 import { body, failures, idempotencyHeader, json, nothing, scoped } from "../http/describe.ts";
@@ -7,6 +6,7 @@ import { Refusal, unwrap } from "../http/failure.ts";
 import { onceOf } from "../http/idempotency.ts";
 import { demandExactMetadata } from "../http/raw-body.ts";
 import { newRouter } from "../http/router.ts";
+import { wrapTime } from "../http/timing.ts";
 import { threadObject } from "../http/thread-object.ts";
 import { hash16, newThreadId, userHash } from "../ids.ts";
 import { listCatalogue } from "../memory/catalogue.ts";

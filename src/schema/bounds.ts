@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import type { ErrorCode } from "../errors.ts";
-import { byteLength, limits } from "../limits.ts";
+import { byteLength, isWithin, limits } from "../limits.ts";
 import { depth } from "../raw-values.ts";
 
 /** What `refine` needs so that breaking this rule answers with a code of its own (see `invalid` in http/failure.ts). */
@@ -14,7 +14,7 @@ export const text = (max: number, code: ErrorCode, min: 0 | 1 = 1) =>
     .string()
     .min(min)
     .refine((value) => value.isWellFormed(), "holds a lone surrogate")
-    .refine((value) => byteLength(value) <= max, breaks(code, `is longer than ${count(max)} bytes of UTF-8`));
+    .refine((value) => isWithin(value, max), breaks(code, `is longer than ${count(max)} bytes of UTF-8`));
 
 /** A whole number of a query string, `min` to `max`, which answers with `code` when it is larger. */
 export const wholeNumber = ({ min, max, code }: { min: number; max: number; code: ErrorCode }) =>

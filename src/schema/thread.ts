@@ -139,6 +139,10 @@ export const AppendBody = z
     }),
     approvedToolCallIds: toolCallIds,
     rejectedToolCallIds: toolCallIds,
+    createdAt: z.int().min(-8.64e15).max(8.64e15).optional().openapi({
+      description:
+        "When the messages were said, in milliseconds since the epoch, for an import; now unless set.",
+    }),
   })
   .refine(({ messages, validate }) => validate !== undefined || messages.length <= limits.messagesPerAppend, {
     path: ["messages"],

@@ -5,5 +5,8 @@ export function quantise(vector: Float32Array): Quantised {
   let largest = 0;
   for (const x of vector) largest = Math.max(largest, Math.abs(x));
   const scale = largest / 127;
-  return { data: Int8Array.from(vector, (x) => Math.round(x / scale)), scale };
+  // A plain loop: `Int8Array.from` with a function takes ten times as long, for every message that is appended.
+  const data = new Int8Array(vector.length);
+  for (let i = 0; i < data.length; i++) data[i] = Math.round((vector[i] ?? 0) / scale);
+  return { data, scale };
 }

@@ -101,6 +101,44 @@ it.each([
   }
 });
 
+it("reads a body that comes without its length, and no further than the limit", async () => {
+  const mebibyte = new TextEncoder().encode(" ".repeat(1024 * 1024));
+  const streamed = (chunks: Uint8Array[]) => {
+    const raw = new ReadableStream({
+      start(controller) {
+        for (const chunk of chunks) controller.enqueue(chunk);
+        controller.close();
+      },
+    });
+    return call(`/v1/users/${newUser()}/kv/key`, { method: "PUT", raw });
+  };
+  const quote = new TextEncoder().encode('"');
+  expect((await streamed([quote, new TextEncoder().encode("in pieces"), quote])).status).toBe(200);
+  const answer = await streamed(Array.from({ length: 18 }, () => mebibyte));
+  expect(answer.status).toBe(413);
+  expect(answer.body.error.code).toBe("body_too_large");
+});
+
+it.each([
+  ["/v1/users/alice/kv", "GET", 200],
+  ["/v1/users/alice/kv/missing", "GET", 404],
+  ["/v1/users/alice/kv/key", "DELETE", 204],
+  ["/v1/nothing", "GET", 404],
+  ["/v1/users/%zz/kv", "GET", 400],
+  ["/openapi.json", "GET", 200],
+  ["/docs", "GET", 200],
+])("lets a browser do nothing with the answer of %s by %s (%i)", async (path, method, status) => {
+  const answer = await call(path, { method });
+  expect(answer.status).toBe(status);
+  const of = (name: string) => answer.headers.get(name);
+  expect(of("Content-Security-Policy")).toMatch(/^default-src 'none'; .*frame-ancestors 'none'$/);
+  expect(of("Cross-Origin-Resource-Policy")).toBe("same-origin");
+  expect(of("Referrer-Policy")).toBe("no-referrer");
+  expect(of("Strict-Transport-Security")).toBe("max-age=15552000; includeSubDomains");
+  expect(of("X-Content-Type-Options")).toBe("nosniff");
+  expect(of("X-Frame-Options")).toBe(path === "/docs" ? "SAMEORIGIN" : null);
+});
+
 it("gives every answer a request id, the caller's own if it sent one, and its timing", async () => {
   const own = await call("/v1/users/alice/kv", { headers: { "X-Request-Id": "from-the-caller" } });
   expect(own.headers.get("X-Request-Id")).toBe("from-the-caller");

@@ -603,3 +603,19 @@ describe("the catalogue of all threads", () => {
     expect((await catalogued("", await token(alice))).map((thread) => thread.id)).toEqual([id]);
   });
 });
+
+it("keeps when the messages of an import were said", async () => {
+  const user = newUser();
+  const { id } = (await call(`/v1/users/${user}/threads`, { json: {} })).body;
+  const createdAt = Date.UTC(2023, 4, 8, 13, 56);
+  const imported = await call(`/v1/threads/${id}/messages`, {
+    json: { messages: [{ role: "user", content: "about the heron" }], createdAt },
+  });
+  expect(imported.status).toBe(201);
+  expect((await call(`/v1/threads/${id}/messages`)).body.items).toMatchObject([{ createdAt }]);
+  expect((await call(`/v1/threads/${id}`)).body.updatedAt).toBeGreaterThan(createdAt);
+  const { hits } = (await call(`/v1/users/${user}/recall`, { json: { query: "heron" } })).body;
+  expect(hits).toMatchObject([{ createdAt }]);
+  const wrong = await call(`/v1/threads/${id}/messages`, { json: { messages: [], createdAt: 1.5 } });
+  expect(wrong.body.error.details[0].path).toBe("body.createdAt");
+});

@@ -1,0 +1,70 @@
+import { type RouteConfig, z } from "@hono/zod-openapi";
+import type { Context, ValidationTargets } from "hono";
+import type { AppEnv } from "./context.ts";
+import { invalid, Refusal } from "./failure.ts";
+import { parsedBody } from "./json-body.ts";
+
+type Check = (c: Context<AppEnv>) => z.ZodSafeParseResult<unknown>;
+type Part = { target: keyof ValidationTargets; check: Check };
+
+/**
+ * Checks a request by the schemas of its route, and keeps what they make of it for `c.req.valid`. In the order in which
+ * zod-openapi has it, whose own validators cost a small call a fifth of its time: each is a middleware, asks for all
+ * headers, parses the body once more, and waits for schemas that have nothing to wait for.
+ */
+export function validation(request: RouteConfig["request"]): (c: Context<AppEnv>) => void {
+  const parts = partsOf(request);
+  return (c) => {
+    for (const { target, check } of parts) {
+      const { success, data, error } = check(c);
+      if (!success) throw new Refusal({ ok: false, ...invalid(target, error.issues) });
+      // What a schema makes of the parts of a request is an object.
+      c.req.addValidatedData(target, data as object);
+    }
+  };
+}
+
+function partsOf({ query, params, headers, body }: NonNullable<RouteConfig["request"]> = {}): Part[] {
+  const parts: Part[] = [];
+  if (query !== undefined) parts.push({ target: "query", check: queryCheck(schemaOf(query)) });
+  if (params !== undefined) {
+    const schema = schemaOf(params);
+    parts.push({ target: "param", check: (c) => schema.safeParse(c.req.param()) });
+  }
+  if (headers !== undefined) parts.push({ target: "header", check: headerCheck(schemaOf(headers)) });
+  const json = body?.content["application/json"];
+  // What is documented only is read by its route.
+  if (json !== undefined && "schema" in json && json.schema instanceof z.ZodType) {
+    const { schema } = json;
+    parts.push({ target: "json", check: (c) => schema.safeParse(parsedBody(c)) });
+  }
+  return parts;
+}
+
+function schemaOf(schema: unknown): z.ZodType {
+  if (schema instanceof z.ZodType) return schema;
+  throw new Error("a route describes its request by zod schemas");
+}
+
+function queryCheck(schema: z.ZodType): Check {
+  // Most calls have no query, and of nothing a schema always makes the same.
+  const none = schema.safeParse({});
+  return (c) => (c.req.url.includes("?") ? schema.safeParse(queryOf(c)) : none);
+}
+
+/** A parameter that is given several times is an array. */
+function queryOf(c: Context<AppEnv>): Record<string, string | string[]> {
+  return Object.fromEntries(
+    Object.entries(c.req.queries()).map(([name, values]) => [
+      name,
+      values.length === 1 ? (values[0] ?? "") : values,
+    ]),
+  );
+}
+
+/** Asks only for the headers that the schema names. */
+function headerCheck(schema: z.ZodType): Check {
+  if (!(schema instanceof z.ZodObject)) throw new Error("headers are described one by one");
+  const names = Object.keys(schema.shape);
+  return (c) => schema.safeParse(Object.fromEntries(names.map((name) => [name, c.req.header(name)])));
+}
