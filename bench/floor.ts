@@ -4,6 +4,7 @@ import { DurableObject } from "cloudflare:workers";
 
 type Env = {
   OBJECT: DurableObjectNamespace<Floor>;
+  DB: D1Database;
   /** The tables and indexes of Cairn's object. */
   SCHEMA: string;
 };
@@ -193,9 +194,37 @@ export class Floor extends DurableObject<Env> {
 
 const asJson = { headers: { "Content-Type": "application/json" } };
 
+const ROW = `'fact', 'active', value ->> '$.text', '[]', value ->> '$.text', ?2, ?2, ?2, ?2`;
+
+/** The bare statements on D1: what is remembered is inserted, all of a call by one statement. */
+async function memories(database: D1Database, request: Request, user: string): Promise<Response> {
+  const { pathname, searchParams } = new URL(request.url);
+  if (request.method === "GET") {
+    const { results } = await database
+      .prepare(
+        `SELECT * FROM memories WHERE user_hash = ? AND corrected_at IS NULL
+         ORDER BY created_at DESC, version DESC LIMIT ?`,
+      )
+      .bind(user, Number(searchParams.get("limit")))
+      .all();
+    return Response.json({ items: results });
+  }
+  const body = await request.json<{ text?: string; memories?: unknown[] }>();
+  const rows = pathname.endsWith("/batch") ? (body.memories ?? []) : [body];
+  await database
+    .prepare(
+      `INSERT INTO memories (user_hash, id, version, user_id, kind, status, text, tags, dedupe_key, created_at, updated_at,
+         valid_from, recorded_at)
+       SELECT ?1, hex(randomblob(16)), 1, ?1, ${ROW} FROM json_each(?3)`,
+    )
+    .bind(user, Date.now(), JSON.stringify(rows))
+    .run();
+  return Response.json({ items: rows }, { status: pathname.endsWith("/batch") ? 200 : 201 });
+}
+
 /** Cairn's paths, taken apart by hand. */
 export default {
-  async fetch(request, { OBJECT }) {
+  async fetch(request, { OBJECT, DB }) {
     const { pathname, searchParams } = new URL(request.url);
     const [, , kind, name = "", what, key] = pathname.split("/").map(decodeURIComponent);
     if (kind === "cache") {
@@ -204,6 +233,7 @@ export default {
       if (request.method === "GET") return new Response(await shard.get(name), asJson);
       return Response.json({ version: await shard.put(name, await request.arrayBuffer()) });
     }
+    if (kind === "users" && what === "memories") return memories(DB, request, name);
     if (kind === "users") {
       const object = OBJECT.getByName(name);
       if (what === "threads") {

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { type Bounds, Client, type Round } from "./load.ts";
+import { prepareMemories } from "./memories.ts";
 import { type Operation, prepare } from "./operations.ts";
 import { print, summary } from "./table.ts";
 import { type Server, startCairn, startFloor } from "./servers.ts";
@@ -15,7 +16,9 @@ const { values: options } = parseArgs({
   },
 });
 const rounds = Number(options.rounds);
-const sizes = options.quick ? { thread: 10_000, entries: 10_000 } : { thread: 100_000, entries: 100_000 };
+const sizes = options.quick
+  ? { thread: 10_000, entries: 10_000, memories: 50_000 }
+  : { thread: 100_000, entries: 100_000, memories: 1_000_000 };
 const bounds: Record<"short" | "long", Bounds> = {
   short: { ms: 500, calls: 10_000 },
   long: { ms: 3_000, calls: 20_000 },
@@ -29,7 +32,7 @@ type Row = { operation: Operation; cairn: Round[]; floor: Round[] };
 
 async function side(server: Server): Promise<Side> {
   const client = new Client(server);
-  const operations = await prepare(client, sizes);
+  const operations = [...(await prepare(client, sizes)), ...(await prepareMemories(client, sizes.memories))];
   await idle(server);
   return { client, operations };
 }

@@ -15,6 +15,7 @@ const compatibilityDate = /^compatibility_date = "(.+)"$/m.exec(
 )?.[1];
 
 export type Server = {
+  database: Database;
   name: string;
   url: URL;
   token: string;
@@ -57,10 +58,13 @@ export async function startFloor(): Promise<Server> {
   const modules = [{ type: "ESModule" as const, path: "index.js", contents: stripTypeScriptTypes(source) }];
   return start("floor", modules, {
     durableObjects: { OBJECT: { className: "Floor", useSQLite: true } },
+    d1Databases: ["DB"],
     bindings: { SCHEMA: migrations.map(({ sql }) => sql).join("\n") },
   });
 }
 
+/** What the bench does with D1 from outside. */
+type Database = { prepare: (sql: string) => { run: () => Promise<unknown> } };
 type Module =
   | { type: "ESModule"; path: string; contents: string }
   | { type: "CompiledWasm"; path: string; contents: Uint8Array };
@@ -78,9 +82,11 @@ async function start(name: string, modules: readonly Module[], bindings: object)
     }),
   );
   await miniflare.ready;
-  if ("d1Databases" in bindings) await migrate(await miniflare.getD1Database("DB"));
+  const database: Database = await miniflare.getD1Database("DB");
+  await migrate(database);
   return {
     name,
+    database,
     url: await miniflare.unsafeGetDirectURL(name),
     token: await mintToken(secret, {
       user: "*",
@@ -92,9 +98,7 @@ async function start(name: string, modules: readonly Module[], bindings: object)
   };
 }
 
-async function migrate(database: {
-  prepare: (sql: string) => { run: () => Promise<unknown> };
-}): Promise<void> {
+async function migrate(database: Database): Promise<void> {
   const folder = join(root, "migrations");
   for (const file of readdirSync(folder).toSorted()) {
     // No statement of ours holds a semicolon within itself.
