@@ -203,7 +203,7 @@ async function memories(database: D1Database, request: Request, user: string): P
     const { results } = await database
       .prepare(
         `SELECT * FROM memories WHERE user_hash = ? AND corrected_at IS NULL
-         ORDER BY created_at DESC, version DESC LIMIT ?`,
+         ORDER BY created_at DESC, id DESC LIMIT ?`,
       )
       .bind(user, Number(searchParams.get("limit")))
       .all();

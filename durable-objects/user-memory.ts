@@ -24,14 +24,10 @@ import { hitOf } from "./user-memory/hit.ts";
 import { MemoryIndex } from "./user-memory/memory-index.ts";
 import { MemoryTable } from "./user-memory/memory-table.ts";
 import { MemoryVectors } from "./user-memory/memory-vectors.ts";
-import {
-  type MemoryChange,
-  MemoryWriter,
-  type Prepared,
-  type Remembered,
-} from "./user-memory/memory-writer.ts";
+import { type MemoryChange, MemoryWriter, type Prepared } from "./user-memory/memory-writer.ts";
 import { entriesJson, messagesJson, type PageJson } from "./user-memory/page-json.ts";
 import { Reindexer } from "./user-memory/reindexer.ts";
+import type { Remembered } from "./user-memory/remembered-answer.ts";
 import { migrations } from "./user-memory/schema.ts";
 import { Search, type SearchQuery } from "./user-memory/search.ts";
 import { SearchIndex } from "./user-memory/search-index.ts";
@@ -328,7 +324,12 @@ export class UserMemory extends DurableObject<Bindings> {
       ...(ranges && { ranges }),
     });
     const memories = new Map(
-      this.#memoryTable.numbered(found.map(({ n }) => n)).map((row) => [row.version, row]),
+      this.#memoryTable
+        .numbered(
+          found.map(({ n }) => n),
+          moment,
+        )
+        .map((row) => [row.version, row]),
     );
     const threadOf = (position: number) => this.#messages.threadOf(position, threadId);
     return ok({

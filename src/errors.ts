@@ -29,7 +29,10 @@ export const errors = {
   role_too_long: [400, "A message's role is longer than 64 characters."],
   too_many_tool_call_ids: [400, "One call approves, and rejects, at most 1,000 tool calls."],
   tool_call_id_too_long: [400, "The id of a tool call is longer than 256 bytes of UTF-8."],
-  name_too_long: [400, "A title, agent, resourceSlug or recordId is longer than 1,024 bytes of UTF-8."],
+  name_too_long: [
+    400,
+    "A name (a title, an agent, a subject and the like) is longer than 1,024 bytes of UTF-8.",
+  ],
   too_many_memories: [400, "One call remembers at most 500 memories."],
   too_many_tags: [400, "A memory has at most 32 tags."],
   tag_too_long: [400, "A tag is longer than 64 bytes of UTF-8."],

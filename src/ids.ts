@@ -56,7 +56,8 @@ export const newThreadId = (owner: UserHash, now: number): string => `${owner}.$
 /** The user's hash in a thread id, or null if `id` is not one. */
 export const threadOwner = (id: string): UserHash | null => THREAD_ID.exec(id)?.[1] ?? null;
 
-export const newMemoryId = (now: number): string => uuidv7({ msecs: now });
+/** In the order of a user's versions, also where they have one time: memories of one batch are listed in their order. */
+export const newMemoryId = (now: number, version: number): string => uuidv7({ msecs: now, seq: version });
 
 /** Not to be guessed: it is the right to write. */
 export const newLeaseId = (): string => crypto.randomUUID();

@@ -1,5 +1,5 @@
 import type { MemoryRow } from "../../src/d1/tables.ts";
-import type { Draft } from "../../src/memory/draft.ts";
+import type { Draft, Span } from "../../src/memory/draft.ts";
 import type { MemoryTable } from "./memory-table.ts";
 
 /** What one write makes of the memories, before anything is written: rows to put, and memories to forget before that. */
@@ -30,10 +30,15 @@ export class MemoryDraft implements Draft {
     return changed ?? this.#versions(id).find((row) => row.version === version) ?? null;
   }
 
-  withText(dedupeKey: string, status: MemoryRow["status"]): MemoryRow | null {
+  withText(dedupeKey: string, { status, from, to }: Span): MemoryRow | null {
     return this.#find(
       [...this.#table.withText(dedupeKey), ...this.#changedWith("text", dedupeKey)],
-      (row) => row.dedupeKey === dedupeKey && row.status === status && isTrue(row, this.time),
+      (row) =>
+        row.dedupeKey === dedupeKey &&
+        row.status === status &&
+        row.validFrom < to &&
+        (row.validTo ?? Infinity) > from &&
+        (row.supersededAt ?? Infinity) > from,
     );
   }
 
@@ -101,10 +106,3 @@ export class MemoryDraft implements Draft {
     return this.#changedBy.get(`${what} ${value}`) ?? [];
   }
 }
-
-/** Whether a version is true at a time, as is known now. */
-const isTrue = ({ validFrom, validTo, supersededAt, expiresAt }: MemoryRow, time: number): boolean =>
-  validFrom <= time &&
-  (validTo === null || validTo > time) &&
-  (supersededAt === null || supersededAt > time) &&
-  (expiresAt === null || expiresAt >= time);

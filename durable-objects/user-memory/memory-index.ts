@@ -79,5 +79,6 @@ const documentOf = (row: MemoryRow) => ({
   text: embeddedText(row),
   words: searchedText(row),
   record: "",
-  createdAt: row.createdAt,
+  // What is asked for nothing in particular is answered with what was said last.
+  createdAt: row.updatedAt,
 });

@@ -1,5 +1,5 @@
 import { and } from "drizzle-orm";
-import { filterConditions, standing } from "../../src/d1/memory-filter.ts";
+import { filterConditions, type Moment, standing, supersededAsOf } from "../../src/d1/memory-filter.ts";
 import { rowOf, rowPieces, type StoredRow, upsertRows } from "../../src/d1/memory-rows.ts";
 import type { MemoryRow } from "../../src/d1/tables.ts";
 import type { Owner } from "../../src/memory/record.ts";
@@ -24,9 +24,20 @@ export class MemoryTable {
     return this.#rows("id = ?", id);
   }
 
-  /** The versions that hold these numbers, in no order. */
-  numbered(versions: readonly number[]): MemoryRow[] {
-    return this.#rows("version IN (SELECT value FROM json_each(?))", JSON.stringify(versions));
+  /** The versions that hold these numbers, in no order, as they were known at the moment. */
+  numbered(versions: readonly number[], { asOf }: Pick<Moment, "asOf"> = {}): MemoryRow[] {
+    const wanted = JSON.stringify(versions);
+    const chosen = "version IN (SELECT value FROM json_each(?))";
+    if (asOf === undefined) return this.#rows(chosen, wanted);
+    const { sql, bindings } = compiled(supersededAsOf(asOf));
+    return this.#sql
+      .exec<StoredRow>(
+        `SELECT *, ${sql} AS then_superseded_at FROM memories WHERE ${chosen}`,
+        ...bindings,
+        wanted,
+      )
+      .toArray()
+      .map((row) => rowOf({ ...row, superseded_at: row["then_superseded_at"] ?? null }));
   }
 
   /** The memories that have or had this text. */

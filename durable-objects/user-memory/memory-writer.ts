@@ -6,7 +6,14 @@ import type { Embedder, QueryVector } from "../../src/embeddings/embedder.ts";
 import { fail, type Failure, ok, type Result } from "../../src/errors.ts";
 import { embedOne } from "../../src/memory/embed.ts";
 import { identityOf } from "../../src/memory/identity.ts";
-import { bodyOf, type Candidate, contentOf, memoryOf, type Owner } from "../../src/memory/record.ts";
+import {
+  bodyOf,
+  type Candidate,
+  contentOf,
+  memoryOf,
+  type Owner,
+  releasedBodyOf,
+} from "../../src/memory/record.ts";
 import { currentOf, patchedText, patchIn, releaseIn, rememberIn, restoreIn } from "../../src/memory/rules.ts";
 import { embeddedText } from "../../src/memory/search-text.ts";
 import type { Forgotten, MemoryFilter } from "../../src/schema/memory-filter.ts";
@@ -18,10 +25,10 @@ import { IntentLog, type NotedIntent } from "./intent-log.ts";
 import { MemoryDraft } from "./memory-draft.ts";
 import type { MemoryIndex } from "./memory-index.ts";
 import type { MemoryTable } from "./memory-table.ts";
+import { answerOf, type Reference, referenceTo, type Remembered } from "./remembered-answer.ts";
 
 /** A memory to remember, with the vector of what is embedded of it. */
 export type Prepared = Candidate & { vector: QueryVector };
-export type Remembered = { memory: Memory; created: boolean };
 /** A change of one memory, under a condition on its version. */
 export type MemoryChange = { condition: Condition; once?: Once };
 
@@ -138,7 +145,7 @@ export class MemoryWriter {
   release(owner: Owner, id: string, change: MemoryChange): Promise<Result<Memory>> {
     return this.#change(owner, id, change, async (draft, current) => {
       if (current.status === "active") return ok(current);
-      const body = { ...bodyOf(current), text: current.text };
+      const body = releasedBodyOf(current, draft.time);
       const identity = await identityOf(owner.hash, body, false);
       return releaseIn(draft, owner, current, { body, identity, status: "active" });
     });
@@ -165,12 +172,29 @@ export class MemoryWriter {
     owner: Owner,
     { filter, dryRun = false }: { filter: MemoryFilter; dryRun?: boolean | undefined },
   ): Promise<Result<Forgotten>> {
-    const ids = this.#parts.table.matching(filter, this.#parts.now());
-    const answer = ok({ count: ids.length, ids: ids.slice(0, limits.page) });
-    if (dryRun || ids.length === 0) return answer;
+    const ids = new Set(this.#matching(filter));
+    const answer = () => ok({ count: ids.size, ids: [...ids].slice(0, limits.page) });
+    if (dryRun) return answer();
+    this.#forgetSlices(owner, [...ids]);
+    return this.#inTurn(async () => {
+      for (;;) {
+        if (!(await this.#settle())) return fail("storage_unavailable", { message: NOT_DELETED });
+        // What was not certain, or on its way, when it was asked for is known by now.
+        const more = this.#matching(filter);
+        if (more.length === 0) return answer();
+        for (const id of more) ids.add(id);
+        this.#forgetSlices(owner, more);
+      }
+    });
+  }
+
+  #matching(filter: MemoryFilter): string[] {
+    return this.#parts.table.matching(filter, this.#parts.now());
+  }
+
+  #forgetSlices(owner: Owner, ids: readonly string[]): void {
     for (let i = 0; i < ids.length; i += FORGET_SLICE)
       this.#forgetAtOnce(owner, ids.slice(i, i + FORGET_SLICE));
-    return this.#deleted(answer);
   }
 
   /** Forgets all memories of the user. */
@@ -256,28 +280,39 @@ export class MemoryWriter {
     once: Once | undefined,
     decide: (draft: MemoryDraft) => Promise<Result<Decided<T>>>,
   ): Promise<Result<T>> {
-    const { answers, table, now } = this.#parts;
+    const { table, now } = this.#parts;
     return this.#inTurn(async () => {
-      const known = answers.before<T>(once, now());
-      if (known !== null) return known.ok ? ok(this.#told(known.value)) : known;
+      const known = this.#before<T>(once);
+      if (known !== null) return known;
       // Nothing new is noted while older writes cannot be carried out: a caller's retries would pile up.
       if (!(await this.#settle())) return fail("storage_unavailable", { message: NOT_NOTED });
       // What was open may have been the same request.
-      const settled = answers.before<T>(once, now());
-      if (settled !== null) return settled.ok ? ok(this.#told(settled.value)) : settled;
+      const settled = this.#before<T>(once);
+      if (settled !== null) return settled;
       const draft = new MemoryDraft(table, table.tick(now()));
       const decided = await decide(draft);
       if (!decided.ok) return decided;
       const { answer, memoryIds, vectors } = decided.value;
       const { put, forget } = draft.write;
       if (put.length === 0 && forget.length === 0) return ok(this.#told(answer));
-      const kept = once && { answer: { once, answer, memoryIds: [...memoryIds] } };
+      const reference = referenceTo(answer, draft);
+      const kept = once && { answer: { once, answer: reference, memoryIds: [...memoryIds] } };
       const noted = this.#note({ owner, put, forget, ...kept });
       const outcome = await this.#carryOut(noted, vectors);
       if (outcome === "refused") return fail("internal");
       if (outcome === "open") return fail("storage_unavailable", { message: UNCERTAIN });
       return ok(this.#told(answer));
     });
+  }
+
+  /** What this request was answered before. Unless all that it tells of is still there, it is as good as new. */
+  #before<T extends Memory | Remembered[]>(once: Once | undefined): Result<T> | null {
+    const { answers, table, now } = this.#parts;
+    const kept = answers.before<Reference>(once, now());
+    if (kept === null || !kept.ok) return kept;
+    const answer = answerOf(kept.value, (versions) => table.numbered(versions));
+    // A reference has the shape of what it was made from, by the same operation.
+    return answer === null ? null : ok(this.#told(answer as T));
   }
 
   /** An answer with how far each of its memories is found. */

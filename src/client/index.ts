@@ -7,7 +7,17 @@ import type {
   WrittenEntry,
 } from "../schema/entry.ts";
 import type { ReportBody, ResolveAnswer, ResolveBody, Stats } from "../schema/prompt-cache.ts";
-import type { Memory, MemoryKind, MemoryList, RememberBody } from "../schema/memory.ts";
+import type { ForgetMemoriesBody, Forgotten, ListMemoriesQuery } from "../schema/memory-filter.ts";
+import type {
+  Memory,
+  MemoryHistory,
+  MemoryKind,
+  MemoryList,
+  PastMemory,
+  PatchMemoryBody,
+  RememberBody,
+  RememberedMany,
+} from "../schema/memory.ts";
 import type { RecallAnswer, RecallBody } from "../schema/recall.ts";
 import type {
   AppendAnswer,
@@ -45,6 +55,7 @@ export {
 export type { AiMessage, AnyMessage, ContentPart } from "../conversation/message.ts";
 export { sanitizeConversation } from "../conversation/sanitize.ts";
 export type { Memory, MemoryKind, Message, RecallAnswer, RecallBody, RememberBody, Thread };
+export type { Forgotten, ListMemoriesQuery, PastMemory, PatchMemoryBody };
 export type { ReportBody, ResolveAnswer, ResolveBody, Stats };
 
 type Page = { limit?: number; cursor?: string };
@@ -59,12 +70,22 @@ type Once = { idempotencyKey?: string };
 /** Only if the entry has this version; null: only if there is none. */
 type IfVersion = { ifVersion?: string | null };
 
+/** When a caller wants to have asked about a memory, and about when. */
+type MemoryMoment = { asOf?: number; validAt?: number };
+/** Only if the memory has this version. */
+type MemoryChange = { ifVersion?: number | undefined } & Once;
+
 const headersOf = ({ idempotencyKey }: Once) => ({ "Idempotency-Key": idempotencyKey });
 
 function conditionOf(version: string | null | undefined): Record<string, string> {
   if (version === undefined) return {};
   return version === null ? { "If-None-Match": "*" } : { "If-Match": `"${version}"` };
 }
+
+const changeOf = ({ ifVersion, ...once }: MemoryChange) => ({
+  ...headersOf(once),
+  ...conditionOf(ifVersion === undefined ? undefined : String(ifVersion)),
+});
 
 /** A value, the lease to create it, or word that another creates it and your wait ran out. Times are milliseconds. */
 export type LeaseAnswer<T = unknown> =
@@ -188,15 +209,84 @@ export function cairn(options: CairnOptions) {
           json: memory,
           headers: headersOf(once),
         }),
+      /** All of them, or none; what became of each, in their order. */
+      rememberMany: (
+        user: string,
+        memories: readonly RememberBody[],
+        once: Once = {},
+      ): Promise<z.infer<typeof RememberedMany>> =>
+        http.send({
+          method: "POST",
+          path: ["users", user, "memories", "batch"],
+          json: { memories },
+          headers: headersOf(once),
+        }),
       list: (
         user: string,
-        query: Page & { kind?: readonly MemoryKind[]; tag?: readonly string[]; order?: "asc" | "desc" } = {},
+        { metadata, ...query }: ListMemoriesQuery = {},
       ): Promise<z.infer<typeof MemoryList>> =>
-        http.send({ method: "GET", path: ["users", user, "memories"], query }),
-      get: (user: string, id: string): Promise<Memory | null> =>
-        http.find({ method: "GET", path: ["users", user, "memories", id] }),
-      forget: (user: string, id: string): Promise<void> =>
-        http.send({ method: "DELETE", path: ["users", user, "memories", id] }),
+        http.send({
+          method: "GET",
+          path: ["users", user, "memories"],
+          query: { ...query, ...(metadata && { metadata: JSON.stringify(metadata) }) },
+        }),
+      /** `validAt`: what was true then; `asOf`: what was held true then. */
+      get: (user: string, id: string, query: MemoryMoment = {}): Promise<Memory | null> =>
+        http.find({ method: "GET", path: ["users", user, "memories", id], query }),
+      /** Corrects what a memory says; null takes a field away. */
+      update: (
+        user: string,
+        id: string,
+        fields: PatchMemoryBody,
+        change: MemoryChange = {},
+      ): Promise<Memory> =>
+        http.send({
+          method: "PATCH",
+          path: ["users", user, "memories", id],
+          json: fields,
+          headers: changeOf(change),
+        }),
+      /** What a memory was, the newest version first. */
+      history: (user: string, id: string, query: Page = {}): Promise<z.infer<typeof MemoryHistory>> =>
+        http.send({ method: "GET", path: ["users", user, "memories", id, "history"], query }),
+      /** Lets a version of the history take the place of what the memory says. */
+      restore: (user: string, id: string, version: number, change: MemoryChange = {}): Promise<Memory> =>
+        http.send({
+          method: "POST",
+          path: ["users", user, "memories", id, "restore"],
+          json: { version },
+          headers: changeOf(change),
+        }),
+      /** Out of quarantine. The memory may have another id then: that of what it takes the place of. */
+      release: (user: string, id: string, change: MemoryChange = {}): Promise<Memory> =>
+        http.send({
+          method: "POST",
+          path: ["users", user, "memories", id, "release"],
+          headers: changeOf(change),
+        }),
+      forget: (
+        user: string,
+        id: string,
+        { ifVersion }: Pick<MemoryChange, "ifVersion"> = {},
+      ): Promise<void> =>
+        http.send({
+          method: "DELETE",
+          path: ["users", user, "memories", id],
+          headers: changeOf({ ifVersion }),
+        }),
+      /** Forgets what the filter means; with `dryRun`, only says what that is. */
+      forgetWhere: (
+        user: string,
+        filter: ForgetMemoriesBody["filter"],
+        { dryRun = false }: { dryRun?: boolean } = {},
+      ): Promise<Forgotten> =>
+        http.send({
+          method: "POST",
+          path: ["users", user, "memories", "forget"],
+          json: { filter, dryRun },
+        }),
+      forgetAll: (user: string): Promise<void> =>
+        http.send({ method: "DELETE", path: ["users", user, "memories"] }),
     },
     recall: (user: string, query: RecallBody): Promise<RecallAnswer> =>
       http.send({ method: "POST", path: ["users", user, "recall"], json: query }),

@@ -1,4 +1,4 @@
-import { and, eq, gte, inArray, isNull, lte, or, sql, type SQL } from "drizzle-orm";
+import { and, eq, getTableColumns, gte, inArray, isNull, lte, or, sql, type SQL } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { normalise } from "../memory/normalise.ts";
 import { type MemoryFilter, rangeNames } from "../schema/memory-filter.ts";
@@ -50,10 +50,9 @@ export function filterConditions(filter: MemoryFilter): (SQL | undefined)[] {
 /** When a question is put: with `asOf` in the past, as if it had been put then. `now` is what the clock says. */
 export type Moment = { now: number | SQL; asOf?: number; validAt?: number };
 
-/** The versions that answer a question of that moment: what was held then to be true, and is not expired. */
+/** The versions that answer a question of that moment: what was held then to be true, and has not expired by now. */
 export function visibleAt({ now, asOf, validAt }: Moment): SQL | undefined {
-  const held = asOf ?? now;
-  const at = validAt ?? held;
+  const at = validAt ?? asOf ?? now;
   return and(
     asOf === undefined ? isNull(memories.correctedAt) : heldAt(memories, asOf),
     sql`${memories.validFrom} <= ${at}`,
@@ -61,13 +60,35 @@ export function visibleAt({ now, asOf, validAt }: Moment): SQL | undefined {
     // What is held now is said in the row; what was held once has to be seen from the versions of that time.
     asOf === undefined
       ? sql`(${memories.supersededAt} IS NULL OR ${memories.supersededAt} > ${at})`
-      : sql`NOT EXISTS (SELECT 1 FROM ${memories} AS later WHERE later.user_hash = ${memories.userHash}
-          AND later.id = ${memories.id} AND later.recorded_at <= ${asOf}
-          AND (later.corrected_at IS NULL OR later.corrected_at > ${asOf}) AND later.valid_from <= ${at}
-          AND (later.valid_from, later.version) > (${memories.validFrom}, ${memories.version}))`,
-    sql`(${memories.expiresAt} IS NULL OR ${memories.expiresAt} >= ${held})`,
+      : sql`NOT EXISTS (SELECT 1 ${laterAt(asOf)} AND later.valid_from <= ${at})`,
+    asOf === undefined && validAt === undefined
+      ? sql`(${memories.expiresAt} IS NULL OR ${memories.expiresAt} >= ${now})`
+      : unexpired(now),
   );
 }
+
+/** What has expired is gone with its history, as it will be when it is swept. The last version of a memory says when. */
+export const unexpired = (now: number | SQL): SQL =>
+  sql`NOT EXISTS (SELECT 1 FROM memories AS latest WHERE latest.user_hash = memories.user_hash
+    AND latest.id = memories.id AND latest.corrected_at IS NULL AND latest.superseded_at IS NULL
+    AND latest.expires_at < ${now})`;
+
+/** The columns of a version as they were at the moment: until when it is true may have become known after that. */
+export function columnsAt({ asOf }: Pick<Moment, "asOf">) {
+  const columns = getTableColumns(memories);
+  if (asOf === undefined) return columns;
+  return { ...columns, supersededAt: supersededAsOf(asOf) };
+}
+
+/** From when on another version was true, as was known at a time. */
+export const supersededAsOf = (asOf: number): SQL<number | null> =>
+  sql<number | null>`(SELECT MIN(later.valid_from) ${laterAt(asOf)})`;
+
+/** The versions of the same memory that were held at a time and come after one. */
+const laterAt = (asOf: number): SQL =>
+  sql`FROM memories AS later WHERE later.user_hash = memories.user_hash AND later.id = memories.id
+    AND later.recorded_at <= ${asOf} AND (later.corrected_at IS NULL OR later.corrected_at > ${asOf})
+    AND (later.valid_from, later.version) > (memories.valid_from, memories.version)`;
 
 /** The versions that are true now or are to be: all that stands for a memory besides its history. */
 export const standing = (now: number | SQL): SQL | undefined =>

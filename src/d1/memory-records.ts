@@ -4,7 +4,7 @@ import { union } from "drizzle-orm/sqlite-core";
 import { withDeadline } from "../deadline.ts";
 import type { UserHash } from "../ids.ts";
 import type { MemoryFilter, SortKey } from "../schema/memory-filter.ts";
-import { filterConditions, type Moment, visibleAt } from "./memory-filter.ts";
+import { columnsAt, filterConditions, type Moment, unexpired, visibleAt } from "./memory-filter.ts";
 import { rowPieces, upsertRows } from "./memory-rows.ts";
 import { refusable } from "./refused.ts";
 import { memories, type MemoryRow, memoryWrites, threads } from "./tables.ts";
@@ -24,10 +24,12 @@ export type MemoryPage = {
   moment: Moment;
   sort: SortKey;
   order: "asc" | "desc";
-  /** The (sort key, version) after which the page begins. */
-  after?: readonly [key: number, version: number];
+  /** The (sort key, id) after which the page begins. A memory that is corrected meanwhile keeps both. */
+  after?: readonly [key: number, id: string];
   limit: number;
 };
+
+export type HistoryPage = { before?: number; limit: number; now?: number };
 
 /** A write that came after a later one, and did nothing. `seq` is the later one's. */
 export class OvertakenWrite extends Error {
@@ -50,8 +52,8 @@ export interface MemoryRecords {
   /** The version of a memory that is visible at the moment. */
   get(owner: UserHash, id: string, moment: Moment): Promise<MemoryRow | undefined>;
   list(owner: UserHash, page: MemoryPage): Promise<MemoryRow[]>;
-  /** All versions of a memory, the newest first, from before a version on. */
-  history(owner: UserHash, id: string, page: { before?: number; limit: number }): Promise<MemoryRow[]>;
+  /** All versions of a memory, the newest first, from before a version on; none if it has expired by `now`. */
+  history(owner: UserHash, id: string, page: HistoryPage): Promise<MemoryRow[]>;
   /** All versions of all memories of an owner in the order of (id, version): what an index is rebuilt from. */
   all(
     owner: UserHash,
@@ -113,7 +115,7 @@ export class D1MemoryRecords implements MemoryRecords {
 
   async get(owner: UserHash, id: string, moment: Moment): Promise<MemoryRow | undefined> {
     return this.#db
-      .select()
+      .select(columnsAt(moment))
       .from(memories)
       .where(and(eq(memories.userHash, owner), eq(memories.id, id), visibleAt(notBehind(owner, moment))))
       .get();
@@ -129,29 +131,36 @@ export class D1MemoryRecords implements MemoryRecords {
     const compare = order === "asc" ? sql`>` : sql`<`;
     const direction = order === "asc" ? asc : desc;
     return this.#db
-      .select()
+      .select(columnsAt(moment))
       .from(memories)
       .where(
         and(
           eq(memories.userHash, owner),
           visibleAt(notBehind(owner, moment)),
           ...filterConditions({ ...filter, status: filter.status ?? ["active"] }),
-          after && sql`(${key}, ${memories.version}) ${compare} (${after[0]}, ${after[1]})`,
+          after && sql`(${key}, ${memories.id}) ${compare} (${after[0]}, ${after[1]})`,
         ),
       )
-      .orderBy(direction(key), direction(memories.version))
+      .orderBy(direction(key), direction(memories.id))
       .limit(limit);
   }
 
   async history(
     owner: UserHash,
     id: string,
-    { before = Number.MAX_SAFE_INTEGER, limit }: { before?: number; limit: number },
+    { before = Number.MAX_SAFE_INTEGER, limit, now }: HistoryPage,
   ): Promise<MemoryRow[]> {
     return this.#db
       .select()
       .from(memories)
-      .where(and(eq(memories.userHash, owner), eq(memories.id, id), sql`${memories.version} < ${before}`))
+      .where(
+        and(
+          eq(memories.userHash, owner),
+          eq(memories.id, id),
+          sql`${memories.version} < ${before}`,
+          now === undefined ? undefined : unexpired(now),
+        ),
+      )
       .orderBy(desc(memories.version))
       .limit(limit);
   }

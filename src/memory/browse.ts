@@ -23,13 +23,13 @@ export async function listMemories(
 ): Promise<Result<Page<Memory>>> {
   const { sort = "createdAt", order = "desc", limit = 50, cursor } = query;
   const begun =
-    cursor === undefined ? undefined : decodeCursor(cursor, ["string", "string", "number", "number"]);
+    cursor === undefined ? undefined : decodeCursor(cursor, ["string", "string", "number", "string"]);
   if (begun === null || (begun && (begun[0] !== sort || begun[1] !== order))) return fail("invalid_cursor");
   const page = { filter: filterOf(query), moment: momentOf(now(), query), sort, order };
   return paged({
     limit,
     after: begun && ([begun[2], begun[3]] as const),
-    keyOf: (row) => [sortKey(row, sort), row.version] as const,
+    keyOf: (row) => [sortKey(row, sort), row.id] as const,
     read: (after, slice) => records.list(owner, { ...page, limit: slice, ...(after && { after }) }),
     show: memoryOf,
     cursorOf: (key) => encodeCursor([sort, order, ...key]),
@@ -50,7 +50,7 @@ export async function getMemory(
 
 /** What a memory was, the newest version first. */
 export async function memoryHistory(
-  records: Services["records"],
+  { records, now }: Needs,
   owner: UserHash,
   { id, limit = 50, cursor }: { id: string; limit?: number | undefined; cursor?: string | undefined },
 ): Promise<Result<Page<PastMemory>>> {
@@ -60,7 +60,8 @@ export async function memoryHistory(
     limit,
     after: before,
     keyOf: ({ version }) => [version] as const,
-    read: (after, slice) => records.history(owner, id, { limit: slice, ...(after && { before: after[0] }) }),
+    read: (after, slice) =>
+      records.history(owner, id, { limit: slice, now: now(), ...(after && { before: after[0] }) }),
     show: pastMemoryOf,
     cursorOf: encodeCursor,
   });
@@ -80,7 +81,7 @@ const sortKey = (row: MemoryRow, sort: SortKey): number => row[sort] ?? -1;
 const SLICE = 100;
 
 /** A page by count and by bytes: long texts make it shorter. */
-async function paged<T, Key extends readonly number[]>({
+async function paged<T, Key extends readonly (string | number)[]>({
   limit,
   after,
   keyOf,

@@ -1,5 +1,8 @@
 import type { MemoryRow } from "../d1/tables.ts";
 
+/** Memories of a status that are true from a time on until before another. */
+export type Span = { status: MemoryRow["status"]; from: number; to: number };
+
 /** The memories of one owner as the rules below see and change them: what is stored, with the changes of one write. */
 export interface Draft {
   /** The time of this write: later than every write before it. */
@@ -8,8 +11,8 @@ export interface Draft {
   held(id: string): MemoryRow[];
   /** Any version of a memory. */
   version(id: string, version: number): MemoryRow | null;
-  /** A memory of this text, kind and scope that is true now. */
-  withText(dedupeKey: string, status: MemoryRow["status"]): MemoryRow | null;
+  /** A memory of this text, kind and scope that is true at some time of this span. */
+  withText(dedupeKey: string, span: Span): MemoryRow | null;
   withExternalId(externalId: string): MemoryRow | null;
   /** Puts a version, or what has become of one. */
   put(row: MemoryRow): void;

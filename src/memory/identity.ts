@@ -26,12 +26,11 @@ export const textOf = ({
   text ?? tripleText({ subject, predicate, object });
 
 export const tripleText = (triple: Pick<Named, "subject" | "predicate" | "object">): string =>
-  `${triple.subject ?? ""} ${triple.predicate ?? ""} ${triple.object ?? ""}`;
+  [triple.subject, triple.predicate, triple.object].filter((part) => part !== undefined).join(" ");
 
 /** A memory of another scope is another memory, by whatever it is known. */
 export async function identityOf(owner: UserHash, named: Named, quarantined: boolean): Promise<Identity> {
-  const { kind = "fact", scope = null } = named;
-  const dedupeKey = await hashOf(kind, scope, normalise(named.text));
+  const dedupeKey = await dedupeKeyOf(named);
   const name = nameOf(named);
   // What waits for its review is apart from what it may take the place of, and is there once.
   if (quarantined)
@@ -42,6 +41,18 @@ export async function identityOf(owner: UserHash, named: Named, quarantined: boo
     };
   if (name === null) return { id: null, how: "merge", dedupeKey };
   return { id: await hashOf(owner, ...name.parts), how: name.how, dedupeKey };
+}
+
+/** The hash of all that makes a text the same; of a text alone as it always was, since D1 has such hashes. */
+function dedupeKeyOf({ kind = "fact", scope, subject, predicate, text }: Named): Promise<string> {
+  // A triple names the fact itself. What is said about another subject is another fact.
+  const triple = subject !== undefined && predicate !== undefined;
+  const about = triple
+    ? []
+    : [subject, predicate].map((name) => (name === undefined ? null : normalise(name)));
+  if (scope === undefined && about.every((name) => name === null))
+    return hash16(`${kind}\n${normalise(text)}`);
+  return hashOf(kind, scope ?? null, normalise(text), ...about);
 }
 
 function nameOf({

@@ -8,8 +8,10 @@ import { embedOne } from "./embed.ts";
 export async function recall(
   { embedder, userMemory }: Pick<Services, "embedder" | "userMemory">,
   owner: UserHash,
-  { k = 10, tags, scope, filter, ...body }: RecallBody,
+  { k = 10, tags: given, scope, filter, ...body }: RecallBody,
 ): Promise<Result<RecallAnswer>> {
+  // No tag narrows nothing, not even memories from messages.
+  const tags = given?.length === 0 ? undefined : given;
   const queryVector = await embedOne(embedder, body.query, "query");
   const narrowed = {
     ...filter,
@@ -19,6 +21,6 @@ export async function recall(
       scope: filter?.scope === undefined || filter.scope.includes(scope) ? [scope] : [],
     }),
   };
-  const given = filter !== undefined || tags !== undefined || scope !== undefined;
-  return userMemory(owner).recall({ ...body, k, queryVector, ...(given && { filter: narrowed }) });
+  const narrow = filter !== undefined || tags !== undefined || scope !== undefined;
+  return userMemory(owner).recall({ ...body, k, queryVector, ...(narrow && { filter: narrowed }) });
 }

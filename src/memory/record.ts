@@ -130,6 +130,10 @@ const feeling = (emotion: Memory["emotion"] | null): Pick<Content, "valence" | "
 const normalisedOr = (text: string | undefined): string | null =>
   text === undefined ? null : normalise(text);
 
+/** From when on a memory is true: unless that is said, from its creation on, which may be long before an import. */
+export const validFromOf = ({ validFrom, createdAt }: RememberBody, time: number): number =>
+  validFrom ?? Math.min(createdAt ?? time, time);
+
 /** The first version of a memory, or the next one that is true of a fact. */
 export function newRow(
   owner: Owner,
@@ -137,16 +141,16 @@ export function newRow(
   { id, version, time }: { id: string | null; version: number; time: number },
 ): MemoryRow {
   const { body } = candidate;
-  const createdAt = body.createdAt ?? time;
+  const createdAt = body.createdAt ?? Math.min(body.updatedAt ?? time, time);
   return {
     userHash: owner.hash,
-    id: id ?? newMemoryId(time),
+    id: id ?? newMemoryId(time, version),
     version,
     userId: owner.id,
     ...contentOf(candidate),
     createdAt,
     updatedAt: body.updatedAt ?? createdAt,
-    validFrom: body.validFrom ?? time,
+    validFrom: validFromOf(body, time),
     recordedAt: time,
     correctedAt: null,
     supersededAt: null,
@@ -154,10 +158,16 @@ export function newRow(
   };
 }
 
-/** A row as the body that would make it: to remember anew what was kept for review. */
-export function bodyOf(row: MemoryRow): RememberBody {
-  const { id: _i, userId: _u, version: _v, recordedAt: _r, status: _s, validFrom, ...body } = memoryOf(row);
-  return { ...body, ...(validFrom !== row.recordedAt && { validFrom }) };
+/** A row as the body that would make it. */
+export function bodyOf(row: MemoryRow): RememberBody & { text: string } {
+  const { id: _i, userId: _u, version: _v, recordedAt: _r, status: _s, ...body } = memoryOf(row);
+  return body;
+}
+
+/** What was kept for review as it is to be remembered: true from its release on, unless its caller said since when. */
+export function releasedBodyOf(row: MemoryRow, time: number): RememberBody & { text: string } {
+  const said = row.validFrom !== row.recordedAt && row.validFrom !== row.createdAt;
+  return { ...bodyOf(row), updatedAt: time, validFrom: said ? row.validFrom : time };
 }
 
 /** A memory as callers see it: what is unset is absent. */

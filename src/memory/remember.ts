@@ -1,5 +1,6 @@
 import type { Once } from "../../durable-objects/user-memory/answers.ts";
-import type { Prepared, Remembered } from "../../durable-objects/user-memory/memory-writer.ts";
+import type { Prepared } from "../../durable-objects/user-memory/memory-writer.ts";
+import type { Remembered } from "../../durable-objects/user-memory/remembered-answer.ts";
 import { ok, type Result } from "../errors.ts";
 import type { Services } from "../services.ts";
 import type { RememberBody } from "../schema/memory.ts";

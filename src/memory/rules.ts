@@ -5,7 +5,15 @@ import { type PatchMemoryBody, refuseForeignFields } from "../schema/memory.ts";
 import type { Draft } from "./draft.ts";
 import { textOf, tripleText } from "./identity.ts";
 import { normalise } from "./normalise.ts";
-import { type Candidate, changesOf, type Content, contentOf, newRow, type Owner } from "./record.ts";
+import {
+  type Candidate,
+  changesOf,
+  type Content,
+  contentOf,
+  newRow,
+  type Owner,
+  validFromOf,
+} from "./record.ts";
 
 /** What became of a memory, and whether it is a new one. */
 export type Ruled = { row: MemoryRow; created: boolean };
@@ -19,18 +27,37 @@ export function rememberIn(draft: Draft, owner: Owner, candidate: Candidate): Re
     return fail("external_id_taken", {
       details: [{ path: "externalId", message: `is the id of ${taken.id}` }],
     });
-  if (identity.how === "supersede" && identity.id !== null) return supersede(draft, owner, candidate);
-  const known =
-    identity.id !== null
-      ? (draft.held(identity.id).at(-1) ?? null)
-      : body.dedupe === "none"
-        ? null
-        : draft.withText(identity.dedupeKey, candidate.status);
-  if (known === null) return ok({ row: begin(draft, owner, candidate), created: true });
-  const changes = identity.how === "replace" ? ok(replacement(known, candidate)) : merged(known, candidate);
-  if (!changes.ok) return changes;
-  return ok({ row: amend(draft, known, changes.value), created: false });
+  const ruled =
+    identity.how === "supersede" ? supersede(draft, owner, candidate) : addOrReplace(draft, owner, candidate);
+  if (!ruled.ok || !neverTrue(ruled.value.row)) return ruled;
+  return fail("invalid_request", {
+    details: [{ path: "validTo", message: "is not after validFrom, which is now unless set" }],
+  });
 }
+
+function addOrReplace(draft: Draft, owner: Owner, candidate: Candidate): Result<Ruled> {
+  const { body, identity, status } = candidate;
+  const from = validFromOf(body, draft.time);
+  const named = identity.id === null ? null : (draft.held(identity.id).at(-1) ?? null);
+  const same =
+    identity.id !== null || body.dedupe === "none"
+      ? null
+      : draft.withText(identity.dedupeKey, { status, from, to: body.validTo ?? Infinity });
+  const known = named ?? same;
+  if (known === null) return ok({ row: begin(draft, owner, candidate), created: true });
+  if (identity.how === "replace")
+    return ok({ row: amend(draft, known, replacement(known, candidate)), created: false });
+  const changes = merged(known, candidate);
+  if (!changes.ok) return changes;
+  // A fact that supersedes others begins where it does.
+  const validFrom = isChain(known) ? known.validFrom : Math.min(known.validFrom, from);
+  return ok({ row: amend(draft, known, { ...changes.value, validFrom }), created: false });
+}
+
+const isChain = ({ subjectNorm, predicateNorm, keyNorm }: MemoryRow): boolean =>
+  keyNorm !== null || (subjectNorm !== null && predicateNorm !== null);
+
+const neverTrue = ({ validFrom, validTo }: MemoryRow): boolean => validTo !== null && validTo <= validFrom;
 
 /**
  * A fact of which one is true at a time. The same statement again adds to the one that is there; another one is true
@@ -38,13 +65,15 @@ export function rememberIn(draft: Draft, owner: Owner, candidate: Candidate): Re
  */
 function supersede(draft: Draft, owner: Owner, candidate: Candidate): Result<Ruled> {
   const { body, identity } = candidate;
-  const from = body.validFrom ?? draft.time;
+  const from = validFromOf(body, draft.time);
   const held = draft.held(identity.id ?? "");
   const before = held.findLast((row) => row.validFrom <= from);
   const after = held.find((row) => row.validFrom > from);
   const goesOn = before !== undefined && (before.validTo === null || before.validTo > from);
+  // What ended before it began again is another time of the same.
+  const reaches = after !== undefined && (body.validTo === undefined || body.validTo >= after.validFrom);
   const same =
-    goesOn && states(before, candidate) ? before : after && states(after, candidate) ? after : undefined;
+    goesOn && states(before, candidate) ? before : reaches && states(after, candidate) ? after : undefined;
   if (same !== undefined) {
     const changes = merged(same, candidate);
     if (!changes.ok) return changes;
@@ -103,9 +132,16 @@ export function patchIn(
 }
 
 const wordsOf = ({ subject, predicate, object }: MemoryRow): string =>
-  tripleText({ subject: subject ?? "", predicate: predicate ?? "", object: object ?? "" });
+  tripleText({
+    ...(subject !== null && { subject }),
+    ...(predicate !== null && { predicate }),
+    ...(object !== null && { object }),
+  });
 
-/** What a version said takes the place of what the memory says now. */
+/**
+ * What a version said takes the place of what the memory says now. What the memory is known by and its status stay; so
+ * does its end, if the one of the version is over: a restored memory is there.
+ */
 export function restoreIn(draft: Draft, current: MemoryRow, past: MemoryRow): MemoryRow {
   const {
     version: _version,
@@ -116,9 +152,15 @@ export function restoreIn(draft: Draft, current: MemoryRow, past: MemoryRow): Me
     correctedAt: _corrected,
     supersededAt: _superseded,
     supersededBy: _by,
+    status: _status,
+    externalId: _externalId,
     ...said
   } = past;
-  return amend(draft, current, said);
+  return amend(draft, current, {
+    ...said,
+    ...(neverTrue({ ...current, validTo: past.validTo }) && { validTo: current.validTo }),
+    ...(past.expiresAt !== null && past.expiresAt < draft.time && { expiresAt: current.expiresAt }),
+  });
 }
 
 /** Lets a memory out of quarantine: it takes the place that it would have had. */
@@ -129,7 +171,12 @@ export function releaseIn(
   candidate: Candidate,
 ): Result<MemoryRow> {
   const { identity } = candidate;
-  const apart = identity.id === null && draft.withText(identity.dedupeKey, "active") === null;
+  const span = {
+    status: "active" as const,
+    from: quarantined.validFrom,
+    to: quarantined.validTo ?? Infinity,
+  };
+  const apart = identity.id === null && draft.withText(identity.dedupeKey, span) === null;
   if (apart) return ok(amend(draft, quarantined, { status: "active" }));
   draft.forget(quarantined.id);
   const remembered = rememberIn(draft, owner, candidate);
@@ -144,9 +191,13 @@ export function currentOf(draft: Draft, id: string): MemoryRow | null {
 
 function begin(draft: Draft, owner: Owner, candidate: Candidate): MemoryRow {
   const { id } = candidate.identity;
+  const held = id === null ? [] : draft.held(id);
   // What has expired is gone, though its rows may still be there.
-  if (id !== null && draft.held(id).length === 0) draft.forget(id);
-  const row = newRow(owner, candidate, { id, version: draft.nextVersion(), time: draft.time });
+  if (id !== null && held.length === 0) draft.forget(id);
+  const fresh = newRow(owner, candidate, { id, version: draft.nextVersion(), time: draft.time });
+  // A fact that changes keeps its place among the others, so that a list that is being read misses none.
+  const createdAt = held.reduce((first, row) => Math.min(first, row.createdAt), fresh.createdAt);
+  const row = { ...fresh, createdAt };
   draft.put(row);
   return row;
 }
@@ -209,7 +260,13 @@ function merged(row: MemoryRow, candidate: Candidate): Result<Partial<Content>> 
   const text = body.text ?? (row.text === wordsOf(row) ? textOf(body) : row.text);
   // Of a text of the caller's own, the key stays what it was.
   const dedupeKey = text === row.text ? row.dedupeKey : candidate.identity.dedupeKey;
-  return ok({ ...changesOf(body), text, dedupeKey, tags, metadata });
+  const externalId = body.externalId ?? row.externalId;
+  const changes = { ...changesOf(body), text, dedupeKey, externalId, tags, metadata };
+  // What is found once more while it waits for its review leaves alone what the review has corrected.
+  const corrected = row.status === "quarantined" && row.dedupeKey !== candidate.identity.dedupeKey;
+  return ok(
+    corrected ? { ...changes, text: row.text, dedupeKey: row.dedupeKey, object: row.object } : changes,
+  );
 }
 
 const overLimit = (code: ErrorCode, path: string): Failure =>

@@ -234,7 +234,7 @@ export const memories = newRouter()
   .openapi(historyRoute, async (c) => {
     const { user, id } = c.req.valid("param");
     const request = { id, ...c.req.valid("query") };
-    const page = memoryHistory(c.get("services").records, await userHash(user), request);
+    const page = memoryHistory(c.get("services"), await userHash(user), request);
     return c.json(unwrap(await wrapTime(c, "d1", page)), 200);
   })
   .openapi(restoreRoute, async (c) => {

@@ -39,7 +39,10 @@ export type RangeName = (typeof rangeNames)[number];
 /** The most values that one field of a filter takes. */
 const MANY = 1000;
 
-const wantedMetadata = plainObject<Record<string, Json>>();
+const wantedMetadata = plainObject<Record<string, Json>>().refine(
+  (wanted) => Object.keys(wanted).length > 0,
+  "names no field",
+);
 const described = {
   kinds: "Any of these kinds.",
   tags: "Every one of these tags.",
@@ -48,9 +51,9 @@ const described = {
   scope: "Any of these scopes.",
   subject: "Upper and lower case are the same here, as in what makes a fact one; so in predicate and key.",
   title: "The exact title.",
-  context: "Memories whose context holds this text, in any case.",
+  context: "Memories whose context holds this text; upper and lower case of A to Z are the same.",
   sourceMessage: "A seq, or an id of yours.",
-  metadata: "Each of these fields is there with this value.",
+  metadata: "Each of these fields is there with this value; of objects in it, the order of fields counts.",
 };
 
 const scalars = {

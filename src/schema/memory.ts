@@ -15,6 +15,8 @@ const plain = (max: number, code: "text_too_long" | "name_too_long" | "tag_too_l
   text(max, code).refine((value) => !value.includes("\0"), "holds U+0000");
 
 export const name = plain(limits.name, "name_too_long");
+/** A name by which memories are one: as it is compared without its spaces, something has to be left of it. */
+const telling = name.refine((value) => value === "" || value.trim() !== "", "holds only white space");
 export const tag = plain(limits.tag, "tag_too_long");
 export const tags = z
   .array(tag)
@@ -60,12 +62,14 @@ const APPRAISAL = [
   "adjustment_potential",
   "urgency",
 ] as const;
-export const Appraisal = z.partialRecord(z.enum(APPRAISAL), signed).openapi({
-  type: "object",
-  properties: Object.fromEntries(
-    APPRAISAL.map((field) => [field, { type: "number", minimum: -1, maximum: 1 }]),
-  ),
-});
+/** A strict object: a record lets `__proto__` pass unseen. */
+export const Appraisal = z.strictObject(
+  // The keys are the names.
+  Object.fromEntries(APPRAISAL.map((field) => [field, signed.optional()])) as Record<
+    (typeof APPRAISAL)[number],
+    z.ZodOptional<typeof signed>
+  >,
+);
 export type Appraisal = z.infer<typeof Appraisal>;
 
 export const Emotion = z
@@ -74,13 +78,13 @@ export const Emotion = z
 
 /** What a memory says, whatever its kind; each field with the kinds that have it in `fieldKinds`. */
 const content = {
-  title: name.openapi({ description: "Of a procedure, which it names: one procedure a title." }),
-  subject: name.openapi({ description: "Of a fact. With a predicate: one live fact for both." }),
-  predicate: name,
+  title: telling.openapi({ description: "Of a procedure, which it names: one procedure a title." }),
+  subject: telling.openapi({ description: "Of a fact. With a predicate: one live fact for both." }),
+  predicate: telling,
   object: plain(limits.text, "text_too_long").openapi({
     description: "Of a fact with subject and predicate; a new one supersedes the old one.",
   }),
-  key: name.openapi({ description: "Of a fact without a triple: its topic. One live fact a key." }),
+  key: telling.openapi({ description: "Of a fact without a triple: its topic. One live fact a key." }),
   scope: name.openapi({ description: "What the memory belongs to besides its user: a project, an app." }),
   externalId: name.openapi({
     description: "Your own id of the memory: the same id again replaces it.",
@@ -95,9 +99,9 @@ const content = {
   appraisal: Appraisal.openapi({ description: "Of an episode." }),
   emotion: Emotion,
   trigger: plain(limits.text, "text_too_long").openapi({ description: "Of a reflection." }),
-  validFrom: time.openapi({ description: "True in the world from then; when it is recorded unless set." }),
+  validFrom: time.openapi({ description: "True in the world from then; since its creation unless set." }),
   validTo: time.openapi({ description: "True until before then." }),
-  expiresAt: time.openapi({ description: "Alive while now ≤ expiresAt; deleted after." }),
+  expiresAt: time.openapi({ description: "Alive while now ≤ expiresAt; then deleted, with its history." }),
 };
 
 /** The fields that only some kinds have. */
@@ -118,7 +122,7 @@ const fieldKinds: Readonly<Record<string, readonly MemoryKind[]>> = {
 
 /** A memory's text. */
 const memoryText = plain(limits.text, "text_too_long").refine(
-  (value) => value.trim() !== "",
+  (value) => value === "" || value.trim() !== "",
   "holds only white space",
 );
 
@@ -175,6 +179,8 @@ export const RememberBody = z
       refuse(context, "text", "is required");
     if (body.validTo !== undefined && body.validFrom !== undefined && body.validTo <= body.validFrom)
       refuse(context, "validTo", "is not after validFrom");
+    if (body.createdAt !== undefined && body.updatedAt !== undefined && body.updatedAt < body.createdAt)
+      refuse(context, "updatedAt", "is before createdAt");
   })
   .openapi("Remember", { example: { text: "Project Foo is deployed on fly.io", tags: ["deploy"] } });
 export type RememberBody = z.infer<typeof RememberBody>;

@@ -128,3 +128,52 @@ it("keeps entries: odd keys, versions, batches, prefixes", async () => {
   expect(await kv.deletePrefix(user, "x/")).toEqual({ deleted: 1 });
   expect((await kv.list(user, { count: true, limit: 1 })).count).toBe(5);
 });
+
+it("keeps memories: many at once, corrected, superseded, restored, asked of any time", async () => {
+  const user = newUser();
+  const { memories, recall } = await client(undefined, await token(user));
+  const lives = { subject: "Alice", predicate: "lives in" };
+  const once = { idempotencyKey: crypto.randomUUID() };
+  const batch = [
+    { ...lives, object: "Lisbon", validFrom: 1000, metadata: { by: "hand" } },
+    { text: "maybe", status: "quarantined" as const },
+  ];
+  const { items } = await memories.rememberMany(user, batch, once);
+  expect(await memories.rememberMany(user, batch, once)).toEqual({ items });
+  const [lisbon, maybe] = items.map(({ memory }) => memory);
+  if (lisbon === undefined || maybe === undefined) throw new Error("two were remembered");
+  const porto = await memories.remember(user, { ...lives, object: "Porto", validFrom: 2000 });
+  expect((await memories.get(user, porto.id))?.object).toBe("Porto");
+  expect((await memories.get(user, porto.id, { validAt: 1500 }))?.object).toBe("Lisbon");
+  expect(await memories.get(user, porto.id, { asOf: 1 })).toBeNull();
+  const query = { kind: ["fact" as const], metadata: { by: "hand" }, validAt: 1500 };
+  expect((await memories.list(user, query)).items.map(({ object }) => object)).toEqual(["Lisbon"]);
+  expect((await memories.list(user, { createdAtMin: 1, sort: "score", limit: 1 })).items).toHaveLength(1);
+
+  await expect(memories.update(user, porto.id, { score: 1 }, { ifVersion: 999 })).rejects.toMatchObject({
+    code: "precondition_failed",
+  });
+  const braga = await memories.update(user, porto.id, { object: "Braga" }, { ifVersion: porto.version });
+  expect((await memories.restore(user, porto.id, porto.version, { ifVersion: braga.version })).object).toBe(
+    "Porto",
+  );
+  const past = (await memories.history(user, porto.id)).items;
+  expect(past.map(({ object }) => object)).toEqual(["Porto", "Braga", "Porto", "Lisbon"]);
+  expect((await memories.history(user, porto.id, { limit: 1 })).cursor).toBeDefined();
+
+  const released = await memories.release(user, maybe.id, { ifVersion: maybe.version });
+  expect(released.status).toBe("active");
+  const hits = async (more: object) =>
+    (await recall(user, { query: "Alice", kinds: ["fact"], filter: { subject: "alice" }, ...more })).hits;
+  expect((await hits({})).map(({ object }) => object)).toEqual(["Porto"]);
+  expect((await hits({ validAt: 1500 })).map(({ object }) => object)).toEqual(["Lisbon"]);
+
+  await expect(memories.forget(user, maybe.id, { ifVersion: 999 })).rejects.toMatchObject({ status: 412 });
+  await memories.forget(user, maybe.id, { ifVersion: released.version });
+  const wanted = { subject: "Alice", predicate: "lives in" };
+  expect((await memories.forgetWhere(user, wanted, { dryRun: true })).count).toBe(1);
+  expect(await memories.forgetWhere(user, wanted)).toEqual({ count: 1, ids: [porto.id] });
+  await memories.remember(user, { text: "the last one" });
+  await memories.forgetAll(user);
+  expect((await memories.list(user)).items).toEqual([]);
+});
