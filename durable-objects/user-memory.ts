@@ -6,6 +6,7 @@ import type { Embedder, QueryVector, Vector } from "../src/embeddings/embedder.t
 import { fail, ok, type Result } from "../src/errors.ts";
 import type { UserHash } from "../src/ids.ts";
 import { embedOne } from "../src/memory/embed.ts";
+import { distinctPieces, type Lexicon } from "../src/memory/ranking/lexicon.ts";
 import type { Owner, ThreadOwner } from "../src/memory/record.ts";
 import type { WrittenEntry } from "../src/schema/entry.ts";
 import type { Forgotten, MemoryFilter } from "../src/schema/memory-filter.ts";
@@ -50,6 +51,8 @@ export type { EntryOperation, EntryResult };
 const READ_ONCE = {
   details: [{ path: "header.Idempotency-Key", message: "goes with a batch that only sets and deletes" }],
 };
+/** How many documents' words one recall or alarm cuts. */
+const PIECES = 500;
 /** How many documents one alarm embeds. */
 const EMBED = 100;
 /** An embedder that hangs holds up all else that the alarm does for so long, three times at most. */
@@ -109,7 +112,7 @@ export class UserMemory extends DurableObject<Bindings> {
       transactions: this.#transactions,
       touched: (id) => this.#conversations.touched(id),
     });
-    this.#search = new Search(storage.sql, this.#vectors.store);
+    this.#search = new Search(storage.sql, this.#index);
     this.#memoryIndex = new MemoryIndex(this.#index, table);
     const memory = { ...shared, records, table, index: this.#memoryIndex };
     this.#memories = new MemoryWriter({ ...memory, embedder: ports.embedder });
@@ -317,12 +320,11 @@ export class UserMemory extends DurableObject<Bindings> {
     // The clock of this object may have been set back since the last write.
     const now = Math.max(this.#ports.now(), this.#memoryTable.lastWrite());
     const moment = { now, ...(asOf !== undefined && { asOf }), ...(validAt !== undefined && { validAt }) };
-    const { found, arms } = this.#search.search({
-      ...query,
-      queryVectors: [queryVector, ...former],
-      moment,
-      ...(ranges && { ranges }),
-    });
+    const lexicon = await this.#lexicon();
+    // What came since the last alarm is compared word by word too.
+    if (lexicon !== null && this.#index.pieces.cut(lexicon, PIECES)) this.#wakeUp.by(this.#ports.now());
+    const asked = { ...query, queryVectors: [queryVector, ...former], moment, ...(ranges && { ranges }) };
+    const { found, arms } = this.#search.search(asked, { lexicon, size: this.#index.freshness().indexed });
     const memories = new Map(
       this.#memoryTable
         .numbered(
@@ -338,6 +340,16 @@ export class UserMemory extends DurableObject<Bindings> {
       degraded: arms.some(({ status }) => status === "failed"),
       freshness: this.#index.freshness(),
     });
+  }
+
+  /** The word model, or null where there is none: recall does without it then. */
+  async #lexicon(): Promise<Lexicon | null> {
+    try {
+      return await this.#ports.lexicon();
+    } catch (error) {
+      console.error({ message: "the word model is not to be had", error: String(error) });
+      return null;
+    }
   }
 
   /** The query as the models before this one see it, while documents have vectors of theirs. */
@@ -370,8 +382,10 @@ export class UserMemory extends DurableObject<Bindings> {
     const dues = [
       this.#memories.nextDue(),
       this.#reindexer.nextDue(),
+      this.#vectors.outbox.nextDue(),
       this.#conversations.nextDue(),
-      embedAgain,
+      // A reindex may have brought some that are to be embedded.
+      embedAgain ?? (this.#index.unembedded(1).length > 0 ? now : null),
       this.#entries.nextSweep(now),
       this.#answers.expired.next(now),
     ];
@@ -410,8 +424,13 @@ export class UserMemory extends DurableObject<Bindings> {
       this.#index.embeddingFailed(documents.map(({ n }) => n));
       return false;
     }
+    const lexicon = await this.#lexicon();
+    const { model, dimensions } = embedder;
     this.ctx.storage.transactionSync(() => {
-      for (const [i, { n }] of documents.entries()) this.#index.attach(n, embedder, vectors[i] ?? null);
+      for (const [i, { n, text }] of documents.entries()) {
+        const pieces = lexicon && distinctPieces(lexicon, text);
+        this.#index.attach(n, { model, dimensions, vector: vectors[i] ?? null, pieces });
+      }
     });
     return true;
   }

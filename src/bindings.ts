@@ -2,7 +2,9 @@ import { D1Jobs, type Jobs } from "./d1/jobs.ts";
 import { D1MemoryRecords, type MemoryRecords } from "./d1/memory-records.ts";
 import { D1ThreadCatalogue, type ThreadCatalogue } from "./d1/thread-catalogue.ts";
 import { type EmbedderBindings, embeddersOf } from "./embeddings/choose.ts";
+import { embeddedModel } from "./embeddings/embedded.ts";
 import type { Embedder } from "./embeddings/embedder.ts";
+import type { Lexicon } from "./memory/ranking/lexicon.ts";
 import type { VectorIndex } from "./vectors/vector-index.ts";
 import { type VectorizeBinding, VectorizeIndex } from "./vectors/vectorize.ts";
 
@@ -22,6 +24,8 @@ export type Ports = {
   embedder: Embedder;
   /** All others that the bindings can make: what is stored may have vectors of theirs, from before a change. */
   formerEmbedders: readonly Embedder[];
+  /** The word model that ranks what was found. Rejects where it is not among the assets. */
+  lexicon: () => Promise<Lexicon>;
   /** The large index beside the one in each object; null where none is bound. */
   vectors: VectorIndex | null;
   now: () => number;
@@ -32,6 +36,7 @@ export const portsOf = (env: Bindings): Ports => ({
   catalogue: new D1ThreadCatalogue(env.DB),
   jobs: new D1Jobs(env.DB),
   ...embeddersOf(env),
+  lexicon: () => embeddedModel(env.ASSETS),
   vectors: env.VECTORIZE === undefined ? null : new VectorizeIndex(env.VECTORIZE),
   now: () => Date.now(),
 });

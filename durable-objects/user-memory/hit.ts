@@ -7,12 +7,16 @@ import { seqOf } from "./position.ts";
 
 /** What was found, as callers see it; null for what is not there any more, and a message that no thread shows. */
 export function hitOf(
-  { n, score, lexical, vector, document }: Found,
+  { n, score, lexical, vector, key, document }: Found,
   row: MemoryRow | undefined,
   threadOf: (position: number) => string | null,
 ): Hit | null {
   const { kind, text, record, createdAt } = document;
-  const why = { ...(lexical !== undefined && { lexical }), ...(vector !== undefined && { vector }) };
+  const why = {
+    ...(lexical !== undefined && { lexical }),
+    ...(vector !== undefined && { vector }),
+    ...(key && { key }),
+  };
   if (kind === "message") {
     const threadId = threadOf(n);
     if (threadId === null) return null;

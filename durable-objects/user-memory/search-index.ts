@@ -1,5 +1,6 @@
 import type { Embedder, Vector } from "../../src/embeddings/embedder.ts";
 import type { RecallKind } from "../../src/schema/recall.ts";
+import { PieceStore } from "./piece-store.ts";
 import type { PositionRange } from "./position.ts";
 import type { VectorStore } from "./vector-store.ts";
 
@@ -26,6 +27,7 @@ export type EmbeddedIn = Pick<Embedder, "model" | "dimensions"> & { vector: Vect
 export class SearchIndex {
   readonly #sql: SqlStorage;
   readonly vectors: VectorStore;
+  readonly pieces: PieceStore;
   /** How many documents there are; null while that is not known. Counting reads them all. */
   #count: number | null = null;
   #changes = 0;
@@ -35,6 +37,7 @@ export class SearchIndex {
   constructor(sql: SqlStorage, vectors: VectorStore) {
     this.#sql = sql;
     this.vectors = vectors;
+    this.pieces = new PieceStore(sql);
   }
 
   /** Puts a document that is new. Unless its vector is given (null: it has none in this model), `attach` brings it. */
@@ -50,8 +53,12 @@ export class SearchIndex {
     this.#changes++;
     if (this.#count !== null) this.#count++;
     this.#sql.exec("INSERT INTO words (rowid, text) VALUES (?, ?)", n, words);
-    if (given === undefined) this.#sql.exec("INSERT INTO unembedded (n) VALUES (?)", n);
-    else if (given.vector !== null) this.vectors.put(n, given, given.vector);
+    if (given === undefined) {
+      this.#sql.exec("INSERT INTO unembedded (n) VALUES (?)", n);
+      return;
+    }
+    this.pieces.wait(n);
+    if (given.vector !== null) this.vectors.put(n, given, given.vector);
   }
 
   /** Puts a document of the same text anew; it keeps its vector. */
@@ -89,6 +96,7 @@ export class SearchIndex {
     if (gone.length === 0) return;
     this.#removed(gone.length);
     this.vectors.removeRange(from, to);
+    this.pieces.removeRange(from, to);
     for (const table of ["words", "unembedded"])
       this.#sql.exec(`DELETE FROM ${table} WHERE rowid BETWEEN ? AND ?`, from, to);
   }
@@ -108,6 +116,7 @@ export class SearchIndex {
     if (gone.length === 0) return;
     this.#removed(gone.length);
     this.vectors.removeAll(numbers);
+    this.pieces.removeAll(numbers);
     for (const table of ["words", "unembedded"])
       this.#sql.exec(`DELETE FROM ${table} WHERE rowid IN (SELECT value FROM json_each(?))`, wanted);
   }
@@ -135,16 +144,23 @@ export class SearchIndex {
     );
   }
 
-  /** Gives a document its vector (null: it has none in this model), unless the document has gone meanwhile. */
-  attach(n: number, space: Pick<Embedder, "model" | "dimensions">, vector: Vector): void {
+  /**
+   * Gives a document its vector (null: it has none in this model) and its pieces (null: they are to be cut later), unless
+   * the document has gone meanwhile.
+   */
+  attach(n: number, { vector, pieces, ...space }: EmbeddedIn & { pieces: Uint16Array | null }): void {
     const waiting = this.#sql.exec("DELETE FROM unembedded WHERE n = ? RETURNING n", n).toArray();
-    if (waiting.length > 0 && vector !== null) this.vectors.put(n, space, vector);
+    if (waiting.length === 0) return;
+    if (vector !== null) this.vectors.put(n, space, vector);
+    if (pieces === null) this.pieces.wait(n);
+    else this.pieces.put(n, pieces);
   }
 
   /** Gives a document the vector of another one, if that has one and waits for none. */
   copyVector(from: number, to: number): boolean {
     if (this.waits(from) || !this.vectors.copy(from, to)) return false;
     this.#sql.exec("DELETE FROM unembedded WHERE n = ?", to);
+    this.pieces.wait(to);
     return true;
   }
 
@@ -176,6 +192,7 @@ export class SearchIndex {
   /** Drops what is held in memory, which may be ahead of a storage whose transaction was undone. */
   forgetLoaded(): void {
     this.vectors.forgetLoaded();
+    this.pieces.forgetLoaded();
     this.#count = null;
   }
 

@@ -1,14 +1,21 @@
 import { and } from "drizzle-orm";
 import { filterConditions, type Moment, visibleAt } from "../../src/d1/memory-filter.ts";
 import type { QueryVector } from "../../src/embeddings/embedder.ts";
-import { type Candidate, fuse, type Fused } from "../../src/memory/fuse.ts";
-import { wordQuery } from "../../src/memory/query-terms.ts";
+import { distinctPieces, type Lexicon } from "../../src/memory/ranking/lexicon.ts";
+import { namedTime } from "../../src/memory/ranking/named-time.ts";
+import { type Found as Unplaced, pooled, REACH } from "../../src/memory/ranking/pool.ts";
+import { contentWords, matchExpression } from "../../src/memory/ranking/question.ts";
+import { rank, type Weights } from "../../src/memory/ranking/rank.ts";
+import { normalise } from "../../src/memory/normalise.ts";
+import { queryVectorOf } from "../../src/memory/ranking/query-vector.ts";
 import type { MemoryFilter } from "../../src/schema/memory-filter.ts";
 import type { Arm, RecallKind } from "../../src/schema/recall.ts";
-import type { VectorTable } from "../../src/vectors/vector-table.ts";
+import type { Scored, VectorTable } from "../../src/vectors/vector-table.ts";
 import { compiled, type Condition } from "./compiled.ts";
-import { FIRST_POSITION, type PositionRange } from "./position.ts";
+import type { PieceStore } from "./piece-store.ts";
+import { FIRST_POSITION, type PositionRange, threadNumberOf } from "./position.ts";
 import type { Document } from "./search-index.ts";
+import type { MessageRecord } from "./thread-messages.ts";
 import type { VectorStore } from "./vector-store.ts";
 
 export type SearchQuery = {
@@ -22,57 +29,75 @@ export type SearchQuery = {
   /** Only messages in these ranges of positions. */
   ranges?: readonly PositionRange[];
   moment: Moment & { now: number };
+  /** What "last week" in the question is in relation to; now unless given. */
+  referenceDate?: number;
+  minScore?: number;
+  weights?: Weights;
 };
-export type Found = Fused & { document: Document };
+export type Found = {
+  n: number;
+  score: number;
+  lexical?: number;
+  vector?: number;
+  key?: true;
+  document: Document;
+};
 export type SearchAnswer = { found: Found[]; arms: Arm[] };
 
 /** A query's vector, and the table that is searched with it. */
 type Space = { table: VectorTable; vector: Float32Array };
+/** What is known of words here: the word model, and the counts of this user's documents. */
+type Words = { lexicon: Lexicon; frequencies: { size: number; holding: (piece: number) => number } };
 
-/** How many documents each arm brings into the fusion. */
-const CANDIDATES = 200;
+/** How many documents each arm brings at least; 25 to 200 measured the same. */
+const CANDIDATES = 64;
+/** FTS5 is not asked for words that more documents hold than this share of all, and than so many. */
+const COMMON_SHARE = 0.1;
+const COMMON_LEAST = 200;
 
 /** Versions that may be hidden at some time; all others are true since they were recorded, for good. */
 export const GUARDED = `(corrected_at IS NOT NULL OR superseded_at IS NOT NULL OR valid_to IS NOT NULL
   OR expires_at IS NOT NULL OR status <> 'active' OR valid_from > recorded_at)`;
 
-/** Searches the index: each arm finds candidates, and their scores are fused. Reads only. */
+/** Searches the index: each arm brings candidates, and these are ranked together (`src/memory/ranking`). */
 export class Search {
   readonly #sql: SqlStorage;
   readonly #vectors: VectorStore;
+  readonly #pieces: PieceStore;
 
-  constructor(sql: SqlStorage, vectors: VectorStore) {
+  constructor(sql: SqlStorage, { vectors, pieces }: { vectors: VectorStore; pieces: PieceStore }) {
     this.#sql = sql;
     this.#vectors = vectors;
+    this.#pieces = pieces;
   }
 
-  search(query: SearchQuery): SearchAnswer {
+  /** `size`: how many documents there are. Without a lexicon, words count only if they are the same. */
+  search(query: SearchQuery, { lexicon, size }: { lexicon: Lexicon | null; size: number }): SearchAnswer {
     const meant = meantBy(query);
+    const holding = lexicon === null ? null : this.#pieces.holding(lexicon);
+    const words: Words | null =
+      lexicon === null || holding === null
+        ? null
+        : { lexicon, frequencies: { size, holding: (piece) => holding[piece] ?? 0 } };
+    const limit = Math.max(CANDIDATES, query.k);
     const [first] = query.queryVectors;
-    const spaces = query.queryVectors.flatMap((one) =>
-      one.vector === null || one.vector === "failed"
-        ? []
-        : [{ table: this.#vectors.table(one), vector: one.vector }],
-    );
-    const words = wordQuery(query.query);
-    const lexical = words === null ? null : this.#byWords(words, meant);
-    const byVector = spaces.length === 0 ? null : this.#byVectors(spaces, query, meant);
-    // A query of no word and no meaning (`???`) asks for nothing in particular: it gets the newest.
-    const newest = words === null && spaces.length === 0 && first?.vector === null;
-    const fused = newest
+    const spaces = this.#spaces(query, words);
+    const asked = searchWords(query.query, words);
+    const lexical = asked.length === 0 ? null : this.#byWords(matchExpression(asked), meant, limit);
+    const byVector = spaces.length === 0 ? null : this.#byVectors(spaces, { query, meant, limit });
+    const keys = this.#byKey(query.query, meant);
+    const newest = asked.length === 0 && spaces.length === 0 && first?.vector === null;
+    const found = newest
       ? this.#newest(query.k, meant)
-      : fuse(lexical, byVector?.candidates ?? null, byVector?.cosine ?? none);
+      : this.#ranked(query, { lexical, byVector, keys, meant, words });
     return {
-      found: fused.slice(0, query.k).flatMap((hit) => {
-        const document = this.#document(hit.n);
-        return document === null ? [] : [{ ...hit, document }];
-      }),
+      found,
       arms: [
         {
           name: "lexical",
           status: lexical === null ? "off" : "ok",
           candidates: lexical?.length ?? 0,
-          capped: lexical?.length === CANDIDATES,
+          capped: lexical?.length === limit,
         },
         {
           name: "vector",
@@ -80,32 +105,124 @@ export class Search {
           candidates: byVector?.candidates.length ?? 0,
           capped: spaces.some(({ table }) => table.full),
         },
+        { name: "key", status: keys.length === 0 ? "off" : "ok", candidates: keys.length, capped: false },
       ],
     };
   }
 
-  #byWords(words: string, meant: Condition): Candidate[] {
+  #ranked(
+    query: SearchQuery,
+    given: {
+      lexical: Scored[] | null;
+      byVector: { candidates: Scored[]; cosine: (n: number) => number | undefined } | null;
+      keys: readonly number[];
+      meant: Condition;
+      words: Words | null;
+    },
+  ): Found[] {
+    const lexical = given.lexical ?? [];
+    const nearest = given.byVector?.candidates ?? [];
+    const seeds = new Set([...[...lexical, ...nearest].map(({ n }) => n), ...given.keys]);
+    const documents = this.#documents([...withNeighbours(seeds)], given.meant);
+    const [keys, bm25] = [new Set(given.keys), new Map(lexical.map(({ n, score }) => [n, score]))];
+    const pool = pooled(
+      documents.map((document): Unplaced => {
+        const { n, text, pieces, importance } = document;
+        const { name = null } = n < FIRST_POSITION ? {} : (JSON.parse(document.record) as MessageRecord);
+        return {
+          n,
+          said: n >= FIRST_POSITION,
+          text,
+          speaker: name,
+          createdAt: document.createdAt,
+          pieces: pieces ?? (given.words === null ? NO_PIECES : distinctPieces(given.words.lexicon, text)),
+          words: bm25.get(n) ?? 0,
+          cosine: given.byVector?.cosine(n),
+          key: keys.has(n),
+          importance: importance ?? 0,
+        };
+      }),
+      sameThread,
+    );
+    const time = namedTime(query.query, query.referenceDate ?? query.moment.now);
+    const question = { text: query.query, now: query.moment.now, time };
+    const ranked = rank(question, pool, {
+      words: given.words,
+      ...(query.weights && { weights: query.weights }),
+    });
+    const byNumber = new Map(documents.map((document) => [document.n, document]));
+    const ranks = { lexical: ranksOf(lexical), vector: ranksOf(nearest) };
+    return distinct(ranked, byNumber)
+      .filter(({ score }) => score >= (query.minScore ?? 0))
+      .slice(0, query.k)
+      .flatMap(({ n, score }) => {
+        const document = byNumber.get(n);
+        if (document === undefined) return [];
+        const [word, near] = [ranks.lexical.get(n), ranks.vector.get(n)];
+        return [
+          {
+            n,
+            score,
+            ...(word !== undefined && { lexical: word }),
+            ...(near !== undefined && { vector: near }),
+            ...(keys.has(n) && { key: true as const }),
+            document,
+          },
+        ];
+      });
+  }
+
+  /** The query's vector in each space; in the word model's own, its rare words weigh more. */
+  #spaces({ query, queryVectors }: SearchQuery, words: Words | null): Space[] {
+    return queryVectors.flatMap((one) => {
+      if (one.vector === null || one.vector === "failed") return [];
+      const pooledHere =
+        words !== null && words.lexicon.model === one.model ? queryVectorOf(query, words) : null;
+      return [{ table: this.#vectors.table(one), vector: pooledHere ?? one.vector }];
+    });
+  }
+
+  #byWords(words: string, meant: Condition, limit: number): Scored[] {
     return this.#sql
-      .exec<Candidate>(
+      .exec<Scored>(
         `SELECT n, -bm25(words) AS score FROM words JOIN documents ON n = words.rowid
-         WHERE words MATCH ? AND ${meant.sql} ORDER BY score DESC LIMIT ${CANDIDATES}`,
+         WHERE words MATCH ? AND ${meant.sql} ORDER BY score DESC LIMIT ?`,
         words,
         ...meant.bindings,
+        limit,
       )
       .toArray();
   }
 
+  /** Facts whose key the query names. */
+  #byKey(query: string, meant: Condition): number[] {
+    return this.#sql
+      .exec<{ n: number }>(
+        `SELECT documents.n FROM memories AS keyed INDEXED BY memories_by_key
+         JOIN documents ON documents.n = keyed.version
+         WHERE keyed.key_norm IS NOT NULL AND instr(?, ' ' || keyed.key_norm || ' ') > 0 AND ${meant.sql} LIMIT ${CANDIDATES}`,
+        ` ${normalise(query.replaceAll(/[^\p{L}\p{N}\p{M}_-]+/gu, " "))} `,
+        ...meant.bindings,
+      )
+      .toArray()
+      .map(({ n }) => n);
+  }
+
   /** The nearest of each space. Cosines of two models do not compare, so where there are two, each is scaled by its best. */
-  #byVectors(spaces: readonly Space[], query: SearchQuery, meant: Condition) {
+  #byVectors(
+    spaces: readonly Space[],
+    { query, meant, limit }: { query: SearchQuery; meant: Condition; limit: number },
+  ) {
+    const allowed = this.#allowed(query, meant);
     const found = spaces.map((space) => {
-      const candidates = this.#nearest(space, query, meant);
+      const candidates = space.table.nearest(space.vector, limit, allowed);
       const scale = spaces.length === 1 ? 1 : 1 / Math.max(candidates[0]?.score ?? 1, Number.EPSILON);
       return { ...space, candidates, scale };
     });
     const candidates = found
       .flatMap((one) => one.candidates.map(({ n, score }) => ({ n, score: score * one.scale })))
       .toSorted((a, b) => b.score - a.score)
-      .slice(0, CANDIDATES);
+      .slice(0, limit);
     const cosine = (n: number): number | undefined => {
       for (const { table, vector, scale } of found) {
         const score = table.score(n, vector);
@@ -116,29 +233,28 @@ export class Search {
     return { candidates, cosine };
   }
 
-  #nearest({ table, vector }: Space, query: SearchQuery, meant: Condition): Candidate[] {
+  /** Which documents the query means: all but the hidden ones, if it does not say more than that. */
+  #allowed(query: SearchQuery, meant: Condition): (n: number) => boolean {
     const narrow =
       query.kinds !== undefined ||
       query.filter !== undefined ||
       query.ranges !== undefined ||
       query.moment.asOf !== undefined ||
       query.moment.validAt !== undefined;
-    if (narrow) {
-      const allowed = this.#all(meant);
-      return table.nearest(vector, CANDIDATES, (n) => allowed.has(n));
-    }
-    const hidden = this.#hidden(query.moment);
-    return table.nearest(vector, CANDIDATES, (n) => !hidden.has(n));
+    const set = narrow ? this.#all(meant) : this.#hidden(query.moment);
+    return narrow ? (n) => set.has(n) : (n) => !set.has(n);
   }
 
-  #newest(k: number, meant: Condition): Fused[] {
+  #newest(k: number, meant: Condition): Found[] {
     return this.#sql
-      .exec<Fused>(
-        `SELECT n, 0 AS score FROM documents WHERE ${meant.sql} ORDER BY created_at DESC, n DESC LIMIT ?`,
+      .exec<DocumentRow>(
+        `SELECT n, kind, text, record, created_at FROM documents
+         WHERE ${meant.sql} ORDER BY created_at DESC, n DESC LIMIT ?`,
         ...meant.bindings,
         k,
       )
-      .toArray();
+      .toArray()
+      .map((row) => ({ n: row.n, score: 0, document: documentOf(row) }));
   }
 
   /** All documents that are meant. */
@@ -147,7 +263,7 @@ export class Search {
       `SELECT n FROM documents WHERE ${meant.sql}`,
       ...meant.bindings,
     );
-    return new Set([...rows].map(({ n }) => n));
+    return new Set(Array.from(rows, ({ n }) => n));
   }
 
   /** Versions that are not to be found now: a few of all, and the index `memories_guarded` has them. */
@@ -161,20 +277,79 @@ export class Search {
     return new Set(Array.from(rows, ({ n }) => n));
   }
 
-  #document(n: number): Document | null {
-    const [row] = this.#sql
-      .exec<Omit<Document, "createdAt"> & { created_at: number }>(
-        "SELECT n, kind, text, record, created_at FROM documents WHERE n = ?",
-        n,
+  /** Those of these documents that are meant, with what ranks them. */
+  #documents(numbers: readonly number[], meant: Condition): RankedDocument[] {
+    return this.#sql
+      .exec<DocumentRow & { pieces: ArrayBuffer | null; importance: number | null }>(
+        `SELECT documents.n, kind, text, record, created_at, pieces.data AS pieces,
+           IIF(documents.n < ${FIRST_POSITION},
+             (SELECT importance FROM memories WHERE version = documents.n), NULL) AS importance
+         FROM documents LEFT JOIN pieces ON pieces.n = documents.n
+         WHERE documents.n IN (SELECT value FROM json_each(?)) AND ${meant.sql}`,
+        JSON.stringify(numbers),
+        ...meant.bindings,
       )
-      .toArray();
-    if (row === undefined) return null;
-    const { created_at: createdAt, ...rest } = row;
-    return { ...rest, createdAt };
+      .toArray()
+      .map((row) => ({
+        ...documentOf(row),
+        pieces: row.pieces === null ? null : new Uint16Array(row.pieces),
+        importance: row.importance,
+      }));
   }
 }
 
-const none = () => undefined;
+type DocumentRow = Omit<Document, "createdAt"> & { created_at: number };
+type RankedDocument = Document & { pieces: Uint16Array | null; importance: number | null };
+
+const NO_PIECES = new Uint16Array();
+
+const documentOf = ({ n, kind, text, record, created_at: createdAt }: DocumentRow): Document => ({
+  n,
+  kind,
+  text,
+  record,
+  createdAt,
+});
+
+/** The words that FTS5 is asked for: not those that a large share of the documents hold, unless there are no others. */
+function searchWords(query: string, words: Words | null): string[] {
+  const asked = contentWords(query);
+  if (words === null) return asked;
+  const { lexicon, frequencies } = words;
+  const common = Math.max(COMMON_LEAST, COMMON_SHARE * frequencies.size);
+  const rare = asked.filter((word) => {
+    const held = lexicon.pieces(word).map(frequencies.holding);
+    return held.length === 0 || Math.min(...held) <= common;
+  });
+  return rare.length > 0 ? rare : asked;
+}
+
+/** The same numbers, and those of the messages around each message. */
+function withNeighbours(seeds: ReadonlySet<number>): Set<number> {
+  const all = new Set(seeds);
+  for (const n of seeds)
+    for (let step = -REACH; n >= FIRST_POSITION && step <= REACH; step++)
+      if (sameThread(n, n + step)) all.add(n + step);
+  return all;
+}
+
+const sameThread = (a: number, b: number): boolean =>
+  a >= FIRST_POSITION && b >= FIRST_POSITION && threadNumberOf(a) === threadNumberOf(b);
+
+const ranksOf = (scored: readonly Scored[]): Map<number, number> =>
+  new Map(scored.map(({ n }, i) => [n, i + 1]));
+
+/** Of several that say the same, the best. */
+function distinct<T extends { n: number }>(ranked: readonly T[], documents: Map<number, Document>): T[] {
+  const said = new Set<string>();
+  return ranked.filter(({ n }) => {
+    const document = documents.get(n);
+    const words = document === undefined ? "" : `${document.kind} ${normalise(document.text)}`;
+    if (said.has(words)) return false;
+    said.add(words);
+    return true;
+  });
+}
 
 /** Which documents the query means, as SQL over `documents`. */
 function meantBy(query: SearchQuery): Condition {
@@ -194,7 +369,7 @@ function messagesOf({ kinds, filter, ranges, moment }: SearchQuery): Condition {
   const bindings: (string | number)[] = [];
   if (ranges !== undefined) {
     conditions.push(
-      "EXISTS (SELECT 1 FROM json_each(?) AS range WHERE n BETWEEN range.value ->> 0 AND range.value ->> 1)",
+      "EXISTS (SELECT 1 FROM json_each(?) AS range WHERE documents.n BETWEEN range.value ->> 0 AND range.value ->> 1)",
     );
     bindings.push(JSON.stringify(ranges));
   }

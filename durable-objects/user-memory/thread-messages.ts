@@ -29,7 +29,7 @@ export type Append = {
 };
 export type Appended = { length: number; firstSeq?: number; lastSeq?: number };
 /** What a message's document keeps besides its text. */
-export type MessageRecord = { role: string };
+export type MessageRecord = { role: string; name?: string };
 
 type Parts = {
   stores: ThreadStores;
@@ -179,7 +179,8 @@ export class ThreadMessages {
     const message = parsed(body);
     const text = searchableText(message);
     if (text === "") return false;
-    const record = JSON.stringify({ role: message.role } satisfies MessageRecord);
+    const named = typeof message["name"] === "string" && { name: message["name"] };
+    const record = JSON.stringify({ role: message.role, ...named } satisfies MessageRecord);
     this.#parts.index.put({ n: position, kind: "message", text, record, createdAt });
     return true;
   }

@@ -22,7 +22,12 @@ export class EmbeddedEmbedder implements Embedder {
   }
 
   async embed(texts: readonly string[], { withinMs = WITHIN_MS }: EmbedOptions = {}): Promise<Vector[]> {
-    const model = (loaded ??= await withDeadline(loadModel(this.#assets, NAME), withinMs));
+    const model = await embeddedModel(this.#assets, withinMs);
     return texts.map((text) => model.embed(text));
   }
+}
+
+/** The model's table, for those who compare words by it. */
+export async function embeddedModel(assets: Fetcher, withinMs = WITHIN_MS): Promise<EmbeddedModel> {
+  return (loaded ??= await withDeadline(loadModel(assets, NAME), withinMs));
 }

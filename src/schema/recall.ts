@@ -7,6 +7,8 @@ import { Memory, memoryKind, name } from "./memory.ts";
 export const recallKind = z.enum([...memoryKind.options, "message"]).openapi("RecallKind");
 export type RecallKind = z.infer<typeof recallKind>;
 
+const factor = z.number().min(0).max(10).optional();
+
 export const RecallBody = z
   .strictObject({
     query: text(limits.query, "query_too_long"),
@@ -29,6 +31,31 @@ export const RecallBody = z
       .openapi({ description: "Only memories that it means. Quarantined ones are never recalled." }),
     threadId: z.string().optional().openapi({ description: "Only messages of this thread." }),
     ...atBody,
+    referenceDate: timestamp.optional().openapi({
+      description: "What “yesterday” and “last week” in the query are in relation to; now unless set.",
+    }),
+    minScore: z
+      .number()
+      .min(0)
+      .max(1)
+      .optional()
+      .openapi({ description: "Only hits with this score or more." }),
+    weights: z
+      .strictObject({
+        lexical: factor,
+        soft: factor,
+        vector: factor,
+        speaker: factor,
+        time: factor,
+        key: factor,
+        importance: factor,
+        recency: factor,
+      })
+      .optional()
+      .openapi({
+        description:
+          "Factors on what the parts of a score usually weigh: 0 leaves one out, 2 doubles it. `soft`: words of similar meaning.",
+      }),
   })
   .openapi("Recall", { example: { query: "where do I deploy?", k: 5 } });
 export type RecallBody = z.infer<typeof RecallBody>;
@@ -38,10 +65,16 @@ export const Hit = z
     id: z.string().openapi({ description: "The memory's id; of a message, `<threadId>:<seq>`." }),
     kind: recallKind,
     text: z.string(),
-    score: z.number().min(0).max(1).openapi({ description: "Best first; comparable within one answer." }),
+    score: z.number().min(0).max(1).openapi({
+      description:
+        "Best first. Roughly comparable between queries too: what answers none of a query well has a low one.",
+    }),
     why: z
-      .object({ lexical: z.int().optional(), vector: z.int().optional() })
-      .openapi({ description: "The hit's rank in each arm that found it, from 1." }),
+      .object({ lexical: z.int().optional(), vector: z.int().optional(), key: z.literal(true).optional() })
+      .openapi({
+        description:
+          "The hit's rank in each arm that found it, from 1; `key`: the query names its key. Empty for a neighbour of what was found.",
+      }),
     ...Memory.omit({
       id: true,
       userId: true,
@@ -62,14 +95,14 @@ export type Hit = z.infer<typeof Hit>;
 
 export const Arm = z
   .object({
-    name: z.enum(["lexical", "vector"]),
+    name: z.enum(["lexical", "vector", "key"]),
     status: z
       .enum(["ok", "failed", "off"])
       .openapi({ description: "`off`: the query gave this arm nothing to search by." }),
     candidates: z.int(),
     capped: z.boolean().openapi({
       description:
-        "True if there was more than this arm takes in: 200 hits by words; of the vectors, 24 MiB, memories and the newest messages first.",
+        "True if there was more than this arm takes in: its share of hits by words; of the vectors, 24 MiB, memories and the newest messages first.",
     }),
   })
   .openapi("Arm");

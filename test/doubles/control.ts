@@ -25,6 +25,7 @@ export const control = {
   misnamed: false,
   /** The embedder is one of another space, which is the former one when this is off. */
   formerModel: false,
+  lexicon: "ok" as "ok" | "fail",
   /** A text that the embedder refuses, and with it the whole batch that it is in. */
   unembeddable: null as string | null,
   /** Called inside the embedder, before it embeds. */

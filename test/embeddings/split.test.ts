@@ -26,9 +26,9 @@ describe("the estimate of tokens", () => {
   it("is not below what WordPiece makes of what people write, and not far above it for English", async () => {
     const model = await loadModel(env.ASSETS, "static-en-256");
     for (const text of written)
-      expect(estimatedTokens(text), text).toBeGreaterThanOrEqual(model.pieces(text));
+      expect(estimatedTokens(text), text).toBeGreaterThanOrEqual(model.pieces(text).length);
     const said = demo.conversations.map((one) => JSON.stringify(one)).join();
-    const ratio = estimatedTokens(said) / model.pieces(said);
+    const ratio = estimatedTokens(said) / model.pieces(said).length;
     expect(ratio).toBeGreaterThan(1.2);
     expect(ratio).toBeLessThan(2);
   });

@@ -298,6 +298,7 @@ describe("the embedder failing", () => {
     expect(answer.arms).toMatchObject([
       { name: "lexical", status: "ok" },
       { name: "vector", status: "failed" },
+      { name: "key", status: "off" },
     ]);
   });
 

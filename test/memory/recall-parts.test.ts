@@ -1,25 +1,25 @@
 // The pure parts of recall: query words, fusion, what is searched of a message, the vector table.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { fuse } from "../../src/memory/fuse.ts";
 import { searchableText } from "../../src/memory/message-text.ts";
 import { normalised } from "../../src/embeddings/embedder.ts";
-import { wordQuery } from "../../src/memory/query-terms.ts";
+import { contentWords, matchExpression } from "../../src/memory/ranking/question.ts";
 import { quantise } from "../../src/vectors/int8.ts";
 import { VectorTable } from "../../src/vectors/vector-table.ts";
 
 describe("the words of a query", () => {
   it("leave out how the question is put", () => {
-    expect(wordQuery("Where do I deploy the project?")).toBe('"deploy" OR "project"');
+    expect(contentWords("Where do I deploy the project?")).toEqual(["deploy", "project"]);
   });
   it("stay if there are no others, and are none without a letter or digit", () => {
-    expect(wordQuery("what is it")).toBe('"what" OR "is" OR "it"');
-    expect(wordQuery("??? 🦒 --")).toBeNull();
+    expect(contentWords("what is it")).toEqual(["what", "is", "it"]);
+    expect(contentWords("??? 🦒 --")).toEqual([]);
   });
   it("never hold anything that FTS5 would read as its own", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), (query) => {
-        expect(wordQuery(query) ?? '"x"').toMatch(/^"[^"]+"( OR "[^"]+")*$/);
+        const words = contentWords(query);
+        expect(words.length === 0 ? '"x"' : matchExpression(words)).toMatch(/^"[^"]+"( OR "[^"]+")*$/);
       }),
     );
   });
@@ -39,59 +39,6 @@ describe("what is searched of a message", () => {
     ["nothing of what is no text", { role: "user", content: [{ text: 5 }, null, 7] }, ""],
   ])("is %s", (_, message, text) => {
     expect(searchableText(message)).toBe(text);
-  });
-});
-
-describe("fusion", () => {
-  const arm = fc.uniqueArray(
-    fc.record({ n: fc.nat(30), score: fc.double({ min: 0.01, max: 9, noNaN: true }) }),
-    {
-      selector: ({ n }) => n,
-      maxLength: 20,
-    },
-  );
-  const sorted = (list: { n: number; score: number }[]) => list.toSorted((a, b) => b.score - a.score);
-
-  it("keeps every candidate once, best first, with scores from 0 to 1", () => {
-    fc.assert(
-      fc.property(fc.option(arm), fc.option(arm), (lexical, vector) => {
-        const cosines = new Map((vector ?? []).map(({ n, score }) => [n, score / 9]));
-        const scaled = vector?.map(({ n }) => ({ n, score: cosines.get(n) ?? 0 })) ?? null;
-        const fused = fuse(lexical && sorted(lexical), scaled && sorted(scaled), (n) => cosines.get(n));
-        const all = new Set([...(lexical ?? []), ...(vector ?? [])].map(({ n }) => n));
-        expect(new Set(fused.map(({ n }) => n))).toEqual(all);
-        expect(fused).toHaveLength(all.size);
-        for (const [i, { score }] of fused.entries()) {
-          expect(score).toBeGreaterThanOrEqual(0);
-          expect(score).toBeLessThanOrEqual(1 + 1e-9);
-          expect(score).toBeLessThanOrEqual(fused[i - 1]?.score ?? 2);
-        }
-      }),
-    );
-  });
-
-  it("lets a document that both arms find best win, and says how each arm ranked it", () => {
-    const fused = fuse(
-      [
-        { n: 1, score: 5 },
-        { n: 2, score: 4 },
-      ],
-      [
-        { n: 1, score: 0.9 },
-        { n: 3, score: 0.8 },
-      ],
-      () => 0.5,
-    );
-    expect(fused[0]).toMatchObject({ n: 1, lexical: 1, vector: 1 });
-    expect(fused.find(({ n }) => n === 3)).not.toHaveProperty("lexical");
-  });
-
-  it("gives a document that only words found the share of its own cosine", () => {
-    const scoreOf = (cosine: number) =>
-      fuse([{ n: 1, score: 2 }], [{ n: 2, score: 0.8 }], (n) => (n === 1 ? cosine : 0.8)).find(
-        ({ n }) => n === 1,
-      )?.score;
-    expect(scoreOf(0.7)).toBeGreaterThan(scoreOf(0.1) ?? 1);
   });
 });
 

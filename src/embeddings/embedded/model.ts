@@ -1,17 +1,30 @@
 import { normalised, type Vector } from "../embedder.ts";
+import type { Lexicon } from "../../memory/ranking/lexicon.ts";
+import { Recent } from "../../recent.ts";
+import { Kernel } from "../../vectors/kernel/kernel.ts";
 import { type Vocabulary, wordPieces } from "./word-piece.ts";
+
+/** The words of the last questions, whose comparison with all others is kept: 110 KB each. */
+const SIMILARITIES = 32;
 
 /**
  * The table of a static embedding model: one int8 row and one float32 scale a vocabulary entry.
  * docs/embedded-model.md tells where it comes from and what it scores.
  */
-export class EmbeddedModel {
-  readonly #vocabulary: Vocabulary;
-  readonly #rows: Int8Array;
-  readonly #scales: Float32Array;
+export class EmbeddedModel implements Lexicon {
+  readonly model: string;
+  readonly size: number;
   readonly dimensions: number;
+  readonly #vocabulary: Vocabulary;
+  /** The rows, in the memory of the kernel that compares them. */
+  readonly #rows: Kernel;
+  readonly #scales: Float32Array;
+  /** The length of each row, without its scale. */
+  readonly #lengths: Float32Array;
+  readonly #similarities = new Recent<Float32Array>(SIMILARITIES);
 
-  constructor(vocabularyFile: string, safetensors: ArrayBuffer) {
+  constructor(model: string, vocabularyFile: string, safetensors: ArrayBuffer) {
+    this.model = model;
     const tokens = vocabularyFile.split("\n");
     if (tokens.at(-1) === "") tokens.pop();
     this.#vocabulary = new Map(tokens.map((token, row) => [token, row]));
@@ -19,25 +32,52 @@ export class EmbeddedModel {
     const embeddings = tensor(tensors, "embeddings", "I8");
     const scales = tensor(tensors, "scales", "F32");
     this.dimensions = embeddings.shape[1] ?? 0;
-    this.#rows = new Int8Array(embeddings.bytes);
     this.#scales = new Float32Array(scales.bytes);
-    if (this.#scales.length !== tokens.length || this.#rows.length !== tokens.length * this.dimensions)
-      throw new Error(`the embedded model is torn: ${tokens.length} tokens, ${this.#scales.length} rows`);
+    this.size = tokens.length;
+    const rows = new Int8Array(embeddings.bytes);
+    if (this.#scales.length !== this.size || rows.length !== this.size * this.dimensions)
+      throw new Error(`the embedded model is torn: ${this.size} tokens, ${this.#scales.length} rows`);
+    this.#rows = new Kernel(this.dimensions);
+    this.#rows.reserve(this.size);
+    this.#lengths = new Float32Array(this.size);
+    for (let i = 0; i < this.size; i++) {
+      const row = rows.subarray(i * this.dimensions, (i + 1) * this.dimensions);
+      this.#rows.set(i, row);
+      this.#lengths[i] = Math.sqrt(row.reduce((sum, x) => sum + x * x, 0));
+    }
   }
 
-  /** How many pieces of `text` the vocabulary holds. */
-  pieces(text: string): number {
-    return wordPieces(text, this.#vocabulary).length;
+  pieces(text: string): number[] {
+    return wordPieces(text, this.#vocabulary);
+  }
+
+  row(piece: number): Float32Array {
+    const scale = this.#scales[piece] ?? 0;
+    return Float32Array.from(this.#rows.row(piece).subarray(0, this.dimensions), (x) => x * scale);
+  }
+
+  similarities(piece: number): Float32Array {
+    const known = this.#similarities.get(String(piece));
+    if (known !== undefined) return known;
+    const cosines = new Float32Array(this.size);
+    // A copy, since the rows' own memory is what the kernel reads.
+    const own = this.#rows.row(piece).slice(0, this.dimensions);
+    for (const { first, products } of this.#rows.products(own, this.size))
+      for (const [i, product] of products.entries())
+        cosines[first + i] =
+          product / Math.max(1, (this.#lengths[piece] ?? 0) * (this.#lengths[first + i] ?? 0));
+    this.#similarities.set(String(piece), cosines);
+    return cosines;
   }
 
   /** The sum of the pieces' rows, scaled to length 1. */
   embed(text: string): Vector {
     const { dimensions } = this;
     const sum = new Float32Array(dimensions);
-    for (const row of wordPieces(text, this.#vocabulary)) {
-      const scale = this.#scales[row] ?? 0;
-      const start = row * dimensions;
-      for (let i = 0; i < dimensions; i++) sum[i] = (sum[i] ?? 0) + scale * (this.#rows[start + i] ?? 0);
+    for (const piece of this.pieces(text)) {
+      const scale = this.#scales[piece] ?? 0;
+      const row = this.#rows.row(piece);
+      for (let i = 0; i < dimensions; i++) sum[i] = (sum[i] ?? 0) + scale * (row[i] ?? 0);
     }
     return normalised(sum);
   }
@@ -49,7 +89,7 @@ export async function loadModel(assets: Fetcher, name: string): Promise<Embedded
     fetchFile(assets, `${name}/vocab.txt`).then((response) => response.text()),
     fetchFile(assets, `${name}/model.safetensors`).then((response) => response.arrayBuffer()),
   ]);
-  return new EmbeddedModel(vocabulary, table);
+  return new EmbeddedModel(name, vocabulary, table);
 }
 
 async function fetchFile(assets: Fetcher, path: string): Promise<Response> {

@@ -1,0 +1,79 @@
+import { distinctPieces, type Lexicon } from "../../src/memory/ranking/lexicon.ts";
+
+/**
+ * The pieces of each document's text, for a comparison word by word, and how many documents hold each. Owns the SQL of
+ * `pieces` and `unpieced`. What was put since the last recall or alarm waits in `unpieced` or, if it also waits for its
+ * vector, in `unembedded`; it is cut when it is looked at.
+ */
+export class PieceStore {
+  readonly #sql: SqlStorage;
+  /** Counts by piece, filled by the first recall and kept up to date from then on. */
+  #holding: Uint32Array | null = null;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  /** Notes that a document's pieces are to be cut. */
+  wait(n: number): void {
+    this.#sql.exec("INSERT OR IGNORE INTO unpieced (n) VALUES (?)", n);
+  }
+
+  /** Cuts some of what waits. Answers whether there is more. */
+  cut(lexicon: Lexicon, limit: number): boolean {
+    const waiting = this.#sql
+      .exec<{ n: number; text: string | null }>(
+        "SELECT n, text FROM unpieced LEFT JOIN documents USING (n) LIMIT ?",
+        limit,
+      )
+      .toArray();
+    for (const { n, text } of waiting) if (text !== null) this.put(n, distinctPieces(lexicon, text));
+    const done = JSON.stringify(waiting.map(({ n }) => n));
+    this.#sql.exec("DELETE FROM unpieced WHERE n IN (SELECT value FROM json_each(?))", done);
+    return waiting.length === limit;
+  }
+
+  put(n: number, pieces: Uint16Array): void {
+    const written = this.#sql.exec(
+      "INSERT OR IGNORE INTO pieces (n, data) VALUES (?, ?) RETURNING n",
+      n,
+      pieces,
+    );
+    if (written.toArray().length === 0) return;
+    for (const piece of pieces) this.#count(piece, 1);
+  }
+
+  removeRange(from: number, to: number): void {
+    this.#removeWhere("n BETWEEN ? AND ?", from, to);
+  }
+
+  removeAll(numbers: readonly number[]): void {
+    this.#removeWhere("n IN (SELECT value FROM json_each(?))", JSON.stringify(numbers));
+  }
+
+  /** How many documents hold each piece. */
+  holding(lexicon: Lexicon): Uint32Array {
+    if (this.#holding !== null) return this.#holding;
+    const holding = new Uint32Array(lexicon.size);
+    for (const [data] of this.#sql.exec("SELECT data FROM pieces").raw<[ArrayBuffer]>())
+      for (const piece of new Uint16Array(data)) holding[piece] = (holding[piece] ?? 0) + 1;
+    this.#holding = holding;
+    return holding;
+  }
+
+  /** Drops what is held in memory, which may be ahead of a storage whose transaction was undone. */
+  forgetLoaded(): void {
+    this.#holding = null;
+  }
+
+  #removeWhere(condition: string, ...bindings: (string | number)[]): void {
+    this.#sql.exec(`DELETE FROM unpieced WHERE ${condition}`, ...bindings);
+    const gone = this.#sql.exec(`DELETE FROM pieces WHERE ${condition} RETURNING data`, ...bindings);
+    for (const [data] of gone.raw<[ArrayBuffer]>())
+      for (const piece of new Uint16Array(data)) this.#count(piece, -1);
+  }
+
+  #count(piece: number, change: 1 | -1): void {
+    if (this.#holding !== null) this.#holding[piece] = (this.#holding[piece] ?? 0) + change;
+  }
+}

@@ -1,0 +1,88 @@
+// What is asked, and of what: conversations whose turns are evidence, or topics of short memories.
+import { readFileSync } from "node:fs";
+import { z } from "zod";
+import { contentOf, readConversations } from "../scripts/demo/conversation.ts";
+
+/** What one user is told, in the order in which it is said. */
+export type Session = {
+  id: string;
+  /** When it was said, in milliseconds since the epoch; unknown where the data do not tell. */
+  saidAt?: number;
+  turns: { id: string; speaker: string; text: string }[];
+};
+export type Question = { query: string; relevant: ReadonlySet<string>; category: string };
+/** One user's conversations or memories, and what is asked about them. */
+export type Corpus = {
+  name: string;
+  sessions: Session[];
+  memories: { id: string; text: string }[];
+  questions: Question[];
+};
+
+const paraphrases = z.object({
+  topics: z.array(
+    z.object({
+      name: z.string(),
+      memories: z.array(z.object({ id: z.string(), text: z.string() })),
+      questions: z.array(z.object({ query: z.string(), answers: z.array(z.string()).min(1) })),
+    }),
+  ),
+});
+
+const CATEGORIES = ["", "multi-hop", "temporal", "open-domain", "single-hop"];
+const ADVERSARIAL = 5;
+
+/** Reads a file of conversations, or of paraphrases. */
+export function readCorpora(path: string): Corpus[] {
+  const topics = paraphrases.safeParse(JSON.parse(readFileSync(path, "utf8")));
+  return topics.success ? [together(topics.data)] : readConversations(path).map(corpusOf);
+}
+
+/** All topics are one user's memories: those of the others are distractors. */
+const together = ({ topics }: z.infer<typeof paraphrases>): Corpus => ({
+  name: "paraphrases",
+  sessions: [],
+  memories: topics.flatMap(({ memories }) => memories),
+  questions: topics.flatMap(({ name, questions }) =>
+    questions.map(({ query, answers }) => ({ query, relevant: new Set(answers), category: name })),
+  ),
+});
+
+function corpusOf({ id, sessions, facts, questions }: ReturnType<typeof readConversations>[number]): Corpus {
+  return {
+    name: id,
+    sessions: sessions.map(({ date, turns }, i) => ({
+      id: `session-${i + 1}`,
+      ...saidAtOf(date),
+      turns: turns.map((turn) => ({ id: turn.id, speaker: turn.speaker, text: contentOf(turn) })),
+    })),
+    memories: facts
+      .filter(({ replaces }) => replaces === undefined)
+      .map(({ id: fact, text }) => ({ id: fact, text })),
+    questions: questions
+      .filter(({ category, evidence }) => category !== ADVERSARIAL && evidence.length > 0)
+      .map(({ question, evidence, category }) => ({
+        query: question,
+        relevant: new Set(evidence),
+        category: CATEGORIES[category ?? 0] ?? "",
+      })),
+  };
+}
+
+/** A date as `2023-05-08`, or as `1:56 pm on 8 May, 2023`. */
+function saidAtOf(date: string | undefined): { saidAt?: number } {
+  if (date === undefined) return {};
+  const [clock, day] = date.includes(" on ") ? date.split(" on ") : ["", date];
+  const saidAt = Date.parse(`${(day ?? "").replace(",", "")} ${clock ?? ""} UTC`);
+  return Number.isNaN(saidAt) ? {} : { saidAt };
+}
+
+/** The questions with the sessions that hold their evidence in the place of the turns. */
+export function bySession({ sessions, questions, ...corpus }: Corpus): Corpus {
+  const sessionOf = new Map(sessions.flatMap(({ id, turns }) => turns.map((turn) => [turn.id, id] as const)));
+  const known = questions.map(({ relevant, ...question }) => ({
+    ...question,
+    relevant: new Set([...relevant].map((id) => sessionOf.get(id) ?? id)),
+  }));
+  return { ...corpus, sessions, questions: known };
+}

@@ -1,0 +1,141 @@
+// `npm run eval -- --file PATH`: how well recall finds what answers a question, each arm alone and all together, beside
+// a plain FTS5 table. Everything goes through the public API of a running Cairn.
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { parseArgs } from "node:util";
+import { type Cairn, cairn, type RecallBody } from "../src/client/index.ts";
+import { progress } from "../scripts/demo/terminal.ts";
+import { developmentToken, freePort, startLocalServer } from "../scripts/local-server.ts";
+import { bySession, type Corpus, readCorpora } from "./dataset.ts";
+import { plainFts5 } from "./floor.ts";
+import { print, type Run } from "./table.ts";
+
+/** The most hits that one recall gives. */
+const K = 100;
+const USAGE =
+  "usage: npm run eval -- [--file PATH] [--granularity turn|session] [--url URL --token TOKEN] (the embedder is the server's)";
+
+/** Each part of a score alone, and all of them. */
+const off = { lexical: 0, soft: 0, vector: 0, speaker: 0, time: 0, key: 0, importance: 0, recency: 0 };
+const ways: { name: string; weights?: NonNullable<RecallBody["weights"]> }[] = [
+  { name: "words", weights: { ...off, lexical: 1 } },
+  { name: "words of similar meaning", weights: { ...off, soft: 1 } },
+  { name: "vectors", weights: { ...off, vector: 1 } },
+  { name: "Cairn" },
+];
+
+/** Tells a user's Cairn what was said and what is to be remembered. Answers the data's name of each hit. */
+async function ingest(client: Cairn, user: string, corpus: Corpus): Promise<Map<string, string>> {
+  const names = new Map<string, string>();
+  const draw = progress(`telling ${corpus.name}`, corpus.sessions.length + corpus.memories.length);
+  let done = 0;
+  for (const { id, saidAt, turns } of corpus.sessions) {
+    const thread = await client.threads.create(user, { title: id });
+    const speakers = [...new Set(turns.map(({ speaker }) => speaker))];
+    const { firstSeq = 1 } = await client.threads.append(
+      thread.id,
+      turns.map(({ speaker, text }) => ({
+        role: speaker === speakers[0] ? "user" : "assistant",
+        name: speaker,
+        content: text,
+      })),
+      saidAt === undefined ? {} : { createdAt: saidAt },
+    );
+    for (const [i, turn] of turns.entries()) names.set(`${thread.id}:${firstSeq + i}`, turn.id);
+    draw(++done);
+  }
+  for (const { id, text } of corpus.memories) {
+    names.set((await client.memories.remember(user, { text })).id, id);
+    draw(++done);
+  }
+  while ((await client.recall(user, { query: "anything", k: 1 })).freshness.pending > 0) await sleep(200);
+  return names;
+}
+
+async function ask(
+  client: Cairn,
+  user: string,
+  { corpus, names }: { corpus: Corpus; names: Map<string, string> },
+): Promise<Run[]> {
+  const floor = plainFts5(corpus);
+  const runs: Run[] = [
+    { name: "plain FTS5", ranked: corpus.questions.map(({ query }) => floor(query, K)), times: [] },
+  ];
+  for (const { name, weights } of ways) {
+    const run: Run = { name, ranked: [], times: [] };
+    const draw = progress(`asking ${corpus.name}: ${name}`, corpus.questions.length);
+    for (const { query } of corpus.questions) {
+      const started = performance.now();
+      const { hits } = await client.recall(user, { query, k: K, ...(weights && { weights }) });
+      run.times.push(performance.now() - started);
+      run.ranked.push(hits.map(({ id }) => names.get(id) ?? id));
+      draw(run.ranked.length);
+    }
+    runs.push(run);
+  }
+  return runs;
+}
+
+/** A session ranks by its best turn. */
+function sessionsOf(corpus: Corpus, run: Run): Run {
+  const sessionOf = new Map(
+    corpus.sessions.flatMap(({ id, turns }) => turns.map((turn) => [turn.id, id] as const)),
+  );
+  return { ...run, ranked: run.ranked.map((ids) => [...new Set(ids.map((id) => sessionOf.get(id) ?? id))]) };
+}
+
+async function server(url: string | undefined, token: string | undefined, user: string) {
+  if (url !== undefined && token !== undefined)
+    return { client: cairn({ url, token }), stop: async () => {} };
+  const state = mkdtempSync(join(tmpdir(), "cairn-eval-"));
+  process.once("exit", () => rmSync(state, { recursive: true, force: true }));
+  const local = await startLocalServer({ port: await freePort(), state });
+  return { client: cairn({ url: local.url, token: await developmentToken(user) }), stop: local.stop };
+}
+
+const { values: options } = parseArgs({
+  options: {
+    file: { type: "string", default: join(import.meta.dirname, "paraphrases.json") },
+    granularity: { type: "string", default: "turn" },
+    url: { type: "string" },
+    token: { type: "string" },
+  },
+});
+if (options.granularity !== "turn" && options.granularity !== "session") {
+  console.error(USAGE);
+  process.exit(2);
+}
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () => process.exit(130));
+const corpora = readCorpora(options.file);
+const user = "*";
+const { client, stop } = await server(options.url, options.token, user);
+try {
+  const all: { corpus: Corpus; runs: Run[] }[] = [];
+  for (const corpus of corpora) {
+    const owner = `eval-${randomUUID()}`;
+    const names = await ingest(client, owner, corpus);
+    const runs = await ask(client, owner, { corpus, names });
+    const shown = options.granularity === "turn" ? corpus : bySession(corpus);
+    all.push({
+      corpus: shown,
+      runs: options.granularity === "turn" ? runs : runs.map((run) => sessionsOf(corpus, run)),
+    });
+  }
+  for (const { corpus, runs } of all)
+    print(`${corpus.name} by ${options.granularity}`, corpus.questions, runs);
+  if (all.length > 1)
+    print(
+      `all by ${options.granularity}`,
+      all.flatMap(({ corpus }) => corpus.questions),
+      ["plain FTS5", ...ways.map(({ name }) => name)].map((name) => ({
+        name,
+        ranked: all.flatMap(({ runs }) => runs.find((run) => run.name === name)?.ranked ?? []),
+        times: all.flatMap(({ runs }) => runs.find((run) => run.name === name)?.times ?? []),
+      })),
+    );
+} finally {
+  await stop();
+}

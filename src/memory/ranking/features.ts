@@ -1,0 +1,167 @@
+import type { Lexicon } from "./lexicon.ts";
+import type { TimeMatch } from "./named-time.ts";
+import type { Candidate } from "./pool.ts";
+import { asksTime, contentWords, names, tellsTime } from "./question.ts";
+
+/** What speaks for a candidate, each 0 to 1 over the pool. docs/recall.md tells what each is worth. */
+export const features = [
+  "wordsNear",
+  "wordsSitting",
+  "soft",
+  "softNear",
+  "vector",
+  "vectorPair",
+  "speaker",
+  "asks",
+  "answers",
+  "time",
+  "date",
+  "key",
+  "importance",
+  "recency",
+] as const;
+export type Feature = (typeof features)[number];
+export type FeatureTable = Record<Feature, Float32Array>;
+
+/** What a user's documents are, as far as words are concerned. */
+export type Frequencies = {
+  /** How many documents there are. */
+  size: number;
+  /** How many of them hold this piece. */
+  holding: (piece: number) => number;
+};
+export type Question = { text: string; now: number; time: TimeMatch | null };
+
+/** What is left of a word a step away. */
+const FADE = 0.8;
+/** Half of what is new about a candidate is gone after this time. */
+const HALF_LIFE_MS = 30 * 86_400_000;
+
+/** The features of each candidate, and how well the best one answers the question in itself (0 to 1). */
+export function featuresOf(
+  question: Question,
+  pool: readonly Candidate[],
+  words: { lexicon: Lexicon; frequencies: Frequencies } | null,
+): { table: FeatureTable; strength: number } {
+  const { soft, softNear, most: mostSoft } = softWords(question.text, pool, words);
+  const bm25 = Float32Array.from(pool, (one) => one.words);
+  const softly = scaled(soft);
+  const closest = pool.reduce((best, { cosine }) => Math.max(best, cosine ?? 0), 0);
+  // What has no vector yet is judged by its words: a share of the best cosine.
+  const cosine = Float32Array.from(pool, (one, i) =>
+    Math.max(0, one.cosine ?? (closest || 1) * (softly[i] ?? 0)),
+  );
+  const asks = of(pool, ({ said, text }) => said && text.includes("?"));
+  const only = namedSpeaker(question.text, pool);
+  const asked = asksTime(question.text);
+  const table: FeatureTable = {
+    wordsNear: scaled(around(bm25, pool, (all) => all.reduce((sum, one) => sum + one, 0))),
+    wordsSitting: scaled(strongestOfSitting(bm25, pool)),
+    soft: softly,
+    softNear: scaled(softNear),
+    vector: scaled(cosine),
+    vectorPair: scaled(cosine.map((one, i) => (one + (cosine[pool[i]?.before ?? i] ?? one)) / 2)),
+    // Who is asked about: the speaker; of a memory, whoever it names.
+    speaker: of(pool, ({ speaker, text }) =>
+      only === null
+        ? false
+        : speaker === null
+          ? names(text.toLowerCase(), only)
+          : speaker.toLowerCase() === only,
+    ),
+    asks,
+    // What follows upon a question that matches is likely its answer.
+    answers: scaled(
+      Float32Array.from(pool, ({ before }) =>
+        before === undefined ? 0 : (asks[before] ?? 0) * (soft[before] ?? 0),
+      ),
+    ),
+    time: of(pool, ({ text }) => asked && tellsTime(text)),
+    date: Float32Array.from(pool, ({ createdAt }) => question.time?.(createdAt) ?? 0),
+    key: of(pool, ({ key }) => key),
+    importance: Float32Array.from(pool, ({ importance }) => importance),
+    recency: Float32Array.from(
+      pool,
+      ({ createdAt }) => 0.5 ** (Math.max(0, question.now - createdAt) / HALF_LIFE_MS),
+    ),
+  };
+  // Without meaning and without a word model, words that are found are all there is to go by.
+  const byWords = words === null && bm25.some((one) => one > 0) ? 1 : 0;
+  const byKey = table.key.some((one) => one > 0) ? 1 : 0;
+  return { table, strength: Math.min(1, Math.max(closest, mostSoft, byWords, byKey)) };
+}
+
+/**
+ * For each piece of the question, the most similar piece of the document, by how rare and telling the question's is:
+ * "late interaction" over a static word model. `most`: the share of the whole question that the best document has.
+ */
+function softWords(
+  text: string,
+  pool: readonly Candidate[],
+  words: { lexicon: Lexicon; frequencies: Frequencies } | null,
+): { soft: Float32Array; softNear: Float32Array; most: number } {
+  const soft = new Float32Array(pool.length);
+  const softNear = new Float32Array(pool.length);
+  if (words === null) return { soft, softNear, most: 0 };
+  const { lexicon, frequencies } = words;
+  let whole = 0;
+  for (const piece of new Set(contentWords(text).flatMap((word) => lexicon.pieces(word)))) {
+    const rarity =
+      Math.log(1 + frequencies.size / (frequencies.holding(piece) + 0.5)) *
+      Math.sqrt(Math.hypot(...lexicon.row(piece)));
+    const similar = lexicon.similarities(piece);
+    const best = Float32Array.from(pool, ({ pieces }) => {
+      let most = 0;
+      for (const other of pieces) most = Math.max(most, similar[other] ?? 0);
+      return rarity * most;
+    });
+    add(soft, best);
+    add(
+      softNear,
+      around(best, pool, (all) => Math.max(...all)),
+    );
+    whole += rarity;
+  }
+  return { soft, softNear, most: whole === 0 ? 0 : Math.max(0, ...soft) / whole };
+}
+
+/** The one speaker of the pool whom the question names, in lower case. */
+function namedSpeaker(text: string, pool: readonly Candidate[]): string | null {
+  const lower = text.toLowerCase();
+  const speakers = new Set(pool.flatMap(({ speaker }) => (speaker === null ? [] : [speaker.toLowerCase()])));
+  const named = [...speakers].filter((speaker) => names(lower, speaker));
+  return named.length === 1 ? (named[0] ?? null) : null;
+}
+
+function around(
+  values: Float32Array,
+  pool: readonly Candidate[],
+  combine: (all: number[]) => number,
+): Float32Array {
+  return values.map((value, i) =>
+    combine([
+      value,
+      ...(pool[i]?.near ?? []).map(({ at, distance }) => (values[at] ?? 0) * FADE ** distance),
+    ]),
+  );
+}
+
+function strongestOfSitting(values: Float32Array, pool: readonly Candidate[]): Float32Array {
+  const best = new Map<number, number>();
+  for (const [i, { sitting }] of pool.entries())
+    best.set(sitting, Math.max(best.get(sitting) ?? 0, values[i] ?? 0));
+  return Float32Array.from(pool, ({ sitting }) => best.get(sitting) ?? 0);
+}
+
+function add(sum: Float32Array, more: Float32Array): void {
+  for (let i = 0; i < sum.length; i++) sum[i] = (sum[i] ?? 0) + (more[i] ?? 0);
+}
+
+/** To 0–1, the best at 1; zero stays zero. */
+function scaled(values: Float32Array): Float32Array {
+  const best = values.reduce((most, value) => Math.max(most, value), 0);
+  return best === 0 ? values : values.map((value) => value / best);
+}
+
+const of = (pool: readonly Candidate[], is: (one: Candidate) => boolean): Float32Array =>
+  Float32Array.from(pool, (one) => (is(one) ? 1 : 0));

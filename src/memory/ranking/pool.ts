@@ -1,0 +1,55 @@
+/** A document that may be an answer, with what is known of it. */
+export type Candidate = {
+  n: number;
+  /** A message, not a memory. */
+  said: boolean;
+  text: string;
+  /** Who said it, of a message whose speaker is named. */
+  speaker: string | null;
+  createdAt: number;
+  /** Its distinct pieces. */
+  pieces: Uint16Array;
+  /** bm25 as FTS5 has it, turned so that more is better; 0 if its words were not asked for or not found. */
+  words: number;
+  /** Its cosine with the question; undefined if it has no vector, or the question has none. */
+  cosine: number | undefined;
+  /** Whether the question names the key of this fact. */
+  key: boolean;
+  /** 0 to 1, as the caller said; 0 for what has none. */
+  importance: number;
+  /** The message before it in its thread, as an index of the pool; undefined if there is none or it is no candidate. */
+  before: number | undefined;
+  /** Those within two steps of it in its thread, with their distance, itself left out. */
+  near: readonly { at: number; distance: number }[];
+  /** Messages of one sitting have the same number here: what was said in one go. A memory is a sitting of its own. */
+  sitting: number;
+};
+
+/** How many messages on each side lend a message what they say. */
+export const REACH = 2;
+/** A pause that ends a sitting. */
+const PAUSE_MS = 3 * 3_600_000;
+
+/** What a candidate is before its place among the others is known. */
+export type Found = Omit<Candidate, "before" | "near" | "sitting">;
+
+/** Puts candidates beside their neighbours: messages of one thread whose numbers are next to each other. */
+export function pooled(found: readonly Found[], sameThread: (a: number, b: number) => boolean): Candidate[] {
+  const sorted = found.toSorted((a, b) => a.n - b.n);
+  const at = new Map(sorted.map(({ n }, i) => [n, i]));
+  const pool: Candidate[] = [];
+  for (const [i, one] of sorted.entries()) {
+    const near: { at: number; distance: number }[] = [];
+    for (let step = -REACH; step <= REACH; step++) {
+      const other = step === 0 ? undefined : at.get(one.n + step);
+      if (other !== undefined && sameThread(one.n, one.n + step))
+        near.push({ at: other, distance: Math.abs(step) });
+    }
+    const last = pool[i - 1];
+    const goesOn =
+      last !== undefined && sameThread(last.n, one.n) && one.createdAt - last.createdAt < PAUSE_MS;
+    const before = sameThread(one.n - 1, one.n) ? at.get(one.n - 1) : undefined;
+    pool.push({ ...one, near, before, sitting: goesOn ? last.sitting : i });
+  }
+  return pool;
+}

@@ -1,0 +1,40 @@
+/** Words that say how a question is put, not what it is about. English, as the embedded model is. */
+const STOP_WORDS = new Set(
+  `a about after again all also am an and any are as at be because been before being but by can could did do does
+  doing for from get go had has have having he her here hers him his how i if in into is it its just like me more
+  most my no nor not of off on once only or other our out over own s same she should so some such t tell than that
+  the their them then there these they this those through to too under until up us very was we were what when where
+  which while who whom whose why will with would you your`.split(/\s+/),
+);
+
+/** FTS5 parses a query into a tree; more words than this make it slow and say no more. */
+const MOST = 64;
+
+/** The words of a question, stop words left out unless there is nothing else; none if it has no word at all (`???`). */
+export function contentWords(question: string): string[] {
+  const words = [...new Set(question.toLowerCase().match(/[\p{L}\p{N}\p{M}]+/gu))];
+  const telling = words.filter((word) => !STOP_WORDS.has(word));
+  return (telling.length > 0 ? telling : words).slice(0, MOST);
+}
+
+/** The FTS5 expression for words: each quoted, joined by OR. */
+export const matchExpression = (words: readonly string[]): string =>
+  words.map((word) => `"${word}"`).join(" OR ");
+
+/** Whether a question asks for a time. */
+export const asksTime = (question: string): boolean =>
+  /^\W*(when|how long|what (date|day|month|year|time)|which (date|day|month|year))\b/i.test(question);
+
+/** Whether a text tells a time. */
+export const tellsTime = (text: string): boolean =>
+  /\b(yesterday|today|tonight|tomorrow|last|next|ago|week|weekend|month|years?|monday|tuesday|wednesday|thursday|friday|saturday|sunday|january|february|march|april|may|june|july|august|september|october|november|december|morning|recently|since|\d{4})\b/i.test(
+    text,
+  );
+
+/** Whether a text in lower case has this name as a word. */
+export function names(text: string, name: string): boolean {
+  const at = name === "" ? -1 : text.indexOf(name.toLowerCase());
+  if (at < 0) return false;
+  const letter = /[\p{L}\p{N}]/u;
+  return !letter.test(text[at - 1] ?? "") && !letter.test(text[at + name.length] ?? "");
+}

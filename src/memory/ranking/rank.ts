@@ -1,0 +1,73 @@
+import { type Feature, features, featuresOf, type Frequencies, type Question } from "./features.ts";
+import type { Lexicon } from "./lexicon.ts";
+import type { Candidate } from "./pool.ts";
+
+/** Chosen on the three conversations of LoCoMo's dev split, and rounded; docs/recall.md has the numbers that chose them. */
+const WEIGHTS: Record<Feature, number> = {
+  wordsNear: 1,
+  wordsSitting: 1,
+  soft: 1,
+  softNear: 3,
+  vector: 1,
+  vectorPair: 1,
+  speaker: 2,
+  asks: -0.5,
+  answers: 1,
+  time: 1.5,
+  date: 3,
+  key: 3,
+  importance: 0.25,
+  recency: 0.25,
+};
+
+/** What callers can weigh, and the features that belong to each. */
+const groups = {
+  lexical: ["wordsNear", "wordsSitting"],
+  soft: ["soft", "softNear"],
+  vector: ["vector", "vectorPair"],
+  speaker: ["speaker", "asks", "answers"],
+  time: ["time", "date"],
+  key: ["key"],
+  importance: ["importance"],
+  recency: ["recency"],
+} satisfies Record<string, Feature[]>;
+export type WeightName = keyof typeof groups;
+export const weightNames = Object.keys(groups) as [WeightName, ...WeightName[]];
+/** Factors on what is usual: 0 leaves a part out, 1 is as if it was not given. */
+export type Weights = { [Name in WeightName]?: number | undefined };
+
+export type Ranked = { n: number; score: number };
+
+/**
+ * Every candidate, best first. A score is the share of all the weight that this question can bring to bear (a question
+ * that names no date has none for dates) times how well the best candidate answers in itself: so scores of two
+ * questions compare, roughly.
+ */
+export function rank(
+  question: Question,
+  pool: readonly Candidate[],
+  {
+    words,
+    weights = {},
+  }: { words: { lexicon: Lexicon; frequencies: Frequencies } | null; weights?: Weights },
+): Ranked[] {
+  const { table, strength } = featuresOf(question, pool, words);
+  const weightOf = weighed(weights);
+  // A prior alone is no reason for a hit, and takes no part in what a full score is.
+  const full = features
+    .filter((name) => name !== "importance" && name !== "recency" && table[name].some((one) => one > 0))
+    .reduce((sum, name) => sum + Math.max(0, weightOf[name]), 0);
+  return pool
+    .map(({ n }, i) => {
+      const sum = features.reduce((total, name) => total + weightOf[name] * (table[name][i] ?? 0), 0);
+      return { n, score: full === 0 ? 0 : Math.min(1, Math.max(0, sum) / full) * strength, sum };
+    })
+    .toSorted((a, b) => b.sum - a.sum || b.n - a.n)
+    .map(({ n, score }) => ({ n, score }));
+}
+
+function weighed(weights: Weights): Record<Feature, number> {
+  const own = { ...WEIGHTS };
+  for (const name of weightNames) for (const feature of groups[name]) own[feature] *= weights[name] ?? 1;
+  return own;
+}

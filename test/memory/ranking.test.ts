@@ -1,0 +1,163 @@
+// What ranks candidates: pure, over a word model of a few words whose meaning is written out here.
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { Lexicon } from "../../src/memory/ranking/lexicon.ts";
+import { distinctPieces } from "../../src/memory/ranking/lexicon.ts";
+import { namedTime } from "../../src/memory/ranking/named-time.ts";
+import { type Found, pooled } from "../../src/memory/ranking/pool.ts";
+import { names } from "../../src/memory/ranking/question.ts";
+import { rank, type Weights } from "../../src/memory/ranking/rank.ts";
+
+const WORDS = ["dog", "puppy", "car", "truck", "ferry", "boat", "blue", "walk"];
+/** Words in pairs mean nearly the same. */
+const lexicon: Lexicon = {
+  model: "pairs",
+  size: WORDS.length,
+  pieces: (text) =>
+    text
+      .toLowerCase()
+      .split(/\W+/)
+      .map((word) => WORDS.indexOf(word))
+      .filter((piece) => piece >= 0),
+  row: (piece) => Float32Array.from(WORDS, (_, i) => (i === piece ? 1 : 0)),
+  similarities: (piece) =>
+    Float32Array.from(WORDS, (_, i) =>
+      i === piece ? 1 : Math.floor(i / 2) === Math.floor(piece / 2) ? 0.8 : 0,
+    ),
+};
+const words = { lexicon, frequencies: { size: 100, holding: () => 5 } };
+const THREAD = 2 ** 31;
+const found = (n: number, text: string, more: Partial<Found> = {}): Found => ({
+  n,
+  said: n >= THREAD,
+  text,
+  speaker: null,
+  createdAt: 0,
+  pieces: distinctPieces(lexicon, text),
+  words: 0,
+  cosine: undefined,
+  key: false,
+  importance: 0,
+  ...more,
+});
+const order = (query: string, all: Found[], weights: Weights = {}, now = 0) =>
+  rank(
+    { text: query, now, time: namedTime(query, now) },
+    pooled(all, (a, b) => a >= THREAD && b >= THREAD && Math.floor(a / THREAD) === Math.floor(b / THREAD)),
+    { words, weights },
+  );
+const first = (...given: Parameters<typeof order>) => order(...given)[0]?.n;
+
+it("finds a word by one that means nearly the same", () => {
+  expect(first("the puppy", [found(1, "a blue car"), found(2, "we walk the dog")])).toBe(2);
+});
+
+it("lends a message what its neighbours say, and not what another thread says", () => {
+  const answer = [
+    found(THREAD + 1, "which boat?"),
+    found(THREAD + 2, "the one at nine"),
+    found(3 * THREAD + 1, "at nine"),
+  ];
+  const ranked = order("the ferry", answer).map(({ n }) => n);
+  expect(ranked.indexOf(THREAD + 2)).toBeLessThan(ranked.indexOf(3 * THREAD + 1));
+});
+
+it("prefers who the question is about", () => {
+  const said = (n: number, speaker: string) => found(n, `${speaker}: the dog`, { speaker });
+  expect(first("What dog does Ann have?", [said(THREAD + 1, "Ann"), said(3 * THREAD + 1, "Bob")])).toBe(
+    THREAD + 1,
+  );
+  // Of two who are named, neither.
+  const [a, b] = order("Do Ann and Bob walk?", [said(THREAD + 1, "Ann"), said(3 * THREAD + 1, "Bob")]);
+  expect(a?.score).toBe(b?.score);
+});
+
+it("prefers what was said when the question says", () => {
+  const on = (n: number, createdAt: number) => found(n, "the boat", { createdAt });
+  expect(first("the boat in May 2023", [on(1, Date.UTC(2023, 3, 9)), on(2, Date.UTC(2023, 4, 9))])).toBe(2);
+  expect(
+    first(
+      "the boat yesterday",
+      [on(1, Date.UTC(2026, 4, 5)), on(2, Date.UTC(2026, 4, 8, 5))],
+      {},
+      Date.UTC(2026, 4, 9, 12),
+    ),
+  ).toBe(2);
+});
+
+it("leaves out what a caller gives no weight", () => {
+  const all = [found(1, "the dog", { words: 3 }), found(2, "a puppy", { cosine: 0.9 })];
+  expect(first("the dog", all, { vector: 0, soft: 0 })).toBe(1);
+  expect(first("the dog", all, { lexical: 0, soft: 0 })).toBe(2);
+});
+
+it("scores what answers nothing low, and what says the question high", () => {
+  expect(order("the dog", [found(1, "the dog", { cosine: 1, words: 5 })])[0]?.score).toBeCloseTo(1, 1);
+  expect(order("the dog", [found(1, "a truck", { cosine: 0.1 })])[0]?.score).toBeLessThan(0.2);
+});
+
+it("keeps every candidate once, best first, with scores from 0 to 1, whatever comes", () => {
+  const candidate = fc.record({
+    n: fc.oneof(
+      fc.nat(20),
+      fc.nat(20).map((i) => THREAD + i),
+    ),
+    text: fc.array(fc.constantFrom(...WORDS, "what?"), { maxLength: 5 }).map((list) => list.join(" ")),
+    createdAt: fc.nat(),
+    words: fc.double({ min: 0, max: 20, noNaN: true }),
+    cosine: fc.option(fc.double({ min: -1, max: 1, noNaN: true }), { nil: undefined }),
+    importance: fc.double({ min: 0, max: 1, noNaN: true }),
+    key: fc.boolean(),
+  });
+  fc.assert(
+    fc.property(
+      fc.uniqueArray(candidate, { selector: ({ n }) => n }),
+      fc.constantFrom("dog", "when did Ann walk?", ""),
+      (all, query) => {
+        const ranked = order(
+          query,
+          all.map(({ n, text, ...more }) => found(n, text, more)),
+        );
+        expect(ranked.map(({ n }) => n).toSorted((a, b) => a - b)).toEqual(
+          all.map(({ n }) => n).toSorted((a, b) => a - b),
+        );
+        const scores = ranked.map(({ score }) => score);
+        expect(scores).toEqual(scores.toSorted((a, b) => b - a));
+        for (const score of scores) expect(score >= 0 && score <= 1).toBe(true);
+      },
+    ),
+  );
+});
+
+describe("a time in a question", () => {
+  const now = Date.UTC(2026, 10, 18, 15);
+  it.each<[question: string, within: number, outside: number]>([
+    ["what did I do yesterday?", Date.UTC(2026, 10, 17, 9), Date.UTC(2026, 10, 16, 23)],
+    ["today's plan", Date.UTC(2026, 10, 18, 1), Date.UTC(2026, 10, 17, 23)],
+    ["what happened last week", Date.UTC(2026, 10, 9), Date.UTC(2026, 10, 8, 23)],
+    ["last weekend", Date.UTC(2026, 10, 14, 3), Date.UTC(2026, 10, 13, 3)],
+    ["last month", Date.UTC(2026, 9, 31), Date.UTC(2026, 8, 30)],
+    ["last year", Date.UTC(2025, 5, 1), Date.UTC(2024, 5, 1)],
+    ["two days ago", Date.UTC(2026, 10, 16, 3), Date.UTC(2026, 10, 15, 3)],
+    ["3 weeks ago", Date.UTC(2026, 9, 28), Date.UTC(2026, 9, 20)],
+    ["last Friday", Date.UTC(2026, 10, 13, 3), Date.UTC(2026, 10, 12, 3)],
+    ["in March", Date.UTC(2026, 2, 3), Date.UTC(2026, 1, 3)],
+    ["on 7 May 2023", Date.UTC(2023, 4, 7, 9), Date.UTC(2023, 4, 6, 9)],
+    ["in May of 2023", Date.UTC(2023, 4, 20), Date.UTC(2022, 4, 20)],
+  ])("%s", (question, within, outside) => {
+    const match = namedTime(question, now);
+    expect(match?.(within)).toBe(1);
+    expect(match?.(outside)).toBe(0);
+  });
+  it("is worth half as much soon after, and is not seen in a verb", () => {
+    expect(namedTime("in March", now)?.(Date.UTC(2026, 3, 10))).toBe(0.5);
+    expect(namedTime("what may I eat?", now)).toBeNull();
+    expect(namedTime("where do I live?", now)).toBeNull();
+  });
+});
+
+it("sees a name as a word only", () => {
+  expect(names("did ann walk?", "Ann")).toBe(true);
+  expect(names("did joanna walk?", "Ann")).toBe(false);
+  expect(names("anything", "")).toBe(false);
+});
