@@ -32,19 +32,36 @@ const paraphrases = z.object({
 const CATEGORIES = ["", "multi-hop", "temporal", "open-domain", "single-hop"];
 const ADVERSARIAL = 5;
 
-/** Reads a file of conversations, or of paraphrases. */
+/** Reads a file of conversations, or of paraphrases: a user for each of either. */
 export function readCorpora(path: string): Corpus[] {
-  const topics = paraphrases.safeParse(JSON.parse(readFileSync(path, "utf8")));
-  return topics.success ? [together(topics.data)] : readConversations(path).map(corpusOf);
+  const read = paraphrases.safeParse(JSON.parse(readFileSync(path, "utf8")));
+  if (!read.success) return readConversations(path).map(corpusOf);
+  return read.data.topics.map(({ name, memories, questions }) => ({
+    name,
+    sessions: [],
+    memories,
+    questions: questions.map(({ query, answers }) => ({ query, relevant: new Set(answers), category: name })),
+  }));
 }
 
-/** All topics are one user's memories: those of the others are distractors. */
-const together = ({ topics }: z.infer<typeof paraphrases>): Corpus => ({
-  name: "paraphrases",
-  sessions: [],
-  memories: topics.flatMap(({ memories }) => memories),
-  questions: topics.flatMap(({ name, questions }) =>
-    questions.map(({ query, answers }) => ({ query, relevant: new Set(answers), category: name })),
+/** One user who was told everything: what is said of the others makes each question harder. */
+export const inOneStore = (corpora: readonly Corpus[]): Corpus => ({
+  name: "all in one store",
+  sessions: corpora.flatMap(({ name, sessions }) =>
+    sessions.map(({ id, turns, ...session }) => ({
+      ...session,
+      id: `${name} ${id}`,
+      turns: turns.map((turn) => ({ ...turn, id: `${name} ${turn.id}` })),
+    })),
+  ),
+  memories: corpora.flatMap(({ name, memories }) =>
+    memories.map(({ id, text }) => ({ id: `${name} ${id}`, text })),
+  ),
+  questions: corpora.flatMap(({ name, questions }) =>
+    questions.map(({ relevant, ...question }) => ({
+      ...question,
+      relevant: new Set([...relevant].map((id) => `${name} ${id}`)),
+    })),
   ),
 });
 

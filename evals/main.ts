@@ -9,14 +9,14 @@ import { parseArgs } from "node:util";
 import { type Cairn, cairn, type RecallBody } from "../src/client/index.ts";
 import { progress } from "../scripts/demo/terminal.ts";
 import { developmentToken, freePort, startLocalServer } from "../scripts/local-server.ts";
-import { bySession, type Corpus, readCorpora } from "./dataset.ts";
+import { bySession, type Corpus, inOneStore, readCorpora } from "./dataset.ts";
 import { plainFts5 } from "./floor.ts";
 import { print, type Run } from "./table.ts";
 
 /** The most hits that one recall gives. */
 const K = 100;
 const USAGE =
-  "usage: npm run eval -- [--file PATH] [--granularity turn|session] [--url URL --token TOKEN] (the embedder is the server's)";
+  "usage: npm run eval -- [--file PATH] [--granularity turn|session] [--one-store] [--url URL --token TOKEN] (the embedder is the server's)";
 
 /** Each part of a score alone, and all of them. */
 const off = { lexical: 0, soft: 0, vector: 0, speaker: 0, time: 0, key: 0, importance: 0, recency: 0 };
@@ -87,13 +87,13 @@ function sessionsOf(corpus: Corpus, run: Run): Run {
   return { ...run, ranked: run.ranked.map((ids) => [...new Set(ids.map((id) => sessionOf.get(id) ?? id))]) };
 }
 
-async function server(url: string | undefined, token: string | undefined, user: string) {
+async function server(url: string | undefined, token: string | undefined) {
   if (url !== undefined && token !== undefined)
     return { client: cairn({ url, token }), stop: async () => {} };
   const state = mkdtempSync(join(tmpdir(), "cairn-eval-"));
   process.once("exit", () => rmSync(state, { recursive: true, force: true }));
   const local = await startLocalServer({ port: await freePort(), state });
-  return { client: cairn({ url: local.url, token: await developmentToken(user) }), stop: local.stop };
+  return { client: cairn({ url: local.url, token: await developmentToken("*") }), stop: local.stop };
 }
 
 const { values: options } = parseArgs({
@@ -102,6 +102,7 @@ const { values: options } = parseArgs({
     granularity: { type: "string", default: "turn" },
     url: { type: "string" },
     token: { type: "string" },
+    "one-store": { type: "boolean", default: false },
   },
 });
 if (options.granularity !== "turn" && options.granularity !== "session") {
@@ -109,9 +110,9 @@ if (options.granularity !== "turn" && options.granularity !== "session") {
   process.exit(2);
 }
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () => process.exit(130));
-const corpora = readCorpora(options.file);
-const user = "*";
-const { client, stop } = await server(options.url, options.token, user);
+const read = readCorpora(options.file);
+const corpora = options["one-store"] ? [inOneStore(read)] : read;
+const { client, stop } = await server(options.url, options.token);
 try {
   const all: { corpus: Corpus; runs: Run[] }[] = [];
   for (const corpus of corpora) {

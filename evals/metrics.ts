@@ -8,9 +8,10 @@ export const recallAt = (ranked: readonly string[], relevant: ReadonlySet<string
 export const hitAt1 = (ranked: readonly string[], relevant: ReadonlySet<string>): number =>
   relevant.has(ranked[0] ?? "") ? 1 : 0;
 
+const discount = (i: number): number => 1 / Math.log2(i + 2);
+
 /** Normalised discounted cumulative gain with gains of 0 and 1 (Järvelin and Kekäläinen 2002). */
 export function ndcgAt(ranked: readonly string[], relevant: ReadonlySet<string>, k: number): number {
-  const discount = (i: number) => 1 / Math.log2(i + 2);
   const gained = ranked.slice(0, k).reduce((sum, id, i) => sum + (relevant.has(id) ? discount(i) : 0), 0);
   const best = Array.from({ length: Math.min(k, relevant.size) }, (_, i) => discount(i)).reduce(
     (sum, one) => sum + one,

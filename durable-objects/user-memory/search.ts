@@ -328,8 +328,7 @@ function searchWords(query: string, words: Words | null): string[] {
 function withNeighbours(seeds: ReadonlySet<number>): Set<number> {
   const all = new Set(seeds);
   for (const n of seeds)
-    for (let step = -REACH; n >= FIRST_POSITION && step <= REACH; step++)
-      if (sameThread(n, n + step)) all.add(n + step);
+    for (let step = -REACH; step <= REACH; step++) if (sameThread(n, n + step)) all.add(n + step);
   return all;
 }
 
