@@ -111,14 +111,16 @@ export class UserMemory extends DurableObject<Bindings> {
     });
     this.#search = new Search(storage.sql, this.#vectors.store);
     this.#memoryIndex = new MemoryIndex(this.#index, table);
-    const memory = { ...shared, records, table, index: this.#memoryIndex };
+    const transactions = this.#transactions;
+    const index = this.#memoryIndex;
+    const memory = { sql: storage.sql, transactions, records, table, index, answers, wakeUp, now };
     this.#memories = new MemoryWriter({ ...memory, embedder: ports.embedder });
     const { model } = ports.embedder;
     this.#reindexer = new Reindexer({ ...memory, vectors: this.#vectors, writer: this.#memories, model });
     void ctx.blockConcurrencyWhile(async () => {
       await this.#wakeUp.load();
-      // One that the migrations have begun.
-      this.#wakeUp.by(this.#reindexer.nextDue());
+      // What the migrations have begun, and what an alarm left that failed too often.
+      for (const due of [this.#reindexer, this.#memories, this.#vectors]) this.#wakeUp.by(due.nextDue());
     });
   }
 
@@ -370,8 +372,10 @@ export class UserMemory extends DurableObject<Bindings> {
     const dues = [
       this.#memories.nextDue(),
       this.#reindexer.nextDue(),
+      this.#vectors.nextDue(),
       this.#conversations.nextDue(),
-      embedAgain,
+      // A reindex may have brought more.
+      embedAgain ?? (this.#index.unembedded(1).length > 0 ? now : null),
       this.#entries.nextSweep(now),
       this.#answers.expired.next(now),
     ];
@@ -410,7 +414,7 @@ export class UserMemory extends DurableObject<Bindings> {
       this.#index.embeddingFailed(documents.map(({ n }) => n));
       return false;
     }
-    this.ctx.storage.transactionSync(() => {
+    this.#transactions.atomically(() => {
       for (const [i, { n }] of documents.entries()) this.#index.attach(n, embedder, vectors[i] ?? null);
     });
     return true;
