@@ -51,8 +51,6 @@ export type { EntryOperation, EntryResult };
 const READ_ONCE = {
   details: [{ path: "header.Idempotency-Key", message: "goes with a batch that only sets and deletes" }],
 };
-/** How many documents' words one recall or alarm cuts. */
-const PIECES = 500;
 /** How many documents one alarm embeds. */
 const EMBED = 100;
 /** An embedder that hangs holds up all else that the alarm does for so long, three times at most. */
@@ -114,14 +112,16 @@ export class UserMemory extends DurableObject<Bindings> {
     });
     this.#search = new Search(storage.sql, this.#index);
     this.#memoryIndex = new MemoryIndex(this.#index, table);
-    const memory = { ...shared, records, table, index: this.#memoryIndex };
+    const transactions = this.#transactions;
+    const index = this.#memoryIndex;
+    const memory = { sql: storage.sql, transactions, records, table, index, answers, wakeUp, now };
     this.#memories = new MemoryWriter({ ...memory, embedder: ports.embedder });
     const { model } = ports.embedder;
     this.#reindexer = new Reindexer({ ...memory, vectors: this.#vectors, writer: this.#memories, model });
     void ctx.blockConcurrencyWhile(async () => {
       await this.#wakeUp.load();
-      // One that the migrations have begun.
-      this.#wakeUp.by(this.#reindexer.nextDue());
+      // What the migrations have begun, and what an alarm left that failed too often.
+      for (const due of [this.#reindexer, this.#memories, this.#vectors]) this.#wakeUp.by(due.nextDue());
     });
   }
 
@@ -322,7 +322,7 @@ export class UserMemory extends DurableObject<Bindings> {
     const moment = { now, ...(asOf !== undefined && { asOf }), ...(validAt !== undefined && { validAt }) };
     const lexicon = await this.#lexicon();
     // What came since the last alarm is compared word by word too.
-    if (lexicon !== null && this.#index.pieces.cut(lexicon, PIECES)) this.#wakeUp.by(this.#ports.now());
+    if (lexicon !== null && this.#index.pieces.cut(lexicon)) this.#wakeUp.by(this.#ports.now());
     const asked = { ...query, queryVectors: [queryVector, ...former], moment, ...(ranges && { ranges }) };
     const { found, arms } = this.#search.search(asked, { lexicon, size: this.#index.freshness().indexed });
     const memories = new Map(
@@ -382,9 +382,9 @@ export class UserMemory extends DurableObject<Bindings> {
     const dues = [
       this.#memories.nextDue(),
       this.#reindexer.nextDue(),
-      this.#vectors.outbox.nextDue(),
+      this.#vectors.nextDue(),
       this.#conversations.nextDue(),
-      // A reindex may have brought some that are to be embedded.
+      // A reindex may have brought more.
       embedAgain ?? (this.#index.unembedded(1).length > 0 ? now : null),
       this.#entries.nextSweep(now),
       this.#answers.expired.next(now),
@@ -426,7 +426,7 @@ export class UserMemory extends DurableObject<Bindings> {
     }
     const lexicon = await this.#lexicon();
     const { model, dimensions } = embedder;
-    this.ctx.storage.transactionSync(() => {
+    this.#transactions.atomically(() => {
       for (const [i, { n, text }] of documents.entries()) {
         const pieces = lexicon && distinctPieces(lexicon, text);
         this.#index.attach(n, { model, dimensions, vector: vectors[i] ?? null, pieces });

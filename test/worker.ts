@@ -4,10 +4,12 @@ import { UserMemory as RealUserMemory } from "../durable-objects/user-memory.ts"
 import type { Bindings } from "../src/bindings.ts";
 import { createWorker } from "../src/worker.ts";
 import { faultyPorts } from "./doubles/ports.ts";
+import { failTransactions } from "./doubles/storage.ts";
 
 export class UserMemory extends RealUserMemory {
   constructor(ctx: DurableObjectState, env: Bindings) {
     super(ctx, env, faultyPorts(env));
+    failTransactions(ctx.storage);
   }
 }
 

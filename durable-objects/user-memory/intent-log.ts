@@ -57,12 +57,9 @@ export class IntentLog {
     return { ...intent, n };
   }
 
-  /** The intents that were noted first, in their order. */
-  pending(limit: number): number[] {
-    return this.#sql
-      .exec<{ n: number }>("SELECT n FROM intents ORDER BY n LIMIT ?", limit)
-      .toArray()
-      .map(({ n }) => n);
+  /** The first intent that was noted after this one; null if there is none. */
+  after(n: number): number | null {
+    return this.#sql.exec<{ n: number | null }>("SELECT MIN(n) AS n FROM intents WHERE n > ?", n).one().n;
   }
 
   /** An intent with the parts that are left of it, or null if it was cleared meanwhile. */

@@ -74,12 +74,8 @@ export class MemoryTable {
     if (first === undefined) return;
     const owner = { hash: first.userHash, id: first.userId };
     for (const piece of rowPieces(rows)) this.#sql.exec(UPSERT, owner.hash, owner.id, piece);
-    const last = Math.max(...rows.map(({ version }) => version));
-    this.#sql.exec(
-      "UPDATE memory_clock SET last_version = MAX(last_version, ?), owner = ?",
-      last,
-      JSON.stringify(owner),
-    );
+    this.reach(Math.max(...rows.map(({ version }) => version)));
+    this.#sql.exec("UPDATE memory_clock SET owner = ?", JSON.stringify(owner));
   }
 
   /** Removes memories with their history, and answers the numbers of the versions that are gone. */
@@ -145,6 +141,11 @@ export class MemoryTable {
   /** The number of the last version that there ever was. */
   lastVersion(): number {
     return this.#sql.exec<{ n: number }>("SELECT last_version AS n FROM memory_clock").one().n;
+  }
+
+  /** Notes that the numbers up to this one are used. */
+  reach(version: number): void {
+    this.#sql.exec("UPDATE memory_clock SET last_version = MAX(last_version, ?)", version);
   }
 
   /** The number of the last write. */

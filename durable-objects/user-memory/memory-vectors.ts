@@ -54,6 +54,11 @@ export class MemoryVectors implements VectorCopy {
     return this.outbox.drain();
   }
 
+  /** When to drain next, or null if there is nothing to do. */
+  nextDue(): number | null {
+    return this.outbox.nextDue();
+  }
+
   #owner(): UserHash {
     const owner = this.#table.owner();
     if (owner === null) throw new Error("vectors of memories, and nobody whose they are");

@@ -26,6 +26,7 @@ import { MemoryDraft } from "./memory-draft.ts";
 import type { MemoryIndex } from "./memory-index.ts";
 import type { MemoryTable } from "./memory-table.ts";
 import { answerOf, type Reference, referenceTo, type Remembered } from "./remembered-answer.ts";
+import type { Transactions } from "./transactions.ts";
 
 /** A memory to remember, with the vector of what is embedded of it. */
 export type Prepared = Candidate & { vector: QueryVector };
@@ -33,7 +34,8 @@ export type Prepared = Candidate & { vector: QueryVector };
 export type MemoryChange = { condition: Condition; once?: Once };
 
 type Parts = {
-  storage: DurableObjectStorage;
+  sql: SqlStorage;
+  transactions: Transactions;
   table: MemoryTable;
   index: MemoryIndex;
   records: MemoryRecords;
@@ -52,8 +54,6 @@ type Decided<T> = {
   vectors: ReadonlyMap<number, QueryVector>;
 };
 
-/** Intents that one call or alarm carries out. */
-const SLICE = 100;
 /** Memories that one intent forgets, and that one alarm finds to have expired. */
 const FORGET_SLICE = 1000;
 /** How often a write is given a later number when D1 knows one. */
@@ -75,12 +75,12 @@ export class MemoryWriter {
   readonly #parts: Parts;
   readonly #intents: IntentLog;
   #turn: Promise<unknown> = Promise.resolve();
-  /** Grows with every forgetting: what was noted before may have lost parts. */
+  /** Grows with every forgetting: it does not wait for its turn, and what was noted before may lose parts. */
   #forgettings = 0;
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    this.#intents = new IntentLog(parts.storage.sql);
+    this.#intents = new IntentLog(parts.sql);
   }
 
   /** All of them or none. */
@@ -189,7 +189,8 @@ export class MemoryWriter {
   }
 
   #matching(filter: MemoryFilter): string[] {
-    return this.#parts.table.matching(filter, this.#parts.now());
+    const { table, now } = this.#parts;
+    return table.matching(filter, Math.max(now(), table.lastWrite()));
   }
 
   #forgetSlices(owner: Owner, ids: readonly string[]): void {
@@ -199,32 +200,40 @@ export class MemoryWriter {
 
   /** Forgets all memories of the user. */
   forgetAll(owner: Owner): Promise<Result<null>> {
-    const { storage, table, index, answers } = this.#parts;
+    const { transactions, table, index, answers } = this.#parts;
     this.#forgettings++;
-    storage.transactionSync(() => {
+    transactions.atomically(() => {
       table.removeAll();
       index.removeAll();
       this.#intents.clearEverything();
       answers.forgetMemories();
       this.#note({ owner, put: [], forget: "all" });
     });
-    return this.#deleted(ok(null));
+    return this.#inTurn(async () =>
+      (await this.#settle()) ? ok(null) : fail("storage_unavailable", { message: NOT_DELETED }),
+    );
   }
 
   /** Carries out what is still open and due, and forgets what has expired, for the alarm. */
   async alarm(): Promise<void> {
     const { table, now } = this.#parts;
-    const owner = table.owner();
-    const expired = owner === null ? [] : table.expired(now(), FORGET_SLICE);
-    if (owner !== null && expired.length > 0) this.#forgetAtOnce(owner, expired);
-    const due = this.#intents.nextDue();
-    if (expired.length > 0 || (due !== null && due <= now())) await this.#inTurn(() => this.#settle());
+    const due = this.nextDue();
+    if (due === null || due > now()) return;
+    await this.#inTurn(async () => {
+      // First what is open, which may put a memory in the place of one that has expired.
+      await this.#settle();
+      const expired = table.expired(now(), FORGET_SLICE).filter((id) => !this.#intents.concerns(id));
+      const owner = table.owner();
+      if (owner === null || expired.length === 0) return;
+      this.#forgetAtOnce(owner, expired);
+      await this.#settle();
+    });
   }
 
   /** When the alarm should try what is still open, or forget what has expired; null if never. */
   nextDue(): number | null {
-    const dues = [this.#intents.nextDue(), this.#parts.table.nextExpiry()].filter((due) => due !== null);
-    return dues.length === 0 ? null : Math.min(...dues);
+    // What has expired is hidden already, and waits for the next try of what is open.
+    return this.#intents.nextDue() ?? this.#parts.table.nextExpiry();
   }
 
   /** Whether a memory is to be deleted, and D1 may still have it. */
@@ -280,29 +289,43 @@ export class MemoryWriter {
     once: Once | undefined,
     decide: (draft: MemoryDraft) => Promise<Result<Decided<T>>>,
   ): Promise<Result<T>> {
-    const { table, now } = this.#parts;
     return this.#inTurn(async () => {
       const known = this.#before<T>(once);
       if (known !== null) return known;
-      // Nothing new is noted while older writes cannot be carried out: a caller's retries would pile up.
-      if (!(await this.#settle())) return fail("storage_unavailable", { message: NOT_NOTED });
-      // What was open may have been the same request.
-      const settled = this.#before<T>(once);
-      if (settled !== null) return settled;
-      const draft = new MemoryDraft(table, table.tick(now()));
-      const decided = await decide(draft);
-      if (!decided.ok) return decided;
-      const { answer, memoryIds, vectors } = decided.value;
+      const decided = await this.#decide(once, decide);
+      if ("told" in decided) return decided.told;
+      const { answer, memoryIds, vectors, draft } = decided;
       const { put, forget } = draft.write;
       if (put.length === 0 && forget.length === 0) return ok(this.#told(answer));
       const reference = referenceTo(answer, draft);
       const kept = once && { answer: { once, answer: reference, memoryIds: [...memoryIds] } };
-      const noted = this.#note({ owner, put, forget, ...kept });
+      const noted = this.#parts.transactions.atomically(() => this.#note({ owner, put, forget, ...kept }));
       const outcome = await this.#carryOut(noted, vectors);
       if (outcome === "refused") return fail("internal");
       if (outcome === "open") return fail("storage_unavailable", { message: UNCERTAIN });
       return ok(this.#told(answer));
     });
+  }
+
+  /** What a write makes of what is stored, once nothing older is open; or what its caller is told without it. */
+  async #decide<T extends Memory | Remembered[]>(
+    once: Once | undefined,
+    decide: (draft: MemoryDraft) => Promise<Result<Decided<T>>>,
+  ): Promise<(Decided<T> & { draft: MemoryDraft }) | { told: Result<T> }> {
+    const { table, now } = this.#parts;
+    for (;;) {
+      // Nothing new is noted while older writes cannot be carried out: a caller's retries would pile up.
+      if (!(await this.#settle())) return { told: fail("storage_unavailable", { message: NOT_NOTED }) };
+      // What was open may have been the same request.
+      const settled = this.#before<T>(once);
+      if (settled !== null) return { told: settled };
+      const forgettings = this.#forgettings;
+      const draft = new MemoryDraft(table, table.tick(now()));
+      const decided = await decide(draft);
+      // What was forgotten while a text was embedded is not to come back: it is decided on what is left.
+      if (forgettings !== this.#forgettings) continue;
+      return decided.ok ? { ...decided.value, draft } : { told: decided };
+    }
   }
 
   /** What this request was answered before. Unless all that it tells of is still there, it is as good as new. */
@@ -327,13 +350,6 @@ export class MemoryWriter {
     ) as T;
   }
 
-  /** Waits until D1 has confirmed what was forgotten. */
-  #deleted<T>(answer: Result<T>): Promise<Result<T>> {
-    return this.#inTurn(async () =>
-      (await this.#settle()) ? answer : fail("storage_unavailable", { message: NOT_DELETED }),
-    );
-  }
-
   /** A memory that only D1 has, as a write may leave it whose answer was lost. */
   async #deleteUnindexed(owner: Owner, id: string): Promise<Result<boolean>> {
     try {
@@ -350,36 +366,32 @@ export class MemoryWriter {
   /** Carries out what is open. False if something stays so. */
   async #settle(): Promise<boolean> {
     let full = false;
-    for (
-      let pending = this.#intents.pending(SLICE);
-      pending.length > 0;
-      pending = this.#intents.pending(SLICE)
-    ) {
-      for (const n of pending) {
-        const intent = this.#intents.read(n);
-        if (intent === null) continue;
-        const puts = intent.put.length > 0;
-        // Where puts fail, forgets may still get through, and are what makes room in a full database.
-        if (full && puts) continue;
-        if ((await this.#carryOut(intent)) !== "open") continue;
-        if (!puts) return false;
-        full = true;
-      }
-      if (full || pending.length < SLICE) break;
+    // Also what is noted meanwhile: a forget does not wait for its turn.
+    for (let n = this.#intents.after(0); n !== null; n = this.#intents.after(n)) {
+      const intent = this.#intents.read(n);
+      if (intent === null) continue;
+      const puts = intent.put.length > 0;
+      // Where puts fail, forgets may still get through, and are what makes room in a full database.
+      if (full && puts) continue;
+      if ((await this.#carryOut(intent)) !== "open") continue;
+      if (!puts) return false;
+      full = true;
     }
     return this.#intents.nextDue() === null;
   }
 
   #note(intent: Parameters<IntentLog["note"]>[0]): NotedIntent {
     const noted = this.#intents.note(intent, this.#parts.now());
+    // D1 may show a version that never gets here: its number is used all the same.
+    this.#parts.table.reach(Math.max(0, ...intent.put.map(({ version }) => version)));
     this.#parts.wakeUp.by(this.#intents.nextDue());
     return noted;
   }
 
   #forgetAtOnce(owner: Owner, ids: readonly string[]): void {
-    const { storage, table, index, answers } = this.#parts;
+    const { transactions, table, index, answers } = this.#parts;
     this.#forgettings++;
-    storage.transactionSync(() => {
+    transactions.atomically(() => {
       index.remove(table.remove(ids));
       // A put that is open, or under way, must not bring a memory back: this stands for all before it.
       this.#intents.clearAllOf(ids);
@@ -392,7 +404,7 @@ export class MemoryWriter {
     intent: NotedIntent,
     vectors: ReadonlyMap<number, QueryVector> = new Map(),
   ): Promise<Outcome> {
-    const { storage, answers, now } = this.#parts;
+    const { transactions, answers, now } = this.#parts;
     const { n } = intent;
     const forgettings = this.#forgettings;
     try {
@@ -404,7 +416,7 @@ export class MemoryWriter {
       else this.#intents.failed(n, now());
       return error instanceof RefusedWrite ? "refused" : "open";
     }
-    storage.transactionSync(() => {
+    transactions.atomically(() => {
       // What was forgotten while D1 wrote it is no longer in it.
       const left = forgettings === this.#forgettings ? intent : this.#intents.read(n);
       if (left === null) return;

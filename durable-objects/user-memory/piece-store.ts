@@ -1,5 +1,9 @@
 import { distinctPieces, type Lexicon } from "../../src/memory/ranking/lexicon.ts";
 
+/** What one recall or alarm cuts at most: some milliseconds' worth. */
+const DOCUMENTS = 500;
+const CHARACTERS = 100_000;
+
 /**
  * The pieces of each document's text, for a comparison word by word, and how many documents hold each. Owns the SQL of
  * `pieces` and `unpieced`. What was put since the last recall or alarm waits in `unpieced` or, if it also waits for its
@@ -19,18 +23,26 @@ export class PieceStore {
     this.#sql.exec("INSERT OR IGNORE INTO unpieced (n) VALUES (?)", n);
   }
 
-  /** Cuts some of what waits. Answers whether there is more. */
-  cut(lexicon: Lexicon, limit: number): boolean {
+  /** Cuts some of what waits: a bounded number of documents, and of characters. Answers whether there is more. */
+  cut(lexicon: Lexicon): boolean {
     const waiting = this.#sql
-      .exec<{ n: number; text: string | null }>(
-        "SELECT n, text FROM unpieced LEFT JOIN documents USING (n) LIMIT ?",
-        limit,
+      .exec<{ n: number; length: number | null }>(
+        "SELECT n, length(text) AS length FROM unpieced LEFT JOIN documents USING (n) LIMIT ?",
+        DOCUMENTS,
       )
       .toArray();
-    for (const { n, text } of waiting) if (text !== null) this.put(n, distinctPieces(lexicon, text));
-    const done = JSON.stringify(waiting.map(({ n }) => n));
-    this.#sql.exec("DELETE FROM unpieced WHERE n IN (SELECT value FROM json_each(?))", done);
-    return waiting.length === limit;
+    let characters = 0;
+    const now = waiting.filter(({ length }) => characters < CHARACTERS && (characters += length ?? 0) >= 0);
+    const numbers = JSON.stringify(now.map(({ n }) => n));
+    const texts = this.#sql
+      .exec<{ n: number; text: string }>(
+        "SELECT n, text FROM documents WHERE n IN (SELECT value FROM json_each(?))",
+        numbers,
+      )
+      .toArray();
+    for (const { n, text } of texts) this.put(n, distinctPieces(lexicon, text));
+    this.#sql.exec("DELETE FROM unpieced WHERE n IN (SELECT value FROM json_each(?))", numbers);
+    return waiting.length === DOCUMENTS || now.length < waiting.length;
   }
 
   put(n: number, pieces: Uint16Array): void {

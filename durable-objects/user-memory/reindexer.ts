@@ -6,9 +6,11 @@ import type { MemoryIndex } from "./memory-index.ts";
 import type { MemoryTable, VersionKey } from "./memory-table.ts";
 import type { MemoryVectors } from "./memory-vectors.ts";
 import type { MemoryWriter } from "./memory-writer.ts";
+import type { Transactions } from "./transactions.ts";
 
 type Parts = {
-  storage: DurableObjectStorage;
+  sql: SqlStorage;
+  transactions: Transactions;
   table: MemoryTable;
   index: MemoryIndex;
   records: MemoryRecords;
@@ -47,7 +49,7 @@ export class Reindexer {
   /** Begins anew, also if one is under way. */
   start(owner: UserHash): void {
     const now = this.#parts.now();
-    const { sql } = this.#parts.storage;
+    const { sql } = this.#parts;
     sql.exec("DELETE FROM reindex");
     sql.exec("INSERT INTO reindex (owner, started_at, due_at) VALUES (?, ?, ?)", owner, now, now);
   }
@@ -81,20 +83,20 @@ export class Reindexer {
           console.error({ message: "a reindex could not go on", error: String(error) });
           return false;
         });
-      if (!stepped) this.#parts.storage.sql.exec("UPDATE reindex SET due_at = ?", now() + RETRY_MS);
+      if (!stepped) this.#parts.sql.exec("UPDATE reindex SET due_at = ?", now() + RETRY_MS);
     }
   }
 
   async #step({ owner, started_at: started, after_id: id, after_version: version }: Row): Promise<void> {
-    const { storage, records, now } = this.#parts;
+    const { sql, transactions, records, now } = this.#parts;
     const after: VersionKey = [id, version];
     const rows = await records.all(owner, { after, limit: SLICE });
-    storage.transactionSync(() => {
+    transactions.atomically(() => {
       // Another one may have begun meanwhile.
       if (this.#row()?.started_at !== started) return;
       const last = rows.length < SLICE ? undefined : rows.at(-1);
       this.#apply(rows, after, last === undefined ? null : [last.id, last.version]);
-      storage.sql.exec(
+      sql.exec(
         "UPDATE reindex SET after_id = ?, after_version = ?, done = done + ?, finished_at = ?, due_at = ?",
         last?.id ?? id,
         last?.version ?? version,
@@ -127,7 +129,7 @@ export class Reindexer {
   }
 
   #row(): Row | null {
-    const [row] = this.#parts.storage.sql.exec<Row>("SELECT * FROM reindex LIMIT 1").toArray();
+    const [row] = this.#parts.sql.exec<Row>("SELECT * FROM reindex LIMIT 1").toArray();
     return row ?? null;
   }
 }

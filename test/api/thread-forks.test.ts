@@ -13,11 +13,11 @@ const count = async (user: string, table: string): Promise<number> =>
     Number(storage.sql.exec(`SELECT COUNT(*) AS n FROM ${table}`).one().n),
   );
 const remove = (path: string) => call(path, { method: "DELETE" });
-const recalled = async (user: string, query: string) =>
-  (await call(`/v1/users/${user}/recall`, { json: { query } })).body.hits as {
-    text: string;
-    threadId: string;
-  }[];
+/** The hits that have the word itself, and not only a neighbour that has it. */
+const recalled = async (user: string, query: string) => {
+  const { hits } = (await call(`/v1/users/${user}/recall`, { json: { query } })).body;
+  return (hits as { text: string; threadId: string }[]).filter(({ text }) => text.includes(query));
+};
 
 describe("a fork", () => {
   it("shares the messages up to the one named, copies none, and goes its own way", async () => {

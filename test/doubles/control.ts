@@ -1,3 +1,4 @@
+import { loseHeld } from "./held-writes.ts";
 import type { EmbedAs } from "../../src/embeddings/embedder.ts";
 
 /**
@@ -10,10 +11,13 @@ export const control = {
   /** Stops the clock at this time. */
   clockAt: null as number | null,
   /**
-   * Makes D1's writes fail: `before` nothing happens, `after` all of it does and the answer is lost; `full` and
-   * `refused` let only puts fail, as D1 does.
+   * Makes D1's writes fail: `before` nothing happens, `after` all of it does and the answer is lost, `late` it is lost
+   * and all of it happens when the test lets held writes land; `hang`, `hang-after` and `hang-late` are the same for a
+   * caller that dies waiting; `full` and `refused` let only puts fail, as D1 does.
    */
-  d1Writes: "ok" as "ok" | "before" | "after" | "full" | "refused",
+  d1Writes: "ok" as D1Write,
+  /** What becomes of the next writes, one after another, before `d1Writes` holds. */
+  d1NextWrites: [] as D1Write[],
   d1Reads: "ok" as "ok" | "fail",
   /** Called inside D1's reads, once they have their answer. */
   duringD1Read: async (): Promise<void> => {},
@@ -46,12 +50,28 @@ export const control = {
   vectorizeReads: "ok" as "ok" | "fail" | "hang" | "stale",
   /** Called inside Vectorize's writes, before they happen. */
   duringVectorizeWrite: async (): Promise<void> => {},
+  /** How many transactions of a user's object throw, from now on: with what they did, they are undone. */
+  failingTransactions: 0,
+  /** Whether a write to D1 hangs, which it does for good. */
+  hanging: false,
 };
+
+export type D1Write =
+  | "ok"
+  | "before"
+  | "after"
+  | "late"
+  | "hang"
+  | "hang-after"
+  | "hang-late"
+  | "full"
+  | "refused";
 
 /** The time by the clock of the Worker under test. */
 export const clock = (): number => control.clockAt ?? Date.now() + control.clockAhead;
 
 const untouched = { ...control };
 export const restore = (): void => {
-  Object.assign(control, untouched, { embedded: [] });
+  Object.assign(control, untouched, { d1NextWrites: [], embedded: [] });
+  loseHeld();
 };

@@ -1,12 +1,13 @@
 import { type Bindings, type Ports, portsOf } from "../../src/bindings.ts";
 import type { MemoryRecords } from "../../src/d1/memory-records.ts";
 import { RefusedWrite } from "../../src/d1/refused.ts";
-import { withDeadline } from "../../src/deadline.ts";
+import { DeadlineExceeded, withDeadline } from "../../src/deadline.ts";
 import type { Embedder } from "../../src/embeddings/embedder.ts";
 import { UnusableEmbedder } from "../../src/embeddings/unusable.ts";
 import { type WorkersAi, WorkersAiEmbedder } from "../../src/embeddings/workers-ai.ts";
 import { VectorizeIndex } from "../../src/vectors/vectorize.ts";
 import { clock, control } from "./control.ts";
+import { hold } from "./held-writes.ts";
 import type { VectorizeDouble } from "./vectorize.ts";
 
 let vectorize: VectorizeDouble | null = null;
@@ -38,15 +39,31 @@ export function faultyPorts(env: Bindings): Ports {
   };
 }
 
-async function write<T>(kind: "put" | "other", perform: () => Promise<T>): Promise<T> {
+/** `leave` is any call of D1: it leaves an object when what that has stored is safe, and the intent with it. */
+async function write<T>(
+  kind: "put" | "other",
+  perform: () => Promise<T>,
+  leave: () => Promise<void> = async () => {},
+): Promise<T> {
   await control.duringD1Write();
-  if (control.d1Writes === "before") throw new Error("D1_ERROR: the network went away");
-  if (control.d1Writes === "full" && kind === "put")
-    throw new Error("D1_ERROR: database or disk is full: SQLITE_FULL");
-  if (control.d1Writes === "refused" && kind === "put") throw new RefusedWrite("D1_ERROR: SQLITE_CONSTRAINT");
+  const how = control.d1NextWrites.shift() ?? control.d1Writes;
+  if (how === "before") throw new Error("D1_ERROR: the network went away");
+  if (how === "full" && kind === "put") throw new Error("D1_ERROR: database or disk is full: SQLITE_FULL");
+  if (how === "refused" && kind === "put") throw new RefusedWrite("D1_ERROR: SQLITE_CONSTRAINT");
+  if (how === "late" || how === "hang-late") {
+    await leave();
+    hold(perform);
+  }
+  if (how === "late") throw new DeadlineExceeded(10_000);
+  if (how === "hang" || how === "hang-late") return forGood();
   const done = await perform();
-  if (control.d1Writes === "after") throw new Error("D1_ERROR: the answer was lost");
-  return done;
+  if (how === "after") throw new Error("D1_ERROR: the answer was lost");
+  return how === "hang-after" ? forGood() : done;
+}
+
+function forGood(): Promise<never> {
+  control.hanging = true;
+  return new Promise(() => {});
 }
 
 async function read<T>(perform: () => Promise<T>): Promise<T> {
@@ -58,7 +75,12 @@ async function read<T>(perform: () => Promise<T>): Promise<T> {
 
 function faultyRecords(real: MemoryRecords): MemoryRecords {
   return {
-    write: (one) => write(one.put.length > 0 ? "put" : "other", () => real.write(one)),
+    write: (one) =>
+      write(
+        one.put.length > 0 ? "put" : "other",
+        () => real.write(one),
+        () => real.check(),
+      ),
     get: (owner, id, moment) => read(() => real.get(owner, id, moment)),
     list: (owner, page) => read(() => real.list(owner, page)),
     history: (owner, id, page) => read(() => real.history(owner, id, page)),

@@ -356,3 +356,121 @@ it("does not answer with a forgotten memory when its remembering is repeated", a
   expect(again.body.id).not.toBe(id);
   expect(await listed(user)).toEqual(["the secret"]);
 });
+
+describe("a forget that comes in the middle of another write", () => {
+  it("is not undone by a change that waited for its vector", async () => {
+    for (const all of [false, true]) {
+      const user = newUser();
+      const { id } = (await remember(user, "about the heron")).body;
+      const gate = { reached: false, open: false };
+      control.duringEmbed = async () => {
+        gate.reached = true;
+        while (!gate.open) await scheduler.wait(1);
+      };
+      const changed = call(`/v1/users/${user}/memories/${id}`, {
+        method: "PATCH",
+        json: { text: "the heron again" },
+      });
+      while (!gate.reached) await scheduler.wait(1);
+      control.duringEmbed = async () => {};
+      const forgotten = call(`/v1/users/${user}/memories${all ? "" : `/${id}`}`, { method: "DELETE" });
+      await scheduler.wait(10);
+      gate.open = true;
+      expect((await changed).status).toBe(404);
+      expect((await forgotten).status).toBe(204);
+      expect(await listed(user)).toEqual([]);
+      control.embedder = "fail";
+      expect(await recalledTexts(user, "heron")).toEqual([]);
+      control.embedder = "ok";
+    }
+  });
+
+  it("does not make another write fail that D1 would take", async () => {
+    const user = newUser();
+    const { id } = (await remember(user, "to be forgotten")).body;
+    control.d1Writes = "before";
+    await remember(user, "open");
+    control.d1Writes = "ok";
+    const gate = { reached: false, open: false };
+    control.duringD1Write = async () => {
+      gate.reached = true;
+      while (!gate.open) await scheduler.wait(1);
+    };
+    const remembered = remember(user, "behind what is open");
+    while (!gate.reached) await scheduler.wait(1);
+    const forgotten = forget(user, id);
+    await scheduler.wait(10);
+    gate.open = true;
+    expect((await remembered).status).toBe(201);
+    expect((await forgotten).status).toBe(204);
+  });
+});
+
+it("does not sweep a memory that takes the place of an expired one just now", async () => {
+  const user = newUser();
+  control.clockAt = Date.now() + 24 * 3_600_000;
+  const fact = { subject: "the heron", predicate: "is", object: "here" };
+  await call(`/v1/users/${user}/memories`, { json: { ...fact, expiresAt: control.clockAt + 1_000 } });
+  control.clockAt += 2_000;
+  const gate = { reached: false, open: false };
+  control.duringD1Write = async () => {
+    gate.reached = true;
+    while (!gate.open) await scheduler.wait(1);
+  };
+  const anew = call(`/v1/users/${user}/memories`, { json: fact });
+  while (!gate.reached) await scheduler.wait(1);
+  const rung = runDurableObjectAlarm(await objectOf(user));
+  await scheduler.wait(10);
+  gate.open = true;
+  expect((await anew).status).toBe(201);
+  await rung;
+  expect(await listed(user)).toEqual(["the heron is here"]);
+  expect(await recalledTexts(user, "heron")).toEqual(["the heron is here"]);
+});
+
+it("forgets by a filter what an open write makes", async () => {
+  const user = newUser();
+  const tagged = { text: "tagged", tags: ["secret"] };
+  control.d1Writes = "after";
+  await call(`/v1/users/${user}/memories`, { json: tagged });
+  control.d1Writes = "ok";
+  const filter = { tags: ["secret"] };
+  const forgotten = await call(`/v1/users/${user}/memories/forget`, { json: { filter } });
+  expect(forgotten.body.count).toBe(1);
+  await ring(user);
+  expect(await listed(user)).toEqual([]);
+});
+
+it("never gives the number of a version twice, not even of one that only D1 ever had", async () => {
+  const user = newUser();
+  control.d1Writes = "after";
+  await remember(user, "first");
+  const [lost] = (await call(`/v1/users/${user}/memories`)).body.items;
+  control.d1Writes = "ok";
+  await forget(user, lost.id);
+  expect((await remember(user, "second")).body.version).toBeGreaterThan(lost.version);
+});
+
+it("goes on where a transaction of the object failed", async () => {
+  const user = newUser();
+  await remember(user, "the kettle");
+  const { id } = (await remember(user, "the heron")).body;
+  // The vectors are in memory from now on.
+  expect(await recalledTexts(user, "heron")).toContain("the heron");
+  control.failingTransactions = 1;
+  expect((await forget(user, id)).status).toBe(500);
+  control.failingTransactions = 0;
+  const { hits } = await recalled(user, "heron");
+  expect(hits[0]).toMatchObject({ text: "the heron", why: { lexical: 1, vector: 1 } });
+  // The write is not noted, or is in D1 and not yet here.
+  control.failingTransactions = 1;
+  expect((await remember(user, "the reed")).status).toBe(500);
+  control.duringD1Write = async () => void (control.failingTransactions = 1);
+  expect((await remember(user, "the lake")).status).toBe(500);
+  control.duringD1Write = async () => {};
+  control.failingTransactions = 0;
+  await ring(user);
+  await ring(user);
+  expect((await listed(user)).toSorted()).toEqual(["the heron", "the kettle", "the lake"]);
+  expect(await recalledTexts(user, "lake")).toContain("the lake");
+});

@@ -27,8 +27,13 @@ it("keeps threads, entries, memories and their vectors through an eviction", asy
   await call(`/v1/users/${user}/kv/k`, { method: "PUT", json: { a: 1 } });
   await call(`/v1/users/${user}/memories`, { json: { text: "the garden faces south" } });
   await runDurableObjectAlarm(await objectOf(user));
+  // A score falls with the time that goes by.
   const recall = async () =>
-    (await call(`/v1/users/${user}/recall`, { json: { query: "vegetables in the yard" } })).text;
+    (
+      await call(`/v1/users/${user}/recall`, {
+        json: { query: "vegetables in the yard", weights: { recency: 0 } },
+      })
+    ).text;
   const before = await recall();
   await evictDurableObject(await objectOf(user));
   expect(await recall()).toBe(before);
