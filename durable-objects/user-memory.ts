@@ -324,7 +324,9 @@ export class UserMemory extends DurableObject<Bindings> {
     // What came since the last alarm is compared word by word too.
     if (lexicon !== null && this.#index.pieces.cut(lexicon)) this.#wakeUp.by(this.#ports.now());
     const asked = { ...query, queryVectors: [queryVector, ...former], moment, ...(ranges && { ranges }) };
-    const { found, arms } = this.#search.search(asked, { lexicon, size: this.#index.freshness().indexed });
+    const unshown = (positions: readonly number[]) => this.#messages.unshown(positions, threadId);
+    const size = this.#index.freshness().indexed;
+    const { found, arms } = this.#search.search(asked, { lexicon, size, unshown });
     const memories = new Map(
       this.#memoryTable
         .numbered(

@@ -98,6 +98,17 @@ export class Lineage {
     return count;
   }
 
+  /** Those of these positions that some thread does not show any more. */
+  hiddenSomewhere(positions: readonly number[]): number[] {
+    return this.#sql
+      .exec<{ position: number }>(
+        "SELECT DISTINCT position FROM hidden_messages WHERE position IN (SELECT value FROM json_each(?))",
+        JSON.stringify(positions),
+      )
+      .toArray()
+      .map(({ position }) => position);
+  }
+
   #countHidden({ n }: StoredThread, [first, last]: SeqRange): number {
     return this.#sql
       .exec<{ n: number }>(

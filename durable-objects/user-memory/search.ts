@@ -49,6 +49,16 @@ type Space = { table: VectorTable; vector: Float32Array };
 /** What is known of words here: the word model, and the counts of this user's documents. */
 type Words = { lexicon: Lexicon; frequencies: { size: number; holding: (piece: number) => number } };
 
+/** What a search needs to know besides the query. */
+type Around = {
+  /** Without one, words count only if they are the same. */
+  lexicon: Lexicon | null;
+  /** How many documents there are. */
+  size: number;
+  /** The messages among these positions that are deleted where they would be shown. */
+  unshown: (positions: readonly number[]) => ReadonlySet<number>;
+};
+
 /** How many documents each arm brings at least; 25 to 200 measured the same. */
 const CANDIDATES = 64;
 /** FTS5 is not asked for words that more documents hold than this share of all, and than so many. */
@@ -71,8 +81,7 @@ export class Search {
     this.#pieces = pieces;
   }
 
-  /** `size`: how many documents there are. Without a lexicon, words count only if they are the same. */
-  search(query: SearchQuery, { lexicon, size }: { lexicon: Lexicon | null; size: number }): SearchAnswer {
+  search(query: SearchQuery, { lexicon, size, unshown }: Around): SearchAnswer {
     const meant = meantBy(query);
     const holding = lexicon === null ? null : this.#pieces.holding(lexicon);
     const words: Words | null =
@@ -89,7 +98,7 @@ export class Search {
     const newest = asked.length === 0 && spaces.length === 0 && first?.vector === null;
     const found = newest
       ? this.#newest(query.k, meant)
-      : this.#ranked(query, { lexical, byVector, keys, meant, words });
+      : this.#ranked(query, { lexical, byVector, keys, meant, words, unshown });
     return {
       found,
       arms: [
@@ -118,12 +127,19 @@ export class Search {
       keys: readonly number[];
       meant: Condition;
       words: Words | null;
+      unshown: Around["unshown"];
     },
   ): Found[] {
     const lexical = given.lexical ?? [];
     const nearest = given.byVector?.candidates ?? [];
     const seeds = new Set([...[...lexical, ...nearest].map(({ n }) => n), ...given.keys]);
-    const documents = this.#documents([...withNeighbours(seeds)], given.meant);
+    const unshown = given.unshown([...withNeighbours(seeds)].filter((n) => n >= FIRST_POSITION));
+    // What is deleted brings nobody along.
+    const around = withNeighbours(new Set([...seeds].filter((n) => !unshown.has(n))));
+    const documents = this.#documents(
+      [...around].filter((n) => !unshown.has(n)),
+      given.meant,
+    );
     const [keys, bm25] = [new Set(given.keys), new Map(lexical.map(({ n, score }) => [n, score]))];
     const pool = pooled(
       documents.map((document): Unplaced => {

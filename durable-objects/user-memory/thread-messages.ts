@@ -139,6 +139,12 @@ export class ThreadMessages {
     return thread !== null && this.#stores.lineage.shows(thread, position) ? thread.id : null;
   }
 
+  /** Those of these positions that are not to be shown: in the thread that is searched, or in any. */
+  unshown(positions: readonly number[], searched?: string): Set<number> {
+    const hidden = this.#stores.lineage.hiddenSomewhere(positions);
+    return new Set(hidden.filter((position) => this.threadOf(position, searched) === null));
+  }
+
   #with<T>(id: string, once: Once | undefined, act: (thread: StoredThread) => Result<T>): Result<T> {
     return this.#stores.change(id, act, { transactions: this.#parts.transactions, once });
   }
