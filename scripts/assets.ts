@@ -1,6 +1,6 @@
 // Assembles the static assets of one environment: `node scripts/assets.ts OUT PART...`.
 // Parts: `docs` (the API reference's script and style, from swagger-ui-dist, so that /docs works offline)
-// and `model` (the embedded embedding model, left out where Workers AI embeds).
+// and `model` (the embedded model: it embeds where nothing else does, and ranks what recall finds everywhere).
 import { cpSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
