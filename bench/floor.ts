@@ -163,6 +163,32 @@ export class Floor extends DurableObject<Env> {
     if (waiting.length > 0) this.#wakeBy(Date.now());
   }
 
+  /** What a recall has to do at least: the texts of the best ten by their words. */
+  search(words: string): string {
+    const hits = this.#sql
+      .exec(
+        `SELECT documents.n, documents.text, -bm25(words) AS score FROM words JOIN documents ON documents.n = words.rowid
+         WHERE words MATCH ? ORDER BY score DESC LIMIT 10`,
+        words,
+      )
+      .toArray();
+    return JSON.stringify({ hits });
+  }
+
+  remember(texts: readonly string[]): void {
+    this.ctx.storage.transactionSync(() => {
+      for (const text of texts) {
+        const { n } = this.#sql
+          .exec<{ n: number }>(
+            "INSERT INTO documents (kind, text, record, created_at) VALUES ('fact', ?, '', 0) RETURNING n",
+            text,
+          )
+          .one();
+        this.#sql.exec("INSERT INTO words (rowid, text) VALUES (?, ?)", n, text);
+      }
+    });
+  }
+
   #wakeBy(time: number): void {
     if (this.#alarmAt !== null && this.#alarmAt <= time) return;
     this.#alarmAt = time;
@@ -232,6 +258,20 @@ export default {
       const shard = OBJECT.getByName(`cache-${Number(name.split("-")[1]) % 64}`);
       if (request.method === "GET") return new Response(await shard.get(name), asJson);
       return Response.json({ version: await shard.put(name, await request.arrayBuffer()) });
+    }
+    if (kind === "users" && what === "recall") {
+      const { query } = await request.json<{ query: string }>();
+      const words = query.toLowerCase().match(/[a-z]+/g) ?? [];
+      return new Response(
+        await OBJECT.getByName(name).search(words.map((word) => `"${word}"`).join(" OR ")),
+        asJson,
+      );
+    }
+    // Those who recall keep what they remember in their object, and all others in D1.
+    if (kind === "users" && what === "memories" && name.startsWith("recaller-")) {
+      const { memories: given } = await request.json<{ memories: { text: string }[] }>();
+      await OBJECT.getByName(name).remember(given.map(({ text }) => text));
+      return Response.json({ items: given });
     }
     if (kind === "users" && what === "memories") return memories(DB, request, name);
     if (kind === "users") {

@@ -17,8 +17,8 @@ const { values: options } = parseArgs({
 });
 const rounds = Number(options.rounds);
 const sizes = options.quick
-  ? { thread: 10_000, entries: 10_000, memories: 50_000 }
-  : { thread: 100_000, entries: 100_000, memories: 1_000_000 };
+  ? { thread: 10_000, entries: 10_000, memories: 50_000, recall: [100, 2_000] }
+  : { thread: 100_000, entries: 100_000, memories: 1_000_000, recall: [100, 1_000, 20_000] };
 const bounds: Record<"short" | "long", Bounds> = {
   short: { ms: 500, calls: 10_000 },
   long: { ms: 3_000, calls: 20_000 },
@@ -32,7 +32,7 @@ type Row = { operation: Operation; cairn: Round[]; floor: Round[] };
 
 async function side(server: Server): Promise<Side> {
   const client = new Client(server);
-  const operations = [...(await prepare(client, sizes)), ...(await prepareMemories(client, sizes.memories))];
+  const operations = [...(await prepare(client, sizes)), ...(await prepareMemories(client, sizes))];
   await idle(server);
   return { client, operations };
 }

@@ -26,8 +26,12 @@ let written = 0;
 const next = (): { text: string } => ({ text: text(written++) });
 
 /** Fills one server's D1 with the memories of others, and answers the operations on memories. */
-export async function prepareMemories(client: Client, others: number): Promise<Operation[]> {
+export async function prepareMemories(
+  client: Client,
+  { memories: others, recall }: { memories: number; recall: readonly number[] },
+): Promise<Operation[]> {
   await fill(client, others);
+  for (const size of recall) await tell(client, size);
   await client.call(
     post(`${memoriesOf("lister")}/batch`, { memories: Array.from({ length: 200 }, next) }, 200),
   );
@@ -49,12 +53,43 @@ export async function prepareMemories(client: Client, others: number): Promise<O
       check: holds(BATCH),
       settles: true,
     },
+    ...recall.map((size) => ({
+      name: `recall among ${size.toLocaleString("en-US")}`,
+      next: (i: number) => post(`/v1/users/recaller-${size}/recall`, { query: sentence(i * 7 + 3, 6) }, 200),
+      check: (answer: string) => (JSON.parse(answer) as { hits: unknown[] }).hits.length > 0,
+    })),
     {
       name: `list ${PAGE} memories among ${others.toLocaleString("en-US")} of others`,
       next: () => ({ method: "GET", path: `${memoriesOf("lister")}?limit=${PAGE}`, status: 200 }),
       check: holds(PAGE),
     },
   ];
+}
+
+/** Words of a made-up language of two syllables: some are in one text of ten, most in one of hundreds. */
+const SYLLABLES = "ka lo mi tur ben sa rof del wun pix gra hol nem vid tos lam".split(" ");
+function sentence(seed: number, words: number): string {
+  let state = seed;
+  const below = (n: number) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * n);
+  };
+  const word = () => {
+    // Small numbers more often than large ones.
+    const i = Math.floor(below(1000) ** 2 / 1000);
+    return `${SYLLABLES[i % 16]}${SYLLABLES[Math.floor(i / 16) % 16]}${SYLLABLES[Math.floor(i / 256) % 16]}`;
+  };
+  return Array.from({ length: words }, word).join(" ");
+}
+
+/** One user's memories, each a sentence. */
+async function tell(client: Client, size: number): Promise<void> {
+  for (let from = 0; from < size; from += BATCH) {
+    const memories = Array.from({ length: Math.min(BATCH, size - from) }, (_, i) => ({
+      text: `${sentence(from + i, 12)} ${from + i}`,
+    }));
+    await client.call(post(`/v1/users/recaller-${size}/memories/batch`, { memories }, 200));
+  }
 }
 
 /** Straight into D1: a million memories by calls would take the better part of an hour. */

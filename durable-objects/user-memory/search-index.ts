@@ -151,6 +151,7 @@ export class SearchIndex {
   attach(n: number, { vector, pieces, ...space }: EmbeddedIn & { pieces: Uint16Array | null }): void {
     const waiting = this.#sql.exec("DELETE FROM unembedded WHERE n = ? RETURNING n", n).toArray();
     if (waiting.length === 0) return;
+    this.#changes++;
     if (vector !== null) this.vectors.put(n, space, vector);
     if (pieces === null) this.pieces.wait(n);
     else this.pieces.put(n, pieces);

@@ -20,9 +20,12 @@ const lexicon: Lexicon = {
       .map((word) => WORDS.indexOf(word))
       .filter((piece) => piece >= 0),
   row: (piece) => Float32Array.from(WORDS, (_, i) => (i === piece ? 1 : 0)),
-  similarities: (piece) =>
-    Float32Array.from(WORDS, (_, i) =>
-      i === piece ? 1 : Math.floor(i / 2) === Math.floor(piece / 2) ? 0.8 : 0,
+  length: () => 1,
+  compare: (pieces, others) =>
+    pieces.map((piece) =>
+      Float32Array.from(others, (i) =>
+        i === piece ? 1 : Math.floor(i / 2) === Math.floor(piece / 2) ? 0.8 : 0,
+      ),
     ),
 };
 const words = { lexicon, frequencies: { size: 100, holding: () => 5 } };

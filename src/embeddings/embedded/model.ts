@@ -1,11 +1,7 @@
 import { normalised, type Vector } from "../embedder.ts";
 import type { Lexicon } from "../../memory/ranking/lexicon.ts";
-import { Recent } from "../../recent.ts";
 import { Kernel } from "../../vectors/kernel/kernel.ts";
 import { type Vocabulary, wordPieces } from "./word-piece.ts";
-
-/** The words of the last questions, whose comparison with all others is kept: 110 KB each. */
-const SIMILARITIES = 32;
 
 /**
  * The table of a static embedding model: one int8 row and one float32 scale a vocabulary entry.
@@ -21,7 +17,6 @@ export class EmbeddedModel implements Lexicon {
   readonly #scales: Float32Array;
   /** The length of each row, without its scale. */
   readonly #lengths: Float32Array;
-  readonly #similarities = new Recent<Float32Array>(SIMILARITIES);
 
   constructor(model: string, vocabularyFile: string, safetensors: ArrayBuffer) {
     this.model = model;
@@ -56,18 +51,24 @@ export class EmbeddedModel implements Lexicon {
     return Float32Array.from(this.#rows.row(piece).subarray(0, this.dimensions), (x) => x * scale);
   }
 
-  similarities(piece: number): Float32Array {
-    const known = this.#similarities.get(String(piece));
-    if (known !== undefined) return known;
-    const cosines = new Float32Array(this.size);
-    // A copy, since the rows' own memory is what the kernel reads.
-    const own = this.#rows.row(piece).slice(0, this.dimensions);
-    for (const { first, products } of this.#rows.products(own, this.size))
-      for (const [i, product] of products.entries())
-        cosines[first + i] =
-          product / Math.max(1, (this.#lengths[piece] ?? 0) * (this.#lengths[first + i] ?? 0));
-    this.#similarities.set(String(piece), cosines);
-    return cosines;
+  length(piece: number): number {
+    return (this.#lengths[piece] ?? 0) * (this.#scales[piece] ?? 0);
+  }
+
+  compare(pieces: readonly number[], others: readonly number[]): Float32Array[] {
+    // Side by side, the rows of the others are compared by one call a piece.
+    const rows = new Kernel(this.dimensions);
+    rows.reserve(others.length);
+    for (const [i, other] of others.entries()) rows.set(i, this.#rows.row(other));
+    const lengths = Float32Array.from(others, (other) => Math.max(1, this.#lengths[other] ?? 0));
+    return pieces.map((piece) => {
+      const cosines = new Float32Array(others.length);
+      const own = Math.max(1, this.#lengths[piece] ?? 0);
+      for (const { first, products } of rows.products(this.#rows.row(piece), others.length))
+        for (let i = 0; i < products.length; i++)
+          cosines[first + i] = (products[i] ?? 0) / (own * (lengths[first + i] ?? 1));
+      return cosines;
+    });
   }
 
   /** The sum of the pieces' rows, scaled to length 1. */

@@ -104,15 +104,18 @@ function softWords(
   const softNear = new Float32Array(pool.length);
   if (words === null) return { soft, softNear, most: 0 };
   const { lexicon, frequencies } = words;
+  const asked = [...new Set(contentWords(text).flatMap((word) => lexicon.pieces(word)))];
+  const held = [...new Set(pool.flatMap(({ pieces }) => [...pieces]))];
+  const column = new Uint32Array(lexicon.size);
+  for (const [i, piece] of held.entries()) column[piece] = i;
   let whole = 0;
-  for (const piece of new Set(contentWords(text).flatMap((word) => lexicon.pieces(word)))) {
+  for (const [i, similar] of lexicon.compare(asked, held).entries()) {
+    const piece = asked[i] ?? 0;
     const rarity =
-      Math.log(1 + frequencies.size / (frequencies.holding(piece) + 0.5)) *
-      Math.sqrt(Math.hypot(...lexicon.row(piece)));
-    const similar = lexicon.similarities(piece);
+      Math.log(1 + frequencies.size / (frequencies.holding(piece) + 0.5)) * Math.sqrt(lexicon.length(piece));
     const best = Float32Array.from(pool, ({ pieces }) => {
       let most = 0;
-      for (const other of pieces) most = Math.max(most, similar[other] ?? 0);
+      for (const other of pieces) most = Math.max(most, similar[column[other] ?? 0] ?? 0);
       return rarity * most;
     });
     add(soft, best);

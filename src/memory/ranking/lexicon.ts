@@ -8,10 +8,12 @@ export interface Lexicon {
   readonly size: number;
   /** The pieces of a text in their order. */
   pieces(text: string): number[];
-  /** A piece's vector as it is summed: the more telling a piece is in general, the longer its vector. */
+  /** A piece's vector as it is summed. */
   row(piece: number): Float32Array;
-  /** The cosine of a piece with every piece, by number. Valid for the caller's own use, not to be changed. */
-  similarities(piece: number): Float32Array;
+  /** The length of that vector: the more telling a piece is in general, the longer. */
+  length(piece: number): number;
+  /** For each piece, its cosine with each of the others, in their order. */
+  compare(pieces: readonly number[], others: readonly number[]): Float32Array[];
 }
 
 /** The distinct pieces of a text, as they are stored. */
