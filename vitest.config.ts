@@ -21,6 +21,10 @@ export default defineConfig({
               bindings: {
                 CAIRN_SECRET: "a secret of the tests, of 32 bytes or more",
                 MIGRATIONS: await readD1Migrations("migrations"),
+                // How many random histories, from which seed on; or one that failed (test/faults).
+                CAIRN_HISTORIES: process.env.CAIRN_HISTORIES ?? "25",
+                CAIRN_FIRST_SEED: process.env.CAIRN_FIRST_SEED ?? "1",
+                CAIRN_SEED: process.env.CAIRN_SEED ?? "",
               },
             },
           })),
