@@ -374,6 +374,8 @@ export class UserMemory extends DurableObject<Bindings> {
   override async alarm(): Promise<void> {
     this.#wakeUp.rang();
     const embedAgain = await this.#embed();
+    const lexicon = await this.#lexicon();
+    const cutAgain = lexicon !== null && this.#index.pieces.cut(lexicon);
     const now = this.#ports.now();
     this.#entries.sweep(now);
     this.#answers.sweep(now);
@@ -385,6 +387,7 @@ export class UserMemory extends DurableObject<Bindings> {
       this.#memories.nextDue(),
       this.#reindexer.nextDue(),
       this.#vectors.nextDue(),
+      cutAgain ? now : null,
       this.#conversations.nextDue(),
       // A reindex may have brought more.
       embedAgain ?? (this.#index.unembedded(1).length > 0 ? now : null),

@@ -165,7 +165,6 @@ export const migrations: readonly Migration[] = [
       CREATE INDEX memories_by_external_id ON memories (external_id) WHERE external_id IS NOT NULL;
       CREATE INDEX memories_by_expiry ON memories (expires_at)
         WHERE expires_at IS NOT NULL AND corrected_at IS NULL AND superseded_at IS NULL;
-      CREATE INDEX memories_by_key ON memories (key_norm, version) WHERE key_norm IS NOT NULL;
       CREATE INDEX memories_guarded ON memories (version) WHERE (corrected_at IS NOT NULL OR superseded_at IS NOT NULL
         OR valid_to IS NOT NULL OR expires_at IS NOT NULL OR status <> 'active' OR valid_from > recorded_at);
       CREATE TABLE memory_clock (owner TEXT, last_version INTEGER NOT NULL, last_write INTEGER NOT NULL);
@@ -204,9 +203,6 @@ export const migrations: readonly Migration[] = [
       ) WITHOUT ROWID;
 
       ${vectorOutboxSchema}
-      CREATE TABLE pieces (n INTEGER PRIMARY KEY, data BLOB NOT NULL);
-      CREATE TABLE unpieced (n INTEGER PRIMARY KEY);
-      INSERT INTO unpieced (n) SELECT n FROM documents WHERE kind = 'message' AND n NOT IN (SELECT n FROM unembedded);
       CREATE TABLE index_state (model TEXT);
       INSERT INTO index_state (model) VALUES (NULL);
       CREATE TABLE reindex (
@@ -230,6 +226,16 @@ export const migrations: readonly Migration[] = [
       DROP INDEX documents_by_dedupe_key;
       ALTER TABLE documents DROP COLUMN memory_id;
       ALTER TABLE documents DROP COLUMN dedupe_key;
+    `,
+  },
+  {
+    id: 3,
+    description: "word pieces of documents; facts by their keys",
+    sql: `
+      CREATE TABLE pieces (n INTEGER PRIMARY KEY, data BLOB NOT NULL);
+      CREATE TABLE unpieced (n INTEGER PRIMARY KEY);
+      INSERT INTO unpieced (n) SELECT n FROM documents WHERE n NOT IN (SELECT n FROM unembedded);
+      CREATE INDEX memories_by_key ON memories (key_norm, version) WHERE key_norm IS NOT NULL;
     `,
   },
 ];

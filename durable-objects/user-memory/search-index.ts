@@ -160,6 +160,7 @@ export class SearchIndex {
   /** Gives a document the vector of another one, if that has one and waits for none. */
   copyVector(from: number, to: number): boolean {
     if (this.waits(from) || !this.vectors.copy(from, to)) return false;
+    this.#changes++;
     this.#sql.exec("DELETE FROM unembedded WHERE n = ?", to);
     this.pieces.wait(to);
     return true;
@@ -192,6 +193,7 @@ export class SearchIndex {
 
   /** Drops what is held in memory, which may be ahead of a storage whose transaction was undone. */
   forgetLoaded(): void {
+    this.#model = undefined;
     this.vectors.forgetLoaded();
     this.pieces.forgetLoaded();
     this.#count = null;

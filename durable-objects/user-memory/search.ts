@@ -239,7 +239,7 @@ export class Search {
         `SELECT documents.n FROM memories AS keyed INDEXED BY memories_by_key
          JOIN documents ON documents.n = keyed.version
          WHERE keyed.key_norm IS NOT NULL AND instr(?, ' ' || keyed.key_norm || ' ') > 0 AND ${meant.sql} LIMIT ${CANDIDATES}`,
-        ` ${normalise(query.replaceAll(/[^\p{L}\p{N}\p{M}_-]+/gu, " "))} `,
+        ` ${normalise(query).split(" ").map(withoutMarks).join(" ")} `,
         ...meant.bindings,
       )
       .toArray()
@@ -373,6 +373,10 @@ function withNeighbours(seeds: ReadonlySet<number>): Set<number> {
 const sameThread = (a: number, b: number): boolean =>
   a >= FIRST_POSITION && b >= FIRST_POSITION && threadNumberOf(a) === threadNumberOf(b);
 
+/** A word without what stands around it: quotes, a question mark. */
+const withoutMarks = (word: string): string =>
+  word.replaceAll(/^[^\p{L}\p{N}\p{M}]+|[^\p{L}\p{N}\p{M}]+$/gu, "");
+
 const ranksOf = (scored: readonly Scored[]): Map<number, number> =>
   new Map(scored.map(({ n }, i) => [n, i + 1]));
 
@@ -405,9 +409,8 @@ function messagesOf({ kinds, filter, ranges, moment }: SearchQuery): Condition {
   const conditions = ["TRUE"];
   const bindings: (string | number)[] = [];
   if (ranges !== undefined) {
-    conditions.push(
-      "EXISTS (SELECT 1 FROM json_each(?) AS range WHERE documents.n BETWEEN range.value ->> 0 AND range.value ->> 1)",
-    );
+    conditions.push(`documents.n IN (SELECT own.n FROM json_each(?) AS range
+      JOIN documents AS own ON own.n BETWEEN range.value ->> 0 AND range.value ->> 1)`);
     bindings.push(JSON.stringify(ranges));
   }
   if (moment.asOf !== undefined) {

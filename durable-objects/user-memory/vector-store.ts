@@ -1,5 +1,5 @@
 import type { Embedder, Vector } from "../../src/embeddings/embedder.ts";
-import { quantise } from "../../src/vectors/int8.ts";
+import { type Quantised, quantise } from "../../src/vectors/int8.ts";
 import { VectorTable } from "../../src/vectors/vector-table.ts";
 import { FIRST_POSITION } from "./position.ts";
 
@@ -47,7 +47,7 @@ export class VectorStore {
       quantised.scale,
       quantised.data,
     );
-    this.#loaded.get(model)?.set(n, quantised);
+    this.#hold(model, n, quantised);
     this.#copy.put(n, model);
   }
 
@@ -61,7 +61,7 @@ export class VectorStore {
       )
       .toArray();
     if (row === undefined) return false;
-    this.#loaded.get(row.model)?.set(to, { data: new Int8Array(row.data), scale: row.scale });
+    this.#hold(row.model, to, { data: new Int8Array(row.data), scale: row.scale });
     this.#copy.put(to, row.model);
     return true;
   }
@@ -125,6 +125,11 @@ export class VectorStore {
   /** Drops what is held in memory, which may be ahead of a storage whose transaction was undone. */
   forgetLoaded(): void {
     this.#loaded = new Map();
+  }
+
+  /** A table without room is read anew by the next recall, the newest first. */
+  #hold(model: string, n: number, vector: Quantised): void {
+    if (this.#loaded.get(model)?.set(n, vector) === false) this.#loaded.delete(model);
   }
 
   #removeWhere(condition: string, ...bindings: (string | number)[]): void {

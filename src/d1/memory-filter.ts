@@ -61,9 +61,7 @@ export function visibleAt({ now, asOf, validAt }: Moment): SQL | undefined {
     asOf === undefined
       ? sql`(${memories.supersededAt} IS NULL OR ${memories.supersededAt} > ${at})`
       : sql`NOT EXISTS (SELECT 1 ${laterAt(asOf)} AND later.valid_from <= ${at})`,
-    asOf === undefined && validAt === undefined
-      ? sql`(${memories.expiresAt} IS NULL OR ${memories.expiresAt} >= ${now})`
-      : unexpired(now),
+    unexpired(now),
   );
 }
 

@@ -226,3 +226,18 @@ it("ranks what was said a moment ago by its words, while it has no vector yet", 
   expect(answer.freshness.pending).toBe(1);
   expect(texts(answer)[0]).toBe("The dentist is on Tuesday at nine");
 });
+
+it("finds a fact by the key that the query names", async () => {
+  const user = newUser();
+  await remember(user, { key: "editor.theme", text: "dark" });
+  for (let i = 0; i < 5; i++) await remember(user, { text: `the theme of talk ${i}` });
+  const [hit] = (await recall(user, { query: "what is my editor.theme?" })).hits;
+  expect(hit).toMatchObject({ text: "dark", why: { key: true } });
+});
+
+it("scores a word of a script that no model knows", async () => {
+  const user = newUser();
+  await remember(user, { text: "ᠮᠣᠩᠭᠣᠯ" });
+  const { hits } = await recall(user, { query: "ᠮᠣᠩᠭᠣᠯ", minScore: 0.5 });
+  expect(hits).toHaveLength(1);
+});

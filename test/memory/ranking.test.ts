@@ -162,5 +162,6 @@ describe("a time in a question", () => {
 it("sees a name as a word only", () => {
   expect(names("did ann walk?", "Ann")).toBe(true);
   expect(names("did joanna walk?", "Ann")).toBe(false);
+  expect(names("the same as sam", "Sam")).toBe(true);
   expect(names("anything", "")).toBe(false);
 });

@@ -32,6 +32,8 @@ export type Frequencies = {
 };
 export type Question = { text: string; now: number; time: TimeMatch | null };
 
+/** A question of more pieces than this is compared by its first ones: each costs a look at all words of the pool. */
+const MOST_PIECES = 64;
 /** What is left of a word a step away. */
 const FADE = 0.8;
 /** Half of what is new about a candidate is gone after this time. */
@@ -85,8 +87,8 @@ export function featuresOf(
       ({ createdAt }) => 0.5 ** (Math.max(0, question.now - createdAt) / HALF_LIFE_MS),
     ),
   };
-  // Without meaning and without a word model, words that are found are all there is to go by.
-  const byWords = words === null && bm25.some((one) => one > 0) ? 1 : 0;
+  // Where neither vectors nor the word model know the question (another script), words that are found are all there is.
+  const byWords = closest === 0 && mostSoft === 0 && bm25.some((one) => one > 0) ? 1 : 0;
   const byKey = table.key.some((one) => one > 0) ? 1 : 0;
   return { table, strength: Math.min(1, Math.max(closest, mostSoft, byWords, byKey)) };
 }
@@ -104,7 +106,10 @@ function softWords(
   const softNear = new Float32Array(pool.length);
   if (words === null) return { soft, softNear, most: 0 };
   const { lexicon, frequencies } = words;
-  const asked = [...new Set(contentWords(text).flatMap((word) => lexicon.pieces(word)))];
+  const asked = [...new Set(contentWords(text).flatMap((word) => lexicon.pieces(word)))].slice(
+    0,
+    MOST_PIECES,
+  );
   const held = [...new Set(pool.flatMap(({ pieces }) => [...pieces]))];
   const column = new Uint32Array(lexicon.size);
   for (const [i, piece] of held.entries()) column[piece] = i;

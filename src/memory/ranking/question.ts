@@ -33,8 +33,10 @@ export const tellsTime = (text: string): boolean =>
 
 /** Whether a text in lower case has this name as a word. */
 export function names(text: string, name: string): boolean {
-  const at = name === "" ? -1 : text.indexOf(name.toLowerCase());
-  if (at < 0) return false;
+  const wanted = name.toLowerCase();
+  if (wanted === "") return false;
   const letter = /[\p{L}\p{N}]/u;
-  return !letter.test(text[at - 1] ?? "") && !letter.test(text[at + name.length] ?? "");
+  for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + 1))
+    if (!letter.test(text[at - 1] ?? "") && !letter.test(text[at + wanted.length] ?? "")) return true;
+  return false;
 }

@@ -15,7 +15,7 @@ const WEIGHTS: Record<Feature, number> = {
   answers: 1,
   time: 1.5,
   date: 3,
-  key: 3,
+  key: 10,
   importance: 0.25,
   recency: 0.25,
 };
