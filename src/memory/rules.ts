@@ -1,7 +1,7 @@
 import type { MemoryRow } from "../d1/tables.ts";
 import { type ErrorCode, fail, type Failure, ok, type Result } from "../errors.ts";
 import { byteLength, limits } from "../limits.ts";
-import { type PatchMemoryBody, refuseForeignFields } from "../schema/memory.ts";
+import { type PatchMemoryBody, refuseForeignFields, type RememberBody } from "../schema/memory.ts";
 import type { Draft } from "./draft.ts";
 import { textOf, tripleText } from "./identity.ts";
 import { normalise } from "./normalise.ts";
@@ -21,6 +21,8 @@ export type Ruled = { row: MemoryRow; created: boolean };
 /** Remembers one memory: as a new one, or as what it makes of one that is there. */
 export function rememberIn(draft: Draft, owner: Owner, candidate: Candidate): Result<Ruled> {
   const { body, identity } = candidate;
+  if (isOver(body, draft.time))
+    return fail("invalid_request", { details: [{ path: "expiresAt", message: NOT_AHEAD }] });
   const named = candidate.status === "active" ? body.externalId : undefined;
   const taken = named === undefined ? null : draft.withExternalId(named);
   if (taken !== null && taken.id !== identity.id)
@@ -34,6 +36,12 @@ export function rememberIn(draft: Draft, owner: Owner, candidate: Candidate): Re
     details: [{ path: "validTo", message: "is not after validFrom, which is now unless set" }],
   });
 }
+
+const NOT_AHEAD = "is not in the future";
+
+/** Seconds for milliseconds, most often. Taken as said, the memory would be gone at once, and the fact's history too. */
+const isOver = ({ expiresAt }: RememberBody | PatchMemoryBody, time: number): boolean =>
+  typeof expiresAt === "number" && expiresAt <= time;
 
 function addOrReplace(draft: Draft, owner: Owner, candidate: Candidate): Result<Ruled> {
   const { body, identity, status } = candidate;
@@ -124,6 +132,7 @@ export function patchIn(
     refusals.push(["object", "goes with a subject and a predicate"]);
   if (changes.validTo !== undefined && changes.validTo !== null && changes.validTo <= current.validFrom)
     refusals.push(["validTo", "is not after validFrom"]);
+  if (isOver(body, draft.time)) refusals.push(["expiresAt", NOT_AHEAD]);
   if (refusals.length > 0)
     return fail("invalid_request", {
       details: refusals.map(([path, message]) => ({ path: `body.${path}`, message })),
