@@ -123,7 +123,7 @@ export function patchIn(
   refuseForeignFields(current.kind, body, (path, message) => void refusals.push([path, message]));
   const changes: Partial<MemoryRow> = {
     ...changesOf(body),
-    ...(body.tags && { tags: [...new Set(body.tags)] }),
+    ...(body.tags !== undefined && { tags: [...new Set(body.tags)] }),
     ...(body.metadata !== undefined && { metadata: body.metadata }),
     text: patchedText(current, body),
     dedupeKey,

@@ -1,5 +1,5 @@
 import { createRoute } from "@hono/zod-openapi";
-import { decodeCursor, encodeCursor } from "../cursor.ts";
+import { decodeCursor, encodeCursor, invalidCursor } from "../cursor.ts";
 import { fail } from "../errors.ts";
 import { body, failures, idempotencyHeader, json, nothing, optionalBody, scoped } from "../http/describe.ts";
 import { Refusal, unwrap } from "../http/failure.ts";
@@ -168,7 +168,7 @@ export const threads = newRouter()
     const { user } = c.req.valid("param");
     const { agent, order = "updated", limit = 50, cursor } = c.req.valid("query");
     const key = cursor === undefined ? undefined : decodeCursor(cursor, ["string", "number", "number"]);
-    if (key === null || (key !== undefined && key[0] !== order)) throw new Refusal(fail("invalid_cursor"));
+    if (key === null || (key !== undefined && key[0] !== order)) throw new Refusal(invalidCursor);
     const after = key && ([key[1], key[2]] as const);
     const object = c.get("services").userMemory(await userHash(user));
     const page = object.listThreads({ order, limit, ...(agent && { agent }), ...(after && { after }) });
