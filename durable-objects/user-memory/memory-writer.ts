@@ -283,7 +283,9 @@ export class MemoryWriter {
       const { version, id: changedId } = row.value;
       const text = embeddedText(row.value);
       const vectors = new Map<number, QueryVector>();
-      if (text !== embeddedText(current)) vectors.set(version, await embedOne(this.#parts.embedder, text));
+      // What is quarantined has no vector yet.
+      if (text !== embeddedText(current) || current.status !== row.value.status)
+        vectors.set(version, await embedOne(this.#parts.embedder, text));
       return ok({ answer: memoryOf(row.value), memoryIds: [id, changedId], vectors });
     });
   }

@@ -105,10 +105,13 @@ function states(row: MemoryRow, candidate: Candidate): boolean {
 export function patchedText(current: MemoryRow, body: PatchMemoryBody): string {
   if (body.text !== undefined) return body.text;
   // A text that was the triple goes on being the triple.
-  const isTriple =
-    current.subject !== null && current.predicate !== null && current.text === wordsOf(current);
-  return isTriple && body.object !== undefined ? wordsOf({ ...current, object: body.object }) : current.text;
+  return saysItsTriple(current) && body.object !== undefined
+    ? wordsOf({ ...current, object: body.object })
+    : current.text;
 }
+
+const saysItsTriple = (row: MemoryRow): boolean =>
+  row.subject !== null && row.predicate !== null && row.text === wordsOf(row);
 
 /**
  * Changes what a memory says. The version that was wrong or incomplete stays in the history. `dedupeKey` is that of the
@@ -130,6 +133,8 @@ export function patchIn(
   };
   if (body.object !== undefined && (current.subject === null || current.predicate === null))
     refusals.push(["object", "goes with a subject and a predicate"]);
+  if (body.object === null && body.text === undefined && current.object !== null && saysItsTriple(current))
+    refusals.push(["object", "is what the memory says: say it in a text, or forget the memory"]);
   if (changes.validTo !== undefined && changes.validTo !== null && changes.validTo <= current.validFrom)
     refusals.push(["validTo", "is not after validFrom"]);
   if (isOver(body, draft.time)) refusals.push(["expiresAt", NOT_AHEAD]);

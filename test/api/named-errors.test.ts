@@ -114,3 +114,18 @@ it("names the length that another writer was first to change, and the lease that
   const put = await call("/v1/cache/named?lease=gone", { method: "PUT", json: 1 });
   expect(put.body.error).toMatchObject({ code: "lease_lost", details: [{ path: "query.lease" }] });
 });
+
+it("refuses to take the object away from a triple that is all that the memory says", async () => {
+  const user = newUser();
+  const triple = { subject: "Alice", predicate: "lives in", object: "Porto" };
+  const { id } = await remembered(user, triple);
+  expect(detailsOf(await patch(user, id, { object: null }))).toEqual([
+    {
+      path: "body.object",
+      message: "is what the memory says: say it in a text, or forget the memory",
+    },
+  ]);
+  const { body } = await patch(user, id, { object: null, text: "Alice lives somewhere" });
+  expect(body.text).toBe("Alice lives somewhere");
+  expect(body).not.toHaveProperty("object");
+});
