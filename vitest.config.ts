@@ -20,6 +20,11 @@ export default defineConfig({
             miniflare: {
               bindings: {
                 CAIRN_SECRET: "a secret of the tests, of 32 bytes or more",
+                // Set to nothing counts as not set: what `.dev.vars` says is not for the tests.
+                EMBEDDINGS_URL: "",
+                EMBEDDINGS_MODEL: "",
+                EMBEDDINGS_KEY: "",
+                EMBEDDINGS_DIMENSIONS: "",
                 MIGRATIONS: await readD1Migrations("migrations"),
                 // How many random histories, from which seed on; or one that failed (test/faults).
                 CAIRN_HISTORIES: process.env.CAIRN_HISTORIES ?? "25",

@@ -81,7 +81,7 @@ export class PromptCache extends DurableObject<Bindings> {
   set(write: RegistryWrite, lease?: string): Result<WrittenEntry> {
     if (lease !== undefined && this.#leases.current(write.key, this.#now())?.id !== lease) {
       this.#flights.settle(write.key);
-      return fail("lease_lost");
+      return fail("lease_lost", { details: [{ path: "query.lease", message: "is not the current lease" }] });
     }
     return this.#write(write);
   }

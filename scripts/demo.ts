@@ -131,6 +131,13 @@ async function play(client: Cairn, user: string, conversation: Conversation): Pr
   return scores;
 }
 
+/** Leaves nothing of the demo in a Cairn that goes on. */
+async function forgetAll(client: Cairn, user: string): Promise<void> {
+  const { items } = await client.threads.list(user);
+  for (const { id } of items) await client.threads.delete(id);
+  await client.memories.forgetAll(user);
+}
+
 function summarise(all: readonly Scores[]): void {
   const questions = all.reduce((sum, one) => sum + one.questions, 0);
   if (questions === 0) return;
@@ -180,7 +187,12 @@ try {
   const all: Scores[] = [];
   for (const conversation of conversations) {
     const user = `demo-${randomUUID()}`;
-    all.push(await play(cairn({ url, token: await developmentToken(user) }), user, conversation));
+    const client = cairn({ url, token: await developmentToken(user) });
+    try {
+      all.push(await play(client, user, conversation));
+    } finally {
+      await forgetAll(client, user);
+    }
   }
   summarise(all);
 } finally {

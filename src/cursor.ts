@@ -1,4 +1,9 @@
 import { base64url } from "jose";
+import { fail } from "./errors.ts";
+
+export const invalidCursor = fail("invalid_cursor", {
+  details: [{ path: "query.cursor", message: "is not one that this list handed out" }],
+});
 
 /**
  * A cursor is the last item's sort key, as base64url of JSON: opaque to callers. What comes and goes does not disturb

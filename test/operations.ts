@@ -1,9 +1,18 @@
 import { call } from "./call.ts";
 
-export type Operation = { method: string; path: string; scope: string | undefined; hasBody: boolean };
+export type Operation = {
+  method: string;
+  path: string;
+  scope: string | undefined;
+  hasBody: boolean;
+  needsBody: boolean;
+};
 
 type Document = {
-  paths: Record<string, Record<string, { security?: { bearer: string[] }[]; requestBody?: unknown }>>;
+  paths: Record<
+    string,
+    Record<string, { security?: { bearer: string[] }[]; requestBody?: { required?: boolean } }>
+  >;
 };
 
 /** Every operation of the OpenAPI document: tests that are made from it forget none. */
@@ -15,6 +24,7 @@ export async function operations(): Promise<Operation[]> {
       path,
       scope: security?.[0]?.bearer[0],
       hasBody: requestBody !== undefined,
+      needsBody: requestBody?.required === true,
     })),
   );
 }

@@ -54,6 +54,11 @@ type Decided<T> = {
   vectors: ReadonlyMap<number, QueryVector>;
 };
 
+const unmet = ({ version }: MemoryRow): Failure =>
+  fail("precondition_failed", {
+    message: `The memory is not as the condition demands: its version is "${version}".`,
+  });
+
 /** Memories that one intent forgets, and that one alarm finds to have expired. */
 const FORGET_SLICE = 1000;
 /** How often a write is given a later number when D1 knows one. */
@@ -157,7 +162,7 @@ export class MemoryWriter {
     if (condition.ifMatch !== undefined) {
       const current = currentOf(this.#draft(), id);
       if (!holds(condition, current === null ? null : String(current.version)))
-        return Promise.resolve(fail(current === null ? "not_found" : "precondition_failed"));
+        return Promise.resolve(current === null ? fail("not_found") : unmet(current));
     }
     if (known) this.#forgetAtOnce(owner, [id]);
     return this.#inTurn(async () => {
@@ -272,13 +277,15 @@ export class MemoryWriter {
     return this.#write<Memory>(owner, once, async (draft) => {
       const current = currentOf(draft, id);
       if (current === null) return fail("not_found");
-      if (!holds(condition, String(current.version))) return fail("precondition_failed");
+      if (!holds(condition, String(current.version))) return unmet(current);
       const row = await decide(draft, current);
       if (!row.ok) return row;
       const { version, id: changedId } = row.value;
       const text = embeddedText(row.value);
       const vectors = new Map<number, QueryVector>();
-      if (text !== embeddedText(current)) vectors.set(version, await embedOne(this.#parts.embedder, text));
+      // What is quarantined has no vector yet.
+      if (text !== embeddedText(current) || current.status !== row.value.status)
+        vectors.set(version, await embedOne(this.#parts.embedder, text));
       return ok({ answer: memoryOf(row.value), memoryIds: [id, changedId], vectors });
     });
   }

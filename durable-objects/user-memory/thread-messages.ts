@@ -157,6 +157,7 @@ export class ThreadMessages {
     if (expectedLength !== undefined && expectedLength !== thread.length)
       return fail("length_mismatch", {
         message: `The thread holds ${thread.length} messages, not ${expectedLength}.`,
+        details: [{ path: "body.expectedLength", message: `is not the thread's length, ${thread.length}` }],
       });
     if (validate === undefined) return ok(bodies);
     const verdict = this.#continuation(thread, bodies, validate);

@@ -3,7 +3,7 @@ import type { ErrorCode } from "../errors.ts";
 import type { ErrorBody } from "../schema/error.ts";
 
 export type CairnOptions = {
-  /** Where Cairn runs, as in `https://memory.example.com`; any URL does with a service binding's fetch. */
+  /** Where Cairn runs, as in `https://example.com/memory`; any URL does with a service binding's fetch. */
   url: string;
   token: string;
   /** The fetch to call with, as `(request) => env.CAIRN.fetch(request)`; the global one unless set. */
@@ -12,10 +12,13 @@ export type CairnOptions = {
   namespace?: string;
 };
 
-/** A failure that Cairn answered with: its code, its message, and where in the request it lies. */
+/**
+ * A failure that Cairn answered with: its code, its message, and where in the request it lies. Of no answer at all, the
+ * code is `network`, the status 0, and the cause what `fetch` rejected with; of one that is not Cairn's, `no_envelope`.
+ */
 export class CairnError extends Error {
   override readonly name = "CairnError";
-  readonly code: ErrorCode | "no_envelope";
+  readonly code: ErrorCode | "no_envelope" | "network";
   readonly status: number;
   readonly details: readonly { path: string; message: string }[];
   readonly requestId: string | undefined;
@@ -26,6 +29,16 @@ export class CairnError extends Error {
     this.status = status;
     this.details = failure?.details ?? [];
     this.requestId = failure?.requestId;
+  }
+}
+
+class NetworkError extends CairnError {
+  override readonly code = "network";
+
+  constructor(cause: unknown) {
+    super(0, undefined);
+    this.message = `no answer: ${cause instanceof Error ? cause.message : String(cause)}`;
+    this.cause = cause;
   }
 }
 
@@ -64,8 +77,10 @@ export class CairnHttp {
     }
   }
 
-  #fetch({ method, path, query = {}, json, headers: more = {} }: Call): Promise<Response> {
-    const url = new URL(`/v1/${path.map(encodeURIComponent).join("/")}`, this.#options.url);
+  async #fetch({ method, path, query = {}, json, headers: more = {} }: Call): Promise<Response> {
+    const url = new URL(this.#options.url);
+    url.search = "";
+    url.pathname = `${url.pathname.replace(/\/+$/, "")}/v1/${path.map(encodeURIComponent).join("/")}`;
     for (const [name, given] of Object.entries(query))
       for (const value of [given].flat())
         if (value !== undefined) url.searchParams.append(name, String(value));
@@ -74,9 +89,16 @@ export class CairnHttp {
     if (json !== undefined) headers.set("Content-Type", "application/json");
     for (const [name, value] of Object.entries(more)) if (value !== undefined) headers.set(name, value);
     const send = this.#options.fetch ?? ((request: Request) => fetch(request));
-    return send(
-      new Request(url, { method, headers, ...(json !== undefined && { body: JSON.stringify(json) }) }),
-    );
+    const request = new Request(url, {
+      method,
+      headers,
+      ...(json !== undefined && { body: JSON.stringify(json) }),
+    });
+    try {
+      return await send(request);
+    } catch (cause) {
+      throw new NetworkError(cause);
+    }
   }
 }
 

@@ -15,6 +15,12 @@ export const body = <T extends z.ZodType>(schema: T) => ({
   content: { "application/json": { schema } },
 });
 
+/** A request body that can be left out: it is `{}` then. */
+export const optionalBody = <T extends z.ZodType>(schema: T) => ({
+  required: false,
+  content: { "application/json": { schema } },
+});
+
 /** A body that is any JSON value: documented here and parsed by the route, which keeps its bytes as they are. */
 export const anyJson = {
   required: true,
@@ -22,10 +28,7 @@ export const anyJson = {
 };
 
 /** For a POST that says all in its path: it may carry an empty object, and a field is a mistake that is named. */
-export const noBody = {
-  required: false,
-  content: { "application/json": { schema: z.strictObject({}) } },
-};
+export const noBody = optionalBody(z.strictObject({}));
 
 export const nothing = (description: string) => ({ description });
 

@@ -77,5 +77,12 @@ function detailsOf(target: string, issue: Issue): Detail[] {
   );
   if (issue.code === "unrecognized_keys")
     return issue.keys.map((key) => ({ path: `${path}.${key}`, message: "is unknown" }));
-  return [{ path, message: issue.message }];
+  return [{ path, message: isMissing(issue) ? "is required" : issue.message }];
+}
+
+/** Whether nothing is where something has to be. */
+function isMissing(issue: Issue): boolean {
+  if (issue.code !== "invalid_union" || issue.discriminator === undefined) return issue.input === undefined;
+  // What tells the shapes apart is looked for in the input, which is all of it.
+  return !Object.hasOwn(Object(issue.input), issue.discriminator);
 }

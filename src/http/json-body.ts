@@ -60,12 +60,16 @@ function textOf(bytes: ArrayBuffer): string {
   }
 }
 
-/** The body parsed, for the schemas. None at all is left to them: each says itself whether it can do without. */
+/**
+ * The body parsed, for the schemas. An empty one is left to them, also where it has a type, which many HTTP clients send
+ * with whatever they POST: each schema says itself whether it can do without.
+ */
 export function parsedBody(c: Context<AppEnv>): unknown {
   const text = c.get("bodyText");
   const type = c.req.header("Content-Type");
-  if (text === "" && type === undefined) return {};
-  if (!JSON_TYPE.test(type ?? "")) throw new Refusal(fail("unsupported_media_type"));
+  if (type === undefined ? text !== "" : !JSON_TYPE.test(type))
+    throw new Refusal(fail("unsupported_media_type"));
+  if (text === "") return {};
   try {
     return JSON.parse(text);
   } catch {

@@ -7,6 +7,9 @@ import { parsedBody } from "./json-body.ts";
 type Check = (c: Context<AppEnv>) => z.ZodSafeParseResult<unknown>;
 type Part = { target: keyof ValidationTargets; check: Check };
 
+/** Each issue tells what it found: nothing at all is to be told from what does not fit. */
+const TOLD = { reportInput: true };
+
 /**
  * Checks a request by the schemas of its route, and keeps what they make of it for `c.req.valid`. In the order in which
  * zod-openapi has it, whose own validators cost a small call a fifth of its time: each is a middleware, asks for all
@@ -29,14 +32,14 @@ function partsOf({ query, params, headers, body }: NonNullable<RouteConfig["requ
   if (query !== undefined) parts.push({ target: "query", check: queryCheck(schemaOf(query)) });
   if (params !== undefined) {
     const schema = schemaOf(params);
-    parts.push({ target: "param", check: (c) => schema.safeParse(c.req.param()) });
+    parts.push({ target: "param", check: (c) => schema.safeParse(c.req.param(), TOLD) });
   }
   if (headers !== undefined) parts.push({ target: "header", check: headerCheck(schemaOf(headers)) });
   const json = body?.content["application/json"];
   // What is documented only is read by its route.
   if (json !== undefined && "schema" in json && json.schema instanceof z.ZodType) {
     const { schema } = json;
-    parts.push({ target: "json", check: (c) => schema.safeParse(parsedBody(c)) });
+    parts.push({ target: "json", check: (c) => schema.safeParse(parsedBody(c), TOLD) });
   }
   return parts;
 }
@@ -48,8 +51,8 @@ function schemaOf(schema: unknown): z.ZodType {
 
 function queryCheck(schema: z.ZodType): Check {
   // Most calls have no query, and of nothing a schema always makes the same.
-  const none = schema.safeParse({});
-  return (c) => (c.req.url.includes("?") ? schema.safeParse(queryOf(c)) : none);
+  const none = schema.safeParse({}, TOLD);
+  return (c) => (c.req.url.includes("?") ? schema.safeParse(queryOf(c), TOLD) : none);
 }
 
 /** A parameter that is given several times is an array. */
@@ -66,5 +69,5 @@ function queryOf(c: Context<AppEnv>): Record<string, string | string[]> {
 function headerCheck(schema: z.ZodType): Check {
   if (!(schema instanceof z.ZodObject)) throw new Error("headers are described one by one");
   const names = Object.keys(schema.shape);
-  return (c) => schema.safeParse(Object.fromEntries(names.map((name) => [name, c.req.header(name)])));
+  return (c) => schema.safeParse(Object.fromEntries(names.map((name) => [name, c.req.header(name)])), TOLD);
 }

@@ -1,4 +1,4 @@
-import { decodeCursor, encodeCursor } from "../cursor.ts";
+import { decodeCursor, encodeCursor, invalidCursor } from "../cursor.ts";
 import { answered } from "../d1/answered.ts";
 import type { Moment } from "../d1/memory-filter.ts";
 import type { MemoryRow } from "../d1/tables.ts";
@@ -24,7 +24,7 @@ export async function listMemories(
   const { sort = "createdAt", order = "desc", limit = 50, cursor } = query;
   const begun =
     cursor === undefined ? undefined : decodeCursor(cursor, ["string", "string", "number", "string"]);
-  if (begun === null || (begun && (begun[0] !== sort || begun[1] !== order))) return fail("invalid_cursor");
+  if (begun === null || (begun && (begun[0] !== sort || begun[1] !== order))) return invalidCursor;
   const page = { filter: filterOf(query), moment: momentOf(now(), query), sort, order };
   return paged({
     limit,
@@ -55,7 +55,7 @@ export async function memoryHistory(
   { id, limit = 50, cursor }: { id: string; limit?: number | undefined; cursor?: string | undefined },
 ): Promise<Result<Page<PastMemory>>> {
   const before = cursor === undefined ? undefined : decodeCursor(cursor, ["number"]);
-  if (before === null) return fail("invalid_cursor");
+  if (before === null) return invalidCursor;
   const page = await paged({
     limit,
     after: before,

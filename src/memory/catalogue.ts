@@ -1,8 +1,8 @@
-import { decodeCursor, encodeCursor } from "../cursor.ts";
+import { decodeCursor, encodeCursor, invalidCursor } from "../cursor.ts";
 import { answered } from "../d1/answered.ts";
 import type { ThreadRow } from "../d1/tables.ts";
 import type { ThreadCatalogue } from "../d1/thread-catalogue.ts";
-import { fail, ok, type Result } from "../errors.ts";
+import { ok, type Result } from "../errors.ts";
 import type { UserHash } from "../ids.ts";
 import type { CataloguedThread } from "../schema/thread.ts";
 
@@ -16,7 +16,7 @@ export async function listCatalogue(
   { agent, limit = 50, cursor }: CatalogueQuery,
 ): Promise<Result<CatalogueList>> {
   const after = cursor === undefined ? undefined : decodeCursor(cursor, ["number", "string"]);
-  if (after === null) return fail("invalid_cursor");
+  if (after === null) return invalidCursor;
   // One more than asked for tells whether there is a next page.
   const filter = { ...(owner && { owner }), ...(agent && { agent }), ...(after && { after }) };
   const rows = await answered(() => catalogue.list({ ...filter, limit: limit + 1 }));

@@ -25,8 +25,13 @@ export const textOf = ({
 }: Omit<Named, "text"> & { text?: string | undefined }): string =>
   text ?? tripleText({ subject, predicate, object });
 
+/** The words of a triple as a text; spaces that do not tell facts apart are not in it. */
 export const tripleText = (triple: Pick<Named, "subject" | "predicate" | "object">): string =>
-  [triple.subject, triple.predicate, triple.object].filter((part) => part !== undefined).join(" ");
+  [triple.subject, triple.predicate, triple.object]
+    .filter((part) => part !== undefined)
+    .join(" ")
+    .replace(/\s+/gu, " ")
+    .trim();
 
 /** A memory of another scope is another memory, by whatever it is known. */
 export async function identityOf(owner: UserHash, named: Named, quarantined: boolean): Promise<Identity> {

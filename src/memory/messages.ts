@@ -5,7 +5,7 @@ import type {
 } from "../../durable-objects/user-memory/thread-reader.ts";
 import { messagesJson, type PageJson } from "../../durable-objects/user-memory/page-json.ts";
 import { sanitizeConversation } from "../conversation/sanitize.ts";
-import { decodeCursor, encodeCursor } from "../cursor.ts";
+import { decodeCursor, encodeCursor, invalidCursor } from "../cursor.ts";
 import { type Detail, fail, ok, type Result } from "../errors.ts";
 import { inUtf8, type JsonPieces } from "../json-pieces.ts";
 import { limits } from "../limits.ts";
@@ -153,7 +153,7 @@ const encoder = new TextEncoder();
 /** The seq in a cursor, which goes on in the order that it was begun with. */
 function seqOf(cursor: string, order: "newest" | "oldest"): Result<number> {
   const [begun, seq] = decodeCursor(cursor, ["string", "number"]) ?? [];
-  if (seq === undefined) return fail("invalid_cursor");
+  if (seq === undefined) return invalidCursor;
   return begun === order
     ? ok(seq)
     : wrong("query.cursor", `was begun in another order than ${order}`, "invalid_cursor");

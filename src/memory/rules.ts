@@ -1,7 +1,7 @@
 import type { MemoryRow } from "../d1/tables.ts";
 import { type ErrorCode, fail, type Failure, ok, type Result } from "../errors.ts";
 import { byteLength, limits } from "../limits.ts";
-import { type PatchMemoryBody, refuseForeignFields } from "../schema/memory.ts";
+import { type PatchMemoryBody, refuseForeignFields, type RememberBody } from "../schema/memory.ts";
 import type { Draft } from "./draft.ts";
 import { textOf, tripleText } from "./identity.ts";
 import { normalise } from "./normalise.ts";
@@ -21,6 +21,8 @@ export type Ruled = { row: MemoryRow; created: boolean };
 /** Remembers one memory: as a new one, or as what it makes of one that is there. */
 export function rememberIn(draft: Draft, owner: Owner, candidate: Candidate): Result<Ruled> {
   const { body, identity } = candidate;
+  if (isOver(body, draft.time))
+    return fail("invalid_request", { details: [{ path: "expiresAt", message: NOT_AHEAD }] });
   const named = candidate.status === "active" ? body.externalId : undefined;
   const taken = named === undefined ? null : draft.withExternalId(named);
   if (taken !== null && taken.id !== identity.id)
@@ -34,6 +36,12 @@ export function rememberIn(draft: Draft, owner: Owner, candidate: Candidate): Re
     details: [{ path: "validTo", message: "is not after validFrom, which is now unless set" }],
   });
 }
+
+const NOT_AHEAD = "is not in the future";
+
+/** Seconds for milliseconds, most often. Taken as said, the memory would be gone at once, and the fact's history too. */
+const isOver = ({ expiresAt }: RememberBody | PatchMemoryBody, time: number): boolean =>
+  typeof expiresAt === "number" && expiresAt <= time;
 
 function addOrReplace(draft: Draft, owner: Owner, candidate: Candidate): Result<Ruled> {
   const { body, identity, status } = candidate;
@@ -97,10 +105,13 @@ function states(row: MemoryRow, candidate: Candidate): boolean {
 export function patchedText(current: MemoryRow, body: PatchMemoryBody): string {
   if (body.text !== undefined) return body.text;
   // A text that was the triple goes on being the triple.
-  const isTriple =
-    current.subject !== null && current.predicate !== null && current.text === wordsOf(current);
-  return isTriple && body.object !== undefined ? wordsOf({ ...current, object: body.object }) : current.text;
+  return saysItsTriple(current) && body.object !== undefined
+    ? wordsOf({ ...current, object: body.object })
+    : current.text;
 }
+
+const saysItsTriple = (row: MemoryRow): boolean =>
+  row.subject !== null && row.predicate !== null && row.text === wordsOf(row);
 
 /**
  * Changes what a memory says. The version that was wrong or incomplete stays in the history. `dedupeKey` is that of the
@@ -115,15 +126,18 @@ export function patchIn(
   refuseForeignFields(current.kind, body, (path, message) => void refusals.push([path, message]));
   const changes: Partial<MemoryRow> = {
     ...changesOf(body),
-    ...(body.tags && { tags: [...new Set(body.tags)] }),
+    ...(body.tags !== undefined && { tags: [...new Set(body.tags)] }),
     ...(body.metadata !== undefined && { metadata: body.metadata }),
     text: patchedText(current, body),
     dedupeKey,
   };
   if (body.object !== undefined && (current.subject === null || current.predicate === null))
     refusals.push(["object", "goes with a subject and a predicate"]);
+  if (body.object === null && body.text === undefined && current.object !== null && saysItsTriple(current))
+    refusals.push(["object", "is what the memory says: say it in a text, or forget the memory"]);
   if (changes.validTo !== undefined && changes.validTo !== null && changes.validTo <= current.validFrom)
     refusals.push(["validTo", "is not after validFrom"]);
+  if (isOver(body, draft.time)) refusals.push(["expiresAt", NOT_AHEAD]);
   if (refusals.length > 0)
     return fail("invalid_request", {
       details: refusals.map(([path, message]) => ({ path: `body.${path}`, message })),

@@ -1,7 +1,7 @@
 import type { Once } from "../../durable-objects/user-memory/answers.ts";
 import type { UsageKey } from "../../durable-objects/prompt-cache/usage-store.ts";
-import { decodeCursor, encodeCursor } from "../cursor.ts";
-import { fail, ok, type Result } from "../errors.ts";
+import { decodeCursor, encodeCursor, invalidCursor } from "../cursor.ts";
+import { ok, type Result } from "../errors.ts";
 import type { ReportBody, Stats, StatsQuery } from "../schema/prompt-cache.ts";
 import type { Services } from "../services.ts";
 import { hitRate, hourOf, reportedHour } from "./usage.ts";
@@ -27,7 +27,7 @@ export async function stats(
 ): Promise<Result<Stats>> {
   const after: UsageKey | null | undefined =
     cursor === undefined ? undefined : decodeCursor(cursor, ["number", "string", "string"]);
-  if (after === null) return fail("invalid_cursor");
+  if (after === null) return invalidCursor;
   const object = await promptCacheUsage(namespace);
   const page = await object.stats({
     from: hourOf(from),

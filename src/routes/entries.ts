@@ -2,7 +2,7 @@ import { createRoute, type z } from "@hono/zod-openapi";
 import type { EntryOperation, EntryResult, ListedEntries } from "../../durable-objects/user-memory.ts";
 import { joined, withValue } from "../../durable-objects/user-memory/page-json.ts";
 import { type Condition, holds } from "../conditions.ts";
-import { decodeCursor, encodeCursor } from "../cursor.ts";
+import { decodeCursor, encodeCursor, invalidCursor } from "../cursor.ts";
 import { fail } from "../errors.ts";
 import { demandScope } from "../http/authenticate.ts";
 import { conditionOf } from "../http/conditions.ts";
@@ -111,7 +111,7 @@ export const entries = newRouter()
     const { user } = c.req.valid("param");
     const { prefix = "", values, count, limit = 100, cursor } = c.req.valid("query");
     const after = cursor === undefined ? undefined : decodeCursor(cursor, ["string"]);
-    if (after === null || after?.[0].startsWith(prefix) === false) throw new Refusal(fail("invalid_cursor"));
+    if (after === null || after?.[0].startsWith(prefix) === false) throw new Refusal(invalidCursor);
     const object = c.get("services").userMemory(await userHash(user));
     const page = { prefix, limit, values: values === "true", ...(after && { after: after[0] }) };
     const listed = await wrapTime(c, "object", object.listEntries(page, count === "true"));

@@ -1,8 +1,7 @@
 import { createRoute, type z } from "@hono/zod-openapi";
 import type { Compaction as StoredCompaction } from "../../durable-objects/user-memory/compaction-store.ts";
 import { joined } from "../../durable-objects/user-memory/page-json.ts";
-import { decodeCursor, encodeCursor } from "../cursor.ts";
-import { fail } from "../errors.ts";
+import { decodeCursor, encodeCursor, invalidCursor } from "../cursor.ts";
 import { body, failures, idempotencyHeader, json, nothing, scoped } from "../http/describe.ts";
 import { Refusal, unwrap } from "../http/failure.ts";
 import { onceOf } from "../http/idempotency.ts";
@@ -173,7 +172,7 @@ export const messages = newRouter()
     const { id } = c.req.valid("param");
     const { limit = 50, cursor } = c.req.valid("query");
     const after = cursor === undefined ? undefined : decodeCursor(cursor, ["number", "string"]);
-    if (after === null) throw new Refusal(fail("invalid_cursor"));
+    if (after === null) throw new Refusal(invalidCursor);
     const page = threadObject(c, id).listCompactions(id, { limit, ...(after && { after }) });
     const { items, more } = unwrap(await wrapTime(c, "object", page));
     const last = items.at(-1);

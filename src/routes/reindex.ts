@@ -1,6 +1,9 @@
 import { createRoute } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import { fail } from "../errors.ts";
+import type { AppEnv } from "../http/context.ts";
 import { failures, json, noBody, scoped } from "../http/describe.ts";
-import { unwrap } from "../http/failure.ts";
+import { Refusal, unwrap } from "../http/failure.ts";
 import { newRouter } from "../http/router.ts";
 import { userHash } from "../ids.ts";
 import { startTenantReindex, tenantReindexState, upkeep } from "../memory/upkeep.ts";
@@ -59,9 +62,20 @@ export const reindex = newRouter()
     return c.json(await c.get("services").userMemory(owner).reindexState(), 200);
   })
   .openapi(startTenant, async (c) => {
+    demandWholeTenant(c);
     const services = c.get("services");
     const started = unwrap(await startTenantReindex(services));
     c.executionCtx.waitUntil(upkeep(services));
     return c.json(started, 202);
   })
-  .openapi(getTenant, async (c) => c.json(unwrap(await tenantReindexState(c.get("services"))), 200));
+  .openapi(getTenant, async (c) => {
+    demandWholeTenant(c);
+    return c.json(unwrap(await tenantReindexState(c.get("services"))), 200);
+  });
+
+function demandWholeTenant(c: Context<AppEnv>): void {
+  if (c.get("caller").user !== "*")
+    throw new Refusal(
+      fail("forbidden", { message: "Only a token of all users (`*`) reindexes the tenant." }),
+    );
+}

@@ -1,7 +1,7 @@
 import { createRoute } from "@hono/zod-openapi";
-import { decodeCursor, encodeCursor } from "../cursor.ts";
+import { decodeCursor, encodeCursor, invalidCursor } from "../cursor.ts";
 import { fail } from "../errors.ts";
-import { body, failures, idempotencyHeader, json, nothing, scoped } from "../http/describe.ts";
+import { body, failures, idempotencyHeader, json, nothing, optionalBody, scoped } from "../http/describe.ts";
 import { Refusal, unwrap } from "../http/failure.ts";
 import { onceOf } from "../http/idempotency.ts";
 import { demandExactMetadata } from "../http/raw-body.ts";
@@ -31,7 +31,12 @@ const create = createRoute({
   summary: "Begin a thread",
   tags,
   ...scoped("write"),
-  request: { params: userPath, query: noQuery, headers: idempotencyHeader, body: body(CreateThreadBody) },
+  request: {
+    params: userPath,
+    query: noQuery,
+    headers: idempotencyHeader,
+    body: optionalBody(CreateThreadBody),
+  },
   responses: { 201: json(Thread, "The new thread."), ...failures },
 });
 
@@ -42,7 +47,7 @@ const createForNobody = createRoute({
   description: "For a token of all users (`*`), which alone can reach the thread.",
   tags,
   ...scoped("write"),
-  request: { query: noQuery, headers: idempotencyHeader, body: body(CreateThreadBody) },
+  request: { query: noQuery, headers: idempotencyHeader, body: optionalBody(CreateThreadBody) },
   responses: { 201: json(Thread, "The new thread."), ...failures },
 });
 
@@ -53,7 +58,7 @@ const resume = createRoute({
   description: "Without an `agent`, among the threads without one. The other fields are for a new thread.",
   tags,
   ...scoped("write"),
-  request: { params: userPath, query: noQuery, body: body(CreateThreadBody) },
+  request: { params: userPath, query: noQuery, body: optionalBody(CreateThreadBody) },
   responses: { 200: json(Thread, "The latest thread."), 201: json(Thread, "A new thread."), ...failures },
 });
 
@@ -116,7 +121,7 @@ const fork = createRoute({
   description: "The fork shares the messages up to that one; none is copied, and seqs go on from there.",
   tags,
   ...scoped("write"),
-  request: { params: threadPath, query: noQuery, headers: idempotencyHeader, body: body(ForkBody) },
+  request: { params: threadPath, query: noQuery, headers: idempotencyHeader, body: optionalBody(ForkBody) },
   responses: { 201: json(Thread, "The fork."), ...failures },
 });
 
@@ -163,7 +168,7 @@ export const threads = newRouter()
     const { user } = c.req.valid("param");
     const { agent, order = "updated", limit = 50, cursor } = c.req.valid("query");
     const key = cursor === undefined ? undefined : decodeCursor(cursor, ["string", "number", "number"]);
-    if (key === null || (key !== undefined && key[0] !== order)) throw new Refusal(fail("invalid_cursor"));
+    if (key === null || (key !== undefined && key[0] !== order)) throw new Refusal(invalidCursor);
     const after = key && ([key[1], key[2]] as const);
     const object = c.get("services").userMemory(await userHash(user));
     const page = object.listThreads({ order, limit, ...(agent && { agent }), ...(after && { after }) });

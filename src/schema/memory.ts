@@ -145,6 +145,8 @@ export function refuseForeignFields(
 
 const optionalContent = z.object(content).partial().shape;
 
+const UNLESS_TRIPLE = ", unless there are a subject, a predicate and an object";
+
 export const RememberBody = z
   .strictObject({
     kind: memoryKind.optional().openapi({ description: "`fact` unless set." }),
@@ -175,8 +177,10 @@ export const RememberBody = z
     if (body.object !== undefined && !triple)
       refuse(context, "object", "goes with a subject and a predicate");
     if (body.key !== undefined && triple) refuse(context, "key", "goes with a fact that has no triple");
-    if (body.text === undefined && (!triple || body.object === undefined))
-      refuse(context, "text", "is required");
+    if (body.text === undefined && triple && body.object === undefined)
+      refuse(context, "object", "is required of a subject and a predicate, unless there is a text");
+    if (body.text === undefined && !triple)
+      refuse(context, "text", `is required${kind === "fact" ? UNLESS_TRIPLE : ""}`);
     if (body.validTo !== undefined && body.validFrom !== undefined && body.validTo <= body.validFrom)
       refuse(context, "validTo", "is not after validFrom");
     if (body.createdAt !== undefined && body.updatedAt !== undefined && body.updatedAt < body.createdAt)
@@ -197,11 +201,15 @@ export const RememberManyBody = z
   })
   .openapi("RememberMany");
 
+/** A field of a memory that stays as it was remembered. */
+const fixed = (type: "string" | "integer" = "string") =>
+  z.never("cannot be changed").optional().openapi({ type, readOnly: true });
+
 /** A change of what a memory says; null takes a field away. What names it, and `validFrom`, stay as they are. */
 export const PatchMemoryBody = z
   .strictObject({
     text: memoryText.optional(),
-    tags: tags.optional(),
+    tags: tags.nullable().optional(),
     metadata: metadata.nullable().optional(),
     object: content.object.nullable().optional(),
     score: content.score.nullable().optional(),
@@ -216,8 +224,21 @@ export const PatchMemoryBody = z
     trigger: content.trigger.nullable().optional(),
     validTo: content.validTo.nullable().optional(),
     expiresAt: content.expiresAt.nullable().optional(),
+    kind: fixed(),
+    title: fixed(),
+    subject: fixed(),
+    predicate: fixed(),
+    key: fixed(),
+    scope: fixed(),
+    externalId: fixed(),
+    validFrom: fixed("integer"),
+    createdAt: fixed("integer"),
   })
-  .refine((body) => Object.keys(body).length > 0, "changes nothing")
+  .refine((body) => Object.keys(body).length > 0, {
+    error: "changes nothing",
+    // What holds only what is refused has been told so.
+    when: ({ issues }) => issues.length === 0,
+  })
   .openapi("PatchMemory", { example: { text: "Project Foo is deployed on Cloudflare" } });
 export type PatchMemoryBody = z.infer<typeof PatchMemoryBody>;
 

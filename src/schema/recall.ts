@@ -9,6 +9,13 @@ export type RecallKind = z.infer<typeof recallKind>;
 
 const factor = z.number().min(0).max(10).optional();
 
+/** A field of other filters that a recall's has not, and says why. */
+const misplaced = (why: string) =>
+  z
+    .never(why)
+    .optional()
+    .openapi({ type: "array", items: {}, readOnly: true, description: `Here it ${why}.` });
+
 export const RecallBody = z
   .strictObject({
     query: text(limits.query, "query_too_long"),
@@ -26,7 +33,10 @@ export const RecallBody = z
       .openapi({ description: "Only memories that carry every one of these; messages carry none." }),
     scope: name.optional().openapi({ description: "Only memories of this scope." }),
     filter: memoryFilter
-      .omit({ kinds: true, status: true })
+      .extend({
+        kinds: misplaced("goes beside the filter, as the recall's own `kinds`"),
+        status: misplaced("is not for recall: quarantined memories are never recalled"),
+      })
       .optional()
       .openapi({ description: "Only memories that it means. Quarantined ones are never recalled." }),
     threadId: z.string().optional().openapi({ description: "Only messages of this thread." }),

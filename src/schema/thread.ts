@@ -35,6 +35,7 @@ export const PatchThreadBody = z
     recordId: name.nullable().optional(),
     metadata: metadata.nullable().optional(),
   })
+  .refine((body) => Object.keys(body).length > 0, "changes nothing")
   .openapi("PatchThread", {
     description: "What is given is changed; null clears (a title: back to `New conversation`).",
     example: { title: "Moved", metadata: null },

@@ -4,8 +4,15 @@ import { byteLength } from "../limits.ts";
 import type { VectorHit, VectorIndex, VectorQuery, VectorRecord } from "./vector-index.ts";
 import { refusal, vectorizeLimits as limits } from "./vectorize-limits.ts";
 
-/** What Cairn needs of the `VECTORIZE` binding; a double in the tests lags, caps and fails as the real one does. */
-export type VectorizeBinding = Pick<Vectorize, "describe" | "query" | "upsert" | "deleteByIds" | "getByIds">;
+/**
+ * What Cairn needs of the `VECTORIZE` binding; a double in the tests lags, caps and fails as the real one does. What
+ * `wrangler types` takes the binding for, the class of Vectorize's first version, fits too.
+ */
+export type VectorizeBinding = Pick<Vectorize, "query" | "getByIds"> & {
+  describe: () => Promise<VectorizeIndexInfo | VectorizeIndexDetails>;
+  upsert: (vectors: VectorizeVector[]) => Promise<unknown>;
+  deleteByIds: (ids: string[]) => Promise<unknown>;
+};
 
 /** How long one call may take, in milliseconds. A query has the deadline of the recall that asks. */
 const WITHIN = { write: 10_000, read: 5_000 };
@@ -56,7 +63,9 @@ export class VectorizeIndex implements VectorIndex {
   async check(dimensions: number): Promise<string | null> {
     let index: { dimensions: number };
     try {
-      index = await withDeadline(this.#binding.describe(), this.#within.read);
+      const described = await withDeadline(this.#binding.describe(), this.#within.read);
+      // The index is of the second version, whatever the types take it for.
+      index = described as VectorizeIndexInfo;
     } catch (error) {
       console.error({ message: "Vectorize does not answer", error: String(error) });
       return "Vectorize does not answer: see that the index that VECTORIZE names exists (`npx wrangler vectorize list`)";

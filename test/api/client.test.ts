@@ -177,3 +177,28 @@ it("keeps memories: many at once, corrected, superseded, restored, asked of any 
   await memories.forgetAll(user);
   expect((await memories.list(user)).items).toEqual([]);
 });
+
+it("rejects with its own error, and the cause, when there is no answer", async () => {
+  const cause = new TypeError("fetch failed");
+  const { kv } = cairn({ url: "https://cairn.test", token: "t", fetch: () => Promise.reject(cause) });
+  await expect(kv.get("u", "k")).rejects.toMatchObject({
+    name: "CairnError",
+    code: "network",
+    status: 0,
+    cause,
+    message: "no answer: fetch failed",
+  });
+});
+
+it.each(["https://cairn.test/memory", "https://cairn.test/memory/", "https://cairn.test/memory?x=1"])(
+  "calls under the path of %s",
+  async (url) => {
+    const asked: string[] = [];
+    const fetch = (request: Request) => {
+      asked.push(request.url);
+      return Promise.resolve(Response.json({ items: [] }));
+    };
+    await cairn({ url, token: "t", fetch }).kv.list("a/b", { prefix: "p" });
+    expect(asked).toEqual(["https://cairn.test/memory/v1/users/a%2Fb/kv?prefix=p"]);
+  },
+);

@@ -3,7 +3,7 @@ import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { userHash } from "../../src/ids.ts";
-import { newUser } from "../call.ts";
+import { call, newUser } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
 import {
   get,
@@ -109,13 +109,32 @@ it("is put off, taken back and set by PATCH", async () => {
   expect((await get(user, id)).body).not.toHaveProperty("expiresAt");
 });
 
-it("in the past is gone at once", async () => {
+it("is refused unless it is in the future, and nothing is lost to it", async () => {
   const user = newUser();
-  const { id } = await remembered(user, { text: "boat", expiresAt: T - 1 });
-  expect((await get(user, id)).status).toBe(404);
-  const other = await remembered(user, { text: "stays for now" });
-  await patch(user, other.id, { expiresAt: T - 1 });
-  expect(await list(user)).toEqual([]);
+  const lives = { subject: "Alice", predicate: "has a boat in" };
+  const { id } = await remembered(user, { ...lives, object: "Lisbon" });
+  const seconds = Math.floor(END / 1000);
+  for (const expiresAt of [seconds, 0, T - 1, T]) {
+    const refusals = [
+      [await remember(user, { ...lives, object: "Porto", expiresAt }), "body.expiresAt"],
+      [await patch(user, id, { expiresAt }), "body.expiresAt"],
+      [
+        await call(`/v1/users/${user}/memories/batch`, {
+          json: { memories: [{ text: "boat" }, { text: "ship", expiresAt }] },
+        }),
+        "body.memories[1].expiresAt",
+      ],
+    ] as const;
+    for (const [{ status, body }, path] of refusals) {
+      expect(status).toBe(400);
+      expect(body.error).toMatchObject({
+        code: "invalid_request",
+        details: [{ path, message: "is not in the future" }],
+      });
+    }
+  }
+  expect(await listTexts(user)).toEqual(["Alice has a boat in Lisbon"]);
+  expect(await history(user, id)).toHaveLength(1);
 });
 
 it("that a version of the history had does not end the memory that it is restored to", async () => {

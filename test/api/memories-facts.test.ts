@@ -251,3 +251,8 @@ describe("as of a time, and at a time", () => {
     expect((await list(user, `asOf=${before}`))[0]).not.toHaveProperty("validTo");
   });
 });
+
+it("is said without the spaces that do not tell facts apart", async () => {
+  const odd = { subject: " BOB ", predicate: "works\t at", object: "  Acme " };
+  expect(await remembered(newUser(), odd)).toMatchObject({ ...odd, text: "BOB works at Acme" });
+});

@@ -156,7 +156,7 @@ describe("refuses, and names the field:", () => {
     [{ text: "x", emotion }, "body.emotion"],
     [{ ...procedure, intensity: 1 }, "body.intensity"],
     [{ ...reflection, type: "t" }, "body.type"],
-    [{ subject: "s", predicate: "p" }, "body.text"],
+    [{ subject: "s", predicate: "p" }, "body.object"],
     [{ text: "x", object: "o" }, "body.object"],
     [{ text: "x", subject: "s", object: "o" }, "body.object"],
     [{}, "body.text"],

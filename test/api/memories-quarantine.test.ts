@@ -68,7 +68,7 @@ it("is recalled once it is released", async () => {
   const { id } = await remembered(user, extracted("Alice likes tea"));
   const released = await release(user, id);
   expect(released.status).toBe(200);
-  expect(released.body).toMatchObject({ id, status: "active" });
+  expect(released.body).toMatchObject({ id, status: "active", indexing: "full" });
   expect(await recallTexts(user, { query: "tea" })).toEqual(["Alice likes tea"]);
   expect(await list(user, "status=quarantined")).toEqual([]);
   expect((await release(user, id)).body.version).toBe(released.body.version);

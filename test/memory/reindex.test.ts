@@ -200,4 +200,7 @@ it("is told to every user of the tenant, by the cron when the index is another t
     expect(await texts(user, "herons")).toEqual(["about herons"]);
   }
   expect((await call("/v1/reindex", { token: await token("alice", ["read", "write"]) })).status).toBe(403);
+  const admin = await token("alice", ["read", "write", "admin"]);
+  for (const method of ["GET", "POST"])
+    expect((await call("/v1/reindex", { method, token: admin })).status).toBe(403);
 });

@@ -1,0 +1,131 @@
+// What an error says of the field that it names, so that its caller knows what to change.
+import { expect, it } from "vitest";
+import { type Answer, call, newUser } from "../call.ts";
+import { get, patch, remember, remembered } from "../memory-calls.ts";
+
+const detailsOf = ({ status, body }: Answer) => {
+  expect(status).toBe(400);
+  return body.error.details;
+};
+
+it.each([
+  [{}, "text", "is required, unless there are a subject, a predicate and an object"],
+  [{ subject: "a" }, "text", "is required, unless there are a subject, a predicate and an object"],
+  [{ kind: "episode" }, "text", "is required"],
+  [
+    { subject: "a", predicate: "b" },
+    "object",
+    "is required of a subject and a predicate, unless there is a text",
+  ],
+])("of the memory %j says what is missing", async (memory, field, message) => {
+  expect(detailsOf(await remember(newUser(), memory))).toEqual([{ path: `body.${field}`, message }]);
+});
+
+it.each([
+  ["recall", {}, "body.query"],
+  ["memories/batch", {}, "body.memories"],
+  ["memories/forget", {}, "body.filter"],
+  ["kv/batch", { operations: [{ key: "a" }] }, "body.operations[0].op"],
+  ["kv/batch", { operations: [{ op: "get" }] }, "body.operations[0].key"],
+])("of %s with %j says that what is missing is required", async (path, json, field) => {
+  const details = detailsOf(await call(`/v1/users/${newUser()}/${path}`, { json }));
+  expect(details).toContainEqual({ path: field, message: "is required" });
+});
+
+it("says the same of a registry's resolve, and of a compaction", async () => {
+  const resolve = detailsOf(await call("/v1/prompt-cache/resolve", { json: { provider: "google" } }));
+  expect(resolve).toContainEqual({ path: "body.model", message: "is required" });
+  const { id } = (await call(`/v1/users/${newUser()}/threads`, { json: {} })).body;
+  const compaction = detailsOf(await call(`/v1/threads/${id}/compactions`, { json: {} }));
+  for (const path of ["body.summary", "body.to"])
+    expect(compaction).toContainEqual({ path, message: "is required" });
+});
+
+it.each(["kind", "title", "subject", "predicate", "key", "scope", "externalId", "validFrom", "createdAt"])(
+  "says that a memory's %s cannot be changed",
+  async (field) => {
+    const user = newUser();
+    const { id } = await remembered(user, { text: "tea" });
+    expect(detailsOf(await patch(user, id, { [field]: "x" }))).toEqual([
+      { path: `body.${field}`, message: "cannot be changed" },
+    ]);
+  },
+);
+
+it("says of an unknown field that it is, and of nothing that it changes nothing", async () => {
+  const user = newUser();
+  const { id } = await remembered(user, { text: "tea" });
+  expect(detailsOf(await patch(user, id, { colour: "x" }))).toEqual([
+    { path: "body.colour", message: "is unknown" },
+  ]);
+  expect(detailsOf(await patch(user, id, {}))).toEqual([{ path: "body", message: "changes nothing" }]);
+  const thread = (await call(`/v1/users/${user}/threads`, { json: {} })).body;
+  const patched = await call(`/v1/threads/${thread.id}`, { method: "PATCH", json: {} });
+  expect(detailsOf(patched)).toEqual([{ path: "body", message: "changes nothing" }]);
+});
+
+it("takes tags and metadata away by null", async () => {
+  const user = newUser();
+  const { id } = await remembered(user, { text: "tea", tags: ["a"], metadata: { b: 1 } });
+  await patch(user, id, { tags: null, metadata: null });
+  const { body } = await get(user, id);
+  expect(body).not.toHaveProperty("tags");
+  expect(body).not.toHaveProperty("metadata");
+});
+
+it("says where a recall's kinds belong", async () => {
+  const json = { query: "tea", filter: { kinds: ["fact"], status: ["active"] } };
+  const details = detailsOf(await call(`/v1/users/${newUser()}/recall`, { json }));
+  expect(details).toEqual([
+    { path: "body.filter.kinds", message: "goes beside the filter, as the recall's own `kinds`" },
+    { path: "body.filter.status", message: "is not for recall: quarantined memories are never recalled" },
+  ]);
+});
+
+it("tells the version of a memory that is not the one demanded", async () => {
+  const user = newUser();
+  const { id, version } = await remembered(user, { text: "tea" });
+  const headers = { "If-Match": '"999"' };
+  const path = `/v1/users/${user}/memories/${id}`;
+  for (const answer of [
+    await patch(user, id, { score: 1 }, headers),
+    await call(path, { method: "DELETE", headers }),
+  ]) {
+    expect(answer.status).toBe(412);
+    expect(answer.body.error.message).toContain(`its version is "${version}"`);
+  }
+});
+
+it.each(["users/u/memories", "users/u/kv", "users/u/threads", "threads", "prompt-cache/stats"])(
+  "names the cursor of %s that is none",
+  async (path) => {
+    const { body } = await call(`/v1/${path}?cursor=nonsense`);
+    expect(body.error).toMatchObject({ code: "invalid_cursor", details: [{ path: "query.cursor" }] });
+  },
+);
+
+it("names the length that another writer was first to change, and the lease that is lost", async () => {
+  const { id } = (await call(`/v1/users/${newUser()}/threads`, { json: {} })).body;
+  const json = { messages: [{ role: "user", content: "hi" }], expectedLength: 5 };
+  expect((await call(`/v1/threads/${id}/messages`, { json })).body.error).toMatchObject({
+    code: "length_mismatch",
+    details: [{ path: "body.expectedLength", message: "is not the thread's length, 0" }],
+  });
+  const put = await call("/v1/cache/named?lease=gone", { method: "PUT", json: 1 });
+  expect(put.body.error).toMatchObject({ code: "lease_lost", details: [{ path: "query.lease" }] });
+});
+
+it("refuses to take the object away from a triple that is all that the memory says", async () => {
+  const user = newUser();
+  const triple = { subject: "Alice", predicate: "lives in", object: "Porto" };
+  const { id } = await remembered(user, triple);
+  expect(detailsOf(await patch(user, id, { object: null }))).toEqual([
+    {
+      path: "body.object",
+      message: "is what the memory says: say it in a text, or forget the memory",
+    },
+  ]);
+  const { body } = await patch(user, id, { object: null, text: "Alice lives somewhere" });
+  expect(body.text).toBe("Alice lives somewhere");
+  expect(body).not.toHaveProperty("object");
+});
