@@ -11,6 +11,9 @@ const root = join(import.meta.dirname, "..");
 const wrangler = join(root, "node_modules/wrangler/bin/wrangler.js");
 const START_WITHIN_MS = 60_000;
 const STOP_WITHIN_MS = 5_000;
+/** How often a server that runs is asked whether it does, and how long it may be silent. */
+const WATCH_EVERY_MS = 3_000;
+const SILENT_MS = 15_000;
 
 /** No look-up of the outside world: not of `Request.cf`, not for updates, not for telemetry. */
 const quiet = {
@@ -165,6 +168,18 @@ async function healthy(url: string): Promise<void> {
     throw new CannotStart(`The Worker started, but is not healthy: ${body}`);
   }
   throw new CannotStart(`The Worker did not answer within ${START_WITHIN_MS / 1000} s`);
+}
+
+/** Resolves when the server has been silent for too long: wrangler goes on when its workerd has died. */
+export async function silent(url: string): Promise<void> {
+  for (let answered = performance.now(); performance.now() - answered < SILENT_MS;) {
+    await sleep(WATCH_EVERY_MS, undefined, { ref: false });
+    const signal = AbortSignal.timeout(WATCH_EVERY_MS);
+    // An answer of any status is one.
+    const health = await fetch(`${url}/health`, { signal }).catch(() => null);
+    await health?.body?.cancel();
+    if (health !== null) answered = performance.now();
+  }
 }
 
 /** Ends the whole group, and returns when nothing of it is left. */

@@ -1,6 +1,6 @@
 // `npm start`: sets everything up, serves until Ctrl-C, and says how to try it.
 import { join } from "node:path";
-import { CannotStart, developmentToken, type LocalServer, startLocalServer } from "./local-server.ts";
+import { CannotStart, developmentToken, type LocalServer, silent, startLocalServer } from "./local-server.ts";
 
 const port = Number(process.env.PORT ?? 8787);
 const state = process.env.CAIRN_STATE ?? join(import.meta.dirname, "..", ".wrangler", "state");
@@ -49,9 +49,15 @@ async function main(): Promise<number> {
   // What has been started by then ends with this process.
   if (server === "asked") process.exit(130);
   console.log(welcome(server.url, await developmentToken("alice")));
-  const why = await Promise.race([asked, server.ended.then(() => "ended" as const)]);
+  const why = await Promise.race([
+    asked,
+    server.ended.then(() => "ended" as const),
+    silent(server.url).then(() => "silent" as const),
+  ]);
   await server.stop();
   if (why === "ended") console.error("The Worker ended by itself.");
+  if (why === "silent")
+    console.error("The Worker does not answer any more. What it remembers is kept: npm start again.");
   return why === "asked" ? 0 : 1;
 }
 

@@ -19,6 +19,7 @@ import type {
   RememberedMany,
 } from "../schema/memory.ts";
 import type { RecallAnswer, RecallBody } from "../schema/recall.ts";
+import type { Reindex } from "../schema/reindex.ts";
 import type {
   AppendAnswer,
   AppendBody,
@@ -285,6 +286,12 @@ export function cairn(options: CairnOptions) {
           path: ["users", user, "memories", "forget"],
           json: { filter, dryRun },
         }),
+      /** Rebuilds the user's index from the record, while recall goes on. */
+      reindex: (user: string): Promise<Reindex> =>
+        http.send({ method: "POST", path: ["users", user, "reindex"] }),
+      /** How far the last one is. */
+      reindexState: (user: string): Promise<Reindex> =>
+        http.send({ method: "GET", path: ["users", user, "reindex"] }),
       forgetAll: (user: string): Promise<void> =>
         http.send({ method: "DELETE", path: ["users", user, "memories"] }),
     },

@@ -202,3 +202,10 @@ it.each(["https://cairn.test/memory", "https://cairn.test/memory/", "https://cai
     expect(asked).toEqual(["https://cairn.test/memory/v1/users/a%2Fb/kv?prefix=p"]);
   },
 );
+
+it("rebuilds a user's index", async () => {
+  const user = newUser();
+  const { memories } = await client(undefined, await token(user));
+  expect((await memories.reindexState(user)).status).toBe("none");
+  expect((await memories.reindex(user)).startedAt).toBeTypeOf("number");
+});
