@@ -27,7 +27,7 @@ export default defineConfig({
                 EMBEDDINGS_DIMENSIONS: "",
                 MIGRATIONS: await readD1Migrations("migrations"),
                 // How many random histories, from which seed on; or one that failed (test/faults).
-                CAIRN_HISTORIES: process.env.CAIRN_HISTORIES ?? "25",
+                CAIRN_HISTORIES: process.env.CAIRN_HISTORIES ?? "10",
                 CAIRN_FIRST_SEED: process.env.CAIRN_FIRST_SEED ?? "1",
                 CAIRN_SEED: process.env.CAIRN_SEED ?? "",
               },

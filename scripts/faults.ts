@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 
 const { CAIRN_SEED, CAIRN_HISTORIES = "1000" } = process.env;
-// Other histories each time; `npm test` runs the same few.
+// Other histories each time.
 const { CAIRN_FIRST_SEED = String(Math.floor(Math.random() * 1_000_000_000)) } = process.env;
 
 console.log(
