@@ -298,9 +298,7 @@ export class UserMemory extends DurableObject<Bindings> {
     const model = this.#model();
     if (model !== null) this.#index.requeueOtherModels(model);
     this.#wakeUp.by(this.#ports.now());
-    return (
-      this.reindexState() ?? { status: "running", versions: 0, pending: 0, startedAt: this.#ports.now() }
-    );
+    return this.reindexState();
   }
 
   reindexState(): Reindex {
@@ -354,6 +352,13 @@ export class UserMemory extends DurableObject<Bindings> {
     }
   }
 
+  /** Cuts some of what waits into word pieces. Answers whether there is more. Without such work, no model is loaded. */
+  async #cut(): Promise<boolean> {
+    if (!this.#index.pieces.waiting) return false;
+    const lexicon = await this.#lexicon();
+    return lexicon !== null && this.#index.pieces.cut(lexicon);
+  }
+
   /** The query as the models before this one see it, while documents have vectors of theirs. */
   async #formerVectors(query: string, model: string): Promise<QueryVector[]> {
     const used = this.#index.vectors.models().filter((other) => other !== model);
@@ -374,8 +379,7 @@ export class UserMemory extends DurableObject<Bindings> {
   override async alarm(): Promise<void> {
     this.#wakeUp.rang();
     const embedAgain = await this.#embed();
-    const lexicon = await this.#lexicon();
-    const cutAgain = lexicon !== null && this.#index.pieces.cut(lexicon);
+    const cutAgain = await this.#cut();
     const now = this.#ports.now();
     this.#entries.sweep(now);
     this.#answers.sweep(now);

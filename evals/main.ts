@@ -6,26 +6,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { type Cairn, cairn, type RecallBody } from "../src/client/index.ts";
+import { type Cairn, cairn } from "../src/client/index.ts";
 import { progress } from "../scripts/demo/terminal.ts";
 import { developmentToken, freePort, startLocalServer } from "../scripts/local-server.ts";
 import { bySession, type Corpus, inOneStore, readCorpora } from "./dataset.ts";
 import { plainFts5 } from "./floor.ts";
 import { print, type Run } from "./table.ts";
+import { alone, heldOut, settings, type Way, without } from "./weights.ts";
 
 /** The most hits that one recall gives. */
 const K = 100;
 const USAGE =
-  "usage: npm run eval -- [--file PATH] [--granularity turn|session] [--one-store] [--url URL --token TOKEN] (the embedder is the server's)";
-
-/** Each part of a score alone, and all of them. */
-const off = { lexical: 0, soft: 0, vector: 0, speaker: 0, time: 0, key: 0, importance: 0, recency: 0 };
-const ways: { name: string; weights?: NonNullable<RecallBody["weights"]> }[] = [
-  { name: "words", weights: { ...off, lexical: 1 } },
-  { name: "words of similar meaning", weights: { ...off, soft: 1 } },
-  { name: "vectors", weights: { ...off, vector: 1 } },
-  { name: "Cairn" },
-];
+  "usage: npm run eval -- [--file PATH] [--granularity turn|session] [--one-store] [--without | --held-out] [--url URL --token TOKEN] (the embedder is the server's)";
 
 /** Tells a user's Cairn what was said and what is to be remembered. Answers the data's name of each hit. */
 async function ingest(client: Cairn, user: string, corpus: Corpus): Promise<Map<string, string>> {
@@ -58,7 +50,7 @@ async function ingest(client: Cairn, user: string, corpus: Corpus): Promise<Map<
 async function ask(
   client: Cairn,
   user: string,
-  { corpus, names }: { corpus: Corpus; names: Map<string, string> },
+  { corpus, names, ways }: { corpus: Corpus; names: Map<string, string>; ways: readonly Way[] },
 ): Promise<Run[]> {
   const floor = plainFts5(corpus);
   const runs: Run[] = [
@@ -87,6 +79,15 @@ function sessionsOf(corpus: Corpus, run: Run): Run {
   return { ...run, ranked: run.ranked.map((ids) => [...new Set(ids.map((id) => sessionOf.get(id) ?? id))]) };
 }
 
+const everyQuestion = (all: readonly { corpus: Corpus }[]) => all.flatMap(({ corpus }) => corpus.questions);
+
+/** One way's answers to the questions of several corpora, in their order. */
+const together = (name: string, runs: readonly Run[]): Run => ({
+  name,
+  ranked: runs.flatMap(({ ranked }) => ranked),
+  times: runs.flatMap(({ times }) => times),
+});
+
 async function server(url: string | undefined, token: string | undefined) {
   if (url !== undefined && token !== undefined)
     return { client: cairn({ url, token }), stop: async () => {} };
@@ -103,6 +104,8 @@ const { values: options } = parseArgs({
     url: { type: "string" },
     token: { type: "string" },
     "one-store": { type: "boolean", default: false },
+    without: { type: "boolean", default: false },
+    "held-out": { type: "boolean", default: false },
   },
 });
 if (options.granularity !== "turn" && options.granularity !== "session") {
@@ -112,31 +115,41 @@ if (options.granularity !== "turn" && options.granularity !== "session") {
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () => process.exit(130));
 const read = readCorpora(options.file);
 const corpora = options["one-store"] ? [inOneStore(read)] : read;
+// `--without` takes each part of a score out; `--held-out` shows what weights give that were chosen on the other conversations.
+const ways = options["held-out"] ? settings : options.without ? [...alone, ...without] : alone;
 const { client, stop } = await server(options.url, options.token);
 try {
   const all: { corpus: Corpus; runs: Run[] }[] = [];
   for (const corpus of corpora) {
     const owner = `eval-${randomUUID()}`;
     const names = await ingest(client, owner, corpus);
-    const runs = await ask(client, owner, { corpus, names });
+    const runs = await ask(client, owner, { corpus, names, ways });
     const shown = options.granularity === "turn" ? corpus : bySession(corpus);
     all.push({
       corpus: shown,
       runs: options.granularity === "turn" ? runs : runs.map((run) => sessionsOf(corpus, run)),
     });
   }
-  for (const { corpus, runs } of all)
-    print(`${corpus.name} by ${options.granularity}`, corpus.questions, runs);
-  if (all.length > 1)
-    print(
-      `all by ${options.granularity}`,
-      all.flatMap(({ corpus }) => corpus.questions),
-      ["plain FTS5", ...ways.map(({ name }) => name)].map((name) => ({
-        name,
-        ranked: all.flatMap(({ runs }) => runs.find((run) => run.name === name)?.ranked ?? []),
-        times: all.flatMap(({ runs }) => runs.find((run) => run.name === name)?.times ?? []),
-      })),
-    );
+  const title = (name: string) => `${name} by ${options.granularity}`;
+  if (options["held-out"]) {
+    const held = heldOut(all);
+    for (const { corpus, run } of held) print(title(corpus.name), corpus.questions, [run]);
+    print(title("all, held out"), everyQuestion(all), [
+      together(
+        "chosen on the others",
+        held.map(({ run }) => run),
+      ),
+    ]);
+  } else {
+    for (const { corpus, runs } of all) print(title(corpus.name), corpus.questions, runs);
+    const named = (name: string) => all.flatMap(({ runs }) => runs.filter((run) => run.name === name));
+    if (all.length > 1)
+      print(
+        title("all"),
+        everyQuestion(all),
+        ["plain FTS5", ...ways.map(({ name }) => name)].map((name) => together(name, named(name))),
+      );
+  }
 } finally {
   await stop();
 }

@@ -6,8 +6,8 @@ const CHARACTERS = 100_000;
 
 /**
  * The pieces of each document's text, for a comparison word by word, and how many documents hold each. Owns the SQL of
- * `pieces` and `unpieced`. What was put since the last recall or alarm waits in `unpieced` or, if it also waits for its
- * vector, in `unembedded`; it is cut when it is looked at.
+ * `pieces` and `unpieced`. What came with its vector waits in `unpieced` for the next recall or alarm; what waits for
+ * its vector is cut when it gets that.
  */
 export class PieceStore {
   readonly #sql: SqlStorage;
@@ -21,6 +21,11 @@ export class PieceStore {
   /** Notes that a document's pieces are to be cut. */
   wait(n: number): void {
     this.#sql.exec("INSERT OR IGNORE INTO unpieced (n) VALUES (?)", n);
+  }
+
+  /** Whether anything is to be cut. */
+  get waiting(): boolean {
+    return this.#sql.exec("SELECT 1 FROM unpieced LIMIT 1").toArray().length > 0;
   }
 
   /** Cuts some of what waits: a bounded number of documents, and of characters. Answers whether there is more. */

@@ -103,9 +103,10 @@ export class Search {
       asked.length === 0 ? null : this.#byWords(matchExpression(asked), { meant, chosen, limit });
     const byVector = spaces.length === 0 ? null : this.#byVectors(spaces, chosen.allows, limit);
     const keys = this.#byKey(query.query, meant);
-    const newest = asked.length === 0 && spaces.length === 0 && first?.vector === null;
+    // What asks for nothing in particular gets the newest.
+    const newest = asked.length === 0 && spaces.length === 0;
     const found = newest
-      ? this.#newest(query.k, meant)
+      ? this.#newest(query.k, meant, unshown)
       : this.#ranked(query, { lexical, byVector, keys, meant, words, unshown });
     return {
       found,
@@ -198,6 +199,8 @@ export class Search {
 
   /** The query's vector in each space; in the word model's own, its rare words weigh more. */
   #spaces({ query, queryVectors }: SearchQuery, words: Words | null): Space[] {
+    // A model may have a vector of `???`, which means nothing all the same.
+    if (/^[\p{P}\s]*$/u.test(query)) return [];
     return queryVectors.flatMap((one) => {
       if (one.vector === null || one.vector === "failed") return [];
       const pooledHere =
@@ -283,16 +286,18 @@ export class Search {
     return { allows: (n) => !hidden.has(n), hidden: hidden.size };
   }
 
-  #newest(k: number, meant: Condition): Found[] {
-    return this.#sql
-      .exec<DocumentRow>(
-        `SELECT n, kind, text, record, created_at FROM documents
-         WHERE ${meant.sql} ORDER BY created_at DESC, n DESC LIMIT ?`,
-        ...meant.bindings,
-        k,
-      )
-      .toArray()
-      .map((row) => ({ n: row.n, score: 0, document: documentOf(row) }));
+  #newest(k: number, meant: Condition, unshown: Around["unshown"]): Found[] {
+    const rows = this.#sql.exec<DocumentRow>(
+      `SELECT n, kind, text, record, created_at FROM documents WHERE ${meant.sql} ORDER BY created_at DESC, n DESC`,
+      ...meant.bindings,
+    );
+    const found: Found[] = [];
+    for (const row of rows) {
+      if (found.length === k) break;
+      if (row.n < FIRST_POSITION || unshown([row.n]).size === 0)
+        found.push({ n: row.n, score: 0, document: documentOf(row) });
+    }
+    return found;
   }
 
   /** All documents that are meant. */
@@ -304,7 +309,7 @@ export class Search {
     return new Set(Array.from(rows, ({ n }) => n));
   }
 
-  /** Versions that are not to be found now: a few of all, and the index `memories_guarded` has them. */
+  /** Versions that are not to be found now. They are among those in the index `memories_guarded`: all history, and what has an end. */
   #hidden(moment: Moment): Set<number> {
     const { sql, bindings } = compiled(visibleAt(moment));
     const rows = this.#sql.exec<{ n: number }>(

@@ -241,3 +241,14 @@ it("scores a word of a script that no model knows", async () => {
   const { hits } = await recall(user, { query: "ᠮᠣᠩᠭᠣᠯ", minScore: 0.5 });
   expect(hits).toHaveLength(1);
 });
+
+it("gives as many of the newest as were asked for, whatever was deleted among them", async () => {
+  const user = newUser();
+  const { id } = (await call(`/v1/users/${user}/threads`, { json: {} })).body;
+  const messages = ["one", "two", "three"].map((content) => ({ role: "user", content }));
+  await call(`/v1/threads/${id}/messages`, { json: { messages } });
+  await call(`/v1/threads/${id}/fork`, { json: {} });
+  await call(`/v1/threads/${id}/messages/3`, { method: "DELETE" });
+  const answer = await recall(user, { query: "???", k: 2, threadId: id });
+  expect(texts(answer)).toEqual(["two", "one"]);
+});
