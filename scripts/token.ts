@@ -1,14 +1,16 @@
 // `npm run token -- --user alice --scope read,write --ttl 1h`: mints a token with the secret of `.dev.vars`, or
 // with CAIRN_SECRET if it is set (a deployment's).
 import { parseArgs } from "node:util";
+import { isShared, isUser } from "../src/auth/claims.ts";
 import { isSecret, mintToken, type Scope, SECRET_BYTES, scopes } from "../src/auth/token.ts";
-import { byteLength, limits } from "../src/limits.ts";
+import { limits } from "../src/limits.ts";
 import { developmentSecret } from "./local-server.ts";
 
-const usage = `usage: npm run token -- --user ID [--scope ${scopes.join(",")}] [--ttl 1h]
+const usage = `usage: npm run token -- --user ID [--scope ${scopes.join(",")}] [--ttl 1h] [--shared ID,ID]
   --user   whose memory the token opens; '*' opens every user's (for servers)
   --scope  what it may do: ${scopes.join(", ")}; read,write unless set
   --ttl    how long it holds: a number and s, m, h or d; 1h unless set
+  --shared shared owners whose memory it reads as well: ids that begin with 'shared:'
 
 Into a variable: TOKEN=$(npm run --silent token -- --user ID)`;
 
@@ -26,6 +28,7 @@ function options() {
         user: { type: "string" },
         scope: { type: "string" },
         ttl: { type: "string" },
+        shared: { type: "string" },
         help: { type: "boolean" },
       },
     }).values;
@@ -36,13 +39,18 @@ function options() {
 
 const isScope = (word: string): word is Scope => (scopes as readonly string[]).includes(word);
 
-const { user, scope: scopeList = "read,write", ttl = "1h", help } = options();
+const { user, scope: scopeList = "read,write", ttl = "1h", shared: sharedList, help } = options();
 if (help === true) {
   console.log(usage);
   process.exit(0);
 }
 if (user === undefined || user === "") refuse("--user is required.");
-if (byteLength(user) > limits.userId || user === "." || user === "..") refuse("--user is no user id.");
+if (!isUser(user)) refuse("--user is no user id.");
+const shared = sharedList?.split(",").filter((id) => id !== "");
+const notShared = shared?.find((id) => !isShared(id) || !isUser(id));
+if (notShared !== undefined) refuse(`--shared: '${notShared}' is no id of a shared owner.`);
+if (shared !== undefined && shared.length > limits.sharedOwners)
+  refuse(`--shared takes at most ${limits.sharedOwners} ids.`);
 const words = scopeList.split(/[ ,]+/).filter((word) => word !== "");
 const unknown = words.find((word) => !isScope(word));
 if (unknown !== undefined || words.length === 0) refuse(`--scope: '${unknown ?? scopeList}' is no scope.`);
@@ -52,4 +60,5 @@ const secret = process.env.CAIRN_SECRET ?? developmentSecret();
 if (!isSecret(secret)) refuse(`CAIRN_SECRET is shorter than ${SECRET_BYTES} bytes.`);
 
 const expiresAt = Math.floor(Date.now() / 1000) + Number(count) * (SECONDS[unit] ?? 0);
-console.log(await mintToken(secret, { user, scope: words.filter(isScope), expiresAt }));
+const request = { user, scope: words.filter(isScope), expiresAt, ...(shared && { shared }) };
+console.log(await mintToken(secret, request));

@@ -1,6 +1,8 @@
 /** What Cairn takes at most. Sizes are bytes of UTF-8 unless the name says otherwise; times are milliseconds. */
 export const limits = {
   userId: 256,
+  /** Shared owners that one token reads. */
+  sharedOwners: 64,
   key: 1024,
   value: 1024 * 1024,
   message: 8 * 1024 * 1024,

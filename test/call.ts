@@ -1,5 +1,5 @@
 import { env, exports } from "cloudflare:workers";
-import { mintToken, type Scope, scopes } from "../src/auth/token.ts";
+import { mintToken, type Scope, scopes, type TokenRequest } from "../src/auth/token.ts";
 
 // Answers of every shape are read here; the schemas are what the tests check them against.
 // oxlint-disable-next-line typescript/no-explicit-any
@@ -20,8 +20,15 @@ export const token = (
   user: string,
   scope: readonly Scope[] = scopes,
   ttlSeconds = 48 * 3600,
-): Promise<string> =>
-  mintToken(env.CAIRN_SECRET, { user, scope, expiresAt: Math.floor(Date.now() / 1000) + ttlSeconds });
+): Promise<string> => tokenWith({ user, scope, ttlSeconds });
+
+/** A token that says more than whose it is. */
+export const tokenWith = ({
+  scope = scopes,
+  ttlSeconds = 48 * 3600,
+  ...more
+}: Partial<TokenRequest> & { user: string; ttlSeconds?: number }): Promise<string> =>
+  mintToken(env.CAIRN_SECRET, { scope, expiresAt: Math.floor(Date.now() / 1000) + ttlSeconds, ...more });
 
 /** Calls the Worker over HTTP, with a token of the whole tenant unless another is given (null: none). */
 export async function call(

@@ -1,11 +1,18 @@
 import { errors as joseErrors, jwtVerify, SignJWT } from "jose";
-import { byteLength, limits } from "../limits.ts";
+import { byteLength } from "../limits.ts";
+import { callerOf } from "./claims.ts";
 
 export const scopes = ["read", "write", "cache", "admin"] as const;
 export type Scope = (typeof scopes)[number];
 
-/** Whom a token speaks for: one user, or all of the tenant's (`*`). */
-export type Caller = { user: string; scopes: ReadonlySet<string> };
+/** Whom a token speaks for. */
+export type Caller = {
+  /** One user, or all of the tenant's (`*`). */
+  user: string;
+  scopes: ReadonlySet<string>;
+  /** The shared owners whose memory it reads besides its user's. */
+  shared: ReadonlySet<string>;
+};
 /** `expiresAt` in milliseconds since the epoch. */
 export type Verdict =
   | { ok: true; caller: Caller; expiresAt: number }
@@ -19,12 +26,18 @@ export const isSecret = (secret: string | undefined): secret is string =>
 
 const ALGORITHM = "HS256";
 
-/** Mints a token for `user` (`*`: every user) that expires at `expiresAt` (seconds since the epoch). */
-export function mintToken(
-  secret: string,
-  { user, scope, expiresAt }: { user: string; scope: readonly Scope[]; expiresAt: number },
-): Promise<string> {
-  return new SignJWT({ scope: scope.join(" ") })
+/** What a token is to say. `expiresAt` in seconds since the epoch. */
+export type TokenRequest = {
+  user: string;
+  scope: readonly Scope[];
+  expiresAt: number;
+  /** Ids of shared owners, at most 64. */
+  shared?: readonly string[];
+};
+
+/** Mints a token for `user` (`*`: every user). */
+export function mintToken(secret: string, { user, scope, expiresAt, shared }: TokenRequest): Promise<string> {
+  return new SignJWT({ scope: scope.join(" "), ...(shared !== undefined && { shared }) })
     .setProtectedHeader({ alg: ALGORITHM, typ: "JWT" })
     .setSubject(user)
     .setIssuedAt()
@@ -40,19 +53,12 @@ export async function verifyToken(token: string, secret: string, now: number): P
       currentDate: new Date(now),
       requiredClaims: ["sub", "exp", "scope"],
     });
-    const { sub, scope, exp } = payload;
-    if (typeof sub !== "string" || !isUser(sub) || typeof scope !== "string" || exp === undefined)
-      return { ok: false, reason: "invalid" };
-    return {
-      ok: true,
-      caller: { user: sub, scopes: new Set(scope.split(" ")) },
-      expiresAt: exp * 1000,
-    };
+    const caller = callerOf(payload);
+    if (caller === null || payload.exp === undefined) return { ok: false, reason: "invalid" };
+    return { ok: true, caller, expiresAt: payload.exp * 1000 };
   } catch (error) {
     return { ok: false, reason: error instanceof joseErrors.JWTExpired ? "expired" : "invalid" };
   }
 }
-
-const isUser = (sub: string): boolean => sub !== "" && sub.isWellFormed() && byteLength(sub) <= limits.userId;
 
 const keyOf = (secret: string): Uint8Array => new TextEncoder().encode(secret);

@@ -1,4 +1,5 @@
 import type { Context } from "hono";
+import { mayRead, mayWrite } from "../auth/access.ts";
 import { isSecret, type Scope } from "../auth/token.ts";
 import { verify } from "../auth/verify.ts";
 import { fail } from "../errors.ts";
@@ -28,22 +29,34 @@ export async function authenticate(c: Context<AppEnv>): Promise<void> {
   c.set("caller", verdict.caller);
 }
 
-/** Lets pass who holds the scope. */
+/** Lets pass who holds the scope; of a shared owner's memory, the scope to read is all that a token can hold. */
 export function demandScope(c: Context<AppEnv>, scope: Scope): void {
   if (!c.get("caller").scopes.has(scope))
     throw new Refusal(fail("forbidden", { message: `This call needs a token with the scope '${scope}'.` }));
+  if (scope !== "read" && c.get("readOnly") === true) throw new Refusal(SHARED_IS_READ_ONLY);
 }
 
-/** On `/v1/users/:user`: a token for one user finds nothing of another's. */
+const SHARED_IS_READ_ONLY = fail("forbidden", {
+  message:
+    "This token may read the memory of this shared owner, not change it: that takes a token with the owner, or `*`, as `sub`.",
+});
+
+/** On `/v1/users/:user`: a token finds its own user's memory, and to read that of the shared owners that it names. */
 export function ownUserOnly(c: Context<AppEnv>): void {
-  const { user } = c.get("caller");
-  if (user !== "*" && user !== c.req.param("user")) throw new Refusal(fail("not_found"));
+  const caller = c.get("caller");
+  const user = c.req.param("user") ?? "";
+  if (mayWrite(caller, user)) return;
+  if (!mayRead(caller, user)) throw new Refusal(fail("not_found"));
+  c.set("readOnly", true);
 }
 
 /** On `/v1/threads/:id`: the id tells whose thread it is; one that does not parse is nobody's. */
 export async function ownThreadOnly(c: Context<AppEnv>): Promise<void> {
   const owner = threadOwner(c.req.param("id") ?? "");
-  const { user } = c.get("caller");
-  if (owner === null || (user !== "*" && owner !== (await userHash(user))))
-    throw new Refusal(fail("not_found"));
+  const { user, shared } = c.get("caller");
+  if (owner === null) throw new Refusal(fail("not_found"));
+  if (user === "*" || owner === (await userHash(user))) return;
+  const readable = await Promise.all([...shared].map(userHash));
+  if (!readable.includes(owner)) throw new Refusal(fail("not_found"));
+  c.set("readOnly", true);
 }

@@ -8,6 +8,8 @@ export type AppEnv = {
     requestId: string;
     services: Services;
     caller: Caller;
+    /** Set where the path is of a shared owner whom the caller may only read. */
+    readOnly: true | undefined;
     /** The body of a write, in its bytes and as text; absent where the method has none. */
     body: ArrayBuffer;
     bodyText: string;

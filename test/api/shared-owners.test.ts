@@ -1,0 +1,96 @@
+import { env } from "cloudflare:workers";
+import { SignJWT } from "jose";
+import { expect, it } from "vitest";
+import { type Answer, call, newUser, tokenWith } from "../call.ts";
+import { remember, rememberMany } from "../memory-calls.ts";
+import { type Operation, operations, pathOf } from "../operations.ts";
+import { append, create, say } from "../thread-calls.ts";
+
+const newShared = (): string => `shared:${newUser()}`;
+const owned = (await operations()).filter(({ path }) => /\{user\}|threads\/\{id\}/.test(path));
+
+/** Calls the operation on a shared owner's memory, with a token of somebody else that names these shared owners. */
+async function ask(operation: Operation, team: string, shared: string[]): Promise<Answer> {
+  const { id: threadId } = await create(team);
+  await append(threadId, [say("hi")]);
+  const { id: memoryId } = (await remember(team, { text: "x" })).body;
+  await call(`/v1/users/${team}/kv/some%2Fkey`, { method: "PUT", json: 1 });
+  const summary = { summary: "x", to: 1 };
+  const { id: compactionId } = (await call(`/v1/threads/${threadId}/compactions`, { json: summary })).body;
+  return call(pathOf(operation, { user: team, threadId, memoryId, compactionId }), {
+    method: operation.method,
+    token: await tokenWith({ user: newUser(), shared }),
+    ...(operation.hasBody ? { json: {} } : {}),
+  });
+}
+
+it.each(owned)("$method $path finds nothing of a shared owner that the token does not name", async (each) => {
+  expect((await ask(each, newShared(), [newShared()])).status).toBe(404);
+});
+
+it.each(owned.filter(({ scope }) => scope === "read"))(
+  "$method $path reads what is a shared owner's",
+  async (operation) => {
+    const team = newShared();
+    expect([401, 403, 404]).not.toContain((await ask(operation, team, [newShared(), team])).status);
+  },
+);
+
+it.each(owned.filter(({ scope }) => scope !== "read"))(
+  "$method $path changes nothing of a shared owner's, and says why",
+  async (operation) => {
+    const team = newShared();
+    const { status, body } = await ask(operation, team, [newShared(), team]);
+    expect(status).toBe(403);
+    expect(body.error.code).toBe("forbidden");
+    expect(body.error.message).toContain("may read");
+  },
+);
+
+it("recalls what a shared owner holds, and refuses a batch of entries that writes", async () => {
+  const team = newShared();
+  await rememberMany(team, [{ text: "Releases go out on Tuesdays" }]);
+  const token = await tokenWith({ user: newUser(), shared: [team] });
+  const recalled = await call(`/v1/users/${team}/recall`, { token, json: { query: "when do we release?" } });
+  expect(recalled.body.hits[0].text).toBe("Releases go out on Tuesdays");
+  const batch = (op: object) =>
+    call(`/v1/users/${team}/kv/batch`, { token, json: { operations: [{ key: "k", ...op }] } });
+  expect((await batch({ op: "get" })).status).toBe(200);
+  expect((await batch({ op: "set", value: 1 })).body.error.code).toBe("forbidden");
+});
+
+it("still needs the scope to read", async () => {
+  const team = newShared();
+  const token = await tokenWith({ user: newUser(), scope: ["write"], shared: [team] });
+  expect((await call(`/v1/users/${team}/kv`, { token })).body.error.message).toContain("'read'");
+});
+
+it("lets the owner's own token, and one of all users, write", async () => {
+  const team = newShared();
+  const own = await tokenWith({ user: team });
+  for (const token of [own, await tokenWith({ user: "*", shared: [team] })])
+    expect((await call(`/v1/users/${team}/kv/k`, { method: "PUT", json: 1, token })).status).toBe(200);
+});
+
+it.each([
+  ["no array", "shared:team"],
+  ["an id without the prefix", ["team"]],
+  ["the id of all users", ["*"]],
+  ["something that is no id", [7]],
+  ["an id that could not be stored under", [`shared:${"x".repeat(250)}`]],
+  ["a lone surrogate", ["shared:\ud800"]],
+  ["more than 64 ids", Array.from({ length: 65 }, (_, i) => `shared:${i}`)],
+])("refuses a token whose claim of shared owners is %s", async (_, shared) => {
+  const token = await new SignJWT({ sub: "alice", scope: "read", exp: 9_999_999_999, shared })
+    .setProtectedHeader({ alg: "HS256" })
+    .sign(new TextEncoder().encode(env.CAIRN_SECRET));
+  expect((await call("/v1/users/alice/kv", { token })).body.error.code).toBe("invalid_token");
+});
+
+it("takes 64 shared owners, each of them read", async () => {
+  const teams = Array.from({ length: 64 }, newShared);
+  const token = await tokenWith({ user: newUser(), shared: teams });
+  const { id } = await create(teams[63] ?? "");
+  expect((await call(`/v1/threads/${id}`, { token })).status).toBe(200);
+  expect((await call(`/v1/users/${teams[0]}/kv`, { token })).status).toBe(200);
+});
