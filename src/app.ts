@@ -22,6 +22,7 @@ import { health } from "./routes/health.ts";
 import { memories } from "./routes/memories.ts";
 import { messages } from "./routes/messages.ts";
 import { promptCache } from "./routes/prompt-cache.ts";
+import { recalls } from "./routes/recall.ts";
 import { reindex } from "./routes/reindex.ts";
 import { threads } from "./routes/threads.ts";
 
@@ -40,7 +41,7 @@ export function createApp(makePorts: (env: Bindings) => Ports = portsOf): OpenAP
   app.use("/v1/*", inOrder(authenticate, readBody));
   app.use("/v1/users/:user/*", inOrder(ownUserOnly));
   app.use("/v1/threads/:id/*", inOrder(ownThreadOnly));
-  for (const routes of [entries, threads, messages, memories, reindex, cache, promptCache])
+  for (const routes of [entries, threads, messages, memories, recalls, reindex, cache, promptCache])
     app.route("/", routes);
 
   app.openAPIRegistry.registerComponent("securitySchemes", "bearer", {

@@ -5,12 +5,14 @@ import { type EmbedderBindings, embeddersOf } from "./embeddings/choose.ts";
 import { embeddedModel } from "./embeddings/embedded.ts";
 import type { Embedder } from "./embeddings/embedder.ts";
 import type { Lexicon } from "./memory/ranking/lexicon.ts";
+import { type RecallSettings, recallSettings, type RecallVars } from "./recall-settings.ts";
 import type { VectorIndex } from "./vectors/vector-index.ts";
 import { type VectorizeBinding, VectorizeIndex } from "./vectors/vectorize.ts";
 
 /** What a deployment binds: the default environment's bindings, and those that need an account. */
 export type Bindings = Omit<Cloudflare.Env, "CAIRN_SECRET" | "CORS_ORIGINS"> &
-  EmbedderBindings & {
+  EmbedderBindings &
+  RecallVars & {
     CAIRN_SECRET?: string;
     CORS_ORIGINS?: string;
     VECTORIZE?: VectorizeBinding;
@@ -28,8 +30,13 @@ export type Ports = {
   lexicon: () => Promise<Lexicon>;
   /** The large index beside the one in each object; null where none is bound. */
   vectors: VectorIndex | null;
+  recall: RecallSettings;
+  /** What the vectors of one model may take in the memory of a user's object. */
+  vectorBytes: number;
   now: () => number;
 };
+
+const VECTOR_BYTES = 24 * 1024 * 1024;
 
 export const portsOf = (env: Bindings): Ports => ({
   records: new D1MemoryRecords(env.DB),
@@ -38,5 +45,7 @@ export const portsOf = (env: Bindings): Ports => ({
   ...embeddersOf(env),
   lexicon: () => embeddedModel(env.ASSETS),
   vectors: env.VECTORIZE === undefined ? null : new VectorizeIndex(env.VECTORIZE),
+  recall: recallSettings(env, env.VECTORIZE !== undefined),
+  vectorBytes: VECTOR_BYTES,
   now: () => Date.now(),
 });
