@@ -9,7 +9,7 @@ import type { Owner, ThreadOwner } from "../src/memory/record.ts";
 import type { WrittenEntry } from "../src/schema/entry.ts";
 import type { Forgotten, MemoryFilter } from "../src/schema/memory-filter.ts";
 import type { Memory, PatchMemoryBody } from "../src/schema/memory.ts";
-import type { Hit, RecallAnswer } from "../src/schema/recall.ts";
+import type { Hit } from "../src/schema/recall.ts";
 import type { Reindex } from "../src/schema/reindex.ts";
 import type { CreateThreadBody, ForkBody, PatchThreadBody, Thread } from "../src/schema/thread.ts";
 import { type Entry, type EntryPage, EntryStore, type EntryWrite } from "./entry-store.ts";
@@ -28,7 +28,7 @@ import { entriesJson, messagesJson, type PageJson } from "./user-memory/page-jso
 import { Reindexer } from "./user-memory/reindexer.ts";
 import type { Remembered } from "./user-memory/remembered-answer.ts";
 import { migrations } from "./user-memory/schema.ts";
-import { type Numbered, type Recall, Recaller } from "./user-memory/recaller.ts";
+import { type Numbered, type Recall, type Recalled, Recaller } from "./user-memory/recaller.ts";
 import { Search } from "./user-memory/search.ts";
 import { SearchIndex } from "./user-memory/search-index.ts";
 import { type Append, type Appended, ThreadMessages } from "./user-memory/thread-messages.ts";
@@ -114,6 +114,7 @@ export class UserMemory extends DurableObject<Bindings> {
       vectors: this.#vectors,
       messages: this.#messages,
       large: ports.vectors,
+      ownerId: () => this.#conversations.ownerId() ?? table.owner()?.id ?? null,
       lexicon,
       meaning: () => this.#embedding.meaning(),
       formerEmbedders: ports.formerEmbedders,
@@ -122,7 +123,12 @@ export class UserMemory extends DurableObject<Bindings> {
     void ctx.blockConcurrencyWhile(async () => {
       await this.#wakeUp.load();
       // What the migrations have begun, and what an alarm left that failed too often.
-      for (const due of [this.#reindexer, this.#memories, this.#vectors]) this.#wakeUp.by(due.nextDue());
+      const meaning = this.#embedding.meaning();
+      // The first recall or alarm begins with what was here before; from then on, each deploy's meaning is followed.
+      if (meaning !== null && this.#index.isOtherwise(meaning) && this.#index.requeue(meaning))
+        this.#wakeUp.by(ports.now());
+      for (const due of [this.#reindexer, this.#memories]) this.#wakeUp.by(due.nextDue());
+      this.#wakeUp.by(this.#vectors.nextDue(meaning?.model ?? null));
     });
   }
 
@@ -306,10 +312,11 @@ export class UserMemory extends DurableObject<Bindings> {
   }
 
   reindexState(): Reindex {
-    return { ...this.#reindexer.state(), pending: this.#index.freshness().pending };
+    const vectorize = this.#ports.vectors === null ? {} : { vectorize: this.#vectors.outbox.pending() };
+    return { ...this.#reindexer.state(), pending: this.#index.freshness().pending, ...vectorize };
   }
 
-  recall(query: Recall): Promise<Result<RecallAnswer>> {
+  recall(query: Recall): Promise<Result<Recalled>> {
     return this.#recaller.recall(query);
   }
 
@@ -331,6 +338,8 @@ export class UserMemory extends DurableObject<Bindings> {
   /** Embeds what waits for a vector, sweeps what has expired, mends what D1 has not confirmed. Idempotent, bounded. */
   override async alarm(): Promise<void> {
     this.#wakeUp.rang();
+    const meaning = this.#embedding.meaning();
+    if (meaning !== null) this.#index.requeue(meaning);
     const embedAgain = await this.#embedding.embed();
     const cutAgain = await this.#embedding.cut();
     const now = this.#ports.now();
@@ -339,11 +348,12 @@ export class UserMemory extends DurableObject<Bindings> {
     await this.#conversations.catalogueDue();
     await this.#memories.alarm();
     await this.#reindexer.alarm();
-    await this.#vectors.drain(this.#embedding.meaning()?.model ?? null);
+    const model = meaning?.model ?? null;
+    await this.#vectors.drain(model);
     const dues = [
       this.#memories.nextDue(),
       this.#reindexer.nextDue(),
-      this.#vectors.nextDue(),
+      this.#vectors.nextDue(model),
       cutAgain ? now : null,
       this.#conversations.nextDue(),
       // A reindex may have brought more.

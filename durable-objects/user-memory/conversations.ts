@@ -203,8 +203,14 @@ export class Conversations {
     );
   }
 
-  #view({ n: _n, lastSeq: _lastSeq, parent: _parent, forkSeq: _forkSeq, ...thread }: StoredThread): Thread {
+  /** The id of the user whose threads these are; null for threads of nobody, or none. */
+  ownerId(): string | null {
     const [owner] = this.#parts.storage.sql.exec<{ id: string }>("SELECT id FROM owner").toArray();
-    return { ...thread, ...(owner && { userId: owner.id }) };
+    return owner?.id ?? null;
+  }
+
+  #view({ n: _n, lastSeq: _lastSeq, parent: _parent, forkSeq: _forkSeq, ...thread }: StoredThread): Thread {
+    const owner = this.ownerId();
+    return { ...thread, ...(owner !== null && { userId: owner }) };
   }
 }

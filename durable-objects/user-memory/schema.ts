@@ -251,6 +251,7 @@ export const migrations: readonly Migration[] = [
         ended INTEGER NOT NULL DEFAULT 0
       ) WITHOUT ROWID;
       ALTER TABLE threads ADD COLUMN indexing TEXT;
+      CREATE INDEX documents_by_time ON documents (created_at);
     `,
   },
 ];

@@ -29,7 +29,12 @@ export type Append = {
 };
 export type Appended = { length: number; firstSeq?: number; lastSeq?: number };
 /** What a message's document keeps besides its text. */
-export type MessageRecord = { role: string; name?: string };
+export type MessageRecord = {
+  role: string;
+  name?: string;
+  /** The text is only the beginning of what was said. */
+  cut?: true;
+};
 
 type Parts = {
   stores: ThreadStores;
@@ -157,6 +162,15 @@ export class ThreadMessages {
     return found;
   }
 
+  /** Where the messages around these are: in the thread that is searched, or in each one's own. */
+  besides(
+    positions: readonly number[],
+    searched?: string,
+  ): (position: number, step: number) => number | null {
+    const thread = searched === undefined ? null : this.#stores.threads.get(searched);
+    return this.#stores.lineage.besides(positions, thread);
+  }
+
   /** Those of these positions that are not to be shown: in the thread that is searched, or in any. */
   unshown(positions: readonly number[], searched?: string): Set<number> {
     const hidden = this.#stores.lineage.hiddenSomewhere(positions);
@@ -206,20 +220,17 @@ export class ThreadMessages {
   ): boolean {
     this.#stores.messages.write(position, body, createdAt);
     const message = parsed(body);
-    const text = searchableText(message);
+    const { text, cut } = searchableText(message);
     if (text === "") return false;
     const named = typeof message["name"] === "string" && { name: message["name"] };
-    const record = JSON.stringify({ role: message.role, ...named } satisfies MessageRecord);
+    const record = { role: message.role, ...named, ...(cut && { cut }) } satisfies MessageRecord;
     this.#parts.index.put(
-      { n: position, kind: "message", text, record, createdAt },
-      embeds ? undefined : NO_VECTOR,
+      { n: position, kind: "message", text, record: JSON.stringify(record), createdAt },
+      embeds ? undefined : "only words",
     );
     return embeds;
   }
 }
-
-/** Of what is found by its words only. */
-const NO_VECTOR = { model: "", dimensions: 0, vector: null };
 
 const refused = ({ code, reason, index }: Exclude<Continuation, { ok: true }>): Failure =>
   fail("invalid_continuation", {
