@@ -21,6 +21,7 @@ export default defineConfig({
               bindings: {
                 CAIRN_SECRET: "a secret of the tests, of 32 bytes or more",
                 // Set to nothing counts as not set: what `.dev.vars` says is not for the tests.
+                CAIRN_SECRET_PREVIOUS: "",
                 EMBEDDINGS_URL: "",
                 EMBEDDINGS_MODEL: "",
                 EMBEDDINGS_KEY: "",

@@ -1,10 +1,13 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { PROMPT_CACHE_SHARDS } from "../durable-objects/prompt-cache.ts";
 import type { UserMemory } from "../durable-objects/user-memory.ts";
+import { Authenticator } from "./auth/authenticator.ts";
+import { signingKeysOf } from "./auth/signing-keys.ts";
 import packageJson from "../package.json" with { type: "json" };
 import { type Bindings, type Ports, portsOf } from "./bindings.ts";
+import { settingProblems } from "./settings.ts";
 import { RememberedQueries } from "./embeddings/remembered-queries.ts";
-import { authenticate, ownThreadOnly, ownUserOnly, requireSecret } from "./http/authenticate.ts";
+import { authenticate, ownThreadOf, ownThreadOnly, ownUserOnly, requireSecret } from "./http/authenticate.ts";
 import type { AppEnv } from "./http/context.ts";
 import type { Remote, Services } from "./services.ts";
 import { envelope } from "./http/envelope.ts";
@@ -37,7 +40,7 @@ export function createApp(makePorts: (env: Bindings) => Ports = portsOf): OpenAP
   app.use(inOrder(demandDecodablePath, requireSecret));
   app.route("/", health);
   app.route("/", documents);
-  app.use("/v1/*", inOrder(authenticate, readBody));
+  app.use("/v1/*", inOrder(authenticate, ownThreadOf, readBody));
   app.use("/v1/users/:user/*", inOrder(ownUserOnly));
   app.use("/v1/threads/:id/*", inOrder(ownThreadOnly));
   for (const routes of [entries, threads, messages, memories, reindex, cache, promptCache])
@@ -86,6 +89,11 @@ export function services(env: Bindings, ports: Ports): Services {
       .map((origin) => origin.trim())
       .filter((origin) => origin !== ""),
     ...(env.CAIRN_SECRET !== undefined && { secret: env.CAIRN_SECRET }),
+    authenticator: new Authenticator({
+      keys: signingKeysOf(env.CAIRN_SECRET, env.CAIRN_SECRET_PREVIOUS),
+      now: ports.now,
+    }),
+    settingProblems: settingProblems(env),
     // A stub is what `Remote` says it is: see there why the compiler cannot follow.
     userMemory: (owner) => env.USER_MEMORY.getByName(owner) as unknown as Remote<UserMemory>,
     promptCache: async (key) =>

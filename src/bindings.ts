@@ -12,6 +12,8 @@ import { type VectorizeBinding, VectorizeIndex } from "./vectors/vectorize.ts";
 export type Bindings = Omit<Cloudflare.Env, "CAIRN_SECRET" | "CORS_ORIGINS"> &
   EmbedderBindings & {
     CAIRN_SECRET?: string;
+    /** The secret before this one: tokens that it signed still pass. */
+    CAIRN_SECRET_PREVIOUS?: string;
     CORS_ORIGINS?: string;
     VECTORIZE?: VectorizeBinding;
   };

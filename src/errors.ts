@@ -13,6 +13,10 @@ export const errors = {
     "The token was not signed with this tenant's CAIRN_SECRET (HS256), or lacks sub, scope or exp.",
   ],
   token_expired: [401, "The token has expired; get a new one."],
+  token_not_yet_valid: [
+    401,
+    "The token holds from a later time on (nbf or iat); is the clock of who issued it right?",
+  ],
   forbidden: [403, "The token's scope does not allow this call."],
   not_found: [404, "There is no such thing, or it is not yours."],
   route_not_found: [404, "There is no such route; GET /openapi.json lists them all."],

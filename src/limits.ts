@@ -3,6 +3,8 @@ export const limits = {
   userId: 256,
   /** Shared owners that one token reads. */
   sharedOwners: 64,
+  /** A token's `jti`. */
+  tokenId: 256,
   key: 1024,
   value: 1024 * 1024,
   message: 8 * 1024 * 1024,

@@ -1,5 +1,6 @@
 import type { PromptCache } from "../durable-objects/prompt-cache.ts";
 import type { UserMemory } from "../durable-objects/user-memory.ts";
+import type { Authenticator } from "./auth/authenticator.ts";
 import type { Ports } from "./bindings.ts";
 import type { UserHash } from "./ids.ts";
 
@@ -17,8 +18,11 @@ export type Remote<T> = {
 
 /** What a request works with; `app.ts` makes it of the bindings, so that nothing below reads them. */
 export type Services = Ports & {
-  /** Signs and checks tokens; absent while the deployment is not configured. */
+  /** Signs tokens; absent while the deployment is not configured. */
   secret?: string;
+  authenticator: Authenticator;
+  /** What is wrong with the settings, each so that calls go on without what it is about. */
+  settingProblems: readonly string[];
   /** Origins that a browser may call from; `*` for any. */
   corsOrigins: readonly string[];
   userMemory: (owner: UserHash) => Remote<UserMemory>;
