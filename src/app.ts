@@ -2,6 +2,7 @@ import type { OpenAPIHono } from "@hono/zod-openapi";
 import { PROMPT_CACHE_SHARDS } from "../durable-objects/prompt-cache.ts";
 import type { UserMemory } from "../durable-objects/user-memory.ts";
 import { Authenticator } from "./auth/authenticator.ts";
+import { RevocationList } from "./auth/revocation-list.ts";
 import { signingKeysOf } from "./auth/signing-keys.ts";
 import packageJson from "../package.json" with { type: "json" };
 import { type Bindings, type Ports, portsOf } from "./bindings.ts";
@@ -26,6 +27,7 @@ import { memories } from "./routes/memories.ts";
 import { messages } from "./routes/messages.ts";
 import { promptCache } from "./routes/prompt-cache.ts";
 import { reindex } from "./routes/reindex.ts";
+import { revocations } from "./routes/revocations.ts";
 import { threads } from "./routes/threads.ts";
 
 /** The Worker's HTTP surface. `makePorts` is for the tests, which put doubles in the place of what can fail. */
@@ -43,7 +45,7 @@ export function createApp(makePorts: (env: Bindings) => Ports = portsOf): OpenAP
   app.use("/v1/*", inOrder(authenticate, ownThreadOf, readBody));
   app.use("/v1/users/:user/*", inOrder(ownUserOnly));
   app.use("/v1/threads/:id/*", inOrder(ownThreadOnly));
-  for (const routes of [entries, threads, messages, memories, reindex, cache, promptCache])
+  for (const routes of [entries, threads, messages, memories, reindex, cache, promptCache, revocations])
     app.route("/", routes);
 
   app.openAPIRegistry.registerComponent("securitySchemes", "bearer", {
@@ -81,8 +83,10 @@ function oncePerEnv<T>(make: (env: Bindings) => T): (env: Bindings) => T {
 }
 
 export function services(env: Bindings, ports: Ports): Services {
+  const revoked = new RevocationList(ports);
   return {
     ...ports,
+    revoked,
     embedder: new RememberedQueries(ports.embedder),
     corsOrigins: (env.CORS_ORIGINS ?? "")
       .split(",")
@@ -91,6 +95,7 @@ export function services(env: Bindings, ports: Ports): Services {
     ...(env.CAIRN_SECRET !== undefined && { secret: env.CAIRN_SECRET }),
     authenticator: new Authenticator({
       keys: signingKeysOf(env.CAIRN_SECRET, env.CAIRN_SECRET_PREVIOUS),
+      revoked,
       now: ports.now,
     }),
     settingProblems: settingProblems(env),

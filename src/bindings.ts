@@ -1,5 +1,6 @@
 import { D1Jobs, type Jobs } from "./d1/jobs.ts";
 import { D1MemoryRecords, type MemoryRecords } from "./d1/memory-records.ts";
+import { D1Revocations, type Revocations } from "./d1/revocations.ts";
 import { D1ThreadCatalogue, type ThreadCatalogue } from "./d1/thread-catalogue.ts";
 import { type EmbedderBindings, embeddersOf } from "./embeddings/choose.ts";
 import { embeddedModel } from "./embeddings/embedded.ts";
@@ -23,6 +24,7 @@ export type Ports = {
   records: MemoryRecords;
   catalogue: ThreadCatalogue;
   jobs: Jobs;
+  revocations: Revocations;
   embedder: Embedder;
   /** All others that the bindings can make: what is stored may have vectors of theirs, from before a change. */
   formerEmbedders: readonly Embedder[];
@@ -37,6 +39,7 @@ export const portsOf = (env: Bindings): Ports => ({
   records: new D1MemoryRecords(env.DB),
   catalogue: new D1ThreadCatalogue(env.DB),
   jobs: new D1Jobs(env.DB),
+  revocations: new D1Revocations(env.DB),
   ...embeddersOf(env),
   lexicon: () => embeddedModel(env.ASSETS),
   vectors: env.VECTORIZE === undefined ? null : new VectorizeIndex(env.VECTORIZE),

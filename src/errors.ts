@@ -13,6 +13,7 @@ export const errors = {
     "The token was not signed with this tenant's CAIRN_SECRET (HS256), or lacks sub, scope or exp.",
   ],
   token_expired: [401, "The token has expired; get a new one."],
+  token_revoked: [401, "The token was revoked; get a new one."],
   token_not_yet_valid: [
     401,
     "The token holds from a later time on (nbf or iat); is the clock of who issued it right?",
@@ -63,6 +64,11 @@ export const errors = {
   batch_too_large: [413, "The values that the batch asks for are more than 16 MiB; split it."],
   idempotency_conflict: [409, "This Idempotency-Key was used with another request; take a new one."],
   unsupported_media_type: [415, "Send the body as application/json."],
+  token_id_too_long: [400, "The id of a token is longer than 256 bytes of UTF-8."],
+  too_many_revoked_tokens: [
+    409,
+    "10,000 tokens are revoked already; set a time before which none may have been issued.",
+  ],
   not_configured: [503, "This deployment is not configured; GET /health says what is missing."],
   storage_unavailable: [503, "A store did not answer; try again."],
   internal: [500, "Something went wrong in Cairn; the request id finds it in the logs."],

@@ -1,6 +1,7 @@
 import type { PromptCache } from "../durable-objects/prompt-cache.ts";
 import type { UserMemory } from "../durable-objects/user-memory.ts";
 import type { Authenticator } from "./auth/authenticator.ts";
+import type { RevocationList } from "./auth/revocation-list.ts";
 import type { Ports } from "./bindings.ts";
 import type { UserHash } from "./ids.ts";
 
@@ -21,6 +22,8 @@ export type Services = Ports & {
   /** Signs tokens; absent while the deployment is not configured. */
   secret?: string;
   authenticator: Authenticator;
+  /** What this isolate knows of revoked tokens. */
+  revoked: RevocationList;
   /** What is wrong with the settings, each so that calls go on without what it is about. */
   settingProblems: readonly string[];
   /** Origins that a browser may call from; `*` for any. */

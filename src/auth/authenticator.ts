@@ -2,6 +2,7 @@ import { ok, type Result } from "../errors.ts";
 import { Recent } from "../recent.ts";
 import type { Caller } from "./token.ts";
 import { CLOCK_SKEW_S, type Verified } from "./claims.ts";
+import type { RevocationList } from "./revocation-list.ts";
 import type { SigningKeys } from "./signing-keys.ts";
 import { verifyOwn } from "./verify-own.ts";
 
@@ -9,7 +10,7 @@ import { verifyOwn } from "./verify-own.ts";
 const BELIEVED_MS = 30_000;
 
 type Checked = Verified & { from: number; until: number };
-type Parts = { keys: SigningKeys; now: () => number };
+type Parts = { keys: SigningKeys; revoked: RevocationList; now: () => number };
 
 /** Tells who calls, from the token of a call. */
 export class Authenticator {
@@ -27,7 +28,10 @@ export class Authenticator {
   async caller(token: string): Promise<Result<Caller>> {
     const now = this.#parts.now();
     const verified = this.#known(token, now) ?? (await this.#check(token, now));
-    return verified.ok ? ok(verified.value.caller) : verified;
+    if (!verified.ok) return verified;
+    // Asked anew with every call: a verdict that is believed for a while must not outlive the token.
+    const refusal = this.#parts.revoked.refusal(verified.value);
+    return (refusal instanceof Promise ? await refusal : refusal) ?? ok(verified.value.caller);
   }
 
   #known(token: string, now: number): Result<Verified> | null {

@@ -50,6 +50,12 @@ const SHARED_IS_READ_ONLY = fail("forbidden", {
     "This token may read the memory of this shared owner, not change it: that takes a token with the owner, or `*`, as `sub`.",
 });
 
+/** Lets pass a token of all users: what is the tenant's is no one user's to see or to change. */
+export function demandWholeTenant(c: Context<AppEnv>, does: string): void {
+  if (c.get("caller").user !== "*")
+    throw new Refusal(fail("forbidden", { message: `Only a token of all users (\`*\`) ${does}.` }));
+}
+
 /** On `/v1/users/:user`: a token finds its own user's memory, and to read that of the shared owners that it names. */
 export function ownUserOnly(c: Context<AppEnv>): void {
   const caller = c.get("caller");

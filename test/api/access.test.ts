@@ -1,5 +1,5 @@
 import { env } from "cloudflare:workers";
-import { SignJWT, UnsecuredJWT } from "jose";
+import { decodeJwt, SignJWT, UnsecuredJWT } from "jose";
 import { afterEach, describe, expect, it } from "vitest";
 import { mintToken } from "../../src/auth/token.ts";
 import { createApp } from "../../src/app.ts";
@@ -52,6 +52,16 @@ describe.each(secured)("$method $path", (operation) => {
     });
     expect(expired.status).toBe(401);
     expect(expired.body.error.code).toBe("token_expired");
+  });
+
+  it("refuses a token that was revoked", async () => {
+    const user = newUser();
+    const path = pathOf(operation, { user, threadId: await newThread(user) });
+    const bearer = await token(user);
+    await call(`/v1/revocations/tokens/${decodeJwt(bearer).jti}`, { method: "PUT", json: {} });
+    const answer = await call(path, { method, token: bearer, ...withBody });
+    expect(answer.status).toBe(401);
+    expect(answer.body.error.code).toBe("token_revoked");
   });
 
   it("refuses a token without its scope, and names the scope", async () => {

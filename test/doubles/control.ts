@@ -18,6 +18,8 @@ export const control = {
   d1Writes: "ok" as D1Write,
   /** What becomes of the next writes, one after another, before `d1Writes` holds. */
   d1NextWrites: [] as D1Write[],
+  /** What becomes of all that is asked of D1 about revoked tokens. */
+  revocations: "ok" as "ok" | "fail" | "hang",
   d1Reads: "ok" as "ok" | "fail",
   /** Called inside D1's reads, once they have their answer. */
   duringD1Read: async (): Promise<void> => {},
