@@ -22,6 +22,7 @@ export default defineConfig({
                 CAIRN_SECRET: "a secret of the tests, of 32 bytes or more",
                 // Set to nothing counts as not set: what `.dev.vars` says is not for the tests.
                 CAIRN_SECRET_PREVIOUS: "",
+                AUDIT_DAYS: "",
                 EMBEDDINGS_URL: "",
                 EMBEDDINGS_MODEL: "",
                 EMBEDDINGS_KEY: "",

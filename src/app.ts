@@ -1,12 +1,13 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { PROMPT_CACHE_SHARDS } from "../durable-objects/prompt-cache.ts";
 import type { UserMemory } from "../durable-objects/user-memory.ts";
+import { RefusedTokens } from "./audit/refused-tokens.ts";
 import { Authenticator } from "./auth/authenticator.ts";
 import { RevocationList } from "./auth/revocation-list.ts";
 import { signingKeysOf } from "./auth/signing-keys.ts";
 import packageJson from "../package.json" with { type: "json" };
 import { type Bindings, type Ports, portsOf } from "./bindings.ts";
-import { settingProblems } from "./settings.ts";
+import { AUDIT_DAYS, auditDaysOf, settingProblems } from "./settings.ts";
 import { RememberedQueries } from "./embeddings/remembered-queries.ts";
 import { authenticate, ownThreadOf, ownThreadOnly, ownUserOnly, requireSecret } from "./http/authenticate.ts";
 import type { AppEnv } from "./http/context.ts";
@@ -19,6 +20,7 @@ import { newRouter } from "./http/router.ts";
 import { inOrder } from "./http/steps.ts";
 import { unknownRoute } from "./http/unknown-route.ts";
 import { hash16, shardOf } from "./ids.ts";
+import { audit } from "./routes/audit.ts";
 import { cache } from "./routes/cache.ts";
 import { documents } from "./routes/documents.ts";
 import { entries } from "./routes/entries.ts";
@@ -45,7 +47,17 @@ export function createApp(makePorts: (env: Bindings) => Ports = portsOf): OpenAP
   app.use("/v1/*", inOrder(authenticate, ownThreadOf, readBody));
   app.use("/v1/users/:user/*", inOrder(ownUserOnly));
   app.use("/v1/threads/:id/*", inOrder(ownThreadOnly));
-  for (const routes of [entries, threads, messages, memories, reindex, cache, promptCache, revocations])
+  for (const routes of [
+    entries,
+    threads,
+    messages,
+    memories,
+    reindex,
+    cache,
+    promptCache,
+    revocations,
+    audit,
+  ])
     app.route("/", routes);
 
   app.openAPIRegistry.registerComponent("securitySchemes", "bearer", {
@@ -98,6 +110,8 @@ export function services(env: Bindings, ports: Ports): Services {
       revoked,
       now: ports.now,
     }),
+    refusedTokens: new RefusedTokens(),
+    auditDays: auditDaysOf(env) ?? AUDIT_DAYS,
     settingProblems: settingProblems(env),
     // A stub is what `Remote` says it is: see there why the compiler cannot follow.
     userMemory: (owner) => env.USER_MEMORY.getByName(owner) as unknown as Remote<UserMemory>,

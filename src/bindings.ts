@@ -1,3 +1,4 @@
+import { type AuditLog, D1AuditLog } from "./d1/audit-log.ts";
 import { D1Jobs, type Jobs } from "./d1/jobs.ts";
 import { D1MemoryRecords, type MemoryRecords } from "./d1/memory-records.ts";
 import { D1Revocations, type Revocations } from "./d1/revocations.ts";
@@ -16,6 +17,8 @@ export type Bindings = Omit<Cloudflare.Env, "CAIRN_SECRET" | "CORS_ORIGINS"> &
     /** The secret before this one: tokens that it signed still pass. */
     CAIRN_SECRET_PREVIOUS?: string;
     CORS_ORIGINS?: string;
+    /** How many days the audit log goes back; 90 unless set. */
+    AUDIT_DAYS?: string;
     VECTORIZE?: VectorizeBinding;
   };
 
@@ -25,6 +28,7 @@ export type Ports = {
   catalogue: ThreadCatalogue;
   jobs: Jobs;
   revocations: Revocations;
+  auditLog: AuditLog;
   embedder: Embedder;
   /** All others that the bindings can make: what is stored may have vectors of theirs, from before a change. */
   formerEmbedders: readonly Embedder[];
@@ -40,6 +44,7 @@ export const portsOf = (env: Bindings): Ports => ({
   catalogue: new D1ThreadCatalogue(env.DB),
   jobs: new D1Jobs(env.DB),
   revocations: new D1Revocations(env.DB),
+  auditLog: new D1AuditLog(env.DB),
   ...embeddersOf(env),
   lexicon: () => embeddedModel(env.ASSETS),
   vectors: env.VECTORIZE === undefined ? null : new VectorizeIndex(env.VECTORIZE),

@@ -1,5 +1,6 @@
 import type { PromptCache } from "../durable-objects/prompt-cache.ts";
 import type { UserMemory } from "../durable-objects/user-memory.ts";
+import type { RefusedTokens } from "./audit/refused-tokens.ts";
 import type { Authenticator } from "./auth/authenticator.ts";
 import type { RevocationList } from "./auth/revocation-list.ts";
 import type { Ports } from "./bindings.ts";
@@ -24,6 +25,9 @@ export type Services = Ports & {
   authenticator: Authenticator;
   /** What this isolate knows of revoked tokens. */
   revoked: RevocationList;
+  refusedTokens: RefusedTokens;
+  /** How many days the audit log goes back. */
+  auditDays: number;
   /** What is wrong with the settings, each so that calls go on without what it is about. */
   settingProblems: readonly string[];
   /** Origins that a browser may call from; `*` for any. */

@@ -2,8 +2,9 @@ import type { Context } from "hono";
 import { mayRead, mayWrite } from "../auth/access.ts";
 import { isSecret } from "../auth/signing-keys.ts";
 import type { Scope } from "../auth/token.ts";
-import { fail } from "../errors.ts";
+import { errors, fail } from "../errors.ts";
 import { threadOwner, userHash } from "../ids.ts";
+import { auditRefusedToken } from "./audit.ts";
 import type { AppEnv } from "./context.ts";
 import { Refusal, unwrap } from "./failure.ts";
 
@@ -21,9 +22,10 @@ export function requireSecret(c: Context<AppEnv>): void {
 /** Finds out who calls, from `Authorization: Bearer <token>`. */
 export async function authenticate(c: Context<AppEnv>): Promise<void> {
   const [scheme = "", token = "", ...rest] = (c.req.header("Authorization") ?? "").split(" ");
-  if (scheme.toLowerCase() !== "bearer" || token === "" || rest.length > 0)
-    throw new Refusal(fail("unauthenticated"));
-  c.set("caller", unwrap(await c.get("services").authenticator.caller(token)));
+  const given = scheme.toLowerCase() === "bearer" && token !== "" && rest.length === 0;
+  const caller = given ? await c.get("services").authenticator.caller(token) : fail("unauthenticated");
+  if (!caller.ok && errors[caller.code][0] === 401) auditRefusedToken(c, caller.code);
+  c.set("caller", unwrap(caller));
 }
 
 /** Keeps a token of one thread to it: whatever else there is, now or later, is refused before it is looked at. */

@@ -20,6 +20,10 @@ export const control = {
   d1NextWrites: [] as D1Write[],
   /** What becomes of all that is asked of D1 about revoked tokens. */
   revocations: "ok" as "ok" | "fail" | "hang",
+  /** The same of the audit log. */
+  auditLog: "ok" as "ok" | "fail" | "hang",
+  /** Called before each event is written. */
+  duringAuditWrite: (): void => {},
   d1Reads: "ok" as "ok" | "fail",
   /** Called inside D1's reads, once they have their answer. */
   duringD1Read: async (): Promise<void> => {},

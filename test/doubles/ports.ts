@@ -32,6 +32,17 @@ export function faultyPorts(env: Bindings): Ports {
       advance: (from, to) => write("other", () => real.jobs.advance(from, to)),
     },
     revocations: faulty(real.revocations, () => control.revocations),
+    auditLog: faulty(
+      {
+        add: (event) => {
+          control.duringAuditWrite();
+          return real.auditLog.add(event);
+        },
+        list: (page) => real.auditLog.list(page),
+        prune: (time, limit) => real.auditLog.prune(time, limit),
+      },
+      () => control.auditLog,
+    ),
     embedder: embedderOf(real),
     formerEmbedders: control.misnamed ? [real.embedder] : [mirrored(real.embedder)],
     lexicon: () => (control.lexicon === "fail" ? Promise.reject(new Error("no word model")) : real.lexicon()),
