@@ -23,6 +23,9 @@ export default defineConfig({
                 // Set to nothing counts as not set: what `.dev.vars` says is not for the tests.
                 CAIRN_SECRET_PREVIOUS: "",
                 AUDIT_DAYS: "",
+                JWT_JWKS_URL: "",
+                JWT_ISSUER: "",
+                JWT_AUDIENCE: "",
                 EMBEDDINGS_URL: "",
                 EMBEDDINGS_MODEL: "",
                 EMBEDDINGS_KEY: "",

@@ -3,6 +3,8 @@ import { PROMPT_CACHE_SHARDS } from "../durable-objects/prompt-cache.ts";
 import type { UserMemory } from "../durable-objects/user-memory.ts";
 import { RefusedTokens } from "./audit/refused-tokens.ts";
 import { Authenticator } from "./auth/authenticator.ts";
+import { loginSettingsOf } from "./auth/login-settings.ts";
+import { Logins } from "./auth/logins.ts";
 import { RevocationList } from "./auth/revocation-list.ts";
 import { signingKeysOf } from "./auth/signing-keys.ts";
 import packageJson from "../package.json" with { type: "json" };
@@ -96,6 +98,7 @@ function oncePerEnv<T>(make: (env: Bindings) => T): (env: Bindings) => T {
 
 export function services(env: Bindings, ports: Ports): Services {
   const revoked = new RevocationList(ports);
+  const { settings: logins } = loginSettingsOf(env);
   return {
     ...ports,
     revoked,
@@ -107,6 +110,7 @@ export function services(env: Bindings, ports: Ports): Services {
     ...(env.CAIRN_SECRET !== undefined && { secret: env.CAIRN_SECRET }),
     authenticator: new Authenticator({
       keys: signingKeysOf(env.CAIRN_SECRET, env.CAIRN_SECRET_PREVIOUS),
+      logins: logins == null ? null : new Logins(logins),
       revoked,
       now: ports.now,
     }),

@@ -1,3 +1,4 @@
+import type { LoginBindings } from "./auth/login-settings.ts";
 import { type AuditLog, D1AuditLog } from "./d1/audit-log.ts";
 import { D1Jobs, type Jobs } from "./d1/jobs.ts";
 import { D1MemoryRecords, type MemoryRecords } from "./d1/memory-records.ts";
@@ -12,7 +13,8 @@ import { type VectorizeBinding, VectorizeIndex } from "./vectors/vectorize.ts";
 
 /** What a deployment binds: the default environment's bindings, and those that need an account. */
 export type Bindings = Omit<Cloudflare.Env, "CAIRN_SECRET" | "CORS_ORIGINS"> &
-  EmbedderBindings & {
+  EmbedderBindings &
+  LoginBindings & {
     CAIRN_SECRET?: string;
     /** The secret before this one: tokens that it signed still pass. */
     CAIRN_SECRET_PREVIOUS?: string;

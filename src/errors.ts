@@ -10,7 +10,7 @@ export const errors = {
   unauthenticated: [401, "Send `Authorization: Bearer <token>` with a token of this tenant."],
   invalid_token: [
     401,
-    "The token was not signed with this tenant's CAIRN_SECRET (HS256), or lacks sub, scope or exp.",
+    "The token was not signed with this tenant's CAIRN_SECRET (HS256) nor by its login provider, or a claim of it is missing or wrong.",
   ],
   token_expired: [401, "The token has expired; get a new one."],
   token_revoked: [401, "The token was revoked; get a new one."],
@@ -70,6 +70,7 @@ export const errors = {
     "10,000 tokens are revoked already; set a time before which none may have been issued.",
   ],
   not_configured: [503, "This deployment is not configured; GET /health says what is missing."],
+  login_keys_unavailable: [503, "The login provider's keys (JWT_JWKS_URL) could not be fetched; try again."],
   storage_unavailable: [503, "A store did not answer; try again."],
   internal: [500, "Something went wrong in Cairn; the request id finds it in the logs."],
 } as const satisfies Record<string, readonly [status: number, message: string]>;

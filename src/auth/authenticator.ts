@@ -2,6 +2,7 @@ import { ok, type Result } from "../errors.ts";
 import { Recent } from "../recent.ts";
 import type { Caller } from "./token.ts";
 import { CLOCK_SKEW_S, type Verified } from "./claims.ts";
+import type { Logins } from "./logins.ts";
 import type { RevocationList } from "./revocation-list.ts";
 import type { SigningKeys } from "./signing-keys.ts";
 import { verifyOwn } from "./verify-own.ts";
@@ -10,7 +11,7 @@ import { verifyOwn } from "./verify-own.ts";
 const BELIEVED_MS = 30_000;
 
 type Checked = Verified & { from: number; until: number };
-type Parts = { keys: SigningKeys; revoked: RevocationList; now: () => number };
+type Parts = { keys: SigningKeys; logins: Logins | null; revoked: RevocationList; now: () => number };
 
 /** Tells who calls, from the token of a call. */
 export class Authenticator {
@@ -41,7 +42,10 @@ export class Authenticator {
   }
 
   async #check(token: string, now: number): Promise<Result<Verified>> {
-    const verified = await verifyOwn(token, this.#parts.keys, now);
+    const { logins, keys } = this.#parts;
+    const verified = logins?.claims(token)
+      ? await logins.verify(token, now)
+      : await verifyOwn(token, keys, now);
     if (verified.ok) {
       const until = Math.min(now + BELIEVED_MS, verified.value.expiresAt + CLOCK_SKEW_S * 1000);
       this.#checked.set(token, { ...verified.value, from: now, until });
