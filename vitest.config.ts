@@ -18,6 +18,8 @@ export default defineConfig({
             main: "./test/worker.ts",
             wrangler: { configPath: "./wrangler.toml" },
             miniflare: {
+              // The platform's own counter, for the tests of rates; the Worker under test has none.
+              ratelimits: { TEST_RATE: { namespace_id: "1", simple: { limit: 5, period: 60 } } },
               bindings: {
                 CAIRN_SECRET: "a secret of the tests, of 32 bytes or more",
                 // Set to nothing counts as not set: what `.dev.vars` says is not for the tests.

@@ -18,6 +18,7 @@ import { envelope } from "./http/envelope.ts";
 import { onError } from "./http/failure.ts";
 import { readBody } from "./http/json-body.ts";
 import { demandDecodablePath } from "./http/path.ts";
+import { demandRate } from "./http/rates.ts";
 import { newRouter } from "./http/router.ts";
 import { inOrder } from "./http/steps.ts";
 import { unknownRoute } from "./http/unknown-route.ts";
@@ -46,7 +47,7 @@ export function createApp(makePorts: (env: Bindings) => Ports = portsOf): OpenAP
   app.use(inOrder(demandDecodablePath, requireSecret));
   app.route("/", health);
   app.route("/", documents);
-  app.use("/v1/*", inOrder(authenticate, ownThreadOf, readBody));
+  app.use("/v1/*", inOrder(authenticate, ownThreadOf, demandRate, readBody));
   app.use("/v1/users/:user/*", inOrder(ownUserOnly));
   app.use("/v1/threads/:id/*", inOrder(ownThreadOnly));
   for (const routes of [
@@ -115,6 +116,7 @@ export function services(env: Bindings, ports: Ports): Services {
       now: ports.now,
     }),
     refusedTokens: new RefusedTokens(),
+    rateLimits: { caller: env.CALLER_RATE ?? null, user: env.USER_RATE ?? null },
     auditDays: auditDaysOf(env) ?? AUDIT_DAYS,
     settingProblems: settingProblems(env),
     // A stub is what `Remote` says it is: see there why the compiler cannot follow.

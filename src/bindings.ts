@@ -19,6 +19,8 @@ export type Bindings = Omit<Cloudflare.Env, "CAIRN_SECRET" | "CORS_ORIGINS"> &
     /** The secret before this one: tokens that it signed still pass. */
     CAIRN_SECRET_PREVIOUS?: string;
     CORS_ORIGINS?: string;
+    CALLER_RATE?: RateLimit;
+    USER_RATE?: RateLimit;
     /** How many days the audit log goes back; 90 unless set. */
     AUDIT_DAYS?: string;
     VECTORIZE?: VectorizeBinding;

@@ -63,6 +63,7 @@ export const errors = {
   too_many_operations: [400, "A batch holds at most 1,000 operations."],
   batch_too_large: [413, "The values that the batch asks for are more than 16 MiB; split it."],
   idempotency_conflict: [409, "This Idempotency-Key was used with another request; take a new one."],
+  rate_limited: [429, "Too many calls; come again after Retry-After."],
   unsupported_media_type: [415, "Send the body as application/json."],
   token_id_too_long: [400, "The id of a token is longer than 256 bytes of UTF-8."],
   too_many_revoked_tokens: [

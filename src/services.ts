@@ -5,6 +5,7 @@ import type { Authenticator } from "./auth/authenticator.ts";
 import type { RevocationList } from "./auth/revocation-list.ts";
 import type { Ports } from "./bindings.ts";
 import type { UserHash } from "./ids.ts";
+import type { RateLimits } from "./rates.ts";
 
 /**
  * An object as its callers see it: its methods, each a promise. Written out because the stub types of
@@ -26,6 +27,7 @@ export type Services = Ports & {
   /** What this isolate knows of revoked tokens. */
   revoked: RevocationList;
   refusedTokens: RefusedTokens;
+  rateLimits: RateLimits;
   /** How many days the audit log goes back. */
   auditDays: number;
   /** What is wrong with the settings, each so that calls go on without what it is about. */
