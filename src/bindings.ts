@@ -7,6 +7,7 @@ import { D1ThreadCatalogue, type ThreadCatalogue } from "./d1/thread-catalogue.t
 import { type EmbedderBindings, embeddersOf } from "./embeddings/choose.ts";
 import { embeddedModel } from "./embeddings/embedded.ts";
 import type { Embedder } from "./embeddings/embedder.ts";
+import { type QuotaBindings, type Quotas, quotasOf } from "./quotas.ts";
 import type { Lexicon } from "./memory/ranking/lexicon.ts";
 import type { VectorIndex } from "./vectors/vector-index.ts";
 import { type VectorizeBinding, VectorizeIndex } from "./vectors/vectorize.ts";
@@ -14,7 +15,8 @@ import { type VectorizeBinding, VectorizeIndex } from "./vectors/vectorize.ts";
 /** What a deployment binds: the default environment's bindings, and those that need an account. */
 export type Bindings = Omit<Cloudflare.Env, "CAIRN_SECRET" | "CORS_ORIGINS"> &
   EmbedderBindings &
-  LoginBindings & {
+  LoginBindings &
+  QuotaBindings & {
     CAIRN_SECRET?: string;
     /** The secret before this one: tokens that it signed still pass. */
     CAIRN_SECRET_PREVIOUS?: string;
@@ -40,6 +42,8 @@ export type Ports = {
   lexicon: () => Promise<Lexicon>;
   /** The large index beside the one in each object; null where none is bound. */
   vectors: VectorIndex | null;
+  /** What one user may hold. */
+  quotas: Quotas;
   now: () => number;
 };
 
@@ -52,5 +56,6 @@ export const portsOf = (env: Bindings): Ports => ({
   ...embeddersOf(env),
   lexicon: () => embeddedModel(env.ASSETS),
   vectors: env.VECTORIZE === undefined ? null : new VectorizeIndex(env.VECTORIZE),
+  quotas: quotasOf(env),
   now: () => Date.now(),
 });

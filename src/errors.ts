@@ -19,6 +19,11 @@ export const errors = {
     "The token holds from a later time on (nbf or iat); is the clock of who issued it right?",
   ],
   forbidden: [403, "The token's scope does not allow this call."],
+  // A quota is the deployment's decision, and no fault that another try gets past: so neither 429 nor 507.
+  quota_entries: [403, "This user holds as many entries as the deployment allows."],
+  quota_memories: [403, "This user holds as many memories as the deployment allows."],
+  quota_threads: [403, "This user holds as many threads as the deployment allows."],
+  quota_bytes: [403, "This user holds as many bytes as the deployment allows."],
   not_found: [404, "There is no such thing, or it is not yours."],
   route_not_found: [404, "There is no such route; GET /openapi.json lists them all."],
   method_not_allowed: [405, "This route does not take this method; the Allow header lists those it takes."],

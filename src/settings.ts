@@ -1,6 +1,7 @@
 import { loginSettingsOf } from "./auth/login-settings.ts";
 import { isSecret } from "./auth/signing-keys.ts";
 import type { Bindings } from "./bindings.ts";
+import { quotaProblems } from "./quotas.ts";
 
 /** Days that the audit log goes back unless AUDIT_DAYS says otherwise. */
 export const AUDIT_DAYS = 90;
@@ -19,6 +20,7 @@ export function settingProblems(env: Bindings): string[] {
     problems.push("CAIRN_SECRET_PREVIOUS is shorter than 32 bytes: no token is checked with it");
   if (days !== "" && auditDaysOf(env) === null)
     problems.push(`AUDIT_DAYS is no whole number from 1 to 3650: the audit log goes back ${AUDIT_DAYS} days`);
+  problems.push(...quotaProblems(env));
   const logins = loginSettingsOf(env).problem;
   if (logins !== undefined) problems.push(logins);
   return problems;

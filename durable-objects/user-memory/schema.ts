@@ -1,6 +1,7 @@
 import { entrySchema } from "../entry-store.ts";
 import type { Migration } from "../migrate.ts";
 import { answersSchema } from "./answers.ts";
+import { tallySchema } from "./quota-guard.ts";
 import { vectorOutboxSchema } from "./vector-outbox-rows.ts";
 
 /**
@@ -238,4 +239,5 @@ export const migrations: readonly Migration[] = [
       CREATE INDEX memories_by_key ON memories (key_norm, version) WHERE key_norm IS NOT NULL;
     `,
   },
+  { id: 4, description: "counts of entries and memories", sql: tallySchema },
 ];

@@ -1,4 +1,5 @@
 import { loseHeld } from "./held-writes.ts";
+import type { Quotas } from "../../src/quotas.ts";
 import type { EmbedAs } from "../../src/embeddings/embedder.ts";
 
 /**
@@ -56,6 +57,8 @@ export const control = {
   vectorizeReads: "ok" as "ok" | "fail" | "hang" | "stale",
   /** Called inside Vectorize's writes, before they happen. */
   duringVectorizeWrite: async (): Promise<void> => {},
+  /** What one user may hold. */
+  quotas: { entries: null, memories: null, threads: null, bytes: null } as Quotas,
   /** How many transactions of a user's object throw, from now on: with what they did, they are undone. */
   failingTransactions: 0,
   /** Whether a write to D1 hangs, which it does for good. */

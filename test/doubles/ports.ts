@@ -47,6 +47,21 @@ export function faultyPorts(env: Bindings): Ports {
     formerEmbedders: control.misnamed ? [real.embedder] : [mirrored(real.embedder)],
     lexicon: () => (control.lexicon === "fail" ? Promise.reject(new Error("no word model")) : real.lexicon()),
     vectors: vectorize === null ? real.vectors : new VectorizeIndex(vectorize, { write: 20, read: 20 }),
+    // Objects outlive a test's settings.
+    quotas: {
+      get entries() {
+        return control.quotas.entries;
+      },
+      get memories() {
+        return control.quotas.memories;
+      },
+      get threads() {
+        return control.quotas.threads;
+      },
+      get bytes() {
+        return control.quotas.bytes;
+      },
+    },
     now: clock,
   };
 }
