@@ -106,7 +106,8 @@ export function services(env: Bindings, ports: Ports): Services {
     embedder: new RememberedQueries(ports.embedder),
     corsOrigins: (env.CORS_ORIGINS ?? "")
       .split(",")
-      .map((origin) => origin.trim())
+      // An origin ends without a slash, and people write one.
+      .map((origin) => origin.trim().replace(/\/$/, ""))
       .filter((origin) => origin !== ""),
     ...(env.CAIRN_SECRET !== undefined && { secret: env.CAIRN_SECRET }),
     authenticator: new Authenticator({
