@@ -67,7 +67,8 @@ export function createApp(makePorts: (env: Bindings) => Ports = portsOf): OpenAP
     type: "http",
     scheme: "bearer",
     bearerFormat: "JWT",
-    description: "A signed token (HS256) with the claims `sub` (a user, or `*`), `scope` and `exp`.",
+    description:
+      "A token that is signed with the tenant's secret (HS256), with the claims `sub` (a user, or `*`), `scope`, `exp` and perhaps `shared`, `thread` and `jti`; or a login of the tenant's identity provider.",
   });
   app.doc31("/openapi.json", {
     openapi: "3.1.0",

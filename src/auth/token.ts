@@ -21,11 +21,13 @@ export type Caller = {
 /** The one algorithm of the tenant's own tokens: no token chooses how it is checked. */
 export const ALGORITHM = "HS256";
 
-/** What a token is to say. `expiresAt` in seconds since the epoch. */
+/** What a token is to say. Times in seconds since the epoch. */
 export type TokenRequest = {
   user: string;
   scope: readonly Scope[];
   expiresAt: number;
+  /** Now unless set. */
+  issuedAt?: number;
   /** Ids of shared owners, at most 64. */
   shared?: readonly string[];
   /** The id of the only thread that the token reaches. */
@@ -35,14 +37,14 @@ export type TokenRequest = {
 /** Mints a token for `user` (`*`: every user), with an id to revoke it by and the id of the key that signs it. */
 export async function mintToken(
   secret: string,
-  { user, scope, expiresAt, shared, thread }: TokenRequest,
+  { user, scope, expiresAt, issuedAt, shared, thread }: TokenRequest,
 ): Promise<string> {
   const claims = { scope: scope.join(" "), ...(shared && { shared }), ...(thread && { thread }) };
   return new SignJWT(claims)
     .setProtectedHeader({ alg: ALGORITHM, typ: "JWT", kid: await keyId(secret) })
     .setSubject(user)
     .setJti(crypto.randomUUID())
-    .setIssuedAt()
+    .setIssuedAt(issuedAt)
     .setExpirationTime(expiresAt)
     .sign(new TextEncoder().encode(secret));
 }

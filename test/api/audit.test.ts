@@ -22,9 +22,11 @@ type Event = {
 
 const listed = (query: string): Promise<Answer> => call(`/v1/audit?${query}`);
 const eventsOf = async (query: string): Promise<Event[]> => (await listed(query)).body.items;
-/** Events are written behind the answer. */
+/** Events are written behind the answer, and on a busy machine a while behind. */
+const until = <T>(holds: () => T | Promise<T>): Promise<T> =>
+  vi.waitFor(holds, { timeout: 5000, interval: 20 });
 const eventually = (query: string, count: number): Promise<Event[]> =>
-  vi.waitFor(async () => {
+  until(async () => {
     const events = await eventsOf(query);
     expect(events.length).toBeGreaterThanOrEqual(count);
     return events;
@@ -47,7 +49,7 @@ it.each(noted)("$method $path leaves an event, however it ends", async (operatio
     headers: { "X-Request-Id": requestId },
     ...(hasBody ? { json: {} } : {}),
   });
-  const found = await vi.waitFor(async () => {
+  const found = await until(async () => {
     const query = `action=${encodeURIComponent(`${method} ${operation.path}`)}`;
     const event = (await eventsOf(query)).find((one) => one["requestId"] === requestId);
     return event ?? Promise.reject(new Error("not there yet"));
@@ -112,7 +114,7 @@ describe("refused tokens", () => {
     control.duringAuditWrite = () => void writes++;
     for (let i = 0; i < 100; i++) await call("/v1/users/alice/kv", { token: `nonsense-${i}` });
     const query = `action=token.refused&from=${control.clockAt}&to=${control.clockAt + 1}`;
-    await vi.waitFor(async () => expect((await eventsOf(query))[0]?.count).toBe(64));
+    await until(async () => expect((await eventsOf(query))[0]?.count).toBe(64));
     const events = await eventsOf(query);
     expect(events).toHaveLength(1);
     expect(events[0]).toMatchObject({ outcome: "invalid_token", requestId: expect.any(String) });
@@ -171,7 +173,7 @@ describe("while D1 takes no events", () => {
     control.auditLog = "fail";
     expect((await call(`/v1/users/${user}/kv/k`, { method: "DELETE" })).status).toBe(204);
     expect((await call(`/v1/users/${user}/kv/k`)).status).toBe(404);
-    await vi.waitFor(() =>
+    await until(() =>
       expect(logged).toHaveBeenCalledWith(
         expect.objectContaining({
           message: "an audit event could not be stored",
