@@ -1,7 +1,7 @@
 -- Tokens that are refused before they expire. Each isolate reads the whole list, which is bounded.
 CREATE TABLE revoked_tokens (
   token_id TEXT PRIMARY KEY,            -- the token's jti
-  expires_at INTEGER NOT NULL,          -- when the token expires by itself, and this row is of no more use; milliseconds
+  expires_at INTEGER NOT NULL,          -- when the token expires by itself, and this row is of no more use (milliseconds)
   revoked_at INTEGER NOT NULL
 );
 
