@@ -175,6 +175,11 @@ export class Floor extends DurableObject<Env> {
     return JSON.stringify({ hits });
   }
 
+  /** What any call of an object costs at least. */
+  hop(): string {
+    return "";
+  }
+
   remember(texts: readonly string[]): void {
     this.ctx.storage.transactionSync(() => {
       for (const text of texts) {
@@ -259,6 +264,7 @@ export default {
       if (request.method === "GET") return new Response(await shard.get(name), asJson);
       return Response.json({ version: await shard.put(name, await request.arrayBuffer()) });
     }
+    if (kind === "users" && what === "hop") return new Response(await OBJECT.getByName(name).hop());
     if (kind === "users" && what === "recall") {
       const { query } = await request.json<{ query: string }>();
       const words = query.toLowerCase().match(/[a-z]+/g) ?? [];

@@ -17,8 +17,14 @@ const { values: options } = parseArgs({
 });
 const rounds = Number(options.rounds);
 const sizes = options.quick
-  ? { thread: 10_000, entries: 10_000, memories: 50_000, recall: [100, 2_000] }
-  : { thread: 100_000, entries: 100_000, memories: 1_000_000, recall: [100, 1_000, 20_000] };
+  ? { thread: 10_000, entries: 10_000, memories: 50_000, recall: [100, 2_000], users: 200 }
+  : {
+      thread: 100_000,
+      entries: 100_000,
+      memories: 1_000_000,
+      recall: [100, 1_000, 20_000, 100_000],
+      users: 10_000,
+    };
 const bounds: Record<"short" | "long", Bounds> = {
   short: { ms: 500, calls: 10_000 },
   long: { ms: 3_000, calls: 20_000 },

@@ -5,6 +5,8 @@ const BATCH = 500;
 const PAGE = 50;
 /** Users who write at the same time: one user's writes are done one after another. */
 const WRITERS = 16;
+/** Memories of each of many users. */
+const OF_MANY = 20;
 /** Rows that one statement fills in. */
 const SLICE = 100_000;
 
@@ -28,10 +30,11 @@ const next = (): { text: string } => ({ text: text(written++) });
 /** Fills one server's D1 with the memories of others, and answers the operations on memories. */
 export async function prepareMemories(
   client: Client,
-  { memories: others, recall }: { memories: number; recall: readonly number[] },
+  { memories: others, recall, users }: { memories: number; recall: readonly number[]; users: number },
 ): Promise<Operation[]> {
   await fill(client, others);
-  for (const size of recall) await tell(client, size);
+  for (const size of recall) await tell(client, `recaller-${size}`, size);
+  await tellMany(client, users);
   await client.call(
     post(`${memoriesOf("lister")}/batch`, { memories: Array.from({ length: 200 }, next) }, 200),
   );
@@ -55,9 +58,15 @@ export async function prepareMemories(
     },
     ...recall.map((size) => ({
       name: `recall among ${size.toLocaleString("en-US")}`,
-      next: (i: number) => post(`/v1/users/recaller-${size}/recall`, { query: sentence(i * 7 + 3, 6) }, 200),
-      check: (answer: string) => (JSON.parse(answer) as { hits: unknown[] }).hits.length > 0,
+      next: (i: number) => recallOf(`recaller-${size}`, i),
+      check: finds,
     })),
+    ...recall.map((size) => againstHop(client, size)),
+    {
+      name: `recall by ${users.toLocaleString("en-US")} users in turn`,
+      next: (i) => recallOf(`recaller-of-many-${(i * 7919) % users}`, i),
+      check: finds,
+    },
     {
       name: `list ${PAGE} memories among ${others.toLocaleString("en-US")} of others`,
       next: () => ({ method: "GET", path: `${memoriesOf("lister")}?limit=${PAGE}`, status: 200 }),
@@ -82,13 +91,37 @@ function sentence(seed: number, words: number): string {
   return Array.from({ length: words }, word).join(" ");
 }
 
+const recallOf = (user: string, i: number): Call =>
+  post(`/v1/users/${user}/recall`, { query: sentence(i * 7 + 3, 6) }, 200);
+
+const finds = (answer: string) => (JSON.parse(answer) as { hits: unknown[] }).hits.length > 0;
+
+/** The floor does nothing then but ask an object that answers at once: what any call of an object costs. */
+const againstHop = ({ server }: Client, size: number): Operation => {
+  const user = `recaller-${size}`;
+  const name = `recall among ${size.toLocaleString("en-US")}, over an empty hop`;
+  if (server.name !== "floor") return { name, next: (i) => recallOf(user, i), check: finds };
+  const hop: Call = { method: "GET", path: `/v1/users/${user}/hop`, status: 200 };
+  return { name, next: () => hop, check: (answer) => answer === "" };
+};
+
+/** Many users with a few memories each. */
+async function tellMany(client: Client, users: number): Promise<void> {
+  for (let from = 0; from < users; from += WRITERS)
+    await Promise.all(
+      Array.from({ length: Math.min(WRITERS, users - from) }, (_, i) =>
+        tell(client, `recaller-of-many-${from + i}`, OF_MANY),
+      ),
+    );
+}
+
 /** One user's memories, each a sentence. */
-async function tell(client: Client, size: number): Promise<void> {
+async function tell(client: Client, user: string, size: number): Promise<void> {
   for (let from = 0; from < size; from += BATCH) {
     const memories = Array.from({ length: Math.min(BATCH, size - from) }, (_, i) => ({
       text: `${sentence(from + i, 12)} ${from + i}`,
     }));
-    await client.call(post(`/v1/users/recaller-${size}/memories/batch`, { memories }, 200));
+    await client.call(post(`/v1/users/${user}/memories/batch`, { memories }, 200));
   }
 }
 

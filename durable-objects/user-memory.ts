@@ -2,16 +2,14 @@ import { DurableObject } from "cloudflare:workers";
 import { type Bindings, type Ports, portsOf } from "../src/bindings.ts";
 import type { Continuation, ContinuationOptions } from "../src/conversation/continuation.ts";
 import type { Condition } from "../src/conditions.ts";
-import type { Embedder, QueryVector, Vector } from "../src/embeddings/embedder.ts";
 import { fail, ok, type Result } from "../src/errors.ts";
 import type { UserHash } from "../src/ids.ts";
-import { embedOne } from "../src/memory/embed.ts";
-import { distinctPieces, type Lexicon } from "../src/memory/ranking/lexicon.ts";
+import type { Lexicon } from "../src/memory/ranking/lexicon.ts";
 import type { Owner, ThreadOwner } from "../src/memory/record.ts";
 import type { WrittenEntry } from "../src/schema/entry.ts";
 import type { Forgotten, MemoryFilter } from "../src/schema/memory-filter.ts";
 import type { Memory, PatchMemoryBody } from "../src/schema/memory.ts";
-import type { RecallAnswer } from "../src/schema/recall.ts";
+import type { Hit, RecallAnswer } from "../src/schema/recall.ts";
 import type { Reindex } from "../src/schema/reindex.ts";
 import type { CreateThreadBody, ForkBody, PatchThreadBody, Thread } from "../src/schema/thread.ts";
 import { type Entry, type EntryPage, EntryStore, type EntryWrite } from "./entry-store.ts";
@@ -21,7 +19,7 @@ import { type EntryOperation, type EntryResult, performBatch } from "./user-memo
 import { WakeUp } from "./wake-up.ts";
 import type { Compaction, CompactionPage, CompactionsQuery } from "./user-memory/compaction-store.ts";
 import { Conversations, type ListedThreads, type Resumed } from "./user-memory/conversations.ts";
-import { hitOf } from "./user-memory/hit.ts";
+import { Embedding } from "./user-memory/embedding.ts";
 import { MemoryIndex } from "./user-memory/memory-index.ts";
 import { MemoryTable } from "./user-memory/memory-table.ts";
 import { MemoryVectors } from "./user-memory/memory-vectors.ts";
@@ -31,7 +29,8 @@ import { QuotaGuard } from "./user-memory/quota-guard.ts";
 import { Reindexer } from "./user-memory/reindexer.ts";
 import type { Remembered } from "./user-memory/remembered-answer.ts";
 import { migrations } from "./user-memory/schema.ts";
-import { Search, type SearchQuery } from "./user-memory/search.ts";
+import { type Numbered, type Recall, Recaller } from "./user-memory/recaller.ts";
+import { Search } from "./user-memory/search.ts";
 import { SearchIndex } from "./user-memory/search-index.ts";
 import { type Append, type Appended, ThreadMessages } from "./user-memory/thread-messages.ts";
 import type { MessagePage, MessagesQuery } from "./user-memory/thread-reader.ts";
@@ -40,27 +39,12 @@ import type { ThreadPage } from "./user-memory/thread-store.ts";
 import { Transactions } from "./user-memory/transactions.ts";
 
 export type ListedEntries = PageJson<string> & { count: number | null };
-export type Recall = Omit<SearchQuery, "ranges" | "queryVectors" | "moment"> & {
-  queryVector: QueryVector;
-  threadId?: string;
-  asOf?: number;
-  validAt?: number;
-};
 export type CompactionRange = Pick<Compaction, "from" | "to" | "summary">;
-export type { EntryOperation, EntryResult };
+export type { EntryOperation, EntryResult, Recall };
 
 const READ_ONCE = {
   details: [{ path: "header.Idempotency-Key", message: "goes with a batch that only sets and deletes" }],
 };
-/** How many documents one alarm embeds. */
-const EMBED = 100;
-/** An embedder that hangs holds up all else that the alarm does for so long, three times at most. */
-const EMBED_WITHIN_MS = 20_000;
-const EMBED_RETRY_MS = 30_000;
-/** How soon to look whether there is an embedder again, where the deployment is set up wrong. */
-const EMBED_SET_UP_MS = 5 * 60_000;
-/** After so many failures in one alarm the embedder is taken to be down. */
-const EMBED_FAILURES = 3;
 
 /**
  * All that Cairn keeps of one user with strong consistency: threads, entries and the search index; and the one
@@ -77,7 +61,8 @@ export class UserMemory extends DurableObject<Bindings> {
   readonly #messages: ThreadMessages;
   readonly #index: SearchIndex;
   readonly #vectors: MemoryVectors;
-  readonly #search: Search;
+  readonly #embedding: Embedding;
+  readonly #recaller: Recaller;
   readonly #memoryTable: MemoryTable;
   readonly #memoryIndex: MemoryIndex;
   readonly #memories: MemoryWriter;
@@ -98,6 +83,8 @@ export class UserMemory extends DurableObject<Bindings> {
       table,
       wakeUp,
       vectors: ports.vectors,
+      messages: ports.recall.messageIndexing === "vectorize",
+      bytes: ports.vectorBytes,
       now: ports.now,
     });
     this.#index = new SearchIndex(storage.sql, this.#vectors.store);
@@ -106,7 +93,8 @@ export class UserMemory extends DurableObject<Bindings> {
     this.#quota = quota;
     const stores = new ThreadStores(storage.sql);
     const answers = this.#answers;
-    const shared = { storage, stores, answers, index: this.#index, wakeUp: this.#wakeUp, quota, now };
+    const byMeaning = ports.recall.messageIndexing !== "lexical";
+    const shared = { storage, stores, answers, index: this.#index, byMeaning, wakeUp, quota, now };
     this.#transactions = new Transactions(shared);
     this.#conversations = new Conversations({ ...shared, catalogue, transactions: this.#transactions });
     this.#messages = new ThreadMessages({
@@ -114,13 +102,26 @@ export class UserMemory extends DurableObject<Bindings> {
       transactions: this.#transactions,
       touched: (id) => this.#conversations.touched(id),
     });
-    this.#search = new Search(storage.sql, this.#index);
     this.#memoryIndex = new MemoryIndex(this.#index, table);
     const transactions = this.#transactions;
     const index = this.#memoryIndex;
     const memory = { sql: storage.sql, transactions, records, table, index, answers, wakeUp, quota, now };
     this.#memories = new MemoryWriter({ ...memory, embedder: ports.embedder });
     const { model } = ports.embedder;
+    const lexicon = () => this.#lexicon();
+    this.#embedding = new Embedding({ ...shared, transactions, embedder: ports.embedder, lexicon });
+    this.#recaller = new Recaller({
+      ...shared,
+      sql: storage.sql,
+      search: new Search(storage.sql, this.#index),
+      table,
+      vectors: this.#vectors,
+      messages: this.#messages,
+      large: ports.vectors,
+      lexicon,
+      meaning: () => this.#embedding.meaning(),
+      formerEmbedders: ports.formerEmbedders,
+    });
     this.#reindexer = new Reindexer({ ...memory, vectors: this.#vectors, writer: this.#memories, model });
     void ctx.blockConcurrencyWhile(async () => {
       await this.#wakeUp.load();
@@ -312,8 +313,11 @@ export class UserMemory extends DurableObject<Bindings> {
   /** Begins to rebuild the index of memories from D1, and to embed anew what is of another model. */
   startReindex(owner: UserHash): Reindex {
     this.#reindexer.start(owner);
-    const model = this.#model();
-    if (model !== null) this.#index.requeueOtherModels(model);
+    const meaning = this.#embedding.meaning();
+    if (meaning !== null) {
+      this.#index.requeue(meaning);
+      this.#vectors.putMessagesAgain(meaning.model);
+    }
     this.#wakeUp.by(this.#ports.now());
     return this.reindexState();
   }
@@ -322,41 +326,13 @@ export class UserMemory extends DurableObject<Bindings> {
     return { ...this.#reindexer.state(), pending: this.#index.freshness().pending };
   }
 
-  async recall({ threadId, queryVector, asOf, validAt, ...query }: Recall): Promise<Result<RecallAnswer>> {
-    const ranges = threadId === undefined ? undefined : this.#messages.rangesOf(threadId);
-    if (ranges === null)
-      return fail("not_found", {
-        details: [{ path: "body.threadId", message: "is no thread of this user" }],
-      });
-    const { model } = queryVector;
-    // A Worker of another version may ask with another model: what this object embeds with is what counts.
-    if (model === this.#model() && this.#index.requeueOtherModels(model)) this.#wakeUp.by(this.#ports.now());
-    const former = await this.#formerVectors(query.query, model);
-    // The clock of this object may have been set back since the last write.
-    const now = Math.max(this.#ports.now(), this.#memoryTable.lastWrite());
-    const moment = { now, ...(asOf !== undefined && { asOf }), ...(validAt !== undefined && { validAt }) };
-    const lexicon = await this.#lexicon();
-    // What came since the last alarm is compared word by word too.
-    if (lexicon !== null && this.#index.pieces.cut(lexicon)) this.#wakeUp.by(this.#ports.now());
-    const asked = { ...query, queryVectors: [queryVector, ...former], moment, ...(ranges && { ranges }) };
-    const unshown = (positions: readonly number[]) => this.#messages.unshown(positions, threadId);
-    const size = this.#index.freshness().indexed;
-    const { found, arms } = this.#search.search(asked, { lexicon, size, unshown });
-    const memories = new Map(
-      this.#memoryTable
-        .numbered(
-          found.map(({ n }) => n),
-          moment,
-        )
-        .map((row) => [row.version, row]),
-    );
-    const threadOf = (position: number) => this.#messages.threadOf(position, threadId);
-    return ok({
-      hits: found.flatMap((one) => hitOf(one, memories.get(one.n), threadOf) ?? []),
-      arms,
-      degraded: arms.some(({ status }) => status === "failed"),
-      freshness: this.#index.freshness(),
-    });
+  recall(query: Recall): Promise<Result<RecallAnswer>> {
+    return this.#recaller.recall(query);
+  }
+
+  /** Those of some documents that a query means, with how near they are: what a search of the whole tenant has named. */
+  numbered(query: Numbered): Hit[] {
+    return this.#recaller.numbered(query);
   }
 
   /** The word model, or null where there is none: recall does without it then. */
@@ -369,41 +345,18 @@ export class UserMemory extends DurableObject<Bindings> {
     }
   }
 
-  /** Cuts some of what waits into word pieces. Answers whether there is more. Without such work, no model is loaded. */
-  async #cut(): Promise<boolean> {
-    if (!this.#index.pieces.waiting) return false;
-    const lexicon = await this.#lexicon();
-    return lexicon !== null && this.#index.pieces.cut(lexicon);
-  }
-
-  /** The query as the models before this one see it, while documents have vectors of theirs. */
-  async #formerVectors(query: string, model: string): Promise<QueryVector[]> {
-    const used = this.#index.vectors.models().filter((other) => other !== model);
-    const embedders = this.#ports.formerEmbedders.filter((embedder: Embedder) =>
-      used.includes(embedder.model),
-    );
-    const vectors = await Promise.all(embedders.map((embedder) => embedOne(embedder, query, "query")));
-    return vectors.filter(({ vector }) => vector !== "failed");
-  }
-
-  /** What all documents are to have a vector of; null while the deployment is set up wrong, and all stays as it is. */
-  #model(): string | null {
-    const { model, problem } = this.#ports.embedder;
-    return problem === undefined ? model : null;
-  }
-
   /** Embeds what waits for a vector, sweeps what has expired, mends what D1 has not confirmed. Idempotent, bounded. */
   override async alarm(): Promise<void> {
     this.#wakeUp.rang();
-    const embedAgain = await this.#embed();
-    const cutAgain = await this.#cut();
+    const embedAgain = await this.#embedding.embed();
+    const cutAgain = await this.#embedding.cut();
     const now = this.#ports.now();
     this.#entries.sweep(now);
     this.#answers.sweep(now);
     await this.#conversations.catalogueDue();
     await this.#memories.alarm();
     await this.#reindexer.alarm();
-    await this.#vectors.drain(this.#model());
+    await this.#vectors.drain(this.#embedding.meaning()?.model ?? null);
     const dues = [
       this.#memories.nextDue(),
       this.#reindexer.nextDue(),
@@ -416,48 +369,5 @@ export class UserMemory extends DurableObject<Bindings> {
       this.#answers.expired.next(now),
     ];
     for (const due of dues) this.#wakeUp.by(due);
-  }
-
-  /** Embeds some of the documents that wait for it. Answers when to go on, or null if none is left. */
-  async #embed(): Promise<number | null> {
-    const { now } = this.#ports;
-    const waiting = this.#index.unembedded(EMBED);
-    if (waiting.length === 0) return null;
-    // They have not failed: nobody could try.
-    if (this.#model() === null) return now() + EMBED_SET_UP_MS;
-    // One text may be what the embedder refuses: those that have failed are tried one by one, and do not fail others.
-    const fresh = waiting.filter(({ attempts }) => attempts === 0);
-    const batches = fresh.length > 0 ? [fresh] : waiting.map((one) => [one]);
-    let failures = 0;
-    for (const batch of batches) {
-      if (!(await this.#embedBatch(batch))) failures++;
-      if (failures === EMBED_FAILURES) break;
-    }
-    if (failures > 0) return now() + EMBED_RETRY_MS;
-    return this.#index.unembedded(1).length === 0 ? null : now();
-  }
-
-  async #embedBatch(documents: readonly { n: number; text: string }[]): Promise<boolean> {
-    const { embedder } = this.#ports;
-    let vectors: Vector[];
-    try {
-      vectors = await embedder.embed(
-        documents.map(({ text }) => text),
-        { withinMs: EMBED_WITHIN_MS },
-      );
-    } catch (error) {
-      console.error({ message: "the embedder failed", model: embedder.model, error: String(error) });
-      this.#index.embeddingFailed(documents.map(({ n }) => n));
-      return false;
-    }
-    const lexicon = await this.#lexicon();
-    const { model, dimensions } = embedder;
-    this.#transactions.atomically(() => {
-      for (const [i, { n, text }] of documents.entries()) {
-        const pieces = lexicon && distinctPieces(lexicon, text);
-        this.#index.attach(n, { model, dimensions, vector: vectors[i] ?? null, pieces });
-      }
-    });
-    return true;
   }
 }

@@ -31,6 +31,7 @@ import { health } from "./routes/health.ts";
 import { memories } from "./routes/memories.ts";
 import { messages } from "./routes/messages.ts";
 import { promptCache } from "./routes/prompt-cache.ts";
+import { recalls } from "./routes/recall.ts";
 import { reindex } from "./routes/reindex.ts";
 import { revocations } from "./routes/revocations.ts";
 import { threads } from "./routes/threads.ts";
@@ -55,6 +56,7 @@ export function createApp(makePorts: (env: Bindings) => Ports = portsOf): OpenAP
     threads,
     messages,
     memories,
+    recalls,
     reindex,
     cache,
     promptCache,

@@ -9,6 +9,7 @@ import { embeddedModel } from "./embeddings/embedded.ts";
 import type { Embedder } from "./embeddings/embedder.ts";
 import { type QuotaBindings, type Quotas, quotasOf } from "./quotas.ts";
 import type { Lexicon } from "./memory/ranking/lexicon.ts";
+import { type RecallSettings, recallSettings, type RecallVars } from "./recall-settings.ts";
 import type { VectorIndex } from "./vectors/vector-index.ts";
 import { type VectorizeBinding, VectorizeIndex } from "./vectors/vectorize.ts";
 
@@ -16,7 +17,8 @@ import { type VectorizeBinding, VectorizeIndex } from "./vectors/vectorize.ts";
 export type Bindings = Omit<Cloudflare.Env, "CAIRN_SECRET" | "CORS_ORIGINS"> &
   EmbedderBindings &
   LoginBindings &
-  QuotaBindings & {
+  QuotaBindings &
+  RecallVars & {
     CAIRN_SECRET?: string;
     /** The secret before this one: tokens that it signed still pass. */
     CAIRN_SECRET_PREVIOUS?: string;
@@ -44,8 +46,13 @@ export type Ports = {
   vectors: VectorIndex | null;
   /** What one user may hold. */
   quotas: Quotas;
+  recall: RecallSettings;
+  /** What the vectors of one model may take in the memory of a user's object. */
+  vectorBytes: number;
   now: () => number;
 };
+
+const VECTOR_BYTES = 24 * 1024 * 1024;
 
 export const portsOf = (env: Bindings): Ports => ({
   records: new D1MemoryRecords(env.DB),
@@ -57,5 +64,7 @@ export const portsOf = (env: Bindings): Ports => ({
   lexicon: () => embeddedModel(env.ASSETS),
   vectors: env.VECTORIZE === undefined ? null : new VectorizeIndex(env.VECTORIZE),
   quotas: quotasOf(env),
+  recall: recallSettings(env, env.VECTORIZE !== undefined),
+  vectorBytes: VECTOR_BYTES,
   now: () => Date.now(),
 });

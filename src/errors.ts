@@ -65,6 +65,7 @@ export const errors = {
   compaction_overlap: [409, "The range cuts through one that another compaction stands for."],
   external_id_taken: [409, "Another memory of this user has this externalId."],
   precondition_failed: [412, "What is there is not as the request's condition demands."],
+  too_many_owners: [400, "One recall asks at most 16 shared owners."],
   too_many_operations: [400, "A batch holds at most 1,000 operations."],
   batch_too_large: [413, "The values that the batch asks for are more than 16 MiB; split it."],
   idempotency_conflict: [409, "This Idempotency-Key was used with another request; take a new one."],
@@ -74,6 +75,10 @@ export const errors = {
   too_many_revoked_tokens: [
     409,
     "10,000 tokens are revoked already; set a time before which none may have been issued.",
+  ],
+  vectorize_required: [
+    501,
+    "This call searches all users through Vectorize, and this deployment has none bound; docs/recall.md says how.",
   ],
   not_configured: [503, "This deployment is not configured; GET /health says what is missing."],
   login_keys_unavailable: [503, "The login provider's keys (JWT_JWKS_URL) could not be fetched; try again."],

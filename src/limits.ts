@@ -31,6 +31,12 @@ export const limits = {
   metadataDepth: 64,
   query: 8 * 1024,
   k: 100,
+  /** Messages on each side of a hit. */
+  window: 5,
+  /** How long a recall may wait for Vectorize. */
+  recallDeadlineMs: 10_000,
+  /** Shared owners that one recall asks besides the user. */
+  owners: 16,
   page: 1000,
   ttlMs: 10 * 365 * 24 * 60 * 60 * 1000,
   namespace: 256,

@@ -6,6 +6,7 @@ import type { CreateThreadBody, ForkBody, PatchThreadBody, Thread } from "../../
 import type { WakeUp } from "../wake-up.ts";
 import type { Answers, Once } from "./answers.ts";
 import { CatalogueWriter } from "./catalogue-writer.ts";
+import { LAST_SEQ, positionOf, type PositionRange } from "./position.ts";
 import type { QuotaGuard } from "./quota-guard.ts";
 import type { SearchIndex } from "./search-index.ts";
 import type { StoredThread, ThreadPage } from "./thread-store.ts";
@@ -23,6 +24,8 @@ type Parts = {
   index: SearchIndex;
   catalogue: ThreadCatalogue;
   quota: QuotaGuard;
+  /** Whether messages are found by their meaning at all. */
+  byMeaning: boolean;
   wakeUp: WakeUp;
   now: () => number;
 };
@@ -83,9 +86,11 @@ export class Conversations {
   async patch(id: string, fields: PatchThreadBody): Promise<Result<Thread>> {
     return this.#catalogued(
       id,
-      this.#with(id, undefined, (thread) =>
-        ok(this.#changed(this.#stores.threads.patch(thread, fields, this.#parts.now()))),
-      ),
+      this.#with(id, undefined, (thread) => {
+        const patched = this.#stores.threads.patch(thread, fields, this.#parts.now());
+        if (patched.indexing !== thread.indexing) this.#index(patched);
+        return ok(this.#changed(patched));
+      }),
     );
   }
 
@@ -167,6 +172,17 @@ export class Conversations {
   #changed(thread: StoredThread): Thread {
     this.#catalogue.changed(thread.id);
     return this.#view(thread);
+  }
+
+  /** Lets what the thread owns be found as it says now. */
+  #index({ n, indexing }: StoredThread): void {
+    const { index, byMeaning, wakeUp, now } = this.#parts;
+    const own: PositionRange = [positionOf(n, 1), positionOf(n, LAST_SEQ)];
+    if (indexing === "lexical") index.onlyWords(own);
+    else if (byMeaning) {
+      index.byMeaning(own);
+      wakeUp.by(now());
+    }
   }
 
   #lastSeq(thread: StoredThread): number {

@@ -1,30 +1,58 @@
 import type { MemoryRow } from "../../src/d1/tables.ts";
 import { memoryOf } from "../../src/memory/record.ts";
 import type { Hit } from "../../src/schema/recall.ts";
+import { FIRST_POSITION, seqOf } from "./position.ts";
 import type { Found } from "./search.ts";
+import type { Document } from "./search-index.ts";
 import type { MessageRecord } from "./thread-messages.ts";
-import { seqOf } from "./position.ts";
+
+/** What stands around what was found: a memory's row; a message's thread, and the messages beside it in their order. */
+type Place = {
+  row: MemoryRow | undefined;
+  threadId: string | undefined;
+  beside: readonly Document[];
+};
+
+/** Characters of a message that is shown beside a hit. */
+const BESIDE = 2_000;
 
 /** What was found, as callers see it; null for what is not there any more, and a message that no thread shows. */
 export function hitOf(
-  { n, score, lexical, vector, key, document }: Found,
-  row: MemoryRow | undefined,
-  threadOf: (position: number) => string | null,
+  { n, score, parts, lexical, vector, key, document }: Found,
+  { row, threadId, beside }: Place,
 ): Hit | null {
   const { kind, text, record, createdAt } = document;
   const why = {
     ...(lexical !== undefined && { lexical }),
     ...(vector !== undefined && { vector }),
     ...(key && { key }),
+    ...(parts && { parts }),
   };
-  if (kind === "message") {
-    const threadId = threadOf(n);
-    if (threadId === null) return null;
+  if (n >= FIRST_POSITION) {
+    if (threadId === undefined) return null;
     const seq = seqOf(n);
-    const { role } = JSON.parse(record) as MessageRecord;
-    return { id: `${threadId}:${seq}`, kind, text, score, why, threadId, seq, role, createdAt };
+    const window = beside.map(besideOf);
+    const said = JSON.parse(record) as MessageRecord;
+    return {
+      id: `${threadId}:${seq}`,
+      kind,
+      text,
+      score,
+      why,
+      threadId,
+      seq,
+      ...said,
+      createdAt,
+      ...(window.length > 0 && { window }),
+    };
   }
   if (row === undefined) return null;
-  const { userId: _user, status: _status, score: ownScore, ...memory } = memoryOf(row);
+  const { status: _status, score: ownScore, ...memory } = memoryOf(row);
   return { ...memory, score, why, ...(ownScore !== undefined && { ownScore }) };
+}
+
+function besideOf({ n, text, record }: Document): NonNullable<Hit["window"]>[number] {
+  const { role } = JSON.parse(record) as MessageRecord;
+  const cut = text.length > BESIDE;
+  return { seq: seqOf(n), role, text: cut ? text.slice(0, BESIDE) : text, ...(cut && { cut }) };
 }

@@ -2,7 +2,8 @@ import type { UserHash } from "../../src/ids.ts";
 import type { VectorIndex } from "../../src/vectors/vector-index.ts";
 import type { WakeUp } from "../wake-up.ts";
 import type { MemoryTable } from "./memory-table.ts";
-import { FIRST_POSITION } from "./position.ts";
+import { MessageCopies } from "./message-copies.ts";
+import { FIRST_POSITION, type PositionRange } from "./position.ts";
 import { type OutgoingVector, VectorOutbox } from "./vector-outbox.ts";
 import { type VectorCopy, type VectorName, VectorStore } from "./vector-store.ts";
 
@@ -11,46 +12,78 @@ type Parts = {
   table: MemoryTable;
   /** Null: this deployment has no large index. */
   vectors: VectorIndex | null;
+  /** Whether messages' vectors are to be in the large index too. */
+  messages: boolean;
+  /** What the vectors of one model may take in memory. */
+  bytes: number;
   wakeUp: WakeUp;
   now: () => number;
 };
 
-/** The vectors of all documents here, and the outbox that keeps the large index's copy of the memories' ones. */
+const MEMORIES: PositionRange = [0, FIRST_POSITION - 1];
+const MESSAGES: PositionRange = [FIRST_POSITION, Number.MAX_SAFE_INTEGER];
+
+/** The vectors of all documents here, and the outbox that keeps the large index's copy of them. */
 export class MemoryVectors implements VectorCopy {
   readonly store: VectorStore;
   readonly outbox: VectorOutbox;
-  readonly #table: MemoryTable;
-  readonly #wakeUp: WakeUp;
+  readonly #parts: Parts;
+  readonly #copies: MessageCopies;
 
-  constructor({ sql, table, vectors, wakeUp, now }: Parts) {
-    this.#table = table;
-    this.#wakeUp = wakeUp;
-    this.store = new VectorStore(sql, this);
+  constructor(parts: Parts) {
+    const { sql, vectors, now } = parts;
+    this.#parts = parts;
+    this.#copies = new MessageCopies(sql);
+    this.store = new VectorStore(sql, this, parts.bytes);
     const read = (model: string, numbers: readonly number[]) => this.#read(model, numbers);
     this.outbox = new VectorOutbox({ sql, vectors, owner: () => this.#owner(), read, now });
   }
 
   put(n: number, model: string): void {
-    if (n >= FIRST_POSITION) return;
+    if (n >= FIRST_POSITION) {
+      if (!this.#copiesMessages()) return;
+      // The first one waits for the next alarm, which sends all that there are.
+      if (!this.#copies.has(model)) return this.#parts.wakeUp.by(this.#parts.now());
+    }
     this.outbox.put(n, model);
-    this.#wakeUp.by(this.outbox.nextDue());
+    this.#wake();
   }
 
   remove(vectors: readonly VectorName[]): void {
-    this.outbox.remove(vectors.filter(({ n }) => n < FIRST_POSITION));
-    this.#wakeUp.by(this.outbox.nextDue());
+    const copied = vectors.filter(({ n, model }) => n < FIRST_POSITION || this.#copies.has(model));
+    this.outbox.remove(copied);
+    this.#wake();
   }
 
   /** Sends these versions' vectors once more, for a reindex. */
   putAgain(model: string, versions: readonly number[]): void {
     const there = this.store.read(model, versions).map(({ n }) => n);
     this.outbox.putAgain(model, there);
-    this.#wakeUp.by(this.outbox.nextDue());
+    this.#wake();
   }
 
-  /** Brings the large index nearer to what is here; first of all what was here before there was one. */
+  /** Sends the messages' vectors once more, as far as they are to be in the large index. */
+  putMessagesAgain(model: string): void {
+    if (!this.#copiesMessages()) return;
+    this.#copies.begin(model);
+    this.outbox.putAgain(model, this.store.numbersBetween(MESSAGES, model));
+    this.#wake();
+  }
+
+  /** Documents whose vector of this model the large index may miss and is not in memory, the newest first. */
+  unconfirmed(model: string, held: (n: number) => boolean): number[] {
+    return this.outbox
+      .unconfirmed(model)
+      .filter((n) => !held(n))
+      .toReversed();
+  }
+
+  /** Brings the large index nearer to what is here; first of all what was here before it was to have it. */
   drain(model: string | null): Promise<void> {
-    if (model !== null) this.outbox.adopt(model, () => this.store.numbersBelow(FIRST_POSITION, model));
+    if (model !== null) {
+      this.outbox.adopt(model, () => this.store.numbersBetween(MEMORIES, model));
+      this.#adoptMessages(model);
+    }
     return this.outbox.drain();
   }
 
@@ -59,15 +92,36 @@ export class MemoryVectors implements VectorCopy {
     return this.outbox.nextDue();
   }
 
+  /** Whether a search of the large index can find messages. */
+  #copiesMessages(): boolean {
+    return this.#parts.vectors !== null && this.#parts.messages;
+  }
+
+  #adoptMessages(model: string): void {
+    if (this.#copiesMessages()) {
+      if (!this.#copies.has(model)) this.putMessagesAgain(model);
+      return;
+    }
+    for (const copied of this.#copies.end())
+      this.outbox.remove(this.store.numbersBetween(MESSAGES, copied).map((n) => ({ n, model: copied })));
+  }
+
+  #wake(): void {
+    this.#parts.wakeUp.by(this.outbox.nextDue());
+  }
+
   #owner(): UserHash {
-    const owner = this.#table.owner();
-    if (owner === null) throw new Error("vectors of memories, and nobody whose they are");
-    return owner.hash;
+    const owner = this.#parts.table.owner()?.hash ?? this.#copies.owner();
+    if (owner === null) throw new Error("vectors for the large index, and nobody whose they are");
+    return owner;
   }
 
   #read(model: string, numbers: readonly number[]): OutgoingVector[] {
-    const rows = new Map(this.#table.numbered(numbers).map((row) => [row.version, row]));
+    const rows = new Map(
+      this.#parts.table.numbered(numbers.filter((n) => n < FIRST_POSITION)).map((row) => [row.version, row]),
+    );
     return this.store.read(model, numbers).flatMap(({ n, values }) => {
+      if (n >= FIRST_POSITION) return [{ n, kind: "message", values }];
       const row = rows.get(n);
       if (row === undefined) return [];
       const { kind, scope } = row;

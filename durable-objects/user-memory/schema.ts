@@ -239,5 +239,20 @@ export const migrations: readonly Migration[] = [
       CREATE INDEX memories_by_key ON memories (key_norm, version) WHERE key_norm IS NOT NULL;
     `,
   },
-  { id: 4, description: "counts of entries and memories", sql: tallySchema },
+  {
+    id: 4,
+    description:
+      "facts by subject and predicate; messages in the large index; threads that are found by words only",
+    sql: `
+      CREATE INDEX memories_by_triple ON memories (subject_norm, predicate_norm, version)
+        WHERE subject_norm IS NOT NULL AND predicate_norm IS NOT NULL;
+      CREATE TABLE message_copies (
+        model TEXT PRIMARY KEY,
+        owner TEXT NOT NULL,
+        ended INTEGER NOT NULL DEFAULT 0
+      ) WITHOUT ROWID;
+      ALTER TABLE threads ADD COLUMN indexing TEXT;
+    `,
+  },
+  { id: 5, description: "counts of entries and memories", sql: tallySchema },
 ];

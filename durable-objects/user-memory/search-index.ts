@@ -1,7 +1,7 @@
 import type { Embedder, Vector } from "../../src/embeddings/embedder.ts";
 import type { RecallKind } from "../../src/schema/recall.ts";
 import { PieceStore } from "./piece-store.ts";
-import type { PositionRange } from "./position.ts";
+import { FIRST_POSITION, type PositionRange, SLOTS } from "./position.ts";
 import type { VectorStore } from "./vector-store.ts";
 
 /**
@@ -17,6 +17,11 @@ export type Document = {
   createdAt: number;
 };
 
+/** What gives documents their meaning: the model of their vectors, and whether messages have one. */
+export type Meaning = { model: string; messages: boolean };
+
+const MESSAGES: PositionRange = [FIRST_POSITION, Number.MAX_SAFE_INTEGER];
+
 /** A text's vector, in its space. */
 export type EmbeddedIn = Pick<Embedder, "model" | "dimensions"> & { vector: Vector };
 
@@ -31,8 +36,8 @@ export class SearchIndex {
   /** How many documents there are; null while that is not known. Counting reads them all. */
   #count: number | null = null;
   #changes = 0;
-  /** The model that all documents have, or wait for, a vector of; undefined while that has not been read. */
-  #model: string | null | undefined;
+  /** What all documents have, or wait for, as it is stored; undefined while that has not been read. */
+  #meaning: string | null | undefined;
 
   constructor(sql: SqlStorage, vectors: VectorStore) {
     this.#sql = sql;
@@ -82,6 +87,18 @@ export class SearchIndex {
   text(n: number): string | null {
     const [row] = this.#sql.exec<{ text: string }>("SELECT text FROM documents WHERE n = ?", n).toArray();
     return row?.text ?? null;
+  }
+
+  /** What there is of these, in no order. */
+  documents(numbers: readonly number[]): Document[] {
+    if (numbers.length === 0) return [];
+    return this.#sql
+      .exec<Omit<Document, "createdAt"> & { created_at: number }>(
+        "SELECT n, kind, text, record, created_at FROM documents WHERE n IN (SELECT value FROM json_each(?))",
+        JSON.stringify(numbers),
+      )
+      .toArray()
+      .map(({ created_at: createdAt, ...document }) => ({ ...document, createdAt }));
   }
 
   numbersBelow(n: number): number[] {
@@ -166,18 +183,46 @@ export class SearchIndex {
     return true;
   }
 
-  /** Queues every document that has no vector of the model; one of another model stays until the new one is there. */
-  requeueOtherModels(model: string): boolean {
-    this.#model ??= this.#sql.exec<{ model: string | null }>("SELECT model FROM index_state").one().model;
-    if (this.#model === model) return false;
-    const first = this.#model === null;
-    this.#model = model;
-    this.#sql.exec("UPDATE index_state SET model = ?", model);
+  /**
+   * Queues every document that is to be found by its meaning and has no vector of the model; one of another model stays
+   * until the new one is there. Without `messages`, these lose theirs. Answers whether anything was to be done.
+   */
+  requeue({ model, messages }: Meaning): boolean {
+    this.#meaning ??= this.#sql.exec<{ model: string | null }>("SELECT model FROM index_state").one().model;
+    const meaning = messages ? model : `${model} but no messages`;
+    if (this.#meaning === meaning) return false;
+    const first = this.#meaning === null;
+    this.#meaning = meaning;
+    this.#sql.exec("UPDATE index_state SET model = ?", meaning);
+    if (!messages) this.onlyWords(MESSAGES);
     const queued = this.#sql.exec(
-      "INSERT OR IGNORE INTO unembedded (n) SELECT n FROM documents WHERE n NOT IN (SELECT n FROM vectors WHERE model = ?)",
+      `INSERT OR IGNORE INTO unembedded (n) SELECT n FROM documents
+       WHERE n NOT IN (SELECT n FROM vectors WHERE model = ?) AND (n < ${FIRST_POSITION} OR (? AND
+         n / ${SLOTS} NOT IN (SELECT n FROM threads WHERE indexing = 'lexical')))`,
       model,
+      messages ? 1 : 0,
     );
     return !first || queued.rowsWritten > 0;
+  }
+
+  /** These are to be found by their words only. */
+  onlyWords([from, to]: PositionRange): void {
+    this.vectors.removeRange(from, to);
+    const waiting = this.#sql
+      .exec<{ n: number }>("DELETE FROM unembedded WHERE n BETWEEN ? AND ? RETURNING n", from, to)
+      .toArray();
+    for (const { n } of waiting) this.pieces.wait(n);
+    this.#changes++;
+  }
+
+  /** These are to be found by their meaning too. */
+  byMeaning([from, to]: PositionRange): void {
+    this.#sql.exec(
+      `INSERT OR IGNORE INTO unembedded (n)
+       SELECT n FROM documents WHERE n BETWEEN ?1 AND ?2 AND n NOT IN (SELECT n FROM vectors WHERE n BETWEEN ?1 AND ?2)`,
+      from,
+      to,
+    );
   }
 
   freshness(): { indexed: number; pending: number } {
@@ -193,7 +238,7 @@ export class SearchIndex {
 
   /** Drops what is held in memory, which may be ahead of a storage whose transaction was undone. */
   forgetLoaded(): void {
-    this.#model = undefined;
+    this.#meaning = undefined;
     this.vectors.forgetLoaded();
     this.pieces.forgetLoaded();
     this.#count = null;

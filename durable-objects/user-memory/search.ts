@@ -1,51 +1,46 @@
-import { and } from "drizzle-orm";
-import { filterConditions, type Moment, visibleAt } from "../../src/d1/memory-filter.ts";
-import type { QueryVector } from "../../src/embeddings/embedder.ts";
 import { distinctPieces, type Lexicon } from "../../src/memory/ranking/lexicon.ts";
 import { namedTime } from "../../src/memory/ranking/named-time.ts";
 import { type Found as Unplaced, pooled, REACH } from "../../src/memory/ranking/pool.ts";
-import { contentWords, matchExpression } from "../../src/memory/ranking/question.ts";
-import { rank, type Weights } from "../../src/memory/ranking/rank.ts";
+import { contentWords, matchExpression, spans } from "../../src/memory/ranking/question.ts";
+import { type Parts, rank, type Weights } from "../../src/memory/ranking/rank.ts";
 import { normalise } from "../../src/memory/normalise.ts";
 import { queryVectorOf } from "../../src/memory/ranking/query-vector.ts";
-import type { MemoryFilter } from "../../src/schema/memory-filter.ts";
-import type { Arm, RecallKind } from "../../src/schema/recall.ts";
-import type { Scored, VectorTable } from "../../src/vectors/vector-table.ts";
-import { compiled, type Condition } from "./compiled.ts";
+import type { QueryVector } from "../../src/embeddings/embedder.ts";
+import type { Arm } from "../../src/schema/recall.ts";
+import type { Scored } from "../../src/vectors/vector-table.ts";
+import type { Condition } from "./compiled.ts";
+import { type Meant, meantBy, type Narrowing } from "./meant.ts";
 import type { PieceStore } from "./piece-store.ts";
-import { FIRST_POSITION, type PositionRange, threadNumberOf } from "./position.ts";
+import { FIRST_POSITION, threadNumberOf } from "./position.ts";
 import type { Document } from "./search-index.ts";
 import type { MessageRecord } from "./thread-messages.ts";
-import type { VectorStore } from "./vector-store.ts";
+import type { Space, VectorStore } from "./vector-store.ts";
 
-export type SearchQuery = {
+export type SearchQuery = Narrowing & {
   query: string;
   /** The query in each space that documents have vectors of; the first is the one that all will have in the end. */
   queryVectors: readonly QueryVector[];
   k: number;
-  kinds?: RecallKind[];
-  /** Only memories that it means; messages have none of its fields. */
-  filter?: Omit<MemoryFilter, "kinds" | "status">;
-  /** Only messages in these ranges of positions. */
-  ranges?: readonly PositionRange[];
-  moment: Moment & { now: number };
   /** What "last week" in the question is in relation to; now unless given. */
   referenceDate?: number;
   minScore?: number;
   weights?: Weights;
+  /** Each hit says what its score is made of. */
+  explain?: boolean;
 };
 export type Found = {
   n: number;
   score: number;
+  parts?: Parts;
   lexical?: number;
   vector?: number;
   key?: true;
   document: Document;
 };
-export type SearchAnswer = { found: Found[]; arms: Arm[] };
+/** An arm, without the time that it took, which only who waits for it knows. */
+export type SearchArm = Omit<Arm, "ms">;
+export type SearchAnswer = { found: Found[]; arms: SearchArm[] };
 
-/** A query's vector, and the table that is searched with it. */
-type Space = { table: VectorTable; vector: Float32Array };
 /** What is known of words here: the word model, and the counts of this user's documents. */
 type Words = { lexicon: Lexicon; frequencies: { size: number; holding: (piece: number) => number } };
 
@@ -57,23 +52,18 @@ type Around = {
   size: number;
   /** The messages among these positions that are deleted where they would be shown. */
   unshown: (positions: readonly number[]) => ReadonlySet<number>;
+  /** Documents to be compared with the query although their vectors are not in memory. */
+  besides: readonly number[];
 };
-
-/** The documents that a query means; `hidden`: how many it does not, or null if it means some only. */
-type Chosen = { allows: (n: number) => boolean; hidden: number | null };
-
-/** How many hidden documents the words' arm passes over. */
-const MOST_HIDDEN = 500;
 
 /** How many documents each arm brings at least; 25 to 200 measured the same. */
 const CANDIDATES = 64;
-/** FTS5 is not asked for words that more documents hold than this share of all, and than so many. */
+/** FTS5 is not asked to weigh words that more documents hold than this share of all, and than so many, nor ever than the most. */
 const COMMON_SHARE = 0.1;
 const COMMON_LEAST = 200;
-
-/** Versions that may be hidden at some time; all others are true since they were recorded, for good. */
-export const GUARDED = `(corrected_at IS NOT NULL OR superseded_at IS NOT NULL OR valid_to IS NOT NULL
-  OR expires_at IS NOT NULL OR status <> 'active' OR valid_from > recorded_at)`;
+const COMMON_MOST = 5_000;
+/** Of words that are all common, the newest so many documents are weighed. */
+const NEWEST_OF_COMMON = 1_000;
 
 /** Searches the index: each arm brings candidates, and these are ranked together (`src/memory/ranking`). */
 export class Search {
@@ -87,8 +77,8 @@ export class Search {
     this.#pieces = pieces;
   }
 
-  search(query: SearchQuery, { lexicon, size, unshown }: Around): SearchAnswer {
-    const meant = meantBy(query);
+  search(query: SearchQuery, { lexicon, size, unshown, besides }: Around): SearchAnswer {
+    const meant = meantBy(this.#sql, query);
     const holding = lexicon === null ? null : this.#pieces.holding(lexicon);
     const words: Words | null =
       lexicon === null || holding === null
@@ -97,17 +87,15 @@ export class Search {
     const limit = Math.max(CANDIDATES, query.k);
     const [first] = query.queryVectors;
     const spaces = this.#spaces(query, words);
-    const asked = searchWords(query.query, words);
-    const chosen = this.#chosen(query, meant);
-    const lexical =
-      asked.length === 0 ? null : this.#byWords(matchExpression(asked), { meant, chosen, limit });
-    const byVector = spaces.length === 0 ? null : this.#byVectors(spaces, chosen.allows, limit);
-    const keys = this.#byKey(query.query, meant);
+    const asked = contentWords(query.query);
+    const lexical = asked.length === 0 ? null : this.#byWords(asked, { words, meant, limit });
+    const byVector = spaces.length === 0 ? null : this.#byVectors(spaces, { meant, limit, besides });
+    const keys = this.#byKey(query.query, meant.condition);
     // What asks for nothing in particular gets the newest.
     const newest = asked.length === 0 && spaces.length === 0;
     const found = newest
-      ? this.#newest(query.k, meant, unshown)
-      : this.#ranked(query, { lexical, byVector, keys, meant, words, unshown });
+      ? this.#newest(query.k, meant.condition, unshown)
+      : this.#ranked(query, { lexical, byVector, keys, meant: meant.condition, words, unshown });
     return {
       found,
       arms: [
@@ -119,9 +107,9 @@ export class Search {
         },
         {
           name: "vector",
-          status: first?.vector === "failed" ? "failed" : byVector === null ? "off" : "ok",
+          status: first?.vector === "failed" ? failureOf(first) : byVector === null ? "off" : "ok",
           candidates: byVector?.candidates.length ?? 0,
-          capped: spaces.some(({ table }) => table.full),
+          capped: spaces.some((space) => this.#vectors.table(space).full),
         },
         { name: "key", status: keys.length === 0 ? "off" : "ok", candidates: keys.length, capped: false },
       ],
@@ -132,7 +120,7 @@ export class Search {
     query: SearchQuery,
     given: {
       lexical: Scored[] | null;
-      byVector: { candidates: Scored[]; cosine: (n: number) => number | undefined } | null;
+      byVector: { candidates: Scored[]; cosines: (ns: readonly number[]) => Map<number, number> } | null;
       keys: readonly number[];
       meant: Condition;
       words: Words | null;
@@ -149,6 +137,7 @@ export class Search {
       [...around].filter((n) => !unshown.has(n)),
       given.meant,
     );
+    const cosines = given.byVector?.cosines(documents.map(({ n }) => n));
     const [keys, bm25] = [new Set(given.keys), new Map(lexical.map(({ n, score }) => [n, score]))];
     const pool = pooled(
       documents.map((document): Unplaced => {
@@ -162,7 +151,7 @@ export class Search {
           createdAt: document.createdAt,
           pieces: pieces ?? (given.words === null ? NO_PIECES : distinctPieces(given.words.lexicon, text)),
           words: bm25.get(n) ?? 0,
-          cosine: given.byVector?.cosine(n),
+          cosine: cosines?.get(n),
           key: keys.has(n),
           importance: importance ?? 0,
         };
@@ -174,13 +163,14 @@ export class Search {
     const ranked = rank(question, pool, {
       words: given.words,
       ...(query.weights && { weights: query.weights }),
+      explain: query.explain ?? false,
     });
     const byNumber = new Map(documents.map((document) => [document.n, document]));
     const ranks = { lexical: ranksOf(lexical), vector: ranksOf(nearest) };
     return distinct(ranked, byNumber)
       .filter(({ score }) => score >= (query.minScore ?? 0))
       .slice(0, query.k)
-      .flatMap(({ n, score }) => {
+      .flatMap(({ n, score, parts }) => {
         const document = byNumber.get(n);
         if (document === undefined) return [];
         const [word, near] = [ranks.lexical.get(n), ranks.vector.get(n)];
@@ -188,6 +178,7 @@ export class Search {
           {
             n,
             score,
+            ...(parts && { parts }),
             ...(word !== undefined && { lexical: word }),
             ...(near !== undefined && { vector: near }),
             ...(keys.has(n) && { key: true as const }),
@@ -201,48 +192,52 @@ export class Search {
   #spaces({ query, queryVectors }: SearchQuery, words: Words | null): Space[] {
     // A model may have a vector of `???`, which means nothing all the same.
     if (/^[\p{P}\s]*$/u.test(query)) return [];
-    return queryVectors.flatMap((one) => {
-      if (one.vector === null || one.vector === "failed") return [];
-      const pooledHere =
-        words !== null && words.lexicon.model === one.model ? queryVectorOf(query, words) : null;
-      return [{ table: this.#vectors.table(one), vector: pooledHere ?? one.vector }];
+    return queryVectors.flatMap(({ model, dimensions, vector }) => {
+      if (vector === null || vector === "failed") return [];
+      const pooledHere = words !== null && words.lexicon.model === model ? queryVectorOf(query, words) : null;
+      return [{ model, dimensions, vector: pooledHere ?? vector }];
     });
   }
 
+  /** In FTS5's own order, which is several times as fast as one that looks at each document that has a word. */
   #byWords(
-    words: string,
-    { meant, chosen, limit }: { meant: Condition; chosen: Chosen; limit: number },
+    asked: readonly string[],
+    { words, meant, limit }: { words: Words | null; meant: Meant; limit: number },
   ): Scored[] {
-    if (chosen.hidden === null || chosen.hidden > MOST_HIDDEN)
-      return this.#sql
-        .exec<Scored>(
-          `SELECT n, -bm25(words) AS score FROM words JOIN documents ON n = words.rowid
-           WHERE words MATCH ? AND ${meant.sql} ORDER BY score DESC LIMIT ?`,
-          words,
-          ...meant.bindings,
-          limit,
-        )
-        .toArray();
-    // Nearly all are meant: FTS5's own order is several times as fast as a look at each document that has a word.
-    return this.#sql
-      .exec<Scored>(
-        "SELECT rowid AS n, -rank AS score FROM words WHERE words MATCH ? ORDER BY rank LIMIT ?",
-        words,
-        limit + chosen.hidden,
-      )
-      .toArray()
-      .filter(({ n }) => chosen.allows(n))
-      .slice(0, limit);
+    const rare = rareWords(asked, words);
+    const best =
+      rare.length > 0
+        ? this.#sql.exec<Scored>(
+            "SELECT rowid AS n, -rank AS score FROM words WHERE words MATCH ? ORDER BY rank",
+            matchExpression(rare),
+          )
+        : this.#sql.exec<Scored>(
+            `SELECT n, score FROM (SELECT rowid AS n, -bm25(words) AS score FROM words WHERE words MATCH ?
+               ORDER BY rowid DESC LIMIT ${NEWEST_OF_COMMON}) ORDER BY score DESC`,
+            matchExpression(asked),
+          );
+    const found: Scored[] = [];
+    for (const one of best) {
+      if (meant.allows(one.n)) found.push(one);
+      if (found.length === limit) break;
+    }
+    return found;
   }
 
-  /** Facts whose key the query names. */
+  /** Facts whose topic key, or whose subject and predicate, the query names. */
   #byKey(query: string, meant: Condition): number[] {
+    const named = spans(normalise(query).split(" ").map(withoutMarks));
+    if (named.length === 0) return [];
     return this.#sql
       .exec<{ n: number }>(
-        `SELECT documents.n FROM memories AS keyed INDEXED BY memories_by_key
-         JOIN documents ON documents.n = keyed.version
-         WHERE keyed.key_norm IS NOT NULL AND instr(?, ' ' || keyed.key_norm || ' ') > 0 AND ${meant.sql} LIMIT ${CANDIDATES}`,
-        ` ${normalise(query).split(" ").map(withoutMarks).join(" ")} `,
+        `SELECT documents.n FROM (
+           SELECT version FROM json_each(?1) AS named JOIN memories INDEXED BY memories_by_key ON key_norm = named.value
+           UNION
+           SELECT version FROM json_each(?1) AS named
+             JOIN memories INDEXED BY memories_by_triple ON subject_norm = named.value
+           WHERE predicate_norm IN (SELECT value FROM json_each(?1))
+         ) AS keyed CROSS JOIN documents ON documents.n = keyed.version WHERE ${meant.sql} LIMIT ${CANDIDATES}`,
+        JSON.stringify(named),
         ...meant.bindings,
       )
       .toArray()
@@ -250,40 +245,30 @@ export class Search {
   }
 
   /** The nearest of each space. Cosines of two models do not compare, so where there are two, each is scaled by its best. */
-  #byVectors(spaces: readonly Space[], allowed: (n: number) => boolean, limit: number) {
+  #byVectors(
+    spaces: readonly Space[],
+    { meant, limit, besides }: { meant: Meant; limit: number; besides: readonly number[] },
+  ) {
+    const allowed = besides.filter(meant.allows);
     const found = spaces.map((space) => {
-      const candidates = space.table.nearest(space.vector, limit, allowed);
+      const held = this.#vectors.table(space).nearest(space.vector, limit, meant.allows);
+      const rest = Array.from(this.#vectors.cosines(space, allowed), ([n, score]) => ({ n, score }));
+      const all = new Map([...held, ...rest].map((one) => [one.n, one]));
+      const candidates = [...all.values()].toSorted((a, b) => b.score - a.score || b.n - a.n).slice(0, limit);
       const scale = spaces.length === 1 ? 1 : 1 / Math.max(candidates[0]?.score ?? 1, Number.EPSILON);
-      return { ...space, candidates, scale };
+      return { space, candidates, scale };
     });
     const candidates = found
       .flatMap((one) => one.candidates.map(({ n, score }) => ({ n, score: score * one.scale })))
       .toSorted((a, b) => b.score - a.score)
       .slice(0, limit);
-    const cosine = (n: number): number | undefined => {
-      for (const { table, vector, scale } of found) {
-        const score = table.score(n, vector);
-        if (score !== undefined) return score * scale;
-      }
-      return undefined;
-    };
-    return { candidates, cosine };
-  }
-
-  /** Which documents the query means: all but the hidden ones, if it does not say more than that. */
-  #chosen(query: SearchQuery, meant: Condition): Chosen {
-    const narrow =
-      query.kinds !== undefined ||
-      query.filter !== undefined ||
-      query.ranges !== undefined ||
-      query.moment.asOf !== undefined ||
-      query.moment.validAt !== undefined;
-    if (narrow) {
-      const all = this.#all(meant);
-      return { allows: (n) => all.has(n), hidden: null };
-    }
-    const hidden = this.#hidden(query.moment);
-    return { allows: (n) => !hidden.has(n), hidden: hidden.size };
+    const cosines = (ns: readonly number[]) =>
+      new Map(
+        found.flatMap(({ space, scale }) =>
+          Array.from(this.#vectors.cosines(space, ns), ([n, score]): [number, number] => [n, score * scale]),
+        ),
+      );
+    return { candidates, cosines };
   }
 
   #newest(k: number, meant: Condition, unshown: Around["unshown"]): Found[] {
@@ -298,26 +283,6 @@ export class Search {
         found.push({ n: row.n, score: 0, document: documentOf(row) });
     }
     return found;
-  }
-
-  /** All documents that are meant. */
-  #all(meant: Condition): Set<number> {
-    const rows = this.#sql.exec<{ n: number }>(
-      `SELECT n FROM documents WHERE ${meant.sql}`,
-      ...meant.bindings,
-    );
-    return new Set(Array.from(rows, ({ n }) => n));
-  }
-
-  /** Versions that are not to be found now. They are among those in the index `memories_guarded`: all history, and what has an end. */
-  #hidden(moment: Moment): Set<number> {
-    const { sql, bindings } = compiled(visibleAt(moment));
-    const rows = this.#sql.exec<{ n: number }>(
-      `SELECT version AS n FROM memories INDEXED BY memories_guarded
-       WHERE ${GUARDED} AND NOT (${sql} AND status = 'active')`,
-      ...bindings,
-    );
-    return new Set(Array.from(rows, ({ n }) => n));
   }
 
   /** Those of these documents that are meant, with what ranks them. */
@@ -354,18 +319,18 @@ const documentOf = ({ n, kind, text, record, created_at: createdAt }: DocumentRo
   createdAt,
 });
 
-/** The words that FTS5 is asked for: not those that a large share of the documents hold, unless there are no others. */
-function searchWords(query: string, words: Words | null): string[] {
-  const asked = contentWords(query);
+/** Those words that only some of the documents hold: few others tell one document from another. */
+function rareWords(asked: readonly string[], words: Words | null): readonly string[] {
   if (words === null) return asked;
   const { lexicon, frequencies } = words;
-  const common = Math.max(COMMON_LEAST, COMMON_SHARE * frequencies.size);
-  const rare = asked.filter((word) => {
+  const common = Math.min(COMMON_MOST, Math.max(COMMON_LEAST, COMMON_SHARE * frequencies.size));
+  return asked.filter((word) => {
     const held = lexicon.pieces(word).map(frequencies.holding);
     return held.length === 0 || Math.min(...held) <= common;
   });
-  return rare.length > 0 ? rare : asked;
 }
+
+const failureOf = ({ late }: QueryVector): "late" | "failed" => (late === true ? "late" : "failed");
 
 /** The same numbers, and those of the messages around each message. */
 function withNeighbours(seeds: ReadonlySet<number>): Set<number> {
@@ -395,44 +360,4 @@ function distinct<T extends { n: number }>(ranked: readonly T[], documents: Map<
     said.add(words);
     return true;
   });
-}
-
-/** Which documents the query means, as SQL over `documents`. */
-function meantBy(query: SearchQuery): Condition {
-  const messages = messagesOf(query);
-  const memories = memoriesOf(query);
-  return {
-    sql: `((documents.n >= ${FIRST_POSITION} AND ${messages.sql}) OR (documents.n < ${FIRST_POSITION} AND ${memories.sql}))`,
-    bindings: [...messages.bindings, ...memories.bindings],
-  };
-}
-
-const nothing: Condition = { sql: "FALSE", bindings: [] };
-
-function messagesOf({ kinds, filter, ranges, moment }: SearchQuery): Condition {
-  if (filter !== undefined || kinds?.includes("message") === false) return nothing;
-  const conditions = ["TRUE"];
-  const bindings: (string | number)[] = [];
-  if (ranges !== undefined) {
-    conditions.push(`documents.n IN (SELECT own.n FROM json_each(?) AS range
-      JOIN documents AS own ON own.n BETWEEN range.value ->> 0 AND range.value ->> 1)`);
-    bindings.push(JSON.stringify(ranges));
-  }
-  if (moment.asOf !== undefined) {
-    conditions.push("documents.created_at <= ?");
-    bindings.push(moment.asOf);
-  }
-  return { sql: conditions.join(" AND "), bindings };
-}
-
-function memoriesOf({ kinds, filter, ranges, moment }: SearchQuery): Condition {
-  const memoryKinds = kinds?.filter((kind) => kind !== "message");
-  if (ranges !== undefined || memoryKinds?.length === 0) return nothing;
-  const conditions = filterConditions({
-    ...filter,
-    status: ["active"],
-    ...(memoryKinds && { kinds: memoryKinds }),
-  });
-  const { sql, bindings } = compiled(and(visibleAt(moment), ...conditions));
-  return { sql: `EXISTS (SELECT 1 FROM memories WHERE memories.version = documents.n AND ${sql})`, bindings };
 }

@@ -11,7 +11,7 @@ import type { Message } from "../../src/schema/thread.ts";
 import type { WakeUp } from "../wake-up.ts";
 import type { Once } from "./answers.ts";
 import type { Compaction, CompactionPage, CompactionsQuery } from "./compaction-store.ts";
-import { positionOf, type PositionRange } from "./position.ts";
+import { positionOf, type PositionRange, seqOf } from "./position.ts";
 import type { QuotaGuard } from "./quota-guard.ts";
 import type { SearchIndex } from "./search-index.ts";
 import { type MessagePage, type MessagesQuery, parsed } from "./thread-reader.ts";
@@ -38,6 +38,8 @@ type Parts = {
   index: SearchIndex;
   /** Says that a thread was written to, for the catalogue. */
   touched: (threadId: string) => void;
+  /** Whether messages are found by their meaning at all. */
+  byMeaning: boolean;
   wakeUp: WakeUp;
   quota: QuotaGuard;
   now: () => number;
@@ -64,7 +66,10 @@ export class ThreadMessages {
       const now = this.#parts.now();
       const first = this.#stores.threads.extend(thread, bodies.length, now);
       const said = append.createdAt ?? now;
-      const indexed = bodies.map((body, i) => this.#write(positionOf(thread.n, first + i), body, said));
+      const embeds = this.#parts.byMeaning && thread.indexing !== "lexical";
+      const indexed = bodies.map((body, i) =>
+        this.#write(positionOf(thread.n, first + i), body, { createdAt: said, embeds }),
+      );
       if (indexed.includes(true)) this.#parts.wakeUp.by(now + EMBED_AFTER_MS);
       this.#parts.touched(id);
       const length = thread.length + bodies.length;
@@ -141,6 +146,19 @@ export class ThreadMessages {
     return thread !== null && this.#stores.lineage.shows(thread, position) ? thread.id : null;
   }
 
+  /** The positions of the messages of a thread that stand at most so many places before and after one, in their order. */
+  around(id: string, position: number, places: number): number[] {
+    const thread = this.#stores.threads.get(id);
+    if (thread === null) return [];
+    const seq = seqOf(position);
+    const found: number[] = [];
+    for (let other = Math.max(1, seq - places); other <= Math.min(thread.lastSeq, seq + places); other++) {
+      const there = other === seq ? null : this.#stores.lineage.position(thread, other);
+      if (there !== null) found.push(there);
+    }
+    return found;
+  }
+
   /** Those of these positions that are not to be shown: in the thread that is searched, or in any. */
   unshown(positions: readonly number[], searched?: string): Set<number> {
     const hidden = this.#stores.lineage.hiddenSomewhere(positions);
@@ -188,17 +206,27 @@ export class ThreadMessages {
   }
 
   /** Answers whether there is something to embed. */
-  #write(position: number, body: Uint8Array, createdAt: number): boolean {
+  #write(
+    position: number,
+    body: Uint8Array,
+    { createdAt, embeds }: { createdAt: number; embeds: boolean },
+  ): boolean {
     this.#stores.messages.write(position, body, createdAt);
     const message = parsed(body);
     const text = searchableText(message);
     if (text === "") return false;
     const named = typeof message["name"] === "string" && { name: message["name"] };
     const record = JSON.stringify({ role: message.role, ...named } satisfies MessageRecord);
-    this.#parts.index.put({ n: position, kind: "message", text, record, createdAt });
-    return true;
+    this.#parts.index.put(
+      { n: position, kind: "message", text, record, createdAt },
+      embeds ? undefined : NO_VECTOR,
+    );
+    return embeds;
   }
 }
+
+/** Of what is found by its words only. */
+const NO_VECTOR = { model: "", dimensions: 0, vector: null };
 
 const refused = ({ code, reason, index }: Exclude<Continuation, { ok: true }>): Failure =>
   fail("invalid_continuation", {

@@ -29,6 +29,7 @@ type Row = {
   resource_slug: string | null;
   record_id: string | null;
   metadata: string | null;
+  indexing: NonNullable<Thread["indexing"]> | null;
   length: number;
   last_seq: number;
   parent: number | null;
@@ -53,9 +54,9 @@ export class ThreadStore {
     const row = this.#sql
       .exec<Row>(
         `INSERT INTO threads
-           (id, title, agent, resource_slug, record_id, metadata, length, last_seq, parent, fork_seq, forked_from,
+           (id, title, agent, resource_slug, record_id, metadata, indexing, length, last_seq, parent, fork_seq, forked_from,
             created_at, updated_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?8, ?10, ?11, ?11) RETURNING *`,
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?12, ?7, ?8, ?9, ?8, ?10, ?11, ?11) RETURNING *`,
         id,
         fields.title ?? DEFAULT_TITLE,
         fields.agent ?? null,
@@ -67,6 +68,7 @@ export class ThreadStore {
         fork?.parent ?? null,
         fork?.forkedFrom ?? null,
         now,
+        fields.indexing ?? null,
       )
       .one();
     return threadOf(row);
@@ -110,6 +112,7 @@ export class ThreadStore {
       agent: "agent",
       resourceSlug: "resource_slug",
       recordId: "record_id",
+      indexing: "indexing",
     } as const;
     const changes: [string, string | null][] = Object.entries(columns).flatMap(([field, column]) => {
       const value = fields[field as keyof typeof columns];
@@ -171,6 +174,7 @@ function threadOf(row: Row): StoredThread {
     ...(row.resource_slug !== null && { resourceSlug: row.resource_slug }),
     ...(row.record_id !== null && { recordId: row.record_id }),
     ...(row.metadata !== null && { metadata: JSON.parse(row.metadata) as NonNullable<Thread["metadata"]> }),
+    ...(row.indexing !== null && { indexing: row.indexing }),
     ...(row.forked_from !== null && { forkedFrom: { threadId: row.forked_from, seq: row.fork_seq } }),
     length: row.length,
     createdAt: row.created_at,

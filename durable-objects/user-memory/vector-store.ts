@@ -1,12 +1,12 @@
 import type { Embedder, Vector } from "../../src/embeddings/embedder.ts";
 import { type Quantised, quantise } from "../../src/vectors/int8.ts";
 import { VectorTable } from "../../src/vectors/vector-table.ts";
-import { FIRST_POSITION } from "./position.ts";
+import { FIRST_POSITION, type PositionRange } from "./position.ts";
 
 type VectorRow = { n: number; scale: number; data: ArrayBuffer };
 
-/** What the vectors of one object may take of the 128 MB that an isolate has for all that is in it. */
-const VECTOR_BYTES = 24 * 1024 * 1024;
+/** A table that has become this much smaller than its room takes in what there was no room for. */
+const ROOMY = 0.9;
 
 /** A document's vector in the space of one model. */
 export type VectorName = { n: number; model: string };
@@ -16,18 +16,24 @@ export type VectorCopy = {
   remove: (vectors: readonly VectorName[]) => void;
 };
 
+/** A space of vectors, and the query as a unit vector in it. */
+export type Space = Pick<Embedder, "model" | "dimensions"> & { vector: Float32Array };
+
 /** The vectors of all documents. Owns the SQL of `vectors`; a document has one, of the model that embedded it last. */
 export class VectorStore {
   readonly #sql: SqlStorage;
   readonly #copy: VectorCopy;
+  readonly #bytes: number;
   /** The vectors in memory by model, filled by the first recall and kept up to date from then on. */
   #loaded = new Map<string, VectorTable>();
   /** The models of all vectors that there were since the object is awake; not known before the first write. */
   #used: Set<string> | undefined;
 
-  constructor(sql: SqlStorage, copy: VectorCopy) {
+  /** `bytes`: what the vectors of one model may take in memory, of the 128 MB that an isolate has for all that is in it. */
+  constructor(sql: SqlStorage, copy: VectorCopy, bytes: number) {
     this.#sql = sql;
     this.#copy = copy;
+    this.#bytes = bytes;
   }
 
   put(
@@ -88,9 +94,10 @@ export class VectorStore {
     }
   }
 
-  numbersBelow(n: number, model: string): number[] {
+  /** The documents of these numbers, both included, that have a vector of the model. */
+  numbersBetween([from, to]: PositionRange, model: string): number[] {
     return this.#sql
-      .exec<{ n: number }>("SELECT n FROM vectors WHERE n < ? AND model = ?", n, model)
+      .exec<{ n: number }>("SELECT n FROM vectors WHERE n BETWEEN ? AND ? AND model = ?", from, to, model)
       .toArray()
       .map((row) => row.n);
   }
@@ -110,8 +117,8 @@ export class VectorStore {
   /** The vectors of one model, as many as there is room for: memories first, then messages, the newest of each. */
   table({ model, dimensions }: Pick<Embedder, "model" | "dimensions">): VectorTable {
     const known = this.#loaded.get(model);
-    if (known !== undefined) return known;
-    const table = new VectorTable(dimensions, Math.floor(VECTOR_BYTES / dimensions));
+    if (known !== undefined && !(known.full && known.size < known.capacity * ROOMY)) return known;
+    const table = new VectorTable(dimensions, Math.max(1, Math.floor(this.#bytes / dimensions)));
     const rows = this.#sql.exec<VectorRow>(
       "SELECT n, scale, data FROM vectors WHERE model = ? ORDER BY n >= ?, n DESC",
       model,
@@ -122,14 +129,34 @@ export class VectorStore {
     return table;
   }
 
+  /** The cosine of each of these documents with the query, of those that have a vector of its model. */
+  cosines(space: Space, numbers: readonly number[]): Map<number, number> {
+    const table = this.table(space);
+    const cosines = new Map<number, number>();
+    const absent: number[] = [];
+    for (const n of numbers) {
+      const cosine = table.score(n, space.vector);
+      if (cosine !== undefined) cosines.set(n, cosine);
+      else absent.push(n);
+    }
+    if (!table.full || absent.length === 0) return cosines;
+    for (const { n, values } of this.read(space.model, absent)) cosines.set(n, dot(values, space.vector));
+    return cosines;
+  }
+
   /** Drops what is held in memory, which may be ahead of a storage whose transaction was undone. */
   forgetLoaded(): void {
     this.#loaded = new Map();
   }
 
-  /** A table without room is read anew by the next recall, the newest first. */
+  /** Where there is no room, the least of the order above makes it, or is what is not held. */
   #hold(model: string, n: number, vector: Quantised): void {
-    if (this.#loaded.get(model)?.set(n, vector) === false) this.#loaded.delete(model);
+    const table = this.#loaded.get(model);
+    if (table === undefined || table.set(n, vector)) return;
+    const least = table.least(before);
+    if (!before(n, least)) return;
+    table.delete(least);
+    table.set(n, vector);
   }
 
   #removeWhere(condition: string, ...bindings: (string | number)[]): void {
@@ -140,4 +167,14 @@ export class VectorStore {
     for (const { n, model } of gone) this.#loaded.get(model)?.delete(n);
     this.#copy.remove(gone);
   }
+}
+
+/** Whether the first of two documents is sooner held in memory. */
+const before = (a: number, b: number): boolean =>
+  a >= FIRST_POSITION === b >= FIRST_POSITION ? a > b : a < FIRST_POSITION;
+
+function dot(a: Float32Array, b: Float32Array): number {
+  let sum = 0;
+  for (let i = 0; i < a.length; i++) sum += (a[i] ?? 0) * (b[i] ?? 0);
+  return sum;
 }

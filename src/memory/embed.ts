@@ -1,3 +1,4 @@
+import { DeadlineExceeded } from "../deadline.ts";
 import type { EmbedAs, Embedder, QueryVector } from "../embeddings/embedder.ts";
 
 /** A caller waits for vectors no longer than this. */
@@ -15,7 +16,8 @@ export async function embedAll(
     return texts.map((_, i) => ({ model, dimensions, vector: vectors[i] ?? null }));
   } catch (error) {
     console.error({ message: "the embedder failed", model, error: String(error) });
-    return texts.map(() => ({ model, dimensions, vector: "failed" }));
+    const late = error instanceof DeadlineExceeded && { late: true as const };
+    return texts.map(() => ({ model, dimensions, vector: "failed", ...late }));
   }
 }
 

@@ -21,7 +21,7 @@ const getHealth = createRoute({
 });
 
 export const health = newRouter().openapi(getHealth, async (c) => {
-  const { secret, settingProblems, records, embedder, vectors } = c.get("services");
+  const { secret, settingProblems, records, embedder, vectors, recall } = c.get("services");
   const problems: string[] = [];
   if (!isSecret(secret)) problems.push("CAIRN_SECRET is not set, or shorter than 32 bytes");
   await records.check().catch((error: unknown) => {
@@ -33,6 +33,7 @@ export const health = newRouter().openapi(getHealth, async (c) => {
     ...settingProblems,
     embedder.problem ?? null,
     embedder.problem === undefined ? ((await vectors?.check(embedder.dimensions)) ?? null) : null,
+    ...recall.problems,
   ].filter((one) => one !== null);
   const live = {
     embedder: { model: embedder.model, dimensions: embedder.dimensions },

@@ -19,7 +19,6 @@ import { newRouter } from "../http/router.ts";
 import { wrapTime } from "../http/timing.ts";
 import { userHash } from "../ids.ts";
 import { getMemory, listMemories, memoryHistory } from "../memory/browse.ts";
-import { recall } from "../memory/recall.ts";
 import type { Owner } from "../memory/record.ts";
 import { remember, rememberOne } from "../memory/remember.ts";
 import { noQuery, userPath } from "../schema/bounds.ts";
@@ -41,7 +40,6 @@ import {
   RememberManyBody,
   RestoreMemoryBody,
 } from "../schema/memory.ts";
-import { RecallAnswer, RecallBody } from "../schema/recall.ts";
 
 const changeHeaders = idempotencyHeader.extend({ "if-match": conditionHeaders.shape["if-match"] });
 const withVersion = "The memory, with its version as ETag.";
@@ -172,16 +170,6 @@ const releaseRoute = createRoute({
   responses: { 200: json(Memory, withVersion), ...failures },
 });
 
-const recallRoute = createRoute({
-  method: "post",
-  path: "/v1/users/{user}/recall",
-  summary: "Recall by meaning and by words",
-  tags: ["memories"],
-  ...scoped("read"),
-  request: { params: userPath, query: noQuery, body: body(RecallBody) },
-  responses: { 200: json(RecallAnswer, "What was found, best first, and how."), ...failures },
-});
-
 export const memories = newRouter()
   .openapi(rememberRoute, async (c) => {
     const owner = await ownerOf(c.req.valid("param").user);
@@ -252,11 +240,6 @@ export const memories = newRouter()
       .userMemory(owner.hash)
       .releaseMemory(owner, id, await changeOf(c));
     return versioned(c, unwrap(await wrapTime(c, "object", released)), 200);
-  })
-  .openapi(recallRoute, async (c) => {
-    const { user } = c.req.valid("param");
-    const answer = recall(c.get("services"), await userHash(user), c.req.valid("json"));
-    return c.json(unwrap(await wrapTime(c, "recall", answer)), 200);
   });
 
 const ownerOf = async (user: string): Promise<Owner> => ({ hash: await userHash(user), id: user });

@@ -13,6 +13,12 @@ import {
 } from "./bounds.ts";
 
 const name = text(limits.name, "name_too_long");
+/** How messages are found. */
+const indexing = z.enum(["lexical", "full"]).openapi({
+  description:
+    "`lexical`: its messages are found by their words only. `full` (unless set, or the deployment's `MESSAGE_INDEXING` says otherwise): by their meaning too. Of a fork: what is appended to it.",
+});
+
 /** The empty one too: it is what a user gets who deletes all of it. */
 const title = text(limits.name, "name_too_long", 0);
 
@@ -23,6 +29,7 @@ export const CreateThreadBody = z
     resourceSlug: name.optional(),
     recordId: name.optional(),
     metadata: metadata.optional(),
+    indexing: indexing.optional(),
   })
   .openapi("CreateThread", { example: { title: "Planning the move", agent: "planner" } });
 export type CreateThreadBody = z.infer<typeof CreateThreadBody>;
@@ -34,6 +41,7 @@ export const PatchThreadBody = z
     resourceSlug: name.nullable().optional(),
     recordId: name.nullable().optional(),
     metadata: metadata.nullable().optional(),
+    indexing: indexing.nullable().optional(),
   })
   .refine((body) => Object.keys(body).length > 0, "changes nothing")
   .openapi("PatchThread", {
@@ -58,6 +66,7 @@ export const Thread = z
     resourceSlug: z.string().optional(),
     recordId: z.string().optional(),
     metadata: z.record(z.string(), anyJson).optional(),
+    indexing: indexing.optional(),
     forkedFrom: z.object({ threadId: z.string(), seq: z.int() }).optional(),
     length: z.int().openapi({ description: "How many messages the thread holds." }),
     createdAt: timestamp,
@@ -268,9 +277,12 @@ export const Verdict = z
 export const ListAllThreadsQuery = ListThreadsQuery.omit({ order: true });
 
 /** As the catalogue of all threads has it. */
-export const CataloguedThread = Thread.omit({ length: true, forkedFrom: true }).openapi("CataloguedThread", {
-  description: "`updatedAt` may be a minute behind while messages are appended.",
-});
+export const CataloguedThread = Thread.omit({ length: true, forkedFrom: true, indexing: true }).openapi(
+  "CataloguedThread",
+  {
+    description: "`updatedAt` may be a minute behind while messages are appended.",
+  },
+);
 export type CataloguedThread = z.infer<typeof CataloguedThread>;
 
 export const CataloguedThreadList = z

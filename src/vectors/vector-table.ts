@@ -14,17 +14,17 @@ const SPARE = 32;
  * again by the query's own numbers. It costs `dimensions` (in whole 16s) + some 100 bytes a vector.
  */
 export class VectorTable {
-  readonly #capacity: number;
+  /** How many vectors it takes at most. */
+  readonly capacity: number;
   readonly #kernel: Kernel;
   #scales: Float32Array;
   #ids: number[] = [];
   readonly #rowOf = new Map<number, number>();
   #full = false;
 
-  /** `capacity`: how many vectors it takes at most. */
   constructor(dimensions: number, capacity: number) {
     const first = Math.min(FIRST, capacity);
-    this.#capacity = capacity;
+    this.capacity = capacity;
     this.#kernel = new Kernel(dimensions);
     this.#kernel.reserve(first);
     this.#scales = new Float32Array(first);
@@ -39,10 +39,14 @@ export class VectorTable {
     return this.#full;
   }
 
+  has(n: number): boolean {
+    return this.#rowOf.has(n);
+  }
+
   /** Puts or replaces the vector of document `n`; false if there is no room for it. */
   set(n: number, { data, scale }: Quantised): boolean {
     const row = this.#rowOf.get(n) ?? this.#ids.length;
-    if (row === this.#capacity) {
+    if (row === this.capacity) {
       this.#full = true;
       return false;
     }
@@ -52,6 +56,11 @@ export class VectorTable {
     this.#kernel.set(row, data);
     this.#scales[row] = scale;
     return true;
+  }
+
+  /** The last document of an order, of those that are here. */
+  least(before: (a: number, b: number) => boolean): number {
+    return this.#ids.reduce((last, n) => (before(last, n) ? n : last), this.#ids[0] ?? 0);
   }
 
   /** The last row takes the place of the one that goes. */
@@ -97,7 +106,7 @@ export class VectorTable {
   }
 
   #grow(): void {
-    const room = Math.min(this.#scales.length * 2, this.#capacity);
+    const room = Math.min(this.#scales.length * 2, this.capacity);
     this.#kernel.reserve(room);
     const scales = new Float32Array(room);
     scales.set(this.#scales);

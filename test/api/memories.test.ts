@@ -212,7 +212,7 @@ it("answers a query without a word with the newest memories that the filters let
   for (const text of ["one", "two", "three"]) await remember(user, { text, tags: [text] });
   const answer = await recall(user, { query: "🦒", k: 2 });
   expect(texts(answer)).toEqual(["three", "two"]);
-  expect(answer.arms.map((arm: { status: string }) => arm.status)).toEqual(["off", "off", "off"]);
+  expect(answer.arms.map((arm: { status: string }) => arm.status)).toEqual(["off", "off", "off", "off"]);
   expect(texts(await recall(user, { query: "🦒", tags: ["one"] }))).toEqual(["one"]);
 });
 

@@ -37,6 +37,11 @@ export const control = {
   /** The embedder is one of another space, which is the former one when this is off. */
   formerModel: false,
   lexicon: "ok" as "ok" | "fail",
+  /** Where `bindReranker` has bound one. */
+  reranker: "ok" as "ok" | "fail" | "hang",
+  /** How objects that begin now index messages, and what they hold of vectors in memory (null: as much as usual). */
+  messageIndexing: "full" as "lexical" | "full" | "vectorize",
+  vectorBytes: null as number | null,
   /** A text that the embedder refuses, and with it the whole batch that it is in. */
   unembeddable: null as string | null,
   /** Called inside the embedder, before it embeds. */

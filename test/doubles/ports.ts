@@ -5,6 +5,7 @@ import { DeadlineExceeded, withDeadline } from "../../src/deadline.ts";
 import type { Embedder } from "../../src/embeddings/embedder.ts";
 import { UnusableEmbedder } from "../../src/embeddings/unusable.ts";
 import { type WorkersAi, WorkersAiEmbedder } from "../../src/embeddings/workers-ai.ts";
+import type { Reranker } from "../../src/reranking/reranker.ts";
 import { VectorizeIndex } from "../../src/vectors/vectorize.ts";
 import { clock, control } from "./control.ts";
 import { hold } from "./held-writes.ts";
@@ -15,6 +16,13 @@ let vectorize: VectorizeDouble | null = null;
 /** Binds a double of Vectorize for the rest of the test file. To be called before the first request in it. */
 export function bindVectorize(double: VectorizeDouble): void {
   vectorize = double;
+}
+
+let withReranker = false;
+
+/** Binds a reranker for the rest of the test file. To be called before the first request in it. */
+export function bindReranker(): void {
+  withReranker = true;
 }
 
 /** The real ports, with faults and a clock that the tests turn. */
@@ -62,6 +70,12 @@ export function faultyPorts(env: Bindings): Ports {
         return control.quotas.bytes;
       },
     },
+    recall: {
+      ...real.recall,
+      messageIndexing: control.messageIndexing,
+      reranker: withReranker ? longestFirst : null,
+    },
+    vectorBytes: control.vectorBytes ?? real.vectorBytes,
     now: clock,
   };
 }
@@ -131,6 +145,16 @@ function faultyRecords(real: MemoryRecords): MemoryRecords {
     check: () => read(() => real.check()),
   };
 }
+
+/** Prefers what is long. */
+const longestFirst: Reranker = {
+  model: "longest-first",
+  async rerank(_query, texts, { withinMs }) {
+    if (control.reranker === "fail") throw new Error("the reranker is down");
+    if (control.reranker === "hang") return withDeadline(new Promise(() => {}), Math.min(withinMs, 20));
+    return texts.map((text) => Math.min(1, text.length / 1000));
+  },
+};
 
 function embedderOf({ embedder }: Ports): Embedder {
   if (control.misnamed) return new UnusableEmbedder("EMBEDDINGS_MODEL is misspelt");

@@ -21,6 +21,19 @@ export function contentWords(question: string): string[] {
 export const matchExpression = (words: readonly string[]): string =>
   words.map((word) => `"${word}"`).join(" OR ");
 
+/** How many words of a question are looked at for names, and how many a name has at most. */
+const [NAMING, NAME] = [200, 8];
+
+/** Every run of up to 8 words, as a name may be: of the first 200 words. */
+export function spans(words: readonly string[]): string[] {
+  const all = words.filter((word) => word !== "").slice(0, NAMING);
+  const found = new Set<string>();
+  for (let from = 0; from < all.length; from++)
+    for (let to = from + 1; to <= Math.min(all.length, from + NAME); to++)
+      found.add(all.slice(from, to).join(" "));
+  return [...found];
+}
+
 /** Whether a question asks for a time. */
 export const asksTime = (question: string): boolean =>
   /^\W*(when|how long|what (date|day|month|year|time)|which (date|day|month|year))\b/i.test(question);

@@ -36,7 +36,9 @@ export const weightNames = Object.keys(groups) as [WeightName, ...WeightName[]];
 /** Factors on what is usual: 0 leaves a part out, 1 is as if it was not given. */
 export type Weights = { [Name in WeightName]?: number | undefined };
 
-export type Ranked = { n: number; score: number };
+/** What each group of features adds to a score; together they are the score, before it is kept within 0 and 1. */
+export type Parts = { [Name in WeightName]?: number };
+export type Ranked = { n: number; score: number; parts?: Parts };
 
 /**
  * Every candidate, best first. A score is the share of all the weight that this question can bring to bear (a question
@@ -49,7 +51,12 @@ export function rank(
   {
     words,
     weights = {},
-  }: { words: { lexicon: Lexicon; frequencies: Frequencies } | null; weights?: Weights },
+    explain = false,
+  }: {
+    words: { lexicon: Lexicon; frequencies: Frequencies } | null;
+    weights?: Weights;
+    explain?: boolean;
+  },
 ): Ranked[] {
   const { table, strength } = featuresOf(question, pool, words);
   const weightOf = weighed(weights);
@@ -57,13 +64,24 @@ export function rank(
   const full = features
     .filter((name) => name !== "importance" && name !== "recency" && table[name].some((one) => one > 0))
     .reduce((sum, name) => sum + Math.max(0, weightOf[name]), 0);
+  const share = full === 0 ? 0 : strength / full;
+  const partsOf = (i: number): Parts => {
+    const parts: Parts = {};
+    for (const name of weightNames) {
+      const group: readonly Feature[] = groups[name];
+      const part = share * group.reduce((sum, one) => sum + weightOf[one] * (table[one][i] ?? 0), 0);
+      if (part !== 0) parts[name] = Math.round(part * 1e4) / 1e4;
+    }
+    return parts;
+  };
   return pool
     .map(({ n }, i) => {
       const sum = features.reduce((total, name) => total + weightOf[name] * (table[name][i] ?? 0), 0);
-      return { n, score: full === 0 ? 0 : Math.min(1, Math.max(0, sum) / full) * strength, sum };
+      const score = full === 0 ? 0 : Math.min(1, Math.max(0, sum) / full) * strength;
+      return { n, score, sum, ...(explain && { parts: partsOf(i) }) };
     })
     .toSorted((a, b) => b.sum - a.sum || b.n - a.n)
-    .map(({ n, score }) => ({ n, score }));
+    .map(({ sum: _sum, ...ranked }) => ranked);
 }
 
 function weighed(weights: Weights): Record<Feature, number> {

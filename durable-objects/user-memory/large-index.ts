@@ -1,0 +1,46 @@
+import { DeadlineExceeded } from "../../src/deadline.ts";
+import type { UserHash } from "../../src/ids.ts";
+import type { RecallKind } from "../../src/schema/recall.ts";
+import { namespaceOf } from "../../src/vectors/namespace.ts";
+import { modelTag, parseVectorId } from "../../src/vectors/vector-id.ts";
+import type { VectorIndex } from "../../src/vectors/vector-index.ts";
+import type { SearchArm } from "./search.ts";
+import type { Space } from "./vector-store.ts";
+
+/** What the large index says is near, as documents of the user: any of them may be gone, or have changed since. */
+export type Near = Pick<SearchArm, "status" | "capped"> & { numbers: readonly number[] };
+
+/** What a search of it is narrowed by; what else the query means is for the object to see to. */
+export type NearQuery = { owner: UserHash; kinds?: readonly RecallKind[]; scope?: string; withinMs: number };
+
+export const NOT_ASKED: Near = { status: "off", capped: false, numbers: [] };
+
+/** As many as an index answers with: it knows neither tags nor times, so some of them are not meant. */
+const NEAREST = 100;
+
+/** Asks the large index for what is near. Its failing is an answer, not an error. */
+export async function nearIn(
+  index: VectorIndex,
+  { model, vector }: Space,
+  { owner, kinds, scope, withinMs }: NearQuery,
+): Promise<Near> {
+  try {
+    const [tag, hits] = await Promise.all([
+      modelTag(model),
+      index.query(vector, {
+        namespace: namespaceOf(owner),
+        filter: { model, user: owner, ...(kinds && { kinds }), ...(scope !== undefined && { scope }) },
+        topK: NEAREST,
+        withinMs,
+      }),
+    ]);
+    const numbers = hits.flatMap(({ id }) => {
+      const named = parseVectorId(id);
+      return named !== null && named.user === owner && named.model === tag ? [named.n] : [];
+    });
+    return { status: "ok", capped: hits.length >= NEAREST, numbers };
+  } catch (error) {
+    console.error({ message: "the vector index failed a query", model, error: String(error) });
+    return { ...NOT_ASKED, status: error instanceof DeadlineExceeded ? "late" : "failed" };
+  }
+}

@@ -1,0 +1,39 @@
+import type { UserHash } from "../../src/ids.ts";
+
+/** The models whose vectors of messages the large index has, or is to have. Owns the SQL of `message_copies`. */
+export class MessageCopies {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  has(model: string): boolean {
+    const has = "SELECT 1 FROM message_copies WHERE model = ? AND ended = 0";
+    return this.#sql.exec(has, model).toArray().length > 0;
+  }
+
+  /** From now on messages have copies. Whose they are is noted, as the threads may go before their copies do. */
+  begin(model: string): void {
+    this.#sql.exec(
+      `INSERT INTO message_copies (model, owner)
+       SELECT ?, substr(id, 1, instr(id, '.') - 1) FROM threads WHERE TRUE LIMIT 1
+       ON CONFLICT (model) DO UPDATE SET ended = 0`,
+      model,
+    );
+  }
+
+  /** No message is to have a copy from now on. Answers of which models they had some. */
+  end(): string[] {
+    return this.#sql
+      .exec<{ model: string }>("UPDATE message_copies SET ended = 1 WHERE ended = 0 RETURNING model")
+      .toArray()
+      .map(({ model }) => model);
+  }
+
+  /** Whose messages they are; null if none ever had a copy. */
+  owner(): UserHash | null {
+    const [row] = this.#sql.exec<{ owner: UserHash }>("SELECT owner FROM message_copies LIMIT 1").toArray();
+    return row?.owner ?? null;
+  }
+}

@@ -1,0 +1,47 @@
+import type { WorkersAi } from "./embeddings/workers-ai.ts";
+import type { Reranker } from "./reranking/reranker.ts";
+import { rerankerModels, WorkersAiReranker } from "./reranking/workers-ai.ts";
+
+/** How messages are found: by words alone, in `full` (by vectors too), or in full and through Vectorize. */
+export const messageIndexings = ["lexical", "full", "vectorize"] as const;
+export type MessageIndexing = (typeof messageIndexings)[number];
+
+/** What of a deployment's variables says how it recalls. */
+export type RecallVars = { MESSAGE_INDEXING?: string; RERANKER_MODEL?: string; AI?: WorkersAi };
+
+export type RecallSettings = {
+  messageIndexing: MessageIndexing;
+  /** Null: this deployment has none, and nothing is reranked. */
+  reranker: Reranker | null;
+  /** What is wrong with the variables. Recall does without what they ask for. */
+  problems: readonly string[];
+};
+
+/** `vectorize`: whether there is a Vectorize. */
+export function recallSettings(vars: RecallVars, vectorize: boolean): RecallSettings {
+  const indexing = set(vars.MESSAGE_INDEXING) ?? "full";
+  const messageIndexing = messageIndexings.find((one) => one === indexing);
+  const model = set(vars.RERANKER_MODEL);
+  const known = rerankerModels.find((one) => one === model);
+  const problems = [
+    messageIndexing === undefined
+      ? `MESSAGE_INDEXING is ${indexing}: it is one of ${messageIndexings.join(", ")}`
+      : null,
+    messageIndexing === "vectorize" && !vectorize
+      ? "MESSAGE_INDEXING is vectorize, and no VECTORIZE is bound"
+      : null,
+    model !== undefined && known === undefined
+      ? `RERANKER_MODEL is ${model}: it is one of ${rerankerModels.join(", ")}`
+      : null,
+    known !== undefined && vars.AI === undefined
+      ? `RERANKER_MODEL is ${known}, and there is no AI binding`
+      : null,
+  ];
+  return {
+    messageIndexing: messageIndexing ?? "full",
+    reranker: known === undefined || vars.AI === undefined ? null : new WorkersAiReranker(vars.AI, known),
+    problems: problems.filter((one) => one !== null),
+  };
+}
+
+const set = (text: string | undefined) => (text?.trim() === "" ? undefined : text?.trim());

@@ -1,0 +1,74 @@
+import { withDeadline } from "../deadline.ts";
+import { split } from "../embeddings/split.ts";
+import { estimatedTokens } from "../embeddings/tokens.ts";
+import type { WorkersAi } from "../embeddings/workers-ai.ts";
+import type { Reranker, RerankOptions } from "./reranker.ts";
+
+/** What `RERANKER_MODEL` may name. */
+export const rerankerModels = ["@cf/baai/bge-reranker-base"] as const;
+
+/** Tokens of a query and a text together, and what stands around them. From the model's card (BAAI/bge-reranker-base). */
+const TOKENS = 512;
+const AROUND = 4;
+/** Of those, what a query may take: the rest is the text's. */
+const QUERY_TOKENS = 192;
+/** Pieces in one call, and in all: a call costs by its tokens, and nobody waits for thousands. */
+const [CALL, PIECES] = [100, 400];
+
+/**
+ * Reranks with a cross-encoder of Workers AI. A long text is read in pieces, and is as good as its best one; of 30 texts,
+ * the first 13 pieces of each (some 8,000 characters) are read.
+ */
+export class WorkersAiReranker implements Reranker {
+  readonly model: string;
+  readonly #ai: WorkersAi;
+
+  constructor(ai: WorkersAi, model: string = rerankerModels[0]) {
+    this.#ai = ai;
+    this.model = model;
+  }
+
+  async rerank(query: string, texts: readonly string[], { withinMs }: RerankOptions): Promise<number[]> {
+    return withDeadline(this.#rerank(query, texts), withinMs);
+  }
+
+  async #rerank(query: string, texts: readonly string[]): Promise<number[]> {
+    const [asked = query] = split(query, QUERY_TOKENS);
+    const room = TOKENS - AROUND - estimatedTokens(asked);
+    const most = Math.max(1, Math.floor(PIECES / texts.length));
+    const pieces = texts.flatMap((text, of) =>
+      split(text, room)
+        .slice(0, most)
+        .map((piece) => ({ of, piece })),
+    );
+    const calls = chunks(pieces, CALL).map(async (some) => {
+      const contexts = some.map(({ piece }) => ({ text: piece }));
+      return scoresOf(await this.#ai.run(this.model, { query: asked, contexts }), some.length);
+    });
+    const scores = (await Promise.all(calls)).flat();
+    const scale = scores.some((score) => score < 0 || score > 1) ? sigmoid : (score: number) => score;
+    const best = texts.map(() => 0);
+    for (const [i, { of }] of pieces.entries()) best[of] = Math.max(best[of] ?? 0, scale(scores[i] ?? 0));
+    return best;
+  }
+}
+
+/** `{ response: [{ id, score }] }`, where the id is the context's index, as the model's published schema says. */
+function scoresOf(answer: unknown, count: number): number[] {
+  const response = typeof answer === "object" && answer !== null && "response" in answer && answer.response;
+  const scores = Array.from({ length: count }, () => NaN);
+  if (Array.isArray(response))
+    for (const { id, score } of response as { id?: unknown; score?: unknown }[])
+      if (typeof id === "number" && typeof score === "number" && id in scores) scores[id] = score;
+  if (!scores.every(Number.isFinite)) throw new Error("the reranker did not answer a score for each text");
+  return scores;
+}
+
+/** What the model computes is a logit; the schema does not say whether the service has made a share of it. */
+const sigmoid = (x: number): number => 1 / (1 + Math.exp(-x));
+
+function chunks<T>(all: readonly T[], size: number): T[][] {
+  const found: T[][] = [];
+  for (let start = 0; start < all.length; start += size) found.push(all.slice(start, start + size));
+  return found;
+}

@@ -1,0 +1,247 @@
+// Recall where the object's memory does not hold every vector, so that Vectorize is asked too: in all its moods.
+import { runDurableObjectAlarm } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { userHash } from "../../src/ids.ts";
+import { call, newUser, token } from "../call.ts";
+import { control, restore } from "../doubles/control.ts";
+import { bindVectorize } from "../doubles/ports.ts";
+import { VectorizeDouble } from "../doubles/vectorize.ts";
+import { evict } from "../evict.ts";
+import { forget, remember, rememberMany, type Seen } from "../memory-calls.ts";
+
+/** An index that can be made to forget whose vectors are asked for. */
+class Loose extends VectorizeDouble {
+  loose = false;
+
+  override query(...[vector, options]: Parameters<VectorizeDouble["query"]>) {
+    return super.query(vector, this.loose ? { topK: 100 } : options);
+  }
+}
+
+const DIMENSIONS = 256;
+const vectorize = new Loose(DIMENSIONS, ["user", "kind", "scope", "model"]);
+bindVectorize(vectorize);
+
+/** Two vectors fit into an object's memory. */
+const ROOM = 2;
+beforeEach(() => {
+  control.clockAt = Date.now() + 24 * 3_600_000;
+  control.vectorBytes = ROOM * DIMENSIONS;
+});
+afterEach(() => {
+  restore();
+  vectorize.loose = false;
+});
+
+const objectOf = async (user: string) => env.USER_MEMORY.getByName(await userHash(user));
+const ring = async (user: string) => runDurableObjectAlarm(await objectOf(user));
+async function settle(user: string): Promise<void> {
+  for (let i = 0; i < 100; i++) {
+    control.clockAt = (control.clockAt ?? 0) + 60_000;
+    if (!(await ring(user))) return;
+  }
+  throw new Error("alarms go on for ever");
+}
+const ask = async (user: string, query: string, more: object = {}) =>
+  (await call(`/v1/users/${user}/recall`, { json: { query, weights: { lexical: 0, soft: 0 }, ...more } }))
+    .body;
+const texts = ({ hits }: { hits: Seen[] }) => hits.map(({ text }) => text);
+const armOf = ({ arms }: { arms: { name: string }[] }, name: string) => arms.find((arm) => arm.name === name);
+const idsOf = async (user: string) => {
+  const hash = await userHash(user);
+  return vectorize.ids().filter((id) => id.startsWith(hash));
+};
+
+const OLD = ["the cat sleeps on the sofa", "the boiler needs a new valve", "her birthday is in June"];
+const NEW = ["tyres for the bicycle", "a recipe for lentil soup"];
+/** Three memories that only Vectorize has at hand, and two that memory holds. */
+async function told(user: string): Promise<void> {
+  await rememberMany(
+    user,
+    OLD.map((text) => ({ text })),
+  );
+  await rememberMany(
+    user,
+    NEW.map((text) => ({ text })),
+  );
+  await settle(user);
+}
+
+describe("where memory does not hold every vector", () => {
+  it("finds by Vectorize what is near, and says so", async () => {
+    const user = newUser();
+    await told(user);
+    const answer = await ask(user, "heating repair");
+    expect(texts(answer)[0]).toBe(OLD[1]);
+    expect(answer.hits[0].why).toEqual({ vector: 1 });
+    expect(armOf(answer, "vectorize")).toMatchObject({ status: "ok", candidates: 5, capped: false });
+    expect(armOf(answer, "vector")).toMatchObject({ status: "ok", candidates: 5, capped: true });
+    expect(answer.degraded).toBe(false);
+  });
+
+  it("finds what Vectorize does not show for two minutes", async () => {
+    control.vectorizeLag = 120_000;
+    const user = newUser();
+    await rememberMany(
+      user,
+      [...OLD, ...NEW].map((text) => ({ text })),
+    );
+    await ring(user);
+    const answer = await ask(user, "a feline naps", { k: 1 });
+    expect(texts(answer)).toEqual([OLD[0]]);
+    expect(armOf(answer, "vectorize")).toMatchObject({ status: "ok", candidates: 0 });
+  });
+
+  it.each(["fail", "hang"] as const)("answers without Vectorize when it does this: %s", async (how) => {
+    const user = newUser();
+    await told(user);
+    control.vectorizeReads = how;
+    const answer = await ask(user, "boiler bicycle", { deadlineMs: 30, weights: {} });
+    expect(texts(answer).slice(0, 2).toSorted()).toEqual([OLD[1], NEW[0]]);
+    expect(armOf(answer, "vectorize")).toMatchObject({
+      status: how === "fail" ? "failed" : "late",
+      candidates: 0,
+    });
+    expect(answer.degraded).toBe(true);
+  });
+
+  it("never finds what was forgotten, however long Vectorize goes on naming it", async () => {
+    const user = newUser();
+    await told(user);
+    const [cat] = (await ask(user, "a cat", { k: 1 })).hits;
+    expect((await forget(user, cat.id)).status).toBe(204);
+    await settle(user);
+    control.vectorizeReads = "stale";
+    const answer = await ask(user, "a cat");
+    expect(texts(answer)).not.toContain(OLD[0]);
+    expect(texts(answer)).toHaveLength(4);
+  });
+
+  it("never finds another user's, even if Vectorize names it", async () => {
+    const [user, other] = [newUser(), newUser()];
+    await told(user);
+    await remember(other, { text: "the cat has gone to the neighbour" });
+    await settle(other);
+    vectorize.loose = true;
+    const answer = await ask(user, "a cat");
+    expect(texts(answer).toSorted()).toEqual([...OLD, ...NEW].toSorted());
+    expect(armOf(answer, "vectorize")).toMatchObject({ candidates: 5 });
+  });
+
+  it("narrows what Vectorize is asked for by kind and scope", async () => {
+    const user = newUser();
+    await rememberMany(user, [
+      { text: OLD[0], scope: "home" },
+      { text: OLD[1], scope: "work" },
+      { text: OLD[2], kind: "episode", scope: "home" },
+      ...NEW.map((text) => ({ text })),
+    ]);
+    await settle(user);
+    const atHome = await ask(user, "a cat", { scope: "home" });
+    expect(new Set(texts(atHome))).toEqual(new Set([OLD[0], OLD[2]]));
+    expect(armOf(atHome, "vectorize")).toMatchObject({ candidates: 2 });
+    const episodes = await ask(user, "a cat", { kinds: ["episode"] });
+    expect(texts(episodes)).toEqual([OLD[2]]);
+    expect(armOf(episodes, "vectorize")).toMatchObject({ candidates: 1 });
+  });
+
+  it("holds the newest, whatever comes, and loses none of the others", async () => {
+    const user = newUser();
+    await told(user);
+    await ask(user, "anything");
+    await remember(user, { text: "the ferry leaves at nine" });
+    vectorize.calls.query = 0;
+    control.vectorizeReads = "fail";
+    expect(texts(await ask(user, "a boat departs", { k: 1 }))).toEqual(["the ferry leaves at nine"]);
+    expect(vectorize.calls.query).toBe(1);
+    control.vectorizeReads = "ok";
+    for (const text of [...OLD, ...NEW]) expect(texts(await ask(user, text, { k: 1 }))).toEqual([text]);
+  });
+});
+
+it("asks Vectorize nothing while memory holds every vector", async () => {
+  const user = newUser();
+  control.vectorBytes = null;
+  await told(user);
+  vectorize.calls.query = 0;
+  const answer = await ask(user, "heating repair");
+  expect(texts(answer)[0]).toBe(OLD[1]);
+  expect(armOf(answer, "vectorize")).toMatchObject({ status: "off", candidates: 0 });
+  expect(vectorize.calls.query).toBe(0);
+});
+
+describe("messages in Vectorize", () => {
+  const say = async (user: string, said: readonly string[]) => {
+    const { id } = (await call(`/v1/users/${user}/threads`, { json: {} })).body;
+    const messages = said.map((content) => ({ role: "user", content }));
+    await call(`/v1/threads/${id}/messages`, { json: { messages } });
+    return id as string;
+  };
+
+  it("are found there, and gone from there with their thread", async () => {
+    control.messageIndexing = "vectorize";
+    const user = newUser();
+    const id = await say(user, [...OLD, ...NEW]);
+    await settle(user);
+    expect(await idsOf(user)).toHaveLength(5);
+    expect(texts(await ask(user, "heating repair", { kinds: ["message"], k: 1 }))).toEqual([OLD[1]]);
+    await call(`/v1/threads/${id}`, { method: "DELETE" });
+    await settle(user);
+    expect(await idsOf(user)).toEqual([]);
+  });
+
+  it("come when that is switched on, and go when it is switched off", async () => {
+    const user = newUser();
+    await say(user, OLD);
+    await settle(user);
+    expect(await idsOf(user)).toEqual([]);
+    control.messageIndexing = "vectorize";
+    await evict(user);
+    await say(user, NEW);
+    await settle(user);
+    expect(await idsOf(user)).toHaveLength(5);
+    control.messageIndexing = "full";
+    await evict(user);
+    await say(user, ["one more"]);
+    await settle(user);
+    expect(await idsOf(user)).toEqual([]);
+  });
+});
+
+describe("recall in the whole tenant", () => {
+  const search = async (json: object, user = "*") => call("/v1/recall", { json, token: await token(user) });
+
+  it("finds what any user has, with whose it is, and nothing that is gone", async () => {
+    const [ann, bob] = [newUser(), newUser()];
+    const tag = crypto.randomUUID().slice(0, 8);
+    await remember(ann, { text: "a refund for the broken lamp", tags: [tag] });
+    const { body: late } = await remember(bob, { text: "money back for a lamp", tags: [tag] });
+    await remember(bob, { text: "the ferry leaves at nine", tags: [tag] });
+    await settle(ann);
+    await settle(bob);
+    const all = (await search({ query: "who wants a refund?", tags: [tag] })).body;
+    expect(all.hits.map(({ userId }: Seen) => userId)).toEqual([ann, bob, bob]);
+    expect(all).toMatchObject({ degraded: false, arms: [{ name: "vectorize", status: "ok" }] });
+    const near = { query: "who wants a refund?", tags: [tag], minScore: all.hits[1].score };
+    expect((await search(near)).body.hits).toHaveLength(2);
+    await forget(bob, late.id);
+    await settle(bob);
+    control.vectorizeReads = "stale";
+    const after = (await search({ query: "who wants a refund?", tags: [tag] })).body;
+    expect(texts(after)).toEqual(["a refund for the broken lamp", "the ferry leaves at nine"]);
+  });
+
+  it.each([
+    ["fail", "failed"],
+    ["hang", "late"],
+  ] as const)("says that it found nothing because Vectorize does this: %s", async (how, status) => {
+    control.vectorizeReads = how;
+    const { body } = await search({ query: `who wants to ${how}?`, deadlineMs: 20 });
+    expect(body).toMatchObject({ hits: [], degraded: true, arms: [{ name: "vectorize", status }] });
+  });
+
+  it("is for tokens of all users only", async () => {
+    expect((await search({ query: "x" }, newUser())).status).toBe(403);
+  });
+});
