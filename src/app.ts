@@ -18,7 +18,7 @@ import { envelope } from "./http/envelope.ts";
 import { onError } from "./http/failure.ts";
 import { readBody } from "./http/json-body.ts";
 import { demandDecodablePath } from "./http/path.ts";
-import { demandRate } from "./http/rates.ts";
+import { demandCallerRate, demandUserRate } from "./http/rates.ts";
 import { newRouter } from "./http/router.ts";
 import { inOrder } from "./http/steps.ts";
 import { unknownRoute } from "./http/unknown-route.ts";
@@ -48,9 +48,9 @@ export function createApp(makePorts: (env: Bindings) => Ports = portsOf): OpenAP
   app.use(inOrder(demandDecodablePath, requireSecret));
   app.route("/", health);
   app.route("/", documents);
-  app.use("/v1/*", inOrder(authenticate, ownThreadOf, demandRate, readBody));
-  app.use("/v1/users/:user/*", inOrder(ownUserOnly));
-  app.use("/v1/threads/:id/*", inOrder(ownThreadOnly));
+  app.use("/v1/*", inOrder(authenticate, ownThreadOf, demandCallerRate, readBody));
+  app.use("/v1/users/:user/*", inOrder(ownUserOnly, demandUserRate));
+  app.use("/v1/threads/:id/*", inOrder(ownThreadOnly, demandUserRate));
   for (const routes of [
     entries,
     threads,

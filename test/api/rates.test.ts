@@ -67,6 +67,16 @@ it("counts calls for a user over all who call, by the user's path and by that of
   expect((await ask(`/v1/users/${other}/kv`, server)).status).toBe(200);
 });
 
+it("lets no stranger use up another user's calls", async () => {
+  const ask = deployment({ USER_RATE: counter(1) });
+  const [user, stranger] = [newUser(), newUser()];
+  const { id } = await create(user);
+  for (let i = 0; i < 3; i++)
+    for (const path of [`/v1/users/${user}/kv`, `/v1/threads/${id}`])
+      expect((await ask(path, await token(stranger))).status).toBe(404);
+  expect((await ask(`/v1/users/${user}/kv`, await token(user))).status).toBe(200);
+});
+
 it("does not count a server's calls by its token: it speaks for all users", async () => {
   const ask = deployment({ CALLER_RATE: counter(0) });
   expect((await ask(`/v1/users/${newUser()}/kv`, await token("*"))).status).toBe(200);
