@@ -25,6 +25,7 @@ import { MemoryTable } from "./user-memory/memory-table.ts";
 import { MemoryVectors } from "./user-memory/memory-vectors.ts";
 import { type MemoryChange, MemoryWriter, type Prepared } from "./user-memory/memory-writer.ts";
 import { entriesJson, messagesJson, type PageJson } from "./user-memory/page-json.ts";
+import { QuotaGuard } from "./user-memory/quota-guard.ts";
 import { Reindexer } from "./user-memory/reindexer.ts";
 import type { Remembered } from "./user-memory/remembered-answer.ts";
 import { migrations } from "./user-memory/schema.ts";
@@ -55,6 +56,7 @@ export class UserMemory extends DurableObject<Bindings> {
   readonly #entries: EntryStore;
   readonly #answers: Answers;
   readonly #transactions: Transactions;
+  readonly #quota: QuotaGuard;
   readonly #conversations: Conversations;
   readonly #messages: ThreadMessages;
   readonly #index: SearchIndex;
@@ -87,10 +89,12 @@ export class UserMemory extends DurableObject<Bindings> {
     });
     this.#index = new SearchIndex(storage.sql, this.#vectors.store);
     const { records, catalogue, now } = ports;
+    const quota = new QuotaGuard(storage.sql, ports.quotas);
+    this.#quota = quota;
     const stores = new ThreadStores(storage.sql);
     const answers = this.#answers;
     const byMeaning = ports.recall.messageIndexing !== "lexical";
-    const shared = { storage, stores, answers, index: this.#index, byMeaning, wakeUp: this.#wakeUp, now };
+    const shared = { storage, stores, answers, index: this.#index, byMeaning, wakeUp, quota, now };
     this.#transactions = new Transactions(shared);
     this.#conversations = new Conversations({ ...shared, catalogue, transactions: this.#transactions });
     this.#messages = new ThreadMessages({
@@ -101,7 +105,7 @@ export class UserMemory extends DurableObject<Bindings> {
     this.#memoryIndex = new MemoryIndex(this.#index, table);
     const transactions = this.#transactions;
     const index = this.#memoryIndex;
-    const memory = { sql: storage.sql, transactions, records, table, index, answers, wakeUp, now };
+    const memory = { sql: storage.sql, transactions, records, table, index, answers, wakeUp, quota, now };
     this.#memories = new MemoryWriter({ ...memory, embedder: ports.embedder });
     const { model } = ports.embedder;
     const lexicon = () => this.#lexicon();
@@ -140,7 +144,9 @@ export class UserMemory extends DurableObject<Bindings> {
 
   setEntry(write: EntryWrite): Result<WrittenEntry> {
     const now = this.#ports.now();
-    const written = this.#entries.set(write, now);
+    const set = () => this.#entries.set(write, now);
+    const bounded = this.#quota.bounds("entries", "bytes");
+    const written = bounded ? this.#growEntries(undefined, set) : set();
     if (write.ttlMs !== null) this.#wakeUp.by(this.#entries.nextSweep(now));
     return written;
   }
@@ -167,9 +173,20 @@ export class UserMemory extends DurableObject<Bindings> {
     const now = this.#ports.now();
     if (once !== undefined && operations.some(({ op }) => op === "get"))
       return fail("invalid_request", READ_ONCE);
-    const done = this.#transactions.run(once, () => performBatch(this.#entries, operations, now));
+    const perform = () => performBatch(this.#entries, operations, now);
+    const grows = operations.some(({ op }) => op === "set");
+    const done = grows ? this.#growEntries(once, perform) : this.#transactions.run(once, perform);
     this.#wakeUp.by(this.#entries.nextSweep(now));
     return done;
+  }
+
+  #growEntries<T>(once: Once | undefined, act: () => Result<T>): Result<T> {
+    const grow = () => this.#transactions.run(once, () => this.#quota.growing(["entries", "bytes"], act));
+    const done = grow();
+    if (done.ok || done.code !== "quota_entries") return done;
+    // What has expired counts until it is swept.
+    this.#entries.sweep(this.#ports.now());
+    return grow();
   }
 
   // Threads
@@ -182,7 +199,7 @@ export class UserMemory extends DurableObject<Bindings> {
     return this.#conversations.create(owner, id, request);
   }
 
-  resumeThread(owner: ThreadOwner, id: string, fields: CreateThreadBody): Promise<Resumed> {
+  resumeThread(owner: ThreadOwner, id: string, fields: CreateThreadBody): Promise<Result<Resumed>> {
     return this.#conversations.resume(owner, id, fields);
   }
 

@@ -12,6 +12,7 @@ import type { WakeUp } from "../wake-up.ts";
 import type { Once } from "./answers.ts";
 import type { Compaction, CompactionPage, CompactionsQuery } from "./compaction-store.ts";
 import { positionOf, type PositionRange, seqOf } from "./position.ts";
+import type { QuotaGuard } from "./quota-guard.ts";
 import type { SearchIndex } from "./search-index.ts";
 import { type MessagePage, type MessagesQuery, parsed } from "./thread-reader.ts";
 import type { StoredThread } from "./thread-store.ts";
@@ -45,6 +46,7 @@ type Parts = {
   /** Whether messages are found by their meaning at all. */
   byMeaning: boolean;
   wakeUp: WakeUp;
+  quota: QuotaGuard;
   now: () => number;
 };
 
@@ -62,7 +64,7 @@ export class ThreadMessages {
   }
 
   append(id: string, append: Append, once?: Once): Result<Appended> {
-    return this.#with(id, once, (thread) => {
+    return this.#growing(id, once, (thread) => {
       const fresh = this.#newBodies(thread, append);
       if (!fresh.ok) return fresh;
       const bodies = fresh.value;
@@ -104,7 +106,7 @@ export class ThreadMessages {
     range: Pick<Compaction, "from" | "to" | "summary">,
     once?: Once,
   ): Result<{ id: string; createdAt: number }> {
-    return this.#with(id, once, (thread) => {
+    return this.#growing(id, once, (thread) => {
       if (range.from > range.to) return missing("body.from");
       if (this.#stores.lineage.position(thread, range.to) === null) return missing("body.to");
       const compaction = { ...range, id: newVersion(), createdAt: this.#parts.now() };
@@ -175,6 +177,11 @@ export class ThreadMessages {
   unshown(positions: readonly number[], searched?: string): Set<number> {
     const hidden = this.#stores.lineage.hiddenSomewhere(positions);
     return new Set(hidden.filter((position) => this.threadOf(position, searched) === null));
+  }
+
+  /** The same, if the user may hold what it adds. */
+  #growing<T>(id: string, once: Once | undefined, act: (thread: StoredThread) => Result<T>): Result<T> {
+    return this.#with(id, once, (thread) => this.#parts.quota.growing(["bytes"], () => act(thread)));
   }
 
   #with<T>(id: string, once: Once | undefined, act: (thread: StoredThread) => Result<T>): Result<T> {
