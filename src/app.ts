@@ -7,6 +7,7 @@ import { RememberedQueries } from "./embeddings/remembered-queries.ts";
 import { authenticate, ownThreadOnly, ownUserOnly, requireSecret } from "./http/authenticate.ts";
 import type { AppEnv } from "./http/context.ts";
 import type { Remote, Services } from "./services.ts";
+import { demandSameDeployment } from "./http/deployment.ts";
 import { envelope } from "./http/envelope.ts";
 import { onError } from "./http/failure.ts";
 import { readBody } from "./http/json-body.ts";
@@ -15,6 +16,7 @@ import { newRouter } from "./http/router.ts";
 import { inOrder } from "./http/steps.ts";
 import { unknownRoute } from "./http/unknown-route.ts";
 import { hash16, shardOf } from "./ids.ts";
+import { isJurisdiction } from "./jurisdiction.ts";
 import { cache } from "./routes/cache.ts";
 import { documents } from "./routes/documents.ts";
 import { entries } from "./routes/entries.ts";
@@ -38,7 +40,7 @@ export function createApp(makePorts: (env: Bindings) => Ports = portsOf): OpenAP
   app.use(inOrder(demandDecodablePath, requireSecret));
   app.route("/", health);
   app.route("/", documents);
-  app.use("/v1/*", inOrder(authenticate, readBody));
+  app.use("/v1/*", inOrder(authenticate, demandSameDeployment, readBody));
   app.use("/v1/users/:user/*", inOrder(ownUserOnly));
   app.use("/v1/threads/:id/*", inOrder(ownThreadOnly));
   for (const routes of [entries, threads, messages, memories, recalls, reindex, cache, promptCache])
@@ -79,6 +81,8 @@ function oncePerEnv<T>(make: (env: Bindings) => T): (env: Bindings) => T {
 }
 
 export function services(env: Bindings, ports: Ports): Services {
+  const users = within(env.USER_MEMORY, env.JURISDICTION);
+  const registry = within(env.PROMPT_CACHE, env.JURISDICTION);
   return {
     ...ports,
     embedder: new RememberedQueries(ports.embedder),
@@ -88,15 +92,25 @@ export function services(env: Bindings, ports: Ports): Services {
       .filter((origin) => origin !== ""),
     ...(env.CAIRN_SECRET !== undefined && { secret: env.CAIRN_SECRET }),
     // A stub is what `Remote` says it is: see there why the compiler cannot follow.
-    userMemory: (owner) => env.USER_MEMORY.getByName(owner) as unknown as Remote<UserMemory>,
-    promptCache: async (key) =>
-      env.PROMPT_CACHE.getByName(`shard-${await shardOf(key, PROMPT_CACHE_SHARDS)}`),
+    userMemory: (owner) => users().getByName(owner) as unknown as Remote<UserMemory>,
+    promptCache: async (key) => registry().getByName(`shard-${await shardOf(key, PROMPT_CACHE_SHARDS)}`),
     promptCacheUsage: async (namespace) =>
-      env.PROMPT_CACHE.getByName(`usage-${await hash16(`cairn:usage:${namespace}`)}`),
+      registry().getByName(`usage-${await hash16(`cairn:usage:${namespace}`)}`),
     asset: async (request) => {
       const response = await env.ASSETS.fetch(request);
       // A copy, whose headers the middleware may add to.
       return new Response(response.body, response);
     },
   };
+}
+
+/**
+ * The objects of a class that are held to the jurisdiction. Asked for with each object: a runtime that knows no
+ * jurisdictions, as the one on a laptop, says so in an answer then, and not before any request.
+ */
+function within<T extends Rpc.DurableObjectBranded>(
+  objects: DurableObjectNamespace<T>,
+  jurisdiction = "",
+): () => DurableObjectNamespace<T> {
+  return () => (isJurisdiction(jurisdiction) ? objects.jurisdiction(jurisdiction) : objects);
 }

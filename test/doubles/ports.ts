@@ -39,6 +39,7 @@ export function faultyPorts(env: Bindings): Ports {
       start: (job) => write("other", () => real.jobs.start(job)),
       advance: (from, to) => write("other", () => real.jobs.advance(from, to)),
     },
+    deployment: real.deployment,
     embedder: embedderOf(real),
     formerEmbedders: control.misnamed ? [real.embedder] : [mirrored(real.embedder)],
     lexicon: () => (control.lexicon === "fail" ? Promise.reject(new Error("no word model")) : real.lexicon()),
