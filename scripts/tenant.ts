@@ -75,7 +75,7 @@ async function main(): Promise<void> {
   if (stray !== undefined) throw new Stopped(`--${stray} does not go with ${command}.\n\n${usage}`);
   if (names.length > 1 && command !== "upgrade")
     throw new Stopped(`One tenant at a time, and not '${names.join(" ")}'.`);
-  const desk = deskOf(options["dry-run"] === true);
+  const desk = deskOf(options);
   if (command === "list") return list(desk);
   if (command === "upgrade") return upgrade(desk, upgraded(desk, names, options.all === true));
   const name = demandName(names[0]);
@@ -96,7 +96,7 @@ async function main(): Promise<void> {
 
 const say = (line: string) => console.log(line);
 
-function deskOf(dry: boolean): Desk {
+function deskOf({ "dry-run": dry = false, account }: Options): Desk {
   const root = join(import.meta.dirname, "..");
   const files = new RealFiles(root, process.env.CAIRN_TENANTS ?? join(root, "tenants"));
   const { CAIRN_SECRET: secret } = process.env;
@@ -109,7 +109,13 @@ function deskOf(dry: boolean): Desk {
         say: () => {},
         secret: secret === "" ? undefined : secret,
       }
-    : { files, wrangler: new RealWrangler(root), base, say, secret: secret === "" ? undefined : secret };
+    : {
+        files,
+        wrangler: new RealWrangler(root, account),
+        base,
+        say,
+        secret: secret === "" ? undefined : secret,
+      };
 }
 
 function upgraded({ files }: Desk, names: readonly string[], all: boolean): readonly string[] {

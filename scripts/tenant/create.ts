@@ -1,6 +1,7 @@
 import { isSecret, mintToken, SECRET_BYTES, scopes } from "../../src/auth/token.ts";
 import { defaultModel } from "../../src/embeddings/workers-ai-models.ts";
 import type { Jurisdiction } from "../../src/jurisdiction.ts";
+import { Account } from "./account.ts";
 import { dimensionsOf, EMBEDDED, type Tenant } from "./config.ts";
 import { bindingsOf, databaseOf, workerOf } from "./names.ts";
 import { ensureDatabases, ensureIndex, migrate } from "./resources.ts";
@@ -82,7 +83,8 @@ function changed(stored: Tenant, wanted: Wanted): Tenant {
 
 /** Refuses to take for its own what another machine, or somebody else, made under these names. */
 async function demandUnused(desk: Desk, tenant: Tenant): Promise<void> {
-  const account = accountOf(desk, tenant.name);
+  // The tenant's own file is not there yet.
+  const account = new Account(desk.wrangler, "wrangler.toml");
   const names = new Set(bindingsOf(tenant.shards).map((binding) => databaseOf(tenant.name, binding)));
   const used = (await account.databases())
     .filter(({ name }) => names.has(name))

@@ -17,19 +17,43 @@ export interface Wrangler {
 
 export class RealWrangler implements Wrangler {
   readonly #root: string;
+  readonly #account: string | undefined;
 
-  constructor(root: string) {
+  /** Without an account, the one that wrangler is logged in to, or that the configuration names. */
+  constructor(root: string, account: string | undefined) {
     this.#root = root;
+    this.#account = account;
   }
 
   ask(args: readonly string[]): Promise<Answer> {
-    return start(args, { root: this.#root, input: "" });
+    return this.#start(args, "");
   }
 
   async run(args: readonly string[], input = ""): Promise<Answer> {
-    const answer = await start(args, { root: this.#root, input });
+    const answer = await this.#start(args, input);
     if (!answer.ok) throw failure(args, answer);
     return answer;
+  }
+
+  async #start(args: readonly string[], input: string): Promise<Answer> {
+    const directory = mkdtempSync(join(tmpdir(), "cairn-tenant-"));
+    const file = join(directory, "entries");
+    // The secret goes to wrangler by its stdin and by nothing else.
+    const { CAIRN_SECRET: _, ...inherited } = process.env;
+    const env = {
+      ...inherited,
+      WRANGLER_SEND_METRICS: "false",
+      WRANGLER_HIDE_BANNER: "true",
+      NO_COLOR: "1",
+      WRANGLER_OUTPUT_FILE_PATH: file,
+      ...(this.#account !== undefined && { CLOUDFLARE_ACCOUNT_ID: this.#account }),
+    };
+    try {
+      const ended = await finished(args, { root: this.#root, input, env });
+      return { ...ended, entries: existsSync(file) ? readFileSync(file, "utf8") : "" };
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
   }
 }
 
@@ -55,24 +79,6 @@ export class DryWrangler implements Wrangler {
 /** The failure of a command, with what wrangler said. */
 export const failure = (args: readonly string[], { stdout, stderr }: Answer): Stopped =>
   new Stopped(`wrangler ${args.join(" ")} failed:\n${`${stdout}${stderr}`.trim()}`, 1);
-
-async function start(
-  args: readonly string[],
-  { root, input }: { root: string; input: string },
-): Promise<Answer> {
-  const directory = mkdtempSync(join(tmpdir(), "cairn-tenant-"));
-  const file = join(directory, "entries");
-  // The secret goes to wrangler by its stdin and by nothing else.
-  const { CAIRN_SECRET: _, ...inherited } = process.env;
-  const quiet = { WRANGLER_SEND_METRICS: "false", WRANGLER_HIDE_BANNER: "true", NO_COLOR: "1" };
-  const env = { ...inherited, ...quiet, WRANGLER_OUTPUT_FILE_PATH: file };
-  try {
-    const ended = await finished(args, { root, input, env });
-    return { ...ended, entries: existsSync(file) ? readFileSync(file, "utf8") : "" };
-  } finally {
-    rmSync(directory, { recursive: true });
-  }
-}
 
 function finished(
   args: readonly string[],

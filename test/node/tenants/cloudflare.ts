@@ -53,10 +53,7 @@ export function wrangler(
   const failing = account.fail?.at === account.calls.length ? account.fail : null;
   try {
     if (failing?.done === false) throw new Failed("the network went away");
-    const config = () => {
-      const text = read(args[args.indexOf("-c") + 1] ?? "");
-      return { text, ...Config.parse(parse(text)) };
-    };
+    const config = configOf(() => read(args[args.indexOf("-c") + 1] ?? ""));
     const said = perform(account, args, { input, config });
     if (failing !== null) throw new Failed("but it was done");
     return { ok: true, stderr: "", entries: "", ...said };
@@ -67,7 +64,18 @@ export function wrangler(
   }
 }
 
-type Given = { input: string; config: () => Config & { text: string } };
+type Given = { input: string; config: Config & { text: string } };
+
+/** Every command reads the configuration that it is given, whether it needs it or not. */
+function configOf(read: () => string): Config & { text: string } {
+  let text: string;
+  try {
+    text = read();
+  } catch {
+    throw new Failed("Could not read file");
+  }
+  return { text, ...Config.parse(parse(text)) };
+}
 
 function perform(
   account: Cloudflare,
@@ -95,10 +103,10 @@ function perform(
       account.databases = account.databases.filter((one) => one.name !== name);
       return { stdout: `Deleted '${name}' successfully.\n` };
     case "d1 migrations":
-      boundDatabase(account, args[3] ?? "", given.config()).migrated = true;
+      boundDatabase(account, args[3] ?? "", given.config).migrated = true;
       return { stdout: "🌀 Executing on remote database\n" };
     case "d1 execute": {
-      const { migrated, mark } = boundDatabase(account, name, given.config());
+      const { migrated, mark } = boundDatabase(account, name, given.config);
       if (!migrated) throw new Failed("no such table: deployment: SQLITE_ERROR [code: 7500]");
       return json([{ results: mark === null ? [] : [mark], success: true, meta: { duration: 0.2 } }]);
     }
@@ -144,7 +152,7 @@ function perform(
       return json(worker.secret === null ? [] : [{ name: "CAIRN_SECRET", type: "secret_text" }]);
     }
     case "secret put": {
-      const worker = account.workers[given.config().name];
+      const worker = account.workers[given.config.name];
       if (worker === undefined) throw new Failed("wrangler would make a draft of a Worker");
       count(account, "secret");
       worker.secret = given.input;
@@ -153,7 +161,7 @@ function perform(
     default:
       break;
   }
-  if (first === "deploy") return deploy(account, given.config());
+  if (first === "deploy") return deploy(account, given.config);
   if (first !== "delete") throw new Error(`the double of wrangler has no command '${args.join(" ")}'`);
   if (account.workers[second] === undefined)
     throw new Failed("This Worker does not exist on your account. [code: 10007]");
