@@ -111,7 +111,7 @@ export function renderTenant(tenant: Tenant, base: string): string {
         migrations_dir: `../${main1.migrations_dir}`,
       };
     }),
-    ...(ofWorkersAi(tenant.model) && { ai: { binding: "AI" } }),
+    ...(asksWorkersAi(tenant) && { ai: { binding: "AI" } }),
     ...(tenant.index !== null && { vectorize: [{ binding: "VECTORIZE", index_name: tenant.index }] }),
     ...tenant.more,
   };
@@ -137,7 +137,8 @@ export function dimensionsOf({ model, vars }: Pick<Tenant, "model" | "vars">): n
   throw new Stopped(`'${model}' is no model that is known. Without EMBEDDINGS_URL it is one of:\n  ${names}`);
 }
 
-const ofWorkersAi = (model: string): boolean => model.startsWith("@cf/");
+const asksWorkersAi = ({ model, vars }: Tenant): boolean =>
+  model.startsWith("@cf/") || (vars.RERANKER_MODEL ?? "") !== "";
 
 function tableOf(text: string, path: string): TomlTable {
   try {

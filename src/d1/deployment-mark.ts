@@ -4,7 +4,7 @@ import { withDeadline } from "../deadline.ts";
 export type Use = { shards: number; shard: number; jurisdiction: string };
 
 const ANSWER_WITHIN_MS = 5_000;
-// One batch: the first to use a database says what as, and all see what was said.
+// In one batch with the read: of several that are the first at once, all see what one of them said.
 const MARK = `INSERT INTO deployment (one, shards, shard, jurisdiction) VALUES (1, ?1, ?2, ?3) ON CONFLICT DO NOTHING`;
 const READ = "SELECT shards, shard, jurisdiction FROM deployment";
 
@@ -37,19 +37,24 @@ export class DeploymentMark {
     if (this.proven) return null;
     // Not to be noted as what the database is used as.
     if (this.#impossible !== null) return this.#impossible;
-    const { shards, shard, jurisdiction } = this.#use;
-    const [, read] = await withDeadline(
-      this.#database.batch<Use>([
-        this.#database.prepare(MARK).bind(shards, shard, jurisdiction),
-        this.#database.prepare(READ),
-      ]),
-      ANSWER_WITHIN_MS,
-    );
-    const was = read?.results[0];
-    if (was === undefined) throw new Error("the mark of a deployment is not there");
+    const was = await withDeadline(this.#read(), ANSWER_WITHIN_MS);
     const problem = differenceOf(was, this.#use);
     if (problem === null) known.set(this.#database, this.#name);
     return problem;
+  }
+
+  /** What the database is used as, which is what the first to use it said: it was, or is by then, written down. */
+  async #read(): Promise<Use> {
+    const read = this.#database.prepare(READ);
+    // Almost always there: nearly every isolate only reads.
+    const there = await read.first<Use>();
+    if (there !== null) return there;
+    const { shards, shard, jurisdiction } = this.#use;
+    const mark = this.#database.prepare(MARK).bind(shards, shard, jurisdiction);
+    const [, marked] = await this.#database.batch<Use>([mark, read]);
+    const [now] = marked?.results ?? [];
+    if (now === undefined) throw new Error("the mark of a deployment is not there");
+    return now;
   }
 
   /** Rejects unless the database is used as it was first used: what is read or written elsewhere would seem lost. */
