@@ -52,12 +52,13 @@ export default defineConfig({
           include: [
             "test/shards/**/*.test.ts",
             "test/api/memories*.test.ts",
-            "test/api/thread*.test.ts",
+            "test/api/threads.test.ts",
             "test/memory/faults.test.ts",
             "test/memory/reindex.test.ts",
             "test/objects/catalogue.test.ts",
           ],
           setupFiles: ["test/setup.ts"],
+          testTimeout: 60_000,
         },
       },
       {

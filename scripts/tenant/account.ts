@@ -94,7 +94,9 @@ export class Account {
   async hasSecret(worker: string): Promise<boolean | null> {
     const args = ["secret", "list", "--name", worker, "--format", "json", ...this.#config];
     const answer = await this.#wrangler.ask(args);
-    if (!answer.ok && /not found/i.test(`${answer.stdout}${answer.stderr}`)) return null;
+    // Anything else that is not found (an account, a host) is a failure.
+    if (!answer.ok && `${answer.stdout}${answer.stderr}`.includes(`Worker "${worker}" not found`))
+      return null;
     return this.#read(args, answer, Secrets).some(({ name }) => name === SECRET);
   }
 

@@ -1,10 +1,10 @@
-import { isSecret, mintToken, SECRET_BYTES, scopes } from "../../src/auth/token.ts";
 import { defaultModel } from "../../src/embeddings/workers-ai-models.ts";
 import type { Jurisdiction } from "../../src/jurisdiction.ts";
 import { Account } from "./account.ts";
 import { dimensionsOf, EMBEDDED, type Tenant } from "./config.ts";
 import { bindingsOf, databaseOf, workerOf } from "./names.ts";
 import { ensureDatabases, ensureIndex, migrate } from "./resources.ts";
+import { demandSecret, ensureSecret, tellToken } from "./secret.ts";
 import { Stopped } from "./stopped.ts";
 import { accountOf, type Desk, storedTenant, storeTenant } from "./tenants.ts";
 
@@ -21,8 +21,6 @@ export type Wanted = {
   adopt: boolean;
 };
 
-const TOKEN_SECONDS = 3600;
-
 /** Makes what is missing of a tenant, in the order that a run which stops anywhere can be gone on with by another. */
 export async function create(desk: Desk, wanted: Wanted): Promise<void> {
   const stored = storedTenant(desk, wanted.name);
@@ -38,8 +36,9 @@ export async function create(desk: Desk, wanted: Wanted): Promise<void> {
   const [url] = await accountOf(desk, tenant.name).deploy();
   desk.say(`Worker ${workerOf(tenant.name)} deployed`);
   // After the Worker, which refuses every call until it has one: a secret cannot be given to what is not there.
-  const secret = await ensureSecret(desk, tenant.name);
-  await tell(desk, tenant, { url, secret });
+  const { secret, old } = await ensureSecret(desk, tenant.name);
+  tellPlace(desk, tenant, url);
+  await tellToken(desk, tenant.name, { secret, old });
 }
 
 function fresh({ name, jurisdiction, shards, model, vectorize, account, cpuMs }: Wanted): Tenant {
@@ -99,47 +98,13 @@ async function demandUnused(desk: Desk, tenant: Tenant): Promise<void> {
   );
 }
 
-function demandSecret({ secret }: Desk): void {
-  if (secret !== undefined && !isSecret(secret))
-    throw new Stopped(`CAIRN_SECRET is shorter than ${SECRET_BYTES} bytes.`);
-}
-
-/** Gives the Worker a secret unless it has one. Answers the one that it has, where it is known here. */
-async function ensureSecret(desk: Desk, name: string): Promise<string | null> {
-  const { files, say } = desk;
-  const account = accountOf(desk, name);
-  const known = desk.secret ?? files.readSecret(name);
-  // To replace it would end every token that is out.
-  if ((await account.hasSecret(workerOf(name))) === true) return known;
-  // In its file before it is in the Worker: else a run that stops between would leave a secret that nobody knows.
-  const secret = known ?? files.makeSecret(name);
-  await account.putSecret(secret);
-  say(desk.secret === undefined ? `secret set; it is in ${files.secretPathOf(name)}` : "secret set");
-  return secret;
-}
-
-async function tell(
-  { files, say }: Desk,
-  tenant: Tenant,
-  { url, secret }: { url: string | undefined; secret: string | null },
-): Promise<void> {
-  const { name, jurisdiction, index, model } = tenant;
+function tellPlace(
+  { say }: Desk,
+  { name, jurisdiction, index, model }: Tenant,
+  url: string | undefined,
+): void {
   const anywhere = [...(index === null ? [] : ["Vectorize"]), ...(model === EMBEDDED.name ? [] : [model])];
   if (jurisdiction !== null && anywhere.length > 0)
     say(`Note: D1 and the objects are held to '${jurisdiction}'. Not held to it: ${anywhere.join(", ")}.`);
   say(`\n${name} is up${url === undefined ? "" : ` at ${url}: GET /health says what is live there`}.`);
-  if (secret === null) {
-    say("Its secret is not known here: CAIRN_SECRET=… npm run token -- --user '*' makes a token.");
-    return;
-  }
-  if (secret === "") return;
-  const expiresAt = Math.floor(Date.now() / 1000) + TOKEN_SECONDS;
-  const token = await mintToken(secret, { user: "*", scope: scopes, expiresAt });
-  say(`
-A token of all users, for an hour:
-
-export TOKEN=${token}
-
-More: CAIRN_SECRET=$(cat ${files.secretPathOf(name)}) npm run --silent token -- --user alice --scope read,write --ttl 1h
-Whoever has that file can read and write everything of this tenant: keep it where you keep such things.`);
 }

@@ -66,8 +66,9 @@ export class DryWrangler implements Wrangler {
   }
 
   async ask(args: readonly string[]): Promise<Answer> {
-    const worker = args.includes("secret");
-    return { ok: !worker, stdout: "[]", stderr: worker ? "Worker not found" : "", entries: "" };
+    if (!args.includes("secret")) return { ok: true, stdout: "[]", stderr: "", entries: "" };
+    const worker = args[args.indexOf("--name") + 1];
+    return { ok: false, stdout: "", stderr: `Worker "${worker}" not found.`, entries: "" };
   }
 
   async run(args: readonly string[], input?: string): Promise<Answer> {

@@ -131,6 +131,9 @@ describe("create", () => {
     await create(desk, plain);
     expect(desk.account.made.secret).toBe(1);
     expect(text(desk)).toContain("not known here");
+    await create({ ...desk, secret: "another one that the Worker does not have" }, plain);
+    expect(desk.account.made.secret).toBe(1);
+    expect(text(desk)).toContain("If it refuses this token");
   });
 
   it.each([
