@@ -5,6 +5,36 @@ import { defineConfig } from "vitest/config";
 // What wrangler's build step does before it serves; the tests read the embedded model from there too.
 execFileSync(process.execPath, ["scripts/assets.ts", "build/assets", "docs", "model"]);
 
+/** The Worker under test, in workerd; with `shards`, its users are spread over that many databases. */
+const worker = (shards = 0) =>
+  cloudflareTest(async () => ({
+    main: "./test/worker.ts",
+    wrangler: { configPath: "./wrangler.toml" },
+    miniflare: {
+      // The platform's own counter, for the tests of rates; the Worker under test has none.
+      ratelimits: { TEST_RATE: { namespace_id: "1", simple: { limit: 5, period: 60 } } },
+      bindings: {
+        CAIRN_SECRET: "a secret of the tests, of 32 bytes or more",
+        // Set to nothing counts as not set: what `.dev.vars` says is not for the tests.
+        CAIRN_SECRET_PREVIOUS: "",
+        AUDIT_DAYS: "",
+        JWT_JWKS_URL: "",
+        JWT_ISSUER: "",
+        JWT_AUDIENCE: "",
+        EMBEDDINGS_URL: "",
+        EMBEDDINGS_MODEL: "",
+        EMBEDDINGS_KEY: "",
+        EMBEDDINGS_DIMENSIONS: "",
+        MIGRATIONS: await readD1Migrations("migrations"),
+        // How many random histories, from which seed on; or one that failed (test/faults).
+        CAIRN_HISTORIES: process.env.CAIRN_HISTORIES ?? "10",
+        CAIRN_FIRST_SEED: process.env.CAIRN_FIRST_SEED ?? "1",
+        CAIRN_SEED: process.env.CAIRN_SEED ?? "",
+      },
+      ...(shards > 0 && { d1Databases: Array.from({ length: shards }, (_, shard) => `FACTS_${shard}`) }),
+    },
+  }));
+
 export default defineConfig({
   test: {
     // Both kinds of tests at once, also on two cores: half of the time they wait.
@@ -13,39 +43,29 @@ export default defineConfig({
     silent: "passed-only",
     projects: [
       {
-        plugins: [
-          cloudflareTest(async () => ({
-            main: "./test/worker.ts",
-            wrangler: { configPath: "./wrangler.toml" },
-            miniflare: {
-              // The platform's own counter, for the tests of rates; the Worker under test has none.
-              ratelimits: { TEST_RATE: { namespace_id: "1", simple: { limit: 5, period: 60 } } },
-              bindings: {
-                CAIRN_SECRET: "a secret of the tests, of 32 bytes or more",
-                // Set to nothing counts as not set: what `.dev.vars` says is not for the tests.
-                CAIRN_SECRET_PREVIOUS: "",
-                AUDIT_DAYS: "",
-                JWT_JWKS_URL: "",
-                JWT_ISSUER: "",
-                JWT_AUDIENCE: "",
-                EMBEDDINGS_URL: "",
-                EMBEDDINGS_MODEL: "",
-                EMBEDDINGS_KEY: "",
-                EMBEDDINGS_DIMENSIONS: "",
-                MIGRATIONS: await readD1Migrations("migrations"),
-                // How many random histories, from which seed on; or one that failed (test/faults).
-                CAIRN_HISTORIES: process.env.CAIRN_HISTORIES ?? "10",
-                CAIRN_FIRST_SEED: process.env.CAIRN_FIRST_SEED ?? "1",
-                CAIRN_SEED: process.env.CAIRN_SEED ?? "",
-              },
-            },
-          })),
-        ],
+        plugins: [worker()],
         test: {
           name: "workers",
           include: ["test/**/*.test.ts"],
-          exclude: ["test/node/**"],
+          exclude: ["test/node/**", "test/shards/**"],
           setupFiles: ["test/setup.ts"],
+        },
+      },
+      {
+        // What memories and the catalogue of threads promise, over three databases; and what more there is to promise.
+        plugins: [worker(3)],
+        test: {
+          name: "shards",
+          include: [
+            "test/shards/**/*.test.ts",
+            "test/api/memories*.test.ts",
+            "test/api/threads.test.ts",
+            "test/memory/faults.test.ts",
+            "test/memory/reindex.test.ts",
+            "test/objects/catalogue.test.ts",
+          ],
+          setupFiles: ["test/setup.ts"],
+          testTimeout: 60_000,
         },
       },
       {

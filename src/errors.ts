@@ -82,6 +82,10 @@ export const errors = {
   ],
   not_configured: [503, "This deployment is not configured; GET /health says what is missing."],
   login_keys_unavailable: [503, "The login provider's keys (JWT_JWKS_URL) could not be fetched; try again."],
+  deployment_changed: [
+    503,
+    "This deployment is bound to other databases or objects than its data are in; GET /health says which.",
+  ],
   storage_unavailable: [503, "A store did not answer; try again."],
   internal: [500, "Something went wrong in Cairn; the request id finds it in the logs."],
 } as const satisfies Record<string, readonly [status: number, message: string]>;
