@@ -1,5 +1,6 @@
 // The secret that a tenant's tokens are signed with: made once, set once, and shown to nobody.
-import { isSecret, mintToken, SECRET_BYTES, scopes } from "../../src/auth/signing-keys.ts";
+import { isSecret, SECRET_BYTES } from "../../src/auth/signing-keys.ts";
+import { mintToken, scopes } from "../../src/auth/token.ts";
 import { workerOf } from "./names.ts";
 import { Stopped } from "./stopped.ts";
 import { accountOf, type Desk } from "./tenants.ts";
