@@ -35,6 +35,14 @@ const worker = (shards = 0) =>
     },
   }));
 
+/** What takes longer than all others together is for `npm run test:long`, and `npm run faults`. */
+const long = [
+  "test/memory/d1-limits.test.ts",
+  "test/api/memories-times.test.ts",
+  "test/objects/vector-outbox-histories.test.ts",
+];
+const faults = "test/faults/**/*.test.ts";
+
 export default defineConfig({
   test: {
     // Both kinds of tests at once, also on two cores: half of the time they wait.
@@ -47,9 +55,17 @@ export default defineConfig({
         test: {
           name: "workers",
           include: ["test/**/*.test.ts"],
-          exclude: ["test/node/**", "test/shards/**"],
+          exclude: ["test/node/**", "test/shards/**", faults, ...long],
           setupFiles: ["test/setup.ts"],
         },
+      },
+      {
+        plugins: [worker()],
+        test: { name: "long", include: long, setupFiles: ["test/setup.ts"], testTimeout: 60_000 },
+      },
+      {
+        plugins: [worker()],
+        test: { name: "faults", include: [faults], setupFiles: ["test/setup.ts"] },
       },
       {
         // What memories and the catalogue of threads promise, over three databases; and what more there is to promise.
