@@ -19,6 +19,7 @@ import { cache } from "./routes/cache.ts";
 import { documents } from "./routes/documents.ts";
 import { entries } from "./routes/entries.ts";
 import { health } from "./routes/health.ts";
+import { demandKnownOrigin, mcp, readMcpBody } from "./routes/mcp.ts";
 import { memories } from "./routes/memories.ts";
 import { messages } from "./routes/messages.ts";
 import { promptCache } from "./routes/prompt-cache.ts";
@@ -41,6 +42,8 @@ export function createApp(makePorts: (env: Bindings) => Ports = portsOf): OpenAP
   app.use("/v1/*", inOrder(authenticate, readBody));
   app.use("/v1/users/:user/*", inOrder(ownUserOnly));
   app.use("/v1/threads/:id/*", inOrder(ownThreadOnly));
+  app.use("/mcp", inOrder(demandKnownOrigin, authenticate, readMcpBody));
+  app.route("/", mcp);
   for (const routes of [entries, threads, messages, memories, recalls, reindex, cache, promptCache])
     app.route("/", routes);
 

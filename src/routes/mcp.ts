@@ -1,0 +1,55 @@
+import { createMcpHandler } from "@modelcontextprotocol/server";
+import type { Context } from "hono";
+import { fail } from "../errors.ts";
+import type { AppEnv } from "../http/context.ts";
+import { codeOfUnexpected, Refusal, unwrap } from "../http/failure.ts";
+import { parsedBody, readBodyTo } from "../http/json-body.ts";
+import { newRouter } from "../http/router.ts";
+import { wrapTime } from "../http/timing.ts";
+import { limits } from "../limits.ts";
+import { accessOf, USER_HEADER } from "../mcp/access.ts";
+import { mcpServer } from "../mcp/server.ts";
+
+const LOOPBACK: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
+
+/**
+ * Lets browsers in from the origins of CORS_ORIGINS only, and from a page of the same local server. Not from the origin
+ * that the request itself is for: a name that was pointed at this machine (DNS rebinding) is the same origin.
+ */
+export function demandKnownOrigin(c: Context<AppEnv>): void {
+  const origin = c.req.header("Origin");
+  if (origin === undefined) return;
+  const { corsOrigins } = c.get("services");
+  if (corsOrigins.includes("*") || corsOrigins.includes(origin)) return;
+  const own = new URL(c.req.url);
+  if (origin === own.origin && LOOPBACK.includes(own.hostname)) return;
+  throw new Refusal(
+    fail("forbidden", {
+      message: "This Origin is not among the deployment's CORS_ORIGINS.",
+      details: [{ path: "header.Origin", message: "is not allowed" }],
+    }),
+  );
+}
+
+export const readMcpBody = (c: Context<AppEnv>): Promise<void> => readBodyTo(c, limits.mcpBody);
+
+/** The Model Context Protocol: each POST is served by a server of its own, so there is no session to keep or to steal. */
+export const mcp = newRouter();
+mcp.post("/mcp", async (c) => {
+  const access = unwrap(accessOf(c.get("caller"), c.req.header(USER_HEADER)));
+  const message = parsedBody(c);
+  if (Array.isArray(message) && message.length > limits.mcpBatch)
+    throw new Refusal(
+      fail("too_many_operations", { message: `One POST holds at most ${limits.mcpBatch} messages.` }),
+    );
+  const unexpected = (error: unknown) => codeOfUnexpected(error, c.get("requestId"));
+  const handler = createMcpHandler(() => mcpServer({ services: c.get("services"), access, unexpected }), {
+    // Nothing is announced to anybody, so a stream of announcements would stay open for nothing.
+    maxSubscriptions: 0,
+    // What a client sent wrong is in its answer.
+    onerror: () => {},
+  });
+  const response = await wrapTime(c, "mcp", handler.fetch(c.req.raw, { parsedBody: message }));
+  // A copy, whose headers the middleware may add to.
+  return new Response(response.body, response);
+});
