@@ -33,6 +33,17 @@ export function demandKnownOrigin(c: Context<AppEnv>): void {
 
 export const readMcpBody = (c: Context<AppEnv>): Promise<void> => readBodyTo(c, limits.mcpBody);
 
+/** Asks for a stream of announcements: the SDK would open it, and keep it open for nothing. */
+const isListen = (message: unknown): message is { id?: unknown } =>
+  Object(message).method === "subscriptions/listen";
+
+/** The protocol's word for a method that a server has not: nothing here announces its changes. */
+const noAnnouncements = (id: unknown) => ({
+  jsonrpc: "2.0" as const,
+  id: typeof id === "string" || typeof id === "number" ? id : null,
+  error: { code: -32_601, message: "Nothing is announced here, so there is nothing to listen to." },
+});
+
 /** The Model Context Protocol: each POST is served by a server of its own, so there is no session to keep or to steal. */
 export const mcp = newRouter();
 mcp.post("/mcp", async (c) => {
@@ -42,10 +53,9 @@ mcp.post("/mcp", async (c) => {
     throw new Refusal(
       fail("too_many_operations", { message: `One POST holds at most ${limits.mcpBatch} messages.` }),
     );
+  if (isListen(message)) return c.json(noAnnouncements(message.id), 404);
   const unexpected = (error: unknown) => codeOfUnexpected(error, c.get("requestId"));
   const handler = createMcpHandler(() => mcpServer({ services: c.get("services"), access, unexpected }), {
-    // Nothing is announced to anybody, so a stream of announcements would stay open for nothing.
-    maxSubscriptions: 0,
     // What a client sent wrong is in its answer.
     onerror: () => {},
   });
