@@ -1,6 +1,6 @@
 import type { Memory, PastMemory } from "../schema/memory.ts";
 import type { Hit } from "../schema/recall.ts";
-import { day, ITEM, oneLine, quoted } from "./text.ts";
+import { day, oneLine, quoted } from "./text.ts";
 
 /** Characters of a message beside a hit. */
 const BESIDE = 300;
@@ -48,7 +48,7 @@ export const hitLine = (hit: Hit, user: string): string =>
   hit.kind === "message" ? messageLines(hit, user) : memoryLine(hit, user);
 
 /** One version of a memory on one line: when it was true, and whether it was found to be wrong. */
-export function versionLine(version: PastMemory): string {
+export function versionLine(version: PastMemory, most: number): string {
   const { validFrom, validTo, supersededBy, correctedAt, status } = version;
   const about = [
     `version ${version.version}`,
@@ -58,5 +58,5 @@ export function versionLine(version: PastMemory): string {
     ...(correctedAt === undefined ? [] : [`corrected ${day(correctedAt)}`]),
     ...(status === "active" ? [] : ["waits for review"]),
   ];
-  return `- [${about.join(" | ")}] ${oneLine(version.text, ITEM)}`;
+  return `- [${about.join(" | ")}] ${oneLine(version.text, most)}`;
 }

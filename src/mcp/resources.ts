@@ -8,7 +8,7 @@ import type { Memory } from "../schema/memory.ts";
 import { ownerToRead } from "./access.ts";
 import { memoryLine } from "./lines.ts";
 import { fittingPage } from "./pages.ts";
-import { proceduresOf } from "./procedures.ts";
+import { memoryNamed } from "./named.ts";
 import { listed } from "./text.ts";
 import type { Context } from "./tool.ts";
 
@@ -38,7 +38,7 @@ export const resourceTemplates = [
     mimeType: "text/plain",
   },
   {
-    uriTemplate: `${PROCEDURES}{title}{?owner}`,
+    uriTemplate: `${PROCEDURES}{title}{?owner,scope}`,
     name: "procedure",
     title: "A procedure by its title",
     description: "Of the user, or of a shared owner that the token names.",
@@ -67,13 +67,17 @@ export async function listResources(
   });
 }
 
-function procedureResource({ title = "", userId, updatedAt }: Memory, user: string): Resource {
-  const owner = userId === user ? "" : `?owner=${encodeURIComponent(userId)}`;
+function procedureResource({ title = "", userId, scope, updatedAt }: Memory, user: string): Resource {
+  const whose = [
+    ...(userId === user ? [] : [["owner", userId]]),
+    ...(scope === undefined ? [] : [["scope", scope]]),
+  ];
+  const query = whose.map(([field = "", value = ""]) => `${field}=${encodeURIComponent(value)}`).join("&");
   return {
-    uri: `${PROCEDURES}${encodeURIComponent(title)}${owner}`,
+    uri: `${PROCEDURES}${encodeURIComponent(title)}${query === "" ? "" : `?${query}`}`,
     name: title,
     title,
-    ...(owner !== "" && { description: `Of ${userId}.` }),
+    ...(query !== "" && { description: whose.map((one) => one.join(" ")).join(", ") }),
     mimeType: "text/markdown",
     annotations: { lastModified: new Date(updatedAt).toISOString() },
   };
@@ -89,7 +93,7 @@ export async function readResource(context: Context, uri: string): Promise<Resul
   const title = decoded(path.slice(PROCEDURES.length));
   return title === null
     ? fail("not_found")
-    : procedureText(context, uri, { title, owner: query.get("owner") });
+    : procedureText(context, uri, { title, owner: query.get("owner"), scope: query.get("scope") });
 }
 
 /** Not by `URL`, which would take a title such as `..` for a step up. */
@@ -135,14 +139,13 @@ async function facts(context: Context, uri: string, cursor?: string): Promise<Re
 async function procedureText(
   context: Context,
   uri: string,
-  { title, owner }: { title: string; owner: string | null },
+  { title, owner, scope }: { title: string; owner: string | null; scope: string | null },
 ): Promise<Result<ReadResourceResult>> {
   const whose = await ownerToRead(context.access, owner ?? undefined);
   if (!whose.ok) return whose;
-  const found = await proceduresOf(context, [whose.value.id], { title, limit: 1 });
+  const found = await memoryNamed(context, whose.value.id, { title, scope: scope ?? undefined });
   if (!found.ok) return found;
-  const [one] = found.value;
-  return one === undefined
+  return found.value === null
     ? fail("not_found")
-    : ok({ contents: [{ uri, mimeType: "text/markdown", text: one.text }] });
+    : ok({ contents: [{ uri, mimeType: "text/markdown", text: found.value.text }] });
 }

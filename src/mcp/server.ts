@@ -6,7 +6,7 @@ import {
   Server,
 } from "@modelcontextprotocol/server";
 import packageJson from "../../package.json" with { type: "json" };
-import { type ErrorCode, fail, type Result } from "../errors.ts";
+import { fail, type Failure, type Result } from "../errors.ts";
 import { aboutMe, aboutMePrompt } from "./about-me.ts";
 import { allows } from "./access.ts";
 import { failureText } from "./failure-text.ts";
@@ -15,8 +15,8 @@ import { listResources, readResource, resourceTemplates } from "./resources.ts";
 import type { Context, Said } from "./tool.ts";
 import { tools } from "./tools.ts";
 
-/** What a request is served with. `unexpected` logs what nobody expected, and says which code stands for it. */
-export type Serving = Context & { unexpected: (error: unknown) => ErrorCode };
+/** What a request is served with. `unexpected` logs what nobody expected, and says what its caller is told. */
+export type Serving = Context & { unexpected: (error: unknown) => Failure };
 
 /**
  * The MCP server of one request: nothing of it outlives the request. Built on the SDK's low-level server, whose high-level
@@ -75,7 +75,7 @@ async function caught<T>({ unexpected }: Serving, work: () => Promise<Result<T>>
   try {
     return await work();
   } catch (error) {
-    return fail(unexpected(error));
+    return unexpected(error);
   }
 }
 

@@ -1,6 +1,9 @@
 /** Characters of one result that a tool gives: some 6,000 tokens. One item always goes out. */
 const RESULT = 24_000;
 
+/** Characters of a text that is alone in its result. */
+export const WHOLE = RESULT - 500;
+
 /** Characters of one memory or message in a list. */
 export const ITEM = 1_500;
 

@@ -1,6 +1,6 @@
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import type { Context } from "hono";
-import { fail } from "../errors.ts";
+import { fail, type Failure } from "../errors.ts";
 import type { AppEnv } from "../http/context.ts";
 import { codeOfUnexpected, Refusal, unwrap } from "../http/failure.ts";
 import { parsedBody, readBodyTo } from "../http/json-body.ts";
@@ -54,7 +54,12 @@ mcp.post("/mcp", async (c) => {
       fail("too_many_operations", { message: `One POST holds at most ${limits.mcpBatch} messages.` }),
     );
   if (isListen(message)) return c.json(noAnnouncements(message.id), 404);
-  const unexpected = (error: unknown) => codeOfUnexpected(error, c.get("requestId"));
+  const unexpected = (error: unknown): Failure => {
+    const requestId = c.get("requestId");
+    const code = codeOfUnexpected(error, requestId);
+    if (code !== "internal") return fail(code);
+    return fail(code, { message: `Something went wrong in Cairn; its logs have it under ${requestId}.` });
+  };
   const handler = createMcpHandler(() => mcpServer({ services: c.get("services"), access, unexpected }), {
     // What a client sent wrong is in its answer.
     onerror: () => {},

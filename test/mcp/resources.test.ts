@@ -69,7 +69,7 @@ describe("the list of resources", () => {
     const { result } = await mcp("resources/templates/list", {}, { token: await token(newUser()) });
     expect(result.resourceTemplates.map(({ uriTemplate }: { uriTemplate: string }) => uriTemplate)).toEqual([
       "cairn://facts{?cursor}",
-      "cairn://procedures/{title}{?owner}",
+      "cairn://procedures/{title}{?owner,scope}",
     ]);
   });
 });
@@ -87,6 +87,20 @@ describe("a resource", () => {
     expect(uris.map(({ name }) => name)).toEqual(titles.toReversed());
     for (const { uri, name } of uris)
       expect(await readText(bearer, uri)).toBe(`<memory> ${name}\nand && more`);
+  });
+
+  it("of a procedure has its scope in its address, and its owner", async () => {
+    const [user, team] = [newUser(), `shared:${newUser()}`];
+    await rememberMany(user, [
+      { ...procedure("deploy", "of none", 1000) },
+      { ...procedure("deploy", "of shop", 2000), scope: "the shop" },
+    ]);
+    await remember(team, { ...procedure("deploy", "of team"), scope: "s&t" });
+    const bearer = await tokenWith({ user, shared: [team] });
+    const uris = (await allResources(bearer)).flat().slice(1);
+    expect(uris[0]?.uri).toBe("cairn://procedures/deploy?scope=the%20shop");
+    const texts = await Promise.all(uris.map(({ uri }) => readText(bearer, uri)));
+    expect(texts).toEqual(["of shop", "of none", "of team"]);
   });
 
   it("of the facts says where the next page is", async () => {

@@ -1,6 +1,7 @@
 // What each tool does, says, and says when it cannot.
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import { afterEach, describe, expect, it } from "vitest";
+import { fail } from "../../src/errors.ts";
 import type { Access } from "../../src/mcp/access.ts";
 import { mcpServer, type Serving } from "../../src/mcp/server.ts";
 import { newUser, token } from "../call.ts";
@@ -111,6 +112,36 @@ describe("procedures", () => {
     );
     const { text } = await tool(user, "memory_list_procedures", { limit: 2 });
     expect(lines(text).map((line) => line.slice(0, 5))).toEqual(['- "c"', '- "b"']);
+    expect(text).toContain("There are more");
+    expect((await tool(user, "memory_list_procedures", { limit: 3 })).text).not.toContain("There are more");
+  });
+});
+
+describe("what has a scope", () => {
+  it("is read by its scope, and otherwise only where nothing of that name has none", async () => {
+    const user = newUser();
+    const deploy = (text: string, scope?: string, createdAt = 1) => ({
+      kind: "procedure",
+      title: "deploy",
+      text,
+      createdAt,
+      ...(scope !== undefined && { scope }),
+    });
+    const get = async (given: object) =>
+      (await tool(user, "memory_get_procedure", { title: "deploy", ...given })).text;
+    await rememberMany(user, [deploy("push shop", "shop", 1000), deploy("push blog", "blog", 2000)]);
+    expect(await get({})).toContain("push blog");
+    await tool(user, "memory_store_procedure", { title: "deploy", body: "push all" });
+    await remembered(user, deploy("push wiki", "wiki", Date.now() + 1000));
+    expect(await get({})).toContain("push all");
+    expect(await get({ scope: "shop" })).toMatch(/scope "shop"\)[^]*push shop/);
+    expect(await get({ scope: "none" })).toContain("not_found");
+    expect((await tool(user, "memory_list_procedures", {})).text).toContain('scope "shop"');
+    await remembered(user, { ...livesIn("Porto"), scope: "trip" });
+    await remembered(user, livesIn("Lisbon"));
+    await remembered(user, { ...livesIn("Faro"), scope: "work" });
+    const history = await tool(user, "memory_history", { subject: "user", predicate: "lives in" });
+    expect(lines(history.text)).toEqual([expect.stringContaining("Lisbon")]);
   });
 });
 
@@ -223,6 +254,13 @@ describe("memory_history", () => {
     expect(unknown.text).toBe("not_found: No such fact is remembered.");
   });
 
+  it("shows a memory whole that a list has cut", async () => {
+    const user = newUser();
+    const { id } = await remembered(user, { text: `begin ${"x".repeat(5000)} end` });
+    expect((await tool(user, "memory_list", {})).text).toContain("… (cut)");
+    expect((await tool(user, "memory_history", { id, limit: 1 })).text).toContain("xx end\n");
+  });
+
   it("goes on with a cursor", async () => {
     const user = newUser();
     for (const city of ["Porto", "Lisbon", "Faro"]) await remembered(user, livesIn(city));
@@ -331,7 +369,7 @@ describe("what nobody expected", () => {
       },
     };
     const logged: unknown[] = [];
-    const unexpected = (seen: unknown) => (logged.push(seen), "internal" as const);
+    const unexpected = (seen: unknown) => (logged.push(seen), fail("internal"));
     // A server whose clock throws: all that these requests come to.
     const serving = { services, access, unexpected } as unknown as Serving;
     const handler = createMcpHandler(() => mcpServer(serving));

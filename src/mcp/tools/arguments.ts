@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 import { limits } from "../../limits.ts";
 import { boundedInt } from "../../schema/bounds.ts";
 import { RecallBody } from "../../schema/recall.ts";
-import { RememberBody, tags as memoryTags } from "../../schema/memory.ts";
+import { name, RememberBody, tags as memoryTags } from "../../schema/memory.ts";
 
 /** The arguments that several tools share, in the API's own shapes, described for a model. */
 
@@ -32,6 +32,8 @@ export const fact = {
     .describe("What is said of it, short and always worded alike: `lives in`, `prefers`."),
   object: object.unwrap().describe("The value: `Porto`, `tabs over spaces`."),
 };
+
+export const scope = name.describe("What it belongs to besides its user, as listed: a project, an app.");
 
 export const procedureTitle = title.unwrap().describe("The procedure's exact title.");
 export const procedureBody = text.unwrap();

@@ -1,20 +1,20 @@
 import { z } from "@hono/zod-openapi";
-import { fail, ok, type Result } from "../../errors.ts";
-import type { UserHash } from "../../ids.ts";
-import { listMemories, memoryHistory } from "../../memory/browse.ts";
+import { fail, ok } from "../../errors.ts";
+import { memoryHistory } from "../../memory/browse.ts";
 import { memoryPath } from "../../schema/memory.ts";
 import { ownerToRead } from "../access.ts";
 import { versionLine } from "../lines.ts";
+import { memoryNamed } from "../named.ts";
 import { fittingPage } from "../pages.ts";
-import { listed } from "../text.ts";
-import { type Context, READS, said, tool } from "../tool.ts";
+import { ITEM, listed, WHOLE } from "../text.ts";
+import { READS, said, tool } from "../tool.ts";
 import { cursor, fact, LIMIT, limit, owner } from "./arguments.ts";
 
 export const memoryHistoryTool = tool({
   name: "memory_history",
   title: "History of a memory",
   description:
-    "What a memory said before: every version, the newest first, with when it was true and which were corrections. Use it when the user asks what something was earlier (“where did I live before?”), or when a fact looks wrong. Name the memory by its id, or a fact by its subject and predicate.",
+    "What a memory said before: every version, the newest first, with when it was true and which were corrections. Use it when the user asks what something was earlier (“where did I live before?”), or when a fact looks wrong; with limit 1, to read a memory whole that a list has cut. Name the memory by its id, or a fact by its subject and predicate.",
   scope: "read",
   annotations: READS,
   input: z
@@ -40,28 +40,21 @@ export const memoryHistoryTool = tool({
     const whose = await ownerToRead(context.access, wanted);
     if (!whose.ok) return whose;
     const { hash } = whose.value;
-    const id = given === undefined ? await factId(context, hash, { subject, predicate }) : ok(given);
-    if (!id.ok) return id;
+    const named =
+      subject === undefined || predicate === undefined
+        ? ok({ id: given ?? "" })
+        : await memoryNamed(context, whose.value.id, { subject, predicate });
+    if (!named.ok) return named;
+    if (named.value === null) return fail("not_found", { message: "No such fact is remembered." });
+    const { id } = named.value;
     const page = await fittingPage(
-      (many) => memoryHistory(context.services, hash, { id: id.value, limit: many, cursor: from }),
+      (many) => memoryHistory(context.services, hash, { id, limit: many, cursor: from }),
       most,
-      versionLine,
+      (version) => versionLine(version, most === 1 ? WHOLE : ITEM),
     );
     if (!page.ok) return page;
     const { lines, cursor: next } = page.value;
     const after = next === undefined ? [] : [`There are older ones: call again with cursor ${next}`];
-    return said(listed(`Versions of ${id.value}: ${lines.length}, the newest first.`, lines, after));
+    return said(listed(`Versions of ${id}: ${lines.length}, the newest first.`, lines, after));
   },
 });
-
-/** The id of the fact of this subject and predicate: of the newest, where several scopes have one. */
-async function factId(
-  { services }: Context,
-  hash: UserHash,
-  named: { subject: string | undefined; predicate: string | undefined },
-): Promise<Result<string>> {
-  const page = await listMemories(services, hash, { ...named, kind: ["fact"], limit: 1 });
-  if (!page.ok) return page;
-  const [known] = page.value.items;
-  return known === undefined ? fail("not_found", { message: "No such fact is remembered." }) : ok(known.id);
-}

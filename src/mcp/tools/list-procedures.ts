@@ -1,10 +1,11 @@
 import { z } from "@hono/zod-openapi";
 import { ok, type Result } from "../../errors.ts";
+import { userHash } from "../../ids.ts";
+import { listMemories } from "../../memory/browse.ts";
 import { recall } from "../../memory/recall.ts";
-import { tag as memoryTag } from "../../schema/memory.ts";
+import { type Memory, tag as memoryTag } from "../../schema/memory.ts";
 import { RecallBody, type RecallAnswer } from "../../schema/recall.ts";
 import { ownersToAsk } from "../access.ts";
-import { proceduresOf } from "../procedures.ts";
 import { day, listedThatFit, oneLine, quoted } from "../text.ts";
 import { type Context, READS, said, tool } from "../tool.ts";
 import { LIMIT, limit, owners } from "./arguments.ts";
@@ -16,7 +17,7 @@ const ANNOUNCED = 160;
 type Asked = { query?: string | undefined; tag?: string | undefined; limit: number };
 type Announced = Pick<
   RecallAnswer["hits"][number],
-  "id" | "title" | "text" | "tags" | "userId" | "updatedAt"
+  "id" | "title" | "text" | "tags" | "scope" | "userId" | "updatedAt"
 > & {
   score?: number;
 };
@@ -55,11 +56,21 @@ async function newest(
   others: string[],
   { tag, limit: most }: Asked,
 ): Promise<Result<Found>> {
-  const query = { limit: most, ...(tag !== undefined && { tag: [tag] }) };
-  const found = await proceduresOf(context, [context.access.user, ...others], query);
-  if (!found.ok) return found;
-  const sorted = found.value.toSorted((a, b) => b.createdAt - a.createdAt);
-  const after = sorted.length > most ? [`There are more: a higher limit, a query or a tag shows them.`] : [];
+  const { services, access } = context;
+  const query = { kind: ["procedure" as const], limit: most, ...(tag !== undefined && { tag: [tag] }) };
+  const pages = await Promise.all(
+    [access.user, ...others].map(async (one) => listMemories(services, await userHash(one), query)),
+  );
+  const all: Memory[] = [];
+  let more = false;
+  for (const page of pages) {
+    if (!page.ok) return page;
+    all.push(...page.value.items);
+    more ||= page.value.cursor !== undefined;
+  }
+  const sorted = all.toSorted((a, b) => b.createdAt - a.createdAt);
+  const after =
+    more || sorted.length > most ? [`There are more: a higher limit, a query or a tag shows them.`] : [];
   return ok({ procedures: sorted.slice(0, most), after });
 }
 
@@ -80,7 +91,7 @@ async function fittingBest(
 }
 
 function announced(
-  { id, title = "", text, tags = [], userId, updatedAt, score }: Announced,
+  { id, title = "", text, tags = [], scope, userId, updatedAt, score }: Announced,
   user: string,
 ): string {
   const about = [
@@ -88,6 +99,7 @@ function announced(
     ...(updatedAt === undefined ? [] : [`updated ${day(updatedAt)}`]),
     ...(score === undefined ? [] : [`score ${score.toFixed(2)}`]),
     ...(tags.length === 0 ? [] : [`tags ${tags.map(quoted).join(" ")}`]),
+    ...(scope === undefined ? [] : [`scope ${quoted(scope)}`]),
     ...(userId === undefined || userId === user ? [] : [`owner ${quoted(userId)}`]),
   ];
   return `- ${quoted(title)} [${about.join(" | ")}] ${oneLine(text, ANNOUNCED)}`;

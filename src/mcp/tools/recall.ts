@@ -16,7 +16,7 @@ export const memoryRecall = tool({
   name: "memory_recall",
   title: "Recall memories",
   description:
-    "Find what is remembered about the user (facts, past episodes, procedures, reflections) by meaning and by words. Use it before answering anything that may depend on who the user is, what they prefer, or what was decided earlier. Gives the best matches first, each with its id, its kind, since when it holds, and a score from 0 to 1, which is low for what does not answer the question.",
+    "Find what is remembered about the user (facts, past episodes, procedures, reflections) by meaning and by words. Use it before answering anything that may depend on who the user is, what they prefer, or what was decided earlier. Gives the best matches first, each with its id, its kind, since when it holds, and a score from 0 to 1, which is low for what does not answer the question. A long text is cut: memory_history with its id and limit 1 gives it whole.",
   scope: "read",
   annotations: READS,
   input: z.strictObject({
