@@ -1,0 +1,42 @@
+// `cairn-memory/worker`: the whole Worker, inside one's own. Its types are written out here, since what they are made of
+// does not go into the package.
+import type { DurableObject } from "cloudflare:workers";
+import type { Hono } from "hono";
+import { PromptCache as RealPromptCache } from "../../durable-objects/prompt-cache.ts";
+import { UserMemory as RealUserMemory } from "../../durable-objects/user-memory.ts";
+import { createWorker } from "../worker.ts";
+import { mounted } from "./mounted.ts";
+
+/** What a Worker binds that embeds Cairn, by these names: docs/client.md has the lines of wrangler.toml. */
+export type CairnBindings = {
+  DB: D1Database;
+  /** Serves the package's `dist/assets`, or a folder that holds a copy of it. */
+  ASSETS: Fetcher;
+  USER_MEMORY: DurableObjectNamespace;
+  PROMPT_CACHE: DurableObjectNamespace;
+  /** Signs and checks tokens: 32 bytes or more. */
+  CAIRN_SECRET?: string;
+  /** Origins that a browser may call from, comma-separated (`*` for any). */
+  CORS_ORIGINS?: string;
+  AI?: unknown;
+  VECTORIZE?: unknown;
+};
+
+type ObjectClass = new (ctx: DurableObjectState, env: CairnBindings) => DurableObject;
+
+// The bindings that the classes see are these, in types that do not go into the package.
+/** The object of one user, to be exported by the Worker. */
+export const UserMemory = RealUserMemory as unknown as ObjectClass;
+export type UserMemory = DurableObject;
+/** A shard of the prompt-cache registry, to be exported by the Worker. */
+export const PromptCache = RealPromptCache as unknown as ObjectClass;
+export type PromptCache = DurableObject;
+
+/** Cairn as a Hono app: `app.route("/memory", cairnApp)`. */
+export const cairnApp = mounted() as unknown as Hono<{ Bindings: CairnBindings }>;
+
+/** Cairn as a Worker: its `fetch` for a router that is not Hono's, and `scheduled` for the cron. */
+export const cairnWorker = createWorker() as unknown as {
+  fetch: (request: Request, env: CairnBindings, ctx: ExecutionContext) => Response | Promise<Response>;
+  scheduled: (event: ScheduledController, env: CairnBindings, ctx: ExecutionContext) => Promise<void>;
+};
