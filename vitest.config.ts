@@ -1,9 +1,28 @@
 import { execFileSync } from "node:child_process";
+import { join } from "node:path";
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-pool-workers";
 import { defineConfig } from "vitest/config";
 
 // What wrangler's build step does before it serves; the tests read the embedded model from there too.
 execFileSync(process.execPath, ["scripts/assets.ts", "build/assets", "docs", "model"]);
+
+const overHttp = [
+  "append-order",
+  "cache",
+  "document",
+  "entries",
+  "memories-changes",
+  "memories-facts",
+  "memories-identity",
+  "memories-kinds",
+  "memories-list",
+  "memories-quarantine",
+  "memories-times",
+  "named-errors",
+  "shared-owners",
+  "thread-pages",
+  "threads",
+];
 
 export default defineConfig({
   test: {
@@ -40,6 +59,11 @@ export default defineConfig({
           exclude: ["test/node/**"],
           setupFiles: ["test/setup.ts"],
         },
+      },
+      {
+        // The API's tests that need nothing but HTTP and a clock, over the Cairn for tests as it was built last.
+        resolve: { alias: { "cloudflare:workers": join(import.meta.dirname, "test/node/in-memory.ts") } },
+        test: { name: "in-memory", include: overHttp.map((name) => `test/api/${name}.test.ts`) },
       },
       {
         test: { name: "node", include: ["test/node/**/*.test.ts"], testTimeout: 60_000, hookTimeout: 60_000 },

@@ -12,9 +12,9 @@ import { MemoryD1 } from "./d1.ts";
 import { assetsOf, migrationsIn } from "./files.ts";
 import { Objects } from "./objects.ts";
 import { Sql } from "./sql.ts";
-import type { TestCairn } from "./test-cairn.ts";
+import type { TestCairn, TestCairnOptions } from "./test-cairn.ts";
 
-export type { TestCairn, TestTokenOptions } from "./test-cairn.ts";
+export type { TestCairn, TestCairnOptions, TestTokenOptions } from "./test-cairn.ts";
 
 /** The folder of the built package: its migrations and assets are beside this file. */
 const here = dirname(fileURLToPath(import.meta.url));
@@ -31,12 +31,14 @@ const ROUNDS = 1_000;
  * const server = await testCairn();
  * const memory = cairn({ fetch: server.fetch, token: await server.token("alice") });
  */
-export async function testCairn(): Promise<TestCairn> {
+export async function testCairn({
+  secret = crypto.randomUUID() + crypto.randomUUID(),
+  now: clock = () => Date.now(),
+}: TestCairnOptions = {}): Promise<TestCairn> {
   const Database = await databaseClass();
   const open = () => new Database(":memory:");
-  const secret = crypto.randomUUID() + crypto.randomUUID();
   let ahead = 0;
-  const now = () => Date.now() + ahead;
+  const now = () => clock() + ahead;
   const ports = (env: Bindings): Ports => ({ ...portsOf(env), now });
 
   const d1 = new Sql(open());

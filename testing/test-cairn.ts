@@ -1,3 +1,10 @@
+export type TestCairnOptions = {
+  /** What tokens are signed with, for a test that mints its own: 32 bytes or more; a random one unless set. */
+  secret?: string;
+  /** Its clock, in milliseconds since the epoch; `Date.now` unless set, as it is when it is asked. */
+  now?: () => number;
+};
+
 /** What a token may do, for how many milliseconds (ten years unless set), and whose shared memory it reads. */
 export type TestTokenOptions = {
   scope?: readonly ("read" | "write" | "cache" | "admin")[];
