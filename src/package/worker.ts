@@ -18,8 +18,15 @@ export type CairnBindings = {
   CAIRN_SECRET?: string;
   /** Origins that a browser may call from, comma-separated (`*` for any). */
   CORS_ORIGINS?: string;
+  /** Workers AI and Vectorize, and which models embed and rerank: docs/embeddings.md, docs/recall.md. */
   AI?: unknown;
   VECTORIZE?: unknown;
+  EMBEDDINGS_URL?: string;
+  EMBEDDINGS_MODEL?: string;
+  EMBEDDINGS_KEY?: string;
+  EMBEDDINGS_DIMENSIONS?: string;
+  MESSAGE_INDEXING?: string;
+  RERANKER_MODEL?: string;
 };
 
 type ObjectClass = new (ctx: DurableObjectState, env: CairnBindings) => DurableObject;

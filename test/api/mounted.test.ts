@@ -2,9 +2,11 @@
 import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { Hono } from "hono";
-import { expect, it } from "vitest";
+import { expect, expectTypeOf, it } from "vitest";
+import type { Bindings } from "../../src/bindings.ts";
 import { cairn } from "../../src/client/index.ts";
 import { mounted } from "../../src/package/mounted.ts";
+import type { CairnBindings } from "../../src/package/worker.ts";
 import { newUser, token } from "../call.ts";
 import { faultyPorts } from "../doubles/ports.ts";
 
@@ -53,4 +55,10 @@ it("answers for what is its own, and for nothing else", async () => {
   expect((await get("/memory/health")).status).toBe(200);
   expect(await (await get("/memory/nothing")).json()).toMatchObject({ error: { code: "route_not_found" } });
   expect((await get("/memory/v1/threads")).status).toBe(401);
+});
+
+it("names in the package's types every binding that there is, and no other", () => {
+  // What only the tests bind (test/env.d.ts) is none of Cairn's.
+  type Tested = "MIGRATIONS" | "CAIRN_HISTORIES" | "CAIRN_FIRST_SEED" | "CAIRN_SEED";
+  expectTypeOf<keyof CairnBindings>().toEqualTypeOf<Exclude<keyof Bindings, Tested>>();
 });
