@@ -37,9 +37,16 @@ export default defineConfig({
             main: "./test/worker.ts",
             wrangler: { configPath: "./wrangler.toml" },
             miniflare: {
+              // The platform's own counter, for the tests of rates; the Worker under test has none.
+              ratelimits: { TEST_RATE: { namespace_id: "1", simple: { limit: 5, period: 60 } } },
               bindings: {
                 CAIRN_SECRET: "a secret of the tests, of 32 bytes or more",
                 // Set to nothing counts as not set: what `.dev.vars` says is not for the tests.
+                CAIRN_SECRET_PREVIOUS: "",
+                AUDIT_DAYS: "",
+                JWT_JWKS_URL: "",
+                JWT_ISSUER: "",
+                JWT_AUDIENCE: "",
                 EMBEDDINGS_URL: "",
                 EMBEDDINGS_MODEL: "",
                 EMBEDDINGS_KEY: "",

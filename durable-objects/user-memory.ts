@@ -9,7 +9,7 @@ import type { Owner, ThreadOwner } from "../src/memory/record.ts";
 import type { WrittenEntry } from "../src/schema/entry.ts";
 import type { Forgotten, MemoryFilter } from "../src/schema/memory-filter.ts";
 import type { Memory, PatchMemoryBody } from "../src/schema/memory.ts";
-import type { Hit, RecallAnswer } from "../src/schema/recall.ts";
+import type { Hit } from "../src/schema/recall.ts";
 import type { Reindex } from "../src/schema/reindex.ts";
 import type { CreateThreadBody, ForkBody, PatchThreadBody, Thread } from "../src/schema/thread.ts";
 import { type Entry, type EntryPage, EntryStore, type EntryWrite } from "./entry-store.ts";
@@ -25,10 +25,11 @@ import { MemoryTable } from "./user-memory/memory-table.ts";
 import { MemoryVectors } from "./user-memory/memory-vectors.ts";
 import { type MemoryChange, MemoryWriter, type Prepared } from "./user-memory/memory-writer.ts";
 import { entriesJson, messagesJson, type PageJson } from "./user-memory/page-json.ts";
+import { QuotaGuard } from "./user-memory/quota-guard.ts";
 import { Reindexer } from "./user-memory/reindexer.ts";
 import type { Remembered } from "./user-memory/remembered-answer.ts";
 import { migrations } from "./user-memory/schema.ts";
-import { type Numbered, type Recall, Recaller } from "./user-memory/recaller.ts";
+import { type Numbered, type Recall, type Recalled, Recaller } from "./user-memory/recaller.ts";
 import { Search } from "./user-memory/search.ts";
 import { SearchIndex } from "./user-memory/search-index.ts";
 import { type Append, type Appended, ThreadMessages } from "./user-memory/thread-messages.ts";
@@ -55,6 +56,7 @@ export class UserMemory extends DurableObject<Bindings> {
   readonly #entries: EntryStore;
   readonly #answers: Answers;
   readonly #transactions: Transactions;
+  readonly #quota: QuotaGuard;
   readonly #conversations: Conversations;
   readonly #messages: ThreadMessages;
   readonly #index: SearchIndex;
@@ -87,10 +89,12 @@ export class UserMemory extends DurableObject<Bindings> {
     });
     this.#index = new SearchIndex(storage.sql, this.#vectors.store);
     const { records, catalogue, now } = ports;
+    const quota = new QuotaGuard(storage.sql, ports.quotas);
+    this.#quota = quota;
     const stores = new ThreadStores(storage.sql);
     const answers = this.#answers;
     const byMeaning = ports.recall.messageIndexing !== "lexical";
-    const shared = { storage, stores, answers, index: this.#index, byMeaning, wakeUp: this.#wakeUp, now };
+    const shared = { storage, stores, answers, index: this.#index, byMeaning, wakeUp, quota, now };
     this.#transactions = new Transactions(shared);
     this.#conversations = new Conversations({ ...shared, catalogue, transactions: this.#transactions });
     this.#messages = new ThreadMessages({
@@ -101,7 +105,7 @@ export class UserMemory extends DurableObject<Bindings> {
     this.#memoryIndex = new MemoryIndex(this.#index, table);
     const transactions = this.#transactions;
     const index = this.#memoryIndex;
-    const memory = { sql: storage.sql, transactions, records, table, index, answers, wakeUp, now };
+    const memory = { sql: storage.sql, transactions, records, table, index, answers, wakeUp, quota, now };
     this.#memories = new MemoryWriter({ ...memory, embedder: ports.embedder });
     const { model } = ports.embedder;
     const lexicon = () => this.#lexicon();
@@ -114,6 +118,7 @@ export class UserMemory extends DurableObject<Bindings> {
       vectors: this.#vectors,
       messages: this.#messages,
       large: ports.vectors,
+      ownerId: () => this.#conversations.ownerId() ?? table.owner()?.id ?? null,
       lexicon,
       meaning: () => this.#embedding.meaning(),
       formerEmbedders: ports.formerEmbedders,
@@ -122,7 +127,12 @@ export class UserMemory extends DurableObject<Bindings> {
     void ctx.blockConcurrencyWhile(async () => {
       await this.#wakeUp.load();
       // What the migrations have begun, and what an alarm left that failed too often.
-      for (const due of [this.#reindexer, this.#memories, this.#vectors]) this.#wakeUp.by(due.nextDue());
+      const meaning = this.#embedding.meaning();
+      // The first recall or alarm begins with what was here before; from then on, each deploy's meaning is followed.
+      if (meaning !== null && this.#index.isOtherwise(meaning) && this.#index.requeue(meaning))
+        this.#wakeUp.by(ports.now());
+      for (const due of [this.#reindexer, this.#memories]) this.#wakeUp.by(due.nextDue());
+      this.#wakeUp.by(this.#vectors.nextDue(meaning?.model ?? null));
     });
   }
 
@@ -134,7 +144,9 @@ export class UserMemory extends DurableObject<Bindings> {
 
   setEntry(write: EntryWrite): Result<WrittenEntry> {
     const now = this.#ports.now();
-    const written = this.#entries.set(write, now);
+    const set = () => this.#entries.set(write, now);
+    const bounded = this.#quota.bounds("entries", "bytes");
+    const written = bounded ? this.#growEntries(undefined, set) : set();
     if (write.ttlMs !== null) this.#wakeUp.by(this.#entries.nextSweep(now));
     return written;
   }
@@ -161,9 +173,20 @@ export class UserMemory extends DurableObject<Bindings> {
     const now = this.#ports.now();
     if (once !== undefined && operations.some(({ op }) => op === "get"))
       return fail("invalid_request", READ_ONCE);
-    const done = this.#transactions.run(once, () => performBatch(this.#entries, operations, now));
+    const perform = () => performBatch(this.#entries, operations, now);
+    const grows = operations.some(({ op }) => op === "set");
+    const done = grows ? this.#growEntries(once, perform) : this.#transactions.run(once, perform);
     this.#wakeUp.by(this.#entries.nextSweep(now));
     return done;
+  }
+
+  #growEntries<T>(once: Once | undefined, act: () => Result<T>): Result<T> {
+    const grow = () => this.#transactions.run(once, () => this.#quota.growing(["entries", "bytes"], act));
+    const done = grow();
+    if (done.ok || done.code !== "quota_entries") return done;
+    // What has expired counts until it is swept.
+    this.#entries.sweep(this.#ports.now());
+    return grow();
   }
 
   // Threads
@@ -176,7 +199,7 @@ export class UserMemory extends DurableObject<Bindings> {
     return this.#conversations.create(owner, id, request);
   }
 
-  resumeThread(owner: ThreadOwner, id: string, fields: CreateThreadBody): Promise<Resumed> {
+  resumeThread(owner: ThreadOwner, id: string, fields: CreateThreadBody): Promise<Result<Resumed>> {
     return this.#conversations.resume(owner, id, fields);
   }
 
@@ -306,10 +329,11 @@ export class UserMemory extends DurableObject<Bindings> {
   }
 
   reindexState(): Reindex {
-    return { ...this.#reindexer.state(), pending: this.#index.freshness().pending };
+    const vectorize = this.#ports.vectors === null ? {} : { vectorize: this.#vectors.outbox.pending() };
+    return { ...this.#reindexer.state(), pending: this.#index.freshness().pending, ...vectorize };
   }
 
-  recall(query: Recall): Promise<Result<RecallAnswer>> {
+  recall(query: Recall): Promise<Result<Recalled>> {
     return this.#recaller.recall(query);
   }
 
@@ -331,6 +355,8 @@ export class UserMemory extends DurableObject<Bindings> {
   /** Embeds what waits for a vector, sweeps what has expired, mends what D1 has not confirmed. Idempotent, bounded. */
   override async alarm(): Promise<void> {
     this.#wakeUp.rang();
+    const meaning = this.#embedding.meaning();
+    if (meaning !== null) this.#index.requeue(meaning);
     const embedAgain = await this.#embedding.embed();
     const cutAgain = await this.#embedding.cut();
     const now = this.#ports.now();
@@ -339,11 +365,12 @@ export class UserMemory extends DurableObject<Bindings> {
     await this.#conversations.catalogueDue();
     await this.#memories.alarm();
     await this.#reindexer.alarm();
-    await this.#vectors.drain(this.#embedding.meaning()?.model ?? null);
+    const model = meaning?.model ?? null;
+    await this.#vectors.drain(model);
     const dues = [
       this.#memories.nextDue(),
       this.#reindexer.nextDue(),
-      this.#vectors.nextDue(),
+      this.#vectors.nextDue(model),
       cutAgain ? now : null,
       this.#conversations.nextDue(),
       // A reindex may have brought more.

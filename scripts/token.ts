@@ -2,15 +2,18 @@
 // with CAIRN_SECRET if it is set (a deployment's).
 import { parseArgs } from "node:util";
 import { isShared, isUser } from "../src/auth/claims.ts";
-import { isSecret, mintToken, type Scope, SECRET_BYTES, scopes } from "../src/auth/token.ts";
+import { isSecret, SECRET_BYTES } from "../src/auth/signing-keys.ts";
+import { isScope, mintToken, scopes } from "../src/auth/token.ts";
+import { threadOwner } from "../src/ids.ts";
 import { limits } from "../src/limits.ts";
 import { developmentSecret } from "./local-server.ts";
 
-const usage = `usage: npm run token -- --user ID [--scope ${scopes.join(",")}] [--ttl 1h] [--shared ID,ID]
+const usage = `usage: npm run token -- --user ID [--scope ${scopes.join(",")}] [--ttl 1h] [--shared ID,ID] [--thread ID]
   --user   whose memory the token opens; '*' opens every user's (for servers)
   --scope  what it may do: ${scopes.join(", ")}; read,write unless set
   --ttl    how long it holds: a number and s, m, h or d; 1h unless set
   --shared shared owners whose memory it reads as well: ids that begin with 'shared:'
+  --thread the only thread that it reaches; all of the user's unless set
 
 Into a variable: TOKEN=$(npm run --silent token -- --user ID)`;
 
@@ -29,6 +32,7 @@ function options() {
         scope: { type: "string" },
         ttl: { type: "string" },
         shared: { type: "string" },
+        thread: { type: "string" },
         help: { type: "boolean" },
       },
     }).values;
@@ -37,9 +41,7 @@ function options() {
   }
 }
 
-const isScope = (word: string): word is Scope => (scopes as readonly string[]).includes(word);
-
-const { user, scope: scopeList = "read,write", ttl = "1h", shared: sharedList, help } = options();
+const { user, scope: scopeList = "read,write", ttl = "1h", shared: sharedList, thread, help } = options();
 if (help === true) {
   console.log(usage);
   process.exit(0);
@@ -51,6 +53,8 @@ const notShared = shared?.find((id) => !isShared(id) || !isUser(id));
 if (notShared !== undefined) refuse(`--shared: '${notShared}' is no id of a shared owner.`);
 if (shared !== undefined && shared.length > limits.sharedOwners)
   refuse(`--shared takes at most ${limits.sharedOwners} ids.`);
+if (thread !== undefined && threadOwner(thread) === null)
+  refuse(`--thread: '${thread}' is no id of a thread.`);
 const words = scopeList.split(/[ ,]+/).filter((word) => word !== "");
 const unknown = words.find((word) => !isScope(word));
 if (unknown !== undefined || words.length === 0) refuse(`--scope: '${unknown ?? scopeList}' is no scope.`);
@@ -60,5 +64,11 @@ const secret = process.env.CAIRN_SECRET ?? developmentSecret();
 if (!isSecret(secret)) refuse(`CAIRN_SECRET is shorter than ${SECRET_BYTES} bytes.`);
 
 const expiresAt = Math.floor(Date.now() / 1000) + Number(count) * (SECONDS[unit] ?? 0);
-const request = { user, scope: words.filter(isScope), expiresAt, ...(shared && { shared }) };
+const request = {
+  user,
+  scope: words.filter(isScope),
+  expiresAt,
+  ...(shared && { shared }),
+  ...(thread && { thread }),
+};
 console.log(await mintToken(secret, request));

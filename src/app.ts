@@ -1,20 +1,29 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { PROMPT_CACHE_SHARDS } from "../durable-objects/prompt-cache.ts";
 import type { UserMemory } from "../durable-objects/user-memory.ts";
+import { RefusedTokens } from "./audit/refused-tokens.ts";
+import { Authenticator } from "./auth/authenticator.ts";
+import { loginSettingsOf } from "./auth/login-settings.ts";
+import { Logins } from "./auth/logins.ts";
+import { RevocationList } from "./auth/revocation-list.ts";
+import { signingKeysOf } from "./auth/signing-keys.ts";
 import packageJson from "../package.json" with { type: "json" };
 import { type Bindings, type Ports, portsOf } from "./bindings.ts";
+import { AUDIT_DAYS, auditDaysOf, settingProblems } from "./settings.ts";
 import { RememberedQueries } from "./embeddings/remembered-queries.ts";
-import { authenticate, ownThreadOnly, ownUserOnly, requireSecret } from "./http/authenticate.ts";
+import { authenticate, ownThreadOf, ownThreadOnly, ownUserOnly, requireSecret } from "./http/authenticate.ts";
 import type { AppEnv } from "./http/context.ts";
 import type { Remote, Services } from "./services.ts";
 import { envelope } from "./http/envelope.ts";
 import { onError } from "./http/failure.ts";
 import { readBody } from "./http/json-body.ts";
 import { demandDecodablePath } from "./http/path.ts";
+import { demandCallerRate, demandUserRate } from "./http/rates.ts";
 import { newRouter } from "./http/router.ts";
 import { inOrder } from "./http/steps.ts";
 import { unknownRoute } from "./http/unknown-route.ts";
 import { hash16, shardOf } from "./ids.ts";
+import { audit } from "./routes/audit.ts";
 import { cache } from "./routes/cache.ts";
 import { documents } from "./routes/documents.ts";
 import { entries } from "./routes/entries.ts";
@@ -24,6 +33,7 @@ import { messages } from "./routes/messages.ts";
 import { promptCache } from "./routes/prompt-cache.ts";
 import { recalls } from "./routes/recall.ts";
 import { reindex } from "./routes/reindex.ts";
+import { revocations } from "./routes/revocations.ts";
 import { threads } from "./routes/threads.ts";
 
 /**
@@ -45,17 +55,29 @@ export function createApp(
   app.use(inOrder(demandDecodablePath, requireSecret));
   app.route("/", health);
   app.route("/", documents);
-  app.use("/v1/*", inOrder(authenticate, readBody));
-  app.use("/v1/users/:user/*", inOrder(ownUserOnly));
-  app.use("/v1/threads/:id/*", inOrder(ownThreadOnly));
-  for (const routes of [entries, threads, messages, memories, recalls, reindex, cache, promptCache])
+  app.use("/v1/*", inOrder(authenticate, ownThreadOf, demandCallerRate, readBody));
+  app.use("/v1/users/:user/*", inOrder(ownUserOnly, demandUserRate));
+  app.use("/v1/threads/:id/*", inOrder(ownThreadOnly, demandUserRate));
+  for (const routes of [
+    entries,
+    threads,
+    messages,
+    memories,
+    recalls,
+    reindex,
+    cache,
+    promptCache,
+    revocations,
+    audit,
+  ])
     app.route("/", routes);
 
   app.openAPIRegistry.registerComponent("securitySchemes", "bearer", {
     type: "http",
     scheme: "bearer",
     bearerFormat: "JWT",
-    description: "A signed token (HS256) with the claims `sub` (a user, or `*`), `scope` and `exp`.",
+    description:
+      "A token that is signed with the tenant's secret (HS256), with the claims `sub` (a user, or `*`), `scope`, `exp` and perhaps `shared`, `thread` and `jti`; or a login of the tenant's identity provider.",
   });
   app.doc31("/openapi.json", (c) => ({
     openapi: "3.1.0",
@@ -86,14 +108,28 @@ function oncePerEnv<T>(make: (env: Bindings) => T): (env: Bindings) => T {
 }
 
 export function services(env: Bindings, ports: Ports): Services {
+  const revoked = new RevocationList(ports);
+  const { settings: logins } = loginSettingsOf(env);
   return {
     ...ports,
+    revoked,
     embedder: new RememberedQueries(ports.embedder),
     corsOrigins: (env.CORS_ORIGINS ?? "")
       .split(",")
-      .map((origin) => origin.trim())
+      // An origin ends without a slash, and people write one.
+      .map((origin) => origin.trim().replace(/\/$/, ""))
       .filter((origin) => origin !== ""),
     ...(env.CAIRN_SECRET !== undefined && { secret: env.CAIRN_SECRET }),
+    authenticator: new Authenticator({
+      keys: signingKeysOf(env.CAIRN_SECRET, env.CAIRN_SECRET_PREVIOUS),
+      logins: logins == null ? null : new Logins(logins),
+      revoked,
+      now: ports.now,
+    }),
+    refusedTokens: new RefusedTokens(),
+    rateLimits: { caller: env.CALLER_RATE ?? null, user: env.USER_RATE ?? null },
+    auditDays: auditDaysOf(env) ?? AUDIT_DAYS,
+    settingProblems: settingProblems(env),
     // A stub is what `Remote` says it is: see there why the compiler cannot follow.
     userMemory: (owner) => env.USER_MEMORY.getByName(owner) as unknown as Remote<UserMemory>,
     promptCache: async (key) =>

@@ -10,10 +10,20 @@ export const errors = {
   unauthenticated: [401, "Send `Authorization: Bearer <token>` with a token of this tenant."],
   invalid_token: [
     401,
-    "The token was not signed with this tenant's CAIRN_SECRET (HS256), or lacks sub, scope or exp.",
+    "The token was not signed with this tenant's CAIRN_SECRET (HS256) nor by its login provider, or a claim of it is missing or wrong.",
   ],
   token_expired: [401, "The token has expired; get a new one."],
+  token_revoked: [401, "The token was revoked; get a new one."],
+  token_not_yet_valid: [
+    401,
+    "The token holds from a later time on (nbf or iat); is the clock of who issued it right?",
+  ],
   forbidden: [403, "The token's scope does not allow this call."],
+  // A quota is the deployment's decision, and no fault that another try gets past: so neither 429 nor 507.
+  quota_entries: [403, "This user holds as many entries as the deployment allows."],
+  quota_memories: [403, "This user holds as many memories as the deployment allows."],
+  quota_threads: [403, "This user holds as many threads as the deployment allows."],
+  quota_bytes: [403, "This user holds as many bytes as the deployment allows."],
   not_found: [404, "There is no such thing, or it is not yours."],
   route_not_found: [404, "There is no such route; GET /openapi.json lists them all."],
   method_not_allowed: [405, "This route does not take this method; the Allow header lists those it takes."],
@@ -59,12 +69,19 @@ export const errors = {
   too_many_operations: [400, "A batch holds at most 1,000 operations."],
   batch_too_large: [413, "The values that the batch asks for are more than 16 MiB; split it."],
   idempotency_conflict: [409, "This Idempotency-Key was used with another request; take a new one."],
+  rate_limited: [429, "Too many calls; come again after Retry-After."],
   unsupported_media_type: [415, "Send the body as application/json."],
+  token_id_too_long: [400, "The id of a token is longer than 256 bytes of UTF-8."],
+  too_many_revoked_tokens: [
+    409,
+    "10,000 tokens are revoked already; set a time before which none may have been issued.",
+  ],
   vectorize_required: [
     501,
     "This call searches all users through Vectorize, and this deployment has none bound; docs/recall.md says how.",
   ],
   not_configured: [503, "This deployment is not configured; GET /health says what is missing."],
+  login_keys_unavailable: [503, "The login provider's keys (JWT_JWKS_URL) could not be fetched; try again."],
   storage_unavailable: [503, "A store did not answer; try again."],
   internal: [500, "Something went wrong in Cairn; the request id finds it in the logs."],
 } as const satisfies Record<string, readonly [status: number, message: string]>;

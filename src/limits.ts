@@ -3,6 +3,10 @@ export const limits = {
   userId: 256,
   /** Shared owners that one token reads. */
   sharedOwners: 64,
+  /** A token's `jti`. */
+  tokenId: 256,
+  /** Tokens that are revoked one by one: each isolate holds them all. */
+  revokedTokens: 10_000,
   key: 1024,
   value: 1024 * 1024,
   message: 8 * 1024 * 1024,

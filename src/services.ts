@@ -1,7 +1,11 @@
 import type { PromptCache } from "../durable-objects/prompt-cache.ts";
 import type { UserMemory } from "../durable-objects/user-memory.ts";
+import type { RefusedTokens } from "./audit/refused-tokens.ts";
+import type { Authenticator } from "./auth/authenticator.ts";
+import type { RevocationList } from "./auth/revocation-list.ts";
 import type { Ports } from "./bindings.ts";
 import type { UserHash } from "./ids.ts";
+import type { RateLimits } from "./rates.ts";
 
 /**
  * An object as its callers see it: its methods, each a promise. Written out because the stub types of
@@ -17,8 +21,17 @@ export type Remote<T> = {
 
 /** What a request works with; `app.ts` makes it of the bindings, so that nothing below reads them. */
 export type Services = Ports & {
-  /** Signs and checks tokens; absent while the deployment is not configured. */
+  /** Signs tokens; absent while the deployment is not configured. */
   secret?: string;
+  authenticator: Authenticator;
+  /** What this isolate knows of revoked tokens. */
+  revoked: RevocationList;
+  refusedTokens: RefusedTokens;
+  rateLimits: RateLimits;
+  /** How many days the audit log goes back. */
+  auditDays: number;
+  /** What is wrong with the settings, each so that calls go on without what it is about. */
+  settingProblems: readonly string[];
   /** Origins that a browser may call from; `*` for any. */
   corsOrigins: readonly string[];
   userMemory: (owner: UserHash) => Remote<UserMemory>;

@@ -1,4 +1,5 @@
 import { createApp, services } from "./app.ts";
+import { pruneAccess } from "./audit/prune.ts";
 import { type Bindings, type Ports, portsOf } from "./bindings.ts";
 import { upkeep } from "./memory/upkeep.ts";
 
@@ -7,6 +8,11 @@ export function createWorker(makePorts: (env: Bindings) => Ports = portsOf) {
   const app = createApp(makePorts);
   return {
     fetch: app.fetch,
-    scheduled: (_event: ScheduledController, env: Bindings) => upkeep(services(env, makePorts(env))),
+    async scheduled(_event: ScheduledController, env: Bindings): Promise<void> {
+      const all = services(env, makePorts(env));
+      // Neither waits for the other, nor goes without it.
+      const done = await Promise.allSettled([upkeep(all), pruneAccess(all)]);
+      for (const one of done) if (one.status === "rejected") throw one.reason;
+    },
   };
 }

@@ -1,4 +1,5 @@
 import { env, exports } from "cloudflare:workers";
+import { clock } from "./doubles/control.ts";
 import { mintToken, type Scope, scopes, type TokenRequest } from "../src/auth/token.ts";
 
 // Answers of every shape are read here; the schemas are what the tests check them against.
@@ -28,7 +29,13 @@ export const tokenWith = ({
   ttlSeconds = 48 * 3600,
   ...more
 }: Partial<TokenRequest> & { user: string; ttlSeconds?: number }): Promise<string> =>
-  mintToken(env.CAIRN_SECRET, { scope, expiresAt: Math.floor(Date.now() / 1000) + ttlSeconds, ...more });
+  mintToken(env.CAIRN_SECRET, {
+    scope,
+    expiresAt: Math.floor(Date.now() / 1000) + ttlSeconds,
+    // Also for a Worker whose clock was put back.
+    issuedAt: Math.floor(Math.min(Date.now(), clock()) / 1000),
+    ...more,
+  });
 
 /** Calls the Worker over HTTP, with a token of the whole tenant unless another is given (null: none). */
 export async function call(

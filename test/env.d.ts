@@ -2,6 +2,7 @@ declare namespace Cloudflare {
   /** What vitest.config.ts binds besides wrangler.toml. */
   interface Env {
     MIGRATIONS: import("cloudflare:test").D1Migration[];
+    TEST_RATE: RateLimit;
     CAIRN_HISTORIES: string;
     CAIRN_FIRST_SEED: string;
     CAIRN_SEED: string;

@@ -46,6 +46,7 @@ export function pathOf(
     .replace("{user}", encodeURIComponent(user))
     .replace("{key}", "some%2Fkey")
     .replace("{seq}", "1")
+    .replace("{tokenId}", UNKNOWN)
     .replace("{compaction}", compactionId)
     .replace("{id}", memoryId);
 }

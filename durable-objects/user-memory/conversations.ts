@@ -7,6 +7,7 @@ import type { WakeUp } from "../wake-up.ts";
 import type { Answers, Once } from "./answers.ts";
 import { CatalogueWriter } from "./catalogue-writer.ts";
 import { LAST_SEQ, positionOf, type PositionRange } from "./position.ts";
+import type { QuotaGuard } from "./quota-guard.ts";
 import type { SearchIndex } from "./search-index.ts";
 import type { StoredThread, ThreadPage } from "./thread-store.ts";
 import { missing, type ThreadStores } from "./thread-stores.ts";
@@ -22,6 +23,7 @@ type Parts = {
   transactions: Transactions;
   index: SearchIndex;
   catalogue: ThreadCatalogue;
+  quota: QuotaGuard;
   /** Whether messages are found by their meaning at all. */
   byMeaning: boolean;
   wakeUp: WakeUp;
@@ -51,18 +53,19 @@ export class Conversations {
       id,
       this.#parts.transactions.run(once && { ...once, about: id }, () => {
         this.#noteOwner(owner);
-        return ok(this.#changed(this.#stores.threads.create(id, fields, { now: this.#parts.now() })));
+        return this.#begun(() =>
+          this.#changed(this.#stores.threads.create(id, fields, { now: this.#parts.now() })),
+        );
       }),
     );
   }
 
   /** The agent's latest thread, or a new one, in one step: many first calls at once make one thread. */
-  async resume(owner: ThreadOwner, id: string, fields: CreateThreadBody): Promise<Resumed> {
+  async resume(owner: ThreadOwner, id: string, fields: CreateThreadBody): Promise<Result<Resumed>> {
     const latest = this.#stores.threads.latest(fields.agent ?? null);
-    if (latest !== null) return { thread: this.#view(latest), created: false };
+    if (latest !== null) return ok({ thread: this.#view(latest), created: false });
     const made = await this.create(owner, id, { fields });
-    if (!made.ok) throw new Error("a thread without an idempotency key cannot fail to be made");
-    return { thread: made.value, created: true };
+    return made.ok ? ok({ thread: made.value, created: true }) : made;
   }
 
   get(id: string): Result<Thread> {
@@ -122,14 +125,16 @@ export class Conversations {
           forkedFrom: id,
           length,
         };
-        const fork = this.#stores.threads.create(
-          forkId,
-          { ...origin, ...given },
-          { now: this.#parts.now(), fork: shared },
-        );
-        this.#stores.sharing.inheritHidden(fork, origin);
-        this.#stores.compactions.inherit(fork, origin);
-        return ok(this.#changed(fork));
+        return this.#begun(() => {
+          const fork = this.#stores.threads.create(
+            forkId,
+            { ...origin, ...given },
+            { now: this.#parts.now(), fork: shared },
+          );
+          this.#stores.sharing.inheritHidden(fork, origin);
+          this.#stores.compactions.inherit(fork, origin);
+          return this.#changed(fork);
+        });
       }),
     );
   }
@@ -150,6 +155,11 @@ export class Conversations {
 
   #with<T>(id: string, once: Once | undefined, act: (thread: StoredThread) => Result<T>): Result<T> {
     return this.#stores.change(id, act, { transactions: this.#parts.transactions, once });
+  }
+
+  /** Begins a thread, if the user may hold one more. */
+  #begun(begin: () => Thread): Result<Thread> {
+    return this.#parts.quota.growing(["threads", "bytes"], () => ok(begin()));
   }
 
   /** Brings the catalogue up to date before the caller hears of the change. */
@@ -203,8 +213,14 @@ export class Conversations {
     );
   }
 
-  #view({ n: _n, lastSeq: _lastSeq, parent: _parent, forkSeq: _forkSeq, ...thread }: StoredThread): Thread {
+  /** The id of the user whose threads these are; null for threads of nobody, or none. */
+  ownerId(): string | null {
     const [owner] = this.#parts.storage.sql.exec<{ id: string }>("SELECT id FROM owner").toArray();
-    return { ...thread, ...(owner && { userId: owner.id }) };
+    return owner?.id ?? null;
+  }
+
+  #view({ n: _n, lastSeq: _lastSeq, parent: _parent, forkSeq: _forkSeq, ...thread }: StoredThread): Thread {
+    const owner = this.ownerId();
+    return { ...thread, ...(owner !== null && { userId: owner }) };
   }
 }

@@ -14,11 +14,11 @@ type Place = {
 };
 
 /** Characters of a message that is shown beside a hit. */
-const BESIDE = 2_000;
+export const BESIDE = 2_000;
 
 /** What was found, as callers see it; null for what is not there any more, and a message that no thread shows. */
 export function hitOf(
-  { n, score, parts, lexical, vector, key, document }: Found,
+  { n, score, parts, lexical, vector, key, date, document }: Found,
   { row, threadId, beside }: Place,
 ): Hit | null {
   const { kind, text, record, createdAt } = document;
@@ -26,6 +26,7 @@ export function hitOf(
     ...(lexical !== undefined && { lexical }),
     ...(vector !== undefined && { vector }),
     ...(key && { key }),
+    ...(date && { date }),
     ...(parts && { parts }),
   };
   if (n >= FIRST_POSITION) {
@@ -36,7 +37,7 @@ export function hitOf(
     return {
       id: `${threadId}:${seq}`,
       kind,
-      text,
+      text: withoutSpeaker(text, said),
       score,
       why,
       threadId,
@@ -51,8 +52,20 @@ export function hitOf(
   return { ...memory, score, why, ...(ownScore !== undefined && { ownScore }) };
 }
 
-function besideOf({ n, text, record }: Document): NonNullable<Hit["window"]>[number] {
-  const { role } = JSON.parse(record) as MessageRecord;
-  const cut = text.length > BESIDE;
-  return { seq: seqOf(n), role, text: cut ? text.slice(0, BESIDE) : text, ...(cut && { cut }) };
+function besideOf({ n, text, record, createdAt }: Document): NonNullable<Hit["window"]>[number] {
+  const { role, name, cut: first } = JSON.parse(record) as MessageRecord;
+  const whole = withoutSpeaker(text, { name });
+  const cut = first === true || whole.length > BESIDE;
+  return {
+    seq: seqOf(n),
+    role,
+    ...(name !== undefined && { name }),
+    text: whole.slice(0, BESIDE),
+    ...(cut && { cut: true as const }),
+    createdAt,
+  };
 }
+
+/** What was said: the index has the speaker's name before it. */
+const withoutSpeaker = (text: string, { name }: { name?: string | undefined }): string =>
+  name !== undefined && text.startsWith(`${name}: `) ? text.slice(name.length + 2) : text;

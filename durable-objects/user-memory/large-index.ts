@@ -1,19 +1,24 @@
 import { DeadlineExceeded } from "../../src/deadline.ts";
 import type { UserHash } from "../../src/ids.ts";
-import type { RecallKind } from "../../src/schema/recall.ts";
+import type { Arm, RecallKind } from "../../src/schema/recall.ts";
 import { namespaceOf } from "../../src/vectors/namespace.ts";
 import { modelTag, parseVectorId } from "../../src/vectors/vector-id.ts";
 import type { VectorIndex } from "../../src/vectors/vector-index.ts";
-import type { SearchArm } from "./search.ts";
 import type { Space } from "./vector-store.ts";
 
 /** What the large index says is near, as documents of the user: any of them may be gone, or have changed since. */
-export type Near = Pick<SearchArm, "status" | "capped"> & { numbers: readonly number[] };
+export type Near = Pick<Arm, "status" | "capped" | "ms"> & { numbers: readonly number[] };
 
 /** What a search of it is narrowed by; what else the query means is for the object to see to. */
-export type NearQuery = { owner: UserHash; kinds?: readonly RecallKind[]; scope?: string; withinMs: number };
+export type NearQuery = {
+  owner: UserHash;
+  kinds: readonly RecallKind[];
+  scope?: string;
+  withinMs: number;
+  now: () => number;
+};
 
-export const NOT_ASKED: Near = { status: "off", capped: false, numbers: [] };
+export const NOT_ASKED: Near = { status: "off", capped: false, ms: 0, numbers: [] };
 
 /** As many as an index answers with: it knows neither tags nor times, so some of them are not meant. */
 const NEAREST = 100;
@@ -22,14 +27,15 @@ const NEAREST = 100;
 export async function nearIn(
   index: VectorIndex,
   { model, vector }: Space,
-  { owner, kinds, scope, withinMs }: NearQuery,
+  { owner, kinds, scope, withinMs, now }: NearQuery,
 ): Promise<Near> {
+  const began = now();
   try {
     const [tag, hits] = await Promise.all([
       modelTag(model),
       index.query(vector, {
         namespace: namespaceOf(owner),
-        filter: { model, user: owner, ...(kinds && { kinds }), ...(scope !== undefined && { scope }) },
+        filter: { model, user: owner, kinds, ...(scope !== undefined && { scope }) },
         topK: NEAREST,
         withinMs,
       }),
@@ -38,9 +44,10 @@ export async function nearIn(
       const named = parseVectorId(id);
       return named !== null && named.user === owner && named.model === tag ? [named.n] : [];
     });
-    return { status: "ok", capped: hits.length >= NEAREST, numbers };
+    return { status: "ok", capped: hits.length >= NEAREST, ms: now() - began, numbers };
   } catch (error) {
     console.error({ message: "the vector index failed a query", model, error: String(error) });
-    return { ...NOT_ASKED, status: error instanceof DeadlineExceeded ? "late" : "failed" };
+    const status = error instanceof DeadlineExceeded ? "late" : "failed";
+    return { ...NOT_ASKED, status, ms: now() - began };
   }
 }

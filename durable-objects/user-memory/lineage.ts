@@ -1,5 +1,5 @@
 import type { MessageStore } from "./message-store.ts";
-import { LAST_SEQ, positionOf, seqOf } from "./position.ts";
+import { LAST_SEQ, positionOf, seqOf, threadNumberOf } from "./position.ts";
 import type { StoredThread } from "./thread-store.ts";
 
 /** A stretch of a thread's messages that one thread owns: seqs from one to the other, both included. */
@@ -68,6 +68,46 @@ export class Lineage {
       this.#sql.exec("SELECT 1 FROM hidden_messages WHERE thread = ? AND seq = ?", n, seq).toArray()
         .length === 0
     );
+  }
+
+  /**
+   * Where the message stands that comes so many places after one of these, or before it: in the thread, if one is given;
+   * else in the thread that owns it, whose first ones come after what it shares. It may not be there.
+   */
+  besides(
+    positions: readonly number[],
+    thread: StoredThread | null,
+  ): (position: number, step: number) => number | null {
+    if (thread !== null) {
+      const segments = [...this.segments(thread)];
+      return (position, step) => {
+        const seq = seqOf(position) + step;
+        const segment = segments.find(({ from, to }) => seq >= from && seq <= to);
+        return segment === undefined ? null : positionOf(segment.n, seq);
+      };
+    }
+    const forks = this.#forks([...new Set(positions.map(threadNumberOf))]);
+    return (position, step) => {
+      const seq = seqOf(position) + step;
+      let n = threadNumberOf(position);
+      for (let fork = forks.get(n); fork !== undefined && seq <= fork.forkSeq; fork = forks.get(n))
+        n = fork.parent;
+      return seq < 1 ? null : positionOf(n, seq);
+    };
+  }
+
+  /** Those of these threads that are forks, and the forks before them. */
+  #forks(threads: readonly number[]): Map<number, { parent: number; forkSeq: number }> {
+    const rows = this.#sql.exec<{ n: number; parent: number; fork_seq: number }>(
+      `WITH RECURSIVE line (n) AS (
+         SELECT value FROM json_each(?)
+         UNION
+         SELECT parent FROM line CROSS JOIN threads ON threads.n = line.n WHERE parent IS NOT NULL
+       )
+       SELECT threads.n, parent, fork_seq FROM line CROSS JOIN threads ON threads.n = line.n WHERE parent IS NOT NULL`,
+      JSON.stringify(threads),
+    );
+    return new Map(Array.from(rows, ({ n, parent, fork_seq: forkSeq }) => [n, { parent, forkSeq }]));
   }
 
   /** How many messages the thread has up to and with a seq. Counts on the side of it where there are fewer. */

@@ -41,17 +41,18 @@ export class MemoryVectors implements VectorCopy {
 
   put(n: number, model: string): void {
     if (n >= FIRST_POSITION) {
-      if (!this.#copiesMessages()) return;
+      if (!this.copiesMessages) return;
       // The first one waits for the next alarm, which sends all that there are.
-      if (!this.#copies.has(model)) return this.#parts.wakeUp.by(this.#parts.now());
+      if (!this.#copies.models().includes(model)) return this.#parts.wakeUp.by(this.#parts.now());
     }
     this.outbox.put(n, model);
     this.#wake();
   }
 
   remove(vectors: readonly VectorName[]): void {
-    const copied = vectors.filter(({ n, model }) => n < FIRST_POSITION || this.#copies.has(model));
-    this.outbox.remove(copied);
+    if (this.#parts.vectors === null) return;
+    const copied = new Set(this.#copies.models());
+    this.outbox.remove(vectors.filter(({ n, model }) => n < FIRST_POSITION || copied.has(model)));
     this.#wake();
   }
 
@@ -64,18 +65,20 @@ export class MemoryVectors implements VectorCopy {
 
   /** Sends the messages' vectors once more, as far as they are to be in the large index. */
   putMessagesAgain(model: string): void {
-    if (!this.#copiesMessages()) return;
+    if (!this.copiesMessages) return;
     this.#copies.begin(model);
     this.outbox.putAgain(model, this.store.numbersBetween(MESSAGES, model));
     this.#wake();
   }
 
-  /** Documents whose vector of this model the large index may miss and is not in memory, the newest first. */
-  unconfirmed(model: string, held: (n: number) => boolean): number[] {
-    return this.outbox
-      .unconfirmed(model)
-      .filter((n) => !held(n))
-      .toReversed();
+  /** Documents whose vector of this model the large index may miss: memories first, the newest of each first. */
+  unconfirmed(model: string): Generator<number> {
+    return this.outbox.unconfirmed(model);
+  }
+
+  /** Whether the large index is to have messages' vectors. */
+  get copiesMessages(): boolean {
+    return this.#parts.vectors !== null && this.#parts.messages;
   }
 
   /** Brings the large index nearer to what is here; first of all what was here before it was to have it. */
@@ -88,20 +91,19 @@ export class MemoryVectors implements VectorCopy {
   }
 
   /** When to drain next, or null if there is nothing to do. */
-  nextDue(): number | null {
-    return this.outbox.nextDue();
+  nextDue(model: string | null): number | null {
+    return model !== null && this.#switched(model) ? this.#parts.now() : this.outbox.nextDue();
   }
 
-  /** Whether a search of the large index can find messages. */
-  #copiesMessages(): boolean {
-    return this.#parts.vectors !== null && this.#parts.messages;
+  /** Whether messages are to have copies and have none, or have some and are not to. */
+  #switched(model: string): boolean {
+    const copied = this.#copies.models();
+    return this.copiesMessages ? !copied.includes(model) && this.store.hasMessages(model) : copied.length > 0;
   }
 
   #adoptMessages(model: string): void {
-    if (this.#copiesMessages()) {
-      if (!this.#copies.has(model)) this.putMessagesAgain(model);
-      return;
-    }
+    if (!this.#switched(model)) return;
+    if (this.copiesMessages) return this.putMessagesAgain(model);
     for (const copied of this.#copies.end())
       this.outbox.remove(this.store.numbersBetween(MESSAGES, copied).map((n) => ({ n, model: copied })));
   }

@@ -25,6 +25,7 @@ import { IntentLog, type NotedIntent } from "./intent-log.ts";
 import { MemoryDraft } from "./memory-draft.ts";
 import type { MemoryIndex } from "./memory-index.ts";
 import type { MemoryTable } from "./memory-table.ts";
+import type { QuotaGuard } from "./quota-guard.ts";
 import { answerOf, type Reference, referenceTo, type Remembered } from "./remembered-answer.ts";
 import type { Transactions } from "./transactions.ts";
 
@@ -42,6 +43,7 @@ type Parts = {
   embedder: Embedder;
   answers: Answers;
   wakeUp: WakeUp;
+  quota: QuotaGuard;
   now: () => number;
 };
 /** `refused`: never to be had; `open`: to be tried again. */
@@ -100,6 +102,8 @@ export class MemoryWriter {
         if (!ruled.ok) return placed(ruled, memories.length === 1 ? "body" : `body.memories[${i}]`);
         remembered.push(ruled.value);
       }
+      const refused = this.#refusal(draft);
+      if (refused !== null) return refused;
       return ok({
         // What a later one of the same call has made of it is what is there.
         answer: remembered.map(({ row, created }) => ({
@@ -117,6 +121,14 @@ export class MemoryWriter {
         ),
       });
     });
+  }
+
+  /** Why what the draft adds is more than the user may hold, or null. */
+  #refusal({ write: { put, forget } }: MemoryDraft): Failure | null {
+    const { quota, table } = this.#parts;
+    if (put.length === 0 || !quota.bounds("memories", "bytes")) return null;
+    const added = [...new Set(put.map(({ id }) => id))].filter((id) => !table.has(id));
+    return quota.refusesMemories(added.length - forget.filter((id) => table.has(id)).length);
   }
 
   patch(

@@ -8,9 +8,10 @@ export class MessageCopies {
     this.#sql = sql;
   }
 
-  has(model: string): boolean {
-    const has = "SELECT 1 FROM message_copies WHERE model = ? AND ended = 0";
-    return this.#sql.exec(has, model).toArray().length > 0;
+  /** The models that messages have copies of. */
+  models(): string[] {
+    const some = this.#sql.exec<{ model: string }>("SELECT model FROM message_copies WHERE ended = 0");
+    return some.toArray().map(({ model }) => model);
   }
 
   /** From now on messages have copies. Whose they are is noted, as the threads may go before their copies do. */

@@ -3,19 +3,25 @@ import { fail, ok, type Result } from "../../src/errors.ts";
 import type { UserHash } from "../../src/ids.ts";
 import { embedOne } from "../../src/memory/embed.ts";
 import type { Lexicon } from "../../src/memory/ranking/lexicon.ts";
-import type { Arm, Hit, RecallAnswer } from "../../src/schema/recall.ts";
+import {
+  type Arm,
+  type Hit,
+  type RecallAnswer,
+  type RecallKind,
+  recallKind,
+} from "../../src/schema/recall.ts";
 import type { VectorIndex } from "../../src/vectors/vector-index.ts";
 import type { WakeUp } from "../wake-up.ts";
-import { hitOf } from "./hit.ts";
+import { BESIDE, hitOf } from "./hit.ts";
 import { type Near, nearIn, NOT_ASKED } from "./large-index.ts";
-import { meantBy, type Narrowing } from "./meant.ts";
+import { Meant, type Narrowing } from "./meant.ts";
 import type { MemoryTable } from "./memory-table.ts";
 import type { MemoryVectors } from "./memory-vectors.ts";
 import { FIRST_POSITION } from "./position.ts";
 import { type Found, type Search, type SearchQuery } from "./search.ts";
 import type { Meaning, SearchIndex } from "./search-index.ts";
 import type { ThreadMessages } from "./thread-messages.ts";
-import type { Space } from "./vector-store.ts";
+import { dot, type Space } from "./vector-store.ts";
 
 /** A recall as the object is asked for it. `owner`: whose object this is. */
 export type Recall = Omit<SearchQuery, "ranges" | "queryVectors" | "moment"> & {
@@ -31,6 +37,8 @@ export type Recall = Omit<SearchQuery, "ranges" | "queryVectors" | "moment"> & {
   /** How long the large index may take, in milliseconds. */
   deadlineMs?: number;
 };
+/** `full`: what the weights of all features add up to that this user's documents have; scores are shares of it. */
+export type Recalled = RecallAnswer & { full: number };
 /** Documents by their numbers, to be compared with a query. */
 export type Numbered = Pick<Recall, "queryVector" | "kinds" | "filter" | "asOf" | "validAt"> & {
   numbers: readonly number[];
@@ -45,6 +53,8 @@ type Parts = {
   sql: SqlStorage;
   /** Null: this deployment has no large index. */
   large: VectorIndex | null;
+  /** The user's own id; null for the memory of nobody. */
+  ownerId: () => string | null;
   lexicon: () => Promise<Lexicon | null>;
   /** What documents are to have; null while nothing can be embedded. */
   meaning: () => Meaning | null;
@@ -67,12 +77,7 @@ export class Recaller {
     this.#parts = parts;
   }
 
-  async recall({
-    threadId,
-    window = WINDOW,
-    embeddedMs = 0,
-    ...query
-  }: Recall): Promise<Result<RecallAnswer>> {
+  async recall({ threadId, window = WINDOW, embeddedMs = 0, ...query }: Recall): Promise<Result<Recalled>> {
     const { index, search, messages, wakeUp, now } = this.#parts;
     const ranges = threadId === undefined ? undefined : messages.rangesOf(threadId);
     if (ranges === null)
@@ -84,84 +89,101 @@ export class Recaller {
     const meaning = this.#parts.meaning();
     // A Worker of another version may ask with another model: what this object embeds with is what counts.
     if (meaning?.model === model && index.requeue(meaning)) wakeUp.by(now());
+    const asked = {
+      ...query,
+      moment: this.#moment(query),
+      ...(ranges && { ranges }),
+    };
     const began = now();
-    const asking = this.#near(query);
+    const asking = this.#near(asked);
     const former = await this.#formerVectors(query.query, model);
     const lexicon = await this.#parts.lexicon();
     const embedded = now();
     const near = await asking;
-    const answered = now();
     // What came since the last alarm is compared word by word too.
     if (lexicon !== null && index.pieces.cut(lexicon)) wakeUp.by(now());
-    const asked = {
-      ...query,
-      queryVectors: [queryVector, ...former],
-      moment: this.#moment(query),
-      ...(ranges && { ranges }),
-    };
     const unshown = (positions: readonly number[]) => messages.unshown(positions, threadId);
+    const besides = (positions: readonly number[]) => messages.besides(positions, threadId);
     const size = index.freshness().indexed;
-    const besides = near === null ? [] : [...near.numbers, ...this.#unconfirmed(queryVector)];
-    const { found, arms } = search.search(asked, { lexicon, size, unshown, besides });
-    const searched = now() - answered;
+    const far = (meant: Meant) => this.#far(queryVector, near, meant);
+    const searching = now();
+    const queryVectors = [queryVector, ...former];
+    const { found, arms, full } = search.search(
+      { ...asked, queryVectors },
+      { lexicon, size, unshown, besides, far },
+    );
+    const searched = now() - searching;
     const all: Arm[] = [
       ...arms.map((arm) => ({
         ...arm,
         ms: searched + (arm.name === "vector" ? embeddedMs + embedded - began : 0),
       })),
-      largeArm(near ?? NOT_ASKED, answered - began),
+      largeArm(near),
     ];
     return ok({
       hits: this.#hits(found, { threadId, asOf, window }),
       arms: all,
       degraded: all.some(({ status }) => status === "failed" || status === "late"),
       freshness: index.freshness(),
+      full,
     });
   }
 
   /** Those of some documents that the query means, by how near they are. `score` is the cosine. */
   numbered({ numbers, queryVector, ...query }: Numbered): Hit[] {
-    const { vectors, index, messages, sql } = this.#parts;
-    const { model, dimensions, vector } = queryVector;
+    const { index, messages, sql, ownerId } = this.#parts;
+    const { model, vector } = queryVector;
     if (vector === null || vector === "failed") return [];
-    const narrowing: Narrowing = { ...query, moment: this.#moment(query) };
-    const meant = numbers.filter(meantBy(sql, narrowing).allows);
-    const unshown = messages.unshown(meant.filter((n) => n >= FIRST_POSITION));
-    const shown = meant.filter((n) => !unshown.has(n));
-    const cosines = vectors.store.cosines({ model, dimensions, vector }, shown);
-    const found = [...index.documents([...cosines.keys()])].map((document): Found => {
-      const score = Math.min(1, Math.max(0, cosines.get(document.n) ?? 0));
-      return { n: document.n, score, document };
+    const meant = new Meant(sql, { ...query, moment: this.#moment(query) }).among(numbers);
+    const unshown = messages.unshown([...meant].filter((n) => n >= FIRST_POSITION));
+    const shown = [...meant].filter((n) => !unshown.has(n));
+    // Read one by one: to load all that the user has, for a few, would fill the isolate when many users are asked.
+    const vectors = new Map(index.vectors.read(model, shown).map(({ n, values }) => [n, values]));
+    const found = index.documents(shown).flatMap((document): Found[] => {
+      const values = vectors.get(document.n);
+      if (values === undefined) return [];
+      return [{ n: document.n, score: Math.min(1, Math.max(0, dot(values, vector))), document }];
     });
-    return this.#hits(found, { asOf: query.asOf, window: 0 });
+    const owner = ownerId();
+    const hits = this.#hits(found, { asOf: query.asOf, window: 0 });
+    return owner === null ? hits : hits.map((hit) => ({ ...hit, userId: owner }));
   }
 
-  /** What the large index has near the query: asked only where memory does not hold all that could be near. */
-  async #near({
-    owner,
-    queryVector,
-    kinds,
-    filter,
-    deadlineMs = DEADLINE_MS,
-  }: Omit<Recall, "window">): Promise<Near | null> {
-    const { large, vectors } = this.#parts;
-    const { model, dimensions, vector } = queryVector;
-    if (large === null || vector === null || vector === "failed") return null;
+  /** What the large index has near the query: asked only for what is not in memory, and which it can have. */
+  async #near(query: Pick<Recall, "owner" | "queryVector" | "deadlineMs"> & Narrowing): Promise<Near> {
+    const { large, vectors, sql } = this.#parts;
+    const { model, dimensions, vector } = query.queryVector;
+    if (large === null || vector === null || vector === "failed") return NOT_ASKED;
     const space: Space = { model, dimensions, vector };
-    if (!vectors.store.table(space).full) return null;
-    const [scope, ...otherScopes] = filter?.scope ?? [];
+    const missing = vectors.store.missing(space);
+    const { kinds } = new Meant(sql, query);
+    const memories = kinds.memories && missing.memories;
+    const said = kinds.messages && missing.messages && vectors.copiesMessages;
+    if (!memories && !said) return NOT_ASKED;
+    const [scope, ...otherScopes] = query.filter?.scope ?? [];
     return nearIn(large, space, {
-      owner,
-      ...(kinds && { kinds }),
+      owner: query.owner,
+      kinds: kindsOf(query.kinds, { memories, said }),
       ...(scope !== undefined && otherScopes.length === 0 && { scope }),
-      withinMs: deadlineMs,
+      withinMs: query.deadlineMs ?? DEADLINE_MS,
+      now: this.#parts.now,
     });
   }
 
-  #unconfirmed({ model, dimensions }: QueryVector): number[] {
-    const { vectors } = this.#parts;
+  /** What the large index named, and what it may miss: of what is meant, and is not in memory. */
+  #far({ model, dimensions }: QueryVector, near: Near, meant: Meant): number[] {
+    const { large, vectors } = this.#parts;
+    const missing = vectors.store.missing({ model, dimensions });
+    if (large === null || !(missing.memories || missing.messages)) return [];
     const table = vectors.store.table({ model, dimensions });
-    return vectors.unconfirmed(model, (n) => table.has(n)).slice(0, UNCONFIRMED);
+    const some = [...near.numbers];
+    let unconfirmed = 0;
+    for (const n of vectors.unconfirmed(model)) {
+      if (unconfirmed === UNCONFIRMED) break;
+      if (table.has(n) || !(n < FIRST_POSITION ? meant.kinds.memories : meant.kinds.messages)) continue;
+      unconfirmed = some.push(n) - near.numbers.length;
+    }
+    return [...meant.among(some)];
   }
 
   #moment({ asOf, validAt }: Pick<Recall, "asOf" | "validAt">): SearchQuery["moment"] {
@@ -196,8 +218,12 @@ export class Recaller {
     const around = new Map(
       Array.from(threads, ([n, id]) => [n, window === 0 ? [] : messages.around(id, n, window)] as const),
     );
-    const neighbours = index.documents([...around.values()].flat());
-    const byNumber = new Map(neighbours.map((document) => [document.n, document]));
+    const neighbours = index.documents([...around.values()].flat(), BESIDE + 1);
+    const byNumber = new Map(
+      neighbours
+        .filter(({ createdAt }) => asOf === undefined || createdAt <= asOf)
+        .map((document) => [document.n, document]),
+    );
     return found.flatMap((one) => {
       const beside = (around.get(one.n) ?? []).flatMap((n) => byNumber.get(n) ?? []);
       return hitOf(one, { row: rows.get(one.n), threadId: threads.get(one.n), beside }) ?? [];
@@ -205,10 +231,18 @@ export class Recaller {
   }
 }
 
-const largeArm = ({ status, capped, numbers }: Near, ms: number): Arm => ({
+const largeArm = ({ status, capped, numbers, ms }: Near): Arm => ({
   name: "vectorize",
   status,
   candidates: numbers.length,
   capped,
-  ms: status === "off" ? 0 : ms,
+  ms,
 });
+
+/** The kinds to ask the large index for. */
+function kindsOf(
+  kinds: readonly RecallKind[] = recallKind.options,
+  { memories, said }: { memories: boolean; said: boolean },
+): RecallKind[] {
+  return [...new Set(kinds)].filter((kind) => (kind === "message" ? said : memories));
+}

@@ -1,6 +1,7 @@
 import { entrySchema } from "../entry-store.ts";
 import type { Migration } from "../migrate.ts";
 import { answersSchema } from "./answers.ts";
+import { tallySchema } from "./quota-guard.ts";
 import { vectorOutboxSchema } from "./vector-outbox-rows.ts";
 
 /**
@@ -251,6 +252,8 @@ export const migrations: readonly Migration[] = [
         ended INTEGER NOT NULL DEFAULT 0
       ) WITHOUT ROWID;
       ALTER TABLE threads ADD COLUMN indexing TEXT;
+      CREATE INDEX documents_by_time ON documents (created_at);
     `,
   },
+  { id: 5, description: "counts of entries and memories", sql: tallySchema },
 ];

@@ -1,4 +1,5 @@
 import type { Embedder, Vector } from "../../src/embeddings/embedder.ts";
+import { indexedText } from "../../src/memory/ranking/question.ts";
 import type { RecallKind } from "../../src/schema/recall.ts";
 import { PieceStore } from "./piece-store.ts";
 import { FIRST_POSITION, type PositionRange, SLOTS } from "./position.ts";
@@ -19,6 +20,8 @@ export type Document = {
 
 /** What gives documents their meaning: the model of their vectors, and whether messages have one. */
 export type Meaning = { model: string; messages: boolean };
+
+const nameOf = ({ model, messages }: Meaning): string => (messages ? model : `${model} but no messages`);
 
 const MESSAGES: PositionRange = [FIRST_POSITION, Number.MAX_SAFE_INTEGER];
 
@@ -45,8 +48,11 @@ export class SearchIndex {
     this.pieces = new PieceStore(sql);
   }
 
-  /** Puts a document that is new. Unless its vector is given (null: it has none in this model), `attach` brings it. */
-  put({ n, kind, text, words = text, record, createdAt }: Document, given?: EmbeddedIn): void {
+  /**
+   * Puts a document that is new. Unless its vector is given (null: it has none in this model), or it is to be found by
+   * its words only, `attach` brings it.
+   */
+  put({ n, kind, text, words = text, record, createdAt }: Document, given?: EmbeddedIn | "only words"): void {
     this.#sql.exec(
       "INSERT INTO documents (n, kind, text, record, created_at) VALUES (?, ?, ?, ?, ?)",
       n,
@@ -57,13 +63,13 @@ export class SearchIndex {
     );
     this.#changes++;
     if (this.#count !== null) this.#count++;
-    this.#sql.exec("INSERT INTO words (rowid, text) VALUES (?, ?)", n, words);
+    this.#sql.exec("INSERT INTO words (rowid, text) VALUES (?, ?)", n, indexedText(words));
     if (given === undefined) {
       this.#sql.exec("INSERT INTO unembedded (n) VALUES (?)", n);
       return;
     }
     this.pieces.wait(n);
-    if (given.vector !== null) this.vectors.put(n, given, given.vector);
+    if (given !== "only words" && given.vector !== null) this.vectors.put(n, given, given.vector);
   }
 
   /** Puts a document of the same text anew; it keeps its vector. */
@@ -77,7 +83,7 @@ export class SearchIndex {
       n,
     );
     this.#sql.exec("DELETE FROM words WHERE rowid = ?", n);
-    this.#sql.exec("INSERT INTO words (rowid, text) VALUES (?, ?)", n, words);
+    this.#sql.exec("INSERT INTO words (rowid, text) VALUES (?, ?)", n, indexedText(words));
   }
 
   has(n: number): boolean {
@@ -89,12 +95,14 @@ export class SearchIndex {
     return row?.text ?? null;
   }
 
-  /** What there is of these, in no order. */
-  documents(numbers: readonly number[]): Document[] {
+  /** What there is of these, in no order; of a text, so many characters at most. */
+  documents(numbers: readonly number[], characters = Number.MAX_SAFE_INTEGER): Document[] {
     if (numbers.length === 0) return [];
     return this.#sql
       .exec<Omit<Document, "createdAt"> & { created_at: number }>(
-        "SELECT n, kind, text, record, created_at FROM documents WHERE n IN (SELECT value FROM json_each(?))",
+        `SELECT n, kind, substr(text, 1, ?) AS text, record, created_at FROM documents
+         WHERE n IN (SELECT value FROM json_each(?))`,
+        characters,
         JSON.stringify(numbers),
       )
       .toArray()
@@ -188,10 +196,10 @@ export class SearchIndex {
    * until the new one is there. Without `messages`, these lose theirs. Answers whether anything was to be done.
    */
   requeue({ model, messages }: Meaning): boolean {
-    this.#meaning ??= this.#sql.exec<{ model: string | null }>("SELECT model FROM index_state").one().model;
-    const meaning = messages ? model : `${model} but no messages`;
-    if (this.#meaning === meaning) return false;
-    const first = this.#meaning === null;
+    const before = this.#followed();
+    const meaning = nameOf({ model, messages });
+    if (before === meaning) return false;
+    const first = before === null;
     this.#meaning = meaning;
     this.#sql.exec("UPDATE index_state SET model = ?", meaning);
     if (!messages) this.onlyWords(MESSAGES);
@@ -203,6 +211,18 @@ export class SearchIndex {
       messages ? 1 : 0,
     );
     return !first || queued.rowsWritten > 0;
+  }
+
+  /** Whether documents were given another meaning before. */
+  isOtherwise(meaning: Meaning): boolean {
+    const before = this.#followed();
+    return before !== null && before !== nameOf(meaning);
+  }
+
+  /** What documents were given last, by its name; null if nothing was asked or embedded yet. */
+  #followed(): string | null {
+    this.#meaning ??= this.#sql.exec<{ model: string | null }>("SELECT model FROM index_state").one().model;
+    return this.#meaning;
   }
 
   /** These are to be found by their words only. */

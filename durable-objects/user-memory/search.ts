@@ -1,5 +1,5 @@
 import { distinctPieces, type Lexicon } from "../../src/memory/ranking/lexicon.ts";
-import { namedTime } from "../../src/memory/ranking/named-time.ts";
+import { namedStretches, namedTime } from "../../src/memory/ranking/named-time.ts";
 import { type Found as Unplaced, pooled, REACH } from "../../src/memory/ranking/pool.ts";
 import { contentWords, matchExpression, spans } from "../../src/memory/ranking/question.ts";
 import { type Parts, rank, type Weights } from "../../src/memory/ranking/rank.ts";
@@ -9,7 +9,8 @@ import type { QueryVector } from "../../src/embeddings/embedder.ts";
 import type { Arm } from "../../src/schema/recall.ts";
 import type { Scored } from "../../src/vectors/vector-table.ts";
 import type { Condition } from "./compiled.ts";
-import { type Meant, meantBy, type Narrowing } from "./meant.ts";
+import { Meant, type Narrowing } from "./meant.ts";
+import type { HeldVectors } from "./held-vectors.ts";
 import type { PieceStore } from "./piece-store.ts";
 import { FIRST_POSITION, threadNumberOf } from "./position.ts";
 import type { Document } from "./search-index.ts";
@@ -23,7 +24,6 @@ export type SearchQuery = Narrowing & {
   k: number;
   /** What "last week" in the question is in relation to; now unless given. */
   referenceDate?: number;
-  minScore?: number;
   weights?: Weights;
   /** Each hit says what its score is made of. */
   explain?: boolean;
@@ -35,11 +35,13 @@ export type Found = {
   lexical?: number;
   vector?: number;
   key?: true;
+  date?: true;
   document: Document;
 };
 /** An arm, without the time that it took, which only who waits for it knows. */
 export type SearchArm = Omit<Arm, "ms">;
-export type SearchAnswer = { found: Found[]; arms: SearchArm[] };
+/** `full`: what scores are shares of (src/memory/ranking/rank.ts). */
+export type SearchAnswer = { found: Found[]; arms: SearchArm[]; full: number };
 
 /** What is known of words here: the word model, and the counts of this user's documents. */
 type Words = { lexicon: Lexicon; frequencies: { size: number; holding: (piece: number) => number } };
@@ -52,8 +54,10 @@ type Around = {
   size: number;
   /** The messages among these positions that are deleted where they would be shown. */
   unshown: (positions: readonly number[]) => ReadonlySet<number>;
-  /** Documents to be compared with the query although their vectors are not in memory. */
-  besides: readonly number[];
+  /** Where the messages around these are. */
+  besides: (positions: readonly number[]) => (position: number, step: number) => number | null;
+  /** Documents to be compared with the query although their vectors are not in memory, of those that are meant. */
+  far: (meant: Meant) => readonly number[];
 };
 
 /** How many documents each arm brings at least; 25 to 200 measured the same. */
@@ -62,8 +66,14 @@ const CANDIDATES = 64;
 const COMMON_SHARE = 0.1;
 const COMMON_LEAST = 200;
 const COMMON_MOST = 5_000;
-/** Of words that are all common, the newest so many documents are weighed. */
-const NEWEST_OF_COMMON = 1_000;
+/** Of a stretch of time that the query names, the last so many documents are looked at. */
+const IN_STRETCH = 2_000;
+/** Of words that are all common, the last so many documents are weighed, of memories and of messages. */
+const LAST_OF_COMMON = 1_000;
+/** How many documents are looked at together, whether they are meant. */
+const LOOK = 256;
+/** How many times as many as are wanted are taken from all vectors, before those that are meant are searched alone. */
+const PASSED_OVER = 8;
 
 /** Searches the index: each arm brings candidates, and these are ranked together (`src/memory/ranking`). */
 export class Search {
@@ -77,8 +87,8 @@ export class Search {
     this.#pieces = pieces;
   }
 
-  search(query: SearchQuery, { lexicon, size, unshown, besides }: Around): SearchAnswer {
-    const meant = meantBy(this.#sql, query);
+  search(query: SearchQuery, { lexicon, size, unshown, besides, far }: Around): SearchAnswer {
+    const meant = new Meant(this.#sql, query);
     const holding = lexicon === null ? null : this.#pieces.holding(lexicon);
     const words: Words | null =
       lexicon === null || holding === null
@@ -89,29 +99,46 @@ export class Search {
     const spaces = this.#spaces(query, words);
     const asked = contentWords(query.query);
     const lexical = asked.length === 0 ? null : this.#byWords(asked, { words, meant, limit });
-    const byVector = spaces.length === 0 ? null : this.#byVectors(spaces, { meant, limit, besides });
+    const byVector = spaces.length === 0 ? null : this.#byVectors(spaces, { meant, limit, far });
     const keys = this.#byKey(query.query, meant.condition);
+    const dated = this.#byDate(query, { meant, limit, spaces });
     // What asks for nothing in particular gets the newest.
-    const newest = asked.length === 0 && spaces.length === 0;
-    const found = newest
-      ? this.#newest(query.k, meant.condition, unshown)
-      : this.#ranked(query, { lexical, byVector, keys, meant: meant.condition, words, unshown });
+    const newest = asked.length === 0 && spaces.length === 0 && dated === null;
+    const { found, full } = newest
+      ? { found: this.#newest(query.k, meant.condition, unshown), full: 0 }
+      : this.#ranked(query, {
+          lexical: lexical?.found ?? [],
+          byVector,
+          keys,
+          dates: dated?.numbers ?? [],
+          meant: meant.condition,
+          words,
+          unshown,
+          besides,
+        });
     return {
       found,
+      full,
       arms: [
         {
           name: "lexical",
           status: lexical === null ? "off" : "ok",
-          candidates: lexical?.length ?? 0,
-          capped: lexical?.length === limit,
+          candidates: lexical?.found.length ?? 0,
+          capped: lexical?.capped ?? false,
         },
         {
           name: "vector",
           status: first?.vector === "failed" ? failureOf(first) : byVector === null ? "off" : "ok",
           candidates: byVector?.candidates.length ?? 0,
-          capped: spaces.some((space) => this.#vectors.table(space).full),
+          capped: spaces.some((space) => isLacking(this.#vectors.missing(space), meant)),
         },
         { name: "key", status: keys.length === 0 ? "off" : "ok", candidates: keys.length, capped: false },
+        {
+          name: "date",
+          status: dated === null ? "off" : "ok",
+          candidates: dated?.numbers.length ?? 0,
+          capped: dated?.capped ?? false,
+        },
       ],
     };
   }
@@ -119,26 +146,28 @@ export class Search {
   #ranked(
     query: SearchQuery,
     given: {
-      lexical: Scored[] | null;
+      lexical: readonly Scored[];
       byVector: { candidates: Scored[]; cosines: (ns: readonly number[]) => Map<number, number> } | null;
       keys: readonly number[];
+      dates: readonly number[];
       meant: Condition;
       words: Words | null;
-      unshown: Around["unshown"];
-    },
-  ): Found[] {
-    const lexical = given.lexical ?? [];
+    } & Pick<Around, "unshown" | "besides">,
+  ): Pick<SearchAnswer, "found" | "full"> {
+    const { lexical } = given;
     const nearest = given.byVector?.candidates ?? [];
-    const seeds = new Set([...[...lexical, ...nearest].map(({ n }) => n), ...given.keys]);
-    const unshown = given.unshown([...withNeighbours(seeds)].filter((n) => n >= FIRST_POSITION));
+    const seeds = new Set([...[...lexical, ...nearest].map(({ n }) => n), ...given.keys, ...given.dates]);
+    const beside = given.besides([...seeds].filter((n) => n >= FIRST_POSITION));
+    const unshown = given.unshown([...withNeighbours(seeds, beside)].filter((n) => n >= FIRST_POSITION));
     // What is deleted brings nobody along.
-    const around = withNeighbours(new Set([...seeds].filter((n) => !unshown.has(n))));
+    const around = withNeighbours(new Set([...seeds].filter((n) => !unshown.has(n))), beside);
     const documents = this.#documents(
       [...around].filter((n) => !unshown.has(n)),
       given.meant,
     );
     const cosines = given.byVector?.cosines(documents.map(({ n }) => n));
-    const [keys, bm25] = [new Set(given.keys), new Map(lexical.map(({ n, score }) => [n, score]))];
+    const [keys, dates] = [new Set(given.keys), new Set(given.dates)];
+    const bm25 = new Map(lexical.map(({ n, score }) => [n, score]));
     const pool = pooled(
       documents.map((document): Unplaced => {
         const { n, text, pieces, importance } = document;
@@ -156,19 +185,18 @@ export class Search {
           importance: importance ?? 0,
         };
       }),
-      sameThread,
+      { sameThread, beside: (n, step) => (n >= FIRST_POSITION ? beside(n, step) : null) },
     );
     const time = namedTime(query.query, query.referenceDate ?? query.moment.now);
     const question = { text: query.query, now: query.moment.now, time };
-    const ranked = rank(question, pool, {
+    const { ranked, full } = rank(question, pool, {
       words: given.words,
       ...(query.weights && { weights: query.weights }),
       explain: query.explain ?? false,
     });
     const byNumber = new Map(documents.map((document) => [document.n, document]));
     const ranks = { lexical: ranksOf(lexical), vector: ranksOf(nearest) };
-    return distinct(ranked, byNumber)
-      .filter(({ score }) => score >= (query.minScore ?? 0))
+    const found = distinct(ranked, byNumber)
       .slice(0, query.k)
       .flatMap(({ n, score, parts }) => {
         const document = byNumber.get(n);
@@ -182,10 +210,12 @@ export class Search {
             ...(word !== undefined && { lexical: word }),
             ...(near !== undefined && { vector: near }),
             ...(keys.has(n) && { key: true as const }),
+            ...(dates.has(n) && { date: true as const }),
             document,
           },
         ];
       });
+    return { found, full };
   }
 
   /** The query's vector in each space; in the word model's own, its rare words weigh more. */
@@ -199,29 +229,42 @@ export class Search {
     });
   }
 
-  /** In FTS5's own order, which is several times as fast as one that looks at each document that has a word. */
   #byWords(
     asked: readonly string[],
     { words, meant, limit }: { words: Words | null; meant: Meant; limit: number },
-  ): Scored[] {
+  ): { found: Scored[]; capped: boolean } {
     const rare = rareWords(asked, words);
-    const best =
-      rare.length > 0
-        ? this.#sql.exec<Scored>(
-            "SELECT rowid AS n, -rank AS score FROM words WHERE words MATCH ? ORDER BY rank",
-            matchExpression(rare),
-          )
-        : this.#sql.exec<Scored>(
-            `SELECT n, score FROM (SELECT rowid AS n, -bm25(words) AS score FROM words WHERE words MATCH ?
-               ORDER BY rowid DESC LIMIT ${NEWEST_OF_COMMON}) ORDER BY score DESC`,
-            matchExpression(asked),
-          );
-    const found: Scored[] = [];
-    for (const one of best) {
-      if (meant.allows(one.n)) found.push(one);
-      if (found.length === limit) break;
-    }
-    return found;
+    if (rare.length === 0) return this.#byCommonWords(asked, { meant, limit });
+    // In FTS5's own order, which is several times as fast as one that looks at each document that has a word.
+    const best = this.#sql.exec<Scored>(
+      "SELECT rowid AS n, -rank AS score FROM words WHERE words MATCH ? ORDER BY rank",
+      matchExpression(rare),
+    );
+    const found = firstMeant(best, meant, limit);
+    return { found, capped: found.length === limit };
+  }
+
+  /** Words that all hold tell nothing from another: the last documents that have one are weighed, memories and messages. */
+  #byCommonWords(
+    asked: readonly string[],
+    { meant, limit }: { meant: Meant; limit: number },
+  ): { found: Scored[]; capped: boolean } {
+    const halves = [
+      meant.kinds.memories ? `rowid < ${FIRST_POSITION}` : null,
+      meant.kinds.messages ? `rowid >= ${FIRST_POSITION}` : null,
+    ].filter((half) => half !== null);
+    const last = halves.map((half) => {
+      const rows = this.#sql.exec<Scored>(
+        `SELECT rowid AS n, -bm25(words) AS score FROM words WHERE words MATCH ? AND ${half} ORDER BY rowid DESC`,
+        matchExpression(asked),
+      );
+      return firstMeant(rows, meant, LAST_OF_COMMON);
+    });
+    const found = last
+      .flat()
+      .toSorted((a, b) => b.score - a.score)
+      .slice(0, limit);
+    return { found, capped: found.length === limit || last.some(({ length }) => length === LAST_OF_COMMON) };
   }
 
   /** Facts whose topic key, or whose subject and predicate, the query names. */
@@ -233,8 +276,12 @@ export class Search {
         `SELECT documents.n FROM (
            SELECT version FROM json_each(?1) AS named JOIN memories INDEXED BY memories_by_key ON key_norm = named.value
            UNION
-           SELECT version FROM json_each(?1) AS named
-             JOIN memories INDEXED BY memories_by_triple ON subject_norm = named.value
+           -- The subjects that there are first: else each other run of words looks for every predicate.
+           SELECT version FROM (
+             SELECT value FROM json_each(?1) WHERE EXISTS (
+               SELECT 1 FROM memories INDEXED BY memories_by_triple
+               WHERE subject_norm = value AND predicate_norm IS NOT NULL)
+           ) AS named CROSS JOIN memories INDEXED BY memories_by_triple ON subject_norm = named.value
            WHERE predicate_norm IN (SELECT value FROM json_each(?1))
          ) AS keyed CROSS JOIN documents ON documents.n = keyed.version WHERE ${meant.sql} LIMIT ${CANDIDATES}`,
         JSON.stringify(named),
@@ -244,15 +291,45 @@ export class Search {
       .map(({ n }) => n);
   }
 
+  /** What is of the time that the query names: the nearest of it, or the last where nothing says what is near. */
+  #byDate(
+    { query, referenceDate, moment }: SearchQuery,
+    { meant, limit, spaces }: { meant: Meant; limit: number; spaces: readonly Space[] },
+  ): { numbers: number[]; capped: boolean } | null {
+    const stretches = namedStretches(query, referenceDate ?? moment.now);
+    if (stretches.length === 0) return null;
+    const numbers = stretches.flatMap(({ from, to }) =>
+      this.#sql
+        .exec<{ n: number }>(
+          `SELECT n FROM documents INDEXED BY documents_by_time WHERE created_at >= ? AND created_at < ?
+           ORDER BY created_at DESC, n DESC LIMIT ${IN_STRETCH}`,
+          from,
+          to,
+        )
+        .toArray()
+        .map(({ n }) => n),
+    );
+    const among = meant.among(numbers);
+    const allowed = numbers.filter((n) => among.has(n));
+    const [space] = spaces;
+    const cosines = space === undefined ? null : this.#vectors.cosines(space, allowed);
+    const nearest =
+      cosines === null ? allowed : allowed.toSorted((a, b) => (cosines.get(b) ?? 0) - (cosines.get(a) ?? 0));
+    return {
+      numbers: nearest.slice(0, limit),
+      capped: numbers.length >= IN_STRETCH || allowed.length > limit,
+    };
+  }
+
   /** The nearest of each space. Cosines of two models do not compare, so where there are two, each is scaled by its best. */
   #byVectors(
     spaces: readonly Space[],
-    { meant, limit, besides }: { meant: Meant; limit: number; besides: readonly number[] },
+    { meant, limit, far }: { meant: Meant; limit: number; far: Around["far"] },
   ) {
-    const allowed = besides.filter(meant.allows);
+    const besides = far(meant);
     const found = spaces.map((space) => {
-      const held = this.#vectors.table(space).nearest(space.vector, limit, meant.allows);
-      const rest = Array.from(this.#vectors.cosines(space, allowed), ([n, score]) => ({ n, score }));
+      const held = this.#nearest(space, meant, limit);
+      const rest = Array.from(this.#vectors.cosines(space, besides), ([n, score]) => ({ n, score }));
       const all = new Map([...held, ...rest].map((one) => [one.n, one]));
       const candidates = [...all.values()].toSorted((a, b) => b.score - a.score || b.n - a.n).slice(0, limit);
       const scale = spaces.length === 1 ? 1 : 1 / Math.max(candidates[0]?.score ?? 1, Number.EPSILON);
@@ -269,6 +346,16 @@ export class Search {
         ),
       );
     return { candidates, cosines };
+  }
+
+  /** The nearest in memory. Most queries mean most of what is near: only for another one is all there is looked at. */
+  #nearest(space: Space, meant: Meant, limit: number): Scored[] {
+    const table = this.#vectors.table(space);
+    const some = table.nearest(space.vector, limit * PASSED_OVER, () => true);
+    const among = meant.among(some.map(({ n }) => n));
+    const found = some.filter(({ n }) => among.has(n)).slice(0, limit);
+    if (found.length === limit || some.length === table.size) return found;
+    return table.nearest(space.vector, limit, (n) => meant.allows(n));
   }
 
   #newest(k: number, meant: Condition, unshown: Around["unshown"]): Found[] {
@@ -332,20 +419,45 @@ function rareWords(asked: readonly string[], words: Words | null): readonly stri
 
 const failureOf = ({ late }: QueryVector): "late" | "failed" => (late === true ? "late" : "failed");
 
+/** The first of these that are meant. */
+function firstMeant(rows: Iterator<Scored>, meant: Meant, limit: number): Scored[] {
+  const found: Scored[] = [];
+  for (;;) {
+    const some: Scored[] = [];
+    for (let row = rows.next(); row.done !== true; row = rows.next())
+      if (some.push(row.value) === LOOK) break;
+    const among = meant.among(some.map(({ n }) => n));
+    found.push(...some.filter(({ n }) => among.has(n)));
+    if (found.length >= limit || some.length < LOOK) return found.slice(0, limit);
+  }
+}
+
+/** Whether what is not in memory can be meant. */
+const isLacking = (missing: HeldVectors["missing"], { kinds }: Meant): boolean =>
+  (missing.memories && kinds.memories) || (missing.messages && kinds.messages);
+
 /** The same numbers, and those of the messages around each message. */
-function withNeighbours(seeds: ReadonlySet<number>): Set<number> {
+function withNeighbours(
+  seeds: ReadonlySet<number>,
+  beside: (position: number, step: number) => number | null,
+): Set<number> {
   const all = new Set(seeds);
-  for (const n of seeds)
-    for (let step = -REACH; step <= REACH; step++) if (sameThread(n, n + step)) all.add(n + step);
+  for (const n of seeds) {
+    if (n < FIRST_POSITION) continue;
+    for (let step = -REACH; step <= REACH; step++) {
+      const other = beside(n, step);
+      if (other !== null) all.add(other);
+    }
+  }
   return all;
 }
 
 const sameThread = (a: number, b: number): boolean =>
   a >= FIRST_POSITION && b >= FIRST_POSITION && threadNumberOf(a) === threadNumberOf(b);
 
-/** A word without what stands around it: quotes, a question mark. */
+/** A word without what stands around it: quotes, a question mark, the s of whose something is. */
 const withoutMarks = (word: string): string =>
-  word.replaceAll(/^[^\p{L}\p{N}\p{M}]+|[^\p{L}\p{N}\p{M}]+$/gu, "");
+  word.replaceAll(/^[^\p{L}\p{N}\p{M}]+|[^\p{L}\p{N}\p{M}]+$/gu, "").replace(/['’]s$/u, "");
 
 const ranksOf = (scored: readonly Scored[]): Map<number, number> =>
   new Map(scored.map(({ n }, i) => [n, i + 1]));

@@ -12,6 +12,7 @@ import type { WakeUp } from "../wake-up.ts";
 import type { Once } from "./answers.ts";
 import type { Compaction, CompactionPage, CompactionsQuery } from "./compaction-store.ts";
 import { positionOf, type PositionRange, seqOf } from "./position.ts";
+import type { QuotaGuard } from "./quota-guard.ts";
 import type { SearchIndex } from "./search-index.ts";
 import { type MessagePage, type MessagesQuery, parsed } from "./thread-reader.ts";
 import type { StoredThread } from "./thread-store.ts";
@@ -29,7 +30,12 @@ export type Append = {
 };
 export type Appended = { length: number; firstSeq?: number; lastSeq?: number };
 /** What a message's document keeps besides its text. */
-export type MessageRecord = { role: string; name?: string };
+export type MessageRecord = {
+  role: string;
+  name?: string;
+  /** The text is only the beginning of what was said. */
+  cut?: true;
+};
 
 type Parts = {
   stores: ThreadStores;
@@ -40,6 +46,7 @@ type Parts = {
   /** Whether messages are found by their meaning at all. */
   byMeaning: boolean;
   wakeUp: WakeUp;
+  quota: QuotaGuard;
   now: () => number;
 };
 
@@ -57,7 +64,7 @@ export class ThreadMessages {
   }
 
   append(id: string, append: Append, once?: Once): Result<Appended> {
-    return this.#with(id, once, (thread) => {
+    return this.#growing(id, once, (thread) => {
       const fresh = this.#newBodies(thread, append);
       if (!fresh.ok) return fresh;
       const bodies = fresh.value;
@@ -99,7 +106,7 @@ export class ThreadMessages {
     range: Pick<Compaction, "from" | "to" | "summary">,
     once?: Once,
   ): Result<{ id: string; createdAt: number }> {
-    return this.#with(id, once, (thread) => {
+    return this.#growing(id, once, (thread) => {
       if (range.from > range.to) return missing("body.from");
       if (this.#stores.lineage.position(thread, range.to) === null) return missing("body.to");
       const compaction = { ...range, id: newVersion(), createdAt: this.#parts.now() };
@@ -157,10 +164,24 @@ export class ThreadMessages {
     return found;
   }
 
+  /** Where the messages around these are: in the thread that is searched, or in each one's own. */
+  besides(
+    positions: readonly number[],
+    searched?: string,
+  ): (position: number, step: number) => number | null {
+    const thread = searched === undefined ? null : this.#stores.threads.get(searched);
+    return this.#stores.lineage.besides(positions, thread);
+  }
+
   /** Those of these positions that are not to be shown: in the thread that is searched, or in any. */
   unshown(positions: readonly number[], searched?: string): Set<number> {
     const hidden = this.#stores.lineage.hiddenSomewhere(positions);
     return new Set(hidden.filter((position) => this.threadOf(position, searched) === null));
+  }
+
+  /** The same, if the user may hold what it adds. */
+  #growing<T>(id: string, once: Once | undefined, act: (thread: StoredThread) => Result<T>): Result<T> {
+    return this.#with(id, once, (thread) => this.#parts.quota.growing(["bytes"], () => act(thread)));
   }
 
   #with<T>(id: string, once: Once | undefined, act: (thread: StoredThread) => Result<T>): Result<T> {
@@ -206,20 +227,17 @@ export class ThreadMessages {
   ): boolean {
     this.#stores.messages.write(position, body, createdAt);
     const message = parsed(body);
-    const text = searchableText(message);
+    const { text, cut } = searchableText(message);
     if (text === "") return false;
     const named = typeof message["name"] === "string" && { name: message["name"] };
-    const record = JSON.stringify({ role: message.role, ...named } satisfies MessageRecord);
+    const record = { role: message.role, ...named, ...(cut && { cut }) } satisfies MessageRecord;
     this.#parts.index.put(
-      { n: position, kind: "message", text, record, createdAt },
-      embeds ? undefined : NO_VECTOR,
+      { n: position, kind: "message", text, record: JSON.stringify(record), createdAt },
+      embeds ? undefined : "only words",
     );
     return embeds;
   }
 }
-
-/** Of what is found by its words only. */
-const NO_VECTOR = { model: "", dimensions: 0, vector: null };
 
 const refused = ({ code, reason, index }: Exclude<Continuation, { ok: true }>): Failure =>
   fail("invalid_continuation", {

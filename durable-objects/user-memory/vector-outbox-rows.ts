@@ -1,3 +1,5 @@
+import { FIRST_POSITION } from "./position.ts";
+
 /** One vector whose copy in the vector index is not as it is wanted yet, or was changed a moment ago. */
 export type OutboxRow = {
   n: number;
@@ -158,20 +160,11 @@ export class VectorOutboxRows {
     return this.#sql.exec<{ due: number | null }>("SELECT MIN(due_at) AS due FROM vector_outbox").one().due;
   }
 
-  unconfirmed(model: string): number[] {
-    return this.#sql
-      .exec<{ n: number }>(
-        "SELECT n FROM vector_outbox WHERE model = ? AND wanted = 1 AND state <> 'done' ORDER BY n",
-        model,
-      )
-      .toArray()
-      .map(({ n }) => n);
-  }
-
-  isOpen(model: string, n: number): boolean {
-    const open =
-      "SELECT 1 FROM vector_outbox WHERE model = ? AND n = ? AND NOT (wanted = 1 AND state = 'done')";
-    return this.#sql.exec(open, model, n).toArray().length > 0;
+  *unconfirmed(model: string): Generator<number> {
+    for (const range of ["n < ?", "n >= ?"]) {
+      const open = `SELECT n FROM vector_outbox WHERE model = ? AND ${range} AND wanted = 1 AND state <> 'done' ORDER BY n DESC`;
+      for (const { n } of this.#sql.exec<{ n: number }>(open, model, FIRST_POSITION)) yield n;
+    }
   }
 
   pending(): { put: number; remove: number } {

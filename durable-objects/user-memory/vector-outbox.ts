@@ -70,14 +70,9 @@ export class VectorOutbox {
     if (this.#bound()) this.#rows.remove(vectors, this.#parts.now());
   }
 
-  /** The documents whose vector of this model a search of the index may miss. */
-  unconfirmed(model: string): number[] {
+  /** The documents whose vector of this model a search of the index may miss: memories first, the newest of each first. */
+  unconfirmed(model: string): Generator<number> {
     return this.#rows.unconfirmed(model);
-  }
-
-  /** Whether the index is known to hold the vector that this document has of the model. */
-  isConfirmed(n: number, model: string): boolean {
-    return this.#parts.vectors !== null && !this.#rows.isOpen(model, n);
   }
 
   /** How many vectors are not known to be in the index yet, and how many not to be gone from it. */

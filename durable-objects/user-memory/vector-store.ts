@@ -1,12 +1,10 @@
 import type { Embedder, Vector } from "../../src/embeddings/embedder.ts";
 import { type Quantised, quantise } from "../../src/vectors/int8.ts";
-import { VectorTable } from "../../src/vectors/vector-table.ts";
+import type { VectorTable } from "../../src/vectors/vector-table.ts";
+import { HeldVectors } from "./held-vectors.ts";
 import { FIRST_POSITION, type PositionRange } from "./position.ts";
 
 type VectorRow = { n: number; scale: number; data: ArrayBuffer };
-
-/** A table that has become this much smaller than its room takes in what there was no room for. */
-const ROOMY = 0.9;
 
 /** A document's vector in the space of one model. */
 export type VectorName = { n: number; model: string };
@@ -25,7 +23,7 @@ export class VectorStore {
   readonly #copy: VectorCopy;
   readonly #bytes: number;
   /** The vectors in memory by model, filled by the first recall and kept up to date from then on. */
-  #loaded = new Map<string, VectorTable>();
+  #loaded = new Map<string, HeldVectors>();
   /** The models of all vectors that there were since the object is awake; not known before the first write. */
   #used: Set<string> | undefined;
 
@@ -94,6 +92,12 @@ export class VectorStore {
     }
   }
 
+  /** Whether a message has a vector of the model. */
+  hasMessages(model: string): boolean {
+    const any = "SELECT 1 FROM vectors WHERE model = ? AND n >= ? LIMIT 1";
+    return this.#sql.exec(any, model, FIRST_POSITION).toArray().length > 0;
+  }
+
   /** The documents of these numbers, both included, that have a vector of the model. */
   numbersBetween([from, to]: PositionRange, model: string): number[] {
     return this.#sql
@@ -115,23 +119,18 @@ export class VectorStore {
   }
 
   /** The vectors of one model, as many as there is room for: memories first, then messages, the newest of each. */
-  table({ model, dimensions }: Pick<Embedder, "model" | "dimensions">): VectorTable {
-    const known = this.#loaded.get(model);
-    if (known !== undefined && !(known.full && known.size < known.capacity * ROOMY)) return known;
-    const table = new VectorTable(dimensions, Math.max(1, Math.floor(this.#bytes / dimensions)));
-    const rows = this.#sql.exec<VectorRow>(
-      "SELECT n, scale, data FROM vectors WHERE model = ? ORDER BY n >= ?, n DESC",
-      model,
-      FIRST_POSITION,
-    );
-    for (const { n, scale, data } of rows) if (!table.set(n, { data: new Int8Array(data), scale })) break;
-    this.#loaded.set(model, table);
-    return table;
+  table(space: Pick<Embedder, "model" | "dimensions">): VectorTable {
+    return this.#held(space).table;
+  }
+
+  /** Whether there are memories, and messages, whose vectors are not in memory. */
+  missing(space: Pick<Embedder, "model" | "dimensions">): HeldVectors["missing"] {
+    return this.#held(space).missing;
   }
 
   /** The cosine of each of these documents with the query, of those that have a vector of its model. */
   cosines(space: Space, numbers: readonly number[]): Map<number, number> {
-    const table = this.table(space);
+    const { table, missing } = this.#held(space);
     const cosines = new Map<number, number>();
     const absent: number[] = [];
     for (const n of numbers) {
@@ -139,7 +138,7 @@ export class VectorStore {
       if (cosine !== undefined) cosines.set(n, cosine);
       else absent.push(n);
     }
-    if (!table.full || absent.length === 0) return cosines;
+    if (absent.length === 0 || !(missing.memories || missing.messages)) return cosines;
     for (const { n, values } of this.read(space.model, absent)) cosines.set(n, dot(values, space.vector));
     return cosines;
   }
@@ -149,14 +148,28 @@ export class VectorStore {
     this.#loaded = new Map();
   }
 
-  /** Where there is no room, the least of the order above makes it, or is what is not held. */
   #hold(model: string, n: number, vector: Quantised): void {
-    const table = this.#loaded.get(model);
-    if (table === undefined || table.set(n, vector)) return;
-    const least = table.least(before);
-    if (!before(n, least)) return;
-    table.delete(least);
-    table.set(n, vector);
+    this.#loaded.get(model)?.put(n, vector);
+  }
+
+  #held({ model, dimensions }: Pick<Embedder, "model" | "dimensions">): HeldVectors {
+    const known = this.#loaded.get(model);
+    if (known !== undefined && !known.isStale) return known;
+    const held = new HeldVectors(dimensions, this.#bytes);
+    // Two ranges, each in the order of an index: nothing is sorted that is not held.
+    if (held.fill(this.#rows(model, "n < ?"))) held.fill(this.#rows(model, "n >= ?"));
+    else held.missing.messages ||= this.hasMessages(model);
+    this.#loaded.set(model, held);
+    return held;
+  }
+
+  *#rows(model: string, range: string): Generator<{ n: number; vector: Quantised }> {
+    const rows = this.#sql.exec<VectorRow>(
+      `SELECT n, scale, data FROM vectors INDEXED BY vectors_by_model WHERE model = ? AND ${range} ORDER BY n DESC`,
+      model,
+      FIRST_POSITION,
+    );
+    for (const { n, scale, data } of rows) yield { n, vector: { data: new Int8Array(data), scale } };
   }
 
   #removeWhere(condition: string, ...bindings: (string | number)[]): void {
@@ -164,16 +177,12 @@ export class VectorStore {
       .exec<VectorName>(`DELETE FROM vectors WHERE ${condition} RETURNING n, model`, ...bindings)
       .toArray();
     if (gone.length === 0) return;
-    for (const { n, model } of gone) this.#loaded.get(model)?.delete(n);
+    for (const { n, model } of gone) this.#loaded.get(model)?.table.delete(n);
     this.#copy.remove(gone);
   }
 }
 
-/** Whether the first of two documents is sooner held in memory. */
-const before = (a: number, b: number): boolean =>
-  a >= FIRST_POSITION === b >= FIRST_POSITION ? a > b : a < FIRST_POSITION;
-
-function dot(a: Float32Array, b: Float32Array): number {
+export function dot(a: Float32Array, b: Float32Array): number {
   let sum = 0;
   for (let i = 0; i < a.length; i++) sum += (a[i] ?? 0) * (b[i] ?? 0);
   return sum;

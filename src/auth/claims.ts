@@ -1,5 +1,14 @@
+import type { JWTPayload } from "jose";
+import { fail, ok, type Result } from "../errors.ts";
+import { threadOwner } from "../ids.ts";
 import { byteLength, limits } from "../limits.ts";
 import type { Caller } from "./token.ts";
+
+/** How far the clock of who issued a token may be from ours, in seconds. */
+export const CLOCK_SKEW_S = 30;
+
+/** A token that holds. Times in milliseconds since the epoch; `issuedAt` is 0 where the token does not say. */
+export type Verified = { caller: Caller; issuedAt: number; expiresAt: number };
 
 /** What the id of a shared owner begins with: memory that many users read (of a team, of an app). */
 export const SHARED_PREFIX = "shared:";
@@ -11,10 +20,35 @@ export const isShared = (user: string): boolean => user.startsWith(SHARED_PREFIX
 export const isUser = (id: string): boolean =>
   id !== "" && id !== "." && id !== ".." && id.isWellFormed() && byteLength(id) <= limits.userId;
 
-/** Whom the claims of a token whose signature holds speak for; null if one of them is not as it has to be. */
-export function callerOf({ sub, scope, shared = [] }: Record<string, unknown>): Caller | null {
-  if (typeof sub !== "string" || !isUser(sub) || typeof scope !== "string") return null;
-  if (!Array.isArray(shared) || shared.length > limits.sharedOwners) return null;
-  if (!shared.every((id) => typeof id === "string" && isShared(id) && isUser(id))) return null;
-  return { user: sub, scopes: new Set(scope.split(" ")), shared: new Set<string>(shared) };
+/** Whether a token may name these shared owners. */
+export const areShared = (ids: unknown): ids is string[] =>
+  Array.isArray(ids) &&
+  ids.length <= limits.sharedOwners &&
+  ids.every((id) => typeof id === "string" && isShared(id) && isUser(id));
+
+/** What a token of the tenant's own says, once its signature and its expiry hold at `now` (milliseconds). */
+export function verifiedOf(payload: JWTPayload, now: number): Result<Verified> {
+  const { sub, scope, shared = [], thread } = payload;
+  if (sub === undefined || !isUser(sub) || typeof scope !== "string" || !areShared(shared))
+    return fail("invalid_token");
+  if (thread !== undefined && (typeof thread !== "string" || threadOwner(thread) === null))
+    return fail("invalid_token");
+  const scopes = new Set(scope.split(" "));
+  return timed(payload, { user: sub, scopes, shared: new Set(shared), ...(thread && { thread }) }, now);
 }
+
+/** The caller with the times and the id of its token. One that was issued later than now is not to be had. */
+export function timed({ exp, iat = 0, jti }: JWTPayload, caller: Caller, now: number): Result<Verified> {
+  if (exp === undefined || (jti !== undefined && !isTokenId(jti))) return fail("invalid_token");
+  const issuedAt = iat * 1000;
+  if (issuedAt > now + CLOCK_SKEW_S * 1000) return fail("token_not_yet_valid");
+  return ok({
+    caller: { ...caller, ...(jti !== undefined && { tokenId: jti }) },
+    issuedAt,
+    expiresAt: exp * 1000,
+  });
+}
+
+/** Whether a token can be revoked by this id. */
+const isTokenId = (jti: unknown): jti is string =>
+  typeof jti === "string" && jti !== "" && jti.isWellFormed() && byteLength(jti) <= limits.tokenId;

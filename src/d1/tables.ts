@@ -87,3 +87,33 @@ export const jobs = sqliteTable("jobs", {
 
 /** Where a job is at. */
 export type JobRow = typeof jobs.$inferSelect;
+
+/** Tokens that are refused before they expire. */
+export const revokedTokens = sqliteTable("revoked_tokens", {
+  tokenId: text("token_id").primaryKey(),
+  expiresAt: integer("expires_at").notNull(),
+  revokedAt: integer("revoked_at").notNull(),
+});
+
+export type RevokedTokenRow = typeof revokedTokens.$inferSelect;
+
+/** At most one row: when tokens must have been issued at the earliest. */
+export const tokenFloor = sqliteTable("token_floor", {
+  id: integer("id").primaryKey(),
+  minIssuedAt: integer("min_issued_at").notNull(),
+});
+
+/** Who did what, when. */
+export const audit = sqliteTable("audit", {
+  id: text("id").primaryKey(),
+  at: integer("at").notNull(),
+  action: text("action").notNull(),
+  outcome: text("outcome").notNull(),
+  actor: text("actor"),
+  tokenId: text("token_id"),
+  userHash: text("user_hash"),
+  requestId: text("request_id"),
+  count: integer("count").notNull(),
+});
+
+export type AuditRow = typeof audit.$inferSelect;

@@ -1,11 +1,12 @@
 import type { Context } from "hono";
 import { mayRead, mayWrite } from "../auth/access.ts";
-import { isSecret, type Scope } from "../auth/token.ts";
-import { verify } from "../auth/verify.ts";
-import { fail } from "../errors.ts";
+import { isSecret } from "../auth/signing-keys.ts";
+import type { Scope } from "../auth/token.ts";
+import { errors, fail } from "../errors.ts";
 import { threadOwner, userHash } from "../ids.ts";
+import { auditRefusedToken } from "./audit.ts";
 import type { AppEnv } from "./context.ts";
-import { Refusal } from "./failure.ts";
+import { Refusal, unwrap } from "./failure.ts";
 
 /** Refuses every call but the one that says so while there is no secret: Cairn is never open by default. */
 export function requireSecret(c: Context<AppEnv>): void {
@@ -21,13 +22,23 @@ export function requireSecret(c: Context<AppEnv>): void {
 /** Finds out who calls, from `Authorization: Bearer <token>`. */
 export async function authenticate(c: Context<AppEnv>): Promise<void> {
   const [scheme = "", token = "", ...rest] = (c.req.header("Authorization") ?? "").split(" ");
-  const { secret = "", now } = c.get("services");
-  if (scheme.toLowerCase() !== "bearer" || token === "" || rest.length > 0)
-    throw new Refusal(fail("unauthenticated"));
-  const verdict = await verify(token, secret, now());
-  if (!verdict.ok) throw new Refusal(fail(verdict.reason === "expired" ? "token_expired" : "invalid_token"));
-  c.set("caller", verdict.caller);
+  const given = scheme.toLowerCase() === "bearer" && token !== "" && rest.length === 0;
+  const caller = given ? await c.get("services").authenticator.caller(token) : fail("unauthenticated");
+  if (!caller.ok && errors[caller.code][0] === 401) auditRefusedToken(c, caller.code);
+  c.set("caller", unwrap(caller));
 }
+
+/** Keeps a token of one thread to it: whatever else there is, now or later, is refused before it is looked at. */
+export function ownThreadOf(c: Context<AppEnv>): void {
+  const { thread } = c.get("caller");
+  if (thread === undefined) return;
+  const own = `/v1/threads/${thread}`;
+  if (c.req.path !== own && !c.req.path.startsWith(`${own}/`)) throw new Refusal(ONE_THREAD_ONLY);
+}
+
+const ONE_THREAD_ONLY = fail("forbidden", {
+  message: "This token reaches one thread only: the one in its claim `thread`.",
+});
 
 /** Lets pass who holds the scope; of a shared owner's memory, the scope to read is all that a token can hold. */
 export function demandScope(c: Context<AppEnv>, scope: Scope): void {
@@ -40,6 +51,12 @@ const SHARED_IS_READ_ONLY = fail("forbidden", {
   message:
     "This token may read the memory of this shared owner, not change it: that takes a token with the owner, or `*`, as `sub`.",
 });
+
+/** Lets pass a token of all users: what is the tenant's is no one user's to see or to change. */
+export function demandWholeTenant(c: Context<AppEnv>, does: string): void {
+  if (c.get("caller").user !== "*")
+    throw new Refusal(fail("forbidden", { message: `Only a token of all users (\`*\`) ${does}.` }));
+}
 
 /** On `/v1/users/:user`: a token finds its own user's memory, and to read that of the shared owners that it names. */
 export function ownUserOnly(c: Context<AppEnv>): void {

@@ -12,8 +12,12 @@ export const withCors = createMiddleware<AppEnv>(async function withCors(c, next
   }
   return cors({
     origin: corsOrigins.includes("*") ? "*" : [...corsOrigins],
+    allowMethods: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"],
+    // No `credentials`: a token is sent by the program that has it, and never by the browser on its own.
     exposeHeaders: [
+      "Allow",
       "ETag",
+      "WWW-Authenticate",
       "X-Request-Id",
       "Retry-After",
       "Server-Timing",

@@ -35,6 +35,9 @@ export const nothing = (description: string) => ({ description });
 /** Demands a token with this scope: the document says so, and the router asks for what it says. */
 export const scoped = (scope: Scope) => ({ security: [{ bearer: [scope] }] });
 
+/** Has each call noted in the audit log, for a route that neither deletes nor needs the scope `admin`. */
+export const noted = { "x-audited": true } as const;
+
 /** Headers are documented here and read where they are used: their errors have codes of their own. */
 const header = (description: string) => z.string().optional().openapi({ description });
 

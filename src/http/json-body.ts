@@ -30,7 +30,10 @@ async function bytesOf(request: Request): Promise<ArrayBuffer> {
   // Read at once where its length is known beforehand: HTTP then lets no more of it come than that.
   if (length !== null && !headers.has("Transfer-Encoding")) {
     if (Number(length) > limits.body) throw new Refusal(fail("body_too_large"));
-    return request.arrayBuffer();
+    const bytes = await request.arrayBuffer();
+    // A Worker that calls by a service binding may say what it likes.
+    if (bytes.byteLength > limits.body) throw new Refusal(fail("body_too_large"));
+    return bytes;
   }
   const chunks: Uint8Array[] = [];
   let size = 0;

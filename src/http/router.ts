@@ -1,6 +1,7 @@
 import { OpenAPIHono, type RouteConfig } from "@hono/zod-openapi";
 import type { Handler } from "hono";
 import type { Scope } from "../auth/token.ts";
+import { audited } from "./audit.ts";
 import { demandScope } from "./authenticate.ts";
 import type { AppEnv } from "./context.ts";
 import { routedPath } from "./kv-path.ts";
@@ -11,10 +12,11 @@ export function newRouter(): OpenAPIHono<AppEnv> {
   const router = new OpenAPIHono<AppEnv>({ getPath: routedPath });
   const openapi = (route: RouteConfig, handler: Handler<AppEnv>): OpenAPIHono<AppEnv> => {
     router.openAPIRegistry.registerPath(route);
+    const step = demanding(scopeOf(route), validation(route.request), handler);
     router.on(
       [route.method],
       [route.path.replaceAll(/\/{(.+?)}/g, "/:$1")],
-      demanding(scopeOf(route), validation(route.request), handler),
+      isAudited(route) ? auditing(route, step) : step,
     );
     return router;
   };
@@ -36,6 +38,23 @@ const demanding =
     validate(c);
     return handler(c, next);
   };
+
+/** The same, noted in the audit log by the operation's name. */
+const auditing =
+  ({ method, path }: RouteConfig, step: Handler<AppEnv>): Handler<AppEnv> =>
+  (c, next) =>
+    audited(c, `${method.toUpperCase()} ${path}`, () => step(c, next));
+
+/**
+ * What an operator will be asked about: who deleted or forgot something, and all that an administrator did. Decided here,
+ * for every route, so that none is forgotten; a route that is neither says so itself (`noted`). The registry of
+ * prompt caches is left out: it holds no user's memory, and forgets by the second.
+ */
+export const isAudited = (route: RouteConfig): boolean =>
+  scopeOf(route) === "admin" ||
+  (route.method === "delete" && !route.path.startsWith("/v1/cache/")) ||
+  route.path.endsWith("/forget") ||
+  route["x-audited"] === true;
 
 /** As `scoped` describes it. */
 const scopeOf = ({ security }: RouteConfig): Scope | undefined =>

@@ -3,12 +3,13 @@ import type { Message } from "../schema/thread.ts";
 
 /**
  * What is searched of a message: its text parts, and the speaker's name before them if the message has a
- * `name`; the first `limits.searchableText` characters. Empty for a message without text (an image, a tool call).
+ * `name`; the first `limits.searchableText` characters, and whether that is a part only. Empty for a message without text (an image, a tool call).
  */
-export function searchableText(message: Message): string {
+export function searchableText(message: Message): { text: string; cut: boolean } {
   const text = partsText(message.content ?? message.parts);
   const spoken = typeof message.name === "string" && text !== "" ? `${message.name}: ${text}` : text;
-  return spoken.slice(0, limits.searchableText).toWellFormed();
+  const searched = spoken.slice(0, limits.searchableText).toWellFormed();
+  return { text: searched, cut: searched.length < spoken.length };
 }
 
 function partsText(content: unknown): string {

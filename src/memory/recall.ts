@@ -1,12 +1,17 @@
-import type { Recall } from "../../durable-objects/user-memory/recaller.ts";
+import type { Recall, Recalled } from "../../durable-objects/user-memory/recaller.ts";
+import { withDeadline } from "../deadline.ts";
 import { ok, type Result } from "../errors.ts";
 import { userHash } from "../ids.ts";
-import type { Arm, RecallAnswer, RecallBody } from "../schema/recall.ts";
+import type { Arm, Hit, RecallAnswer, RecallBody } from "../schema/recall.ts";
 import type { Services } from "../services.ts";
 import { embedOne } from "./embed.ts";
+import { normalise } from "./normalise.ts";
 import { reranked, RERANKED } from "./rerank.ts";
 
 type Needs = Pick<Services, "embedder" | "userMemory" | "recall" | "now">;
+
+/** A shared owner whose object hangs holds up nobody for longer. */
+const SHARED_WITHIN_MS = 5_000;
 
 /**
  * Finds memories and messages by meaning and by words: one embedding, then one call to the user's object, and beside it
@@ -15,7 +20,7 @@ type Needs = Pick<Services, "embedder" | "userMemory" | "recall" | "now">;
 export async function recall(
   needs: Needs,
   user: string,
-  { k = 10, owners = [], rerank = false, minScore, ...body }: RecallBody,
+  { k = 10, owners = [], rerank = false, minScore = 0, ...body }: RecallBody,
 ): Promise<Result<RecallAnswer>> {
   const began = needs.now();
   const queryVector = await embedOne(needs.embedder, body.query, "query");
@@ -25,14 +30,13 @@ export async function recall(
     k: deep ? Math.max(k, RERANKED) : k,
     queryVector,
     embeddedMs: needs.now() - began,
-    ...(minScore !== undefined && { minScore }),
   };
   const shared = [...new Set(owners)].filter((owner) => owner !== user);
   const [own, ...others] = await Promise.all([
     ask(needs, user, asked),
     // A shared owner whose object does not answer costs what it has, and the answer says so.
     ...shared.map((owner) =>
-      ask(needs, owner, asked).catch((error: unknown) => {
+      withDeadline(ask(needs, owner, asked), SHARED_WITHIN_MS).catch((error: unknown) => {
         console.error({ message: "a shared owner does not answer", error: String(error) });
         return null;
       }),
@@ -40,10 +44,11 @@ export async function recall(
   ]);
   if (!own.ok) return own;
   const answers = others.flatMap((other) => (other?.ok === true ? [other.value] : []));
-  const joined = together([own.value, ...answers], k);
+  const joined = together([own.value, ...answers]);
   if (shared.length > 0) joined.arms.push(sharedArm(answers, shared.length));
   const answer = rerank ? await reranked(needs, body.query, { answer: joined, k }) : joined;
-  return ok({ ...answer, hits: answer.hits.slice(0, k), degraded: answer.arms.some(failed) });
+  const hits = answer.hits.filter(({ score }) => score >= minScore).slice(0, k);
+  return ok({ ...answer, hits, degraded: answer.arms.some(failed) });
 }
 
 type Narrowed = Pick<RecallBody, "tags" | "scope" | "filter">;
@@ -75,23 +80,28 @@ async function ask(
   { userMemory }: Needs,
   user: string,
   query: Omit<Recall, "owner">,
-): Promise<Result<RecallAnswer>> {
+): Promise<Result<Recalled>> {
   const owner = await userHash(user);
   const answer = await userMemory(owner).recall({ ...query, owner });
   if (!answer.ok) return answer;
   return ok({ ...answer.value, hits: answer.value.hits.map((hit) => ({ ...hit, userId: user })) });
 }
 
-/** Several owners' answers as one: their scores compare. */
-function together(answers: readonly RecallAnswer[], k: number): RecallAnswer {
+/**
+ * Several owners' answers as one. A score is the share of what an owner's documents can bring to bear: of an owner that has
+ * no fact whose key is asked for, say, it is the share of less. Shares of the most that any of them has compare.
+ */
+function together(answers: readonly Recalled[]): RecallAnswer {
   const [first, ...others] = answers;
   if (first === undefined) throw new Error("an answer of nobody");
-  if (others.length === 0) return first;
+  const { full: _full, ...own } = first;
+  if (others.length === 0) return own;
+  const most = Math.max(...answers.map(({ full }) => full));
+  const hits = answers
+    .flatMap(({ full, hits: found }) => found.map((hit) => scaled(hit, most === 0 ? 1 : full / most)))
+    .toSorted((a, b) => b.score - a.score);
   return {
-    hits: answers
-      .flatMap(({ hits }) => hits)
-      .toSorted((a, b) => b.score - a.score)
-      .slice(0, Math.max(k, RERANKED)),
+    hits: distinct(hits),
     arms: first.arms.map((arm) =>
       answers.flatMap(({ arms }) => arms.filter(({ name }) => name === arm.name)).reduce(both),
     ),
@@ -101,6 +111,23 @@ function together(answers: readonly RecallAnswer[], k: number): RecallAnswer {
       pending: answers.reduce((sum, { freshness }) => sum + freshness.pending, 0),
     },
   };
+}
+
+function scaled(hit: Hit, share: number): Hit {
+  const { parts } = hit.why;
+  const each = parts && Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, part * share]));
+  return { ...hit, score: hit.score * share, why: { ...hit.why, ...(each && { parts: each }) } };
+}
+
+/** Of hits of one kind that say the same, the best. */
+function distinct(hits: readonly Hit[]): Hit[] {
+  const said = new Set<string>();
+  return hits.filter(({ kind, text }) => {
+    const words = `${kind} ${normalise(text)}`;
+    if (said.has(words)) return false;
+    said.add(words);
+    return true;
+  });
 }
 
 /** From the best to the worst that can be said of an arm. */

@@ -20,7 +20,9 @@ export async function remember(
   owner: Owner,
   { bodies, once }: { bodies: readonly RememberBody[]; once?: Once | undefined },
 ): Promise<Result<Remembered[]>> {
-  const texts = bodies.map((body) => embeddedText({ text: textOf(body), title: body.title ?? null }));
+  const texts = bodies.map((body) =>
+    embeddedText({ text: textOf(body), title: body.title ?? null, key: body.key ?? null }),
+  );
   const [vectors, identities] = await Promise.all([
     embedAll(embedder, texts),
     Promise.all(bodies.map((body) => identified(owner, body))),

@@ -1,7 +1,14 @@
 import { fail, ok, type Result } from "../errors.ts";
 import { DeadlineExceeded } from "../deadline.ts";
 import type { UserHash } from "../ids.ts";
-import type { Arm, Hit, TenantRecallAnswer, TenantRecallBody } from "../schema/recall.ts";
+import {
+  type Arm,
+  type Hit,
+  ofMessages,
+  recallKind,
+  type TenantRecallAnswer,
+  type TenantRecallBody,
+} from "../schema/recall.ts";
 import type { Services } from "../services.ts";
 import { modelTag, parseVectorId } from "../vectors/vector-id.ts";
 import type { VectorHit } from "../vectors/vector-index.ts";
@@ -38,14 +45,18 @@ export async function tenantRecall(
   const without = (status: Arm["status"]) => answer([], { status, candidates: 0, capped: false });
   if (vector === "failed") return without(queryVector.late === true ? "late" : "failed");
   if (vector === null) return without("off");
-  const { filter, kinds, ...moment } = narrowed(body);
+  const { filter, kinds: given, ...moment } = narrowed(body);
+  // With a filter that no message fits, messages would only take the place of what is meant.
+  const kinds = Object.keys(filter ?? {}).some((field) => !ofMessages.has(field))
+    ? (given ?? recallKind.options).filter((kind) => kind !== "message")
+    : given;
   const [scope, ...otherScopes] = filter?.scope ?? [];
   let near: VectorHit[];
   try {
     near = await vectors.query(vector, {
       filter: {
         model,
-        ...(kinds && { kinds }),
+        ...(kinds && { kinds: [...new Set(kinds)] }),
         ...(scope !== undefined && otherScopes.length === 0 && { scope }),
       },
       topK: vectorizeLimits.topK,

@@ -4,7 +4,7 @@ import { ok, type Result } from "../errors.ts";
 import type { TenantReindex } from "../schema/reindex.ts";
 import type { Services } from "../services.ts";
 
-type Needs = Pick<Services, "jobs" | "records" | "userMemory" | "embedder" | "vectors" | "now">;
+type Needs = Pick<Services, "jobs" | "records" | "userMemory" | "embedder" | "vectors" | "recall" | "now">;
 
 const REINDEX = "reindex";
 /** Users that one run tells to rebuild their index, and how many of them at once: a run has 1,000 subrequests. */
@@ -58,8 +58,12 @@ async function tellOwners({ jobs, records, userMemory, now }: Needs, job: JobRow
 }
 
 /** What an index is made with. */
-const indexOf = ({ embedder, vectors }: Needs): string =>
-  JSON.stringify({ model: embedder.model, vectorize: vectors !== null });
+const indexOf = ({ embedder, vectors, recall: { messageIndexing } }: Needs): string =>
+  JSON.stringify({
+    model: embedder.model,
+    vectorize: vectors !== null,
+    ...(messageIndexing !== "full" && { messages: messageIndexing }),
+  });
 
 const stateOf = ({ done, startedAt, finishedAt }: JobRow): TenantReindex => ({
   status: finishedAt === null ? "running" : "done",

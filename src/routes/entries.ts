@@ -4,6 +4,7 @@ import { joined, withValue } from "../../durable-objects/user-memory/page-json.t
 import { type Condition, holds } from "../conditions.ts";
 import { decodeCursor, encodeCursor, invalidCursor } from "../cursor.ts";
 import { fail } from "../errors.ts";
+import { audited } from "../http/audit.ts";
 import { demandScope } from "../http/authenticate.ts";
 import { conditionOf } from "../http/conditions.ts";
 import {
@@ -130,11 +131,13 @@ export const entries = newRouter()
     if (writes) demandScope(c, "write");
     const object = c.get("services").userMemory(await userHash(user));
     const values = rawOperationValues(c);
-    const done = object.batchEntries(
-      operations.map((operation, i) => stored(operation, values[i])),
-      await onceOf(c),
-    );
-    const results = unwrap(await wrapTime(c, "object", done));
+    const once = await onceOf(c);
+    const perform = async () => {
+      const all = operations.map((operation, i) => stored(operation, values[i]));
+      return unwrap(await wrapTime(c, "object", object.batchEntries(all, once)));
+    };
+    const deletes = operations.some(({ op }) => op === "delete");
+    const results = await (deletes ? audited(c, "POST /v1/users/{user}/kv/batch", perform) : perform());
     return rawJson<z.infer<typeof BatchAnswer>>(batchPieces(operations, results));
   })
   .openapi(get, async (c) => {

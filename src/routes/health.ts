@@ -1,5 +1,5 @@
 import { createRoute } from "@hono/zod-openapi";
-import { isSecret } from "../auth/token.ts";
+import { isSecret } from "../auth/signing-keys.ts";
 import { json } from "../http/describe.ts";
 import { newRouter } from "../http/router.ts";
 import { noQuery } from "../schema/bounds.ts";
@@ -14,14 +14,14 @@ const getHealth = createRoute({
   responses: {
     200: json(
       Health,
-      "All that a call needs is there; `degraded` if the embedder or the large vector index is not.",
+      "All that a call needs is there; `degraded` if the embedder, the large vector index or a setting is not right.",
     ),
     503: json(Health, "Something is missing; `problems` says what."),
   },
 });
 
 export const health = newRouter().openapi(getHealth, async (c) => {
-  const { secret, records, embedder, vectors, recall } = c.get("services");
+  const { secret, settingProblems, records, embedder, vectors, recall } = c.get("services");
   const problems: string[] = [];
   if (!isSecret(secret)) problems.push("CAIRN_SECRET is not set, or shorter than 32 bytes");
   await records.check().catch((error: unknown) => {
@@ -30,6 +30,7 @@ export const health = newRouter().openapi(getHealth, async (c) => {
   });
   // Words are searched and everything is stored while nothing can be embedded, or the large index does not answer.
   const lacks = [
+    ...settingProblems,
     embedder.problem ?? null,
     embedder.problem === undefined ? ((await vectors?.check(embedder.dimensions)) ?? null) : null,
     ...recall.problems,

@@ -1,9 +1,7 @@
 import { createRoute } from "@hono/zod-openapi";
-import type { Context } from "hono";
-import { fail } from "../errors.ts";
-import type { AppEnv } from "../http/context.ts";
+import { demandWholeTenant } from "../http/authenticate.ts";
 import { failures, json, noBody, scoped } from "../http/describe.ts";
-import { Refusal, unwrap } from "../http/failure.ts";
+import { unwrap } from "../http/failure.ts";
 import { newRouter } from "../http/router.ts";
 import { userHash } from "../ids.ts";
 import { startTenantReindex, tenantReindexState, upkeep } from "../memory/upkeep.ts";
@@ -52,6 +50,8 @@ const getTenant = createRoute({
   responses: { 200: json(TenantReindex, "The last one."), ...failures },
 });
 
+const REINDEXES = "reindexes the tenant";
+
 export const reindex = newRouter()
   .openapi(startUser, async (c) => {
     const owner = await userHash(c.req.valid("param").user);
@@ -62,20 +62,13 @@ export const reindex = newRouter()
     return c.json(await c.get("services").userMemory(owner).reindexState(), 200);
   })
   .openapi(startTenant, async (c) => {
-    demandWholeTenant(c);
+    demandWholeTenant(c, REINDEXES);
     const services = c.get("services");
     const started = unwrap(await startTenantReindex(services));
     c.executionCtx.waitUntil(upkeep(services));
     return c.json(started, 202);
   })
   .openapi(getTenant, async (c) => {
-    demandWholeTenant(c);
+    demandWholeTenant(c, REINDEXES);
     return c.json(unwrap(await tenantReindexState(c.get("services"))), 200);
   });
-
-function demandWholeTenant(c: Context<AppEnv>): void {
-  if (c.get("caller").user !== "*")
-    throw new Refusal(
-      fail("forbidden", { message: "Only a token of all users (`*`) reindexes the tenant." }),
-    );
-}

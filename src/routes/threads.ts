@@ -161,7 +161,7 @@ export const threads = newRouter()
     const owner = { hash: await userHash(user), id: user };
     const id = newThreadId(owner.hash, now());
     const resumed = userMemory(owner.hash).resumeThread(owner, id, c.req.valid("json"));
-    const { thread, created } = await wrapTime(c, "object", resumed);
+    const { thread, created } = unwrap(await wrapTime(c, "object", resumed));
     return created ? c.json(thread, 201) : c.json(thread, 200);
   })
   .openapi(list, async (c) => {

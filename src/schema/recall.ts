@@ -19,6 +19,9 @@ const eachPart = <T extends z.ZodType>(one: T) => ({
   recency: one,
 });
 
+/** The fields of a filter that messages have too. */
+export const ofMessages: ReadonlySet<string> = new Set(["createdAtMin", "createdAtMax"]);
+
 /** A field of other filters that a recall's has not, and says why. */
 const misplaced = (why: string) =>
   z
@@ -79,7 +82,7 @@ const recallFields = z.strictObject({
     }),
   rerank: z.boolean().optional().openapi({
     description:
-      "Reads the best 30 again with the deployment's reranker (`RERANKER_MODEL`), whose order and scores the hits then have. The arm `rerank` says whether it did.",
+      "Reads the best 30 (`k`, if more are asked for) again with the deployment's reranker (`RERANKER_MODEL`), whose order and scores the hits then have; `why` tells how they were found before. The arm `rerank` says whether it did.",
   }),
   window: z.int().min(0).max(limits.window).optional().openapi({
     description: "How many messages on each side a hit on a message brings along; 1 unless set.",
@@ -94,6 +97,20 @@ const recallFields = z.strictObject({
 });
 
 export const RecallBody = recallFields
+  .superRefine(({ kinds, scope, tags = [], filter = {}, threadId }, context) => {
+    const refuse = (path: string, message: string) =>
+      context.addIssue({ code: "custom", path: [path], message });
+    if (threadId !== undefined && kinds?.includes("message") === false)
+      refuse("kinds", "leaves out messages, and a thread has nothing else");
+    const only = kinds?.every((kind) => kind === "message") === true || threadId !== undefined;
+    const narrowed = {
+      scope: scope !== undefined,
+      tags: tags.length > 0,
+      filter: Object.keys(filter).some((field) => !ofMessages.has(field)),
+    };
+    for (const [field, given] of Object.entries(narrowed))
+      if (only && given) refuse(field, "is of memories: no message has it, and nothing else is asked for");
+  })
   .refine(({ owners, threadId }) => owners === undefined || owners.length === 0 || threadId === undefined, {
     path: ["owners"],
     error: "does not go with threadId, which is a thread of the user",
@@ -115,13 +132,14 @@ export const Hit = z
         lexical: z.int().optional(),
         vector: z.int().optional(),
         key: z.literal(true).optional(),
+        date: z.literal(true).optional(),
         parts: z.object(eachPart(z.number().optional())).optional().openapi({
           description: "With `explain`: what each part adds to the score. The names are those of `weights`.",
         }),
       })
       .openapi({
         description:
-          "The hit's rank in each arm that found it, from 1; `key`: the query names its key. Empty for a neighbour of what was found.",
+          "The hit's rank in each arm that found it, from 1; `key`: the query names its key, or its subject and predicate; `date`: it is of the time that the query names. Empty for a neighbour of what was found, and where the query has nothing to search by: then the newest are the hits, with a score of 0.",
       }),
     ...Memory.omit({
       id: true,
@@ -136,13 +154,19 @@ export const Hit = z
     seq: z.int().optional(),
     role: z.string().optional(),
     name: z.string().optional().openapi({ description: "Of who said it, where the message has one." }),
+    cut: z.literal(true).optional().openapi({
+      description:
+        "There is more of the message: of a message's text, the first 32 KiB are searched and shown.",
+    }),
     window: z
       .array(
         z.object({
           seq: z.int(),
           role: z.string(),
+          name: z.string().optional(),
           text: z.string(),
           cut: z.literal(true).optional().openapi({ description: "There is more of it." }),
+          createdAt: timestamp,
         }),
       )
       .optional()
@@ -157,7 +181,7 @@ export type Hit = z.infer<typeof Hit>;
 
 export const Arm = z
   .object({
-    name: z.enum(["lexical", "vector", "vectorize", "key", "owners", "rerank"]),
+    name: z.enum(["lexical", "vector", "vectorize", "key", "date", "owners", "rerank"]),
     status: z.enum(["ok", "late", "failed", "off"]).openapi({
       description:
         "`off`: the query gave this arm nothing to search by; of `vectorize` also: the user's object holds all vectors in memory, or there is no Vectorize; of `rerank`: there is no reranker.",

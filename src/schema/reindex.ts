@@ -6,6 +6,9 @@ export const Reindex = z
     status: z.enum(["none", "running", "done"]),
     versions: z.int().openapi({ description: "Versions of memories that were read from the record so far." }),
     pending: z.int().openapi({ description: "Documents that wait for a vector of the current model." }),
+    vectorize: z.object({ put: z.int(), remove: z.int() }).optional().openapi({
+      description: "Vectors that Vectorize, where it is bound, has not shown yet, or shows still.",
+    }),
     startedAt: timestamp.optional(),
     finishedAt: timestamp.optional(),
   })

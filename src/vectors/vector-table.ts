@@ -20,7 +20,6 @@ export class VectorTable {
   #scales: Float32Array;
   #ids: number[] = [];
   readonly #rowOf = new Map<number, number>();
-  #full = false;
 
   constructor(dimensions: number, capacity: number) {
     const first = Math.min(FIRST, capacity);
@@ -34,9 +33,9 @@ export class VectorTable {
     return this.#ids.length;
   }
 
-  /** Whether there was a vector that it could not take. */
-  get full(): boolean {
-    return this.#full;
+  /** The documents that have a vector here, in no order. */
+  get documents(): readonly number[] {
+    return this.#ids;
   }
 
   has(n: number): boolean {
@@ -46,21 +45,13 @@ export class VectorTable {
   /** Puts or replaces the vector of document `n`; false if there is no room for it. */
   set(n: number, { data, scale }: Quantised): boolean {
     const row = this.#rowOf.get(n) ?? this.#ids.length;
-    if (row === this.capacity) {
-      this.#full = true;
-      return false;
-    }
+    if (row === this.capacity) return false;
     if (row === this.#scales.length) this.#grow();
     this.#ids[row] = n;
     this.#rowOf.set(n, row);
     this.#kernel.set(row, data);
     this.#scales[row] = scale;
     return true;
-  }
-
-  /** The last document of an order, of those that are here. */
-  least(before: (a: number, b: number) => boolean): number {
-    return this.#ids.reduce((last, n) => (before(last, n) ? n : last), this.#ids[0] ?? 0);
   }
 
   /** The last row takes the place of the one that goes. */

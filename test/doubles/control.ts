@@ -1,4 +1,5 @@
 import { loseHeld } from "./held-writes.ts";
+import type { Quotas } from "../../src/quotas.ts";
 import type { EmbedAs } from "../../src/embeddings/embedder.ts";
 
 /**
@@ -18,6 +19,12 @@ export const control = {
   d1Writes: "ok" as D1Write,
   /** What becomes of the next writes, one after another, before `d1Writes` holds. */
   d1NextWrites: [] as D1Write[],
+  /** What becomes of all that is asked of D1 about revoked tokens. */
+  revocations: "ok" as "ok" | "fail" | "hang",
+  /** The same of the audit log. */
+  auditLog: "ok" as "ok" | "fail" | "hang",
+  /** Called before each event is written. */
+  duringAuditWrite: (): void => {},
   d1Reads: "ok" as "ok" | "fail",
   /** Called inside D1's reads, once they have their answer. */
   duringD1Read: async (): Promise<void> => {},
@@ -55,6 +62,8 @@ export const control = {
   vectorizeReads: "ok" as "ok" | "fail" | "hang" | "stale",
   /** Called inside Vectorize's writes, before they happen. */
   duringVectorizeWrite: async (): Promise<void> => {},
+  /** What one user may hold. */
+  quotas: { entries: null, memories: null, threads: null, bytes: null } as Quotas,
   /** How many transactions of a user's object throw, from now on: with what they did, they are undone. */
   failingTransactions: 0,
   /** Whether a write to D1 hangs, which it does for good. */

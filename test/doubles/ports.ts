@@ -39,10 +39,37 @@ export function faultyPorts(env: Bindings): Ports {
       start: (job) => write("other", () => real.jobs.start(job)),
       advance: (from, to) => write("other", () => real.jobs.advance(from, to)),
     },
+    revocations: faulty(real.revocations, () => control.revocations),
+    auditLog: faulty(
+      {
+        add: (event) => {
+          control.duringAuditWrite();
+          return real.auditLog.add(event);
+        },
+        list: (page) => real.auditLog.list(page),
+        prune: (time, limit) => real.auditLog.prune(time, limit),
+      },
+      () => control.auditLog,
+    ),
     embedder: embedderOf(real),
     formerEmbedders: control.misnamed ? [real.embedder] : [mirrored(real.embedder)],
     lexicon: () => (control.lexicon === "fail" ? Promise.reject(new Error("no word model")) : real.lexicon()),
     vectors: vectorize === null ? real.vectors : new VectorizeIndex(vectorize, { write: 20, read: 20 }),
+    // Objects outlive a test's settings.
+    quotas: {
+      get entries() {
+        return control.quotas.entries;
+      },
+      get memories() {
+        return control.quotas.memories;
+      },
+      get threads() {
+        return control.quotas.threads;
+      },
+      get bytes() {
+        return control.quotas.bytes;
+      },
+    },
     recall: {
       ...real.recall,
       messageIndexing: control.messageIndexing,
@@ -51,6 +78,21 @@ export function faultyPorts(env: Bindings): Ports {
     vectorBytes: control.vectorBytes ?? real.vectorBytes,
     now: clock,
   };
+}
+
+/** A port whose every method fails or hangs while `how` says so. */
+function faulty<Port extends object>(port: Port, how: () => "ok" | "fail" | "hang"): Port {
+  return new Proxy(port, {
+    get(target, name) {
+      const method: unknown = Reflect.get(target, name);
+      if (typeof method !== "function") return method;
+      return async (...given: unknown[]): Promise<unknown> => {
+        if (how() === "fail") throw new Error("D1_ERROR: the network went away");
+        if (how() === "hang") return new Promise(() => {});
+        return Reflect.apply(method, target, given) as unknown;
+      };
+    },
+  });
 }
 
 /** `leave` is any call of D1: it leaves an object when what that has stored is safe, and the intent with it. */

@@ -2,10 +2,14 @@ import { env } from "cloudflare:workers";
 import { runInDurableObject } from "cloudflare:test";
 import { userHash } from "../../src/ids.ts";
 import { modelTag, vectorId } from "../../src/vectors/vector-id.ts";
+import { control } from "../doubles/control.ts";
 import type { VectorizeDouble } from "../doubles/vectorize.ts";
 import { active, face, faces, type Shown } from "./candidates.ts";
 import type { User } from "./user.ts";
 import { said, type World } from "./world.ts";
+
+/** No memory has one of these words. */
+const BY_MEANING = "a short note";
 
 /** Recall shows exactly what the user's memories may be, whatever D1 does. */
 export async function checkRecalled(user: User): Promise<void> {
@@ -16,6 +20,16 @@ export async function checkRecalled(user: User): Promise<void> {
     throw new Error(
       `${user.name} recalls ${JSON.stringify(faces(shown))}, and not ${possible(user.model.worlds)}`,
     );
+}
+
+/** Nothing that was forgotten comes back by its meaning, although Vectorize goes on naming it. */
+export async function checkMeant(user: User): Promise<void> {
+  control.vectorizeReads = "stale";
+  const shown = await user.recalled(BY_MEANING);
+  control.vectorizeReads = "ok";
+  const back = shown.filter(({ id }) => user.known.has(id) && !user.model.mayHave(id));
+  if (back.length > 0)
+    throw new Error(`${user.name} recalls by meaning what was forgotten: ${faces(back).join(", ")}`);
 }
 
 /** D1 shows what was acknowledged, nothing that was forgotten, and else what may have been written. */
@@ -70,6 +84,9 @@ export async function checkQuiet(user: User, vectorize: VectorizeDouble): Promis
   const ids = inside.vectors.map(async ({ n, model }) => vectorId(hash, n, await modelTag(model)));
   const there = vectorize.ids().filter((id) => id.startsWith(hash));
   equal(user, "Vectorize", { vectorize: there, object: (await Promise.all(ids)).toSorted() });
+  // All have their vectors now, in memory or in Vectorize.
+  const [byWords, byMeaning] = [await user.recalled(), await user.recalled(BY_MEANING)];
+  equal(user, "hits", { words: faces(byWords), meaning: faces(byMeaning) });
   const listed = await user.listed();
   const counts = Map.groupBy(results, ({ id }) => String(id));
   const found = listed.map((one) => `${face(one)} ×${counts.get(one.id)?.length}`).toSorted();

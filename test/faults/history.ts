@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { clock, control } from "../doubles/control.ts";
 import { landHeld } from "../doubles/held-writes.ts";
 import type { Answered } from "./candidates.ts";
-import { checkQuiet, checkRecalled, checkRecord } from "./checks.ts";
+import { checkMeant, checkQuiet, checkRecalled, checkRecord } from "./checks.ts";
 import type { VectorizeDouble } from "../doubles/vectorize.ts";
 import { Chooser, type Chosen } from "./choose.ts";
 import { heal, inject, openIntents } from "./inject.ts";
@@ -65,6 +65,7 @@ export class History {
       if (one === user || user === undefined || step.do === "die") await check(one);
       // What one user does shows in the other's sooner or later: not every step has to look.
       else if (this.#steps % 3 === 0) await checkRecalled(one);
+      if (this.#steps % 4 === 0) await checkMeant(one);
     }
   }
 

@@ -38,8 +38,9 @@ export class User {
     return request === null ? { how: "nothing" } : answered(op, await this.ask(request));
   }
 
-  async recalled(): Promise<Shown[]> {
-    const { status, body, text } = await this.ask({ path: "recall", json: { query: "memo", k: 100 } });
+  /** By a word that all have, unless asked by another. */
+  async recalled(query = "memo"): Promise<Shown[]> {
+    const { status, body, text } = await this.ask({ path: "recall", json: { query, k: 100 } });
     if (status !== 200) throw new Error(`recall answered ${status}: ${text}`);
     return body.hits.map(shown);
   }

@@ -43,12 +43,14 @@ const found = (n: number, text: string, more: Partial<Found> = {}): Found => ({
   importance: 0,
   ...more,
 });
+const sameThread = (a: number, b: number) =>
+  a >= THREAD && b >= THREAD && Math.floor(a / THREAD) === Math.floor(b / THREAD);
 const order = (query: string, all: Found[], weights: Weights = {}, now = 0) =>
   rank(
     { text: query, now, time: namedTime(query, now) },
-    pooled(all, (a, b) => a >= THREAD && b >= THREAD && Math.floor(a / THREAD) === Math.floor(b / THREAD)),
+    pooled(all, { sameThread, beside: (n, step) => (sameThread(n, n + step) ? n + step : null) }),
     { words, weights },
-  );
+  ).ranked;
 const first = (...given: Parameters<typeof order>) => order(...given)[0]?.n;
 
 it("finds a word by one that means nearly the same", () => {

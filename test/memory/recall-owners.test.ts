@@ -4,14 +4,15 @@ import { ok } from "../../src/errors.ts";
 import { userHash } from "../../src/ids.ts";
 import { recall } from "../../src/memory/recall.ts";
 import { tenantRecall } from "../../src/memory/tenant-recall.ts";
-import type { RecallAnswer } from "../../src/schema/recall.ts";
+import type { Recalled } from "../../durable-objects/user-memory/recaller.ts";
 import type { Services } from "../../src/services.ts";
 import { modelTag, vectorId } from "../../src/vectors/vector-id.ts";
 
 const MODEL = "model";
 const hit = (text: string, score: number) =>
   ({ id: text, kind: "fact", text, score, why: {}, createdAt: 0 }) as const;
-const answer = (text: string): RecallAnswer => ({
+const answer = (text: string): Recalled => ({
+  full: 1,
   hits: [hit(text, 0.5)],
   arms: [{ name: "vector", status: "ok", candidates: 1, capped: false, ms: 1 }],
   degraded: false,

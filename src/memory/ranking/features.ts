@@ -1,7 +1,7 @@
 import type { Lexicon } from "./lexicon.ts";
 import type { TimeMatch } from "./named-time.ts";
 import type { Candidate } from "./pool.ts";
-import { asksTime, contentWords, names, tellsTime } from "./question.ts";
+import { asksTime, contentWords, names, tellingWords, tellsTime } from "./question.ts";
 
 /** What speaks for a candidate, each 0 to 1 over the pool. docs/recall.md tells what each is worth. */
 export const features = [
@@ -36,6 +36,9 @@ export type Question = { text: string; now: number; time: TimeMatch | null };
 const MOST_PIECES = 64;
 /** What is left of a word a step away. */
 const FADE = 0.8;
+/** A message of so many telling words says enough to stand for what is said around it. Of a longer one, so many characters are looked at. */
+const SAYS_ENOUGH = 3;
+const LOOKED_AT = 300;
 /** Half of what is new about a candidate is gone after this time. */
 const HALF_LIFE_MS = 30 * 86_400_000;
 
@@ -45,7 +48,8 @@ export function featuresOf(
   pool: readonly Candidate[],
   words: { lexicon: Lexicon; frequencies: Frequencies } | null,
 ): { table: FeatureTable; strength: number } {
-  const { soft, softNear, most: mostSoft } = softWords(question.text, pool, words);
+  const own = Float32Array.from(pool, saysItself);
+  const { soft, softNear, most: mostSoft } = softWords(question.text, { pool, own, words });
   const bm25 = Float32Array.from(pool, (one) => one.words);
   const softly = scaled(soft);
   const closest = pool.reduce((best, { cosine }) => Math.max(best, cosine ?? 0), 0);
@@ -57,12 +61,14 @@ export function featuresOf(
   const only = namedSpeaker(question.text, pool);
   const asked = asksTime(question.text);
   const table: FeatureTable = {
-    wordsNear: scaled(around(bm25, pool, (all) => all.reduce((sum, one) => sum + one, 0))),
-    wordsSitting: scaled(strongestOfSitting(bm25, pool)),
+    wordsNear: scaled(around(bm25, { pool, own }, (all) => all.reduce((sum, one) => sum + one, 0))),
+    wordsSitting: scaled(strongestOfSitting(bm25, pool).map((one, i) => one * (own[i] ?? 1))),
     soft: softly,
     softNear: scaled(softNear),
     vector: scaled(cosine),
-    vectorPair: scaled(cosine.map((one, i) => (one + (cosine[pool[i]?.before ?? i] ?? one)) / 2)),
+    vectorPair: scaled(
+      cosine.map((one, i) => one + ((own[i] ?? 1) * ((cosine[pool[i]?.before ?? i] ?? one) - one)) / 2),
+    ),
     // Who is asked about: the speaker; of a memory, whoever it names.
     speaker: of(pool, ({ speaker, text }) =>
       only === null
@@ -99,8 +105,15 @@ export function featuresOf(
  */
 function softWords(
   text: string,
-  pool: readonly Candidate[],
-  words: { lexicon: Lexicon; frequencies: Frequencies } | null,
+  {
+    pool,
+    own,
+    words,
+  }: {
+    pool: readonly Candidate[];
+    own: Float32Array;
+    words: { lexicon: Lexicon; frequencies: Frequencies } | null;
+  },
 ): { soft: Float32Array; softNear: Float32Array; most: number } {
   const soft = new Float32Array(pool.length);
   const softNear = new Float32Array(pool.length);
@@ -126,7 +139,7 @@ function softWords(
     add(soft, best);
     add(
       softNear,
-      around(best, pool, (all) => Math.max(...all)),
+      around(best, { pool, own }, (all) => Math.max(...all)),
     );
     whole += rarity;
   }
@@ -141,17 +154,28 @@ function namedSpeaker(text: string, pool: readonly Candidate[]): string | null {
   return named.length === 1 ? (named[0] ?? null) : null;
 }
 
+/** A value and those of the neighbours, combined; what says little itself borrows little. */
 function around(
   values: Float32Array,
-  pool: readonly Candidate[],
+  { pool, own }: { pool: readonly Candidate[]; own: Float32Array },
   combine: (all: number[]) => number,
 ): Float32Array {
   return values.map((value, i) =>
     combine([
       value,
-      ...(pool[i]?.near ?? []).map(({ at, distance }) => (values[at] ?? 0) * FADE ** distance),
+      ...(pool[i]?.near ?? []).map(
+        ({ at, distance }) => (values[at] ?? 0) * (own[i] ?? 1) * FADE ** distance,
+      ),
     ]),
   );
+}
+
+/** Whether a message says something by itself, 0 to 1: "Noted, thanks!" has two telling words, and is no answer. */
+function saysItself({ said, text, speaker }: Candidate): number {
+  if (!said) return 1;
+  const start = speaker === null ? 0 : speaker.length;
+  const words = tellingWords(text.slice(start, start + LOOKED_AT)).length;
+  return Math.min(1, words / SAYS_ENOUGH) ** 2;
 }
 
 function strongestOfSitting(values: Float32Array, pool: readonly Candidate[]): Float32Array {

@@ -24,6 +24,22 @@ export function namedTime(question: string, referenceDate: number): TimeMatch | 
   return named === null ? null : (at) => matchOf(stretchBefore(named, at), at);
 }
 
+/** How many years back a day or month without its year is looked for. */
+const YEARS = 3;
+
+/** The stretches of time that the question names, the last one first; of a day or month without its year, of some years. */
+export function namedStretches(question: string, referenceDate: number): Stretch[] {
+  const text = question.toLowerCase();
+  const stretch = relativeStretch(text, referenceDate);
+  if (stretch !== null) return [stretch];
+  const named = monthAndDay(text);
+  if (named === null) return [];
+  const last = stretchBefore(named, referenceDate);
+  if (named.year !== undefined) return [last];
+  const year = new Date(last.from).getUTCFullYear();
+  return Array.from({ length: YEARS }, (_, i) => stretchBefore({ ...named, year: year - i }, referenceDate));
+}
+
 /** Within, or in the three weeks after. */
 function matchOf({ from, to }: Stretch, at: number): number {
   if (at >= from && at < to) return 1;

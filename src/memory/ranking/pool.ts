@@ -33,23 +33,34 @@ const PAUSE_MS = 3 * 3_600_000;
 /** What a candidate is before its place among the others is known. */
 export type Found = Omit<Candidate, "before" | "near" | "sitting">;
 
-/** Puts candidates beside their neighbours: messages of one thread whose numbers are next to each other. */
-export function pooled(found: readonly Found[], sameThread: (a: number, b: number) => boolean): Candidate[] {
+/** Where messages stand in their threads. */
+export type Places = {
+  sameThread: (a: number, b: number) => boolean;
+  /** The message so many places after one, or before it; a fork's first ones come after what it shares. It may not be there. */
+  beside: (n: number, step: number) => number | null;
+};
+
+/** Puts candidates beside their neighbours: messages that follow each other in a thread. */
+export function pooled(found: readonly Found[], { sameThread, beside }: Places): Candidate[] {
   const sorted = found.toSorted((a, b) => a.n - b.n);
-  const at = new Map(sorted.map(({ n }, i) => [n, i]));
+  const index = new Map(sorted.map(({ n }, i) => [n, i]));
+  const at = (n: number, step: number): number | undefined => {
+    const other = beside(n, step);
+    return other === null ? undefined : index.get(other);
+  };
   const pool: Candidate[] = [];
   for (const [i, one] of sorted.entries()) {
-    const near: { at: number; distance: number }[] = [];
-    for (let step = -REACH; step <= REACH; step++) {
-      const other = step === 0 ? undefined : at.get(one.n + step);
-      if (other !== undefined && sameThread(one.n, one.n + step))
-        near.push({ at: other, distance: Math.abs(step) });
-    }
-    const last = pool[i - 1];
-    const goesOn =
-      last !== undefined && sameThread(last.n, one.n) && one.createdAt - last.createdAt < PAUSE_MS;
-    const before = sameThread(one.n - 1, one.n) ? at.get(one.n - 1) : undefined;
+    const near = STEPS.flatMap((step) => {
+      const other = at(one.n, step);
+      return other === undefined ? [] : [{ at: other, distance: Math.abs(step) }];
+    });
+    const before = at(one.n, -1);
+    const previous = pool[i - 1];
+    const last = previous !== undefined && sameThread(previous.n, one.n) ? previous : pool[before ?? i];
+    const goesOn = last !== undefined && one.createdAt - last.createdAt < PAUSE_MS;
     pool.push({ ...one, near, before, sitting: goesOn ? last.sitting : i });
   }
   return pool;
 }
+
+const STEPS = Array.from({ length: 2 * REACH + 1 }, (_, i) => i - REACH).filter((step) => step !== 0);

@@ -10,21 +10,56 @@ const STOP_WORDS = new Set(
 /** FTS5 parses a query into a tree; more words than this make it slow and say no more. */
 const MOST = 64;
 
+/** The distinct words of a text that are no stop words. */
+export const tellingWords = (text: string): string[] => wordsOf(text).filter((word) => !STOP_WORDS.has(word));
+
 /** The words of a question, stop words left out unless there is nothing else; none if it has no word at all (`???`). */
 export function contentWords(question: string): string[] {
-  const words = [...new Set(question.toLowerCase().match(/[\p{L}\p{N}\p{M}]+/gu))];
+  const words = wordsOf(question);
   const telling = words.filter((word) => !STOP_WORDS.has(word));
   return (telling.length > 0 ? telling : words).slice(0, MOST);
 }
 
-/** The FTS5 expression for words: each quoted, joined by OR. */
+const wordsOf = (text: string): string[] => [
+  ...new Set(
+    text
+      .normalize("NFKC")
+      .toLowerCase()
+      .match(/[\p{L}\p{N}\p{M}]+/gu),
+  ),
+];
+
+/** The FTS5 expression for words, of which any may be there: each quoted; a run of a script without spaces in pairs. */
 export const matchExpression = (words: readonly string[]): string =>
-  words.map((word) => `"${word}"`).join(" OR ");
+  words
+    .flatMap(termsOf)
+    .slice(0, MOST)
+    .map((term) => `"${term}"`)
+    .join(" OR ");
+
+/** Scripts that put no spaces between words, and Hangul, which puts particles behind them. */
+const UNSPACED =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+const EACH_UNSPACED = new RegExp(UNSPACED, "gu");
+
+/** A text as its words are indexed: FTS5 splits at spaces, so each character of a script without them stands alone. */
+export function indexedText(text: string): string {
+  const same = text.normalize("NFKC");
+  return UNSPACED.test(same) ? same.replace(EACH_UNSPACED, " $& ") : same;
+}
+
+/** A word as it is looked for: two characters of a script without spaces follow each other where the word is. */
+function termsOf(word: string): string[] {
+  if (!UNSPACED.test(word)) return [word];
+  const parts = indexedText(word).trim().split(/\s+/);
+  if (parts.length < 2) return parts;
+  return parts.slice(1).map((part, i) => `${parts[i]} ${part}`);
+}
 
 /** How many words of a question are looked at for names, and how many a name has at most. */
-const [NAMING, NAME] = [200, 8];
+const [NAMING, NAME] = [200, 16];
 
-/** Every run of up to 8 words, as a name may be: of the first 200 words. */
+/** Every run of up to 16 words, as a name may be: of the first 200 words. */
 export function spans(words: readonly string[]): string[] {
   const all = words.filter((word) => word !== "").slice(0, NAMING);
   const found = new Set<string>();

@@ -36,14 +36,14 @@ export const weightNames = Object.keys(groups) as [WeightName, ...WeightName[]];
 /** Factors on what is usual: 0 leaves a part out, 1 is as if it was not given. */
 export type Weights = { [Name in WeightName]?: number | undefined };
 
-/** What each group of features adds to a score; together they are the score, before it is kept within 0 and 1. */
+/** What each group of features adds to a score; together they are the score, which is never below 0. */
 export type Parts = { [Name in WeightName]?: number };
 export type Ranked = { n: number; score: number; parts?: Parts };
 
 /**
  * Every candidate, best first. A score is the share of all the weight that this question can bring to bear (a question
  * that names no date has none for dates) times how well the best candidate answers in itself: so scores of two
- * questions compare, roughly.
+ * questions compare, roughly. `full` is that weight: of two pools for one question, a share of the greater compares.
  */
 export function rank(
   question: Question,
@@ -57,12 +57,11 @@ export function rank(
     weights?: Weights;
     explain?: boolean;
   },
-): Ranked[] {
+): { ranked: Ranked[]; full: number } {
   const { table, strength } = featuresOf(question, pool, words);
   const weightOf = weighed(weights);
-  // A prior alone is no reason for a hit, and takes no part in what a full score is.
   const full = features
-    .filter((name) => name !== "importance" && name !== "recency" && table[name].some((one) => one > 0))
+    .filter((name) => table[name].some((one) => one > 0))
     .reduce((sum, name) => sum + Math.max(0, weightOf[name]), 0);
   const share = full === 0 ? 0 : strength / full;
   const partsOf = (i: number): Parts => {
@@ -74,14 +73,15 @@ export function rank(
     }
     return parts;
   };
-  return pool
+  const ranked = pool
     .map(({ n }, i) => {
       const sum = features.reduce((total, name) => total + weightOf[name] * (table[name][i] ?? 0), 0);
-      const score = full === 0 ? 0 : Math.min(1, Math.max(0, sum) / full) * strength;
+      const score = share * Math.max(0, sum);
       return { n, score, sum, ...(explain && { parts: partsOf(i) }) };
     })
     .toSorted((a, b) => b.sum - a.sum || b.n - a.n)
-    .map(({ sum: _sum, ...ranked }) => ranked);
+    .map(({ sum: _sum, ...one }) => one);
+  return { ranked, full };
 }
 
 function weighed(weights: Weights): Record<Feature, number> {

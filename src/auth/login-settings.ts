@@ -1,0 +1,62 @@
+import { areShared } from "./claims.ts";
+import { isScope, type Scope } from "./token.ts";
+
+/** The variables that let an identity provider's tokens in. */
+export type LoginBindings = {
+  /** Where the provider publishes its keys. */
+  JWT_JWKS_URL?: string;
+  /** The `iss` of its tokens. */
+  JWT_ISSUER?: string;
+  /** The `aud` that its tokens for this app have; one of several, comma-separated. */
+  JWT_AUDIENCE?: string;
+  /** The claim that is the user's id here; `sub` unless set. */
+  JWT_USER_CLAIM?: string;
+  /** What such a login may do; `read,write` unless set. */
+  JWT_SCOPE?: string;
+  /** Shared owners whose memory such a login reads. */
+  JWT_SHARED?: string;
+};
+
+export type LoginSettings = {
+  jwksUrl: URL;
+  issuer: string;
+  audience: string[];
+  userClaim: string;
+  scopes: readonly Scope[];
+  shared: readonly string[];
+};
+
+/** What the variables say: null where no provider is set up, and why where one is set up wrong. */
+export function loginSettingsOf(
+  env: LoginBindings,
+): { settings: LoginSettings | null; problem?: undefined } | { settings?: undefined; problem: string } {
+  const { JWT_JWKS_URL: address = "", JWT_ISSUER: issuer = "", JWT_AUDIENCE: audiences = "" } = env;
+  const audience = listed(audiences);
+  const missing = [
+    address === "" && "JWT_JWKS_URL",
+    issuer === "" && "JWT_ISSUER",
+    audience.length === 0 && "JWT_AUDIENCE",
+  ].filter((name) => name !== false);
+  if (missing.length === 3) return { settings: null };
+  if (missing.length > 0) return wrong(`${missing.join(" and ")} must be set, too`);
+  const jwksUrl = keysAt(address);
+  if (jwksUrl === null) return wrong("JWT_JWKS_URL is no https URL");
+  const scopes = listed(env.JWT_SCOPE || "read,write");
+  if (!scopes.every(isScope)) return wrong("JWT_SCOPE names what is no scope");
+  const shared = listed(env.JWT_SHARED);
+  if (!areShared(shared)) return wrong("JWT_SHARED is no list of at most 64 ids that begin with 'shared:'");
+  const userClaim = env.JWT_USER_CLAIM || "sub";
+  return { settings: { jwksUrl, issuer, audience, userClaim, scopes, shared } };
+}
+
+const wrong = (reason: string) => ({ problem: `No login of JWT_ISSUER passes: ${reason}` });
+
+const listed = (list = ""): string[] => list.split(/[\s,]+/).filter((word) => word !== "");
+
+/** Keys that anybody on the way could change are no keys: http is for a provider on this machine. */
+function keysAt(address: string): URL | null {
+  if (!URL.canParse(address)) return null;
+  const url = new URL(address);
+  const local = ["localhost", "127.0.0.1", "[::1]"].includes(url.hostname);
+  return url.protocol === "https:" || (url.protocol === "http:" && local) ? url : null;
+}

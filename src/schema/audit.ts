@@ -1,0 +1,56 @@
+import { z } from "@hono/zod-openapi";
+import { limits } from "../limits.ts";
+import { cursor, pageLimit, text, timestamp, userId } from "./bounds.ts";
+
+const time = z
+  .string()
+  .regex(/^\d{1,15}$/, "is not a time in milliseconds since the epoch")
+  .transform(Number)
+  .optional()
+  .openapi({ type: "integer" });
+
+export const ListAuditQuery = z.strictObject({
+  user: userId.optional().openapi({
+    param: { name: "user", in: "query" },
+    description: "Only what was done to this user's memory.",
+  }),
+  action: text(limits.name, "name_too_long")
+    .optional()
+    .openapi({ example: "DELETE /v1/threads/{id}", description: "Only this operation, or `token.refused`." }),
+  from: time.openapi({ description: "Only from this time on, in milliseconds since the epoch." }),
+  to: time.openapi({ description: "Only before this time." }),
+  limit: pageLimit(100),
+  cursor,
+});
+export type ListAuditQuery = z.infer<typeof ListAuditQuery>;
+
+export const AuditedEvent = z
+  .object({
+    id: z.string(),
+    at: timestamp,
+    action: z.string().openapi({ example: "DELETE /v1/users/{user}/memories/{id}" }),
+    outcome: z.string().openapi({ description: "`ok`, or the code of the error.", example: "ok" }),
+    actor: z
+      .string()
+      .optional()
+      .openapi({ description: "Hash of the token's user, or `*`; absent where nobody was known." }),
+    tokenId: z.string().optional().openapi({ description: "The token's `jti`." }),
+    userHash: z.string().optional().openapi({
+      description: "Whose memory, by the first part of their thread ids; absent where no one's.",
+    }),
+    requestId: z
+      .string()
+      .optional()
+      .openapi({ description: "Of the last one, where `count` is more than 1." }),
+    count: z.int().openapi({
+      description:
+        "1, or how often tokens were refused so in one minute by one isolate: at least half of the true count.",
+    }),
+  })
+  .openapi("AuditedEvent");
+export type AuditedEvent = z.infer<typeof AuditedEvent>;
+
+export const AuditEvents = z
+  .object({ items: z.array(AuditedEvent), cursor: z.string().optional() })
+  .openapi("AuditEvents");
+export type AuditEvents = z.infer<typeof AuditEvents>;

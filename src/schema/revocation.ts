@@ -1,0 +1,46 @@
+import { z } from "@hono/zod-openapi";
+import { limits } from "../limits.ts";
+import { cursor, pageLimit, text, timestamp } from "./bounds.ts";
+
+const tokenId = text(limits.tokenId, "token_id_too_long").openapi({
+  param: { name: "tokenId", in: "path" },
+  description: "The token's `jti`.",
+  example: "5f0c8f0e-8f5f-4f6f-9b0a-2f1f6f1f3c11",
+});
+
+export const revokedTokenPath = z.object({ tokenId });
+
+export const RevokeTokenBody = z
+  .strictObject({
+    expiresAt: timestamp.min(0).optional().openapi({
+      description:
+        "When the token expires by itself (its `exp`, in milliseconds), or later: the revocation ends then. 10 years from now unless set.",
+    }),
+  })
+  .openapi("RevokeTokenBody");
+
+export const RevokedToken = z
+  .object({ tokenId, expiresAt: timestamp, revokedAt: timestamp })
+  .openapi("RevokedToken");
+
+export const MinIssuedAtBody = z
+  .strictObject({
+    // Required: a PUT of nothing must not lock everybody out.
+    minIssuedAt: timestamp.min(0).openapi({
+      description: "Tokens that were issued (`iat`) before this time are refused. Not in the future.",
+    }),
+  })
+  .openapi("MinIssuedAtBody");
+
+export const MinIssuedAt = z.object({ minIssuedAt: timestamp }).openapi("MinIssuedAt");
+
+export const ListRevocationsQuery = z.strictObject({ limit: pageLimit(100), cursor });
+
+export const RevocationsList = z
+  .object({
+    minIssuedAt: timestamp.optional(),
+    items: z.array(RevokedToken),
+    cursor: z.string().optional(),
+  })
+  .openapi("Revocations");
+export type RevocationsList = z.infer<typeof RevocationsList>;
