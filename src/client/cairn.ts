@@ -1,3 +1,4 @@
+import { Access } from "./access.ts";
 import { Entries } from "./entries.ts";
 import { CairnHttp } from "./http.ts";
 import { Memories } from "./memories.ts";
@@ -16,6 +17,7 @@ export class Cairn {
   readonly cache: Registry;
   readonly promptCache: PromptCaches;
   readonly tenant: Tenant;
+  readonly access: Access;
   readonly #http: CairnHttp;
   readonly #options: CairnOptions;
 
@@ -29,6 +31,7 @@ export class Cairn {
     this.cache = new Registry(http);
     this.promptCache = new PromptCaches(http);
     this.tenant = new Tenant(http);
+    this.access = new Access(http);
   }
 
   /** Finds memories and messages by words and by meaning, best first. */

@@ -86,15 +86,14 @@ export class CairnHttp {
     }
   }
 
-  /** Sends with a token, and once more where that has expired: such a call was refused before it did anything. */
+  /** Sends with a token, and once more where that holds no longer: such a call was refused before it did anything. */
   async #authorized<T>(call: Call, read: Read<T>): Promise<Answer<T>> {
     call.signal?.throwIfAborted();
     const token = await this.#tokens.get();
     try {
       return await this.#sent(call, token, read);
     } catch (error) {
-      const expired = error instanceof CairnError && error.code === "token_expired";
-      if (!expired || !this.#tokens.renewable) throw error;
+      if (!isOver(error) || !this.#tokens.renewable) throw error;
       return this.#sent(call, await this.#tokens.get(token), read);
     }
   }
@@ -144,6 +143,9 @@ function isRepeatable({ method, headers = {}, repeatable }: Call): boolean {
   if ((headers["If-Match"] ?? headers["If-None-Match"]) !== undefined) return false;
   return method === "GET" || method === "PUT" || method === "DELETE";
 }
+
+const isOver = (error: unknown): boolean =>
+  error instanceof CairnError && (error.code === "token_expired" || error.code === "token_revoked");
 
 const isNotFound = (error: unknown): boolean => error instanceof CairnError && error.code === "not_found";
 

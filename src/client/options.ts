@@ -4,7 +4,7 @@ export type Fetch = (request: Request) => Response | Promise<Response>;
 /** What the call is sent through: a `fetch`, or what has one, as a service binding. */
 export type Transport = Fetch | { fetch: Fetch };
 
-/** A token, or what gives one: asked for the first call, and again when Cairn says that the last one has expired. */
+/** A token, or what gives one: asked for the first call, and again when Cairn says that the last one holds no longer. */
 export type Token = string | (() => string | Promise<string>);
 
 export type RetryOptions = {

@@ -2,6 +2,7 @@
 // so that who uses the package needs neither zod nor this source: here, and nowhere else in the client, they are named.
 import type { z } from "@hono/zod-openapi";
 import type { ErrorCode as Code } from "../errors.ts";
+import type * as audit from "../schema/audit.ts";
 import type * as bounds from "../schema/bounds.ts";
 import type * as entry from "../schema/entry.ts";
 import type * as failure from "../schema/error.ts";
@@ -11,6 +12,7 @@ import type * as memory from "../schema/memory.ts";
 import type * as registry from "../schema/prompt-cache.ts";
 import type * as recall from "../schema/recall.ts";
 import type * as reindex from "../schema/reindex.ts";
+import type * as revocation from "../schema/revocation.ts";
 import type * as thread from "../schema/thread.ts";
 
 /** A query as a caller writes it: what is `"true"` or `"false"` in a URL is a boolean. */
@@ -87,3 +89,12 @@ export type Stats = registry.Stats;
 export type Health = z.infer<typeof health.Health>;
 export type Reindex = reindex.Reindex;
 export type TenantReindex = reindex.TenantReindex;
+
+export type RevokeTokenBody = z.infer<typeof revocation.RevokeTokenBody>;
+export type RevokedToken = z.infer<typeof revocation.RevokedToken>;
+export type MinIssuedAt = z.infer<typeof revocation.MinIssuedAt>;
+export type ListRevocationsQuery = QueryOf<typeof revocation.ListRevocationsQuery>;
+export type RevocationsList = revocation.RevocationsList;
+export type ListAuditQuery = QueryOf<typeof audit.ListAuditQuery>;
+export type AuditedEvent = audit.AuditedEvent;
+export type AuditEvents = audit.AuditEvents;

@@ -8,25 +8,34 @@ import { createWorker } from "../worker.ts";
 import { mounted } from "./mounted.ts";
 
 /** What a Worker binds that embeds Cairn, by these names: docs/client.md has the lines of wrangler.toml. */
-export type CairnBindings = {
+export type CairnBindings = CairnVars & {
   DB: D1Database;
   /** Serves the package's `dist/assets`, or a folder that holds a copy of it. */
   ASSETS: Fetcher;
   USER_MEMORY: DurableObjectNamespace;
   PROMPT_CACHE: DurableObjectNamespace;
-  /** Signs and checks tokens: 32 bytes or more. */
-  CAIRN_SECRET?: string;
-  /** Origins that a browser may call from, comma-separated (`*` for any). */
-  CORS_ORIGINS?: string;
-  /** Workers AI and Vectorize, and which models embed and rerank: docs/embeddings.md, docs/recall.md. */
+  /** Workers AI and Vectorize, where they are used. */
   AI?: unknown;
   VECTORIZE?: unknown;
-  EMBEDDINGS_URL?: string;
-  EMBEDDINGS_MODEL?: string;
-  EMBEDDINGS_KEY?: string;
-  EMBEDDINGS_DIMENSIONS?: string;
-  MESSAGE_INDEXING?: string;
-  RERANKER_MODEL?: string;
+  /** Rate limits of a token's user, and of a user's memory. */
+  CALLER_RATE?: RateLimit;
+  USER_RATE?: RateLimit;
+};
+
+/** Secrets and variables. Without CAIRN_SECRET, or a provider's logins, nobody comes in. */
+export type CairnVars = {
+  [
+    Name in
+      | "CAIRN_SECRET"
+      | "CAIRN_SECRET_PREVIOUS"
+      | "CORS_ORIGINS"
+      | "AUDIT_DAYS"
+      | `JWT_${"JWKS_URL" | "ISSUER" | "AUDIENCE" | "USER_CLAIM" | "SCOPE" | "SHARED"}`
+      | `QUOTA_${"ENTRIES" | "MEMORIES" | "THREADS" | "BYTES"}`
+      | `EMBEDDINGS_${"URL" | "MODEL" | "KEY" | "DIMENSIONS"}`
+      | "MESSAGE_INDEXING"
+      | "RERANKER_MODEL"
+  ]?: string;
 };
 
 type ObjectClass = new (ctx: DurableObjectState, env: CairnBindings) => DurableObject;

@@ -14,20 +14,23 @@ describe("a token", () => {
     ]);
   });
 
-  it("that has expired is asked for again, once, and the call sent with it, whatever the call", async () => {
-    let asked = 0;
-    const expired = failure(401, "token_expired");
-    const { client, requests, waits } = faked([expired, Response.json({}), expired, expired], {
-      token: () => `token-${++asked}`,
-    });
-    await client.cache.take("k");
-    expect(requests.map(({ headers }) => headers.get("Authorization"))).toEqual([
-      "Bearer token-1",
-      "Bearer token-2",
-    ]);
-    await expect(client.cache.take("k")).rejects.toMatchObject({ code: "token_expired" });
-    expect([requests.length, asked, waits.length]).toEqual([4, 3, 0]);
-  });
+  it.each(["token_expired", "token_revoked"])(
+    "that is over (%s) is asked for again, once, whatever the call",
+    async (code) => {
+      let asked = 0;
+      const expired = failure(401, code);
+      const { client, requests, waits } = faked([expired, Response.json({}), expired, expired], {
+        token: () => `token-${++asked}`,
+      });
+      await client.cache.take("k");
+      expect(requests.map(({ headers }) => headers.get("Authorization"))).toEqual([
+        "Bearer token-1",
+        "Bearer token-2",
+      ]);
+      await expect(client.cache.take("k")).rejects.toMatchObject({ code });
+      expect([requests.length, asked, waits.length]).toEqual([4, 3, 0]);
+    },
+  );
 
   it("that expired for several calls at once is asked for once", async () => {
     let asked = 0;

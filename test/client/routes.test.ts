@@ -53,6 +53,13 @@ const methods: Record<string, (client: Cairn) => Promise<unknown>> = {
   "POST /v1/users/{user}/memories/{id}/restore": ({ memories }) => memories.restore("u", "m", 1),
   "POST /v1/users/{user}/memories/{id}/release": ({ memories }) => memories.release("u", "m"),
 
+  "GET /v1/revocations": ({ access }) => access.revocations(),
+  "PUT /v1/revocations/tokens/{tokenId}": ({ access }) => access.revoke("t"),
+  "DELETE /v1/revocations/tokens/{tokenId}": ({ access }) => access.restore("t"),
+  "PUT /v1/revocations/min-issued-at": ({ access }) => access.setMinIssuedAt(1),
+  "DELETE /v1/revocations/min-issued-at": ({ access }) => access.clearMinIssuedAt(),
+  "GET /v1/audit": ({ access }) => access.audit(),
+
   "GET /v1/cache/{key}": ({ cache }) => cache.get("k"),
   "PUT /v1/cache/{key}": ({ cache }) => cache.set("k", 1),
   "DELETE /v1/cache/{key}": ({ cache }) => cache.forget("k"),
