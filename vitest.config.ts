@@ -24,6 +24,36 @@ const overHttp = [
   "threads",
 ];
 
+/** The Worker under test, in workerd; with `shards`, its users are spread over that many databases. */
+const worker = (shards = 0) =>
+  cloudflareTest(async () => ({
+    main: "./test/worker.ts",
+    wrangler: { configPath: "./wrangler.toml" },
+    miniflare: {
+      // The platform's own counter, for the tests of rates; the Worker under test has none.
+      ratelimits: { TEST_RATE: { namespace_id: "1", simple: { limit: 5, period: 60 } } },
+      bindings: {
+        CAIRN_SECRET: "a secret of the tests, of 32 bytes or more",
+        // Set to nothing counts as not set: what `.dev.vars` says is not for the tests.
+        CAIRN_SECRET_PREVIOUS: "",
+        AUDIT_DAYS: "",
+        JWT_JWKS_URL: "",
+        JWT_ISSUER: "",
+        JWT_AUDIENCE: "",
+        EMBEDDINGS_URL: "",
+        EMBEDDINGS_MODEL: "",
+        EMBEDDINGS_KEY: "",
+        EMBEDDINGS_DIMENSIONS: "",
+        MIGRATIONS: await readD1Migrations("migrations"),
+        // How many random histories, from which seed on; or one that failed (test/faults).
+        CAIRN_HISTORIES: process.env.CAIRN_HISTORIES ?? "10",
+        CAIRN_FIRST_SEED: process.env.CAIRN_FIRST_SEED ?? "1",
+        CAIRN_SEED: process.env.CAIRN_SEED ?? "",
+      },
+      ...(shards > 0 && { d1Databases: Array.from({ length: shards }, (_, shard) => `FACTS_${shard}`) }),
+    },
+  }));
+
 export default defineConfig({
   test: {
     // Both kinds of tests at once, also on two cores: half of the time they wait.
@@ -32,38 +62,11 @@ export default defineConfig({
     silent: "passed-only",
     projects: [
       {
-        plugins: [
-          cloudflareTest(async () => ({
-            main: "./test/worker.ts",
-            wrangler: { configPath: "./wrangler.toml" },
-            miniflare: {
-              // The platform's own counter, for the tests of rates; the Worker under test has none.
-              ratelimits: { TEST_RATE: { namespace_id: "1", simple: { limit: 5, period: 60 } } },
-              bindings: {
-                CAIRN_SECRET: "a secret of the tests, of 32 bytes or more",
-                // Set to nothing counts as not set: what `.dev.vars` says is not for the tests.
-                CAIRN_SECRET_PREVIOUS: "",
-                AUDIT_DAYS: "",
-                JWT_JWKS_URL: "",
-                JWT_ISSUER: "",
-                JWT_AUDIENCE: "",
-                EMBEDDINGS_URL: "",
-                EMBEDDINGS_MODEL: "",
-                EMBEDDINGS_KEY: "",
-                EMBEDDINGS_DIMENSIONS: "",
-                MIGRATIONS: await readD1Migrations("migrations"),
-                // How many random histories, from which seed on; or one that failed (test/faults).
-                CAIRN_HISTORIES: process.env.CAIRN_HISTORIES ?? "10",
-                CAIRN_FIRST_SEED: process.env.CAIRN_FIRST_SEED ?? "1",
-                CAIRN_SEED: process.env.CAIRN_SEED ?? "",
-              },
-            },
-          })),
-        ],
+        plugins: [worker()],
         test: {
           name: "workers",
           include: ["test/**/*.test.ts"],
-          exclude: ["test/node/**"],
+          exclude: ["test/node/**", "test/shards/**"],
           setupFiles: ["test/setup.ts"],
         },
       },
@@ -71,6 +74,23 @@ export default defineConfig({
         // The API's tests that need nothing but HTTP and a clock, over the Cairn for tests as it was built last.
         resolve: { alias: { "cloudflare:workers": join(import.meta.dirname, "test/node/in-memory.ts") } },
         test: { name: "in-memory", include: overHttp.map((name) => `test/api/${name}.test.ts`) },
+      },
+      {
+        // What memories and the catalogue of threads promise, over three databases; and what more there is to promise.
+        plugins: [worker(3)],
+        test: {
+          name: "shards",
+          include: [
+            "test/shards/**/*.test.ts",
+            "test/api/memories*.test.ts",
+            "test/api/threads.test.ts",
+            "test/memory/faults.test.ts",
+            "test/memory/reindex.test.ts",
+            "test/objects/catalogue.test.ts",
+          ],
+          setupFiles: ["test/setup.ts"],
+          testTimeout: 60_000,
+        },
       },
       {
         test: { name: "node", include: ["test/node/**/*.test.ts"], testTimeout: 60_000, hookTimeout: 60_000 },

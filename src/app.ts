@@ -14,6 +14,7 @@ import { RememberedQueries } from "./embeddings/remembered-queries.ts";
 import { authenticate, ownThreadOf, ownThreadOnly, ownUserOnly, requireSecret } from "./http/authenticate.ts";
 import type { AppEnv } from "./http/context.ts";
 import type { Remote, Services } from "./services.ts";
+import { demandSameDeployment } from "./http/deployment.ts";
 import { envelope } from "./http/envelope.ts";
 import { onError } from "./http/failure.ts";
 import { readBody } from "./http/json-body.ts";
@@ -24,6 +25,7 @@ import { inOrder } from "./http/steps.ts";
 import { unknownRoute } from "./http/unknown-route.ts";
 import { hash16, shardOf } from "./ids.ts";
 import { audit } from "./routes/audit.ts";
+import { isJurisdiction } from "./jurisdiction.ts";
 import { cache } from "./routes/cache.ts";
 import { documents } from "./routes/documents.ts";
 import { entries } from "./routes/entries.ts";
@@ -55,7 +57,7 @@ export function createApp(
   app.use(inOrder(demandDecodablePath, requireSecret));
   app.route("/", health);
   app.route("/", documents);
-  app.use("/v1/*", inOrder(authenticate, ownThreadOf, demandCallerRate, readBody));
+  app.use("/v1/*", inOrder(authenticate, ownThreadOf, demandSameDeployment, demandCallerRate, readBody));
   app.use("/v1/users/:user/*", inOrder(ownUserOnly, demandUserRate));
   app.use("/v1/threads/:id/*", inOrder(ownThreadOnly, demandUserRate));
   for (const routes of [
@@ -110,6 +112,8 @@ function oncePerEnv<T>(make: (env: Bindings) => T): (env: Bindings) => T {
 export function services(env: Bindings, ports: Ports): Services {
   const revoked = new RevocationList(ports);
   const { settings: logins } = loginSettingsOf(env);
+  const users = within(env.USER_MEMORY, env.JURISDICTION);
+  const registry = within(env.PROMPT_CACHE, env.JURISDICTION);
   return {
     ...ports,
     revoked,
@@ -131,15 +135,25 @@ export function services(env: Bindings, ports: Ports): Services {
     auditDays: auditDaysOf(env) ?? AUDIT_DAYS,
     settingProblems: settingProblems(env),
     // A stub is what `Remote` says it is: see there why the compiler cannot follow.
-    userMemory: (owner) => env.USER_MEMORY.getByName(owner) as unknown as Remote<UserMemory>,
-    promptCache: async (key) =>
-      env.PROMPT_CACHE.getByName(`shard-${await shardOf(key, PROMPT_CACHE_SHARDS)}`),
+    userMemory: (owner) => users().getByName(owner) as unknown as Remote<UserMemory>,
+    promptCache: async (key) => registry().getByName(`shard-${await shardOf(key, PROMPT_CACHE_SHARDS)}`),
     promptCacheUsage: async (namespace) =>
-      env.PROMPT_CACHE.getByName(`usage-${await hash16(`cairn:usage:${namespace}`)}`),
+      registry().getByName(`usage-${await hash16(`cairn:usage:${namespace}`)}`),
     asset: async (request) => {
       const response = await env.ASSETS.fetch(request);
       // A copy, whose headers the middleware may add to.
       return new Response(response.body, response);
     },
   };
+}
+
+/**
+ * The objects of a class that are held to the jurisdiction. Asked for with each object: a runtime that knows no
+ * jurisdictions, as the one on a laptop, says so in an answer then, and not before any request.
+ */
+function within<T extends Rpc.DurableObjectBranded>(
+  objects: DurableObjectNamespace<T>,
+  jurisdiction = "",
+): () => DurableObjectNamespace<T> {
+  return () => (isJurisdiction(jurisdiction) ? objects.jurisdiction(jurisdiction) : objects);
 }

@@ -1,19 +1,25 @@
 import type { LoginBindings } from "./auth/login-settings.ts";
 import { type AuditLog, D1AuditLog } from "./d1/audit-log.ts";
+import type { Deployment } from "./d1/deployment.ts";
 import { D1Jobs, type Jobs } from "./d1/jobs.ts";
-import { D1MemoryRecords, type MemoryRecords } from "./d1/memory-records.ts";
+import type { MemoryRecords } from "./d1/memory-records.ts";
 import { D1Revocations, type Revocations } from "./d1/revocations.ts";
-import { D1ThreadCatalogue, type ThreadCatalogue } from "./d1/thread-catalogue.ts";
+import { shardedStores } from "./d1/sharded-stores.ts";
+import type { ThreadCatalogue } from "./d1/thread-catalogue.ts";
 import { type EmbedderBindings, embeddersOf } from "./embeddings/choose.ts";
 import { embeddedModel } from "./embeddings/embedded.ts";
 import type { Embedder } from "./embeddings/embedder.ts";
+import { isJurisdiction, jurisdictions } from "./jurisdiction.ts";
 import { type QuotaBindings, type Quotas, quotasOf } from "./quotas.ts";
 import type { Lexicon } from "./memory/ranking/lexicon.ts";
 import { type RecallSettings, recallSettings, type RecallVars } from "./recall-settings.ts";
 import type { VectorIndex } from "./vectors/vector-index.ts";
 import { type VectorizeBinding, VectorizeIndex } from "./vectors/vectorize.ts";
 
-/** What a deployment binds: the default environment's bindings, and those that need an account. */
+/**
+ * What a deployment binds: the default environment's bindings, and those that need an account. Users may be spread over
+ * databases `FACTS_0`, `FACTS_1` and so on; where there are none, `DB` has them all.
+ */
 export type Bindings = Omit<Cloudflare.Env, "CAIRN_SECRET" | "CORS_ORIGINS"> &
   EmbedderBindings &
   LoginBindings &
@@ -28,6 +34,8 @@ export type Bindings = Omit<Cloudflare.Env, "CAIRN_SECRET" | "CORS_ORIGINS"> &
     /** How many days the audit log goes back; 90 unless set. */
     AUDIT_DAYS?: string;
     VECTORIZE?: VectorizeBinding;
+    /** What the users' objects are held to: fixed with the first call. */
+    JURISDICTION?: string;
   };
 
 /** What the Worker and its objects work with, made of the bindings here and nowhere else. */
@@ -37,6 +45,7 @@ export type Ports = {
   jobs: Jobs;
   revocations: Revocations;
   auditLog: AuditLog;
+  deployment: Deployment;
   embedder: Embedder;
   /** All others that the bindings can make: what is stored may have vectors of theirs, from before a change. */
   formerEmbedders: readonly Embedder[];
@@ -54,17 +63,42 @@ export type Ports = {
 
 const VECTOR_BYTES = 24 * 1024 * 1024;
 
-export const portsOf = (env: Bindings): Ports => ({
-  records: new D1MemoryRecords(env.DB),
-  catalogue: new D1ThreadCatalogue(env.DB),
-  jobs: new D1Jobs(env.DB),
-  revocations: new D1Revocations(env.DB),
-  auditLog: new D1AuditLog(env.DB),
-  ...embeddersOf(env),
-  lexicon: () => embeddedModel(env.ASSETS),
-  vectors: env.VECTORIZE === undefined ? null : new VectorizeIndex(env.VECTORIZE),
-  quotas: quotasOf(env),
-  recall: recallSettings(env, env.VECTORIZE !== undefined),
-  vectorBytes: VECTOR_BYTES,
-  now: () => Date.now(),
-});
+export function portsOf(env: Bindings): Ports {
+  const facts = factsOf(env);
+  return {
+    ...shardedStores({
+      main: env.DB,
+      facts,
+      jurisdiction: env.JURISDICTION ?? "",
+      impossible: impossibilityOf(env, facts.length),
+    }),
+    jobs: new D1Jobs(env.DB),
+    revocations: new D1Revocations(env.DB),
+    auditLog: new D1AuditLog(env.DB),
+    ...embeddersOf(env),
+    lexicon: () => embeddedModel(env.ASSETS),
+    vectors: env.VECTORIZE === undefined ? null : new VectorizeIndex(env.VECTORIZE),
+    quotas: quotasOf(env),
+    recall: recallSettings(env, env.VECTORIZE !== undefined),
+    vectorBytes: VECTOR_BYTES,
+    now: () => Date.now(),
+  };
+}
+
+/** `FACTS_0` and those that follow it without a gap. */
+function factsOf(env: Bindings): D1Database[] {
+  // How many there are is each tenant's own affair: no type of the bindings has them.
+  const bound = env as unknown as Record<string, D1Database | undefined>;
+  const facts: D1Database[] = [];
+  for (let next = bound.FACTS_0; next !== undefined; next = bound[`FACTS_${facts.length}`]) facts.push(next);
+  return facts;
+}
+
+/** What no deployment can have, or null. */
+function impossibilityOf(env: Bindings, facts: number): string | null {
+  const { JURISDICTION: name = "" } = env;
+  if (name !== "" && !isJurisdiction(name))
+    return `JURISDICTION is '${name}': it is one of ${jurisdictions.join(", ")}, or not set`;
+  const beyond = Object.keys(env).find((key) => /^FACTS_\d+$/.test(key) && Number(key.slice(6)) >= facts);
+  return beyond === undefined ? null : `${beyond} is bound, and FACTS_${facts} is not`;
+}

@@ -78,10 +78,14 @@ export const errors = {
   ],
   vectorize_required: [
     501,
-    "This call searches all users through Vectorize, and this deployment has none bound; docs/recall.md says how.",
+    "This call searches all users through Vectorize, and this deployment has none bound; docs/deploy.md says how.",
   ],
   not_configured: [503, "This deployment is not configured; GET /health says what is missing."],
   login_keys_unavailable: [503, "The login provider's keys (JWT_JWKS_URL) could not be fetched; try again."],
+  deployment_changed: [
+    503,
+    "This deployment is bound to other databases or objects than its data are in; GET /health says which.",
+  ],
   storage_unavailable: [503, "A store did not answer; try again."],
   internal: [500, "Something went wrong in Cairn; the request id finds it in the logs."],
 } as const satisfies Record<string, readonly [status: number, message: string]>;

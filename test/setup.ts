@@ -1,4 +1,5 @@
 import { applyD1Migrations } from "cloudflare:test";
 import { env } from "cloudflare:workers";
+import { shards } from "./databases.ts";
 
-await applyD1Migrations(env.DB, env.MIGRATIONS);
+for (const database of [env.DB, ...shards]) await applyD1Migrations(database, env.MIGRATIONS);

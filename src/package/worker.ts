@@ -10,6 +10,8 @@ import { mounted } from "./mounted.ts";
 /** What a Worker binds that embeds Cairn, by these names: docs/client.md has the lines of wrangler.toml. */
 export type CairnBindings = CairnVars & {
   DB: D1Database;
+  /** Where users are spread over several databases: each of them, from 0 on without a gap. */
+  [facts: `FACTS_${number}`]: D1Database;
   /** Serves the package's `dist/assets`, or a folder that holds a copy of it. */
   ASSETS: Fetcher;
   USER_MEMORY: DurableObjectNamespace;
@@ -30,6 +32,7 @@ export type CairnVars = {
       | "CAIRN_SECRET_PREVIOUS"
       | "CORS_ORIGINS"
       | "AUDIT_DAYS"
+      | "JURISDICTION"
       | `JWT_${"JWKS_URL" | "ISSUER" | "AUDIENCE" | "USER_CLAIM" | "SCOPE" | "SHARED"}`
       | `QUOTA_${"ENTRIES" | "MEMORIES" | "THREADS" | "BYTES"}`
       | `EMBEDDINGS_${"URL" | "MODEL" | "KEY" | "DIMENSIONS"}`

@@ -4,6 +4,7 @@ import { mayRead } from "../auth/access.ts";
 import { isShared } from "../auth/claims.ts";
 import { fail } from "../errors.ts";
 import type { AppEnv } from "../http/context.ts";
+import { demandWholeTenant } from "../http/authenticate.ts";
 import { body, failures, json, scoped } from "../http/describe.ts";
 import { Refusal, unwrap } from "../http/failure.ts";
 import { newRouter } from "../http/router.ts";
@@ -46,10 +47,7 @@ export const recalls = newRouter()
     return c.json(unwrap(await wrapTime(c, "recall", answer)), 200);
   })
   .openapi(tenantRecallRoute, async (c) => {
-    if (c.get("caller").user !== "*")
-      throw new Refusal(
-        fail("forbidden", { message: "Only a token of all users (`*`) searches the tenant." }),
-      );
+    demandWholeTenant(c, "searches the tenant");
     const answer = tenantRecall(c.get("services"), c.req.valid("json"));
     return c.json(unwrap(await wrapTime(c, "recall", answer)), 200);
   });

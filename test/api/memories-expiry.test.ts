@@ -4,6 +4,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { userHash } from "../../src/ids.ts";
 import { call, newUser } from "../call.ts";
+import { databaseOf } from "../databases.ts";
 import { control, restore } from "../doubles/control.ts";
 import {
   get,
@@ -26,7 +27,10 @@ beforeEach(() => {
 afterEach(restore);
 const ring = async (user: string) => runDurableObjectAlarm(env.USER_MEMORY.getByName(await userHash(user)));
 const rowsInD1 = async (user: string): Promise<number | null> =>
-  env.DB.prepare("SELECT COUNT(*) AS n FROM memories WHERE user_id = ?").bind(user).first<number>("n");
+  (await databaseOf(user))
+    .prepare("SELECT COUNT(*) AS n FROM memories WHERE user_id = ?")
+    .bind(user)
+    .first<number>("n");
 /** What one can still see of a memory. */
 async function seen(user: string, id: string) {
   const statuses = [];

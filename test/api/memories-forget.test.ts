@@ -1,7 +1,7 @@
 // Forgetting: by id, by a filter, all.
-import { env } from "cloudflare:workers";
 import { afterEach, expect, it } from "vitest";
 import { call, newUser } from "../call.ts";
+import { databaseOf } from "../databases.ts";
 import { control, restore } from "../doubles/control.ts";
 import {
   forget,
@@ -25,7 +25,10 @@ const T = 1_780_000_000_000;
 afterEach(restore);
 const lives = { subject: "Alice", predicate: "lives in" };
 const rowsInD1 = async (user: string): Promise<number | null> =>
-  env.DB.prepare("SELECT COUNT(*) AS n FROM memories WHERE user_id = ?").bind(user).first<number>("n");
+  (await databaseOf(user))
+    .prepare("SELECT COUNT(*) AS n FROM memories WHERE user_id = ?")
+    .bind(user)
+    .first<number>("n");
 
 it("a forgotten memory is gone everywhere, with its history, at any time", async () => {
   const user = newUser();

@@ -153,7 +153,8 @@ it("recalls within kinds, tags and a thread", async () => {
     {
       id: `${thread.id}:1`,
       kind: "message",
-      text: "Ann: my boat is here",
+      text: "my boat is here",
+      name: "Ann",
       threadId: thread.id,
       seq: 1,
       role: "user",
@@ -212,7 +213,13 @@ it("answers a query without a word with the newest memories that the filters let
   for (const text of ["one", "two", "three"]) await remember(user, { text, tags: [text] });
   const answer = await recall(user, { query: "🦒", k: 2 });
   expect(texts(answer)).toEqual(["three", "two"]);
-  expect(answer.arms.map((arm: { status: string }) => arm.status)).toEqual(["off", "off", "off", "off"]);
+  expect(answer.arms.map((arm: { status: string }) => arm.status)).toEqual([
+    "off",
+    "off",
+    "off",
+    "off",
+    "off",
+  ]);
   expect(texts(await recall(user, { query: "🦒", tags: ["one"] }))).toEqual(["one"]);
 });
 

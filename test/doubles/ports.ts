@@ -51,6 +51,7 @@ export function faultyPorts(env: Bindings): Ports {
       },
       () => control.auditLog,
     ),
+    deployment: real.deployment,
     embedder: embedderOf(real),
     formerEmbedders: control.misnamed ? [real.embedder] : [mirrored(real.embedder)],
     lexicon: () => (control.lexicon === "fail" ? Promise.reject(new Error("no word model")) : real.lexicon()),

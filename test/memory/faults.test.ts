@@ -299,6 +299,7 @@ describe("the embedder failing", () => {
       { name: "lexical", status: "ok" },
       { name: "vector", status: "failed" },
       { name: "key", status: "off" },
+      { name: "date", status: "off" },
       { name: "vectorize", status: "off" },
     ]);
   });

@@ -12,6 +12,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import type { UserMemory } from "../../durable-objects/user-memory.ts";
 import { userHash } from "../../src/ids.ts";
 import { call, newUser, token } from "../call.ts";
+import { databaseOf } from "../databases.ts";
 import { control, restore } from "../doubles/control.ts";
 import { bindVectorize } from "../doubles/ports.ts";
 import { VectorizeDouble } from "../doubles/vectorize.ts";
@@ -98,7 +99,7 @@ it("takes away what D1 does not have", async () => {
   const user = newUser();
   await remember(user, { text: "the kettle is blue" });
   const { id } = await remember(user, { text: "a memory that only the object has" });
-  await env.DB.prepare("DELETE FROM memories WHERE id = ?").bind(id).run();
+  await (await databaseOf(user)).prepare("DELETE FROM memories WHERE id = ?").bind(id).run();
   expect(await texts(user, "kettle")).toHaveLength(2);
   await call(`/v1/users/${user}/reindex`, { method: "POST" });
   await settle(user);

@@ -1,0 +1,167 @@
+// `npm run tenant`: makes, upgrades and deletes deployments of Cairn, one a tenant. docs/deploy.md tells all of it.
+import { join } from "node:path";
+import { createInterface } from "node:readline/promises";
+import { parseArgs } from "node:util";
+import { isJurisdiction, jurisdictions } from "../src/jurisdiction.ts";
+import { create, type Wanted } from "./tenant/create.ts";
+import { deleteTenant } from "./tenant/delete.ts";
+import { DryFiles, RealFiles } from "./tenant/files.ts";
+import { list } from "./tenant/list.ts";
+import { demandName } from "./tenant/names.ts";
+import { Stopped } from "./tenant/stopped.ts";
+import { baseOf, type Desk } from "./tenant/tenants.ts";
+import { upgrade } from "./tenant/upgrade.ts";
+import { DryWrangler, RealWrangler } from "./tenant/wrangler.ts";
+
+const usage = `usage: npm run tenant -- create NAME [options]   makes what is missing of a tenant; run again, it goes on
+       npm run tenant -- list                    the tenants that have a file in tenants/
+       npm run tenant -- upgrade NAME... | --all migrations, then code, one tenant after another
+       npm run tenant -- delete NAME             everything of it; asks for the name (--yes NAME does not)
+
+create:
+  --jurisdiction ${jurisdictions.join("|")}   where D1 and the objects are held to; for good
+  --shards N         D1 databases that users are spread over, 1 to 100 (10 GB each); for good
+  --model NAME       what embeds: @cf/baai/bge-base-en-v1.5 unless set; static-en-256 is the one in the Worker
+  --vectorize        keeps vectors in a Vectorize index as well
+  --account ID       of several Cloudflare accounts, this one
+  --cpu-ms N         the most CPU time of a call (paid plan only)
+  --adopt            takes over what the account has under this name
+  --dry-run          shows the file and the commands, and does nothing; needs no account
+CAIRN_SECRET, if set, becomes the tenant's secret; else one is made in tenants/NAME.secret.`;
+
+const MOST_SHARDS = 100;
+
+function commandLine() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: {
+        jurisdiction: { type: "string" },
+        shards: { type: "string" },
+        model: { type: "string" },
+        vectorize: { type: "boolean" },
+        account: { type: "string" },
+        "cpu-ms": { type: "string" },
+        adopt: { type: "boolean" },
+        "dry-run": { type: "boolean" },
+        all: { type: "boolean" },
+        yes: { type: "string" },
+        help: { type: "boolean" },
+      },
+    });
+  } catch (error) {
+    throw new Stopped(`${error instanceof Error ? error.message : String(error)}\n\n${usage}`);
+  }
+}
+
+type Options = ReturnType<typeof commandLine>["values"];
+
+/** Which options go with which command: one that does nothing would be taken for done. */
+const TAKES: Record<string, readonly (keyof Options)[]> = {
+  create: ["jurisdiction", "shards", "model", "vectorize", "account", "cpu-ms", "adopt", "dry-run"],
+  list: [],
+  upgrade: ["all"],
+  delete: ["yes"],
+};
+
+async function main(): Promise<void> {
+  const { values: options, positionals } = commandLine();
+  const [command = "", ...names] = positionals;
+  if (options.help === true) return console.log(usage);
+  const takes = TAKES[command];
+  if (takes === undefined)
+    throw new Stopped(`${command === "" ? "Do what?" : `'${command}' is no command.`}\n\n${usage}`);
+  const stray = Object.keys(options).find((option) => !(takes as readonly string[]).includes(option));
+  if (stray !== undefined) throw new Stopped(`--${stray} does not go with ${command}.\n\n${usage}`);
+  if (names.length > 1 && command !== "upgrade")
+    throw new Stopped(`One tenant at a time, and not '${names.join(" ")}'.`);
+  const desk = deskOf(options);
+  if (command === "list") return list(desk);
+  if (command === "upgrade") return upgrade(desk, upgraded(desk, names, options.all === true));
+  const name = demandName(names[0]);
+  if (command === "delete")
+    return deleteTenant(desk, name, options.yes === undefined ? ask : async () => options.yes ?? "");
+  const wanted = wantedOf(name, options);
+  if (options["dry-run"] !== true) return create(desk, wanted);
+  if (desk.files.read(name) !== null)
+    throw new Stopped(
+      `${desk.files.pathOf(name)} is there already: that is the file, and what is missing is made of it.`,
+    );
+  say(`npm run tenant -- create ${name} would run, in an account that has nothing of it:\n`);
+  await create(desk, wanted);
+  say(
+    `\n${desk.files.pathOf(name)}, with the ids of the databases once they are there:\n\n${desk.files.read(name)}`,
+  );
+}
+
+const say = (line: string) => console.log(line);
+
+function deskOf({ "dry-run": dry = false, account }: Options): Desk {
+  const root = join(import.meta.dirname, "..");
+  const files = new RealFiles(root, process.env.CAIRN_TENANTS ?? join(root, "tenants"));
+  const { CAIRN_SECRET: secret } = process.env;
+  const base = baseOf(join(root, "wrangler.toml"));
+  return dry
+    ? {
+        files: new DryFiles(files),
+        wrangler: new DryWrangler(say),
+        base,
+        say: () => {},
+        secret: secret === "" ? undefined : secret,
+      }
+    : {
+        files,
+        wrangler: new RealWrangler(root, account),
+        base,
+        say,
+        secret: secret === "" ? undefined : secret,
+      };
+}
+
+function upgraded({ files }: Desk, names: readonly string[], all: boolean): readonly string[] {
+  if (all !== (names.length === 0)) throw new Stopped(`Which tenants? Their names, or --all.`);
+  return all ? files.names() : names.map(demandName);
+}
+
+function wantedOf(name: string, options: Options): Wanted {
+  const { jurisdiction, model, account } = options;
+  if (jurisdiction !== undefined && !isJurisdiction(jurisdiction))
+    throw new Stopped(`--jurisdiction is one of ${jurisdictions.join(", ")}, and not '${jurisdiction}'.`);
+  const shards = wholeOf("--shards", options.shards, MOST_SHARDS);
+  const cpuMs = wholeOf("--cpu-ms", options["cpu-ms"], 300_000);
+  return {
+    name,
+    vectorize: options.vectorize === true,
+    adopt: options.adopt === true,
+    ...(jurisdiction !== undefined && { jurisdiction }),
+    ...(model !== undefined && { model }),
+    ...(account !== undefined && { account }),
+    ...(shards !== undefined && { shards }),
+    ...(cpuMs !== undefined && { cpuMs }),
+  };
+}
+
+function wholeOf(option: string, given: string | undefined, most: number): number | undefined {
+  if (given === undefined) return undefined;
+  const number = Number(given);
+  if (/^\d+$/.test(given) && number >= 1 && number <= most) return number;
+  throw new Stopped(`${option} is a whole number from 1 to ${most}, and not '${given}'.`);
+}
+
+async function ask(question: string): Promise<string> {
+  if (!process.stdin.isTTY) throw new Stopped("Without a terminal, say so with --yes NAME.");
+  const lines = createInterface({ input: process.stdin, output: process.stdout });
+  try {
+    return (await lines.question(question)).trim();
+  } finally {
+    lines.close();
+  }
+}
+
+try {
+  await main();
+} catch (error) {
+  if (!(error instanceof Stopped)) throw error;
+  console.error(error.message);
+  process.exitCode = error.exitCode;
+}

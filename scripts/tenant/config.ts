@@ -1,0 +1,156 @@
+// A tenant's configuration, made of the base `wrangler.toml` and of what is its own. TOML is parsed, never patched.
+import { parse, stringify, type TomlTable } from "smol-toml";
+import { z } from "zod";
+import { knownModel } from "../../src/embeddings/endpoint-models.ts";
+import { workersAiModels } from "../../src/embeddings/workers-ai-models.ts";
+import { isJurisdiction, type Jurisdiction, jurisdictions } from "../../src/jurisdiction.ts";
+import { bindingsOf, databaseOf, workerOf } from "./names.ts";
+import { Stopped } from "./stopped.ts";
+
+export type Tenant = {
+  name: string;
+  jurisdiction: Jurisdiction | null;
+  /** Over how many databases the users are spread. */
+  shards: number;
+  /** What embeds: a model of Workers AI, the embedded one, or one of the endpoint that `vars` name. */
+  model: string;
+  /** The name of its Vectorize index; null: every vector is searched in its user's object. */
+  index: string | null;
+  /** The ids of its databases by their bindings, as far as they exist. */
+  databases: ReadonlyMap<string, string>;
+  /** Its own variables: what the base has, and the two that are made here, may be among them. */
+  vars: Readonly<Record<string, string>>;
+  /** What else its file has and the base has not: an account, routes, limits. */
+  more: TomlTable;
+};
+
+export const EMBEDDED = { name: "static-en-256", dimensions: 256 };
+
+// What is read here; all else is passed on as it is.
+const Base = z.looseObject({
+  main: z.string(),
+  build: z.looseObject({ watch_dir: z.string().optional() }),
+  assets: z.looseObject({ directory: z.string() }),
+  vars: z.record(z.string(), z.string()).default({}),
+  d1_databases: z.tuple([z.looseObject({ binding: z.literal("DB"), migrations_dir: z.string() })]),
+});
+const Own = z.looseObject({
+  name: z.string(),
+  vars: z.record(z.string(), z.string()).default({}),
+  d1_databases: z.array(
+    z.object({ binding: z.string(), database_name: z.string(), database_id: z.string().optional() }),
+  ),
+  vectorize: z.array(z.object({ index_name: z.string() })).default([]),
+});
+
+/** The tenant that a file of ours describes. `path` is for messages. */
+export function readTenant(
+  name: string,
+  { text, base, path }: { text: string; base: string; path: string },
+): Tenant {
+  const table = tableOf(text, path);
+  const own = shaped(Own, table, path);
+  if (own.name !== workerOf(name))
+    throw new Stopped(`${path} is of the Worker '${own.name}', and not of '${workerOf(name)}'.`);
+  const { JURISDICTION: jurisdiction = "", EMBEDDINGS_MODEL: model = EMBEDDED.name } = own.vars;
+  if (jurisdiction !== "" && !isJurisdiction(jurisdiction))
+    throw new Stopped(`${path}: JURISDICTION is one of ${jurisdictions.join(", ")}.`);
+  const shards = Math.max(1, own.d1_databases.length - 1);
+  const bindings = own.d1_databases.map(({ binding }) => binding).toSorted();
+  if (bindings.join() !== bindingsOf(shards).toSorted().join())
+    throw new Stopped(`${path}: d1_databases are DB and, for N shards, FACTS_0 to FACTS_(N-1).`);
+  const made = new Set([...Object.keys(tableOf(base, "wrangler.toml")), ...MADE]);
+  return {
+    name,
+    jurisdiction: jurisdiction === "" ? null : jurisdiction,
+    shards,
+    model,
+    index: own.vectorize[0]?.index_name ?? null,
+    databases: new Map(
+      own.d1_databases.flatMap(({ binding, database_id: id }) => (id === undefined ? [] : [[binding, id]])),
+    ),
+    vars: own.vars,
+    more: Object.fromEntries(Object.entries(table).filter(([key]) => !made.has(key))),
+  };
+}
+
+/** Tables that are made here; a tenant's file keeps what it has beside these and those of the base. */
+const MADE = ["name", "vars", "d1_databases", "vectorize", "ai"];
+
+/** The tenant's file, from the base: the same for the same tenant, byte for byte. Paths start in `tenants/`; commands run at the root. */
+export function renderTenant(tenant: Tenant, base: string): string {
+  const table = tableOf(base, "wrangler.toml");
+  const {
+    main,
+    build,
+    assets,
+    vars,
+    d1_databases: [main1],
+  } = shaped(Base, table, "wrangler.toml");
+  // Its environments are for who deploys by hand.
+  const { env: _, ...rest } = table;
+  const { watch_dir: watched } = build;
+  const made: TomlTable = {
+    ...rest,
+    name: workerOf(tenant.name),
+    main: `../${main}`,
+    build: { ...build, ...(watched !== undefined && { watch_dir: `../${watched}` }) },
+    assets: { ...assets, directory: `../${assets.directory}` },
+    vars: {
+      ...vars,
+      ...tenant.vars,
+      EMBEDDINGS_MODEL: tenant.model,
+      ...(tenant.jurisdiction !== null && { JURISDICTION: tenant.jurisdiction }),
+    },
+    d1_databases: bindingsOf(tenant.shards).map((binding) => {
+      const id = tenant.databases.get(binding);
+      return {
+        binding,
+        database_name: databaseOf(tenant.name, binding),
+        ...(id !== undefined && { database_id: id }),
+        migrations_dir: `../${main1.migrations_dir}`,
+      };
+    }),
+    ...(asksWorkersAi(tenant) && { ai: { binding: "AI" } }),
+    ...(tenant.index !== null && { vectorize: [{ binding: "VECTORIZE", index_name: tenant.index }] }),
+    ...tenant.more,
+  };
+  return `${headerOf(tenant.name)}\n${stringify(made)}`;
+}
+
+const headerOf = (name: string): string =>
+  `# The tenant ${name}. Made of ../wrangler.toml by \`npm run tenant\`, and made anew by \`npm run tenant -- upgrade ${name}\`:
+# then \`vars\`, the names and ids here, and tables that the base has not (routes, limits, account_id) stay as they are here,
+# all else is as in the base, and comments go. The number of FACTS databases and JURISDICTION never change.
+`;
+
+/** How many numbers a vector of the tenant's embedder has. */
+export function dimensionsOf({ model, vars }: Pick<Tenant, "model" | "vars">): number {
+  const known = [EMBEDDED, ...workersAiModels].find(({ name }) => name === model)?.dimensions;
+  const dimensions = vars.EMBEDDINGS_URL
+    ? Number(vars.EMBEDDINGS_DIMENSIONS) || knownModel(model).dimensions
+    : known;
+  if (dimensions !== undefined) return dimensions;
+  if (vars.EMBEDDINGS_URL)
+    throw new Stopped(`Set EMBEDDINGS_DIMENSIONS: how many '${model}' has is not known here.`);
+  const names = [EMBEDDED, ...workersAiModels].map(({ name }) => name).join("\n  ");
+  throw new Stopped(`'${model}' is no model that is known. Without EMBEDDINGS_URL it is one of:\n  ${names}`);
+}
+
+const asksWorkersAi = ({ model, vars }: Tenant): boolean =>
+  model.startsWith("@cf/") || (vars.RERANKER_MODEL ?? "") !== "";
+
+function tableOf(text: string, path: string): TomlTable {
+  try {
+    return parse(text);
+  } catch (error) {
+    throw new Stopped(`${path} is no TOML: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function shaped<T>(shape: z.ZodType<T>, table: TomlTable, path: string): T {
+  const read = shape.safeParse(table);
+  if (read.success) return read.data;
+  const [issue] = read.error.issues;
+  throw new Stopped(`${path}: ${issue?.path.join(".") ?? ""}: ${issue?.message ?? "is not as expected"}`);
+}

@@ -1,0 +1,110 @@
+import { defaultModel } from "../../src/embeddings/workers-ai-models.ts";
+import type { Jurisdiction } from "../../src/jurisdiction.ts";
+import { Account } from "./account.ts";
+import { dimensionsOf, EMBEDDED, type Tenant } from "./config.ts";
+import { bindingsOf, databaseOf, workerOf } from "./names.ts";
+import { ensureDatabases, ensureIndex, migrate } from "./resources.ts";
+import { demandSecret, ensureSecret, tellToken } from "./secret.ts";
+import { Stopped } from "./stopped.ts";
+import { accountOf, type Desk, storedTenant, storeTenant } from "./tenants.ts";
+
+/** What the command line says; what it does not say is as in the tenant's file, or as usual. */
+export type Wanted = {
+  name: string;
+  jurisdiction?: Jurisdiction;
+  shards?: number;
+  model?: string;
+  vectorize: boolean;
+  account?: string;
+  cpuMs?: number;
+  /** Take over what the account has of this name without a file of it. */
+  adopt: boolean;
+};
+
+/** Makes what is missing of a tenant, in the order that a run which stops anywhere can be gone on with by another. */
+export async function create(desk: Desk, wanted: Wanted): Promise<void> {
+  const stored = storedTenant(desk, wanted.name);
+  const tenant = stored === null ? fresh(wanted) : changed(stored, wanted);
+  dimensionsOf(tenant);
+  demandSecret(desk);
+  if (stored === null && !wanted.adopt) await demandUnused(desk, tenant);
+  // Before anything is made: from here on this file says that what has these names is this tenant's.
+  storeTenant(desk, tenant);
+  const complete = await ensureDatabases(desk, tenant);
+  await ensureIndex(desk, complete);
+  await migrate(desk, complete);
+  const [url] = await accountOf(desk, tenant.name).deploy();
+  desk.say(`Worker ${workerOf(tenant.name)} deployed`);
+  // After the Worker, which refuses every call until it has one: a secret cannot be given to what is not there.
+  const { secret, old } = await ensureSecret(desk, tenant.name);
+  tellPlace(desk, tenant, url);
+  await tellToken(desk, tenant.name, { secret, old });
+}
+
+function fresh({ name, jurisdiction, shards, model, vectorize, account, cpuMs }: Wanted): Tenant {
+  return {
+    name,
+    jurisdiction: jurisdiction ?? null,
+    shards: shards ?? 1,
+    // Workers AI computes anywhere: what is held to a jurisdiction is embedded in the Worker unless it is told otherwise.
+    model: model ?? (jurisdiction === undefined ? defaultModel.name : EMBEDDED.name),
+    index: vectorize ? workerOf(name) : null,
+    databases: new Map(),
+    vars: {},
+    more: {
+      ...(account !== undefined && { account_id: account }),
+      ...(cpuMs !== undefined && { limits: { cpu_ms: cpuMs } }),
+    },
+  };
+}
+
+/** The tenant as it is, with what can still be changed of it. */
+function changed(stored: Tenant, wanted: Wanted): Tenant {
+  const { jurisdiction, shards } = wanted;
+  if (jurisdiction !== undefined && jurisdiction !== stored.jurisdiction)
+    throw new Stopped(
+      `The tenant ${stored.name} is in ${stored.jurisdiction ?? "no jurisdiction"}, and stays there: its objects would be others ` +
+        "elsewhere, and empty. Create another tenant, and move the users there.",
+    );
+  if (shards !== undefined && shards !== stored.shards)
+    throw new Stopped(
+      `The tenant ${stored.name} has ${stored.shards} shard(s), and keeps them: users would be looked for in others. Create another ` +
+        "tenant, and move the users there.",
+    );
+  const { more } = fresh(wanted);
+  return {
+    ...stored,
+    model: wanted.model ?? stored.model,
+    index: stored.index ?? (wanted.vectorize ? workerOf(stored.name) : null),
+    more: { ...stored.more, ...more },
+  };
+}
+
+/** Refuses to take for its own what another machine, or somebody else, made under these names. */
+async function demandUnused(desk: Desk, tenant: Tenant): Promise<void> {
+  // The tenant's own file is not there yet.
+  const account = new Account(desk.wrangler, "wrangler.toml");
+  const names = new Set(bindingsOf(tenant.shards).map((binding) => databaseOf(tenant.name, binding)));
+  const used = (await account.databases())
+    .filter(({ name }) => names.has(name))
+    .map(({ name }) => `D1 ${name}`);
+  if (tenant.index !== null && (await account.indexes()).some(({ name }) => name === tenant.index))
+    used.push(`Vectorize ${tenant.index}`);
+  if ((await account.hasSecret(workerOf(tenant.name))) !== null) used.push(`Worker ${workerOf(tenant.name)}`);
+  if (used.length === 0) return;
+  throw new Stopped(
+    `The account has already: ${used.join(", ")}; and there is no ${desk.files.pathOf(tenant.name)}. If that is this tenant, bring ` +
+      "its file here, or take all over with --adopt (with the same --jurisdiction and --shards); if not, take another name.",
+  );
+}
+
+function tellPlace(
+  { say }: Desk,
+  { name, jurisdiction, index, model }: Tenant,
+  url: string | undefined,
+): void {
+  const anywhere = [...(index === null ? [] : ["Vectorize"]), ...(model === EMBEDDED.name ? [] : [model])];
+  if (jurisdiction !== null && anywhere.length > 0)
+    say(`Note: D1 and the objects are held to '${jurisdiction}'. Not held to it: ${anywhere.join(", ")}.`);
+  say(`\n${name} is up${url === undefined ? "" : ` at ${url}: GET /health says what is live there`}.`);
+}

@@ -1,0 +1,26 @@
+import { Stopped } from "./stopped.ts";
+
+/** What is made for a tenant has a name of at most 63 characters (a label of DNS): `cairn-NAME-facts-99` has to fit. */
+const NAME_LENGTH = 40;
+const NAME = /^[a-z]([a-z0-9-]*[a-z0-9])?$/;
+
+export const workerOf = (name: string): string => `cairn-${name}`;
+export const databaseOf = (name: string, binding: string): string =>
+  binding === "DB" ? workerOf(name) : `${workerOf(name)}-${binding.toLowerCase().replace("_", "-")}`;
+
+/** Refuses what the platform would refuse as the name of a Worker, a database, an index or a host, or take for another's. */
+export function demandName(name: string | undefined): string {
+  if (name === undefined) throw new Stopped("Which tenant? Give its name.");
+  if (name.length > NAME_LENGTH || !NAME.test(name) || name.includes("--"))
+    throw new Stopped(
+      `'${name}' is no name for a tenant: small letters, digits and single hyphens, a letter first and no hyphen last, ` +
+        `${NAME_LENGTH} characters at most.`,
+    );
+  return name;
+}
+
+/** The databases of a tenant by the names of their bindings: `DB`, and with several shards one for each. */
+export const bindingsOf = (shards: number): string[] => [
+  "DB",
+  ...(shards > 1 ? Array.from({ length: shards }, (_, shard) => `FACTS_${shard}`) : []),
+];

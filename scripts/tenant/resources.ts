@@ -1,0 +1,101 @@
+// What create and upgrade both see to. Every step looks at what is there and adds what is missing, so that a run that was
+// stopped anywhere is simply run again.
+import type { Account } from "./account.ts";
+import { dimensionsOf, type Tenant } from "./config.ts";
+import { bindingsOf, databaseOf } from "./names.ts";
+import { Stopped } from "./stopped.ts";
+import { accountOf, type Desk, storeTenant } from "./tenants.ts";
+
+/** What recall filters by (docs/architecture.md). */
+const METADATA = ["user", "kind", "scope", "model"];
+
+/** Makes the databases that are missing, and answers the tenant with the ids of all. */
+export async function ensureDatabases(desk: Desk, tenant: Tenant): Promise<Tenant> {
+  const account = accountOf(desk, tenant.name);
+  const bindings = bindingsOf(tenant.shards);
+  let there = await account.databases();
+  for (const binding of bindings) {
+    const name = databaseOf(tenant.name, binding);
+    const found = there.find((database) => database.name === name);
+    const id = tenant.databases.get(binding);
+    if (id !== undefined && found?.uuid !== id)
+      throw new Stopped(
+        `${desk.files.pathOf(tenant.name)} has ${id} as the database ${name}, and the account has ` +
+          `${found === undefined ? "none of that name" : found.uuid}. Nothing is made in its place: what was stored would seem ` +
+          "lost. Log in to the right account, or restore that database.",
+        1,
+      );
+    demandJurisdiction(name, { has: found?.jurisdiction, wanted: tenant.jurisdiction });
+    if (found !== undefined) continue;
+    await account.createDatabase(name, tenant.jurisdiction);
+    desk.say(`D1 database ${name} made`);
+  }
+  there = await account.databases();
+  const databases = new Map<string, string>();
+  for (const binding of bindings) {
+    const id = there.find(({ name }) => name === databaseOf(tenant.name, binding))?.uuid;
+    if (id !== undefined) databases.set(binding, id);
+  }
+  const complete = { ...tenant, databases };
+  storeTenant(desk, complete);
+  return complete;
+}
+
+/** What the account says of a database's jurisdiction, where it says it. */
+function demandJurisdiction(
+  name: string,
+  { has, wanted }: { has: string | null | undefined; wanted: string | null },
+): void {
+  if (has === undefined || has === wanted) return;
+  throw new Stopped(
+    `The database ${name} is in ${has ?? "no jurisdiction"}, and the tenant in ${wanted ?? "none"}.`,
+    1,
+  );
+}
+
+/**
+ * Makes the Vectorize index and its metadata indexes, before the Worker is there that writes to it: a metadata index holds
+ * the vectors that are written after it, and a vector that is in none is not found by any search of Cairn's.
+ */
+export async function ensureIndex(desk: Desk, tenant: Tenant): Promise<void> {
+  const { index } = tenant;
+  if (index === null) return;
+  const account = accountOf(desk, tenant.name);
+  const dimensions = dimensionsOf(tenant);
+  const found = (await account.indexes()).find(({ name }) => name === index);
+  if (found === undefined) {
+    await account.createIndex(index, dimensions);
+    desk.say(`Vectorize index ${index} of ${dimensions} dimensions made`);
+  } else if (found.config.dimensions !== dimensions)
+    throw new Stopped(
+      `The Vectorize index ${index} has ${found.config.dimensions} dimensions, and ${tenant.model} makes ${dimensions}. ` +
+        `Name another index_name in ${desk.files.pathOf(tenant.name)}, and run this again: it is made then, and filled.`,
+      1,
+    );
+  await ensureMetadataIndexes(desk, account, index);
+}
+
+async function ensureMetadataIndexes(desk: Desk, account: Account, index: string): Promise<void> {
+  const there = await account.metadataIndexes(index);
+  for (const property of METADATA) {
+    if (there.includes(property)) continue;
+    await account.createMetadataIndex(index, property);
+    desk.say(`Vectorize metadata index ${property} made`);
+  }
+}
+
+/** Applies the migrations to every database, and sees that none was used as another than it is to be. */
+export async function migrate(desk: Desk, tenant: Tenant): Promise<void> {
+  const account = accountOf(desk, tenant.name);
+  for (const binding of bindingsOf(tenant.shards)) await account.applyMigrations(binding);
+  desk.say("migrations applied");
+  const mark = await account.markOf("DB");
+  if (mark === null) return;
+  const { shards, jurisdiction } = mark;
+  if (shards !== tenant.shards || jurisdiction !== (tenant.jurisdiction ?? ""))
+    throw new Stopped(
+      `This tenant has ${shards} shard(s) and ${jurisdiction || "no jurisdiction"}: its data are stored so. ` +
+        `${desk.files.pathOf(tenant.name)} says ${tenant.shards} and ${tenant.jurisdiction ?? "none"}; set it back, or create another ` +
+        "tenant and move the users there. Nothing was deployed.",
+    );
+}

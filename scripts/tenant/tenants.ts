@@ -1,0 +1,45 @@
+import { readFileSync } from "node:fs";
+import { Account } from "./account.ts";
+import { readTenant, renderTenant, type Tenant } from "./config.ts";
+import type { TenantFiles } from "./files.ts";
+import { Stopped } from "./stopped.ts";
+import type { Wrangler } from "./wrangler.ts";
+
+/** What the commands work with. */
+export type Desk = {
+  files: TenantFiles;
+  wrangler: Wrangler;
+  /** The text of the base `wrangler.toml`. */
+  base: string;
+  say: (line: string) => void;
+  /** The secret, where the caller brings it. */
+  secret: string | undefined;
+};
+
+export const baseOf = (path: string): string => readFileSync(path, "utf8");
+
+export const accountOf = ({ wrangler, files }: Desk, name: string): Account =>
+  new Account(wrangler, files.pathOf(name));
+
+/** The tenant whose file is here, or null. */
+export function storedTenant({ files, base }: Desk, name: string): Tenant | null {
+  const text = files.read(name);
+  return text === null ? null : readTenant(name, { text, base, path: files.pathOf(name) });
+}
+
+export function demandTenant(desk: Desk, name: string): Tenant {
+  const tenant = storedTenant(desk, name);
+  if (tenant !== null) return tenant;
+  const names = desk.files.names();
+  throw new Stopped(
+    `There is no ${desk.files.pathOf(name)}. ${names.length === 0 ? "There are no tenants here." : `Here are: ${names.join(", ")}.`}`,
+  );
+}
+
+/** Notes the tenant in its file, unless that says so already. */
+export function storeTenant({ files, base, say }: Desk, tenant: Tenant): void {
+  const text = renderTenant(tenant, base);
+  if (files.read(tenant.name) === text) return;
+  files.write(tenant.name, text);
+  say(`${files.pathOf(tenant.name)} written`);
+}

@@ -1,0 +1,85 @@
+import { withDeadline } from "../deadline.ts";
+
+/** What a database is used as: see migrations/0008_deployment.sql. */
+export type Use = { shards: number; shard: number; jurisdiction: string };
+
+const ANSWER_WITHIN_MS = 5_000;
+// In one batch with the read: of several that are the first at once, all see what one of them said.
+const MARK = `INSERT INTO deployment (one, shards, shard, jurisdiction) VALUES (1, ?1, ?2, ?3) ON CONFLICT DO NOTHING`;
+const READ = "SELECT shards, shard, jurisdiction FROM deployment";
+
+/** As what databases of this isolate are known to be used: all of its objects use the same ones. */
+const known = new WeakMap<D1Database, string>();
+
+/** Tells whether a database is used as it was first used; once that is known, without asking it again. */
+export class DeploymentMark {
+  readonly #database: D1Database;
+  readonly #use: Use;
+  /** The same as text, to compare with what is known. */
+  readonly #name: string;
+  readonly #impossible: string | null;
+
+  /** `impossible` says why no database can be used as things are bound. */
+  constructor(database: D1Database, use: Use, impossible: string | null) {
+    this.#database = database;
+    this.#use = use;
+    this.#name = JSON.stringify(use);
+    this.#impossible = impossible;
+  }
+
+  /** Whether it is known that nothing is wrong. */
+  get proven(): boolean {
+    return this.#impossible === null && known.get(this.#database) === this.#name;
+  }
+
+  /** What is wrong, for a person; null if nothing is. Rejects when D1 does not answer. */
+  async problem(): Promise<string | null> {
+    if (this.proven) return null;
+    // Not to be noted as what the database is used as.
+    if (this.#impossible !== null) return this.#impossible;
+    const was = await withDeadline(this.#read(), ANSWER_WITHIN_MS);
+    const problem = differenceOf(was, this.#use);
+    if (problem === null) known.set(this.#database, this.#name);
+    return problem;
+  }
+
+  /** What the database is used as, which is what the first to use it said: it was, or is by then, written down. */
+  async #read(): Promise<Use> {
+    const read = this.#database.prepare(READ);
+    // Almost always there: nearly every isolate only reads.
+    const there = await read.first<Use>();
+    if (there !== null) return there;
+    const { shards, shard, jurisdiction } = this.#use;
+    const mark = this.#database.prepare(MARK).bind(shards, shard, jurisdiction);
+    const [, marked] = await this.#database.batch<Use>([mark, read]);
+    const [now] = marked?.results ?? [];
+    if (now === undefined) throw new Error("the mark of a deployment is not there");
+    return now;
+  }
+
+  /** Rejects unless the database is used as it was first used: what is read or written elsewhere would seem lost. */
+  async demand(): Promise<void> {
+    const problem = await this.problem();
+    if (problem !== null) throw new Error(problem);
+  }
+}
+
+function differenceOf(was: Use, is: Use): string | null {
+  if (was.jurisdiction !== is.jurisdiction)
+    return (
+      `this tenant's objects are in ${jurisdictionName(was.jurisdiction)}, and JURISDICTION names ` +
+      `${jurisdictionName(is.jurisdiction)}, where there are none: set it back, or make another tenant`
+    );
+  if (was.shards !== is.shards)
+    return (
+      `this tenant's users are spread over ${was.shards} database(s), and ${is.shards} are bound: bind FACTS_0 to ` +
+      "FACTS_n as before, or make another tenant"
+    );
+  if (was.shard !== is.shard)
+    return `a database is bound as ${bindingOf(is.shard)} that was ${bindingOf(was.shard)}: bind each as before`;
+  return null;
+}
+
+const jurisdictionName = (name: string): string =>
+  name === "" ? "no jurisdiction" : `the jurisdiction '${name}'`;
+const bindingOf = (shard: number): string => (shard === -1 ? "DB beside shards" : `shard ${shard}`);

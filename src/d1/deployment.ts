@@ -1,0 +1,44 @@
+import { withDeadline } from "../deadline.ts";
+import type { DeploymentMark } from "./deployment-mark.ts";
+
+/** How long a request waits for D1 to say, and for how long after it did not no other one asks. In milliseconds. */
+const ASK_WITHIN_MS = 1_000;
+const ASK_AGAIN_MS = 5_000;
+
+/** Whether the bindings are those that the tenant's data were stored with. */
+export class Deployment {
+  readonly #main: DeploymentMark | undefined;
+  readonly #marks: readonly DeploymentMark[];
+  #askAgainAt = 0;
+
+  /** The first mark is that of the main database, which answers for the tenant. */
+  constructor(marks: readonly DeploymentMark[]) {
+    [this.#main] = marks;
+    this.#marks = marks;
+  }
+
+  /** What is wrong, over all databases; null if nothing is. Rejects when one of them does not answer. */
+  async problem(): Promise<string | null> {
+    const problems = await Promise.all(this.#marks.map((mark) => mark.problem()));
+    return problems.find((problem) => problem !== null) ?? null;
+  }
+
+  /**
+   * Why requests are refused. Null if they are not, and where D1 does not say: what is in objects is to be had without
+   * D1, and each database is asked once more before it is used. Without a promise once all is known to be well.
+   */
+  refusal(now: number): Promise<string | null> | null {
+    const main = this.#main;
+    return main === undefined || main.proven || now < this.#askAgainAt ? null : this.#ask(main, now);
+  }
+
+  async #ask(main: DeploymentMark, now: number): Promise<string | null> {
+    try {
+      return await withDeadline(main.problem(), ASK_WITHIN_MS);
+    } catch (error) {
+      this.#askAgainAt = now + ASK_AGAIN_MS;
+      console.error({ message: "D1 does not say what it was first used as", error: String(error) });
+      return null;
+    }
+  }
+}

@@ -1,0 +1,172 @@
+// `npm run tenant` as a person runs it, with a stand-in for wrangler on the PATH; and the real wrangler on what it writes.
+import { execFileSync } from "node:child_process";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeEach, expect, it } from "vitest";
+import { run } from "../run.ts";
+import { type Cloudflare, emptyAccount } from "./cloudflare.ts";
+import { root } from "./desk.ts";
+
+const home = mkdtempSync(join(tmpdir(), "cairn-command-"));
+const [bin, tenants, accountFile] = [join(home, "bin"), join(home, "tenants"), join(home, "account.json")];
+mkdirSync(bin);
+writeFileSync(
+  join(bin, "wrangler"),
+  `#!/bin/sh\nexec "${process.execPath}" --disable-warning=ExperimentalWarning "${join(import.meta.dirname, "standin.ts")}" "$@"\n`,
+);
+chmodSync(join(bin, "wrangler"), 0o755);
+
+beforeEach(() => {
+  rmSync(tenants, { recursive: true, force: true });
+  setAccount(emptyAccount());
+});
+afterAll(() => rmSync(home, { recursive: true, force: true }));
+
+const setAccount = (account: object) => writeFileSync(accountFile, JSON.stringify(account));
+const account = () => JSON.parse(readFileSync(accountFile, "utf8")) as Cloudflare;
+
+async function tenant(args: string[], env: Record<string, string> = {}) {
+  const path = `${bin}:${process.env.PATH}`;
+  const running = run("scripts/tenant.ts", args, {
+    PATH: path,
+    CAIRN_TENANTS: tenants,
+    CAIRN_TEST_ACCOUNT: accountFile,
+    CAIRN_SECRET: "",
+    ...env,
+  });
+  const code = await running.ended;
+  return { code, ...running.output };
+}
+
+const FULL = ["--shards", "3", "--vectorize", "--jurisdiction", "eu", "--model", "@cf/baai/bge-m3"];
+
+it("makes, lists, upgrades and deletes a tenant", async () => {
+  const made = await tenant(["create", "acme", ...FULL]);
+  expect(made).toMatchObject({ code: 0, stderr: "" });
+  expect(made.stdout).toContain("acme is up at https://cairn-acme.example.workers.dev");
+  expect(made.stdout).toMatch(/export TOKEN=[\w-]+\.[\w-]+\.[\w-]+\n/);
+  const secret = readFileSync(join(tenants, "acme.secret"), "utf8").trim();
+  expect(statSync(join(tenants, "acme.secret")).mode & 0o777).toBe(0o600);
+  expect(account().workers["cairn-acme"]?.secret).toBe(secret);
+  // Neither on the screen nor in the list of processes.
+  expect(made.stdout).not.toContain(secret);
+  expect(account().calls.join("\n")).not.toContain(secret);
+
+  expect((await tenant(["list"])).stdout).toMatch(/acme +cairn-acme +3 +eu/);
+  expect((await tenant(["upgrade", "--all"])).stdout).toContain("Worker cairn-acme deployed");
+  const unasked = await tenant(["delete", "acme"]);
+  expect([unasked.code, unasked.stderr]).toEqual([2, "Without a terminal, say so with --yes NAME.\n"]);
+  expect((await tenant(["delete", "acme", "--yes", "acmee"])).code).toBe(2);
+  expect(account().databases).toHaveLength(4);
+  expect((await tenant(["delete", "acme", "--yes", "acme"])).code).toBe(0);
+  expect(account()).toMatchObject({ databases: [], indexes: {}, workers: {} });
+  expect(readdirSync(tenants)).toEqual([]);
+});
+
+it("goes on after it was killed, and makes nothing twice", async () => {
+  await tenant(["create", "acme"]);
+  const { calls, made } = account();
+  // tenants.test.ts lets every step fail. Here the command dies: after it made the database, deployed, set the secret.
+  for (const step of ["d1 create", "deploy", "secret put"]) {
+    const killAt = calls.findIndex((call) => call.startsWith(step)) + 1;
+    rmSync(tenants, { recursive: true, force: true });
+    setAccount({ ...emptyAccount(), killAt });
+    expect((await tenant(["create", "acme"])).code).toBeNull();
+    const { killAt: _, ...left } = account() as Cloudflare & { killAt: number };
+    setAccount(left);
+    expect((await tenant(["create", "acme"])).code, `killed at ${step}`).toBe(0);
+    expect(account().made).toEqual(made);
+    const secret = readFileSync(join(tenants, "acme.secret"), "utf8").trim();
+    expect(account().workers["cairn-acme"]?.secret).toBe(secret);
+  }
+});
+
+it("says what failed, without a stack, and leaves the exit code", async () => {
+  setAccount({ ...emptyAccount(), fail: { at: 6, done: false } });
+  const { code, stderr } = await tenant(["create", "acme"]);
+  expect(code).toBe(1);
+  expect(stderr).toContain("wrangler d1 migrations apply DB");
+  expect(stderr).not.toMatch(/\n\s+at /);
+});
+
+it.each([
+  [[], "Do what?"],
+  [["make", "acme"], "'make' is no command"],
+  [["create"], "Which tenant?"],
+  [["create", "Acme"], "no name for a tenant"],
+  [["create", "acme", "bob"], "One tenant at a time"],
+  [["create", "acme", "--shards", "0"], "--shards is a whole number from 1 to 100"],
+  [["create", "acme", "--jurisdiction", "moon"], "--jurisdiction is one of eu"],
+  [["create", "acme", "--model", "@cf/none"], "is no model that is known"],
+  [["create", "acme", "--all"], "--all does not go with create"],
+  [["create", "acme", "--nonsense"], "--nonsense"],
+  [["upgrade"], "Which tenants?"],
+  [["upgrade", "nobody"], "There are no tenants here"],
+  [["delete", "acme", "--yes", "acme"], "There is no"],
+])("refuses %j, touches nothing, and says why", async (args, reason) => {
+  const { code, stderr } = await tenant(args);
+  expect(code).toBe(2);
+  expect(stderr).toContain(reason);
+  expect(stderr).not.toMatch(/\n\s+at /);
+  expect(account().calls).toEqual([]);
+  expect(existsSync(tenants)).toBe(false);
+});
+
+it("shows what it would do, with no account and no wrangler, and does nothing", async () => {
+  const { code, stdout } = await tenant(["create", "acme", ...FULL, "--dry-run"], {
+    CAIRN_TEST_ACCOUNT: "/none",
+  });
+  expect(code).toBe(0);
+  expect(stdout).toContain("npx wrangler d1 create cairn-acme-facts-2 --jurisdiction eu");
+  expect(stdout).toContain("<the secret> | npx wrangler secret put CAIRN_SECRET");
+  expect(stdout).toContain('binding = "FACTS_2"');
+  expect(existsSync(tenants)).toBe(false);
+});
+
+it.each([
+  ["everything", FULL, ["VECTORIZE", "AI", "FACTS_0", "FACTS_2", 'JURISDICTION ("eu")']],
+  ["Workers AI", [], ["AI", 'EMBEDDINGS_MODEL ("@cf/baai/bge-base-en-v1.5")']],
+  ["the embedded model and shards", ["--model", "static-en-256", "--shards", "2"], ["FACTS_0", "FACTS_1"]],
+  ["the embedded model and Vectorize", ["--model", "static-en-256", "--vectorize"], ["VECTORIZE"]],
+])("writes a file that the real wrangler deploys, with %s", async (_, options, bindings) => {
+  // Beside the others, as its paths start there.
+  const directory = mkdtempSync(join(root, "tenants-test-"));
+  try {
+    expect((await tenant(["create", "acme", ...options], { CAIRN_TENANTS: directory })).code).toBe(0);
+    const shown = execFileSync(
+      process.execPath,
+      [
+        join(root, "node_modules/wrangler/bin/wrangler.js"),
+        "deploy",
+        "--dry-run",
+        "-c",
+        join(directory, "acme.toml"),
+        "--outdir",
+        join(home, "out"),
+      ],
+      {
+        cwd: root,
+        env: { ...process.env, WRANGLER_SEND_METRICS: "false", NO_COLOR: "1" },
+        stdio: ["ignore", "pipe", "pipe"],
+      },
+    ).toString();
+    for (const binding of ["USER_MEMORY", "PROMPT_CACHE", "DB", "ASSETS", ...bindings])
+      expect(shown).toContain(`env.${binding}`);
+    const optional = ["VECTORIZE", "AI", "FACTS_0", "JURISDICTION"];
+    const unwanted = optional.filter((name) => !bindings.some((binding) => binding.startsWith(name)));
+    for (const binding of unwanted) expect(shown).not.toContain(`env.${binding} `);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+});

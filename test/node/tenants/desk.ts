@@ -1,0 +1,61 @@
+// The tenant command without a terminal: an account in memory, and files in a directory of the test's own.
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { RealFiles } from "../../../scripts/tenant/files.ts";
+import { baseOf, type Desk } from "../../../scripts/tenant/tenants.ts";
+import { failure } from "../../../scripts/tenant/wrangler.ts";
+import { type Cloudflare, emptyAccount, wrangler } from "./cloudflare.ts";
+
+export const root = join(import.meta.dirname, "../../..");
+
+export type TestDesk = Desk & {
+  account: Cloudflare;
+  said: string[];
+  /** What of the files counts: all but the secrets themselves. */
+  stored: () => Record<string, string>;
+  /** Lets the nth command from now on fail; `done`: after it was done. */
+  failAt: (nth: number, done: boolean) => void;
+  /** Whether the failing command was reached. */
+  failed: () => boolean;
+};
+
+const directories: string[] = [];
+
+export function newDesk(account = emptyAccount()): TestDesk {
+  const directory = mkdtempSync(join(tmpdir(), "cairn-tenants-"));
+  directories.push(directory);
+  const read = (path: string) => readFileSync(join(root, path), "utf8");
+  const said: string[] = [];
+  return {
+    account,
+    said,
+    files: new RealFiles(root, directory),
+    base: baseOf(join(root, "wrangler.toml")),
+    say: (line) => void said.push(line),
+    secret: undefined,
+    wrangler: {
+      ask: async (args) => wrangler(account, args, { input: "", read }),
+      run: async (args, input = "") => {
+        const answer = wrangler(account, args, { input, read });
+        if (!answer.ok) throw failure(args, answer);
+        return answer;
+      },
+    },
+    stored: () =>
+      Object.fromEntries(
+        readdirSync(directory)
+          .toSorted()
+          .map((file) => [
+            file,
+            file.endsWith(".toml") ? readFileSync(join(directory, file), "utf8") : "secret",
+          ]),
+      ),
+    failAt: (nth, done) => void (account.fail = { at: account.calls.length + nth, done }),
+    failed: () => account.fail !== null && account.calls.length >= account.fail.at,
+  };
+}
+
+export function removeDirectories(): void {
+  for (const directory of directories.splice(0)) rmSync(directory, { recursive: true, force: true });
+}

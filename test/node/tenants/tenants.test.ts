@@ -1,0 +1,419 @@
+// The tenant command over a double of the account: every step fails once, before and after it is done.
+import { mkdirSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parse } from "smol-toml";
+import { afterEach, describe, expect, it } from "vitest";
+import { verifyOwn } from "../../../src/auth/verify-own.ts";
+import { readTenant, renderTenant } from "../../../scripts/tenant/config.ts";
+import { create, type Wanted } from "../../../scripts/tenant/create.ts";
+import { deleteTenant } from "../../../scripts/tenant/delete.ts";
+import { list } from "../../../scripts/tenant/list.ts";
+import { demandName } from "../../../scripts/tenant/names.ts";
+import { Stopped } from "../../../scripts/tenant/stopped.ts";
+import { upgrade } from "../../../scripts/tenant/upgrade.ts";
+import { type Cloudflare, METADATA } from "./cloudflare.ts";
+import { newDesk, removeDirectories, root, type TestDesk } from "./desk.ts";
+
+afterEach(removeDirectories);
+
+const plain: Wanted = { name: "acme", vectorize: false, adopt: false };
+const full: Wanted = { ...plain, vectorize: true, shards: 3, jurisdiction: "eu", model: "@cf/baai/bge-m3" };
+const yes =
+  (name = "acme") =>
+  async () =>
+    name;
+const text = ({ said }: TestDesk) => said.join("\n");
+const mark = (account: Cloudflare, as: object) => {
+  for (const database of account.databases) database.mark = as;
+};
+
+/** What is in the account, but for how it came there, and for the secret, which is another with every run. */
+const stateOf = ({ databases, indexes, workers, made }: Cloudflare) => ({
+  databases,
+  indexes,
+  made,
+  workers: Object.fromEntries(
+    Object.entries(workers).map(([name, worker]) => [name, { ...worker, secret: worker.secret !== null }]),
+  ),
+});
+
+/** As it stops: with a message, never with a stack. */
+async function stopped(work: Promise<unknown>): Promise<string> {
+  const error: unknown = await work.then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof Stopped)) throw new Error("it was to stop", { cause: error });
+  return error.message;
+}
+
+describe("create", () => {
+  it("makes all of a tenant, in the order that loses nothing", async () => {
+    const desk = newDesk();
+    await create(desk, full);
+    const { account } = desk;
+    expect(
+      account.databases.map(({ name, jurisdiction, migrated }) => [name, jurisdiction, migrated]),
+    ).toEqual(
+      ["cairn-acme", "cairn-acme-facts-0", "cairn-acme-facts-1", "cairn-acme-facts-2"].map((name) => [
+        name,
+        "eu",
+        true,
+      ]),
+    );
+    expect(account.indexes["cairn-acme"]).toEqual({ dimensions: 1024, metric: "cosine", metadata: METADATA });
+    expect(account.made).toMatchObject({ secret: 1, "worker cairn-acme": 1 });
+    // A vector that is written before the metadata indexes is not found by them.
+    const order = [
+      "vectorize create cairn-acme",
+      "create-metadata-index",
+      "migrations apply",
+      "deploy",
+      "secret put",
+    ];
+    const firsts = order.map((step) => account.calls.findIndex((call) => call.includes(step)));
+    expect(firsts).toEqual(firsts.toSorted((a, b) => a - b));
+    expect(account.calls.findLastIndex((call) => call.includes("create-metadata-index"))).toBeLessThan(
+      account.calls.findIndex((call) => call.startsWith("deploy")),
+    );
+  });
+
+  it("writes a file that says all, the same with every run, and that wrangler can read", async () => {
+    const desk = newDesk();
+    await create(desk, full);
+    const written = desk.files.read("acme") ?? "";
+    expect(parse(written)).toMatchObject({
+      name: "cairn-acme",
+      main: "../src/index.ts",
+      vars: { CORS_ORIGINS: "", EMBEDDINGS_MODEL: "@cf/baai/bge-m3", JURISDICTION: "eu" },
+      ai: { binding: "AI" },
+      vectorize: [{ binding: "VECTORIZE", index_name: "cairn-acme" }],
+      triggers: { crons: ["17 * * * *"] },
+      observability: { enabled: true },
+      durable_objects: { bindings: [{ name: "USER_MEMORY" }, { name: "PROMPT_CACHE" }] },
+      d1_databases: ["DB", "FACTS_0", "FACTS_1", "FACTS_2"].map((binding, i) => ({
+        binding,
+        database_id: desk.account.databases[i]?.uuid,
+        migrations_dir: "../migrations",
+      })),
+    });
+    const tenant = readTenant("acme", { text: written, base: desk.base, path: "acme.toml" });
+    expect(renderTenant(tenant, desk.base)).toBe(written);
+  });
+
+  it("sets a secret that nobody sees, keeps it for its owner alone, and prints a token of it", async () => {
+    const desk = newDesk();
+    await create(desk, plain);
+    const secret = desk.files.readSecret("acme") ?? "";
+    expect(desk.account.workers["cairn-acme"]?.secret).toBe(secret);
+    expect(secret.length).toBeGreaterThanOrEqual(64);
+    expect(statSync(join(root, desk.files.secretPathOf("acme"))).mode & 0o777).toBe(0o600);
+    expect(text(desk)).not.toContain(secret);
+    expect(desk.account.calls.join("\n")).not.toContain(secret);
+    const token = /TOKEN=(\S+)/.exec(text(desk))?.[1] ?? "";
+    const verdict = await verifyOwn(token, [secret], Date.now());
+    expect(verdict).toMatchObject({ ok: true, value: { caller: { user: "*" } } });
+    expect(text(desk)).toContain("https://cairn-acme.example.workers.dev");
+  });
+
+  it("takes the caller's secret, and keeps no file of it", async () => {
+    const desk = newDesk();
+    const secret = "brought along, and of 32 bytes or more";
+    await create({ ...desk, secret }, plain);
+    expect(desk.account.workers["cairn-acme"]?.secret).toBe(secret);
+    expect(Object.keys(desk.stored())).toEqual(["acme.toml"]);
+    expect(await stopped(create({ ...newDesk(), secret: "short" }, plain))).toContain("32 bytes");
+  });
+
+  it("leaves the secret that the Worker has, and says so where it is not known", async () => {
+    const desk = newDesk();
+    await create({ ...desk, secret: "one that is not kept in a file, at all" }, plain);
+    await create(desk, plain);
+    expect(desk.account.made.secret).toBe(1);
+    expect(text(desk)).toContain("not known here");
+    await create({ ...desk, secret: "another one that the Worker does not have" }, plain);
+    expect(desk.account.made.secret).toBe(1);
+    expect(text(desk)).toContain("If it refuses this token");
+  });
+
+  it.each([
+    ["the plainest tenant", plain],
+    ["one with everything", full],
+  ])(
+    "goes on after any step of %s failed, done or not, to the same end, and makes nothing twice",
+    async (_, wanted) => {
+      const undisturbed = newDesk();
+      await create(undisturbed, wanted);
+      const steps = undisturbed.account.calls.length;
+      expect(steps).toBeGreaterThan(wanted === full ? 20 : 9);
+      for (const done of [false, true])
+        for (let step = 1; step <= steps; step++) {
+          const desk = newDesk();
+          desk.failAt(step, done);
+          const message = await stopped(create(desk, wanted));
+          expect(message, `step ${step}`).toContain("wrangler");
+          // As a person would: the same command, or the shorter one.
+          await create(desk, step % 2 === 0 && desk.files.read("acme") !== null ? plain : wanted);
+          expect(stateOf(desk.account), `step ${step}`).toEqual(stateOf(undisturbed.account));
+          expect(desk.stored()["acme.toml"]).toBe(undisturbed.stored()["acme.toml"]);
+          expect(desk.files.readSecret("acme")).toBe(desk.account.workers["cairn-acme"]?.secret);
+        }
+    },
+  );
+
+  it("refuses another jurisdiction and another number of shards, and touches nothing", async () => {
+    const desk = newDesk();
+    await create(desk, full);
+    const [before, calls] = [desk.stored(), desk.account.calls.length];
+    expect(await stopped(create(desk, { ...full, jurisdiction: "us" }))).toContain(
+      "is in eu, and stays there",
+    );
+    expect(await stopped(create(desk, { ...full, shards: 4 }))).toContain("has 3 shard(s), and keeps them");
+    expect(desk.stored()).toEqual(before);
+    expect(desk.account.calls).toHaveLength(calls);
+  });
+
+  it("adds Vectorize, and changes the model, of a tenant that is there", async () => {
+    const desk = newDesk();
+    await create(desk, { ...plain, model: "static-en-256" });
+    await create(desk, { ...plain, vectorize: true, model: "@cf/baai/bge-small-en-v1.5" });
+    expect(desk.account.indexes["cairn-acme"]).toMatchObject({ dimensions: 384, metadata: METADATA });
+    expect(parse(desk.files.read("acme") ?? "")).toMatchObject({ ai: { binding: "AI" } });
+  });
+
+  it("refuses a model whose vectors do not fit the index, and says what to do", async () => {
+    const desk = newDesk();
+    await create(desk, full);
+    const message = await stopped(create(desk, { ...full, model: "@cf/baai/bge-base-en-v1.5" }));
+    expect(message).toContain("has 1024 dimensions, and @cf/baai/bge-base-en-v1.5 makes 768");
+    expect(message).toContain("index_name");
+    expect(await stopped(create(newDesk(), { ...plain, model: "@cf/none" }))).toContain("@cf/baai/bge-m3");
+  });
+
+  it("does not take what another made for its own, unless it is told to", async () => {
+    const first = newDesk();
+    await create(first, full);
+    const elsewhere = newDesk(first.account);
+    const message = await stopped(create(elsewhere, full));
+    for (const name of ["D1 cairn-acme-facts-2", "Vectorize cairn-acme", "Worker cairn-acme", "--adopt"])
+      expect(message).toContain(name);
+    expect(elsewhere.stored()).toEqual({});
+    await create(elsewhere, { ...full, adopt: true });
+    expect(elsewhere.stored()["acme.toml"]).toBe(first.stored()["acme.toml"]);
+    expect(first.account.made.secret).toBe(1);
+    // What it was first used as is known to its database.
+    mark(first.account, { shards: 3, shard: -1, jurisdiction: "eu" });
+    const wrong = newDesk(first.account);
+    expect(await stopped(create(wrong, { ...full, jurisdiction: "us", adopt: true }))).toContain(
+      "Nothing was deployed",
+    );
+  });
+
+  it("does not make a database anew that its file names and the account has not", async () => {
+    const desk = newDesk();
+    await create(desk, plain);
+    desk.account.databases = [];
+    expect(await stopped(create(desk, plain))).toContain("Nothing is made in its place");
+    expect(desk.account.databases).toEqual([]);
+  });
+
+  it("embeds in the Worker what is held to a jurisdiction, and says what is not held to it", async () => {
+    const held = newDesk();
+    await create(held, { ...plain, jurisdiction: "eu" });
+    expect(parse(held.files.read("acme") ?? "")).toMatchObject({
+      vars: { EMBEDDINGS_MODEL: "static-en-256" },
+    });
+    expect(text(held)).not.toContain("Not held");
+    const told = newDesk();
+    await create(told, full);
+    expect(text(told)).toContain("Not held to it: Vectorize, @cf/baai/bge-m3.");
+  });
+});
+
+describe("upgrade", () => {
+  const three = ["acme", "bob", "carol"];
+  async function desks(): Promise<TestDesk> {
+    const desk = newDesk();
+    for (const name of three) await create(desk, { ...full, name });
+    desk.account.calls = [];
+    return desk;
+  }
+
+  it("migrates, then deploys, one tenant after another", async () => {
+    const desk = await desks();
+    await upgrade(desk, three);
+    const steps = desk.account.calls.flatMap(
+      (call) => /^(d1 migrations|deploy).* (\S+)\.toml$/.exec(call)?.slice(1) ?? [],
+    );
+    const names = steps.filter((_, i) => i % 2 === 1).map((path) => path.split("/").at(-1));
+    expect(names).toEqual(three.flatMap((name) => Array.from({ length: 5 }, () => name)));
+    expect(steps.filter((_, i) => i % 2 === 0).slice(0, 5)).toEqual([
+      ...Array.from({ length: 4 }, () => "d1 migrations"),
+      "deploy",
+    ]);
+  });
+
+  it("stops at the first failure, at any step, says what is done, and goes on as it says", async () => {
+    const undisturbed = await desks();
+    await upgrade(undisturbed, three);
+    const each = undisturbed.account.calls.length / 3;
+    for (let step = each + 1; step <= 2 * each; step++) {
+      const desk = await desks();
+      desk.failAt(step, step % 2 === 0);
+      const message = await stopped(upgrade(desk, three));
+      expect(message).toContain("Stopped at bob. Done: acme.");
+      expect(desk.account.calls.join("\n")).not.toContain("carol.toml");
+      const command = /upgrade (.*)$/.exec(message)?.[1] ?? "";
+      expect(command).toBe("bob carol");
+      await upgrade(desk, command.split(" "));
+      expect(stateOf(desk.account)).toEqual(stateOf(undisturbed.account));
+    }
+  });
+
+  it("takes the base as it is by now, and keeps what is the tenant's own", async () => {
+    const desk = await desks();
+    const own = (desk.files.read("bob") ?? "")
+      .replace('CORS_ORIGINS = ""', 'CORS_ORIGINS = "https://bob.example"')
+      .concat('\n[[routes]]\npattern = "memory.bob.example"\ncustom_domain = true\n');
+    desk.files.write("bob", own);
+    const base = desk.base.replace("2026-11-01", "2026-11-15").concat('\n[placement]\nmode = "smart"\n');
+    await upgrade({ ...desk, base }, ["bob"]);
+    expect(parse(desk.files.read("bob") ?? "")).toMatchObject({
+      compatibility_date: "2026-11-15",
+      placement: { mode: "smart" },
+      vars: { CORS_ORIGINS: "https://bob.example", JURISDICTION: "eu" },
+      routes: [{ pattern: "memory.bob.example", custom_domain: true }],
+    });
+  });
+
+  it.each([
+    ["the jurisdiction", 'JURISDICTION = "eu"', 'JURISDICTION = "us"'],
+    ["the number of shards", /\[\[d1_databases\]\]\nbinding = "FACTS_2"[^[]*/, ""],
+    ["a binding", 'binding = "FACTS_2"', 'binding = "FACTS_3"'],
+  ])("refuses a file in which %s was changed, before it deploys", async (_, from, to) => {
+    const desk = await desks();
+    mark(desk.account, { shards: 3, shard: -1, jurisdiction: "eu" });
+    await upgrade(desk, ["acme"]);
+    desk.account.calls = [];
+    const file = desk.files.read("acme") ?? "";
+    desk.files.write("acme", file.replace(from, to));
+    expect(await stopped(upgrade(desk, ["acme"]))).toMatch(/Nothing was deployed|d1_databases are DB/);
+    expect(desk.account.calls.join("\n")).not.toContain("deploy -c");
+  });
+
+  it("refuses a tenant that is not there, or not all made, before it touches any", async () => {
+    const desk = await desks();
+    expect(await stopped(upgrade(desk, ["acme", "nobody"]))).toContain("Here are: acme, bob, carol");
+    expect(desk.account.calls).toEqual([]);
+    const half = newDesk();
+    half.failAt(8, false);
+    await stopped(create(half, full));
+    expect(await stopped(upgrade(half, ["acme"]))).toContain("npm run tenant -- create acme");
+  });
+});
+
+describe("delete", () => {
+  it("deletes everything once the name is typed, and nothing else", async () => {
+    const desk = newDesk();
+    await create(desk, full);
+    await create(desk, { ...full, name: "acme-2" });
+    expect(await stopped(deleteTenant(desk, "acme", yes("acme ")))).toContain("Nothing was deleted");
+    await deleteTenant(desk, "acme", yes());
+    const { databases, indexes, workers } = desk.account;
+    expect(databases.map(({ name }) => name).every((name) => name.startsWith("cairn-acme-2"))).toBe(true);
+    expect(databases).toHaveLength(4);
+    expect([Object.keys(indexes), Object.keys(workers)]).toEqual([["cairn-acme-2"], ["cairn-acme-2"]]);
+    expect(Object.keys(desk.stored())).toEqual(["acme-2.secret", "acme-2.toml"]);
+  });
+
+  it("goes on after any step failed, done or not, until nothing is left", async () => {
+    const undisturbed = newDesk();
+    await create(undisturbed, full);
+    const from = undisturbed.account.calls.length;
+    await deleteTenant(undisturbed, "acme", yes());
+    const steps = undisturbed.account.calls.length - from;
+    expect(steps).toBeGreaterThan(8);
+    for (const done of [false, true])
+      for (let step = 1; step <= steps; step++) {
+        const desk = newDesk();
+        await create(desk, full);
+        desk.failAt(step, done);
+        await stopped(deleteTenant(desk, "acme", yes()));
+        expect(Object.keys(desk.stored())).toContain("acme.toml");
+        await deleteTenant(desk, "acme", yes());
+        expect([desk.account.databases, desk.account.indexes, desk.account.workers]).toEqual([[], {}, {}]);
+        expect(desk.stored()).toEqual({});
+      }
+  });
+
+  it("deletes what a create that was stopped anywhere has made", async () => {
+    for (let step = 5; step <= 20; step++) {
+      const desk = newDesk();
+      desk.failAt(step, true);
+      await stopped(create(desk, full));
+      if (desk.files.read("acme") === null) continue;
+      await deleteTenant(desk, "acme", yes());
+      expect([desk.account.databases, desk.account.indexes, desk.account.workers]).toEqual([[], {}, {}]);
+    }
+  });
+
+  it("leaves a database of the same name that is another's", async () => {
+    const desk = newDesk();
+    await create(desk, plain);
+    const [database] = desk.account.databases;
+    if (database !== undefined) database.uuid = "00000000-0000-4000-8000-000000000000";
+    await deleteTenant(desk, "acme", yes());
+    expect(desk.account.databases).toHaveLength(1);
+  });
+});
+
+it("lists the tenants, and which of them are not all made", async () => {
+  const desk = newDesk();
+  list(desk);
+  expect(text(desk)).toContain("no tenants");
+  await create(desk, full);
+  desk.failAt(5, false);
+  await stopped(create(desk, { ...plain, name: "half" }));
+  desk.said.length = 0;
+  list(desk);
+  expect(desk.said).toHaveLength(3);
+  expect(desk.said[1]).toMatch(/acme +cairn-acme +3 +eu +@cf\/baai\/bge-m3 +cairn-acme +made/);
+  expect(desk.said[2]).toMatch(/half .*unfinished/);
+});
+
+it.each(["a", "acme", "acme-2", "a".repeat(40)])("takes %s as a name", (name) => {
+  expect(demandName(name)).toBe(name);
+});
+
+it.each([
+  "",
+  "Acme",
+  "2acme",
+  "acme-",
+  "-acme",
+  "a--b",
+  "a_b",
+  "a.b",
+  "a/b",
+  "../a",
+  "a b",
+  "ä",
+  "a".repeat(41),
+])("refuses '%s' as a name", (name) => {
+  expect(() => demandName(name)).toThrow(Stopped);
+});
+
+it.each([
+  ["name = ", "is no TOML"],
+  ['name = "cairn-other"\nd1_databases = []', "is of the Worker 'cairn-other'"],
+  ['name = "cairn-acme"', "d1_databases"],
+  ['name = "cairn-acme"\nd1_databases = []\nvars = { JURISDICTION = "moon" }', "JURISDICTION is one of eu"],
+])("says what is wrong with a file that says %j", async (written, reason) => {
+  const desk = newDesk();
+  const path = join(root, desk.files.pathOf("acme"));
+  mkdirSync(join(path, ".."), { recursive: true });
+  writeFileSync(path, written);
+  const message = await stopped(create(desk, plain));
+  expect(message).toContain(reason);
+  expect(message).toContain("acme.toml");
+});
