@@ -52,35 +52,40 @@ export class ObjectStorage {
   }
 }
 
-/** The rows of a statement. */
-class Cursor implements Iterable<Row> {
+/** The rows of a statement: an iterator over what was not read yet, as the platform's is. */
+class Cursor implements IterableIterator<Row> {
   readonly rowsRead: number;
   readonly rowsWritten: number;
-  readonly #rows: Row[];
+  readonly #rows: ArrayIterator<Row>;
 
   constructor({ rows, changes }: { rows: Row[]; changes: number }) {
-    this.#rows = rows;
+    this.#rows = rows.values();
     this.rowsRead = rows.length;
     this.rowsWritten = changes;
   }
 
+  next(): IteratorResult<Row> {
+    return this.#rows.next();
+  }
+
   toArray(): Row[] {
-    return this.#rows;
+    return [...this.#rows];
   }
 
   /** The one row that there is. */
   one(): Row {
-    const [row] = this.#rows;
-    if (row === undefined || this.#rows.length > 1)
-      throw new Error(`Expected exactly one result from SQL query, but got ${this.#rows.length}`);
+    const rows = this.toArray();
+    const [row] = rows;
+    if (row === undefined || rows.length > 1)
+      throw new Error(`Expected exactly one result from SQL query, but got ${rows.length}`);
     return row;
   }
 
   raw(): IterableIterator<unknown[]> {
-    return this.#rows.map((row) => Object.values(row)).values();
+    return this.#rows.map((row) => Object.values(row));
   }
 
-  [Symbol.iterator](): IterableIterator<Row> {
-    return this.#rows.values();
+  [Symbol.iterator](): this {
+    return this;
   }
 }
