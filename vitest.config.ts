@@ -54,6 +54,14 @@ const worker = (shards = 0) =>
     },
   }));
 
+/** What takes longer than all others together is for `npm run test:long`, and `npm run faults`. */
+const long = [
+  "test/memory/d1-limits.test.ts",
+  "test/api/memories-times.test.ts",
+  "test/objects/vector-outbox-histories.test.ts",
+];
+const faults = "test/faults/**/*.test.ts";
+
 export default defineConfig({
   test: {
     // Both kinds of tests at once, also on two cores: half of the time they wait.
@@ -66,7 +74,7 @@ export default defineConfig({
         test: {
           name: "workers",
           include: ["test/**/*.test.ts"],
-          exclude: ["test/node/**", "test/shards/**"],
+          exclude: ["test/node/**", "test/shards/**", faults, ...long],
           setupFiles: ["test/setup.ts"],
         },
       },
@@ -74,6 +82,14 @@ export default defineConfig({
         // The API's tests that need nothing but HTTP and a clock, over the Cairn for tests as it was built last.
         resolve: { alias: { "cloudflare:workers": join(import.meta.dirname, "test/node/in-memory.ts") } },
         test: { name: "in-memory", include: overHttp.map((name) => `test/api/${name}.test.ts`) },
+      },
+      {
+        plugins: [worker()],
+        test: { name: "long", include: long, setupFiles: ["test/setup.ts"], testTimeout: 60_000 },
+      },
+      {
+        plugins: [worker()],
+        test: { name: "faults", include: [faults], setupFiles: ["test/setup.ts"] },
       },
       {
         // What memories and the catalogue of threads promise, over three databases; and what more there is to promise.

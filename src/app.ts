@@ -30,6 +30,7 @@ import { cache } from "./routes/cache.ts";
 import { documents } from "./routes/documents.ts";
 import { entries } from "./routes/entries.ts";
 import { health } from "./routes/health.ts";
+import { demandKnownOrigin, mcp, readMcpBody } from "./routes/mcp.ts";
 import { memories } from "./routes/memories.ts";
 import { messages } from "./routes/messages.ts";
 import { promptCache } from "./routes/prompt-cache.ts";
@@ -60,7 +61,19 @@ export function createApp(
   app.use("/v1/*", inOrder(authenticate, ownThreadOf, demandSameDeployment, demandCallerRate, readBody));
   app.use("/v1/users/:user/*", inOrder(ownUserOnly, demandUserRate));
   app.use("/v1/threads/:id/*", inOrder(ownThreadOnly, demandUserRate));
+  app.use(
+    "/mcp",
+    inOrder(
+      demandKnownOrigin,
+      authenticate,
+      ownThreadOf,
+      demandSameDeployment,
+      demandCallerRate,
+      readMcpBody,
+    ),
+  );
   for (const routes of [
+    mcp,
     entries,
     threads,
     messages,
