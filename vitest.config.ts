@@ -1,9 +1,28 @@
 import { execFileSync } from "node:child_process";
+import { join } from "node:path";
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-pool-workers";
 import { defineConfig } from "vitest/config";
 
 // What wrangler's build step does before it serves; the tests read the embedded model from there too.
 execFileSync(process.execPath, ["scripts/assets.ts", "build/assets", "docs", "model"]);
+
+const overHttp = [
+  "append-order",
+  "cache",
+  "document",
+  "entries",
+  "memories-changes",
+  "memories-facts",
+  "memories-identity",
+  "memories-kinds",
+  "memories-list",
+  "memories-quarantine",
+  "memories-times",
+  "named-errors",
+  "shared-owners",
+  "thread-pages",
+  "threads",
+];
 
 /** The Worker under test, in workerd; with `shards`, its users are spread over that many databases. */
 const worker = (shards = 0) =>
@@ -58,6 +77,11 @@ export default defineConfig({
           exclude: ["test/node/**", "test/shards/**", faults, ...long],
           setupFiles: ["test/setup.ts"],
         },
+      },
+      {
+        // The API's tests that need nothing but HTTP and a clock, over the Cairn for tests as it was built last.
+        resolve: { alias: { "cloudflare:workers": join(import.meta.dirname, "test/node/in-memory.ts") } },
+        test: { name: "in-memory", include: overHttp.map((name) => `test/api/${name}.test.ts`) },
       },
       {
         plugins: [worker()],

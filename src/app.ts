@@ -39,13 +39,20 @@ import { reindex } from "./routes/reindex.ts";
 import { revocations } from "./routes/revocations.ts";
 import { threads } from "./routes/threads.ts";
 
-/** The Worker's HTTP surface. `makePorts` is for the tests, which put doubles in the place of what can fail. */
-export function createApp(makePorts: (env: Bindings) => Ports = portsOf): OpenAPIHono<AppEnv> {
+/**
+ * The Worker's HTTP surface. `makePorts` is for the tests, which put doubles in the place of what can fail; `basePathOf`
+ * says where a Worker that embeds this one has mounted it.
+ */
+export function createApp(
+  makePorts: (env: Bindings) => Ports = portsOf,
+  basePathOf: (request: Request) => string = () => "",
+): OpenAPIHono<AppEnv> {
   const app = newRouter();
   const servicesOf = oncePerEnv((env) => services(env, makePorts(env)));
 
   app.use((c, next) => {
     c.set("services", servicesOf(c.env));
+    c.set("basePath", basePathOf(c.req.raw));
     return envelope(c, next);
   });
   app.use(inOrder(demandDecodablePath, requireSecret));
@@ -87,7 +94,7 @@ export function createApp(makePorts: (env: Bindings) => Ports = portsOf): OpenAP
     description:
       "A token that is signed with the tenant's secret (HS256), with the claims `sub` (a user, or `*`), `scope`, `exp` and perhaps `shared`, `thread` and `jti`; or a login of the tenant's identity provider.",
   });
-  app.doc31("/openapi.json", {
+  app.doc31("/openapi.json", (c) => ({
     openapi: "3.1.0",
     info: {
       title: "Cairn",
@@ -95,8 +102,8 @@ export function createApp(makePorts: (env: Bindings) => Ports = portsOf): OpenAP
       description: packageJson.description,
       license: { name: packageJson.license, url: "https://www.apache.org/licenses/LICENSE-2.0" },
     },
-    servers: [{ url: "/" }],
-  });
+    servers: [{ url: c.get("basePath") || "/" }],
+  }));
 
   app.onError(onError);
   app.notFound(unknownRoute(app.routes));
