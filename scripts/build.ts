@@ -3,9 +3,9 @@
 import { execFileSync } from "node:child_process";
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { bundle } from "./build/bundles.ts";
-import { licencesOf } from "./build/licences.ts";
-import { shapesOf, writeProbe } from "./build/shapes.ts";
+import { bundle } from "./package/bundles.ts";
+import { licencesOf } from "./package/licences.ts";
+import { shapesOf, writeProbe } from "./package/shapes.ts";
 
 const root = join(import.meta.dirname, "..");
 const dist = join(root, "dist");
@@ -17,7 +17,7 @@ const run = (script: string, ...args: string[]) =>
 for (const folder of [dist, compiled]) rmSync(folder, { recursive: true, force: true });
 
 writeProbe(root);
-for (const project of ["scripts/build/client.json", "scripts/build/types.json"])
+for (const project of ["scripts/package/client.json", "scripts/package/types.json"])
   run("node_modules/typescript/lib/tsc.js", "-p", project);
 
 // What the client does not use at run time is types alone: those of the API, which are written out.
