@@ -40,8 +40,8 @@ export async function bundle(root: string, dist: string): Promise<Set<string>> {
 /** workerd takes a module as a file, and compiles none of bytes. */
 const wasmBeside: Plugin = {
   name: "wasm-beside",
-  setup: ({ onResolve }) =>
-    onResolve({ filter: /\.wasm$/ }, ({ path }) => ({
+  setup: (bundler) =>
+    bundler.onResolve({ filter: /\.wasm$/ }, ({ path }) => ({
       path: `./${path.slice(path.lastIndexOf("/") + 1)}`,
       external: true,
     })),
@@ -50,8 +50,8 @@ const wasmBeside: Plugin = {
 /** Node takes no module as a file without a flag. */
 const wasmInside: Plugin = {
   name: "wasm-inside",
-  setup: ({ onLoad }) =>
-    onLoad({ filter: /\.wasm$/ }, ({ path }) => {
+  setup: (bundler) =>
+    bundler.onLoad({ filter: /\.wasm$/ }, ({ path }) => {
       const base64 = readFileSync(path).toString("base64");
       return { contents: `export default new WebAssembly.Module(Buffer.from("${base64}", "base64"));` };
     }),
