@@ -21,6 +21,7 @@ CREATE TABLE audit (
   token_id TEXT,                        -- the token's jti
   user_hash TEXT,                       -- whose memory, if it was one user's
   request_id TEXT,
+  about TEXT,                           -- which token or time was set, or that nothing was to be done (dryRun)
   count INTEGER NOT NULL DEFAULT 1      -- how often: what fails in masses is one row a minute
 );
 

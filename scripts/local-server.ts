@@ -23,6 +23,8 @@ const quiet = {
   WRANGLER_SEND_ERROR_REPORTS: "false",
   WRANGLER_HIDE_BANNER: "true",
   NO_UPDATE_NOTIFIER: "1",
+  // Else whoever is on this machine, and pages of other local servers, read and write the database without a token.
+  X_LOCAL_EXPLORER: "false",
   CI: "true",
 };
 

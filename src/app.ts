@@ -1,7 +1,7 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { PROMPT_CACHE_SHARDS } from "../durable-objects/prompt-cache.ts";
 import type { UserMemory } from "../durable-objects/user-memory.ts";
-import { RefusedTokens } from "./audit/refused-tokens.ts";
+import { RefusedCalls } from "./audit/refused-calls.ts";
 import { Authenticator } from "./auth/authenticator.ts";
 import { loginSettingsOf } from "./auth/login-settings.ts";
 import { Logins } from "./auth/logins.ts";
@@ -143,7 +143,7 @@ export function services(env: Bindings, ports: Ports): Services {
       revoked,
       now: ports.now,
     }),
-    refusedTokens: new RefusedTokens(),
+    refusedCalls: new RefusedCalls(),
     rateLimits: { caller: env.CALLER_RATE ?? null, user: env.USER_RATE ?? null },
     auditDays: auditDaysOf(env) ?? AUDIT_DAYS,
     settingProblems: settingProblems(env),

@@ -1,6 +1,6 @@
 import type { PromptCache } from "../durable-objects/prompt-cache.ts";
 import type { UserMemory } from "../durable-objects/user-memory.ts";
-import type { RefusedTokens } from "./audit/refused-tokens.ts";
+import type { RefusedCalls } from "./audit/refused-calls.ts";
 import type { Authenticator } from "./auth/authenticator.ts";
 import type { RevocationList } from "./auth/revocation-list.ts";
 import type { Ports } from "./bindings.ts";
@@ -26,7 +26,7 @@ export type Services = Ports & {
   authenticator: Authenticator;
   /** What this isolate knows of revoked tokens. */
   revoked: RevocationList;
-  refusedTokens: RefusedTokens;
+  refusedCalls: RefusedCalls;
   rateLimits: RateLimits;
   /** How many days the audit log goes back. */
   auditDays: number;

@@ -12,6 +12,17 @@ export function auditDaysOf({ AUDIT_DAYS: given = "" }: Bindings): number | null
   return days >= 1 && days <= 3650 ? days : null;
 }
 
+/** What no browser would ever send as its origin. */
+function originProblems({ CORS_ORIGINS: given = "" }: Bindings): string[] {
+  const odd = given
+    .split(",")
+    .map((one) => one.trim().replace(/\/$/, ""))
+    .filter((one) => one !== "" && one !== "*" && !isOrigin(one));
+  return odd.map((one) => `CORS_ORIGINS has ${one}, which is no origin, as https://app.example is one`);
+}
+
+const isOrigin = (text: string): boolean => URL.canParse(text) && new URL(text).origin === text;
+
 /** What is wrong with the settings, for /health. Calls go on without what such a setting is about. */
 export function settingProblems(env: Bindings): string[] {
   const problems: string[] = [];
@@ -20,7 +31,7 @@ export function settingProblems(env: Bindings): string[] {
     problems.push("CAIRN_SECRET_PREVIOUS is shorter than 32 bytes: no token is checked with it");
   if (days !== "" && auditDaysOf(env) === null)
     problems.push(`AUDIT_DAYS is no whole number from 1 to 3650: the audit log goes back ${AUDIT_DAYS} days`);
-  problems.push(...quotaProblems(env));
+  problems.push(...originProblems(env), ...quotaProblems(env));
   const logins = loginSettingsOf(env).problem;
   if (logins !== undefined) problems.push(logins);
   return problems;

@@ -1,4 +1,5 @@
 import { workerOf } from "./names.ts";
+import { Stopped } from "./stopped.ts";
 import { demandTenant, type Desk } from "./tenants.ts";
 
 const HEAD = ["tenant", "worker", "shards", "jurisdiction", "model", "vectorize", "databases"];
@@ -10,11 +11,7 @@ export function list(desk: Desk): void {
     desk.say("There are no tenants here. npm run tenant -- create NAME makes one.");
     return;
   }
-  const rows = names.map((name) => {
-    const { shards, jurisdiction, model, index, databases } = demandTenant(desk, name);
-    const made = databases.size === (shards > 1 ? shards + 1 : 1) ? "made" : "unfinished: create it again";
-    return [name, workerOf(name), String(shards), jurisdiction ?? "-", model, index ?? "-", made];
-  });
+  const rows = names.map((name) => rowOf(desk, name));
   const widths = HEAD.map((head, column) =>
     Math.max(head.length, ...rows.map((row) => row[column]?.length ?? 0)),
   );
@@ -25,4 +22,16 @@ export function list(desk: Desk): void {
         .join("  ")
         .trimEnd(),
     );
+}
+
+/** What a file says, or what is wrong with it: one that cannot be read hides no other. */
+function rowOf(desk: Desk, name: string): string[] {
+  try {
+    const { shards, jurisdiction, model, index, databases } = demandTenant(desk, name);
+    const made = databases.size === (shards > 1 ? shards + 1 : 1) ? "made" : "unfinished: create it again";
+    return [name, workerOf(name), String(shards), jurisdiction ?? "-", model, index ?? "-", made];
+  } catch (error) {
+    if (!(error instanceof Stopped)) throw error;
+    return [name, "?", "?", "?", "?", "?", error.message];
+  }
 }

@@ -1,6 +1,6 @@
 import type { Tenant } from "./config.ts";
 import { workerOf } from "./names.ts";
-import { ensureIndex, migrate } from "./resources.ts";
+import { ensureDatabases, ensureIndex, migrate } from "./resources.ts";
 import { Stopped } from "./stopped.ts";
 import { accountOf, demandTenant, type Desk, storeTenant } from "./tenants.ts";
 
@@ -9,6 +9,7 @@ import { accountOf, demandTenant, type Desk, storeTenant } from "./tenants.ts";
  * ends it, so that what is wrong with one is not done to all.
  */
 export async function upgrade(desk: Desk, names: readonly string[]): Promise<void> {
+  if (names.length === 0) desk.say("There are no tenants here: nothing to upgrade.");
   // What is not there is said before anything is done.
   for (const name of names) demandTenant(desk, name);
   for (const [i, name] of names.entries()) {
@@ -30,6 +31,8 @@ export async function upgrade(desk: Desk, names: readonly string[]): Promise<voi
 async function upgradeOne(desk: Desk, tenant: Tenant): Promise<void> {
   demandComplete(desk, tenant);
   storeTenant(desk, tenant);
+  // All are there; one that is not is told before anything is made.
+  await ensureDatabases(desk, tenant);
   await ensureIndex(desk, tenant);
   await migrate(desk, tenant);
   const [url] = await accountOf(desk, tenant.name).deploy();

@@ -14,6 +14,8 @@ export type AuditEvent = {
   /** Whose memory; absent where it was no one user's. */
   user?: UserHash;
   requestId?: string;
+  /** Which token or time of the tenant's was set; `dryRun`, where nothing was to be done. */
+  about?: string;
 };
 
 /** The event as it is kept, at `now`: users by their hashes only. */
@@ -27,6 +29,7 @@ export async function auditRow({ caller, ...event }: AuditEvent, now: number): P
     tokenId: caller?.tokenId ?? null,
     userHash: event.user ?? null,
     requestId: event.requestId ?? null,
+    about: event.about ?? null,
     count: 1,
   };
 }

@@ -40,7 +40,7 @@ export function verifiedOf(payload: JWTPayload, now: number): Result<Verified> {
 /** The caller with the times and the id of its token. One that was issued later than now is not to be had. */
 export function timed({ exp, iat = 0, jti }: JWTPayload, caller: Caller, now: number): Result<Verified> {
   if (exp === undefined || (jti !== undefined && !isTokenId(jti))) return fail("invalid_token");
-  const issuedAt = iat * 1000;
+  const issuedAt = Math.max(0, iat * 1000);
   if (issuedAt > now + CLOCK_SKEW_S * 1000) return fail("token_not_yet_valid");
   return ok({
     caller: { ...caller, ...(jti !== undefined && { tokenId: jti }) },

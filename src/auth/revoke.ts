@@ -1,6 +1,6 @@
 import { decodeCursor, encodeCursor, invalidCursor } from "../cursor.ts";
 import { answered } from "../d1/answered.ts";
-import { fail, ok, type Result } from "../errors.ts";
+import { fail, type Failure, ok, type Result } from "../errors.ts";
 import { limits } from "../limits.ts";
 import type { RevocationsList } from "../schema/revocation.ts";
 import type { Services } from "../services.ts";
@@ -43,12 +43,22 @@ export async function revokeToken(
   tokenId: string,
   expiresAt = now() + limits.ttlMs,
 ): Promise<Result<RevokedToken>> {
+  if (expiresAt <= now())
+    return refusedTime("body.expiresAt", "is over already, so nothing would be revoked");
   const token = { tokenId, expiresAt, revokedAt: now() };
   const done = await answered(() => revocations.revoke(token));
   revoked.forget();
   if (!done.ok) return done;
-  return done.value ? ok(token) : fail("too_many_revoked_tokens");
+  return done.value === null ? fail("too_many_revoked_tokens") : ok({ ...token, expiresAt: done.value });
 }
+
+/** 2001: who gives seconds, as a token's own claims are, gives less. */
+const FIRST_TOKEN = 1e12;
+
+const refusedTime = (path: string, message: string): Failure =>
+  fail("invalid_request", {
+    details: [{ path, message: `${message} (it is in milliseconds since the epoch, not in seconds)` }],
+  });
 
 /** Takes back the revocation of one token. */
 export async function restoreToken({ revocations, revoked }: Needs, tokenId: string): Promise<Result<void>> {
@@ -66,11 +76,9 @@ export async function setMinIssuedAt(
   time: number | null,
 ): Promise<Result<void>> {
   if (time !== null && time > now())
-    return fail("invalid_request", {
-      details: [
-        { path: "body.minIssuedAt", message: "is in the future: no token that is issued now would pass" },
-      ],
-    });
+    return refusedTime("body.minIssuedAt", "is in the future: no token that is issued now would pass");
+  if (time !== null && time < FIRST_TOKEN)
+    return refusedTime("body.minIssuedAt", "is before there was any token");
   const done = await answered(() => revocations.setMinIssuedAt(time));
   revoked.forget();
   return done;

@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, lte, ne, sql } from "drizzle-orm";
+import { and, asc, desc, eq, gt, lte, ne, sql } from "drizzle-orm";
 import { drizzle, type DrizzleD1Database } from "drizzle-orm/d1";
 import { limits } from "../limits.ts";
 import { type RevokedTokenRow, revokedTokens, tokenFloor } from "./tables.ts";
@@ -12,8 +12,8 @@ export interface Revocations {
   inForce(time: number): Promise<Revoked>;
   list(page: { after?: string; limit: number; time: number }): Promise<RevokedTokenRow[]>;
   minIssuedAt(): Promise<number | null>;
-  /** False, and nothing is done, if there are as many as there may be. */
-  revoke(token: RevokedTokenRow): Promise<boolean>;
+  /** Until when it is revoked: no earlier than before. Null, and nothing is done, if there are as many as there may be. */
+  revoke(token: RevokedTokenRow): Promise<number | null>;
   restore(tokenId: string): Promise<void>;
   /** Null: tokens are taken however old they are. */
   setMinIssuedAt(time: number | null): Promise<void>;
@@ -34,6 +34,8 @@ export class D1Revocations implements Revocations {
         .select({ tokenId: revokedTokens.tokenId })
         .from(revokedTokens)
         .where(gt(revokedTokens.expiresAt, time))
+        // What has expired in the last moment is the first to be left out.
+        .orderBy(desc(revokedTokens.expiresAt))
         .limit(limits.revokedTokens),
       this.#db.select({ at: tokenFloor.minIssuedAt }).from(tokenFloor),
     ]);
@@ -53,16 +55,17 @@ export class D1Revocations implements Revocations {
     return (await this.#db.select().from(tokenFloor).get())?.minIssuedAt ?? null;
   }
 
-  async revoke({ tokenId, expiresAt, revokedAt }: RevokedTokenRow): Promise<boolean> {
+  async revoke({ tokenId, expiresAt, revokedAt }: RevokedTokenRow): Promise<number | null> {
     const others = this.#db
       .select({ n: sql`1` })
       .from(revokedTokens)
       .where(and(ne(revokedTokens.tokenId, tokenId), gt(revokedTokens.expiresAt, revokedAt)));
-    const done = await this.#db.run(sql`
+    const [row] = await this.#db.all<{ until: number }>(sql`
       INSERT INTO revoked_tokens (token_id, expires_at, revoked_at) SELECT ${tokenId}, ${expiresAt}, ${revokedAt}
       WHERE (SELECT COUNT(*) FROM (${others})) < ${limits.revokedTokens}
-      ON CONFLICT (token_id) DO UPDATE SET expires_at = ${expiresAt}`);
-    return done.meta.changes > 0;
+      ON CONFLICT (token_id) DO UPDATE SET expires_at = MAX(expires_at, excluded.expires_at)
+      RETURNING expires_at AS until`);
+    return row?.until ?? null;
   }
 
   async restore(tokenId: string): Promise<void> {

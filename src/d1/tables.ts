@@ -113,6 +113,7 @@ export const audit = sqliteTable("audit", {
   tokenId: text("token_id"),
   userHash: text("user_hash"),
   requestId: text("request_id"),
+  about: text("about"),
   count: integer("count").notNull(),
 });
 

@@ -1,5 +1,6 @@
 import type { Context } from "hono";
 import { auditRow } from "../audit/event.ts";
+import type { Refused } from "../audit/refused-calls.ts";
 import { writeEvent } from "../audit/write.ts";
 import type { ErrorCode } from "../errors.ts";
 import { threadOwner, userHash } from "../ids.ts";
@@ -12,10 +13,17 @@ export function audit(
   { action, outcome, user }: { action: string; outcome: "ok" | ErrorCode; user?: string },
 ): void {
   const { auditLog, now } = c.get("services");
-  const [at, caller, requestId] = [now(), c.get("caller"), c.get("requestId")];
+  const [at, caller, requestId, about] = [now(), c.get("caller"), c.get("requestId"), c.get("about")];
   const written = async () => {
     const owner = user === undefined ? await ownerOf(c) : await userHash(user);
-    const event = { action, outcome, caller, requestId, ...(owner !== null && { user: owner }) };
+    const event = {
+      action,
+      outcome,
+      caller,
+      requestId,
+      ...(owner !== null && { user: owner }),
+      ...(about !== undefined && { about }),
+    };
     await writeEvent(auditLog, await auditRow(event, at));
   };
   afterAnswer(c, written());
@@ -23,8 +31,23 @@ export function audit(
 
 /** Notes that a token was refused, or that there was none: many at once in one event. */
 export function auditRefusedToken(c: Context<AppEnv>, code: ErrorCode): void {
-  const { auditLog, refusedTokens, now } = c.get("services");
-  const event = refusedTokens.note(code, { requestId: c.get("requestId"), now: now() });
+  noteRefused(c, { action: "token.refused", outcome: code, actor: null, tokenId: null, userHash: null });
+}
+
+/** Notes that a token asked for what is another's: a caller's many in one event, with the last one's owner. */
+export function auditRefusedAccess(c: Context<AppEnv>): void {
+  const { user, tokenId = null } = c.get("caller");
+  const noted = async () => {
+    const [actor, userHashed] = [await userHash(user), await ownerOf(c)];
+    const refused = { action: "access.refused", outcome: "not_found", actor, tokenId, userHash: userHashed };
+    noteRefused(c, refused);
+  };
+  afterAnswer(c, noted());
+}
+
+function noteRefused(c: Context<AppEnv>, refused: Refused): void {
+  const { auditLog, refusedCalls, now } = c.get("services");
+  const event = refusedCalls.note(refused, { requestId: c.get("requestId"), now: now() });
   if (event !== null) afterAnswer(c, writeEvent(auditLog, event));
 }
 

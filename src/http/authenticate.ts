@@ -4,7 +4,7 @@ import { isSecret } from "../auth/signing-keys.ts";
 import type { Scope } from "../auth/token.ts";
 import { errors, fail } from "../errors.ts";
 import { threadOwner, userHash } from "../ids.ts";
-import { auditRefusedToken } from "./audit.ts";
+import { auditRefusedAccess, auditRefusedToken } from "./audit.ts";
 import type { AppEnv } from "./context.ts";
 import { Refusal, unwrap } from "./failure.ts";
 
@@ -33,7 +33,10 @@ export function ownThreadOf(c: Context<AppEnv>): void {
   const { thread } = c.get("caller");
   if (thread === undefined) return;
   const own = `/v1/threads/${thread}`;
-  if (c.req.path !== own && !c.req.path.startsWith(`${own}/`)) throw new Refusal(ONE_THREAD_ONLY);
+  const path = c.req.path;
+  // A fork is another thread.
+  if ((path !== own && !path.startsWith(`${own}/`)) || path === `${own}/fork`)
+    throw new Refusal(ONE_THREAD_ONLY);
 }
 
 const ONE_THREAD_ONLY = fail("forbidden", {
@@ -63,7 +66,7 @@ export function ownUserOnly(c: Context<AppEnv>): void {
   const caller = c.get("caller");
   const user = c.req.param("user") ?? "";
   if (mayWrite(caller, user)) return;
-  if (!mayRead(caller, user)) throw new Refusal(fail("not_found"));
+  if (!mayRead(caller, user)) refuseOthers(c);
   c.set("readOnly", true);
 }
 
@@ -74,6 +77,11 @@ export async function ownThreadOnly(c: Context<AppEnv>): Promise<void> {
   if (owner === null) throw new Refusal(fail("not_found"));
   if (user === "*" || owner === (await userHash(user))) return;
   const readable = await Promise.all([...shared].map(userHash));
-  if (!readable.includes(owner)) throw new Refusal(fail("not_found"));
+  if (!readable.includes(owner)) refuseOthers(c);
   c.set("readOnly", true);
+}
+
+function refuseOthers(c: Context<AppEnv>): never {
+  auditRefusedAccess(c);
+  throw new Refusal(fail("not_found"));
 }

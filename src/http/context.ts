@@ -12,6 +12,8 @@ export type AppEnv = {
     caller: Caller;
     /** Set where the path is of a shared owner whom the caller may only read. */
     readOnly: true | undefined;
+    /** What the audit log says of the call besides its name. */
+    about: string | undefined;
     /** The body of a write, in its bytes and as text; absent where the method has none. */
     body: ArrayBuffer;
     bodyText: string;

@@ -24,6 +24,13 @@ export function demandUserRate(c: Context<AppEnv>): void | Promise<void> {
   return user === null ? undefined : demand(c, user, ownerIn(c));
 }
 
+/** The same for more users whose memory a call is about. */
+export async function demandRatesOf(c: Context<AppEnv>, users: readonly string[]): Promise<void> {
+  const { user } = c.get("services").rateLimits;
+  if (user === null) return;
+  await Promise.all(users.map((one) => demand(c, user, userHash(one))));
+}
+
 async function demand(c: Context<AppEnv>, limit: RateLimit, key: Promise<string>): Promise<void> {
   if (await isWithin(limit, await key)) return;
   c.header("Retry-After", String(RETRY_AFTER_S));

@@ -31,7 +31,8 @@ export function accessOf(caller: Caller, named: string | undefined): Result<Acce
 
 function decoded(id: string): string | null {
   try {
-    const user = decodeURIComponent(id);
+    // Two headers of this name come as one, with a comma between them; an id has none in this encoding.
+    const user = id.includes(",") ? "" : decodeURIComponent(id);
     return isUser(user) && user !== "*" ? user : null;
   } catch {
     return null;

@@ -5,6 +5,7 @@ import { audit } from "../http/audit.ts";
 import type { AppEnv } from "../http/context.ts";
 import { codeOfUnexpected, Refusal, unwrap } from "../http/failure.ts";
 import { parsedBody, readBodyTo } from "../http/json-body.ts";
+import { demandCallerRate, demandRatesOf } from "../http/rates.ts";
 import { newRouter } from "../http/router.ts";
 import { wrapTime } from "../http/timing.ts";
 import { limits } from "../limits.ts";
@@ -54,6 +55,9 @@ mcp.post("/mcp", async (c) => {
     throw new Refusal(
       fail("too_many_operations", { message: `One POST holds at most ${limits.mcpBatch} messages.` }),
     );
+  // Each message is a call; the first one was counted on the way here.
+  if (Array.isArray(message)) for (const _ of message.slice(1)) await demandCallerRate(c);
+  await demandRatesOf(c, Array.isArray(message) ? message.map(() => access.user) : [access.user]);
   if (isListen(message)) return c.json(noAnnouncements(message.id), 404);
   const unexpected = (error: unknown): Failure => {
     const requestId = c.get("requestId");

@@ -186,7 +186,9 @@ export const memories = newRouter()
   })
   .openapi(forgetManyRoute, async (c) => {
     const owner = await ownerOf(c.req.valid("param").user);
-    const forgotten = c.get("services").userMemory(owner.hash).forgetMemories(owner, c.req.valid("json"));
+    const asked = c.req.valid("json");
+    if (asked.dryRun === true) c.set("about", "dryRun");
+    const forgotten = c.get("services").userMemory(owner.hash).forgetMemories(owner, asked);
     return c.json(unwrap(await wrapTime(c, "object", forgotten)), 200);
   })
   .openapi(listRoute, async (c) => {

@@ -7,6 +7,7 @@ import type { AppEnv } from "../http/context.ts";
 import { demandWholeTenant } from "../http/authenticate.ts";
 import { body, failures, json, scoped } from "../http/describe.ts";
 import { Refusal, unwrap } from "../http/failure.ts";
+import { demandRatesOf } from "../http/rates.ts";
 import { newRouter } from "../http/router.ts";
 import { wrapTime } from "../http/timing.ts";
 import { recall } from "../memory/recall.ts";
@@ -43,6 +44,7 @@ export const recalls = newRouter()
     const { user } = c.req.valid("param");
     const asked = c.req.valid("json");
     demandReadable(c, asked.owners ?? []);
+    await demandRatesOf(c, asked.owners ?? []);
     const answer = recall(c.get("services"), user, asked);
     return c.json(unwrap(await wrapTime(c, "recall", answer)), 200);
   })

@@ -75,6 +75,7 @@ export const revocations = newRouter()
   .openapi(setFloor, async (c) => {
     demandWholeTenant(c, REVOKES);
     const { minIssuedAt } = c.req.valid("json");
+    c.set("about", String(minIssuedAt));
     unwrap(await setMinIssuedAt(c.get("services"), minIssuedAt));
     return c.json({ minIssuedAt }, 200);
   })
@@ -87,10 +88,13 @@ export const revocations = newRouter()
     demandWholeTenant(c, REVOKES);
     const { expiresAt } = c.req.valid("json");
     const { tokenId } = c.req.valid("param");
+    c.set("about", tokenId);
     return c.json(unwrap(await revokeToken(c.get("services"), tokenId, expiresAt)), 200);
   })
   .openapi(restore, async (c) => {
     demandWholeTenant(c, REVOKES);
-    unwrap(await restoreToken(c.get("services"), c.req.valid("param").tokenId));
+    const { tokenId } = c.req.valid("param");
+    c.set("about", tokenId);
+    unwrap(await restoreToken(c.get("services"), tokenId));
     return c.body(null, 204);
   });

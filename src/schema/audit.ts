@@ -14,9 +14,10 @@ export const ListAuditQuery = z.strictObject({
     param: { name: "user", in: "query" },
     description: "Only what was done to this user's memory.",
   }),
-  action: text(limits.name, "name_too_long")
-    .optional()
-    .openapi({ example: "DELETE /v1/threads/{id}", description: "Only this operation, or `token.refused`." }),
+  action: text(limits.name, "name_too_long").optional().openapi({
+    example: "DELETE /v1/threads/{id}",
+    description: "Only this operation, or `token.refused`, or `access.refused`.",
+  }),
   from: time.openapi({ description: "Only from this time on, in milliseconds since the epoch." }),
   to: time.openapi({ description: "Only before this time." }),
   limit: pageLimit(100),
@@ -42,9 +43,12 @@ export const AuditedEvent = z
       .string()
       .optional()
       .openapi({ description: "Of the last one, where `count` is more than 1." }),
+    about: z.string().optional().openapi({
+      description: "Which token was revoked, or which time was set; `dryRun`, where nothing was to be done.",
+    }),
     count: z.int().openapi({
       description:
-        "1, or how often tokens were refused so in one minute by one isolate: at least half of the true count.",
+        "1, or how often tokens, or calls for what is another's, were refused so in one minute by one isolate: at least half of the true count.",
     }),
   })
   .openapi("AuditedEvent");

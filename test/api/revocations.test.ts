@@ -144,12 +144,28 @@ describe("while D1 does not answer", () => {
     for (const asked of [
       revoke("x"),
       call(`${tokens}/x`, { method: "DELETE" }),
-      call(floor, { method: "PUT", json: { minIssuedAt: 0 } }),
+      call(floor, { method: "PUT", json: { minIssuedAt: 1e12 } }),
       call(floor, { method: "DELETE" }),
       call("/v1/revocations"),
     ])
       expect((await asked).body.error.code).toBe("storage_unavailable");
   });
+});
+
+it.each([
+  ["of a token that is over", `${tokens}/x`, { expiresAt: Date.now() - 1 }],
+  ["in seconds, as a token's exp is", `${tokens}/x`, { expiresAt: Math.floor(Date.now() / 1000) + 3600 }],
+  ["in seconds, of all tokens", floor, { minIssuedAt: Math.floor(Date.now() / 1000) }],
+])("refuses a time %s: nothing would be revoked", async (_, path, json) => {
+  const { status, body } = await call(path, { method: "PUT", json });
+  expect([status, body.error.details[0].message]).toEqual([400, expect.stringContaining("milliseconds")]);
+});
+
+it("keeps a token revoked for as long as somebody wanted it", async () => {
+  const [early, late] = [Date.now() + 3_600_000, Date.now() + 7_200_000];
+  await call(`${tokens}/twice`, { method: "PUT", json: { expiresAt: late } });
+  const again = await call(`${tokens}/twice`, { method: "PUT", json: { expiresAt: early } });
+  expect(again.body.expiresAt).toBe(late);
 });
 
 it("lists what is revoked by ids, page by page, without what has expired by itself", async () => {

@@ -147,20 +147,33 @@ it.each([
 describe("a token of one thread", () => {
   const asked = ({ hasBody }: { hasBody: boolean }) => (hasBody ? { json: {} } : {});
 
-  it.each(within)("reaches $method $path of that thread, and of no other of its user", async (operation) => {
+  it("makes no other of it", async () => {
     const user = newUser();
-    const [own, other] = [await create(user), await create(user)];
-    await append(own.id, [say("hi")]);
-    const bearer = await tokenWith({ user, thread: own.id });
-    const ask = (threadId: string) =>
-      call(pathOf(operation, { user, threadId }), {
-        method: operation.method,
-        token: bearer,
-        ...asked(operation),
-      });
-    expect((await ask(other.id)).status).toBe(403);
-    expect([401, 403]).not.toContain((await ask(own.id)).status);
+    const thread = (await create(user)).id;
+    const fork = await call(`/v1/threads/${thread}/fork`, {
+      json: {},
+      token: await tokenWith({ user, thread }),
+    });
+    expect([fork.status, fork.body.error.code]).toEqual([403, "forbidden"]);
   });
+
+  it.each(within.filter(({ path }) => !path.endsWith("/fork")))(
+    "reaches $method $path of that thread, and of no other of its user",
+    async (operation) => {
+      const user = newUser();
+      const [own, other] = [await create(user), await create(user)];
+      await append(own.id, [say("hi")]);
+      const bearer = await tokenWith({ user, thread: own.id });
+      const ask = (threadId: string) =>
+        call(pathOf(operation, { user, threadId }), {
+          method: operation.method,
+          token: bearer,
+          ...asked(operation),
+        });
+      expect((await ask(other.id)).status).toBe(403);
+      expect([401, 403]).not.toContain((await ask(own.id)).status);
+    },
+  );
 
   it.each(beyond)("is refused at $method $path", async (operation) => {
     const user = newUser();
