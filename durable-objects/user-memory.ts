@@ -9,6 +9,7 @@ import { embedOne } from "../src/memory/embed.ts";
 import { distinctPieces, type Lexicon } from "../src/memory/ranking/lexicon.ts";
 import type { Owner, ThreadOwner } from "../src/memory/record.ts";
 import type { WrittenEntry } from "../src/schema/entry.ts";
+import type { Erasure } from "../src/schema/erasure.ts";
 import type { Forgotten, MemoryFilter } from "../src/schema/memory-filter.ts";
 import type { Memory, PatchMemoryBody } from "../src/schema/memory.ts";
 import type { RecallAnswer } from "../src/schema/recall.ts";
@@ -21,6 +22,9 @@ import { type EntryOperation, type EntryResult, performBatch } from "./user-memo
 import { WakeUp } from "./wake-up.ts";
 import type { Compaction, CompactionPage, CompactionsQuery } from "./user-memory/compaction-store.ts";
 import { Conversations, type ListedThreads, type Resumed } from "./user-memory/conversations.ts";
+import { Eraser } from "./user-memory/eraser.ts";
+import { Generation } from "./user-memory/generation.ts";
+import { CATALOGUE_WITHIN_MS, OwnerNote } from "./user-memory/owner-note.ts";
 import { hitOf } from "./user-memory/hit.ts";
 import { MemoryIndex } from "./user-memory/memory-index.ts";
 import { MemoryTable } from "./user-memory/memory-table.ts";
@@ -80,6 +84,8 @@ export class UserMemory extends DurableObject<Bindings> {
   readonly #memoryIndex: MemoryIndex;
   readonly #memories: MemoryWriter;
   readonly #reindexer: Reindexer;
+  readonly #owner: OwnerNote;
+  readonly #eraser: Eraser;
 
   constructor(ctx: DurableObjectState, env: Bindings, ports: Ports = portsOf(env)) {
     super(ctx, env);
@@ -100,28 +106,53 @@ export class UserMemory extends DurableObject<Bindings> {
     });
     this.#index = new SearchIndex(storage.sql, this.#vectors.store);
     const { records, catalogue, now } = ports;
+    this.#owner = new OwnerNote(storage.sql);
+    const [owner, generation] = [this.#owner, new Generation(storage.sql)];
     const stores = new ThreadStores(storage.sql);
     const answers = this.#answers;
     const shared = { storage, stores, answers, index: this.#index, wakeUp: this.#wakeUp, now };
     this.#transactions = new Transactions(shared);
-    this.#conversations = new Conversations({ ...shared, catalogue, transactions: this.#transactions });
+    const transactions = this.#transactions;
+    this.#conversations = new Conversations({ ...shared, catalogue, owner, generation, transactions });
     this.#messages = new ThreadMessages({
       ...shared,
-      transactions: this.#transactions,
+      transactions,
       touched: (id) => this.#conversations.touched(id),
     });
     this.#search = new Search(storage.sql, this.#index);
     this.#memoryIndex = new MemoryIndex(this.#index, table);
-    const transactions = this.#transactions;
     const index = this.#memoryIndex;
-    const memory = { sql: storage.sql, transactions, records, table, index, answers, wakeUp, now };
-    this.#memories = new MemoryWriter({ ...memory, embedder: ports.embedder });
+    const memory = {
+      sql: storage.sql,
+      transactions,
+      records,
+      table,
+      index,
+      answers,
+      wakeUp,
+      now,
+      generation,
+    };
+    const fenced = () => this.#eraser.fenced();
+    this.#memories = new MemoryWriter({ ...memory, note: owner, fenced, embedder: ports.embedder });
     const { model } = ports.embedder;
-    this.#reindexer = new Reindexer({ ...memory, vectors: this.#vectors, writer: this.#memories, model });
+    const [vectors, writer] = [this.#vectors, this.#memories];
+    this.#reindexer = new Reindexer({ ...memory, vectors, writer, model });
+    this.#eraser = new Eraser({
+      ...memory,
+      records: ports.erasures,
+      receipts: ports.receipts,
+      conversations: this.#conversations,
+      index: this.#index,
+      owner,
+      vectors,
+      writer,
+    });
     void ctx.blockConcurrencyWhile(async () => {
       await this.#wakeUp.load();
       // What the migrations have begun, and what an alarm left that failed too often.
-      for (const due of [this.#reindexer, this.#memories, this.#vectors]) this.#wakeUp.by(due.nextDue());
+      for (const due of [this.#reindexer, this.#memories, this.#vectors, this.#eraser])
+        this.#wakeUp.by(due.nextDue());
     });
   }
 
@@ -131,7 +162,8 @@ export class UserMemory extends DurableObject<Bindings> {
     return this.#entries.get(key, this.#ports.now());
   }
 
-  setEntry(write: EntryWrite): Result<WrittenEntry> {
+  setEntry(write: EntryWrite, owner: Owner): Result<WrittenEntry> {
+    this.#noteOwner(owner, "entry");
     const now = this.#ports.now();
     const written = this.#entries.set(write, now);
     if (write.ttlMs !== null) this.#wakeUp.by(this.#entries.nextSweep(now));
@@ -156,7 +188,8 @@ export class UserMemory extends DurableObject<Bindings> {
   }
 
   /** All operations in order, or none of them. */
-  batchEntries(operations: readonly EntryOperation[], once?: Once): Result<EntryResult[]> {
+  batchEntries(operations: readonly EntryOperation[], owner: Owner, once?: Once): Result<EntryResult[]> {
+    if (operations.some(({ op }) => op === "set")) this.#noteOwner(owner, "entry");
     const now = this.#ports.now();
     if (once !== undefined && operations.some(({ op }) => op === "get"))
       return fail("invalid_request", READ_ONCE);
@@ -249,6 +282,7 @@ export class UserMemory extends DurableObject<Bindings> {
     owner: Owner,
     request: { memories: readonly Prepared[]; once?: Once },
   ): Promise<Result<Remembered[]>> {
+    this.#noteOwner(owner, "memory");
     return this.#memories.remember(owner, request);
   }
 
@@ -285,6 +319,26 @@ export class UserMemory extends DurableObject<Bindings> {
 
   forgetAllMemories(owner: Owner): Promise<Result<null>> {
     return this.#memories.forgetAll(owner);
+  }
+
+  // Erasure
+
+  /** Nothing of the user's is read any more when this returns, and the alarm goes on until every store is empty. */
+  eraseUser(owner: Owner): Promise<Result<Erasure>> {
+    return this.#eraser.eraseUser(owner);
+  }
+
+  eraseThread(owner: Owner, threadId: string): Promise<Result<Erasure>> {
+    return this.#eraser.eraseThread(owner, threadId);
+  }
+
+  eraseScope(owner: Owner, scope: string): Promise<Result<Erasure>> {
+    return this.#eraser.eraseScope(owner, scope);
+  }
+
+  /** One that is under way, or null. */
+  erasureState(id: string): Erasure | null {
+    return this.#eraser.state(id);
   }
 
   /** Whether a version is found by its meaning yet, or by its words only. */
@@ -342,6 +396,10 @@ export class UserMemory extends DurableObject<Bindings> {
     });
   }
 
+  #noteOwner(owner: Owner, by: keyof typeof CATALOGUE_WITHIN_MS): void {
+    this.#wakeUp.by(this.#owner.note(owner, this.#ports.now() + CATALOGUE_WITHIN_MS[by]));
+  }
+
   /** The word model, or null where there is none: recall does without it then. */
   async #lexicon(): Promise<Lexicon | null> {
     try {
@@ -387,10 +445,12 @@ export class UserMemory extends DurableObject<Bindings> {
     await this.#memories.alarm();
     await this.#reindexer.alarm();
     await this.#vectors.drain(this.#model());
+    await this.#eraser.alarm();
     const dues = [
       this.#memories.nextDue(),
       this.#reindexer.nextDue(),
       this.#vectors.nextDue(),
+      this.#eraser.nextDue(),
       cutAgain ? now : null,
       this.#conversations.nextDue(),
       // A reindex may have brought more.

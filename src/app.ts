@@ -18,6 +18,7 @@ import { hash16, shardOf } from "./ids.ts";
 import { cache } from "./routes/cache.ts";
 import { documents } from "./routes/documents.ts";
 import { entries } from "./routes/entries.ts";
+import { erasures, receiptKeys } from "./routes/erasures.ts";
 import { health } from "./routes/health.ts";
 import { memories } from "./routes/memories.ts";
 import { messages } from "./routes/messages.ts";
@@ -37,10 +38,11 @@ export function createApp(makePorts: (env: Bindings) => Ports = portsOf): OpenAP
   app.use(inOrder(demandDecodablePath, requireSecret));
   app.route("/", health);
   app.route("/", documents);
+  app.route("/", receiptKeys);
   app.use("/v1/*", inOrder(authenticate, readBody));
   app.use("/v1/users/:user/*", inOrder(ownUserOnly));
   app.use("/v1/threads/:id/*", inOrder(ownThreadOnly));
-  for (const routes of [entries, threads, messages, memories, reindex, cache, promptCache])
+  for (const routes of [entries, threads, messages, memories, erasures, reindex, cache, promptCache])
     app.route("/", routes);
 
   app.openAPIRegistry.registerComponent("securitySchemes", "bearer", {

@@ -41,6 +41,12 @@ export class MemoryVectors implements VectorCopy {
     this.#wakeUp.by(this.outbox.nextDue());
   }
 
+  /** Whatever the large index holds, or is on its way to it, of versions up to this one is to be gone. */
+  removeUpTo(version: number): void {
+    this.outbox.removeUpTo(version);
+    this.#wakeUp.by(this.outbox.nextDue());
+  }
+
   /** Sends these versions' vectors once more, for a reindex. */
   putAgain(model: string, versions: readonly number[]): void {
     const there = this.store.read(model, versions).map(({ n }) => n);

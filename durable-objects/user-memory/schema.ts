@@ -238,4 +238,28 @@ export const migrations: readonly Migration[] = [
       CREATE INDEX memories_by_key ON memories (key_norm, version) WHERE key_norm IS NOT NULL;
     `,
   },
+  {
+    id: 4,
+    description: "erasures; who is in the catalogue of users",
+    sql: `
+      CREATE TABLE generation (epoch INTEGER NOT NULL, erased_up_to INTEGER NOT NULL);
+      INSERT INTO generation (epoch, erased_up_to) VALUES (0, 0);
+      CREATE TABLE erasures (
+        id TEXT PRIMARY KEY,
+        erased TEXT NOT NULL,
+        state TEXT NOT NULL,
+        fenced INTEGER NOT NULL DEFAULT 0,
+        revision INTEGER NOT NULL DEFAULT 1,
+        attempts INTEGER NOT NULL DEFAULT 0,
+        due_at INTEGER NOT NULL
+      );
+      CREATE TABLE erasing_versions (
+        erasure TEXT NOT NULL,
+        n INTEGER NOT NULL,
+        PRIMARY KEY (erasure, n)
+      ) WITHOUT ROWID;
+      ALTER TABLE owner ADD COLUMN hash TEXT;
+      ALTER TABLE owner ADD COLUMN due_at INTEGER;
+    `,
+  },
 ];

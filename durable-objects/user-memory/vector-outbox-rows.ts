@@ -84,6 +84,19 @@ export class VectorOutboxRows {
       }
   }
 
+  /** All of these documents' that are to be there are to be gone. */
+  removeUpTo(n: number, now: number): void {
+    const wanted = this.#sql
+      .exec<VectorName>("SELECT n, model FROM vector_outbox WHERE wanted = 1 AND n <= ?", n)
+      .toArray();
+    this.remove(wanted, now);
+  }
+
+  /** Whether nothing is left to be done for documents up to this one. */
+  isSettledUpTo(n: number): boolean {
+    return this.#sql.exec("SELECT 1 FROM vector_outbox WHERE n <= ? LIMIT 1", n).toArray().length === 0;
+  }
+
   due(now: number, limit: number): OutboxRow[] {
     return this.#sql
       .exec<OutboxRow>(

@@ -70,6 +70,21 @@ export class VectorOutbox {
     if (this.#bound()) this.#rows.remove(vectors, this.#parts.now());
   }
 
+  /** Whatever was on its way to the index of these documents is to be gone. */
+  removeUpTo(n: number): void {
+    if (this.#bound()) this.#rows.removeUpTo(n, this.#parts.now());
+  }
+
+  /** Whether the vectors of documents up to this one are known to be as they are wanted, for good. */
+  isSettledUpTo(n: number): boolean {
+    return this.#parts.vectors === null || this.#rows.isSettledUpTo(n);
+  }
+
+  /** Whether there is a large index. */
+  get bound(): boolean {
+    return this.#parts.vectors !== null;
+  }
+
   /** The documents whose vector of this model a search of the index may miss. */
   unconfirmed(model: string): number[] {
     return this.#rows.unconfirmed(model);

@@ -128,10 +128,12 @@ export const entries = newRouter()
     const { operations } = c.req.valid("json");
     const writes = operations.some(({ op }) => op !== "get");
     if (writes) demandScope(c, "write");
-    const object = c.get("services").userMemory(await userHash(user));
+    const owner = { hash: await userHash(user), id: user };
+    const object = c.get("services").userMemory(owner.hash);
     const values = rawOperationValues(c);
     const done = object.batchEntries(
       operations.map((operation, i) => stored(operation, values[i])),
+      owner,
       await onceOf(c),
     );
     const results = unwrap(await wrapTime(c, "object", done));
@@ -160,9 +162,10 @@ export const entries = newRouter()
     const { user, key } = c.req.valid("param");
     const { ttlMs = null, refreshOnRead } = c.req.valid("query");
     const value = jsonValue(c);
-    const object = c.get("services").userMemory(await userHash(user));
+    const owner = { hash: await userHash(user), id: user };
+    const object = c.get("services").userMemory(owner.hash);
     const write = { key, value, ttlMs, refreshOnRead: refreshOnRead === "true", condition: conditionOf(c) };
-    const written = unwrap(await wrapTime(c, "object", object.setEntry(write)));
+    const written = unwrap(await wrapTime(c, "object", object.setEntry(write, owner)));
     return quickJson(written, { ETag: `"${written.version}"` });
   })
   .openapi(remove, async (c) => {

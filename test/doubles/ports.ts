@@ -1,4 +1,5 @@
 import { type Bindings, type Ports, portsOf } from "../../src/bindings.ts";
+import type { ErasureRecords } from "../../src/d1/erasure-records.ts";
 import type { MemoryRecords } from "../../src/d1/memory-records.ts";
 import { RefusedWrite } from "../../src/d1/refused.ts";
 import { DeadlineExceeded, withDeadline } from "../../src/deadline.ts";
@@ -26,11 +27,14 @@ export function faultyPorts(env: Bindings): Ports {
       apply: (changes) => write("other", () => real.catalogue.apply(changes)),
       list: (page) => read(() => real.catalogue.list(page)),
     },
+    users: { list: (page) => read(() => real.users.list(page)) },
     jobs: {
       get: (name) => read(() => real.jobs.get(name)),
       start: (job) => write("other", () => real.jobs.start(job)),
       advance: (from, to) => write("other", () => real.jobs.advance(from, to)),
     },
+    erasures: faultyErasures(real.erasures),
+    receipts: real.receipts,
     embedder: embedderOf(real),
     formerEmbedders: control.misnamed ? [real.embedder] : [mirrored(real.embedder)],
     lexicon: () => (control.lexicon === "fail" ? Promise.reject(new Error("no word model")) : real.lexicon()),
@@ -87,6 +91,20 @@ function faultyRecords(real: MemoryRecords): MemoryRecords {
     all: (owner, page) => read(() => real.all(owner, page)),
     owners: (page) => read(() => real.owners(page)),
     check: () => read(() => real.check()),
+  };
+}
+
+function faultyErasures(real: ErasureRecords): ErasureRecords {
+  return {
+    note: (...given) => write("other", () => real.note(...given)),
+    eraseMemories: (fence) => write("other", () => real.eraseMemories(fence)),
+    eraseThreads: (fence) => write("other", () => real.eraseThreads(fence)),
+    eraseUser: (fence) => write("other", () => real.eraseUser(fence)),
+    get: (id) => read(() => real.get(id)),
+    left: (fence) => read(() => real.left(fence)),
+    leftOfScope: (scope) => read(() => real.leftOfScope(scope)),
+    hasThread: (id) => read(() => real.hasThread(id)),
+    keys: () => read(() => real.keys()),
   };
 }
 

@@ -88,10 +88,21 @@ function insideOf(sql: SqlStorage) {
       .toArray()
       .map(({ n }) => n);
   const left: Record<string, number> = {};
-  for (const table of ["intents", "intent_parts", "unembedded", "vector_outbox"]) {
+  for (const table of [
+    "intents",
+    "intent_parts",
+    "unembedded",
+    "vector_outbox",
+    "erasures",
+    "erasing_versions",
+  ]) {
     const [n = 0] = numbers(`SELECT COUNT(*) AS n FROM ${table}`);
     if (n > 0) left[table] = n;
   }
+  const [aside = 0] = numbers(
+    "SELECT COUNT(*) AS n FROM sqlite_schema WHERE name LIKE 'erased/_%' ESCAPE '/'",
+  );
+  if (aside > 0) left.aside = aside;
   const [answers = 0] = numbers(
     "SELECT COUNT(*) AS n FROM answer_memories WHERE memory_id NOT IN (SELECT id FROM memories)",
   );

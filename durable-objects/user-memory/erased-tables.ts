@@ -1,0 +1,136 @@
+import type { VectorName } from "./vector-outbox-rows.ts";
+
+/**
+ * The tables that hold what the user has, each with the columns that name a row and what its rows are to who reads a
+ * receipt (null: parts of what is counted elsewhere).
+ */
+export const USER_TABLES = {
+  threads: { key: "n", counted: "threads" },
+  messages: { key: "position", counted: "messages" },
+  message_pieces: { key: "rowid", counted: null },
+  hidden_messages: { key: "thread, seq", counted: null },
+  compactions: { key: "thread, id", counted: "compactions" },
+  entries: { key: "rowid", counted: "entries" },
+  answers: { key: "rowid", counted: "answers" },
+  answer_memories: { key: "memory_id, key", counted: null },
+  memories: { key: "rowid", counted: "memoryVersions" },
+  documents: { key: "n", counted: "indexed" },
+  words: { key: "rowid", counted: null },
+  vectors: { key: "n", counted: "vectors" },
+  unembedded: { key: "n", counted: null },
+  pieces: { key: "n", counted: null },
+  unpieced: { key: "n", counted: null },
+} as const;
+type UserTable = keyof typeof USER_TABLES;
+
+/** Small ones, which are emptied at once. Numbers of intents go on, as one may be under way. */
+export const EMPTIED = ["owner", "catalogue_changes", "intents", "intent_parts", "reindex"] as const;
+/** What stays: numbers that are never used twice, what is to be deleted elsewhere, and no word of the user's. */
+export const STAYING = [
+  "applied_migrations",
+  "memory_clock",
+  "generation",
+  "erasures",
+  "erasing_versions",
+  "index_state",
+  "vector_outbox",
+  "vector_outbox_models",
+] as const;
+
+/** If one of these has rows, the user has written something. */
+const WRITTEN = ["threads", "entries", "memories", "documents", "answers", "intents"] as const;
+/** Rows that one call removes; a row holds up to 1 MiB. */
+const SLICE = 1000;
+
+type Schema = { type: string; name: string; sql: string };
+
+/**
+ * Takes all tables of the user's out of sight in one step, however much is in them: they get other names, and empty
+ * ones take their place. What is under the other names goes in slices. Deleting a million rows at once would hold up
+ * the user's next call, and the isolate with it.
+ */
+export class ErasedTables {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  /** Whether the user has nothing here. */
+  get empty(): boolean {
+    const some = WRITTEN.map((table) => `EXISTS (SELECT 1 FROM ${table})`).join(" OR ");
+    return this.#sql.exec<{ some: number }>(`SELECT ${some} AS "some"`).one().some === 0;
+  }
+
+  /** Puts everything aside under this number, which no other erasure has. To be called in a transaction. */
+  putAside(epoch: number): void {
+    const { seq } = this.#sql
+      .exec<{ seq: number }>(
+        "SELECT COALESCE(MAX(seq), 0) AS seq FROM sqlite_sequence WHERE name = 'threads'",
+      )
+      .one();
+    for (const table of Object.keys(USER_TABLES) as UserTable[]) {
+      const [made, ...indexes] = this.#schemaOf(table);
+      if (made === undefined) throw new Error(`there is no table ${table}`);
+      // An index keeps its name when its table gets another one.
+      for (const { name } of indexes) this.#sql.exec(`DROP INDEX ${name}`);
+      this.#sql.exec(`ALTER TABLE ${table} RENAME TO ${aside(epoch, table)}`);
+      for (const { sql } of [made, ...indexes]) this.#sql.exec(sql);
+    }
+    // Numbers of threads go on: a message's position is not used twice.
+    this.#sql.exec("DELETE FROM sqlite_sequence WHERE name = 'threads'");
+    this.#sql.exec("INSERT INTO sqlite_sequence (name, seq) VALUES ('threads', ?)", seq);
+    for (const table of EMPTIED) this.#sql.exec(`DELETE FROM ${table}`);
+  }
+
+  /**
+   * Removes some of what was put aside under a number. Answers what, with the vectors among it; null if nothing is left,
+   * which was looked up in the schema. To be called in a transaction.
+   */
+  removeSome(epoch: number): { counted: Record<string, number>; vectors: VectorName[] } | null {
+    const table = (Object.keys(USER_TABLES) as UserTable[]).find((one) => this.#has(aside(epoch, one)));
+    if (table === undefined) return null;
+    const name = aside(epoch, table);
+    // Its rows cannot be told from each other any more, nor read: they go as a whole.
+    const gone = table === "words" ? [] : this.#deleteSlice(name, table);
+    if (gone.length < SLICE) this.#sql.exec(`DROP TABLE ${name}`);
+    const { counted } = USER_TABLES[table];
+    return {
+      counted: counted === null || gone.length === 0 ? {} : { [counted]: gone.length },
+      vectors: table === "vectors" ? gone : [],
+    };
+  }
+
+  /** Whether anything is left of what was put aside under a number. */
+  holds(epoch: number): boolean {
+    return (Object.keys(USER_TABLES) as UserTable[]).some((table) => this.#has(aside(epoch, table)));
+  }
+
+  /** The rows that are gone: of vectors their names, which others have no use for. */
+  #deleteSlice(name: string, table: UserTable): VectorName[] {
+    const { key } = USER_TABLES[table];
+    return this.#sql
+      .exec<VectorName>(
+        `DELETE FROM ${name} WHERE (${key}) IN (SELECT ${key} FROM ${name} LIMIT ${SLICE})
+         RETURNING ${table === "vectors" ? "n, model" : "0 AS n, '' AS model"}`,
+      )
+      .toArray();
+  }
+
+  #has(name: string): boolean {
+    return this.#sql.exec("SELECT 1 FROM sqlite_schema WHERE name = ?", name).toArray().length > 0;
+  }
+
+  /** The statements that made a table and its indexes, the table's first. */
+  #schemaOf(table: string): Schema[] {
+    return this.#sql
+      .exec<Schema>(
+        `SELECT type, name, sql FROM sqlite_schema WHERE tbl_name = ? AND sql IS NOT NULL
+         ORDER BY type <> 'table', name`,
+        table,
+      )
+      .toArray();
+  }
+}
+
+const aside = (epoch: number, table: string): string => `erased_${epoch}_${table}`;
