@@ -8,6 +8,7 @@ import type { UserHash } from "../src/ids.ts";
 import { embedOne } from "../src/memory/embed.ts";
 import { distinctPieces, type Lexicon } from "../src/memory/ranking/lexicon.ts";
 import type { Owner, ThreadOwner } from "../src/memory/record.ts";
+import type { ImportedVersion } from "../src/transfer/memory-lines.ts";
 import type { WrittenEntry } from "../src/schema/entry.ts";
 import type { Erasure } from "../src/schema/erasure.ts";
 import type { Forgotten, MemoryFilter } from "../src/schema/memory-filter.ts";
@@ -23,9 +24,12 @@ import { WakeUp } from "./wake-up.ts";
 import type { Compaction, CompactionPage, CompactionsQuery } from "./user-memory/compaction-store.ts";
 import { Conversations, type ListedThreads, type Resumed } from "./user-memory/conversations.ts";
 import { Eraser } from "./user-memory/eraser.ts";
+import { type ExportPage, type ExportPlace, Exporter } from "./user-memory/exporter.ts";
 import { Generation } from "./user-memory/generation.ts";
 import { CATALOGUE_WITHIN_MS, OwnerNote } from "./user-memory/owner-note.ts";
 import { hitOf } from "./user-memory/hit.ts";
+import { type Imported, Importer, type ImportItem } from "./user-memory/importer.ts";
+import type { ImportedMemories } from "./user-memory/memory-import.ts";
 import { MemoryIndex } from "./user-memory/memory-index.ts";
 import { MemoryTable } from "./user-memory/memory-table.ts";
 import { MemoryVectors } from "./user-memory/memory-vectors.ts";
@@ -86,6 +90,8 @@ export class UserMemory extends DurableObject<Bindings> {
   readonly #reindexer: Reindexer;
   readonly #owner: OwnerNote;
   readonly #eraser: Eraser;
+  readonly #exporter: Exporter;
+  readonly #importer: Importer;
 
   constructor(ctx: DurableObjectState, env: Bindings, ports: Ports = portsOf(env)) {
     super(ctx, env);
@@ -138,6 +144,14 @@ export class UserMemory extends DurableObject<Bindings> {
     const { model } = ports.embedder;
     const [vectors, writer] = [this.#vectors, this.#memories];
     this.#reindexer = new Reindexer({ ...memory, vectors, writer, model });
+    this.#exporter = new Exporter({ sql: storage.sql, stores, generation, now });
+    this.#importer = new Importer({
+      ...shared,
+      sql: storage.sql,
+      transactions,
+      messages: this.#messages,
+      conversations: this.#conversations,
+    });
     this.#eraser = new Eraser({
       ...memory,
       records: ports.erasures,
@@ -147,9 +161,14 @@ export class UserMemory extends DurableObject<Bindings> {
       owner,
       vectors,
       writer,
+      restart: async () => {
+        await storage.sync();
+        ctx.abort("an erasure begins with a new start");
+      },
     });
     void ctx.blockConcurrencyWhile(async () => {
       await this.#wakeUp.load();
+      this.#eraser.start();
       // What the migrations have begun, and what an alarm left that failed too often.
       for (const due of [this.#reindexer, this.#memories, this.#vectors, this.#eraser])
         this.#wakeUp.by(due.nextDue());
@@ -334,6 +353,32 @@ export class UserMemory extends DurableObject<Bindings> {
 
   eraseScope(owner: Owner, scope: string): Promise<Result<Erasure>> {
     return this.#eraser.eraseScope(owner, scope);
+  }
+
+  // Export and import
+
+  /** The next lines of threads and entries, from the first on; `not_found` once the user was erased. */
+  exportPage(place?: ExportPlace): Result<ExportPage> {
+    return this.#exporter.page(place);
+  }
+
+  /** How often the user was erased: an export is of one time between. */
+  exportEpoch(): number {
+    return this.#exporter.epoch;
+  }
+
+  /** Takes lines in, up to the first that cannot be. */
+  importItems(owner: Owner, items: readonly ImportItem[]): Imported {
+    if (items.length > 0) this.#noteOwner(owner, "entry");
+    return this.#importer.take(owner, items);
+  }
+
+  importMemories(
+    owner: Owner,
+    memories: readonly (readonly ImportedVersion[])[],
+  ): Promise<Result<ImportedMemories>> {
+    this.#noteOwner(owner, "memory");
+    return this.#memories.import(owner, memories);
   }
 
   /** One that is under way, or null. */

@@ -25,6 +25,7 @@ import { messages } from "./routes/messages.ts";
 import { promptCache } from "./routes/prompt-cache.ts";
 import { reindex } from "./routes/reindex.ts";
 import { threads } from "./routes/threads.ts";
+import { transfer } from "./routes/transfer.ts";
 
 /** The Worker's HTTP surface. `makePorts` is for the tests, which put doubles in the place of what can fail. */
 export function createApp(makePorts: (env: Bindings) => Ports = portsOf): OpenAPIHono<AppEnv> {
@@ -42,7 +43,17 @@ export function createApp(makePorts: (env: Bindings) => Ports = portsOf): OpenAP
   app.use("/v1/*", inOrder(authenticate, readBody));
   app.use("/v1/users/:user/*", inOrder(ownUserOnly));
   app.use("/v1/threads/:id/*", inOrder(ownThreadOnly));
-  for (const routes of [entries, threads, messages, memories, erasures, reindex, cache, promptCache])
+  for (const routes of [
+    entries,
+    threads,
+    messages,
+    memories,
+    erasures,
+    transfer,
+    reindex,
+    cache,
+    promptCache,
+  ])
     app.route("/", routes);
 
   app.openAPIRegistry.registerComponent("securitySchemes", "bearer", {

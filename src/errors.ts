@@ -58,6 +58,8 @@ export const errors = {
   too_many_operations: [400, "A batch holds at most 1,000 operations."],
   batch_too_large: [413, "The values that the batch asks for are more than 16 MiB; split it."],
   idempotency_conflict: [409, "This Idempotency-Key was used with another request; take a new one."],
+  line_too_long: [413, "A line of the import is longer than 17 MiB."],
+  unsupported_format: [400, "This is no export of Cairn, or one of another version of the format."],
   unsupported_media_type: [415, "Send the body as application/json."],
   not_configured: [503, "This deployment is not configured; GET /health says what is missing."],
   storage_unavailable: [503, "A store did not answer; try again."],

@@ -118,6 +118,13 @@ export class Conversations {
     this.#catalogue.changed(id);
   }
 
+  /** A thread was imported (null: one that is there for its forks only): the catalogue hears of it from the alarm. */
+  imported(owner: ThreadOwner, id: string | null): void {
+    this.#noteOwner(owner);
+    if (id !== null) this.#catalogue.changed(id);
+    this.#parts.wakeUp.by(this.#catalogue.nextDue());
+  }
+
   #remove(thread: StoredThread): void {
     this.#stores.compactions.deleteAll(thread);
     this.#parts.index.removeRanges(this.#stores.sharing.deleteThread(thread));

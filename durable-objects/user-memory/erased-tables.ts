@@ -24,7 +24,14 @@ export const USER_TABLES = {
 type UserTable = keyof typeof USER_TABLES;
 
 /** Small ones, which are emptied at once. Numbers of intents go on, as one may be under way. */
-export const EMPTIED = ["owner", "catalogue_changes", "intents", "intent_parts", "reindex"] as const;
+export const EMPTIED = [
+  "owner",
+  "catalogue_changes",
+  "intents",
+  "intent_parts",
+  "reindex",
+  "importing_threads",
+] as const;
 /** What stays: numbers that are never used twice, what is to be deleted elsewhere, and no word of the user's. */
 export const STAYING = [
   "applied_migrations",
@@ -36,6 +43,10 @@ export const STAYING = [
   "vector_outbox",
   "vector_outbox_models",
 ] as const;
+
+/** What SQLite says where a statement is being read. */
+const LOCKED = "SQLITE_LOCKED";
+export const isLocked = (error: unknown): boolean => error instanceof Error && error.message.includes(LOCKED);
 
 /** If one of these has rows, the user has written something. */
 const WRITTEN = ["threads", "entries", "memories", "documents", "answers", "intents"] as const;
@@ -84,26 +95,43 @@ export class ErasedTables {
   }
 
   /**
-   * Removes some of what was put aside under a number. Answers what, with the vectors among it; null if nothing is left,
-   * which was looked up in the schema. To be called in a transaction.
+   * Removes some of what was put aside under a number. Answers what, with the vectors among it; null if all of it reads as
+   * empty. To be called in a transaction.
    */
   removeSome(epoch: number): { counted: Record<string, number>; vectors: VectorName[] } | null {
-    const table = (Object.keys(USER_TABLES) as UserTable[]).find((one) => this.#has(aside(epoch, one)));
+    const table = this.#aside(epoch).find((one) => this.#hasRows(aside(epoch, one)));
     if (table === undefined) return null;
     const name = aside(epoch, table);
-    // Its rows cannot be told from each other any more, nor read: they go as a whole.
-    const gone = table === "words" ? [] : this.#deleteSlice(name, table);
-    if (gone.length < SLICE) this.#sql.exec(`DROP TABLE ${name}`);
+    if (table === "words") {
+      // Its rows cannot be told from each other any more, nor read: they go as a whole.
+      this.#sql.exec(`INSERT INTO ${name} (${name}) VALUES ('delete-all')`);
+      return { counted: {}, vectors: [] };
+    }
+    const gone = this.#deleteSlice(name, table);
     const { counted } = USER_TABLES[table];
     return {
-      counted: counted === null || gone.length === 0 ? {} : { [counted]: gone.length },
+      counted: counted === null ? {} : { [counted]: gone.length },
       vectors: table === "vectors" ? gone : [],
     };
   }
 
+  /**
+   * Drops the tables that were put aside and are empty. SQLite drops none while any statement is being read, and a page that
+   * was read in part is such a statement until it is collected: what stays is dropped when the object starts.
+   */
+  dropEmpty(): void {
+    const names = this.#sql
+      .exec<{ name: string }>(
+        `SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'erased_[0-9]*_*'
+           AND name NOT GLOB 'erased_[0-9]*_words_*'`,
+      )
+      .toArray();
+    for (const { name } of names) if (!this.#hasRows(name)) this.#sql.exec(`DROP TABLE ${name}`);
+  }
+
   /** Whether anything is left of what was put aside under a number. */
   holds(epoch: number): boolean {
-    return (Object.keys(USER_TABLES) as UserTable[]).some((table) => this.#has(aside(epoch, table)));
+    return this.#aside(epoch).some((table) => this.#hasRows(aside(epoch, table)));
   }
 
   /** The rows that are gone: of vectors their names, which others have no use for. */
@@ -117,8 +145,18 @@ export class ErasedTables {
       .toArray();
   }
 
-  #has(name: string): boolean {
-    return this.#sql.exec("SELECT 1 FROM sqlite_schema WHERE name = ?", name).toArray().length > 0;
+  /** The tables of which there is one under this number. */
+  #aside(epoch: number): UserTable[] {
+    const known = Object.keys(USER_TABLES) as UserTable[];
+    return known.filter(
+      (table) =>
+        this.#sql.exec("SELECT 1 FROM sqlite_schema WHERE name = ?", aside(epoch, table)).toArray().length >
+        0,
+    );
+  }
+
+  #hasRows(name: string): boolean {
+    return this.#sql.exec(`SELECT 1 FROM ${name} LIMIT 1`).toArray().length > 0;
   }
 
   /** The statements that made a table and its indexes, the table's first. */

@@ -10,7 +10,7 @@ import type { WakeUp } from "../wake-up.ts";
 import type { Conversations } from "./conversations.ts";
 import { type Erased, ErasureLog, type OpenErasure } from "./erasure-log.ts";
 import { ErasureSteps } from "./erasure-steps.ts";
-import { ErasedTables } from "./erased-tables.ts";
+import { ErasedTables, isLocked } from "./erased-tables.ts";
 import type { Generation } from "./generation.ts";
 import type { MemoryTable } from "./memory-table.ts";
 import type { MemoryVectors } from "./memory-vectors.ts";
@@ -32,6 +32,8 @@ export type EraserParts = {
   owner: OwnerNote;
   records: ErasureRecords;
   receipts: ReceiptKey;
+  /** Stops the object, which the caller's next try starts again. */
+  restart: () => Promise<void>;
   wakeUp: WakeUp;
   now: () => number;
 };
@@ -67,11 +69,34 @@ export class Eraser {
   /**
    * Everything of the user's. Asked for again while one is under way it is that one, unless something was written since.
    */
-  eraseUser({ hash }: Pick<Owner, "hash">): Promise<Result<Erasure>> {
-    const { transactions, generation, table, index, vectors, writer, owner } = this.#parts;
+  async eraseUser({ hash }: Pick<Owner, "hash">): Promise<Result<Erasure>> {
     const running = this.#log.all().findLast(({ erased }) => erased.what === "user");
     if (running !== undefined && this.#tables.empty) return this.#begun(hash, running.state.id);
     const id = this.#newId(hash);
+    try {
+      this.#putAside(id);
+    } catch (error) {
+      if (!isLocked(error)) throw error;
+      // A page that was read in part holds the tables. The object that starts next has read nothing yet.
+      this.#parts.generation.want(id);
+      await this.#parts.restart();
+    }
+    return this.#begun(hash, id);
+  }
+
+  /** What is to be done before anything is read: an erasure that could not begin, and tables that could not be dropped. */
+  start(): void {
+    try {
+      const { wanted } = this.#parts.generation;
+      if (wanted !== null) this.#putAside(wanted);
+      this.#parts.transactions.atomically(() => this.#tables.dropEmpty());
+    } catch (error) {
+      console.error({ message: "an erasure could not be gone on with", error: String(error) });
+    }
+  }
+
+  #putAside(id: string): void {
+    const { transactions, generation, table, index, vectors, writer, owner } = this.#parts;
     transactions.atomically(() => {
       const upTo = table.lastVersion();
       const epoch = generation.next(upTo);
@@ -82,7 +107,6 @@ export class Eraser {
       owner.erased();
       index.forgetLoaded();
     });
-    return this.#begun(hash, id);
   }
 
   /** One thread, but for messages that a fork of it shows; the failure `not_found` if there is none. */

@@ -2,7 +2,7 @@ import type { Fence } from "../../src/d1/erasure-records.ts";
 import type { Result } from "../../src/errors.ts";
 import type { UserHash } from "../../src/ids.ts";
 import type { ErasureStore } from "../../src/schema/erasure.ts";
-import type { ErasedTables } from "./erased-tables.ts";
+import { type ErasedTables, isLocked } from "./erased-tables.ts";
 import type { EraserParts } from "./eraser.ts";
 import type { Erased, ErasureLog, OpenErasure } from "./erasure-log.ts";
 
@@ -80,10 +80,23 @@ export class ErasureSteps {
         if (some !== null) vectors.remove(some.vectors);
         return some;
       });
-      if (removed === null) return { erased, done: true };
+      if (removed === null) {
+        this.#dropEmpty();
+        return { erased, done: true };
+      }
       for (const [what, n] of Object.entries(removed.counted)) erased[what] = (erased[what] ?? 0) + n;
     }
     return { erased, done: false };
+  }
+
+  #dropEmpty(): void {
+    const { tables, transactions } = this.#parts;
+    try {
+      transactions.atomically(() => tables.dropEmpty());
+    } catch (error) {
+      // Nothing is in them: they go with the next start.
+      if (!isLocked(error)) throw error;
+    }
   }
 
   async #rows(fence: Fence, store: "memories" | "threads" | "users"): Promise<Taken> {

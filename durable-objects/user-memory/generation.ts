@@ -16,11 +16,20 @@ export class Generation {
     return this.#sql.exec<{ n: number }>("SELECT erased_up_to AS n FROM generation").one().n;
   }
 
+  /** An erasure that begins with the next start of the object; null if there is none. */
+  get wanted(): string | null {
+    return this.#sql.exec<{ wanted: string | null }>("SELECT wanted FROM generation").one().wanted;
+  }
+
+  want(erasure: string): void {
+    this.#sql.exec("UPDATE generation SET wanted = ?", erasure);
+  }
+
   /** Begins the next one, behind this version. Answers its epoch. */
   next(upTo: number): number {
     return this.#sql
       .exec<{ epoch: number }>(
-        "UPDATE generation SET epoch = epoch + 1, erased_up_to = ? RETURNING epoch",
+        "UPDATE generation SET epoch = epoch + 1, erased_up_to = ?, wanted = NULL RETURNING epoch",
         upTo,
       )
       .one().epoch;

@@ -16,6 +16,7 @@ import {
 } from "../../src/memory/record.ts";
 import { currentOf, patchedText, patchIn, releaseIn, rememberIn, restoreIn } from "../../src/memory/rules.ts";
 import { embeddedText } from "../../src/memory/search-text.ts";
+import type { ImportedVersion } from "../../src/transfer/memory-lines.ts";
 import type { Forgotten, MemoryFilter } from "../../src/schema/memory-filter.ts";
 import type { Memory, PatchMemoryBody } from "../../src/schema/memory.ts";
 import { limits } from "../../src/limits.ts";
@@ -23,6 +24,7 @@ import type { WakeUp } from "../wake-up.ts";
 import type { Answers, Once } from "./answers.ts";
 import type { Generation } from "./generation.ts";
 import { IntentLog, type NotedIntent } from "./intent-log.ts";
+import { type ImportedMemories, importIn } from "./memory-import.ts";
 import { MemoryDraft } from "./memory-draft.ts";
 import type { MemoryIndex } from "./memory-index.ts";
 import type { MemoryTable } from "./memory-table.ts";
@@ -209,6 +211,22 @@ export class MemoryWriter {
         if (more.length === 0) return ok(null);
         this.#forgetSlices(owner, more);
       }
+    });
+  }
+
+  /** Puts memories with their history, as they were elsewhere; see `importIn`. Their vectors come with the alarm. */
+  import(owner: Owner, memories: readonly (readonly ImportedVersion[])[]): Promise<Result<ImportedMemories>> {
+    return this.#inTurn(async () => {
+      const { table, transactions, now } = this.#parts;
+      if (!(await this.#settle())) return fail("storage_unavailable", { message: NOT_NOTED });
+      const time = table.tick(now());
+      const { put, ...counted } = importIn(table, owner, { memories, now: time });
+      if (put.length === 0) return ok(counted);
+      const outcome = await this.#carryOut(
+        transactions.atomically(() => this.#note({ owner, put, forget: [] })),
+      );
+      if (outcome === "refused") return fail("internal");
+      return outcome === "open" ? fail("storage_unavailable", { message: UNCERTAIN }) : ok(counted);
     });
   }
 

@@ -242,7 +242,7 @@ export const migrations: readonly Migration[] = [
     id: 4,
     description: "erasures; who is in the catalogue of users",
     sql: `
-      CREATE TABLE generation (epoch INTEGER NOT NULL, erased_up_to INTEGER NOT NULL);
+      CREATE TABLE generation (epoch INTEGER NOT NULL, erased_up_to INTEGER NOT NULL, wanted TEXT);
       INSERT INTO generation (epoch, erased_up_to) VALUES (0, 0);
       CREATE TABLE erasures (
         id TEXT PRIMARY KEY,
@@ -261,5 +261,10 @@ export const migrations: readonly Migration[] = [
       ALTER TABLE owner ADD COLUMN hash TEXT;
       ALTER TABLE owner ADD COLUMN due_at INTEGER;
     `,
+  },
+  {
+    id: 5,
+    description: "threads whose import has not come to their end",
+    sql: "CREATE TABLE importing_threads (n INTEGER PRIMARY KEY)",
   },
 ];

@@ -72,6 +72,11 @@ export class ThreadMessages {
     });
   }
 
+  /** Writes a message that was elsewhere where it was. Answers whether there is something to embed. */
+  restore(position: number, body: Uint8Array, createdAt: number): boolean {
+    return this.#write(position, body, createdAt);
+  }
+
   read(id: string, query: MessagesQuery): Result<MessagePage> {
     const thread = this.#stores.threads.get(id);
     return thread === null ? fail("not_found") : ok(this.#stores.reader.page(thread, query));

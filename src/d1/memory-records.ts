@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gt, sql, type SQL } from "drizzle-orm";
+import { and, asc, desc, eq, getTableColumns, gt, sql, type SQL } from "drizzle-orm";
 import { drizzle, type DrizzleD1Database } from "drizzle-orm/d1";
 import { union } from "drizzle-orm/sqlite-core";
 import { withDeadline } from "../deadline.ts";
@@ -32,6 +32,8 @@ export type MemoryPage = {
   limit: number;
 };
 
+export type ExportedRow = MemoryRow & { supersededByNth: number | null };
+
 export type HistoryPage = { before?: number; limit: number; now?: number };
 
 /** A write that came after a later one, and did nothing. `seq` is the later one's. */
@@ -62,6 +64,11 @@ export interface MemoryRecords {
     owner: UserHash,
     page: { after?: readonly [id: string, version: number]; limit: number },
   ): Promise<MemoryRow[]>;
+  /** The same, each with which version of its memory it was superseded by: the first, the second, or none. */
+  exported(
+    owner: UserHash,
+    page: { after?: readonly [id: string, version: number]; limit: number },
+  ): Promise<ExportedRow[]>;
   /** The owners that have or had memories or threads, in the order of their hashes. */
   owners(page: { after?: UserHash; limit: number }): Promise<UserHash[]>;
   /** Rejects unless the database is there and its migrations are applied. */
@@ -180,6 +187,29 @@ export class D1MemoryRecords implements MemoryRecords {
   ): Promise<MemoryRow[]> {
     return this.#db
       .select()
+      .from(memories)
+      .where(
+        and(
+          eq(memories.userHash, owner),
+          unerased(erasedUpTo(owner)),
+          sql`(${memories.id}, ${memories.version}) > (${after[0]}, ${after[1]})`,
+        ),
+      )
+      .orderBy(asc(memories.id), asc(memories.version))
+      .limit(limit);
+  }
+
+  async exported(
+    owner: UserHash,
+    { after = ["", 0], limit }: { after?: readonly [id: string, version: number]; limit: number },
+  ): Promise<ExportedRow[]> {
+    const nth = sql<
+      number | null
+    >`IIF(${memories.supersededBy} IS NULL, NULL, (SELECT COUNT(*) FROM memories AS other
+      WHERE other.user_hash = memories.user_hash AND other.id = memories.id
+        AND other.version > ${erasedUpTo(owner)} AND other.version <= memories.superseded_by))`;
+    return this.#db
+      .select({ ...getTableColumns(memories), supersededByNth: nth })
       .from(memories)
       .where(
         and(

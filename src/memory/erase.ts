@@ -3,6 +3,7 @@ import { fail, ok, type Result } from "../errors.ts";
 import { threadOwner, userHash } from "../ids.ts";
 import type { Erasure } from "../schema/erasure.ts";
 import type { Services } from "../services.ts";
+import { tryAgain } from "../try-again.ts";
 
 type Needs = Pick<Services, "userMemory" | "erasures">;
 /** What of a user's to erase. */
@@ -16,7 +17,8 @@ export async function erase(
 ): Promise<Result<Erasure>> {
   const owner = { hash: await userHash(user), id: user };
   const object = userMemory(owner.hash);
-  if (which === "everything") return object.eraseUser(owner);
+  // Its object may have to start anew for it.
+  if (which === "everything") return tryAgain(() => userMemory(owner.hash).eraseUser(owner));
   if ("scope" in which) return object.eraseScope(owner, which.scope);
   if (threadOwner(which.threadId) !== owner.hash)
     return fail("not_found", { details: [{ path: "body.threadId", message: "is no thread of this user" }] });

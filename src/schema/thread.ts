@@ -92,7 +92,7 @@ export type Message = { role: string; content?: unknown; parts?: unknown; [field
 
 const INSTEAD = ["tool_calls", "toolCalls", "function_call", "refusal", "audio"];
 
-const message = plainObject<Message>()
+export const message = plainObject<Message>()
   .superRefine((value, context) => {
     const wrong = (path: string, error: string, params = {}) =>
       context.addIssue({ code: "custom", path: [path], message: error, input: value, params });

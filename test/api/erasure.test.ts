@@ -175,6 +175,20 @@ describe("DELETE /v1/users/:user", () => {
     expect(again.status).toBe(201);
   });
 
+  it("begins also where pages were read in part, which hold the tables", async () => {
+    const { user, thread, memory } = await busyUser();
+    for (const key of ["a", "b", "c"]) await call(`/v1/users/${user}/kv/${key}`, { method: "PUT", json: 1 });
+    for (const path of [`users/${user}/kv?limit=1`, `threads/${thread.id}/messages?limit=1`])
+      expect((await call(`/v1/${path}`)).body.cursor).toBeTruthy();
+    const begun = await eraseUser(user);
+    expect(begun.status).toBe(202);
+    expect(await reads(user, thread.id, memory.id)).toEqual(NOTHING);
+    for (const key of ["a", "b", "c"]) await call(`/v1/users/${user}/kv/${key}`, { method: "PUT", json: 2 });
+    await call(`/v1/users/${user}/kv?limit=1`);
+    expect((await erased(user, begun.body.id)).steps[0]?.erased).toMatchObject({ entries: 4, messages: 2 });
+    expect((await call(`/v1/users/${user}/kv/a`)).body).toBe(2);
+  });
+
   it("takes a user id of any characters", async () => {
     const user = `${newUser()}/é ü`;
     await remember(user, { text: "x" });

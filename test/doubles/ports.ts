@@ -89,6 +89,7 @@ function faultyRecords(real: MemoryRecords): MemoryRecords {
     list: (owner, page) => read(() => real.list(owner, page)),
     history: (owner, id, page) => read(() => real.history(owner, id, page)),
     all: (owner, page) => read(() => real.all(owner, page)),
+    exported: (owner, page) => read(() => real.exported(owner, page)),
     owners: (page) => read(() => real.owners(page)),
     check: () => read(() => real.check()),
   };

@@ -99,10 +99,13 @@ function insideOf(sql: SqlStorage) {
     const [n = 0] = numbers(`SELECT COUNT(*) AS n FROM ${table}`);
     if (n > 0) left[table] = n;
   }
-  const [aside = 0] = numbers(
-    "SELECT COUNT(*) AS n FROM sqlite_schema WHERE name LIKE 'erased/_%' ESCAPE '/'",
-  );
-  if (aside > 0) left.aside = aside;
+  const aside = sql
+    .exec<{ name: string }>(
+      "SELECT name FROM sqlite_schema WHERE name GLOB 'erased_[0-9]*' AND name NOT GLOB '*_words_*'",
+    )
+    .toArray();
+  for (const { name } of aside.filter((one) => !one.name.includes("autoindex")))
+    if (numbers(`SELECT COUNT(*) AS n FROM ${name}`)[0] !== 0) left[name] = 1;
   const [answers = 0] = numbers(
     "SELECT COUNT(*) AS n FROM answer_memories WHERE memory_id NOT IN (SELECT id FROM memories)",
   );
