@@ -17,7 +17,7 @@ const usage = `usage: npm run import -- (--file FILE | --dir DIR) --url URL --to
 What is there stays as it is: run it again to go on where it broke off.`;
 
 /** Bytes of one request: Cloudflare takes 100 MB on the smallest plan, and a request has its time. */
-const PART_BYTES = 32 * 1024 * 1024;
+const PART_BYTES = 16 * 1024 * 1024;
 /** The versions of a memory go together. */
 const LATER_VERSION = /^\{"type":"memory","id":"[^"]*","version":(?!1,)/;
 

@@ -47,6 +47,8 @@ const STORES: Readonly<Record<Erased["what"], readonly ErasureStore[]>> = {
   scope: ["object", "memories", "vectors"],
 };
 
+const IN_D1: ReadonlySet<ErasureStore> = new Set(["memories", "threads", "users"]);
+
 /**
  * Erases: out of sight at once, then store by store by the alarm, with back-off, until each was read back empty; then a
  * signed receipt in D1, and nothing here. What is written after that is of the next epoch, and no step reaches it.
@@ -212,6 +214,9 @@ export class Eraser {
       await this.#parts.records.note(state, { revision, ...(fence && { fence }) });
     } catch (error) {
       console.error({ message: "D1 did not take note of an erasure", error: String(error) });
+      this.#change(state.id, (now) => {
+        for (const { store } of now.steps) if (IN_D1.has(store)) countFailure(now, store, error);
+      });
       return false;
     }
     this.#update(state.id, (open) => ({ ...open, fenced: true }));

@@ -13,7 +13,7 @@ type Spot =
   | { part: "compaction"; n: number; after: readonly [from: number, id: string] }
   | { part: "entry"; after: string | null };
 /** Lines in UTF-8, each with its line break. Without `next` they are the last. */
-export type ExportPage = { lines: Uint8Array; count: number; next?: ExportPlace };
+export type ExportPage = { lines: Uint8Array; count: number; epoch: number; next?: ExportPlace };
 
 type Line = { pieces: JsonPieces; next: Spot };
 type ThreadRow = {
@@ -65,6 +65,7 @@ export class Exporter {
   /** The next page; `not_found` if the user was erased since the export began. */
   page(place: ExportPlace = this.#beginning()): Result<ExportPage> {
     if (place.epoch !== this.#parts.generation.epoch) return fail("not_found");
+    const { epoch } = place;
     const pieces: JsonPieces = [];
     let [bytes, count] = [0, 0];
     for (const line of this.#lines(place)) {
@@ -72,9 +73,9 @@ export class Exporter {
       bytes += line.pieces.reduce((sum, piece) => sum + piece.length, 0);
       count++;
       if (bytes >= PAGE_BYTES || count >= PAGE_LINES)
-        return ok({ lines: inUtf8(pieces), count, next: { ...place, at: line.next } });
+        return ok({ lines: inUtf8(pieces), count, epoch, next: { ...place, at: line.next } });
     }
-    return ok({ lines: inUtf8(pieces), count });
+    return ok({ lines: inUtf8(pieces), count, epoch });
   }
 
   /** How often the user was erased. */

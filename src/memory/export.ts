@@ -1,3 +1,4 @@
+import type { ExportPage } from "../../durable-objects/user-memory/exporter.ts";
 import { answered } from "../d1/answered.ts";
 import { fail, ok, type Result } from "../errors.ts";
 import { userHash } from "../ids.ts";
@@ -24,7 +25,7 @@ export async function exportLines(needs: Needs, user: string): Promise<Result<Re
   if (!first.ok) return first;
   const d1 = await answered(() => needs.records.exported(owner, { limit: 1 }));
   if (!d1.ok) return d1;
-  const chunks = linesOf(needs, { id: user, hash: owner });
+  const chunks = linesOf(needs, { id: user, hash: owner }, first.value);
   return ok(
     new ReadableStream({
       async pull(controller) {
@@ -39,14 +40,16 @@ export async function exportLines(needs: Needs, user: string): Promise<Result<Re
   );
 }
 
-async function* linesOf(needs: Needs, owner: { id: string; hash: string }): AsyncGenerator<Uint8Array, void> {
+async function* linesOf(
+  needs: Needs,
+  owner: { id: string; hash: string },
+  first: ExportPage,
+): AsyncGenerator<Uint8Array, void> {
   const object = () => needs.userMemory(owner.hash);
   const header = { format: FORMAT, version: FORMAT_VERSION, userId: owner.id, userHash: owner.hash };
   yield line(header);
   let count = 1;
-  const epoch = await tryAgain(() => object().exportEpoch());
-  let page = whole(await tryAgain(() => object().exportPage()));
-  for (;;) {
+  for (let page = first; ;) {
     count += page.count;
     if (page.count > 0) yield page.lines;
     const { next } = page;
@@ -58,7 +61,7 @@ async function* linesOf(needs: Needs, owner: { id: string; hash: string }): Asyn
     yield encoder.encode(lines.join(""));
   }
   // D1 shows nothing of an erased user: that is no export that is complete.
-  if (epoch !== (await tryAgain(() => object().exportEpoch()))) whole(fail("not_found"));
+  if (first.epoch !== (await tryAgain(() => object().exportEpoch()))) whole(fail("not_found"));
   yield line({ type: "end", lines: count + 1 });
 }
 

@@ -15,7 +15,7 @@ type Parts = Pick<Services, "userMemory" | "now"> & { owner: Owner; from: UserHa
 type Failed = { n: number; failure: Failure };
 
 /** What one call of the object carries, at most but for one line or memory: RPC moves 32 MiB. */
-const CALL_LINES = 500;
+const CALL_LINES = 250;
 const CALL_BYTES = 2 * 1024 * 1024;
 /** How far the clock of the Cairn that exported may be ahead of this one's. */
 const CLOCKS_MS = 5 * 60_000;
