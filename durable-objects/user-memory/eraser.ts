@@ -47,6 +47,8 @@ const STORES: Readonly<Record<Erased["what"], readonly ErasureStore[]>> = {
   scope: ["object", "memories", "vectors"],
 };
 
+/** How long an erasure waits for a new start of the object. */
+const START_WITHIN_MS = 30_000;
 const IN_D1: ReadonlySet<ErasureStore> = new Set(["memories", "threads", "users"]);
 
 /**
@@ -90,7 +92,8 @@ export class Eraser {
   start(): void {
     try {
       const { wanted } = this.#parts.generation;
-      if (wanted !== null) this.#putAside(wanted);
+      // Its caller tries again within a second. One that never came is not to take what was written since.
+      if (wanted !== null && this.#parts.now() - askedAt(wanted) < START_WITHIN_MS) this.#putAside(wanted);
       this.#parts.transactions.atomically(() => this.#tables.dropEmpty());
     } catch (error) {
       console.error({ message: "an erasure could not be gone on with", error: String(error) });
@@ -287,6 +290,16 @@ export class Eraser {
     this.#parts.wakeUp.by(this.#log.nextDue());
   }
 }
+
+/** When an erasure was asked for: its uuid, of version 7, begins with the time. */
+const askedAt = (id: string): number =>
+  Number.parseInt(
+    id
+      .slice(id.indexOf(".") + 1)
+      .replace("-", "")
+      .slice(0, 12),
+    16,
+  );
 
 const fenceOf = (user: UserHash, erased: Erased): Fence | null =>
   erased.what === "user" ? { user, epoch: erased.epoch, upTo: erased.upTo } : null;
