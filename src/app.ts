@@ -29,6 +29,7 @@ import { isJurisdiction } from "./jurisdiction.ts";
 import { cache } from "./routes/cache.ts";
 import { documents } from "./routes/documents.ts";
 import { entries } from "./routes/entries.ts";
+import { erasures, receiptKeys } from "./routes/erasures.ts";
 import { health } from "./routes/health.ts";
 import { memories } from "./routes/memories.ts";
 import { messages } from "./routes/messages.ts";
@@ -37,6 +38,7 @@ import { recalls } from "./routes/recall.ts";
 import { reindex } from "./routes/reindex.ts";
 import { revocations } from "./routes/revocations.ts";
 import { threads } from "./routes/threads.ts";
+import { transfer } from "./routes/transfer.ts";
 
 /** The Worker's HTTP surface. `makePorts` is for the tests, which put doubles in the place of what can fail. */
 export function createApp(makePorts: (env: Bindings) => Ports = portsOf): OpenAPIHono<AppEnv> {
@@ -50,15 +52,19 @@ export function createApp(makePorts: (env: Bindings) => Ports = portsOf): OpenAP
   app.use(inOrder(demandDecodablePath, requireSecret));
   app.route("/", health);
   app.route("/", documents);
+  app.route("/", receiptKeys);
   app.use("/v1/*", inOrder(authenticate, ownThreadOf, demandSameDeployment, demandCallerRate, readBody));
   app.use("/v1/users/:user/*", inOrder(ownUserOnly, demandUserRate));
   app.use("/v1/threads/:id/*", inOrder(ownThreadOnly, demandUserRate));
+  app.use("/v1/erasures/:id", inOrder(ownThreadOnly, demandUserRate));
   for (const routes of [
     entries,
     threads,
     messages,
     memories,
     recalls,
+    erasures,
+    transfer,
     reindex,
     cache,
     promptCache,

@@ -51,6 +51,10 @@ export const limits = {
   tokens: 1_000_000_000,
   /** A request body. An append may hold 16 MiB of messages; the rest is room for what is around them. */
   body: 16 * 1024 * 1024 + 64 * 1024,
+  /** A line of an export: a message, as a text in which every other character may be escaped. */
+  exportLine: 17 * 1024 * 1024,
+  /** The lines of one memory with its history, which are imported together. */
+  exportedMemory: 16 * 1024 * 1024,
   /** What a page of messages or entries carries at most before it is cut short; one item always goes out. RPC moves 32 MiB. */
   pageBytes: 8 * 1024 * 1024,
   /** What a page of the sanitized view may grow to so as not to cut a turn of tool calls. */

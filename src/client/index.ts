@@ -6,6 +6,7 @@ import type {
   EntryList,
   WrittenEntry,
 } from "../schema/entry.ts";
+import type { Erasure } from "../schema/erasure.ts";
 import type { ReportBody, ResolveAnswer, ResolveBody, Stats } from "../schema/prompt-cache.ts";
 import type { ForgetMemoriesBody, Forgotten, ListMemoriesQuery } from "../schema/memory-filter.ts";
 import type {
@@ -58,6 +59,7 @@ export { sanitizeConversation } from "../conversation/sanitize.ts";
 export type { Memory, MemoryKind, Message, RecallAnswer, RecallBody, RememberBody, Thread };
 export type { Forgotten, ListMemoriesQuery, PastMemory, PatchMemoryBody };
 export type { ReportBody, ResolveAnswer, ResolveBody, Stats };
+export type { Erasure };
 
 type Page = { limit?: number; cursor?: string };
 type ReadOptions = {
@@ -104,7 +106,16 @@ export type LeaseAnswer<T = unknown> =
  */
 export function cairn(options: CairnOptions) {
   const http = new CairnHttp(options);
+  const eraseSome = (user: string, json: { threadId: string } | { scope: string }): Promise<Erasure> =>
+    http.send({ method: "POST", path: ["users", user, "erasures"], json });
   return {
+    /** Nothing of what is erased is read any more when this resolves; `get` tells how far it is, and has the receipt. */
+    erasures: {
+      user: (user: string): Promise<Erasure> => http.send({ method: "DELETE", path: ["users", user] }),
+      thread: (user: string, threadId: string): Promise<Erasure> => eraseSome(user, { threadId }),
+      scope: (user: string, scope: string): Promise<Erasure> => eraseSome(user, { scope }),
+      get: (id: string): Promise<Erasure | null> => http.find({ method: "GET", path: ["erasures", id] }),
+    },
     threads: {
       create: (user: string, fields: CreateThreadBody = {}, once: Once = {}): Promise<Thread> =>
         http.send({

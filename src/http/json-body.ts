@@ -3,6 +3,7 @@ import { fail } from "../errors.ts";
 import { limits } from "../limits.ts";
 import type { AppEnv } from "./context.ts";
 import { Refusal } from "./failure.ts";
+import { isStreamed } from "./streamed-body.ts";
 
 const WRITES: readonly string[] = ["POST", "PUT", "PATCH"];
 const JSON_TYPE = /^application\/([a-z0-9.-]+\+)?json\s*(;|$)/i;
@@ -15,7 +16,7 @@ const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
  * store that. Both its bytes and its text are kept, for those who need it as it was written.
  */
 export async function readBody(c: Context<AppEnv>): Promise<void> {
-  if (!WRITES.includes(c.req.method)) return;
+  if (!WRITES.includes(c.req.method) || isStreamed(c)) return;
   const bytes = await bytesOf(c.req.raw);
   if (bytes.byteLength > 0 && !JSON_TYPE.test(c.req.header("Content-Type") ?? ""))
     throw new Refusal(fail("unsupported_media_type"));

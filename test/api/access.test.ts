@@ -20,7 +20,7 @@ async function newThread(user: string): Promise<string> {
 
 it("demands a token on every operation but the service's own", async () => {
   const open = (await operations()).filter(({ scope }) => scope === undefined).map(({ path }) => path);
-  expect(open).toEqual(["/health"]);
+  expect(open).toEqual(["/health", "/.well-known/jwks.json"]);
   expect(secured.length).toBeGreaterThan(15);
 });
 
