@@ -3,6 +3,7 @@ import { env } from "cloudflare:workers";
 import { userHash } from "../src/ids.ts";
 import type { Erasure } from "../src/schema/erasure.ts";
 import { call } from "./call.ts";
+import { databaseOf } from "./databases.ts";
 import { clock, control } from "./doubles/control.ts";
 
 export const objectOf = async (user: string) => env.USER_MEMORY.getByName(await userHash(user));
@@ -50,9 +51,10 @@ export async function tablesOf(user: string): Promise<Record<string, number>> {
 /** Rows of the user's in each table of D1. */
 export async function rowsOf(user: string): Promise<Record<"memories" | "threads" | "users", number>> {
   const hash = await userHash(user);
-  const counted = await env.DB.batch<{ n: number }>(
+  const database = await databaseOf(user);
+  const counted = await database.batch<{ n: number }>(
     ["memories", "threads", "users"].map((table) =>
-      env.DB.prepare(`SELECT COUNT(*) AS n FROM ${table} WHERE user_hash = ?`).bind(hash),
+      database.prepare(`SELECT COUNT(*) AS n FROM ${table} WHERE user_hash = ?`).bind(hash),
     ),
   );
   const [memories = -1, threads = -1, users = -1] = counted.map(({ results }) => results[0]?.n);
