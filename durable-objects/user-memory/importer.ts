@@ -1,5 +1,6 @@
 import { fail, type Failure, ok, type Result } from "../../src/errors.ts";
 import type { Owner } from "../../src/memory/record.ts";
+import type { Quotas } from "../../src/quotas.ts";
 import type { ImportCounts, ObjectLine } from "../../src/schema/transfer.ts";
 import type { EntryStore } from "../entry-store.ts";
 import type { WakeUp } from "../wake-up.ts";
@@ -41,6 +42,16 @@ const COUNTED = {
   entry: "entries",
 } as const;
 
+/** Of what each line may bring the user more than a quota lets one hold. */
+const GROWS = {
+  thread: ["threads", "bytes"],
+  message: ["bytes"],
+  hidden: ["bytes"],
+  compaction: ["bytes"],
+  entry: ["entries", "bytes"],
+  threadEnd: [],
+} as const satisfies Record<ImportItem["line"]["type"], readonly (keyof Quotas)[]>;
+
 /**
  * Takes the lines of an export in. A thread that was there before stays as it is; one that an import has begun is gone on
  * with, until its section ends: so an import that broke off can be sent again. Owns the SQL of `importing_threads`, and
@@ -56,9 +67,12 @@ export class Importer {
   /** One line after another, all in one transaction, up to the first that cannot be taken. */
   take(owner: Owner, items: readonly ImportItem[]): Imported {
     const counts: ImportCounts = { imported: {}, there: {}, expired: {} };
+    const { entries, quota, now } = this.#parts;
+    // What has expired counts until it is swept.
+    if (quota.bounds("entries") && items.some(({ line }) => line.type === "entry")) entries.sweep(now());
     return this.#parts.transactions.atomically(() => {
       for (const [index, item] of items.entries()) {
-        const outcome = this.#take(owner, item);
+        const outcome = this.#within(item, () => this.#take(owner, item));
         if (!outcome.ok) return { counts, failed: { index, failure: outcome } };
         const { type } = item.line;
         if (type === "threadEnd" || type === "hidden") continue;
@@ -67,6 +81,13 @@ export class Importer {
       }
       return { counts };
     });
+  }
+
+  /** Takes a line, if the user may hold what it adds; what came before it stays. */
+  #within({ line: { type } }: ImportItem, take: () => Result<Outcome>): Result<Outcome> {
+    const { transactions, quota } = this.#parts;
+    const grows = GROWS[type];
+    return quota.bounds(...grows) ? transactions.run(undefined, () => quota.growing(grows, take)) : take();
   }
 
   #take(owner: Owner, item: ImportItem): Result<Outcome> {

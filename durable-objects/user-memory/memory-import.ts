@@ -1,11 +1,25 @@
+import type { Failure } from "../../src/errors.ts";
 import type { MemoryRow } from "../../src/d1/tables.ts";
 import type { Owner } from "../../src/memory/record.ts";
 import type { ImportedVersion } from "../../src/transfer/memory-lines.ts";
 import type { MemoryTable } from "./memory-table.ts";
 
-/** Versions that were put, that were there, and that have expired meanwhile. */
-export type ImportedMemories = { imported: number; there: number; expired: number };
-type Given = { memories: readonly (readonly ImportedVersion[])[]; now: number };
+/**
+ * Versions that were put, that were there, and that have expired meanwhile; `failed` is the first memory that could not be
+ * taken, and none after it was tried.
+ */
+export type ImportedMemories = {
+  imported: number;
+  there: number;
+  expired: number;
+  failed?: { index: number; failure: Failure };
+};
+type Given = {
+  memories: readonly (readonly ImportedVersion[])[];
+  now: number;
+  /** Why no memories can be added, so many more than there are; null if they can. */
+  refusal: (more: number) => Failure | null;
+};
 
 /**
  * What an import makes of the memories that are there: the rows to put. Of a memory that is there with the same history the
@@ -15,11 +29,12 @@ type Given = { memories: readonly (readonly ImportedVersion[])[]; now: number };
 export function importIn(
   table: Pick<MemoryTable, "versions" | "lastVersion">,
   owner: Owner,
-  { memories, now }: Given,
+  { memories, now, refusal }: Given,
 ): ImportedMemories & { put: MemoryRow[] } {
-  const result = { imported: 0, there: 0, expired: 0, put: [] as MemoryRow[] };
+  const result: ReturnType<typeof importIn> = { imported: 0, there: 0, expired: 0, put: [] };
+  const added = new Set<string>();
   let last = table.lastVersion();
-  for (const versions of memories) {
+  for (const [index, versions] of memories.entries()) {
     const [first] = versions;
     if (first === undefined) continue;
     if (hasExpired(versions, now)) {
@@ -31,6 +46,10 @@ export function importIn(
       result.there += versions.length;
       continue;
     }
+    const more = there.length === 0 && !added.has(first.id) ? 1 : 0;
+    const failure = there.length < versions.length ? refusal(added.size + more) : null;
+    if (failure !== null) return { ...result, failed: { index, failure } };
+    if (more > 0) added.add(first.id);
     const numbers = versions.map((_, i) => there[i]?.version ?? ++last);
     for (const [i, version] of versions.entries()) {
       const number = numbers[i] ?? 0;

@@ -229,10 +229,12 @@ export class MemoryWriter {
   /** Puts memories with their history, as they were elsewhere; see `importIn`. Their vectors come with the alarm. */
   import(owner: Owner, memories: readonly (readonly ImportedVersion[])[]): Promise<Result<ImportedMemories>> {
     return this.#inTurn(async () => {
-      const { table, transactions, now } = this.#parts;
+      const { table, transactions, quota, now } = this.#parts;
       if (!(await this.#settle())) return fail("storage_unavailable", { message: NOT_NOTED });
       const time = table.tick(now());
-      const { put, ...counted } = importIn(table, owner, { memories, now: time });
+      const refusal = (more: number) =>
+        quota.bounds("memories", "bytes") ? quota.refusesMemories(more) : null;
+      const { put, ...counted } = importIn(table, owner, { memories, now: time, refusal });
       if (put.length === 0) return ok(counted);
       const outcome = await this.#carryOut(
         transactions.atomically(() => this.#note({ owner, put, forget: [] })),

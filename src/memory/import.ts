@@ -29,11 +29,11 @@ export async function importLines(
   const run = new ImportRun({ owner, from: exported.userHash, userMemory, now });
   for await (const { n, line } of lines) {
     const parsed = line.ok ? parseLine(line.value) : line;
-    const failed = parsed.ok ? await run.take(n, parsed.value) : parsed;
+    const failed = parsed.ok ? await run.take(n, parsed.value) : { n, failure: parsed };
     if (failed === null) continue;
     // What stood before it is taken in all the same.
-    const before = await run.flush();
-    return before === null ? inLine(n, failed) : inLine(before.n, before.failure);
+    const ended = (await run.flush()) ?? failed;
+    return inLine(ended.n, ended.failure);
   }
   const last = await run.flush();
   return last === null ? ok(run.answer) : inLine(last.n, last.failure);

@@ -26,13 +26,15 @@ export class ImportRun {
   readonly #parts: Parts;
   readonly #ids: ThreadIds;
   #items: { n: number; item: ImportItem }[] = [];
-  #memories: ImportedVersion[][] = [];
+  #memories: { n: number; versions: ImportedVersion[] }[] = [];
   /** The versions of the memory that is being read, and in which line it begins. */
   #versions: MemoryLine[] = [];
   #memoryLine = 0;
   #memoryBytes = 0;
   #bytes = 0;
   #thread: string | null = null;
+  /** What ended the import: nothing is sent after it. */
+  #failed: Failed | null = null;
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -42,22 +44,27 @@ export class ImportRun {
   }
 
   /** Takes the next line in, with the ones before it when they are enough for a call. */
-  async take(n: number, parsed: ParsedLine): Promise<Failure | null> {
-    if (this.answer.complete) return wrong("type", "is behind the last line of an export");
-    const failed =
+  async take(n: number, parsed: ParsedLine): Promise<Failed | null> {
+    if (this.answer.complete) return { n, failure: wrong("type", "is behind the last line of an export") };
+    const failure =
       "memory" in parsed ? await this.#takeMemory(n, parsed.memory) : await this.#takeOther(n, parsed);
-    if (failed !== null) return failed;
+    if (failure !== null) return { n, failure };
     this.answer.lines++;
     if (this.#items.length < CALL_LINES && this.#bytes < CALL_BYTES && this.#memories.length < CALL_LINES)
       return null;
-    const unsent = await this.#send();
-    return unsent === null ? null : unsent.failure;
+    return this.#sendAll();
   }
 
-  /** Sends all that was taken. */
+  /** Sends all that was taken. Answers the first line that could not be, also if that was found before. */
   async flush(): Promise<Failed | null> {
+    if (this.#failed !== null) return this.#failed;
     await this.#endMemory();
-    return this.#send();
+    return this.#sendAll();
+  }
+
+  async #sendAll(): Promise<Failed | null> {
+    this.#failed = await this.#send();
+    return this.#failed;
   }
 
   async #takeOther(n: number, parsed: Exclude<ParsedLine, { memory: MemoryLine }>): Promise<Failure | null> {
@@ -98,7 +105,8 @@ export class ImportRun {
   async #endMemory(): Promise<void> {
     if (this.#versions.length === 0) return;
     const { from, owner } = this.#parts;
-    this.#memories.push(await versionsOf(this.#versions, { from, to: owner.hash }));
+    const versions = await versionsOf(this.#versions, { from, to: owner.hash });
+    this.#memories.push({ n: this.#memoryLine, versions });
     this.#bytes += this.#memoryBytes;
     [this.#versions, this.#memoryBytes] = [[], 0];
   }
@@ -118,11 +126,13 @@ export class ImportRun {
       }
     }
     if (memories.length === 0) return null;
-    const taken = await tryAgain(() => userMemory(owner.hash).importMemories(owner, memories));
-    if (!taken.ok) return { n: this.#memoryLine, failure: taken };
+    const given = memories.map(({ versions }) => versions);
+    const taken = await tryAgain(() => userMemory(owner.hash).importMemories(owner, given));
+    if (!taken.ok) return { n: memories[0]?.n ?? 0, failure: taken };
     for (const outcome of ["imported", "there", "expired"] as const)
       if (taken.value[outcome] > 0) this.#count(outcome, { memoryVersions: taken.value[outcome] });
-    return null;
+    const { failed } = taken.value;
+    return failed === undefined ? null : { n: memories[failed.index]?.n ?? 0, failure: failed.failure };
   }
 
   #count(outcome: "imported" | "there" | "expired", counted: ImportAnswer["imported"]): void {

@@ -1,9 +1,10 @@
 // Leaving with everything, and coming back.
+import { runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { userHash } from "../../src/ids.ts";
 import { type Answer, call, newUser, token } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
-import { erased, eraseUser, ring } from "../erasure-calls.ts";
+import { erased, eraseUser, objectOf, ring } from "../erasure-calls.ts";
 import { history, list, patch, recallTexts, remember, remembered } from "../memory-calls.ts";
 import { append, create, fork, said, say, threadOf } from "../thread-calls.ts";
 
@@ -46,7 +47,13 @@ async function busyUser() {
   await call(`/v1/threads/${twig.id}/messages`, {
     raw: '{"messages":[{"role":"user",\n "content":"é\\u00e9","n":1.0,"big":12345678901234567890,"2":0,"1":0}]}',
   });
-  await create(user, { agent: "planner", resourceSlug: "r", recordId: "x" });
+  const words = await create(user, {
+    agent: "planner",
+    resourceSlug: "r",
+    recordId: "x",
+    indexing: "lexical",
+  });
+  await append(words.id, [say("found by its words")]);
   const put = (key: string, raw: string, query = "") =>
     call(`/v1/users/${user}/kv/${encodeURIComponent(key)}${query}`, { method: "PUT", raw });
   await put("a/b é", ' {"x": 1.0}\n');
@@ -105,6 +112,29 @@ describe("an export", () => {
     expect(await recallTexts(user, { query: "Porto five", k: 2 })).toEqual(["I moved to Porto", "five"]);
     const catalogue = (await call("/v1/threads?limit=100", { token: await token(user) })).body.items;
     expect(catalogue).toHaveLength(seen.threads.items.length);
+  });
+
+  it("tells how a thread is indexed, and an import keeps to it", async () => {
+    const user = newUser();
+    const words = await create(user, { indexing: "lexical" });
+    await append(words.id, [say("about herons")]);
+    const full = await threadOf(user, ["about storks"]);
+    const before = await exportOf(user);
+    expect(linesOf(before).map(({ indexing }) => indexing)).toContain("lexical");
+    await eraseUser(user);
+    await importTo(user, before);
+    expect((await call(`/v1/threads/${words.id}`)).body.indexing).toBe("lexical");
+    expect((await call(`/v1/threads/${full.id}`)).body.indexing).toBeUndefined();
+    const pending = async () => (await call(`/v1/users/${user}/reindex`)).body.pending;
+    expect(await pending()).toBe(1);
+    for (let rung = 0; rung < 3; rung++) await ring(user);
+    expect(await pending()).toBe(0);
+    expect(await recallTexts(user, { query: "herons" })).toContain("about herons");
+    const vectors = await runInDurableObject(await objectOf(user), (_, { storage }) =>
+      storage.sql.exec("SELECT n FROM vectors").toArray(),
+    );
+    expect(vectors).toHaveLength(1);
+    expect(await exportOf(user)).toBe(before);
   });
 
   it("goes on after its import as if it had never been away", async () => {
@@ -415,6 +445,102 @@ describe("an import", () => {
         body: { error: { code: "line_too_long", details: [{ path: "line[3]" }] } },
       });
     });
+  });
+
+  describe("of more than a user may hold", () => {
+    const none = { entries: null, memories: null, threads: null, bytes: null };
+
+    it.each([
+      ["entries", 2, "quota_entries"],
+      ["threads", 1, "quota_threads"],
+      ["memories", 2, "quota_memories"],
+    ] as const)(
+      "of %s is refused with the line, and goes on when there is room",
+      async (kind, most, code) => {
+        const { user } = await busyUser();
+        for (const key of ["x", "y", "z"])
+          await call(`/v1/users/${user}/kv/${key}`, { method: "PUT", json: 1 });
+        const before = await exportOf(user);
+        const lines = linesOf(before);
+        await eraseUser(user);
+        control.quotas = { ...none, [kind]: most };
+        const type = { entries: "entry", threads: "thread", memories: "memory" }[kind];
+        const beginnings = lines.flatMap((line, i) =>
+          line.type === type && !(line.version > 1) && line.deleted !== true ? [i + 1] : [],
+        );
+        const over = beginnings[most];
+        const refused = await importTo(user, before);
+        expect(refused).toMatchObject({
+          status: 403,
+          body: {
+            error: {
+              code,
+              details: [{ path: `line[${over}]` }],
+              message: expect.stringContaining(`${over}`),
+            },
+          },
+        });
+        const after = linesOf(await exportOf(user)).filter(
+          (line) => line.type === type && line.deleted !== true,
+        );
+        expect(new Set(after.map(({ id, key }) => id ?? key)).size).toBe(most);
+        control.quotas = none;
+        expect(await importTo(user, before)).toMatchObject({ status: 200, body: { complete: true } });
+        expect(await exportOf(user)).toBe(before);
+      },
+    );
+
+    it("of bytes is refused with the line, and what came before it is there", async () => {
+      const user = newUser();
+      const value = "x".repeat(400_000);
+      for (const key of ["a", "b", "c", "d"])
+        await call(`/v1/users/${user}/kv/${key}`, { method: "PUT", json: value });
+      const before = await exportOf(user);
+      const other = newUser();
+      const size = await runInDurableObject(
+        await objectOf(other),
+        (_, { storage }) => storage.sql.databaseSize,
+      );
+      control.quotas = { ...none, bytes: size + 1_000_000 };
+      const refused = await importTo(other, before);
+      expect(refused.body.error).toMatchObject({ code: "quota_bytes", details: [{ path: "line[4]" }] });
+      expect((await call(`/v1/users/${other}/kv`)).body.items).toHaveLength(2);
+    });
+  });
+
+  it("lets other calls through while it goes on", async () => {
+    const user = newUser();
+    const hash = await userHash(user);
+    const threadId = `${hash}.019a0000-0000-7000-8000-000000000000`;
+    const thread = { type: "thread", id: threadId, title: "t", lastSeq: 1500, createdAt: 1, updatedAt: 1 };
+    const messages = Array.from({ length: 1500 }, (_, n) => ({
+      type: "message",
+      threadId,
+      seq: n + 1,
+      createdAt: 1,
+      message: say(`word${n} `.repeat(500)),
+    }));
+    const entries = Array.from({ length: 1500 }, (_, n) => ({
+      type: "entry",
+      key: `k${n}`,
+      version: crypto.randomUUID(),
+      updatedAt: 1,
+      value: `${n} `.repeat(1000),
+    }));
+    const header = { format: "cairn-export", version: 1, userId: user, userHash: hash };
+    const lines = [header, thread, ...messages, ...entries].map((line) => JSON.stringify(line));
+    const importing = { over: false };
+    const done = importTo(user, `${lines.join("\n")}\n`).finally(() => {
+      importing.over = true;
+    });
+    let answered = 0;
+    while (!importing.over) {
+      expect((await call("/health")).status).toBe(200);
+      if (!importing.over) answered++;
+    }
+    expect((await done).body.imported).toEqual({ threads: 1, messages: 1500, entries: 1500 });
+    // One between every few calls of the object, at the least.
+    expect(answered).toBeGreaterThan(5);
   });
 
   it("takes no other type of body", async () => {
