@@ -1,4 +1,5 @@
 // Erasing a user, a thread or a scope, as its caller sees it, and what is left in the stores.
+import { runInDurableObject } from "cloudflare:test";
 import { exports } from "cloudflare:workers";
 import { compactVerify, createLocalJWKSet, decodeProtectedHeader } from "jose";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -6,7 +7,7 @@ import { cairn } from "../../src/client/index.ts";
 import { hash16, userHash } from "../../src/ids.ts";
 import { call, newUser, token } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
-import { eraseSome, eraseUser, erased, erasure, ring, rowsOf, tablesOf } from "../erasure-calls.ts";
+import { eraseSome, eraseUser, erased, erasure, objectOf, ring, rowsOf, tablesOf } from "../erasure-calls.ts";
 import { get, list, recallTexts, remember, remembered } from "../memory-calls.ts";
 import { append, create, fork, said, say, threadOf } from "../thread-calls.ts";
 
@@ -75,6 +76,8 @@ describe("DELETE /v1/users/:user", () => {
       memory_clock: 1,
       generation: 1,
       index_state: 1,
+      // Counts, of nothing.
+      tallies: 2,
     });
     expect(done.steps.map(({ store, state, erased: counts }) => [store, state, counts])).toEqual([
       [
@@ -87,6 +90,56 @@ describe("DELETE /v1/users/:user", () => {
       ["users", "done", { rows: 1 }],
       ["vectors", "done", {}],
     ]);
+  });
+
+  it("makes tables, indexes and triggers anew as they were, and leaves none of what was put aside", async () => {
+    const { user } = await busyUser();
+    const schema = async () =>
+      runInDurableObject(await objectOf(user), (_, { storage: { sql } }) =>
+        sql
+          .exec<{ type: string; name: string; tbl_name: string; sql: string }>(
+            "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE name NOT LIKE '_cf%' ORDER BY name",
+          )
+          .toArray(),
+      );
+    const before = await schema();
+    const { id } = (await eraseUser(user)).body;
+    const begun = (await schema()).filter(({ tbl_name: table }) => !table.startsWith("erased_"));
+    expect(begun).toEqual(before);
+    await erased(user, id);
+    expect(await schema()).toEqual(before);
+  });
+
+  it("counts for quotas what is there from the 202 on, also while the rest is removed", async () => {
+    const { user } = await busyUser();
+    control.quotas = { entries: 1, memories: 1, threads: 1, bytes: null };
+    const put = async (key: string) =>
+      (await call(`/v1/users/${user}/kv/${key}`, { method: "PUT", json: 1 })).status;
+    const tell = async (text: string) => (await remember(user, { text })).status;
+    const begin = async () => (await call(`/v1/users/${user}/threads`, { json: {} })).status;
+    expect([await put("b"), await tell("one"), await begin()]).toEqual([403, 403, 403]);
+    const { id } = (await eraseUser(user)).body;
+    expect([await put("b"), await tell("one"), await begin()]).toEqual([200, 201, 201]);
+    await erased(user, id);
+    expect([await put("c"), await tell("two"), await begin()]).toEqual([403, 403, 403]);
+    await call(`/v1/users/${user}/kv/b`, { method: "DELETE" });
+    expect(await put("c")).toBe(200);
+  });
+
+  it("finds by meaning, and with every filter, what is said after it", async () => {
+    const { user } = await busyUser();
+    await recallTexts(user, { query: "Lisbon", k: 100 });
+    const { id } = (await eraseUser(user)).body;
+    await remember(user, { text: "I moved to Porto", scope: "home" });
+    await remember(user, { subject: "I", predicate: "like", object: "coffee" });
+    const texts = ["I like coffee", "I moved to Porto"];
+    control.clockAt = (control.clockAt ?? 0) + 1000;
+    for (const more of [{}, { kinds: ["fact"] }, { asOf: control.clockAt }])
+      expect((await recallTexts(user, { query: "what do I like?", k: 100, ...more })).toSorted()).toEqual(
+        texts,
+      );
+    await erased(user, id);
+    expect((await recallTexts(user, { query: "Lisbon cello tea", k: 100 })).toSorted()).toEqual(texts);
   });
 
   it("leaves no word of the user in the records, the receipt and the object", async () => {

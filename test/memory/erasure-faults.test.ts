@@ -1,10 +1,10 @@
 // An erasure while its stores fail, lag and die in the middle.
-import { env } from "cloudflare:workers";
 import { runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { EMPTIED, STAYING, USER_TABLES } from "../../durable-objects/user-memory/erased-tables.ts";
 import { userHash } from "../../src/ids.ts";
 import { call, newUser, token } from "../call.ts";
+import { databaseOf } from "../databases.ts";
 import { control, type D1Write, restore } from "../doubles/control.ts";
 import { landHeld } from "../doubles/held-writes.ts";
 import { bindVectorize } from "../doubles/ports.ts";
@@ -55,6 +55,38 @@ it("takes the vectors out of Vectorize, and is done only when they have read bac
   expect(open?.store).toBe("vectors");
   await erased(user, id);
   await expectEmptyBut(user, []);
+});
+
+it("takes the vectors of messages out of Vectorize too, also where they are to have none any more", async () => {
+  control.messageIndexing = "vectorize";
+  for (const meanwhile of ["vectorize", "full"] as const) {
+    control.messageIndexing = "vectorize";
+    const { user } = await userWithVectors();
+    for (let rung = 0; rung < 10; rung++) await ring(user);
+    expect(await vectorsOf(user)).toHaveLength(3);
+    const { id } = (await eraseUser(user)).body;
+    control.messageIndexing = meanwhile;
+    await evict(user);
+    await erased(user, id);
+    await expectEmptyBut(user, []);
+    expect(await vectorsOf(user)).toEqual([]);
+  }
+});
+
+it("takes out the vector of a message that was on its way, of a user without memories, and none that came since", async () => {
+  control.messageIndexing = "vectorize";
+  const user = newUser();
+  await threadOf(user, ["I play the cello"]);
+  control.vectorizeWrites = "late";
+  for (let rung = 0; rung < 3; rung++) await ring(user);
+  const { id } = (await eraseUser(user)).body;
+  control.vectorizeWrites = "ok";
+  await threadOf(user, ["and the harp"]);
+  const done = await erased(user, id);
+  expect(done.steps.every(({ state }) => state === "done")).toBe(true);
+  for (let rung = 0; rung < 5; rung++) await ring(user);
+  expect(await vectorsOf(user)).toHaveLength(1);
+  expect(await recallTexts(user, { query: "cello harp" })).toEqual(["and the harp"]);
 });
 
 it("does not let an upsert that is carried out late bring a vector back", async () => {
@@ -216,7 +248,9 @@ it("reads no row of D1 that is older than the fence, in any list", async () => {
   control.clockAt = (control.clockAt ?? 0) + 60_000;
   const fresh = await remember(user, { ...fact, object: "coffee" });
   expect(fresh.body.id).toBe(old.body.id);
-  const { results } = await env.DB.prepare("SELECT version FROM memories WHERE user_hash = ?")
+  const database = await databaseOf(user);
+  const { results } = await database
+    .prepare("SELECT version FROM memories WHERE user_hash = ?")
     .bind(await userHash(user))
     .all();
   expect(results).toHaveLength(2);
