@@ -52,9 +52,9 @@ export class ErasureLog {
     return row === undefined ? null : openOf(row);
   }
 
-  /** All of them, the oldest first. */
+  /** All of them, the oldest first: by when they were noted, as ids of one millisecond have no order. */
   all(): OpenErasure[] {
-    return this.#sql.exec<Row>("SELECT * FROM erasures ORDER BY id").toArray().map(openOf);
+    return this.#sql.exec<Row>("SELECT * FROM erasures ORDER BY rowid").toArray().map(openOf);
   }
 
   save({ state, fenced, revision, attempts, dueAt }: OpenErasure): void {

@@ -211,6 +211,21 @@ it("is undone as a whole when its transaction fails: nothing is erased, and noth
   await expectEmptyBut(user, []);
 });
 
+it("goes on with the last one where many began in one millisecond, whose ids have no order", async () => {
+  const user = newUser();
+  for (let round = 0; round < 10; round++) {
+    await remember(user, { text: `round ${round}` });
+    expect((await eraseUser(user)).status).toBe(202);
+  }
+  await remember(user, { text: "the last" });
+  control.d1Writes = "before";
+  expect((await eraseUser(user)).status).toBe(503);
+  control.d1Writes = "ok";
+  expect((await list(user)).map(({ text }) => text)).toEqual(["the last"]);
+  expect((await eraseUser(user)).status).toBe(202);
+  expect(await list(user)).toEqual([]);
+});
+
 it("erases a scope through an outage of D1, with its vectors, as one erasure", async () => {
   const user = newUser();
   await remember(user, { text: "I like tea", scope: "home" });
