@@ -1,9 +1,28 @@
 import { execFileSync } from "node:child_process";
+import { join } from "node:path";
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-pool-workers";
 import { defineConfig } from "vitest/config";
 
 // What wrangler's build step does before it serves; the tests read the embedded model from there too.
 execFileSync(process.execPath, ["scripts/assets.ts", "build/assets", "docs", "model"]);
+
+const overHttp = [
+  "append-order",
+  "cache",
+  "document",
+  "entries",
+  "memories-changes",
+  "memories-facts",
+  "memories-identity",
+  "memories-kinds",
+  "memories-list",
+  "memories-quarantine",
+  "memories-times",
+  "named-errors",
+  "shared-owners",
+  "thread-pages",
+  "threads",
+];
 
 /** The Worker under test, in workerd; with `shards`, its users are spread over that many databases. */
 const worker = (shards = 0) =>
@@ -35,6 +54,14 @@ const worker = (shards = 0) =>
     },
   }));
 
+/** What takes longer than all others together is for `npm run test:long`, and `npm run faults`. */
+const long = [
+  "test/memory/d1-limits.test.ts",
+  "test/api/memories-times.test.ts",
+  "test/objects/vector-outbox-histories.test.ts",
+];
+const faults = "test/faults/**/*.test.ts";
+
 export default defineConfig({
   test: {
     // Both kinds of tests at once, also on two cores: half of the time they wait.
@@ -47,9 +74,22 @@ export default defineConfig({
         test: {
           name: "workers",
           include: ["test/**/*.test.ts"],
-          exclude: ["test/node/**", "test/shards/**"],
+          exclude: ["test/node/**", "test/shards/**", faults, ...long],
           setupFiles: ["test/setup.ts"],
         },
+      },
+      {
+        // The API's tests that need nothing but HTTP and a clock, over the Cairn for tests as it was built last.
+        resolve: { alias: { "cloudflare:workers": join(import.meta.dirname, "test/node/in-memory.ts") } },
+        test: { name: "in-memory", include: overHttp.map((name) => `test/api/${name}.test.ts`) },
+      },
+      {
+        plugins: [worker()],
+        test: { name: "long", include: long, setupFiles: ["test/setup.ts"], testTimeout: 60_000 },
+      },
+      {
+        plugins: [worker()],
+        test: { name: "faults", include: [faults], setupFiles: ["test/setup.ts"] },
       },
       {
         // What memories and the catalogue of threads promise, over three databases; and what more there is to promise.

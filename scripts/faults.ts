@@ -10,7 +10,7 @@ console.log(
     ? `${CAIRN_HISTORIES} histories from the seed ${CAIRN_FIRST_SEED} on`
     : `the history of the seed ${CAIRN_SEED}`,
 );
-const { status } = spawnSync("vitest", ["run", "--project", "workers", "test/faults"], {
+const { status } = spawnSync("vitest", ["run", "--project", "faults"], {
   env: { ...process.env, CAIRN_HISTORIES, CAIRN_FIRST_SEED },
   stdio: "inherit",
   shell: process.platform === "win32",

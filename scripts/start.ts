@@ -7,7 +7,7 @@ const state = process.env.CAIRN_STATE ?? join(import.meta.dirname, "..", ".wrang
 
 function welcome(url: string, token: string): string {
   return `
-Cairn is up at ${url} (API reference: ${url}/docs). Ctrl-C stops it; what it remembers stays.
+Cairn is up at ${url} (API reference: ${url}/docs, MCP: ${url}/mcp). Ctrl-C stops it; what it remembers stays.
 
 A token for the user "alice", good for a day:
 

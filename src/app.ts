@@ -31,6 +31,7 @@ import { documents } from "./routes/documents.ts";
 import { entries } from "./routes/entries.ts";
 import { erasures, receiptKeys } from "./routes/erasures.ts";
 import { health } from "./routes/health.ts";
+import { demandKnownOrigin, mcp, readMcpBody } from "./routes/mcp.ts";
 import { memories } from "./routes/memories.ts";
 import { messages } from "./routes/messages.ts";
 import { promptCache } from "./routes/prompt-cache.ts";
@@ -40,13 +41,20 @@ import { revocations } from "./routes/revocations.ts";
 import { threads } from "./routes/threads.ts";
 import { transfer } from "./routes/transfer.ts";
 
-/** The Worker's HTTP surface. `makePorts` is for the tests, which put doubles in the place of what can fail. */
-export function createApp(makePorts: (env: Bindings) => Ports = portsOf): OpenAPIHono<AppEnv> {
+/**
+ * The Worker's HTTP surface. `makePorts` is for the tests, which put doubles in the place of what can fail; `basePathOf`
+ * says where a Worker that embeds this one has mounted it.
+ */
+export function createApp(
+  makePorts: (env: Bindings) => Ports = portsOf,
+  basePathOf: (request: Request) => string = () => "",
+): OpenAPIHono<AppEnv> {
   const app = newRouter();
   const servicesOf = oncePerEnv((env) => services(env, makePorts(env)));
 
   app.use((c, next) => {
     c.set("services", servicesOf(c.env));
+    c.set("basePath", basePathOf(c.req.raw));
     return envelope(c, next);
   });
   app.use(inOrder(demandDecodablePath, requireSecret));
@@ -57,7 +65,19 @@ export function createApp(makePorts: (env: Bindings) => Ports = portsOf): OpenAP
   app.use("/v1/users/:user/*", inOrder(ownUserOnly, demandUserRate));
   app.use("/v1/threads/:id/*", inOrder(ownThreadOnly, demandUserRate));
   app.use("/v1/erasures/:id", inOrder(ownThreadOnly, demandUserRate));
+  app.use(
+    "/mcp",
+    inOrder(
+      demandKnownOrigin,
+      authenticate,
+      ownThreadOf,
+      demandSameDeployment,
+      demandCallerRate,
+      readMcpBody,
+    ),
+  );
   for (const routes of [
+    mcp,
     entries,
     threads,
     messages,
@@ -80,7 +100,7 @@ export function createApp(makePorts: (env: Bindings) => Ports = portsOf): OpenAP
     description:
       "A token that is signed with the tenant's secret (HS256), with the claims `sub` (a user, or `*`), `scope`, `exp` and perhaps `shared`, `thread` and `jti`; or a login of the tenant's identity provider.",
   });
-  app.doc31("/openapi.json", {
+  app.doc31("/openapi.json", (c) => ({
     openapi: "3.1.0",
     info: {
       title: "Cairn",
@@ -88,8 +108,8 @@ export function createApp(makePorts: (env: Bindings) => Ports = portsOf): OpenAP
       description: packageJson.description,
       license: { name: packageJson.license, url: "https://www.apache.org/licenses/LICENSE-2.0" },
     },
-    servers: [{ url: "/" }],
-  });
+    servers: [{ url: c.get("basePath") || "/" }],
+  }));
 
   app.onError(onError);
   app.notFound(unknownRoute(app.routes));

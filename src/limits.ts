@@ -55,6 +55,10 @@ export const limits = {
   exportLine: 17 * 1024 * 1024,
   /** The lines of one memory with its history, which are imported together. */
   exportedMemory: 16 * 1024 * 1024,
+  /** A request body of MCP: a tool's longest argument is a text of 32 KiB, which JSON may write six times as long. */
+  mcpBody: 1024 * 1024,
+  /** Messages in one POST of MCP, which knew batches once: each may be a call of a tool. */
+  mcpBatch: 20,
   /** What a page of messages or entries carries at most before it is cut short; one item always goes out. RPC moves 32 MiB. */
   pageBytes: 8 * 1024 * 1024,
   /** What a page of the sanitized view may grow to so as not to cut a turn of tool calls. */

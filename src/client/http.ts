@@ -1,108 +1,173 @@
-import type { z } from "@hono/zod-openapi";
-import type { ErrorCode } from "../errors.ts";
-import type { ErrorBody } from "../schema/error.ts";
+import { addressOf, type Query } from "./address.ts";
+import { CairnError, errorOf, networkError } from "./error.ts";
+import { jsonLines } from "./lines.ts";
+import type { CairnOptions, CallOptions, Fetch, Transport } from "./options.ts";
+import { delayOf, isPassing, type Time } from "./retry.ts";
+import { Tokens } from "./tokens.ts";
 
-export type CairnOptions = {
-  /** Where Cairn runs, as in `https://example.com/memory`; any URL does with a service binding's fetch. */
-  url: string;
-  token: string;
-  /** The fetch to call with, as `(request) => env.CAIRN.fetch(request)`; the global one unless set. */
-  fetch?: (request: Request) => Promise<Response>;
-  /** Keeps this app's registry entries apart from those of others with the same token: to 256 bytes of ASCII. */
-  namespace?: string;
-};
+/** With a service binding no name is looked up: any will do. */
+const NOWHERE = "https://cairn.internal";
 
-/**
- * A failure that Cairn answered with: its code, its message, and where in the request it lies. Of no answer at all, the
- * code is `network`, the status 0, and the cause what `fetch` rejected with; of one that is not Cairn's, `no_envelope`.
- */
-export class CairnError extends Error {
-  override readonly name = "CairnError";
-  readonly code: ErrorCode | "no_envelope" | "network";
-  readonly status: number;
-  readonly details: readonly { path: string; message: string }[];
-  readonly requestId: string | undefined;
+/** A value, and the version of it that its ETag tells. */
+export type Versioned<T> = { value: T; version: string };
+/** An answer, and what was read of it. */
+type Answer<T> = { response: Response; value: T };
+type Read<T> = (response: Response) => Promise<T>;
 
-  constructor(status: number, failure: z.infer<typeof ErrorBody>["error"] | undefined) {
-    super(failure === undefined ? `HTTP ${status}, not from Cairn` : `${failure.code}: ${failure.message}`);
-    this.code = failure?.code ?? "no_envelope";
-    this.status = status;
-    this.details = failure?.details ?? [];
-    this.requestId = failure?.requestId;
-  }
-}
-
-class NetworkError extends CairnError {
-  override readonly code = "network";
-
-  constructor(cause: unknown) {
-    super(0, undefined);
-    this.message = `no answer: ${cause instanceof Error ? cause.message : String(cause)}`;
-    this.cause = cause;
-  }
-}
-
-type Query = Record<string, string | number | boolean | readonly string[] | undefined>;
-export type Call = {
+export type Call = CallOptions & {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   path: readonly string[];
   query?: Query;
   json?: unknown;
+  /** A body that is no JSON value, with its type. */
+  body?: { of: Blob | Uint8Array<ArrayBuffer> | string; type: string };
   headers?: Record<string, string | undefined>;
+  /** Whether it may be sent twice though the first may have been done; said where the method does not say it. */
+  repeatable?: boolean;
 };
 
-/** Sends calls to one Cairn. A path is given in segments, which are percent-encoded here. */
+/** Sends calls to one Cairn. */
 export class CairnHttp {
   readonly #options: CairnOptions;
+  readonly #time: Time;
+  readonly #tokens: Tokens;
+  readonly #send: Fetch;
 
-  constructor(options: CairnOptions) {
+  constructor(options: CairnOptions, time: Time) {
     this.#options = options;
+    this.#time = time;
+    this.#tokens = new Tokens(options.token);
+    this.#send = senderOf(options.fetch);
   }
 
   /** The answer's JSON; of an answer without a body, undefined. */
   async send<T>(call: Call): Promise<T> {
-    const response = await this.#fetch(call);
-    if (!response.ok) throw await errorOf(response);
-    // The shape is the server's promise: both sides take it from the same schemas.
-    return (response.status === 204 ? undefined : await response.json()) as T;
+    return (await this.#answered(call, jsonOf<T>)).value;
   }
 
   /** The same, with null for what is not there. */
   async find<T>(call: Call): Promise<T | null> {
+    return (await this.versioned<T>(call))?.value ?? null;
+  }
+
+  /** The same, with its version. */
+  async versioned<T>(call: Call): Promise<Versioned<T> | null> {
     try {
-      return await this.send<T>(call);
+      const { value, response } = await this.#answered(call, jsonOf<T>);
+      return { value, version: (response.headers.get("ETag") ?? "").replace(/^(W\/)?"|"$/g, "") };
     } catch (error) {
       if (error instanceof CairnError && error.code === "not_found") return null;
       throw error;
     }
   }
 
-  async #fetch({ method, path, query = {}, json, headers: more = {} }: Call): Promise<Response> {
-    const url = new URL(this.#options.url);
-    url.search = "";
-    url.pathname = `${url.pathname.replace(/\/+$/, "")}/v1/${path.map(encodeURIComponent).join("/")}`;
-    for (const [name, given] of Object.entries(query))
-      for (const value of [given].flat())
-        if (value !== undefined) url.searchParams.append(name, String(value));
-    const headers = new Headers({ Authorization: `Bearer ${this.#options.token}` });
-    if (this.#options.namespace !== undefined) headers.set("Cairn-Namespace", this.#options.namespace);
+  /** The answer's lines of JSON, as they come. Throws where the stream breaks off: it never ends short. */
+  async *lines<T>(call: Call): AsyncGenerator<T, void, undefined> {
+    const headers = { ...call.headers, Accept: "application/x-ndjson" };
+    const { value } = await this.#answered({ ...call, headers }, async ({ body }) => body);
+    if (value !== null) yield* jsonLines<T>(value, call.signal);
+  }
+
+  /** The answer's bytes, as they come. */
+  async stream(call: Call): Promise<ReadableStream<Uint8Array>> {
+    const { value } = await this.#answered(call, async ({ body }) => body);
+    return value ?? new Blob([]).stream();
+  }
+
+  /** Sends until there is an answer, or a failure that another try would not mend, or not safely. */
+  async #answered<T>(call: Call, read: Read<T>): Promise<Answer<T>> {
+    const { retry = {} } = this.#options;
+    const started = this.#time.now();
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#authorized(call, read);
+      } catch (error) {
+        // An earlier try deleted it, and its answer was lost. What can be missing is deleted without a word: no T.
+        if (attempt > 1 && call.method === "DELETE" && isNotFound(error))
+          return { response: new Response(null, { status: 204 }), value: undefined as T };
+        if (retry === false || !isRepeatable(call) || !isPassing(error)) throw error;
+        const so = { attempt, elapsedMs: this.#time.now() - started, retryAfter: error.retryAfter };
+        const delay = delayOf(so, retry, this.#time.random);
+        if (delay === null) throw error;
+        await this.#time.sleep(delay, call.signal);
+      }
+    }
+  }
+
+  /** Sends with a token, and once more where that holds no longer: such a call was refused before it did anything. */
+  async #authorized<T>(call: Call, read: Read<T>): Promise<Answer<T>> {
+    call.signal?.throwIfAborted();
+    const token = await this.#tokens.get();
+    try {
+      return await this.#sent(call, token, read);
+    } catch (error) {
+      if (!isOver(error) || !this.#tokens.renewable) throw error;
+      return this.#sent(call, await this.#tokens.get(token), read);
+    }
+  }
+
+  async #sent<T>(call: Call, token: string, read: Read<T>): Promise<Answer<T>> {
+    const request = this.#request(call, token);
+    try {
+      const response = await this.#send(request);
+      if (!response.ok) throw errorOf(response, await response.text(), this.#time.now());
+      return { response, value: await read(response) };
+    } catch (error) {
+      call.signal?.throwIfAborted();
+      throw error instanceof CairnError ? error : networkError(error);
+    }
+  }
+
+  #request({ method, path, query, json, body, headers: more = {}, signal }: Call, token: string): Request {
+    const { url = NOWHERE, namespace } = this.#options;
+    const headers = new Headers({ Authorization: `Bearer ${token}` });
+    if (namespace !== undefined) headers.set("Cairn-Namespace", namespace);
     if (json !== undefined) headers.set("Content-Type", "application/json");
+    if (body !== undefined) headers.set("Content-Type", body.type);
     for (const [name, value] of Object.entries(more)) if (value !== undefined) headers.set(name, value);
-    const send = this.#options.fetch ?? ((request: Request) => fetch(request));
-    const request = new Request(url, {
+    return new Request(addressOf(url, path, query), {
       method,
       headers,
       ...(json !== undefined && { body: JSON.stringify(json) }),
+      ...(body !== undefined && { body: body.of }),
+      ...(signal && { signal }),
     });
-    try {
-      return await send(request);
-    } catch (cause) {
-      throw new NetworkError(cause);
-    }
   }
 }
 
-async function errorOf(response: Response): Promise<CairnError> {
-  const body = (await response.json().catch(() => null)) as Partial<z.infer<typeof ErrorBody>> | null;
-  return new CairnError(response.status, body?.error);
+/**
+ * A binding's `fetch` wants its binding, and the global one wants no other `this` than its own. What has a `fetch` comes
+ * first: some bindings are functions too.
+ */
+function senderOf(transport: Transport | undefined): Fetch {
+  if (transport === undefined) return (request) => fetch(request);
+  if ("fetch" in transport) return (request) => transport.fetch(request);
+  return (request) => transport(request);
+}
+
+/** Whether the same call may be sent again after it may have been done. */
+function isRepeatable({ method, headers = {}, repeatable }: Call): boolean {
+  if (repeatable !== undefined) return repeatable;
+  if (headers["Idempotency-Key"] !== undefined) return true;
+  // The first try may be what makes the second one's condition false.
+  if ((headers["If-Match"] ?? headers["If-None-Match"]) !== undefined) return false;
+  return method === "GET" || method === "PUT" || method === "DELETE";
+}
+
+const isOver = (error: unknown): boolean =>
+  error instanceof CairnError && (error.code === "token_expired" || error.code === "token_revoked");
+
+const isNotFound = (error: unknown): boolean => error instanceof CairnError && error.code === "not_found";
+
+async function jsonOf<T>(response: Response): Promise<T> {
+  const text = await response.text();
+  try {
+    // The shape is the server's promise: both sides take it from the same schemas. No text is what a void call gets.
+    return (text === "" ? undefined : JSON.parse(text)) as T;
+  } catch {
+    throw new CairnError(
+      { code: "no_envelope", message: `HTTP ${response.status}, and the answer is no JSON` },
+      { status: response.status },
+    );
+  }
 }

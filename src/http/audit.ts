@@ -6,15 +6,15 @@ import { threadOwner, userHash } from "../ids.ts";
 import type { AppEnv } from "./context.ts";
 import { Refusal } from "./failure.ts";
 
-/** Notes in the audit log, behind the answer, what the call did or tried to do. */
+/** Notes in the audit log, behind the answer, what the call did or tried to do: to the memory of the user in its path, or of another. */
 export function audit(
   c: Context<AppEnv>,
-  { action, outcome }: { action: string; outcome: "ok" | ErrorCode },
+  { action, outcome, user }: { action: string; outcome: "ok" | ErrorCode; user?: string },
 ): void {
   const { auditLog, now } = c.get("services");
   const [at, caller, requestId] = [now(), c.get("caller"), c.get("requestId")];
   const written = async () => {
-    const owner = await ownerOf(c);
+    const owner = user === undefined ? await ownerOf(c) : await userHash(user);
     const event = { action, outcome, caller, requestId, ...(owner !== null && { user: owner }) };
     await writeEvent(auditLog, await auditRow(event, at));
   };

@@ -7,6 +7,8 @@ export type AppEnv = {
   Variables: {
     requestId: string;
     services: Services;
+    /** The path that comes before those of the routes, as `/memory`; empty where Cairn is the whole Worker. */
+    basePath: string;
     caller: Caller;
     /** Set where the path is of a shared owner whom the caller may only read. */
     readOnly: true | undefined;

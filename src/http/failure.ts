@@ -31,10 +31,14 @@ export function answerFailure(c: Context<AppEnv>, { code, message, details }: Om
     ...(details && { details }),
     requestId: c.get("requestId"),
   };
-  if (status === 401) c.header("WWW-Authenticate", `Bearer realm="cairn"`);
+  if (status === 401) c.header("WWW-Authenticate", challenge(code));
   if (status === 503) c.header("Retry-After", "2");
   return c.json({ error }, status as ContentfulStatusCode);
 }
+
+/** What a token lacks, as RFC 6750 has it (section 3): no error where none came. */
+const challenge = (code: ErrorCode): string =>
+  code === "unauthenticated" ? `Bearer realm="cairn"` : `Bearer realm="cairn", error="invalid_token"`;
 
 /** Turns whatever was thrown into the envelope; what nobody expected is logged, and told to nobody. */
 export function onError(error: Error, c: Context<AppEnv>): Response {
@@ -44,14 +48,18 @@ export function onError(error: Error, c: Context<AppEnv>): Response {
     return answerFailure(c, { code: "invalid_json" });
   if (error instanceof HTTPException && error.status === 415)
     return answerFailure(c, { code: "unsupported_media_type" });
-  const overloaded = "overloaded" in error && error.overloaded === true;
-  const retryable = overloaded || ("retryable" in error && error.retryable === true);
+  return answerFailure(c, { code: codeOfUnexpected(error, c.get("requestId")) });
+}
+
+/** Logs what nobody expected, and says what its caller is told: to try again, where that may help. */
+export function codeOfUnexpected(error: unknown, requestId: string): "storage_unavailable" | "internal" {
+  const { overloaded, retryable } = Object(error) as { overloaded?: unknown; retryable?: unknown };
   console.error({
     message: "request failed",
-    requestId: c.get("requestId"),
-    error: error.stack ?? String(error),
+    requestId,
+    error: error instanceof Error ? (error.stack ?? String(error)) : String(error),
   });
-  return answerFailure(c, { code: retryable ? "storage_unavailable" : "internal" });
+  return overloaded === true || retryable === true ? "storage_unavailable" : "internal";
 }
 
 type Issue = core.$ZodIssue;

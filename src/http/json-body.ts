@@ -15,32 +15,35 @@ const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
  * Reads the body of a write, which must be valid UTF-8: `request.text()` would turn a broken byte into U+FFFD and
  * store that. Both its bytes and its text are kept, for those who need it as it was written.
  */
-export async function readBody(c: Context<AppEnv>): Promise<void> {
+export const readBody = (c: Context<AppEnv>): Promise<void> => readBodyTo(c, limits.body);
+
+/** The same of a body of at most `most` bytes. */
+export async function readBodyTo(c: Context<AppEnv>, most: number): Promise<void> {
   if (!WRITES.includes(c.req.method) || isStreamed(c)) return;
-  const bytes = await bytesOf(c.req.raw);
+  const bytes = await bytesOf(c.req.raw, most);
   if (bytes.byteLength > 0 && !JSON_TYPE.test(c.req.header("Content-Type") ?? ""))
     throw new Refusal(fail("unsupported_media_type"));
   c.set("body", bytes);
   c.set("bodyText", textOf(bytes));
 }
 
-/** The bytes of a body. One that is larger than `limits.body` is not read to its end, nor kept. */
-async function bytesOf(request: Request): Promise<ArrayBuffer> {
+/** The bytes of a body. One that is larger than `most` is not read to its end, nor kept. */
+async function bytesOf(request: Request, most: number): Promise<ArrayBuffer> {
   const { headers } = request;
   const length = headers.get("Content-Length");
   // Read at once where its length is known beforehand: HTTP then lets no more of it come than that.
   if (length !== null && !headers.has("Transfer-Encoding")) {
-    if (Number(length) > limits.body) throw new Refusal(fail("body_too_large"));
+    if (Number(length) > most) throw new Refusal(fail("body_too_large"));
     const bytes = await request.arrayBuffer();
     // A Worker that calls by a service binding may say what it likes.
-    if (bytes.byteLength > limits.body) throw new Refusal(fail("body_too_large"));
+    if (bytes.byteLength > most) throw new Refusal(fail("body_too_large"));
     return bytes;
   }
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of request.body ?? []) {
     size += chunk.byteLength;
-    if (size > limits.body) throw new Refusal(fail("body_too_large"));
+    if (size > most) throw new Refusal(fail("body_too_large"));
     chunks.push(chunk);
   }
   return concatenated(chunks, size).buffer;

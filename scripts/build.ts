@@ -1,0 +1,67 @@
+// `npm run build`: the package that is published, in dist/. The client is compiled module by module; the Worker and the
+// Cairn for tests are bundled with all that they need, so that nothing is installed along with the package.
+import { execFileSync } from "node:child_process";
+import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { bundle } from "./package/bundles.ts";
+import { licencesOf } from "./package/licences.ts";
+import { shapesOf, writeProbe } from "./package/shapes.ts";
+
+const root = join(import.meta.dirname, "..");
+const dist = join(root, "dist");
+/** Where the compiler writes; what is published of it is copied. */
+const compiled = join(root, "build/package");
+const run = (script: string, ...args: string[]) =>
+  execFileSync(process.execPath, [join(root, script), ...args], { cwd: root, stdio: "inherit" });
+
+for (const folder of [dist, compiled]) rmSync(folder, { recursive: true, force: true });
+
+writeProbe(root);
+for (const project of ["scripts/package/client.json", "scripts/package/types.json"])
+  run("node_modules/typescript/lib/tsc.js", "-p", project);
+
+// What the client does not use at run time is types alone: those of the API, which are written out.
+for (const file of globSync("{client,conversation}/**/*.{js,d.ts}", { cwd: join(compiled, "client") }))
+  publish(join(compiled, "client", file), file);
+writeFileSync(join(dist, "client/shapes.d.ts"), shapesOf(join(compiled, "types/build/probe/shapes.d.ts")));
+publish(join(compiled, "types/src/package/worker.d.ts"), "worker.d.ts");
+publish(join(compiled, "types/testing/index.d.ts"), "testing.d.ts");
+publish(join(compiled, "types/testing/test-cairn.d.ts"), "test-cairn.d.ts");
+
+const packages = await bundle(root, dist);
+writeFileSync(join(dist, "THIRD-PARTY-LICENCES.txt"), licencesOf(packages));
+cpSync(join(root, "migrations"), join(dist, "migrations"), { recursive: true });
+run("scripts/assets.ts", "dist/assets", "docs", "model");
+
+demandOwnTypes();
+demandAdapters();
+
+/** Copies a file into dist, with its imports named as the files are that they are compiled to. */
+function publish(from: string, to: string): void {
+  const target = join(dist, to);
+  mkdirSync(dirname(target), { recursive: true });
+  const text = readFileSync(from, "utf8");
+  writeFileSync(target, text.replaceAll(/(from ")(\.[^"]+)\.ts"/g, '$1$2.js"'));
+}
+
+/** Types that name zod, or the source, would be `any` to who has neither. */
+function demandOwnTypes(): void {
+  for (const file of globSync("**/*.d.ts", { cwd: dist })) {
+    const named = readFileSync(join(dist, file), "utf8").matchAll(/(?:from |import\()"([^"]+)"/g);
+    for (const [, name = ""] of named) {
+      const own = name.startsWith("./") || name.startsWith("../conversation/") || file.includes("adapters/");
+      const platform = file === "worker.d.ts" && (name === "hono" || name === "cloudflare:workers");
+      if (!own && !platform) throw new Error(`dist/${file} takes types from '${name}'`);
+    }
+  }
+}
+
+/** Adapters are compiled with the client; the package has to let them be imported, which it may not before there is one. */
+function demandAdapters(): void {
+  const adapters = globSync("client/adapters/*.js", { cwd: dist });
+  const about = readFileSync(join(root, "package.json"), "utf8");
+  if (adapters.length > 0 && !about.includes('"./adapters/*"'))
+    throw new Error(
+      'package.json: exports lack "./adapters/*": { "types": "./dist/client/adapters/*.d.ts", "default": "./dist/client/adapters/*.js" }',
+    );
+}

@@ -1,0 +1,208 @@
+// The package as it is published: packed, installed into an empty folder, and used from there.
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import {
+  developmentSecret,
+  freePort,
+  type LocalServer,
+  startLocalServer,
+} from "../../scripts/local-server.ts";
+import { coreSize } from "../../scripts/size.ts";
+import { mintToken, scopes } from "../../src/auth/token.ts";
+import { cairn } from "../../src/client/index.ts";
+import type { TestCairn } from "../../testing/test-cairn.ts";
+import { clientContract } from "../client/contract.ts";
+
+const root = join(import.meta.dirname, "../..");
+const folder = mkdtempSync(join(tmpdir(), "cairn-package-"));
+const node = (...args: string[]) => execFileSync(process.execPath, args, { cwd: folder, encoding: "utf8" });
+const npm = (cwd: string, ...args: string[]) => execFileSync("npm", args, { cwd, encoding: "utf8" });
+const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
+
+/** A token as a backend mints it. */
+const everything = (user: string): Promise<string> =>
+  mintToken(developmentSecret(), { user, scope: scopes, expiresAt: Math.floor(Date.now() / 1000) + 3600 });
+
+let server: LocalServer;
+let testCairn: () => Promise<TestCairn>;
+
+beforeAll(async () => {
+  execFileSync(process.execPath, ["--disable-warning=ExperimentalWarning", join(root, "scripts/build.ts")]);
+  npm(root, "pack", "--pack-destination", folder, "--loglevel=error");
+  write("package.json", `{ "name": "app", "private": true, "type": "module" }`);
+  npm(
+    folder,
+    "install",
+    "--offline",
+    "--no-audit",
+    "--no-fund",
+    "--loglevel=error",
+    "./cairn-memory-0.1.0.tgz",
+  );
+  const entry = join(folder, "node_modules/cairn-memory/dist/testing.js");
+  // What the package's own declarations say of it.
+  ({ testCairn } = (await import(pathToFileURL(entry).href)) as { testCairn: () => Promise<TestCairn> });
+  server = await startLocalServer({ port: await freePort(), state: join(folder, "state") });
+}, 180_000);
+
+afterAll(async () => {
+  await server.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe("the client over a server", () => {
+  clientContract(() => ({ options: { url: server.url, token: "" }, token: everything }));
+
+  it("comes alone, and is what it was here", async () => {
+    const installed = readdirSync(join(folder, "node_modules")).filter((name) => !name.startsWith("."));
+    expect(installed).toEqual(["cairn-memory"]);
+    write(
+      "app.js",
+      `import { cairn, CairnError } from "cairn-memory";
+       const memory = cairn({ url: process.env.URL, token: async () => process.env.TOKEN });
+       await memory.memories.remember("alice", { text: "I moved to Lisbon in March" });
+       const { hits } = await memory.recall("alice", { query: "where do I live?" });
+       const refused = await memory.memories.remember("bob", { text: "x" }).catch((error) => error);
+       console.log(JSON.stringify([hits[0].text, refused instanceof CairnError, refused.code]));`,
+    );
+    const env = { ...process.env, URL: server.url, TOKEN: await everything("alice") };
+    const printed = execFileSync(process.execPath, ["app.js"], { cwd: folder, env, encoding: "utf8" });
+    expect(JSON.parse(printed)).toEqual(["I moved to Lisbon in March", true, "not_found"]);
+  });
+
+  it("weighs less than 6 KB, compressed", async () => {
+    expect(await coreSize()).toBeLessThan(6 * 1024);
+  });
+
+  it("has types that need nothing else", () => {
+    write(
+      "app.ts",
+      `import { cairn, type CairnError, type Memory, type RememberBody } from "cairn-memory";
+       import { testCairn } from "cairn-memory/testing";
+       const { fetch, token } = await testCairn();
+       const memory = cairn({ fetch, token: await token("alice") });
+       const body: RememberBody = { text: "x", tags: ["a"] };
+       const made: Memory = await memory.memories.remember("alice", body, { idempotencyKey: "k" });
+       for await (const { key, value } of memory.kv.all("alice", { values: true })) console.log(key, value);
+       const answer = await memory.cache.lease<string>("k", { leaseMs: 1 });
+       if (answer.status === "hit") console.log(answer.value.toUpperCase(), made.metadata?.["any"]);
+       // @ts-expect-error a text is no number
+       await memory.memories.remember("alice", { text: 1 });
+       // @ts-expect-error a typo is found
+       await memory.memories.list("alice", { tagg: ["a"] });
+       // @ts-expect-error a code that there is not
+       const wrong = (error: CairnError) => error.code === "no_such_code";
+       // @ts-expect-error neither a url nor a fetch
+       cairn({ token: "t" });
+       export { wrong };`,
+    );
+    const compiler = {
+      target: "es2022",
+      lib: ["es2023", "dom", "dom.asynciterable"],
+      types: [],
+      strict: true,
+    };
+    for (const module of ["nodenext", "preserve"]) {
+      const compilerOptions = { ...compiler, module, noEmit: true, skipLibCheck: false };
+      write("tsconfig.json", JSON.stringify({ compilerOptions, include: ["app.ts"] }));
+      expect(typeErrors()).toBe("");
+    }
+  });
+
+  it("bundles into a Worker that embeds all of Cairn", () => {
+    symlinkSync(join(root, "node_modules/hono"), join(folder, "node_modules/hono"));
+    write(
+      "worker.ts",
+      `import { Hono } from "hono";
+       import { cairnApp, cairnWorker, type CairnBindings } from "cairn-memory/worker";
+       export { PromptCache, UserMemory } from "cairn-memory/worker";
+       const app = new Hono<{ Bindings: CairnBindings }>();
+       app.get("/", (c) => c.text("the app"));
+       app.route("/memory", cairnApp);
+       export default { fetch: app.fetch, scheduled: cairnWorker.scheduled };`,
+    );
+    write("wrangler.toml", exampleIn("toml"));
+    const workers = join(root, "node_modules/@cloudflare/workers-types/index.d.ts");
+    const compilerOptions = {
+      target: "es2024",
+      lib: ["es2024"],
+      module: "preserve",
+      strict: true,
+      noEmit: true,
+    };
+    const shared = { types: [], skipLibCheck: true };
+    write(
+      "tsconfig.json",
+      JSON.stringify({ compilerOptions: { ...compilerOptions, ...shared }, files: [workers, "worker.ts"] }),
+    );
+    expect(typeErrors()).toBe("");
+    const wrangler = join(root, "node_modules/wrangler/bin/wrangler.js");
+    const printed = node(wrangler, "deploy", "--dry-run", "--outdir", "out");
+    expect(printed).toContain("env.USER_MEMORY");
+    expect(readFileSync(join(folder, "out/worker.js"), "utf8")).toContain("USER_MEMORY");
+  });
+});
+
+describe("the Cairn for tests", () => {
+  let local: TestCairn;
+  beforeAll(async () => void (local = await testCairn()));
+  afterAll(() => local.close());
+
+  clientContract(() => ({ options: { fetch: local.fetch, token: "" }, token: local.token }));
+
+  it("has a clock that can be put forward", async () => {
+    const memory = cairn({ fetch: local.fetch, token: await local.token("clock") });
+    await memory.kv.set("clock", "k", 1, { ttlMs: 3_600_000 });
+    const passing = await memory.memories.remember("clock", {
+      text: "passing",
+      expiresAt: Date.now() + 3_600_000,
+    });
+    await local.advance(3_500_000);
+    expect(await memory.kv.get("clock", "k")).toBe(1);
+    await local.advance(200_000);
+    expect(await memory.kv.get("clock", "k")).toBeNull();
+    expect(await memory.memories.get("clock", passing.id)).toBeNull();
+  });
+
+  it("embeds what was said when it is told to settle", async () => {
+    const memory = cairn({ fetch: local.fetch, token: await local.token("said") });
+    const { id } = await memory.threads.create("said");
+    await memory.threads.append(id, [{ role: "user", content: "the doctor gave me pills" }]);
+    await local.settle();
+    const { hits, freshness } = await memory.recall("said", { query: "medicine" });
+    expect(freshness.pending).toBe(0);
+    expect(hits[0]?.text).toBe("the doctor gave me pills");
+  });
+
+  it("gives tokens for less, and that expire", async () => {
+    const reader = cairn({ fetch: local.fetch, token: await local.token("r", { scope: ["read"] }) });
+    await expect(reader.kv.set("r", "k", 1)).rejects.toMatchObject({ code: "forbidden" });
+    const other = await testCairn();
+    const brief = cairn({ fetch: other.fetch, token: await other.token("r", { ttlMs: 1000 }) });
+    expect(await brief.kv.get("r", "k")).toBeNull();
+    // Clocks may differ by half a minute.
+    await other.advance(60_000);
+    await expect(brief.kv.get("r", "k")).rejects.toMatchObject({ code: "token_expired" });
+    other.close();
+  });
+});
+
+/** The only example of this language on the client's page. */
+function exampleIn(language: string): string {
+  const page = readFileSync(join(root, "docs/client.md"), "utf8");
+  return new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(page)?.[1] ?? "";
+}
+
+function typeErrors(): string {
+  try {
+    node(join(root, "node_modules/typescript/lib/tsc.js"), "-p", "tsconfig.json");
+    return "";
+  } catch (error) {
+    // What a program printed that ended with a code.
+    return (error as { stdout: string }).stdout;
+  }
+}

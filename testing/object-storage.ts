@@ -1,0 +1,91 @@
+import type { Row, Sql, Value } from "./sql.ts";
+
+/** An object's storage: its SQLite, and its one alarm, which a transaction that fails takes back. */
+export class ObjectStorage {
+  readonly sql: { exec: (text: string, ...values: Value[]) => Cursor };
+  readonly #sql: Sql;
+  readonly #armed: (at: number | null) => void;
+  #alarm: number | null = null;
+
+  /** `armed` is told of every change of the alarm. */
+  constructor(sql: Sql, armed: (at: number | null) => void) {
+    this.#sql = sql;
+    this.#armed = armed;
+    this.sql = { exec: (text, ...values) => new Cursor(sql.run(text, values)) };
+  }
+
+  transactionSync<T>(act: () => T): T {
+    const before = this.#alarm;
+    try {
+      return this.#sql.atomically(act);
+    } catch (error) {
+      this.#set(before);
+      throw error;
+    }
+  }
+
+  async getAlarm(): Promise<number | null> {
+    return this.#alarm;
+  }
+
+  async setAlarm(at: number | Date): Promise<void> {
+    this.#set(Number(at));
+  }
+
+  async deleteAlarm(): Promise<void> {
+    this.#set(null);
+  }
+
+  /** Empties the object, as the platform does. */
+  async deleteAll(): Promise<void> {
+    this.#set(null);
+    const tables = this.#sql.run(
+      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY sql LIKE 'CREATE VIRTUAL%' DESC",
+    );
+    for (const { name } of tables.rows)
+      if (typeof name === "string") this.#sql.run(`DROP TABLE IF EXISTS "${name}"`);
+  }
+
+  #set(at: number | null): void {
+    this.#alarm = at;
+    this.#armed(at);
+  }
+}
+
+/** The rows of a statement: an iterator over what was not read yet, as the platform's is. */
+class Cursor implements IterableIterator<Row> {
+  readonly rowsRead: number;
+  readonly rowsWritten: number;
+  readonly #rows: ArrayIterator<Row>;
+
+  constructor({ rows, changes }: { rows: Row[]; changes: number }) {
+    this.#rows = rows.values();
+    this.rowsRead = rows.length;
+    this.rowsWritten = changes;
+  }
+
+  next(): IteratorResult<Row> {
+    return this.#rows.next();
+  }
+
+  toArray(): Row[] {
+    return [...this.#rows];
+  }
+
+  /** The one row that there is. */
+  one(): Row {
+    const rows = this.toArray();
+    const [row] = rows;
+    if (row === undefined || rows.length > 1)
+      throw new Error(`Expected exactly one result from SQL query, but got ${rows.length}`);
+    return row;
+  }
+
+  raw(): IterableIterator<unknown[]> {
+    return this.#rows.map((row) => Object.values(row));
+  }
+
+  [Symbol.iterator](): this {
+    return this;
+  }
+}
