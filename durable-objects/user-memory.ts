@@ -6,7 +6,9 @@ import { fail, ok, type Result } from "../src/errors.ts";
 import type { UserHash } from "../src/ids.ts";
 import type { Lexicon } from "../src/memory/ranking/lexicon.ts";
 import type { Owner, ThreadOwner } from "../src/memory/record.ts";
+import type { ImportedVersion } from "../src/transfer/memory-lines.ts";
 import type { WrittenEntry } from "../src/schema/entry.ts";
+import type { Erasure } from "../src/schema/erasure.ts";
 import type { Forgotten, MemoryFilter } from "../src/schema/memory-filter.ts";
 import type { Memory, PatchMemoryBody } from "../src/schema/memory.ts";
 import type { Hit } from "../src/schema/recall.ts";
@@ -20,6 +22,12 @@ import { WakeUp } from "./wake-up.ts";
 import type { Compaction, CompactionPage, CompactionsQuery } from "./user-memory/compaction-store.ts";
 import { Conversations, type ListedThreads, type Resumed } from "./user-memory/conversations.ts";
 import { Embedding } from "./user-memory/embedding.ts";
+import { Eraser } from "./user-memory/eraser.ts";
+import { type ExportPage, type ExportPlace, Exporter } from "./user-memory/exporter.ts";
+import { Generation } from "./user-memory/generation.ts";
+import { CATALOGUE_WITHIN_MS, OwnerNote } from "./user-memory/owner-note.ts";
+import { type Imported, Importer, type ImportItem } from "./user-memory/importer.ts";
+import type { ImportedMemories } from "./user-memory/memory-import.ts";
 import { MemoryIndex } from "./user-memory/memory-index.ts";
 import { MemoryTable } from "./user-memory/memory-table.ts";
 import { MemoryVectors } from "./user-memory/memory-vectors.ts";
@@ -67,6 +75,10 @@ export class UserMemory extends DurableObject<Bindings> {
   readonly #memoryIndex: MemoryIndex;
   readonly #memories: MemoryWriter;
   readonly #reindexer: Reindexer;
+  readonly #owner: OwnerNote;
+  readonly #eraser: Eraser;
+  readonly #exporter: Exporter;
+  readonly #importer: Importer;
 
   constructor(ctx: DurableObjectState, env: Bindings, ports: Ports = portsOf(env)) {
     super(ctx, env);
@@ -91,22 +103,36 @@ export class UserMemory extends DurableObject<Bindings> {
     const { records, catalogue, now } = ports;
     const quota = new QuotaGuard(storage.sql, ports.quotas);
     this.#quota = quota;
+    this.#owner = new OwnerNote(storage.sql);
+    const [owner, generation] = [this.#owner, new Generation(storage.sql)];
     const stores = new ThreadStores(storage.sql);
     const answers = this.#answers;
     const byMeaning = ports.recall.messageIndexing !== "lexical";
     const shared = { storage, stores, answers, index: this.#index, byMeaning, wakeUp, quota, now };
     this.#transactions = new Transactions(shared);
-    this.#conversations = new Conversations({ ...shared, catalogue, transactions: this.#transactions });
+    const transactions = this.#transactions;
+    this.#conversations = new Conversations({ ...shared, catalogue, owner, generation, transactions });
     this.#messages = new ThreadMessages({
       ...shared,
-      transactions: this.#transactions,
+      transactions,
       touched: (id) => this.#conversations.touched(id),
     });
     this.#memoryIndex = new MemoryIndex(this.#index, table);
-    const transactions = this.#transactions;
     const index = this.#memoryIndex;
-    const memory = { sql: storage.sql, transactions, records, table, index, answers, wakeUp, quota, now };
-    this.#memories = new MemoryWriter({ ...memory, embedder: ports.embedder });
+    const memory = {
+      sql: storage.sql,
+      transactions,
+      records,
+      table,
+      index,
+      answers,
+      wakeUp,
+      quota,
+      now,
+      generation,
+    };
+    const fenced = () => this.#eraser.fenced();
+    this.#memories = new MemoryWriter({ ...memory, note: owner, fenced, embedder: ports.embedder });
     const { model } = ports.embedder;
     const lexicon = () => this.#lexicon();
     this.#embedding = new Embedding({ ...shared, transactions, embedder: ports.embedder, lexicon });
@@ -118,20 +144,45 @@ export class UserMemory extends DurableObject<Bindings> {
       vectors: this.#vectors,
       messages: this.#messages,
       large: ports.vectors,
-      ownerId: () => this.#conversations.ownerId() ?? table.owner()?.id ?? null,
+      ownerId: () => owner.id() ?? table.owner()?.id ?? null,
       lexicon,
       meaning: () => this.#embedding.meaning(),
       formerEmbedders: ports.formerEmbedders,
     });
-    this.#reindexer = new Reindexer({ ...memory, vectors: this.#vectors, writer: this.#memories, model });
+    const [vectors, writer] = [this.#vectors, this.#memories];
+    this.#reindexer = new Reindexer({ ...memory, vectors, writer, model });
+    this.#exporter = new Exporter({ sql: storage.sql, stores, generation, now });
+    this.#importer = new Importer({
+      ...shared,
+      sql: storage.sql,
+      entries: this.#entries,
+      transactions,
+      messages: this.#messages,
+      conversations: this.#conversations,
+    });
+    this.#eraser = new Eraser({
+      ...memory,
+      records: ports.erasures,
+      receipts: ports.receipts,
+      conversations: this.#conversations,
+      index: this.#index,
+      owner,
+      vectors,
+      writer,
+      restart: async () => {
+        await storage.sync();
+        ctx.abort("an erasure begins with a new start");
+      },
+    });
     void ctx.blockConcurrencyWhile(async () => {
       await this.#wakeUp.load();
+      this.#eraser.start();
       // What the migrations have begun, and what an alarm left that failed too often.
       const meaning = this.#embedding.meaning();
       // The first recall or alarm begins with what was here before; from then on, each deploy's meaning is followed.
       if (meaning !== null && this.#index.isOtherwise(meaning) && this.#index.requeue(meaning))
         this.#wakeUp.by(ports.now());
-      for (const due of [this.#reindexer, this.#memories]) this.#wakeUp.by(due.nextDue());
+      for (const due of [this.#reindexer, this.#memories, this.#eraser]) this.#wakeUp.by(due.nextDue());
       this.#wakeUp.by(this.#vectors.nextDue(meaning?.model ?? null));
     });
   }
@@ -142,7 +193,8 @@ export class UserMemory extends DurableObject<Bindings> {
     return this.#entries.get(key, this.#ports.now());
   }
 
-  setEntry(write: EntryWrite): Result<WrittenEntry> {
+  setEntry(write: EntryWrite, owner: Owner): Result<WrittenEntry> {
+    this.#noteOwner(owner, "entry");
     const now = this.#ports.now();
     const set = () => this.#entries.set(write, now);
     const bounded = this.#quota.bounds("entries", "bytes");
@@ -169,7 +221,8 @@ export class UserMemory extends DurableObject<Bindings> {
   }
 
   /** All operations in order, or none of them. */
-  batchEntries(operations: readonly EntryOperation[], once?: Once): Result<EntryResult[]> {
+  batchEntries(operations: readonly EntryOperation[], owner: Owner, once?: Once): Result<EntryResult[]> {
+    if (operations.some(({ op }) => op === "set")) this.#noteOwner(owner, "entry");
     const now = this.#ports.now();
     if (once !== undefined && operations.some(({ op }) => op === "get"))
       return fail("invalid_request", READ_ONCE);
@@ -273,6 +326,7 @@ export class UserMemory extends DurableObject<Bindings> {
     owner: Owner,
     request: { memories: readonly Prepared[]; once?: Once },
   ): Promise<Result<Remembered[]>> {
+    this.#noteOwner(owner, "memory");
     return this.#memories.remember(owner, request);
   }
 
@@ -311,6 +365,52 @@ export class UserMemory extends DurableObject<Bindings> {
     return this.#memories.forgetAll(owner);
   }
 
+  // Erasure
+
+  /** Nothing of the user's is read any more when this returns, and the alarm goes on until every store is empty. */
+  eraseUser(owner: Owner): Promise<Result<Erasure>> {
+    return this.#eraser.eraseUser(owner);
+  }
+
+  eraseThread(owner: Owner, threadId: string): Promise<Result<Erasure>> {
+    return this.#eraser.eraseThread(owner, threadId);
+  }
+
+  eraseScope(owner: Owner, scope: string): Promise<Result<Erasure>> {
+    return this.#eraser.eraseScope(owner, scope);
+  }
+
+  // Export and import
+
+  /** The next lines of threads and entries, from the first on; `not_found` once the user was erased. */
+  exportPage(place?: ExportPlace): Result<ExportPage> {
+    return this.#exporter.page(place);
+  }
+
+  /** How often the user was erased: an export is of one time between. */
+  exportEpoch(): number {
+    return this.#exporter.epoch;
+  }
+
+  /** Takes lines in, up to the first that cannot be. */
+  importItems(owner: Owner, items: readonly ImportItem[]): Imported {
+    if (items.length > 0) this.#noteOwner(owner, "entry");
+    return this.#importer.take(owner, items);
+  }
+
+  importMemories(
+    owner: Owner,
+    memories: readonly (readonly ImportedVersion[])[],
+  ): Promise<Result<ImportedMemories>> {
+    this.#noteOwner(owner, "memory");
+    return this.#memories.import(owner, memories);
+  }
+
+  /** One that is under way, or null. */
+  erasureState(id: string): Erasure | null {
+    return this.#eraser.state(id);
+  }
+
   /** Whether a version is found by its meaning yet, or by its words only. */
   indexingOf(version: number): "lexical" | "full" {
     return this.#memoryIndex.stateOf(version);
@@ -342,6 +442,10 @@ export class UserMemory extends DurableObject<Bindings> {
     return this.#recaller.numbered(query);
   }
 
+  #noteOwner(owner: Owner, by: keyof typeof CATALOGUE_WITHIN_MS): void {
+    this.#wakeUp.by(this.#owner.note(owner, this.#ports.now() + CATALOGUE_WITHIN_MS[by]));
+  }
+
   /** The word model, or null where there is none: recall does without it then. */
   async #lexicon(): Promise<Lexicon | null> {
     try {
@@ -367,10 +471,12 @@ export class UserMemory extends DurableObject<Bindings> {
     await this.#reindexer.alarm();
     const model = meaning?.model ?? null;
     await this.#vectors.drain(model);
+    await this.#eraser.alarm();
     const dues = [
       this.#memories.nextDue(),
       this.#reindexer.nextDue(),
       this.#vectors.nextDue(model),
+      this.#eraser.nextDue(),
       cutAgain ? now : null,
       this.#conversations.nextDue(),
       // A reindex may have brought more.

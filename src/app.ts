@@ -29,6 +29,7 @@ import { isJurisdiction } from "./jurisdiction.ts";
 import { cache } from "./routes/cache.ts";
 import { documents } from "./routes/documents.ts";
 import { entries } from "./routes/entries.ts";
+import { erasures, receiptKeys } from "./routes/erasures.ts";
 import { health } from "./routes/health.ts";
 import { demandKnownOrigin, mcp, readMcpBody } from "./routes/mcp.ts";
 import { memories } from "./routes/memories.ts";
@@ -38,6 +39,7 @@ import { recalls } from "./routes/recall.ts";
 import { reindex } from "./routes/reindex.ts";
 import { revocations } from "./routes/revocations.ts";
 import { threads } from "./routes/threads.ts";
+import { transfer } from "./routes/transfer.ts";
 
 /**
  * The Worker's HTTP surface. `makePorts` is for the tests, which put doubles in the place of what can fail; `basePathOf`
@@ -58,9 +60,11 @@ export function createApp(
   app.use(inOrder(demandDecodablePath, requireSecret));
   app.route("/", health);
   app.route("/", documents);
+  app.route("/", receiptKeys);
   app.use("/v1/*", inOrder(authenticate, ownThreadOf, demandSameDeployment, demandCallerRate, readBody));
   app.use("/v1/users/:user/*", inOrder(ownUserOnly, demandUserRate));
   app.use("/v1/threads/:id/*", inOrder(ownThreadOnly, demandUserRate));
+  app.use("/v1/erasures/:id", inOrder(ownThreadOnly, demandUserRate));
   app.use(
     "/mcp",
     inOrder(
@@ -79,6 +83,8 @@ export function createApp(
     messages,
     memories,
     recalls,
+    erasures,
+    transfer,
     reindex,
     cache,
     promptCache,

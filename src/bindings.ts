@@ -1,6 +1,7 @@
 import type { LoginBindings } from "./auth/login-settings.ts";
 import { type AuditLog, D1AuditLog } from "./d1/audit-log.ts";
 import type { Deployment } from "./d1/deployment.ts";
+import type { ErasureRecords } from "./d1/erasure-records.ts";
 import { D1Jobs, type Jobs } from "./d1/jobs.ts";
 import type { MemoryRecords } from "./d1/memory-records.ts";
 import { D1Revocations, type Revocations } from "./d1/revocations.ts";
@@ -11,6 +12,8 @@ import { embeddedModel } from "./embeddings/embedded.ts";
 import type { Embedder } from "./embeddings/embedder.ts";
 import { isJurisdiction, jurisdictions } from "./jurisdiction.ts";
 import { type QuotaBindings, type Quotas, quotasOf } from "./quotas.ts";
+import type { UserCatalogue } from "./d1/user-catalogue.ts";
+import { DerivedReceiptKey, type ReceiptKey } from "./erasure/receipt-key.ts";
 import type { Lexicon } from "./memory/ranking/lexicon.ts";
 import { type RecallSettings, recallSettings, type RecallVars } from "./recall-settings.ts";
 import type { VectorIndex } from "./vectors/vector-index.ts";
@@ -42,10 +45,14 @@ export type Bindings = Omit<Cloudflare.Env, "CAIRN_SECRET" | "CORS_ORIGINS"> &
 export type Ports = {
   records: MemoryRecords;
   catalogue: ThreadCatalogue;
+  users: UserCatalogue;
   jobs: Jobs;
   revocations: Revocations;
   auditLog: AuditLog;
   deployment: Deployment;
+  erasures: ErasureRecords;
+  /** Signs what was erased. */
+  receipts: ReceiptKey;
   embedder: Embedder;
   /** All others that the bindings can make: what is stored may have vectors of theirs, from before a change. */
   formerEmbedders: readonly Embedder[];
@@ -75,6 +82,7 @@ export function portsOf(env: Bindings): Ports {
     jobs: new D1Jobs(env.DB),
     revocations: new D1Revocations(env.DB),
     auditLog: new D1AuditLog(env.DB),
+    receipts: new DerivedReceiptKey(env.CAIRN_SECRET),
     ...embeddersOf(env),
     lexicon: () => embeddedModel(env.ASSETS),
     vectors: env.VECTORIZE === undefined ? null : new VectorizeIndex(env.VECTORIZE),

@@ -70,6 +70,8 @@ export const errors = {
   batch_too_large: [413, "The values that the batch asks for are more than 16 MiB; split it."],
   idempotency_conflict: [409, "This Idempotency-Key was used with another request; take a new one."],
   rate_limited: [429, "Too many calls; come again after Retry-After."],
+  line_too_long: [413, "A line of the import is longer than 17 MiB."],
+  unsupported_format: [400, "This is no export of Cairn, or one of another version of the format."],
   unsupported_media_type: [415, "Send the body as application/json."],
   token_id_too_long: [400, "The id of a token is longer than 256 bytes of UTF-8."],
   too_many_revoked_tokens: [

@@ -51,6 +51,10 @@ export const limits = {
   tokens: 1_000_000_000,
   /** A request body. An append may hold 16 MiB of messages; the rest is room for what is around them. */
   body: 16 * 1024 * 1024 + 64 * 1024,
+  /** A line of an export: a message, as a text in which every other character may be escaped. */
+  exportLine: 17 * 1024 * 1024,
+  /** The lines of one memory with its history, which are imported together. */
+  exportedMemory: 16 * 1024 * 1024,
   /** A request body of MCP: a tool's longest argument is a text of 32 KiB, which JSON may write six times as long. */
   mcpBody: 1024 * 1024,
   /** Messages in one POST of MCP, which knew batches once: each may be a call of a tool. */

@@ -39,10 +39,12 @@ export function pathOf(
     threadId,
     memoryId = UNKNOWN,
     compactionId = UNKNOWN,
-  }: { user: string; threadId: string; memoryId?: string; compactionId?: string },
+    erasureId = threadId,
+  }: { user: string; threadId: string; memoryId?: string; compactionId?: string; erasureId?: string },
 ): string {
   return path
     .replace("/threads/{id}", `/threads/${threadId}`)
+    .replace("/erasures/{id}", `/erasures/${erasureId}`)
     .replace("{user}", encodeURIComponent(user))
     .replace("{key}", "some%2Fkey")
     .replace("{seq}", "1")

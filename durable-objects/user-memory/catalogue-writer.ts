@@ -1,5 +1,6 @@
 import type { ThreadRow } from "../../src/d1/tables.ts";
 import type { ThreadCatalogue } from "../../src/d1/thread-catalogue.ts";
+import type { OwnerNote } from "./owner-note.ts";
 
 /** Appends of a running conversation reach the catalogue together. */
 const TOUCH_AFTER_MS = 60_000;
@@ -13,6 +14,10 @@ type Parts = {
   catalogue: ThreadCatalogue;
   /** The thread's row as it is now, or null if it is gone. */
   rowOf: (threadId: string) => ThreadRow | null;
+  /** How often the user was erased. */
+  epoch: () => number;
+  /** Who the user is, for the catalogue of users. */
+  owner: Pick<OwnerNote, "uncatalogued" | "catalogued" | "putOff" | "nextDue">;
   now: () => number;
 };
 
@@ -64,9 +69,11 @@ export class CatalogueWriter {
   }
 
   nextDue(): number | null {
-    return this.#parts.sql
+    const { first } = this.#parts.sql
       .exec<{ first: number | null }>("SELECT MIN(due_at) AS first FROM catalogue_changes")
-      .one().first;
+      .one();
+    const user = this.#parts.owner.nextDue();
+    return first === null || user === null ? (first ?? user) : Math.min(first, user);
   }
 
   async #drain(first: string): Promise<void> {
@@ -79,17 +86,23 @@ export class CatalogueWriter {
         SLICE,
       )
       .toArray();
-    if (due.length === 0) return;
+    // With other rows it goes at once: it is no write of its own then.
+    const user = this.#parts.owner.uncatalogued(due.length > 0 ? Infinity : now());
+    if (due.length === 0 && user === null) return;
+    const epoch = this.#parts.epoch();
     const rows = due.map(({ thread_id: id }) => ({ id, row: rowOf(id) }));
     const put = rows.flatMap(({ row }) => (row === null ? [] : [row]));
     const remove = rows.filter(({ row }) => row === null).map(({ id }) => id);
     this.#draining = true;
     try {
-      await catalogue.apply({ put, remove });
+      await catalogue.apply({ put, remove, epoch, ...(user && { user }) });
+      // What an erasure took away meanwhile may have been noted anew, by the same name.
+      if (this.#parts.epoch() !== epoch) return;
       this.#written(due);
+      if (user !== null) this.#parts.owner.catalogued();
     } catch (error) {
       console.error({ message: "the catalogue of threads was not written", error: String(error) });
-      this.#putOff(due);
+      if (this.#parts.epoch() === epoch) this.#putOff(due);
     } finally {
       this.#draining = false;
     }
@@ -103,6 +116,7 @@ export class CatalogueWriter {
 
   #putOff(changes: readonly Change[]): void {
     const later = this.#parts.now() + RETRY_AFTER_MS;
+    this.#parts.owner.putOff(later);
     for (const { thread_id: id } of changes)
       this.#parts.sql.exec("UPDATE catalogue_changes SET due_at = ? WHERE thread_id = ?", later, id);
   }

@@ -74,7 +74,7 @@ export class CompactionStore {
   }
 
   /** A page of all of a thread's, the ones within others included. */
-  list({ n }: StoredThread, { after = [0, ""], limit }: CompactionsQuery): CompactionPage {
+  list({ n }: Pick<StoredThread, "n">, { after = [0, ""], limit }: CompactionsQuery): CompactionPage {
     const items: Compaction[] = [];
     let bytes = 0;
     const rows = this.#sql.exec<Row>(
@@ -99,6 +99,12 @@ export class CompactionStore {
       fork.n,
       origin.n,
       fork.forkSeq,
+    );
+  }
+
+  has({ n }: StoredThread, id: string): boolean {
+    return (
+      this.#sql.exec("SELECT 1 FROM compactions WHERE thread = ? AND id = ?", n, id).toArray().length > 0
     );
   }
 

@@ -8,6 +8,8 @@ import type { Answers, Once } from "./answers.ts";
 import { CatalogueWriter } from "./catalogue-writer.ts";
 import { LAST_SEQ, positionOf, type PositionRange } from "./position.ts";
 import type { QuotaGuard } from "./quota-guard.ts";
+import type { Generation } from "./generation.ts";
+import { CATALOGUE_WITHIN_MS, type OwnerNote } from "./owner-note.ts";
 import type { SearchIndex } from "./search-index.ts";
 import type { StoredThread, ThreadPage } from "./thread-store.ts";
 import { missing, type ThreadStores } from "./thread-stores.ts";
@@ -26,6 +28,8 @@ type Parts = {
   quota: QuotaGuard;
   /** Whether messages are found by their meaning at all. */
   byMeaning: boolean;
+  owner: OwnerNote;
+  generation: Pick<Generation, "epoch">;
   wakeUp: WakeUp;
   now: () => number;
 };
@@ -41,7 +45,9 @@ export class Conversations {
     this.#stores = parts.stores;
     const { sql } = parts.storage;
     const rowOf = (id: string) => this.#catalogueRow(id);
-    this.#catalogue = new CatalogueWriter({ sql, catalogue: parts.catalogue, rowOf, now: parts.now });
+    const { catalogue, owner, generation, now } = parts;
+    const epoch = () => generation.epoch;
+    this.#catalogue = new CatalogueWriter({ sql, catalogue, rowOf, epoch, owner, now });
   }
 
   async create(
@@ -98,13 +104,41 @@ export class Conversations {
     return this.#catalogued(
       id,
       this.#with(id, undefined, (thread) => {
-        this.#stores.compactions.deleteAll(thread);
-        this.#parts.index.removeRanges(this.#stores.sharing.deleteThread(thread));
-        this.#parts.answers.forgetAbout(id);
-        this.#catalogue.changed(id);
+        this.#remove(thread);
         return ok(null);
       }),
     );
+  }
+
+  /** The same in the caller's transaction: how many messages went, and how many stay, since other threads show them. */
+  remove(id: string): { erased: number; kept: number } | null {
+    const thread = this.#stores.threads.get(id);
+    if (thread === null) return null;
+    const { messages } = this.#stores;
+    const before = messages.deleted;
+    this.#remove(thread);
+    const erased = messages.deleted - before;
+    return { erased, kept: Math.max(0, thread.length - erased) };
+  }
+
+  /** The catalogue shows what is gone: it is to be taken out once more. */
+  removeAgain(id: string): void {
+    this.#catalogue.changed(id);
+  }
+
+  /** A thread was imported (null: one that is there for its forks only): the catalogue hears of it from the alarm. */
+  imported(owner: ThreadOwner, id: string | null): void {
+    this.#noteOwner(owner);
+    if (id !== null) this.#catalogue.changed(id);
+    this.#parts.wakeUp.by(this.#catalogue.nextDue());
+  }
+
+  #remove(thread: StoredThread): void {
+    this.#stores.compactions.deleteAll(thread);
+    this.#parts.index.removeRanges(this.#stores.sharing.deleteThread(thread));
+    this.#parts.answers.forgetAbout(thread.id);
+    this.#catalogue.changed(thread.id);
+    this.#parts.wakeUp.by(this.#catalogue.nextDue());
   }
 
   /** A new thread that shares the messages up to one of this thread's. */
@@ -202,25 +236,20 @@ export class Conversations {
     } = this.#view(thread);
     const { title, createdAt, updatedAt } = thread;
     const userHash = id.slice(0, id.indexOf("."));
-    return { id, userHash, userId, title, agent, resourceSlug, recordId, metadata, createdAt, updatedAt };
+    const { epoch } = this.#parts.generation;
+    const said = { title, agent, resourceSlug, recordId, metadata };
+    return { id, userHash, userId, ...said, createdAt, updatedAt, epoch };
   }
 
-  #noteOwner({ id }: ThreadOwner): void {
-    if (id === null) return;
-    this.#parts.storage.sql.exec(
-      "INSERT INTO owner (id) SELECT ? WHERE NOT EXISTS (SELECT 1 FROM owner)",
-      id,
-    );
-  }
-
-  /** The id of the user whose threads these are; null for threads of nobody, or none. */
-  ownerId(): string | null {
-    const [owner] = this.#parts.storage.sql.exec<{ id: string }>("SELECT id FROM owner").toArray();
-    return owner?.id ?? null;
+  #noteOwner({ hash, id }: ThreadOwner): void {
+    if (id !== null)
+      this.#parts.wakeUp.by(
+        this.#parts.owner.note({ hash, id }, this.#parts.now() + CATALOGUE_WITHIN_MS.thread),
+      );
   }
 
   #view({ n: _n, lastSeq: _lastSeq, parent: _parent, forkSeq: _forkSeq, ...thread }: StoredThread): Thread {
-    const owner = this.ownerId();
-    return { ...thread, ...(owner !== null && { userId: owner }) };
+    const userId = this.#parts.owner.id();
+    return { ...thread, ...(userId !== null && { userId }) };
   }
 }

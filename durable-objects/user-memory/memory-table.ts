@@ -55,6 +55,22 @@ export class MemoryTable {
     return owner === null ? null : (JSON.parse(owner) as Owner);
   }
 
+  /** Whose they were is forgotten but for the hash, which deletes elsewhere go by. */
+  forgetOwner(): void {
+    this.#sql.exec("UPDATE memory_clock SET owner = json_set(owner, '$.id', '') WHERE owner IS NOT NULL");
+  }
+
+  /** The versions of a scope's memories up to one, with their ids. */
+  inScope(scope: string, upTo: number): { id: string; version: number }[] {
+    return this.#sql
+      .exec<{ id: string; version: number }>(
+        "SELECT id, version FROM memories WHERE scope = ? AND version <= ?",
+        scope,
+        upTo,
+      )
+      .toArray();
+  }
+
   has(id: string): boolean {
     return this.#sql.exec("SELECT 1 FROM memories WHERE id = ? LIMIT 1", id).toArray().length > 0;
   }

@@ -56,6 +56,20 @@ export class MemoryVectors implements VectorCopy {
     this.#wake();
   }
 
+  /** Whatever is on its way to the large index of these documents is to be gone. */
+  removeOnTheirWay(ranges: readonly PositionRange[]): void {
+    for (const range of ranges) this.outbox.removeRange(range);
+    this.#wake();
+  }
+
+  /** The same of vectors that were erased here, and that nobody here knows of any more: there may be copies of them. */
+  removeErased(vectors: readonly VectorName[]): void {
+    if (this.#parts.vectors === null) return;
+    const copied = new Set(this.#copies.allModels());
+    this.outbox.remove(vectors.filter(({ n, model }) => n < FIRST_POSITION || copied.has(model)));
+    this.#wake();
+  }
+
   /** Sends these versions' vectors once more, for a reindex. */
   putAgain(model: string, versions: readonly number[]): void {
     const there = this.store.read(model, versions).map(({ n }) => n);

@@ -16,16 +16,20 @@ import {
 } from "../../src/memory/record.ts";
 import { currentOf, patchedText, patchIn, releaseIn, rememberIn, restoreIn } from "../../src/memory/rules.ts";
 import { embeddedText } from "../../src/memory/search-text.ts";
+import type { ImportedVersion } from "../../src/transfer/memory-lines.ts";
 import type { Forgotten, MemoryFilter } from "../../src/schema/memory-filter.ts";
 import type { Memory, PatchMemoryBody } from "../../src/schema/memory.ts";
 import { limits } from "../../src/limits.ts";
 import type { WakeUp } from "../wake-up.ts";
 import type { Answers, Once } from "./answers.ts";
+import type { Generation } from "./generation.ts";
 import { IntentLog, type NotedIntent } from "./intent-log.ts";
+import { type ImportedMemories, importIn } from "./memory-import.ts";
 import { MemoryDraft } from "./memory-draft.ts";
 import type { MemoryIndex } from "./memory-index.ts";
 import type { MemoryTable } from "./memory-table.ts";
 import type { QuotaGuard } from "./quota-guard.ts";
+import type { OwnerNote } from "./owner-note.ts";
 import { answerOf, type Reference, referenceTo, type Remembered } from "./remembered-answer.ts";
 import type { Transactions } from "./transactions.ts";
 
@@ -42,6 +46,10 @@ type Parts = {
   records: MemoryRecords;
   embedder: Embedder;
   answers: Answers;
+  generation: Pick<Generation, "epoch">;
+  note: Pick<OwnerNote, "uncatalogued" | "catalogued">;
+  /** Whether D1 knows of every erasure; else it is told first. */
+  fenced: () => Promise<boolean>;
   wakeUp: WakeUp;
   quota: QuotaGuard;
   now: () => number;
@@ -189,20 +197,57 @@ export class MemoryWriter {
     owner: Owner,
     { filter, dryRun = false }: { filter: MemoryFilter; dryRun?: boolean | undefined },
   ): Promise<Result<Forgotten>> {
-    const ids = new Set(this.#matching(filter));
+    const ids = new Set<string>();
     const answer = () => ok({ count: ids.size, ids: [...ids].slice(0, limits.page) });
-    if (dryRun) return answer();
-    this.#forgetSlices(owner, [...ids]);
+    const find = () => {
+      const found = this.#matching(filter);
+      for (const id of found) ids.add(id);
+      return found;
+    };
+    if (dryRun) {
+      find();
+      return answer();
+    }
+    const forgotten = await this.forgetFound(owner, find);
+    return forgotten.ok ? answer() : forgotten;
+  }
+
+  /** Forgets what is found, at once, and until nothing more is found and D1 has confirmed it. */
+  forgetFound(owner: Owner, find: () => string[]): Promise<Result<null>> {
+    this.#forgetSlices(owner, find());
     return this.#inTurn(async () => {
       for (;;) {
         if (!(await this.#settle())) return fail("storage_unavailable", { message: NOT_DELETED });
         // What was not certain, or on its way, when it was asked for is known by now.
-        const more = this.#matching(filter);
-        if (more.length === 0) return answer();
-        for (const id of more) ids.add(id);
+        const more = find();
+        if (more.length === 0) return ok(null);
         this.#forgetSlices(owner, more);
       }
     });
+  }
+
+  /** Puts memories with their history, as they were elsewhere; see `importIn`. Their vectors come with the alarm. */
+  import(owner: Owner, memories: readonly (readonly ImportedVersion[])[]): Promise<Result<ImportedMemories>> {
+    return this.#inTurn(async () => {
+      const { table, transactions, quota, now } = this.#parts;
+      if (!(await this.#settle())) return fail("storage_unavailable", { message: NOT_NOTED });
+      const time = table.tick(now());
+      const refusal = (more: number) =>
+        quota.bounds("memories", "bytes") ? quota.refusesMemories(more) : null;
+      const { put, ...counted } = importIn(table, owner, { memories, now: time, refusal });
+      if (put.length === 0) return ok(counted);
+      const outcome = await this.#carryOut(
+        transactions.atomically(() => this.#note({ owner, put, forget: [] })),
+      );
+      if (outcome === "refused") return fail("internal");
+      return outcome === "open" ? fail("storage_unavailable", { message: UNCERTAIN }) : ok(counted);
+    });
+  }
+
+  /** Says that all memories were taken away, with what was open: what is decided on them is to be decided anew. */
+  erased(): void {
+    this.#forgettings++;
+    this.#parts.table.forgetOwner();
   }
 
   #matching(filter: MemoryFilter): string[] {
@@ -384,6 +429,8 @@ export class MemoryWriter {
 
   /** Carries out what is open. False if something stays so. */
   async #settle(): Promise<boolean> {
+    // Or what is written anew would be listed beside what is being erased.
+    if (!(await this.#parts.fenced())) return false;
     let full = false;
     // Also what is noted meanwhile: a forget does not wait for its turn.
     for (let n = this.#intents.after(0); n !== null; n = this.#intents.after(n)) {
@@ -448,10 +495,14 @@ export class MemoryWriter {
 
   /** Writes to D1 under a number that is later than all before. */
   async #toRecord({ owner, put, forget }: NotedIntent): Promise<void> {
-    const { records, table, now } = this.#parts;
+    const { records, table, generation, note, now } = this.#parts;
+    const newIn = put.length > 0 && note.uncatalogued(Infinity) !== null ? generation.epoch : undefined;
     for (let attempt = 1; ; attempt++) {
       try {
-        return await records.write({ owner, seq: table.tick(now()), put, forget });
+        const seq = table.tick(now());
+        await records.write({ owner, seq, put, forget, ...(newIn !== undefined && { newIn }) });
+        if (newIn === generation.epoch) note.catalogued();
+        return;
       } catch (error) {
         // Only D1 knows the last number of an object whose storage is newer, or was set back.
         if (!(error instanceof OvertakenWrite) || attempt === OVERTAKES) throw error;

@@ -14,6 +14,12 @@ export class MessageCopies {
     return some.toArray().map(({ model }) => model);
   }
 
+  /** The same, and those that they are not to have copies of any more. */
+  allModels(): string[] {
+    const all = this.#sql.exec<{ model: string }>("SELECT model FROM message_copies");
+    return all.toArray().map(({ model }) => model);
+  }
+
   /** From now on messages have copies. Whose they are is noted, as the threads may go before their copies do. */
   begin(model: string): void {
     this.#sql.exec(

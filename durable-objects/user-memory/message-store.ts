@@ -14,6 +14,7 @@ const NOT_HIDDEN = `
 /** Messages by their position. Owns the SQL of `messages` and `message_pieces`. */
 export class MessageStore {
   readonly #sql: SqlStorage;
+  #deleted = 0;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
@@ -69,8 +70,14 @@ export class MessageStore {
   }
 
   delete([from, to]: PositionRange): void {
-    for (const table of ["messages", "message_pieces"])
-      this.#sql.exec(`DELETE FROM ${table} WHERE position BETWEEN ? AND ?`, from, to);
+    this.#sql.exec("DELETE FROM messages WHERE position BETWEEN ? AND ?", from, to);
+    this.#deleted += this.#sql.exec<{ n: number }>("SELECT changes() AS n").one().n;
+    this.#sql.exec("DELETE FROM message_pieces WHERE position BETWEEN ? AND ?", from, to);
+  }
+
+  /** How many were deleted since the object is awake. */
+  get deleted(): number {
+    return this.#deleted;
   }
 
   #whole(position: number, body: ArrayBuffer): Uint8Array {

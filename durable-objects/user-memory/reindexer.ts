@@ -2,6 +2,7 @@ import type { MemoryRecords } from "../../src/d1/memory-records.ts";
 import type { MemoryRow } from "../../src/d1/tables.ts";
 import type { UserHash } from "../../src/ids.ts";
 import type { Reindex } from "../../src/schema/reindex.ts";
+import type { Generation } from "./generation.ts";
 import type { MemoryIndex } from "./memory-index.ts";
 import type { MemoryTable, VersionKey } from "./memory-table.ts";
 import type { MemoryVectors } from "./memory-vectors.ts";
@@ -16,6 +17,7 @@ type Parts = {
   records: MemoryRecords;
   vectors: MemoryVectors;
   writer: MemoryWriter;
+  generation: Pick<Generation, "erasedUpTo">;
   /** The model whose vectors the large index is to hold. */
   model: string;
   now: () => number;
@@ -110,8 +112,9 @@ export class Reindexer {
   /** Makes what is here between two versions what D1 has there. */
   #apply(rows: readonly MemoryRow[], after: VersionKey, upTo: VersionKey | null): void {
     const { table, index, vectors, writer, model } = this.#parts;
-    // What was forgotten while D1 answered is still in its answer.
-    const there = rows.filter(({ id }) => !writer.isLeaving(id));
+    // What was erased or forgotten while D1 answered is still in its answer.
+    const { erasedUpTo } = this.#parts.generation;
+    const there = rows.filter(({ id, version }) => version > erasedUpTo && !writer.isLeaving(id));
     index.remove(
       table.removeBetween(
         after,

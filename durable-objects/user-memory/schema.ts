@@ -256,4 +256,33 @@ export const migrations: readonly Migration[] = [
     `,
   },
   { id: 5, description: "counts of entries and memories", sql: tallySchema },
+  {
+    id: 6,
+    description: "erasures; who is in the catalogue of users",
+    sql: `
+      CREATE TABLE generation (epoch INTEGER NOT NULL, erased_up_to INTEGER NOT NULL, wanted TEXT);
+      INSERT INTO generation (epoch, erased_up_to) VALUES (0, 0);
+      CREATE TABLE erasures (
+        id TEXT PRIMARY KEY,
+        erased TEXT NOT NULL,
+        state TEXT NOT NULL,
+        fenced INTEGER NOT NULL DEFAULT 0,
+        revision INTEGER NOT NULL DEFAULT 1,
+        attempts INTEGER NOT NULL DEFAULT 0,
+        due_at INTEGER NOT NULL
+      );
+      CREATE TABLE erasing_versions (
+        erasure TEXT NOT NULL,
+        n INTEGER NOT NULL,
+        PRIMARY KEY (erasure, n)
+      ) WITHOUT ROWID;
+      ALTER TABLE owner ADD COLUMN hash TEXT;
+      ALTER TABLE owner ADD COLUMN due_at INTEGER;
+    `,
+  },
+  {
+    id: 7,
+    description: "threads whose import has not come to their end",
+    sql: "CREATE TABLE importing_threads (n INTEGER PRIMARY KEY)",
+  },
 ];

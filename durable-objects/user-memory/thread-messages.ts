@@ -71,7 +71,7 @@ export class ThreadMessages {
       const now = this.#parts.now();
       const first = this.#stores.threads.extend(thread, bodies.length, now);
       const said = append.createdAt ?? now;
-      const embeds = this.#parts.byMeaning && thread.indexing !== "lexical";
+      const embeds = this.#embeds(thread);
       const indexed = bodies.map((body, i) =>
         this.#write(positionOf(thread.n, first + i), body, { createdAt: said, embeds }),
       );
@@ -82,6 +82,15 @@ export class ThreadMessages {
         bodies.length === 0 ? { length } : { length, firstSeq: first, lastSeq: first + bodies.length - 1 },
       );
     });
+  }
+
+  /** Writes a message that was elsewhere where it was. Answers whether there is something to embed. */
+  restore(
+    thread: StoredThread,
+    seq: number,
+    { body, createdAt }: { body: Uint8Array; createdAt: number },
+  ): boolean {
+    return this.#write(positionOf(thread.n, seq), body, { createdAt, embeds: this.#embeds(thread) });
   }
 
   read(id: string, query: MessagesQuery): Result<MessagePage> {
@@ -217,6 +226,11 @@ export class ThreadMessages {
   *#persisted(thread: StoredThread): Generator<Message> {
     for (const message of this.#stores.reader.walk(thread, { order: "oldest", view: "raw" }))
       yield parsed(message.body);
+  }
+
+  /** Whether what is said in a thread is found by its meaning. */
+  #embeds({ indexing }: StoredThread): boolean {
+    return this.#parts.byMeaning && indexing !== "lexical";
   }
 
   /** Answers whether there is something to embed. */

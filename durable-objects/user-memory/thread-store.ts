@@ -1,3 +1,4 @@
+import type { ObjectLine } from "../../src/schema/transfer.ts";
 import type { CreateThreadBody, PatchThreadBody, Thread } from "../../src/schema/thread.ts";
 
 /** A thread as the object keeps it: with its number and where its messages come from. */
@@ -18,6 +19,8 @@ export type ThreadPage = {
 };
 /** What a fork begins with. */
 export type Fork = { parent: number; forkSeq: number; forkedFrom: string; length: number };
+
+type ThreadLine = ObjectLine & { type: "thread" };
 
 const DEFAULT_TITLE = "New conversation";
 
@@ -76,6 +79,43 @@ export class ThreadStore {
 
   get(id: string): StoredThread | null {
     return this.#one("id = ? AND deleted = 0", id);
+  }
+
+  /** Also one that is there for its forks only. */
+  any(id: string): StoredThread | null {
+    return this.#one("id = ?", id);
+  }
+
+  /** Puts a thread that was elsewhere, as it was there but for its messages: none is its own yet. */
+  restore(line: ThreadLine, { parent, forkSeq }: { parent: number | null; forkSeq: number }): StoredThread {
+    const row = this.#sql
+      .exec<Row>(
+        `INSERT INTO threads
+           (id, title, agent, resource_slug, record_id, metadata, indexing, length, last_seq, parent, fork_seq, forked_from,
+            deleted, created_at, updated_at)
+         VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?) RETURNING *`,
+        line.id,
+        line.title,
+        line.agent ?? null,
+        line.resourceSlug ?? null,
+        line.recordId ?? null,
+        line.metadata === undefined ? null : JSON.stringify(line.metadata),
+        line.indexing ?? null,
+        line.lastSeq,
+        parent,
+        forkSeq,
+        line.forkedFrom ?? null,
+        line.deleted === true ? 1 : 0,
+        line.createdAt,
+        line.updatedAt,
+      )
+      .one();
+    return threadOf(row);
+  }
+
+  /** So many messages more, or less: not as a change of what was said, but as what was found to be there. */
+  lengthen({ n }: StoredThread, by: number): void {
+    this.#sql.exec("UPDATE threads SET length = length + ? WHERE n = ?", by, n);
   }
 
   /** The thread of this agent that was updated last (null: of no agent). */

@@ -1,4 +1,4 @@
-import { FIRST_POSITION } from "./position.ts";
+import { FIRST_POSITION, type PositionRange } from "./position.ts";
 
 /** One vector whose copy in the vector index is not as it is wanted yet, or was changed a moment ago. */
 export type OutboxRow = {
@@ -84,6 +84,20 @@ export class VectorOutboxRows {
           numbers,
         );
       }
+  }
+
+  /** All of these documents' that are to be there are to be gone. */
+  removeRange([from, to]: PositionRange, now: number): void {
+    const wanted = this.#sql
+      .exec<VectorName>("SELECT n, model FROM vector_outbox WHERE wanted = 1 AND n BETWEEN ? AND ?", from, to)
+      .toArray();
+    this.remove(wanted, now);
+  }
+
+  /** Whether nothing is left to be done for these documents. */
+  isSettled([from, to]: PositionRange): boolean {
+    const open = "SELECT 1 FROM vector_outbox WHERE n BETWEEN ? AND ? LIMIT 1";
+    return this.#sql.exec(open, from, to).toArray().length === 0;
   }
 
   due(now: number, limit: number): OutboxRow[] {

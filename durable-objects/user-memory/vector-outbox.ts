@@ -3,6 +3,7 @@ import { namespaceOf } from "../../src/vectors/namespace.ts";
 import { type ModelTag, modelTag, vectorId } from "../../src/vectors/vector-id.ts";
 import type { VectorIndex, VectorMetadata, VectorRecord } from "../../src/vectors/vector-index.ts";
 import { refusal } from "../../src/vectors/vectorize-limits.ts";
+import type { PositionRange } from "./position.ts";
 import {
   backOff,
   type Group,
@@ -68,6 +69,21 @@ export class VectorOutbox {
   /** These vectors are gone from the object: of documents that went, or of a model that another has taken over from. */
   remove(vectors: Iterable<VectorName>): void {
     if (this.#bound()) this.#rows.remove(vectors, this.#parts.now());
+  }
+
+  /** Whatever was on its way to the index of these documents is to be gone. */
+  removeRange(range: PositionRange): void {
+    if (this.#bound()) this.#rows.removeRange(range, this.#parts.now());
+  }
+
+  /** Whether the vectors of these documents are known to be as they are wanted, for good. */
+  isSettled(range: PositionRange): boolean {
+    return this.#parts.vectors === null || this.#rows.isSettled(range);
+  }
+
+  /** Whether there is a large index. */
+  get bound(): boolean {
+    return this.#parts.vectors !== null;
   }
 
   /** The documents whose vector of this model a search of the index may miss: memories first, the newest of each first. */

@@ -1,5 +1,6 @@
 import { Access } from "./access.ts";
 import { Entries } from "./entries.ts";
+import { Erasures } from "./erasures.ts";
 import { CairnHttp } from "./http.ts";
 import { Memories } from "./memories.ts";
 import type { CairnOptions, CallOptions } from "./options.ts";
@@ -8,6 +9,7 @@ import { realTime, type Time } from "./retry.ts";
 import type { RecallAnswer, RecallBody } from "./shapes.ts";
 import { Tenant } from "./tenant.ts";
 import { Threads } from "./threads.ts";
+import { Transfer } from "./transfer.ts";
 
 /** A client of one Cairn: what `cairn` makes. */
 export class Cairn {
@@ -16,6 +18,8 @@ export class Cairn {
   readonly memories: Memories;
   readonly cache: Registry;
   readonly promptCache: PromptCaches;
+  readonly erasures: Erasures;
+  readonly transfer: Transfer;
   readonly tenant: Tenant;
   readonly access: Access;
   readonly #http: CairnHttp;
@@ -30,6 +34,8 @@ export class Cairn {
     this.memories = new Memories(http);
     this.cache = new Registry(http);
     this.promptCache = new PromptCaches(http);
+    this.erasures = new Erasures(http);
+    this.transfer = new Transfer(http);
     this.tenant = new Tenant(http);
     this.access = new Access(http);
   }

@@ -19,6 +19,8 @@ export type Call = CallOptions & {
   path: readonly string[];
   query?: Query;
   json?: unknown;
+  /** A body that is no JSON value, with its type. */
+  body?: { of: Blob | Uint8Array<ArrayBuffer> | string; type: string };
   headers?: Record<string, string | undefined>;
   /** Whether it may be sent twice though the first may have been done; said where the method does not say it. */
   repeatable?: boolean;
@@ -66,6 +68,12 @@ export class CairnHttp {
     if (value !== null) yield* jsonLines<T>(value, call.signal);
   }
 
+  /** The answer's bytes, as they come. */
+  async stream(call: Call): Promise<ReadableStream<Uint8Array>> {
+    const { value } = await this.#answered(call, async ({ body }) => body);
+    return value ?? new Blob([]).stream();
+  }
+
   /** Sends until there is an answer, or a failure that another try would not mend, or not safely. */
   async #answered<T>(call: Call, read: Read<T>): Promise<Answer<T>> {
     const { retry = {} } = this.#options;
@@ -110,16 +118,18 @@ export class CairnHttp {
     }
   }
 
-  #request({ method, path, query, json, headers: more = {}, signal }: Call, token: string): Request {
+  #request({ method, path, query, json, body, headers: more = {}, signal }: Call, token: string): Request {
     const { url = NOWHERE, namespace } = this.#options;
     const headers = new Headers({ Authorization: `Bearer ${token}` });
     if (namespace !== undefined) headers.set("Cairn-Namespace", namespace);
     if (json !== undefined) headers.set("Content-Type", "application/json");
+    if (body !== undefined) headers.set("Content-Type", body.type);
     for (const [name, value] of Object.entries(more)) if (value !== undefined) headers.set(name, value);
     return new Request(addressOf(url, path, query), {
       method,
       headers,
       ...(json !== undefined && { body: JSON.stringify(json) }),
+      ...(body !== undefined && { body: body.of }),
       ...(signal && { signal }),
     });
   }

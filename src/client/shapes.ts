@@ -4,6 +4,7 @@ import type { z } from "@hono/zod-openapi";
 import type { ErrorCode as Code } from "../errors.ts";
 import type * as audit from "../schema/audit.ts";
 import type * as bounds from "../schema/bounds.ts";
+import type * as erasure from "../schema/erasure.ts";
 import type * as entry from "../schema/entry.ts";
 import type * as failure from "../schema/error.ts";
 import type * as health from "../schema/health.ts";
@@ -14,6 +15,7 @@ import type * as recall from "../schema/recall.ts";
 import type * as reindex from "../schema/reindex.ts";
 import type * as revocation from "../schema/revocation.ts";
 import type * as thread from "../schema/thread.ts";
+import type * as transfer from "../schema/transfer.ts";
 
 /** A query as a caller writes it: what is `"true"` or `"false"` in a URL is a boolean. */
 type QueryOf<Schema extends z.ZodType> = {
@@ -85,6 +87,13 @@ export type ResolveAnswer = registry.ResolveAnswer;
 export type ReportBody = registry.ReportBody;
 export type StatsQuery = QueryOf<typeof registry.StatsQuery>;
 export type Stats = registry.Stats;
+
+export type Erasure = erasure.Erasure;
+export type JsonWebKeys = z.infer<typeof erasure.JsonWebKeys>;
+export type Imported = transfer.ImportAnswer;
+export type ListUsersQuery = QueryOf<typeof transfer.ListUsersQuery>;
+export type UserList = z.infer<typeof transfer.UserList>;
+export type CataloguedUser = UserList["items"][number];
 
 export type Health = z.infer<typeof health.Health>;
 export type Reindex = reindex.Reindex;

@@ -4,6 +4,9 @@ import { normalise } from "../memory/normalise.ts";
 import { type MemoryFilter, rangeNames } from "../schema/memory-filter.ts";
 import { memories } from "./tables.ts";
 
+/** No version: they count from 1. */
+const NOTHING = sql`0`;
+
 /**
  * Conditions on `memories`, for D1 and for the same table in a user's object. Lists are bound as JSON: a statement
  * takes 100 parameters.
@@ -47,45 +50,52 @@ export function filterConditions(filter: MemoryFilter): (SQL | undefined)[] {
   ];
 }
 
-/** When a question is put: with `asOf` in the past, as if it had been put then. `now` is what the clock says. */
-export type Moment = { now: number | SQL; asOf?: number; validAt?: number };
+/**
+ * When a question is put: with `asOf` in the past, as if it had been put then. `now` is what the clock says. Versions up
+ * to `erased` count as gone: D1 may still have some.
+ */
+export type Moment = { now: number | SQL; asOf?: number; validAt?: number; erased?: SQL };
 
 /** The versions that answer a question of that moment: what was held then to be true, and has not expired by now. */
-export function visibleAt({ now, asOf, validAt }: Moment): SQL | undefined {
+export function visibleAt({ now, asOf, validAt, erased }: Moment): SQL | undefined {
   const at = validAt ?? asOf ?? now;
   return and(
+    erased && unerased(erased),
     asOf === undefined ? isNull(memories.correctedAt) : heldAt(memories, asOf),
     sql`${memories.validFrom} <= ${at}`,
     sql`(${memories.validTo} IS NULL OR ${memories.validTo} > ${at})`,
     // What is held now is said in the row; what was held once has to be seen from the versions of that time.
     asOf === undefined
       ? sql`(${memories.supersededAt} IS NULL OR ${memories.supersededAt} > ${at})`
-      : sql`NOT EXISTS (SELECT 1 ${laterAt(asOf)} AND later.valid_from <= ${at})`,
-    unexpired(now),
+      : sql`NOT EXISTS (SELECT 1 ${laterAt(asOf, erased)} AND later.valid_from <= ${at})`,
+    unexpired(now, erased),
   );
 }
 
 /** What has expired is gone with its history, as it will be when it is swept. The last version of a memory says when. */
-export const unexpired = (now: number | SQL): SQL =>
+export const unexpired = (now: number | SQL, erased = NOTHING): SQL =>
   sql`NOT EXISTS (SELECT 1 FROM memories AS latest WHERE latest.user_hash = memories.user_hash
     AND latest.id = memories.id AND latest.corrected_at IS NULL AND latest.superseded_at IS NULL
-    AND latest.expires_at < ${now})`;
+    AND latest.expires_at < ${now} AND latest.version > ${erased})`;
+
+/** The versions that no erasure stands for. */
+export const unerased = (erased: SQL): SQL => sql`${memories.version} > ${erased}`;
 
 /** The columns of a version as they were at the moment: until when it is true may have become known after that. */
-export function columnsAt({ asOf }: Pick<Moment, "asOf">) {
+export function columnsAt({ asOf, erased }: Pick<Moment, "asOf" | "erased">) {
   const columns = getTableColumns(memories);
   if (asOf === undefined) return columns;
-  return { ...columns, supersededAt: supersededAsOf(asOf) };
+  return { ...columns, supersededAt: supersededAsOf(asOf, erased) };
 }
 
 /** From when on another version was true, as was known at a time. */
-export const supersededAsOf = (asOf: number): SQL<number | null> =>
-  sql<number | null>`(SELECT MIN(later.valid_from) ${laterAt(asOf)})`;
+export const supersededAsOf = (asOf: number, erased?: SQL): SQL<number | null> =>
+  sql<number | null>`(SELECT MIN(later.valid_from) ${laterAt(asOf, erased)})`;
 
 /** The versions of the same memory that were held at a time and come after one. */
-const laterAt = (asOf: number): SQL =>
+const laterAt = (asOf: number, erased = NOTHING): SQL =>
   sql`FROM memories AS later WHERE later.user_hash = memories.user_hash AND later.id = memories.id
-    AND later.recorded_at <= ${asOf} AND (later.corrected_at IS NULL OR later.corrected_at > ${asOf})
+    AND later.version > ${erased} AND later.recorded_at <= ${asOf} AND (later.corrected_at IS NULL OR later.corrected_at > ${asOf})
     AND (later.valid_from, later.version) > (memories.valid_from, memories.version)`;
 
 /** The versions that are true now or are to be: all that stands for a memory besides its history. */

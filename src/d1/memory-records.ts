@@ -1,12 +1,13 @@
-import { and, asc, desc, eq, gt, sql } from "drizzle-orm";
+import { and, asc, desc, eq, getTableColumns, gt, sql, type SQL } from "drizzle-orm";
 import { drizzle, type DrizzleD1Database } from "drizzle-orm/d1";
 import { union } from "drizzle-orm/sqlite-core";
 import { withDeadline } from "../deadline.ts";
 import type { UserHash } from "../ids.ts";
 import type { MemoryFilter, SortKey } from "../schema/memory-filter.ts";
-import { columnsAt, filterConditions, type Moment, unexpired, visibleAt } from "./memory-filter.ts";
+import { columnsAt, filterConditions, type Moment, unerased, unexpired, visibleAt } from "./memory-filter.ts";
 import { rowPieces, upsertRows } from "./memory-rows.ts";
 import { refusable } from "./refused.ts";
+import { PUT_USER } from "./user-catalogue.ts";
 import { memories, type MemoryRow, memoryWrites, threads } from "./tables.ts";
 
 /** One step of an owner's memories: all of it or nothing. Doing it twice is the same as once. */
@@ -17,6 +18,8 @@ export type MemoryWrite = {
   put: readonly MemoryRow[];
   /** Memories to delete, each with its history. */
   forget: readonly string[] | "all";
+  /** The catalogue may not know the user yet, who was erased so often. */
+  newIn?: number;
 };
 
 export type MemoryPage = {
@@ -28,6 +31,8 @@ export type MemoryPage = {
   after?: readonly [key: number, id: string];
   limit: number;
 };
+
+export type ExportedRow = MemoryRow & { supersededByNth: number | null };
 
 export type HistoryPage = { before?: number; limit: number; now?: number };
 
@@ -59,6 +64,11 @@ export interface MemoryRecords {
     owner: UserHash,
     page: { after?: readonly [id: string, version: number]; limit: number },
   ): Promise<MemoryRow[]>;
+  /** The same, each with which version of its memory it was superseded by: the first, the second, or none. */
+  exported(
+    owner: UserHash,
+    page: { after?: readonly [id: string, version: number]; limit: number },
+  ): Promise<ExportedRow[]>;
   /** The owners that have or had memories or threads, in the order of their hashes. */
   owners(page: { after?: UserHash; limit: number }): Promise<UserHash[]>;
   /** Rejects unless the database is there and its migrations are applied. */
@@ -81,7 +91,9 @@ const DELETE = `DELETE FROM memories WHERE user_hash = ?1 AND (${LATEST}) = ?2
   AND id IN (SELECT value FROM json_each(?3))`;
 const DELETE_SLICE = `DELETE FROM memories WHERE (${LATEST}) = ?2
   AND rowid IN (SELECT rowid FROM memories WHERE user_hash = ?1 LIMIT ${SLICE})`;
-const UPSERT = upsertRows(`(${LATEST}) = ?4`);
+/** A version that was erased while it was on its way is not put. */
+const UPSERT = upsertRows(`(${LATEST}) = ?4
+  AND row ->> '$.version' > (SELECT erased_up_to FROM memory_writes WHERE user_hash = ?1)`);
 
 export class D1MemoryRecords implements MemoryRecords {
   readonly #db: DrizzleD1Database;
@@ -92,7 +104,7 @@ export class D1MemoryRecords implements MemoryRecords {
     this.#database = database;
   }
 
-  async write({ owner, seq, put, forget }: MemoryWrite): Promise<void> {
+  async write({ owner, seq, put, forget, newIn }: MemoryWrite): Promise<void> {
     const { hash, id } = owner;
     const prepare = (text: string, ...given: (string | number)[]) =>
       this.#database.prepare(text).bind(...given);
@@ -103,6 +115,7 @@ export class D1MemoryRecords implements MemoryRecords {
         ? prepare(DELETE_SLICE, hash, seq)
         : prepare(DELETE, hash, seq, JSON.stringify(forget)),
       ...rowPieces(put).map((piece) => prepare(UPSERT, hash, id, piece, seq)),
+      ...(newIn === undefined ? [] : [prepare(PUT_USER, hash, id, newIn)]),
     ];
     for (;;) {
       const batch = this.#database.batch<{ seq?: number }>(statements);
@@ -114,10 +127,11 @@ export class D1MemoryRecords implements MemoryRecords {
   }
 
   async get(owner: UserHash, id: string, moment: Moment): Promise<MemoryRow | undefined> {
+    const asked = asStored(owner, moment);
     return this.#db
-      .select(columnsAt(moment))
+      .select(columnsAt(asked))
       .from(memories)
-      .where(and(eq(memories.userHash, owner), eq(memories.id, id), visibleAt(notBehind(owner, moment))))
+      .where(and(eq(memories.userHash, owner), eq(memories.id, id), visibleAt(asked)))
       .get();
   }
 
@@ -128,15 +142,16 @@ export class D1MemoryRecords implements MemoryRecords {
     // What has no score comes with the least.
     const key =
       sort === "score" || sort === "importance" ? sql`COALESCE(${memories[sort]}, -1)` : memories[sort];
+    const asked = asStored(owner, moment);
     const compare = order === "asc" ? sql`>` : sql`<`;
     const direction = order === "asc" ? asc : desc;
     return this.#db
-      .select(columnsAt(moment))
+      .select(columnsAt(asked))
       .from(memories)
       .where(
         and(
           eq(memories.userHash, owner),
-          visibleAt(notBehind(owner, moment)),
+          visibleAt(asked),
           ...filterConditions({ ...filter, status: filter.status ?? ["active"] }),
           after && sql`(${key}, ${memories.id}) ${compare} (${after[0]}, ${after[1]})`,
         ),
@@ -158,7 +173,8 @@ export class D1MemoryRecords implements MemoryRecords {
           eq(memories.userHash, owner),
           eq(memories.id, id),
           sql`${memories.version} < ${before}`,
-          now === undefined ? undefined : unexpired(now),
+          unerased(erasedUpTo(owner)),
+          now === undefined ? undefined : unexpired(now, erasedUpTo(owner)),
         ),
       )
       .orderBy(desc(memories.version))
@@ -175,6 +191,30 @@ export class D1MemoryRecords implements MemoryRecords {
       .where(
         and(
           eq(memories.userHash, owner),
+          unerased(erasedUpTo(owner)),
+          sql`(${memories.id}, ${memories.version}) > (${after[0]}, ${after[1]})`,
+        ),
+      )
+      .orderBy(asc(memories.id), asc(memories.version))
+      .limit(limit);
+  }
+
+  async exported(
+    owner: UserHash,
+    { after = ["", 0], limit }: { after?: readonly [id: string, version: number]; limit: number },
+  ): Promise<ExportedRow[]> {
+    const nth = sql<
+      number | null
+    >`IIF(${memories.supersededBy} IS NULL, NULL, (SELECT COUNT(*) FROM memories AS other
+      WHERE other.user_hash = memories.user_hash AND other.id = memories.id
+        AND other.version > ${erasedUpTo(owner)} AND other.version <= memories.superseded_by))`;
+    return this.#db
+      .select({ ...getTableColumns(memories), supersededByNth: nth })
+      .from(memories)
+      .where(
+        and(
+          eq(memories.userHash, owner),
+          unerased(erasedUpTo(owner)),
           sql`(${memories.id}, ${memories.version}) > (${after[0]}, ${after[1]})`,
         ),
       )
@@ -201,8 +241,16 @@ export class D1MemoryRecords implements MemoryRecords {
   }
 }
 
-/** A reader's clock may be behind the clock of the object that wrote last: what it wrote is visible all the same. */
-const notBehind = (owner: UserHash, moment: Moment): Moment => ({
+/** Up to which version of this owner's all is erased, though some may still be there. */
+const erasedUpTo = (owner: UserHash): SQL =>
+  sql`COALESCE((SELECT erased_up_to FROM ${memoryWrites} WHERE ${memoryWrites.userHash} = ${owner}), 0)`;
+
+/**
+ * A reader's clock may be behind the clock of the object that wrote last: what it wrote is visible all the same. What was
+ * erased is not, from the moment on in which the erasure is known.
+ */
+const asStored = (owner: UserHash, moment: Moment): Moment => ({
   ...moment,
+  erased: erasedUpTo(owner),
   now: sql`(SELECT MAX(${moment.now}, COALESCE((SELECT seq FROM ${memoryWrites} WHERE ${memoryWrites.userHash} = ${owner}), 0)))`,
 });

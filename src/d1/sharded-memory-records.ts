@@ -35,6 +35,12 @@ export class ShardedMemoryRecords implements MemoryRecords {
     return (await this.#of(owner)).all(owner, page);
   }
 
+  async exported(
+    ...[owner, page]: Parameters<MemoryRecords["exported"]>
+  ): ReturnType<MemoryRecords["exported"]> {
+    return (await this.#of(owner)).exported(owner, page);
+  }
+
   /** Rejects when one of the shards does not answer: a page without its owners would pass over them. */
   async owners(page: { after?: UserHash; limit: number }): Promise<UserHash[]> {
     const pages = await Promise.all(this.#shards.map(async (shard) => (await proven(shard)).owners(page)));

@@ -2,10 +2,10 @@ import { threadOwner, type UserHash } from "../ids.ts";
 import type { DeploymentMark } from "./deployment-mark.ts";
 import { ofUser } from "./shards.ts";
 import type { ThreadRow } from "./tables.ts";
-import type { CataloguePage, ThreadCatalogue } from "./thread-catalogue.ts";
+import type { CatalogueChanges, CataloguePage, ThreadCatalogue } from "./thread-catalogue.ts";
 
 export type CatalogueShard = { catalogue: ThreadCatalogue; mark: Pick<DeploymentMark, "demand"> };
-type Changes = { put: ThreadRow[]; remove: string[] };
+type Changes = Pick<CatalogueChanges, "epoch" | "user"> & { put: ThreadRow[]; remove: string[] };
 
 /** The catalogue of threads over several databases, each with the threads of the users whose hash falls to it. */
 export class ShardedThreadCatalogue implements ThreadCatalogue {
@@ -16,16 +16,17 @@ export class ShardedThreadCatalogue implements ThreadCatalogue {
   }
 
   /** In one batch a shard; the changes of one user are in one. */
-  async apply({ put, remove }: Parameters<ThreadCatalogue["apply"]>[0]): Promise<void> {
+  async apply({ put, remove, epoch, user }: CatalogueChanges): Promise<void> {
     const parts = new Map<CatalogueShard, Changes>();
     const partOf = (owner: UserHash): Changes => {
       const shard = ofUser(this.#shards, owner);
-      const part = parts.get(shard) ?? { put: [], remove: [] };
+      const part = parts.get(shard) ?? { put: [], remove: [], epoch };
       parts.set(shard, part);
       return part;
     };
     for (const row of put) partOf(row.userHash).put.push(row);
     for (const id of remove) partOf(ownerOf(id)).remove.push(id);
+    if (user !== undefined) partOf(user.hash).user = user;
     await Promise.all(Array.from(parts, async ([shard, part]) => (await proven(shard)).apply(part)));
   }
 

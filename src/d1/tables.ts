@@ -53,10 +53,12 @@ export const memories = sqliteTable(
 /** A version of a memory as D1 and the user's object keep it. */
 export type MemoryRow = typeof memories.$inferSelect;
 
-/** The number of each user's last write of memories. */
+/** The number of each user's last write of memories, and where what was erased of the user ends. */
 export const memoryWrites = sqliteTable("memory_writes", {
   userHash: text("user_hash").primaryKey(),
   seq: integer("seq").notNull(),
+  erasedUpTo: integer("erased_up_to").notNull(),
+  epoch: integer("epoch").notNull(),
 });
 
 export const threads = sqliteTable("threads", {
@@ -70,6 +72,8 @@ export const threads = sqliteTable("threads", {
   metadata: text("metadata", { mode: "json" }).$type<Record<string, unknown>>(),
   createdAt: integer("created_at").notNull(),
   updatedAt: integer("updated_at").notNull(),
+  /** How often the user had been erased when this was written. */
+  epoch: integer("epoch").notNull(),
 });
 
 /** A thread as the catalogue keeps it. */

@@ -1,8 +1,9 @@
-import { and, desc, eq, inArray, sql, type SQL } from "drizzle-orm";
+import { and, desc, eq, sql, type SQL } from "drizzle-orm";
 import { drizzle, type DrizzleD1Database } from "drizzle-orm/d1";
 import { withDeadline } from "../deadline.ts";
 import type { UserHash } from "../ids.ts";
 import { type ThreadRow, threads } from "./tables.ts";
+import { current, PUT_USER } from "./user-catalogue.ts";
 
 export type CataloguePage = {
   /** Only this user's. */
@@ -13,36 +14,68 @@ export type CataloguePage = {
   limit: number;
 };
 
+export type CatalogueChanges = {
+  put: readonly ThreadRow[];
+  remove: readonly string[];
+  /** How often the user has been erased; of what is removed. */
+  epoch: number;
+  /** Notes who the user is, unless that is known. */
+  user?: { hash: UserHash; id: string };
+};
+
 /** The catalogue of the tenant's threads. Every method rejects when D1 does not answer; writes are safe to repeat. */
 export interface ThreadCatalogue {
-  /** Puts and removes in one batch. */
-  apply(changes: { put: readonly ThreadRow[]; remove: readonly string[] }): Promise<void>;
+  /** Puts and removes in one batch. What was erased since its epoch, or is of a later one, stays as it is. */
+  apply(changes: CatalogueChanges): Promise<void>;
   /** Newest first by their beginning: an order that no change disturbs, so that pages are complete. */
   list(page: CataloguePage): Promise<ThreadRow[]>;
 }
 
 const WRITE_WITHIN_MS = 10_000;
 
+// Plain text, since Drizzle's insert takes no condition.
+const PUT = `INSERT INTO threads (id, user_hash, user_id, title, agent, resource_slug, record_id, metadata, created_at,
+    updated_at, epoch)
+  SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11 WHERE ${current("?2", "?11")}
+  ON CONFLICT (id) DO UPDATE SET user_hash = ?2, user_id = ?3, title = ?4, agent = ?5, resource_slug = ?6,
+    record_id = ?7, metadata = ?8, updated_at = ?10, epoch = ?11`;
+const REMOVE = "DELETE FROM threads WHERE id IN (SELECT value FROM json_each(?1)) AND epoch <= ?2";
+
 export class D1ThreadCatalogue implements ThreadCatalogue {
   readonly #db: DrizzleD1Database;
+  readonly #database: D1Database;
 
   constructor(database: D1Database) {
     this.#db = drizzle(database);
+    this.#database = database;
   }
 
-  async apply({ put, remove }: { put: readonly ThreadRow[]; remove: readonly string[] }): Promise<void> {
-    const puts = put.map((row) => {
-      const { id: _id, createdAt: _createdAt, ...changed } = row;
-      return this.#db.insert(threads).values(row).onConflictDoUpdate({ target: threads.id, set: changed });
-    });
+  async apply({ put, remove, epoch, user }: CatalogueChanges): Promise<void> {
+    const statements = put.map((row) =>
+      this.#database
+        .prepare(PUT)
+        .bind(
+          row.id,
+          row.userHash,
+          row.userId,
+          row.title,
+          row.agent,
+          row.resourceSlug,
+          row.recordId,
+          row.metadata && JSON.stringify(row.metadata),
+          row.createdAt,
+          row.updatedAt,
+          row.epoch,
+        ),
+    );
     // A list of ids is bound as one parameter: D1 takes 100 a statement.
-    const ids = sql`(SELECT value FROM json_each(${JSON.stringify(remove)}))`;
-    const removal = this.#db.delete(threads).where(inArray(threads.id, ids));
-    await withDeadline(this.#db.batch([removal, ...puts]), WRITE_WITHIN_MS);
+    statements.push(this.#database.prepare(REMOVE).bind(JSON.stringify(remove), epoch));
+    if (user !== undefined) statements.push(this.#database.prepare(PUT_USER).bind(user.hash, user.id, epoch));
+    await withDeadline(this.#database.batch(statements), WRITE_WITHIN_MS);
   }
 
   async list({ owner, agent, after, limit }: CataloguePage): Promise<ThreadRow[]> {
-    const filters: SQL[] = [];
+    const filters: SQL[] = [sql.raw(current("threads.user_hash", "threads.epoch"))];
     if (owner !== undefined) filters.push(eq(threads.userHash, owner));
     if (agent !== undefined) filters.push(eq(threads.agent, agent));
     if (after !== undefined)

@@ -70,7 +70,7 @@ export function ownUserOnly(c: Context<AppEnv>): void {
   c.set("readOnly", true);
 }
 
-/** On `/v1/threads/:id`: the id tells whose thread it is; one that does not parse is nobody's. */
+/** On `/v1/threads/:id` and `/v1/erasures/:id`: the id tells whose it is; one that does not parse is nobody's. */
 export async function ownThreadOnly(c: Context<AppEnv>): Promise<void> {
   const owner = threadOwner(c.req.param("id") ?? "");
   const { user, shared } = c.get("caller");

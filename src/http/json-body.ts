@@ -3,6 +3,7 @@ import { fail } from "../errors.ts";
 import { limits } from "../limits.ts";
 import type { AppEnv } from "./context.ts";
 import { Refusal } from "./failure.ts";
+import { isStreamed } from "./streamed-body.ts";
 
 const WRITES: readonly string[] = ["POST", "PUT", "PATCH"];
 const JSON_TYPE = /^application\/([a-z0-9.-]+\+)?json\s*(;|$)/i;
@@ -18,7 +19,7 @@ export const readBody = (c: Context<AppEnv>): Promise<void> => readBodyTo(c, lim
 
 /** The same of a body of at most `most` bytes. */
 export async function readBodyTo(c: Context<AppEnv>, most: number): Promise<void> {
-  if (!WRITES.includes(c.req.method)) return;
+  if (!WRITES.includes(c.req.method) || isStreamed(c)) return;
   const bytes = await bytesOf(c.req.raw, most);
   if (bytes.byteLength > 0 && !JSON_TYPE.test(c.req.header("Content-Type") ?? ""))
     throw new Refusal(fail("unsupported_media_type"));

@@ -129,12 +129,13 @@ export const entries = newRouter()
     const { operations } = c.req.valid("json");
     const writes = operations.some(({ op }) => op !== "get");
     if (writes) demandScope(c, "write");
-    const object = c.get("services").userMemory(await userHash(user));
+    const owner = { hash: await userHash(user), id: user };
+    const object = c.get("services").userMemory(owner.hash);
     const values = rawOperationValues(c);
     const once = await onceOf(c);
     const perform = async () => {
       const all = operations.map((operation, i) => stored(operation, values[i]));
-      return unwrap(await wrapTime(c, "object", object.batchEntries(all, once)));
+      return unwrap(await wrapTime(c, "object", object.batchEntries(all, owner, once)));
     };
     const deletes = operations.some(({ op }) => op === "delete");
     const results = await (deletes ? audited(c, "POST /v1/users/{user}/kv/batch", perform) : perform());
@@ -163,9 +164,10 @@ export const entries = newRouter()
     const { user, key } = c.req.valid("param");
     const { ttlMs = null, refreshOnRead } = c.req.valid("query");
     const value = jsonValue(c);
-    const object = c.get("services").userMemory(await userHash(user));
+    const owner = { hash: await userHash(user), id: user };
+    const object = c.get("services").userMemory(owner.hash);
     const write = { key, value, ttlMs, refreshOnRead: refreshOnRead === "true", condition: conditionOf(c) };
-    const written = unwrap(await wrapTime(c, "object", object.setEntry(write)));
+    const written = unwrap(await wrapTime(c, "object", object.setEntry(write, owner)));
     return quickJson(written, { ETag: `"${written.version}"` });
   })
   .openapi(remove, async (c) => {

@@ -121,7 +121,7 @@ const fieldKinds: Readonly<Record<string, readonly MemoryKind[]>> = {
 };
 
 /** A memory's text. */
-const memoryText = plain(limits.text, "text_too_long").refine(
+export const memoryText = plain(limits.text, "text_too_long").refine(
   (value) => value === "" || value.trim() !== "",
   "holds only white space",
 );
@@ -143,7 +143,7 @@ export function refuseForeignFields(
   }
 }
 
-const optionalContent = z.object(content).partial().shape;
+export const optionalContent = z.object(content).partial().shape;
 
 const UNLESS_TRIPLE = ", unless there are a subject, a predicate and an object";
 

@@ -14,7 +14,7 @@ import {
 
 const name = text(limits.name, "name_too_long");
 /** How messages are found. */
-const indexing = z.enum(["lexical", "full"]).openapi({
+export const indexing = z.enum(["lexical", "full"]).openapi({
   description:
     "`lexical`: its messages are found by their words only. `full` (unless set, or the deployment's `MESSAGE_INDEXING` says otherwise): by their meaning too. Of a fork: what is appended to it.",
 });
@@ -101,7 +101,7 @@ export type Message = { role: string; content?: unknown; parts?: unknown; [field
 
 const INSTEAD = ["tool_calls", "toolCalls", "function_call", "refusal", "audio"];
 
-const message = plainObject<Message>()
+export const message = plainObject<Message>()
   .superRefine((value, context) => {
     const wrong = (path: string, error: string, params = {}) =>
       context.addIssue({ code: "custom", path: [path], message: error, input: value, params });

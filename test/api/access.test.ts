@@ -8,7 +8,7 @@ import { restore } from "../doubles/control.ts";
 import { operations, pathOf } from "../operations.ts";
 
 const secured = (await operations()).filter(({ scope }) => scope !== undefined);
-const owned = secured.filter(({ path }) => /\{user\}|threads\/\{id\}/.test(path));
+const owned = secured.filter(({ path }) => /\{user\}|(threads|erasures)\/\{id\}/.test(path));
 const soon = () => Math.floor(Date.now() / 1000) + 60;
 const key = (secret: string) => new TextEncoder().encode(secret);
 
@@ -20,7 +20,7 @@ async function newThread(user: string): Promise<string> {
 
 it("demands a token on every operation but the service's own", async () => {
   const open = (await operations()).filter(({ scope }) => scope === undefined).map(({ path }) => path);
-  expect(open).toEqual(["/health"]);
+  expect(open).toEqual(["/health", "/.well-known/jwks.json"]);
   expect(secured.length).toBeGreaterThan(15);
 });
 
@@ -86,7 +86,8 @@ it.each(owned)("$method $path answers 404 for what is another user's", async (op
   const { id: memoryId } = (await call(`/v1/users/${bob}/memories`, { json: { text: "x" } })).body;
   const summary = { summary: "x", to: 1 };
   const { id: compactionId } = (await call(`/v1/threads/${threadId}/compactions`, { json: summary })).body;
-  const path = pathOf(operation, { user: bob, threadId, memoryId, compactionId });
+  const { id: erasureId } = (await call(`/v1/users/${bob}/erasures`, { json: { scope: "none" } })).body;
+  const path = pathOf(operation, { user: bob, threadId, memoryId, compactionId, erasureId });
   // With bob's own token the call does not fail for what is missing.
   const body = hasBody ? { json: {} } : {};
   const stranger = await call(path, { method, token: await token(alice), ...body });

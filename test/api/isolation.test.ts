@@ -2,17 +2,18 @@
 // with each other's ids, keys, cursors and idempotency keys: nothing that one wrote may ever be in an answer to the other.
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
+import { userHash } from "../../src/ids.ts";
 import { type Answer, call, newUser, tokenWith } from "../call.ts";
 import { type Schema, shaped } from "../shaped.ts";
 
 type Parameter = { name: string; in: string; schema: Schema };
 type Described = {
   parameters?: Parameter[];
-  requestBody?: { content: { "application/json": { schema: Schema } } };
+  requestBody?: { content: { "application/json"?: { schema: Schema }; "application/x-ndjson"?: object } };
 };
 type Operation = Described & { method: string; path: string };
 /** `marker` is in all that the user writes, and nobody else sends it. */
-type User = { id: string; marker: string; token: string };
+type User = { id: string; hash: string; marker: string; token: string };
 /** What anybody has been told so far: ids of threads, memories and the like, and cursors. */
 type Known = { ids: string[]; cursors: string[] };
 /** `operation` by its name: what fails is to be read. */
@@ -57,7 +58,12 @@ const steps = fc.array(
 async function newcomer(): Promise<User> {
   const marker = `marker${crypto.randomUUID().replaceAll("-", "")}`;
   const id = newUser();
-  return { id, marker, token: await tokenWith({ user: id, shared: ["shared:isolation"] }) };
+  return {
+    id,
+    hash: await userHash(id),
+    marker,
+    token: await tokenWith({ user: id, shared: ["shared:isolation"] }),
+  };
 }
 
 /** One of what is drawn by the number. */
@@ -67,8 +73,9 @@ const oneOf = <T>(all: readonly T[], seed: number): T | undefined => all[seed % 
 
 function requestOf(
   { operation, seed, key }: Step,
-  { user, marker, known }: { user: string; marker: string; known: Known },
+  { user, self, known }: { user: string; self: User; known: Known },
 ) {
+  const { marker } = self;
   const described = operations.get(operation);
   if (described === undefined) throw new Error(`there is no ${operation} any more`);
   const { method, path, parameters = [], requestBody } = described;
@@ -85,15 +92,29 @@ function requestOf(
     .replace("{key}", oneOf(["k1", "k2"], seed) ?? "")
     .replaceAll(/\{\w+\}/g, () => encodeURIComponent(oneOf(known.ids, seed) ?? "none"));
   const certain = seed % 4 === 0 ? undefined : sure[operation];
-  const schema = requestBody?.content["application/json"].schema;
+  const schema = requestBody?.content["application/json"]?.schema;
   const json = certain?.(marker) ?? (schema && drawn(shaped(schema, given), seed));
+  const lines = requestBody?.content["application/x-ndjson"] && exportOf(self);
   return {
     path: query.size > 0 && certain === undefined ? `${filled}?${query.toString()}` : filled,
     method,
-    ...(requestBody && { json: json ?? marker }),
-    ...(key && { headers: { "Idempotency-Key": "the-same-for-all" } }),
+    ...(lines ? { raw: lines } : requestBody && { json: json ?? marker }),
+    headers: {
+      ...(key && { "Idempotency-Key": "the-same-for-all" }),
+      ...(lines && { "Content-Type": "application/x-ndjson" }),
+    },
   };
 }
+
+/** What the user may import anywhere: an entry with its marker. */
+const exportOf = ({ id, hash, marker }: User): string =>
+  [
+    { format: "cairn-export", version: 1, userId: id, userHash: hash },
+    { type: "entry", key: "k1", version: crypto.randomUUID(), updatedAt: 1, value: marker },
+    { type: "end", lines: 3 },
+  ]
+    .map((line) => `${JSON.stringify(line)}\n`)
+    .join("");
 
 function learn(known: Known, value: unknown): void {
   if (typeof value !== "object" || value === null) return;
@@ -117,7 +138,7 @@ it("leaves no trace of one user in an answer to another, over any calls of the w
       for (const step of all) {
         const [self, other] = [users[step.by], users[step.by === 0 ? 1 : 0]];
         const owner = step.of === 0 ? self : other;
-        const { path, ...request } = requestOf(step, { user: owner.id, marker: self.marker, known });
+        const { path, ...request } = requestOf(step, { user: owner.id, self, known });
         const answer = await call(path, { ...request, token: self.token });
         learn(known, answer.body);
         if (answer.status < 300) reached.add(step.operation);

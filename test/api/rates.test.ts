@@ -1,7 +1,8 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
 import { createApp } from "../../src/app.ts";
-import { newUser, token } from "../call.ts";
+import { userHash } from "../../src/ids.ts";
+import { call, newUser, token } from "../call.ts";
 import { create } from "../thread-calls.ts";
 
 /** A deployment with these counters. */
@@ -65,6 +66,26 @@ it("counts calls for a user over all who call, by the user's path and by that of
   expect((await ask(`/v1/threads/${id}`, await token(user))).status).toBe(200);
   expect((await ask(`/v1/users/${user}/kv`, server)).status).toBe(429);
   expect((await ask(`/v1/users/${other}/kv`, server)).status).toBe(200);
+});
+
+it("counts exports, imports and erasures, also by the id of an erasure", async () => {
+  const user = newUser();
+  const bearer = await token(user);
+  const { id } = (await call(`/v1/users/${user}/erasures`, { json: { scope: "none" } })).body;
+  for (const [method, path] of [
+    ["GET", `/v1/users/${user}/export`],
+    ["POST", `/v1/users/${user}/import`],
+    ["POST", `/v1/users/${user}/erasures`],
+    ["DELETE", `/v1/users/${user}`],
+    ["GET", `/v1/erasures/${id}`],
+  ] as const) {
+    const limit = counter(0);
+    expect((await deployment({ USER_RATE: limit })(path, bearer, { method })).status).toBe(429);
+    expect([...limit.counts]).toEqual([[await userHash(user), 1]]);
+  }
+  const all = deployment({ CALLER_RATE: counter(0) });
+  expect((await all("/v1/users", bearer)).status).toBe(429);
+  expect((await all("/.well-known/jwks.json", "")).status).toBe(200);
 });
 
 it("lets no stranger use up another user's calls", async () => {

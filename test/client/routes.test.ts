@@ -9,6 +9,13 @@ const usage = { provider: "openai", model: "m", cachedInputTokens: 1, uncachedIn
 /** Which method calls which route. A new route goes in here, with its method. */
 const methods: Record<string, (client: Cairn) => Promise<unknown>> = {
   "GET /health": ({ tenant }) => tenant.health(),
+  "GET /.well-known/jwks.json": ({ tenant }) => tenant.receiptKeys(),
+  "GET /v1/users": ({ tenant }) => tenant.users(),
+  "DELETE /v1/users/{user}": ({ erasures }) => erasures.user("u"),
+  "POST /v1/users/{user}/erasures": ({ erasures }) => erasures.scope("u", "s"),
+  "GET /v1/erasures/{id}": ({ erasures }) => erasures.get("e"),
+  "GET /v1/users/{user}/export": ({ transfer }) => transfer.export("u"),
+  "POST /v1/users/{user}/import": ({ transfer }) => transfer.import("u", "{}"),
   "POST /v1/recall": ({ tenant }) => tenant.recall({ query: "q" }),
   "POST /v1/reindex": ({ tenant }) => tenant.reindex(),
   "GET /v1/reindex": ({ tenant }) => tenant.reindexState(),

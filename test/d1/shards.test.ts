@@ -73,6 +73,7 @@ const rowOf = (owner: string, createdAt: number): ThreadRow => ({
   metadata: null,
   createdAt,
   updatedAt: createdAt,
+  epoch: 0,
 });
 
 it("lists the threads of all shards page by page as one database would", () =>
@@ -89,11 +90,11 @@ it("lists the threads of all shards page by page as one database would", () =>
               Array.from({ length: shards }, () => ({ catalogue: catalogueOf([]), mark })),
             ),
         );
-        await one?.apply({ put, remove: [] });
-        await many?.apply({ put, remove: [] });
+        await one?.apply({ put, remove: [], epoch: 0 });
+        await many?.apply({ put, remove: [], epoch: 0 });
         const gone = put.filter((_, i) => i % 3 === 0).map(({ id }) => id);
-        await one?.apply({ put: [], remove: gone });
-        await many?.apply({ put: [], remove: gone });
+        await one?.apply({ put: [], remove: gone, epoch: 0 });
+        await many?.apply({ put: [], remove: gone, epoch: 0 });
         const all = (await one?.list({ limit: 1000 })) ?? [];
         expect(all).toHaveLength(put.length - gone.length);
         const found: ThreadRow[] = [];

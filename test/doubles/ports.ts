@@ -1,4 +1,5 @@
 import { type Bindings, type Ports, portsOf } from "../../src/bindings.ts";
+import type { ErasureRecords } from "../../src/d1/erasure-records.ts";
 import type { MemoryRecords } from "../../src/d1/memory-records.ts";
 import { RefusedWrite } from "../../src/d1/refused.ts";
 import { DeadlineExceeded, withDeadline } from "../../src/deadline.ts";
@@ -34,6 +35,7 @@ export function faultyPorts(env: Bindings): Ports {
       apply: (changes) => write("other", () => real.catalogue.apply(changes)),
       list: (page) => read(() => real.catalogue.list(page)),
     },
+    users: { list: (page) => read(() => real.users.list(page)) },
     jobs: {
       get: (name) => read(() => real.jobs.get(name)),
       start: (job) => write("other", () => real.jobs.start(job)),
@@ -52,6 +54,8 @@ export function faultyPorts(env: Bindings): Ports {
       () => control.auditLog,
     ),
     deployment: real.deployment,
+    erasures: faultyErasures(real.erasures),
+    receipts: real.receipts,
     embedder: embedderOf(real),
     formerEmbedders: control.misnamed ? [real.embedder] : [mirrored(real.embedder)],
     lexicon: () => (control.lexicon === "fail" ? Promise.reject(new Error("no word model")) : real.lexicon()),
@@ -142,6 +146,7 @@ function faultyRecords(real: MemoryRecords): MemoryRecords {
     list: (owner, page) => read(() => real.list(owner, page)),
     history: (owner, id, page) => read(() => real.history(owner, id, page)),
     all: (owner, page) => read(() => real.all(owner, page)),
+    exported: (owner, page) => read(() => real.exported(owner, page)),
     owners: (page) => read(() => real.owners(page)),
     check: () => read(() => real.check()),
   };
@@ -156,6 +161,21 @@ const longestFirst: Reranker = {
     return texts.map((text) => Math.min(1, text.length / 1000));
   },
 };
+function faultyErasures(real: ErasureRecords): ErasureRecords {
+  const leave = async () => void (await real.keys());
+  return {
+    note: (...given) => write("other", () => real.note(...given), leave),
+    eraseMemories: (fence) => write("other", () => real.eraseMemories(fence), leave),
+    eraseThreads: (fence) => write("other", () => real.eraseThreads(fence), leave),
+    eraseUser: (fence) => write("other", () => real.eraseUser(fence), leave),
+    addKey: (key) => write("other", () => real.addKey(key), leave),
+    get: (id) => read(() => real.get(id)),
+    left: (fence) => read(() => real.left(fence)),
+    leftOfScope: (scope) => read(() => real.leftOfScope(scope)),
+    hasThread: (id) => read(() => real.hasThread(id)),
+    keys: () => read(() => real.keys()),
+  };
+}
 
 function embedderOf({ embedder }: Ports): Embedder {
   if (control.misnamed) return new UnusableEmbedder("EMBEDDINGS_MODEL is misspelt");

@@ -105,10 +105,24 @@ function insideOf(sql: SqlStorage) {
       .toArray()
       .map(({ n }) => n);
   const left: Record<string, number> = {};
-  for (const table of ["intents", "intent_parts", "unembedded", "vector_outbox"]) {
+  for (const table of [
+    "intents",
+    "intent_parts",
+    "unembedded",
+    "vector_outbox",
+    "erasures",
+    "erasing_versions",
+  ]) {
     const [n = 0] = numbers(`SELECT COUNT(*) AS n FROM ${table}`);
     if (n > 0) left[table] = n;
   }
+  const aside = sql
+    .exec<{ name: string }>(
+      "SELECT name FROM sqlite_schema WHERE name GLOB 'erased_[0-9]*' AND name NOT GLOB '*_words_*'",
+    )
+    .toArray();
+  for (const { name } of aside.filter((one) => !one.name.includes("autoindex")))
+    if (numbers(`SELECT COUNT(*) AS n FROM ${name}`)[0] !== 0) left[name] = 1;
   const [answers = 0] = numbers(
     "SELECT COUNT(*) AS n FROM answer_memories WHERE memory_id NOT IN (SELECT id FROM memories)",
   );

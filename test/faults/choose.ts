@@ -74,7 +74,8 @@ export class Chooser {
       case "forgetTag":
         return { op: { do: "forgetTag", tag: operation.tag } };
       case "forgetAll":
-        return { op: { do: "forgetAll" } };
+      case "forgetUser":
+        return { op: { do: operation.do } };
       default:
         return null;
     }

@@ -37,6 +37,8 @@ const forgetting = fc.oneof(
   { weight: 5, arbitrary: fc.record({ do: fc.constant("forget" as const), which }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("forgetTag" as const), tag }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("forgetAll" as const) }) },
+  /** Everything is erased, with a receipt. */
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("forgetUser" as const) }) },
 );
 const operation = fc.oneof({ weight: 3, arbitrary: write }, { weight: 1, arbitrary: forgetting });
 const upkeep = fc.oneof(

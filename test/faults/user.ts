@@ -30,7 +30,7 @@ export class User {
   }
 
   ask({ path, ...request }: Request): Promise<Answer> {
-    return call(`/v1/users/${this.name}/${path}`, { token: bearer, ...request });
+    return call(`/v1/users/${this.name}${path && `/${path}`}`, { token: bearer, ...request });
   }
 
   async perform(op: Op, key?: string): Promise<Answered> {
@@ -105,6 +105,8 @@ export class User {
         return { path: `memories/${id}`, method: "DELETE" };
       case "forgetTag":
         return { path: "memories/forget", json: { filter: { tags: [op.tag] } } };
+      case "forgetUser":
+        return { path: "", method: "DELETE" };
       default:
         return { path: "memories", method: "DELETE" };
     }
@@ -115,7 +117,7 @@ export class User {
 function answered(op: Op, { status, body, text }: Answer): Answered {
   const message = String(body?.error?.message ?? "");
   if (status === 503 && message.includes("nothing was stored")) return { how: "nothing" };
-  if (status === 503 && message.includes("gone from recall")) return { how: "leaving" };
+  if (status === 503 && /gone from recall|nothing of it is recalled/.test(message)) return { how: "leaving" };
   if (status >= 500) return { how: "lost" };
   if (status === 400) throw new Error(`${JSON.stringify(op)} answered ${text}`);
   const items: { memory: { id: string } }[] = body?.items ?? (body?.id ? [{ memory: body }] : []);

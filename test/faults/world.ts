@@ -31,7 +31,8 @@ export type Op =
   | { do: "release"; birth: string }
   | { do: "forget"; birth: string }
   | { do: "forgetTag"; tag: string }
-  | { do: "forgetAll" };
+  | { do: "forgetAll" }
+  | { do: "forgetUser" };
 /** What an operation makes of a world: the status of its answer, and the memories that it tells of. */
 export type Outcome = { world: World; status: number; births: readonly string[] };
 
@@ -58,6 +59,8 @@ export function perform(world: World, op: Op): Outcome[] {
       ];
     case "forgetAll":
       return [done([], 204)];
+    case "forgetUser":
+      return [done([], 202)];
     default: {
       const memo = find(world, op.birth);
       return memo === undefined ? [done(world, 404)] : change(world, memo, op);

@@ -17,6 +17,7 @@ import { control, restore } from "../doubles/control.ts";
 import { bindVectorize } from "../doubles/ports.ts";
 import { VectorizeDouble } from "../doubles/vectorize.ts";
 import worker from "../worker.ts";
+import { threadOf } from "../thread-calls.ts";
 
 const vectorize = new VectorizeDouble(256, ["user", "kind", "scope", "model"]);
 bindVectorize(vectorize);
@@ -164,6 +165,13 @@ it("searches vectors of the former model until each has one of the new model", a
   const after = await recalled(user, "the home of a sibling");
   expect(after.hits).toMatchObject([{ why: { vector: 1 } }]);
   expect(after.freshness).toEqual({ indexed: 1, pending: 0 });
+});
+
+it("reaches users who have messages and no memories", async () => {
+  const user = newUser();
+  await threadOf(user, ["about herons"]);
+  await call("/v1/reindex", { method: "POST" });
+  await expect.poll(async () => (await call(`/v1/users/${user}/reindex`)).body.startedAt).toBeGreaterThan(0);
 });
 
 it("is told to every user of the tenant, by the cron when the index is another than before", async () => {

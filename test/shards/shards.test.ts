@@ -8,6 +8,7 @@ import { userHash } from "../../src/ids.ts";
 import { call, newUser, token } from "../call.ts";
 import { databaseOf, shards } from "../databases.ts";
 import { restore } from "../doubles/control.ts";
+import { erased, eraseUser, rowsOf } from "../erasure-calls.ts";
 
 afterEach(restore);
 
@@ -117,6 +118,44 @@ it("does not read or write in a database that is bound in another's place", asyn
   expect(status).toBe(503);
   expect(body).toMatchObject({ problems: [expect.stringContaining("bound as shard 0 that was shard 1")] });
   expect((await ask(swapped, `/v1/users/${await userIn(third)}/memories`)).status).toBe(200);
+});
+
+it("lists all users over all databases, in the order of their hashes, page by page", async () => {
+  const users = await Promise.all([...shards, ...shards].map(userIn));
+  for (const user of users) await call(`/v1/users/${user}/memories`, { json: { text: "a note" } });
+  const found: { userId: string; userHash: string }[] = [];
+  let cursor = "";
+  do {
+    const { body } = await call(`/v1/users?limit=2${cursor && `&cursor=${cursor}`}`);
+    found.push(...body.items);
+    cursor = body.cursor ?? "";
+  } while (cursor !== "");
+  const hashes = found.map(({ userHash: hash }) => hash);
+  expect(hashes).toEqual([...new Set(hashes)].toSorted());
+  for (const user of users) expect(found.map(({ userId }) => userId)).toContain(user);
+});
+
+it("notes an erasure with its fence in the user's database, and the receipt's key in DB", async () => {
+  for (const own of shards) {
+    const user = await userIn(own);
+    await call(`/v1/users/${user}/memories`, { json: { text: "a note" } });
+    const { id } = (await eraseUser(user)).body;
+    const fenced = "SELECT epoch FROM memory_writes WHERE user_hash = ?";
+    expect(
+      await own
+        .prepare(fenced)
+        .bind(await userHash(user))
+        .first("epoch"),
+    ).toBe(1);
+    expect((await erased(user, id)).receipt).toBeTruthy();
+    for (const database of [env.DB, ...shards]) {
+      const noted = database.prepare("SELECT COUNT(*) AS n FROM erasures WHERE id = ?").bind(id);
+      expect(await noted.first("n")).toBe(database === own ? 1 : 0);
+      const keys = await database.prepare("SELECT COUNT(*) AS n FROM receipt_keys").first("n");
+      expect(keys).toBe(database === env.DB ? 1 : 0);
+    }
+    expect(await rowsOf(user)).toEqual({ memories: 0, threads: 0, users: 0 });
+  }
 });
 
 it("tells every owner of every shard to rebuild its index", async () => {

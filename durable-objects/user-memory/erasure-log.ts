@@ -1,0 +1,118 @@
+import type { Erasure } from "../../src/schema/erasure.ts";
+import { FIRST_POSITION, LAST_SEQ, positionOf, type PositionRange } from "./position.ts";
+
+/** What is erased: all of the user's up to here, a thread, or the memories of a scope up to a version. */
+export type Erased =
+  | { what: "user"; epoch: number; upTo: number; lastThread: number }
+  | { what: "thread"; threadId: string }
+  | { what: "scope"; scope: string; upTo: number };
+
+/** An erasure under way. `fenced`: D1 knows of it, and shows nothing of it any more. */
+export type OpenErasure = {
+  erased: Erased;
+  state: Erasure;
+  fenced: boolean;
+  revision: number;
+  attempts: number;
+  dueAt: number;
+};
+
+type Row = {
+  erased: string;
+  state: string;
+  fenced: number;
+  revision: number;
+  attempts: number;
+  due_at: number;
+};
+
+/**
+ * The erasures that are under way: what drives each store until it was read back empty, whatever happens meanwhile. Owns
+ * the SQL of `erasures` and `erasing_versions`. An erasure that is done is in D1 only.
+ */
+export class ErasureLog {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  add({ erased, state, dueAt }: Pick<OpenErasure, "erased" | "state" | "dueAt">): void {
+    this.#sql.exec(
+      "INSERT INTO erasures (id, erased, state, due_at) VALUES (?, ?, ?, ?)",
+      state.id,
+      JSON.stringify(erased),
+      JSON.stringify(state),
+      dueAt,
+    );
+  }
+
+  get(id: string): OpenErasure | null {
+    const [row] = this.#sql.exec<Row>("SELECT * FROM erasures WHERE id = ?", id).toArray();
+    return row === undefined ? null : openOf(row);
+  }
+
+  /** All of them, the oldest first: by when they were noted, as ids of one millisecond have no order. */
+  all(): OpenErasure[] {
+    return this.#sql.exec<Row>("SELECT * FROM erasures ORDER BY rowid").toArray().map(openOf);
+  }
+
+  save({ state, fenced, revision, attempts, dueAt }: OpenErasure): void {
+    this.#sql.exec(
+      "UPDATE erasures SET state = ?, fenced = ?, revision = ?, attempts = ?, due_at = ? WHERE id = ?",
+      JSON.stringify(state),
+      fenced ? 1 : 0,
+      revision,
+      attempts,
+      dueAt,
+      state.id,
+    );
+  }
+
+  remove(id: string): void {
+    this.#sql.exec("DELETE FROM erasures WHERE id = ?", id);
+    this.#sql.exec("DELETE FROM erasing_versions WHERE erasure = ?", id);
+  }
+
+  /** Notes versions whose vectors are to go too. */
+  addVersions(id: string, versions: readonly number[]): void {
+    this.#sql.exec(
+      "INSERT OR IGNORE INTO erasing_versions (erasure, n) SELECT ?, value FROM json_each(?)",
+      id,
+      JSON.stringify(versions),
+    );
+  }
+
+  /** How many were noted, and how many of their vectors are not known to be gone from the large index. */
+  versions(id: string): { all: number; open: number } {
+    return this.#sql
+      .exec<{ all: number; open: number }>(
+        `SELECT COUNT(*) AS "all", COUNT(*) FILTER (WHERE n IN (SELECT n FROM vector_outbox)) AS open
+         FROM erasing_versions WHERE erasure = ?`,
+        id,
+      )
+      .one();
+  }
+
+  nextDue(): number | null {
+    return this.#sql.exec<{ due: number | null }>("SELECT MIN(due_at) AS due FROM erasures").one().due;
+  }
+}
+
+function openOf({ erased, state, fenced, revision, attempts, due_at: dueAt }: Row): OpenErasure {
+  return {
+    // Both were written here.
+    erased: JSON.parse(erased) as Erased,
+    state: JSON.parse(state) as Erasure,
+    fenced: fenced === 1,
+    revision,
+    attempts,
+    dueAt,
+  };
+}
+
+/** The documents of the search index that an erasure of the user takes: versions of memories, and messages. */
+export const rangesOf = ({ upTo, lastThread }: Erased & { what: "user" }): PositionRange[] => [
+  [0, upTo],
+  [FIRST_POSITION, positionOf(lastThread, LAST_SEQ)],
+];

@@ -1,0 +1,151 @@
+import type { Fence } from "../../src/d1/erasure-records.ts";
+import type { Result } from "../../src/errors.ts";
+import type { UserHash } from "../../src/ids.ts";
+import type { ErasureStore } from "../../src/schema/erasure.ts";
+import { type ErasedTables, isLocked } from "./erased-tables.ts";
+import type { EraserParts } from "./eraser.ts";
+import { type Erased, type ErasureLog, type OpenErasure, rangesOf } from "./erasure-log.ts";
+
+/** What a step removed, by what it is, and whether its store was read back and is empty. */
+type Taken = { erased: Record<string, number>; done: boolean };
+type Parts = EraserParts & { log: ErasureLog; tables: ErasedTables };
+
+/** Slices of the object's tables, and statements of D1, that one alarm takes; each is of 1,000 rows. */
+const SLICES = 20;
+/** A row of the catalogue that was on its way may still land: D1 ends a statement after 30 s. */
+const LANDS_WITHIN_MS = 60_000;
+/** How soon what is waited for is looked at again. */
+const LOOK_AGAIN_MS = 5_000;
+const NOTHING: Taken = { erased: {}, done: true };
+
+/** One step of an erasure in one store. All may be repeated, and are bounded; what fails rejects, and is tried again. */
+export class ErasureSteps {
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  take(user: UserHash, { erased, state }: OpenErasure, store: ErasureStore): Promise<Taken> | Taken {
+    if (erased.what === "thread")
+      return store === "object" ? NOTHING : this.#threadGone(erased.threadId, state.requestedAt);
+    if (erased.what === "scope") return this.#scope(user, { ...erased, id: state.id }, store);
+    const fence = { user, ...erased };
+    switch (store) {
+      case "object":
+        return this.#tables(erased.epoch);
+      case "memories":
+      case "threads":
+      case "users":
+        return this.#rows(fence, store);
+      default:
+        return this.#vectors(erased);
+    }
+  }
+
+  /** When to go on: at once while there is more to remove, later where something is only waited for. */
+  next({ state, erased }: OpenErasure): number {
+    const now = this.#parts.now();
+    const open = state.steps.filter((step) => step.state === "open").map(({ store }) => store);
+    const waits = open.every((store) => store === "vectors" || erased.what === "thread");
+    if (!waits) return now;
+    if (erased.what === "thread") return Math.max(now + LOOK_AGAIN_MS, state.requestedAt + LANDS_WITHIN_MS);
+    return Math.max(now, this.#parts.vectors.outbox.nextDue() ?? now + LOOK_AGAIN_MS);
+  }
+
+  /** Forgets what the scope has, up to the version of the erasure; its vectors are noted first. */
+  forgetScope(
+    hash: UserHash,
+    id: string,
+    { scope, upTo }: Erased & { what: "scope" },
+  ): Promise<Result<null>> {
+    const { table, writer, log } = this.#parts;
+    return writer.forgetFound({ hash, id: "" }, () => {
+      const found = table.inScope(scope, upTo);
+      log.addVersions(
+        id,
+        found.map(({ version }) => version),
+      );
+      return [...new Set(found.map((one) => one.id))];
+    });
+  }
+
+  #tables(epoch: number): Taken {
+    const { tables, transactions, vectors } = this.#parts;
+    const erased: Record<string, number> = {};
+    for (let slice = 0; slice < SLICES; slice++) {
+      const removed = transactions.atomically(() => {
+        const some = tables.removeSome(epoch);
+        // Those that the large index may hold are to go there too, and this is the last that knows of them.
+        if (some !== null) vectors.removeErased(some.vectors);
+        return some;
+      });
+      if (removed === null) {
+        this.#dropEmpty();
+        return { erased, done: true };
+      }
+      for (const [what, n] of Object.entries(removed.counted)) erased[what] = (erased[what] ?? 0) + n;
+    }
+    return { erased, done: false };
+  }
+
+  #dropEmpty(): void {
+    const { tables, transactions } = this.#parts;
+    try {
+      transactions.atomically(() => tables.dropEmpty());
+    } catch (error) {
+      // Nothing is in them: they go with the next start.
+      if (!isLocked(error)) throw error;
+    }
+  }
+
+  async #rows(fence: Fence, store: "memories" | "threads" | "users"): Promise<Taken> {
+    const { records } = this.#parts;
+    let gone = 0;
+    for (let slice = 0; slice < SLICES; slice++) {
+      const removed = await {
+        memories: () => records.eraseMemories(fence),
+        threads: () => records.eraseThreads(fence),
+        users: () => records.eraseUser(fence),
+      }[store]();
+      gone += removed;
+      if (removed === 0) break;
+    }
+    const left = await records.left(fence);
+    return { erased: { rows: gone }, done: left[store] === 0 };
+  }
+
+  /** Done when the tables here, which name the vectors, are gone, and the outbox has seen each of theirs to be gone. */
+  #vectors(erased: Erased & { what: "user" }): Taken {
+    const { tables, vectors } = this.#parts;
+    const settled = rangesOf(erased).every((range) => vectors.outbox.isSettled(range));
+    return { erased: {}, done: settled && !tables.holds(erased.epoch) };
+  }
+
+  async #threadGone(threadId: string, requestedAt: number): Promise<Taken> {
+    const { records, conversations, now } = this.#parts;
+    if (await records.hasThread(threadId)) {
+      conversations.removeAgain(threadId);
+      await conversations.catalogueDue();
+      return { erased: {}, done: false };
+    }
+    return { erased: {}, done: requestedAt + LANDS_WITHIN_MS <= now() };
+  }
+
+  async #scope(
+    user: UserHash,
+    erased: Erased & { what: "scope"; id: string },
+    store: ErasureStore,
+  ): Promise<Taken> {
+    const { log, records, vectors, table } = this.#parts;
+    if (store === "object") {
+      const forgotten = await this.forgetScope(user, erased.id, erased);
+      if (!forgotten.ok) throw new Error(forgotten.message ?? forgotten.code);
+      const done = table.inScope(erased.scope, erased.upTo).length === 0;
+      return { erased: done ? { memoryVersions: log.versions(erased.id).all } : {}, done };
+    }
+    if (store === "memories")
+      return { erased: {}, done: (await records.leftOfScope({ user, ...erased })) === 0 };
+    return { erased: {}, done: !vectors.outbox.bound || log.versions(erased.id).open === 0 };
+  }
+}

@@ -1,0 +1,214 @@
+import { inUtf8, type JsonPieces } from "../../src/json-pieces.ts";
+import { fail, ok, type Result } from "../../src/errors.ts";
+import { inlineOrText } from "../../src/transfer/raw-value.ts";
+import type { Generation } from "./generation.ts";
+import { LAST_SEQ, positionOf } from "./position.ts";
+import type { ThreadStores } from "./thread-stores.ts";
+
+/** Where an export is: behind a thread's row, or one of its rows, or an entry. `upTo`: the last thread there was at its beginning. */
+export type ExportPlace = { epoch: number; upTo: number; at: Spot };
+type Spot =
+  | { part: "thread"; n: number }
+  | { part: "message" | "hidden"; n: number; after: number }
+  | { part: "compaction"; n: number; after: readonly [from: number, id: string] }
+  | { part: "entry"; after: string | null };
+/** Lines in UTF-8, each with its line break. Without `next` they are the last. */
+export type ExportPage = { lines: Uint8Array; count: number; epoch: number; next?: ExportPlace };
+
+type Line = { pieces: JsonPieces; next: Spot };
+type ThreadRow = {
+  n: number;
+  id: string;
+  title: string;
+  agent: string | null;
+  resource_slug: string | null;
+  record_id: string | null;
+  metadata: string | null;
+  indexing: string | null;
+  last_seq: number;
+  parent_id: string | null;
+  fork_seq: number;
+  forked_from: string | null;
+  deleted: number;
+  created_at: number;
+  updated_at: number;
+};
+type EntryRow = {
+  key: string;
+  value: ArrayBuffer;
+  version: string;
+  updated_at: number;
+  expires_at: number | null;
+  refresh_ms: number | null;
+};
+type Parts = {
+  sql: SqlStorage;
+  stores: Pick<ThreadStores, "messages" | "compactions">;
+  generation: Pick<Generation, "epoch">;
+  now: () => number;
+};
+
+/** A page ends behind the line that reaches one of these. */
+const PAGE_BYTES = 1024 * 1024;
+const PAGE_LINES = 2000;
+
+/**
+ * Threads and entries as the lines of an export (docs/export.md), page by page in an order that writes do not disturb:
+ * threads by their numbers, so that what a fork shares comes before it, each with its own messages.
+ */
+export class Exporter {
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** The next page; `not_found` if the user was erased since the export began. */
+  page(place: ExportPlace = this.#beginning()): Result<ExportPage> {
+    if (place.epoch !== this.#parts.generation.epoch) return fail("not_found");
+    const { epoch } = place;
+    const pieces: JsonPieces = [];
+    let [bytes, count] = [0, 0];
+    for (const line of this.#lines(place)) {
+      pieces.push(...line.pieces, "\n");
+      bytes += line.pieces.reduce((sum, piece) => sum + piece.length, 0);
+      count++;
+      if (bytes >= PAGE_BYTES || count >= PAGE_LINES)
+        return ok({ lines: inUtf8(pieces), count, epoch, next: { ...place, at: line.next } });
+    }
+    return ok({ lines: inUtf8(pieces), count, epoch });
+  }
+
+  /** How often the user was erased. */
+  get epoch(): number {
+    return this.#parts.generation.epoch;
+  }
+
+  #beginning(): ExportPlace {
+    const { upTo } = this.#parts.sql
+      .exec<{ upTo: number }>('SELECT COALESCE(MAX(n), 0) AS "upTo" FROM threads')
+      .one();
+    return { epoch: this.epoch, upTo, at: { part: "thread", n: 0 } };
+  }
+
+  *#lines({ at, upTo }: ExportPlace): Generator<Line, void> {
+    if (at.part !== "entry") {
+      yield* this.#restOfThread(at);
+      for (const row of this.#threads(at.n, upTo)) {
+        yield { pieces: [JSON.stringify(threadLine(row))], next: { part: "message", n: row.n, after: 0 } };
+        yield* this.#restOfThread({ part: "message", n: row.n, after: 0 });
+      }
+    }
+    yield* this.#entries(at.part === "entry" ? at.after : null);
+  }
+
+  /** What follows in the section of a thread: messages, what is hidden of them, compactions. */
+  *#restOfThread(at: Exclude<Spot, { part: "entry" }>): Generator<Line, void> {
+    if (at.part === "thread") return;
+    const { n } = at;
+    const id = this.#idOf(n);
+    // Its last messages went with it meanwhile.
+    if (id === null) return;
+    if (at.part === "message") yield* this.#messages(n, id, at.after);
+    if (at.part !== "compaction") yield* this.#hidden(n, id, at.part === "hidden" ? at.after : 0);
+    yield* this.#compactions(n, id, at.part === "compaction" ? at.after : [0, ""]);
+  }
+
+  *#messages(n: number, threadId: string, after: number): Generator<Line, void> {
+    const own = this.#parts.stores.messages.read([positionOf(n, after + 1), positionOf(n, LAST_SEQ)], {
+      order: "oldest",
+      hiddenIn: null,
+    });
+    for (const { seq, body, createdAt } of own) {
+      const fields = { type: "message", threadId, seq, createdAt };
+      yield { pieces: inlineOrText(fields, "message", body), next: { part: "message", n, after: seq } };
+    }
+  }
+
+  *#hidden(n: number, threadId: string, after: number): Generator<Line, void> {
+    const rows = this.#parts.sql.exec<{ seq: number }>(
+      "SELECT seq FROM hidden_messages WHERE thread = ? AND seq > ? ORDER BY seq",
+      n,
+      after,
+    );
+    for (const { seq } of rows)
+      yield {
+        pieces: [JSON.stringify({ type: "hidden", threadId, seq })],
+        next: { part: "hidden", n, after: seq },
+      };
+  }
+
+  *#compactions(
+    n: number,
+    threadId: string,
+    after: readonly [from: number, id: string],
+  ): Generator<Line, void> {
+    for (let last = after, more = true; more;) {
+      const page = this.#parts.stores.compactions.list({ n }, { after: last, limit: 100 });
+      for (const { id, from, to, summary, createdAt } of page.items) {
+        const fields = { type: "compaction", threadId, id, from, to, createdAt };
+        last = [from, id];
+        yield {
+          pieces: inlineOrText(fields, "summary", summary),
+          next: { part: "compaction", n, after: last },
+        };
+      }
+      ({ more } = page);
+    }
+  }
+
+  *#entries(after: string | null): Generator<Line, void> {
+    const rows = this.#parts.sql.exec<EntryRow>(
+      `SELECT * FROM entries WHERE key > COALESCE(?1, '') AND (expires_at IS NULL OR expires_at >= ?2) ORDER BY key`,
+      after,
+      this.#parts.now(),
+    );
+    for (const row of rows) {
+      const fields = {
+        type: "entry",
+        key: row.key,
+        version: row.version,
+        updatedAt: row.updated_at,
+        ...(row.expires_at !== null && { expiresAt: row.expires_at }),
+        ...(row.refresh_ms !== null && { refreshMs: row.refresh_ms }),
+      };
+      yield {
+        pieces: inlineOrText(fields, "value", new Uint8Array(row.value)),
+        next: { part: "entry", after: row.key },
+      };
+    }
+  }
+
+  #threads(after: number, upTo: number): Iterable<ThreadRow> {
+    return this.#parts.sql.exec<ThreadRow>(
+      `SELECT threads.*, parents.id AS parent_id FROM threads LEFT JOIN threads AS parents ON parents.n = threads.parent
+       WHERE threads.n > ? AND threads.n <= ? ORDER BY threads.n`,
+      after,
+      upTo,
+    );
+  }
+
+  #idOf(n: number): string | null {
+    return (
+      this.#parts.sql.exec<{ id: string }>("SELECT id FROM threads WHERE n = ?", n).toArray()[0]?.id ?? null
+    );
+  }
+}
+
+/** `parent` is who owns the messages up to `seq` that the thread shares. A deleted thread is there for its forks. */
+const threadLine = (row: ThreadRow) => ({
+  type: "thread",
+  id: row.id,
+  title: row.title,
+  ...(row.agent !== null && { agent: row.agent }),
+  ...(row.resource_slug !== null && { resourceSlug: row.resource_slug }),
+  ...(row.record_id !== null && { recordId: row.record_id }),
+  ...(row.metadata !== null && { metadata: JSON.parse(row.metadata) as unknown }),
+  ...(row.indexing !== null && { indexing: row.indexing }),
+  lastSeq: row.last_seq,
+  ...(row.parent_id !== null && { parent: { threadId: row.parent_id, seq: row.fork_seq } }),
+  ...(row.forked_from !== null && { forkedFrom: row.forked_from }),
+  ...(row.deleted === 1 && { deleted: true }),
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+});

@@ -1,0 +1,192 @@
+import { fail, type Failure, ok, type Result } from "../../src/errors.ts";
+import type { Owner } from "../../src/memory/record.ts";
+import type { Quotas } from "../../src/quotas.ts";
+import type { ImportCounts, ObjectLine } from "../../src/schema/transfer.ts";
+import type { EntryStore } from "../entry-store.ts";
+import type { WakeUp } from "../wake-up.ts";
+import type { Conversations } from "./conversations.ts";
+import { positionOf } from "./position.ts";
+import type { QuotaGuard } from "./quota-guard.ts";
+import type { ThreadMessages } from "./thread-messages.ts";
+import type { StoredThread } from "./thread-store.ts";
+import type { ThreadStores } from "./thread-stores.ts";
+import type { Transactions } from "./transactions.ts";
+
+/** A line, with the value that it carries in the bytes that it was written in. `threadEnd`: no more of a thread (null: of any) comes. */
+export type ImportItem =
+  | { line: ObjectLine; value?: Uint8Array }
+  | { line: { type: "threadEnd"; threadId: string | null } };
+/** What became of some lines; `failed` is the first that could not be taken, and nothing after it was tried. */
+export type Imported = { counts: ImportCounts; failed?: { index: number; failure: Failure } };
+type Of<Type extends ObjectLine["type"]> = ObjectLine & { type: Type };
+type Outcome = "imported" | "there" | "expired";
+
+type Parts = {
+  sql: SqlStorage;
+  stores: ThreadStores;
+  transactions: Transactions;
+  messages: ThreadMessages;
+  entries: EntryStore;
+  quota: QuotaGuard;
+  conversations: Conversations;
+  wakeUp: WakeUp;
+  now: () => number;
+};
+
+/** The messages of an import are embedded when it has got some way. */
+const EMBED_AFTER_MS = 1_000;
+const COUNTED = {
+  thread: "threads",
+  message: "messages",
+  compaction: "compactions",
+  entry: "entries",
+} as const;
+
+/** Of what each line may bring the user more than a quota lets one hold. */
+const GROWS = {
+  thread: ["threads", "bytes"],
+  message: ["bytes"],
+  hidden: ["bytes"],
+  compaction: ["bytes"],
+  entry: ["entries", "bytes"],
+  threadEnd: [],
+} as const satisfies Record<ImportItem["line"]["type"], readonly (keyof Quotas)[]>;
+
+/**
+ * Takes the lines of an export in. A thread that was there before stays as it is; one that an import has begun is gone on
+ * with, until its section ends: so an import that broke off can be sent again. Owns the SQL of `importing_threads`, and
+ * writes rows with what they were, which no other write may set.
+ */
+export class Importer {
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** One line after another, all in one transaction, up to the first that cannot be taken. */
+  take(owner: Owner, items: readonly ImportItem[]): Imported {
+    const counts: ImportCounts = { imported: {}, there: {}, expired: {} };
+    const { entries, quota, now } = this.#parts;
+    // What has expired counts until it is swept.
+    if (quota.bounds("entries") && items.some(({ line }) => line.type === "entry")) entries.sweep(now());
+    return this.#parts.transactions.atomically(() => {
+      for (const [index, item] of items.entries()) {
+        const outcome = this.#within(item, () => this.#take(owner, item));
+        if (!outcome.ok) return { counts, failed: { index, failure: outcome } };
+        const { type } = item.line;
+        if (type === "threadEnd" || type === "hidden") continue;
+        const [tally, name] = [counts[outcome.value], COUNTED[type]];
+        tally[name] = (tally[name] ?? 0) + 1;
+      }
+      return { counts };
+    });
+  }
+
+  /** Takes a line, if the user may hold what it adds; what came before it stays. */
+  #within({ line: { type } }: ImportItem, take: () => Result<Outcome>): Result<Outcome> {
+    const { transactions, quota } = this.#parts;
+    const grows = GROWS[type];
+    return quota.bounds(...grows) ? transactions.run(undefined, () => quota.growing(grows, take)) : take();
+  }
+
+  #take(owner: Owner, item: ImportItem): Result<Outcome> {
+    const { line } = item;
+    const value = "value" in item && item.value !== undefined ? item.value : new Uint8Array();
+    switch (line.type) {
+      case "thread":
+        return this.#thread(owner, line);
+      case "message":
+        return this.#inThread(line.threadId, (thread) => this.#message(thread, line, value));
+      case "hidden":
+        return this.#inThread(line.threadId, (thread) => this.#hidden(thread, line));
+      case "compaction":
+        return this.#inThread(line.threadId, (thread) => this.#compaction(thread, line, value));
+      case "entry":
+        return this.#entry(line, value);
+      default:
+        this.#parts.sql.exec(
+          "DELETE FROM importing_threads WHERE ?1 IS NULL OR n IN (SELECT n FROM threads WHERE id = ?1)",
+          line.threadId,
+        );
+        return ok("there");
+    }
+  }
+
+  #thread(owner: Owner, line: Of<"thread">): Result<Outcome> {
+    const { stores, sql, conversations } = this.#parts;
+    if (stores.threads.any(line.id) !== null) return ok("there");
+    const parent = line.parent === undefined ? null : stores.threads.any(line.parent.threadId);
+    if (line.parent !== undefined && parent === null)
+      return wrong("parent.threadId", "is no thread that came before");
+    const forkSeq = line.parent?.seq ?? 0;
+    if (forkSeq > line.lastSeq) return wrong("lastSeq", "is less than what the thread shares");
+    const thread = stores.threads.restore(line, { parent: parent?.n ?? null, forkSeq });
+    sql.exec("INSERT INTO importing_threads (n) VALUES (?)", thread.n);
+    // What it shares is there; what is hidden of that comes in lines of its own.
+    for (const { n, from, to } of [...stores.lineage.segments(thread)].slice(1))
+      stores.threads.lengthen(thread, stores.messages.count([positionOf(n, from), positionOf(n, to)]));
+    conversations.imported(owner, line.deleted === true ? null : line.id);
+    return ok("imported");
+  }
+
+  #message(thread: StoredThread, { seq, createdAt }: Of<"message">, body: Uint8Array): Result<Outcome> {
+    const { stores, messages, wakeUp, now } = this.#parts;
+    if (seq <= thread.forkSeq || seq > thread.lastSeq)
+      return wrong("seq", `is not between ${thread.forkSeq + 1} and ${thread.lastSeq}`);
+    const position = positionOf(thread.n, seq);
+    if (stores.messages.has(position)) return ok("there");
+    if (messages.restore(thread, seq, { body, createdAt })) wakeUp.by(now() + EMBED_AFTER_MS);
+    stores.threads.lengthen(thread, 1);
+    return ok("imported");
+  }
+
+  #hidden(thread: StoredThread, { seq }: Of<"hidden">): Result<Outcome> {
+    const { stores, sql } = this.#parts;
+    const position = positionOf(stores.lineage.owner(thread, seq), seq);
+    if (!stores.messages.has(position)) return wrong("seq", "is no message of this thread");
+    if (!stores.lineage.shows(thread, position)) return ok("there");
+    sql.exec("INSERT INTO hidden_messages (thread, seq, position) VALUES (?, ?, ?)", thread.n, seq, position);
+    stores.threads.lengthen(thread, -1);
+    return ok("imported");
+  }
+
+  #compaction(thread: StoredThread, line: Of<"compaction">, summary: Uint8Array): Result<Outcome> {
+    const { compactions } = this.#parts.stores;
+    const { id, from, to, createdAt } = line;
+    if (from > to) return wrong("from", "is behind `to`");
+    if (compactions.has(thread, id)) return ok("there");
+    const added = compactions.add(thread, { id, from, to, createdAt, summary });
+    return added.ok ? ok("imported") : added;
+  }
+
+  #entry(line: Of<"entry">, value: Uint8Array): Result<Outcome> {
+    const { sql, wakeUp, now } = this.#parts;
+    if (line.expiresAt !== undefined && line.expiresAt < now()) return ok("expired");
+    sql.exec("DELETE FROM entries WHERE key = ? AND expires_at < ?", line.key, now());
+    const written = sql.exec(
+      `INSERT OR IGNORE INTO entries (key, value, version, updated_at, expires_at, refresh_ms) VALUES (?, ?, ?, ?, ?, ?)
+       RETURNING 1`,
+      line.key,
+      value,
+      line.version,
+      line.updatedAt,
+      line.expiresAt ?? null,
+      line.refreshMs ?? null,
+    );
+    if (written.toArray().length === 0) return ok("there");
+    if (line.expiresAt !== undefined) wakeUp.by(line.expiresAt + 1);
+    return ok("imported");
+  }
+
+  /** Acts on a thread that is being imported; one that was there before stays as it is. */
+  #inThread(id: string, act: (thread: StoredThread) => Result<Outcome>): Result<Outcome> {
+    const thread = this.#parts.stores.threads.any(id);
+    if (thread === null) return wrong("threadId", "is no thread that came before");
+    const open = this.#parts.sql.exec("SELECT 1 FROM importing_threads WHERE n = ?", thread.n);
+    return open.toArray().length > 0 ? act(thread) : ok("there");
+  }
+}
+
+const wrong = (path: string, message: string): Failure =>
+  fail("invalid_request", { details: [{ path, message }] });

@@ -1,0 +1,101 @@
+// `npm run export -- --all --url URL --token TOKEN [--out DIR]`: everybody's memory, a file a user (docs/export.md).
+import { createWriteStream, existsSync, mkdirSync, renameSync } from "node:fs";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import { parseArgs } from "node:util";
+import { userHash } from "../src/ids.ts";
+import { ask, type Cairn, CannotGoOn, cairnOf, refuse, run, userPath } from "./transfer/cairn.ts";
+
+const usage = `usage: npm run export -- (--all | --user ID) --url URL --token TOKEN [--out DIR]
+  --all    every user of the tenant: a token of '*' with the scopes read and admin
+  --user   one user; may be given several times
+  --url    where Cairn runs, as in http://localhost:8787
+  --token  may be in CAIRN_TOKEN instead
+  --out    the directory of the files, <hash of the user>.ndjson each; ./cairn-export unless set
+
+A file that is there is whole, and is left out: run it again to go on. Delete a file to export its user anew.`;
+
+type User = { userId: string; userHash: string };
+/** How often one user's export is begun, if it breaks off. */
+const TRIES = 5;
+/** How much of the end of an export is looked at for its last line. */
+const TAIL = 200;
+
+async function* allUsers(cairn: Cairn): AsyncGenerator<User, void> {
+  for (let cursor: string | undefined = ""; cursor !== undefined;) {
+    const path: string = `/v1/users?limit=1000${cursor && `&cursor=${encodeURIComponent(cursor)}`}`;
+    const page = (await (await ask(cairn, path)).json()) as { items: User[]; cursor?: string };
+    yield* page.items;
+    ({ cursor } = page);
+  }
+}
+
+/** Under another name until its last line has come: a file that is there is whole. */
+async function exportTo(file: string, cairn: Cairn, user: string): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await download(`${file}.part`, cairn, user);
+      return renameSync(`${file}.part`, file);
+    } catch (error) {
+      // A body that breaks off is no refusal: it is begun anew.
+      if (error instanceof CannotGoOn && attempt === TRIES) throw error;
+      if (attempt === TRIES) throw new CannotGoOn(`the export of ${user} breaks off: ${String(error)}`);
+      await sleep(1_000 * attempt);
+    }
+  }
+}
+
+async function download(part: string, cairn: Cairn, user: string): Promise<void> {
+  const { body } = await ask(cairn, `${userPath(user)}/export`);
+  if (body === null) throw new CannotGoOn("an export without a body");
+  let tail = "";
+  async function* watched() {
+    for await (const chunk of body ?? []) {
+      tail = (tail + Buffer.from(chunk).toString("latin1")).slice(-TAIL);
+      yield chunk;
+    }
+  }
+  await pipeline(Readable.from(watched()), createWriteStream(part));
+  if (!/(^|\n)\{"type":"end","lines":\d+\}\n$/.test(tail)) throw new Error("its last line is missing");
+}
+
+function options() {
+  try {
+    return parseArgs({
+      options: {
+        all: { type: "boolean" },
+        user: { type: "string", multiple: true },
+        url: { type: "string" },
+        token: { type: "string" },
+        out: { type: "string" },
+        help: { type: "boolean" },
+      },
+    }).values;
+  } catch (error) {
+    return refuse(error instanceof Error ? error.message : String(error), usage);
+  }
+}
+
+await run(async () => {
+  const { all = false, user: named = [], out = "cairn-export", help = false, ...given } = options();
+  if (help) return console.log(usage);
+  if (all === named.length > 0) refuse("Say either --all or --user.", usage);
+  const cairn = cairnOf(given, usage);
+  mkdirSync(out, { recursive: true });
+  const users = all
+    ? allUsers(cairn)
+    : await Promise.all(named.map(async (userId) => ({ userId, userHash: await userHash(userId) })));
+  let [written, there] = [0, 0];
+  for await (const { userId, userHash: hash } of users) {
+    const file = join(out, `${hash}.ndjson`);
+    if (existsSync(file)) {
+      there++;
+      continue;
+    }
+    await exportTo(file, cairn, userId);
+    written++;
+  }
+  console.log(`${written} users exported to ${out}${there > 0 ? `, ${there} were there` : ""}`);
+});

@@ -1,0 +1,28 @@
+import type { CairnHttp } from "./http.ts";
+import type { CallOptions } from "./options.ts";
+import type { Imported } from "./shapes.ts";
+
+/** Everything of a user's, out and in, as lines of JSON (docs/export.md). */
+export class Transfer {
+  readonly #http: CairnHttp;
+
+  constructor(http: CairnHttp) {
+    this.#http = http;
+  }
+
+  /** A stream of bytes. It is whole if its last line is of the type `end`. */
+  export(user: string, options: CallOptions = {}): Promise<ReadableStream<Uint8Array>> {
+    return this.#http.stream({ method: "GET", path: ["v1", "users", user, "export"], ...options });
+  }
+
+  /** Takes an export in. What is there stays as it is, so the same may be sent again. */
+  import(
+    user: string,
+    exported: Blob | Uint8Array<ArrayBuffer> | string,
+    options: CallOptions = {},
+  ): Promise<Imported> {
+    const body = { of: exported, type: "application/x-ndjson" };
+    const path = ["v1", "users", user, "import"];
+    return this.#http.send({ method: "POST", path, body, repeatable: true, ...options });
+  }
+}

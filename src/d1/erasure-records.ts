@@ -1,0 +1,128 @@
+import { withDeadline } from "../deadline.ts";
+import type { UserHash } from "../ids.ts";
+import type { Erasure, PublicKey } from "../schema/erasure.ts";
+
+/** Where a user's erasure ends: versions up to this one, and rows of epochs before this one, are gone for all. */
+export type Fence = { user: UserHash; epoch: number; upTo: number };
+/** Memories of one scope, up to a version. */
+export type ErasedScope = { user: UserHash; scope: string; upTo: number };
+
+/**
+ * What D1 knows of erasures, and its part of them. Every method rejects when D1 does not answer; all may be repeated,
+ * and a write that arrives late does no harm.
+ */
+export interface ErasureRecords {
+  /** Notes an erasure as it is, unless a later state is known; a user's with the fence that hides all that is old. */
+  note(erasure: Erasure, more: { revision: number; fence?: Fence }): Promise<void>;
+  get(id: string): Promise<Erasure | undefined>;
+  /** Deletes some of an erased user's versions of memories, and answers how many. */
+  eraseMemories(fence: Fence): Promise<number>;
+  /** The same for the catalogue of threads. */
+  eraseThreads(fence: Fence): Promise<number>;
+  /** The same for the catalogue of users. */
+  eraseUser(fence: Fence): Promise<number>;
+  /** How many rows of the user's are still there. */
+  left(fence: Fence): Promise<{ memories: number; threads: number; users: number }>;
+  leftOfScope(scope: ErasedScope): Promise<number>;
+  hasThread(id: string): Promise<boolean>;
+  /** Notes a public key that receipts are signed with from now on. */
+  addKey(key: PublicKey): Promise<void>;
+  /** The public keys of all receipts that there are. */
+  keys(): Promise<PublicKey[]>;
+}
+
+const WITHIN_MS = 10_000;
+/** Rows that one statement deletes. */
+const SLICE = 1000;
+
+const NOTE = `INSERT INTO erasures (id, revision, state) VALUES (?1, ?2, ?3)
+  ON CONFLICT (id) DO UPDATE SET revision = ?2, state = ?3 WHERE revision < ?2`;
+const FENCE = `INSERT INTO memory_writes (user_hash, seq, erased_up_to, epoch) VALUES (?1, 0, ?2, ?3)
+  ON CONFLICT (user_hash) DO UPDATE SET erased_up_to = MAX(erased_up_to, ?2), epoch = MAX(epoch, ?3)`;
+const KEY = "INSERT OR IGNORE INTO receipt_keys (kid, jwk) VALUES (?1, ?2)";
+const OLD = {
+  memories: "user_hash = ?1 AND version <= ?2",
+  threads: "user_hash = ?1 AND epoch < ?2",
+  users: "user_hash = ?1 AND epoch < ?2",
+} as const;
+const slice = (table: keyof typeof OLD): string =>
+  `DELETE FROM ${table} WHERE rowid IN (SELECT rowid FROM ${table} WHERE ${OLD[table]} LIMIT ${SLICE})`;
+
+export class D1ErasureRecords implements ErasureRecords {
+  readonly #database: D1Database;
+
+  constructor(database: D1Database) {
+    this.#database = database;
+  }
+
+  async note(erasure: Erasure, { revision, fence }: { revision: number; fence?: Fence }): Promise<void> {
+    const statements = [this.#prepare(NOTE, erasure.id, revision, JSON.stringify(erasure))];
+    if (fence !== undefined) statements.push(this.#prepare(FENCE, fence.user, fence.upTo, fence.epoch));
+    await withDeadline(this.#database.batch(statements), WITHIN_MS);
+  }
+
+  async get(id: string): Promise<Erasure | undefined> {
+    const row = await this.#prepare("SELECT state FROM erasures WHERE id = ?1", id).first<{
+      state: string;
+    }>();
+    // It was written by `note`.
+    return row === null ? undefined : (JSON.parse(row.state) as Erasure);
+  }
+
+  eraseMemories({ user, upTo }: Fence): Promise<number> {
+    return this.#erase(slice("memories"), user, upTo);
+  }
+
+  eraseThreads({ user, epoch }: Fence): Promise<number> {
+    return this.#erase(slice("threads"), user, epoch);
+  }
+
+  eraseUser({ user, epoch }: Fence): Promise<number> {
+    return this.#erase(slice("users"), user, epoch);
+  }
+
+  async left({ user, upTo, epoch }: Fence): Promise<{ memories: number; threads: number; users: number }> {
+    const count = (table: keyof typeof OLD, bound: number) =>
+      this.#prepare(`SELECT COUNT(*) AS n FROM ${table} WHERE ${OLD[table]}`, user, bound);
+    const counted = this.#database.batch<{ n: number }>([
+      count("memories", upTo),
+      count("threads", epoch),
+      count("users", epoch),
+    ]);
+    const [memories = NaN, threads = NaN, users = NaN] = (await withDeadline(counted, WITHIN_MS)).map(
+      ({ results }) => results[0]?.n,
+    );
+    return { memories, threads, users };
+  }
+
+  async leftOfScope({ user, scope, upTo }: ErasedScope): Promise<number> {
+    const text = `SELECT COUNT(*) AS n FROM memories WHERE ${OLD.memories} AND scope = ?3`;
+    const row = await this.#prepare(text, user, upTo, scope).first<{ n: number }>();
+    return row?.n ?? NaN;
+  }
+
+  async hasThread(id: string): Promise<boolean> {
+    return (await this.#prepare("SELECT 1 FROM threads WHERE id = ?1", id).first()) !== null;
+  }
+
+  async addKey(key: PublicKey): Promise<void> {
+    await withDeadline(this.#prepare(KEY, key.kid, JSON.stringify(key)).run(), WITHIN_MS);
+  }
+
+  async keys(): Promise<PublicKey[]> {
+    const { results } = await this.#prepare("SELECT jwk FROM receipt_keys ORDER BY kid").all<{
+      jwk: string;
+    }>();
+    // They were written by `addKey`.
+    return results.map(({ jwk }) => JSON.parse(jwk) as PublicKey);
+  }
+
+  async #erase(text: string, ...given: (string | number)[]): Promise<number> {
+    const { meta } = await withDeadline(this.#prepare(text, ...given).run(), WITHIN_MS);
+    return meta.changes;
+  }
+
+  #prepare(text: string, ...given: (string | number)[]): D1PreparedStatement {
+    return this.#database.prepare(text).bind(...given);
+  }
+}

@@ -1,0 +1,37 @@
+import { answered } from "../d1/answered.ts";
+import { fail, ok, type Result } from "../errors.ts";
+import { threadOwner, userHash } from "../ids.ts";
+import type { Erasure } from "../schema/erasure.ts";
+import type { Services } from "../services.ts";
+import { tryAgain } from "../try-again.ts";
+
+type Needs = Pick<Services, "userMemory" | "erasures">;
+/** What of a user's to erase. */
+export type Which = { threadId: string } | { scope: string } | "everything";
+
+/** Begins an erasure: the one place where erasures begin. When it returns, nothing of what is erased is read any more. */
+export async function erase(
+  { userMemory }: Pick<Needs, "userMemory">,
+  user: string,
+  which: Which,
+): Promise<Result<Erasure>> {
+  const owner = { hash: await userHash(user), id: user };
+  const object = userMemory(owner.hash);
+  // Its object may have to start anew for it.
+  if (which === "everything") return tryAgain(() => userMemory(owner.hash).eraseUser(owner));
+  if ("scope" in which) return object.eraseScope(owner, which.scope);
+  if (threadOwner(which.threadId) !== owner.hash)
+    return fail("not_found", { details: [{ path: "body.threadId", message: "is no thread of this user" }] });
+  return object.eraseThread(owner, which.threadId);
+}
+
+/** How far an erasure is. Its object knows while it is under way, and D1 when it is done. */
+export async function erasureOf({ userMemory, erasures }: Needs, id: string): Promise<Result<Erasure>> {
+  const owner = threadOwner(id);
+  if (owner === null) return fail("not_found");
+  const running = await userMemory(owner).erasureState(id);
+  if (running !== null) return ok(running);
+  const noted = await answered(() => erasures.get(id));
+  if (!noted.ok) return noted;
+  return noted.value === undefined ? fail("not_found") : ok(noted.value);
+}

@@ -1,0 +1,94 @@
+import type { ExportPage } from "../../durable-objects/user-memory/exporter.ts";
+import { answered } from "../d1/answered.ts";
+import { fail, ok, type Result } from "../errors.ts";
+import { userHash } from "../ids.ts";
+import { FORMAT, FORMAT_VERSION } from "../schema/transfer.ts";
+import type { Services } from "../services.ts";
+import { memoryLine } from "../transfer/memory-lines.ts";
+import { tryAgain } from "../try-again.ts";
+
+type Needs = Pick<Services, "userMemory" | "records">;
+/** Versions of memories that one read of D1 brings: of the largest, some 10 MB. */
+const VERSIONS = 100;
+
+const encoder = new TextEncoder();
+
+/**
+ * All that is kept of a user as lines (docs/export.md): the one place where exports begin. A page is in memory at a time, and
+ * the next is read when the caller has taken it. Breaks off, without the last line, where a store does not answer and where
+ * the user is erased meanwhile.
+ */
+export async function exportLines(needs: Needs, user: string): Promise<Result<ReadableStream>> {
+  const owner = await userHash(user);
+  // Nothing is answered before both stores have.
+  const first = await needs.userMemory(owner).exportPage();
+  if (!first.ok) return first;
+  const d1 = await answered(() => needs.records.exported(owner, { limit: 1 }));
+  if (!d1.ok) return d1;
+  const chunks = linesOf(needs, { id: user, hash: owner }, first.value);
+  return ok(
+    new ReadableStream({
+      async pull(controller) {
+        const { value, done } = await chunks.next();
+        if (done === true) controller.close();
+        else controller.enqueue(value);
+      },
+      cancel: async () => {
+        await chunks.return();
+      },
+    }),
+  );
+}
+
+async function* linesOf(
+  needs: Needs,
+  owner: { id: string; hash: string },
+  first: ExportPage,
+): AsyncGenerator<Uint8Array, void> {
+  const object = () => needs.userMemory(owner.hash);
+  const header = { format: FORMAT, version: FORMAT_VERSION, userId: owner.id, userHash: owner.hash };
+  yield line(header);
+  let count = 1;
+  for (let page = first; ;) {
+    count += page.count;
+    if (page.count > 0) yield page.lines;
+    const { next } = page;
+    if (next === undefined) break;
+    page = whole(await tryAgain(() => object().exportPage(next)));
+  }
+  for await (const lines of memories(needs, owner.hash)) {
+    count += lines.length;
+    yield encoder.encode(lines.join(""));
+  }
+  // D1 shows nothing of an erased user: that is no export that is complete.
+  if (first.epoch !== (await tryAgain(() => object().exportEpoch()))) whole(fail("not_found"));
+  yield line({ type: "end", lines: count + 1 });
+}
+
+async function* memories({ records }: Needs, owner: string): AsyncGenerator<string[], void> {
+  let after: readonly [id: string, version: number] | undefined;
+  let [id, nth] = ["", 0];
+  for (;;) {
+    const from = after;
+    const rows = await tryAgain(() =>
+      records.exported(owner, { limit: VERSIONS, ...(from && { after: from }) }),
+    );
+    const lines = rows.map((row) => {
+      nth = row.id === id ? nth + 1 : 1;
+      ({ id } = row);
+      return `${JSON.stringify(memoryLine(row, nth))}\n`;
+    });
+    if (lines.length > 0) yield lines;
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < VERSIONS) return;
+    after = [last.id, last.version];
+  }
+}
+
+const line = (fields: object): Uint8Array => encoder.encode(`${JSON.stringify(fields)}\n`);
+
+/** A failure in the middle of a stream can only break it off. */
+function whole<T>(page: Result<T>): T {
+  if (!page.ok) throw new Error(`the export could not go on: ${page.code}`);
+  return page.value;
+}

@@ -1,0 +1,81 @@
+import { z } from "@hono/zod-openapi";
+import { text, timestamp } from "./bounds.ts";
+import { limits } from "../limits.ts";
+import { name } from "./memory.ts";
+
+/** What a receipt is about. A scope is named by its hash: base64url of the first 16 bytes of SHA-256 of `cairn:scope:<scope>`. */
+const target = z.object({
+  what: z.enum(["user", "thread", "scope"]),
+  threadId: z.string().optional(),
+  scopeHash: z.string().optional(),
+});
+
+export const erasureStore = z.enum(["object", "memories", "threads", "users", "vectors"]).openapi({
+  description:
+    "`object`: the user's Durable Object. `memories`, `threads`, `users`: tables of D1. `vectors`: Vectorize.",
+});
+export type ErasureStore = z.infer<typeof erasureStore>;
+
+const counts = z
+  .record(z.string(), z.int())
+  .openapi({ description: "How many rows, by what they are.", example: { messages: 40 } });
+
+export const ErasureStep = z
+  .object({
+    store: erasureStore,
+    state: z.enum(["open", "done"]).openapi({ description: "`done`: it was read back, and is empty." }),
+    erased: counts,
+    kept: counts
+      .optional()
+      .openapi({ description: "What others still show: messages that a fork of the thread shares." }),
+    attempts: z.int().openapi({ description: "How often it failed since it last got on." }),
+    lastError: z.string().optional(),
+  })
+  .openapi("ErasureStep");
+export type ErasureStep = z.infer<typeof ErasureStep>;
+
+export const Erasure = z
+  .object({
+    id: z.string().openapi({ description: "`<userHash>.<uuid v7>`; of the receipt too (`jti`)." }),
+    status: z.enum(["running", "done"]),
+    of: target,
+    requestedAt: timestamp,
+    finishedAt: timestamp.optional(),
+    steps: z.array(ErasureStep),
+    receipt: z.string().optional().openapi({
+      description: "A compact JWS (EdDSA) that /.well-known/jwks.json verifies; once it is done.",
+    }),
+  })
+  .openapi("Erasure");
+export type Erasure = z.infer<typeof Erasure>;
+
+export const EraseBody = z
+  .strictObject({
+    threadId: text(limits.name, "name_too_long").optional(),
+    scope: name.optional(),
+  })
+  .refine(({ threadId, scope }) => (threadId === undefined) !== (scope === undefined), {
+    path: ["threadId"],
+    error: "or `scope`, one of them: which one to erase. DELETE /v1/users/{user} erases everything",
+  })
+  .openapi("Erase", { example: { scope: "project-foo" } });
+
+export const erasurePath = z.object({
+  id: z.string().openapi({ param: { name: "id", in: "path" } }),
+});
+
+export const JsonWebKeys = z
+  .object({
+    keys: z.array(
+      z.object({
+        kty: z.string(),
+        crv: z.string(),
+        x: z.string(),
+        kid: z.string(),
+        alg: z.string(),
+        use: z.string(),
+      }),
+    ),
+  })
+  .openapi("JsonWebKeys");
+export type PublicKey = z.infer<typeof JsonWebKeys>["keys"][number];

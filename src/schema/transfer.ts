@@ -1,0 +1,172 @@
+import { z } from "@hono/zod-openapi";
+import { limits } from "../limits.ts";
+import { cursor, metadata, pageLimit, text, userId } from "./bounds.ts";
+import {
+  memoryKind,
+  memoryStatus,
+  memoryText,
+  optionalContent,
+  refuseForeignFields,
+  tags,
+  version,
+} from "./memory.ts";
+import { indexing, message } from "./thread.ts";
+
+/** The lines of an export, version 1 (docs/export.md). What carries a value has it in its bytes besides, see raw-line.ts. */
+
+export const FORMAT = "cairn-export";
+export const FORMAT_VERSION = 1;
+
+const name = text(limits.name, "name_too_long");
+const time = z.int().min(-8.64e15).max(8.64e15);
+const seq = z
+  .int()
+  .min(1)
+  .max(2 ** 31 - 1);
+const threadId = z
+  .string()
+  .regex(
+    /^[A-Za-z0-9_-]{22}\.[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+    "is no id of a thread",
+  );
+/** A value in the line, or as a text that is the value's JSON. */
+const anything = z.unknown();
+
+export const ExportHeader = z.strictObject({
+  format: z.literal(FORMAT),
+  version: z.int().min(1),
+  userId,
+  userHash: z.string(),
+});
+export type ExportHeader = z.infer<typeof ExportHeader>;
+
+const ThreadLine = z.strictObject({
+  type: z.literal("thread"),
+  id: threadId,
+  title: text(limits.name, "name_too_long", 0),
+  agent: name.optional(),
+  resourceSlug: name.optional(),
+  recordId: name.optional(),
+  metadata: metadata.optional(),
+  indexing: indexing.optional(),
+  lastSeq: z
+    .int()
+    .min(0)
+    .max(2 ** 31 - 1),
+  parent: z.strictObject({ threadId, seq: z.int().min(0) }).optional(),
+  forkedFrom: threadId.optional(),
+  deleted: z.literal(true).optional(),
+  createdAt: time,
+  updatedAt: time,
+});
+const MessageLine = z.strictObject({
+  type: z.literal("message"),
+  threadId,
+  seq,
+  createdAt: time,
+  message: message.optional(),
+  messageText: z.string().optional(),
+});
+const HiddenLine = z.strictObject({ type: z.literal("hidden"), threadId, seq });
+const CompactionLine = z.strictObject({
+  type: z.literal("compaction"),
+  threadId,
+  id: z.uuid(),
+  from: seq,
+  to: seq,
+  createdAt: time,
+  summary: message.optional(),
+  summaryText: z.string().optional(),
+});
+const EntryLine = z.strictObject({
+  type: z.literal("entry"),
+  key: text(limits.key, "key_too_long"),
+  version: z.uuid(),
+  updatedAt: time,
+  expiresAt: time.optional(),
+  refreshMs: z.int().min(0).max(limits.ttlMs).optional(),
+  value: anything.optional(),
+  valueText: z.string().optional(),
+});
+/** One version of a memory. Versions count within the memory, from 1: the numbers of Cairn are new after an import. */
+const { type: episodeType, ...content } = optionalContent;
+const MemoryLine = z
+  .strictObject({
+    type: z.literal("memory"),
+    id: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, "is no id of a memory"),
+    version,
+    kind: memoryKind,
+    status: memoryStatus,
+    text: memoryText,
+    tags: tags.optional(),
+    metadata: metadata.optional(),
+    ...content,
+    /** `type` of an episode: here it says what the line is. */
+    episodeType,
+    createdAt: time,
+    updatedAt: time,
+    validFrom: time,
+    recordedAt: time,
+    correctedAt: time.optional(),
+    supersededAt: time.optional(),
+    supersededBy: version.optional(),
+  })
+  .superRefine((line, context) =>
+    refuseForeignFields(line.kind, { ...line, type: line.episodeType }, (path, error) =>
+      context.addIssue({ code: "custom", path: [path], message: error }),
+    ),
+  );
+export type MemoryLine = z.infer<typeof MemoryLine>;
+const EndLine = z.strictObject({ type: z.literal("end"), lines: z.int().min(0) });
+
+export const ExportLine = z.discriminatedUnion("type", [
+  ThreadLine,
+  MessageLine,
+  HiddenLine,
+  CompactionLine,
+  EntryLine,
+  MemoryLine,
+  EndLine,
+]);
+export type ExportLine = z.infer<typeof ExportLine>;
+/** What a user's object takes in itself; its values come in bytes. */
+export type ObjectLine =
+  | z.infer<typeof ThreadLine>
+  | Omit<z.infer<typeof MessageLine>, "message" | "messageText">
+  | z.infer<typeof HiddenLine>
+  | Omit<z.infer<typeof CompactionLine>, "summary" | "summaryText">
+  | Omit<z.infer<typeof EntryLine>, "value" | "valueText">;
+
+const tally = z
+  .object({
+    threads: z.int().optional(),
+    messages: z.int().optional(),
+    compactions: z.int().optional(),
+    entries: z.int().optional(),
+    memoryVersions: z.int().optional(),
+  })
+  .openapi({ description: "Lines, by what they are." });
+
+export const ImportAnswer = z
+  .object({
+    lines: z.int().openapi({ description: "How many lines were read." }),
+    complete: z.boolean().openapi({ description: "Whether the last line of an export was among them." }),
+    imported: tally,
+    there: tally.openapi({ description: "What was there already, and stays as it is." }),
+    expired: tally,
+    threadIds: z.object({ from: z.string(), to: z.string() }).optional().openapi({
+      description:
+        "For another user than it was exported of: what stands before the `.` in each thread's id is another now.",
+    }),
+  })
+  .openapi("Imported");
+export type ImportAnswer = z.infer<typeof ImportAnswer>;
+export type ImportCounts = Pick<ImportAnswer, "imported" | "there" | "expired">;
+
+export const ListUsersQuery = z.strictObject({ limit: pageLimit(100), cursor });
+export const UserList = z
+  .object({
+    items: z.array(z.object({ userId: z.string(), userHash: z.string() })),
+    cursor: z.string().optional(),
+  })
+  .openapi("UserList");

@@ -1,0 +1,149 @@
+import type { ImportItem } from "../../durable-objects/user-memory/importer.ts";
+import { type Failure, fail } from "../errors.ts";
+import type { UserHash } from "../ids.ts";
+import { byteLength, limits } from "../limits.ts";
+import type { Owner } from "../memory/record.ts";
+import type { ImportAnswer, MemoryLine } from "../schema/transfer.ts";
+import type { Services } from "../services.ts";
+import { tryAgain } from "../try-again.ts";
+import { type ImportedVersion, versionsOf } from "./memory-lines.ts";
+import type { ParsedLine } from "./parse-line.ts";
+import { ThreadIds } from "./thread-ids.ts";
+
+type Parts = Pick<Services, "userMemory" | "now"> & { owner: Owner; from: UserHash };
+/** The first line that could not be taken. */
+type Failed = { n: number; failure: Failure };
+
+/** What one call of the object carries, at most but for one line or memory: RPC moves 32 MiB. */
+const CALL_LINES = 250;
+const CALL_BYTES = 2 * 1024 * 1024;
+/** How far the clock of the Cairn that exported may be ahead of this one's. */
+const CLOCKS_MS = 5 * 60_000;
+
+/** One import under way: collects lines into calls of the user's object, a memory with all of its versions in one. */
+export class ImportRun {
+  readonly answer: ImportAnswer = { lines: 1, complete: false, imported: {}, there: {}, expired: {} };
+  readonly #parts: Parts;
+  readonly #ids: ThreadIds;
+  #items: { n: number; item: ImportItem }[] = [];
+  #memories: { n: number; versions: ImportedVersion[] }[] = [];
+  /** The versions of the memory that is being read, and in which line it begins. */
+  #versions: MemoryLine[] = [];
+  #memoryLine = 0;
+  #memoryBytes = 0;
+  #bytes = 0;
+  #thread: string | null = null;
+  /** What ended the import: nothing is sent after it. */
+  #failed: Failed | null = null;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    const { owner, from } = parts;
+    this.#ids = new ThreadIds(from, owner.hash);
+    if (from !== owner.hash) this.answer.threadIds = { from, to: owner.hash };
+  }
+
+  /** Takes the next line in, with the ones before it when they are enough for a call. */
+  async take(n: number, parsed: ParsedLine): Promise<Failed | null> {
+    if (this.answer.complete) return { n, failure: wrong("type", "is behind the last line of an export") };
+    const failure =
+      "memory" in parsed ? await this.#takeMemory(n, parsed.memory) : await this.#takeOther(n, parsed);
+    if (failure !== null) return { n, failure };
+    this.answer.lines++;
+    if (this.#items.length < CALL_LINES && this.#bytes < CALL_BYTES && this.#memories.length < CALL_LINES)
+      return null;
+    return this.#sendAll();
+  }
+
+  /** Sends all that was taken. Answers the first line that could not be, also if that was found before. */
+  async flush(): Promise<Failed | null> {
+    if (this.#failed !== null) return this.#failed;
+    await this.#endMemory();
+    return this.#sendAll();
+  }
+
+  async #sendAll(): Promise<Failed | null> {
+    this.#failed = await this.#send();
+    return this.#failed;
+  }
+
+  async #takeOther(n: number, parsed: Exclude<ParsedLine, { memory: MemoryLine }>): Promise<Failure | null> {
+    await this.#endMemory();
+    if ("end" in parsed) {
+      this.answer.complete = true;
+      this.#items.push({ n, item: { line: { type: "threadEnd", threadId: null } } });
+      return null;
+    }
+    const mapped = this.#ids.mapped(parsed.item);
+    if (!mapped.ok) return mapped;
+    const { line } = mapped.value;
+    const thread = line.type === "thread" ? line.id : "threadId" in line ? line.threadId : null;
+    if (this.#thread !== null && this.#thread !== thread)
+      this.#items.push({ n, item: { line: { type: "threadEnd", threadId: this.#thread } } });
+    this.#thread = thread;
+    this.#items.push({ n, item: mapped.value });
+    this.#bytes += 200 + ("value" in mapped.value ? (mapped.value.value?.byteLength ?? 0) : 0);
+    return null;
+  }
+
+  async #takeMemory(n: number, line: MemoryLine): Promise<Failure | null> {
+    if (line.recordedAt > this.#parts.now() + CLOCKS_MS)
+      return wrong("recordedAt", "is later than it is here");
+    if (this.#versions[0]?.id !== line.id) {
+      await this.#endMemory();
+      this.#memoryLine = n;
+    }
+    if (line.version !== this.#versions.length + 1)
+      return wrong("version", `is not ${this.#versions.length + 1}: the versions of a memory stand together`);
+    this.#versions.push(line);
+    this.#memoryBytes += byteLength(JSON.stringify(line));
+    return this.#memoryBytes <= limits.exportedMemory
+      ? null
+      : wrong("id", `begins in line ${this.#memoryLine}, and has more than 16 MiB of history`);
+  }
+
+  async #endMemory(): Promise<void> {
+    if (this.#versions.length === 0) return;
+    const { from, owner } = this.#parts;
+    const versions = await versionsOf(this.#versions, { from, to: owner.hash });
+    this.#memories.push({ n: this.#memoryLine, versions });
+    this.#bytes += this.#memoryBytes;
+    [this.#versions, this.#memoryBytes] = [[], 0];
+  }
+
+  async #send(): Promise<Failed | null> {
+    const [items, memories] = [this.#items, this.#memories];
+    [this.#items, this.#memories, this.#bytes] = [[], [], 0];
+    const { userMemory, owner } = this.#parts;
+    if (items.length > 0) {
+      const lines = items.map(({ item }) => item);
+      const taken = await tryAgain(() => userMemory(owner.hash).importItems(owner, lines));
+      for (const outcome of ["imported", "there", "expired"] as const)
+        this.#count(outcome, taken.counts[outcome]);
+      if (taken.failed !== undefined) {
+        const { index, failure } = taken.failed;
+        return { n: items[index]?.n ?? 0, failure };
+      }
+    }
+    if (memories.length === 0) return null;
+    const given = memories.map(({ versions }) => versions);
+    const taken = await tryAgain(() => userMemory(owner.hash).importMemories(owner, given));
+    if (!taken.ok) return { n: memories[0]?.n ?? 0, failure: taken };
+    for (const outcome of ["imported", "there", "expired"] as const)
+      if (taken.value[outcome] > 0) this.#count(outcome, { memoryVersions: taken.value[outcome] });
+    const { failed } = taken.value;
+    return failed === undefined ? null : { n: memories[failed.index]?.n ?? 0, failure: failed.failure };
+  }
+
+  #count(outcome: "imported" | "there" | "expired", counted: ImportAnswer["imported"]): void {
+    const tally = this.answer[outcome];
+    for (const [what, n] of Object.entries(counted)) {
+      // They are the fields of a tally.
+      const field = what as keyof typeof tally;
+      tally[field] = (tally[field] ?? 0) + n;
+    }
+  }
+}
+
+const wrong = (path: string, message: string): Failure =>
+  fail("invalid_request", { details: [{ path, message }] });

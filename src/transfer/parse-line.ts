@@ -1,0 +1,111 @@
+import type { z } from "@hono/zod-openapi";
+import type { ImportItem } from "../../durable-objects/user-memory/importer.ts";
+import { type Failure, fail, ok, type Result } from "../errors.ts";
+import { invalid } from "../http/failure.ts";
+import { limits } from "../limits.ts";
+import { depth, rawField } from "../raw-values.ts";
+import {
+  ExportHeader,
+  ExportLine,
+  FORMAT,
+  FORMAT_VERSION,
+  type MemoryLine,
+  type ObjectLine,
+} from "../schema/transfer.ts";
+
+export type ParsedLine = { item: ImportItem } | { memory: MemoryLine } | { end: number };
+
+const encoder = new TextEncoder();
+
+/** The first line: what format the others are in, and whose they are. */
+export function parseHeader(text: string): Result<ExportHeader> {
+  const json = parsed(text);
+  if (!json.ok) return json;
+  const given = Object(json.value) as Partial<ExportHeader>;
+  if (given.format !== FORMAT)
+    return fail("unsupported_format", { details: [{ path: "format", message: `is not \`${FORMAT}\`` }] });
+  if (given.version !== FORMAT_VERSION)
+    return fail("unsupported_format", {
+      details: [{ path: "version", message: `is not ${FORMAT_VERSION}, which this Cairn reads` }],
+    });
+  const header = ExportHeader.safeParse(given, { reportInput: true });
+  return header.success ? ok(header.data) : wrong(header.error);
+}
+
+/** Any other line, with the value that it carries in the bytes that it was stored in. */
+export function parseLine(text: string): Result<ParsedLine> {
+  const json = parsed(text);
+  if (!json.ok) return json;
+  const checked = ExportLine.safeParse(json.value, { reportInput: true });
+  if (!checked.success) return wrong(checked.error);
+  const line = checked.data;
+  switch (line.type) {
+    case "memory":
+      return ok({ memory: line });
+    case "end":
+      return ok({ end: line.lines });
+    case "message": {
+      const { message: _given, messageText, ...rest } = line;
+      return withValue(rest, { text, field: "message", asText: messageText, ...MESSAGE });
+    }
+    case "compaction": {
+      const { summary: _given, summaryText, ...rest } = line;
+      return withValue(rest, { text, field: "summary", asText: summaryText, ...SUMMARY });
+    }
+    case "entry": {
+      const { value: _given, valueText, ...rest } = line;
+      return withValue(rest, { text, field: "value", asText: valueText, ...VALUE });
+    }
+    default:
+      return ok({ item: { line } });
+  }
+}
+
+const MESSAGE = { max: limits.message, code: "message_too_large" } as const;
+const SUMMARY = { max: limits.summary, code: "summary_too_large" } as const;
+const VALUE = { max: limits.value, code: "value_too_large" } as const;
+
+type Carried = {
+  text: string;
+  field: "message" | "summary" | "value";
+  asText: string | undefined;
+  max: number;
+  code: "message_too_large" | "summary_too_large" | "value_too_large";
+};
+
+function withValue(line: ObjectLine, { text, field, asText, max, code }: Carried): Result<ParsedLine> {
+  const inline = rawField(text, field);
+  if ((inline === undefined) === (asText === undefined))
+    return at(field, `is required, or \`${field}Text\` in its place`);
+  const json = inline ?? asText ?? "";
+  if (asText !== undefined) {
+    const value = parsed(asText);
+    if (!value.ok) return at(`${field}Text`, "is no JSON");
+    // A message is to be one in either form.
+    const shape = ExportLine.safeParse({ ...line, [field]: value.value }, { reportInput: true });
+    if (!shape.success) return wrong(shape.error);
+  }
+  if (field !== "value" && depth(json) > limits.messageDepth)
+    return at(field, `is nested more than ${limits.messageDepth} levels deep`);
+  const value = encoder.encode(json);
+  if (value.byteLength > max) return fail(code, { details: [{ path: field, message: "is too large" }] });
+  return ok({ item: { line, value } });
+}
+
+const at = (path: string, message: string): Failure =>
+  fail("invalid_request", { details: [{ path, message }] });
+
+function wrong(error: z.ZodError): Failure {
+  const { code, details = [] } = invalid("line", error.issues);
+  return fail(code, {
+    details: details.map((detail) => ({ ...detail, path: detail.path.replace(/^line\./, "") })),
+  });
+}
+
+function parsed(text: string): Result<unknown> {
+  try {
+    return ok(JSON.parse(text));
+  } catch {
+    return fail("invalid_json");
+  }
+}

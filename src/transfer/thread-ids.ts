@@ -1,0 +1,49 @@
+import { fail, ok, type Result } from "../errors.ts";
+import type { UserHash } from "../ids.ts";
+import type { ImportItem } from "../../durable-objects/user-memory/importer.ts";
+
+/** The ids of threads on their way to another user: what stands before the dot is whose they are. */
+export class ThreadIds {
+  readonly from: UserHash;
+  readonly to: UserHash;
+
+  constructor(from: UserHash, to: UserHash) {
+    this.from = from;
+    this.to = to;
+  }
+
+  /** The line with the ids that its threads have there; a failure if one is not of the user that was exported. */
+  mapped({ line, ...rest }: ImportItem): Result<ImportItem> {
+    const ids =
+      line.type === "thread"
+        ? { id: line.id, "parent.threadId": line.parent?.threadId, forkedFrom: line.forkedFrom }
+        : "threadId" in line
+          ? { threadId: line.threadId ?? undefined }
+          : {};
+    for (const [path, id] of Object.entries(ids))
+      if (id !== undefined && !id.startsWith(`${this.from}.`))
+        return fail("invalid_request", {
+          details: [{ path, message: "is no thread of the user in the first line" }],
+        });
+    if (this.from === this.to) return ok({ line, ...rest } as ImportItem);
+    const mapped =
+      line.type === "thread"
+        ? {
+            ...line,
+            id: this.#moved(line.id),
+            ...(line.parent && {
+              parent: { ...line.parent, threadId: this.#moved(line.parent.threadId) },
+            }),
+            ...(line.forkedFrom !== undefined && { forkedFrom: this.#moved(line.forkedFrom) }),
+          }
+        : "threadId" in line && line.threadId !== null
+          ? { ...line, threadId: this.#moved(line.threadId) }
+          : line;
+    // The same line, with other ids in it.
+    return ok({ line: mapped, ...rest } as ImportItem);
+  }
+
+  #moved(id: string): string {
+    return `${this.to}${id.slice(this.from.length)}`;
+  }
+}

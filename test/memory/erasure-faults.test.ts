@@ -1,0 +1,274 @@
+// An erasure while its stores fail, lag and die in the middle.
+import { runInDurableObject } from "cloudflare:test";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { EMPTIED, STAYING, USER_TABLES } from "../../durable-objects/user-memory/erased-tables.ts";
+import { userHash } from "../../src/ids.ts";
+import { call, newUser, token } from "../call.ts";
+import { databaseOf } from "../databases.ts";
+import { control, type D1Write, restore } from "../doubles/control.ts";
+import { landHeld } from "../doubles/held-writes.ts";
+import { bindVectorize } from "../doubles/ports.ts";
+import { VectorizeDouble } from "../doubles/vectorize.ts";
+import { eraseSome, eraseUser, erased, erasure, objectOf, ring, rowsOf, tablesOf } from "../erasure-calls.ts";
+import { evict } from "../evict.ts";
+import { list, recallTexts, remember } from "../memory-calls.ts";
+import { create, said, threadOf } from "../thread-calls.ts";
+
+const vectorize = new VectorizeDouble(256, ["user", "kind", "scope", "model"]);
+bindVectorize(vectorize);
+
+// A day from now, so that no alarm rings but when a test rings it, and tokens still hold.
+beforeEach(() => void (control.clockAt = Date.now() + 24 * 3600_000));
+afterEach(restore);
+
+const vectorsOf = async (user: string) => {
+  const hash = await userHash(user);
+  return vectorize.ids().filter((id) => id.startsWith(hash));
+};
+
+async function userWithVectors() {
+  const user = newUser();
+  const thread = await threadOf(user, ["I play the cello"]);
+  for (const text of ["I moved to Lisbon", "I like tea"]) await remember(user, { text });
+  for (let rung = 0; rung < 3; rung++) await ring(user);
+  return { user, thread };
+}
+
+/** All stores hold nothing of what there was, and what was written since. */
+async function expectEmptyBut(user: string, texts: string[]) {
+  expect((await list(user)).map(({ text }) => text).toSorted()).toEqual(texts);
+  expect((await rowsOf(user)).memories).toBe(texts.length);
+  expect(await vectorsOf(user)).toHaveLength(texts.length);
+  const aside = Object.keys(await tablesOf(user)).filter((name) => /erased_|erasures|erasing/.test(name));
+  expect(aside).toEqual([]);
+}
+
+it("takes the vectors out of Vectorize, and is done only when they have read back as gone", async () => {
+  const { user } = await userWithVectors();
+  // The outbox has forgotten them: only the object's own table of vectors knows their names.
+  for (let rung = 0; rung < 10; rung++) await ring(user);
+  expect(await vectorsOf(user)).toHaveLength(2);
+  control.vectorizeLag = 60_000;
+  const { id } = (await eraseUser(user)).body;
+  for (let rung = 0; rung < 4; rung++) await ring(user);
+  const open = (await erasure(id)).steps.find(({ state }) => state === "open");
+  expect(open?.store).toBe("vectors");
+  await erased(user, id);
+  await expectEmptyBut(user, []);
+});
+
+it("takes the vectors of messages out of Vectorize too, also where they are to have none any more", async () => {
+  control.messageIndexing = "vectorize";
+  for (const meanwhile of ["vectorize", "full"] as const) {
+    control.messageIndexing = "vectorize";
+    const { user } = await userWithVectors();
+    for (let rung = 0; rung < 10; rung++) await ring(user);
+    expect(await vectorsOf(user)).toHaveLength(3);
+    const { id } = (await eraseUser(user)).body;
+    control.messageIndexing = meanwhile;
+    await evict(user);
+    await erased(user, id);
+    await expectEmptyBut(user, []);
+    expect(await vectorsOf(user)).toEqual([]);
+  }
+});
+
+it("takes out the vector of a message that was on its way, of a user without memories, and none that came since", async () => {
+  control.messageIndexing = "vectorize";
+  const user = newUser();
+  await threadOf(user, ["I play the cello"]);
+  control.vectorizeWrites = "late";
+  for (let rung = 0; rung < 3; rung++) await ring(user);
+  const { id } = (await eraseUser(user)).body;
+  control.vectorizeWrites = "ok";
+  await threadOf(user, ["and the harp"]);
+  const done = await erased(user, id);
+  expect(done.steps.every(({ state }) => state === "done")).toBe(true);
+  for (let rung = 0; rung < 5; rung++) await ring(user);
+  expect(await vectorsOf(user)).toHaveLength(1);
+  expect(await recallTexts(user, { query: "cello harp" })).toEqual(["and the harp"]);
+});
+
+it("does not let an upsert that is carried out late bring a vector back", async () => {
+  const user = newUser();
+  control.vectorizeWrites = "late";
+  await remember(user, { text: "I moved to Lisbon" });
+  await ring(user);
+  control.vectorizeWrites = "ok";
+  const { id } = (await eraseUser(user)).body;
+  await erased(user, id);
+  expect(await vectorsOf(user)).toEqual([]);
+});
+
+it.each(["before", "hang-after"] as const)(
+  "goes on when Vectorize fails (%s), and says so meanwhile",
+  async (how) => {
+    const { user } = await userWithVectors();
+    const { id } = (await eraseUser(user)).body;
+    control.vectorizeWrites = how;
+    for (let rung = 0; rung < 5; rung++) await ring(user);
+    expect((await erasure(id)).status).toBe("running");
+    control.vectorizeWrites = "ok";
+    await remember(user, { text: "new" });
+    await erased(user, id);
+    for (let rung = 0; rung < 3; rung++) await ring(user);
+    await expectEmptyBut(user, ["new"]);
+  },
+);
+
+it("answers 503 while D1 cannot take note of it; nothing is recalled all the same, and a retry is the same erasure", async () => {
+  const { user, thread } = await userWithVectors();
+  control.d1Writes = "before";
+  const refused = await eraseUser(user);
+  expect(refused).toMatchObject({ status: 503, body: { error: { code: "storage_unavailable" } } });
+  expect(await recallTexts(user, { query: "Lisbon cello tea" })).toEqual([]);
+  expect((await call(`/v1/threads/${thread.id}`)).status).toBe(404);
+  // Nothing new is listed beside what is old: D1 would have to know of the erasure first.
+  expect((await remember(user, { text: "new" })).status).toBe(503);
+  control.d1Writes = "ok";
+  const begun = await eraseUser(user);
+  expect(begun.status).toBe(202);
+  expect(
+    (
+      await runInDurableObject(await objectOf(user), (_, { storage: { sql } }) =>
+        sql.exec("SELECT 1 FROM erasures").toArray(),
+      )
+    ).length,
+  ).toBe(1);
+  await erased(user, begun.body.id);
+  await expectEmptyBut(user, []);
+});
+
+describe.each(["after", "late"] as const)("where D1 fails (%s)", (how) => {
+  // The note and fence, memories, threads, users, and the receipt.
+  it.each([0, 2, 4])("at its write number %i, all is erased in the end", async (n) => {
+    const user = newUser();
+    await threadOf(user, ["I play the cello"]);
+    await remember(user, { text: "I like tea" });
+    control.d1NextWrites = [...Array.from({ length: n }, (): D1Write => "ok"), how, how];
+    await eraseUser(user);
+    for (let rung = 0; rung < 2; rung++) await ring(user);
+    await remember(user, { text: "new" });
+    control.d1NextWrites = [];
+    await remember(user, { text: "newer" });
+    await landHeld();
+    const { id } = (await call(`/v1/users/${user}`, { method: "DELETE" })).body;
+    await landHeld();
+    await erased(user, id);
+    for (let rung = 0; rung < 4; rung++) await ring(user);
+    await expectEmptyBut(user, []);
+    expect(await rowsOf(user)).toEqual({ memories: 0, threads: 0, users: 0 });
+  });
+});
+
+it("lets no write that was under way land behind it: neither a memory nor a thread", async () => {
+  const user = newUser();
+  control.d1NextWrites = ["late"];
+  expect((await remember(user, { text: "I like tea" })).status).toBe(503);
+  control.d1NextWrites = ["late"];
+  await create(user, { title: "a secret title" });
+  const { id } = (await eraseUser(user)).body;
+  await erased(user, id);
+  await landHeld();
+  expect(await rowsOf(user)).toEqual({ memories: 0, threads: 0, users: 0 });
+  expect((await call("/v1/threads", { token: await token(user) })).body.items).toEqual([]);
+});
+
+it("undoes nothing that was written since, when what deletes lands late", async () => {
+  const { user } = await userWithVectors();
+  const { id } = (await eraseUser(user)).body;
+  control.d1NextWrites = ["late", "late", "late"];
+  await ring(user);
+  const fresh = await threadOf(user, ["hello"]);
+  await remember(user, { text: "I like tea" });
+  await landHeld();
+  await erased(user, id);
+  expect((await list(user)).map(({ text }) => text)).toEqual(["I like tea"]);
+  expect(await said(fresh.id)).toEqual(["hello"]);
+  expect((await call("/v1/threads", { token: await token(user) })).body.items).toHaveLength(1);
+});
+
+it("goes on from where it was when the object is evicted between any two alarms", async () => {
+  const { user } = await userWithVectors();
+  const { id } = (await eraseUser(user)).body;
+  for (let rung = 0; rung < 6; rung++) {
+    await evict(user);
+    await ring(user);
+  }
+  expect((await erased(user, id)).steps.every(({ state }) => state === "done")).toBe(true);
+  await expectEmptyBut(user, []);
+});
+
+it("is undone as a whole when its transaction fails: nothing is erased, and nothing lost", async () => {
+  const { user, thread } = await userWithVectors();
+  // It is tried three times more.
+  control.failingTransactions = 100;
+  expect((await eraseUser(user)).status).toBe(500);
+  control.failingTransactions = 0;
+  expect(await recallTexts(user, { query: "Lisbon cello tea" })).toHaveLength(3);
+  expect(await said(thread.id)).toEqual(["I play the cello"]);
+  await erased(user, (await eraseUser(user)).body.id);
+  await expectEmptyBut(user, []);
+});
+
+it("goes on with the last one where many began in one millisecond, whose ids have no order", async () => {
+  const user = newUser();
+  for (let round = 0; round < 10; round++) {
+    await remember(user, { text: `round ${round}` });
+    expect((await eraseUser(user)).status).toBe(202);
+  }
+  await remember(user, { text: "the last" });
+  control.d1Writes = "before";
+  expect((await eraseUser(user)).status).toBe(503);
+  control.d1Writes = "ok";
+  expect((await list(user)).map(({ text }) => text)).toEqual(["the last"]);
+  expect((await eraseUser(user)).status).toBe(202);
+  expect(await list(user)).toEqual([]);
+});
+
+it("erases a scope through an outage of D1, with its vectors, as one erasure", async () => {
+  const user = newUser();
+  await remember(user, { text: "I like tea", scope: "home" });
+  await remember(user, { text: "The office is in Lisbon", scope: "work" });
+  for (let rung = 0; rung < 3; rung++) await ring(user);
+  control.d1Writes = "before";
+  expect((await eraseSome(user, { scope: "work" })).status).toBe(503);
+  expect(await recallTexts(user, { query: "Lisbon tea" })).toEqual(["I like tea"]);
+  control.d1Writes = "ok";
+  const { id } = (await eraseSome(user, { scope: "work" })).body;
+  const done = await erased(user, id);
+  expect(done.steps[0]?.erased).toEqual({ memoryVersions: 1 });
+  await expectEmptyBut(user, ["I like tea"]);
+});
+
+it("knows of every table of the object whether it goes with the user", async () => {
+  const user = newUser();
+  await remember(user, { text: "x" });
+  const names = await runInDurableObject(await objectOf(user), (_, { storage: { sql } }) =>
+    sql
+      .exec<{ name: string }>("SELECT name FROM sqlite_schema WHERE type = 'table'")
+      .toArray()
+      .map(({ name }) => name),
+  );
+  const own = names.filter((name) => !/^(sqlite_|_cf|words_)/.test(name));
+  expect(own.toSorted()).toEqual([...Object.keys(USER_TABLES), ...EMPTIED, ...STAYING].toSorted());
+});
+
+it("reads no row of D1 that is older than the fence, in any list", async () => {
+  const user = newUser();
+  const fact = { subject: "I", predicate: "like" };
+  const old = await remember(user, { ...fact, object: "tea", expiresAt: (control.clockAt ?? 0) + 1 });
+  await eraseUser(user);
+  // The same id, while the old version is still in D1 and has expired.
+  control.clockAt = (control.clockAt ?? 0) + 60_000;
+  const fresh = await remember(user, { ...fact, object: "coffee" });
+  expect(fresh.body.id).toBe(old.body.id);
+  const database = await databaseOf(user);
+  const { results } = await database
+    .prepare("SELECT version FROM memories WHERE user_hash = ?")
+    .bind(await userHash(user))
+    .all();
+  expect(results).toHaveLength(2);
+  expect((await list(user)).map(({ text }) => text)).toEqual(["I like coffee"]);
+  expect((await list(user, `asOf=${control.clockAt}`)).map(({ text }) => text)).toEqual(["I like coffee"]);
+});

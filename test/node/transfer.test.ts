@@ -1,0 +1,79 @@
+// `npm run export` and `npm run import`, as a tenant's owner runs them against a real server.
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { mintToken } from "../../src/auth/token.ts";
+import {
+  developmentSecret,
+  freePort,
+  type LocalServer,
+  startLocalServer,
+} from "../../scripts/local-server.ts";
+import { run } from "./run.ts";
+
+const state = mkdtempSync(join(tmpdir(), "cairn-transfer-"));
+let server: LocalServer;
+let token = "";
+
+beforeAll(async () => {
+  server = await startLocalServer({ port: await freePort(), state });
+  token = await mintToken(developmentSecret(), {
+    user: "*",
+    scope: ["read", "write", "admin"],
+    expiresAt: Math.floor(Date.now() / 1000) + 3600,
+  });
+});
+afterAll(async () => {
+  await server.stop();
+  rmSync(state, { recursive: true, force: true });
+});
+
+const call = async (path: string, method = "GET", json?: unknown) =>
+  (await fetch(server.url + path, {
+    method,
+    headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" },
+    ...(json !== undefined && { body: JSON.stringify(json) }),
+  }).then(async (answer) => JSON.parse((await answer.text()) || "null"))) as { id: string };
+
+async function command(script: string, ...args: string[]): Promise<{ code: number | null; text: string }> {
+  const { output, ended, child } = run(script, [...args, "--url", server.url, "--token", token], {});
+  await ended;
+  return { code: child.exitCode, text: output.stdout + output.stderr };
+}
+
+it("takes every user out, erases them, and brings them back as they were", async () => {
+  for (const user of ["alice", "bob"]) {
+    await call(`/v1/users/${user}/memories`, "POST", { text: `${user} plays the cello` });
+    const { id } = await call(`/v1/users/${user}/threads`, "POST", {});
+    // More than one request of an import takes.
+    for (let i = 0; i < 3; i++)
+      await call(`/v1/threads/${id}/messages`, "POST", {
+        messages: Array.from({ length: 2 }, () => ({ role: "user", content: "x".repeat(7 * 1024 * 1024) })),
+      });
+  }
+  const [out, again] = [join(state, "out"), join(state, "again")];
+  expect(await command("scripts/export.ts", "--all", "--out", out)).toMatchObject({
+    code: 0,
+    text: expect.stringContaining("2 users exported"),
+  });
+  expect((await command("scripts/export.ts", "--all", "--out", out)).text).toContain("2 were there");
+  for (const user of ["alice", "bob"]) await call(`/v1/users/${user}`, "DELETE");
+  const back = await command("scripts/import.ts", "--dir", out);
+  expect(back).toMatchObject({ code: 0, text: expect.stringContaining("6 messages imported") });
+  await command("scripts/export.ts", "--user", "alice", "--user", "bob", "--out", again);
+  expect(readdirSync(again)).toEqual(readdirSync(out));
+  for (const file of readdirSync(out))
+    expect(readFileSync(join(again, file)).equals(readFileSync(join(out, file)))).toBe(true);
+});
+
+it.each([
+  ["scripts/export.ts", ["--out", "x"], "either --all or --user"],
+  ["scripts/export.ts", ["--nonsense"], "usage"],
+  ["scripts/import.ts", [], "--file or --dir"],
+  ["scripts/import.ts", ["--file", "package.json"], "no export of Cairn"],
+])("%s says what is wrong with %s", async (script, args, reason) => {
+  const { code, text } = await command(script, ...args);
+  expect(code).not.toBe(0);
+  expect(text).toContain(reason);
+});
