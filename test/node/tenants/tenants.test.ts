@@ -11,7 +11,7 @@ import { list } from "../../../scripts/tenant/list.ts";
 import { demandName } from "../../../scripts/tenant/names.ts";
 import { Stopped } from "../../../scripts/tenant/stopped.ts";
 import { upgrade } from "../../../scripts/tenant/upgrade.ts";
-import { type Cloudflare, METADATA } from "./cloudflare.ts";
+import { type Cloudflare, emptyAccount, METADATA } from "./cloudflare.ts";
 import { newDesk, removeDirectories, root, type TestDesk } from "./desk.ts";
 
 afterEach(removeDirectories);
@@ -209,6 +209,17 @@ describe("create", () => {
     );
   });
 
+  it("notes each database as soon as it is made: what is deleted in between is not made anew", async () => {
+    const desk = newDesk();
+    // The file, the list, the first database, its id; then the second one.
+    desk.failAt(7, false);
+    await stopped(create(desk, full));
+    expect(desk.account.calls.at(-1)).toContain("d1 create cairn-acme-facts-0");
+    expect(desk.files.read("acme")).toContain(`database_id = "${desk.account.databases[0]?.uuid}"`);
+    desk.account.databases = [];
+    expect(await stopped(create(desk, full))).toContain("Nothing is made in its place");
+  });
+
   it("does not make a database anew that its file names and the account has not", async () => {
     const desk = newDesk();
     await create(desk, plain);
@@ -357,6 +368,20 @@ describe("delete", () => {
     }
   });
 
+  it("keeps a tenant's file and secret when logged in to an account that has nothing of it", async () => {
+    const desk = newDesk();
+    await create(desk, plain);
+    const before = desk.stored();
+    const right = { ...desk.account };
+    Object.assign(desk.account, emptyAccount());
+    const message = await stopped(deleteTenant(desk, "acme", yes()));
+    expect(message).toContain("Log in to the right one");
+    expect(desk.stored()).toEqual(before);
+    Object.assign(desk.account, right);
+    await deleteTenant(desk, "acme", yes());
+    expect([desk.account.databases, desk.stored()]).toEqual([[], {}]);
+  });
+
   it("leaves a database of the same name that is another's", async () => {
     const desk = newDesk();
     await create(desk, plain);
@@ -381,7 +406,7 @@ it("lists the tenants, and which of them are not all made", async () => {
   expect(desk.said[2]).toMatch(/half .*unfinished/);
 });
 
-it.each(["a", "acme", "acme-2", "a".repeat(40)])("takes %s as a name", (name) => {
+it.each(["a", "acme", "acme-2", "a-facts", "facts-0", "a".repeat(40)])("takes %s as a name", (name) => {
   expect(demandName(name)).toBe(name);
 });
 
@@ -399,6 +424,9 @@ it.each([
   "a b",
   "ä",
   "a".repeat(41),
+  // Shard 0 of the tenant `a` has the database that this one would have.
+  "a-facts-0",
+  "a-facts-99",
 ])("refuses '%s' as a name", (name) => {
   expect(() => demandName(name)).toThrow(Stopped);
 });
