@@ -223,12 +223,12 @@ describe("QUOTA_BYTES", () => {
     quota({ bytes: 1 });
     expect(codeOf(await patch(user, id, { text: "second" }))).toBe("quota_bytes");
     expect(codeOf(await patch(user, id, { text: "first" }))).toBe(200);
-    const at = (one: string, what: string) => `/v1/users/${user}/memories/${one}/${what}`;
-    expect(codeOf(await call(at(waiting.id, "release"), { method: "POST" }))).toBe("quota_bytes");
+    const of = (one: string, what: string) => `/v1/users/${user}/memories/${one}/${what}`;
+    expect(codeOf(await call(of(waiting.id, "release"), { method: "POST" }))).toBe("quota_bytes");
     quota({});
     expect(codeOf(await patch(user, id, { text: "second" }))).toBe(200);
     quota({ bytes: 1 });
-    expect(codeOf(await call(at(id, "restore"), { json: { version } }))).toBe("quota_bytes");
+    expect(codeOf(await call(of(id, "restore"), { json: { version } }))).toBe("quota_bytes");
     expect((await forget(user, id)).status).toBe(204);
   });
 

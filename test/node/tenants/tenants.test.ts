@@ -97,8 +97,29 @@ describe("create", () => {
         migrations_dir: "../migrations",
       })),
     });
+    const { ratelimits } = parse(written) as { ratelimits: { namespace_id: string }[] };
+    expect(ratelimits).toMatchObject([
+      { name: "CALLER_RATE", simple: { limit: 300, period: 10 } },
+      { name: "USER_RATE", simple: { limit: 1000, period: 10 } },
+    ]);
     const tenant = readTenant("acme", { text: written, base: desk.base, path: "acme.toml" });
     expect(renderTenant(tenant, desk.base)).toBe(written);
+  });
+
+  it("counts calls in namespaces of the tenant's own, and leaves the rates that its file says", async () => {
+    const desk = newDesk();
+    const ids = new Set<string>();
+    for (const name of ["acme", "acme-2", "bob"]) {
+      await create(desk, { ...plain, name });
+      const written = parse(desk.files.read(name) ?? "") as { ratelimits: { namespace_id: string }[] };
+      for (const { namespace_id: id } of written.ratelimits) ids.add(id);
+    }
+    expect(ids.size).toBe(6);
+    for (const id of ids) expect(Number(id)).toSatisfy((n: number) => n > 0 && n < 2 ** 31);
+    const eager = (desk.files.read("bob") ?? "").replace("limit = 300", "limit = 7");
+    desk.files.write("bob", eager);
+    await upgrade(desk, ["bob"]);
+    expect(desk.files.read("bob")).toBe(eager);
   });
 
   it("sets a secret that nobody sees, keeps it for its owner alone, and prints a token of it", async () => {
@@ -125,13 +146,25 @@ describe("create", () => {
     expect(await stopped(create({ ...newDesk(), secret: "short" }, plain))).toContain("32 bytes");
   });
 
+  it("prints a token once, and later only where it is asked to", async () => {
+    const desk = newDesk();
+    await create(desk, plain);
+    desk.said.length = 0;
+    await create(desk, plain);
+    expect(text(desk)).not.toContain("TOKEN=");
+    expect(text(desk)).toContain("create acme --token");
+    await create(desk, { ...plain, token: true });
+    expect(text(desk)).toContain("TOKEN=");
+  });
+
   it("leaves the secret that the Worker has, and says so where it is not known", async () => {
     const desk = newDesk();
     await create({ ...desk, secret: "one that is not kept in a file, at all" }, plain);
     await create(desk, plain);
     expect(desk.account.made.secret).toBe(1);
     expect(text(desk)).toContain("not known here");
-    await create({ ...desk, secret: "another one that the Worker does not have" }, plain);
+    const other = { ...desk, secret: "another one that the Worker does not have" };
+    await create(other, { ...plain, token: true });
     expect(desk.account.made.secret).toBe(1);
     expect(text(desk)).toContain("If it refuses this token");
   });
