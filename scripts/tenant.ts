@@ -26,6 +26,7 @@ create:
   --account ID       of several Cloudflare accounts, this one
   --cpu-ms N         the most CPU time of a call (paid plan only)
   --adopt            takes over what the account has under this name
+  --token            prints a token of all users, of a tenant that is there already too
   --dry-run          shows the file and the commands, and does nothing; needs no account
 CAIRN_SECRET, if set, becomes the tenant's secret; else one is made in tenants/NAME.secret.`;
 
@@ -43,6 +44,7 @@ function commandLine() {
         account: { type: "string" },
         "cpu-ms": { type: "string" },
         adopt: { type: "boolean" },
+        token: { type: "boolean" },
         "dry-run": { type: "boolean" },
         all: { type: "boolean" },
         yes: { type: "string" },
@@ -58,7 +60,7 @@ type Options = ReturnType<typeof commandLine>["values"];
 
 /** Which options go with which command: one that does nothing would be taken for done. */
 const TAKES: Record<string, readonly (keyof Options)[]> = {
-  create: ["jurisdiction", "shards", "model", "vectorize", "account", "cpu-ms", "adopt", "dry-run"],
+  create: ["jurisdiction", "shards", "model", "vectorize", "account", "cpu-ms", "adopt", "token", "dry-run"],
   list: [],
   upgrade: ["all"],
   delete: ["yes"],
@@ -133,6 +135,7 @@ function wantedOf(name: string, options: Options): Wanted {
     name,
     vectorize: options.vectorize === true,
     adopt: options.adopt === true,
+    token: options.token === true,
     ...(jurisdiction !== undefined && { jurisdiction }),
     ...(model !== undefined && { model }),
     ...(account !== undefined && { account }),

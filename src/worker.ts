@@ -10,6 +10,15 @@ export function createWorker(makePorts: (env: Bindings) => Ports = portsOf) {
     fetch: app.fetch,
     async scheduled(_event: ScheduledController, env: Bindings): Promise<void> {
       const all = services(env, makePorts(env));
+      // Nothing is done, nor dropped, in databases that are not those that the data were stored in.
+      const changed = await all.deployment.problem();
+      if (changed !== null) {
+        console.error({
+          message: "this deployment is not the one that its data were stored with",
+          error: changed,
+        });
+        return;
+      }
       // Neither waits for the other, nor goes without it.
       const done = await Promise.allSettled([upkeep(all), pruneAccess(all)]);
       for (const one of done) if (one.status === "rejected") throw one.reason;

@@ -134,7 +134,10 @@ export class MemoryWriter {
   /** Why what the draft adds is more than the user may hold, or null. */
   #refusal({ write: { put, forget } }: MemoryDraft): Failure | null {
     const { quota, table } = this.#parts;
-    if (put.length === 0 || !quota.bounds("memories", "bytes")) return null;
+    if (!quota.bounds("memories", "bytes")) return null;
+    // Every correction is kept: a new version adds, whatever it says.
+    const last = table.lastVersion();
+    if (!put.some(({ version }) => version > last)) return null;
     const added = [...new Set(put.map(({ id }) => id))].filter((id) => !table.has(id));
     return quota.refusesMemories(added.length - forget.filter((id) => table.has(id)).length);
   }
@@ -337,6 +340,8 @@ export class MemoryWriter {
       if (!holds(condition, String(current.version))) return unmet(current);
       const row = await decide(draft, current);
       if (!row.ok) return row;
+      const refused = this.#refusal(draft);
+      if (refused !== null) return refused;
       const { version, id: changedId } = row.value;
       const text = embeddedText(row.value);
       const vectors = new Map<number, QueryVector>();

@@ -1,4 +1,5 @@
 // A tenant's configuration, made of the base `wrangler.toml` and of what is its own. TOML is parsed, never patched.
+import { createHash } from "node:crypto";
 import { parse, stringify, type TomlTable } from "smol-toml";
 import { z } from "zod";
 import { knownModel } from "../../src/embeddings/endpoint-models.ts";
@@ -20,7 +21,7 @@ export type Tenant = {
   databases: ReadonlyMap<string, string>;
   /** Its own variables: what the base has, and the two that are made here, may be among them. */
   vars: Readonly<Record<string, string>>;
-  /** What else its file has and the base has not: an account, routes, limits. */
+  /** What else its file has and the base has not: an account, routes, limits, rates. */
   more: TomlTable;
 };
 
@@ -113,14 +114,28 @@ export function renderTenant(tenant: Tenant, base: string): string {
     }),
     ...(asksWorkersAi(tenant) && { ai: { binding: "AI" } }),
     ...(tenant.index !== null && { vectorize: [{ binding: "VECTORIZE", index_name: tenant.index }] }),
+    ratelimits: ratesOf(tenant.name),
     ...tenant.more,
   };
   return `${headerOf(tenant.name)}\n${stringify(made)}`;
 }
 
+/** Most calls in 10 seconds: of one token's user, and for one user's memory. What the tenant's file says instead stays. */
+const RATES = { CALLER_RATE: 300, USER_RATE: 1000 };
+
+/** Two namespaces that no other tenant of the account counts in: numbers of 30 bits, out of the tenant's name. */
+function ratesOf(tenant: string) {
+  const even = createHash("sha256").update(tenant).digest().readUInt32BE() & 0x3fff_fffe;
+  return Object.entries(RATES).map(([name, limit], i) => ({
+    name,
+    namespace_id: String(even + 1 + i),
+    simple: { limit, period: 10 },
+  }));
+}
+
 const headerOf = (name: string): string =>
   `# The tenant ${name}. Made of ../wrangler.toml by \`npm run tenant\`, and made anew by \`npm run tenant -- upgrade ${name}\`:
-# then \`vars\`, the names and ids here, and tables that the base has not (routes, limits, account_id) stay as they are here,
+# then \`vars\`, the names and ids here, and tables that the base has not (routes, limits, ratelimits, account_id) stay as they are here,
 # all else is as in the base, and comments go. The number of FACTS databases and JURISDICTION never change.
 `;
 

@@ -19,6 +19,8 @@ export type Wanted = {
   cpuMs?: number;
   /** Take over what the account has of this name without a file of it. */
   adopt: boolean;
+  /** Print a token of a tenant that is there already, too. */
+  token?: boolean;
 };
 
 /** Makes what is missing of a tenant, in the order that a run which stops anywhere can be gone on with by another. */
@@ -38,7 +40,7 @@ export async function create(desk: Desk, wanted: Wanted): Promise<void> {
   // After the Worker, which refuses every call until it has one: a secret cannot be given to what is not there.
   const { secret, old } = await ensureSecret(desk, tenant.name);
   tellPlace(desk, tenant, url);
-  await tellToken(desk, tenant.name, { secret, old });
+  await tellToken(desk, tenant.name, { secret, old, asked: wanted.token === true });
 }
 
 function fresh({ name, jurisdiction, shards, model, vectorize, account, cpuMs }: Wanted): Tenant {

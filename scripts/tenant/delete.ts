@@ -1,6 +1,6 @@
 import { bindingsOf, databaseOf, workerOf } from "./names.ts";
 import { Stopped } from "./stopped.ts";
-import { accountOf, demandTenant, type Desk } from "./tenants.ts";
+import { accountOf, demandTenant, type Desk, storeTenant } from "./tenants.ts";
 
 /**
  * Deletes a tenant with everything in it. The Worker goes first, with its objects, so that nothing is written any more;
@@ -16,7 +16,17 @@ export async function deleteTenant(
   const question = `This deletes ${workerOf(name)}: its Worker, all its users' memories, threads and entries, and its databases. There is no way back.\nType the tenant's name to go on: `;
   if ((await typed(question)) !== name) throw new Stopped("Nothing was deleted: that is not its name.");
   const account = accountOf(desk, name);
-  if ((await account.hasSecret(workerOf(name))) !== null) {
+  const there = await account.databases();
+  const hasWorker = (await account.hasSecret(workerOf(name))) !== null;
+  const ids = new Set(tenant.databases.values());
+  if (ids.size > 0 && !hasWorker && !there.some(({ uuid }) => ids.has(uuid)))
+    throw new Stopped(
+      `Nothing was deleted: the account that you are logged in to has neither ${workerOf(name)} nor any of the databases that ` +
+        `${desk.files.pathOf(name)} names. Log in to the right one; or, if somebody deleted all of it by hand, remove ` +
+        `${desk.files.pathOf(name)} and ${desk.files.secretPathOf(name)} by hand too.`,
+      1,
+    );
+  if (hasWorker) {
     await account.deleteWorker(workerOf(name));
     desk.say(`Worker ${workerOf(name)} deleted, with its objects`);
   }
@@ -24,12 +34,15 @@ export async function deleteTenant(
     await account.deleteIndex(tenant.index);
     desk.say(`Vectorize index ${tenant.index} deleted`);
   }
-  const there = await account.databases();
+  const left = new Map(tenant.databases);
   for (const binding of bindingsOf(tenant.shards)) {
     const database = there.find((one) => one.name === databaseOf(name, binding));
     const id = tenant.databases.get(binding);
     // One of the same name that this tenant never had is another's.
     if (database === undefined || (id !== undefined && id !== database.uuid)) continue;
+    // Before it is gone: if the answer is lost, the next run must not take this account for a wrong one.
+    left.delete(binding);
+    storeTenant({ ...desk, say: () => {} }, { ...tenant, databases: left });
     await account.deleteDatabase(database.name);
     desk.say(`D1 database ${database.name} deleted`);
   }

@@ -3,6 +3,8 @@ import { Stopped } from "./stopped.ts";
 /** What is made for a tenant has a name of at most 63 characters (a label of DNS): `cairn-NAME-facts-99` has to fit. */
 const NAME_LENGTH = 40;
 const NAME = /^[a-z]([a-z0-9-]*[a-z0-9])?$/;
+/** Shard 0 of the tenant `a` is `cairn-a-facts-0`: a tenant of that name would have the same database. */
+const SHARD = /-facts-[0-9]+$/;
 
 export const workerOf = (name: string): string => `cairn-${name}`;
 export const databaseOf = (name: string, binding: string): string =>
@@ -15,6 +17,10 @@ export function demandName(name: string | undefined): string {
     throw new Stopped(
       `'${name}' is no name for a tenant: small letters, digits and single hyphens, a letter first and no hyphen last, ` +
         `${NAME_LENGTH} characters at most.`,
+    );
+  if (SHARD.test(name))
+    throw new Stopped(
+      `'${name}' is no name for a tenant: databases of another one's shards end in -facts-N.`,
     );
   return name;
 }

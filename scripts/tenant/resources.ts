@@ -9,10 +9,11 @@ import { accountOf, type Desk, storeTenant } from "./tenants.ts";
 /** What recall filters by (docs/architecture.md). */
 const METADATA = ["user", "kind", "scope", "model"];
 
-/** Makes the databases that are missing, and answers the tenant with the ids of all. */
+/** Makes the databases that are missing, notes the id of each as soon as it is there, and answers the tenant with all ids. */
 export async function ensureDatabases(desk: Desk, tenant: Tenant): Promise<Tenant> {
   const account = accountOf(desk, tenant.name);
   const bindings = bindingsOf(tenant.shards);
+  const databases = new Map(tenant.databases);
   let there = await account.databases();
   for (const binding of bindings) {
     const name = databaseOf(tenant.name, binding);
@@ -26,19 +27,18 @@ export async function ensureDatabases(desk: Desk, tenant: Tenant): Promise<Tenan
         1,
       );
     demandJurisdiction(name, { has: found?.jurisdiction, wanted: tenant.jurisdiction });
-    if (found !== undefined) continue;
-    await account.createDatabase(name, tenant.jurisdiction);
-    desk.say(`D1 database ${name} made`);
+    if (found === undefined) {
+      await account.createDatabase(name, tenant.jurisdiction);
+      desk.say(`D1 database ${name} made`);
+      there = await account.databases();
+    }
+    const made = there.find((database) => database.name === name);
+    // A dry run makes none.
+    if (made === undefined) continue;
+    databases.set(binding, made.uuid);
+    storeTenant(desk, { ...tenant, databases });
   }
-  there = await account.databases();
-  const databases = new Map<string, string>();
-  for (const binding of bindings) {
-    const id = there.find(({ name }) => name === databaseOf(tenant.name, binding))?.uuid;
-    if (id !== undefined) databases.set(binding, id);
-  }
-  const complete = { ...tenant, databases };
-  storeTenant(desk, complete);
-  return complete;
+  return { ...tenant, databases };
 }
 
 /** What the account says of a database's jurisdiction, where it says it. */

@@ -30,13 +30,26 @@ export async function ensureSecret(desk: Desk, name: string): Promise<Secret> {
   return { secret, old: false };
 }
 
-/** Prints a first token, and how to make more. */
-export async function tellToken({ files, say }: Desk, name: string, { secret, old }: Secret): Promise<void> {
+/**
+ * Prints a first token, and how to make more. A later run prints one where it is `asked` to: it opens everything, and what
+ * a terminal shows is kept by many.
+ */
+export async function tellToken(
+  { files, say }: Desk,
+  name: string,
+  { secret, old, asked }: Secret & { asked: boolean },
+): Promise<void> {
   if (secret === null) {
     say("Its secret is not known here: CAIRN_SECRET=… npm run token -- --user '*' makes a token.");
     return;
   }
   if (secret === "") return;
+  if (old && !asked) {
+    say(
+      `Its secret and its tokens are as they were. npm run tenant -- create ${name} --token prints a token.`,
+    );
+    return;
+  }
   const kept = files.readSecret(name) === secret;
   const expiresAt = Math.floor(Date.now() / 1000) + TOKEN_SECONDS;
   const token = await mintToken(secret, { user: "*", scope: scopes, expiresAt });

@@ -1,5 +1,4 @@
 import {
-  createRemoteJWKSet,
   decodeJwt,
   errors as joseErrors,
   type JWTVerifyGetKey,
@@ -9,6 +8,7 @@ import {
 import { fail, type Result } from "../errors.ts";
 import { CLOCK_SKEW_S, isShared, isUser, timed, type Verified } from "./claims.ts";
 import type { LoginSettings } from "./login-settings.ts";
+import { NoKeys, providerKeys } from "./provider-keys.ts";
 import { refusalOf } from "./verify-own.ts";
 
 /** Signatures that a public key checks. With one that a secret checks (HS256), the public key would be the secret. */
@@ -26,22 +26,14 @@ const ALGORITHMS = [
   "Ed25519",
 ];
 
-/** The provider's keys could not be had: nothing is known of the token. */
-class NoKeys extends Error {
-  override readonly name = "NoKeys";
-}
-
-/**
- * Tokens of an identity provider, checked with the keys that it publishes. They are kept for 10 minutes; a token whose
- * key is not among them has them fetched anew, once in 30 seconds at most.
- */
+/** Tokens of an identity provider, checked with the keys that it publishes. */
 export class Logins {
   readonly #settings: LoginSettings;
   readonly #key: JWTVerifyGetKey;
 
   constructor(settings: LoginSettings) {
     this.#settings = settings;
-    this.#key = remoteKey(settings.jwksUrl);
+    this.#key = providerKeys(settings.jwksUrl);
   }
 
   /** Whether the token says that it is of this provider. That is not checked here: it decides by which keys it will be. */
@@ -70,12 +62,7 @@ export class Logins {
       if (typeof user !== "string" || !isUser(user) || user === "*" || isShared(user)) return NO_USER;
       return timed(payload, { user, scopes: new Set(scopes), shared: new Set(shared) }, now);
     } catch (error) {
-      if (!(error instanceof NoKeys)) return refusalOf(error);
-      console.error({
-        message: "the login provider's keys could not be fetched",
-        error: String(error.cause),
-      });
-      return fail("login_keys_unavailable");
+      return error instanceof NoKeys ? fail("login_keys_unavailable") : refusalOf(error);
     }
   }
 
@@ -100,23 +87,3 @@ export class Logins {
 const NO_USER = fail("invalid_token", {
   message: "The token's user claim (JWT_USER_CLAIM) is no user id, or one that is reserved: `*`, `shared:…`.",
 });
-
-/** What is wrong with the token is told from what is wrong with the provider. */
-function remoteKey(url: URL): JWTVerifyGetKey {
-  const keys = createRemoteJWKSet(url, {
-    cacheMaxAge: 600_000,
-    cooldownDuration: 30_000,
-    timeoutDuration: 5000,
-  });
-  return async (header, token) => {
-    try {
-      return await keys(header, token);
-    } catch (error) {
-      const ofToken =
-        error instanceof joseErrors.JWKSNoMatchingKey ||
-        error instanceof joseErrors.JWKSMultipleMatchingKeys ||
-        error instanceof joseErrors.JOSENotSupported;
-      throw ofToken ? error : new NoKeys("no keys", { cause: error });
-    }
-  };
-}

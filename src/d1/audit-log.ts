@@ -33,12 +33,14 @@ export class D1AuditLog implements AuditLog {
   }
 
   async add(event: AuditRow): Promise<void> {
-    // Two counts may arrive in the wrong order.
+    // Two counts may arrive in the wrong order: the greater one is the later, and names the last request.
+    const later = sql`${event.count} > ${audit.count}`;
     const count = sql`MAX(${audit.count}, ${event.count})`;
+    const requestId = sql`CASE WHEN ${later} THEN ${event.requestId} ELSE ${audit.requestId} END`;
     await this.#db
       .insert(audit)
       .values(event)
-      .onConflictDoUpdate({ target: audit.id, set: { count, requestId: event.requestId } });
+      .onConflictDoUpdate({ target: audit.id, set: { count, requestId } });
   }
 
   async list({ user, action, from, to, after, limit }: AuditPage): Promise<AuditRow[]> {

@@ -32,34 +32,51 @@ export class DeploymentMark {
     return this.#impossible === null && known.get(this.#database) === this.#name;
   }
 
-  /** What is wrong, for a person; null if nothing is. Rejects when D1 does not answer. */
+  /** What is wrong, for a person; null if nothing is, or if the database was not used yet. Rejects when D1 does not answer. */
   async problem(): Promise<string | null> {
+    return this.#differenceOf(() => this.#read());
+  }
+
+  /** The same, and marks a database that was not used yet: for a call that may use it, which an anonymous one may not. */
+  async settle(): Promise<string | null> {
+    return this.#differenceOf(async () => (await this.#read()) ?? this.#mark());
+  }
+
+  async #differenceOf(use: () => Promise<Use | null>): Promise<string | null> {
     if (this.proven) return null;
     // Not to be noted as what the database is used as.
     if (this.#impossible !== null) return this.#impossible;
-    const was = await withDeadline(this.#read(), ANSWER_WITHIN_MS);
+    const was = await withDeadline(use(), ANSWER_WITHIN_MS);
+    if (was === null) return null;
     const problem = differenceOf(was, this.#use);
     if (problem === null) known.set(this.#database, this.#name);
     return problem;
   }
 
-  /** What the database is used as, which is what the first to use it said: it was, or is by then, written down. */
-  async #read(): Promise<Use> {
-    const read = this.#database.prepare(READ);
-    // Almost always there: nearly every isolate only reads.
-    const there = await read.first<Use>();
-    if (there !== null) return there;
+  /** Almost always there: nearly every isolate only reads. */
+  async #read(): Promise<Use | null> {
+    return this.#database.prepare(READ).first<Use>();
+  }
+
+  /** What the database is used as, which is what the first to use it said: by then it is written down. */
+  async #mark(): Promise<Use> {
     const { shards, shard, jurisdiction } = this.#use;
     const mark = this.#database.prepare(MARK).bind(shards, shard, jurisdiction);
-    const [, marked] = await this.#database.batch<Use>([mark, read]);
+    const [, marked] = await this.#database.batch<Use>([mark, this.#database.prepare(READ)]);
     const [now] = marked?.results ?? [];
     if (now === undefined) throw new Error("the mark of a deployment is not there");
     return now;
   }
 
-  /** Rejects unless the database is used as it was first used: what is read or written elsewhere would seem lost. */
-  async demand(): Promise<void> {
+  /** Rejects if the database is used otherwise than it was; one that was not used yet is empty. */
+  async demandUnchanged(): Promise<void> {
     const problem = await this.problem();
+    if (problem !== null) throw new Error(problem);
+  }
+
+  /** Marks it, and rejects unless the database is used as it was first used: what is read or written elsewhere would seem lost. */
+  async demand(): Promise<void> {
+    const problem = await this.settle();
     if (problem !== null) throw new Error(problem);
   }
 }

@@ -22,6 +22,7 @@ export function filterConditions(filter: MemoryFilter): (SQL | undefined)[] {
       sql`EXISTS (SELECT 1 FROM json_each(${memories.tags}) AS own
         WHERE own.value IN (SELECT value FROM json_each(${JSON.stringify(filter.anyTags)})))`,
     among(memories.scope, filter.scope),
+    filter.unscoped && isNull(memories.scope),
     among(memories.externalId, filter.externalId),
     among(memories.type, filter.type),
     normalised(memories.subjectNorm, filter.subject),

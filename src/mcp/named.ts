@@ -7,9 +7,6 @@ import type { Context } from "./tool.ts";
 /** What names a memory; one without a scope is another than one of a scope. */
 type Name = { title: string } | { subject: string; predicate: string };
 
-/** Scopes in which one name is looked for. */
-const SCOPES = 20;
-
 /**
  * The memory of this name and scope; where no scope is asked for, the one without, else the newest of any. Null if there
  * is none.
@@ -19,13 +16,13 @@ export async function memoryNamed(
   owner: string,
   { scope, ...name }: Name & { scope?: string | undefined },
 ): Promise<Result<Memory | null>> {
-  const page = await listMemories(services, await userHash(owner), {
-    ...name,
-    kind: ["title" in name ? "procedure" : "fact"],
-    ...(scope !== undefined && { scope: [scope] }),
-    limit: SCOPES,
-  });
-  if (!page.ok) return page;
-  const { items } = page.value;
-  return ok(items.find((memory) => memory.scope === scope) ?? items[0] ?? null);
+  const hash = await userHash(owner);
+  const newest = async (where: { scope?: string[]; unscoped?: true }): Promise<Result<Memory | null>> => {
+    const kind = "title" in name ? ("procedure" as const) : ("fact" as const);
+    const page = await listMemories(services, hash, { ...name, ...where, kind: [kind], limit: 1 });
+    return page.ok ? ok(page.value.items[0] ?? null) : page;
+  };
+  if (scope !== undefined) return newest({ scope: [scope] });
+  const unscoped = await newest({ unscoped: true });
+  return unscoped.ok && unscoped.value === null ? newest({}) : unscoped;
 }

@@ -17,11 +17,11 @@ import { tools } from "./tools.ts";
 
 /**
  * What a request is served with. `unexpected` logs what nobody expected, and says what its caller is told; `note` notes
- * in the audit log what a tool took away, or tried to.
+ * in the audit log what a tool took away, or tried to, and whose it was.
  */
 export type Serving = Context & {
   unexpected: (error: unknown) => Failure;
-  note: (tool: string, outcome: "ok" | ErrorCode) => void;
+  note: (tool: string, done: { outcome: "ok" | ErrorCode; owner: string }) => void;
 };
 
 /**
@@ -42,10 +42,13 @@ export function mcpServer(serving: Serving): Server {
     const tool = tools.find(({ listed }) => listed.name === params.name);
     if (tool === undefined)
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${params.name}.`);
-    if (!mine.includes(tool)) return resultOf(mayNot(serving, tool.scope));
-    const result = await caught(serving, () => tool.call(serving, params.arguments));
-    if (tool.listed.annotations?.destructiveHint === true)
-      serving.note(params.name, result.ok ? "ok" : result.code);
+    const result = mine.includes(tool)
+      ? await caught(serving, () => tool.call(serving, params.arguments))
+      : mayNot(serving, tool.scope);
+    if (tool.listed.annotations?.destructiveHint === true) {
+      const owner = tool.ownerOf(access, params.arguments);
+      serving.note(params.name, { outcome: result.ok ? "ok" : result.code, owner });
+    }
     return resultOf(result);
   });
 

@@ -15,14 +15,21 @@ const PROCEDURE_NOTE =
 
 /**
  * Text as it may stand between memory tags: it cannot close them, nor open others. All else stays as it is, since what
- * is stored may be code.
+ * is stored may be code. No two parts of the pattern take the same blanks, so it runs over a text once.
  */
-export const inert = (text: string): string => text.replaceAll(/<(?=\s*\/?\s*memory\b)/gi, "&lt;");
+export const inert = (text: string): string => text.replaceAll(/<(?=\s*(?:\/\s*)?memory\b)/gi, "&lt;");
+
+/** How much more of a text than is shown is looked at: blanks around its line breaks become one sign. */
+const MARGIN = 1_000;
+const BLANKS = /[\s\u0085]+/g;
+const BREAK = /[\n\r\v\f\u0085\u2028\u2029]/;
 
 /** Text on one line of a list, so that it cannot look like another item. At most `most` characters of it. */
 export function oneLine(text: string, most = ITEM): string {
-  const line = text.trim().replaceAll(/[\s\u0085]*[\n\r\v\f\u0085\u2028\u2029][\s\u0085]*/g, " ⏎ ");
-  if (line.length <= most) return line;
+  const whole = text.trim();
+  const start = whole.slice(0, most + MARGIN);
+  const line = start.replaceAll(BLANKS, (blanks) => (BREAK.test(blanks) ? " ⏎ " : blanks));
+  if (line.length <= most && start.length === whole.length) return line;
   // A pair of surrogates is not cut in the middle.
   return `${line.slice(0, most).replace(/[\ud800-\udbff]$/, "")}… (cut)`;
 }
@@ -45,8 +52,8 @@ export const listed = (heading: string, lines: readonly string[], after: readonl
   [heading, NOTE, "<memory>", inert(lines.join("\n")), "</memory>", ...after].join("\n");
 
 /** A procedure whole, which is there to be followed, and yet not the user speaking. */
-export const documented = (heading: string, text: string, after: readonly string[] = []): string =>
-  [heading, PROCEDURE_NOTE, "<memory>", inert(text), "</memory>", ...after].join("\n");
+export const documented = (heading: string, lines: readonly string[]): string =>
+  [heading, PROCEDURE_NOTE, "<memory>", inert(lines.join("\n")), "</memory>"].join("\n");
 
 /** The same of as many lines as fit, with a word on how many do not. */
 export function listedThatFit(heading: string, lines: readonly string[], after: readonly string[] = []) {

@@ -33,6 +33,8 @@ export type Tool = {
   scope: "read" | "write";
   /** Checks what came, and does it. */
   call: (context: Context, given: unknown) => Promise<Result<Said>>;
+  /** Whose memory the arguments name; without a word of it, or where they are wrong, the user's. */
+  ownerOf: (access: Access, given: unknown) => string;
 };
 
 export function tool<Input extends z.ZodType, Output extends z.ZodType>(
@@ -53,6 +55,10 @@ export function tool<Input extends z.ZodType, Output extends z.ZodType>(
     call: async (context, given) => {
       const { success, data, error } = input.safeParse(given ?? {}, { reportInput: true });
       return success ? run(context, data) : { ok: false, ...invalid("arguments", error.issues) };
+    },
+    ownerOf: ({ user }, given) => {
+      const owner: unknown = Object(input.safeParse(given ?? {}).data).owner;
+      return typeof owner === "string" ? owner : user;
     },
   };
 }

@@ -19,7 +19,7 @@ type Needs = Pick<Services, "records" | "now">;
 export async function listMemories(
   { records, now }: Needs,
   owner: UserHash,
-  query: ListMemoriesQuery,
+  query: ListMemoriesQuery & { unscoped?: true },
 ): Promise<Result<Page<Memory>>> {
   const { sort = "createdAt", order = "desc", limit = 50, cursor } = query;
   const begun =

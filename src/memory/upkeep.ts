@@ -4,10 +4,7 @@ import { ok, type Result } from "../errors.ts";
 import type { TenantReindex } from "../schema/reindex.ts";
 import type { Services } from "../services.ts";
 
-type Needs = Pick<
-  Services,
-  "jobs" | "records" | "deployment" | "userMemory" | "embedder" | "vectors" | "recall" | "now"
->;
+type Needs = Pick<Services, "jobs" | "records" | "userMemory" | "embedder" | "vectors" | "recall" | "now">;
 
 const REINDEX = "reindex";
 /** Users that one run tells to rebuild their index, and how many of them at once: a run has 1,000 subrequests. */
@@ -28,18 +25,10 @@ export async function tenantReindexState({ jobs }: Needs): Promise<Result<Tenant
 }
 
 /**
- * What the cron does: begins a reindex when the tenant's index is another than before (another embedding model, or
+ * What the cron does for memories: begins a reindex when the tenant's index is another than before (another embedding model, or
  * Vectorize where there was none), and tells the next users to rebuild theirs. Where it stops, the next run goes on.
  */
 export async function upkeep(needs: Needs): Promise<void> {
-  const changed = await needs.deployment.problem();
-  if (changed !== null) {
-    console.error({
-      message: "this deployment is not the one that its data were stored with",
-      error: changed,
-    });
-    return;
-  }
   // Nothing can be embedded: what is stored is not to be touched for a name that is misspelt.
   if (needs.embedder.problem !== undefined) return;
   const detail = indexOf(needs);

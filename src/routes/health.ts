@@ -21,7 +21,7 @@ const getHealth = createRoute({
 });
 
 export const health = newRouter().openapi(getHealth, async (c) => {
-  const { secret, settingProblems, records, deployment, embedder, vectors, recall } = c.get("services");
+  const { secret, settingProblems, records, deployment, embedder, vectors, recall, now } = c.get("services");
   const problems: string[] = [];
   if (!isSecret(secret)) problems.push("CAIRN_SECRET is not set, or shorter than 32 bytes");
   await records.check().catch((error: unknown) => {
@@ -29,7 +29,7 @@ export const health = newRouter().openapi(getHealth, async (c) => {
     problems.push("D1 does not answer, or its migrations are not applied");
   });
   // That D1 does not answer is said by then.
-  const changed = await deployment.problem().catch(() => null);
+  const changed = await deployment.recentProblem(now()).catch(() => null);
   if (changed !== null) problems.push(changed);
   // Words are searched and everything is stored while nothing can be embedded, or the large index does not answer.
   const lacks = [

@@ -65,8 +65,8 @@ mcp.post("/mcp", async (c) => {
     if (code !== "internal") return fail(code);
     return fail(code, { message: `Something went wrong in Cairn; its logs have it under ${requestId}.` });
   };
-  const note = (tool: string, outcome: "ok" | ErrorCode) =>
-    audit(c, { action: `POST /mcp ${tool}`, outcome, user: access.user });
+  const note = (tool: string, { outcome, owner }: { outcome: "ok" | ErrorCode; owner: string }) =>
+    audit(c, { action: `POST /mcp ${tool}`, outcome, user: owner });
   const services = c.get("services");
   const handler = createMcpHandler(() => mcpServer({ services, access, unexpected, note }), {
     // What a client sent wrong is in its answer.

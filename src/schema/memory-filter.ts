@@ -10,6 +10,8 @@ export type MemoryFilter = {
   tags?: string[];
   anyTags?: string[];
   scope?: string[];
+  /** Only those of no scope. Not asked for over HTTP. */
+  unscoped?: true;
   subject?: string;
   predicate?: string;
   key?: string;

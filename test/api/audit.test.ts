@@ -2,6 +2,7 @@ import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test"
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import worker from "../worker.ts";
+import { D1AuditLog } from "../../src/d1/audit-log.ts";
 import { userHash } from "../../src/ids.ts";
 import { type Answer, call, newUser, token } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
@@ -232,4 +233,15 @@ it.each(["0", "3651", "a month", "1.5"])("says at /health that AUDIT_DAYS cannot
   const { createApp } = await import("../../src/app.ts");
   const answer = await createApp().request("/health", {}, { ...env, AUDIT_DAYS: days });
   expect(await answer.json()).toMatchObject({ problems: [expect.stringContaining("AUDIT_DAYS")] });
+});
+
+it("keeps the greater of two counts of an event that arrive in the wrong order", async () => {
+  const log = new D1AuditLog(env.DB);
+  const [id, at] = [crypto.randomUUID(), Date.now()];
+  const nobody = { actor: null, tokenId: null, userHash: null, about: null };
+  const event = { ...nobody, id, at, action: "token.refused", outcome: "out_of_order" };
+  await log.add({ ...event, requestId: "the fourth", count: 4 });
+  await log.add({ ...event, requestId: "the second", count: 2 });
+  const found = (await eventsOf("action=token.refused")).filter((one) => one.id === id);
+  expect(found).toMatchObject([{ count: 4, requestId: "the fourth" }]);
 });

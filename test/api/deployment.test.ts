@@ -4,6 +4,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { createApp } from "../../src/app.ts";
 import { type Bindings, portsOf } from "../../src/bindings.ts";
+import type { Deployment } from "../../src/d1/deployment.ts";
 import { createWorker } from "../../src/worker.ts";
 import { newUser, token } from "../call.ts";
 
@@ -130,6 +131,75 @@ it("carries on no work of the cron, and tells no object anything", async () => {
   await worker.scheduled(createScheduledController(), bound({ JURISDICTION: "moon" }));
   await waitOnExecutionContext(context);
   expect(await env.DB.prepare("SELECT * FROM jobs").first()).toBeNull();
+});
+
+it("is not marked by who is nobody, nor by the cron, but by the first call with a token", async () => {
+  const marks = async () => (await env.DB.prepare("SELECT * FROM deployment").all()).results;
+  await createApp(portsOf).request("/health", {}, none());
+  await createApp(portsOf).request("/v1/users/a/kv/a", {}, none());
+  await env.DB.exec("DELETE FROM jobs");
+  // Of another index than now: the second run tells every user.
+  await env.DB.exec(
+    "INSERT INTO jobs (name, detail, position, done, started_at) VALUES ('reindex', '?', '', 0, 1)",
+  );
+  await createWorker(portsOf).scheduled(createScheduledController(), none());
+  expect(await marks()).toEqual([]);
+  expect((await ask(eu(), "/v1/users/a/kv")).status).toBe(200);
+  expect(await marks()).toMatchObject([{ shards: 1, shard: 0, jurisdiction: "eu" }]);
+});
+
+it("is what one of two isolates said that begin at once, and the other refuses its calls", async () => {
+  const uses = [bound(), bound({ JURISDICTION: "eu" })];
+  // Each isolate has a binding of its own, and knows nothing of the other. Both have read before either writes.
+  let reads = 0;
+  let bothRead = () => {};
+  const both = new Promise<void>((resolve) => (bothRead = resolve));
+  const isolate = (own: Bindings): Deployment => {
+    const prepare = (query: string) => {
+      const statement = env.DB.prepare(query);
+      if (!query.startsWith("SELECT shards")) return statement;
+      const first = async () => {
+        const found = await statement.first();
+        if (++reads === 2) bothRead();
+        await both;
+        return found;
+      };
+      return new Proxy(statement, {
+        get: (target, name) => (name === "first" ? first : Reflect.get(target, name)),
+      });
+    };
+    const batch: D1Database["batch"] = (statements) => env.DB.batch(statements);
+    // What else a database has is not called here.
+    return portsOf({ ...own, DB: { prepare, batch } as unknown as D1Database }).deployment;
+  };
+  const [one, other] = uses.map(isolate);
+  const refusals = await Promise.all([one?.refusal(Date.now()), other?.refusal(Date.now())]);
+  expect(refusals.filter((refusal) => refusal === null)).toHaveLength(1);
+  expect(refusals.filter((refusal) => refusal !== null)).toEqual([expect.stringContaining("JURISDICTION")]);
+});
+
+it("is asked for by /health once in some seconds, whoever asks how often", async () => {
+  await write(none(), newUser());
+  const app = createApp(portsOf);
+  let reads = 0;
+  const prepare = (query: string) => {
+    if (query.includes("FROM deployment")) reads++;
+    return env.DB.prepare(query);
+  };
+  const wrong = eu();
+  const bindings = { ...wrong, DB: { prepare, batch: env.DB.batch.bind(env.DB) } as unknown as D1Database };
+  for (let i = 0; i < 3; i++) expect((await app.request("/health", {}, bindings)).status).toBe(503);
+  expect(reads).toBe(1);
+});
+
+it("keeps the cron from dropping anything of a database that is used otherwise", async () => {
+  await write(none(), newUser());
+  await env.DB.exec("INSERT INTO audit (id, at, action, outcome) VALUES ('old', 1, 'x', 'ok')");
+  const old = () => env.DB.prepare("SELECT id FROM audit WHERE id = 'old'").first();
+  await createWorker(portsOf).scheduled(createScheduledController(), eu());
+  expect(await old()).not.toBeNull();
+  await createWorker(portsOf).scheduled(createScheduledController(), none());
+  expect(await old()).toBeNull();
 });
 
 it("keeps the data of a tenant that is older than the mark: it has one database and no jurisdiction", async () => {

@@ -216,6 +216,22 @@ describe("QUOTA_BYTES", () => {
     expect((await call(at(user, "k"), { method: "DELETE" })).status).toBe(204);
   });
 
+  it("is not got round by corrections, each of which is kept, and lets what adds nothing through", async () => {
+    const user = newUser();
+    const { id, version } = (await remember(user, { text: "first" })).body;
+    const waiting = (await remember(user, { text: "to be reviewed", status: "quarantined" })).body;
+    quota({ bytes: 1 });
+    expect(codeOf(await patch(user, id, { text: "second" }))).toBe("quota_bytes");
+    expect(codeOf(await patch(user, id, { text: "first" }))).toBe(200);
+    const of = (one: string, what: string) => `/v1/users/${user}/memories/${one}/${what}`;
+    expect(codeOf(await call(of(waiting.id, "release"), { method: "POST" }))).toBe("quota_bytes");
+    quota({});
+    expect(codeOf(await patch(user, id, { text: "second" }))).toBe(200);
+    quota({ bytes: 1 });
+    expect(codeOf(await call(of(id, "restore"), { json: { version } }))).toBe("quota_bytes");
+    expect((await forget(user, id)).status).toBe(204);
+  });
+
   it("gives back what was deleted", async () => {
     const user = newUser();
     await put(user, "k", big);

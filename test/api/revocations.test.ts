@@ -2,6 +2,7 @@ import { env } from "cloudflare:workers";
 import { decodeJwt, SignJWT } from "jose";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createApp } from "../../src/app.ts";
+import { RevocationList } from "../../src/auth/revocation-list.ts";
 import { D1Revocations } from "../../src/d1/revocations.ts";
 import { limits } from "../../src/limits.ts";
 import { call, newUser, token } from "../call.ts";
@@ -61,6 +62,37 @@ it("hears within 30 seconds of what another isolate revoked, also for a token th
   expect(await ask(bearer)).toBe("passes");
   control.clockAhead = 31_000;
   expect(await ask(bearer)).toBe("token_revoked");
+});
+
+it("refuses what was revoked while the list was on its way, from the next call on", async () => {
+  let held: (() => void)[] = [];
+  let revoked: string[] = [];
+  const list = new RevocationList({
+    now: () => 1_000_000,
+    revocations: {
+      inForce: async () => {
+        // D1 has answered; its answer is still on its way.
+        const tokenIds = [...revoked];
+        await new Promise<void>((arrive) => held.push(arrive));
+        return { minIssuedAt: 0, tokenIds };
+      },
+    },
+  });
+  const arrives = () => {
+    for (const arrive of held) arrive();
+    held = [];
+  };
+  const caller = { user: "u", scopes: new Set<never>(), shared: new Set<string>(), tokenId: "stolen" };
+  const verified = { caller, issuedAt: 1, expiresAt: 2_000_000 };
+  const before = list.refusal(verified);
+  revoked = ["stolen"];
+  list.forget();
+  arrives();
+  // It was asked before the revocation was answered.
+  expect(await before).toBeNull();
+  const after = list.refusal(verified);
+  arrives();
+  expect(await after).toMatchObject({ code: "token_revoked" });
 });
 
 it("reads D1 once in 30 seconds, not with every call", async () => {

@@ -9,8 +9,9 @@ import type { ThreadRow } from "../../src/d1/tables.ts";
 import type { CataloguePage, ThreadCatalogue } from "../../src/d1/thread-catalogue.ts";
 import { newThreadId, userHash } from "../../src/ids.ts";
 
-const mark = { demand: async () => {} };
-const down = { demand: () => Promise.reject(new Error("D1_ERROR: this database is down")) };
+const mark = { demand: async () => {}, demandUnchanged: async () => {} };
+const rejects = () => Promise.reject(new Error("D1_ERROR: this database is down"));
+const down = { demand: rejects, demandUnchanged: rejects };
 const base64url = fc.stringMatching(/^[A-Za-z0-9_-]{22}$/);
 
 it("gives a user the same shard for ever", async () => {

@@ -64,6 +64,28 @@ it("notes in the audit log what a tool took away", async () => {
   await expect.poll(async () => (await noted()).body.items).toMatchObject([{ outcome: "ok" }]);
 });
 
+it("notes a procedure of a shared owner that was forgotten as that owner's", async () => {
+  const shared = newShared();
+  await remembered(shared, { kind: "procedure", title: "deploy", text: "do it" });
+  const bearer = await tokenWith({ user: "*", shared: [shared] });
+  const forget = { title: "deploy", owner: shared };
+  const said = await toolWith(bearer, "memory_forget_procedure", forget, { "Cairn-User": newUser() });
+  expect(said.structured).toEqual({ forgotten: 1 });
+  const noted = async () => (await call(`/v1/audit?user=${encodeURIComponent(shared)}`)).body.items;
+  await expect
+    .poll(noted)
+    .toMatchObject([
+      { action: "POST /mcp memory_forget_procedure", outcome: "ok", userHash: await userHash(shared) },
+    ]);
+});
+
+it("notes a forgetting that the token may not do, as the API does", async () => {
+  const user = newUser();
+  await tool(user, "memory_forget_fact", { subject: "a", predicate: "b" }, { scope: ["read"] });
+  const noted = async () => (await call(`/v1/audit?user=${user}`)).body.items;
+  await expect.poll(noted).toMatchObject([{ action: "POST /mcp memory_forget_fact", outcome: "forbidden" }]);
+});
+
 describe("a token's scopes", () => {
   it.each<[Scope[], string[]]>([
     [["read"], READING],

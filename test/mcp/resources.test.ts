@@ -211,6 +211,27 @@ describe("text of anybody's", () => {
     );
   });
 
+  it("takes no longer for its blanks than for its length", () => {
+    const blanks = " ".repeat(500_000);
+    const started = performance.now();
+    for (const text of [
+      `x ${blanks}end`,
+      `<${blanks}end`,
+      `< / ${blanks}end`,
+      `<${blanks}/${blanks}memories`,
+      "<".repeat(500_000),
+    ]) {
+      oneLine(text);
+      listed("heading", [text]);
+    }
+    expect(performance.now() - started).toBeLessThan(1000);
+  });
+
+  it("says that it was cut, also where its line breaks became few", () => {
+    expect(oneLine(`a${"\n".repeat(5000)}b`, 10)).toBe("a ⏎ … (cut)");
+    expect(oneLine("a \n\n b", 10)).toBe("a ⏎ b");
+  });
+
   it("is cut between characters, and says so", () => {
     fc.assert(
       fc.property(nasty, fc.integer({ min: 1, max: 20 }), (text, most) => {

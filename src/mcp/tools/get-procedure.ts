@@ -33,24 +33,30 @@ export const memoryGetProcedure = tool({
       return fail("not_found", {
         message: `There is no procedure ${quoted(title)}. memory_list_procedures shows the titles that there are.`,
       });
-    const also = same.map(({ userId }) => quoted(userId)).join(", ");
     return said(
-      documented(
-        headingOf(procedure, access.user),
+      documented(headingOf(procedure), [
+        ...aboutOf(procedure, access.user),
+        ...alsoOf(same),
+        "",
         procedure.text,
-        also === "" ? [] : [`One of this title is there of ${also}, too.`],
-      ),
+      ]),
     );
   },
 });
 
-function headingOf({ id, title = "", userId, updatedAt, tags = [], scope: within }: Memory, user: string) {
-  const about = [
-    `id ${id}`,
-    `updated ${day(updatedAt)}`,
+const headingOf = ({ id, updatedAt }: Memory): string => `Procedure of id ${id}, updated ${day(updatedAt)}.`;
+
+/** What somebody stored with it: as little to be trusted as its text. */
+function aboutOf({ title = "", userId, tags = [], scope: within }: Memory, user: string): string[] {
+  return [
+    `title ${quoted(title)}`,
     ...(tags.length === 0 ? [] : [`tags ${tags.map(quoted).join(" ")}`]),
     ...(within === undefined ? [] : [`scope ${quoted(within)}`]),
     ...(userId === user ? [] : [`owner ${quoted(userId)}`]),
   ];
-  return `Procedure ${quoted(title)} (${about.join(", ")}).`;
+}
+
+function alsoOf(same: readonly Memory[]): string[] {
+  const owners = same.map(({ userId }) => quoted(userId)).join(", ");
+  return owners === "" ? [] : [`One of this title is there of ${owners}, too.`];
 }

@@ -11,7 +11,7 @@ import { list } from "../../../scripts/tenant/list.ts";
 import { demandName } from "../../../scripts/tenant/names.ts";
 import { Stopped } from "../../../scripts/tenant/stopped.ts";
 import { upgrade } from "../../../scripts/tenant/upgrade.ts";
-import { type Cloudflare, METADATA } from "./cloudflare.ts";
+import { type Cloudflare, emptyAccount, METADATA } from "./cloudflare.ts";
 import { newDesk, removeDirectories, root, type TestDesk } from "./desk.ts";
 
 afterEach(removeDirectories);
@@ -97,8 +97,29 @@ describe("create", () => {
         migrations_dir: "../migrations",
       })),
     });
+    const { ratelimits } = parse(written) as { ratelimits: { namespace_id: string }[] };
+    expect(ratelimits).toMatchObject([
+      { name: "CALLER_RATE", simple: { limit: 300, period: 10 } },
+      { name: "USER_RATE", simple: { limit: 1000, period: 10 } },
+    ]);
     const tenant = readTenant("acme", { text: written, base: desk.base, path: "acme.toml" });
     expect(renderTenant(tenant, desk.base)).toBe(written);
+  });
+
+  it("counts calls in namespaces of the tenant's own, and leaves the rates that its file says", async () => {
+    const desk = newDesk();
+    const ids = new Set<string>();
+    for (const name of ["acme", "acme-2", "bob"]) {
+      await create(desk, { ...plain, name });
+      const written = parse(desk.files.read(name) ?? "") as { ratelimits: { namespace_id: string }[] };
+      for (const { namespace_id: id } of written.ratelimits) ids.add(id);
+    }
+    expect(ids.size).toBe(6);
+    for (const id of ids) expect(Number(id)).toSatisfy((n: number) => n > 0 && n < 2 ** 31);
+    const eager = (desk.files.read("bob") ?? "").replace("limit = 300", "limit = 7");
+    desk.files.write("bob", eager);
+    await upgrade(desk, ["bob"]);
+    expect(desk.files.read("bob")).toBe(eager);
   });
 
   it("sets a secret that nobody sees, keeps it for its owner alone, and prints a token of it", async () => {
@@ -125,13 +146,25 @@ describe("create", () => {
     expect(await stopped(create({ ...newDesk(), secret: "short" }, plain))).toContain("32 bytes");
   });
 
+  it("prints a token once, and later only where it is asked to", async () => {
+    const desk = newDesk();
+    await create(desk, plain);
+    desk.said.length = 0;
+    await create(desk, plain);
+    expect(text(desk)).not.toContain("TOKEN=");
+    expect(text(desk)).toContain("create acme --token");
+    await create(desk, { ...plain, token: true });
+    expect(text(desk)).toContain("TOKEN=");
+  });
+
   it("leaves the secret that the Worker has, and says so where it is not known", async () => {
     const desk = newDesk();
     await create({ ...desk, secret: "one that is not kept in a file, at all" }, plain);
     await create(desk, plain);
     expect(desk.account.made.secret).toBe(1);
     expect(text(desk)).toContain("not known here");
-    await create({ ...desk, secret: "another one that the Worker does not have" }, plain);
+    const other = { ...desk, secret: "another one that the Worker does not have" };
+    await create(other, { ...plain, token: true });
     expect(desk.account.made.secret).toBe(1);
     expect(text(desk)).toContain("If it refuses this token");
   });
@@ -207,6 +240,17 @@ describe("create", () => {
     expect(await stopped(create(wrong, { ...full, jurisdiction: "us", adopt: true }))).toContain(
       "Nothing was deployed",
     );
+  });
+
+  it("notes each database as soon as it is made: what is deleted in between is not made anew", async () => {
+    const desk = newDesk();
+    // The file, the list, the first database, its id; then the second one.
+    desk.failAt(7, false);
+    await stopped(create(desk, full));
+    expect(desk.account.calls.at(-1)).toContain("d1 create cairn-acme-facts-0");
+    expect(desk.files.read("acme")).toContain(`database_id = "${desk.account.databases[0]?.uuid}"`);
+    desk.account.databases = [];
+    expect(await stopped(create(desk, full))).toContain("Nothing is made in its place");
   });
 
   it("does not make a database anew that its file names and the account has not", async () => {
@@ -357,6 +401,20 @@ describe("delete", () => {
     }
   });
 
+  it("keeps a tenant's file and secret when logged in to an account that has nothing of it", async () => {
+    const desk = newDesk();
+    await create(desk, plain);
+    const before = desk.stored();
+    const right = { ...desk.account };
+    Object.assign(desk.account, emptyAccount());
+    const message = await stopped(deleteTenant(desk, "acme", yes()));
+    expect(message).toContain("Log in to the right one");
+    expect(desk.stored()).toEqual(before);
+    Object.assign(desk.account, right);
+    await deleteTenant(desk, "acme", yes());
+    expect([desk.account.databases, desk.stored()]).toEqual([[], {}]);
+  });
+
   it("leaves a database of the same name that is another's", async () => {
     const desk = newDesk();
     await create(desk, plain);
@@ -381,7 +439,7 @@ it("lists the tenants, and which of them are not all made", async () => {
   expect(desk.said[2]).toMatch(/half .*unfinished/);
 });
 
-it.each(["a", "acme", "acme-2", "a".repeat(40)])("takes %s as a name", (name) => {
+it.each(["a", "acme", "acme-2", "a-facts", "facts-0", "a".repeat(40)])("takes %s as a name", (name) => {
   expect(demandName(name)).toBe(name);
 });
 
@@ -399,6 +457,9 @@ it.each([
   "a b",
   "ä",
   "a".repeat(41),
+  // Shard 0 of the tenant `a` has the database that this one would have.
+  "a-facts-0",
+  "a-facts-99",
 ])("refuses '%s' as a name", (name) => {
   expect(() => demandName(name)).toThrow(Stopped);
 });
