@@ -57,6 +57,10 @@ const worker = (shards = 0) =>
 /** What takes longer than all others together is for `npm run test:long`, and `npm run faults`. */
 const long = [
   "test/memory/d1-limits.test.ts",
+  "test/memory/erasure-faults.test.ts",
+  "test/api/isolation.test.ts",
+  "test/api/export.test.ts",
+  "test/memory/meant.test.ts",
   "test/api/memories-times.test.ts",
   "test/objects/vector-outbox-histories.test.ts",
 ];
