@@ -54,6 +54,16 @@ const worker = (shards = 0) =>
     },
   }));
 
+/** What needs neither the Worker nor a store: one worker runs them all. */
+const units = [
+  "test/*.test.ts",
+  "test/{conversation,d1,prompt-cache,reranking,vectors}/*.test.ts",
+  "test/client/{client,retry}.test.ts",
+  "test/embeddings/{endpoint,in-pieces,workers-ai}.test.ts",
+  "test/memory/{ranking,recall-parts,recall-settings}.test.ts",
+  "test/objects/spans.test.ts",
+];
+
 /** What takes longer than all others together is for `npm run test:long`, and `npm run faults`. */
 const long = [
   "test/memory/d1-limits.test.ts",
@@ -61,6 +71,8 @@ const long = [
   "test/api/isolation.test.ts",
   "test/api/export.test.ts",
   "test/memory/meant.test.ts",
+  "test/api/thread-pages.test.ts",
+  "test/objects/{eviction,eviction-registry,lineage}.test.ts",
   "test/api/memories-times.test.ts",
   "test/objects/vector-outbox-histories.test.ts",
 ];
@@ -78,10 +90,11 @@ export default defineConfig({
         test: {
           name: "workers",
           include: ["test/**/*.test.ts"],
-          exclude: ["test/node/**", "test/shards/**", faults, ...long],
+          exclude: ["test/node/**", "test/shards/**", faults, ...long, ...units],
           setupFiles: ["test/setup.ts"],
         },
       },
+      { plugins: [worker()], test: { name: "units", include: units, isolate: false } },
       {
         // The API's tests that need nothing but HTTP and a clock, over the Cairn for tests as it was built last.
         resolve: { alias: { "cloudflare:workers": join(import.meta.dirname, "test/node/in-memory.ts") } },
