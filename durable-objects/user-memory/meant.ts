@@ -80,18 +80,23 @@ export class Meant {
     return (kinds ?? filter ?? ranges ?? moment.asOf ?? moment.validAt) !== undefined;
   }
 
-  /** Without narrowing, all but those that are not to be found now: some of history and of what has an end. */
+  /** Without narrowing, all but those that are not to be found now. */
   #isShown(n: number): boolean {
     if (n >= FIRST_POSITION) return true;
+    this.#hidden ??= this.#hiddenNow();
+    return !this.#hidden.has(n);
+  }
+
+  /** They are among history and what has an end. Asked once a query: to make the statement takes longer than to run it. */
+  #hiddenNow(): Set<number> {
     const visible = compiled(visibleAt(this.#query.moment));
-    this.#hidden ??= numbersOf(
+    return numbersOf(
       this.#sql.exec<{ n: number }>(
         `SELECT version AS n FROM memories INDEXED BY memories_guarded
          WHERE ${GUARDED} AND NOT (${visible.sql} AND status = 'active')`,
         ...visible.bindings,
       ),
     );
-    return !this.#hidden.has(n);
   }
 }
 
