@@ -51,7 +51,7 @@ export class Meant {
 
   /** Those of these documents that are meant: some hundreds, not all that there are. */
   among(numbers: readonly number[]): Set<number> {
-    if (!this.#narrow) return new Set(numbers.filter((n) => this.#isShown(n)));
+    if (!this.isNarrow) return new Set(numbers.filter((n) => this.#isShown(n)));
     const rows = this.#sql.exec<{ n: number }>(
       `SELECT documents.n FROM json_each(?) AS one CROSS JOIN documents ON documents.n = one.value
        WHERE ${this.condition.sql}`,
@@ -63,7 +63,7 @@ export class Meant {
 
   /** Looks at one after another, all that there are. The first one of a narrow query costs a look at every document. */
   allows(n: number): boolean {
-    if (!this.#narrow) return this.#isShown(n);
+    if (!this.isNarrow) return this.#isShown(n);
     this.#all ??= numbersOf(
       this.#sql.exec<{ n: number }>(
         `SELECT version AS n FROM memories WHERE ${this.#memories.sql}
@@ -75,7 +75,8 @@ export class Meant {
     return this.#all.has(n);
   }
 
-  get #narrow(): boolean {
+  /** Whether the query means some only: to look at one document costs a statement then. */
+  get isNarrow(): boolean {
     const { kinds, filter, ranges, moment } = this.#query;
     return (kinds ?? filter ?? ranges ?? moment.asOf ?? moment.validAt) !== undefined;
   }

@@ -351,6 +351,7 @@ export class Search {
   /** The nearest in memory. Most queries mean most of what is near: only for another one is all there is looked at. */
   #nearest(space: Space, meant: Meant, limit: number): Scored[] {
     const table = this.#vectors.table(space);
+    if (!meant.isNarrow) return table.nearest(space.vector, limit, (n) => meant.allows(n));
     const some = table.nearest(space.vector, limit * PASSED_OVER, () => true);
     const among = meant.among(some.map(({ n }) => n));
     const found = some.filter(({ n }) => among.has(n)).slice(0, limit);
