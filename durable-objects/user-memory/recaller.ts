@@ -38,7 +38,7 @@ export type Recall = Omit<SearchQuery, "ranges" | "queryVectors" | "moment"> & {
   deadlineMs?: number;
 };
 /** `full`: what the weights of all features add up to that this user's documents have; scores are shares of it. */
-export type Recalled = RecallAnswer & { full: number };
+export type Recalled = Omit<RecallAnswer, "degraded"> & { full: number };
 /** Documents by their numbers, to be compared with a query. */
 export type Numbered = Pick<Recall, "queryVector" | "kinds" | "filter" | "asOf" | "validAt"> & {
   numbers: readonly number[];
@@ -123,7 +123,6 @@ export class Recaller {
     return ok({
       hits: this.#hits(found, { threadId, asOf, window }),
       arms: all,
-      degraded: all.some(({ status }) => status === "failed" || status === "late"),
       freshness: index.freshness(),
       full,
     });

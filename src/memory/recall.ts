@@ -4,8 +4,8 @@ import { ok, type Result } from "../errors.ts";
 import { userHash } from "../ids.ts";
 import type { Arm, Hit, RecallAnswer, RecallBody } from "../schema/recall.ts";
 import type { Services } from "../services.ts";
+import { distinctBy } from "./distinct.ts";
 import { embedOne } from "./embed.ts";
-import { normalise } from "./normalise.ts";
 import { reranked, RERANKED } from "./rerank.ts";
 
 type Needs = Pick<Services, "embedder" | "userMemory" | "recall" | "now">;
@@ -91,7 +91,7 @@ async function ask(
  * Several owners' answers as one. A score is the share of what an owner's documents can bring to bear: of an owner that has
  * no fact whose key is asked for, say, it is the share of less. Shares of the most that any of them has compare.
  */
-function together(answers: readonly Recalled[]): RecallAnswer {
+function together(answers: readonly Recalled[]): Omit<RecallAnswer, "degraded"> {
   const [first, ...others] = answers;
   if (first === undefined) throw new Error("an answer of nobody");
   const { full: _full, ...own } = first;
@@ -101,11 +101,10 @@ function together(answers: readonly Recalled[]): RecallAnswer {
     .flatMap(({ full, hits: found }) => found.map((hit) => scaled(hit, most === 0 ? 1 : full / most)))
     .toSorted((a, b) => b.score - a.score);
   return {
-    hits: distinct(hits),
+    hits: distinctBy(hits, (hit) => hit),
     arms: first.arms.map((arm) =>
       answers.flatMap(({ arms }) => arms.filter(({ name }) => name === arm.name)).reduce(both),
     ),
-    degraded: false,
     freshness: {
       indexed: answers.reduce((sum, { freshness }) => sum + freshness.indexed, 0),
       pending: answers.reduce((sum, { freshness }) => sum + freshness.pending, 0),
@@ -117,17 +116,6 @@ function scaled(hit: Hit, share: number): Hit {
   const { parts } = hit.why;
   const each = parts && Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, part * share]));
   return { ...hit, score: hit.score * share, why: { ...hit.why, ...(each && { parts: each }) } };
-}
-
-/** Of hits of one kind that say the same, the best. */
-function distinct(hits: readonly Hit[]): Hit[] {
-  const said = new Set<string>();
-  return hits.filter(({ kind, text }) => {
-    const words = `${kind} ${normalise(text)}`;
-    if (said.has(words)) return false;
-    said.add(words);
-    return true;
-  });
 }
 
 /** From the best to the worst that can be said of an arm. */
@@ -142,7 +130,7 @@ const both = (a: Arm, b: Arm): Arm => ({
   ms: Math.max(a.ms, b.ms),
 });
 
-const sharedArm = (answers: readonly RecallAnswer[], asked: number): Arm => ({
+const sharedArm = (answers: readonly Recalled[], asked: number): Arm => ({
   name: "owners",
   status: answers.length === asked ? "ok" : "failed",
   candidates: answers.reduce((sum, { hits }) => sum + hits.length, 0),

@@ -7,11 +7,11 @@ export const RERANKED = 30;
 const WITHIN_MS = 2_000;
 
 /** The answer in the order of the reranker, with its scores; as it was if there is none, or it fails. */
-export async function reranked(
+export async function reranked<Answer extends Pick<RecallAnswer, "hits" | "arms">>(
   { recall: { reranker }, now }: Pick<Services, "recall" | "now">,
   query: string,
-  { answer, k }: { answer: RecallAnswer; k: number },
-): Promise<RecallAnswer> {
+  { answer, k }: { answer: Answer; k: number },
+): Promise<Answer> {
   const began = now();
   const arm = (status: Arm["status"], candidates: number): Arm => ({
     name: "rerank",

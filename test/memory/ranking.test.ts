@@ -67,6 +67,16 @@ it("lends a message what its neighbours say, and not what another thread says", 
   expect(ranked.indexOf(THREAD + 2)).toBeLessThan(ranked.indexOf(3 * THREAD + 1));
 });
 
+it.each([
+  ["a sentence", "we leave from there quite early tomorrow"],
+  ["a sentence of a script without spaces", "明天早上从那里出发"],
+])("lends %s more than a bare word of thanks", (_, sentence) => {
+  const ferry = (n: number) => found(n, "the ferry");
+  const answer = [ferry(THREAD + 1), found(THREAD + 2, "Noted, thanks!"), ferry(3 * THREAD + 1)];
+  const ranked = order("the ferry", [...answer, found(3 * THREAD + 2, sentence)]).map(({ n }) => n);
+  expect(ranked.indexOf(3 * THREAD + 2)).toBeLessThan(ranked.indexOf(THREAD + 2));
+});
+
 it("prefers who the question is about", () => {
   const said = (n: number, speaker: string) => found(n, `${speaker}: the dog`, { speaker });
   expect(first("What dog does Ann have?", [said(THREAD + 1, "Ann"), said(3 * THREAD + 1, "Bob")])).toBe(

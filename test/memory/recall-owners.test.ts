@@ -15,7 +15,6 @@ const answer = (text: string): Recalled => ({
   full: 1,
   hits: [hit(text, 0.5)],
   arms: [{ name: "vector", status: "ok", candidates: 1, capped: false, ms: 1 }],
-  degraded: false,
   freshness: { indexed: 1, pending: 0 },
 });
 

@@ -1,7 +1,7 @@
 import type { Lexicon } from "./lexicon.ts";
 import type { TimeMatch } from "./named-time.ts";
 import type { Candidate } from "./pool.ts";
-import { asksTime, contentWords, names, tellingWords, tellsTime } from "./question.ts";
+import { asksTime, contentWords, names, tellingCount, tellsTime } from "./question.ts";
 
 /** What speaks for a candidate, each 0 to 1 over the pool. docs/recall.md tells what each is worth. */
 export const features = [
@@ -174,7 +174,7 @@ function around(
 function saysItself({ said, text, speaker }: Candidate): number {
   if (!said) return 1;
   const start = speaker === null ? 0 : speaker.length;
-  const words = tellingWords(text.slice(start, start + LOOKED_AT)).length;
+  const words = tellingCount(text.slice(start, start + LOOKED_AT));
   return Math.min(1, words / SAYS_ENOUGH) ** 2;
 }
 

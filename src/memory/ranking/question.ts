@@ -11,7 +11,11 @@ const STOP_WORDS = new Set(
 const MOST = 64;
 
 /** The distinct words of a text that are no stop words. */
-export const tellingWords = (text: string): string[] => wordsOf(text).filter((word) => !STOP_WORDS.has(word));
+const tellingWords = (text: string): string[] => wordsOf(text).filter((word) => !STOP_WORDS.has(word));
+
+/** How many telling words a text has: of a script without spaces, one for each two characters. */
+export const tellingCount = (text: string): number =>
+  tellingWords(text).reduce((sum, word) => sum + (UNSPACED.test(word) ? word.length / 2 : 1), 0);
 
 /** The words of a question, stop words left out unless there is nothing else; none if it has no word at all (`???`). */
 export function contentWords(question: string): string[] {
