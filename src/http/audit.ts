@@ -3,9 +3,10 @@ import { auditRow } from "../audit/event.ts";
 import type { Refused } from "../audit/refused-calls.ts";
 import { writeEvent } from "../audit/write.ts";
 import type { ErrorCode } from "../errors.ts";
-import { threadOwner, userHash } from "../ids.ts";
+import { userHash } from "../ids.ts";
 import type { AppEnv } from "./context.ts";
 import { Refusal } from "./failure.ts";
+import { ownerInPath } from "./owner-in-path.ts";
 
 /** Notes in the audit log, behind the answer, what the call did or tried to do: to the memory of the user in its path, or of another. */
 export function audit(
@@ -15,7 +16,7 @@ export function audit(
   const { auditLog, now } = c.get("services");
   const [at, caller, requestId, about] = [now(), c.get("caller"), c.get("requestId"), c.get("about")];
   const written = async () => {
-    const owner = user === undefined ? await ownerOf(c) : await userHash(user);
+    const owner = user === undefined ? await ownerInPath(c) : await userHash(user);
     const event = {
       action,
       outcome,
@@ -38,7 +39,7 @@ export function auditRefusedToken(c: Context<AppEnv>, code: ErrorCode): void {
 export function auditRefusedAccess(c: Context<AppEnv>): void {
   const { user, tokenId = null } = c.get("caller");
   const noted = async () => {
-    const [actor, userHashed] = [await userHash(user), await ownerOf(c)];
+    const [actor, userHashed] = [await userHash(user), await ownerInPath(c)];
     const refused = { action: "access.refused", outcome: "not_found", actor, tokenId, userHash: userHashed };
     noteRefused(c, refused);
   };
@@ -61,11 +62,6 @@ export async function audited<T>(c: Context<AppEnv>, action: string, work: () =>
     audit(c, { action, outcome: error instanceof Refusal ? error.failure.code : "internal" });
     throw error;
   }
-}
-
-async function ownerOf(c: Context<AppEnv>): Promise<string | null> {
-  const user = c.req.param("user");
-  return user === undefined ? threadOwner(c.req.param("id") ?? "") : userHash(user);
 }
 
 /** Lets work that never rejects go on behind the answer; without a context of the runtime, it goes on by itself. */

@@ -1,8 +1,9 @@
 import type { Context } from "hono";
 import { fail } from "../errors.ts";
-import { threadOwner, userHash } from "../ids.ts";
+import { userHash } from "../ids.ts";
 import type { AppEnv } from "./context.ts";
 import { Refusal } from "./failure.ts";
+import { ownerInPath } from "./owner-in-path.ts";
 
 /** Seconds: the shorter of the two windows that the platform counts in. One who comes too early is told again. */
 const RETRY_AFTER_S = 10;
@@ -21,7 +22,7 @@ export function demandCallerRate(c: Context<AppEnv>): void | Promise<void> {
 /** Refuses calls for a user for whom too many come. Behind the check of ownership: no stranger uses them up. */
 export function demandUserRate(c: Context<AppEnv>): void | Promise<void> {
   const { user } = c.get("services").rateLimits;
-  return user === null ? undefined : demand(c, user, ownerIn(c));
+  return user === null ? undefined : demand(c, user, ownerInPath(c));
 }
 
 /** The same for more users whose memory a call is about. */
@@ -31,8 +32,8 @@ export async function demandRatesOf(c: Context<AppEnv>, users: readonly string[]
   await Promise.all(users.map((one) => demand(c, user, userHash(one))));
 }
 
-async function demand(c: Context<AppEnv>, limit: RateLimit, key: Promise<string>): Promise<void> {
-  if (await isWithin(limit, await key)) return;
+async function demand(c: Context<AppEnv>, limit: RateLimit, key: Promise<string | null>): Promise<void> {
+  if (await isWithin(limit, (await key) ?? "")) return;
   c.header("Retry-After", String(RETRY_AFTER_S));
   throw new Refusal(fail("rate_limited"));
 }
@@ -45,10 +46,4 @@ async function isWithin(limit: RateLimit, key: string): Promise<boolean> {
     console.error({ message: "a rate limit could not be asked", error: String(error) });
     return true;
   }
-}
-
-/** Whose memory the path is about: the hash of the user in it, or of its thread's owner. */
-async function ownerIn(c: Context<AppEnv>): Promise<string> {
-  const user = c.req.param("user");
-  return user === undefined ? (threadOwner(c.req.param("id") ?? "") ?? "") : userHash(user);
 }

@@ -2,9 +2,8 @@ import { mayRead, mayWrite } from "../auth/access.ts";
 import { isShared, isUser } from "../auth/claims.ts";
 import type { Caller, Scope } from "../auth/token.ts";
 import { fail, ok, type Result } from "../errors.ts";
-import { userHash } from "../ids.ts";
 import { limits } from "../limits.ts";
-import type { Owner } from "../memory/record.ts";
+import { type Owner, ownerOf } from "../memory/record.ts";
 
 /** Names the user, in percent-encoding: a token of all users has to, another one may. */
 export const USER_HEADER = "Cairn-User";
@@ -78,5 +77,3 @@ export async function ownerToChange(access: Access, wanted: string | undefined):
     }.`,
   });
 }
-
-const ownerOf = async (id: string): Promise<Owner> => ({ hash: await userHash(id), id });

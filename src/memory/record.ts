@@ -1,11 +1,12 @@
 import type { MemoryRow } from "../d1/tables.ts";
-import { newMemoryId, type UserHash } from "../ids.ts";
+import { newMemoryId, userHash, type UserHash } from "../ids.ts";
 import type { Memory, PastMemory, PatchMemoryBody, RememberBody } from "../schema/memory.ts";
 import { type Identity, textOf } from "./identity.ts";
 import { normalise } from "./normalise.ts";
 
 /** Whose something is: the name of the object, and the user's own id. */
 export type Owner = { hash: UserHash; id: string };
+export const ownerOf = async (user: string): Promise<Owner> => ({ hash: await userHash(user), id: user });
 /** The owner of a thread, which may be nobody: an object of its own then. */
 export type ThreadOwner = { hash: UserHash; id: string | null };
 

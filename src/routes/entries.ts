@@ -26,6 +26,7 @@ import { newRouter } from "../http/router.ts";
 import { wrapTime } from "../http/timing.ts";
 import { userHash } from "../ids.ts";
 import type { JsonPieces } from "../json-pieces.ts";
+import { ownerOf } from "../memory/record.ts";
 import { noQuery, userPath } from "../schema/bounds.ts";
 import {
   BatchAnswer,
@@ -129,7 +130,7 @@ export const entries = newRouter()
     const { operations } = c.req.valid("json");
     const writes = operations.some(({ op }) => op !== "get");
     if (writes) demandScope(c, "write");
-    const owner = { hash: await userHash(user), id: user };
+    const owner = await ownerOf(user);
     const object = c.get("services").userMemory(owner.hash);
     const values = rawOperationValues(c);
     const once = await onceOf(c);
@@ -164,7 +165,7 @@ export const entries = newRouter()
     const { user, key } = c.req.valid("param");
     const { ttlMs = null, refreshOnRead } = c.req.valid("query");
     const value = jsonValue(c);
-    const owner = { hash: await userHash(user), id: user };
+    const owner = await ownerOf(user);
     const object = c.get("services").userMemory(owner.hash);
     const write = { key, value, ttlMs, refreshOnRead: refreshOnRead === "true", condition: conditionOf(c) };
     const written = unwrap(await wrapTime(c, "object", object.setEntry(write, owner)));

@@ -19,7 +19,7 @@ import { newRouter } from "../http/router.ts";
 import { wrapTime } from "../http/timing.ts";
 import { userHash } from "../ids.ts";
 import { getMemory, listMemories, memoryHistory } from "../memory/browse.ts";
-import type { Owner } from "../memory/record.ts";
+import { ownerOf } from "../memory/record.ts";
 import { remember, rememberOne } from "../memory/remember.ts";
 import { noQuery, userPath } from "../schema/bounds.ts";
 import {
@@ -243,8 +243,6 @@ export const memories = newRouter()
       .releaseMemory(owner, id, await changeOf(c));
     return versioned(c, unwrap(await wrapTime(c, "object", released)), 200);
   });
-
-const ownerOf = async (user: string): Promise<Owner> => ({ hash: await userHash(user), id: user });
 
 /** Under which condition, and how often, a change is to be made. */
 async function changeOf(c: Context<AppEnv>) {

@@ -10,6 +10,7 @@ import { wrapTime } from "../http/timing.ts";
 import { threadObject } from "../http/thread-object.ts";
 import { hash16, newThreadId, userHash } from "../ids.ts";
 import { listCatalogue } from "../memory/catalogue.ts";
+import { ownerOf } from "../memory/record.ts";
 import { noQuery, userPath } from "../schema/bounds.ts";
 import {
   CataloguedThreadList,
@@ -130,7 +131,7 @@ export const threads = newRouter()
     demandExactMetadata(c);
     const { user } = c.req.valid("param");
     const { userMemory, now } = c.get("services");
-    const owner = { hash: await userHash(user), id: user };
+    const owner = await ownerOf(user);
     const id = newThreadId(owner.hash, now());
     const once = await onceOf(c);
     const made = userMemory(owner.hash).createThread(owner, id, {
@@ -158,7 +159,7 @@ export const threads = newRouter()
     demandExactMetadata(c);
     const { user } = c.req.valid("param");
     const { userMemory, now } = c.get("services");
-    const owner = { hash: await userHash(user), id: user };
+    const owner = await ownerOf(user);
     const id = newThreadId(owner.hash, now());
     const resumed = userMemory(owner.hash).resumeThread(owner, id, c.req.valid("json"));
     const { thread, created } = unwrap(await wrapTime(c, "object", resumed));
