@@ -2,7 +2,7 @@ import { DurableObject } from "cloudflare:workers";
 import { type Bindings, type Ports, portsOf } from "../src/bindings.ts";
 import type { Continuation, ContinuationOptions } from "../src/conversation/continuation.ts";
 import type { Condition } from "../src/conditions.ts";
-import { fail, ok, type Result } from "../src/errors.ts";
+import { ok, type Result } from "../src/errors.ts";
 import type { UserHash } from "../src/ids.ts";
 import type { Lexicon } from "../src/memory/ranking/lexicon.ts";
 import type { Owner, ThreadOwner } from "../src/memory/record.ts";
@@ -17,7 +17,8 @@ import type { CreateThreadBody, ForkBody, PatchThreadBody, Thread } from "../src
 import { type Entry, type EntryPage, EntryStore, type EntryWrite } from "./entry-store.ts";
 import { migrate } from "./migrate.ts";
 import { Answers, type Once } from "./user-memory/answers.ts";
-import { type EntryOperation, type EntryResult, performBatch } from "./user-memory/entry-batch.ts";
+import { Entries, type ListedEntries } from "./user-memory/entries.ts";
+import type { EntryOperation, EntryResult } from "./user-memory/entry-batch.ts";
 import { WakeUp } from "./wake-up.ts";
 import type { Compaction, CompactionPage, CompactionsQuery } from "./user-memory/compaction-store.ts";
 import { Conversations, type ListedThreads, type Resumed } from "./user-memory/conversations.ts";
@@ -32,7 +33,7 @@ import { MemoryIndex } from "./user-memory/memory-index.ts";
 import { MemoryTable } from "./user-memory/memory-table.ts";
 import { MemoryVectors } from "./user-memory/memory-vectors.ts";
 import { type MemoryChange, MemoryWriter, type Prepared } from "./user-memory/memory-writer.ts";
-import { entriesJson, messagesJson, type PageJson } from "./user-memory/page-json.ts";
+import { messagesJson, type PageJson } from "./user-memory/page-json.ts";
 import { QuotaGuard } from "./user-memory/quota-guard.ts";
 import { Reindexer } from "./user-memory/reindexer.ts";
 import type { Remembered } from "./user-memory/remembered-answer.ts";
@@ -46,13 +47,8 @@ import { ThreadStores } from "./user-memory/thread-stores.ts";
 import type { ThreadPage } from "./user-memory/thread-store.ts";
 import { Transactions } from "./user-memory/transactions.ts";
 
-export type ListedEntries = PageJson<string> & { count: number | null };
 export type CompactionRange = Pick<Compaction, "from" | "to" | "summary">;
-export type { EntryOperation, EntryResult, Recall };
-
-const READ_ONCE = {
-  details: [{ path: "header.Idempotency-Key", message: "goes with a batch that only sets and deletes" }],
-};
+export type { EntryOperation, EntryResult, ListedEntries, Recall };
 
 /**
  * All that Cairn keeps of one user with strong consistency: threads, entries and the search index; and the one
@@ -61,10 +57,9 @@ const READ_ONCE = {
 export class UserMemory extends DurableObject<Bindings> {
   readonly #ports: Ports;
   readonly #wakeUp: WakeUp;
-  readonly #entries: EntryStore;
+  readonly #entries: Entries;
   readonly #answers: Answers;
   readonly #transactions: Transactions;
-  readonly #quota: QuotaGuard;
   readonly #conversations: Conversations;
   readonly #messages: ThreadMessages;
   readonly #index: SearchIndex;
@@ -86,7 +81,6 @@ export class UserMemory extends DurableObject<Bindings> {
     migrate(storage, migrations);
     this.#ports = ports;
     this.#wakeUp = new WakeUp(storage);
-    this.#entries = new EntryStore(storage.sql);
     this.#answers = new Answers(storage.sql);
     this.#memoryTable = new MemoryTable(storage.sql);
     const [table, wakeUp] = [this.#memoryTable, this.#wakeUp];
@@ -102,7 +96,6 @@ export class UserMemory extends DurableObject<Bindings> {
     this.#index = new SearchIndex(storage.sql, this.#vectors.store);
     const { records, catalogue, now } = ports;
     const quota = new QuotaGuard(storage.sql, ports.quotas);
-    this.#quota = quota;
     this.#owner = new OwnerNote(storage.sql);
     const [owner, generation] = [this.#owner, new Generation(storage.sql)];
     const stores = new ThreadStores(storage.sql);
@@ -111,6 +104,8 @@ export class UserMemory extends DurableObject<Bindings> {
     const shared = { storage, stores, answers, index: this.#index, byMeaning, wakeUp, quota, now };
     this.#transactions = new Transactions(shared);
     const transactions = this.#transactions;
+    const entries = new EntryStore(storage.sql);
+    this.#entries = new Entries({ ...shared, entries, transactions });
     this.#conversations = new Conversations({ ...shared, catalogue, owner, generation, transactions });
     this.#messages = new ThreadMessages({
       ...shared,
@@ -155,7 +150,7 @@ export class UserMemory extends DurableObject<Bindings> {
     this.#importer = new Importer({
       ...shared,
       sql: storage.sql,
-      entries: this.#entries,
+      entries,
       transactions,
       messages: this.#messages,
       conversations: this.#conversations,
@@ -190,56 +185,31 @@ export class UserMemory extends DurableObject<Bindings> {
   // Entries
 
   getEntry(key: string): Entry | null {
-    return this.#entries.get(key, this.#ports.now());
+    return this.#entries.get(key);
   }
 
   setEntry(write: EntryWrite, owner: Owner): Result<WrittenEntry> {
     this.#noteOwner(owner, "entry");
-    const now = this.#ports.now();
-    const set = () => this.#entries.set(write, now);
-    const bounded = this.#quota.bounds("entries", "bytes");
-    const written = bounded ? this.#growEntries(undefined, set) : set();
-    if (write.ttlMs !== null) this.#wakeUp.by(this.#entries.nextSweep(now));
-    return written;
+    return this.#entries.set(write);
   }
 
   deleteEntry(key: string, condition: Condition): Result<boolean> {
-    return this.#entries.delete(key, condition, this.#ports.now());
+    return this.#entries.delete(key, condition);
   }
 
   /** Answers how many live entries are gone. */
   deleteEntries(prefix: string): number {
-    return this.#entries.deletePrefix(prefix, this.#ports.now());
+    return this.#entries.deletePrefix(prefix);
   }
 
   listEntries(page: EntryPage, count: boolean): ListedEntries {
-    const now = this.#ports.now();
-    return {
-      ...entriesJson(this.#entries.list(page, now)),
-      count: count ? this.#entries.count(page.prefix, now) : null,
-    };
+    return this.#entries.list(page, count);
   }
 
   /** All operations in order, or none of them. */
   batchEntries(operations: readonly EntryOperation[], owner: Owner, once?: Once): Result<EntryResult[]> {
     if (operations.some(({ op }) => op === "set")) this.#noteOwner(owner, "entry");
-    const now = this.#ports.now();
-    if (once !== undefined && operations.some(({ op }) => op === "get"))
-      return fail("invalid_request", READ_ONCE);
-    const perform = () => performBatch(this.#entries, operations, now);
-    const grows = operations.some(({ op }) => op === "set");
-    const done = grows ? this.#growEntries(once, perform) : this.#transactions.run(once, perform);
-    this.#wakeUp.by(this.#entries.nextSweep(now));
-    return done;
-  }
-
-  #growEntries<T>(once: Once | undefined, act: () => Result<T>): Result<T> {
-    const grow = () => this.#transactions.run(once, () => this.#quota.growing(["entries", "bytes"], act));
-    const done = grow();
-    if (done.ok || done.code !== "quota_entries") return done;
-    // What has expired counts until it is swept.
-    this.#entries.sweep(this.#ports.now());
-    return grow();
+    return this.#entries.batch(operations, once);
   }
 
   // Threads
@@ -464,7 +434,7 @@ export class UserMemory extends DurableObject<Bindings> {
     const embedAgain = await this.#embedding.embed();
     const cutAgain = await this.#embedding.cut();
     const now = this.#ports.now();
-    this.#entries.sweep(now);
+    this.#entries.sweep();
     this.#answers.sweep(now);
     await this.#conversations.catalogueDue();
     await this.#memories.alarm();
@@ -481,7 +451,7 @@ export class UserMemory extends DurableObject<Bindings> {
       this.#conversations.nextDue(),
       // A reindex may have brought more.
       embedAgain ?? (this.#index.unembedded(1).length > 0 ? now : null),
-      this.#entries.nextSweep(now),
+      this.#entries.nextSweep(),
       this.#answers.expired.next(now),
     ];
     for (const due of dues) this.#wakeUp.by(due);
