@@ -89,7 +89,7 @@ export class Search {
             vector,
             keys,
             dates: dated?.numbers ?? [],
-            meant: meant.condition,
+            meant,
             words,
             unshown,
             besides,
@@ -116,7 +116,7 @@ export class Search {
       vector: ReturnType<Arms["byVectors"]> | null;
       keys: readonly number[];
       dates: readonly number[];
-      meant: Condition;
+      meant: Meant;
       words: Words | null;
     } & Pick<Around, "unshown" | "besides">,
   ): Pick<SearchAnswer, "found" | "full"> {
@@ -127,10 +127,8 @@ export class Search {
     const unshown = given.unshown([...withNeighbours(seeds, beside)].filter((n) => n >= FIRST_POSITION));
     // What is deleted brings nobody along.
     const around = withNeighbours(new Set([...seeds].filter((n) => !unshown.has(n))), beside);
-    const documents = this.#documents(
-      [...around].filter((n) => !unshown.has(n)),
-      given.meant,
-    );
+    const wanted = given.meant.among([...around].filter((n) => !unshown.has(n)));
+    const documents = this.#documents([...wanted]);
     const cosines = given.vector?.cosines(documents.map(({ n }) => n));
     const [keys, dates] = [new Set(given.keys), new Set(given.dates)];
     const bm25 = new Map(lexical.map(({ n, score }) => [n, score]));
@@ -162,25 +160,20 @@ export class Search {
     });
     const byNumber = new Map(documents.map((document) => [document.n, document]));
     const ranks = { lexical: ranksOf(lexical), vector: ranksOf(nearest) };
-    const found = distinctBy(ranked, ({ n }) => byNumber.get(n))
-      .slice(0, query.k)
-      .flatMap(({ n, score, parts }) => {
-        const document = byNumber.get(n);
-        if (document === undefined) return [];
-        const [word, near] = [ranks.lexical.get(n), ranks.vector.get(n)];
-        return [
-          {
-            n,
-            score,
-            ...(parts && { parts }),
-            ...(word !== undefined && { lexical: word }),
-            ...(near !== undefined && { vector: near }),
-            ...(keys.has(n) && { key: true as const }),
-            ...(dates.has(n) && { date: true as const }),
-            document,
-          },
-        ];
-      });
+    const ordered = ranked.flatMap(({ n, score, parts }) => {
+      const document = byNumber.get(n);
+      return document === undefined ? [] : [{ n, score, ...(parts && { parts }), document }];
+    });
+    const found = distinctBy(ordered, ({ document }) => document, query.k).map((one): Found => {
+      const [word, near] = [ranks.lexical.get(one.n), ranks.vector.get(one.n)];
+      return {
+        ...one,
+        ...(word !== undefined && { lexical: word }),
+        ...(near !== undefined && { vector: near }),
+        ...(keys.has(one.n) && { key: true as const }),
+        ...(dates.has(one.n) && { date: true as const }),
+      };
+    });
     return { found, full };
   }
 
@@ -198,17 +191,15 @@ export class Search {
     return found;
   }
 
-  /** Those of these documents that are meant, with what ranks them. */
-  #documents(numbers: readonly number[], meant: Condition): RankedDocument[] {
+  /** These documents, with what ranks them. */
+  #documents(numbers: readonly number[]): RankedDocument[] {
     return this.#sql
       .exec<DocumentRow & { pieces: ArrayBuffer | null; importance: number | null }>(
-        `SELECT documents.n, kind, text, record, created_at, pieces.data AS pieces,
-           IIF(documents.n < ${FIRST_POSITION},
-             (SELECT importance FROM memories WHERE version = documents.n), NULL) AS importance
-         FROM documents LEFT JOIN pieces ON pieces.n = documents.n
-         WHERE documents.n IN (SELECT value FROM json_each(?)) AND ${meant.sql}`,
+        `SELECT documents.n, documents.kind, documents.text, record, documents.created_at, pieces.data AS pieces, importance
+         FROM json_each(?) AS one CROSS JOIN documents ON documents.n = one.value
+         LEFT JOIN pieces ON pieces.n = documents.n
+         LEFT JOIN memories ON memories.version = documents.n AND documents.n < ${FIRST_POSITION}`,
         JSON.stringify(numbers),
-        ...meant.bindings,
       )
       .toArray()
       .map((row) => ({

@@ -1,16 +1,17 @@
 import { normalise } from "./normalise.ts";
 
-/** Of several of one kind that say the same, the first; `said` answers undefined for what says nothing. */
+/** Of several of one kind that say the same, the first; so many at most. */
 export function distinctBy<T>(
-  all: readonly T[],
-  said: (one: T) => { kind: string; text: string } | undefined,
+  all: Iterable<T>,
+  said: (one: T) => { kind: string; text: string },
+  most = Infinity,
 ): T[] {
-  const known = new Set<string>();
-  return all.filter((one) => {
-    const { kind, text } = said(one) ?? { kind: "", text: "" };
+  const distinct = new Map<string, T>();
+  for (const one of all) {
+    if (distinct.size === most) break;
+    const { kind, text } = said(one);
     const words = `${kind} ${normalise(text)}`;
-    if (known.has(words)) return false;
-    known.add(words);
-    return true;
-  });
+    if (!distinct.has(words)) distinct.set(words, one);
+  }
+  return [...distinct.values()];
 }

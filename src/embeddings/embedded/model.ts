@@ -48,7 +48,7 @@ export class EmbeddedModel implements Lexicon {
 
   row(piece: number): Float32Array {
     const scale = this.#scales[piece] ?? 0;
-    return Float32Array.from(this.#rows.row(piece).subarray(0, this.dimensions), (x) => x * scale);
+    return Float32Array.from(this.#rows.row(piece).subarray(0, this.dimensions)).map((x) => x * scale);
   }
 
   length(piece: number): number {

@@ -61,7 +61,7 @@ export function featuresOf(
   const only = namedSpeaker(question.text, pool);
   const asked = asksTime(question.text);
   const table: FeatureTable = {
-    wordsNear: scaled(around(bm25, { pool, own }, (all) => all.reduce((sum, one) => sum + one, 0))),
+    wordsNear: scaled(around(bm25, { pool, own }, (sum, one) => sum + one)),
     wordsSitting: scaled(strongestOfSitting(bm25, pool).map((one, i) => one * (own[i] ?? 1))),
     soft: softly,
     softNear: scaled(softNear),
@@ -123,24 +123,18 @@ function softWords(
     0,
     MOST_PIECES,
   );
-  const held = [...new Set(pool.flatMap(({ pieces }) => [...pieces]))];
-  const column = new Uint32Array(lexicon.size);
-  for (const [i, piece] of held.entries()) column[piece] = i;
+  // The distinct pieces of the pool, and where each of a candidate's is among them.
+  const held: number[] = [];
+  const place = new Uint16Array(lexicon.size);
+  const places = pool.map(({ pieces }) => pieces.map((piece) => (place[piece] ||= held.push(piece)) - 1));
   let whole = 0;
   for (const [i, similar] of lexicon.compare(asked, held).entries()) {
     const piece = asked[i] ?? 0;
     const rarity =
       Math.log(1 + frequencies.size / (frequencies.holding(piece) + 0.5)) * Math.sqrt(lexicon.length(piece));
-    const best = Float32Array.from(pool, ({ pieces }) => {
-      let most = 0;
-      for (const other of pieces) most = Math.max(most, similar[column[other] ?? 0] ?? 0);
-      return rarity * most;
-    });
+    const best = Float32Array.from(places, (its) => rarity * mostOf(similar, its));
     add(soft, best);
-    add(
-      softNear,
-      around(best, { pool, own }, (all) => Math.max(...all)),
-    );
+    add(softNear, around(best, { pool, own }, Math.max));
     whole += rarity;
   }
   return { soft, softNear, most: whole === 0 ? 0 : Math.max(0, ...soft) / whole };
@@ -158,16 +152,24 @@ function namedSpeaker(text: string, pool: readonly Candidate[]): string | null {
 function around(
   values: Float32Array,
   { pool, own }: { pool: readonly Candidate[]; own: Float32Array },
-  combine: (all: number[]) => number,
+  combine: (all: number, one: number) => number,
 ): Float32Array {
-  return values.map((value, i) =>
-    combine([
-      value,
-      ...(pool[i]?.near ?? []).map(
-        ({ at, distance }) => (values[at] ?? 0) * (own[i] ?? 1) * FADE ** distance,
-      ),
-    ]),
-  );
+  return values.map((value, i) => {
+    let all = value;
+    for (const { at, distance } of pool[i]?.near ?? [])
+      all = combine(all, (values[at] ?? 0) * (own[i] ?? 1) * FADE ** distance);
+    return all;
+  });
+}
+
+/** The greatest of the values in these places, or 0: a plain loop, for it looks at every word of the pool for each of the question. */
+function mostOf(values: Float32Array, places: Uint16Array): number {
+  let most = 0;
+  for (let i = 0; i < places.length; i++) {
+    const value = values[places[i] ?? 0] ?? 0;
+    if (value > most) most = value;
+  }
+  return most;
 }
 
 /** Whether a message says something by itself, 0 to 1: "Noted, thanks!" has two telling words, and is no answer. */
