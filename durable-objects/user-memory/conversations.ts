@@ -121,8 +121,8 @@ export class Conversations {
     return { erased, kept: Math.max(0, thread.length - erased) };
   }
 
-  /** The catalogue shows what is gone: it is to be taken out once more. */
-  removeAgain(id: string): void {
+  /** The catalogue may show what is gone: it is to be as the thread is now, or to be taken out once more. */
+  writeAgain(id: string): void {
     this.#catalogue.changed(id);
   }
 

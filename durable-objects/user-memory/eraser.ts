@@ -119,8 +119,9 @@ export class Eraser {
     const { transactions, conversations } = this.#parts;
     const running = this.#log
       .all()
-      .find(({ erased }) => erased.what === "thread" && erased.threadId === threadId);
-    if (running !== undefined) return this.#begun(hash, running.state.id);
+      .findLast(({ erased }) => erased.what === "thread" && erased.threadId === threadId);
+    // An import may have brought it back since: that is to be erased too.
+    if (running !== undefined && !conversations.get(threadId).ok) return this.#begun(hash, running.state.id);
     const id = this.#newId(hash);
     const found = transactions.atomically(() => {
       const removed = conversations.remove(threadId);

@@ -124,12 +124,14 @@ export class ErasureSteps {
 
   async #threadGone(threadId: string, requestedAt: number): Promise<Taken> {
     const { records, conversations, now } = this.#parts;
-    if (await records.hasThread(threadId)) {
-      conversations.removeAgain(threadId);
+    const landed = requestedAt + LANDS_WITHIN_MS <= now();
+    const there = await records.hasThread(threadId);
+    if (there) {
+      conversations.writeAgain(threadId);
       await conversations.catalogueDue();
-      return { erased: {}, done: false };
     }
-    return { erased: {}, done: requestedAt + LANDS_WITHIN_MS <= now() };
+    // A thread that has this id again, from an import, has a row of its own.
+    return { erased: {}, done: landed && (!there || conversations.get(threadId).ok) };
   }
 
   async #scope(

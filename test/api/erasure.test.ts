@@ -266,6 +266,28 @@ describe("POST /v1/users/:user/erasures", () => {
     expect((await eraseSome(user, { threadId: origin.id })).status).toBe(404);
   });
 
+  it("erases a thread again that was brought back meanwhile, and ends both times", async () => {
+    const user = newUser();
+    const thread = await threadOf(user, ["one"]);
+    const exported = (await call(`/v1/users/${user}/export`)).text;
+    const bringBack = () =>
+      call(`/v1/users/${user}/import`, {
+        raw: exported,
+        headers: { "Content-Type": "application/x-ndjson" },
+      });
+    const first = (await eraseSome(user, { threadId: thread.id })).body.id;
+    await bringBack();
+    const second = (await eraseSome(user, { threadId: thread.id })).body.id;
+    expect(second).not.toBe(first);
+    expect((await call(`/v1/threads/${thread.id}`)).status).toBe(404);
+    expect((await eraseSome(user, { threadId: thread.id })).body.id).toBe(second);
+    await bringBack();
+    for (const id of [first, second])
+      expect((await erased(user, id)).steps[0]?.erased).toMatchObject({ threads: 1, messages: 1 });
+    expect(await said(thread.id)).toEqual(["one"]);
+    expect((await rowsOf(user)).threads).toBe(1);
+  });
+
   it("erases the memories of a scope with their history, and no others", async () => {
     const user = newUser();
     for (const object of ["tea", "coffee"])
