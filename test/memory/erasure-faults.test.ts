@@ -1,6 +1,6 @@
 // An erasure while its stores fail, lag and die in the middle.
 import { runInDurableObject } from "cloudflare:test";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { EMPTIED, STAYING, USER_TABLES } from "../../durable-objects/user-memory/erased-tables.ts";
 import { userHash } from "../../src/ids.ts";
 import { call, newUser, token } from "../call.ts";
@@ -172,6 +172,34 @@ it("lets no write that was under way land behind it: neither a memory nor a thre
   await landHeld();
   expect(await rowsOf(user)).toEqual({ memories: 0, threads: 0, users: 0 });
   expect((await call("/v1/threads", { token: await token(user) })).body.items).toEqual([]);
+});
+
+it("refuses a write that waits behind another one when it begins, and writes nothing of it", async () => {
+  const user = newUser();
+  let release = (): void => {};
+  const held = new Promise<void>((done) => void (release = done));
+  const under = new Promise<void>((begun) => {
+    control.duringD1Write = async () => {
+      begun();
+      await held;
+    };
+  });
+  const first = remember(user, { text: "I like tea" });
+  await under;
+  const second = remember(user, { text: "I moved to Lisbon" });
+  await vi.waitFor(() =>
+    expect(control.embedded.flatMap(({ texts }) => texts).join()).toContain("moved to Lisbon"),
+  );
+  await scheduler.wait(100);
+  control.duringD1Write = async () => {};
+  const { id } = (await eraseUser(user)).body;
+  release();
+  expect((await first).status).toBe(201);
+  expect(await second).toMatchObject({ status: 409, body: { error: { code: "erased_meanwhile" } } });
+  await erased(user, id);
+  expect(await list(user)).toEqual([]);
+  expect(await recallTexts(user, { query: "tea Lisbon" })).toEqual([]);
+  expect((await rowsOf(user)).memories).toBe(0);
 });
 
 it("undoes nothing that was written since, when what deletes lands late", async () => {
