@@ -12,7 +12,7 @@ import { VectorizeDouble } from "../doubles/vectorize.ts";
 import { eraseSome, eraseUser, erased, erasure, objectOf, ring, rowsOf, tablesOf } from "../erasure-calls.ts";
 import { evict } from "../evict.ts";
 import { list, recallTexts, remember } from "../memory-calls.ts";
-import { create, said, threadOf } from "../thread-calls.ts";
+import { append, create, said, say, threadOf } from "../thread-calls.ts";
 
 const vectorize = new VectorizeDouble(256, ["user", "kind", "scope", "model"]);
 bindVectorize(vectorize);
@@ -87,6 +87,31 @@ it("takes out the vector of a message that was on its way, of a user without mem
   for (let rung = 0; rung < 5; rung++) await ring(user);
   expect(await vectorsOf(user)).toHaveLength(1);
   expect(await recallTexts(user, { query: "cello harp" })).toEqual(["and the harp"]);
+});
+
+it("signs nothing for a thread before the vectors of its messages have read back as gone, and leaves those of others", async () => {
+  control.messageIndexing = "vectorize";
+  const { user, thread } = await userWithVectors();
+  await threadOf(user, ["and the harp"]);
+  control.vectorizeWrites = "late";
+  await append(thread.id, [say("and the flute")]);
+  for (let rung = 0; rung < 3; rung++) await ring(user);
+  control.vectorizeWrites = "ok";
+  control.vectorizeLag = 90_000;
+  const { id } = (await eraseSome(user, { threadId: thread.id })).body;
+  for (let rung = 0; rung < 4; rung++) await ring(user);
+  expect((await erasure(id)).steps.filter(({ state }) => state === "open")).toMatchObject([
+    { store: "threads" },
+    { store: "vectors" },
+  ]);
+  const done = await erased(user, id);
+  expect(done.steps.map(({ store, state }) => [store, state])).toEqual([
+    ["object", "done"],
+    ["threads", "done"],
+    ["vectors", "done"],
+  ]);
+  // Two memories, and the message of the other thread.
+  expect(await vectorsOf(user)).toHaveLength(3);
 });
 
 it("does not let an upsert that is carried out late bring a vector back", async () => {
