@@ -154,6 +154,7 @@ export class UserMemory extends DurableObject<Bindings> {
       transactions,
       messages: this.#messages,
       conversations: this.#conversations,
+      generation,
     });
     this.#eraser = new Eraser({
       ...memory,
@@ -357,23 +358,23 @@ export class UserMemory extends DurableObject<Bindings> {
     return this.#exporter.page(place);
   }
 
-  /** How often the user was erased: an export is of one time between. */
-  exportEpoch(): number {
+  /** How often the user was erased: an export, or an import, is of one time between. */
+  epoch(): number {
     return this.#exporter.epoch;
   }
 
   /** Takes lines in, up to the first that cannot be. */
-  importItems(owner: Owner, items: readonly ImportItem[]): Imported {
-    if (items.length > 0) this.#noteOwner(owner, "entry");
-    return this.#importer.take(owner, items);
+  importItems(owner: Owner, given: { epoch: number; items: readonly ImportItem[] }): Imported {
+    if (given.epoch === this.epoch()) this.#noteOwner(owner, "entry");
+    return this.#importer.take(owner, given);
   }
 
   importMemories(
     owner: Owner,
-    memories: readonly (readonly ImportedVersion[])[],
+    given: { epoch: number; memories: readonly (readonly ImportedVersion[])[] },
   ): Promise<Result<ImportedMemories>> {
-    this.#noteOwner(owner, "memory");
-    return this.#memories.import(owner, memories);
+    if (given.epoch === this.epoch()) this.#noteOwner(owner, "memory");
+    return this.#memories.import(owner, given);
   }
 
   /** One that is under way, or null. */

@@ -64,6 +64,10 @@ export const errors = {
   invalid_continuation: [409, "The messages do not continue the stored conversation."],
   compaction_overlap: [409, "The range cuts through one that another compaction stands for."],
   external_id_taken: [409, "Another memory of this user has this externalId."],
+  erased_meanwhile: [
+    409,
+    "The user was erased meanwhile, and nothing of this was written after that. Send it again if it is to be there all the same.",
+  ],
   precondition_failed: [412, "What is there is not as the request's condition demands."],
   too_many_owners: [400, "One recall asks at most 16 shared owners."],
   too_many_operations: [400, "A batch holds at most 1,000 operations."],

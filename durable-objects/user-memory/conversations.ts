@@ -110,19 +110,22 @@ export class Conversations {
     );
   }
 
-  /** The same in the caller's transaction: how many messages went, and how many stay, since other threads show them. */
-  remove(id: string): { erased: number; kept: number } | null {
+  /**
+   * The same in the caller's transaction: how many messages went, from where, and how many stay, since other threads show
+   * them.
+   */
+  remove(id: string): { erased: number; kept: number; gone: PositionRange[] } | null {
     const thread = this.#stores.threads.get(id);
     if (thread === null) return null;
     const { messages } = this.#stores;
     const before = messages.deleted;
-    this.#remove(thread);
+    const gone = this.#remove(thread);
     const erased = messages.deleted - before;
-    return { erased, kept: Math.max(0, thread.length - erased) };
+    return { erased, kept: Math.max(0, thread.length - erased), gone };
   }
 
-  /** The catalogue shows what is gone: it is to be taken out once more. */
-  removeAgain(id: string): void {
+  /** The catalogue may show what is gone: it is to be as the thread is now, or to be taken out once more. */
+  writeAgain(id: string): void {
     this.#catalogue.changed(id);
   }
 
@@ -133,12 +136,14 @@ export class Conversations {
     this.#parts.wakeUp.by(this.#catalogue.nextDue());
   }
 
-  #remove(thread: StoredThread): void {
+  #remove(thread: StoredThread): PositionRange[] {
     this.#stores.compactions.deleteAll(thread);
-    this.#parts.index.removeRanges(this.#stores.sharing.deleteThread(thread));
+    const gone = this.#stores.sharing.deleteThread(thread);
+    this.#parts.index.removeRanges(gone);
     this.#parts.answers.forgetAbout(thread.id);
     this.#catalogue.changed(thread.id);
     this.#parts.wakeUp.by(this.#catalogue.nextDue());
+    return gone;
   }
 
   /** A new thread that shares the messages up to one of this thread's. */

@@ -8,7 +8,7 @@ import type { Owner } from "../../src/memory/record.ts";
 import type { Erasure, ErasureStep, ErasureStore } from "../../src/schema/erasure.ts";
 import type { WakeUp } from "../wake-up.ts";
 import type { Conversations } from "./conversations.ts";
-import { type Erased, ErasureLog, type OpenErasure, rangesOf } from "./erasure-log.ts";
+import { type Erased, ErasureLog, hulls, type OpenErasure, rangesOf } from "./erasure-log.ts";
 import { ErasureSteps } from "./erasure-steps.ts";
 import { ErasedTables, isLocked } from "./erased-tables.ts";
 import type { Generation } from "./generation.ts";
@@ -43,7 +43,7 @@ const NOT_FENCED =
 /** The stores that each erasure goes through. */
 const STORES: Readonly<Record<Erased["what"], readonly ErasureStore[]>> = {
   user: ["object", "memories", "threads", "users", "vectors"],
-  thread: ["object", "threads"],
+  thread: ["object", "threads", "vectors"],
   scope: ["object", "memories", "vectors"],
 };
 
@@ -119,14 +119,15 @@ export class Eraser {
     const { transactions, conversations } = this.#parts;
     const running = this.#log
       .all()
-      .find(({ erased }) => erased.what === "thread" && erased.threadId === threadId);
-    if (running !== undefined) return this.#begun(hash, running.state.id);
+      .findLast(({ erased }) => erased.what === "thread" && erased.threadId === threadId);
+    // An import may have brought it back since: that is to be erased too.
+    if (running !== undefined && !conversations.get(threadId).ok) return this.#begun(hash, running.state.id);
     const id = this.#newId(hash);
     const found = transactions.atomically(() => {
       const removed = conversations.remove(threadId);
       if (removed === null) return false;
-      const { erased, kept } = removed;
-      this.#add(id, { what: "thread", threadId }, { what: "thread", threadId });
+      const { erased, kept, gone } = removed;
+      this.#add(id, { what: "thread", threadId, gone: hulls(gone) }, { what: "thread", threadId });
       this.#change(id, (state) => {
         for (const step of state.steps)
           if (step.store === "object")

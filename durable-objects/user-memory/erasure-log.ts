@@ -1,10 +1,10 @@
 import type { Erasure } from "../../src/schema/erasure.ts";
-import { FIRST_POSITION, LAST_SEQ, positionOf, type PositionRange } from "./position.ts";
+import { FIRST_POSITION, LAST_SEQ, positionOf, type PositionRange, threadNumberOf } from "./position.ts";
 
 /** What is erased: all of the user's up to here, a thread, or the memories of a scope up to a version. */
 export type Erased =
   | { what: "user"; epoch: number; upTo: number; lastThread: number }
-  | { what: "thread"; threadId: string }
+  | { what: "thread"; threadId: string; gone: PositionRange[] }
   | { what: "scope"; scope: string; upTo: number };
 
 /** An erasure under way. `fenced`: D1 knows of it, and shows nothing of it any more. */
@@ -111,8 +111,19 @@ function openOf({ erased, state, fenced, revision, attempts, due_at: dueAt }: Ro
   };
 }
 
-/** The documents of the search index that an erasure of the user takes: versions of memories, and messages. */
-export const rangesOf = ({ upTo, lastThread }: Erased & { what: "user" }): PositionRange[] => [
-  [0, upTo],
-  [FIRST_POSITION, positionOf(lastThread, LAST_SEQ)],
-];
+/** The documents of the search index that an erasure takes: versions of memories, and messages. */
+export const rangesOf = (erased: Erased & { what: "user" | "thread" }): PositionRange[] =>
+  erased.what === "thread"
+    ? erased.gone
+    : [
+        [0, erased.upTo],
+        [FIRST_POSITION, positionOf(erased.lastThread, LAST_SEQ)],
+      ];
+
+/** One range for each thread that holds all of its ranges, as there may be one for every message. */
+export function hulls(ranges: readonly PositionRange[]): PositionRange[] {
+  const byThread = Map.groupBy(ranges, ([from]) => threadNumberOf(from));
+  return Array.from(byThread.values(), (some) =>
+    some.reduce(([from, to], [first, last]) => [Math.min(from, first), Math.max(to, last)]),
+  );
+}

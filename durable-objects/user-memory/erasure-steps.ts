@@ -28,7 +28,14 @@ export class ErasureSteps {
 
   take(user: UserHash, { erased, state }: OpenErasure, store: ErasureStore): Promise<Taken> | Taken {
     if (erased.what === "thread")
-      return store === "object" ? NOTHING : this.#threadGone(erased.threadId, state.requestedAt);
+      switch (store) {
+        case "object":
+          return NOTHING;
+        case "vectors":
+          return { erased: {}, done: this.#vectorsGone(erased) };
+        default:
+          return this.#threadGone(erased.threadId, state.requestedAt);
+      }
     if (erased.what === "scope") return this.#scope(user, { ...erased, id: state.id }, store);
     const fence = { user, ...erased };
     switch (store) {
@@ -47,10 +54,12 @@ export class ErasureSteps {
   next({ state, erased }: OpenErasure): number {
     const now = this.#parts.now();
     const open = state.steps.filter((step) => step.state === "open").map(({ store }) => store);
-    const waits = open.every((store) => store === "vectors" || erased.what === "thread");
-    if (!waits) return now;
-    if (erased.what === "thread") return Math.max(now + LOOK_AGAIN_MS, state.requestedAt + LANDS_WITHIN_MS);
-    return Math.max(now, this.#parts.vectors.outbox.nextDue() ?? now + LOOK_AGAIN_MS);
+    const landing = erased.what === "thread" && open.includes("threads");
+    if (!landing && open.some((store) => store !== "vectors")) return now;
+    const landed = Math.max(now + LOOK_AGAIN_MS, state.requestedAt + LANDS_WITHIN_MS);
+    if (!open.includes("vectors")) return landed;
+    const read = Math.max(now, this.#parts.vectors.outbox.nextDue() ?? now + LOOK_AGAIN_MS);
+    return landing ? Math.min(landed, read) : read;
   }
 
   /** Forgets what the scope has, up to the version of the erasure; its vectors are noted first. */
@@ -117,19 +126,23 @@ export class ErasureSteps {
 
   /** Done when the tables here, which name the vectors, are gone, and the outbox has seen each of theirs to be gone. */
   #vectors(erased: Erased & { what: "user" }): Taken {
-    const { tables, vectors } = this.#parts;
-    const settled = rangesOf(erased).every((range) => vectors.outbox.isSettled(range));
-    return { erased: {}, done: settled && !tables.holds(erased.epoch) };
+    return { erased: {}, done: this.#vectorsGone(erased) && !this.#parts.tables.holds(erased.epoch) };
+  }
+
+  #vectorsGone(erased: Erased & { what: "user" | "thread" }): boolean {
+    return rangesOf(erased).every((range) => this.#parts.vectors.outbox.isSettled(range));
   }
 
   async #threadGone(threadId: string, requestedAt: number): Promise<Taken> {
     const { records, conversations, now } = this.#parts;
-    if (await records.hasThread(threadId)) {
-      conversations.removeAgain(threadId);
+    const landed = requestedAt + LANDS_WITHIN_MS <= now();
+    const there = await records.hasThread(threadId);
+    if (there) {
+      conversations.writeAgain(threadId);
       await conversations.catalogueDue();
-      return { erased: {}, done: false };
     }
-    return { erased: {}, done: requestedAt + LANDS_WITHIN_MS <= now() };
+    // A thread that has this id again, from an import, has a row of its own.
+    return { erased: {}, done: landed && (!there || conversations.get(threadId).ok) };
   }
 
   async #scope(

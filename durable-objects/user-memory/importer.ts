@@ -5,6 +5,7 @@ import type { ImportCounts, ObjectLine } from "../../src/schema/transfer.ts";
 import type { EntryStore } from "../entry-store.ts";
 import type { WakeUp } from "../wake-up.ts";
 import type { Conversations } from "./conversations.ts";
+import type { Generation } from "./generation.ts";
 import { positionOf } from "./position.ts";
 import type { QuotaGuard } from "./quota-guard.ts";
 import type { ThreadMessages } from "./thread-messages.ts";
@@ -29,6 +30,7 @@ type Parts = {
   entries: EntryStore;
   quota: QuotaGuard;
   conversations: Conversations;
+  generation: Pick<Generation, "epoch">;
   wakeUp: WakeUp;
   now: () => number;
 };
@@ -64,10 +66,12 @@ export class Importer {
     this.#parts = parts;
   }
 
-  /** One line after another, all in one transaction, up to the first that cannot be taken. */
-  take(owner: Owner, items: readonly ImportItem[]): Imported {
+  /** One line after another, all in one transaction, up to the first that cannot be taken: none if the user was erased. */
+  take(owner: Owner, { epoch, items }: { epoch: number; items: readonly ImportItem[] }): Imported {
     const counts: ImportCounts = { imported: {}, there: {}, expired: {} };
-    const { entries, quota, now } = this.#parts;
+    const { entries, generation, quota, now } = this.#parts;
+    if (epoch !== generation.epoch)
+      return { counts, failed: { index: 0, failure: fail("erased_meanwhile") } };
     // What has expired counts until it is swept.
     if (quota.bounds("entries") && items.some(({ line }) => line.type === "entry")) entries.sweep(now());
     return this.#parts.transactions.atomically(() => {

@@ -230,10 +230,14 @@ export class MemoryWriter {
   }
 
   /** Puts memories with their history, as they were elsewhere; see `importIn`. Their vectors come with the alarm. */
-  import(owner: Owner, memories: readonly (readonly ImportedVersion[])[]): Promise<Result<ImportedMemories>> {
+  import(
+    owner: Owner,
+    { epoch, memories }: { epoch: number; memories: readonly (readonly ImportedVersion[])[] },
+  ): Promise<Result<ImportedMemories>> {
     return this.#inTurn(async () => {
-      const { table, transactions, quota, now } = this.#parts;
+      const { table, transactions, quota, generation, now } = this.#parts;
       if (!(await this.#settle())) return fail("storage_unavailable", { message: NOT_NOTED });
+      if (epoch !== generation.epoch) return fail("erased_meanwhile");
       const time = table.tick(now());
       const refusal = (more: number) =>
         quota.bounds("memories", "bytes") ? quota.refusesMemories(more) : null;
@@ -358,10 +362,11 @@ export class MemoryWriter {
     once: Once | undefined,
     decide: (draft: MemoryDraft) => Promise<Result<Decided<T>>>,
   ): Promise<Result<T>> {
+    const { epoch } = this.#parts.generation;
     return this.#inTurn(async () => {
       const known = this.#before<T>(once);
       if (known !== null) return known;
-      const decided = await this.#decide(once, decide);
+      const decided = await this.#decide({ once, epoch }, decide);
       if ("told" in decided) return decided.told;
       const { answer, memoryIds, vectors, draft } = decided;
       const { put, forget } = draft.write;
@@ -378,13 +383,15 @@ export class MemoryWriter {
 
   /** What a write makes of what is stored, once nothing older is open; or what its caller is told without it. */
   async #decide<T extends Memory | Remembered[]>(
-    once: Once | undefined,
+    { once, epoch }: { once: Once | undefined; epoch: number },
     decide: (draft: MemoryDraft) => Promise<Result<Decided<T>>>,
   ): Promise<(Decided<T> & { draft: MemoryDraft }) | { told: Result<T> }> {
-    const { table, now } = this.#parts;
+    const { table, generation, now } = this.#parts;
     for (;;) {
       // Nothing new is noted while older writes cannot be carried out: a caller's retries would pile up.
       if (!(await this.#settle())) return { told: fail("storage_unavailable", { message: NOT_NOTED }) };
+      // What came before an erasure is not to be there after it.
+      if (epoch !== generation.epoch) return { told: fail("erased_meanwhile") };
       // What was open may have been the same request.
       const settled = this.#before<T>(once);
       if (settled !== null) return { told: settled };

@@ -194,7 +194,9 @@ export class ThreadMessages {
   }
 
   #with<T>(id: string, once: Once | undefined, act: (thread: StoredThread) => Result<T>): Result<T> {
-    return this.#stores.change(id, act, { transactions: this.#parts.transactions, once });
+    // What was answered goes with the thread.
+    const about = once && { ...once, about: id };
+    return this.#stores.change(id, act, { transactions: this.#parts.transactions, once: about });
   }
 
   /** What of an append is to be written, once its conditions are met. */

@@ -61,7 +61,7 @@ async function* linesOf(
     yield encoder.encode(lines.join(""));
   }
   // D1 shows nothing of an erased user: that is no export that is complete.
-  if (first.epoch !== (await tryAgain(() => object().exportEpoch()))) whole(fail("not_found"));
+  if (first.epoch !== (await tryAgain(() => object().epoch()))) whole(fail("not_found"));
   yield line({ type: "end", lines: count + 1 });
 }
 

@@ -4,6 +4,7 @@ import type { ImportAnswer } from "../schema/transfer.ts";
 import type { Services } from "../services.ts";
 import { ImportRun } from "../transfer/import-run.ts";
 import { linesOf } from "../transfer/lines.ts";
+import { tryAgain } from "../try-again.ts";
 import { parseHeader, parseLine } from "../transfer/parse-line.ts";
 
 type Needs = Pick<Services, "userMemory" | "now">;
@@ -26,7 +27,9 @@ export async function importLines(
   const exported = header.value;
   if ((await userHash(exported.userId)) !== exported.userHash)
     return inLine(1, wrong("userHash", "is not that of `userId`"));
-  const run = new ImportRun({ owner, from: exported.userHash, userMemory, now });
+  // What the user's erasure takes is not to come in behind it.
+  const epoch = await tryAgain(() => userMemory(owner.hash).epoch());
+  const run = new ImportRun({ owner, epoch, from: exported.userHash, userMemory, now });
   for await (const { n, line } of lines) {
     const parsed = line.ok ? parseLine(line.value) : line;
     const failed = parsed.ok ? await run.take(n, parsed.value) : { n, failure: parsed };

@@ -10,7 +10,12 @@ import { type ImportedVersion, versionsOf } from "./memory-lines.ts";
 import type { ParsedLine } from "./parse-line.ts";
 import { ThreadIds } from "./thread-ids.ts";
 
-type Parts = Pick<Services, "userMemory" | "now"> & { owner: Owner; from: UserHash };
+type Parts = Pick<Services, "userMemory" | "now"> & {
+  owner: Owner;
+  from: UserHash;
+  /** How often the owner was erased when the import began. */
+  epoch: number;
+};
 /** The first line that could not be taken. */
 type Failed = { n: number; failure: Failure };
 
@@ -114,10 +119,10 @@ export class ImportRun {
   async #send(): Promise<Failed | null> {
     const [items, memories] = [this.#items, this.#memories];
     [this.#items, this.#memories, this.#bytes] = [[], [], 0];
-    const { userMemory, owner } = this.#parts;
+    const { userMemory, owner, epoch } = this.#parts;
     if (items.length > 0) {
       const lines = items.map(({ item }) => item);
-      const taken = await tryAgain(() => userMemory(owner.hash).importItems(owner, lines));
+      const taken = await tryAgain(() => userMemory(owner.hash).importItems(owner, { epoch, items: lines }));
       for (const outcome of ["imported", "there", "expired"] as const)
         this.#count(outcome, taken.counts[outcome]);
       if (taken.failed !== undefined) {
@@ -127,7 +132,9 @@ export class ImportRun {
     }
     if (memories.length === 0) return null;
     const given = memories.map(({ versions }) => versions);
-    const taken = await tryAgain(() => userMemory(owner.hash).importMemories(owner, given));
+    const taken = await tryAgain(() =>
+      userMemory(owner.hash).importMemories(owner, { epoch, memories: given }),
+    );
     if (!taken.ok) return { n: memories[0]?.n ?? 0, failure: taken };
     for (const outcome of ["imported", "there", "expired"] as const)
       if (taken.value[outcome] > 0) this.#count(outcome, { memoryVersions: taken.value[outcome] });

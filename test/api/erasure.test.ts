@@ -266,6 +266,58 @@ describe("POST /v1/users/:user/erasures", () => {
     expect((await eraseSome(user, { threadId: origin.id })).status).toBe(404);
   });
 
+  it("erases a thread again that was brought back meanwhile, and ends both times", async () => {
+    const user = newUser();
+    const thread = await threadOf(user, ["one"]);
+    const exported = (await call(`/v1/users/${user}/export`)).text;
+    const bringBack = () =>
+      call(`/v1/users/${user}/import`, {
+        raw: exported,
+        headers: { "Content-Type": "application/x-ndjson" },
+      });
+    const first = (await eraseSome(user, { threadId: thread.id })).body.id;
+    await bringBack();
+    const second = (await eraseSome(user, { threadId: thread.id })).body.id;
+    expect(second).not.toBe(first);
+    expect((await call(`/v1/threads/${thread.id}`)).status).toBe(404);
+    expect((await eraseSome(user, { threadId: thread.id })).body.id).toBe(second);
+    await bringBack();
+    for (const id of [first, second])
+      expect((await erased(user, id)).steps[0]?.erased).toMatchObject({ threads: 1, messages: 1 });
+    expect(await said(thread.id)).toEqual(["one"]);
+    expect((await rowsOf(user)).threads).toBe(1);
+  });
+
+  it.each([
+    ["erased", (user: string, threadId: string) => eraseSome(user, { threadId })],
+    ["deleted", (_: string, id: string) => call(`/v1/threads/${id}`, { method: "DELETE" })],
+  ])("plays no answer back of a thread that was %s", async (_, remove) => {
+    const user = newUser();
+    const key = (name: string) => ({ "Idempotency-Key": name });
+    const thread = (await call(`/v1/users/${user}/threads`, { json: {}, headers: key("begin") })).body;
+    const calls = {
+      append: () => append(thread.id, [say("one"), say("two")], {}, key("append")),
+      compact: () =>
+        call(`/v1/threads/${thread.id}/compactions`, {
+          json: { summary: "numbers", to: 1 },
+          headers: key("compact"),
+        }),
+      fork: () => call(`/v1/threads/${thread.id}/fork`, { json: {}, headers: key("fork") }),
+    };
+    for (const write of Object.values(calls)) {
+      const { status, body } = await write();
+      expect(status).toBeLessThan(300);
+      expect((await write()).body).toEqual(body);
+    }
+    await remove(user, thread.id);
+    expect((await calls.append()).status).toBe(404);
+    expect((await calls.compact()).status).toBe(404);
+    // Its fork is a thread of its own.
+    expect((await calls.fork()).status).toBe(201);
+    const begun = await call(`/v1/users/${user}/threads`, { json: {}, headers: key("begin") });
+    expect(begun.body.id).not.toBe(thread.id);
+  });
+
   it("erases the memories of a scope with their history, and no others", async () => {
     const user = newUser();
     for (const object of ["tea", "coffee"])

@@ -310,6 +310,37 @@ describe("an import", () => {
     }
   });
 
+  it.each([
+    ["memories", (user: string) => remember(user, { text: "the last" })],
+    ["threads", (user: string) => threadOf(user, ["the last"])],
+  ])("does not outlive an erasure of the user that begins under it, for its %s", async (_, last) => {
+    const user = newUser();
+    await call(`/v1/users/${user}/kv/k`, { method: "PUT", json: 1 });
+    await last(user);
+    const lines = (await exportOf(user)).trimEnd().split("\n");
+    const other = newUser();
+    const encoder = new TextEncoder();
+    const body = new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        const line = lines.shift();
+        if (line === undefined) return controller.close();
+        // A call of the object takes as many lines as this.
+        if (line.includes('"entry"'))
+          for (let i = 0; i < 250; i++)
+            controller.enqueue(encoder.encode(`${line.replace('"k"', `"k${i}"`)}\n`));
+        if (lines.length === 0) await eraseUser(other);
+        controller.enqueue(encoder.encode(`${line}\n`));
+      },
+    });
+    const answer = await importTo(other, body);
+    expect(answer).toMatchObject({ status: 409, body: { error: { code: "erased_meanwhile" } } });
+    expect(linesOf(await exportOf(other))).toHaveLength(2);
+    await ring(other);
+    const { items } = (await call("/v1/users?limit=1000")).body;
+    expect(items.map(({ userId }: { userId: string }) => userId)).not.toContain(other);
+    expect((await importTo(other, await exportOf(user))).status).toBe(200);
+  });
+
   describe("refuses with the number of the line and the field,", () => {
     const header = async (user: string) =>
       JSON.stringify({ format: "cairn-export", version: 1, userId: user, userHash: await userHash(user) });

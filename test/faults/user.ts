@@ -116,6 +116,7 @@ export class User {
 /** What the answer says became of it. */
 function answered(op: Op, { status, body, text }: Answer): Answered {
   const message = String(body?.error?.message ?? "");
+  if (body?.error?.code === "erased_meanwhile") return { how: "nothing" };
   if (status === 503 && message.includes("nothing was stored")) return { how: "nothing" };
   if (status === 503 && /gone from recall|nothing of it is recalled/.test(message)) return { how: "leaving" };
   if (status >= 500) return { how: "lost" };

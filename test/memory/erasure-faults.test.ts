@@ -1,6 +1,6 @@
 // An erasure while its stores fail, lag and die in the middle.
 import { runInDurableObject } from "cloudflare:test";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { EMPTIED, STAYING, USER_TABLES } from "../../durable-objects/user-memory/erased-tables.ts";
 import { userHash } from "../../src/ids.ts";
 import { call, newUser, token } from "../call.ts";
@@ -12,7 +12,7 @@ import { VectorizeDouble } from "../doubles/vectorize.ts";
 import { eraseSome, eraseUser, erased, erasure, objectOf, ring, rowsOf, tablesOf } from "../erasure-calls.ts";
 import { evict } from "../evict.ts";
 import { list, recallTexts, remember } from "../memory-calls.ts";
-import { create, said, threadOf } from "../thread-calls.ts";
+import { append, create, said, say, threadOf } from "../thread-calls.ts";
 
 const vectorize = new VectorizeDouble(256, ["user", "kind", "scope", "model"]);
 bindVectorize(vectorize);
@@ -87,6 +87,31 @@ it("takes out the vector of a message that was on its way, of a user without mem
   for (let rung = 0; rung < 5; rung++) await ring(user);
   expect(await vectorsOf(user)).toHaveLength(1);
   expect(await recallTexts(user, { query: "cello harp" })).toEqual(["and the harp"]);
+});
+
+it("signs nothing for a thread before the vectors of its messages have read back as gone, and leaves those of others", async () => {
+  control.messageIndexing = "vectorize";
+  const { user, thread } = await userWithVectors();
+  await threadOf(user, ["and the harp"]);
+  control.vectorizeWrites = "late";
+  await append(thread.id, [say("and the flute")]);
+  for (let rung = 0; rung < 3; rung++) await ring(user);
+  control.vectorizeWrites = "ok";
+  control.vectorizeLag = 90_000;
+  const { id } = (await eraseSome(user, { threadId: thread.id })).body;
+  for (let rung = 0; rung < 4; rung++) await ring(user);
+  expect((await erasure(id)).steps.filter(({ state }) => state === "open")).toMatchObject([
+    { store: "threads" },
+    { store: "vectors" },
+  ]);
+  const done = await erased(user, id);
+  expect(done.steps.map(({ store, state }) => [store, state])).toEqual([
+    ["object", "done"],
+    ["threads", "done"],
+    ["vectors", "done"],
+  ]);
+  // Two memories, and the message of the other thread.
+  expect(await vectorsOf(user)).toHaveLength(3);
 });
 
 it("does not let an upsert that is carried out late bring a vector back", async () => {
@@ -172,6 +197,34 @@ it("lets no write that was under way land behind it: neither a memory nor a thre
   await landHeld();
   expect(await rowsOf(user)).toEqual({ memories: 0, threads: 0, users: 0 });
   expect((await call("/v1/threads", { token: await token(user) })).body.items).toEqual([]);
+});
+
+it("refuses a write that waits behind another one when it begins, and writes nothing of it", async () => {
+  const user = newUser();
+  let release = (): void => {};
+  const held = new Promise<void>((done) => void (release = done));
+  const under = new Promise<void>((begun) => {
+    control.duringD1Write = async () => {
+      begun();
+      await held;
+    };
+  });
+  const first = remember(user, { text: "I like tea" });
+  await under;
+  const second = remember(user, { text: "I moved to Lisbon" });
+  await vi.waitFor(() =>
+    expect(control.embedded.flatMap(({ texts }) => texts).join()).toContain("moved to Lisbon"),
+  );
+  await scheduler.wait(100);
+  control.duringD1Write = async () => {};
+  const { id } = (await eraseUser(user)).body;
+  release();
+  expect((await first).status).toBe(201);
+  expect(await second).toMatchObject({ status: 409, body: { error: { code: "erased_meanwhile" } } });
+  await erased(user, id);
+  expect(await list(user)).toEqual([]);
+  expect(await recallTexts(user, { query: "tea Lisbon" })).toEqual([]);
+  expect((await rowsOf(user)).memories).toBe(0);
 });
 
 it("undoes nothing that was written since, when what deletes lands late", async () => {
