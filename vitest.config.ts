@@ -90,7 +90,7 @@ export default defineConfig({
         test: {
           name: "workers",
           include: ["test/**/*.test.ts"],
-          exclude: ["test/node/**", "test/shards/**", faults, ...long, ...units],
+          exclude: ["test/adapters/**", "test/node/**", "test/shards/**", faults, ...long, ...units],
           setupFiles: ["test/setup.ts"],
         },
       },
@@ -125,6 +125,15 @@ export default defineConfig({
             "test/objects/catalogue.test.ts",
           ],
           setupFiles: ["test/setup.ts"],
+          testTimeout: 60_000,
+        },
+      },
+      {
+        // The adapters in the SDKs that they are made for, against a Cairn over HTTP.
+        test: {
+          name: "adapters",
+          include: ["test/adapters/**/*.test.ts"],
+          globalSetup: ["test/adapters/server.ts"],
           testTimeout: 60_000,
         },
       },
