@@ -1,5 +1,3 @@
-import { type MemoryRecords, OvertakenWrite } from "../../src/d1/memory-records.ts";
-import { RefusedWrite } from "../../src/d1/refused.ts";
 import type { MemoryRow } from "../../src/d1/tables.ts";
 import { type Condition, holds } from "../../src/conditions.ts";
 import type { Embedder, QueryVector } from "../../src/embeddings/embedder.ts";
@@ -20,42 +18,19 @@ import type { ImportedVersion } from "../../src/transfer/memory-lines.ts";
 import type { Forgotten, MemoryFilter } from "../../src/schema/memory-filter.ts";
 import type { Memory, PatchMemoryBody } from "../../src/schema/memory.ts";
 import { limits } from "../../src/limits.ts";
-import type { WakeUp } from "../wake-up.ts";
-import type { Answers, Once } from "./answers.ts";
-import type { Generation } from "./generation.ts";
-import { IntentLog, type NotedIntent } from "./intent-log.ts";
+import type { Once } from "./answers.ts";
 import { type ImportedMemories, importIn } from "./memory-import.ts";
 import { MemoryDraft } from "./memory-draft.ts";
-import type { MemoryIndex } from "./memory-index.ts";
-import type { MemoryTable } from "./memory-table.ts";
+import { logUnconfirmed, OpenWrites, type OpenWritesParts } from "./open-writes.ts";
 import type { QuotaGuard } from "./quota-guard.ts";
-import type { OwnerNote } from "./owner-note.ts";
 import { answerOf, type Reference, referenceTo, type Remembered } from "./remembered-answer.ts";
-import type { Transactions } from "./transactions.ts";
 
 /** A memory to remember, with the vector of what is embedded of it. */
 export type Prepared = Candidate & { vector: QueryVector };
 /** A change of one memory, under a condition on its version. */
 export type MemoryChange = { condition: Condition; once?: Once };
 
-type Parts = {
-  sql: SqlStorage;
-  transactions: Transactions;
-  table: MemoryTable;
-  index: MemoryIndex;
-  records: MemoryRecords;
-  embedder: Embedder;
-  answers: Answers;
-  generation: Pick<Generation, "epoch">;
-  note: Pick<OwnerNote, "uncatalogued" | "catalogued">;
-  /** Whether D1 knows of every erasure; else it is told first. */
-  fenced: () => Promise<boolean>;
-  wakeUp: WakeUp;
-  quota: QuotaGuard;
-  now: () => number;
-};
-/** `refused`: never to be had; `open`: to be tried again. */
-type Outcome = "done" | "refused" | "open";
+type Parts = OpenWritesParts & { embedder: Embedder; quota: QuotaGuard };
 /** What a write makes of the memories, and what its caller is told of it. */
 type Decided<T> = {
   answer: T;
@@ -71,8 +46,6 @@ const unmet = ({ version }: MemoryRow): Failure =>
 
 /** Memories that one intent forgets, and that one alarm finds to have expired. */
 const FORGET_SLICE = 1000;
-/** How often a write is given a later number when D1 knows one. */
-const OVERTAKES = 3;
 
 const UNCERTAIN =
   "The database did not confirm the write, so it is not certain yet. Try again: the same write is never done twice.";
@@ -81,21 +54,16 @@ const NOT_DELETED =
   "What was to be forgotten is gone from recall. The database has not confirmed its deletion yet; Cairn goes on trying.";
 
 /**
- * The one writer of a user's memories. A write is decided on what is stored, noted (an intent), put into D1, then into
- * the object's own rows and search index, and there the intent is cleared. Writes run one after another, each behind
- * the intents that are still open, so that D1 sees them in the order in which they were accepted. What D1 did not
- * confirm is carried out again by the next write or by the alarm: it is then there as a whole.
+ * The one writer of a user's memories: decides what a write makes of what is stored, in its turn and behind all writes
+ * that are still open, and hands that to `OpenWrites`.
  */
 export class MemoryWriter {
   readonly #parts: Parts;
-  readonly #intents: IntentLog;
-  #turn: Promise<unknown> = Promise.resolve();
-  /** Grows with every forgetting: it does not wait for its turn, and what was noted before may lose parts. */
-  #forgettings = 0;
+  readonly #open: OpenWrites;
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    this.#intents = new IntentLog(parts.sql);
+    this.#open = new OpenWrites(parts);
   }
 
   /** All of them or none. */
@@ -181,16 +149,16 @@ export class MemoryWriter {
 
   /** Gone from recall before anything is awaited, whatever D1 does. False if there is no such memory. */
   forget(owner: Owner, id: string, condition: Condition = {}): Promise<Result<boolean>> {
-    const known = this.#parts.table.has(id) || this.#intents.concerns(id);
+    const known = this.#parts.table.has(id) || this.#open.concerns(id);
     if (condition.ifMatch !== undefined) {
       const current = currentOf(this.#draft(), id);
       if (!holds(condition, current === null ? null : String(current.version)))
         return Promise.resolve(current === null ? fail("not_found") : unmet(current));
     }
-    if (known) this.#forgetAtOnce(owner, [id]);
-    return this.#inTurn(async () => {
-      await this.#settle();
-      if (this.#intents.concerns(id)) return fail("storage_unavailable", { message: NOT_DELETED });
+    if (known) this.#open.forget(owner, [id]);
+    return this.#open.inTurn(async () => {
+      await this.#open.settle();
+      if (this.#open.concerns(id)) return fail("storage_unavailable", { message: NOT_DELETED });
       return known ? ok(true) : this.#deleteUnindexed(owner, id);
     });
   }
@@ -218,9 +186,9 @@ export class MemoryWriter {
   /** Forgets what is found, at once, and until nothing more is found and D1 has confirmed it. */
   forgetFound(owner: Owner, find: () => string[]): Promise<Result<null>> {
     this.#forgetSlices(owner, find());
-    return this.#inTurn(async () => {
+    return this.#open.inTurn(async () => {
       for (;;) {
-        if (!(await this.#settle())) return fail("storage_unavailable", { message: NOT_DELETED });
+        if (!(await this.#open.settle())) return fail("storage_unavailable", { message: NOT_DELETED });
         // What was not certain, or on its way, when it was asked for is known by now.
         const more = find();
         if (more.length === 0) return ok(null);
@@ -234,17 +202,17 @@ export class MemoryWriter {
     owner: Owner,
     { epoch, memories }: { epoch: number; memories: readonly (readonly ImportedVersion[])[] },
   ): Promise<Result<ImportedMemories>> {
-    return this.#inTurn(async () => {
+    return this.#open.inTurn(async () => {
       const { table, transactions, quota, generation, now } = this.#parts;
-      if (!(await this.#settle())) return fail("storage_unavailable", { message: NOT_NOTED });
+      if (!(await this.#open.settle())) return fail("storage_unavailable", { message: NOT_NOTED });
       if (epoch !== generation.epoch) return fail("erased_meanwhile");
       const time = table.tick(now());
       const refusal = (more: number) =>
         quota.bounds("memories", "bytes") ? quota.refusesMemories(more) : null;
       const { put, ...counted } = importIn(table, owner, { memories, now: time, refusal });
       if (put.length === 0) return ok(counted);
-      const outcome = await this.#carryOut(
-        transactions.atomically(() => this.#note({ owner, put, forget: [] })),
+      const outcome = await this.#open.carryOut(
+        transactions.atomically(() => this.#open.note({ owner, put, forget: [] })),
       );
       if (outcome === "refused") return fail("internal");
       return outcome === "open" ? fail("storage_unavailable", { message: UNCERTAIN }) : ok(counted);
@@ -253,7 +221,7 @@ export class MemoryWriter {
 
   /** Says that all memories were taken away, with what was open: what is decided on them is to be decided anew. */
   erased(): void {
-    this.#forgettings++;
+    this.#open.forgotten();
     this.#parts.table.forgetOwner();
   }
 
@@ -264,22 +232,14 @@ export class MemoryWriter {
 
   #forgetSlices(owner: Owner, ids: readonly string[]): void {
     for (let i = 0; i < ids.length; i += FORGET_SLICE)
-      this.#forgetAtOnce(owner, ids.slice(i, i + FORGET_SLICE));
+      this.#open.forget(owner, ids.slice(i, i + FORGET_SLICE));
   }
 
   /** Forgets all memories of the user. */
   forgetAll(owner: Owner): Promise<Result<null>> {
-    const { transactions, table, index, answers } = this.#parts;
-    this.#forgettings++;
-    transactions.atomically(() => {
-      table.removeAll();
-      index.removeAll();
-      this.#intents.clearEverything();
-      answers.forgetMemories();
-      this.#note({ owner, put: [], forget: "all" });
-    });
-    return this.#inTurn(async () =>
-      (await this.#settle()) ? ok(null) : fail("storage_unavailable", { message: NOT_DELETED }),
+    this.#open.forgetAll(owner);
+    return this.#open.inTurn(async () =>
+      (await this.#open.settle()) ? ok(null) : fail("storage_unavailable", { message: NOT_DELETED }),
     );
   }
 
@@ -288,42 +248,35 @@ export class MemoryWriter {
     const { table, now } = this.#parts;
     const due = this.nextDue();
     if (due === null || due > now()) return;
-    await this.#inTurn(async () => {
+    await this.#open.inTurn(async () => {
       // First what is open, which may put a memory in the place of one that has expired.
-      await this.#settle();
-      const expired = table.expired(now(), FORGET_SLICE).filter((id) => !this.#intents.concerns(id));
+      await this.#open.settle();
+      const expired = table.expired(now(), FORGET_SLICE).filter((id) => !this.#open.concerns(id));
       const owner = table.owner();
       if (owner === null || expired.length === 0) return;
-      this.#forgetAtOnce(owner, expired);
-      await this.#settle();
+      this.#open.forget(owner, expired);
+      await this.#open.settle();
     });
   }
 
   /** When the alarm should try what is still open, or forget what has expired; null if never. */
   nextDue(): number | null {
     // What has expired is hidden already, and waits for the next try of what is open.
-    return this.#intents.nextDue() ?? this.#parts.table.nextExpiry();
+    return this.#open.nextDue() ?? this.#parts.table.nextExpiry();
   }
 
   /** Whether a memory is to be deleted, and D1 may still have it. */
   isLeaving(id: string): boolean {
-    return this.#intents.concerns(id) || this.#intents.forgetsAll();
+    return this.#open.concerns(id) || this.#open.forgetsAll();
   }
 
   /** Does something between writes, once nothing is open; false if something stays so. */
   betweenWrites(act: () => Promise<void>): Promise<boolean> {
-    return this.#inTurn(async () => {
-      const settled = await this.#settle();
+    return this.#open.inTurn(async () => {
+      const settled = await this.#open.settle();
       if (settled) await act();
       return settled;
     });
-  }
-
-  /** Runs a write when all before it are done; the object goes on answering reads meanwhile. */
-  #inTurn<T>(write: () => Promise<T>): Promise<T> {
-    const result = this.#turn.then(write);
-    this.#turn = result.catch(() => null);
-    return result;
   }
 
   #draft(): MemoryDraft {
@@ -363,7 +316,7 @@ export class MemoryWriter {
     decide: (draft: MemoryDraft) => Promise<Result<Decided<T>>>,
   ): Promise<Result<T>> {
     const { epoch } = this.#parts.generation;
-    return this.#inTurn(async () => {
+    return this.#open.inTurn(async () => {
       const known = this.#before<T>(once);
       if (known !== null) return known;
       const decided = await this.#decide({ once, epoch }, decide);
@@ -373,8 +326,10 @@ export class MemoryWriter {
       if (put.length === 0 && forget.length === 0) return ok(this.#told(answer));
       const reference = referenceTo(answer, draft);
       const kept = once && { answer: { once, answer: reference, memoryIds: [...memoryIds] } };
-      const noted = this.#parts.transactions.atomically(() => this.#note({ owner, put, forget, ...kept }));
-      const outcome = await this.#carryOut(noted, vectors);
+      const noted = this.#parts.transactions.atomically(() =>
+        this.#open.note({ owner, put, forget, ...kept }),
+      );
+      const outcome = await this.#open.carryOut(noted, vectors);
       if (outcome === "refused") return fail("internal");
       if (outcome === "open") return fail("storage_unavailable", { message: UNCERTAIN });
       return ok(this.#told(answer));
@@ -389,17 +344,17 @@ export class MemoryWriter {
     const { table, generation, now } = this.#parts;
     for (;;) {
       // Nothing new is noted while older writes cannot be carried out: a caller's retries would pile up.
-      if (!(await this.#settle())) return { told: fail("storage_unavailable", { message: NOT_NOTED }) };
+      if (!(await this.#open.settle())) return { told: fail("storage_unavailable", { message: NOT_NOTED }) };
       // What came before an erasure is not to be there after it.
       if (epoch !== generation.epoch) return { told: fail("erased_meanwhile") };
       // What was open may have been the same request.
       const settled = this.#before<T>(once);
       if (settled !== null) return { told: settled };
-      const forgettings = this.#forgettings;
+      const forgettings = this.#open.forgettings;
       const draft = new MemoryDraft(table, table.tick(now()));
       const decided = await decide(draft);
       // What was forgotten while a text was embedded is not to come back: it is decided on what is left.
-      if (forgettings !== this.#forgettings) continue;
+      if (forgettings !== this.#open.forgettings) continue;
       return decided.ok ? { ...decided.value, draft } : { told: decided };
     }
   }
@@ -432,104 +387,11 @@ export class MemoryWriter {
       const there = await this.#parts.records.history(owner.hash, id, { limit: 1 });
       if (there.length === 0) return ok(false);
     } catch (error) {
-      logFailure("a read before forgetting", error);
+      logUnconfirmed("a read before forgetting", error);
       return fail("storage_unavailable");
     }
-    this.#forgetAtOnce(owner, [id]);
-    return (await this.#settle()) ? ok(true) : fail("storage_unavailable", { message: NOT_DELETED });
-  }
-
-  /** Carries out what is open. False if something stays so. */
-  async #settle(): Promise<boolean> {
-    // Or what is written anew would be listed beside what is being erased.
-    if (!(await this.#parts.fenced())) return false;
-    let full = false;
-    // Also what is noted meanwhile: a forget does not wait for its turn.
-    for (let n = this.#intents.after(0); n !== null; n = this.#intents.after(n)) {
-      const intent = this.#intents.read(n);
-      if (intent === null) continue;
-      const puts = intent.put.length > 0;
-      // Where puts fail, forgets may still get through, and are what makes room in a full database.
-      if (full && puts) continue;
-      if ((await this.#carryOut(intent)) !== "open") continue;
-      if (!puts) return false;
-      full = true;
-    }
-    return this.#intents.nextDue() === null;
-  }
-
-  #note(intent: Parameters<IntentLog["note"]>[0]): NotedIntent {
-    const noted = this.#intents.note(intent, this.#parts.now());
-    // D1 may show a version that never gets here: its number is used all the same.
-    this.#parts.table.reach(Math.max(0, ...intent.put.map(({ version }) => version)));
-    this.#parts.wakeUp.by(this.#intents.nextDue());
-    return noted;
-  }
-
-  #forgetAtOnce(owner: Owner, ids: readonly string[]): void {
-    const { transactions, table, index, answers } = this.#parts;
-    this.#forgettings++;
-    transactions.atomically(() => {
-      index.remove(table.remove(ids));
-      // A put that is open, or under way, must not bring a memory back: this stands for all before it.
-      this.#intents.clearAllOf(ids);
-      answers.forget(ids);
-      this.#note({ owner, put: [], forget: ids });
-    });
-  }
-
-  async #carryOut(
-    intent: NotedIntent,
-    vectors: ReadonlyMap<number, QueryVector> = new Map(),
-  ): Promise<Outcome> {
-    const { transactions, answers, now } = this.#parts;
-    const { n } = intent;
-    const forgettings = this.#forgettings;
-    try {
-      await this.#toRecord(intent);
-    } catch (error) {
-      logFailure(intent.put.length > 0 ? "put" : "forget", error);
-      // A refused write would be refused again, for ever.
-      if (error instanceof RefusedWrite) this.#intents.clear(n);
-      else this.#intents.failed(n, now());
-      return error instanceof RefusedWrite ? "refused" : "open";
-    }
-    transactions.atomically(() => {
-      // What was forgotten while D1 wrote it is no longer in it.
-      const left = forgettings === this.#forgettings ? intent : this.#intents.read(n);
-      if (left === null) return;
-      this.#apply(left, vectors);
-      this.#intents.clear(n);
-      if (left.answer !== undefined) answers.keepOf(left.answer, now());
-    });
-    return "done";
-  }
-
-  /** Writes to D1 under a number that is later than all before. */
-  async #toRecord({ owner, put, forget }: NotedIntent): Promise<void> {
-    const { records, table, generation, note, now } = this.#parts;
-    const newIn = put.length > 0 && note.uncatalogued(Infinity) !== null ? generation.epoch : undefined;
-    for (let attempt = 1; ; attempt++) {
-      try {
-        const seq = table.tick(now());
-        await records.write({ owner, seq, put, forget, ...(newIn !== undefined && { newIn }) });
-        if (newIn === generation.epoch) note.catalogued();
-        return;
-      } catch (error) {
-        // Only D1 knows the last number of an object whose storage is newer, or was set back.
-        if (!(error instanceof OvertakenWrite) || attempt === OVERTAKES) throw error;
-        table.tick(error.seq);
-      }
-    }
-  }
-
-  #apply({ put, forget }: NotedIntent, vectors: ReadonlyMap<number, QueryVector>): void {
-    const { table, index, wakeUp, now } = this.#parts;
-    if (forget !== "all") index.remove(table.remove(forget));
-    table.put(put);
-    // Without a vector a memory waits for the alarm to embed it, and is found by its words meanwhile.
-    if (index.put(put, vectors) > 0) wakeUp.by(now());
-    wakeUp.by(table.nextExpiry());
+    this.#open.forget(owner, [id]);
+    return (await this.#open.settle()) ? ok(true) : fail("storage_unavailable", { message: NOT_DELETED });
   }
 }
 
@@ -540,12 +402,3 @@ const placed = (failure: Failure, prefix: string): Failure => ({
     details: failure.details.map((detail) => ({ ...detail, path: `${prefix}.${detail.path}` })),
   }),
 });
-
-function logFailure(what: string, error: unknown): void {
-  const refused = error instanceof RefusedWrite;
-  console.error({
-    message: refused ? "D1 refused a write" : "D1 did not confirm a write",
-    op: what,
-    error: String(error),
-  });
-}
