@@ -5,9 +5,9 @@ import { userHash } from "../../src/ids.ts";
 import { type Answer, call, newUser, token } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
 import { erased, eraseUser, objectOf, ring } from "../erasure-calls.ts";
-import { history, list, recallTexts, remember } from "../memory-calls.ts";
-import { append, create, said, say, threadOf } from "../thread-calls.ts";
-import { busyUser, exportOf, importTo, linesOf } from "../transfer-calls.ts";
+import { history, list, patch, recallTexts, remember, remembered, rememberMany } from "../memory-calls.ts";
+import { append, create, fork, said, say, threadOf } from "../thread-calls.ts";
+import { at, busyUser, exportOf, importTo, linesOf } from "../transfer-calls.ts";
 
 // A day from now, so that no alarm rings but when a test rings it, and tokens still hold.
 beforeEach(() => void (control.clockAt = Date.now() + 24 * 3600_000));
@@ -111,6 +111,67 @@ describe("an export", () => {
     });
     expect((await importTo(other, text)).body.imported).toEqual({});
   });
+
+  it("holds of a thread that is written to meanwhile what its line tells of, and can be taken in", async () => {
+    const user = newUser();
+    const { id } = await create(user);
+    const texts = Array.from({ length: 2100 }, (_, n) => `message ${n + 1}`);
+    for (let from = 0; from < texts.length; from += 700)
+      await append(
+        id,
+        texts.slice(from, from + 700).map((text) => say(text)),
+      );
+    let reads = 0;
+    control.duringD1Read = async () => {
+      // The first page has been read, and the thread has another.
+      if (++reads !== 1) return;
+      await append(id, [say("late"), say("later")]);
+      await fork(id, { at: 2102 });
+      await call(`/v1/threads/${id}/messages/2101`, { method: "DELETE" });
+      await call(`/v1/threads/${id}/compactions`, { json: { summary: "the first", to: 10 } });
+      await call(`/v1/threads/${id}/compactions`, { json: { summary: "all", to: 2102 } });
+    };
+    const exported = await exportOf(user);
+    expect(reads).toBeGreaterThan(0);
+    const other = newUser();
+    const { status, body } = await importTo(other, exported);
+    expect([status, body.imported]).toEqual([200, { threads: 1, messages: 2100, compactions: 1 }]);
+    const there = id.replace(await userHash(user), await userHash(other));
+    expect((await call(`/v1/threads/${there}`)).body.length).toBe(2100);
+    expect((await append(there, [say("on")])).body).toMatchObject({ firstSeq: 2101 });
+  });
+
+  it.each([
+    ["the last of a page", 99, 1, 2],
+    ["of more versions than a page holds", 20, 180, 3],
+  ])(
+    "tells of a memory at one time, also of one that is corrected meanwhile: %s",
+    async (_, others, versions, then) => {
+      const user = newUser();
+      await rememberMany(
+        user,
+        Array.from({ length: others }, (_one, n) => ({ text: `memory number ${n}` })),
+      );
+      at(1000);
+      const { id } = await remembered(user, { text: "I live in town 1" });
+      for (let version = 2; version <= versions; version++)
+        await patch(user, id, { text: `I live in town ${version}` });
+      let reads = 0;
+      control.duringD1Read = async () => {
+        // The first one only asks whether D1 answers.
+        if (++reads === then) await patch(user, id, { text: "I live in another town" });
+      };
+      const exported = await exportOf(user);
+      expect(reads).toBeGreaterThan(2);
+      const told = linesOf(exported).filter((line) => line.id === id);
+      expect(told.map(({ version }) => version)).toEqual(told.map((_line, n) => n + 1));
+      expect(told.filter(({ correctedAt }) => correctedAt === undefined)).toEqual([told.at(-1)]);
+      const other = newUser();
+      expect((await importTo(other, exported)).body.imported.memoryVersions).toBe(others + told.length);
+      const seen = (await call(`/v1/users/${other}/memories?limit=1000`)).body.items;
+      expect(seen.filter(({ text }: { text: string }) => text.startsWith("I live"))).toHaveLength(1);
+    },
+  );
 
   it("breaks off without its last line when the user is erased in the middle", async () => {
     const user = newUser();
