@@ -8,8 +8,8 @@ export const exportOf = async (user: string): Promise<string> => {
   if (status !== 200) throw new Error(text);
   return text;
 };
-export const importTo = (user: string, raw: BodyInit): Promise<Answer> =>
-  call(`/v1/users/${encodeURIComponent(user)}/import`, {
+export const importTo = (user: string, raw: BodyInit, query = ""): Promise<Answer> =>
+  call(`/v1/users/${encodeURIComponent(user)}/import?${query}`, {
     raw,
     headers: { "Content-Type": "application/x-ndjson" },
   });

@@ -139,6 +139,7 @@ export class Conversations {
   #remove(thread: StoredThread): PositionRange[] {
     this.#stores.compactions.deleteAll(thread);
     const gone = this.#stores.sharing.deleteThread(thread);
+    this.#stores.importing.end(thread);
     this.#parts.index.removeRanges(gone);
     this.#parts.answers.forgetAbout(thread.id);
     this.#catalogue.changed(thread.id);

@@ -10,7 +10,7 @@ import { NDJSON } from "../http/streamed-body.ts";
 import { exportLines } from "../memory/export.ts";
 import { importLines } from "../memory/import.ts";
 import { noQuery, userPath } from "../schema/bounds.ts";
-import { ImportAnswer, ListUsersQuery, UserList } from "../schema/transfer.ts";
+import { ImportAnswer, ImportQuery, ListUsersQuery, UserList } from "../schema/transfer.ts";
 
 const tags = ["export"];
 // Typed by any name: of a type that ends in `json`, the answer would have to be a value.
@@ -40,7 +40,7 @@ const importUser = createRoute({
   tags,
   ...scoped("write"),
   ...noted,
-  request: { params: userPath, query: noQuery, body: { required: true, content: lines } },
+  request: { params: userPath, query: ImportQuery, body: { required: true, content: lines } },
   responses: { 200: json(ImportAnswer, "What became of the lines."), ...failures },
 });
 
@@ -66,7 +66,8 @@ export const transfer = newRouter()
     const { body } = c.req.raw;
     if (!(c.req.header("Content-Type") ?? "").toLowerCase().startsWith(NDJSON) || body === null)
       throw new Refusal(fail("unsupported_media_type", { message: `Send the body as ${NDJSON}.` }));
-    return c.json(unwrap(await importLines(c.get("services"), user, body)), 200);
+    const part = c.req.valid("query").part === "true";
+    return c.json(unwrap(await importLines(c.get("services"), user, { body, part })), 200);
   })
   .openapi(listUsers, async (c) => {
     demandWholeTenant(c, "lists the users");

@@ -1,5 +1,5 @@
 // `npm run export` and `npm run import`, as a tenant's owner runs them against a real server.
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -65,6 +65,25 @@ it("takes every user out, erases them, and brings them back as they were", async
   expect(readdirSync(again)).toEqual(readdirSync(out));
   for (const file of readdirSync(out))
     expect(readFileSync(join(again, file)).equals(readFileSync(join(out, file)))).toBe(true);
+});
+
+it("sends nothing of a file that is not whole", async () => {
+  const out = join(state, "whole");
+  for (const key of ["a", "b"]) await call(`/v1/users/carol/kv/${key}`, "PUT", key);
+  await command("scripts/export.ts", "--user", "carol", "--out", out);
+  const [name = ""] = readdirSync(out);
+  const lines = readFileSync(join(out, name), "utf8").split("\n");
+  const [header, , b, end] = lines;
+  const file = join(state, "hole.ndjson");
+  for (const [broken, reason] of [
+    [[header, b, end, ""], "it has 3 lines, of 4"],
+    [lines.slice(0, 3), "its last line is missing"],
+  ] as const) {
+    writeFileSync(file, broken.join("\n"));
+    const { code, text } = await command("scripts/import.ts", "--file", file, "--user", "dave");
+    expect([code, text]).toEqual([1, expect.stringContaining(reason)]);
+  }
+  expect(await call("/v1/users/dave/kv")).toMatchObject({ items: [] });
 });
 
 it.each([
