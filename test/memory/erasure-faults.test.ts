@@ -227,6 +227,23 @@ it("refuses a write that waits behind another one when it begins, and writes not
   expect((await rowsOf(user)).memories).toBe(0);
 });
 
+it("counts all that it removes, whatever fails between two slices", async () => {
+  const user = newUser();
+  const { id: thread } = await create(user);
+  for (let i = 0; i < 3; i++)
+    await append(
+      thread,
+      Array.from({ length: 900 }, (_, n) => say(`message ${i} ${n}`)),
+    );
+  const { id } = (await eraseUser(user)).body;
+  for (let slice = 0; slice < 8; slice++) {
+    [control.goodTransactions, control.failingTransactions] = [slice, 1];
+    await ring(user);
+  }
+  [control.goodTransactions, control.failingTransactions] = [0, 0];
+  expect((await erased(user, id)).steps[0]?.erased).toMatchObject({ messages: 2700, indexed: 2700 });
+});
+
 it("undoes nothing that was written since, when what deletes lands late", async () => {
   const { user } = await userWithVectors();
   const { id } = (await eraseUser(user)).body;
