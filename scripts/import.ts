@@ -6,7 +6,17 @@ import { parseArgs } from "node:util";
 import type { z } from "zod";
 import { EndLine, ExportHeader, type ImportAnswer } from "../src/schema/transfer.ts";
 import { linesOf } from "../src/transfer/lines.ts";
-import { ask, type Cairn, CannotGoOn, cairnOf, refuse, run, userPath } from "./transfer/cairn.ts";
+import {
+  ask,
+  type Cairn,
+  CannotGoOn,
+  cairnOf,
+  connect,
+  pastFailures,
+  refuse,
+  run,
+  userPath,
+} from "./transfer/cairn.ts";
 
 const usage = `usage: npm run import -- (--file FILE | --dir DIR) --url URL --token TOKEN [--user ID]
   --file   an export; may be given several times
@@ -15,7 +25,8 @@ const usage = `usage: npm run import -- (--file FILE | --dir DIR) --url URL --to
   --token  may be in CAIRN_TOKEN instead; of '*', or of the user, with the scope write
   --user   whose memory it becomes, for one file; that of the user it was exported of unless set
 
-What is there stays as it is: run it again to go on where it broke off.`;
+What is there stays as it is: run it again to go on where it broke off. A file that cannot be taken in is named, and the
+others are.`;
 
 /** Bytes of one request: Cloudflare takes 100 MB on the smallest plan, and a request has its time. */
 const PART_BYTES = 16 * 1024 * 1024;
@@ -23,9 +34,17 @@ const PART_BYTES = 16 * 1024 * 1024;
 const LATER_VERSION = /^\{"type":"memory","id":"[^"]*","version":(?!1,)/;
 
 async function* linesIn(file: string): AsyncGenerator<string, void> {
-  for await (const { n, line } of linesOf((await openAsBlob(file)).stream())) {
+  for await (const { n, line } of linesOf((await opened(file)).stream())) {
     if (!line.ok) throw new CannotGoOn(`${file}: line ${n} is too long, or no UTF-8.`);
     yield line.value;
+  }
+}
+
+async function opened(file: string): Promise<Blob> {
+  try {
+    return await openAsBlob(file);
+  } catch {
+    throw new CannotGoOn(`${file} cannot be read.`);
   }
 }
 
@@ -99,6 +118,16 @@ async function importFile(file: string, cairn: Cairn, to: string | undefined): P
   console.log(`${file}: ${told.join(", ") || "nothing in it"}`);
 }
 
+async function exportsIn(dir: string): Promise<string[]> {
+  const names = await readdir(dir).catch(() => {
+    throw new CannotGoOn(`${dir} is no folder that can be read.`);
+  });
+  return names
+    .filter((name) => name.endsWith(".ndjson"))
+    .toSorted()
+    .map((name) => join(dir, name));
+}
+
 function options() {
   try {
     return parseArgs({
@@ -119,10 +148,13 @@ function options() {
 await run(async () => {
   const { file = [], dir, user, help = false, ...given } = options();
   if (help) return console.log(usage);
-  const found = dir === undefined ? [] : (await readdir(dir)).filter((name) => name.endsWith(".ndjson"));
-  const files = [...file, ...found.toSorted().map((name) => join(dir ?? "", name))];
+  const files = [...file, ...(dir === undefined ? [] : await exportsIn(dir))];
   if (files.length === 0) refuse("Say --file or --dir, with an export in it.", usage);
   if (user !== undefined && files.length > 1) refuse("--user goes with one file.", usage);
   const cairn = cairnOf(given, usage);
-  for (const one of files) await importFile(one, cairn, user);
+  await connect(cairn);
+  const failed = await pastFailures(files, (one) => importFile(one, cairn, user));
+  if (failed > 0 && files.length > 1)
+    throw new CannotGoOn(`${failed} of ${files.length} files are not, or not all, taken in.`);
+  if (failed > 0) process.exitCode = 1;
 });

@@ -5,6 +5,7 @@ import { fail } from "../errors.ts";
 import { demandWholeTenant } from "../http/authenticate.ts";
 import { failures, json, noted, scoped } from "../http/describe.ts";
 import { Refusal, unwrap } from "../http/failure.ts";
+import { NO_STORE } from "../http/no-store.ts";
 import { newRouter } from "../http/router.ts";
 import { NDJSON } from "../http/streamed-body.ts";
 import { exportLines } from "../memory/export.ts";
@@ -59,7 +60,7 @@ export const transfer = newRouter()
   .openapi(exportUser, async (c) => {
     const { user } = c.req.valid("param");
     const exported = unwrap(await exportLines(c.get("services"), user));
-    return new Response(exported, { headers: { "Content-Type": NDJSON } });
+    return new Response(exported, { headers: { "Content-Type": NDJSON, ...NO_STORE } });
   })
   .openapi(importUser, async (c) => {
     const { user } = c.req.valid("param");

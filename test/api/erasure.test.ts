@@ -213,6 +213,14 @@ describe("DELETE /v1/users/:user", () => {
     expect((await rowsOf(user)).memories).toBe(0);
   });
 
+  it("is kept in no cache, however far it is", async () => {
+    const user = newUser();
+    const begun = await eraseUser(user);
+    const some = await eraseSome(user, { scope: "work" });
+    const read = await call(`/v1/erasures/${begun.body.id}`);
+    for (const { headers } of [begun, some, read]) expect(headers.get("Cache-Control")).toBe("no-store");
+  });
+
   it("gives an unknown user a receipt of nothing", async () => {
     const user = newUser();
     const done = await erased(user, (await eraseUser(user)).body.id);

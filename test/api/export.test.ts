@@ -185,6 +185,11 @@ describe("an export", () => {
     expect(failed).toContain("could not go on");
   });
 
+  it("is kept in no cache", async () => {
+    const { headers } = await call(`/v1/users/${newUser()}/export`);
+    expect(headers.get("Cache-Control")).toBe("no-store");
+  });
+
   it("answers 503 before its first byte where D1 does not answer", async () => {
     control.d1Reads = "fail";
     expect((await call(`/v1/users/${newUser()}/export`)).body.error.code).toBe("storage_unavailable");
