@@ -1,12 +1,13 @@
 import type { ExportPage } from "../../durable-objects/user-memory/exporter.ts";
 import { answered } from "../d1/answered.ts";
 import { fail, ok, type Result } from "../errors.ts";
-import { userHash } from "../ids.ts";
 import { limits } from "../limits.ts";
 import { FORMAT, FORMAT_VERSION } from "../schema/transfer.ts";
 import type { Services } from "../services.ts";
+import { streamOf } from "../stream-of.ts";
 import { memoryLine } from "../transfer/memory-lines.ts";
 import { tryAgain } from "../try-again.ts";
+import { type Owner, ownerOf } from "./record.ts";
 
 type Needs = Pick<Services, "userMemory" | "records">;
 /** Versions of memories that one read of D1 brings: of the largest, some 10 MB. */
@@ -20,32 +21,15 @@ const encoder = new TextEncoder();
  * the user is erased meanwhile.
  */
 export async function exportLines(needs: Needs, user: string): Promise<Result<ReadableStream>> {
-  const owner = await userHash(user);
+  const owner = await ownerOf(user);
   // Nothing is answered before both stores have.
-  const first = await needs.userMemory(owner).exportPage();
+  const first = await needs.userMemory(owner.hash).exportPage();
   if (!first.ok) return first;
-  const d1 = await answered(() => needs.records.exported(owner, { limit: 1 }));
-  if (!d1.ok) return d1;
-  const chunks = linesOf(needs, { id: user, hash: owner }, first.value);
-  return ok(
-    new ReadableStream({
-      async pull(controller) {
-        const { value, done } = await chunks.next();
-        if (done === true) controller.close();
-        else controller.enqueue(value);
-      },
-      cancel: async () => {
-        await chunks.return();
-      },
-    }),
-  );
+  const d1 = await answered(() => needs.records.exported(owner.hash, { limit: 1 }));
+  return d1.ok ? ok(streamOf(linesOf(needs, owner, first.value))) : d1;
 }
 
-async function* linesOf(
-  needs: Needs,
-  owner: { id: string; hash: string },
-  first: ExportPage,
-): AsyncGenerator<Uint8Array, void> {
+async function* linesOf(needs: Needs, owner: Owner, first: ExportPage): AsyncGenerator<Uint8Array, void> {
   const object = () => needs.userMemory(owner.hash);
   const header = { format: FORMAT, version: FORMAT_VERSION, userId: owner.id, userHash: owner.hash };
   yield line(header);

@@ -6,6 +6,7 @@ import { ImportRun } from "../transfer/import-run.ts";
 import { linesOf } from "../transfer/lines.ts";
 import { tryAgain } from "../try-again.ts";
 import { parseHeader, parseLine } from "../transfer/parse-line.ts";
+import { ownerOf } from "./record.ts";
 
 type Needs = Pick<Services, "userMemory" | "now">;
 
@@ -18,7 +19,7 @@ export async function importLines(
   user: string,
   { body, part }: { body: ReadableStream<Uint8Array>; part: boolean },
 ): Promise<Result<ImportAnswer>> {
-  const owner = { hash: await userHash(user), id: user };
+  const owner = await ownerOf(user);
   const lines = linesOf(body);
   const { value: first } = await lines.next();
   if (first === undefined) return inLine(1, fail("unsupported_format"));
