@@ -5,15 +5,18 @@ import type { Generation } from "./generation.ts";
 import { positionOf } from "./position.ts";
 import type { ThreadStores } from "./thread-stores.ts";
 
-/** Where an export is: behind a thread's row, or one of its rows, or an entry. `upTo`: the last thread there was at its beginning. */
+/** Where an export is: behind a thread's row, or one of its rows, or an entry. `upTo`: the last thread there was when it began. */
 export type ExportPlace = { epoch: number; upTo: number; at: Spot };
 type Spot =
   | { part: "thread"; n: number }
   | (Section & { part: "message" | "hidden"; after: number })
   | (Section & { part: "compaction"; after: readonly [from: number, id: string] })
   | { part: "entry"; after: string | null };
-/** The rows of a thread, up to the last message that its line told of: what was said since would not fit to it. */
-type Section = { n: number; lastSeq: number };
+/**
+ * The rows of a thread, up to the last message that its line told of, and to the last compaction there was then: what was
+ * said since would not fit to that line, and a new compaction may cut through one that was told of, and is deleted by now.
+ */
+type Section = { n: number; lastSeq: number; compactedAt: number };
 /** Lines in UTF-8, each with its line break. Without `next` they are the last. */
 export type ExportPage = { lines: Uint8Array; count: number; epoch: number; next?: ExportPlace };
 
@@ -97,7 +100,7 @@ export class Exporter {
     if (at.part !== "entry") {
       yield* this.#restOfThread(at);
       for (const row of this.#threads(at.n, upTo)) {
-        const begun = { part: "message", n: row.n, lastSeq: row.last_seq, after: 0 } as const;
+        const begun = { ...this.#section(row), part: "message", after: 0 } as const;
         yield { pieces: [JSON.stringify(threadLine(row))], next: begun };
         yield* this.#restOfThread(begun);
       }
@@ -108,8 +111,8 @@ export class Exporter {
   /** What follows in the section of a thread: messages, what is hidden of them, compactions. */
   *#restOfThread(at: Exclude<Spot, { part: "entry" }>): Generator<Line, void> {
     if (at.part === "thread") return;
-    const { n, lastSeq } = at;
-    const section = { n, lastSeq };
+    const { n, lastSeq, compactedAt } = at;
+    const section = { n, lastSeq, compactedAt };
     const id = this.#idOf(n);
     // Its last messages went with it meanwhile.
     if (id === null) return;
@@ -156,7 +159,7 @@ export class Exporter {
       const page = this.#parts.stores.compactions.list(section, { after: last, limit: 100 });
       for (const { id, from, to, summary, createdAt } of page.items) {
         last = [from, id];
-        if (to > section.lastSeq) continue;
+        if (to > section.lastSeq || createdAt > section.compactedAt) continue;
         const fields = { type: "compaction", threadId, id, from, to, createdAt };
         yield {
           pieces: inlineOrText(fields, "summary", summary),
@@ -196,6 +199,16 @@ export class Exporter {
       after,
       upTo,
     );
+  }
+
+  #section({ n, last_seq: lastSeq }: ThreadRow): Section {
+    const { compactedAt } = this.#parts.sql
+      .exec<{ compactedAt: number }>(
+        'SELECT COALESCE(MAX(created_at), 0) AS "compactedAt" FROM compactions WHERE thread = ?',
+        n,
+      )
+      .one();
+    return { n, lastSeq, compactedAt };
   }
 
   #idOf(n: number): string | null {
