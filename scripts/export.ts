@@ -1,12 +1,22 @@
 // `npm run export -- --all --url URL --token TOKEN [--out DIR]`: everybody's memory, a file a user (docs/export.md).
-import { createWriteStream, existsSync, mkdirSync, renameSync } from "node:fs";
+import { createWriteStream, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { userHash } from "../src/ids.ts";
-import { ask, type Cairn, CannotGoOn, cairnOf, refuse, run, userPath } from "./transfer/cairn.ts";
+import {
+  ask,
+  type Cairn,
+  CannotGoOn,
+  cairnOf,
+  connect,
+  pastFailures,
+  refuse,
+  run,
+  userPath,
+} from "./transfer/cairn.ts";
 
 const usage = `usage: npm run export -- (--all | --user ID) --url URL --token TOKEN [--out DIR]
   --all    every user of the tenant: a token of '*' with the scopes read and admin
@@ -15,13 +25,16 @@ const usage = `usage: npm run export -- (--all | --user ID) --url URL --token TO
   --token  may be in CAIRN_TOKEN instead
   --out    the directory of the files, <hash of the user>.ndjson each; ./cairn-export unless set
 
-A file that is there is whole, and is left out: run it again to go on. Delete a file to export its user anew.`;
+A file that is there is whole, and is left out: run it again to go on. Delete a file to export its user anew. The files are
+for your eyes only (0600), and so is a directory that is made for them (0700).`;
 
 type User = { userId: string; userHash: string };
 /** How often one user's export is begun, if it breaks off. */
 const TRIES = 5;
 /** How much of the end of an export is looked at for its last line. */
 const TAIL = 200;
+/** The first line and the last: nothing is kept of the user. */
+const NOTHING = 2;
 
 async function* allUsers(cairn: Cairn): AsyncGenerator<User, void> {
   for (let cursor: string | undefined = ""; cursor !== undefined;) {
@@ -32,22 +45,28 @@ async function* allUsers(cairn: Cairn): AsyncGenerator<User, void> {
   }
 }
 
-/** Under another name until its last line has come: a file that is there is whole. */
-async function exportTo(file: string, cairn: Cairn, user: string): Promise<void> {
+/** Under another name until its last line has come: a file that is there is whole. Answers whether anything is in it. */
+async function exportTo(file: string, cairn: Cairn, user: string): Promise<boolean> {
+  const part = `${file}.part`;
   for (let attempt = 1; ; attempt++) {
     try {
-      await download(`${file}.part`, cairn, user);
-      return renameSync(`${file}.part`, file);
+      // What was left of another run may be for everybody to read.
+      rmSync(part, { force: true });
+      const lines = await download(part, cairn, user);
+      if (lines === NOTHING) rmSync(part);
+      else renameSync(part, file);
+      return lines > NOTHING;
     } catch (error) {
       // A body that breaks off is no refusal: it is begun anew.
-      if (error instanceof CannotGoOn && attempt === TRIES) throw error;
+      if (error instanceof CannotGoOn) throw error;
       if (attempt === TRIES) throw new CannotGoOn(`the export of ${user} breaks off: ${String(error)}`);
       await sleep(1_000 * attempt);
     }
   }
 }
 
-async function download(part: string, cairn: Cairn, user: string): Promise<void> {
+/** Answers how many lines it has. */
+async function download(part: string, cairn: Cairn, user: string): Promise<number> {
   const { body } = await ask(cairn, `${userPath(user)}/export`);
   if (body === null) throw new CannotGoOn("an export without a body");
   let tail = "";
@@ -57,8 +76,10 @@ async function download(part: string, cairn: Cairn, user: string): Promise<void>
       yield chunk;
     }
   }
-  await pipeline(Readable.from(watched()), createWriteStream(part));
-  if (!/(^|\n)\{"type":"end","lines":\d+\}\n$/.test(tail)) throw new Error("its last line is missing");
+  await pipeline(Readable.from(watched()), createWriteStream(part, { mode: 0o600 }));
+  const [, lines] = /(?:^|\n)\{"type":"end","lines":(\d+)\}\n$/.exec(tail) ?? [];
+  if (lines === undefined) throw new Error("its last line is missing");
+  return Number(lines);
 }
 
 function options() {
@@ -83,19 +104,23 @@ await run(async () => {
   if (help) return console.log(usage);
   if (all === named.length > 0) refuse("Say either --all or --user.", usage);
   const cairn = cairnOf(given, usage);
-  mkdirSync(out, { recursive: true });
+  await connect(cairn);
+  try {
+    mkdirSync(out, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new CannotGoOn(`${out} cannot be made a directory: ${String(error)}`);
+  }
   const users = all
     ? allUsers(cairn)
     : await Promise.all(named.map(async (userId) => ({ userId, userHash: await userHash(userId) })));
   let [written, there] = [0, 0];
-  for await (const { userId, userHash: hash } of users) {
+  const failed = await pastFailures(users, async ({ userId, userHash: hash }) => {
     const file = join(out, `${hash}.ndjson`);
-    if (existsSync(file)) {
-      there++;
-      continue;
-    }
-    await exportTo(file, cairn, userId);
-    written++;
-  }
+    if (existsSync(file)) there++;
+    else if (await exportTo(file, cairn, userId)) written++;
+    // One of all may just have been erased.
+    else if (!all) throw new CannotGoOn(`Nothing is kept of ${userId}: no file was written.`);
+  });
   console.log(`${written} users exported to ${out}${there > 0 ? `, ${there} were there` : ""}`);
+  if (failed > 0) throw new CannotGoOn(`${failed} were not exported.`);
 });

@@ -3,9 +3,20 @@ import { openAsBlob } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { ExportHeader, type ImportAnswer } from "../src/schema/transfer.ts";
+import type { z } from "zod";
+import { EndLine, ExportHeader, type ImportAnswer } from "../src/schema/transfer.ts";
 import { linesOf } from "../src/transfer/lines.ts";
-import { ask, type Cairn, CannotGoOn, cairnOf, refuse, run, userPath } from "./transfer/cairn.ts";
+import {
+  ask,
+  type Cairn,
+  CannotGoOn,
+  cairnOf,
+  connect,
+  pastFailures,
+  refuse,
+  run,
+  userPath,
+} from "./transfer/cairn.ts";
 
 const usage = `usage: npm run import -- (--file FILE | --dir DIR) --url URL --token TOKEN [--user ID]
   --file   an export; may be given several times
@@ -14,61 +25,107 @@ const usage = `usage: npm run import -- (--file FILE | --dir DIR) --url URL --to
   --token  may be in CAIRN_TOKEN instead; of '*', or of the user, with the scope write
   --user   whose memory it becomes, for one file; that of the user it was exported of unless set
 
-What is there stays as it is: run it again to go on where it broke off.`;
+What is there stays as it is: run it again to go on where it broke off. A file that cannot be taken in is named, and the
+others are.`;
 
 /** Bytes of one request: Cloudflare takes 100 MB on the smallest plan, and a request has its time. */
 const PART_BYTES = 16 * 1024 * 1024;
 /** The versions of a memory go together. */
 const LATER_VERSION = /^\{"type":"memory","id":"[^"]*","version":(?!1,)/;
 
-/** The file in parts of whole lines, each behind the first line. */
-async function* partsOf(
-  file: string,
-): AsyncGenerator<{ userId: string; part: Uint8Array<ArrayBuffer> }, void> {
-  const lines = linesOf((await openAsBlob(file)).stream());
-  const first = await lines.next();
-  const header = first.value?.line.ok === true ? first.value.line.value : "";
-  const userId = exportedUser(header);
-  if (userId === null) throw new CannotGoOn(`${file} is no export of Cairn.`);
-  const head = Buffer.from(`${header}\n`);
-  let [part, bytes] = [[head], head.length];
-  for await (const { n, line } of lines) {
+async function* linesIn(file: string): AsyncGenerator<string, void> {
+  for await (const { n, line } of linesOf((await opened(file)).stream())) {
     if (!line.ok) throw new CannotGoOn(`${file}: line ${n} is too long, or no UTF-8.`);
-    if (bytes >= PART_BYTES && !LATER_VERSION.test(line.value)) {
-      yield { userId, part: Buffer.concat(part) };
+    yield line.value;
+  }
+}
+
+async function opened(file: string): Promise<Blob> {
+  try {
+    return await openAsBlob(file);
+  } catch {
+    throw new CannotGoOn(`${file} cannot be read.`);
+  }
+}
+
+/** Whose export a file is, once it is known to be a whole one. */
+async function exportedUser(file: string): Promise<string> {
+  let userId: string | null = null;
+  let [count, last] = [0, ""];
+  for await (const line of linesIn(file)) {
+    count++;
+    if (count === 1) userId = shapeOf(ExportHeader, line)?.userId ?? null;
+    if (userId === null) break;
+    last = line;
+  }
+  if (userId === null) throw new CannotGoOn(`${file} is no export of Cairn.`);
+  const end = shapeOf(EndLine, last);
+  if (end === null) throw new CannotGoOn(`${file} ends too early: its last line is missing. ${NOT_SENT}`);
+  if (end.lines !== count)
+    throw new CannotGoOn(`${file} is not whole: it has ${count} lines, of ${end.lines}. ${NOT_SENT}`);
+  return userId;
+}
+
+const NOT_SENT = "Nothing of it was sent.";
+
+/** The file in parts of whole lines, each behind the first line. */
+async function* partsOf(file: string): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
+  const lines = linesIn(file);
+  const first = await lines.next();
+  const head = Buffer.from(`${first.done === true ? "" : first.value}\n`);
+  let [part, bytes] = [[head], head.length];
+  for await (const line of lines) {
+    if (bytes >= PART_BYTES && !LATER_VERSION.test(line)) {
+      yield Buffer.concat(part);
       [part, bytes] = [[head], head.length];
     }
-    const next = Buffer.from(`${line.value}\n`);
+    const next = Buffer.from(`${line}\n`);
     part.push(next);
     bytes += next.length;
   }
-  yield { userId, part: Buffer.concat(part) };
+  yield Buffer.concat(part);
 }
 
-function exportedUser(header: string): string | null {
+function shapeOf<T>(shape: z.ZodType<T>, line: string): T | null {
   try {
-    return ExportHeader.safeParse(JSON.parse(header)).data?.userId ?? null;
+    return shape.safeParse(JSON.parse(line)).data ?? null;
   } catch {
     return null;
   }
 }
 
+const OUTCOMES = [
+  ["imported", "imported"],
+  ["there", "there"],
+  ["expired", "expired"],
+  ["leftOut", "left out"],
+] as const;
+
 async function importFile(file: string, cairn: Cairn, to: string | undefined): Promise<void> {
   const sum: Record<string, number> = {};
-  let answer: ImportAnswer | null = null;
-  for await (const { userId, part } of partsOf(file)) {
-    const path = `${userPath(to ?? userId)}/import`;
-    const response = await ask(cairn, path, { method: "POST", body: part, type: "application/x-ndjson" });
-    answer = (await response.json()) as ImportAnswer;
-    for (const outcome of ["imported", "there", "expired"] as const)
+  const exported = await exportedUser(file);
+  const path = `${userPath(to ?? exported)}/import?part=true`;
+  for await (const body of partsOf(file)) {
+    const response = await ask(cairn, path, { method: "POST", body, type: "application/x-ndjson" });
+    const answer = (await response.json()) as ImportAnswer;
+    for (const [outcome, told] of OUTCOMES)
       for (const [what, n] of Object.entries(answer[outcome])) {
-        const name = `${what} ${outcome}`;
+        const name = `${what} ${told}`;
         sum[name] = (sum[name] ?? 0) + n;
       }
   }
   const told = Object.entries(sum).map(([what, n]) => `${n} ${what}`);
   console.log(`${file}: ${told.join(", ") || "nothing in it"}`);
-  if (answer?.complete !== true) throw new CannotGoOn(`${file} ends too early: its last line is missing.`);
+}
+
+async function exportsIn(dir: string): Promise<string[]> {
+  const names = await readdir(dir).catch(() => {
+    throw new CannotGoOn(`${dir} is no folder that can be read.`);
+  });
+  return names
+    .filter((name) => name.endsWith(".ndjson"))
+    .toSorted()
+    .map((name) => join(dir, name));
 }
 
 function options() {
@@ -91,10 +148,13 @@ function options() {
 await run(async () => {
   const { file = [], dir, user, help = false, ...given } = options();
   if (help) return console.log(usage);
-  const found = dir === undefined ? [] : (await readdir(dir)).filter((name) => name.endsWith(".ndjson"));
-  const files = [...file, ...found.toSorted().map((name) => join(dir ?? "", name))];
+  const files = [...file, ...(dir === undefined ? [] : await exportsIn(dir))];
   if (files.length === 0) refuse("Say --file or --dir, with an export in it.", usage);
   if (user !== undefined && files.length > 1) refuse("--user goes with one file.", usage);
   const cairn = cairnOf(given, usage);
-  for (const one of files) await importFile(one, cairn, user);
+  await connect(cairn);
+  const failed = await pastFailures(files, (one) => importFile(one, cairn, user));
+  if (failed > 0 && files.length > 1)
+    throw new CannotGoOn(`${failed} of ${files.length} files are not, or not all, taken in.`);
+  if (failed > 0) process.exitCode = 1;
 });

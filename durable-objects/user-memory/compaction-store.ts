@@ -114,8 +114,9 @@ export class CompactionStore {
     return gone.toArray().length > 0;
   }
 
-  deleteAll({ n }: StoredThread): void {
-    this.#sql.exec("DELETE FROM compactions WHERE thread = ?", n);
+  /** Answers how many there were. */
+  deleteAll({ n }: StoredThread): number {
+    return this.#sql.exec("DELETE FROM compactions WHERE thread = ? RETURNING 1", n).toArray().length;
   }
 }
 

@@ -17,6 +17,12 @@ import type { Transactions } from "./transactions.ts";
 
 /** `next` is where the following page begins, if there is one. */
 export type ListedThreads = { threads: Thread[]; next?: readonly [time: number, n: number] };
+/** What went with a thread, what of its messages stays, since others show them, and where messages are gone. */
+export type Removed = {
+  erased: { threads: number; messages: number; compactions: number };
+  kept: number;
+  gone: PositionRange[];
+};
 export type Resumed = { thread: Thread; created: boolean };
 type Parts = {
   storage: DurableObjectStorage;
@@ -110,18 +116,17 @@ export class Conversations {
     );
   }
 
-  /**
-   * The same in the caller's transaction: how many messages went, from where, and how many stay, since other threads show
-   * them.
-   */
-  remove(id: string): { erased: number; kept: number; gone: PositionRange[] } | null {
-    const thread = this.#stores.threads.get(id);
+  /** The same in the caller's transaction; null if there is no such thread. */
+  remove(id: string): Removed | null {
+    const { threads, messages, lineage } = this.#stores;
+    const thread = threads.get(id);
     if (thread === null) return null;
-    const { messages } = this.#stores;
-    const before = messages.deleted;
-    const gone = this.#remove(thread);
-    const erased = messages.deleted - before;
-    return { erased, kept: Math.max(0, thread.length - erased), gone };
+    const [had, before] = [[...lineage.segments(thread)], messages.deleted];
+    const { compactions, gone } = this.#remove(thread);
+    const erased = { threads: 1, messages: messages.deleted - before, compactions };
+    // What nobody shows is gone: all that is left of what it had, others show.
+    const left = had.map(({ n, from, to }) => messages.count([positionOf(n, from), positionOf(n, to)]));
+    return { erased, kept: left.reduce((sum, one) => sum + one, 0), gone };
   }
 
   /** The catalogue may show what is gone: it is to be as the thread is now, or to be taken out once more. */
@@ -136,14 +141,15 @@ export class Conversations {
     this.#parts.wakeUp.by(this.#catalogue.nextDue());
   }
 
-  #remove(thread: StoredThread): PositionRange[] {
-    this.#stores.compactions.deleteAll(thread);
+  #remove(thread: StoredThread): { compactions: number; gone: PositionRange[] } {
+    const compactions = this.#stores.compactions.deleteAll(thread);
     const gone = this.#stores.sharing.deleteThread(thread);
+    this.#stores.importing.end(thread);
     this.#parts.index.removeRanges(gone);
     this.#parts.answers.forgetAbout(thread.id);
     this.#catalogue.changed(thread.id);
     this.#parts.wakeUp.by(this.#catalogue.nextDue());
-    return gone;
+    return { compactions, gone };
   }
 
   /** A new thread that shares the messages up to one of this thread's. */

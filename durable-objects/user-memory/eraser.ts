@@ -130,8 +130,7 @@ export class Eraser {
       this.#add(id, { what: "thread", threadId, gone: hulls(gone) }, { what: "thread", threadId });
       this.#change(id, (state) => {
         for (const step of state.steps)
-          if (step.store === "object")
-            Object.assign(step, { erased: { threads: 1, messages: erased }, kept: { messages: kept } });
+          if (step.store === "object") Object.assign(step, { erased, kept: { messages: kept } });
       });
       return true;
     });
@@ -235,8 +234,8 @@ export class Eraser {
     for (const { store, state } of begun.state.steps) {
       if (state === "done") continue;
       try {
-        const { erased, done } = await this.#steps.take(user, begun, store);
-        this.#change(id, (now) => count(now, store, { erased, done }));
+        const done = await this.#steps.take(user, begun, store);
+        this.#change(id, (now) => gotOn(now, store, done));
       } catch (error) {
         failed = true;
         console.error({ message: "an erasure could not go on", store, error: String(error) });
@@ -307,14 +306,9 @@ const askedAt = (id: string): number =>
 const fenceOf = (user: UserHash, erased: Erased): Fence | null =>
   erased.what === "user" ? { user, epoch: erased.epoch, upTo: erased.upTo } : null;
 
-function count(
-  { steps }: Erasure,
-  store: ErasureStore,
-  { erased, done }: { erased: Record<string, number>; done: boolean },
-): void {
+function gotOn({ steps }: Erasure, store: ErasureStore, done: boolean): void {
   for (const step of steps) {
     if (step.store !== store) continue;
-    for (const [what, n] of Object.entries(erased)) step.erased[what] = (step.erased[what] ?? 0) + n;
     step.attempts = 0;
     delete step.lastError;
     if (done) step.state = "done";

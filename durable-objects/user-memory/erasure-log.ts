@@ -1,4 +1,4 @@
-import type { Erasure } from "../../src/schema/erasure.ts";
+import type { Erasure, ErasureStore } from "../../src/schema/erasure.ts";
 import { FIRST_POSITION, LAST_SEQ, positionOf, type PositionRange, threadNumberOf } from "./position.ts";
 
 /** What is erased: all of the user's up to here, a thread, or the memories of a scope up to a version. */
@@ -67,6 +67,16 @@ export class ErasureLog {
       dueAt,
       state.id,
     );
+  }
+
+  /** Counts what a step removed. In the same transaction as that is removed in: what happens after it changes no count. */
+  count(id: string, store: ErasureStore, removed: Readonly<Record<string, number>>): void {
+    const open = this.get(id);
+    if (open === null) return;
+    for (const step of open.state.steps)
+      if (step.store === store)
+        for (const [what, n] of Object.entries(removed)) step.erased[what] = (step.erased[what] ?? 0) + n;
+    this.save(open);
   }
 
   remove(id: string): void {

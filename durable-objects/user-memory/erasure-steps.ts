@@ -6,8 +6,6 @@ import { type ErasedTables, isLocked } from "./erased-tables.ts";
 import type { EraserParts } from "./eraser.ts";
 import { type Erased, type ErasureLog, type OpenErasure, rangesOf } from "./erasure-log.ts";
 
-/** What a step removed, by what it is, and whether its store was read back and is empty. */
-type Taken = { erased: Record<string, number>; done: boolean };
 type Parts = EraserParts & { log: ErasureLog; tables: ErasedTables };
 
 /** Slices of the object's tables, and statements of D1, that one alarm takes; each is of 1,000 rows. */
@@ -16,7 +14,6 @@ const SLICES = 20;
 const LANDS_WITHIN_MS = 60_000;
 /** How soon what is waited for is looked at again. */
 const LOOK_AGAIN_MS = 5_000;
-const NOTHING: Taken = { erased: {}, done: true };
 
 /** One step of an erasure in one store. All may be repeated, and are bounded; what fails rejects, and is tried again. */
 export class ErasureSteps {
@@ -26,13 +23,14 @@ export class ErasureSteps {
     this.#parts = parts;
   }
 
-  take(user: UserHash, { erased, state }: OpenErasure, store: ErasureStore): Promise<Taken> | Taken {
+  /** Answers whether the store was read back, and is empty; what was removed is counted in the log. */
+  take(user: UserHash, { erased, state }: OpenErasure, store: ErasureStore): Promise<boolean> | boolean {
     if (erased.what === "thread")
       switch (store) {
         case "object":
-          return NOTHING;
+          return true;
         case "vectors":
-          return { erased: {}, done: this.#vectorsGone(erased) };
+          return this.#vectorsGone(erased);
         default:
           return this.#threadGone(erased.threadId, state.requestedAt);
       }
@@ -40,11 +38,11 @@ export class ErasureSteps {
     const fence = { user, ...erased };
     switch (store) {
       case "object":
-        return this.#tables(erased.epoch);
+        return this.#tables(state.id, erased.epoch);
       case "memories":
       case "threads":
       case "users":
-        return this.#rows(fence, store);
+        return this.#rows(state.id, fence, store);
       default:
         return this.#vectors(erased);
     }
@@ -79,23 +77,22 @@ export class ErasureSteps {
     });
   }
 
-  #tables(epoch: number): Taken {
-    const { tables, transactions, vectors } = this.#parts;
-    const erased: Record<string, number> = {};
+  #tables(id: string, epoch: number): boolean {
+    const { log, tables, transactions, vectors } = this.#parts;
     for (let slice = 0; slice < SLICES; slice++) {
       const removed = transactions.atomically(() => {
         const some = tables.removeSome(epoch);
+        if (some === null) return false;
         // Those that the large index may hold are to go there too, and this is the last that knows of them.
-        if (some !== null) vectors.removeErased(some.vectors);
-        return some;
+        vectors.removeErased(some.vectors);
+        log.count(id, "object", some.counted);
+        return true;
       });
-      if (removed === null) {
-        this.#dropEmpty();
-        return { erased, done: true };
-      }
-      for (const [what, n] of Object.entries(removed.counted)) erased[what] = (erased[what] ?? 0) + n;
+      if (removed) continue;
+      this.#dropEmpty();
+      return true;
     }
-    return { erased, done: false };
+    return false;
   }
 
   #dropEmpty(): void {
@@ -108,32 +105,31 @@ export class ErasureSteps {
     }
   }
 
-  async #rows(fence: Fence, store: "memories" | "threads" | "users"): Promise<Taken> {
-    const { records } = this.#parts;
-    let gone = 0;
+  async #rows(id: string, fence: Fence, store: "memories" | "threads" | "users"): Promise<boolean> {
+    const { log, records } = this.#parts;
     for (let slice = 0; slice < SLICES; slice++) {
       const removed = await {
         memories: () => records.eraseMemories(fence),
         threads: () => records.eraseThreads(fence),
         users: () => records.eraseUser(fence),
       }[store]();
-      gone += removed;
+      log.count(id, store, { rows: removed });
       if (removed === 0) break;
     }
     const left = await records.left(fence);
-    return { erased: { rows: gone }, done: left[store] === 0 };
+    return left[store] === 0;
   }
 
   /** Done when the tables here, which name the vectors, are gone, and the outbox has seen each of theirs to be gone. */
-  #vectors(erased: Erased & { what: "user" }): Taken {
-    return { erased: {}, done: this.#vectorsGone(erased) && !this.#parts.tables.holds(erased.epoch) };
+  #vectors(erased: Erased & { what: "user" }): boolean {
+    return this.#vectorsGone(erased) && !this.#parts.tables.holds(erased.epoch);
   }
 
   #vectorsGone(erased: Erased & { what: "user" | "thread" }): boolean {
     return rangesOf(erased).every((range) => this.#parts.vectors.outbox.isSettled(range));
   }
 
-  async #threadGone(threadId: string, requestedAt: number): Promise<Taken> {
+  async #threadGone(threadId: string, requestedAt: number): Promise<boolean> {
     const { records, conversations, now } = this.#parts;
     const landed = requestedAt + LANDS_WITHIN_MS <= now();
     const there = await records.hasThread(threadId);
@@ -142,23 +138,23 @@ export class ErasureSteps {
       await conversations.catalogueDue();
     }
     // A thread that has this id again, from an import, has a row of its own.
-    return { erased: {}, done: landed && (!there || conversations.get(threadId).ok) };
+    return landed && (!there || conversations.get(threadId).ok);
   }
 
   async #scope(
     user: UserHash,
     erased: Erased & { what: "scope"; id: string },
     store: ErasureStore,
-  ): Promise<Taken> {
+  ): Promise<boolean> {
     const { log, records, vectors, table } = this.#parts;
     if (store === "object") {
       const forgotten = await this.forgetScope(user, erased.id, erased);
       if (!forgotten.ok) throw new Error(forgotten.message ?? forgotten.code);
-      const done = table.inScope(erased.scope, erased.upTo).length === 0;
-      return { erased: done ? { memoryVersions: log.versions(erased.id).all } : {}, done };
+      if (table.inScope(erased.scope, erased.upTo).length > 0) return false;
+      log.count(erased.id, "object", { memoryVersions: log.versions(erased.id).all });
+      return true;
     }
-    if (store === "memories")
-      return { erased: {}, done: (await records.leftOfScope({ user, ...erased })) === 0 };
-    return { erased: {}, done: !vectors.outbox.bound || log.versions(erased.id).open === 0 };
+    if (store === "memories") return (await records.leftOfScope({ user, ...erased })) === 0;
+    return !vectors.outbox.bound || log.versions(erased.id).open === 0;
   }
 }

@@ -2,16 +2,21 @@ import { inUtf8, type JsonPieces } from "../../src/json-pieces.ts";
 import { fail, ok, type Result } from "../../src/errors.ts";
 import { inlineOrText } from "../../src/transfer/raw-value.ts";
 import type { Generation } from "./generation.ts";
-import { LAST_SEQ, positionOf } from "./position.ts";
+import { positionOf } from "./position.ts";
 import type { ThreadStores } from "./thread-stores.ts";
 
-/** Where an export is: behind a thread's row, or one of its rows, or an entry. `upTo`: the last thread there was at its beginning. */
+/** Where an export is: behind a thread's row, or one of its rows, or an entry. `upTo`: the last thread there was when it began. */
 export type ExportPlace = { epoch: number; upTo: number; at: Spot };
 type Spot =
   | { part: "thread"; n: number }
-  | { part: "message" | "hidden"; n: number; after: number }
-  | { part: "compaction"; n: number; after: readonly [from: number, id: string] }
+  | (Section & { part: "message" | "hidden"; after: number })
+  | (Section & { part: "compaction"; after: readonly [from: number, id: string] })
   | { part: "entry"; after: string | null };
+/**
+ * The rows of a thread, up to the last message that its line told of, and to the last compaction there was then: what was
+ * said since would not fit to that line, and a new compaction may cut through one that was told of, and is deleted by now.
+ */
+type Section = { n: number; lastSeq: number; compactedAt: number };
 /** Lines in UTF-8, each with its line break. Without `next` they are the last. */
 export type ExportPage = { lines: Uint8Array; count: number; epoch: number; next?: ExportPlace };
 
@@ -95,8 +100,9 @@ export class Exporter {
     if (at.part !== "entry") {
       yield* this.#restOfThread(at);
       for (const row of this.#threads(at.n, upTo)) {
-        yield { pieces: [JSON.stringify(threadLine(row))], next: { part: "message", n: row.n, after: 0 } };
-        yield* this.#restOfThread({ part: "message", n: row.n, after: 0 });
+        const begun = { ...this.#section(row), part: "message", after: 0 } as const;
+        yield { pieces: [JSON.stringify(threadLine(row))], next: begun };
+        yield* this.#restOfThread(begun);
       }
     }
     yield* this.#entries(at.part === "entry" ? at.after : null);
@@ -105,52 +111,59 @@ export class Exporter {
   /** What follows in the section of a thread: messages, what is hidden of them, compactions. */
   *#restOfThread(at: Exclude<Spot, { part: "entry" }>): Generator<Line, void> {
     if (at.part === "thread") return;
-    const { n } = at;
+    const { n, lastSeq, compactedAt } = at;
+    const section = { n, lastSeq, compactedAt };
     const id = this.#idOf(n);
     // Its last messages went with it meanwhile.
     if (id === null) return;
-    if (at.part === "message") yield* this.#messages(n, id, at.after);
-    if (at.part !== "compaction") yield* this.#hidden(n, id, at.part === "hidden" ? at.after : 0);
-    yield* this.#compactions(n, id, at.part === "compaction" ? at.after : [0, ""]);
+    if (at.part === "message") yield* this.#messages(section, id, at.after);
+    if (at.part !== "compaction") yield* this.#hidden(section, id, at.part === "hidden" ? at.after : 0);
+    yield* this.#compactions(section, id, at.part === "compaction" ? at.after : [0, ""]);
   }
 
-  *#messages(n: number, threadId: string, after: number): Generator<Line, void> {
-    const own = this.#parts.stores.messages.read([positionOf(n, after + 1), positionOf(n, LAST_SEQ)], {
+  *#messages(section: Section, threadId: string, after: number): Generator<Line, void> {
+    const { n, lastSeq } = section;
+    const own = this.#parts.stores.messages.read([positionOf(n, after + 1), positionOf(n, lastSeq)], {
       order: "oldest",
       hiddenIn: null,
     });
     for (const { seq, body, createdAt } of own) {
       const fields = { type: "message", threadId, seq, createdAt };
-      yield { pieces: inlineOrText(fields, "message", body), next: { part: "message", n, after: seq } };
+      yield {
+        pieces: inlineOrText(fields, "message", body),
+        next: { ...section, part: "message", after: seq },
+      };
     }
   }
 
-  *#hidden(n: number, threadId: string, after: number): Generator<Line, void> {
+  *#hidden(section: Section, threadId: string, after: number): Generator<Line, void> {
     const rows = this.#parts.sql.exec<{ seq: number }>(
-      "SELECT seq FROM hidden_messages WHERE thread = ? AND seq > ? ORDER BY seq",
-      n,
+      "SELECT seq FROM hidden_messages WHERE thread = ? AND seq > ? AND seq <= ? ORDER BY seq",
+      section.n,
       after,
+      section.lastSeq,
     );
     for (const { seq } of rows)
       yield {
         pieces: [JSON.stringify({ type: "hidden", threadId, seq })],
-        next: { part: "hidden", n, after: seq },
+        next: { ...section, part: "hidden", after: seq },
       };
   }
 
   *#compactions(
-    n: number,
+    section: Section,
     threadId: string,
     after: readonly [from: number, id: string],
   ): Generator<Line, void> {
     for (let last = after, more = true; more;) {
-      const page = this.#parts.stores.compactions.list({ n }, { after: last, limit: 100 });
+      const page = this.#parts.stores.compactions.list(section, { after: last, limit: 100 });
       for (const { id, from, to, summary, createdAt } of page.items) {
-        const fields = { type: "compaction", threadId, id, from, to, createdAt };
         last = [from, id];
+        if (to > section.lastSeq || createdAt > section.compactedAt) continue;
+        const fields = { type: "compaction", threadId, id, from, to, createdAt };
         yield {
           pieces: inlineOrText(fields, "summary", summary),
-          next: { part: "compaction", n, after: last },
+          next: { ...section, part: "compaction", after: last },
         };
       }
       ({ more } = page);
@@ -186,6 +199,16 @@ export class Exporter {
       after,
       upTo,
     );
+  }
+
+  #section({ n, last_seq: lastSeq }: ThreadRow): Section {
+    const { compactedAt } = this.#parts.sql
+      .exec<{ compactedAt: number }>(
+        'SELECT COALESCE(MAX(created_at), 0) AS "compactedAt" FROM compactions WHERE thread = ?',
+        n,
+      )
+      .one();
+    return { n, lastSeq, compactedAt };
   }
 
   #idOf(n: number): string | null {

@@ -13,14 +13,16 @@ import type { StoredThread } from "./thread-store.ts";
 import type { ThreadStores } from "./thread-stores.ts";
 import type { Transactions } from "./transactions.ts";
 
-/** A line, with the value that it carries in the bytes that it was written in. `threadEnd`: no more of a thread (null: of any) comes. */
+/** A line, with the value that it carries in the bytes that it was written in. `threadEnd`: no more of a thread comes. */
 export type ImportItem =
   | { line: ObjectLine; value?: Uint8Array }
-  | { line: { type: "threadEnd"; threadId: string | null } };
+  | { line: { type: "threadEnd"; threadId: string } };
 /** What became of some lines; `failed` is the first that could not be taken, and nothing after it was tried. */
 export type Imported = { counts: ImportCounts; failed?: { index: number; failure: Failure } };
 type Of<Type extends ObjectLine["type"]> = ObjectLine & { type: Type };
-type Outcome = "imported" | "there" | "expired";
+/** `leftOut`: it is not there, and its thread is not what the import would go on with. */
+type Outcome = keyof ImportCounts;
+type Act = { act: (thread: StoredThread) => Result<Outcome>; isThere: (thread: StoredThread) => boolean };
 
 type Parts = {
   sql: SqlStorage;
@@ -56,8 +58,8 @@ const GROWS = {
 
 /**
  * Takes the lines of an export in. A thread that was there before stays as it is; one that an import has begun is gone on
- * with, until its section ends: so an import that broke off can be sent again. Owns the SQL of `importing_threads`, and
- * writes rows with what they were, which no other write may set.
+ * with, until its section ends: so an import that broke off can be sent again. Writes rows with what they were, which no
+ * other write may set.
  */
 export class Importer {
   readonly #parts: Parts;
@@ -68,7 +70,7 @@ export class Importer {
 
   /** One line after another, all in one transaction, up to the first that cannot be taken: none if the user was erased. */
   take(owner: Owner, { epoch, items }: { epoch: number; items: readonly ImportItem[] }): Imported {
-    const counts: ImportCounts = { imported: {}, there: {}, expired: {} };
+    const counts: ImportCounts = { imported: {}, there: {}, expired: {}, leftOut: {} };
     const { entries, generation, quota, now } = this.#parts;
     if (epoch !== generation.epoch)
       return { counts, failed: { index: 0, failure: fail("erased_meanwhile") } };
@@ -101,37 +103,58 @@ export class Importer {
       case "thread":
         return this.#thread(owner, line);
       case "message":
-        return this.#inThread(line.threadId, (thread) => this.#message(thread, line, value));
+        return this.#inThread(line.threadId, {
+          act: (thread) => this.#message(thread, line, value),
+          isThere: ({ n }) => this.#parts.stores.messages.has(positionOf(n, line.seq)),
+        });
       case "hidden":
-        return this.#inThread(line.threadId, (thread) => this.#hidden(thread, line));
+        return this.#inThread(line.threadId, {
+          act: (thread) => this.#hidden(thread, line),
+          isThere: () => true,
+        });
       case "compaction":
-        return this.#inThread(line.threadId, (thread) => this.#compaction(thread, line, value));
+        return this.#inThread(line.threadId, {
+          act: (thread) => this.#compaction(thread, line, value),
+          isThere: (thread) => this.#parts.stores.compactions.has(thread, line.id),
+        });
       case "entry":
         return this.#entry(line, value);
       default:
-        this.#parts.sql.exec(
-          "DELETE FROM importing_threads WHERE ?1 IS NULL OR n IN (SELECT n FROM threads WHERE id = ?1)",
-          line.threadId,
-        );
-        return ok("there");
+        return this.#end(line.threadId);
     }
   }
 
+  #end(threadId: string): Result<Outcome> {
+    const { threads, importing } = this.#parts.stores;
+    const thread = threads.any(threadId);
+    if (thread !== null) importing.end(thread);
+    return ok("there");
+  }
+
   #thread(owner: Owner, line: Of<"thread">): Result<Outcome> {
-    const { stores, sql, conversations } = this.#parts;
-    if (stores.threads.any(line.id) !== null) return ok("there");
+    const { stores, conversations } = this.#parts;
+    const there = stores.threads.any(line.id);
+    if (there !== null) return ok(this.#known(there, line));
     const parent = line.parent === undefined ? null : stores.threads.any(line.parent.threadId);
     if (line.parent !== undefined && parent === null)
       return wrong("parent.threadId", "is no thread that came before");
     const forkSeq = line.parent?.seq ?? 0;
     if (forkSeq > line.lastSeq) return wrong("lastSeq", "is less than what the thread shares");
     const thread = stores.threads.restore(line, { parent: parent?.n ?? null, forkSeq });
-    sql.exec("INSERT INTO importing_threads (n) VALUES (?)", thread.n);
+    stores.importing.begin(thread);
     // What it shares is there; what is hidden of that comes in lines of its own.
     for (const { n, from, to } of [...stores.lineage.segments(thread)].slice(1))
       stores.threads.lengthen(thread, stores.messages.count([positionOf(n, from), positionOf(n, to)]));
     conversations.imported(owner, line.deleted === true ? null : line.id);
     return ok("imported");
+  }
+
+  /** Of a thread that was deleted since, and is there for its forks only, nothing is brought back. */
+  #known(thread: StoredThread, line: Of<"thread">): Outcome {
+    const { threads, importing } = this.#parts.stores;
+    // A later export of it: what it has more would not fit to what is there.
+    if (line.lastSeq > thread.lastSeq) importing.end(thread);
+    return line.deleted !== true && threads.get(thread.id) === null ? "leftOut" : "there";
   }
 
   #message(thread: StoredThread, { seq, createdAt }: Of<"message">, body: Uint8Array): Result<Outcome> {
@@ -184,11 +207,12 @@ export class Importer {
   }
 
   /** Acts on a thread that is being imported; one that was there before stays as it is. */
-  #inThread(id: string, act: (thread: StoredThread) => Result<Outcome>): Result<Outcome> {
-    const thread = this.#parts.stores.threads.any(id);
+  #inThread(id: string, { act, isThere }: Act): Result<Outcome> {
+    const { threads, importing } = this.#parts.stores;
+    const thread = threads.any(id);
     if (thread === null) return wrong("threadId", "is no thread that came before");
-    const open = this.#parts.sql.exec("SELECT 1 FROM importing_threads WHERE n = ?", thread.n);
-    return open.toArray().length > 0 ? act(thread) : ok("there");
+    if (importing.has(thread)) return act(thread);
+    return ok(isThere(thread) ? "there" : "leftOut");
   }
 }
 

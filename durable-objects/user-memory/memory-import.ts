@@ -31,8 +31,11 @@ export function importIn(
   owner: Owner,
   { memories, now, refusal }: Given,
 ): ImportedMemories & { put: MemoryRow[] } {
-  const result: ReturnType<typeof importIn> = { imported: 0, there: 0, expired: 0, put: [] };
-  const added = new Set<string>();
+  const result: ImportedMemories = { imported: 0, there: 0, expired: 0 };
+  const put = new Map<number, MemoryRow>();
+  // A memory that comes twice is there the second time.
+  const known = new Map<string, MemoryRow[]>();
+  let added = 0;
   let last = table.lastVersion();
   for (const [index, versions] of memories.entries()) {
     const [first] = versions;
@@ -41,29 +44,32 @@ export function importIn(
       result.expired += versions.length;
       continue;
     }
-    const there = table.versions(first.id).toSorted((a, b) => a.version - b.version);
+    const there = known.get(first.id) ?? table.versions(first.id).toSorted((a, b) => a.version - b.version);
     if (!isSameHistory(there, versions)) {
       result.there += versions.length;
       continue;
     }
-    const more = there.length === 0 && !added.has(first.id) ? 1 : 0;
-    const failure = there.length < versions.length ? refusal(added.size + more) : null;
-    if (failure !== null) return { ...result, failed: { index, failure } };
-    if (more > 0) added.add(first.id);
+    const more = there.length === 0 ? 1 : 0;
+    const failure = there.length < versions.length ? refusal(added + more) : null;
+    if (failure !== null) return { ...result, put: [...put.values()], failed: { index, failure } };
+    added += more;
     const numbers = versions.map((_, i) => there[i]?.version ?? ++last);
-    for (const [i, version] of versions.entries()) {
+    const after = versions.map((version, i) => {
       const number = numbers[i] ?? 0;
-      const known = there[i];
+      const before = there[i];
       const next = version.supersededBy === null ? null : (numbers[version.supersededBy - 1] ?? null);
       const row = { ...version, userHash: owner.hash, userId: owner.id, version: number, supersededBy: next };
       // What was the last of a history has come to its end in a longer one.
-      const ended = known !== undefined && i === there.length - 1 && i < versions.length - 1;
-      if (known === undefined || ended) result.put.push(row);
-      if (known === undefined) result.imported++;
+      const ended = before !== undefined && i === there.length - 1 && i < versions.length - 1;
+      if (before === undefined) result.imported++;
       else result.there++;
-    }
+      if (before !== undefined && !ended) return before;
+      put.set(number, row);
+      return row;
+    });
+    known.set(first.id, [...after, ...there.slice(versions.length)]);
   }
-  return result;
+  return { ...result, put: [...put.values()] };
 }
 
 /** Whether one is the beginning of the other. What became of a version later is not part of what it is. */

@@ -104,6 +104,7 @@ export class ThreadMessages {
       if (position === null) return fail("not_found");
       this.#parts.index.removeRanges(this.#stores.sharing.deleteMessage(thread, position));
       this.#stores.threads.shorten(thread, this.#parts.now());
+      this.#stores.importing.end(thread);
       this.#parts.touched(id);
       return ok(null);
     });
@@ -131,9 +132,11 @@ export class ThreadMessages {
 
   /** Takes a summary away, and shows again what it stood for. */
   deleteCompaction(id: string, compaction: string): Result<null> {
-    return this.#with(id, undefined, (thread) =>
-      this.#stores.compactions.delete(thread, compaction) ? ok(null) : fail("not_found"),
-    );
+    return this.#with(id, undefined, (thread) => {
+      if (!this.#stores.compactions.delete(thread, compaction)) return fail("not_found");
+      this.#stores.importing.end(thread);
+      return ok(null);
+    });
   }
 
   /** Whether the whole conversation as a caller has it continues the stored one. */

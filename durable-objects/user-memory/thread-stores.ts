@@ -1,6 +1,7 @@
 import { type Failure, fail, type Result } from "../../src/errors.ts";
 import type { Once } from "./answers.ts";
 import { CompactionStore } from "./compaction-store.ts";
+import { ImportingThreads } from "./importing-threads.ts";
 import { Lineage } from "./lineage.ts";
 import { MessageStore } from "./message-store.ts";
 import { Sharing } from "./sharing.ts";
@@ -15,6 +16,7 @@ export class ThreadStores {
   readonly compactions: CompactionStore;
   readonly lineage: Lineage;
   readonly sharing: Sharing;
+  readonly importing: ImportingThreads;
   readonly reader: ThreadReader;
 
   constructor(sql: SqlStorage) {
@@ -23,6 +25,7 @@ export class ThreadStores {
     this.compactions = new CompactionStore(sql);
     this.lineage = new Lineage(sql, this.messages);
     this.sharing = new Sharing(sql, this.messages);
+    this.importing = new ImportingThreads(sql);
     this.reader = new ThreadReader(this.messages, this.lineage, this.compactions);
   }
 

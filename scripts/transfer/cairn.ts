@@ -9,6 +9,9 @@ export class CannotGoOn extends Error {
   override readonly name = "CannotGoOn";
 }
 
+/** Nobody answers: to ask for the next thing would not help. */
+export class Unreachable extends CannotGoOn {}
+
 export type Cairn = { url: string; token: string };
 
 /** One call; what failed on the way, or with a status that passes, is tried again. Rejects with what Cairn says. */
@@ -23,7 +26,7 @@ export async function ask(
       method,
       headers: { Authorization: `Bearer ${token}`, ...(type !== undefined && { "Content-Type": type }) },
       ...(body !== undefined && { body }),
-    }).catch((error: unknown) => new CannotGoOn(`No answer from ${url}: ${String(error)}`));
+    }).catch((error: unknown) => new Unreachable(`No answer from ${url}: ${reasonOf(error)}`));
     if (answer instanceof Response && answer.ok) return answer;
     const passes = !(answer instanceof Response) || answer.status === 429 || answer.status >= 500;
     if (passes && wait !== null) {
@@ -36,6 +39,39 @@ export async function ask(
       : answer;
   }
   throw new CannotGoOn("no answer");
+}
+
+/** Asks whether anybody is there at all: where the URL is wrong, that is known at once. */
+export async function connect({ url }: Cairn): Promise<void> {
+  const answer = await fetch(`${url.replace(/\/+$/, "")}/health`).catch((error: unknown) => {
+    throw new Unreachable(`Cannot connect to ${url}: ${reasonOf(error)}`);
+  });
+  await answer.body?.cancel();
+}
+
+/** What fetch says is that it failed; why is in the cause. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { cause } = error;
+  if (!(cause instanceof Error)) return error.message;
+  return cause.message || ("code" in cause ? String(cause.code) : error.message);
+}
+
+/** One after another, past those that cannot be done, each of which is named. Answers how many those are. */
+export async function pastFailures<T>(
+  items: Iterable<T> | AsyncIterable<T>,
+  act: (item: T) => Promise<void>,
+): Promise<number> {
+  let failed = 0;
+  for await (const item of items)
+    try {
+      await act(item);
+    } catch (error) {
+      if (!(error instanceof CannotGoOn) || error instanceof Unreachable) throw error;
+      console.error(error.message);
+      failed++;
+    }
+  return failed;
 }
 
 export const userPath = (user: string): string => `/v1/users/${encodeURIComponent(user)}`;

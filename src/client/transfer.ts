@@ -15,14 +15,21 @@ export class Transfer {
     return this.#http.stream({ method: "GET", path: ["v1", "users", user, "export"], ...options });
   }
 
-  /** Takes an export in. What is there stays as it is, so the same may be sent again. */
+  /** Takes an export in, or a `part` of one. What is there stays as it is, so the same may be sent again. */
   import(
     user: string,
     exported: Blob | Uint8Array<ArrayBuffer> | string,
-    options: CallOptions = {},
+    { part = false, ...options }: CallOptions & { part?: boolean } = {},
   ): Promise<Imported> {
     const body = { of: exported, type: "application/x-ndjson" };
     const path = ["v1", "users", user, "import"];
-    return this.#http.send({ method: "POST", path, body, repeatable: true, ...options });
+    return this.#http.send({
+      method: "POST",
+      path,
+      body,
+      ...(part && { query: { part } }),
+      repeatable: true,
+      ...options,
+    });
   }
 }

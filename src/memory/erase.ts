@@ -1,9 +1,10 @@
 import { answered } from "../d1/answered.ts";
 import { fail, ok, type Result } from "../errors.ts";
-import { threadOwner, userHash } from "../ids.ts";
+import { threadOwner } from "../ids.ts";
 import type { Erasure } from "../schema/erasure.ts";
 import type { Services } from "../services.ts";
 import { tryAgain } from "../try-again.ts";
+import { ownerOf } from "./record.ts";
 
 type Needs = Pick<Services, "userMemory" | "erasures">;
 /** What of a user's to erase. */
@@ -15,7 +16,7 @@ export async function erase(
   user: string,
   which: Which,
 ): Promise<Result<Erasure>> {
-  const owner = { hash: await userHash(user), id: user };
+  const owner = await ownerOf(user);
   const object = userMemory(owner.hash);
   // Its object may have to start anew for it.
   if (which === "everything") return tryAgain(() => userMemory(owner.hash).eraseUser(owner));

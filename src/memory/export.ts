@@ -1,11 +1,13 @@
 import type { ExportPage } from "../../durable-objects/user-memory/exporter.ts";
 import { answered } from "../d1/answered.ts";
 import { fail, ok, type Result } from "../errors.ts";
-import { userHash } from "../ids.ts";
+import { limits } from "../limits.ts";
 import { FORMAT, FORMAT_VERSION } from "../schema/transfer.ts";
 import type { Services } from "../services.ts";
+import { streamOf } from "../stream-of.ts";
 import { memoryLine } from "../transfer/memory-lines.ts";
 import { tryAgain } from "../try-again.ts";
+import { type Owner, ownerOf } from "./record.ts";
 
 type Needs = Pick<Services, "userMemory" | "records">;
 /** Versions of memories that one read of D1 brings: of the largest, some 10 MB. */
@@ -19,32 +21,15 @@ const encoder = new TextEncoder();
  * the user is erased meanwhile.
  */
 export async function exportLines(needs: Needs, user: string): Promise<Result<ReadableStream>> {
-  const owner = await userHash(user);
+  const owner = await ownerOf(user);
   // Nothing is answered before both stores have.
-  const first = await needs.userMemory(owner).exportPage();
+  const first = await needs.userMemory(owner.hash).exportPage();
   if (!first.ok) return first;
-  const d1 = await answered(() => needs.records.exported(owner, { limit: 1 }));
-  if (!d1.ok) return d1;
-  const chunks = linesOf(needs, { id: user, hash: owner }, first.value);
-  return ok(
-    new ReadableStream({
-      async pull(controller) {
-        const { value, done } = await chunks.next();
-        if (done === true) controller.close();
-        else controller.enqueue(value);
-      },
-      cancel: async () => {
-        await chunks.return();
-      },
-    }),
-  );
+  const d1 = await answered(() => needs.records.exported(owner.hash, { limit: 1 }));
+  return d1.ok ? ok(streamOf(linesOf(needs, owner, first.value))) : d1;
 }
 
-async function* linesOf(
-  needs: Needs,
-  owner: { id: string; hash: string },
-  first: ExportPage,
-): AsyncGenerator<Uint8Array, void> {
+async function* linesOf(needs: Needs, owner: Owner, first: ExportPage): AsyncGenerator<Uint8Array, void> {
   const object = () => needs.userMemory(owner.hash);
   const header = { format: FORMAT, version: FORMAT_VERSION, userId: owner.id, userHash: owner.hash };
   yield line(header);
@@ -65,23 +50,36 @@ async function* linesOf(
   yield line({ type: "end", lines: count + 1 });
 }
 
+/**
+ * Each memory as it was at one time: one read brings all of its versions, as a correction between two would leave two
+ * versions that stand. So the last of a full page is read again with the next.
+ */
 async function* memories({ records }: Needs, owner: string): AsyncGenerator<string[], void> {
   let after: readonly [id: string, version: number] | undefined;
   let [id, nth] = ["", 0];
-  for (;;) {
-    const from = after;
-    const rows = await tryAgain(() =>
-      records.exported(owner, { limit: VERSIONS, ...(from && { after: from }) }),
-    );
-    const lines = rows.map((row) => {
+  for (let limit = VERSIONS; ;) {
+    const [from, most] = [after, limit];
+    const rows = await tryAgain(() => records.exported(owner, { limit: most, ...(from && { after: from }) }));
+    const full = rows.length === limit;
+    let taken = full ? rows.filter((row) => row.id !== rows.at(-1)?.id) : rows;
+    if (full && taken.length === 0) {
+      if (JSON.stringify(rows).length <= limits.exportedMemory) {
+        limit *= 2;
+        continue;
+      }
+      // Its history is larger than an import takes: it is told as it can be.
+      taken = rows;
+    }
+    const lines = taken.map((row) => {
       nth = row.id === id ? nth + 1 : 1;
       ({ id } = row);
       return `${JSON.stringify(memoryLine(row, nth))}\n`;
     });
     if (lines.length > 0) yield lines;
-    const last = rows.at(-1);
-    if (last === undefined || rows.length < VERSIONS) return;
+    const last = taken.at(-1);
+    if (!full || last === undefined) return;
     after = [last.id, last.version];
+    limit = VERSIONS;
   }
 }
 

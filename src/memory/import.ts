@@ -6,19 +6,20 @@ import { ImportRun } from "../transfer/import-run.ts";
 import { linesOf } from "../transfer/lines.ts";
 import { tryAgain } from "../try-again.ts";
 import { parseHeader, parseLine } from "../transfer/parse-line.ts";
+import { ownerOf } from "./record.ts";
 
 type Needs = Pick<Services, "userMemory" | "now">;
 
 /**
  * Takes an export in, line by line as it arrives: the one place where imports begin. What is there stays as it is, so the
- * same may be sent again, and goes on where it broke off. At the first line that is wrong it ends: what came before is there.
+ * same may be sent again, and goes on where it broke off. Unless it is said to be a part, its end is to count its lines. At the first line that is wrong it ends: what came before is there.
  */
 export async function importLines(
   { userMemory, now }: Needs,
   user: string,
-  body: ReadableStream<Uint8Array>,
+  { body, part }: { body: ReadableStream<Uint8Array>; part: boolean },
 ): Promise<Result<ImportAnswer>> {
-  const owner = { hash: await userHash(user), id: user };
+  const owner = await ownerOf(user);
   const lines = linesOf(body);
   const { value: first } = await lines.next();
   if (first === undefined) return inLine(1, fail("unsupported_format"));
@@ -29,7 +30,7 @@ export async function importLines(
     return inLine(1, wrong("userHash", "is not that of `userId`"));
   // What the user's erasure takes is not to come in behind it.
   const epoch = await tryAgain(() => userMemory(owner.hash).epoch());
-  const run = new ImportRun({ owner, epoch, from: exported.userHash, userMemory, now });
+  const run = new ImportRun({ owner, epoch, part, from: exported.userHash, userMemory, now });
   for await (const { n, line } of lines) {
     const parsed = line.ok ? parseLine(line.value) : line;
     const failed = parsed.ok ? await run.take(n, parsed.value) : { n, failure: parsed };

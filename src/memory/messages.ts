@@ -10,6 +10,7 @@ import { type Detail, fail, ok, type Result } from "../errors.ts";
 import { inUtf8, type JsonPieces } from "../json-pieces.ts";
 import { limits } from "../limits.ts";
 import type { Message, ReadMessagesQuery } from "../schema/thread.ts";
+import { streamOf } from "../stream-of.ts";
 import { tryAgain } from "../try-again.ts";
 
 /** How a thread is to be read: the object's query, and what is done to its pages here. */
@@ -84,20 +85,6 @@ export async function messageLines(
     );
   const first = await pageFrom(query.from);
   return first.ok ? ok(streamOf(lines(first.value, pageFrom))) : first;
-}
-
-/** As ReadableStream.from, which the types do not know yet. */
-function streamOf(chunks: AsyncGenerator<Uint8Array, void>): ReadableStream {
-  return new ReadableStream({
-    async pull(controller) {
-      const { value, done } = await chunks.next();
-      if (done === true) controller.close();
-      else controller.enqueue(value);
-    },
-    cancel: async () => {
-      await chunks.return();
-    },
-  });
 }
 
 async function* lines(

@@ -2,6 +2,7 @@ import { createRoute } from "@hono/zod-openapi";
 import { answered } from "../d1/answered.ts";
 import { body, failures, json, noted, scoped } from "../http/describe.ts";
 import { unwrap } from "../http/failure.ts";
+import { NO_STORE } from "../http/no-store.ts";
 import { newRouter } from "../http/router.ts";
 import { erase, erasureOf } from "../memory/erase.ts";
 import { noQuery, userPath } from "../schema/bounds.ts";
@@ -55,18 +56,18 @@ const keys = createRoute({
 export const erasures = newRouter()
   .openapi(eraseUser, async (c) => {
     const { user } = c.req.valid("param");
-    return c.json(unwrap(await erase(c.get("services"), user, "everything")), 202);
+    return c.json(unwrap(await erase(c.get("services"), user, "everything")), 202, NO_STORE);
   })
   .openapi(eraseSome, async (c) => {
     const { threadId, scope } = c.req.valid("json");
     const { user } = c.req.valid("param");
     // The schema lets exactly one of them pass.
     const which = threadId === undefined ? { scope: scope ?? "" } : { threadId };
-    return c.json(unwrap(await erase(c.get("services"), user, which)), 202);
+    return c.json(unwrap(await erase(c.get("services"), user, which)), 202, NO_STORE);
   })
   .openapi(get, async (c) => {
     const { id } = c.req.valid("param");
-    return c.json(unwrap(await erasureOf(c.get("services"), id)), 200);
+    return c.json(unwrap(await erasureOf(c.get("services"), id)), 200, NO_STORE);
   });
 
 /** Open to everybody: who verifies a receipt has no token. */

@@ -5,12 +5,13 @@ import { fail } from "../errors.ts";
 import { demandWholeTenant } from "../http/authenticate.ts";
 import { failures, json, noted, scoped } from "../http/describe.ts";
 import { Refusal, unwrap } from "../http/failure.ts";
+import { NO_STORE } from "../http/no-store.ts";
 import { newRouter } from "../http/router.ts";
 import { NDJSON } from "../http/streamed-body.ts";
 import { exportLines } from "../memory/export.ts";
 import { importLines } from "../memory/import.ts";
 import { noQuery, userPath } from "../schema/bounds.ts";
-import { ImportAnswer, ListUsersQuery, UserList } from "../schema/transfer.ts";
+import { ImportAnswer, ImportQuery, ListUsersQuery, UserList } from "../schema/transfer.ts";
 
 const tags = ["export"];
 // Typed by any name: of a type that ends in `json`, the answer would have to be a value.
@@ -40,7 +41,7 @@ const importUser = createRoute({
   tags,
   ...scoped("write"),
   ...noted,
-  request: { params: userPath, query: noQuery, body: { required: true, content: lines } },
+  request: { params: userPath, query: ImportQuery, body: { required: true, content: lines } },
   responses: { 200: json(ImportAnswer, "What became of the lines."), ...failures },
 });
 
@@ -59,14 +60,15 @@ export const transfer = newRouter()
   .openapi(exportUser, async (c) => {
     const { user } = c.req.valid("param");
     const exported = unwrap(await exportLines(c.get("services"), user));
-    return new Response(exported, { headers: { "Content-Type": NDJSON } });
+    return new Response(exported, { headers: { "Content-Type": NDJSON, ...NO_STORE } });
   })
   .openapi(importUser, async (c) => {
     const { user } = c.req.valid("param");
     const { body } = c.req.raw;
     if (!(c.req.header("Content-Type") ?? "").toLowerCase().startsWith(NDJSON) || body === null)
       throw new Refusal(fail("unsupported_media_type", { message: `Send the body as ${NDJSON}.` }));
-    return c.json(unwrap(await importLines(c.get("services"), user, body)), 200);
+    const part = c.req.valid("query").part === "true";
+    return c.json(unwrap(await importLines(c.get("services"), user, { body, part })), 200);
   })
   .openapi(listUsers, async (c) => {
     demandWholeTenant(c, "lists the users");

@@ -25,9 +25,9 @@ export const ErasureStep = z
     store: erasureStore,
     state: z.enum(["open", "done"]).openapi({ description: "`done`: it was read back, and is empty." }),
     erased: counts,
-    kept: counts
-      .optional()
-      .openapi({ description: "What others still show: messages that a fork of the thread shares." }),
+    kept: counts.optional().openapi({
+      description: "What others still show of a thread: its forks, and the one it was forked from.",
+    }),
     attempts: z.int().openapi({ description: "How often it failed since it last got on." }),
     lastError: z.string().optional(),
   })

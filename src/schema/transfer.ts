@@ -117,7 +117,7 @@ const MemoryLine = z
     ),
   );
 export type MemoryLine = z.infer<typeof MemoryLine>;
-const EndLine = z.strictObject({ type: z.literal("end"), lines: z.int().min(0) });
+export const EndLine = z.strictObject({ type: z.literal("end"), lines: z.int().min(0) });
 
 export const ExportLine = z.discriminatedUnion("type", [
   ThreadLine,
@@ -154,6 +154,10 @@ export const ImportAnswer = z
     imported: tally,
     there: tally.openapi({ description: "What was there already, and stays as it is." }),
     expired: tally,
+    leftOut: tally.openapi({
+      description:
+        "What is not there, and was not brought back: of threads that were there before, or were deleted since.",
+    }),
     threadIds: z.object({ from: z.string(), to: z.string() }).optional().openapi({
       description:
         "For another user than it was exported of: what stands before the `.` in each thread's id is another now.",
@@ -161,8 +165,13 @@ export const ImportAnswer = z
   })
   .openapi("Imported");
 export type ImportAnswer = z.infer<typeof ImportAnswer>;
-export type ImportCounts = Pick<ImportAnswer, "imported" | "there" | "expired">;
+export type ImportCounts = Pick<ImportAnswer, "imported" | "there" | "expired" | "leftOut">;
 
+export const ImportQuery = z.strictObject({
+  part: z.enum(["true", "false"]).optional().openapi({
+    description: "The body is a part of an export: its last line does not tell how many lines it has.",
+  }),
+});
 export const ListUsersQuery = z.strictObject({ limit: pageLimit(100), cursor });
 export const UserList = z
   .object({

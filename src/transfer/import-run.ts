@@ -3,7 +3,7 @@ import { type Failure, fail } from "../errors.ts";
 import type { UserHash } from "../ids.ts";
 import { byteLength, limits } from "../limits.ts";
 import type { Owner } from "../memory/record.ts";
-import type { ImportAnswer, MemoryLine } from "../schema/transfer.ts";
+import type { ImportAnswer, ImportCounts, MemoryLine } from "../schema/transfer.ts";
 import type { Services } from "../services.ts";
 import { tryAgain } from "../try-again.ts";
 import { type ImportedVersion, versionsOf } from "./memory-lines.ts";
@@ -15,6 +15,8 @@ type Parts = Pick<Services, "userMemory" | "now"> & {
   from: UserHash;
   /** How often the owner was erased when the import began. */
   epoch: number;
+  /** More of the export came before: the last line counts that too. */
+  part: boolean;
 };
 /** The first line that could not be taken. */
 type Failed = { n: number; failure: Failure };
@@ -27,7 +29,14 @@ const CLOCKS_MS = 5 * 60_000;
 
 /** One import under way: collects lines into calls of the user's object, a memory with all of its versions in one. */
 export class ImportRun {
-  readonly answer: ImportAnswer = { lines: 1, complete: false, imported: {}, there: {}, expired: {} };
+  readonly answer: ImportAnswer = {
+    lines: 1,
+    complete: false,
+    imported: {},
+    there: {},
+    expired: {},
+    leftOut: {},
+  };
   readonly #parts: Parts;
   readonly #ids: ThreadIds;
   #items: { n: number; item: ImportItem }[] = [];
@@ -75,20 +84,29 @@ export class ImportRun {
   async #takeOther(n: number, parsed: Exclude<ParsedLine, { memory: MemoryLine }>): Promise<Failure | null> {
     await this.#endMemory();
     if ("end" in parsed) {
+      const lines = this.answer.lines + 1;
+      if (this.#parts.part ? parsed.end < lines : parsed.end !== lines)
+        return wrong("lines", `is ${parsed.end}, and ${lines} came. Of a part, say so: ?part=true`);
       this.answer.complete = true;
-      this.#items.push({ n, item: { line: { type: "threadEnd", threadId: null } } });
+      this.#endThread(n, null);
       return null;
     }
     const mapped = this.#ids.mapped(parsed.item);
     if (!mapped.ok) return mapped;
     const { line } = mapped.value;
     const thread = line.type === "thread" ? line.id : "threadId" in line ? line.threadId : null;
-    if (this.#thread !== null && this.#thread !== thread)
-      this.#items.push({ n, item: { line: { type: "threadEnd", threadId: this.#thread } } });
-    this.#thread = thread;
+    this.#endThread(n, thread);
     this.#items.push({ n, item: mapped.value });
     this.#bytes += 200 + ("value" in mapped.value ? (mapped.value.value?.byteLength ?? 0) : 0);
     return null;
+  }
+
+  /** No more of a thread comes, once a line of another one does, or of none. */
+  #endThread(n: number, next: string | null): void {
+    const threadId = this.#thread;
+    if (threadId !== null && threadId !== next)
+      this.#items.push({ n, item: { line: { type: "threadEnd", threadId } } });
+    this.#thread = next;
   }
 
   async #takeMemory(n: number, line: MemoryLine): Promise<Failure | null> {
@@ -123,7 +141,7 @@ export class ImportRun {
     if (items.length > 0) {
       const lines = items.map(({ item }) => item);
       const taken = await tryAgain(() => userMemory(owner.hash).importItems(owner, { epoch, items: lines }));
-      for (const outcome of ["imported", "there", "expired"] as const)
+      for (const outcome of ["imported", "there", "expired", "leftOut"] as const)
         this.#count(outcome, taken.counts[outcome]);
       if (taken.failed !== undefined) {
         const { index, failure } = taken.failed;
@@ -142,7 +160,7 @@ export class ImportRun {
     return failed === undefined ? null : { n: memories[failed.index]?.n ?? 0, failure: failed.failure };
   }
 
-  #count(outcome: "imported" | "there" | "expired", counted: ImportAnswer["imported"]): void {
+  #count(outcome: keyof ImportCounts, counted: ImportAnswer["imported"]): void {
     const tally = this.answer[outcome];
     for (const [what, n] of Object.entries(counted)) {
       // They are the fields of a tally.

@@ -18,7 +18,7 @@ export class ThreadIds {
       line.type === "thread"
         ? { id: line.id, "parent.threadId": line.parent?.threadId, forkedFrom: line.forkedFrom }
         : "threadId" in line
-          ? { threadId: line.threadId ?? undefined }
+          ? { threadId: line.threadId }
           : {};
     for (const [path, id] of Object.entries(ids))
       if (id !== undefined && !id.startsWith(`${this.from}.`))
@@ -36,7 +36,7 @@ export class ThreadIds {
             }),
             ...(line.forkedFrom !== undefined && { forkedFrom: this.#moved(line.forkedFrom) }),
           }
-        : "threadId" in line && line.threadId !== null
+        : "threadId" in line
           ? { ...line, threadId: this.#moved(line.threadId) }
           : line;
     // The same line, with other ids in it.

@@ -213,6 +213,14 @@ describe("DELETE /v1/users/:user", () => {
     expect((await rowsOf(user)).memories).toBe(0);
   });
 
+  it("is kept in no cache, however far it is", async () => {
+    const user = newUser();
+    const begun = await eraseUser(user);
+    const some = await eraseSome(user, { scope: "work" });
+    const read = await call(`/v1/erasures/${begun.body.id}`);
+    for (const { headers } of [begun, some, read]) expect(headers.get("Cache-Control")).toBe("no-store");
+  });
+
   it("gives an unknown user a receipt of nothing", async () => {
     const user = newUser();
     const done = await erased(user, (await eraseUser(user)).body.id);
@@ -264,6 +272,44 @@ describe("POST /v1/users/:user/erasures", () => {
     expect(done.steps[0]).toMatchObject({ erased: { threads: 1, messages: 1 }, kept: { messages: 2 } });
     expect(await said(branch.id)).toEqual(["one", "two"]);
     expect((await eraseSome(user, { threadId: origin.id })).status).toBe(404);
+  });
+
+  it("counts what others show of a thread after it, also what was hidden, and what stood for it", async () => {
+    const user = newUser();
+    const origin = await threadOf(user, ["one", "two", "three", "four", "five"]);
+    const compact = (id: string, from: number, to: number) =>
+      call(`/v1/threads/${id}/compactions`, { json: { summary: "some", from, to } });
+    await compact(origin.id, 1, 2);
+    const branch = (await fork(origin.id, { at: 3 })).body;
+    await append(branch.id, [say("six")]);
+    await compact(origin.id, 3, 4);
+    // One is hidden where the thread is erased, and one where it goes on.
+    for (const [{ id }, seq] of [
+      [origin, 2],
+      [branch, 1],
+    ] as const)
+      await call(`/v1/threads/${id}/messages/${seq}`, { method: "DELETE" });
+    const counts = async (threadId: string) =>
+      (await erased(user, (await eraseSome(user, { threadId })).body.id)).steps[0];
+    expect(await counts(origin.id)).toMatchObject({
+      erased: { threads: 1, messages: 3, compactions: 2 },
+      kept: { messages: 2 },
+    });
+    expect(await said(branch.id)).toEqual(["two", "three", "six"]);
+    expect(await counts(branch.id)).toMatchObject({
+      erased: { threads: 1, messages: 3, compactions: 1 },
+      kept: { messages: 0 },
+    });
+  });
+
+  it("counts as kept what the thread shows that one was forked from", async () => {
+    const user = newUser();
+    const origin = await threadOf(user, ["one", "two"]);
+    const branch = (await fork(origin.id, { at: 2 })).body;
+    await append(branch.id, [say("three")]);
+    await call(`/v1/threads/${branch.id}/messages/1`, { method: "DELETE" });
+    const { steps } = await erased(user, (await eraseSome(user, { threadId: branch.id })).body.id);
+    expect(steps[0]).toMatchObject({ erased: { messages: 1 }, kept: { messages: 2 } });
   });
 
   it("erases a thread again that was brought back meanwhile, and ends both times", async () => {

@@ -8,7 +8,7 @@ import { type Operation, operations, pathOf } from "../operations.ts";
 
 const threadId = "AAAAAAAAAAAAAAAAAAAAAA.019a0000-0000-7000-8000-000000000000";
 const all = await operations();
-// An import is no JSON: its lines are checked in export.test.ts.
+// An import is no JSON: its lines are checked in import-refusals.test.ts.
 const withBody = all.filter(({ hasBody, path }) => hasBody && !path.endsWith("/import"));
 const posts = withBody.filter(({ method }) => method === "POST");
 const pathFor = (operation: Operation) => pathOf(operation, { user: newUser(), threadId });

@@ -66,6 +66,8 @@ export const control = {
   quotas: { entries: null, memories: null, threads: null, bytes: null } as Quotas,
   /** How many transactions of a user's object throw, from now on: with what they did, they are undone. */
   failingTransactions: 0,
+  /** How many go well before those do. */
+  goodTransactions: 0,
   /** Whether a write to D1 hangs, which it does for good. */
   hanging: false,
 };

@@ -7,7 +7,8 @@ export function failTransactions(storage: DurableObjectStorage): void {
     value: <T>(act: () => T): T =>
       real(() => {
         const done = act();
-        if (control.failingTransactions > 0) {
+        if (control.goodTransactions > 0) control.goodTransactions--;
+        else if (control.failingTransactions > 0) {
           control.failingTransactions--;
           throw new Error("the disk failed");
         }

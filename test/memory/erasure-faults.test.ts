@@ -11,7 +11,7 @@ import { bindVectorize } from "../doubles/ports.ts";
 import { VectorizeDouble } from "../doubles/vectorize.ts";
 import { eraseSome, eraseUser, erased, erasure, objectOf, ring, rowsOf, tablesOf } from "../erasure-calls.ts";
 import { evict } from "../evict.ts";
-import { list, recallTexts, remember } from "../memory-calls.ts";
+import { list, patch, recallTexts, remember, remembered } from "../memory-calls.ts";
 import { append, create, said, say, threadOf } from "../thread-calls.ts";
 
 const vectorize = new VectorizeDouble(256, ["user", "kind", "scope", "model"]);
@@ -225,6 +225,37 @@ it("refuses a write that waits behind another one when it begins, and writes not
   expect(await list(user)).toEqual([]);
   expect(await recallTexts(user, { query: "tea Lisbon" })).toEqual([]);
   expect((await rowsOf(user)).memories).toBe(0);
+});
+
+it("counts all that it removes, whatever fails between two slices", async () => {
+  const user = newUser();
+  const { id: thread } = await create(user);
+  for (let i = 0; i < 3; i++)
+    await append(
+      thread,
+      Array.from({ length: 900 }, (_, n) => say(`message ${i} ${n}`)),
+    );
+  const { id } = (await eraseUser(user)).body;
+  for (let slice = 0; slice < 8; slice++) {
+    [control.goodTransactions, control.failingTransactions] = [slice, 1];
+    await ring(user);
+  }
+  [control.goodTransactions, control.failingTransactions] = [0, 0];
+  expect((await erased(user, id)).steps[0]?.erased).toMatchObject({ messages: 2700, indexed: 2700 });
+});
+
+it("refuses a correction that waits for its vector when it begins", async () => {
+  const user = newUser();
+  const { id } = await remembered(user, { text: "I like tea" });
+  let erasing = "";
+  control.duringEmbed = async () => {
+    control.duringEmbed = async () => {};
+    erasing = (await eraseUser(user)).body.id;
+  };
+  const corrected = await patch(user, id, { text: "I like coffee" });
+  expect(corrected).toMatchObject({ status: 409, body: { error: { code: "erased_meanwhile" } } });
+  await erased(user, erasing);
+  expect(await list(user)).toEqual([]);
 });
 
 it("undoes nothing that was written since, when what deletes lands late", async () => {

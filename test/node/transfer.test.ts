@@ -1,5 +1,5 @@
 // `npm run export` and `npm run import`, as a tenant's owner runs them against a real server.
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -65,6 +65,78 @@ it("takes every user out, erases them, and brings them back as they were", async
   expect(readdirSync(again)).toEqual(readdirSync(out));
   for (const file of readdirSync(out))
     expect(readFileSync(join(again, file)).equals(readFileSync(join(out, file)))).toBe(true);
+});
+
+it("sends nothing of a file that is not whole", async () => {
+  const out = join(state, "whole");
+  for (const key of ["a", "b"]) await call(`/v1/users/carol/kv/${key}`, "PUT", key);
+  await command("scripts/export.ts", "--user", "carol", "--out", out);
+  const [name = ""] = readdirSync(out);
+  const lines = readFileSync(join(out, name), "utf8").split("\n");
+  const [header, , b, end] = lines;
+  const file = join(state, "hole.ndjson");
+  for (const [broken, reason] of [
+    [[header, b, end, ""], "it has 3 lines, of 4"],
+    [lines.slice(0, 3), "its last line is missing"],
+  ] as const) {
+    writeFileSync(file, broken.join("\n"));
+    const { code, text } = await command("scripts/import.ts", "--file", file, "--user", "dave");
+    expect([code, text]).toEqual([1, expect.stringContaining(reason)]);
+  }
+  expect(await call("/v1/users/dave/kv")).toMatchObject({ items: [] });
+});
+
+it("goes on past a file that cannot be taken in, names it, and ends with 1", async () => {
+  const dir = join(state, "mixed");
+  await call("/v1/users/erin/kv/a", "PUT", "a");
+  await command("scripts/export.ts", "--user", "erin", "--out", dir);
+  writeFileSync(join(dir, "-.ndjson"), "no export");
+  await call("/v1/users/erin", "DELETE");
+  const { code, text } = await command("scripts/import.ts", "--dir", dir);
+  expect(code).toBe(1);
+  expect(text).toContain("-.ndjson is no export of Cairn");
+  expect(text).toContain("1 entries imported");
+  expect(text).toContain("1 of 2 files");
+});
+
+it("writes for the eyes of its user only, and nothing of a user of whom nothing is kept", async () => {
+  const out = join(state, "private");
+  await call("/v1/users/frank/kv/a", "PUT", "a");
+  const { code, text } = await command(
+    "scripts/export.ts",
+    "--user",
+    "nobody",
+    "--user",
+    "frank",
+    "--out",
+    out,
+  );
+  expect([code, text]).toEqual([1, expect.stringContaining("Nothing is kept of nobody")]);
+  const names = readdirSync(out);
+  expect(names).toHaveLength(1);
+  const modes = [out, ...names.map((name) => join(out, name))].map((path) => statSync(path).mode & 0o777);
+  expect(modes).toEqual([0o700, 0o600]);
+});
+
+it.each([
+  ["scripts/export.ts", ["--all"]],
+  ["scripts/import.ts", ["--file", "package.json"]],
+])("%s says at once that it cannot connect", async (script, args) => {
+  const url = `http://127.0.0.1:${await freePort()}`;
+  const { output, ended } = run(script, [...args, "--url", url, "--token", token]);
+  expect(await ended).toBe(1);
+  expect(output.stderr).toContain(`Cannot connect to ${url}`);
+  expect(output.stderr.trimEnd().split("\n")).toHaveLength(1);
+});
+
+it.each([
+  ["scripts/import.ts", ["--dir", "there/is/none"], "there/is/none is no folder"],
+  ["scripts/import.ts", ["--file", "none.ndjson"], "none.ndjson cannot be read"],
+  ["scripts/export.ts", ["--all", "--out", "package.json"], "package.json cannot be made a directory"],
+])("%s %j says in a sentence what is missing", async (script, args, reason) => {
+  const { code, text } = await command(script, ...args);
+  expect([code, text]).toEqual([1, expect.stringContaining(reason)]);
+  expect(text.trimEnd().split("\n")).toHaveLength(1);
 });
 
 it.each([
