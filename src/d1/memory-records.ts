@@ -32,6 +32,8 @@ export type MemoryPage = {
   limit: number;
 };
 
+/** A version of a memory, where all of an owner's are read in the order of (id, version). */
+export type VersionPlace = readonly [id: string, version: number];
 export type ExportedRow = MemoryRow & { supersededByNth: number | null };
 
 export type HistoryPage = { before?: number; limit: number; now?: number };
@@ -59,16 +61,10 @@ export interface MemoryRecords {
   list(owner: UserHash, page: MemoryPage): Promise<MemoryRow[]>;
   /** All versions of a memory, the newest first, from before a version on; none if it has expired by `now`. */
   history(owner: UserHash, id: string, page: HistoryPage): Promise<MemoryRow[]>;
-  /** All versions of all memories of an owner in the order of (id, version): what an index is rebuilt from. */
-  all(
-    owner: UserHash,
-    page: { after?: readonly [id: string, version: number]; limit: number },
-  ): Promise<MemoryRow[]>;
+  /** All versions of all memories of an owner in their order: what an index is rebuilt from. */
+  all(owner: UserHash, page: { after?: VersionPlace; limit: number }): Promise<MemoryRow[]>;
   /** The same, each with which version of its memory it was superseded by: the first, the second, or none. */
-  exported(
-    owner: UserHash,
-    page: { after?: readonly [id: string, version: number]; limit: number },
-  ): Promise<ExportedRow[]>;
+  exported(owner: UserHash, page: { after?: VersionPlace; limit: number }): Promise<ExportedRow[]>;
   /** The owners that have or had memories or threads, in the order of their hashes. */
   owners(page: { after?: UserHash; limit: number }): Promise<UserHash[]>;
   /** Rejects unless the database is there and its migrations are applied. */
@@ -79,6 +75,7 @@ export interface MemoryRecords {
 const WRITE_WITHIN_MS = 10_000;
 /** Rows that one statement deletes of all of a user's. */
 const SLICE = 1000;
+const BEFORE_ALL: VersionPlace = ["", 0];
 
 // Plain text, since Drizzle's batch takes no statement that is written by hand, and to build these takes it longer than
 // D1 takes to run them. ?1 is the owner, and a write that is not the last one does nothing.
@@ -183,25 +180,19 @@ export class D1MemoryRecords implements MemoryRecords {
 
   async all(
     owner: UserHash,
-    { after = ["", 0], limit }: { after?: readonly [id: string, version: number]; limit: number },
+    { after = BEFORE_ALL, limit }: { after?: VersionPlace; limit: number },
   ): Promise<MemoryRow[]> {
     return this.#db
       .select()
       .from(memories)
-      .where(
-        and(
-          eq(memories.userHash, owner),
-          unerased(erasedUpTo(owner)),
-          sql`(${memories.id}, ${memories.version}) > (${after[0]}, ${after[1]})`,
-        ),
-      )
+      .where(laterOf(owner, after))
       .orderBy(asc(memories.id), asc(memories.version))
       .limit(limit);
   }
 
   async exported(
     owner: UserHash,
-    { after = ["", 0], limit }: { after?: readonly [id: string, version: number]; limit: number },
+    { after = BEFORE_ALL, limit }: { after?: VersionPlace; limit: number },
   ): Promise<ExportedRow[]> {
     const nth = sql<
       number | null
@@ -211,13 +202,7 @@ export class D1MemoryRecords implements MemoryRecords {
     return this.#db
       .select({ ...getTableColumns(memories), supersededByNth: nth })
       .from(memories)
-      .where(
-        and(
-          eq(memories.userHash, owner),
-          unerased(erasedUpTo(owner)),
-          sql`(${memories.id}, ${memories.version}) > (${after[0]}, ${after[1]})`,
-        ),
-      )
+      .where(laterOf(owner, after))
       .orderBy(asc(memories.id), asc(memories.version))
       .limit(limit);
   }
@@ -244,6 +229,14 @@ export class D1MemoryRecords implements MemoryRecords {
 /** Up to which version of this owner's all is erased, though some may still be there. */
 const erasedUpTo = (owner: UserHash): SQL =>
   sql`COALESCE((SELECT erased_up_to FROM ${memoryWrites} WHERE ${memoryWrites.userHash} = ${owner}), 0)`;
+
+/** What comes behind this version, of all that the owner has. */
+const laterOf = (owner: UserHash, [id, version]: VersionPlace): SQL | undefined =>
+  and(
+    eq(memories.userHash, owner),
+    unerased(erasedUpTo(owner)),
+    sql`(${memories.id}, ${memories.version}) > (${id}, ${version})`,
+  );
 
 /**
  * A reader's clock may be behind the clock of the object that wrote last: what it wrote is visible all the same. What was

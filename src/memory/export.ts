@@ -1,5 +1,6 @@
 import type { ExportPage } from "../../durable-objects/user-memory/exporter.ts";
 import { answered } from "../d1/answered.ts";
+import type { VersionPlace } from "../d1/memory-records.ts";
 import { fail, ok, type Result } from "../errors.ts";
 import { limits } from "../limits.ts";
 import { FORMAT, FORMAT_VERSION } from "../schema/transfer.ts";
@@ -55,7 +56,7 @@ async function* linesOf(needs: Needs, owner: Owner, first: ExportPage): AsyncGen
  * versions that stand. So the last of a full page is read again with the next.
  */
 async function* memories({ records }: Needs, owner: string): AsyncGenerator<string[], void> {
-  let after: readonly [id: string, version: number] | undefined;
+  let after: VersionPlace | undefined;
   let [id, nth] = ["", 0];
   for (let limit = VERSIONS; ;) {
     const [from, most] = [after, limit];
