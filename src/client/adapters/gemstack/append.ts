@@ -5,6 +5,8 @@ import type { CallOptions } from "../../options.ts";
 /** What Cairn appends in one call, all or none: so many messages, and bytes of JSON. */
 const MOST = 1000;
 const BYTES = 16 * 1024 * 1024;
+/** Messages are deleted one by one. */
+const AT_ONCE = 20;
 
 /**
  * Appends all messages or none. More than fit in one call go in several: if one fails, what those before it appended is
@@ -26,14 +28,17 @@ export async function append(
   }
 }
 
-/** The last one first, so that what is left at any time is a beginning. Without the signal: it may be what ended the append. */
+/** The last ones first, so that what is left is a beginning. Without the signal: it may be what ended the append. */
 async function takeBack(
   memory: Cairn,
   id: string,
   { seqs, error }: { seqs: readonly number[]; error: unknown },
 ): Promise<void> {
   try {
-    for (const seq of seqs.toReversed()) await memory.threads.deleteMessage(id, seq);
+    for (let end = seqs.length; end > 0; end -= AT_ONCE)
+      await Promise.all(
+        seqs.slice(Math.max(0, end - AT_ONCE), end).map((seq) => memory.threads.deleteMessage(id, seq)),
+      );
   } catch (again) {
     const message = "an append failed, and so did taking back what it had appended";
     throw new AggregateError([error, again], message, { cause: again });

@@ -1,7 +1,7 @@
 import type { Cairn } from "../../cairn.ts";
 import type { Versioned } from "../../http.ts";
 import type { CallOptions } from "../../options.ts";
-import { isPassing } from "../../retry.ts";
+import { Flights } from "./flights.ts";
 import { Latest } from "./latest.ts";
 import { secondsOf } from "./seconds.ts";
 import type { CacheAdapter } from "./types.ts";
@@ -20,12 +20,7 @@ export type CairnCacheOptions = {
 
 /** The registry's keys of Google's prompt caches, and those that it had while it was Rudder's. */
 const GOOGLE_CACHES = ["gemstack:ai:google-cache:", "rudderjs:ai:google-cache:"];
-/** How long one call is held at most. */
-const LONGEST_HOLD_MS = 60_000;
-/** After a hold that brought nothing the key is not held for, for so long: whoever creates it fails. */
-const UNHELD_MS = 60_000;
-/** A lease that came so late was not given back: it ran out. */
-const RAN_OUT_MS = 1000;
+/** The keys of which it is known what was seen. */
 const KEYS = 1000;
 
 /** What this cache was last told of a key: the version of its value, or the lease to create it. */
@@ -34,10 +29,10 @@ type Seen = { version: string } | { lease: string };
 /** GemStack's CacheAdapter over Cairn's registry: what `cairnCache` makes. */
 export class CairnCache implements CacheAdapter {
   readonly #memory: Cairn;
-  readonly #options: Required<Omit<CairnCacheOptions, "memory">>;
+  readonly #namespace: string;
+  readonly #singleFlight: readonly string[];
+  readonly #flights: Flights;
   readonly #seen = new Latest<Seen>(KEYS);
-  /** Until when these keys are not held for. */
-  readonly #unheld = new Latest<number>(KEYS);
 
   constructor({
     memory,
@@ -47,7 +42,9 @@ export class CairnCache implements CacheAdapter {
     waitMs = leaseMs,
   }: CairnCacheOptions) {
     this.#memory = memory;
-    this.#options = { namespace, singleFlight, leaseMs, waitMs };
+    this.#namespace = namespace;
+    this.#singleFlight = singleFlight;
+    this.#flights = new Flights(memory, { leaseMs, waitMs });
   }
 
   /**
@@ -74,7 +71,7 @@ export class CairnCache implements CacheAdapter {
     const { version } = await this.#memory.cache.set(name, value, { ttlSeconds: seconds, signal });
     if (!single) return;
     this.#seen.set(name, { version });
-    this.#unheld.take(name);
+    this.#flights.landed(name);
   }
 
   /**
@@ -101,46 +98,19 @@ export class CairnCache implements CacheAdapter {
   }
 
   async #flown<T>(name: string, options: CallOptions): Promise<T | null> {
-    const began = Date.now();
-    const { leaseMs, waitMs } = this.#options;
-    let left = (this.#unheld.get(name) ?? 0) > began ? 0 : waitMs;
-    const isHeld = left > 0;
-    for (;;) {
-      const hold = Math.min(left, LONGEST_HOLD_MS);
-      const answer = await this.#leased<T>(name, { leaseMs, waitMs: hold }, options);
-      if (answer.status === "hit") {
-        this.#seen.set(name, { version: answer.version });
-        this.#unheld.take(name);
-        return answer.value;
-      }
-      left -= hold;
-      if (answer.status === "wait" && left > 0) continue;
-      const now = Date.now();
-      const ranOut = answer.status === "lease" && now - began >= RAN_OUT_MS;
-      if (isHeld && (answer.status === "wait" || ranOut)) this.#unheld.set(name, now + UNHELD_MS);
-      if (answer.status === "lease") this.#seen.set(name, { lease: answer.lease.id });
-      return null;
-    }
-  }
-
-  /** A lease is handed to one caller, so the client asks for it once only; a read it asks for again. */
-  async #leased<T>(name: string, request: { leaseMs: number; waitMs: number }, options: CallOptions) {
-    try {
-      return await this.#memory.cache.lease<T>(name, request, options);
-    } catch (error) {
-      if (!isPassing(error)) throw error;
-      const entry = await this.#memory.cache.getVersioned<T>(name, options);
-      return entry === null ? ({ status: "none" } as const) : ({ status: "hit", ...entry } as const);
-    }
+    const answer = await this.#flights.board<T>(name, options);
+    if (answer.status === "hit") this.#seen.set(name, { version: answer.version });
+    if (answer.status === "lease") this.#seen.set(name, { lease: answer.lease.id });
+    return answer.status === "hit" ? answer.value : null;
   }
 
   #fliesSingle(key: string): boolean {
-    return this.#options.singleFlight.some((prefix) => key.startsWith(prefix));
+    return this.#singleFlight.some((prefix) => key.startsWith(prefix));
   }
 
   /** No name of one namespace is of another: a `/` in one is percent-encoded. */
   #nameOf(key: string): string {
-    return `${encodeURIComponent(this.#options.namespace)}/${key}`;
+    return `${encodeURIComponent(this.#namespace)}/${key}`;
   }
 }
 
