@@ -5,7 +5,7 @@ import type {
   ConversationStore,
   ConversationStoreListEntry,
 } from "../../src/client/adapters/gemstack/types.ts";
-import { CairnError } from "../../src/client/index.ts";
+import { CairnError, type Fetch } from "../../src/client/index.ts";
 import { clientOf, newUser } from "./cairn.ts";
 import { failing, losing, noting, silent } from "./gemstack-faults.ts";
 import { type Sentences, showsEvery } from "./gemstack-sentences.ts";
@@ -26,7 +26,7 @@ const sentences: Sentences = [
     [
       "keeps the order of messages, also of thousands",
       "appends all messages or none",
-      "takes back the first thousand when a later message is refused",
+      "takes back what earlier calls appended when a later one is refused",
       "bumps updatedAt with append, also of nothing, and with setTitle",
     ],
   ],
@@ -214,15 +214,31 @@ it("appends all messages or none", async () => {
   expect(await store.load(id)).toEqual([said("before")]);
 });
 
-it("takes back the first thousand when a later message is refused", async () => {
+it("takes back what earlier calls appended when a later one is refused", async () => {
   const user = newUser();
   const store = await storeOf(user);
   const id = await store.create();
   await store.append(id, [said("before")]);
   const wrong = { role: "user" } as unknown as AiMessage;
-  const messages = [...Array.from({ length: 1000 }, (_, i) => said(`${i}`)), said("a"), wrong];
+  const large = "x".repeat(5 * 1024 * 1024);
+  const messages = [...Array.from({ length: 7 }, (_, i) => said(`${i}${large}`)), wrong];
   await expect(store.append(id, messages)).rejects.toMatchObject({ code: "invalid_request" });
   expect(await store.load(id)).toEqual([said("before")]);
+});
+
+it("says so when it cannot take back what it appended", async () => {
+  const user = newUser();
+  let posts = 0;
+  const fetch: Fetch = (request) => {
+    const refused = request.method === "DELETE" || (request.method === "POST" && ++posts > 2);
+    return refused ? failing(503)(request) : globalThis.fetch(request);
+  };
+  const store = cairnConversations({ memory: await clientOf(user, { fetch, retry: false }), user });
+  const id = await store.create();
+  const messages = Array.from({ length: 1001 }, (_, i) => said(`${i}`));
+  const error: unknown = await store.append(id, messages).catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(AggregateError);
+  expect(error).toMatchObject({ errors: [{ status: 503 }, { status: 503 }] });
 });
 
 it("keeps each of two appends at once together", async () => {

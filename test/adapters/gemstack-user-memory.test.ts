@@ -1,7 +1,9 @@
 import { join } from "node:path";
+import fc from "fast-check";
 import { createTestHarness, type TestHarness } from "wrangler";
 import { afterAll, beforeAll, expect, inject, it } from "vitest";
 import { cairnUserMemory, type MemoryEntry, type UserMemory } from "../../src/client/adapters/gemstack.ts";
+import { within } from "../../src/client/adapters/gemstack/words.ts";
 import { cairn } from "../../src/client/index.ts";
 import { clientOf, newUser, tokenOf } from "./cairn.ts";
 import { failing, losing, silent } from "./gemstack-faults.ts";
@@ -71,7 +73,7 @@ it("says in updatedAt when a fact was corrected", async () => {
 
 it("lists in the order in which facts were remembered", async () => {
   const [memory, user] = [await admin(), newUser()];
-  const said = Array.from({ length: 60 }, (_, i) => `fact ${(i * 37) % 60}`);
+  const said = Array.from({ length: 30 }, (_, i) => `fact ${(i * 17) % 30}`);
   for (const fact of said) await memory.remember(user, fact);
   expect(facts(await memory.list(user))).toEqual(said);
   expect(facts(await memory.list(user, { limit: 7 }))).toEqual(said.slice(0, 7));
@@ -149,10 +151,13 @@ it("finds a word that many facts hold", async () => {
 });
 
 it("answers a query without words with everything that the tags allow", async () => {
-  const [memory, user] = [await admin(), newUser()];
+  const [client, user] = [await clientOf("*"), newUser()];
+  const memory = cairnUserMemory({ memory: client });
   const said = Array.from({ length: 120 }, (_, i) => `fact ${i}`);
-  for (const [i, fact] of said.entries())
-    await memory.remember(user, fact, i % 2 === 0 ? { tags: ["even"] } : {});
+  await client.memories.rememberMany(
+    user,
+    said.map((text, i) => ({ text, tags: i % 2 === 0 ? ["even"] : [] })),
+  );
   for (const query of ["???", "", "  ", "—!", "\ud800"]) {
     expect(facts(await memory.recall(user, query))).toEqual(said);
     expect(facts(await memory.recall(user, query, { tags: ["even"], limit: 2 }))).toEqual([
@@ -163,9 +168,13 @@ it("answers a query without words with everything that the tags allow", async ()
 });
 
 it("gives all with a limit of 0, less or none", async () => {
-  const [memory, user] = [await admin(), newUser()];
+  const [client, user] = [await clientOf("*"), newUser()];
+  const memory = cairnUserMemory({ memory: client });
   const said = Array.from({ length: 130 }, (_, i) => `item number ${i}`);
-  for (const fact of said) await memory.remember(user, fact, { tags: ["n"] });
+  await client.memories.rememberMany(
+    user,
+    said.map((text) => ({ text, tags: ["n"] })),
+  );
   await memory.remember(user, "something else entirely");
   for (const limit of [0, -1, undefined]) {
     expect(await memory.list(user, { limit })).toHaveLength(131);
@@ -182,6 +191,19 @@ it("takes a query of any length", async () => {
   await memory.remember(user, "Project name is Foo");
   const long = `what is the name of my project? ${"é".repeat(20_000)}`;
   expect(facts(await memory.recall(user, long))).toEqual(["Project name is Foo"]);
+});
+
+it("cuts a query between characters, and no shorter than need be", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "binary" }), fc.nat({ max: 20 }), (text, bytes) => {
+      const cut = within(text, bytes);
+      expect(text.startsWith(cut)).toBe(true);
+      const size = (of: string) => new TextEncoder().encode(of).byteLength;
+      expect(size(cut)).toBeLessThanOrEqual(bytes);
+      const [next = ""] = text.slice(cut.length);
+      expect(next === "" || size(cut + next) > bytes).toBe(true);
+    }),
+  );
 });
 
 it("forgets what is not there, or another's, without a word and without effect", async () => {

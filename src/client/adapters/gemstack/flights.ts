@@ -27,10 +27,11 @@ export class Flights {
   }
 
   async board<T>(key: string, options: CallOptions): Promise<Boarded<T>> {
-    // Asked without a wait at first: so it is known who was held, and for how long that may be.
+    const asked = Date.now();
+    // Without a wait at first: so it is known whether there was a hold, and when it ends at the latest.
     const atOnce = await this.#leased<T>(key, 0, options);
     const held = atOnce.status === "wait" && (this.#unheld.get(key) ?? 0) <= Date.now();
-    const answer = held ? await this.#held<T>(key, atOnce.retryAfterMs, options) : atOnce;
+    const answer = held ? await this.#held<T>(key, asked + atOnce.retryAfterMs, options) : atOnce;
     if (answer.status === "hit") this.landed(key);
     return answer;
   }
@@ -40,13 +41,12 @@ export class Flights {
     this.#unheld.take(key);
   }
 
-  /** `endsInMs`: when the lease of whoever creates the value runs out. */
-  async #held<T>(key: string, endsInMs: number, options: CallOptions): Promise<Boarded<T>> {
-    const began = Date.now();
+  /** `endsAt`: when the lease of whoever creates the value has run out. One that came before that was given back. */
+  async #held<T>(key: string, endsAt: number, options: CallOptions): Promise<Boarded<T>> {
     for (let left = this.#times.waitMs; left > 0; left -= LONGEST_HOLD_MS) {
       const answer = await this.#leased<T>(key, Math.min(left, LONGEST_HOLD_MS), options);
       if (answer.status === "wait") continue;
-      if (answer.status === "lease" && Date.now() - began >= endsInMs) this.#inVain(key);
+      if (answer.status === "lease" && Date.now() >= endsAt) this.#inVain(key);
       return answer;
     }
     this.#inVain(key);
