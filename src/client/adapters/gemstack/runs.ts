@@ -1,0 +1,45 @@
+import type { CairnCache } from "./cache.ts";
+import type { RunStore } from "./types.ts";
+
+export type CairnRunsOptions = {
+  cache: CairnCache;
+  /** `gemstack:ai:agent-run:` unless set; the SDK's runs of sub-agents are under `gemstack:ai:sub-agent-run:`. */
+  keyPrefix?: string;
+  /** 300 unless set. */
+  ttlSeconds?: number;
+};
+
+/** Parked agent runs in a cache, under the SDK's own keys: what `cairnRuns` makes. */
+export class CairnRuns<Run> implements RunStore<Run> {
+  readonly #cache: CairnCache;
+  readonly #keyPrefix: string;
+  readonly #ttlSeconds: number;
+
+  constructor({ cache, keyPrefix = "gemstack:ai:agent-run:", ttlSeconds = 300 }: CairnRunsOptions) {
+    this.#cache = cache;
+    this.#keyPrefix = keyPrefix;
+    this.#ttlSeconds = ttlSeconds;
+  }
+
+  store(id: string, run: Run): Promise<void> {
+    return this.#cache.set(this.#keyPrefix + id, run, this.#ttlSeconds);
+  }
+
+  /** Looks, and leaves it. */
+  load(id: string): Promise<Run | null> {
+    return this.#cache.get<Run>(this.#keyPrefix + id);
+  }
+
+  /** Takes it: of callers at once, one gets it. */
+  consume(id: string): Promise<Run | null> {
+    return this.#cache.consume<Run>(this.#keyPrefix + id);
+  }
+}
+
+/**
+ * In the place of the SDK's `CachedAgentRunStore` and `CachedSubAgentRunStore`, whose `consume` is a `get` and a `forget`.
+ *
+ * @example
+ * const runs = cairnRuns<AgentRunState>({ cache: cairnCache({ memory }) });
+ */
+export const cairnRuns = <Run>(options: CairnRunsOptions): CairnRuns<Run> => new CairnRuns<Run>(options);

@@ -1,0 +1,22 @@
+/** Cairn keeps a value for ten years at most, or for ever. */
+const LONGEST = 10 * 365 * 24 * 60 * 60;
+
+/**
+ * For how many whole seconds a value is kept; undefined is for ever, and 0 not at all.
+ *
+ * A resource that says in `expiresAt` (milliseconds since the epoch) how long it lives is gone a second before that. The SDK
+ * rounds up, and drops what it finds expired and creates it anew without another `get`: whoever reads it in that second
+ * would do so, and nothing would hold them.
+ */
+export function secondsOf(given: number | undefined, value?: unknown): number | undefined {
+  if (given === undefined || given === Infinity) return undefined;
+  const seconds = Math.min(Math.ceil(given), LONGEST);
+  if (seconds <= 0) return 0;
+  const left = Math.floor((expiryOf(value) - Date.now()) / 1000);
+  return left >= 1 && left < seconds ? left : seconds;
+}
+
+function expiryOf(value: unknown): number {
+  const { expiresAt } = Object(value) as { expiresAt?: unknown };
+  return typeof expiresAt === "number" ? expiresAt - 1000 : Infinity;
+}

@@ -1,0 +1,144 @@
+import type { Cairn } from "../../cairn.ts";
+import type { CallOptions } from "../../options.ts";
+import type { Hit, Memory } from "../../shapes.ts";
+import { allOf } from "./all-of.ts";
+import type { MemoryEntry, UserMemory } from "./types.ts";
+import { isUnknown } from "./unknown-id.ts";
+import { hasWords, sharesWord, within } from "./words.ts";
+
+export type CairnUserMemoryOptions = {
+  memory: Cairn;
+  /** A fact that shares no word with the query is recalled with this score or more, 0 to 1; 0.2 unless set. */
+  minScore?: number;
+  /** `exact`: the same words again are the same fact. `none`, unless set: they are another one, as in the SDK's own stores. */
+  dedupe?: "exact" | "none";
+};
+
+type Limits = CallOptions & {
+  /** 0, less, or none is unlimited. */
+  limit?: number | undefined;
+  /** Only facts that carry every one of these. */
+  tags?: readonly string[] | undefined;
+};
+
+const PAGE = 1000;
+/** What one recall answers with at most, and takes of a query. */
+const MOST_HITS = 100;
+const QUERY_BYTES = 8 * 1024;
+/** Hits that only come near are left out, so some more are asked for. */
+const SPARE = 20;
+
+/** GemStack's UserMemory over Cairn's facts: what `cairnUserMemory` makes. */
+export class CairnUserMemory implements UserMemory {
+  readonly #memory: Cairn;
+  readonly #minScore: number;
+  readonly #dedupe: "exact" | "none";
+
+  constructor({ memory, minScore = 0.2, dedupe = "none" }: CairnUserMemoryOptions) {
+    this.#memory = memory;
+    this.#minScore = minScore;
+    this.#dedupe = dedupe;
+  }
+
+  /** Stored when it resolves, and found from then on. To 32 KiB of UTF-8, with 32 tags of 64 bytes; `score` is 0 to 1. */
+  async remember(
+    userId: string,
+    fact: string,
+    { tags, score, ...options }: CallOptions & { tags?: readonly string[]; score?: number } = {},
+  ): Promise<MemoryEntry> {
+    const body = { text: fact, score, dedupe: this.#dedupe, ...(tags && { tags: [...tags] }) };
+    return entryOf(await this.#memory.memories.remember(userId, body, options));
+  }
+
+  /**
+   * The facts that share a word with the query, in their text or a tag, and those that mean the like; best first. A query
+   * without a letter or digit is answered with all that the tags allow.
+   */
+  async recall(
+    userId: string,
+    query: string,
+    { limit, tags, ...options }: Limits = {},
+  ): Promise<MemoryEntry[]> {
+    if (!hasWords(query)) return this.list(userId, { limit, tags, ...options });
+    const most = mostOf(limit);
+    const asked = within(query, QUERY_BYTES);
+    const k = Math.min(MOST_HITS, most + SPARE);
+    const body = { query: asked, k, kinds: ["fact" as const], ...(tags && { tags: [...tags] }) };
+    const { hits } = await this.#memory.recall(userId, body, options);
+    const found = hits.filter((hit) => this.#answers(hit)).map((hit) => entryOfHit(userId, hit));
+    if (most <= MOST_HITS || hits.length < MOST_HITS) return found.slice(0, most);
+    const ids = new Set(found.map(({ id }) => id));
+    const others = (await this.list(userId, { tags, ...options })).filter(
+      (entry) => !ids.has(entry.id) && sharesWord(asked, [entry.fact, ...(entry.tags ?? [])]),
+    );
+    return [...found, ...others].slice(0, most);
+  }
+
+  /** Gone for good when it resolves. No error if there is none, or if it is another user's: that one stays. */
+  async forget(userId: string, factId: string, options: CallOptions = {}): Promise<void> {
+    try {
+      await this.#memory.memories.forget(userId, factId, options);
+    } catch (error) {
+      if (!isUnknown(error)) throw error;
+    }
+  }
+
+  /** In the order in which they were remembered. */
+  async list(userId: string, { limit, tags, ...options }: Limits = {}): Promise<MemoryEntry[]> {
+    const most = mostOf(limit);
+    const facts = this.#memory.memories.all(
+      userId,
+      {
+        kind: ["fact"],
+        tag: [...(tags ?? [])],
+        sort: "createdAt",
+        order: "asc",
+        limit: Math.min(most, PAGE),
+      },
+      options,
+    );
+    return (await allOf(facts, most)).map(entryOf);
+  }
+
+  /** Erases all memories of this user, those of other kinds too, with their vectors. */
+  forgetAll(userId: string, options: CallOptions = {}): Promise<void> {
+    return this.#memory.memories.forgetAll(userId, options);
+  }
+
+  /** Vectors come near everything, so a recall answers with what has nothing to do with the query as well. */
+  #answers({ why, score }: Hit): boolean {
+    return why.lexical !== undefined || why.key === true || score >= this.#minScore;
+  }
+}
+
+/**
+ * The user memory of GemStack's ai-sdk in Cairn: facts that are found by their words, by their tags and by what they mean.
+ *
+ * @example
+ * setUserMemory(cairnUserMemory({ memory }));
+ */
+export const cairnUserMemory = (options: CairnUserMemoryOptions): CairnUserMemory =>
+  new CairnUserMemory(options);
+
+const mostOf = (limit: number | undefined): number =>
+  limit !== undefined && limit > 0 ? Math.ceil(limit) : Infinity;
+
+type Told = Omit<MemoryEntry, "createdAt" | "updatedAt"> & { createdAt: number; updatedAt: number };
+
+const entryOf = ({ text, ...memory }: Memory): MemoryEntry => told({ ...memory, fact: text });
+
+/** A hit's `score` is that of the recall; the fact's own is another. */
+const entryOfHit = (userId: string, { text, ownScore, updatedAt, ...hit }: Hit): MemoryEntry =>
+  told({ ...hit, userId, fact: text, score: ownScore, updatedAt: updatedAt ?? hit.createdAt });
+
+function told({ id, userId, fact, tags, score, createdAt, updatedAt }: Told): MemoryEntry {
+  return {
+    id,
+    userId,
+    fact,
+    ...(tags !== undefined && { tags }),
+    ...(score !== undefined && { score }),
+    createdAt: new Date(createdAt),
+    ...(updatedAt > createdAt && { updatedAt: new Date(updatedAt) }),
+  };
+}
