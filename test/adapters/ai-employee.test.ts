@@ -8,7 +8,7 @@ import {
 import { CairnError } from "../../src/client/index.ts";
 import { clientOf, newUser } from "./cairn.ts";
 import { everySentenceIsShown } from "./contract.ts";
-import { busy, observed } from "./observed.ts";
+import { busy, observed, silent } from "./observed.ts";
 
 everySentenceIsShown(
   [
@@ -288,14 +288,11 @@ describe("when something fails", () => {
   });
 
   it("ends a call that is never answered after `timeoutMs`", async () => {
-    const fetch = (request: Request) =>
-      new Promise<Response>((_, reject) => {
-        // A signal's reason is what its call rejects with.
-        request.signal.addEventListener("abort", () => reject(request.signal.reason as Error));
-      });
-    const hanging = cairnMemoryStore({ memory: await clientOf(user, { fetch }), user, timeoutMs: 50 });
+    const { url, close } = await silent();
+    const hanging = cairnMemoryStore({ memory: await clientOf(user, { url }), user, timeoutMs: 50 });
     await expect(hanging.get("a")).rejects.toMatchObject({ name: "TimeoutError" });
     await expect(hanging.list()).rejects.toMatchObject({ name: "TimeoutError" });
+    close();
   });
 
   it("keeps what two workers write at once, each whole", async () => {

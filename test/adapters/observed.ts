@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import type { Fetch } from "../../src/client/index.ts";
 
 /** Sends over HTTP, keeps what is sent, and answers in the server's place where `instead` does. */
@@ -20,3 +23,16 @@ export const busy = (status: 429 | 503): Response =>
     { error: { code: status === 429 ? "rate_limited" : "not_configured", message: "busy", requestId: "r" } },
     { status, headers: { "Retry-After": "0" } },
   );
+
+/** A server that takes every call, and never answers one. */
+export async function silent(): Promise<{ url: string; close: () => void }> {
+  const server = createServer(() => {}).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  // A server that listens on a port has an address, and no path.
+  const { port } = server.address() as AddressInfo;
+  const close = () => {
+    server.closeAllConnections();
+    server.close();
+  };
+  return { url: `http://127.0.0.1:${port}`, close };
+}
