@@ -18,6 +18,8 @@ type Keyed = { key: string; value: unknown };
 
 /** What one batch, and one page, holds at most (src/limits.ts). */
 const MOST = 1000;
+/** The bytes of the values of one batch (src/limits.ts). */
+const BATCH = 16 * 1024 * 1024;
 /** The bytes of a key, which are never fewer than its characters. */
 const LONGEST_KEY = 1024;
 
@@ -87,6 +89,7 @@ export class KeyedEntries {
         if (there === true) found.set(key, value as T);
       }
       from += asked.length;
+      if (most < MOST) most = mostLike(results);
     }
     return found;
   }
@@ -146,6 +149,10 @@ export class KeyedEntries {
     );
   }
 }
+
+/** How many results of the size of these fit into one answer. As characters: if they are more bytes, it says so. */
+const mostLike = (results: readonly Result[]): number =>
+  Math.max(1, Math.min(MOST, Math.floor((results.length * BATCH) / JSON.stringify(results).length)));
 
 /**
  * What a list is asked for so that it holds every key with this start; null if no key can have it. No key holds half of a
