@@ -1,0 +1,108 @@
+import {
+  type Instructions,
+  messagesOf,
+  type StepStart,
+  type SystemMessage,
+  withoutStart,
+} from "./instructions.ts";
+import { mergedDeeply } from "./merged-deeply.ts";
+
+/** A `prepareStep` of the AI SDK, of any version and for any tools. */
+export type PrepareStep<Options = StepStart> = (options: Options) => Returned | PromiseLike<Returned>;
+type Returned = object | null | undefined;
+
+/** The SDK reads more of what this returns than is told here: whatever the functions returned, of the types they gave it. */
+export type ComposedPrepareStep<Options = StepStart> = (
+  options: Options,
+) => PromiseLike<Composed | undefined> | Composed | undefined;
+type Composed = { system?: string | SystemMessage | SystemMessage[] };
+
+type Fields = { system?: Instructions; instructions?: Instructions; [field: string]: unknown };
+type AnyStep = (options: unknown) => Fields | undefined | PromiseLike<Fields | null | undefined>;
+
+type Rule = (before: unknown, after: unknown) => unknown;
+
+/** Of tools: those that all allow, in the order of the last. */
+const intersected: Rule = (before, after) => {
+  // The AI SDK says what `activeTools` are.
+  const allowed = new Set(before as readonly string[]);
+  return (after as readonly string[]).filter((tool) => allowed.has(tool));
+};
+
+/** How what several functions return becomes one; of all other fields, the last one's holds. */
+const rules: Readonly<Record<string, Rule>> = {
+  activeTools: intersected,
+  experimental_context: mergedDeeply,
+  providerOptions: mergedDeeply,
+  // What the first of these is called since version 7 of the AI SDK.
+  runtimeContext: mergedDeeply,
+  toolsContext: mergedDeeply,
+};
+
+/**
+ * One `prepareStep` of several, which are called in their order, each with what the AI SDK gives. `system` (and
+ * `instructions`) of all stand one after another, `activeTools` are those that all allow, contexts and `providerOptions`
+ * merge deeply, and of any other field (`model`, `toolChoice`, `messages`) the last one holds; of `messages` it warns
+ * once, unless NODE_ENV is `production`. Null, undefined and what returns undefined are passed over.
+ *
+ * @example
+ * generateText({ model, prompt, prepareStep: composePrepareStep(permissions, createMemoryPrepareStep(store)) });
+ */
+export function composePrepareStep<Options extends object = StepStart>(
+  ...functions: readonly (PrepareStep<Options> | null | undefined)[]
+): ComposedPrepareStep<Options> {
+  // What they take and return is between the caller and the AI SDK; here it is an argument, and fields with names.
+  const steps = functions.filter((step) => typeof step === "function") as readonly AnyStep[];
+  const [only] = steps;
+  return (only !== undefined && steps.length === 1 ? only : inOrder(steps)) as ComposedPrepareStep<Options>;
+}
+
+function inOrder(steps: readonly AnyStep[]): AnyStep {
+  let warned = false;
+  return async (options) => {
+    const merged = new Map<string, unknown>();
+    const said: Instructions[] = [];
+    let saidAs = "system";
+    for (const step of steps) {
+      const { system, instructions = system, ...others } = (await step(options)) ?? {};
+      if (instructions !== undefined) said.push(instructions);
+      if (instructions !== system) saidAs = "instructions";
+      for (const [name, value] of Object.entries(others)) {
+        if (value === undefined) continue;
+        if (name === "messages" && merged.has(name)) {
+          if (!warned)
+            warn("composePrepareStep: several functions return messages; the last one's are taken");
+          warned = true;
+        }
+        const rule = merged.has(name) ? rules[name] : undefined;
+        merged.set(name, rule === undefined ? value : rule(merged.get(name), value));
+      }
+    }
+    if (said.length > 0) merged.set(saidAs, together(said, options as { instructions?: Instructions }));
+    return merged.size === 0 ? undefined : Object.fromEntries(merged);
+  };
+}
+
+/** One as it is; several as a list of messages, with the run's own instructions, if several begin with them, once. */
+function together(
+  said: readonly Instructions[],
+  { instructions }: { instructions?: Instructions },
+): Instructions | undefined {
+  if (said.length === 1) return said[0];
+  const own = messagesOf(instructions);
+  const messages: SystemMessage[] = [];
+  let begun = false;
+  for (const one of said) {
+    const its = messagesOf(one);
+    const more = withoutStart(its, own);
+    messages.push(...(begun ? more : its));
+    begun ||= more.length < its.length;
+  }
+  return messages;
+}
+
+function warn(message: string): void {
+  // Workers and browsers have no `process`, or one without this.
+  const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } };
+  if (process?.env?.NODE_ENV !== "production") console.warn(message);
+}

@@ -1,0 +1,33 @@
+/** A system message of the AI SDK. */
+export type SystemMessage = { role: "system"; content: string };
+
+/** What the AI SDK takes as `system` and `instructions`. */
+export type Instructions = string | SystemMessage | readonly SystemMessage[];
+
+/** What every version of the AI SDK gives a `prepareStep`; `instructions` since version 7. Its own types say more. */
+export type StepStart = {
+  stepNumber: number;
+  steps?: readonly unknown[];
+  messages?: readonly unknown[];
+  model?: unknown;
+  instructions?: Instructions | undefined;
+  experimental_context?: unknown;
+  runtimeContext?: unknown;
+};
+
+/** Instructions as a list of messages. */
+export function messagesOf(instructions: Instructions | null | undefined): readonly SystemMessage[] {
+  if (instructions === undefined || instructions === null || instructions === "") return [];
+  if (typeof instructions === "string") return [{ role: "system", content: instructions }];
+  return "role" in instructions ? [instructions] : instructions;
+}
+
+/** `messages` without what they begin with, if that is all of `start`. */
+export function withoutStart(
+  messages: readonly SystemMessage[],
+  start: readonly SystemMessage[],
+): readonly SystemMessage[] {
+  const begins =
+    messages.length >= start.length && start.every(({ content }, i) => messages[i]?.content === content);
+  return begins ? messages.slice(start.length) : messages;
+}

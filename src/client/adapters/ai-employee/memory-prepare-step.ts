@@ -1,0 +1,66 @@
+import type { CairnMemoryStore, MemoryStore } from "../ai-employee.ts";
+import { messagesOf, type StepStart, type SystemMessage } from "./instructions.ts";
+import { memoriesBlock, mostThatFit } from "./memories-block.ts";
+
+export type MemoryPrepareStepConfig = {
+  /** Which entries are shown: those whose keys begin so; `memory:` unless set. */
+  prefix?: string;
+  /** Which entries are shown, by their keys and in this order, in place of the prefix. */
+  memoryKeys?: readonly string[];
+  /** How long the block may be: tokens of four characters; 2,000 unless set. */
+  maxTokenBudget?: number;
+};
+
+export type MemoryPrepareStep = (
+  step: StepStart,
+) => Promise<{ system: string | SystemMessage[] } | undefined>;
+
+/** How many entries of a store that reads one at a time are asked for together. */
+const TOGETHER = 100;
+
+/**
+ * A `prepareStep` of the AI SDK that shows a run what is remembered, behind its own instructions. Step 0 begins a run,
+ * and is the only one that reads and shows: so what a run sees is of one moment, and the next run reads anew. It holds
+ * nothing between two calls, so any number of runs may share it. Rejects where the store does.
+ *
+ * @example
+ * await generateText({ model, prompt, prepareStep: createMemoryPrepareStep(store) });
+ */
+export function createMemoryPrepareStep(
+  store: MemoryStore | CairnMemoryStore,
+  config: MemoryPrepareStepConfig = {},
+): MemoryPrepareStep {
+  const { prefix = "memory:", memoryKeys, maxTokenBudget = 2000 } = config;
+  return async ({ stepNumber, instructions }) => {
+    if (stepNumber !== 0) return undefined;
+    const entries =
+      "listWithValues" in store
+        ? await readAtOnce(store, { prefix, memoryKeys, limit: mostThatFit(prefix, maxTokenBudget) })
+        : readOneByOne(store, memoryKeys ?? (await store.list(prefix)));
+    const block = await memoriesBlock(entries, maxTokenBudget);
+    if (block === null) return undefined;
+    // The AI SDK takes what a step returns in place of the run's instructions, not beside them.
+    const own = messagesOf(instructions);
+    return { system: own.length === 0 ? block : [...own, { role: "system", content: block }] };
+  };
+}
+
+type Wanted = { prefix: string; memoryKeys: readonly string[] | undefined; limit: number };
+type Entry = { key: string; value: unknown };
+
+async function readAtOnce(
+  store: CairnMemoryStore,
+  { prefix, memoryKeys, limit }: Wanted,
+): Promise<AsyncIterable<Entry> | Iterable<Entry>> {
+  if (memoryKeys === undefined) return store.listWithValues(prefix, limit);
+  const values = await store.getMany(memoryKeys);
+  return memoryKeys.map((key) => ({ key, value: values.get(key) }));
+}
+
+async function* readOneByOne(store: MemoryStore, keys: readonly string[]): AsyncGenerator<Entry, void> {
+  for (let from = 0; from < keys.length; from += TOGETHER) {
+    const some = keys.slice(from, from + TOGETHER);
+    const values = await Promise.all(some.map((key) => store.get(key)));
+    yield* some.map((key, i) => ({ key, value: values[i] }));
+  }
+}

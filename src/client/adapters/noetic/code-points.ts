@@ -1,0 +1,10 @@
+/** Compares as the bytes of UTF-8 do: by code points, and not by UTF-16 units, of which surrogates come too early. */
+export function byCodePoints(a: string, b: string): number {
+  for (let i = 0; i < a.length && i < b.length; i++) {
+    const difference = rank(a.charCodeAt(i)) - rank(b.charCodeAt(i));
+    if (difference !== 0) return difference;
+  }
+  return a.length - b.length;
+}
+
+const rank = (unit: number): number => (unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit);

@@ -1,0 +1,108 @@
+import type { z } from "zod";
+import type { Cairn } from "../../cairn.ts";
+import type { CallOptions } from "../../options.ts";
+import type { Hit, Memory, RecallBody, RememberBody } from "../../shapes.ts";
+import { cutToBytes } from "./cut-to-bytes.ts";
+import { episodeOf, notIn, turnOf } from "./episode.ts";
+import type { ExecutionContext, Item, ItemLog } from "./interfaces.ts";
+import { type CairnFunctions, functionsOf } from "./layer-functions.ts";
+import { ownerOf } from "./owners.ts";
+import { recalledBlock } from "./recalled-block.ts";
+import { saysAnything, type Turn, turnsIn, withNew } from "./turns.ts";
+
+export type CairnLayerOptions = Pick<RecallBody, "kinds" | "minScore" | "owners"> & {
+  memory: Cairn;
+  /** Your zod (4): Noetic wants a layer's functions described by its schemas, and this package brings none along. */
+  z: typeof z;
+  /** Whose memory it is; that of the run's resource unless set, or of its thread where it has none. */
+  user?: string;
+  /** What memories belong to besides their user, as a project: only in it is recalled and remembered. */
+  scope?: string;
+  /** How many memories are recalled at most, to 100; 10 unless set. */
+  k?: number;
+  /** Tokens of what is recalled; 200 to 2,000 unless set. */
+  budget?: { min: number; max: number };
+  /** What is remembered of a turn, or null for nothing; an episode of what was said unless set. */
+  toMemory?: (turn: Turn) => RememberBody | null | Promise<RememberBody | null>;
+};
+
+type State = { user: string };
+type RecallRun = { query: string; log: ItemLog; ctx: ExecutionContext; budget: number };
+type StoreRun = { newItems: Item[]; log: ItemLog; ctx: ExecutionContext };
+
+/** The layer, as a `MemoryLayer` of core 3.x and a `ContextLayer` of core 5.x. */
+export type CairnLayer = {
+  id: "cairn";
+  name: string;
+  slot: number;
+  scope: "resource";
+  /** After the history: what is recalled follows the query, and the prompt before it can be cached. */
+  placement: "live";
+  budget: { min: number; max: number };
+  /** Milliseconds, after which the hooks' own calls end too. */
+  timeouts: { recall: number; store: number };
+  hooks: {
+    init(run: { ctx: ExecutionContext }): Promise<{ state: State }>;
+    recall(run: RecallRun): Promise<string | null>;
+    store(run: StoreRun): Promise<undefined>;
+  };
+  provides: CairnFunctions<State>;
+};
+
+const SLOT = 300;
+const TIMEOUTS = { recall: 5_000, store: 30_000 };
+/** Bytes of a query (src/limits.ts). */
+const LONGEST_QUERY = 8 * 1024;
+
+/**
+ * A layer of Noetic over Cairn's memories: before each model call it recalls what goes with the query, after each it
+ * remembers the turn, and its functions `remember` and `recall` are tools of the model. Hooks and functions reject with
+ * `CairnError`; what `recall` and `store` reject with, Noetic reports, and goes on.
+ *
+ * @example
+ * const layers = [cairnLayer({ memory, z, user: "alice" })];
+ */
+export function cairnLayer(options: CairnLayerOptions): CairnLayer {
+  const { memory, z, k = 10, budget = { min: 200, max: 2_000 }, toMemory = episodeOf } = options;
+  const { scope, kinds, minScore, owners } = options;
+  const userOf = ({ resourceId, threadId }: ExecutionContext): string => {
+    if (options.user !== undefined) return options.user;
+    return resourceId === undefined ? ownerOf("thread", threadId) : ownerOf("resource", resourceId);
+  };
+  const find = async (ctx: ExecutionContext, query: string, most: number): Promise<Hit[]> => {
+    const asked = cutToBytes(query.trim(), LONGEST_QUERY);
+    if (asked === "") return [];
+    const body = { query: asked, k: most, kinds, minScore, owners, scope, window: 0 };
+    return (await memory.recall(userOf(ctx), body, within(TIMEOUTS.recall))).hits;
+  };
+  const remember = (ctx: ExecutionContext, remembered: RememberBody): Promise<Memory> =>
+    memory.memories.remember(userOf(ctx), { scope, ...remembered }, within(TIMEOUTS.store));
+  return {
+    id: "cairn",
+    name: "Cairn",
+    slot: SLOT,
+    scope: "resource",
+    placement: "live",
+    budget,
+    timeouts: TIMEOUTS,
+    hooks: {
+      // Asks nothing of Cairn: a run for what is no user ends here, and not with its first recall.
+      init: async ({ ctx }) => ({ state: { user: userOf(ctx) } }),
+      recall: async ({ query, log, ctx, budget: most }) => {
+        if (most <= 0) return null;
+        const hits = await find(ctx, query, k);
+        const tokens = (text: string) => ctx.tokenize?.(text) ?? Math.ceil(text.length / 4);
+        return recalledBlock(hits.filter(notIn(log, ctx)), { budget: most, tokens });
+      },
+      store: async ({ newItems, log, ctx }) => {
+        const turn = saysAnything(newItems) ? turnsIn(withNew(log.items, newItems)).at(-1) : undefined;
+        const remembered = turn === undefined ? null : await toMemory(turnOf(turn, ctx));
+        if (remembered !== null) await remember(ctx, remembered);
+        return undefined;
+      },
+    },
+    provides: functionsOf({ z, k, find, remember }),
+  };
+}
+
+const within = (ms: number): CallOptions => ({ signal: AbortSignal.timeout(ms) });

@@ -1,0 +1,62 @@
+import { KeyedEntries, type KeyedEntriesOptions } from "../../keyed-entries.ts";
+import { byCodePoints } from "./code-points.ts";
+import { isGlobal, mayHoldGlobal } from "./global-keys.ts";
+import type { StorageAdapter } from "./interfaces.ts";
+
+export type CairnStorageOptions = KeyedEntriesOptions & {
+  /**
+   * A shared owner (`shared:…`), whose the state of layers of the scope `global` is: to write it, a token of all users is
+   * needed. Unless set, that is the user's too.
+   */
+  shared?: string | undefined;
+};
+
+/**
+ * A `StorageAdapter` of Noetic in a user's entries: state of layers, snapshots and ledgers. Keys are any strings from one
+ * character to 1,024 bytes, values JSON to 1 MiB. Calls reject with `CairnError`.
+ *
+ * @example
+ * const harness = new AgentHarness({ name: "agent", storage: cairnStorage({ memory, user: "alice" }) });
+ */
+export function cairnStorage({ shared, ...options }: CairnStorageOptions): StorageAdapter {
+  const own = storageOf(new KeyedEntries(options));
+  if (shared === undefined) return own;
+  const global = storageOf(new KeyedEntries({ ...options, user: shared }));
+  const of = (key: string): StorageAdapter => (isGlobal(key) ? global : own);
+  return {
+    get: (key) => of(key).get(key),
+    set: (key, value) => of(key).set(key, value),
+    delete: (key) => of(key).delete(key),
+    list: async (prefix) => {
+      if (isGlobal(prefix)) return global.list(prefix);
+      if (!mayHoldGlobal(prefix)) return own.list(prefix);
+      const [owned, common] = await Promise.all([own.list(prefix), global.list(prefix)]);
+      // What either holds that is the other's is not to be had by its key.
+      const keys = [...owned.filter((key) => !isGlobal(key)), ...common.filter(isGlobal)];
+      return keys.toSorted(byCodePoints);
+    },
+    getMany: async <T>(keys: string[]) => {
+      const [owned, common] = await Promise.all([
+        own.getMany<T>(keys.filter((key) => !isGlobal(key))),
+        global.getMany<T>(keys.filter(isGlobal)),
+      ]);
+      const found = new Map([...owned, ...common]);
+      // In the order of the keys, as where there is one owner. What is found is there: a value, and not undefined.
+      const inOrder = [...new Set(keys)].filter((key) => found.has(key));
+      return new Map(inOrder.map((key) => [key, found.get(key) as T]));
+    },
+  };
+}
+
+/** Entries as Noetic's storage: undefined deletes, and null counts as none where many are read. */
+export const storageOf = (entries: KeyedEntries): StorageAdapter => ({
+  get: (key) => entries.get(key),
+  set: (key, value) => (value === undefined ? entries.delete(key) : entries.set(key, value)),
+  delete: (key) => entries.delete(key),
+  list: (prefix) => entries.list(prefix),
+  getMany: async <T>(keys: string[]) => {
+    const found = await entries.getMany<T | null>(keys);
+    // As in Noetic's own sweep of `get`, which cannot tell null from none.
+    return new Map([...found].filter((entry): entry is [string, T] => entry[1] !== null));
+  },
+});

@@ -1,0 +1,166 @@
+import type { Cairn } from "./cairn.ts";
+import { CairnError } from "./error.ts";
+import type { CallOptions } from "./options.ts";
+import type { BatchAnswer, BatchOperation } from "./shapes.ts";
+
+export type KeyedEntriesOptions = {
+  memory: Cairn;
+  /** Whose entries they are. */
+  user: string;
+  /** What the keys of the entries begin with; nothing unless set. */
+  prefix?: string | undefined;
+  /** How long each call of a method may take, its retries and pages included, in milliseconds; without an end unless set. */
+  timeoutMs?: number | undefined;
+};
+
+type Result = BatchAnswer["results"][number];
+type Keyed = { key: string; value: unknown };
+
+/** What one batch, and one page, holds at most (src/limits.ts). */
+const MOST = 1000;
+/** The bytes of the values of one batch (src/limits.ts). */
+const BATCH = 16 * 1024 * 1024;
+/** The bytes of a key, which are never fewer than its characters. */
+const LONGEST_KEY = 1024;
+
+/**
+ * One owner's entries under a prefix, for interfaces whose keys are any strings: from one character to 1,024 bytes of
+ * UTF-8 with the prefix. Keys go in bodies: a URL cannot carry all of them (`..`). Values are JSON, to 1 MiB each.
+ */
+export class KeyedEntries {
+  readonly #options: KeyedEntriesOptions;
+  readonly #prefix: string;
+
+  constructor(options: KeyedEntriesOptions) {
+    this.#options = options;
+    this.#prefix = options.prefix ?? "";
+  }
+
+  /** The value, or null of none. */
+  async get<T>(key: string): Promise<T | null> {
+    return (await this.getMany<T>([key])).get(key) ?? null;
+  }
+
+  /** Replaces the value and the expiry; without `ttlMs` it lives for ever. */
+  async set(key: string, value: unknown, ttlMs?: number): Promise<void> {
+    await this.#batch([{ op: "set", key: this.#entry(key), value, ...(ttlMs !== undefined && { ttlMs }) }]);
+  }
+
+  /** No error if there is none. */
+  async delete(key: string): Promise<void> {
+    await this.#batch([{ op: "delete", key: this.#entry(key) }]);
+  }
+
+  /** All keys that begin with these characters, in byte order. */
+  async list(start = ""): Promise<string[]> {
+    const keys: string[] = [];
+    for await (const { key } of this.#all(start, { limit: MOST })) keys.push(key);
+    return keys;
+  }
+
+  /** The same with their values, as they are used, in pages of `limit`: 1,000 at most. */
+  entries(start: string, limit: number = MOST): AsyncGenerator<Keyed, void> {
+    return this.#all(start, { values: true, limit: Math.max(1, Math.min(MOST, Math.ceil(limit))) });
+  }
+
+  /**
+   * The values of those that are there, in the order of their keys, in as few calls as their number and size allow: one
+   * batch answers 1,000 values, and 16 MiB of them. Each call is of one moment; many are not.
+   */
+  async getMany<T>(keys: readonly string[]): Promise<Map<string, T>> {
+    const wanted = [...new Set(keys)].map((key) => ({ key, entry: this.#entry(key) }));
+    const found = new Map<string, T>();
+    const call = this.#call();
+    let from = 0;
+    let most = MOST;
+    while (from < wanted.length) {
+      const asked = wanted.slice(from, from + most);
+      const results = await this.#tryGet(
+        asked.map(({ entry }) => entry),
+        call,
+      );
+      if (typeof results === "number") {
+        most = results;
+        continue;
+      }
+      for (const [i, { key }] of asked.entries()) {
+        const { found: there, value } = results[i] ?? {};
+        // Whoever asks says what was stored.
+        if (there === true) found.set(key, value as T);
+      }
+      from += asked.length;
+      if (most < MOST) most = mostLike(results);
+    }
+    return found;
+  }
+
+  /** The results; or how many to ask for in their place, where the values are more than one answer holds. */
+  async #tryGet(entries: readonly string[], call: CallOptions): Promise<readonly Result[] | number> {
+    try {
+      return await this.#batch(
+        entries.map((key) => ({ op: "get", key })),
+        call,
+      );
+    } catch (error) {
+      // By its code, not its class: two copies of the client may be in one program.
+      const { code, details } = error as Partial<CairnError>;
+      if (code !== "batch_too_large" || entries.length === 1) throw error;
+      // It names the first that did not fit: as many as come before it do.
+      const first = Number(/\[(\d+)\]/.exec(details?.[0]?.path ?? "")?.[1]);
+      return first > 0 && first < entries.length ? first : Math.ceil(entries.length / 2);
+    }
+  }
+
+  async *#all(start: string, query: { values?: true; limit: number }): AsyncGenerator<Keyed, void> {
+    const { memory, user } = this.#options;
+    const sent = sendable(this.#prefix + start);
+    if (sent === null) return;
+    const listed = memory.kv.all(user, { ...query, prefix: sent }, this.#call());
+    for await (const { key, value } of listed) {
+      const own = key.slice(this.#prefix.length);
+      if (own !== "" && own.startsWith(start)) yield { key: own, value };
+    }
+  }
+
+  async #batch(
+    operations: readonly BatchOperation[],
+    call: CallOptions = this.#call(),
+  ): Promise<readonly Result[]> {
+    const { memory, user } = this.#options;
+    return (await memory.kv.batch(user, operations, call)).results;
+  }
+
+  #call(): CallOptions {
+    const { timeoutMs } = this.#options;
+    return timeoutMs === undefined ? {} : { signal: AbortSignal.timeout(timeoutMs) };
+  }
+
+  /** The prefix alone would be a key to the server. */
+  #entry(key: string): string {
+    if (key !== "") return this.#prefix + key;
+    const message = "is empty";
+    throw new CairnError(
+      {
+        code: "invalid_request",
+        message: `not sent: the key ${message}`,
+        details: [{ path: "key", message }],
+      },
+      { status: 400 },
+    );
+  }
+}
+
+/** How many results of the size of these fit into one answer. As characters: if they are more bytes, it says so. */
+const mostLike = (results: readonly Result[]): number =>
+  Math.max(1, Math.min(MOST, Math.floor((results.length * BATCH) / JSON.stringify(results).length)));
+
+/**
+ * What a list is asked for so that it holds every key with this start; null if no key can have it. No key holds half of a
+ * surrogate pair, but one may go on where the start ends in the middle of a pair.
+ */
+function sendable(start: string): string | null {
+  if (start.length > LONGEST_KEY) return null;
+  if (start.isWellFormed()) return start;
+  const whole = start.slice(0, -1);
+  return whole.isWellFormed() ? whole : null;
+}

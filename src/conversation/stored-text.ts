@@ -1,0 +1,22 @@
+/** How stored text stands in a prompt: as data between tags, that cannot end them. Without imports: the client has it too. */
+
+/**
+ * Where a tag of this name begins or ends: its `<`. No two parts of the pattern take the same blanks, so it runs over a
+ * text once.
+ */
+export const startOfTag = (name: string): RegExp => new RegExp(`<(?=\\s*(?:/\\s*)?${name}\\b)`, "gi");
+
+/** How much more of a text than is shown is looked at: blanks around its line breaks become one sign. */
+const MARGIN = 1_000;
+const BLANKS = /[\s\u0085]+/g;
+const BREAK = /[\n\r\v\f\u0085\u2028\u2029]/;
+
+/** Text on one line of a list, so that it cannot look like another item. At most `most` characters of it. */
+export function oneLine(text: string, most: number): string {
+  const whole = text.trim();
+  const start = whole.slice(0, most + MARGIN);
+  const line = start.replaceAll(BLANKS, (blanks) => (BREAK.test(blanks) ? " ⏎ " : blanks));
+  if (line.length <= most && start.length === whole.length) return line;
+  // A pair of surrogates is not cut in the middle.
+  return `${line.slice(0, most).replace(/[\ud800-\udbff]$/, "")}… (cut)`;
+}
