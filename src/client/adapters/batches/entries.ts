@@ -1,10 +1,7 @@
-import type { BatchAnswer, BatchOperation } from "../../shapes.ts";
-import type { CallOptions } from "../../options.ts";
 import type { Cairn } from "../../cairn.ts";
-
-/** What one call takes at most (src/limits.ts): operations, and a body of 16 MiB, in characters of up to three bytes. */
-const OPERATIONS = 1000;
-const CHARACTERS = 5 * 1024 * 1024;
+import type { CallOptions } from "../../options.ts";
+import type { BatchAnswer, BatchOperation } from "../../shapes.ts";
+import { bySize } from "./by-size.ts";
 
 export type EntryResult = BatchAnswer["results"][number];
 
@@ -29,28 +26,9 @@ export async function inBatches(
     }
   };
   const results: EntryResult[] = [];
-  for (const batch of batchesOf(operations)) results.push(...(await perform(batch)));
+  for (const batch of bySize(operations)) results.push(...(await perform(batch)));
   return results;
 }
-
-function* batchesOf(operations: readonly BatchOperation[]): Generator<BatchOperation[]> {
-  let batch: BatchOperation[] = [];
-  let size = 0;
-  for (const operation of operations) {
-    const weight = weightOf(operation);
-    if (batch.length === OPERATIONS || (batch.length > 0 && size + weight > CHARACTERS)) {
-      yield batch;
-      batch = [];
-      size = 0;
-    }
-    batch.push(operation);
-    size += weight;
-  }
-  if (batch.length > 0) yield batch;
-}
-
-const weightOf = (operation: BatchOperation): number =>
-  JSON.stringify(operation.op === "set" ? [operation.key, operation.value] : operation.key).length;
 
 /** By its code, not by its class: two copies of the client may be in one program. */
 const isTooLarge = (error: unknown): boolean =>
