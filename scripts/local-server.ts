@@ -64,15 +64,19 @@ export const developmentToken = (user: string): Promise<string> =>
 export async function startLocalServer({
   port,
   state,
+  before,
 }: {
   port: number;
   state: string;
+  /** A Worker that runs beside Cairn, and is what the port serves: its configuration, and a path of it that answers with 200. */
+  before?: { config: string; path: string };
 }): Promise<LocalServer> {
   await demandFree(port);
   developmentSecret();
   await applyMigrations(state);
   const child = runWrangler([
     "dev",
+    ...(before === undefined ? [] : ["-c", before.config, "-c", join(root, "wrangler.toml")]),
     "--ip",
     "127.0.0.1",
     "--port",
@@ -94,7 +98,7 @@ export async function startLocalServer({
     throw new CannotStart(`wrangler ended before it served:\n${output.text}`);
   });
   try {
-    await Promise.race([healthy(url), dead]);
+    await Promise.race([healthy(url + (before?.path ?? "/health")), dead]);
   } catch (error) {
     await server.stop();
     throw error;
@@ -102,6 +106,16 @@ export async function startLocalServer({
   dead.catch(() => {});
   output.forward();
   return server;
+}
+
+/** Resolves when a signal asks to stop, or when npm has gone: a signal that ends npm does not reach its script. */
+export function askedToStop(): Promise<"asked"> {
+  return new Promise((resolve) => {
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () => resolve("asked"));
+    const parent = process.ppid;
+    const watch = () => process.ppid !== parent && resolve("asked");
+    if (process.env.npm_lifecycle_event !== undefined) setInterval(watch, 500).unref();
+  });
 }
 
 /** The process groups that are to end with this process, however it ends. */
@@ -163,7 +177,7 @@ export function freePort(): Promise<number> {
 
 async function healthy(url: string): Promise<void> {
   for (const started = Date.now(); Date.now() - started < START_WITHIN_MS; await sleep(100)) {
-    const health = await fetch(`${url}/health`).catch(() => null);
+    const health = await fetch(url).catch(() => null);
     if (health === null) continue;
     const body = await health.text();
     if (health.ok) return;

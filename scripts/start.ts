@@ -1,6 +1,13 @@
 // `npm start`: sets everything up, serves until Ctrl-C, and says how to try it.
 import { join } from "node:path";
-import { CannotStart, developmentToken, type LocalServer, silent, startLocalServer } from "./local-server.ts";
+import {
+  askedToStop,
+  CannotStart,
+  developmentToken,
+  type LocalServer,
+  silent,
+  startLocalServer,
+} from "./local-server.ts";
 
 const port = Number(process.env.PORT ?? 8787);
 const state = process.env.CAIRN_STATE ?? join(import.meta.dirname, "..", ".wrangler", "state");
@@ -19,16 +26,6 @@ curl -s ${url}/v1/users/alice/memories -H "Authorization: Bearer $TOKEN" -H "Con
 curl -s ${url}/v1/users/alice/recall -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" -d '{"query":"where do I live?"}'
 curl -s ${url}/v1/users/alice/memories -H "Authorization: Bearer $TOKEN"
 `;
-}
-
-/** Resolves when a signal asks to stop, or when npm has gone: a signal that ends npm does not reach its script. */
-function askedToStop(): Promise<"asked"> {
-  return new Promise((resolve) => {
-    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () => resolve("asked"));
-    const parent = process.ppid;
-    const watch = () => process.ppid !== parent && resolve("asked");
-    if (process.env.npm_lifecycle_event !== undefined) setInterval(watch, 500).unref();
-  });
 }
 
 async function main(): Promise<number> {

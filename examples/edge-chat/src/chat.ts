@@ -1,0 +1,92 @@
+import type { Cairn } from "cairn-memory";
+import type { ChatModel, Turn } from "./model.ts";
+
+/** A user's conversations with this chat; other apps of the same user have threads of their own. */
+const AGENT = "edge-chat";
+const TURNS = 20;
+const FACTS = 6;
+
+export type Chat = { memory: Cairn; user: string; model: ChatModel };
+
+/** What was said in the user's last conversation; reading makes none. */
+export async function lastConversation({ memory, user }: Pick<Chat, "memory" | "user">): Promise<Turn[]> {
+  const { items } = await memory.threads.list(user, { agent: AGENT, limit: 1 });
+  return items[0] === undefined ? [] : turnsOf(memory, items[0].id);
+}
+
+/** From now on the last conversation is an empty one. */
+export const newConversation = ({ memory, user }: Pick<Chat, "memory" | "user">) =>
+  memory.threads.create(user, { agent: AGENT });
+
+/**
+ * Answers in pieces, in the user's last conversation. What the user said is stored before the model is asked; the answer is
+ * stored before the stream ends, also when nobody reads it any more. Facts are remembered after it.
+ */
+export async function answer(
+  chat: Chat,
+  text: string,
+): Promise<{ reply: ReadableStream; done: Promise<void> }> {
+  const { memory, user, model } = chat;
+  const { id } = await memory.threads.resume(user, { agent: AGENT });
+  const [known, turns] = await Promise.all([recalled(chat, text), turnsOf(memory, id)]);
+  await memory.threads.append(id, [{ role: "user", content: text }]);
+  const pieces = await model.answer({ known, turns: [...turns, { role: "user", content: text }] });
+  memory.later(() => rememberFacts(chat, text, id));
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  const done = say(pieces, writable, (content) =>
+    memory.threads.append(id, [{ role: "assistant", content }]),
+  );
+  return { reply: readable, done };
+}
+
+/** What is known about the user that has to do with this. */
+async function recalled({ memory, user }: Chat, query: string): Promise<string[]> {
+  const { hits } = await memory.recall(user, { query, k: FACTS, kinds: ["fact"] });
+  return hits.map((hit) => hit.text);
+}
+
+async function turnsOf(memory: Cairn, threadId: string): Promise<Turn[]> {
+  const { items } = await memory.threads.read(threadId, { limit: TURNS });
+  return items.flatMap(({ message: { role, content } }) =>
+    (role === "user" || role === "assistant") && typeof content === "string" ? [{ role, content }] : [],
+  );
+}
+
+async function rememberFacts({ memory, user, model }: Chat, text: string, thread: string): Promise<void> {
+  const facts = await model.factsIn(text);
+  if (facts.length === 0) return;
+  const source = { thread, extractor: AGENT };
+  // The same words again are the same memory.
+  await memory.memories.rememberMany(
+    user,
+    facts.map((fact) => ({ text: fact, source })),
+  );
+}
+
+/** Hands the pieces on as they come, and stores the whole before it ends. */
+async function say(
+  pieces: ReadableStream<string>,
+  to: WritableStream<Uint8Array>,
+  store: (whole: string) => Promise<unknown>,
+): Promise<void> {
+  const writer = to.getWriter();
+  const encoder = new TextEncoder();
+  let whole = "";
+  let read = true;
+  try {
+    for await (const piece of pieces) {
+      whole += piece;
+      // A reader who has gone away is no reason not to hear the model out.
+      if (read)
+        read = await writer.write(encoder.encode(piece)).then(
+          () => true,
+          () => false,
+        );
+    }
+    if (whole !== "") await store(whole);
+    if (read) await writer.close();
+  } catch (error) {
+    await writer.abort(error).catch(() => undefined);
+    throw error;
+  }
+}

@@ -1,0 +1,150 @@
+import type { AgentInputItem, Session } from "@openai/agents-core";
+import type { Cairn } from "../cairn.ts";
+import type { StoredMessage } from "../shapes.ts";
+import { bySize } from "./batches/by-size.ts";
+import { itemOf, messageOf } from "./openai-agents/item.ts";
+
+export type CairnSessionOptions = {
+  memory: Cairn;
+  /** Whose conversation it is. */
+  user: string;
+  /** Any string of yours that names the conversation of this user; made by the session unless set. */
+  sessionId?: string;
+  /** What the `agent` of the thread is named, before the session's id; `openai-agents/` unless set. To 1,024 bytes together. */
+  prefix?: string;
+};
+
+/** Messages that one call reads at most. */
+const PAGE = 1000;
+
+/** A conversation of the OpenAI Agents SDK in a thread: what `cairnSession` makes. */
+export class CairnSession implements Session {
+  readonly #threads: Cairn["threads"];
+  readonly #user: string;
+  readonly #sessionId: string;
+  readonly #agent: string;
+  /** The thread as it was found last; another worker may have cleared the session since. */
+  #thread: string | undefined;
+
+  constructor({
+    memory,
+    user,
+    sessionId = crypto.randomUUID(),
+    prefix = "openai-agents/",
+  }: CairnSessionOptions) {
+    this.#threads = memory.threads;
+    this.#user = user;
+    this.#sessionId = sessionId;
+    this.#agent = prefix + sessionId;
+  }
+
+  async getSessionId(): Promise<string> {
+    return this.#sessionId;
+  }
+
+  /** All items, or the last `limit` of them, in the order of the conversation. */
+  getItems(limit?: number): Promise<AgentInputItem[]> {
+    return this.#again(async () => {
+      const id = await this.#existing();
+      if (id === undefined || (limit !== undefined && limit <= 0)) return [];
+      const stored = limit === undefined ? await this.#all(id) : await this.#last(id, Math.ceil(limit));
+      return stored.map(({ message }) => itemOf(message));
+    });
+  }
+
+  /** Of up to 1,000 items and 5 million characters all are added, or none. */
+  async addItems(items: AgentInputItem[]): Promise<void> {
+    if (items.length === 0) return;
+    const messages = items.map(messageOf);
+    await this.#again(async () => {
+      const id = await this.#made();
+      for (const batch of bySize(messages)) await this.#threads.append(id, batch);
+    });
+  }
+
+  /** Removes the last item and gives it: of two that ask at once, each gets another one. */
+  popItem(): Promise<AgentInputItem | undefined> {
+    return this.#again(async () => {
+      for (;;) {
+        const id = await this.#existing();
+        const last = id && (await this.#threads.read(id, { limit: 1 })).items[0];
+        if (id === undefined || !last) return undefined;
+        // Whoever deletes it has it. A seq is never used twice.
+        if (await wasThere(this.#threads.deleteMessage(id, last.seq))) return itemOf(last.message);
+      }
+    });
+  }
+
+  /** Deletes the thread. What is added from then on goes to a new one, under the same id of the session. */
+  async clearSession(): Promise<void> {
+    const ids: string[] = [];
+    for await (const { id } of this.#threads.all(this.#user, { agent: this.#agent })) ids.push(id);
+    for (const id of ids) await wasThere(this.#threads.delete(id));
+    this.#thread = undefined;
+  }
+
+  /** Once more where the thread that was known is there no longer: someone has cleared the session. */
+  async #again<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isNotFound(error) || this.#thread === undefined) throw error;
+      this.#thread = undefined;
+      return work();
+    }
+  }
+
+  /** To read is not to make a thread. */
+  async #existing(): Promise<string | undefined> {
+    this.#thread ??= (await this.#threads.list(this.#user, { agent: this.#agent, limit: 1 })).items[0]?.id;
+    return this.#thread;
+  }
+
+  /** Of all who begin the session at once, each gets the same thread. */
+  async #made(): Promise<string> {
+    this.#thread ??= (await this.#threads.resume(this.#user, { agent: this.#agent })).id;
+    return this.#thread;
+  }
+
+  async #all(id: string): Promise<StoredMessage[]> {
+    const stored: StoredMessage[] = [];
+    for await (const message of this.#threads.messages(id, { limit: PAGE })) stored.push(message);
+    return stored;
+  }
+
+  async #last(id: string, count: number): Promise<StoredMessage[]> {
+    let stored: StoredMessage[] = [];
+    let cursor: string | undefined;
+    do {
+      const limit = Math.min(count - stored.length, PAGE);
+      const page = await this.#threads.read(id, { limit, cursor });
+      stored = [...page.items, ...stored];
+      ({ cursor } = page);
+    } while (cursor !== undefined && stored.length < count);
+    return stored;
+  }
+}
+
+/**
+ * A `Session` of the OpenAI Agents SDK in a user's thread. Calls reject with `CairnError`.
+ *
+ * @example
+ * const session = cairnSession({ memory, user: "alice", sessionId: "support-7" });
+ * await run(agent, "What did I just ask?", { session });
+ */
+export const cairnSession = (options: CairnSessionOptions): CairnSession => new CairnSession(options);
+
+/** Whether it was this call that deleted. */
+async function wasThere(deleted: Promise<void>): Promise<boolean> {
+  try {
+    await deleted;
+    return true;
+  } catch (error) {
+    if (isNotFound(error)) return false;
+    throw error;
+  }
+}
+
+/** By its code, not by its class: two copies of the client may be in one program. */
+const isNotFound = (error: unknown): boolean =>
+  typeof error === "object" && error !== null && "code" in error && error.code === "not_found";

@@ -1,0 +1,125 @@
+import type { Cairn } from "../cairn.ts";
+import type { CallOptions } from "../options.ts";
+import type { BatchOperation } from "../shapes.ts";
+import { inBatches } from "./batches/entries.ts";
+import { bytesOf, entryOfBytes, entryOfText, textOf } from "./unstorage/entry-value.ts";
+
+export type CairnDriverOptions = {
+  memory: Cairn;
+  /** Whose entries they are. */
+  user: string;
+  /** What the keys of the entries begin with, before a `:`; `unstorage` unless set. */
+  base?: string;
+  /** How long an item lives unless its call says otherwise: seconds; for ever unless set. */
+  ttl?: number;
+};
+
+/** Of one call: `ttl` in seconds (0: for ever), and what ends it. */
+type Transaction = { ttl?: number; signal?: AbortSignal; [option: string]: unknown };
+type Item = { key: string; options?: Transaction };
+type Meta = { mtime: Date; version: string; ttl?: number };
+
+/** A driver of unstorage, as its `Driver` says. It has no `watch`: Cairn tells nobody what changes. */
+export type CairnDriver = {
+  name: "cairn";
+  flags: { ttl: true };
+  options: CairnDriverOptions;
+  getInstance(): Cairn;
+  hasItem(key: string, options?: Transaction): Promise<boolean>;
+  /** The text that was set; of bytes, `base64:` and their Base64. */
+  getItem(key: string, options?: Transaction): Promise<string | null>;
+  getItems(items: Item[], common?: Transaction): Promise<{ key: string; value: string | null }[]>;
+  /** Bytes as they were set, else the text. */
+  getItemRaw(key: string, options?: Transaction): Promise<Uint8Array | string | null>;
+  setItem(key: string, value: string, options?: Transaction): Promise<void>;
+  /** Of up to 1,000 items and 5 million characters all are set, or none. */
+  setItems(items: (Item & { value: string })[], common?: Transaction): Promise<void>;
+  /** A string, bytes in any buffer or view, or a Blob. */
+  setItemRaw(key: string, value: unknown, options?: Transaction): Promise<void>;
+  removeItem(key: string, options?: Transaction): Promise<void>;
+  /** When it was set, its version, and for how many seconds more it lives; null of none. */
+  getMeta(key: string, options?: Transaction): Promise<Meta | null>;
+  /** Complete, in byte order; `maxDepth` counts the `:` that a key may hold. */
+  getKeys(base?: string, options?: Transaction & { maxDepth?: number }): Promise<string[]>;
+  clear(base?: string, options?: Transaction): Promise<void>;
+  /** There is nothing to dispose of. */
+  dispose(): void;
+};
+
+/**
+ * A driver of unstorage over a user's entries. Calls reject with `CairnError`.
+ *
+ * @example
+ * const storage = createStorage({ driver: cairnDriver({ memory, user: "alice" }) });
+ */
+export function cairnDriver(options: CairnDriverOptions): CairnDriver {
+  const { memory, user, base: root = "unstorage", ttl: usualTtl } = options;
+  const { kv } = memory;
+  const entry = (key: string): string => `${root}:${key}`;
+  const prefixOf = (base = ""): string => entry(base === "" || base.endsWith(":") ? base : `${base}:`);
+
+  const ttlMsOf = (ttl = usualTtl): number | undefined =>
+    ttl === undefined || ttl === 0 || ttl === Infinity ? undefined : Math.max(0, Math.ceil(ttl * 1000));
+
+  const put = async (key: string, value: unknown, { ttl, signal }: Transaction): Promise<void> => {
+    await kv.set(user, entry(key), value, { ttlMs: ttlMsOf(ttl), signal });
+  };
+
+  /** What is known of an item without its value. Of all keys that begin with this one it is the first in byte order. */
+  const about = async (key: string, call: CallOptions) => {
+    const { items } = await kv.list(user, { prefix: entry(key), limit: 1 }, signalOf(call));
+    return items[0]?.key === entry(key) ? items[0] : null;
+  };
+
+  return {
+    name: "cairn",
+    flags: { ttl: true },
+    options,
+    getInstance: () => memory,
+    hasItem: async (key, call = {}) => (await about(key, call)) !== null,
+    getItem: async (key, call = {}) => textOf(await kv.getVersioned(user, entry(key), signalOf(call))),
+    getItems: async (items, common = {}) => {
+      const gets = items.map(({ key }) => ({ op: "get" as const, key: entry(key) }));
+      const results = await inBatches(memory, user, gets, signalOf(common));
+      return items.map(({ key }, i) => {
+        const { found = false, value } = results[i] ?? {};
+        return { key, value: textOf(found ? { value } : null) };
+      });
+    },
+    getItemRaw: async (key, call = {}) => {
+      const found = await kv.getVersioned(user, entry(key), signalOf(call));
+      return bytesOf(found?.value) ?? textOf(found);
+    },
+    setItem: (key, value, call = {}) => put(key, entryOfText(value), call),
+    setItems: async (items, common = {}) => {
+      const sets = items.map(({ key, value, options: own }): BatchOperation => {
+        const ttlMs = ttlMsOf(own?.ttl ?? common.ttl);
+        return { op: "set", key: entry(key), value: entryOfText(value), ttlMs };
+      });
+      await inBatches(memory, user, sets, signalOf(common));
+    },
+    setItemRaw: async (key, value, call = {}) =>
+      put(key, typeof value === "string" ? entryOfText(value) : await entryOfBytes(value), call),
+    removeItem: (key, call = {}) => kv.delete(user, entry(key), signalOf(call)),
+    getMeta: async (key, call = {}) => {
+      const found = await about(key, call);
+      if (found === null) return null;
+      const { updatedAt, version, expiresAt } = found;
+      const ttl = expiresAt === undefined ? undefined : Math.max(0, (expiresAt - Date.now()) / 1000);
+      return { mtime: new Date(updatedAt), version, ...(ttl !== undefined && { ttl: Math.ceil(ttl) }) };
+    },
+    getKeys: async (base, { maxDepth = Infinity, ...call } = {}) => {
+      const keys: string[] = [];
+      for await (const { key } of kv.all(user, { prefix: prefixOf(base), limit: 1000 }, signalOf(call)))
+        keys.push(key.slice(root.length + 1));
+      return keys.filter((key) => key.split(":").length - 1 <= maxDepth);
+    },
+    clear: async (base, call = {}) => {
+      await kv.deletePrefix(user, prefixOf(base), signalOf(call));
+    },
+    dispose: () => undefined,
+  };
+}
+
+/** The options of a transaction are anybody's; only the signal is the client's. */
+const signalOf = ({ signal }: CallOptions): CallOptions => ({ signal });
