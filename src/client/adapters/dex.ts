@@ -3,7 +3,7 @@ import { Background } from "./dex/background.ts";
 import { blockOf, type Remembered } from "./dex/block.ts";
 import { recallEpisodes } from "./dex/episodes.ts";
 import { recallFacts } from "./dex/facts.ts";
-import { Injected } from "./dex/injected.ts";
+import { type Block, Injected } from "./dex/injected.ts";
 import { Seen, textOf } from "./dex/messages.ts";
 import { Procedures } from "./dex/procedures.ts";
 import { toolsOf } from "./dex/tools.ts";
@@ -77,6 +77,12 @@ export function dexMemory(options: DexMemoryOptions): DexMemory {
     return { episodes, facts, procedures: announced, whole };
   }
 
+  async function blockBefore(latest: DexMessage, signal: AbortSignal | undefined): Promise<Block | null> {
+    const found = await remembered(textOf(latest).trim().slice(0, QUERY).toWellFormed(), signal);
+    const content = blockOf(found, now());
+    return content === null ? null : injected.made({ role, content }, found.whole ? latest : null);
+  }
+
   return {
     name: "memory",
     tools: toolsOf({ memory, user, procedures }),
@@ -90,14 +96,8 @@ export function dexMemory(options: DexMemoryOptions): DexMemory {
       const at = said.findLastIndex((message) => message.role === "user" && textOf(message).trim() !== "");
       const latest = said[at];
       if (latest === undefined) return said;
-      const query = textOf(latest).trim().slice(0, QUERY).toWellFormed();
-      const known = injected.before(latest);
-      if (known !== undefined) return said.toSpliced(at, 0, known as M);
-      const found = await remembered(query, signal);
-      const block = blockOf(found, now());
-      if (block === null) return said;
-      const message = injected.made({ role, content: block }, found.whole ? latest : null);
-      return [...said.slice(0, at), message, ...said.slice(at)];
+      const known = injected.before(latest) ?? (await blockBefore(latest, signal));
+      return known === null ? said : [...said.slice(0, at), known, ...said.slice(at)];
     },
 
     afterTurn(messages, { cwd = options.cwd ?? projectRoot } = {}) {

@@ -1,7 +1,7 @@
 import type { Cairn, Memory } from "../index.ts";
 import { episodeBody, episodeOf } from "./molroo/episode.ts";
 import { askable, within } from "./molroo/fields.ts";
-import { questionsOf, matches, newestFirst } from "./molroo/query.ts";
+import { matches, newestFirst, questionsOf, roomy } from "./molroo/query.ts";
 import { externalIdOf, type RecordKind } from "./molroo/record.ts";
 import { reflectionBody, reflectionOf } from "./molroo/reflection.ts";
 import type {
@@ -44,8 +44,6 @@ export type MolrooMemory = Required<MemoryAdapter> & {
 /** The most hits that one search of Cairn gives. */
 const MOST_HITS = 100;
 const TOP_K = 5;
-/** Characters of the ids that one URL asks for, as they are written there. */
-const URL_ROOM = 4_000;
 
 /**
  * The memory of one user for a persona of `@molroo-io/sdk`. A save is durable once its promise resolves; every call
@@ -170,20 +168,4 @@ export function molrooMemory({
     getByIds: (ids) => told(getByIds(ids)),
     forget: (id) => told(forget(id)),
   };
-}
-
-/** The ids in groups that a URL has room for. */
-function roomy(ids: readonly string[]): string[][] {
-  const groups: string[][] = [];
-  let room = 0;
-  for (const id of ids) {
-    const size = encodeURIComponent(id).length + "&externalId=".length;
-    if (size > room) {
-      groups.push([]);
-      room = URL_ROOM;
-    }
-    groups.at(-1)?.push(id);
-    room -= size;
-  }
-  return groups;
 }

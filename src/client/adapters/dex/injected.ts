@@ -1,6 +1,7 @@
 import type { DexMessage } from "./types.ts";
 
-type Block = { role: string; content: string };
+/** A message that brings what is remembered. */
+export type Block = { role: string; content: string };
 
 /** How many blocks are known again where a host gives them back as other objects. */
 const KNOWN = 100;

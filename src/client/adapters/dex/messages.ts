@@ -10,8 +10,12 @@ export function textOf({ content }: DexMessage): string {
   return content.flatMap((part: unknown) => wordsOf(part) ?? []).join("\n");
 }
 
+/** As parts of a text are called in the AI SDK and by Anthropic; of what came in and went out, by OpenAI. */
+const TEXTS: readonly unknown[] = ["text", "input_text", "output_text"];
+
 function wordsOf(part: unknown): string | null {
-  if (typeof part !== "object" || part === null || !("type" in part) || part.type !== "text") return null;
+  if (typeof part !== "object" || part === null || !("type" in part) || !TEXTS.includes(part.type))
+    return null;
   return "text" in part && typeof part.text === "string" ? part.text : null;
 }
 

@@ -1,6 +1,6 @@
 import type { Cairn, CallOptions } from "../../index.ts";
 
-/** A message of the host, whatever else it has: a text, or parts of which those of `type: "text"` are. */
+/** A message of the host, whatever else it has: a text, or parts, of which those of a text count. */
 export type DexMessage = { role: string; content: unknown };
 
 /** What the caller's model is asked; `prompt` holds what was said, as data. */

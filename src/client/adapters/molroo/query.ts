@@ -7,6 +7,8 @@ import type { Episode, RecallQuery } from "./types.ts";
 const PAGE = 1000;
 /** Types that a URL asks for; more are left to `matches`. */
 const MOST_TYPES = 50;
+/** Characters of the ids that one URL asks for, as they are written there. */
+const URL_ROOM = 4_000;
 
 const typesOf = ({ type }: RecallQuery): string[] | undefined =>
   type === undefined || type === "" ? undefined : Array.isArray(type) ? type : [type];
@@ -66,3 +68,19 @@ const lower = (text: string): string => text.replaceAll(/[A-Z]+/g, (letters) => 
 
 export const newestFirst = <T extends { timestamp: number }>(records: readonly T[]): T[] =>
   records.toSorted((a, b) => b.timestamp - a.timestamp);
+
+/** Ids in groups that a URL has room for. */
+export function roomy(ids: readonly string[]): string[][] {
+  const groups: string[][] = [];
+  let room = 0;
+  for (const id of ids) {
+    const size = encodeURIComponent(id).length + "&externalId=".length;
+    if (size > room) {
+      groups.push([]);
+      room = URL_ROOM;
+    }
+    groups.at(-1)?.push(id);
+    room -= size;
+  }
+  return groups;
+}
