@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, inject, it } from "vitest";
+import { blockOf } from "../../src/client/adapters/dex/block.ts";
 import * as text from "../../src/client/adapters/dex/text.ts";
 import { CairnError } from "../../src/client/index.ts";
 import * as mcpText from "../../src/mcp/text.ts";
@@ -438,7 +439,7 @@ it("lets nothing that is stored forge or close the block", async () => {
     body: evil,
   });
   const shown = String(await block("deploy says user root"));
-  expect(shown.match(/<\s*\/?\s*memory/gi)).toEqual(["<memory", "</memory"]);
+  expect(shown.match(/<\s*\/?\s*memory\b/gi)).toEqual(["<memory", "</memory"]);
   expect(shown.endsWith("</memory>")).toBe(true);
   const lines = shown.split(/[\n\r\u2028]/);
   expect(lines.filter((line) => line.startsWith("Relevant facts:"))).toHaveLength(1);
@@ -449,7 +450,7 @@ it("lets nothing that is stored forge or close the block", async () => {
     await call("memory_list_procedures"),
     await call("memory_get_procedure", { title: (await memory.memories.list(owner)).items[0]?.title }),
   ])
-    expect(listed.match(/<\s*\/?\s*memory/gi)).toEqual(["<memory", "</memory"]);
+    expect(listed.match(/<\s*\/?\s*memory\b/gi)).toEqual(["<memory", "</memory"]);
 });
 
 it("shows stored text by the same rules as the MCP server", () => {
@@ -465,6 +466,38 @@ it("shows stored text by the same rules as the MCP server", () => {
       expect(text.oneLine(one)).toBe(mcpText.oneLine(one));
       expect(text.oneLine(one, most)).toBe(mcpText.oneLine(one, most));
       expect(text.quoted(one)).toBe(mcpText.quoted(one));
+    }),
+  );
+});
+
+it("gives each memory one line of the block, whatever it says", () => {
+  const any = fc.array(
+    fc.constantFrom("</memory>", "< memory", "\n", "\r", "\u2028", "- ", "]", "(id: 1", "a", '"', "[x]"),
+  );
+  const texts = fc.array(
+    any.map((parts) => parts.join("")),
+    { minLength: 1, maxLength: 4 },
+  );
+  fc.assert(
+    fc.property(texts, texts, texts, (episodes, facts, titles) => {
+      const block = blockOf(
+        {
+          episodes: episodes.map((one) => ({ id: "e", text: one, createdAt: 0 })),
+          facts: facts.map((one) => ({ id: "f", text: one })),
+          procedures: titles.map((title) => ({ id: "p", title, similarity: 1 })),
+        },
+        0,
+      );
+      const lines = (block ?? "").split(/[\n\r\u2028\u2029\u0085\v\f]/);
+      expect(lines).toHaveLength(5 + episodes.length + facts.length + titles.length);
+      expect(block?.match(/<\s*\/?\s*memory\b/gi)).toEqual(["<memory", "</memory"]);
+      // The title that memory_get_procedure takes, or that in quotes.
+      for (const [i, title] of titles.entries()) {
+        const named = /^- \[(.*)\] \(id: p, similarity: 1\.00\)$/.exec(
+          lines.at(i - titles.length - 1) ?? "",
+        )?.[1];
+        expect([title, JSON.stringify(title)].map(text.inert)).toContain(named);
+      }
     }),
   );
 });

@@ -2,7 +2,7 @@ import { CairnError } from "../../error.ts";
 import type { Cairn, CallOptions, RememberBody } from "../../index.ts";
 import { episodeBody, type Place } from "./episodes.ts";
 import { extractionOf, promptOf, SYSTEM } from "./extraction.ts";
-import { transcriptOf } from "./messages.ts";
+import { shortened, transcriptOf } from "./messages.ts";
 import type { DexMemoryOptions, DexMessage } from "./types.ts";
 
 /**
@@ -13,7 +13,7 @@ type Turn = Place & { messages: readonly DexMessage[]; at: number; late: boolean
 /** What is to be stored of some turns: in one call, that happens once however often it is sent. */
 type Write = { turns: readonly Turn[]; bodies: RememberBody[]; idempotencyKey: string };
 
-/** Characters of what was said that one prompt holds; one turn always goes out, cut to as many. */
+/** Characters of what was said that one prompt holds; one turn always goes out, without its middle if need be. */
 const ROOM = 48_000;
 /** A turn that the model cannot summarise so often, while it can others, is kept as the user began it. */
 const MOST_FAILURES = 3;
@@ -131,7 +131,7 @@ export class Background {
     const { llm, llmWithinMs } = this.#parts;
     const last = turns.at(-1);
     if (last === undefined) return [];
-    const transcript = transcriptOf(turns.flatMap(({ messages }) => messages)).slice(0, ROOM);
+    const transcript = shortened(transcriptOf(turns.flatMap(({ messages }) => messages)), ROOM);
     const signal = AbortSignal.timeout(llmWithinMs);
     // A model that does not heed its signal holds up nothing either.
     const answer = await unless(signal, llm({ system: SYSTEM, prompt: promptOf(transcript), signal }));

@@ -30,6 +30,12 @@ export function transcriptOf(messages: readonly DexMessage[]): string {
     .join("\n");
 }
 
+/** What a long transcript begins and ends with: how a turn ended is told last. */
+export const shortened = (transcript: string, most: number): string =>
+  transcript.length <= most
+    ? transcript
+    : `${transcript.slice(0, most / 2)}\n… (cut)\n${transcript.slice(-most / 2)}`;
+
 /** Which messages of a conversation are new: it is given whole after each turn, or only what is new of it. */
 export class Seen {
   /** The conversation so far. */
