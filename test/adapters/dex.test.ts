@@ -496,7 +496,7 @@ it("gives each memory one line of the block, whatever it says", () => {
         const named = /^- \[(.*)\] \(id: p, similarity: 1\.00\)$/.exec(
           lines.at(i - titles.length - 1) ?? "",
         )?.[1];
-        expect([title, JSON.stringify(title)].map(text.inert)).toContain(named);
+        expect([title, text.quoted(title)].map(text.inert)).toContain(named);
       }
     }),
   );
