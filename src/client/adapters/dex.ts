@@ -3,13 +3,14 @@ import { Background } from "./dex/background.ts";
 import { blockOf, type Remembered } from "./dex/block.ts";
 import { recallEpisodes } from "./dex/episodes.ts";
 import { recallFacts } from "./dex/facts.ts";
-import { type Block, Injected } from "./dex/injected.ts";
+import { Injected } from "./dex/injected.ts";
 import { Seen, textOf } from "./dex/messages.ts";
 import { Procedures } from "./dex/procedures.ts";
 import { toolsOf } from "./dex/tools.ts";
-import type { DexMemory, DexMemoryOptions, DexMessage } from "./dex/types.ts";
+import type { DexBlock, DexMemory, DexMemoryOptions, DexMessage } from "./dex/types.ts";
 
 export type {
+  DexBlock,
   DexEpisode,
   DexFact,
   DexMemory,
@@ -43,16 +44,21 @@ export function dexMemory(options: DexMemoryOptions): DexMemory {
   const { memory, user, projectRoot, llm, role = "user", now = Date.now } = options;
   const { procedureOwner: shared = PROCEDURES, procedureMemory: writer = memory } = options;
   const { llmWithinMs = LLM_WITHIN_MS, recallWithinMs = RECALL_WITHIN_MS } = options;
-  const onError =
+  const tell =
     options.onError ??
-    ((error: unknown) =>
-      memory.later(async () => {
-        throw error;
-      }));
+    ((error: unknown) => {
+      throw error;
+    });
+  // What nobody is told, and what `tell` throws itself, goes to the client's `onLaterError`.
+  const onError = (error: unknown): void => memory.later(async () => tell(error));
   const procedures = new Procedures({ memory, writer, user, shared });
   const background = llm && new Background({ memory, user, llm, llmWithinMs, onError });
   const seen = new Seen();
   const injected = new Injected();
+
+  /** What the user, the model and its tools said: not what the host or this extension put in. */
+  const spoken = (messages: readonly DexMessage[]): DexMessage[] =>
+    injected.without(messages).filter(({ role: from }) => from !== "system" && from !== "developer");
 
   /** What is remembered of three kinds, each by itself: one that fails or is late leaves the others. */
   async function remembered(
@@ -77,7 +83,7 @@ export function dexMemory(options: DexMemoryOptions): DexMemory {
     return { episodes, facts, procedures: announced, whole };
   }
 
-  async function blockBefore(latest: DexMessage, signal: AbortSignal | undefined): Promise<Block | null> {
+  async function blockBefore(latest: DexMessage, signal: AbortSignal | undefined): Promise<DexBlock | null> {
     const found = await remembered(textOf(latest).trim().slice(0, QUERY).toWellFormed(), signal);
     const content = blockOf(found, now());
     return content === null ? null : injected.made({ role, content }, found.whole ? latest : null);
@@ -88,7 +94,7 @@ export function dexMemory(options: DexMemoryOptions): DexMemory {
     tools: toolsOf({ memory, user, procedures }),
 
     start(history) {
-      seen.fresh(injected.without(history));
+      seen.fresh(spoken(history));
     },
 
     async inject<M extends DexMessage>(messages: readonly M[], { signal }: CallOptions = {}) {
@@ -101,7 +107,7 @@ export function dexMemory(options: DexMemoryOptions): DexMemory {
     },
 
     afterTurn(messages, { cwd = options.cwd ?? projectRoot } = {}) {
-      const fresh = seen.fresh(injected.without(messages));
+      const fresh = seen.fresh(spoken(messages));
       if (fresh.length > 0) background?.add({ messages: fresh, projectRoot, cwd, at: now() });
     },
 

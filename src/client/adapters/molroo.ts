@@ -62,15 +62,15 @@ export function molrooMemory({
   const whole = new Whole(memory, user);
   const tell =
     onError ??
-    ((error: unknown) =>
-      memory.later(async () => {
-        throw error;
-      }));
+    ((error: unknown) => {
+      throw error;
+    });
   /** The call's own outcome, which the SDK may drop: told, too. */
   const told = <T>(call: Promise<T>, unsaved?: Episode | Reflection): Promise<T> => {
     const done = call.then(
       () => undefined,
-      (error: unknown) => tell(error, unsaved),
+      // What nobody is told, and what `tell` throws itself, goes to the client's `onLaterError`.
+      (error: unknown) => memory.later(async () => tell(error, unsaved)),
     );
     if (unsaved === undefined) return call;
     if (waitUntil === undefined) memory.later(() => done);

@@ -34,6 +34,7 @@ export class Background {
   #writes: Write[] = [];
   #running: Promise<void> | null = null;
   #asked = false;
+  #last = 0;
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -41,7 +42,9 @@ export class Background {
 
   /** Takes a turn, and returns at once. */
   add(turn: Omit<Turn, "late" | "failures">): void {
-    this.#turns.push({ ...turn, late: false, failures: 0 });
+    // Two turns of one millisecond have an order, too.
+    this.#last = Math.max(turn.at, this.#last + 1);
+    this.#turns.push({ ...turn, at: this.#last, late: false, failures: 0 });
     void this.#begin();
   }
 
@@ -108,14 +111,20 @@ export class Background {
       if (newest === undefined || this.#turns.length === 1) throw error;
       // It may be one of them that the model cannot do. If it can do the newest, it is.
       this.#keep([newest], await this.#bodiesOf([newest]));
-      for (const turn of turns) if (turn !== newest) await this.#failed(turn);
+      for (const turn of turns) if (turn !== newest) await this.#alone(turn);
       await this.#write();
       throw error;
     }
   }
 
-  async #failed(turn: Turn): Promise<void> {
-    turn.failures++;
+  /** A turn by itself, while the model can do others. */
+  async #alone(turn: Turn): Promise<void> {
+    try {
+      return this.#keep([turn], await this.#bodiesOf([turn]));
+    } catch {
+      // Why they failed together has been told, or will be.
+      turn.failures++;
+    }
     if (turn.failures < MOST_FAILURES) return;
     const text = `Not summarised: ${transcriptOf(turn.messages).slice(0, EXCERPT).toWellFormed().replaceAll("\0", "")}`;
     this.#keep([turn], [await episodeBody(text, turn, turn.at)]);

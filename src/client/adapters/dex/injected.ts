@@ -1,7 +1,4 @@
-import type { DexMessage } from "./types.ts";
-
-/** A message that brings what is remembered. */
-export type Block = { role: string; content: string };
+import type { DexBlock, DexMessage } from "./types.ts";
 
 /** How many blocks are known again where a host gives them back as other objects. */
 const KNOWN = 100;
@@ -10,10 +7,10 @@ const KNOWN = 100;
 export class Injected {
   readonly #texts = new Set<string>();
   /** By the message that each stands before: while a turn goes on, it stays the same, so that the prompt can be cached. */
-  readonly #before = new WeakMap<DexMessage, Block>();
+  readonly #before = new WeakMap<DexMessage, DexBlock>();
 
   /** A block that was made; `latest`: the message that it is to stay before. */
-  made(block: Block, latest: DexMessage | null): Block {
+  made(block: DexBlock, latest: DexMessage | null): DexBlock {
     this.#texts.add(block.content);
     const [oldest] = this.#texts;
     if (this.#texts.size > KNOWN && oldest !== undefined) this.#texts.delete(oldest);
@@ -21,7 +18,7 @@ export class Injected {
     return block;
   }
 
-  before(latest: DexMessage): Block | undefined {
+  before(latest: DexMessage): DexBlock | undefined {
     return this.#before.get(latest);
   }
 

@@ -29,9 +29,9 @@ const factTools = ({ memory, user }: Parts): DexTool[] => [
     description:
       "Remember one lasting fact as subject, predicate and object (“user”, “prefers”, “TypeScript”). Use it when the user states something that will still matter in a later conversation, or asks you to remember it. One fact is true at a time for a subject and a predicate: a new object takes the place of the old one. Do not store secrets, or what only this task needs.",
     inputSchema: schemas.memory_remember_fact,
-    execute: async (given, options = {}) => {
+    execute: async (given, { signal } = {}) => {
       const fact = checked("memory_remember_fact", given);
-      const { id } = await memory.memories.remember(user, { kind: "fact", ...fact }, options);
+      const { id } = await memory.memories.remember(user, { kind: "fact", ...fact }, { signal });
       return `Remembered (id ${id}).`;
     },
   },
@@ -40,9 +40,9 @@ const factTools = ({ memory, user }: Parts): DexTool[] => [
     description:
       "Forget the fact of a subject and a predicate for good, with its history. Use it when the user asks you to forget something. If a fact has only changed, remember the new one instead: it takes the old one's place. Upper and lower case are the same.",
     inputSchema: schemas.memory_forget_fact,
-    execute: async (given, options = {}) => {
+    execute: async (given, { signal } = {}) => {
       const named = checked("memory_forget_fact", given);
-      const { count } = await memory.memories.forgetWhere(user, { kinds: ["fact"], ...named }, options);
+      const { count } = await memory.memories.forgetWhere(user, { kinds: ["fact"], ...named }, { signal });
       return count === 0
         ? "No fact of this subject and predicate was remembered, so nothing changed."
         : "Forgotten, with its history.";
@@ -56,9 +56,9 @@ const procedureTools = ({ user, procedures }: Parts): DexTool[] => [
     description:
       "Store how something is done, step by step, under a title: a deployment, a release, a way of working that has proved itself. Everybody who works with this memory will find it. Use it when a task was worked out that will come again. A procedure of the same title is replaced whole; read it first with memory_get_procedure if you mean to add to it.",
     inputSchema: schemas.memory_store_procedure,
-    execute: async (given, options = {}) => {
+    execute: async (given, { signal } = {}) => {
       const args = checked("memory_store_procedure", given);
-      const { id, created } = await procedures.store(args, options);
+      const { id, created } = await procedures.store(args, { signal });
       const done = created ? "Stored" : "Stored in the place of the one that was there";
       return `${done}: procedure ${quoted(args.title)} (id ${id}).`;
     },
@@ -68,9 +68,9 @@ const procedureTools = ({ user, procedures }: Parts): DexTool[] => [
     description:
       "Forget the procedure of this exact title for good, with its history. Use it when the user asks for that, or when it is no longer done at all. If it is done differently now, store it again instead.",
     inputSchema: schemas.memory_forget_procedure,
-    execute: async (given, options = {}) => {
+    execute: async (given, { signal } = {}) => {
       const { title } = checked("memory_forget_procedure", given);
-      return (await procedures.forget(title, options)) === 0
+      return (await procedures.forget(title, { signal })) === 0
         ? `There is no procedure ${quoted(title)}, so nothing changed. memory_list_procedures shows the titles.`
         : `Forgotten: procedure ${quoted(title)}, with its history.`;
     },
@@ -80,9 +80,9 @@ const procedureTools = ({ user, procedures }: Parts): DexTool[] => [
     description:
       "List the procedures that are stored: with a query those that fit it best, else the newest. Use it before a task that may have been worked out before. Gives titles and how they begin; memory_get_procedure gives one whole.",
     inputSchema: schemas.memory_list_procedures,
-    execute: async (given, options = {}) => {
+    execute: async (given, { signal } = {}) => {
       const { limit = LIMIT, ...asked } = checked("memory_list_procedures", given);
-      const found = await procedures.list({ ...asked, limit: Math.min(limit, MOST) }, options);
+      const found = await procedures.list({ ...asked, limit: Math.min(limit, MOST) }, { signal });
       if (found.length === 0) return "There is no such procedure.";
       const lines = found.map(({ id, title = "", text, tags = [], userId, updatedAt }) => {
         const about = [
@@ -101,9 +101,9 @@ const procedureTools = ({ user, procedures }: Parts): DexTool[] => [
     description:
       "Read a procedure whole, by its exact title as memory_list_procedures or the memory block gave it. Use it before doing a task that a procedure describes.",
     inputSchema: schemas.memory_get_procedure,
-    execute: async (given, options = {}) => {
+    execute: async (given, { signal } = {}) => {
       const { title } = checked("memory_get_procedure", given);
-      const found = await procedures.get(title, options);
+      const found = await procedures.get(title, { signal });
       if (found === null)
         return `There is no procedure ${quoted(title)}. memory_list_procedures shows the titles that there are.`;
       const { id, text, tags = [], updatedAt } = found;

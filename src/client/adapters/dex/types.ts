@@ -3,6 +3,9 @@ import type { Cairn, CallOptions } from "../../index.ts";
 /** A message of the host, whatever else it has: a text, or parts, of which those of a text count. */
 export type DexMessage = { role: string; content: unknown };
 
+/** The message that brings what is remembered. */
+export type DexBlock = { role: "user" | "system"; content: string };
+
 /** What the caller's model is asked; `prompt` holds what was said, as data. */
 export type DexRequest = { system: string; prompt: string; signal: AbortSignal };
 
@@ -25,7 +28,7 @@ export type DexMemoryOptions = {
   /** How long a turn waits for what is recalled, in milliseconds; 3,000 unless set. What is late is left out. */
   recallWithinMs?: number;
   /** The role of the message that brings the block; `user` unless set. */
-  role?: string;
+  role?: DexBlock["role"];
   /** Is told of what fails where nobody waits, and of what the block lacks. The client's `onLaterError` unless set. */
   onError?: (error: unknown) => void;
   /** Milliseconds since the epoch; the clock unless set. */
@@ -68,7 +71,7 @@ export type DexTool = {
   description: string;
   inputSchema: DexSchema;
   /** What the tool says to the model. Rejects with a `CairnError`: `invalid_request` names each argument that is wrong. */
-  execute(args: unknown, options?: CallOptions): Promise<string>;
+  execute: (args: unknown, options?: CallOptions) => Promise<string>;
 };
 
 /** Something that was done in a project. Times in milliseconds since the epoch. */
@@ -83,20 +86,17 @@ export type DexMemory = {
   name: "memory";
   tools: DexTool[];
   /** For a session that goes on from an earlier one: what is in the history then is not summarised again. */
-  start(history: readonly DexMessage[]): void;
+  start: (history: readonly DexMessage[]) => void;
   /**
    * The messages to send to the model: with the block of what is remembered before the latest user message. To be sent and
    * not to be stored; the messages given stay as they are. What fails is left out and told to `onError`; rejects only with
    * the reason of its signal.
    */
-  inject<M extends DexMessage>(
-    messages: readonly M[],
-    options?: CallOptions,
-  ): Promise<(M | { role: string; content: string })[]>;
+  inject: <M extends DexMessage>(messages: readonly M[], options?: CallOptions) => Promise<(M | DexBlock)[]>;
   /** After a turn: takes the conversation so far, or what is new of it, and returns at once. `cwd`: where it was. */
-  afterTurn(messages: readonly DexMessage[], at?: { cwd?: string }): void;
+  afterTurn: (messages: readonly DexMessage[], at?: { cwd?: string }) => void;
   /** What was said and is not in Cairn yet. */
   readonly pending: readonly DexMessage[];
   /** Waits for what runs in the background, and tries once more what failed before; the signal ends the waiting. */
-  dispose(options?: CallOptions): Promise<void>;
+  dispose: (options?: CallOptions) => Promise<void>;
 };
