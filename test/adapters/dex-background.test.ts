@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { dexMemory } from "../../src/client/adapters/dex.ts";
 import { Seen } from "../../src/client/adapters/dex/messages.ts";
 import { newUser } from "./cairn.ts";
-import { agent, backend, found, type Model, turn } from "./dex.ts";
+import { agent, backend, eventually, found, type Model, turn } from "./dex.ts";
 
 /** A promise and the function that resolves it. */
 function gate() {
@@ -87,7 +87,7 @@ it("never blocks a turn", async () => {
   const { extension, asked, ...rest } = await agent({ model: () => opened.then(() => found("We waited.")) });
   extension.afterTurn(turn("one"));
   expect(asked).toEqual([]);
-  await expect.poll(() => asked.length).toBe(1);
+  await eventually(() => asked.length).toBe(1);
   // A turn in between goes on.
   expect(await extension.inject([{ role: "user", content: "two" }])).toHaveLength(1);
   let disposed = false;
@@ -115,7 +115,7 @@ it("summarises turns one after the other, those that came meanwhile together", a
     },
   });
   extension.afterTurn(turn("ships"));
-  await expect.poll(() => asked.length).toBe(1);
+  await eventually(() => asked.length).toBe(1);
   extension.afterTurn(turn("trains"));
   extension.afterTurn(turn("planes"));
   open();
@@ -206,7 +206,7 @@ it("loses no turn while the model is away: it is tried again with the next one",
   const { extension, errors, ...rest } = await agent({ model });
   state.down = true;
   extension.afterTurn(turn("ships"));
-  await expect.poll(() => errors.length).toBe(1);
+  await eventually(() => errors.length).toBe(1);
   expect(extension.pending).toEqual(turn("ships"));
   state.down = false;
   extension.afterTurn(turn("trains"));
@@ -283,9 +283,9 @@ it("does not put what is found late in the place of what was said since", async 
     },
   });
   extension.afterTurn(turn("I prefer tabs"));
-  await expect.poll(() => errors.length).toBe(1);
+  await eventually(() => errors.length).toBe(1);
   extension.afterTurn(turn("now I prefer spaces"));
-  await expect.poll(() => errors.length).toBe(2);
+  await eventually(() => errors.length).toBe(2);
   refused = false;
   await extension.dispose();
   expect(await textsOf(rest)).toEqual(["user prefers spaces"]);
@@ -315,11 +315,11 @@ it("loses nothing while Cairn is away, asks the model once, and stores it once",
   const { model } = summariser("ships", "trains");
   const { extension, errors, asked } = await agent({ user, memory, model });
   extension.afterTurn(turn("ships"));
-  await expect.poll(() => errors.length).toBe(1);
+  await eventually(() => errors.length).toBe(1);
   expect(extension.pending).toEqual(turn("ships"));
   down = false;
   extension.afterTurn(turn("trains"));
-  await expect.poll(() => errors.length).toBe(2);
+  await eventually(() => errors.length).toBe(2);
   expect(lost).toBe(true);
   await extension.dispose();
   expect(asked).toHaveLength(2);
@@ -389,7 +389,7 @@ it("keeps a Worker alive for what runs in the background, and tells the client o
   expect(await textsOf({ memory, user })).toEqual(["We said hello."]);
   extension.afterTurn(turn("hello again"));
   await Promise.all(waited);
-  await expect.poll(() => told).toEqual([expect.objectContaining({ message: "away" })]);
+  await eventually(() => told).toEqual([expect.objectContaining({ message: "away" })]);
 });
 
 it("needs no model: then nothing is summarised", async () => {

@@ -542,6 +542,17 @@ it("waits no longer for a Cairn that hangs than it is told to", async () => {
   await expect(asked).rejects.toBe(stopped);
 });
 
+it("ends a tool's call with the host's signal", async () => {
+  const { extension } = await agent();
+  const stopped = new Error("stopped");
+  const args = { subject: "user", predicate: "prefers", object: "tabs", title: "t", body: "b" };
+  for (const { execute, inputSchema } of extension.tools) {
+    const given = Object.entries(args).filter(([name]) => name in inputSchema.properties);
+    const called = execute(Object.fromEntries(given), { signal: AbortSignal.abort(stopped) });
+    await expect(called).rejects.toBe(stopped);
+  }
+});
+
 it("shows a user nothing of another's facts and episodes", async () => {
   const { extension, owner } = await agent({ model: () => found("We fixed the till.", [["no fact"]]) });
   extension.afterTurn(turn("fix the till"));

@@ -1,5 +1,5 @@
 // A coding agent of one test's own: its memory extension, with a model that says what it is told to.
-import { inject } from "vitest";
+import { expect, inject } from "vitest";
 import { mintToken } from "../../src/auth/token.ts";
 import { type DexMemoryOptions, dexMemory, type DexRequest } from "../../src/client/adapters/dex.ts";
 import { type Cairn, type CairnOptions, cairn } from "../../src/client/index.ts";
@@ -67,3 +67,6 @@ export const turn = (said: string, answered = "Done.") => [
 ];
 
 export const found = (summary: string, facts: unknown[] = []): string => JSON.stringify({ summary, facts });
+
+/** What becomes so, however busy the machine is. */
+export const eventually = <T>(read: () => T | Promise<T>) => expect.poll(read, { timeout: 30_000 });
