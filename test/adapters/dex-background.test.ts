@@ -215,6 +215,24 @@ it("loses no turn while the model is away: it is tried again with the next one",
   expect(extension.pending).toEqual([]);
 });
 
+it("tries again at once what failed while the next turn came", async () => {
+  const { opened, open } = gate();
+  let calls = 0;
+  const fetchLater = async (request: Request) => {
+    if (!request.url.endsWith("/batch") || ++calls > 1) return fetch(request);
+    await opened;
+    return new Response(null, { status: 503 });
+  };
+  const { model } = summariser("ships", "trains");
+  const { extension, ...rest } = await agent({ model, client: { fetch: fetchLater, retry: false } });
+  extension.afterTurn(turn("ships"));
+  await eventually(() => calls).toBe(1);
+  extension.afterTurn(turn("trains"));
+  open();
+  await eventually(() => extension.pending).toEqual([]);
+  expect(await textsOf(rest)).toEqual(["We spoke of ships.", "We spoke of trains."]);
+});
+
 it("tries once more at the end, and hands back what is left", async () => {
   const { model, state } = summariser("ships");
   const { extension, errors, ...rest } = await agent({ model });
