@@ -1,0 +1,120 @@
+import type { Cairn, CallOptions, Hit, Memory } from "../../index.ts";
+import type { DexProcedure } from "./types.ts";
+
+/** From this similarity on, a procedure is announced. */
+const SIMILAR = 0.5;
+const ANNOUNCED = 10;
+
+type Listed = Pick<Hit & Memory, "id" | "text"> &
+  Partial<Pick<Memory, "title" | "tags" | "userId" | "updatedAt">>;
+
+/**
+ * How things are done: kept under a shared owner, where all users of the tenant find them, and read along with the user's
+ * own, as Cairn's MCP server does. A title names the user's own procedure if there is one, else the shared one.
+ */
+export class Procedures {
+  readonly #memory: Cairn;
+  readonly #writer: Cairn;
+  readonly #user: string;
+  readonly #shared: string;
+
+  constructor({
+    memory,
+    writer,
+    user,
+    shared,
+  }: {
+    memory: Cairn;
+    writer: Cairn;
+    user: string;
+    shared: string;
+  }) {
+    this.#memory = memory;
+    this.#writer = writer;
+    this.#user = user;
+    this.#shared = shared;
+  }
+
+  /** Those that answer a query so well that a model should know of them, best first. */
+  async announced(query: string, options: CallOptions): Promise<DexProcedure[]> {
+    if (query === "") return [];
+    const hits = await this.#search({ query, k: ANNOUNCED, minScore: SIMILAR }, options);
+    return hits.map(({ id, title = "", score }) => ({ id, title, similarity: score }));
+  }
+
+  /** Those that fit a query best, or the newest, of a tag or of any. */
+  async list(
+    { query, tag, limit }: { query?: string | undefined; tag?: string | undefined; limit: number },
+    options: CallOptions,
+  ): Promise<Listed[]> {
+    if (query !== undefined)
+      return this.#search({ query, k: limit, ...(tag !== undefined && { tags: [tag] }) }, options);
+    const asked = { kind: ["procedure" as const], limit, ...(tag !== undefined && { tag: [tag] }) };
+    const pages = await Promise.all(
+      this.#owners.map((owner) => this.#memory.memories.list(owner, asked, options)),
+    );
+    const all = pages.flatMap(({ items }) => items);
+    return all.toSorted((a, b) => b.createdAt - a.createdAt).slice(0, limit);
+  }
+
+  /** The one of this exact title. */
+  async get(title: string, options: CallOptions): Promise<Memory | null> {
+    const found = await Promise.all(this.#owners.map((owner) => this.#titled(owner, title, options)));
+    return found.find((one) => one !== null) ?? null;
+  }
+
+  /** Stores it in the place of the one of this title, else under the shared owner. */
+  async store(
+    { title, body, tags }: { title: string; body: string; tags?: string[] | undefined },
+    options: CallOptions,
+  ): Promise<{ id: string; created: boolean }> {
+    const owner = await this.#ownerOf(title, options);
+    const procedure = { kind: "procedure" as const, title, text: body, ...(tags && { tags }) };
+    const { items } = await this.#clientOf(owner).memories.rememberMany(owner, [procedure], options);
+    const [one] = items;
+    if (one === undefined) throw new Error("one memory was remembered, and none came back");
+    return { id: one.memory.id, created: one.created };
+  }
+
+  /** How many are gone. */
+  async forget(title: string, options: CallOptions): Promise<number> {
+    const owner = await this.#ownerOf(title, options);
+    const filter = { kinds: ["procedure" as const], title };
+    return (await this.#clientOf(owner).memories.forgetWhere(owner, filter, options)).count;
+  }
+
+  get #owners(): string[] {
+    return [...new Set([this.#user, this.#shared])];
+  }
+
+  #clientOf(owner: string): Cairn {
+    return owner === this.#shared ? this.#writer : this.#memory;
+  }
+
+  async #ownerOf(title: string, options: CallOptions): Promise<string> {
+    return (await this.get(title, options))?.userId ?? this.#shared;
+  }
+
+  async #search(
+    asked: { query: string; k: number; minScore?: number; tags?: string[] },
+    options: CallOptions,
+  ): Promise<Hit[]> {
+    const owners = this.#shared === this.#user ? [] : [this.#shared];
+    const { hits } = await this.#memory.recall(
+      this.#user,
+      { ...asked, kinds: ["procedure"], owners },
+      options,
+    );
+    return hits;
+  }
+
+  /** One without a scope before one of a scope, which others may have stored. */
+  async #titled(owner: string, title: string, options: CallOptions): Promise<Memory | null> {
+    let newest: Memory | null = null;
+    for await (const one of this.#memory.memories.all(owner, { kind: ["procedure"], title }, options)) {
+      if (one.scope === undefined) return one;
+      newest ??= one;
+    }
+    return newest;
+  }
+}

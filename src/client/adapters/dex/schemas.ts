@@ -1,0 +1,70 @@
+import type { DexSchema, DexToolName } from "./types.ts";
+
+// The arguments of the tools: those of the tools of the same names at Cairn's MCP server, less whose memory is meant, which
+// is settled here. A test holds them together.
+
+const title = { type: "string", minLength: 1, description: "The procedure's exact title." } as const;
+const subject = {
+  type: "string",
+  minLength: 1,
+  description: "Whom or what the fact is about: `user`, a person, a project.",
+} as const;
+const predicate = {
+  type: "string",
+  minLength: 1,
+  description: "What is said of it, short and always worded alike: `lives in`, `prefers`.",
+} as const;
+
+export const schemas: Record<DexToolName, DexSchema> = {
+  memory_remember_fact: {
+    type: "object",
+    properties: {
+      subject,
+      predicate,
+      object: { type: "string", minLength: 1, description: "The value: `Porto`, `tabs over spaces`." },
+    },
+    required: ["subject", "predicate", "object"],
+    additionalProperties: false,
+  },
+  memory_forget_fact: {
+    type: "object",
+    properties: { subject, predicate },
+    required: ["subject", "predicate"],
+    additionalProperties: false,
+  },
+  memory_store_procedure: {
+    type: "object",
+    properties: {
+      title: {
+        type: "string",
+        minLength: 1,
+        description: "A short name by which it is found again: `deploy-shop`.",
+      },
+      body: { type: "string", minLength: 1, description: "The steps, as Markdown, to 32 KiB." },
+      tags: { type: "array", items: { type: "string", minLength: 1 }, description: "Words to list it by." },
+    },
+    required: ["title", "body"],
+    additionalProperties: false,
+  },
+  memory_forget_procedure: {
+    type: "object",
+    properties: { title },
+    required: ["title"],
+    additionalProperties: false,
+  },
+  memory_list_procedures: {
+    type: "object",
+    properties: {
+      query: { type: "string", minLength: 1, description: "What is to be done, in plain words." },
+      tag: { type: "string", minLength: 1, description: "Only procedures that carry this tag." },
+      limit: { type: "integer", minimum: 1, description: "How many at most; 20 unless set, 50 at most." },
+    },
+    additionalProperties: false,
+  },
+  memory_get_procedure: {
+    type: "object",
+    properties: { title },
+    required: ["title"],
+    additionalProperties: false,
+  },
+};

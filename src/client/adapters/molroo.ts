@@ -1,0 +1,171 @@
+import type { Cairn, Memory } from "../index.ts";
+import { episodeBody, episodeOf } from "./molroo/episode.ts";
+import { askable, within } from "./molroo/fields.ts";
+import { matches, newestFirst, questionsOf, roomy } from "./molroo/query.ts";
+import { externalIdOf, type RecordKind } from "./molroo/record.ts";
+import { reflectionBody, reflectionOf } from "./molroo/reflection.ts";
+import type {
+  Episode,
+  MemoryAdapter,
+  RecallQuery,
+  Reflection,
+  SemanticRecallOptions,
+} from "./molroo/types.ts";
+import { Whole } from "./molroo/whole.ts";
+
+export type {
+  AppraisalVector,
+  Episode,
+  MemoryAdapter,
+  RecallQuery,
+  Reflection,
+  SemanticRecallOptions,
+  VAD,
+} from "./molroo/types.ts";
+
+export type MolrooMemoryOptions = {
+  memory: Cairn;
+  /** Whose memory it is: the interface names no user, so an adapter is made for one. */
+  user: string;
+  /** Keeps what is saved here apart from the user's other memories: one for each persona, to 256 bytes; `molroo` unless set. */
+  scope?: string;
+  /** Keeps a Worker alive for a save: the SDK waits for none. The client's own unless set. */
+  waitUntil?: (promise: Promise<unknown>) => void;
+  /** Is told of each call that fails, and of what it was to save: the SDK swallows both. The client's `onLaterError` unless set. */
+  onError?: (error: unknown, unsaved?: Episode | Reflection) => void;
+};
+
+/** The SDK's `MemoryAdapter` with all of its optional methods, and one to forget. */
+export type MolrooMemory = Required<MemoryAdapter> & {
+  /** Forgets an episode, with all that was kept of it. No error if there is none. */
+  forget(id: string): Promise<void>;
+};
+
+/** The most hits that one search of Cairn gives. */
+const MOST_HITS = 100;
+const TOP_K = 5;
+
+/**
+ * The memory of one user for a persona of `@molroo-io/sdk`. A save is durable once its promise resolves; every call
+ * rejects with a `CairnError` if it fails.
+ *
+ * @example
+ * const sera = await molroo.connectPersona("sera", { llm, memory: molrooMemory({ memory, user: "alice" }) });
+ */
+export function molrooMemory({
+  memory,
+  user,
+  scope = "molroo",
+  waitUntil,
+  onError,
+}: MolrooMemoryOptions): MolrooMemory {
+  const whole = new Whole(memory, user);
+  const tell =
+    onError ??
+    ((error: unknown) => {
+      throw error;
+    });
+  /** The call's own outcome, which the SDK may drop: told, too. */
+  const told = <T>(call: Promise<T>, unsaved?: Episode | Reflection): Promise<T> => {
+    const done = call.then(
+      () => undefined,
+      // What nobody is told, and what `tell` throws itself, goes to the client's `onLaterError`.
+      (error: unknown) => memory.later(async () => tell(error, unsaved)),
+    );
+    if (unsaved === undefined) return call;
+    if (waitUntil === undefined) memory.later(() => done);
+    else waitUntil(done);
+    return call;
+  };
+
+  const episodesIn = async (found: Parameters<typeof episodeOf>[0][]): Promise<Episode[]> =>
+    Promise.all(found.map(async (one) => episodeOf(one, scope, await whole.of(one))));
+
+  /** Those of one list that fit, up to `most`, page by page. */
+  async function listed(query: RecallQuery, list: Parameters<typeof memory.memories.all>[1], most: number) {
+    const found: Episode[] = [];
+    for await (const one of memory.memories.all(user, list)) {
+      const [episode] = await episodesIn([one]);
+      if (episode === undefined || !matches(episode, query)) continue;
+      found.push(episode);
+      if (found.length === most) break;
+    }
+    return found;
+  }
+
+  async function recall(query: RecallQuery): Promise<Episode[]> {
+    const most = query.limit !== undefined && query.limit > 0 ? Math.ceil(query.limit) : Infinity;
+    const lists = await questionsOf(query, { scope, most });
+    const found = (await Promise.all(lists.map((list) => listed(query, list, most)))).flat();
+    // An episode that two lists hold is one.
+    const distinct = lists.length === 1 ? found : [...new Map(found.map((one) => [one.id, one])).values()];
+    return newestFirst(distinct).slice(0, most);
+  }
+
+  async function semanticRecall(
+    query: string,
+    { topK = TOP_K, minScore = 0, minImportance = 0 }: SemanticRecallOptions = {},
+  ): Promise<Episode[]> {
+    if (topK < 1 || minScore > 1) return [];
+    const k = Math.min(Math.ceil(topK), MOST_HITS);
+    const asked = askable(query);
+    // Nothing to search by: the newest, as Cairn answers a query without words.
+    if (asked === "") return minScore > 0 ? [] : recall({ limit: k, minImportance });
+    const { hits } = await memory.recall(user, {
+      query: asked,
+      k,
+      kinds: ["episode"],
+      scope,
+      minScore: Math.max(0, minScore),
+      ...(minImportance > 0 && { filter: { importanceMin: within(minImportance, 0, 1) } }),
+    });
+    return (await episodesIn(hits)).filter((one) => minImportance <= 0 || one.importance >= minImportance);
+  }
+
+  async function byIds(ids: readonly string[]): Promise<Memory[]> {
+    const wanted = await Promise.all([...new Set(ids)].map((id) => externalIdOf(scope, "episodes", id)));
+    const found: Memory[] = [];
+    for (const externalId of roomy(wanted))
+      for await (const one of memory.memories.all(user, { kind: ["episode"], scope: [scope], externalId }))
+        found.push(one);
+    return found;
+  }
+
+  async function getByIds(ids: string[]): Promise<Episode[]> {
+    const found = new Map((await episodesIn(await byIds(ids))).map((one) => [one.id, one]));
+    return [...new Set(ids)].flatMap((id) => found.get(id) ?? []);
+  }
+
+  async function getReflections(sourceEntity?: string): Promise<Reflection[]> {
+    const found: Reflection[] = [];
+    const [list] = await questionsOf({ ...(sourceEntity && { sourceEntity }) }, { scope, most: Infinity });
+    for await (const one of memory.memories.all(user, { ...list, kind: ["reflection"] })) {
+      const reflection = reflectionOf(one, await whole.of(one));
+      if (!sourceEntity || reflection.sourceEntity === sourceEntity) found.push(reflection);
+    }
+    return newestFirst(found);
+  }
+
+  async function save(kind: RecordKind, record: Episode | Reflection): Promise<void> {
+    const body =
+      kind === "episodes"
+        ? await episodeBody(record as Episode, scope)
+        : await reflectionBody(record as Reflection, scope);
+    await memory.memories.remember(user, await whole.kept(body, record));
+  }
+
+  async function forget(id: string): Promise<void> {
+    for (const { id: memoryId } of await byIds([id])) await memory.memories.forget(user, memoryId);
+    await whole.forget(await externalIdOf(scope, "episodes", id));
+  }
+
+  return {
+    saveEpisode: (episode) => told(save("episodes", episode), episode),
+    recall: (query) => told(recall(query)),
+    semanticRecall: (query, options) => told(semanticRecall(query, options)),
+    saveReflection: (reflection) => told(save("reflections", reflection), reflection),
+    getReflections: (sourceEntity) => told(getReflections(sourceEntity)),
+    getByIds: (ids) => told(getByIds(ids)),
+    forget: (id) => told(forget(id)),
+  };
+}
