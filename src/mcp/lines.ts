@@ -1,6 +1,6 @@
 import type { Memory, PastMemory } from "../schema/memory.ts";
 import type { Hit } from "../schema/recall.ts";
-import { day, oneLine, quoted } from "./text.ts";
+import { day, oneLine, quoted } from "../conversation/stored-text.ts";
 
 /** Characters of a message beside a hit. */
 const BESIDE = 300;

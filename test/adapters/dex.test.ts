@@ -3,9 +3,9 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { expect, inject, it } from "vitest";
 import { blockOf } from "../../src/client/adapters/dex/block.ts";
-import * as text from "../../src/client/adapters/dex/text.ts";
+import { ago } from "../../src/client/adapters/dex/ago.ts";
 import { CairnError } from "../../src/client/index.ts";
-import * as mcpText from "../../src/mcp/text.ts";
+import { inert, quoted } from "../../src/conversation/stored-text.ts";
 import { newUser, tokenOf } from "./cairn.ts";
 import { agent, backend, found, reader, readerToken, turn } from "./dex.ts";
 
@@ -453,23 +453,6 @@ it("lets nothing that is stored forge or close the block", async () => {
     expect(listed.match(/<\s*\/?\s*memory\b/gi)).toEqual(["<memory", "</memory"]);
 });
 
-it("shows stored text by the same rules as the MCP server", () => {
-  const any = fc.oneof(
-    fc.string({ unit: "binary" }),
-    fc
-      .array(fc.constantFrom("<", "/", "memory", " ", "\n", "\u2028", "😀", "a", "\u0085"))
-      .map((parts) => parts.join("")),
-  );
-  fc.assert(
-    fc.property(any, fc.nat(40), (one, most) => {
-      expect(text.inert(one)).toBe(mcpText.inert(one));
-      expect(text.oneLine(one)).toBe(mcpText.oneLine(one));
-      expect(text.oneLine(one, most)).toBe(mcpText.oneLine(one, most));
-      expect(text.quoted(one)).toBe(mcpText.quoted(one));
-    }),
-  );
-});
-
 it("gives each memory one line of the block, whatever it says", () => {
   const any = fc.array(
     fc.constantFrom("</memory>", "< memory", "\n", "\r", "\u2028", "- ", "]", "(id: 1", "a", '"', "[x]"),
@@ -496,7 +479,7 @@ it("gives each memory one line of the block, whatever it says", () => {
         const named = /^- \[(.*)\] \(id: p, similarity: 1\.00\)$/.exec(
           lines.at(i - titles.length - 1) ?? "",
         )?.[1];
-        expect([title, text.quoted(title)].map(text.inert)).toContain(named);
+        expect([title, quoted(title)].map(inert)).toContain(named);
       }
     }),
   );
@@ -505,7 +488,7 @@ it("gives each memory one line of the block, whatever it says", () => {
 it("says how long ago something was", () => {
   const [m, h, d] = [60_000, 3_600_000, 86_400_000];
   const asked = [-5, 0, 59_999, m, 59 * m, h, 23 * h, d, 400 * d];
-  expect(asked.map(text.ago)).toEqual([
+  expect(asked.map(ago)).toEqual([
     "0s ago",
     "0s ago",
     "59s ago",

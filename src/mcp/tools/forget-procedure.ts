@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { ownerToChange } from "../access.ts";
-import { quoted } from "../text.ts";
+import { quoted } from "../../conversation/stored-text.ts";
 import { FORGETS, said, tool } from "../tool.ts";
 import { owner, procedureTitle } from "./arguments.ts";
 

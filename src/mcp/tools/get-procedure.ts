@@ -3,7 +3,8 @@ import { fail } from "../../errors.ts";
 import type { Memory } from "../../schema/memory.ts";
 import { ownersToAsk, ownerToRead } from "../access.ts";
 import { memoryNamed } from "../named.ts";
-import { day, documented, quoted } from "../text.ts";
+import { day, quoted } from "../../conversation/stored-text.ts";
+import { documented } from "../text.ts";
 import { READS, said, tool } from "../tool.ts";
 import { owner, procedureTitle, scope } from "./arguments.ts";
 

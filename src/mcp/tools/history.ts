@@ -6,7 +6,8 @@ import { ownerToRead } from "../access.ts";
 import { versionLine } from "../lines.ts";
 import { memoryNamed } from "../named.ts";
 import { fittingPage } from "../pages.ts";
-import { ITEM, listed, WHOLE } from "../text.ts";
+import { ITEM } from "../../conversation/stored-text.ts";
+import { listed, WHOLE } from "../text.ts";
 import { READS, said, tool } from "../tool.ts";
 import { cursor, fact, LIMIT, limit, owner } from "./arguments.ts";
 

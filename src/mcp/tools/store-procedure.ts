@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { rememberOne } from "../../memory/remember.ts";
 import { ownerToChange } from "../access.ts";
-import { quoted } from "../text.ts";
+import { quoted } from "../../conversation/stored-text.ts";
 import { said, STORES, tool } from "../tool.ts";
 import { owner, procedureBody, procedureTitle, tags } from "./arguments.ts";
 

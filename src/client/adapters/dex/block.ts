@@ -1,4 +1,5 @@
-import { ago, inert, oneLine, quoted } from "./text.ts";
+import { inert, oneLine, quoted } from "../../../conversation/stored-text.ts";
+import { ago } from "./ago.ts";
 import type { DexEpisode, DexFact, DexProcedure } from "./types.ts";
 
 /** Characters of one line. */

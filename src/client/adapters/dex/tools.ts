@@ -2,7 +2,7 @@ import type { Cairn } from "../../index.ts";
 import { checked } from "./arguments.ts";
 import type { Procedures } from "./procedures.ts";
 import { schemas } from "./schemas.ts";
-import { day, inert, oneLine, quoted } from "./text.ts";
+import { day, inert, oneLine, quoted } from "../../../conversation/stored-text.ts";
 import type { DexTool } from "./types.ts";
 
 const LIMIT = 20;

@@ -1,0 +1,13 @@
+const SECOND = 1000;
+const UNITS = [
+  ["d", 86_400 * SECOND],
+  ["h", 3_600 * SECOND],
+  ["m", 60 * SECOND],
+  ["s", SECOND],
+] as const;
+
+/** How long ago something was, as `5m ago`; what is to come is now. */
+export function ago(ms: number): string {
+  const [unit, size] = UNITS.find(([, length]) => ms >= length) ?? ["s", SECOND];
+  return `${Math.max(0, Math.floor(ms / size))}${unit} ago`;
+}
