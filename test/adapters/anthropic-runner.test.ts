@@ -1,5 +1,5 @@
 // The SDK's own tool runner, over the memory tool, against an API on loopback that plays the model.
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import Anthropic from "@anthropic-ai/sdk";
@@ -24,11 +24,13 @@ function answer(input: object | undefined): object {
   return { ...message, content, stop_reason: "tool_use" };
 }
 
-const server = createServer(async (request, response) => {
+async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
   sent.push(JSON.parse(await text(request)) as Sent);
   response.setHeader("content-type", "application/json");
   response.end(JSON.stringify(answer(script.shift())));
-});
+}
+
+const server = createServer((request, response) => void serve(request, response));
 let client: Anthropic;
 
 beforeAll(async () => {
