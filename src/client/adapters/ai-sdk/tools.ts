@@ -1,7 +1,7 @@
 import type { Cairn } from "../../cairn.ts";
 import type { Hit, Memory, MemoryKind } from "../../shapes.ts";
 import { hitLine, memoryLine, tagged } from "./block.ts";
-import { inputSchema } from "./schema.ts";
+import { type InputSchema, inputSchema } from "./schema.ts";
 
 export type MemoryToolsOptions = {
   /** The client; its token may read the user's memory, and write it for the tools that remember and forget. */
@@ -10,6 +10,27 @@ export type MemoryToolsOptions = {
   user: string;
   /** Only memories of this scope are found, and what is remembered gets it; unless set, all are found, and none is given. */
   scope?: string;
+};
+
+type Asked = { query: string; k?: number; kinds?: MemoryKind[]; tags?: string[] };
+type Listing = { kinds?: MemoryKind[]; tags?: string[]; subject?: string; limit?: number; cursor?: string };
+type Fact = { subject: string; predicate: string; object: string };
+type Named = Omit<Fact, "object">;
+
+/** A tool as the SDK takes it: what a program is given is shown to the model as a text. */
+type MemoryTool<Input, Output> = {
+  description: string;
+  inputSchema: InputSchema<Input>;
+  execute: (input: Input, call: { abortSignal?: AbortSignal | undefined }) => Promise<Output>;
+  toModelOutput: (answer: { output: Output }) => { type: "text"; value: string };
+};
+
+export type MemoryTools = {
+  memory_recall: MemoryTool<Asked, { memories: Hit[] }>;
+  thread_search: MemoryTool<Pick<Asked, "query" | "k">, { messages: Hit[] }>;
+  memory_list: MemoryTool<Listing, { memories: Memory[]; cursor?: string }>;
+  memory_remember_fact: MemoryTool<Fact, { id: string }>;
+  memory_forget_fact: MemoryTool<Named, { forgotten: number }>;
 };
 
 const KINDS: readonly MemoryKind[] = ["fact", "episode", "procedure", "reflection"];
@@ -56,48 +77,35 @@ const tags = {
  * @example
  * await generateText({ model, prompt, tools: memoryTools({ memory, user: "alice" }), stopWhen: isStepCount(5) });
  */
-export function memoryTools({ memory, user, scope }: MemoryToolsOptions) {
+export function memoryTools({ memory, user, scope }: MemoryToolsOptions): MemoryTools {
   const scoped = scope === undefined ? {} : { scope };
   return {
     memory_recall: {
       description:
         "Find what is remembered about the user by meaning and by words. Use it before answering anything that may depend on who the user is, what they prefer, or what was decided earlier. Best first.",
-      inputSchema: inputSchema<{ query: string; k?: number; kinds?: MemoryKind[]; tags?: string[] }>(
-        { query, k, kinds, tags },
-        ["query"],
-      ),
-      execute: async (
-        asked: { query: string; k?: number; kinds?: MemoryKind[]; tags?: string[] },
-        { abortSignal: signal }: Call,
-      ) => {
+      inputSchema: inputSchema<Asked>({ query, k, kinds, tags }, ["query"]),
+      execute: async (asked, { abortSignal: signal }) => {
         const body = { ...asked, kinds: asked.kinds ?? [...KINDS], ...scoped };
         const { hits } = await memory.recall(user, body, { signal });
         return { memories: hits };
       },
-      toModelOutput: ({ output }: { output: { memories: Hit[] } }) =>
+      toModelOutput: ({ output }) =>
         text(shown(output.memories.map(memoryLine), "Nothing that fits is remembered.")),
     },
     thread_search: {
       description:
         "Find messages of earlier conversations with the user by meaning and by words. Use it when the words of a conversation matter, and not only what was remembered of it.",
-      inputSchema: inputSchema<{ query: string; k?: number }>({ query, k }, ["query"]),
-      execute: async (asked: { query: string; k?: number }, { abortSignal: signal }: Call) => {
+      inputSchema: inputSchema<Pick<Asked, "query" | "k">>({ query, k }, ["query"]),
+      execute: async (asked, { abortSignal: signal }) => {
         const { hits } = await memory.recall(user, { ...asked, kinds: ["message"] }, { signal });
         return { messages: hits };
       },
-      toModelOutput: ({ output }: { output: { messages: Hit[] } }) =>
-        text(shown(output.messages.map(hitLine), "No message fits.")),
+      toModelOutput: ({ output }) => text(shown(output.messages.map(hitLine), "No message fits.")),
     },
     memory_list: {
       description:
         "List what is remembered, the newest first, without a search. Use it to see everything, or all of one kind, tag or subject. To answer a question use memory_recall.",
-      inputSchema: inputSchema<{
-        kinds?: MemoryKind[];
-        tags?: string[];
-        subject?: string;
-        limit?: number;
-        cursor?: string;
-      }>(
+      inputSchema: inputSchema<Listing>(
         {
           kinds,
           tags,
@@ -107,53 +115,37 @@ export function memoryTools({ memory, user, scope }: MemoryToolsOptions) {
         },
         [],
       ),
-      execute: async (
-        {
-          kinds: kind,
-          tags: tag,
-          limit = 30,
-          ...asked
-        }: { kinds?: MemoryKind[]; tags?: string[]; subject?: string; limit?: number; cursor?: string },
-        { abortSignal: signal }: Call,
-      ) => {
-        const only = {
-          ...(kind && { kind }),
-          ...(tag && { tag }),
-          ...(scope !== undefined && { scope: [scope] }),
-        };
+      execute: async ({ kinds: kind, tags: tag, limit = 30, ...asked }, { abortSignal: signal }) => {
+        const only = { kind, tag, scope: scope === undefined ? undefined : [scope] };
         const { items, cursor } = await memory.memories.list(user, { ...asked, ...only, limit }, { signal });
         return { memories: items, ...(cursor !== undefined && { cursor }) };
       },
-      toModelOutput: ({ output }: { output: { memories: Memory[]; cursor?: string } }) =>
+      toModelOutput: ({ output: { memories, cursor } }) =>
         text(
-          shown(output.memories.map(memoryLine), "Nothing of that is remembered."),
-          ...(output.cursor === undefined ? [] : [`There are more: call again with cursor ${output.cursor}`]),
+          shown(memories.map(memoryLine), "Nothing of that is remembered."),
+          ...(cursor === undefined ? [] : [`There are more: call again with cursor ${cursor}`]),
         ),
     },
     memory_remember_fact: {
       description:
         "Remember one lasting fact as subject, predicate and object (“user”, “prefers”, “TypeScript”). Use it when the user states something that will still matter in a later conversation, or asks you to remember it. A new object takes the place of the old one. Do not store secrets, or what only this task needs.",
       inputSchema: inputSchema<Fact>({ subject, predicate, object }, ["subject", "predicate", "object"]),
-      execute: async (fact: Fact, { abortSignal: signal }: Call) => {
+      execute: async (fact, { abortSignal: signal }) => {
         const { id } = await memory.memories.remember(user, { kind: "fact", ...fact, ...scoped }, { signal });
         return { id };
       },
-      toModelOutput: ({ output }: { output: { id: string } }) => text(`Remembered (id ${output.id}).`),
+      toModelOutput: ({ output }) => text(`Remembered (id ${output.id}).`),
     },
     memory_forget_fact: {
       description:
         "Forget the fact of a subject and a predicate for good, with its history. Use it when the user asks you to forget something. If a fact has only changed, remember the new one instead.",
-      inputSchema: inputSchema<Omit<Fact, "object">>({ subject, predicate }, ["subject", "predicate"]),
-      execute: async (named: Omit<Fact, "object">, { abortSignal: signal }: Call) => {
-        const filter = {
-          kinds: ["fact" as const],
-          ...named,
-          ...(scope !== undefined && { scope: [scope] }),
-        };
+      inputSchema: inputSchema<Named>({ subject, predicate }, ["subject", "predicate"]),
+      execute: async (named, { abortSignal: signal }) => {
+        const filter = { kinds: ["fact" as const], ...named, ...(scope !== undefined && { scope: [scope] }) };
         const { count } = await memory.memories.forgetWhere(user, filter, { signal });
         return { forgotten: count };
       },
-      toModelOutput: ({ output }: { output: { forgotten: number } }) =>
+      toModelOutput: ({ output }) =>
         text(
           output.forgotten === 0
             ? "No fact of this subject and predicate was remembered. memory_list shows how facts are worded."
@@ -162,9 +154,6 @@ export function memoryTools({ memory, user, scope }: MemoryToolsOptions) {
     },
   };
 }
-
-type Fact = { subject: string; predicate: string; object: string };
-type Call = { abortSignal?: AbortSignal | undefined };
 
 const text = (...lines: string[]) => ({ type: "text" as const, value: lines.join("\n") });
 
