@@ -332,6 +332,15 @@ describe("the thread's history", () => {
     ]);
   });
 
+  it("is not recalled besides", async () => {
+    const { user, memory, thread } = await begin();
+    const options = { memory, user, thread, history: 20 };
+    await generateText({ model: withMemory(scripted(says("Noted.")), options), prompt: "My cat is Olive." });
+    const model = scripted(says("Olive."));
+    await generateText({ model: withMemory(model, options), prompt: "What is my cat?" });
+    expect(textIn(promptsOf(model)[0]).match(/My cat is Olive/g)).toHaveLength(1);
+  });
+
   it("is not told twice either where a later step is another process's", async () => {
     const { user, memory, thread } = await begin();
     const options = { memory, user, thread, history: 20, recall: false } as const;

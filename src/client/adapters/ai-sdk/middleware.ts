@@ -1,7 +1,7 @@
 import type { LanguageModelMiddleware } from "ai";
 import { assistantMessage, brokenOff, Gathered } from "./answer.ts";
 import { Conversation, type ConversationOptions, digest, type Spoken, spokenIn } from "./conversation.ts";
-import { recalled, withBlock } from "./recalled.ts";
+import { blockOf, recalled, withBlock } from "./recalled.ts";
 import type { CallParams, Prompt, PromptMessage } from "./sdk.ts";
 import { storedMessage } from "./stored.ts";
 import { type Listener, passedOn } from "./stream.ts";
@@ -35,10 +35,11 @@ export function cairnMemory(options: ConversationOptions): LanguageModelMiddlewa
     const run = await digest(prompt.slice(0, last + 1).map(storedMessage));
     const before = last === prompt.length - 1 ? undefined : runs.get(run);
     if (before !== undefined) return before;
-    const [block, history] = await Promise.all([
+    const [hits, history] = await Promise.all([
       recalled(options, prompt, ended),
       conversation.history(prompt, ended),
     ]);
+    const block = blockOf(options, hits, [...history, ...prompt]);
     runs.delete(run);
     runs.set(run, { block, history });
     for (const oldest of runs.keys()) if (runs.size > RUNS) runs.delete(oldest);

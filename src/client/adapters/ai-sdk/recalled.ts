@@ -11,22 +11,29 @@ const QUERY_BYTES = 8 * 1024;
 /** A message of the SDK's, as far as its text goes: of a prompt, or as a program writes it. */
 export type Spoken = { role: string; content: unknown };
 
-/** What is remembered that bears on what the user said last, as a model is shown it. Undefined if there is nothing. */
+/** What is remembered that bears on what the user said last, best first. */
 export async function recalled(
   options: RecallingOptions,
   messages: readonly Spoken[],
   ended?: AbortSignal,
-): Promise<string | undefined> {
-  const { memory, user, recall = {}, maxTokenBudget = MAX_TOKENS } = options;
+): Promise<readonly Hit[]> {
+  const { memory, user, recall = {} } = options;
   const query = queryIn(messages);
-  if (recall === false || query === "") return undefined;
-  const hits = await guarded<readonly Hit[]>(
+  if (recall === false || query === "") return [];
+  return guarded<readonly Hit[]>(
     options,
     async (signal) => (await memory.recall(user, { k: HITS, ...recall, query }, { signal })).hits,
     { otherwise: [], failure: { doing: "recall" }, ended },
   );
+}
+
+/** The same as a model is shown it, without what these messages say anyway. Undefined if there is nothing. */
+export function blockOf(
+  { maxTokenBudget = MAX_TOKENS }: RecallingOptions,
+  hits: readonly Hit[],
+  messages: readonly Spoken[],
+): string | undefined {
   const said = new Set(messages.map(textOf));
-  // What stands in the prompt needs no second telling.
   const news = hits.filter(({ kind, text }) => kind !== "message" || !said.has(text));
   return memoryBlock(news, maxTokenBudget);
 }
