@@ -547,6 +547,28 @@ describe("what is saved is saved once", () => {
     expect(await textsOf(memory, thread)).toHaveLength(8);
   });
 
+  it("and another message under the same name is saved too", async () => {
+    const { user, memory, thread } = await begin();
+    const model = withMemory(scripted(says("ok")), { memory, user, thread, turn: "always the same" });
+    await generateText({ model, prompt: "one" });
+    await generateText({ model, prompt: "two" });
+    expect(await textsOf(memory, thread)).toHaveLength(4);
+  });
+
+  it("and runs on one thread at once are all saved", async () => {
+    const { user, memory, thread } = await begin();
+    const all = Array.from({ length: 6 }, (_, i) => `message ${i}`);
+    await Promise.all(
+      all.map((prompt) =>
+        generateText({ model: withMemory(scripted(says("ok")), { memory, user, thread }), prompt }),
+      ),
+    );
+    const texts = await textsOf(memory, thread);
+    expect(texts).toHaveLength(12);
+    for (const text of all)
+      expect(texts[texts.findIndex(([, said]) => said === text) + 1]).toEqual(["assistant", "ok"]);
+  });
+
   it("and a user who says the same again has said it twice", async () => {
     const { user, memory, thread } = await begin();
     const wrapped = withMemory(scripted(says("ok")), { memory, user, thread, history: 10 });
@@ -748,6 +770,31 @@ describe("a stream", () => {
       ["user", "Count."],
       ["assistant", "one two "],
     ]);
+  });
+
+  it("that is aborted while memory is away ends as it would without it, also if it is strict", async () => {
+    const { user, memory, thread } = await begin({
+      retry: false,
+      fetch: () => new Response("", { status: 503 }),
+    });
+    const abort = new AbortController();
+    const told: string[] = [];
+    const onError: ConversationOptions["onError"] = (_, { doing }) => told.push(doing);
+    const { stream } = await withMemory(hesitant(), {
+      memory,
+      user,
+      thread,
+      recall: false,
+      strict: true,
+      onError,
+    }).doStream({
+      prompt: [{ role: "user", content: [{ type: "text", text: "Count." }] }],
+      abortSignal: abort.signal,
+    });
+    const reader = stream.getReader();
+    for (let i = 0; i < 4; i++) await reader.read();
+    abort.abort();
+    await expect.poll(() => told).toEqual(["save"]);
   });
 
   it("that ends before a word was said keeps nothing, and no call that nobody carries out", async () => {

@@ -29,8 +29,8 @@ type Named = NonNullable<ConversationOptions["thread"]>;
 export type Spoken = {
   /** What was new in the prompt since the model last spoke. */
   said: readonly PromptMessage[];
-  /** How often the model had spoken before. */
-  answers: number;
+  /** What tells this call from the others of its turn: what the user said last, and how often the model had spoken. */
+  place: readonly [asked: PromptMessage | undefined, answers: number];
   /** Of this call alone, for the client's own retries. */
   key: string;
 };
@@ -38,8 +38,13 @@ export type Spoken = {
 /** What a prompt adds to the conversation. */
 export function spokenIn(prompt: Prompt): Spoken {
   const said = prompt.slice(prompt.findLastIndex(({ role }) => role === "assistant") + 1);
+  const asked = prompt.findLast(({ role }) => role === "user");
   const answers = prompt.filter(({ role }) => role === "assistant").length;
-  return { said: said.filter(({ role }) => role !== "system"), answers, key: crypto.randomUUID() };
+  return {
+    said: said.filter(({ role }) => role !== "system"),
+    place: [asked, answers],
+    key: crypto.randomUUID(),
+  };
 }
 
 /** A thread, as turns are read from it and saved to it. */
@@ -70,41 +75,34 @@ export class Conversation {
   }
 
   /** Saves what was said and what the model answered; done when it is stored, or with `"later"` when that has begun. */
-  async save({ said, answers, key }: Spoken, answer: PromptMessage | undefined): Promise<void> {
-    const { thread, save = true, strict } = this.#options;
-    if (thread === undefined || save === false || answer === undefined) return;
-    const { turn = key } = this.#options;
-    const turnAnd = { thread, name: [turn, answers], messages: [...said, answer].map(storedMessage) };
-    if (save === "later") this.#options.memory.later(() => this.#append(turnAnd, false));
-    else await this.#append(turnAnd, strict);
+  async save(spoken: Spoken, answer: PromptMessage | undefined): Promise<void> {
+    const { memory, save, strict = false } = this.#options;
+    if (save === "later") memory.later(() => this.#append(spoken, answer, { strict: false }));
+    else await this.#append(spoken, answer, { strict });
   }
 
   /** The same of an answer that was broken off, which may come whole when it is asked for again. Nobody is left to wait. */
-  async saveBrokenOff({ said, answers, key }: Spoken, answer: PromptMessage | undefined): Promise<void> {
-    const { memory, thread, save = true, turn = key } = this.#options;
-    if (thread === undefined || save === false || answer === undefined) return;
-    const messages = [...said, answer].map(storedMessage);
-    const saved = this.#append({ thread, name: [turn, answers, "broken off"], messages }, false);
-    memory.later(() => saved);
+  async saveBrokenOff(spoken: Spoken, answer: PromptMessage | undefined): Promise<void> {
+    const saved = this.#append(spoken, answer, { part: "broken off", strict: false });
+    this.#options.memory.later(() => saved);
     await saved;
   }
 
-  #append(
-    { thread, name, messages }: { thread: Named; name: unknown[]; messages: Message[] },
-    strict: boolean | undefined,
+  async #append(
+    { said, place, key }: Spoken,
+    answer: PromptMessage | undefined,
+    { part = "whole", strict }: { part?: string; strict: boolean },
   ): Promise<void> {
-    const { memory } = this.#options;
-    return guarded(
-      { ...this.#options, strict: strict === true },
+    const { memory, thread, save = true, turn = key } = this.#options;
+    if (thread === undefined || save === false || answer === undefined) return;
+    const messages = [...said, answer].map(storedMessage);
+    await guarded<unknown>(
+      { ...this.#options, strict },
       async (signal) => {
         const id = await this.#thread(thread, signal);
-        const idempotencyKey = await digest([id, ...name]);
-        try {
-          await memory.threads.append(id, messages, { signal, idempotencyKey });
-        } catch (error) {
-          // Another answer has the key of this turn: the turn is saved.
-          if (!(error instanceof CairnError && error.code === "idempotency_conflict")) throw error;
-        }
+        const [asked, answers] = place;
+        const idempotencyKey = await digest([id, turn, asked && storedMessage(asked), answers, part]);
+        await memory.threads.append(id, messages, { signal, idempotencyKey }).catch(unlessSaved);
       },
       { otherwise: undefined, failure: { doing: "save", messages } },
     );
@@ -122,6 +120,11 @@ export class Conversation {
     );
     return this.#resumed;
   }
+}
+
+/** Another answer of the same turn has the key: the turn is saved. */
+function unlessSaved(error: unknown): void {
+  if (!(error instanceof CairnError && error.code === "idempotency_conflict")) throw error;
 }
 
 /** SHA-256 of a JSON value, in hexadecimal. */

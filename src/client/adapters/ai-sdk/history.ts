@@ -11,14 +11,17 @@ import { textOf } from "./recalled.ts";
  */
 export function promptOf(stored: readonly Message[], prompt: Prompt): PromptMessage[] {
   const names = new Map<string, string>();
-  const messages = sanitizeConversation(stored).flatMap((message) => promptMessage(message, names));
-  const fresh = withoutRepeated(
+  const messages = stored.flatMap((message) => promptMessage(message, names));
+  // First what is repeated, since of a turn that goes on in the prompt, only a part is stored.
+  const before = withoutRepeated(
     messages,
     prompt.filter(({ role }) => role !== "system"),
   );
-  const first = fresh.findIndex(({ role }) => role === "user");
+  const fresh = sanitizeConversation(before);
   const summaries = fresh.filter(({ role }) => role === "system");
-  return [...summaries, ...(first < 0 ? [] : fresh.slice(first)).filter(({ role }) => role !== "system")];
+  const said = fresh.filter(({ role }) => role !== "system");
+  const first = said.findIndex(({ role }) => role === "user");
+  return [...summaries, ...(first < 0 ? [] : said.slice(first))];
 }
 
 /** Without the end of `messages` that is the beginning of `prompt`. */
@@ -85,7 +88,8 @@ type FilePart = Extract<AssistantPart, { type: "file" }>;
 function withData(part: FilePart): FilePart {
   const data: unknown = part.data;
   if (typeof data !== "string") return part;
-  return URL.canParse(data) && /^https?:/.test(data)
+  // Base64 has no colon.
+  return data.includes(":")
     ? { ...part, data: { type: "url", url: new URL(data) } }
     : { ...part, data: { type: "data", data } };
 }

@@ -22,7 +22,8 @@ export function passedOn(
     abort?.removeEventListener("abort", aborted);
     return (end ??= ended(how));
   };
-  const aborted = () => void endOnce("broken off");
+  // Who listens tells what fails of it: here, nobody waits.
+  const aborted = () => void endOnce("broken off").catch(() => undefined);
   abort?.addEventListener("abort", aborted, { once: true });
 
   return new ReadableStream<StreamPart>(

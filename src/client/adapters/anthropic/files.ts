@@ -47,14 +47,15 @@ export class MemoryFiles {
 
   /** Whether there is anything at this path. */
   async exists(path: string): Promise<boolean> {
-    const [file, directory] = await Promise.all([this.#isFile(path), this.isDirectory(path)]);
-    return file || directory;
+    const [[isFile], directory] = await Promise.all([this.#areFiles([path]), this.isDirectory(path)]);
+    return isFile === true || directory;
   }
 
   /** The nearest of a path's directories that is a file, so that nothing can be in it. */
   async fileAbove(path: string): Promise<string | undefined> {
     const above = ancestorsOf(path);
-    const areFiles = await Promise.all(above.map((directory) => this.#isFile(directory)));
+    if (above.length === 0) return undefined;
+    const areFiles = await this.#areFiles(above);
     return above.find((_, i) => areFiles[i]);
   }
 
@@ -98,9 +99,11 @@ export class MemoryFiles {
     await memory.kv.deletePrefix(user, this.#key(`${path}/`), { signal });
   }
 
-  async #isFile(path: string): Promise<boolean> {
+  async #areFiles(paths: readonly string[]): Promise<boolean[]> {
     const { memory, user, signal } = this.#options;
-    return (await memory.kv.getVersioned(user, this.#key(path), { signal })) !== null;
+    const gets = paths.map((path) => ({ op: "get" as const, key: this.#key(path) }));
+    const { results } = await memory.kv.batch(user, gets, { signal });
+    return results.map(({ found }) => found === true);
   }
 
   #key(path: string): string {
