@@ -120,3 +120,61 @@ it("any stored messages make a prompt in which every call has its result, and a 
     { numRuns: 500 },
   );
 });
+
+it("parts of other shapes are told as far as they have a text", () => {
+  const url = "https://example.com/a.png";
+  const stored = [
+    {
+      role: "user",
+      content: [
+        { type: "input_text", text: "from the Responses API" },
+        { type: "file", file: { file_id: "f" } },
+        { type: "image_url", image_url: { url } },
+        "a bare string",
+      ],
+    },
+    {
+      role: "assistant",
+      parts: [
+        { type: "text", text: "from a UIMessage" },
+        { type: "tool-weather", toolCallId: "1" },
+      ],
+    },
+    { role: "user", content: "more" },
+    { role: "assistant", content: [{ type: "tool-call", toolCallId: "c", toolName: "look", input: {} }] },
+    {
+      role: "tool",
+      content: [
+        {
+          type: "tool-result",
+          toolCallId: "c",
+          toolName: "look",
+          output: {
+            type: "content",
+            value: [{ type: "file", mediaType: "image/png", data: { type: "url", url } }],
+          },
+        },
+      ],
+    },
+  ];
+  expect(promptOf(stored, next)).toEqual([
+    { role: "user", content: [{ type: "text", text: "from the Responses API" }] },
+    { role: "assistant", content: [{ type: "text", text: "from a UIMessage" }] },
+    { role: "user", content: [{ type: "text", text: "more" }] },
+    { role: "assistant", content: [{ type: "tool-call", toolCallId: "c", toolName: "look", input: {} }] },
+    {
+      role: "tool",
+      content: [
+        {
+          type: "tool-result",
+          toolCallId: "c",
+          toolName: "look",
+          output: {
+            type: "content",
+            value: [{ type: "file", mediaType: "image/png", data: { type: "url", url: new URL(url) } }],
+          },
+        },
+      ],
+    },
+  ]);
+});

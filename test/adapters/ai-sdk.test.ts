@@ -797,6 +797,41 @@ describe("a stream", () => {
     await expect.poll(() => told).toEqual(["save"]);
   });
 
+  it("that was said to its end is whole, though its reader goes before it closes", async () => {
+    const { user, memory, thread } = await begin();
+    const parts = partsOf([...says("Let me see."), ...calls("weather", {}, "c")]);
+    const { stream } = await withMemory(hesitant(parts), { memory, user, thread }).doStream({
+      prompt: [{ role: "user", content: [{ type: "text", text: "Rome?" }] }],
+    });
+    const reader = stream.getReader();
+    for (const _ of parts) await reader.read();
+    await reader.cancel();
+    expect((await textsOf(memory, thread))[1]).toEqual(["assistant", "Let me see.+tool-call"]);
+  });
+
+  it("may have text and reasoning at once, under one id", async () => {
+    const { user, memory, thread } = await begin();
+    const parts: StreamPart[] = [
+      { type: "reasoning-start", id: "0" },
+      { type: "text-start", id: "0" },
+      { type: "reasoning-delta", id: "0", delta: "hm" },
+      { type: "text-delta", id: "0", delta: "Yes." },
+      { type: "reasoning-end", id: "0", providerMetadata: { p: { s: 1 } } },
+      { type: "text-end", id: "0" },
+      ...partsOf([]),
+    ];
+    const { stream } = await withMemory(hesitant(parts), { memory, user, thread }).doStream({
+      prompt: [{ role: "user", content: [{ type: "text", text: "Rome?" }] }],
+    });
+    const reader = stream.getReader();
+    for (const _ of parts) await reader.read();
+    await reader.cancel();
+    expect((await messagesOf(memory, thread))[1]?.content).toEqual([
+      { type: "reasoning", text: "hm", providerOptions: { p: { s: 1 } } },
+      { type: "text", text: "Yes." },
+    ]);
+  });
+
   it("that ends before a word was said keeps nothing, and no call that nobody carries out", async () => {
     const { user, memory, thread } = await begin();
     const silent = partsOf([{ type: "reasoning", text: "hm" }, ...calls("weather", {})]).slice(0, -1);

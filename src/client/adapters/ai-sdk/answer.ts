@@ -61,8 +61,9 @@ function parsed(input: string): unknown {
 /** Gathers the parts of a stream into what `doGenerate` would have answered with. */
 export class Gathered {
   readonly content: AnswerContent[] = [];
-  /** Whether the model said that it failed. */
+  /** Whether the model said that it failed, or that it is done. */
   failed = false;
+  finished = false;
   readonly #open = new Map<string, Extract<AnswerContent, { type: "text" | "reasoning" }>>();
 
   add(part: StreamPart): void {
@@ -73,14 +74,14 @@ export class Gathered {
           type: part.type === "text-start" ? ("text" as const) : ("reasoning" as const),
           text: "",
         };
-        this.#open.set(part.id, block);
+        this.#open.set(blockOf(part), block);
         this.content.push(block);
         this.#note(part);
         return;
       }
       case "text-delta":
       case "reasoning-delta": {
-        const block = this.#open.get(part.id);
+        const block = this.#open.get(blockOf(part));
         if (block !== undefined) block.text += part.delta;
         this.#note(part);
         return;
@@ -91,6 +92,9 @@ export class Gathered {
         return;
       case "error":
         this.failed = true;
+        return;
+      case "finish":
+        this.finished = true;
         return;
       case "tool-call":
       case "tool-result":
@@ -104,11 +108,17 @@ export class Gathered {
   }
 
   /** The last metadata of a block are its own, as the SDK has it. */
-  #note({
-    id,
-    providerMetadata,
-  }: Pick<Extract<StreamPart, { type: "text-delta" }>, "id" | "providerMetadata">): void {
-    const block = this.#open.get(id);
-    if (block !== undefined && providerMetadata !== undefined) block.providerMetadata = providerMetadata;
+  #note(
+    part: Extract<StreamPart, { id: string; providerMetadata?: unknown; type: `${Kind}-${string}` }>,
+  ): void {
+    const block = this.#open.get(blockOf(part));
+    if (block !== undefined && part.providerMetadata !== undefined)
+      block.providerMetadata = part.providerMetadata;
   }
 }
+
+type Kind = "text" | "reasoning";
+
+/** A block of text and one of reasoning may have the same id. */
+const blockOf = ({ type, id }: { type: `${Kind}-${string}`; id: string }): string =>
+  `${type.startsWith("text") ? "text" : "reasoning"} ${id}`;

@@ -1,9 +1,9 @@
-import { field, listField, textField } from "../../../conversation/message.ts";
 import { sanitizeConversation } from "../../../conversation/sanitize.ts";
 import { givenResults, requestedCalls } from "../../../conversation/tool-calls.ts";
 import type { Message } from "../../shapes.ts";
-import type { AssistantPart, Prompt, PromptMessage } from "./sdk.ts";
+import { listedCalls, partsOf, toolParts, wholeResult } from "./parts.ts";
 import { textOf } from "./recalled.ts";
+import type { Prompt, PromptMessage } from "./sdk.ts";
 
 /**
  * Stored messages as a model takes them, of whatever adapter: each call with its result, beginning with a user's. What a
@@ -42,8 +42,10 @@ const signature = (message: PromptMessage): string =>
 function promptMessage(message: Message, names: Map<string, string>): PromptMessage[] {
   switch (message.role) {
     case "system":
-    case "developer":
-      return [{ role: "system", content: textOf({ ...message, content: message.content }) }];
+    case "developer": {
+      const content = textOf({ role: message.role, content: partsOf(message) });
+      return content === "" ? [] : [{ role: "system", content }];
+    }
     case "user": {
       const content = partsOf(message).filter((part) => part.type === "text" || part.type === "file");
       return content.length === 0 ? [] : [{ role: "user", content, ...options(message) }];
@@ -64,68 +66,3 @@ function promptMessage(message: Message, names: Map<string, string>): PromptMess
 
 const options = ({ providerOptions }: Message): object =>
   typeof providerOptions === "object" && providerOptions !== null ? { providerOptions } : {};
-
-const OWN = ["text", "reasoning", "file", "reasoning-file", "custom", "tool-call", "tool-result"];
-
-/** The parts that the SDK knows; of another's, what has a text. */
-function partsOf(message: Message): AssistantPart[] {
-  const { content } = message;
-  if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
-  return [...listField(message, "content"), ...listField(message, "parts")].flatMap(
-    (part): AssistantPart[] => {
-      const type = textField(part, "type");
-      if (type === "file" || type === "reasoning-file") return [withData(part as FilePart)];
-      if (type !== undefined && OWN.includes(type)) return [part as AssistantPart]; // as this adapter stored it
-      const text = textField(part, "text");
-      return text === undefined ? [] : [{ type: "text", text }];
-    },
-  );
-}
-
-type FilePart = Extract<AssistantPart, { type: "file" }>;
-
-/** A string of Base64 or a URL, told apart again. */
-function withData(part: FilePart): FilePart {
-  const data: unknown = part.data;
-  if (typeof data !== "string") return part;
-  // Base64 has no colon.
-  return data.includes(":")
-    ? { ...part, data: { type: "url", url: new URL(data) } }
-    : { ...part, data: { type: "data", data } };
-}
-
-type ToolPart = Extract<PromptMessage, { role: "tool" }>["content"][number];
-
-const toolParts = (message: Message): ToolPart[] =>
-  listField(message, "content").filter((part): part is ToolPart =>
-    ["tool-result", "tool-approval-response"].includes(textField(part, "type") ?? ""),
-  );
-
-/** Calls in a list of their own: `toolCalls` of Cairn, `tool_calls` of OpenAI. */
-function listedCalls(message: Message): AssistantPart[] {
-  const calls = [...listField(message, "toolCalls"), ...listField(message, "tool_calls")];
-  return calls.flatMap((call): AssistantPart[] => {
-    const named = field(call, "function") ?? call;
-    const [toolCallId, toolName] = [textField(call, "id"), textField(named, "name")];
-    if (toolCallId === undefined || toolName === undefined) return [];
-    return [{ type: "tool-call", toolCallId, toolName, input: parsed(field(named, "arguments")) }];
-  });
-}
-
-/** A tool message that is one result as a whole, as those of Cairn and OpenAI. */
-function wholeResult(message: Message, names: ReadonlyMap<string, string>): ToolPart[] {
-  const toolCallId = textField(message, "toolCallId") ?? textField(message, "tool_call_id");
-  const value = textOf({ ...message, content: message.content });
-  if (toolCallId === undefined || toolParts(message).length > 0) return [];
-  const toolName = names.get(toolCallId) ?? "unknown";
-  return [{ type: "tool-result", toolCallId, toolName, output: { type: "text", value } }];
-}
-
-function parsed(input: unknown): unknown {
-  if (typeof input !== "string") return input ?? {};
-  try {
-    return JSON.parse(input);
-  } catch {
-    return {};
-  }
-}

@@ -82,7 +82,8 @@ export function cairnMemory(options: ConversationOptions): LanguageModelMiddlewa
         ended: async (how) => {
           if (how === "failed" || gathered.failed) return;
           const { spoken } = step;
-          if (how === "whole") await conversation.save(spoken, assistantMessage(gathered.content));
+          if (how === "whole" || gathered.finished)
+            await conversation.save(spoken, assistantMessage(gathered.content));
           else await conversation.saveBrokenOff(spoken, brokenOff(gathered.content));
         },
       };

@@ -27,13 +27,13 @@ export async function recalled(
   );
 }
 
-/** The same as a model is shown it, without what these messages say anyway. Undefined if there is nothing. */
+/** The same as a model is shown it, without the messages that it is shown anyway. Undefined if there is nothing. */
 export function blockOf(
   { maxTokenBudget = MAX_TOKENS }: RecallingOptions,
   hits: readonly Hit[],
   messages: readonly Spoken[],
 ): string | undefined {
-  const said = new Set(messages.map(textOf));
+  const said = new Set(messages.map((message) => textOf(message, () => true)));
   const news = hits.filter(({ kind, text }) => kind !== "message" || !said.has(text));
   return memoryBlock(news, maxTokenBudget);
 }
@@ -50,12 +50,12 @@ export function withBlock<M extends Spoken>(messages: readonly M[], block: strin
   });
 }
 
-/** All text of a message, its parts a line each. */
-export function textOf(message: Spoken): string {
+/** What a message says, its parts a line each: those of type `text`, unless others are wanted. */
+export function textOf(message: Spoken, wanted = (part: unknown) => field(part, "type") === "text"): string {
   if (typeof message.content === "string") return message.content;
   return listField(message, "content")
-    .filter((part) => field(part, "type") === "text")
-    .map((part) => textField(part, "text") ?? "")
+    .filter(wanted)
+    .flatMap((part) => textField(part, "text") || [])
     .join("\n");
 }
 
