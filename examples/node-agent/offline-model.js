@@ -1,0 +1,48 @@
+// What stands in for a language model where there is no key: it notices a few sentences about the user, which it remembers
+// with its tool, and answers a question with what it was told is remembered.
+
+const TOLD = /^(?:i (?<verb>live in|work at|like|prefer)|my (?<what>.+?) is) (?<object>.+?)[.!]*$/i;
+
+export const offlineModel = {
+  specificationVersion: "v4",
+  provider: "offline",
+  modelId: "offline",
+  supportedUrls: {},
+  doGenerate: async ({ prompt }) => {
+    const content = [answerTo(prompt)];
+    const unified = content[0].type === "tool-call" ? "tool-calls" : "stop";
+    return {
+      content,
+      finishReason: { unified, raw: undefined },
+      usage: { inputTokens: {}, outputTokens: {} },
+      warnings: [],
+    };
+  },
+  doStream: () => {
+    throw new Error("The offline model does not stream.");
+  },
+};
+
+function answerTo(prompt) {
+  const last = prompt.at(-1);
+  if (last.role === "tool") return text("I will remember that.");
+  const parts = last.content.filter(({ type }) => type === "text").map((part) => part.text);
+  const { verb, what, object } = TOLD.exec(parts.at(-1).trim())?.groups ?? {};
+  if (object !== undefined) {
+    const fact = { subject: "user", predicate: verb ? thirdPerson(verb) : `has the ${what}`, object };
+    return {
+      type: "tool-call",
+      toolCallId: crypto.randomUUID(),
+      toolName: "memory_remember_fact",
+      input: JSON.stringify(fact),
+    };
+  }
+  // What is remembered comes as a part of the user's message, a line for each memory, the best first.
+  const [best] = parts.join("\n").match(/(?<=^- \[.*\] ).*$/m) ?? [];
+  return text(best === undefined ? "I do not know that yet." : `I remember: ${best}`);
+}
+
+/** `live in` is `lives in`. */
+const thirdPerson = (verb) => verb.toLowerCase().replace(/^\w+/, (word) => `${word}s`);
+
+const text = (said) => ({ type: "text", text: said });

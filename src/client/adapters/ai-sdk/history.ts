@@ -1,0 +1,68 @@
+import { sanitizeConversation } from "../../../conversation/sanitize.ts";
+import { givenResults, requestedCalls } from "../../../conversation/tool-calls.ts";
+import type { Message } from "../../shapes.ts";
+import { listedCalls, partsOf, toolParts, wholeResult } from "./parts.ts";
+import { textOf } from "./recalled.ts";
+import type { Prompt, PromptMessage } from "./sdk.ts";
+
+/**
+ * Stored messages as a model takes them, of whatever adapter: each call with its result, beginning with a user's. What a
+ * prompt goes on to say itself, as in a later step of a run, is left out.
+ */
+export function promptOf(stored: readonly Message[], prompt: Prompt): PromptMessage[] {
+  const names = new Map<string, string>();
+  const messages = stored.flatMap((message) => promptMessage(message, names));
+  // First what is repeated, since of a turn that goes on in the prompt, only a part is stored.
+  const before = withoutRepeated(
+    messages,
+    prompt.filter(({ role }) => role !== "system"),
+  );
+  const fresh = sanitizeConversation(before);
+  const summaries = fresh.filter(({ role }) => role === "system");
+  const said = fresh.filter(({ role }) => role !== "system");
+  const first = said.findIndex(({ role }) => role === "user");
+  return [...summaries, ...(first < 0 ? [] : said.slice(first))];
+}
+
+/** Without the end of `messages` that is the beginning of `prompt`. */
+function withoutRepeated(messages: readonly PromptMessage[], prompt: Prompt): readonly PromptMessage[] {
+  const begins = (at: number) => messages.slice(at).every((message, i) => same(message, prompt[i]));
+  const at = messages.findIndex((_, i) => messages.length - i <= prompt.length && begins(i));
+  return at < 0 ? messages : messages.slice(0, at);
+}
+
+/** Whether two messages say the same, and call and answer the same: what else they carry differs as they travel. */
+const same = (one: PromptMessage, other: PromptMessage | undefined): boolean =>
+  other !== undefined && signature(one) === signature(other);
+
+const signature = (message: PromptMessage): string =>
+  JSON.stringify([message.role, textOf(message), requestedCalls(message), givenResults(message)]);
+
+/** `names`: of the tools that were called, by the calls' ids; OpenAI's results do not name them. */
+function promptMessage(message: Message, names: Map<string, string>): PromptMessage[] {
+  switch (message.role) {
+    case "system":
+    case "developer": {
+      const content = textOf({ role: message.role, content: partsOf(message) });
+      return content === "" ? [] : [{ role: "system", content }];
+    }
+    case "user": {
+      const content = partsOf(message).filter((part) => part.type === "text" || part.type === "file");
+      return content.length === 0 ? [] : [{ role: "user", content, ...options(message) }];
+    }
+    case "assistant": {
+      const content = [...partsOf(message), ...listedCalls(message)];
+      for (const part of content) if (part.type === "tool-call") names.set(part.toolCallId, part.toolName);
+      return content.length === 0 ? [] : [{ role: "assistant", content, ...options(message) }];
+    }
+    case "tool": {
+      const content = [...toolParts(message), ...wholeResult(message, names)];
+      return content.length === 0 ? [] : [{ role: "tool", content, ...options(message) }];
+    }
+    default:
+      return [];
+  }
+}
+
+const options = ({ providerOptions }: Message): object =>
+  typeof providerOptions === "object" && providerOptions !== null ? { providerOptions } : {};

@@ -1,0 +1,50 @@
+import type { Cairn } from "../../cairn.ts";
+import type { Message, RecallBody } from "../../shapes.ts";
+
+/** How memories are looked for; `k` is 8 unless set. */
+export type RecallOptions = Omit<RecallBody, "query">;
+
+/** What could not be done, and the messages that a save would have stored. */
+export type MemoryFailure = { doing: "recall" | "history" } | { doing: "save"; messages: readonly Message[] };
+
+/** What middleware and step share. */
+export type RecallingOptions = {
+  /** The client; its token may read the user's memory, and write it where turns are saved. */
+  memory: Pick<Cairn, "recall" | "threads" | "later">;
+  /** Whose memory it is. */
+  user: string;
+  /** How memories are looked for by what the user said last; `false`: not at all. */
+  recall?: RecallOptions | false;
+  /** The most that is injected of what was recalled, at 4 characters a token; 2,000 unless set. */
+  maxTokenBudget?: number;
+  /** How long each call of memory may take before it counts as failed, in milliseconds; 5,000 unless set. */
+  timeoutMs?: number;
+  /** Lets the model's call fail where memory does; unless set, the answer comes without it. */
+  strict?: boolean;
+  /** Is told of each failure that broke nothing; `console.error` unless set. */
+  onError?: (error: unknown, failure: MemoryFailure) => void;
+};
+
+const TIMEOUT_MS = 5_000;
+
+/**
+ * Runs a call of memory: what fails is thrown if `strict`, else told to `onError`, with `otherwise` in its place. What the
+ * caller itself has ended is always thrown.
+ */
+export async function guarded<T>(
+  { timeoutMs = TIMEOUT_MS, strict = false, onError = logged }: RecallingOptions,
+  work: (signal: AbortSignal) => Promise<T>,
+  { otherwise, failure, ended }: { otherwise: T; failure: MemoryFailure; ended?: AbortSignal | undefined },
+): Promise<T> {
+  const timeout = AbortSignal.timeout(timeoutMs);
+  try {
+    return await work(ended === undefined ? timeout : AbortSignal.any([timeout, ended]));
+  } catch (error) {
+    if (strict || ended?.aborted === true) throw error;
+    onError(error, failure);
+    return otherwise;
+  }
+}
+
+const logged = (error: unknown, { doing }: MemoryFailure): void =>
+  console.error(`Cairn could not be used (${doing})`, error);

@@ -1,0 +1,73 @@
+import type { Hit } from "../../shapes.ts";
+import { field, listField, textField } from "../../../conversation/message.ts";
+import { memoryBlock } from "./block.ts";
+import { guarded, type RecallingOptions } from "./options.ts";
+
+const HITS = 8;
+const MAX_TOKENS = 2_000;
+/** The longest query that a recall takes, in bytes of UTF-8. */
+const QUERY_BYTES = 8 * 1024;
+
+/** A message of the SDK's, as far as its text goes: of a prompt, or as a program writes it. */
+export type Spoken = { role: string; content: unknown };
+
+/** What is remembered that bears on what the user said last, best first. */
+export async function recalled(
+  options: RecallingOptions,
+  messages: readonly Spoken[],
+  ended?: AbortSignal,
+): Promise<readonly Hit[]> {
+  const { memory, user, recall = {} } = options;
+  const query = queryIn(messages);
+  if (recall === false || query === "") return [];
+  return guarded<readonly Hit[]>(
+    options,
+    async (signal) => (await memory.recall(user, { k: HITS, ...recall, query }, { signal })).hits,
+    { otherwise: [], failure: { doing: "recall" }, ended },
+  );
+}
+
+/** The same as a model is shown it, without the messages that it is shown anyway. Undefined if there is nothing. */
+export function blockOf(
+  { maxTokenBudget = MAX_TOKENS }: RecallingOptions,
+  hits: readonly Hit[],
+  messages: readonly Spoken[],
+): string | undefined {
+  const said = new Set(messages.map((message) => textOf(message, () => true)));
+  const news = hits.filter(({ kind, text }) => kind !== "message" || !said.has(text));
+  return memoryBlock(news, maxTokenBudget);
+}
+
+/** The messages with a text before what the user said last. */
+export function withBlock<M extends Spoken>(messages: readonly M[], block: string): M[] {
+  const at = messages.findLastIndex(({ role }) => role === "user");
+  return messages.map((message, i) => {
+    if (i !== at) return message;
+    const { content } = message;
+    const parts: unknown[] = Array.isArray(content) ? content : [{ type: "text", text: content }];
+    // A user's content may be parts in every shape that the SDK takes.
+    return { ...message, content: [{ type: "text", text: block }, ...parts] };
+  });
+}
+
+/** What a message says, its parts a line each: those of type `text`, unless others are wanted. */
+export function textOf(message: Spoken, wanted = (part: unknown) => field(part, "type") === "text"): string {
+  if (typeof message.content === "string") return message.content;
+  return listField(message, "content")
+    .filter(wanted)
+    .flatMap((part) => textField(part, "text") || [])
+    .join("\n");
+}
+
+function queryIn(messages: readonly Spoken[]): string {
+  const last = messages.findLast(({ role }) => role === "user");
+  return last === undefined ? "" : cutTo(textOf(last).trim().toWellFormed(), QUERY_BYTES);
+}
+
+/** The beginning of a text, of at most so many bytes of UTF-8. */
+function cutTo(text: string, bytes: number): string {
+  const encoded = new TextEncoder().encode(text);
+  if (encoded.byteLength <= bytes) return text;
+  // A character that the cut went through decodes to U+FFFD.
+  return new TextDecoder().decode(encoded.subarray(0, bytes)).replace(/\ufffd$/, "");
+}
