@@ -1,7 +1,6 @@
+import { day, inert, oneLine } from "../../../conversation/stored-text.ts";
 import type { Hit, Memory } from "../../shapes.ts";
 
-/** Characters of one memory in a list. */
-const ITEM = 1_500;
 const CHARACTERS_PER_TOKEN = 4;
 
 const NOTE =
@@ -45,15 +44,3 @@ function about(
 }
 
 const line = (signs: readonly string[], text: string): string => `- [${signs.join(" | ")}] ${oneLine(text)}`;
-
-/** The day of a time in UTC, as `2026-11-22`; times are bounded as those of a Date are. */
-const day = (time: number): string => new Date(time).toISOString().split("T")[0] ?? "";
-
-/** On one line, so that it cannot look like another item. */
-function oneLine(text: string): string {
-  const whole = text.trim().replaceAll(/[ \t]*[\n\r\v\f\u0085\u2028\u2029]\s*/g, " ⏎ ");
-  return whole.length <= ITEM ? whole : `${whole.slice(0, ITEM).toWellFormed()}… (cut)`;
-}
-
-/** Text that can neither close the tags nor open others; all else stays, since what is stored may be code. */
-const inert = (text: string): string => text.replaceAll(/<(?=\s*(?:\/\s*)?memory\b)/gi, "&lt;");

@@ -1,5 +1,6 @@
 import { field } from "../../../conversation/message.ts";
 import type { Message } from "../../shapes.ts";
+import { base64Of } from "../bytes/base64.ts";
 import type { PromptMessage } from "./sdk.ts";
 
 /**
@@ -22,18 +23,10 @@ function storedPart(part: object): unknown {
 }
 
 function asJson(value: unknown): unknown {
-  if (value instanceof Uint8Array) return base64(value);
-  if (value instanceof ArrayBuffer) return base64(new Uint8Array(value));
+  if (value instanceof Uint8Array) return base64Of(value);
+  if (value instanceof ArrayBuffer) return base64Of(new Uint8Array(value));
   if (Array.isArray(value)) return value.map((item) => asJson(item) ?? null);
   if (typeof value !== "object" || value === null || "toJSON" in value) return value;
   const fields = Object.entries(value).filter(([, one]) => one !== undefined);
   return Object.fromEntries(fields.map(([name, one]) => [name, asJson(one)]));
-}
-
-/** In pieces, as a call takes only so many arguments. */
-function base64(bytes: Uint8Array): string {
-  let binary = "";
-  for (let at = 0; at < bytes.length; at += 8192)
-    binary += String.fromCharCode(...bytes.subarray(at, at + 8192));
-  return btoa(binary);
 }
