@@ -1,0 +1,1 @@
+export { CairnSaver, type CairnSaverOptions } from "./langgraph/saver.ts";
