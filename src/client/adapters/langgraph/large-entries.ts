@@ -55,8 +55,13 @@ export class LargeEntries {
 
   /** The values under these keys, null where there is none. */
   async read<T extends object>(keys: readonly string[]): Promise<(T | null)[]> {
-    const heads = await this.#get<T | InPieces>(keys, ENTRIES_PER_READ);
+    const heads = await this.heads(keys);
     return Promise.all(heads.map((head, i) => this.whole<T>(keys[i] ?? "", head)));
+  }
+
+  /** The same, as the entries hold them: for `whole`, and `withoutPieces`. */
+  heads(keys: readonly string[]): Promise<unknown[]> {
+    return this.#get(keys, ENTRIES_PER_READ);
   }
 
   /** The value whose entry is this one; null if it was deleted meanwhile. */
