@@ -1,3 +1,5 @@
+import { hashOf } from "../entries/hash.ts";
+
 /**
  * Where the checkpoints of one LangGraph thread are, in keys of entries. All parts are ASCII, so that the order of keys is
  * that of JavaScript's strings too.
@@ -73,9 +75,8 @@ const PART = 160;
 async function part(name: string): Promise<string> {
   const encoded = encodeURIComponent(name);
   if (encoded.length <= PART) return encoded;
-  const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(name));
   // No encoded name holds this sign.
-  return `#${hexOf(new Uint8Array(hash))}`;
+  return `#${await hashOf(name)}`;
 }
 
 const hexOf = (bytes: Uint8Array): string =>

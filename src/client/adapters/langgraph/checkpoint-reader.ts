@@ -1,7 +1,7 @@
 import type { Cairn, ListedEntry } from "../../index.ts";
 import type { CheckpointKeys } from "./checkpoint-keys.ts";
 import type { ChannelRecord, CheckpointName, CheckpointRecord, WritesRecord } from "./checkpoint-record.ts";
-import type { LargeEntries } from "./large-entries.ts";
+import type { LargeEntries } from "../entries/large-entries.ts";
 
 /** Entries of what was written on top of checkpoints, a page. */
 const WRITES_PER_PAGE = 100;

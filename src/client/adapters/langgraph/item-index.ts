@@ -1,6 +1,7 @@
 import { type Cairn, CairnError, type RememberBody } from "../../index.ts";
-import { hashOf, type ItemRecord, textsOf } from "./item-record.ts";
-import { slices } from "./large-entries.ts";
+import { hashOf } from "../entries/hash.ts";
+import { type ItemRecord, textsOf } from "./item-record.ts";
+import { slices } from "../entries/large-entries.ts";
 
 /** A score of an item, and the text that earned it. */
 export type ScoredText = { entryKey: string; score: number; text: string; rememberedAt: number };

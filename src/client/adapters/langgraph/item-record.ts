@@ -1,4 +1,5 @@
 import type { Item } from "@langchain/langgraph-checkpoint";
+import { hashOf } from "../entries/hash.ts";
 import { textsAt } from "./texts-at-path.ts";
 
 /** An item as its entry holds it. */
@@ -35,12 +36,6 @@ export function namespaceIn(prefix: string, entryKey: string): string[] {
   const path = entryKey.slice(itemsUnder(prefix, []).length);
   const labels = path.slice(0, path.indexOf("//"));
   return labels.split("/").map((label) => label.replace(/%(2F|23|25)/g, (code) => decodeURIComponent(code)));
-}
-
-/** SHA-256, in hexadecimal. */
-export async function hashOf(text: string): Promise<string> {
-  const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
-  return [...new Uint8Array(hash)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 export const itemOf = ({ namespace, key, value, createdAt, updatedAt }: ItemRecord): Item => ({

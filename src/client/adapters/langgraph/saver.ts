@@ -24,7 +24,7 @@ import {
   metadataOf,
   type WritesRecord,
 } from "./checkpoint-record.ts";
-import { LargeEntries, type LargeEntry } from "./large-entries.ts";
+import { LargeEntries, type LargeEntry } from "../entries/large-entries.ts";
 import { serialized } from "./serialized.ts";
 
 export type CairnSaverOptions = {

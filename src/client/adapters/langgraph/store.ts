@@ -22,7 +22,7 @@ import {
   namespaceIn,
   textsOf,
 } from "./item-record.ts";
-import { LargeEntries, type LargeEntry, withoutPieces } from "./large-entries.ts";
+import { LargeEntries, type LargeEntry, withoutPieces } from "../entries/large-entries.ts";
 import { commonPrefix, listed } from "./namespaces.ts";
 
 export type CairnStoreOptions = {
