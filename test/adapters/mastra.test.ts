@@ -64,6 +64,32 @@ const filled = async (storage: MemoryStorage): Promise<MemoryStorage> => {
   return storage;
 };
 
+/** Ours and the reference, filled once for all tests that only read. */
+const once = (fill: (storage: MemoryStorage) => Promise<unknown>) => {
+  let pair: Promise<[MemoryStorage, MemoryStorage]> | undefined;
+  const made = async (): Promise<[MemoryStorage, MemoryStorage]> => {
+    const [ours, theirs] = [await newStorage(), await reference()];
+    await fill(ours);
+    await fill(theirs);
+    return [ours, theirs];
+  };
+  return () => (pair ??= made());
+};
+
+const ten = once(filled);
+
+const seven = once(async (storage) => {
+  for (let n = 0; n < 7; n++)
+    await storage.saveThread({
+      thread: thread(`t${n}`, {
+        resourceId: n % 2 ? "alice" : "bob",
+        metadata: { topic: n % 3 ? "travel" : "food", n },
+        createdAt: at(n),
+        updatedAt: at(10 - n),
+      }),
+    });
+});
+
 const idsOf = ({ messages }: { messages: readonly { id: string }[] }): string[] =>
   messages.map(({ id }) => id);
 
@@ -141,19 +167,8 @@ describe("threads", () => {
     [{ orderBy: { field: "updatedAt" as const, direction: "ASC" as const } }],
     [{ orderBy: { field: "createdAt" as const, direction: "ASC" as const }, perPage: 3 }],
   ])("are listed by %j as the reference lists them", async (args) => {
-    const [ours, theirs] = await both(async (storage) => {
-      for (let n = 0; n < 7; n++)
-        await storage.saveThread({
-          thread: thread(`t${n}`, {
-            resourceId: n % 2 ? "alice" : "bob",
-            metadata: { topic: n % 3 ? "travel" : "food", n },
-            createdAt: at(n),
-            updatedAt: at(10 - n),
-          }),
-        });
-      return storage.listThreads(args);
-    });
-    expect(ours).toEqual(theirs);
+    const [ours, theirs] = await seven();
+    expect(await ours.listThreads(args)).toEqual(await theirs.listThreads(args));
   });
 
   it("refuse pages and metadata that the reference refuses", async () => {
@@ -263,11 +278,12 @@ describe("messages", () => {
     [{ resourceId: "bob" }],
     [{ includeTotal: false, perPage: 2 }],
   ])("are listed by %j as the reference lists them", async (args) => {
-    const [ours, theirs] = await both(async (storage) => {
-      await filled(storage);
-      const { messages, ...page } = await storage.listMessages({ threadId: "t", ...args });
-      return [messages.map(({ id, threadId, createdAt }) => [id, threadId, createdAt]), page];
-    });
+    const [ours, theirs] = await Promise.all(
+      (await ten()).map(async (storage) => {
+        const { messages, ...page } = await storage.listMessages({ threadId: "t", ...args });
+        return [messages.map(({ id, threadId, createdAt }) => [id, threadId, createdAt]), page];
+      }),
+    );
     expect(ours).toEqual(theirs);
   });
 
@@ -342,6 +358,58 @@ describe("messages", () => {
       before.getTime(),
     );
     await storage.deleteMessages([]);
+  });
+
+  it.each([[[0, 1, 2, 3, 4, 5, 6, 7]], [[0, 5, 2, 7, 1, 6, 4, 3]], [[3, 3, 3, 3, 3, 3, 3, 3]]])(
+    "that are the last of a thread are the same, counted or not, saved in the order %j",
+    async (minutes) => {
+      const storage = await newStorage();
+      await storage.saveThread({ thread: thread("t") });
+      for (const [n, minute] of minutes.entries())
+        await storage.saveMessages({ messages: [message(`m${n}`, minute)] });
+      await storage.saveMessages({ messages: [message("m6", minutes[6] ?? 0, { type: "grown" })] });
+      const last = { threadId: "t", orderBy: { field: "createdAt", direction: "DESC" } } as const;
+      for (const perPage of [1, 3, 7, 8, 50]) {
+        const counted = await storage.listMessages({ ...last, perPage });
+        const bounded = await storage.listMessages({ ...last, perPage, includeTotal: false });
+        const times = (page: typeof counted) => page.messages.map(({ createdAt }) => createdAt);
+        expect(times(bounded)).toEqual(times(counted));
+        expect(bounded.hasMore).toBe(counted.hasMore);
+      }
+    },
+  );
+
+  it("that are the last of a long thread are read without the others", async () => {
+    const user = newUser();
+    let bytes = 0;
+    const storage = await newStorage(user, {
+      fetch: async (request) => {
+        const response = await fetch(request);
+        bytes += (await response.clone().text()).length;
+        return response;
+      },
+    });
+    await storage.saveThread({ thread: thread("t") });
+    const said = "x".repeat(10_000);
+    const many = Array.from({ length: 200 }, (_, n) =>
+      message(`n${n}`, n, { content: { format: 2, parts: [{ type: "text", text: said }] } }),
+    );
+    await storage.saveMessages({ messages: many });
+    bytes = 0;
+    const { messages, hasMore } = await storage.listMessages({
+      threadId: "t",
+      perPage: 10,
+      includeTotal: false,
+      orderBy: { field: "createdAt", direction: "DESC" },
+    });
+    expect(idsOf({ messages })).toEqual(
+      many
+        .slice(-10)
+        .toReversed()
+        .map(({ id }) => id),
+    );
+    expect(hasMore).toBe(true);
+    expect(bytes).toBeLessThan(20 * said.length);
   });
 
   it("of a batch larger than one call are all there, in order", async () => {

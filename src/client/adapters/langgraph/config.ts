@@ -1,5 +1,8 @@
-import type { RunnableConfig } from "@langchain/core/runnables";
+import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 import type { CheckpointName } from "./checkpoint-record.ts";
+
+/** LangChain's, by way of the one package that this adapter names. */
+export type RunnableConfig = Parameters<BaseCheckpointSaver["getTuple"]>[0];
 
 export const configOf = ({ threadId, namespace, id }: CheckpointName): RunnableConfig => ({
   configurable: { thread_id: threadId, checkpoint_ns: namespace, checkpoint_id: id },

@@ -1,4 +1,3 @@
-import type { RunnableConfig } from "@langchain/core/runnables";
 import {
   type DeltaChannelHistory,
   getCheckpointId,
@@ -6,7 +5,7 @@ import {
 } from "@langchain/langgraph-checkpoint";
 import { type CheckpointReader, nameOf, type WritesInOrder } from "./checkpoint-reader.ts";
 import { checkpointOf, type CheckpointRecord, pendingWritesOf } from "./checkpoint-record.ts";
-import { namespaceOf } from "./config.ts";
+import { namespaceOf, type RunnableConfig } from "./config.ts";
 import { deserialized } from "./serialized.ts";
 
 /** Ancestors whose values are asked for at once. */

@@ -1,4 +1,3 @@
-import type { RunnableConfig } from "@langchain/core/runnables";
 import {
   BaseCheckpointSaver,
   type ChannelVersions,
@@ -17,7 +16,7 @@ import { CheckpointKeys, threadIn } from "./checkpoint-keys.ts";
 import { CheckpointReader } from "./checkpoint-reader.ts";
 import { CheckpointTuples } from "./checkpoint-tuples.ts";
 import { addHistory } from "./delta-history.ts";
-import { configOf, namespaceOf, requiredThreadId, threadIdOf } from "./config.ts";
+import { configOf, namespaceOf, requiredThreadId, threadIdOf, type RunnableConfig } from "./config.ts";
 import {
   type ChannelRecord,
   type CheckpointRecord,

@@ -18,6 +18,8 @@ const MESSAGES_PER_CALL = 1000;
 const CALL_BYTES = 12 * 1024 * 1024;
 const CALLS_AT_ONCE = 10;
 const ATTEMPTS = 10;
+/** Messages of a page. */
+const PAGE = 1000;
 
 /**
  * Mastra's messages in Cairn's threads. A message of a Cairn thread does not change: one that is saved anew is appended, and
@@ -50,19 +52,47 @@ export class Conversations {
     return [...messages.values()].map(({ message }) => message);
   }
 
+  /** The last messages that `isWanted`, in the order in which they were saved; `count` of them at least, if there are so many. */
+  async last(
+    conversation: Conversation,
+    count: number,
+    isWanted: (message: MastraDBMessage) => boolean,
+  ): Promise<MastraDBMessage[]> {
+    const messages = new Map<string, MastraDBMessage>();
+    let cursor: string | undefined;
+    let wanted = 0;
+    do {
+      const query = { limit: Math.min(count, PAGE), cursor };
+      const page = await this.#memory.threads.read(conversation.cairnThread, query).catch(unlessMissing);
+      for (const stored of page?.items.toReversed() ?? []) {
+        const message = messageOf(stored, conversation);
+        if (message === undefined || messages.has(message.id)) continue;
+        messages.set(message.id, message);
+        if (isWanted(message)) wanted++;
+      }
+      cursor = page?.cursor;
+    } while (cursor !== undefined && wanted < count);
+    return [...messages.values()].toReversed();
+  }
+
   /** Which threads these messages are in; those that are in none are missing. */
   async placesOf(ids: readonly string[]): Promise<Map<string, string>> {
     const places = await this.#places(ids);
     return new Map([...places].map(([id, { place }]) => [id, place.threadId]));
   }
 
-  /** Appends what is new or says something else now. Whether there was any, and the other threads that messages left. */
+  /**
+   * Appends what is new or says something else now, the oldest first. Tells when what it appended was said, and which other
+   * threads messages left.
+   */
   async save(
     { id: threadId, cairnThread }: Conversation,
     messages: readonly MastraDBMessage[],
-  ): Promise<{ changed: boolean; left: string[] }> {
+  ): Promise<{ appended: number[]; left: string[] }> {
     const byId = new Map(messages.map((message) => [message.id, message]));
-    const drafts = await Promise.all([...byId.values()].map(draftOf));
+    const drafts = (await Promise.all([...byId.values()].map(draftOf))).toSorted(
+      (a, b) => a.createdAt - b.createdAt,
+    );
     // What earlier attempts appended, which another writer was ahead of.
     const own: number[] = [];
     for (let attempt = 1; ; attempt++) {
@@ -90,7 +120,7 @@ export class Conversations {
       for (const place of before) await this.#deleteAt(place.cairnThread, [place.seq]);
       await this.#deleteAt(cairnThread, own);
       const left = before.map((place) => place.threadId).filter((other) => other !== threadId);
-      return { changed: changed.length > 0, left: [...new Set(left)] };
+      return { appended: changed.map(({ createdAt }) => createdAt), left: [...new Set(left)] };
     }
   }
 
@@ -202,6 +232,6 @@ function inCalls(drafts: readonly Draft[]): Draft[][] {
   return calls;
 }
 
-function unlessMissing(error: unknown): void {
+function unlessMissing(error: unknown): undefined {
   if (!(error instanceof CairnError) || error.code !== "not_found") throw error;
 }

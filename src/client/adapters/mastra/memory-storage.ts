@@ -159,7 +159,7 @@ export class CairnMemoryStorage extends MemoryStorage {
     if (ids.length === 0 || ids.some((id) => id.trim() === ""))
       throw new Error("threadId must be a non-empty string or array of non-empty strings");
     const query = { ...rest, direction: this.parseOrderBy(orderBy, "ASC").direction };
-    return this.#page(query, () => Promise.all(ids.map((id) => this.#messagesOf(id))));
+    return this.#page(query, () => Promise.all(ids.map((id) => this.#messagesFor(id, query))));
   }
 
   /** Reads every thread of the user: a message's resource is its own. */
@@ -191,8 +191,9 @@ export class CairnMemoryStorage extends MemoryStorage {
     });
     for (const [threadId, some] of byThread) {
       const record = await this.#threads.getOrBegin(threadId);
-      const { changed, left } = await this.#conversations.save(conversationOf(record), some);
-      if (changed) for (const id of [threadId, ...left]) await this.#threads.touch(id);
+      const { appended, left } = await this.#conversations.save(conversationOf(record), some);
+      if (appended.length > 0) await this.#threads.touch(threadId, appended);
+      for (const id of left) await this.#threads.touch(id);
     }
     return { messages };
   }
@@ -302,6 +303,19 @@ export class CairnMemoryStorage extends MemoryStorage {
   async #messagesOf(threadId: string): Promise<MastraDBMessage[]> {
     const record = await this.#threads.get(threadId);
     return record === null ? [] : this.#conversations.read(conversationOf(record));
+  }
+
+  /** The messages of a thread; only the last of them, where an agent wants no more. */
+  async #messagesFor(threadId: string, query: MessageQuery): Promise<MastraDBMessage[]> {
+    const { page = 0, perPage, filter, resourceId, direction, includeTotal = true } = query;
+    const isOfLast = page === 0 && direction === "DESC" && typeof perPage === "number" && !includeTotal;
+    const record = await this.#threads.get(threadId);
+    if (record === null) return [];
+    const conversation = conversationOf(record);
+    if (!isOfLast || filter !== undefined || record.outOfOrder) return this.#conversations.read(conversation);
+    const isWanted = (message: MastraDBMessage) => !resourceId || message.resourceId === resourceId;
+    // One more tells whether there are more.
+    return this.#conversations.last(conversation, perPage + 1, isWanted);
   }
 
   async #byId(ids: readonly string[]): Promise<Map<string, MastraDBMessage>> {

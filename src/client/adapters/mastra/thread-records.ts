@@ -7,7 +7,15 @@ import { Records } from "./records.ts";
 type Timed<T> = Omit<T, "createdAt" | "updatedAt"> & { createdAt: number; updatedAt: number };
 
 /** A thread as its entry holds it; without `thread` where there were messages before it was saved. */
-export type ThreadRecord = { id: string; cairnThread: string; thread?: Timed<StorageThreadType> };
+export type ThreadRecord = {
+  id: string;
+  cairnThread: string;
+  thread?: Timed<StorageThreadType>;
+  /** When the newest of its messages was said. */
+  newestAt?: number;
+  /** An older message was appended after a newer one, so the last of the Cairn thread are not the newest. */
+  outOfOrder?: true;
+};
 export type ResourceRecord = Timed<StorageResourceType>;
 
 type Change = { title?: string; metadata?: Record<string, unknown> };
@@ -78,11 +86,18 @@ export class ThreadRecords {
     return threadIn(record);
   }
 
-  /** Notes that something in the thread changed. */
-  async touch(id: string): Promise<void> {
+  /** Notes that something in the thread changed; `appended`: when the messages were said that are new in it, in order. */
+  async touch(id: string, appended: readonly number[] = []): Promise<void> {
     await this.#records.change(id, (there) => {
-      if (there?.thread === undefined) return null;
-      return { ...there, thread: { ...there.thread, updatedAt: later(there.thread.updatedAt) } };
+      if (there === null) return null;
+      const { thread, newestAt = -Infinity } = there;
+      const [oldest = newestAt, newest = newestAt] = [appended[0], appended.at(-1)];
+      return {
+        ...there,
+        ...(thread && { thread: { ...thread, updatedAt: later(thread.updatedAt) } }),
+        ...(appended.length > 0 && { newestAt: Math.max(newestAt, newest) }),
+        ...(oldest < newestAt && { outOfOrder: true as const }),
+      };
     });
   }
 
