@@ -387,7 +387,7 @@ describe("a crash between the two writes of a put", () => {
     const [remembered] = (await memory.memories.list(user)).items;
     expect(remembered?.text).toBe("The spare key is with the neighbour");
     expect((await store.get(["a"], "k"))?.value).toEqual({ text: "The spare key is under the mat" });
-    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 120_000 });
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 600_000 });
     try {
       const found = await store.search(["a"], { query: "spare key neighbour" });
       expect(found[0]?.value).toEqual({ text: "The spare key is under the mat" });
@@ -398,6 +398,24 @@ describe("a crash between the two writes of a put", () => {
     } finally {
       vi.useRealTimers();
     }
+  });
+
+  it("of the server is not taken for an empty store", async () => {
+    let status = 0;
+    const store = await newStore(
+      { index: {} },
+      { retry: false, fetch: (request) => (status === 0 ? fetch(request) : new Response("", { status })) },
+    );
+    await store.put(["a"], "k", { n: 1 });
+    for (status of [429, 503]) {
+      await expect(store.get(["a"], "k")).rejects.toMatchObject({ status });
+      await expect(store.search(["a"])).rejects.toMatchObject({ status });
+      await expect(store.search(["a"], { query: "n" })).rejects.toMatchObject({ status });
+      await expect(store.listNamespaces()).rejects.toMatchObject({ status });
+      await expect(store.delete(["a"], "k")).rejects.toMatchObject({ status });
+    }
+    status = 0;
+    expect((await store.get(["a"], "k"))?.value).toEqual({ n: 1 });
   });
 
   it("rejects, and the same put again heals it", async () => {

@@ -486,6 +486,23 @@ describe("a crash", () => {
     expect((await storage.listMessages({ threadId: "t" })).messages).toEqual([]);
   });
 
+  it("in the middle of a deletion leaves a thread that can be deleted again, or written to", async () => {
+    const user = newUser();
+    const memory = await clientOf(user);
+    const storage = await filled(new CairnMemoryStorage({ memory, user }));
+    // As `deleteThread` does, before it deletes the thread's own entry.
+    await memory.kv.deletePrefix(user, "mastra/messages/");
+    for (const { id } of (await memory.threads.list(user)).items) await memory.threads.delete(id);
+    expect(idsOf(await storage.listMessages({ threadId: "t" }))).toEqual([]);
+    const last = { threadId: "t", orderBy: { field: "createdAt", direction: "DESC" } } as const;
+    expect(idsOf(await storage.listMessages({ ...last, perPage: 2, includeTotal: false }))).toEqual([]);
+    await storage.saveMessages({ messages: tenMessages });
+    expect(idsOf(await storage.listMessages({ threadId: "t" }))).toHaveLength(10);
+    await storage.updateThread({ id: "u", title: "Still there" });
+    await storage.deleteThread({ threadId: "u" });
+    expect((await storage.listThreads({})).total).toBe(1);
+  });
+
   it("of the server is no empty thread", async () => {
     let status = 0;
     const storage = await newStorage(newUser(), {

@@ -19,7 +19,7 @@ export type ItemRecord = {
 };
 
 /** Characters of a key that stand for themselves; more become a hash: a key of an entry holds 1,024 bytes. */
-const KEY = 320;
+const KEY = 160;
 
 /** What the keys of all items of a namespace, and of those below it, begin with. */
 export const itemsUnder = (prefix: string, namespace: readonly string[]): string =>

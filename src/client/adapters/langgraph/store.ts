@@ -41,7 +41,7 @@ export type CairnStoreOptions = {
 };
 
 /** How old what was remembered of an item has to be before it is mended: younger, the item may be about to be written. */
-const MEND_AFTER_MS = 60_000;
+const MEND_AFTER_MS = 300_000;
 /** How long what an item is found by lives at least. */
 const LEAST_MS = 60_000;
 

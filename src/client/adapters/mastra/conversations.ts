@@ -94,7 +94,7 @@ export class Conversations {
       (a, b) => a.createdAt - b.createdAt,
     );
     // What earlier attempts appended, which another writer was ahead of.
-    const own: number[] = [];
+    const own: { id: string; seq: number }[] = [];
     for (let attempt = 1; ; attempt++) {
       const places = await this.#places(drafts.map(({ id }) => id));
       const changed = drafts.filter(({ id, hash }) => {
@@ -114,11 +114,16 @@ export class Conversations {
       } catch (error) {
         const isTaken = error instanceof CairnError && error.code === "precondition_failed";
         if (!isTaken || attempt === ATTEMPTS) throw error;
-        own.push(...seqs);
+        own.push(...changed.map(({ id }, i) => ({ id, seq: seqs[i] ?? 0 })));
         continue;
       }
       for (const place of before) await this.#deleteAt(place.cairnThread, [place.seq]);
-      await this.#deleteAt(cairnThread, own);
+      // Where the other writer said the same, a reader may have kept ours of the two: it stays.
+      const again = own.filter((one) => changed.some(({ id }) => id === one.id));
+      await this.#deleteAt(
+        cairnThread,
+        again.map(({ seq }) => seq),
+      );
       const left = before.map((place) => place.threadId).filter((other) => other !== threadId);
       return { appended: changed.map(({ createdAt }) => createdAt), left: [...new Set(left)] };
     }
@@ -232,6 +237,7 @@ function inCalls(drafts: readonly Draft[]): Draft[][] {
   return calls;
 }
 
-function unlessMissing(error: unknown): undefined {
+/** For `catch`: what is not there has nothing to read, and nothing to delete. */
+export function unlessMissing(error: unknown): undefined {
   if (!(error instanceof CairnError) || error.code !== "not_found") throw error;
 }

@@ -15,7 +15,7 @@ import {
   type StorageResourceType,
 } from "@mastra/core/storage";
 import type { Cairn } from "../../index.ts";
-import { Conversations } from "./conversations.ts";
+import { Conversations, unlessMissing } from "./conversations.ts";
 import { checkQuery, type MessageQuery, pageOf } from "./message-page.ts";
 import { Records } from "./records.ts";
 import { clonedMessages, cloneOf } from "./thread-clone.ts";
@@ -191,7 +191,7 @@ export class CairnMemoryStorage extends MemoryStorage {
     });
     for (const [threadId, some] of byThread) {
       const record = await this.#threads.getOrBegin(threadId);
-      const { appended, left } = await this.#conversations.save(conversationOf(record), some);
+      const { appended, left } = await this.#save(record, some);
       if (appended.length > 0) await this.#threads.touch(threadId, appended);
       for (const id of left) await this.#threads.touch(id);
     }
@@ -303,6 +303,15 @@ export class CairnMemoryStorage extends MemoryStorage {
   async #messagesOf(threadId: string): Promise<MastraDBMessage[]> {
     const record = await this.#threads.get(threadId);
     return record === null ? [] : this.#conversations.read(conversationOf(record));
+  }
+
+  async #save(record: ThreadRecord, messages: readonly MastraDBMessage[]) {
+    try {
+      return await this.#conversations.save(conversationOf(record), messages);
+    } catch (error) {
+      unlessMissing(error);
+      return this.#conversations.save(conversationOf(await this.#threads.beginAnew(record)), messages);
+    }
   }
 
   /** The messages of a thread; only the last of them, where an agent wants no more. */

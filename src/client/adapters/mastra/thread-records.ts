@@ -1,6 +1,7 @@
 import type { StorageThreadType } from "@mastra/core/memory";
 import type { StorageResourceType } from "@mastra/core/storage";
 import type { Cairn } from "../../index.ts";
+import { unlessMissing } from "./conversations.ts";
 import { Records } from "./records.ts";
 
 /** Times are milliseconds since the epoch. */
@@ -41,14 +42,24 @@ export class ThreadRecords {
 
   /** The record of a thread, with a Cairn thread; of several that begin it at once, one does. */
   async getOrBegin(id: string, title?: string): Promise<ThreadRecord> {
-    const there = await this.#records.get(id);
-    if (there !== null) return there;
+    return (await this.#records.get(id)) ?? this.#begin(id, null, title);
+  }
+
+  /** The same with another Cairn thread, after that of the record was deleted: by another client, or by half of `deleteThread`. */
+  async beginAnew({ id, cairnThread, thread }: ThreadRecord): Promise<ThreadRecord> {
+    return this.#begin(id, cairnThread, thread?.title);
+  }
+
+  async #begin(id: string, gone: string | null, title: string | undefined): Promise<ThreadRecord> {
     const { id: cairnThread } = await this.#memory.threads.create(this.#user, {
       agent: "mastra",
       ...(title && { title: nameOf(title) }),
       ...(id !== "" && { recordId: nameOf(id) }),
     });
-    const record = await this.#records.change(id, (other): ThreadRecord => other ?? { id, cairnThread });
+    const record = await this.#records.change(id, (other): ThreadRecord => {
+      if (other === null) return { id, cairnThread };
+      return other.cairnThread === gone ? { ...other, cairnThread } : other;
+    });
     if (record.cairnThread !== cairnThread) await this.#memory.threads.delete(cairnThread);
     return record;
   }
@@ -102,7 +113,8 @@ export class ThreadRecords {
   }
 
   async #name(cairnThread: string, title: string | undefined): Promise<void> {
-    await this.#memory.threads.patch(cairnThread, { title: title === undefined ? null : nameOf(title) });
+    const fields = { title: title === undefined ? null : nameOf(title) };
+    await this.#memory.threads.patch(cairnThread, fields).catch(unlessMissing);
   }
 }
 
