@@ -351,6 +351,18 @@ describe("search by meaning", () => {
     expect(found[0]?.key).toBe("long");
   });
 
+  it("indexes texts longer than a call, under keys longer than metadata", async () => {
+    const user = newUser();
+    const memory = await clientOf(user);
+    const store = new CairnStore({ memory, user, index: { fields: ["text"] } });
+    const key = "k".repeat(20_000);
+    await store.put(["a"], key, { text: `${"\u0001".repeat(3_000_000)} the lighthouse` });
+    const [found] = await store.search(["a"], { query: "lighthouse" });
+    expect(found).toMatchObject({ key, score: expect.any(Number) });
+    await store.delete(["a"], key);
+    expect((await memory.memories.list(user)).items).toEqual([]);
+  });
+
   it("is found by what uses Cairn without this adapter", async () => {
     const user = newUser();
     const memory = await clientOf(user);

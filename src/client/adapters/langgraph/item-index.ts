@@ -8,7 +8,10 @@ export type ScoredText = { entryKey: string; score: number; text: string; rememb
 
 type Named = { entryKey: string; record: ItemRecord };
 
-const MEMORIES_PER_CALL = 500;
+/** The server takes 500, and 16 MiB: so many of the longest texts, of characters that JSON writes six times as long. */
+const MEMORIES_PER_CALL = 300;
+/** Characters of an item's key that its memories tell; `item` names it in any case. */
+const KEY = 500;
 /** Values that one field of a filter takes. */
 const IDS_PER_CALL = 1000;
 /** Calls at a time where the server takes one item a call. */
@@ -44,7 +47,7 @@ export class ItemIndex {
           text,
           scope: this.#scope,
           externalId: ids[i],
-          metadata: { item: entryKey, key, ...named },
+          metadata: { item: entryKey, ...(key.length <= KEY && { key }), ...named },
           ...(expiresAt !== undefined && { expiresAt }),
         }));
       }),
