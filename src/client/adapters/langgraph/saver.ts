@@ -153,7 +153,8 @@ export class CairnSaver extends BaseCheckpointSaver {
       const slot = Math.min(index, 0);
       const record = bySlot.get(slot) ?? { taskId, taskPath, writes: [] };
       const write: WritesRecord["writes"][number] = [index, channel, await serialized(this.serde, value)];
-      record.writes = slot < 0 ? [write] : [...record.writes, write];
+      if (slot < 0) record.writes = [write];
+      else record.writes.push(write);
       bySlot.set(slot, record);
     }
     const ordinary = bySlot.get(0);
