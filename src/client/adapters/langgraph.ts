@@ -1,0 +1,2 @@
+export { CairnSaver, type CairnSaverOptions } from "./langgraph/saver.ts";
+export { CairnStore, type CairnStoreOptions } from "./langgraph/store.ts";

@@ -1,0 +1,67 @@
+import {
+  type Checkpoint,
+  type CheckpointMetadata,
+  type CheckpointPendingWrite,
+  compareWritesSortKeys,
+  type SerializerProtocol,
+  writesSortKey,
+} from "@langchain/langgraph-checkpoint";
+import { deserialized, type Serialized } from "./serialized.ts";
+
+/** Which checkpoint is meant. */
+export type CheckpointName = { threadId: string; namespace: string; id: string };
+
+/** A checkpoint as its entry holds it: the values of its channels are in entries of their own. */
+export type CheckpointRecord = CheckpointName & {
+  parentId?: string;
+  /** Without `channel_values`. */
+  checkpoint: Serialized;
+  metadata: Serialized;
+};
+
+/** One version of a channel's value; without `value` where the channel is empty. */
+export type ChannelRecord = { channel: string; version: string | number; value?: Serialized };
+
+/** What one call of `putWrites` wrote for a task: each with its place, its channel and its value. */
+export type WritesRecord = { taskId: string; taskPath: string; writes: [number, string, Serialized][] };
+
+export type BareCheckpoint = Omit<Checkpoint, "channel_values">;
+
+export async function checkpointOf(
+  serde: SerializerProtocol,
+  record: CheckpointRecord,
+): Promise<BareCheckpoint> {
+  // `put` wrote it.
+  return (await deserialized(serde, record.checkpoint)) as BareCheckpoint;
+}
+
+export async function metadataOf(
+  serde: SerializerProtocol,
+  record: CheckpointRecord,
+): Promise<CheckpointMetadata> {
+  return (await deserialized(serde, record.metadata)) as CheckpointMetadata;
+}
+
+/** What was written on top of a checkpoint, in the order in which LangGraph applies it. */
+export async function pendingWritesOf(
+  serde: SerializerProtocol,
+  records: readonly WritesRecord[],
+): Promise<CheckpointPendingWrite[]> {
+  const sorted = records
+    .flatMap(({ taskId, taskPath, writes }) =>
+      writes.map(([index, channel, value]) => ({
+        key: writesSortKey(taskPath, taskId, index),
+        taskId,
+        channel,
+        value,
+      })),
+    )
+    .toSorted((a, b) => compareWritesSortKeys(a.key, b.key));
+  return Promise.all(
+    sorted.map(async ({ taskId, channel, value }): Promise<CheckpointPendingWrite> => [
+      taskId,
+      channel,
+      await deserialized(serde, value),
+    ]),
+  );
+}

@@ -1,0 +1,110 @@
+import {
+  type Checkpoint,
+  type CheckpointTuple,
+  maxChannelVersion,
+  type SerializerProtocol,
+  TASKS,
+} from "@langchain/langgraph-checkpoint";
+import { type CheckpointReader, nameOf } from "./checkpoint-reader.ts";
+import {
+  type BareCheckpoint,
+  type ChannelRecord,
+  checkpointOf,
+  type CheckpointName,
+  type CheckpointRecord,
+  metadataOf,
+  pendingWritesOf,
+  type WritesRecord,
+} from "./checkpoint-record.ts";
+import { configOf } from "./config.ts";
+import { deserialized } from "./serialized.ts";
+
+type Bare = { record: CheckpointRecord; checkpoint: BareCheckpoint };
+type Values = ReadonlyMap<string, ChannelRecord>;
+
+/** Makes checkpoints whole again: with the values of their channels, and what was written on top of them. */
+export class CheckpointTuples {
+  readonly #reader: CheckpointReader;
+  readonly #serde: SerializerProtocol;
+  readonly #nextVersion: (current: undefined) => number;
+
+  constructor(
+    reader: CheckpointReader,
+    serde: SerializerProtocol,
+    nextVersion: (current: undefined) => number,
+  ) {
+    this.#reader = reader;
+    this.#serde = serde;
+    this.#nextVersion = nextVersion;
+  }
+
+  /** In their order. What was deleted since its record was read is left out. */
+  async of(
+    records: readonly CheckpointRecord[],
+    writesOf: (record: CheckpointRecord) => Promise<WritesRecord[]>,
+  ): Promise<CheckpointTuple[]> {
+    const bare = await Promise.all(
+      records.map(async (record) => ({ record, checkpoint: await checkpointOf(this.#serde, record) })),
+    );
+    const values = await this.#valuesOf(bare);
+    const tuples: CheckpointTuple[] = [];
+    for (const one of bare) {
+      const tuple = await this.#tuple(
+        one,
+        values.get(one.record.namespace) ?? new Map(),
+        await writesOf(one.record),
+      );
+      if (tuple !== undefined) tuples.push(tuple);
+    }
+    return tuples;
+  }
+
+  /** By namespace. What several checkpoints share is read once. */
+  async #valuesOf(all: readonly Bare[]): Promise<Map<string, Values>> {
+    const values = new Map<string, Values>();
+    for (const namespace of new Set(all.map(({ record }) => record.namespace))) {
+      const wanted = all
+        .filter(({ record }) => record.namespace === namespace)
+        .flatMap(({ checkpoint }) => Object.entries(checkpoint.channel_versions));
+      values.set(namespace, await this.#reader.channels(namespace, wanted));
+    }
+    return values;
+  }
+
+  async #tuple(
+    { record, checkpoint }: Bare,
+    values: Values,
+    writes: readonly WritesRecord[],
+  ): Promise<CheckpointTuple | undefined> {
+    const { namespace, parentId } = record;
+    const whole: Checkpoint = { ...checkpoint, channel_values: {} };
+    let incomplete = false;
+    for (const [channel, version] of Object.entries(checkpoint.channel_versions)) {
+      const stored = values.get(nameOf(channel, version));
+      if (stored === undefined) incomplete = true;
+      else if (stored.value !== undefined)
+        whole.channel_values[channel] = await deserialized(this.#serde, stored.value);
+    }
+    // Values are missing where `put` was not told that they are new, or where the thread was deleted a moment ago.
+    if (incomplete && (await this.#reader.checkpoint(namespace, record.id)) === undefined) return undefined;
+    if (whole.v < 4 && parentId !== undefined) await this.#addSends(whole, { namespace, id: parentId });
+    return {
+      config: configOf(record),
+      checkpoint: whole,
+      metadata: await metadataOf(this.#serde, record),
+      pendingWrites: await pendingWritesOf(this.#serde, writes),
+      ...(parentId !== undefined && { parentConfig: configOf({ ...record, id: parentId }) }),
+    };
+  }
+
+  /** Before version 4 of the format, what was sent was kept as writes on top of the parent. */
+  async #addSends(checkpoint: Checkpoint, parent: Omit<CheckpointName, "threadId">): Promise<void> {
+    const writes = await pendingWritesOf(this.#serde, await this.#reader.writes(parent));
+    checkpoint.channel_values[TASKS] = writes
+      .filter(([, channel]) => channel === TASKS)
+      .map(([, , value]) => value);
+    const versions = Object.values(checkpoint.channel_versions);
+    checkpoint.channel_versions[TASKS] =
+      versions.length > 0 ? maxChannelVersion(...versions) : this.#nextVersion(undefined);
+  }
+}

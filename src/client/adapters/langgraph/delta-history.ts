@@ -1,0 +1,76 @@
+import {
+  type DeltaChannelHistory,
+  getCheckpointId,
+  type SerializerProtocol,
+} from "@langchain/langgraph-checkpoint";
+import { type CheckpointReader, nameOf, type WritesInOrder } from "./checkpoint-reader.ts";
+import { checkpointOf, type CheckpointRecord, pendingWritesOf } from "./checkpoint-record.ts";
+import { namespaceOf, type RunnableConfig } from "./config.ts";
+import { deserialized } from "./serialized.ts";
+
+/** Ancestors whose values are asked for at once. */
+const AT_ONCE = 20;
+
+type Thread = { reader: CheckpointReader; serde: SerializerProtocol };
+type Histories = Record<string, DeltaChannelHistory>;
+
+/**
+ * Adds to each channel's history what the ancestors of a checkpoint wrote to it since its value was last stored, and that
+ * value. Reads pages of the namespace, where the SDK's own reads each ancestor by itself.
+ */
+export async function addHistory(
+  history: Histories,
+  { config, ...thread }: Thread & { config: RunnableConfig },
+): Promise<void> {
+  const { reader } = thread;
+  const namespace = namespaceOf(config);
+  const id = getCheckpointId(config);
+  const target = await (id === "" ? reader.newest(namespace) : reader.checkpoint(namespace, id));
+  const open = new Set(Object.keys(history));
+  const writesOf = await reader.writesInOrder(namespace);
+  let next = target?.parentId;
+  let path: CheckpointRecord[] = [];
+  // Ids grow with time: a parent comes after its children.
+  for await (const record of reader.checkpoints(namespace)) {
+    if (next === undefined || open.size === 0) break;
+    if (record.id !== next) continue;
+    path.push(record);
+    next = record.parentId;
+    if (path.length < AT_ONCE) continue;
+    await addAncestors(history, { ...thread, path, open, writesOf });
+    path = [];
+  }
+  await addAncestors(history, { ...thread, path, open, writesOf });
+}
+
+async function addAncestors(
+  history: Histories,
+  {
+    reader,
+    serde,
+    path,
+    open,
+    writesOf,
+  }: Thread & { path: readonly CheckpointRecord[]; open: Set<string>; writesOf: WritesInOrder },
+): Promise<void> {
+  const ancestors = await Promise.all(
+    path.map(async (record) => ({ record, versions: (await checkpointOf(serde, record)).channel_versions })),
+  );
+  const wanted = ancestors.flatMap(({ versions }) =>
+    Object.entries(versions).filter(([channel]) => open.has(channel)),
+  );
+  const values = await reader.channels(path[0]?.namespace ?? "", wanted);
+  for (const { record, versions } of ancestors) {
+    if (open.size === 0) return;
+    const pending = await pendingWritesOf(serde, await writesOf(record));
+    for (const channel of open) {
+      const found = history[channel];
+      if (found === undefined) continue;
+      found.writes.unshift(...pending.filter(([, written]) => written === channel));
+      const value = values.get(nameOf(channel, versions[channel] ?? ""))?.value;
+      if (value === undefined) continue;
+      found.seed = await deserialized(serde, value);
+      open.delete(channel);
+    }
+  }
+}

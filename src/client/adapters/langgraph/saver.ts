@@ -1,0 +1,286 @@
+import {
+  BaseCheckpointSaver,
+  type ChannelVersions,
+  type Checkpoint,
+  type CheckpointListOptions,
+  type CheckpointMetadata,
+  type CheckpointTuple,
+  type DeltaChannelHistory,
+  getCheckpointId,
+  type PendingWrite,
+  type SerializerProtocol,
+  WRITES_IDX_MAP,
+} from "@langchain/langgraph-checkpoint";
+import { type Cairn, CairnError } from "../../index.ts";
+import { CheckpointKeys, threadIn } from "./checkpoint-keys.ts";
+import { CheckpointReader } from "./checkpoint-reader.ts";
+import { CheckpointTuples } from "./checkpoint-tuples.ts";
+import { addHistory } from "./delta-history.ts";
+import { configOf, namespaceOf, requiredThreadId, threadIdOf, type RunnableConfig } from "./config.ts";
+import {
+  type ChannelRecord,
+  type CheckpointRecord,
+  metadataOf,
+  type WritesRecord,
+} from "./checkpoint-record.ts";
+import { LargeEntries, type LargeEntry } from "../entries/large-entries.ts";
+import { serialized } from "./serialized.ts";
+
+export type CairnSaverOptions = {
+  memory: Cairn;
+  /** Whose entries the checkpoints are: an erasure of this user takes them along. */
+  user: string;
+  /** What the keys of all entries begin with; `langgraph/checkpoints/` unless set. To 128 bytes. */
+  prefix?: string;
+  /** The SDK's own unless set. */
+  serde?: SerializerProtocol;
+};
+
+/** Checkpoints that a listing completes at once. */
+const TUPLES_AT_ONCE = 20;
+/** How often a write is tried anew against others that write for the same task. */
+const ATTEMPTS = 10;
+
+/**
+ * Keeps the checkpoints of LangGraph's threads in a user's key-value entries.
+ *
+ * @example
+ * const graph = builder.compile({ checkpointer: new CairnSaver({ memory, user: "alice" }) });
+ * await graph.invoke(input, { configurable: { thread_id: "trip" } });
+ */
+export class CairnSaver extends BaseCheckpointSaver {
+  readonly #memory: Cairn;
+  readonly #user: string;
+  readonly #prefix: string;
+
+  constructor({ memory, user, prefix = "langgraph/checkpoints/", serde }: CairnSaverOptions) {
+    super(serde);
+    this.#memory = memory;
+    this.#user = user;
+    this.#prefix = prefix;
+  }
+
+  /** The checkpoint that `config` names, or the thread's last one; undefined if there is none. */
+  async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
+    const threadId = threadIdOf(config);
+    if (threadId === undefined) return undefined;
+    const { reader } = await this.#thread(threadId);
+    const namespace = namespaceOf(config);
+    const id = getCheckpointId(config);
+    const record = await (id === "" ? reader.newest(namespace) : reader.checkpoint(namespace, id));
+    if (record === undefined) return undefined;
+    const [tuple] = await this.#tuplesOf(reader).of([record], (name) => reader.writes(name));
+    return tuple;
+  }
+
+  /** Of a thread, or of all; of a namespace, or of each: the last first. Reads pages as they are used. */
+  async *list(
+    config: RunnableConfig,
+    { before, limit = Infinity, filter }: CheckpointListOptions = {},
+  ): AsyncGenerator<CheckpointTuple> {
+    const id = getCheckpointId(config);
+    const end = before === undefined ? "" : getCheckpointId(before);
+    const isWanted = async (record: CheckpointRecord) =>
+      (id === "" || record.id === id) &&
+      (end === "" || record.id < end) &&
+      (filter === undefined || fits(await metadataOf(this.serde, record), filter));
+    let left = limit;
+    for await (const threadId of this.#threadIds(config)) {
+      if (left <= 0) return;
+      for await (const tuple of this.#listThread(threadId, config, { isWanted, limit: left })) {
+        yield tuple;
+        left--;
+      }
+    }
+  }
+
+  /** Stores what changed of a checkpoint: all of it, or nothing. */
+  async put(
+    config: RunnableConfig,
+    checkpoint: Checkpoint,
+    metadata: CheckpointMetadata,
+    newVersions: ChannelVersions,
+  ): Promise<RunnableConfig> {
+    const threadId = requiredThreadId(config, "put a checkpoint");
+    const namespace = namespaceOf(config);
+    const parentId = getCheckpointId(config);
+    const { keys, entries } = await this.#thread(threadId);
+    const { channel_values: values, ...bare } = checkpoint;
+    const channels = Object.entries(newVersions).map(async ([channel, version]): Promise<LargeEntry> => {
+      const value = Object.hasOwn(values, channel)
+        ? { value: await serialized(this.serde, values[channel]) }
+        : {};
+      const record: ChannelRecord = { channel, version, ...value };
+      return { key: await keys.channel(namespace, channel, version), value: record };
+    });
+    const record: CheckpointRecord = {
+      threadId,
+      namespace,
+      id: checkpoint.id,
+      ...(parentId !== "" && { parentId }),
+      checkpoint: await serialized(this.serde, bare),
+      metadata: await serialized(this.serde, metadata),
+    };
+    // The checkpoint comes last: until it is there, nothing names the values.
+    await entries.write([
+      ...(await Promise.all(channels)),
+      { key: await keys.checkpoint(namespace, checkpoint.id), value: record },
+    ]);
+    return configOf(record);
+  }
+
+  /**
+   * Stores what a task wrote on top of a checkpoint: all of it, or nothing. What the same task wrote before stays, except
+   * for errors, interrupts and the like, which are replaced.
+   */
+  async putWrites(
+    config: RunnableConfig,
+    writes: PendingWrite[],
+    taskId: string,
+    taskPath = "",
+  ): Promise<void> {
+    const threadId = requiredThreadId(config, "put writes");
+    const id = getCheckpointId(config);
+    if (id === "")
+      throw new Error('Failed to put writes: "checkpoint_id" is missing in config.configurable.');
+    if (writes.length === 0) return;
+    const namespace = namespaceOf(config);
+    const { keys, entries } = await this.#thread(threadId);
+    const bySlot = new Map<number, WritesRecord>();
+    for (const [place, [channel, value]] of writes.entries()) {
+      const index = Object.hasOwn(WRITES_IDX_MAP, channel) ? (WRITES_IDX_MAP[channel] ?? place) : place;
+      // The ordinary ones are one entry, so that they are written in one step, however many they are.
+      const slot = Math.min(index, 0);
+      const record = bySlot.get(slot) ?? { taskId, taskPath, writes: [] };
+      const write: WritesRecord["writes"][number] = [index, channel, await serialized(this.serde, value)];
+      if (slot < 0) record.writes = [write];
+      else record.writes.push(write);
+      bySlot.set(slot, record);
+    }
+    const ordinary = bySlot.get(0);
+    const special = [...bySlot].filter(([slot]) => slot < 0);
+    const keyOf = (slot: number) => keys.taskWrites({ namespace, id }, taskId, slot);
+    const others = await Promise.all(
+      special.map(async ([slot, value]): Promise<LargeEntry> => ({ key: await keyOf(slot), value })),
+    );
+    if (ordinary === undefined) return entries.write(others);
+    return this.#addWrites(entries, { key: await keyOf(0), value: ordinary, others });
+  }
+
+  /** Deletes all checkpoints of the thread, and what was written on top of them, in one step. */
+  async deleteThread(threadId: string): Promise<void> {
+    const keys = await CheckpointKeys.of(this.#prefix, threadId);
+    await this.#memory.kv.deletePrefix(this.#user, keys.all);
+  }
+
+  /** What ancestors of a checkpoint wrote to channels, since each channel's value was last stored. A few pages, not a call each. */
+  override async getDeltaChannelHistory({
+    config,
+    channels,
+  }: {
+    config: RunnableConfig;
+    channels: string[];
+  }): Promise<Record<string, DeltaChannelHistory>> {
+    const threadId = threadIdOf(config);
+    const history: Record<string, DeltaChannelHistory> = {};
+    for (const channel of channels) history[channel] = { writes: [] };
+    if (threadId === undefined || channels.length === 0) return history;
+    const { reader } = await this.#thread(threadId);
+    await addHistory(history, { reader, serde: this.serde, config });
+    return history;
+  }
+
+  /**
+   * Whole numbers that go up, as the SDK's, and a random fraction: so two branches that go on from one checkpoint do not
+   * give the same version to different values.
+   */
+  override getNextVersion(current: number | undefined): number {
+    return Math.floor(super.getNextVersion(current)) + Math.random();
+  }
+
+  async #thread(threadId: string) {
+    const keys = await CheckpointKeys.of(this.#prefix, threadId);
+    const entries = new LargeEntries(this.#memory, this.#user, keys.pieces);
+    const reader = new CheckpointReader({ memory: this.#memory, user: this.#user }, entries, keys);
+    return { keys, entries, reader };
+  }
+
+  #tuplesOf(reader: CheckpointReader): CheckpointTuples {
+    return new CheckpointTuples(reader, this.serde, (current) => this.getNextVersion(current));
+  }
+
+  /** The thread of the config, or all that have a checkpoint. */
+  async *#threadIds(config: RunnableConfig): AsyncGenerator<string> {
+    const only = threadIdOf(config);
+    if (only !== undefined) {
+      yield only;
+      return;
+    }
+    let last: string | undefined;
+    for await (const { key } of this.#memory.kv.all(this.#user, { prefix: this.#prefix, limit: 1000 })) {
+      const thread = threadIn(this.#prefix, key);
+      if (thread === undefined || thread === last) continue;
+      last = thread;
+      // The key may hold a hash in the place of the id.
+      const entries = new LargeEntries(this.#memory, this.#user, "");
+      const [record] = await entries.read<CheckpointRecord>([key]);
+      if (record !== null && record !== undefined) yield record.threadId;
+    }
+  }
+
+  async *#listThread(
+    threadId: string,
+    config: RunnableConfig,
+    { isWanted, limit }: { isWanted: (record: CheckpointRecord) => Promise<boolean>; limit: number },
+  ): AsyncGenerator<CheckpointTuple> {
+    const { reader } = await this.#thread(threadId);
+    // Unlike elsewhere, none is all of them.
+    const namespace = config.configurable?.checkpoint_ns === undefined ? undefined : namespaceOf(config);
+    const writesOf = await reader.writesInOrder(namespace);
+    const tuples = this.#tuplesOf(reader);
+    let left = limit;
+    let some: CheckpointRecord[] = [];
+    for await (const record of reader.checkpoints(namespace)) {
+      if (left <= 0) break;
+      if (!(await isWanted(record))) continue;
+      some.push(record);
+      left--;
+      if (some.length < TUPLES_AT_ONCE) continue;
+      yield* await tuples.of(some, writesOf);
+      some = [];
+    }
+    yield* await tuples.of(some, writesOf);
+  }
+
+  /** Adds what is not there yet to what the task wrote before. */
+  async #addWrites(
+    entries: LargeEntries,
+    { key, value, others }: { key: string; value: WritesRecord; others: readonly LargeEntry[] },
+  ): Promise<void> {
+    let ifVersion: string | null = null;
+    let all = value;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await entries.write([...others, { key, value: all, ifVersion }]);
+      } catch (error) {
+        const isTaken = error instanceof CairnError && error.code === "precondition_failed";
+        if (!isTaken || attempt === ATTEMPTS) throw error;
+      }
+      const there = await this.#memory.kv.getVersioned(this.#user, key);
+      const before = there && (await entries.whole<WritesRecord>(key, there.value));
+      const added = value.writes.filter(
+        ([index]) => before?.writes.every(([other]) => other !== index) ?? true,
+      );
+      if (before && added.length === 0) return entries.write(others);
+      ifVersion = there?.version ?? null;
+      all = before ? { ...before, writes: [...before.writes, ...added] } : value;
+    }
+  }
+}
+
+/** Each field has this value; objects are compared by what they hold. */
+const fits = (metadata: CheckpointMetadata, filter: Record<string, unknown>): boolean =>
+  Object.entries(filter).every(([field, value]) => {
+    const actual: unknown = Reflect.get(metadata, field);
+    return actual === value || JSON.stringify(actual) === JSON.stringify(value);
+  });

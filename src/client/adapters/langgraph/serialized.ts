@@ -1,0 +1,51 @@
+import type { SerializerProtocol } from "@langchain/langgraph-checkpoint";
+
+/** What a serializer made of a value, as JSON: readable where it is JSON or text itself. */
+export type Serialized = { type: string } & ({ json: unknown } | { text: string } | { base64: string });
+
+/** Loses nothing: what `deserialized` hands to the serializer are the bytes that it gave here. */
+export async function serialized(serde: SerializerProtocol, value: unknown): Promise<Serialized> {
+  const [type, bytes] = await serde.dumpsTyped(value);
+  const text = textOf(bytes);
+  if (text === undefined) return { type, base64: base64Of(bytes) };
+  const json = jsonOf(text);
+  return json === undefined ? { type, text } : { type, json };
+}
+
+export function deserialized(serde: SerializerProtocol, stored: Serialized): Promise<unknown> {
+  const { type } = stored;
+  if ("base64" in stored) return serde.loadsTyped(type, bytesOf(stored.base64));
+  const text = "text" in stored ? stored.text : JSON.stringify(stored.json);
+  return serde.loadsTyped(type, new TextEncoder().encode(text));
+}
+
+function textOf(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The value, if writing it as JSON gives this very text. */
+function jsonOf(text: string): unknown {
+  try {
+    const json: unknown = JSON.parse(text);
+    return JSON.stringify(json) === text ? json : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Arguments that a function takes at once, in every engine. */
+const ARGUMENTS = 0x8000;
+
+function base64Of(bytes: Uint8Array): string {
+  let binary = "";
+  for (let from = 0; from < bytes.length; from += ARGUMENTS)
+    binary += String.fromCharCode(...bytes.subarray(from, from + ARGUMENTS));
+  return btoa(binary);
+}
+
+const bytesOf = (base64: string): Uint8Array =>
+  Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));

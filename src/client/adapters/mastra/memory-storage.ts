@@ -1,0 +1,356 @@
+import type { MastraDBMessage } from "@mastra/core/agent";
+import type { StorageThreadType } from "@mastra/core/memory";
+import {
+  calculatePagination,
+  jsonValueEquals,
+  MemoryStorage,
+  normalizePerPage,
+  type StorageCloneThreadInput,
+  type StorageCopyThreadOutput,
+  type StorageListMessagesByResourceIdInput,
+  type StorageListMessagesInput,
+  type StorageListMessagesOutput,
+  type StorageListThreadsInput,
+  type StorageListThreadsOutput,
+  type StorageResourceType,
+} from "@mastra/core/storage";
+import type { Cairn } from "../../index.ts";
+import { Conversations, unlessMissing } from "./conversations.ts";
+import { checkQuery, type MessageQuery, pageOf } from "./message-page.ts";
+import { Records } from "./records.ts";
+import { clonedMessages, cloneOf } from "./thread-clone.ts";
+import {
+  resourceIn,
+  type ResourceRecord,
+  threadIn,
+  type ThreadRecord,
+  ThreadRecords,
+} from "./thread-records.ts";
+import { merged, type MessageUpdate } from "./updated-message.ts";
+
+export type CairnMemoryStorageOptions = {
+  memory: Cairn;
+  /** Whose all threads and resources are: an erasure of this user takes them along. */
+  user: string;
+  /** What the keys of all entries begin with; `mastra/` unless set. To 128 bytes. */
+  prefix?: string;
+};
+
+const THREADS_PER_PAGE = 100;
+
+/**
+ * Mastra's memory domain in Cairn: each of its threads has a Cairn thread, whose messages other clients read too; what
+ * Mastra keeps besides is in the user's key-value entries.
+ */
+export class CairnMemoryStorage extends MemoryStorage {
+  /** An `updateThread` without a title, or without metadata, leaves them as they are. */
+  override readonly supportsPartialThreadUpdate = true;
+  readonly #threads: ThreadRecords;
+  readonly #resources: Records<ResourceRecord>;
+  readonly #conversations: Conversations;
+  readonly #clear: () => Promise<unknown>;
+
+  constructor({ memory, user, prefix = "mastra/" }: CairnMemoryStorageOptions) {
+    super();
+    const options = { memory, user, prefix };
+    this.#threads = new ThreadRecords(options);
+    this.#resources = new Records(options, "resources");
+    this.#conversations = new Conversations(options);
+    this.#clear = () => memory.kv.deletePrefix(user, prefix);
+  }
+
+  /** Deletes all threads of this prefix, with their messages, and all resources. */
+  async dangerouslyClearAll(): Promise<void> {
+    for (const record of await this.#threads.all()) await this.#conversations.deleteAll(record);
+    await this.#clear();
+  }
+
+  async getThreadById({
+    threadId,
+    resourceId,
+  }: {
+    threadId: string;
+    resourceId?: string;
+  }): Promise<StorageThreadType | null> {
+    const thread = threadIn(await this.#threads.get(threadId));
+    return thread === null || (resourceId !== undefined && thread.resourceId !== resourceId) ? null : thread;
+  }
+
+  /** Two that save one new thread at once make one Cairn thread. */
+  async saveThread({ thread }: { thread: StorageThreadType }): Promise<StorageThreadType> {
+    await this.#threads.save(thread);
+    return thread;
+  }
+
+  async updateThread(change: {
+    id: string;
+    title?: string;
+    metadata?: Record<string, unknown>;
+  }): Promise<StorageThreadType> {
+    const updated = await this.#threads.update(change.id, () => change);
+    if (updated === null) throw new Error(`Thread with id ${change.id} not found`);
+    return updated;
+  }
+
+  /** In one step across processes; `update` is asked again if another change was first. */
+  override updateThreadMetadata({
+    id,
+    resourceId,
+    update,
+  }: {
+    id: string;
+    resourceId?: string;
+    update: (thread: StorageThreadType) => Record<string, unknown> | undefined;
+  }): Promise<StorageThreadType | null> {
+    return this.#threads.update(
+      id,
+      (thread) => {
+        const metadata = update(thread);
+        return metadata && { metadata };
+      },
+      resourceId,
+    );
+  }
+
+  async deleteThread({ threadId }: { threadId: string }): Promise<void> {
+    const record = await this.#threads.get(threadId);
+    if (record === null) return;
+    // The record comes last: until it is gone, the same call again goes on where this one ended.
+    await this.#conversations.deleteAll(record);
+    await this.#threads.delete(threadId);
+  }
+
+  async listThreads({
+    page = 0,
+    perPage: asked,
+    orderBy,
+    filter = {},
+  }: StorageListThreadsInput): Promise<StorageListThreadsOutput> {
+    this.validatePaginationInput(page, asked ?? THREADS_PER_PAGE);
+    this.validateMetadataKeys(filter.metadata);
+    const { field, direction } = this.parseOrderBy(orderBy);
+    const threads = (await this.#threads.all())
+      .flatMap((record) => threadIn(record) ?? [])
+      .filter(
+        ({ resourceId, metadata }) =>
+          (!filter.resourceId || resourceId === filter.resourceId) &&
+          Object.entries(filter.metadata ?? {}).every(([key, value]) =>
+            jsonValueEquals(metadata?.[key], value),
+          ),
+      )
+      .toSorted((a, b) => (direction === "ASC" ? 1 : -1) * (a[field].getTime() - b[field].getTime()));
+    const size = normalizePerPage(asked, THREADS_PER_PAGE);
+    const { offset, perPage } = calculatePagination(page, asked, size);
+    return {
+      threads: threads.slice(offset, offset + size),
+      total: threads.length,
+      page,
+      perPage,
+      hasMore: offset + size < threads.length,
+    };
+  }
+
+  async listMessages({
+    threadId,
+    orderBy,
+    ...rest
+  }: StorageListMessagesInput): Promise<StorageListMessagesOutput> {
+    const ids = [...new Set([threadId].flat())];
+    if (ids.length === 0 || ids.some((id) => id.trim() === ""))
+      throw new Error("threadId must be a non-empty string or array of non-empty strings");
+    const query = { ...rest, direction: this.parseOrderBy(orderBy, "ASC").direction };
+    return this.#page(query, () => Promise.all(ids.map((id) => this.#messagesFor(id, query))));
+  }
+
+  /** Reads every thread of the user: a message's resource is its own. */
+  override async listMessagesByResourceId({
+    orderBy,
+    ...rest
+  }: StorageListMessagesByResourceIdInput): Promise<StorageListMessagesOutput> {
+    const query = { ...rest, direction: this.parseOrderBy(orderBy, "ASC").direction };
+    return this.#page(query, async () => {
+      const records = await this.#threads.all();
+      return Promise.all(records.map((record) => this.#conversations.read(conversationOf(record))));
+    });
+  }
+
+  async listMessagesById({ messageIds }: { messageIds: string[] }): Promise<{ messages: MastraDBMessage[] }> {
+    const found = await this.#byId(messageIds);
+    return { messages: messageIds.flatMap((id) => found.get(id) ?? []) };
+  }
+
+  /** Those of one thread are appended in one step, up to 12 MiB and 1,000 of them. */
+  async saveMessages({
+    messages,
+  }: {
+    messages: MastraDBMessage[];
+  }): Promise<{ messages: MastraDBMessage[] }> {
+    const byThread = groupedBy(messages, ({ id, threadId }) => {
+      if (threadId) return threadId;
+      throw new Error(`Message ${id} has no threadId.`);
+    });
+    for (const [threadId, some] of byThread) {
+      const record = await this.#threads.getOrBegin(threadId);
+      const { appended, left } = await this.#save(record, some);
+      if (appended.length > 0) await this.#threads.touch(threadId, appended);
+      for (const id of left) await this.#threads.touch(id);
+    }
+    return { messages };
+  }
+
+  /** What is not there is left out. A message that changes goes to the end of its Cairn thread, not of Mastra's. */
+  async updateMessages({ messages }: { messages: MessageUpdate[] }): Promise<MastraDBMessage[]> {
+    const found = await this.#byId(messages.map(({ id }) => id));
+    for (const update of messages) {
+      const message = found.get(update.id);
+      if (message) found.set(update.id, merged(message, update));
+    }
+    const updated = [...found.values()];
+    await this.saveMessages({ messages: updated });
+    return updated;
+  }
+
+  override async deleteMessages(messageIds: string[]): Promise<void> {
+    const threads = await this.#conversations.placesOf(messageIds);
+    for (const [threadId, ids] of groupedBy(threads.keys(), (id) => threads.get(id) ?? "")) {
+      const record = await this.#threads.get(threadId);
+      if (record === null) continue;
+      await this.#conversations.delete(conversationOf(record), new Set(ids));
+      await this.#threads.touch(threadId);
+    }
+  }
+
+  /** Reads the thread, and appends what is wanted of it to a new one. */
+  override async copyThread(input: StorageCloneThreadInput): Promise<StorageCopyThreadOutput> {
+    const source = await this.getThreadById({ threadId: input.sourceThreadId });
+    if (source === null) throw new Error(`Source thread with id ${input.sourceThreadId} not found`);
+    const messages = clonedMessages(await this.#messagesOf(source.id), input.options);
+    const thread = cloneOf(source, messages, input);
+    if (await this.#threads.get(thread.id)) throw new Error(`Thread with id ${thread.id} already exists`);
+    await this.saveThread({ thread });
+    const ids = messages.map(({ id }) => [id, crypto.randomUUID()] as const);
+    const messageIdMap = Object.fromEntries(ids);
+    await this.saveMessages({
+      messages: messages.map((message) => ({
+        ...message,
+        id: messageIdMap[message.id] ?? message.id,
+        threadId: thread.id,
+        resourceId: input.resourceId ?? message.resourceId,
+      })),
+    });
+    return { thread, messageIdMap };
+  }
+
+  override async getResourceById({
+    resourceId,
+  }: {
+    resourceId: string;
+  }): Promise<StorageResourceType | null> {
+    const record = await this.#resources.get(resourceId);
+    return record && resourceIn(record);
+  }
+
+  override async saveResource({ resource }: { resource: StorageResourceType }): Promise<StorageResourceType> {
+    const record = {
+      ...resource,
+      createdAt: resource.createdAt.getTime(),
+      updatedAt: resource.updatedAt.getTime(),
+    };
+    await this.#resources.change(resource.id, () => record);
+    return resource;
+  }
+
+  /** In one step: of two updates at once none is lost. */
+  override async updateResource({
+    resourceId,
+    workingMemory,
+    metadata,
+  }: {
+    resourceId: string;
+    workingMemory?: string;
+    metadata?: Record<string, unknown>;
+  }): Promise<StorageResourceType> {
+    const now = Date.now();
+    const record = await this.#resources.change(resourceId, (there): ResourceRecord => ({
+      id: resourceId,
+      createdAt: now,
+      ...there,
+      updatedAt: now,
+      ...(workingMemory !== undefined && { workingMemory }),
+      metadata: { ...there?.metadata, ...metadata },
+    }));
+    return resourceIn(record);
+  }
+
+  async #page(
+    query: MessageQuery,
+    read: () => Promise<MastraDBMessage[][]>,
+  ): Promise<StorageListMessagesOutput> {
+    checkQuery(query);
+    const nothing = query.perPage === 0;
+    const messages = nothing ? [] : (await read()).flat();
+    const { include = [] } = query;
+    const places =
+      include.length > 0
+        ? await this.#conversations.placesOf(include.map(({ id }) => id))
+        : new Map<string, string>();
+    return pageOf(messages, query, async (id) => {
+      const threadId = places.get(id);
+      return threadId === undefined ? [] : this.#messagesOf(threadId);
+    });
+  }
+
+  async #messagesOf(threadId: string): Promise<MastraDBMessage[]> {
+    const record = await this.#threads.get(threadId);
+    return record === null ? [] : this.#conversations.read(conversationOf(record));
+  }
+
+  async #save(record: ThreadRecord, messages: readonly MastraDBMessage[]) {
+    try {
+      return await this.#conversations.save(conversationOf(record), messages);
+    } catch (error) {
+      unlessMissing(error);
+      return this.#conversations.save(conversationOf(await this.#threads.beginAnew(record)), messages);
+    }
+  }
+
+  /** The messages of a thread; only the last of them, where an agent wants no more. */
+  async #messagesFor(threadId: string, query: MessageQuery): Promise<MastraDBMessage[]> {
+    const { page = 0, perPage, filter, resourceId, direction, includeTotal = true } = query;
+    const isOfLast = page === 0 && direction === "DESC" && typeof perPage === "number" && !includeTotal;
+    const record = await this.#threads.get(threadId);
+    if (record === null) return [];
+    const conversation = conversationOf(record);
+    if (!isOfLast || filter !== undefined || record.outOfOrder) return this.#conversations.read(conversation);
+    const isWanted = (message: MastraDBMessage) => !resourceId || message.resourceId === resourceId;
+    // One more tells whether there are more.
+    return this.#conversations.last(conversation, perPage + 1, isWanted);
+  }
+
+  async #byId(ids: readonly string[]): Promise<Map<string, MastraDBMessage>> {
+    const threads = await this.#conversations.placesOf(ids);
+    const found = new Map<string, MastraDBMessage>();
+    for (const threadId of new Set(threads.values()))
+      for (const message of await this.#messagesOf(threadId))
+        if (threads.get(message.id) === threadId) found.set(message.id, message);
+    return new Map(
+      ids.flatMap((id) => (found.has(id) ? [[id, found.get(id)] as [string, MastraDBMessage]] : [])),
+    );
+  }
+}
+
+const conversationOf = ({ id, cairnThread, thread }: ThreadRecord) => ({
+  id,
+  cairnThread,
+  resourceId: thread?.resourceId,
+});
+
+// `Map.groupBy` is not in Node 20.
+function groupedBy<T>(items: Iterable<T>, keyOf: (item: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    groups.set(key, [...(groups.get(key) ?? []), item]);
+  }
+  return groups;
+}

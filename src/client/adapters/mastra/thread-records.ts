@@ -1,0 +1,142 @@
+import type { StorageThreadType } from "@mastra/core/memory";
+import type { StorageResourceType } from "@mastra/core/storage";
+import type { Cairn } from "../../index.ts";
+import { unlessMissing } from "./conversations.ts";
+import { Records } from "./records.ts";
+
+/** Times are milliseconds since the epoch. */
+type Timed<T> = Omit<T, "createdAt" | "updatedAt"> & { createdAt: number; updatedAt: number };
+
+/** A thread as its entry holds it; without `thread` where there were messages before it was saved. */
+export type ThreadRecord = {
+  id: string;
+  cairnThread: string;
+  thread?: Timed<StorageThreadType>;
+  /** When the newest of its messages was said. */
+  newestAt?: number;
+  /** An older message was appended after a newer one, so the last of the Cairn thread are not the newest. */
+  outOfOrder?: true;
+};
+export type ResourceRecord = Timed<StorageResourceType>;
+
+type Change = { title?: string; metadata?: Record<string, unknown> };
+
+/** Bytes of a Cairn thread's title and other names. */
+const NAME_BYTES = 1024;
+
+/** Mastra's threads, each with the Cairn thread that holds its messages. */
+export class ThreadRecords {
+  readonly #memory: Cairn;
+  readonly #user: string;
+  readonly #records: Records<ThreadRecord>;
+
+  constructor(options: { memory: Cairn; user: string; prefix: string }) {
+    this.#memory = options.memory;
+    this.#user = options.user;
+    this.#records = new Records(options, "threads");
+  }
+
+  get = (id: string): Promise<ThreadRecord | null> => this.#records.get(id);
+  all = (): Promise<ThreadRecord[]> => this.#records.all();
+  delete = (id: string): Promise<void> => this.#records.delete(id);
+
+  /** The record of a thread, with a Cairn thread; of several that begin it at once, one does. */
+  async getOrBegin(id: string, title?: string): Promise<ThreadRecord> {
+    return (await this.#records.get(id)) ?? this.#begin(id, null, title);
+  }
+
+  /** The same with another Cairn thread, after that of the record was deleted: by another client, or by half of `deleteThread`. */
+  async beginAnew({ id, cairnThread, thread }: ThreadRecord): Promise<ThreadRecord> {
+    return this.#begin(id, cairnThread, thread?.title);
+  }
+
+  async #begin(id: string, gone: string | null, title: string | undefined): Promise<ThreadRecord> {
+    const { id: cairnThread } = await this.#memory.threads.create(this.#user, {
+      agent: "mastra",
+      ...(title && { title: nameOf(title) }),
+      ...(id !== "" && { recordId: nameOf(id) }),
+    });
+    const record = await this.#records.change(id, (other): ThreadRecord => {
+      if (other === null) return { id, cairnThread };
+      return other.cairnThread === gone ? { ...other, cairnThread } : other;
+    });
+    if (record.cairnThread !== cairnThread) await this.#memory.threads.delete(cairnThread);
+    return record;
+  }
+
+  async save(thread: StorageThreadType): Promise<void> {
+    const { cairnThread, thread: before } = await this.getOrBegin(thread.id, thread.title);
+    const { id } = thread;
+    const timed = { ...thread, createdAt: timeOf(thread.createdAt), updatedAt: timeOf(thread.updatedAt) };
+    await this.#records.change(id, (there): ThreadRecord => ({ id, cairnThread, ...there, thread: timed }));
+    if (before !== undefined && before.title !== thread.title) await this.#name(cairnThread, thread.title);
+  }
+
+  /** Null if there is no such thread, or it is another resource's. */
+  async update(
+    id: string,
+    change: (thread: StorageThreadType) => Change | undefined,
+    resourceId?: string,
+  ): Promise<StorageThreadType | null> {
+    let title: string | undefined;
+    const record = await this.#records.change(id, (there) => {
+      const thread = threadIn(there);
+      if (there?.thread === undefined || thread === null) return null;
+      if (resourceId !== undefined && thread.resourceId !== resourceId) return null;
+      const changed = change(thread);
+      if (changed === undefined) return there;
+      ({ title } = changed);
+      const metadata = { ...thread.metadata, ...changed.metadata };
+      const updatedAt = later(there.thread.updatedAt);
+      return {
+        ...there,
+        thread: { ...there.thread, ...(title !== undefined && { title }), metadata, updatedAt },
+      };
+    });
+    if (record !== null && title !== undefined) await this.#name(record.cairnThread, title);
+    return threadIn(record);
+  }
+
+  /** Notes that something in the thread changed; `appended`: when the messages were said that are new in it, in order. */
+  async touch(id: string, appended: readonly number[] = []): Promise<void> {
+    await this.#records.change(id, (there) => {
+      if (there === null) return null;
+      const { thread, newestAt = -Infinity } = there;
+      const [oldest = newestAt, newest = newestAt] = [appended[0], appended.at(-1)];
+      return {
+        ...there,
+        ...(thread && { thread: { ...thread, updatedAt: later(thread.updatedAt) } }),
+        ...(appended.length > 0 && { newestAt: Math.max(newestAt, newest) }),
+        ...(oldest < newestAt && { outOfOrder: true as const }),
+      };
+    });
+  }
+
+  async #name(cairnThread: string, title: string | undefined): Promise<void> {
+    const fields = { title: title === undefined ? null : nameOf(title) };
+    await this.#memory.threads.patch(cairnThread, fields).catch(unlessMissing);
+  }
+}
+
+export const threadIn = (record: ThreadRecord | null): StorageThreadType | null =>
+  record?.thread === undefined ? null : dated(record.thread);
+
+export const resourceIn = (record: ResourceRecord): StorageResourceType => dated(record);
+
+const dated = <T extends { createdAt: number; updatedAt: number }>(record: T) => ({
+  ...record,
+  createdAt: new Date(record.createdAt),
+  updatedAt: new Date(record.updatedAt),
+});
+
+/** What a caller without types gives may be a text. */
+const timeOf = (date: Date): number => new Date(date).getTime();
+
+/** Now, and in any case later than before. */
+const later = (before: number): number => Math.max(Date.now(), before + 1);
+
+/** As much of a text as a name holds. */
+function nameOf(text: string): string {
+  const whole = text.toWellFormed();
+  return whole.slice(0, new TextEncoder().encodeInto(whole, new Uint8Array(NAME_BYTES)).read);
+}
