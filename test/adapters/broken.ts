@@ -2,11 +2,17 @@
 import type { Fetch } from "../../src/client/index.ts";
 import type { ErrorCode } from "../../src/errors.ts";
 
-/** Answers every call with this failure. */
-export const failing =
-  (status: number, code: ErrorCode): Fetch =>
-  () =>
-    Response.json({ error: { code, message: "as the test wants it", requestId: "r" } }, { status });
+/** Answers with this failure, every call or as often as said, and then lets calls through. */
+export function failing(
+  status: number,
+  { code = "storage_unavailable", times = Infinity }: { code?: ErrorCode; times?: number } = {},
+): Fetch {
+  let left = times;
+  return (request) => {
+    if (left-- <= 0) return fetch(request);
+    return Response.json({ error: { code, message: "as the test wants it", requestId: "r" } }, { status });
+  };
+}
 
 /** Never answers; a signal ends it. */
 export const silent: Fetch = ({ signal }) =>

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { bySize } from "../../src/client/adapters/batches/by-size.ts";
+import { bySize } from "../../src/client/adapters/calls/by-size.ts";
 import { byteLength, limits } from "../../src/limits.ts";
 
 const piece = fc.oneof(
@@ -9,7 +9,7 @@ const piece = fc.oneof(
     .record({ times: fc.integer({ min: 1, max: 900_000 }), of: fc.constantFrom("x", "\u20ac", "\u0001") })
     .map(({ times, of }) => of.repeat(times)),
 );
-const size = (pieces: readonly string[]): number => JSON.stringify(pieces).length;
+const size = (pieces: readonly string[]): number => byteLength(JSON.stringify(pieces));
 
 it("cuts any list into calls that the server takes, in order, with nothing lost", () => {
   const most = Math.min(limits.operationsPerBatch, limits.messagesPerAppend);
@@ -24,7 +24,7 @@ it("cuts any list into calls that the server takes, in order, with nothing lost"
       // No more calls than there have to be: what begins the next one had no room.
       const roomy = batches.filter((batch, i) => {
         const next = batches[i + 1]?.[0];
-        return next !== undefined && batch.length < most && size([...batch, next]) < 5 * 1024 * 1024;
+        return next !== undefined && batch.length < most && size([...batch, next]) < 16 * 1024 * 1024;
       });
       expect(roomy).toEqual([]);
     }),

@@ -1,13 +1,15 @@
 // A table of what a contract says, and of the tests that show it, is itself tested: every test in it exists, and runs.
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, it } from "vitest";
 
-/** A sentence of the contract, and the names of the tests that show it. */
-export type Shown = readonly [sentence: string, ...tests: [string, ...string[]]];
+/** The sentences of a contract, each with the names of the tests that show it. */
+export type Contract = readonly (readonly [sentence: string, tests: readonly [string, ...string[]]])[];
 
-export function everySentenceIsShown(sentences: readonly Shown[], files: readonly string[]): void {
-  const source = files.map((file) => readFileSync(new URL(file, import.meta.url), "utf8")).join("\n");
-  it.each(sentences)("has a test that shows: %s", (_, ...tests) => {
+/** Registers a test for each sentence: that the tests which show it are in one of these files beside this one. */
+export function showsEvery(contract: Contract, files: readonly string[]): void {
+  const source = files.map((file) => readFileSync(join(import.meta.dirname, file), "utf8")).join("\n");
+  it.each(contract)("has a test that shows: %s", (_, tests) => {
     for (const name of tests)
       expect(source, name).toMatch(new RegExp(`\\bit\\(\\s*${escaped(JSON.stringify(name))}`));
   });

@@ -1,5 +1,3 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import fc from "fast-check";
 import { expect, inject, it } from "vitest";
 import { blockOf } from "../../src/client/adapters/dex/block.ts";
@@ -7,10 +5,11 @@ import { ago } from "../../src/client/adapters/dex/ago.ts";
 import { CairnError } from "../../src/client/index.ts";
 import { inert, quoted } from "../../src/conversation/stored-text.ts";
 import { newUser, tokenOf } from "./cairn.ts";
+import { type Contract, showsEvery } from "./contract.ts";
 import { agent, backend, found, reader, readerToken, turn } from "./dex.ts";
 
 /** What the contract says, and the tests that show it; those of what runs in the background are in `dex-background.test.ts`. */
-const CONTRACT: readonly [sentence: string, tests: readonly string[]][] = [
+const CONTRACT: Contract = [
   [
     "after each turn the new messages are summarised in 1–3 sentences",
     [
@@ -543,10 +542,4 @@ it("shows a user nothing of another's facts and episodes", async () => {
   expect(await (await agent({ procedureOwner: owner })).block("the till")).toBeNull();
 });
 
-it("shows every sentence of the contract by tests that exist", () => {
-  const source = ["dex.test.ts", "dex-background.test.ts"]
-    .map((name) => readFileSync(join(import.meta.dirname, name), "utf8"))
-    .join("\n");
-  for (const [sentence, tests] of CONTRACT)
-    for (const name of tests) expect(source, sentence).toContain(`it("${name}"`);
-});
+showsEvery(CONTRACT, ["dex.test.ts", "dex-background.test.ts"]);

@@ -11,10 +11,10 @@ import { Latest } from "../../src/client/adapters/gemstack/latest.ts";
 import { secondsOf } from "../../src/client/adapters/gemstack/seconds.ts";
 import type { Fetch } from "../../src/client/index.ts";
 import { clientOf, newUser } from "./cairn.ts";
-import { failing, losing, noting, silent } from "./gemstack-faults.ts";
-import { type Sentences, showsEvery } from "./gemstack-sentences.ts";
+import { failing, losing, counting, silent } from "./broken.ts";
+import { type Contract, showsEvery } from "./contract.ts";
 
-const sentences: Sentences = [
+const CONTRACT: Contract = [
   [
     "`get`, `set` and `forget`, in seconds, not milliseconds.",
     ["keeps a value for seconds", "gives null for what is not there, and forgets without an error"],
@@ -51,7 +51,7 @@ const sentences: Sentences = [
     ],
   ],
 ];
-showsEvery(import.meta.filename, sentences);
+showsEvery(CONTRACT, ["gemstack-cache.test.ts"]);
 
 /** The cache of a worker of its own. */
 const workerOf = async (user: string, options: Partial<CairnCacheOptions> = {}): Promise<CairnCache> =>
@@ -271,7 +271,7 @@ it("holds a second misser also where calls take long", async () => {
 });
 
 it("never holds the keys of agent runs", async () => {
-  const { fetch, calls } = noting();
+  const { fetch, calls } = counting();
   const user = newUser();
   const cache = cairnCache({ memory: await clientOf(user, { fetch }) });
   for (const prefix of [RUN, "gemstack:ai:sub-agent-run:", "anything"]) {
@@ -419,10 +419,10 @@ it("parks runs where the SDK's own store finds them", async () => {
 it("reads without a lease when there is none to be had", async () => {
   const user = newUser();
   const key = `${GOOGLE}h`;
-  const busy = cairnCache({ memory: await clientOf(user, { fetch: failing(503, 1) }) });
+  const busy = cairnCache({ memory: await clientOf(user, { fetch: failing(503, { times: 1 }) }) });
   expect(await busy.get(key)).toBeNull();
   await busy.set(key, 1, 60);
-  const busyAgain = cairnCache({ memory: await clientOf(user, { fetch: failing(429, 2) }) });
+  const busyAgain = cairnCache({ memory: await clientOf(user, { fetch: failing(429, { times: 2 }) }) });
   expect(await busyAgain.get(key)).toBe(1);
   const away = cairnCache({ memory: await clientOf(user, { fetch: failing(503), retry: { attempts: 2 } }) });
   for (const call of [

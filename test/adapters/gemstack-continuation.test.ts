@@ -11,10 +11,10 @@ import {
   validateContinuation,
 } from "../../src/client/adapters/gemstack.ts";
 import { clientOf, newUser } from "./cairn.ts";
-import { noting } from "./gemstack-faults.ts";
-import { type Sentences, showsEvery } from "./gemstack-sentences.ts";
+import { counting } from "./broken.ts";
+import { type Contract, showsEvery } from "./contract.ts";
 
-const sentences: Sentences = [
+const CONTRACT: Contract = [
   ["`sanitizeConversation(messages)`: pure, idempotent.", ["sanitises purely, and twice as once"]],
   [
     "A complete tool turn keeps its results in `toolCalls` order, first result per id wins.",
@@ -49,7 +49,7 @@ const sentences: Sentences = [
     ],
   ],
 ];
-showsEvery(import.meta.filename, sentences);
+showsEvery(CONTRACT, ["gemstack-continuation.test.ts"]);
 
 const user = (content: string): AiMessage => ({ role: "user", content });
 const answer = (content: string, ...ids: string[]): AiMessage => ({
@@ -228,7 +228,7 @@ it("says of every conversation on the server what it says here", async () => {
 
 it("appends what is new in a valid continuation, and nothing of a forged one", async () => {
   const name = newUser();
-  const { fetch, calls } = noting();
+  const { fetch, calls } = counting();
   const store = cairnConversations({ memory: await clientOf(name, { fetch }), user: name });
   const id = await store.create();
   await store.append(id, stored);

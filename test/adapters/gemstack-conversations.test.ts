@@ -7,10 +7,10 @@ import type {
 } from "../../src/client/adapters/gemstack/types.ts";
 import { CairnError, type Fetch } from "../../src/client/index.ts";
 import { clientOf, newUser } from "./cairn.ts";
-import { failing, losing, noting, silent } from "./gemstack-faults.ts";
-import { type Sentences, showsEvery } from "./gemstack-sentences.ts";
+import { failing, losing, counting, silent } from "./broken.ts";
+import { type Contract, showsEvery } from "./contract.ts";
 
-const sentences: Sentences = [
+const CONTRACT: Contract = [
   [
     "`load`, `append` (even of `[]`) and `setTitle` of an unknown id throw, with `not found` in the message.",
     ["says 'not found' of a thread that is not there, whatever its id looks like"],
@@ -54,7 +54,7 @@ const sentences: Sentences = [
     ],
   ],
 ];
-showsEvery(import.meta.filename, sentences);
+showsEvery(CONTRACT, ["gemstack-conversations.test.ts"]);
 
 const storeOf = async (user: string) => cairnConversations({ memory: await clientOf(user), user });
 const admin = async () => cairnConversations({ memory: await clientOf("*") });
@@ -422,7 +422,7 @@ it("rejects with a CairnError while Cairn is away, and has lost nothing when it 
     ])
       await expect(call()).rejects.toMatchObject({ name: "CairnError", status });
   }
-  const again = await clientOf(user, { fetch: failing(503, 2), retry: { attempts: 4 } });
+  const again = await clientOf(user, { fetch: failing(503, { times: 2 }), retry: { attempts: 4 } });
   await cairnConversations({ memory: again, user }).append(id, [said("b")]);
   expect(await store.load(id)).toEqual([said("a"), said("b")]);
 });
@@ -437,7 +437,7 @@ it("ends a call with its signal", async () => {
 
 it("loads a thread of up to a thousand messages in one call", async () => {
   const user = newUser();
-  const { fetch, calls } = noting();
+  const { fetch, calls } = counting();
   const store = cairnConversations({ memory: await clientOf(user, { fetch }), user });
   const id = await store.create();
   await store.append(

@@ -1,15 +1,13 @@
 import { join } from "node:path";
-import fc from "fast-check";
 import { createTestHarness, type TestHarness } from "wrangler";
 import { afterAll, beforeAll, expect, inject, it } from "vitest";
 import { cairnUserMemory, type MemoryEntry, type UserMemory } from "../../src/client/adapters/gemstack.ts";
-import { within } from "../../src/client/adapters/gemstack/words.ts";
 import { cairn } from "../../src/client/index.ts";
 import { clientOf, newUser, tokenOf } from "./cairn.ts";
-import { failing, losing, silent } from "./gemstack-faults.ts";
-import { type Sentences, showsEvery } from "./gemstack-sentences.ts";
+import { failing, losing, silent } from "./broken.ts";
+import { type Contract, showsEvery } from "./contract.ts";
 
-const sentences: Sentences = [
+const CONTRACT: Contract = [
   ["Tags filter with AND.", ["filters by every one of the tags"]],
   ["`limit` of 0 or less is unlimited.", ["gives all with a limit of 0, less or none"]],
   ["`list` is in insertion order.", ["lists in the order in which facts were remembered"]],
@@ -32,7 +30,7 @@ const sentences: Sentences = [
     ["stores a fact that cannot be embedded, and finds it by its words and tags"],
   ],
 ];
-showsEvery(import.meta.filename, sentences);
+showsEvery(CONTRACT, ["gemstack-user-memory.test.ts"]);
 
 const admin = async () => cairnUserMemory({ memory: await clientOf("*") });
 const facts = (entries: MemoryEntry[]) => entries.map(({ fact }) => fact);
@@ -191,19 +189,6 @@ it("takes a query of any length", async () => {
   await memory.remember(user, "Project name is Foo");
   const long = `what is the name of my project? ${"é".repeat(20_000)}`;
   expect(facts(await memory.recall(user, long))).toEqual(["Project name is Foo"]);
-});
-
-it("cuts a query between characters, and no shorter than need be", () => {
-  fc.assert(
-    fc.property(fc.string({ unit: "binary" }), fc.nat({ max: 20 }), (text, bytes) => {
-      const cut = within(text, bytes);
-      expect(text.startsWith(cut)).toBe(true);
-      const size = (of: string) => new TextEncoder().encode(of).byteLength;
-      expect(size(cut)).toBeLessThanOrEqual(bytes);
-      const [next = ""] = text.slice(cut.length);
-      expect(next === "" || size(cut + next) > bytes).toBe(true);
-    }),
-  );
 });
 
 it("forgets what is not there, or another's, without a word and without effect", async () => {

@@ -194,7 +194,7 @@ describe("failures", () => {
       [503, "storage_unavailable"],
       [429, "rate_limited"],
     ] as const) {
-      const { store } = await storeOf(newUser(), { fetch: failing(status, code), retry });
+      const { store } = await storeOf(newUser(), { fetch: failing(status, { code }), retry });
       const keyv = new Keyv({ store, throwOnErrors: true });
       const told: unknown[] = [];
       keyv.on("error", (error) => told.push(error));
@@ -211,7 +211,7 @@ describe("failures", () => {
   });
 
   it("are told though Keyv gives undefined for them", async () => {
-    const { store } = await storeOf(newUser(), { fetch: failing(503, "storage_unavailable"), retry });
+    const { store } = await storeOf(newUser(), { fetch: failing(503), retry });
     const keyv = new Keyv({ store });
     const told: unknown[] = [];
     keyv.on("error", (error) => told.push(error));

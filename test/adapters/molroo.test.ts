@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import type * as sdk from "@molroo-io/sdk";
 import fc from "fast-check";
 import { expect, it } from "vitest";
@@ -10,9 +9,10 @@ import {
 } from "../../src/client/adapters/molroo.ts";
 import { type Cairn, CairnError } from "../../src/client/index.ts";
 import { clientOf, newUser } from "./cairn.ts";
+import { type Contract, showsEvery } from "./contract.ts";
 
 /** What the contract says, and the tests that show it. */
-const CONTRACT: readonly [sentence: string, tests: readonly string[]][] = [
+const CONTRACT: Contract = [
   ["the adapter is the SDK's own MemoryAdapter", ["is a MemoryAdapter of the SDK, to the compiler"]],
   ["every filter of RecallQuery works", ["recalls by every filter of a query, and by several at once"]],
   [
@@ -482,8 +482,4 @@ it("sends a save again that a busy server refused, and saves it once", async () 
   expect(await adapter.recall({})).toEqual([one]);
 });
 
-it("shows every sentence of the contract by tests that exist", () => {
-  const source = readFileSync(import.meta.filename, "utf8");
-  for (const [sentence, tests] of CONTRACT)
-    for (const name of tests) expect(source, sentence).toContain(`it("${name}"`);
-});
+showsEvery(CONTRACT, ["molroo.test.ts"]);

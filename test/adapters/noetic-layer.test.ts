@@ -3,7 +3,7 @@ import { z, type ZodType } from "zod";
 import { cairnLayer, type CairnLayerOptions } from "../../src/client/adapters/noetic.ts";
 import type { Cairn } from "../../src/client/index.ts";
 import { clientOf, newUser } from "./cairn.ts";
-import { busy, observed, silent } from "./observed.ts";
+import { busy, observed, silentServer } from "./observed.ts";
 
 let user: string;
 let memory: Cairn;
@@ -275,7 +275,7 @@ describe("when something fails", () => {
   });
 
   it("gives up a recall that is never answered when its hook is given up", async () => {
-    const { url, close } = await silent();
+    const { url, close } = await silentServer();
     const { hooks, timeouts } = layerOf({ memory: await clientOf(user, { url }) });
     const begun = performance.now();
     await expect(hooks.recall({ query: "x", log: empty, ctx: run("e"), budget: 500 })).rejects.toMatchObject({

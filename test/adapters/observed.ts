@@ -25,7 +25,7 @@ export const busy = (status: 429 | 503): Response =>
   );
 
 /** A server that takes every call, and never answers one. */
-export async function silent(): Promise<{ url: string; close: () => void }> {
+export async function silentServer(): Promise<{ url: string; close: () => void }> {
   const server = createServer(() => {}).listen(0, "127.0.0.1");
   await once(server, "listening");
   // A server that listens on a port has an address, and no path.

@@ -347,7 +347,7 @@ describe("a run of the SDK", () => {
 
   it("fails when the session cannot be read, and before the model is asked", async () => {
     const { session } = await sessionOf({
-      client: { fetch: failing(503, "storage_unavailable"), retry: false },
+      client: { fetch: failing(503), retry: false },
     });
     const model = new ScriptedModel([[assistantMessage("never")]]);
     await expect(quiet.run(new Agent({ name: "a", model }), "hi", { session })).rejects.toMatchObject({
@@ -363,7 +363,7 @@ describe("failures", () => {
       [503, "storage_unavailable"],
       [429, "rate_limited"],
     ] as const) {
-      const { session } = await sessionOf({ client: { fetch: failing(status, code), retry: false } });
+      const { session } = await sessionOf({ client: { fetch: failing(status, { code }), retry: false } });
       await expect(session.getItems()).rejects.toMatchObject({ code });
       await expect(session.addItems([said("x")])).rejects.toMatchObject({ code });
       await expect(session.popItem()).rejects.toMatchObject({ code });

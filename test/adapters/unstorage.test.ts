@@ -298,7 +298,7 @@ describe("failures", () => {
       [503, "storage_unavailable"],
       [429, "rate_limited"],
     ] as const) {
-      const { storage } = await storageOf({ client: { fetch: failing(status, code), retry: false } });
+      const { storage } = await storageOf({ client: { fetch: failing(status, { code }), retry: false } });
       await expect(storage.hasItem("k")).rejects.toMatchObject({ code });
       await expect(storage.getItem("k")).rejects.toMatchObject({ code });
       await expect(storage.getItemRaw("k")).rejects.toMatchObject({ code });

@@ -1,4 +1,4 @@
-import { KeyedEntries, type KeyedEntriesOptions } from "../keyed-entries.ts";
+import { KeyedEntries, type KeyedEntriesOptions } from "./entries/keyed-entries.ts";
 
 export {
   createMemoryPrepareStep,

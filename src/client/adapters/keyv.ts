@@ -1,5 +1,5 @@
 import type { Cairn } from "../cairn.ts";
-import { inBatches } from "./batches/entries.ts";
+import { inBatches } from "./entries/in-batches.ts";
 
 export type CairnKeyvOptions = {
   memory: Cairn;

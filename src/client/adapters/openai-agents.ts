@@ -1,7 +1,7 @@
 import type { AgentInputItem, Session } from "@openai/agents-core";
 import type { Cairn } from "../cairn.ts";
 import type { StoredMessage } from "../shapes.ts";
-import { bySize } from "./batches/by-size.ts";
+import { bySize } from "./calls/by-size.ts";
 import { itemOf, messageOf } from "./openai-agents/item.ts";
 
 export type CairnSessionOptions = {

@@ -1,7 +1,7 @@
 import type { Cairn } from "../cairn.ts";
 import type { CallOptions } from "../options.ts";
 import type { BatchOperation } from "../shapes.ts";
-import { inBatches } from "./batches/entries.ts";
+import { inBatches } from "./entries/in-batches.ts";
 import { bytesOf, entryOfBytes, entryOfText, textOf } from "./unstorage/entry-value.ts";
 
 export type CairnDriverOptions = {

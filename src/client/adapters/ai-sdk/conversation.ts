@@ -1,5 +1,6 @@
 import { CairnError } from "../../error.ts";
 import type { Message } from "../../shapes.ts";
+import { sha256 } from "../bytes/sha256.ts";
 import { promptOf } from "./history.ts";
 import { guarded, type RecallingOptions } from "./options.ts";
 import type { Prompt, PromptMessage } from "./sdk.ts";
@@ -101,7 +102,9 @@ export class Conversation {
       async (signal) => {
         const id = await this.#thread(thread, signal);
         const [asked, answers] = place;
-        const idempotencyKey = await digest([id, turn, asked && storedMessage(asked), answers, part]);
+        const idempotencyKey = await sha256(
+          JSON.stringify([id, turn, asked && storedMessage(asked), answers, part]),
+        );
         await memory.threads.append(id, messages, { signal, idempotencyKey }).catch(unlessSaved);
       },
       { otherwise: undefined, failure: { doing: "save", messages } },
@@ -125,10 +128,4 @@ export class Conversation {
 /** Another answer of the same turn has the key: the turn is saved. */
 function unlessSaved(error: unknown): void {
   if (!(error instanceof CairnError && error.code === "idempotency_conflict")) throw error;
-}
-
-/** SHA-256 of a JSON value, in hexadecimal. */
-export async function digest(value: unknown): Promise<string> {
-  const bytes = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(JSON.stringify(value)));
-  return [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }

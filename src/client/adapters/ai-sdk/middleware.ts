@@ -1,6 +1,7 @@
 import type { LanguageModelMiddleware } from "ai";
 import { assistantMessage, brokenOff, Gathered } from "./answer.ts";
-import { Conversation, type ConversationOptions, digest, type Spoken, spokenIn } from "./conversation.ts";
+import { Conversation, type ConversationOptions, type Spoken, spokenIn } from "./conversation.ts";
+import { sha256 } from "../bytes/sha256.ts";
 import { blockOf, recalled, withBlock } from "./recalled.ts";
 import type { CallParams, Prompt, PromptMessage } from "./sdk.ts";
 import { storedMessage } from "./stored.ts";
@@ -32,7 +33,7 @@ export function cairnMemory(options: ConversationOptions): LanguageModelMiddlewa
   async function givenTo(prompt: Prompt, ended: AbortSignal | undefined): Promise<Given> {
     if (options.recall === false && !options.history) return { block: undefined, history: [] };
     const last = prompt.findLastIndex(({ role }) => role === "user");
-    const run = await digest(prompt.slice(0, last + 1).map(storedMessage));
+    const run = await sha256(JSON.stringify(prompt.slice(0, last + 1).map(storedMessage)));
     const before = last === prompt.length - 1 ? undefined : runs.get(run);
     if (before !== undefined) return before;
     const [hits, history] = await Promise.all([

@@ -1,3 +1,4 @@
+import { startOf } from "../bytes/start-of.ts";
 import type { Hit } from "../../shapes.ts";
 import { field, listField, textField } from "../../../conversation/message.ts";
 import { memoryBlock } from "./block.ts";
@@ -61,13 +62,5 @@ export function textOf(message: Spoken, wanted = (part: unknown) => field(part, 
 
 function queryIn(messages: readonly Spoken[]): string {
   const last = messages.findLast(({ role }) => role === "user");
-  return last === undefined ? "" : cutTo(textOf(last).trim().toWellFormed(), QUERY_BYTES);
-}
-
-/** The beginning of a text, of at most so many bytes of UTF-8. */
-function cutTo(text: string, bytes: number): string {
-  const encoded = new TextEncoder().encode(text);
-  if (encoded.byteLength <= bytes) return text;
-  // A character that the cut went through decodes to U+FFFD.
-  return new TextDecoder().decode(encoded.subarray(0, bytes)).replace(/\ufffd$/, "");
+  return last === undefined ? "" : startOf(textOf(last).trim(), QUERY_BYTES);
 }

@@ -1,4 +1,5 @@
 import type { Cairn, CallOptions, Hit, Memory, RememberBody } from "../../index.ts";
+import { sha256 } from "../bytes/sha256.ts";
 import type { DexEpisode } from "./types.ts";
 
 const RECENT = 5;
@@ -63,8 +64,3 @@ export async function recallEpisodes(
 }
 
 const episodeOf = ({ id, text, createdAt }: Memory | Hit): DexEpisode => ({ id, text, createdAt });
-
-async function sha256(text: string): Promise<string> {
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
-}

@@ -49,7 +49,7 @@ export class LargeEntries {
   async write(entries: readonly LargeEntry[], also: readonly BatchOperation[] = []): Promise<void> {
     const pieces: SetOperation[] = [];
     const heads = entries.map((entry) => this.#headOf(entry, pieces));
-    const batches = inBatches([...pieces, ...heads, ...also]);
+    const batches = filledFromTheEnd([...pieces, ...heads, ...also]);
     for (const operations of batches) await this.#memory.kv.batch(this.#user, operations);
   }
 
@@ -121,7 +121,7 @@ const pieceKeys = ({ pieces, count }: InPieces): string[] =>
   Array.from({ length: count }, (_, i) => `${pieces}/${i}`);
 
 /** Batches that the server takes, in order: filled from the end, so that the last one holds as much as it can. */
-function inBatches(operations: readonly BatchOperation[]): BatchOperation[][] {
+function filledFromTheEnd(operations: readonly BatchOperation[]): BatchOperation[][] {
   const batches: BatchOperation[][] = [];
   let batch: BatchOperation[] = [];
   let bytes = 0;

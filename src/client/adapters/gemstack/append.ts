@@ -1,10 +1,8 @@
 import type { AiMessage } from "../../../conversation/message.ts";
 import type { Cairn } from "../../cairn.ts";
 import type { CallOptions } from "../../options.ts";
+import { bySize } from "../calls/by-size.ts";
 
-/** What Cairn appends in one call, all or none: so many messages, and bytes of JSON. */
-const MOST = 1000;
-const BYTES = 16 * 1024 * 1024;
 /** Messages are deleted one by one. */
 const AT_ONCE = 20;
 
@@ -17,7 +15,7 @@ export async function append(
   id: string,
   { messages, options }: { messages: readonly AiMessage[]; options: CallOptions },
 ): Promise<void> {
-  const [first = [], ...more] = inCalls(messages);
+  const [first = [], ...more] = bySize(messages);
   const done = [await memory.threads.append(id, first, options)];
   try {
     for (const part of more) done.push(await memory.threads.append(id, part, options));
@@ -44,26 +42,6 @@ async function takeBack(
     throw new AggregateError([error, again], message, { cause: again });
   }
 }
-
-function inCalls(messages: readonly AiMessage[]): AiMessage[][] {
-  const calls: AiMessage[][] = [[]];
-  let bytes = 0;
-  for (const message of messages) {
-    const size = sizeOf(message);
-    const full = (calls.at(-1)?.length ?? 0) >= MOST || bytes + size > BYTES;
-    if (full && bytes > 0) {
-      calls.push([]);
-      bytes = 0;
-    }
-    calls.at(-1)?.push(message);
-    bytes += size;
-  }
-  return calls;
-}
-
-const encoder = new TextEncoder();
-/** With the comma behind it. */
-const sizeOf = (message: AiMessage): number => encoder.encode(JSON.stringify(message)).byteLength + 1;
 
 const range = (first: number, last: number): number[] =>
   Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => first + i);

@@ -4,7 +4,8 @@ import type { Hit, Memory } from "../../shapes.ts";
 import { allOf } from "./all-of.ts";
 import type { MemoryEntry, UserMemory } from "./types.ts";
 import { isUnknown } from "./unknown-id.ts";
-import { hasWords, sharesWord, within } from "./words.ts";
+import { hasWords, sharesWord } from "./words.ts";
+import { startOf } from "../bytes/start-of.ts";
 
 export type CairnUserMemoryOptions = {
   memory: Cairn;
@@ -61,7 +62,7 @@ export class CairnUserMemory implements UserMemory {
   ): Promise<MemoryEntry[]> {
     if (!hasWords(query)) return this.list(userId, { limit, tags, ...options });
     const most = mostOf(limit);
-    const asked = within(query, QUERY_BYTES);
+    const asked = startOf(query, QUERY_BYTES);
     const k = Math.min(MOST_HITS, most + SPARE);
     const body = { query: asked, k, kinds: ["fact" as const], ...(tags && { tags: [...tags] }) };
     const { hits } = await this.#memory.recall(userId, body, options);

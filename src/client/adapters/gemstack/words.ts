@@ -8,11 +8,3 @@ export function sharesWord(query: string, texts: readonly string[]): boolean {
 }
 
 const wordsOf = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? [];
-
-const encoder = new TextEncoder();
-/** As much of the beginning as these bytes of UTF-8 hold, without half a character. */
-export function within(text: string, bytes: number): string {
-  const whole = text.toWellFormed();
-  const { read } = encoder.encodeInto(whole, new Uint8Array(bytes));
-  return whole.slice(0, read);
-}

@@ -1,4 +1,4 @@
-import { hashOf } from "../entries/hash.ts";
+import { sha256 } from "../bytes/sha256.ts";
 
 /**
  * Where the checkpoints of one LangGraph thread are, in keys of entries. All parts are ASCII, so that the order of keys is
@@ -76,7 +76,7 @@ async function part(name: string): Promise<string> {
   const encoded = encodeURIComponent(name);
   if (encoded.length <= PART) return encoded;
   // No encoded name holds this sign.
-  return `#${await hashOf(name)}`;
+  return `#${await sha256(name)}`;
 }
 
 const hexOf = (bytes: Uint8Array): string =>

@@ -1,5 +1,6 @@
 import { type Cairn, CairnError, type RememberBody } from "../../index.ts";
-import { hashOf } from "../entries/hash.ts";
+import { sha256 } from "../bytes/sha256.ts";
+import { startOf } from "../bytes/start-of.ts";
 import { type ItemRecord, textsOf } from "./item-record.ts";
 import { slices } from "../entries/large-entries.ts";
 
@@ -88,7 +89,7 @@ export class ItemIndex {
   async find(namespace: readonly string[], query: string): Promise<ScoredText[]> {
     const under = Object.fromEntries(namespace.map((label, i) => [levelOf(i), label]));
     const { hits } = await this.#memory.recall(this.#user, {
-      query: withinBytes(query.toWellFormed(), QUERY_BYTES),
+      query: startOf(query.toWellFormed(), QUERY_BYTES),
       kinds: ["fact"],
       k: HITS,
       scope: this.#scope,
@@ -112,15 +113,9 @@ export class ItemIndex {
   }
 
   async #idsOf(entryKey: string, texts: readonly unknown[]): Promise<string[]> {
-    const item = await hashOf(`${this.#scope}\n${entryKey}`);
+    const item = await sha256(`${this.#scope}\n${entryKey}`);
     return texts.map((_, i) => `langgraph:${item}:${i}`);
   }
 }
 
 const levelOf = (level: number): string => `namespace${level}`;
-
-/** The beginning of a text, of so many bytes at most. */
-function withinBytes(text: string, bytes: number): string {
-  const { read } = new TextEncoder().encodeInto(text, new Uint8Array(bytes));
-  return text.slice(0, read);
-}

@@ -1,5 +1,5 @@
 import type { Item } from "@langchain/langgraph-checkpoint";
-import { hashOf } from "../entries/hash.ts";
+import { sha256 } from "../bytes/sha256.ts";
 import { textsAt } from "./texts-at-path.ts";
 
 /** An item as its entry holds it. */
@@ -28,7 +28,7 @@ export const itemsUnder = (prefix: string, namespace: readonly string[]): string
 /** The key of an item's entry: an empty part, which no label is, ends the namespace. */
 export async function entryKeyOf(prefix: string, namespace: readonly string[], key: string): Promise<string> {
   const short = escaped(key);
-  return `${itemsUnder(prefix, namespace)}/${short.length <= KEY ? short : `#${await hashOf(key)}`}`;
+  return `${itemsUnder(prefix, namespace)}/${short.length <= KEY ? short : `#${await sha256(key)}`}`;
 }
 
 /** The namespace of an item, from the key of its entry. */

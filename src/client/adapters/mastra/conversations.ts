@@ -1,6 +1,7 @@
 import type { MastraDBMessage } from "@mastra/core/agent";
 import { type BatchOperation, type Cairn, CairnError, type Message } from "../../index.ts";
-import { hashOf } from "../entries/hash.ts";
+import { sha256 } from "../bytes/sha256.ts";
+import { bySize } from "../calls/by-size.ts";
 import { slices } from "../entries/large-entries.ts";
 import { keyPartOf } from "./records.ts";
 import { messageOf, storedOf } from "./stored-message.ts";
@@ -13,9 +14,6 @@ type Placed = { place: Place; version: string };
 type Draft = { id: string; stored: Message; hash: string; createdAt: number };
 
 const ENTRIES_PER_CALL = 1000;
-const MESSAGES_PER_CALL = 1000;
-/** Bytes of messages in one call: it takes 16 MiB. */
-const CALL_BYTES = 12 * 1024 * 1024;
 const CALLS_AT_ONCE = 10;
 const ATTEMPTS = 10;
 /** Messages of a page. */
@@ -158,7 +156,7 @@ export class Conversations {
   /** In one step, as long as it is one call; the seq of each. */
   async #append(cairnThread: string, drafts: readonly Draft[]): Promise<number[]> {
     const seqs: number[] = [];
-    for (const some of inCalls(drafts)) {
+    for (const some of bySize(drafts, ({ stored }) => stored)) {
       const { firstSeq = 0 } = await this.#memory.threads.append(
         cairnThread,
         some.map(({ stored }) => stored),
@@ -218,23 +216,8 @@ export class Conversations {
 
 async function draftOf(message: MastraDBMessage): Promise<Draft> {
   const stored = storedOf(message);
-  const hash = await hashOf(JSON.stringify(stored));
+  const hash = await sha256(JSON.stringify(stored));
   return { id: message.id, stored, hash, createdAt: new Date(message.createdAt).getTime() };
-}
-
-function inCalls(drafts: readonly Draft[]): Draft[][] {
-  const calls: Draft[][] = [];
-  let bytes = Infinity;
-  for (const draft of drafts) {
-    const more = new TextEncoder().encode(JSON.stringify(draft.stored)).byteLength + 1;
-    if (bytes + more > CALL_BYTES || calls.at(-1)?.length === MESSAGES_PER_CALL) {
-      calls.push([]);
-      bytes = 0;
-    }
-    calls.at(-1)?.push(draft);
-    bytes += more;
-  }
-  return calls;
 }
 
 /** For `catch`: what is not there has nothing to read, and nothing to delete. */

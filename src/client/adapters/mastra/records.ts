@@ -1,5 +1,5 @@
 import { type Cairn, CairnError } from "../../index.ts";
-import { hashOf } from "../entries/hash.ts";
+import { sha256 } from "../bytes/sha256.ts";
 import { LargeEntries, withoutPieces } from "../entries/large-entries.ts";
 
 /** How often a change is tried anew against others of the same record. */
@@ -71,4 +71,4 @@ export class Records<T extends object> {
 
 /** An id as a part of a key. */
 export const keyPartOf = async (id: string): Promise<string> =>
-  id.length > ID || id.startsWith("#") ? `#${await hashOf(id)}` : id;
+  id.length > ID || id.startsWith("#") ? `#${await sha256(id)}` : id;

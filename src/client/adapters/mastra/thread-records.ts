@@ -1,3 +1,4 @@
+import { startOf } from "../bytes/start-of.ts";
 import type { StorageThreadType } from "@mastra/core/memory";
 import type { StorageResourceType } from "@mastra/core/storage";
 import type { Cairn } from "../../index.ts";
@@ -136,7 +137,4 @@ const timeOf = (date: Date): number => new Date(date).getTime();
 const later = (before: number): number => Math.max(Date.now(), before + 1);
 
 /** As much of a text as a name holds. */
-function nameOf(text: string): string {
-  const whole = text.toWellFormed();
-  return whole.slice(0, new TextEncoder().encodeInto(whole, new Uint8Array(NAME_BYTES)).read);
-}
+const nameOf = (text: string): string => startOf(text, NAME_BYTES);

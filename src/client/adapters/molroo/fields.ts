@@ -1,3 +1,6 @@
+import { sha256 } from "../bytes/sha256.ts";
+import { startOf } from "../bytes/start-of.ts";
+
 // What Cairn's fields take (src/schema/memory.ts), and the nearest to a value that they do.
 
 /** Bytes of UTF-8. */
@@ -21,18 +24,12 @@ export const moment = (time: number): number | undefined => within(Math.floor(ti
 /** A text without what no field takes: lone surrogates and U+0000. */
 const plain = (text: string): string => text.toWellFormed().replaceAll("\0", "");
 
-/** As much of a text as has room; no character is cut in two. */
-function cut(text: string, bytes: number): string {
-  if (text.length * 3 <= bytes) return text;
-  return text.slice(0, encoder.encodeInto(text, new Uint8Array(bytes)).read);
-}
-
 /** As much of a text as a memory's field holds; left out if that is nothing. */
 export const textWithin = (text: string | undefined): string | undefined =>
-  text === undefined ? undefined : cut(plain(text), TEXT) || undefined;
+  text === undefined ? undefined : startOf(plain(text), TEXT) || undefined;
 
 /** A query as recall takes it; empty if it has nothing to search by. */
-export const askable = (query: string): string => cut(query.toWellFormed(), QUERY).trim();
+export const askable = (query: string): string => startOf(query, QUERY).trim();
 
 /** Whether a name can stand in a field, or in a filter, as it is. */
 export const isName = (name: string): boolean =>
@@ -42,10 +39,4 @@ export const isName = (name: string): boolean =>
 export async function nameOf(name: string | undefined): Promise<string | undefined> {
   if (name === undefined || name === "") return undefined;
   return isName(name) ? name : `sha256:${await sha256(JSON.stringify(name))}`;
-}
-
-/** In hexadecimal digits. */
-export async function sha256(text: string): Promise<string> {
-  const digest = await crypto.subtle.digest("SHA-256", encoder.encode(text));
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -1,5 +1,6 @@
 import type { Hit, Json, Memory, RememberBody } from "../../index.ts";
-import { byteLength, isName, sha256 } from "./fields.ts";
+import { byteLength, isName } from "./fields.ts";
+import { sha256 } from "../bytes/sha256.ts";
 import type { VAD } from "./types.ts";
 
 /** A memory as a list or a search gives it. */

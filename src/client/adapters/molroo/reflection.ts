@@ -1,5 +1,6 @@
 import type { RememberBody } from "../../index.ts";
-import { moment, nameOf, sha256, textWithin, within } from "./fields.ts";
+import { moment, nameOf, textWithin, within } from "./fields.ts";
+import { sha256 } from "../bytes/sha256.ts";
 import {
   asideOf,
   contentOf,

@@ -1,5 +1,6 @@
 import type { Cairn, RememberBody } from "../../index.ts";
-import { sha256 } from "./fields.ts";
+
+import { sha256 } from "../bytes/sha256.ts";
 import { asideOf, isRoomy, jsonOf, type Stored } from "./record.ts";
 
 /** Characters of one entry: as JSON at most 6 bytes each, within the 1 MiB that a value may have. */

@@ -1,5 +1,5 @@
 import type { Hit, RememberBody } from "../../shapes.ts";
-import { cutToBytes } from "./cut-to-bytes.ts";
+import { startOf } from "../bytes/start-of.ts";
 import type { ExecutionContext, ItemLog } from "./interfaces.ts";
 import { type LoggedTurn, type Turn, turnsIn } from "./turns.ts";
 
@@ -36,5 +36,8 @@ export function notIn(log: ItemLog, { executionId }: ExecutionContext): (hit: Hi
 const startOfIds = (executionId: string): string => `noetic:${executionId}:`;
 
 function textOf({ user, assistant }: Pick<Turn, "user" | "assistant">): string {
-  return cutToBytes(user === "" ? assistant : `User: ${user}\nAssistant: ${assistant}`, LONGEST_TEXT);
+  return startOf(
+    (user === "" ? assistant : `User: ${user}\nAssistant: ${assistant}`).replaceAll("\0", "\ufffd"),
+    LONGEST_TEXT,
+  );
 }

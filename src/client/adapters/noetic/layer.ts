@@ -2,7 +2,7 @@ import type { z } from "zod";
 import type { Cairn } from "../../cairn.ts";
 import type { CallOptions } from "../../options.ts";
 import type { Hit, Memory, RecallBody, RememberBody } from "../../shapes.ts";
-import { cutToBytes } from "./cut-to-bytes.ts";
+import { startOf } from "../bytes/start-of.ts";
 import { episodeOf, notIn, turnOf } from "./episode.ts";
 import type { ExecutionContext, Item, ItemLog } from "./interfaces.ts";
 import { type CairnFunctions, functionsOf } from "./layer-functions.ts";
@@ -70,7 +70,7 @@ export function cairnLayer(options: CairnLayerOptions): CairnLayer {
     return resourceId === undefined ? ownerOf("thread", threadId) : ownerOf("resource", resourceId);
   };
   const find = async (ctx: ExecutionContext, query: string, most: number): Promise<Hit[]> => {
-    const asked = cutToBytes(query.trim(), LONGEST_QUERY);
+    const asked = startOf(query.trim(), LONGEST_QUERY);
     if (asked === "") return [];
     const body = { query: asked, k: most, kinds, minScore, owners, scope, window: 0 };
     return (await memory.recall(userOf(ctx), body, within(TIMEOUTS.recall))).hits;

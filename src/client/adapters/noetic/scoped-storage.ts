@@ -1,5 +1,5 @@
 import type { Cairn } from "../../cairn.ts";
-import { KeyedEntries } from "../../keyed-entries.ts";
+import { KeyedEntries } from "../entries/keyed-entries.ts";
 import type { ScopedStorage } from "./interfaces.ts";
 import { ownerOf, type Scope } from "./owners.ts";
 import { storageOf } from "./storage.ts";

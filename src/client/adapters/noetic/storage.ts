@@ -1,4 +1,4 @@
-import { KeyedEntries, type KeyedEntriesOptions } from "../../keyed-entries.ts";
+import { KeyedEntries, type KeyedEntriesOptions } from "../entries/keyed-entries.ts";
 import { byCodePoints } from "./code-points.ts";
 import { isGlobal, mayHoldGlobal } from "./global-keys.ts";
 import type { StorageAdapter } from "./interfaces.ts";

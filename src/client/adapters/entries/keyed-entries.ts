@@ -1,7 +1,8 @@
-import type { Cairn } from "./cairn.ts";
-import { CairnError } from "./error.ts";
-import type { CallOptions } from "./options.ts";
-import type { BatchAnswer, BatchOperation } from "./shapes.ts";
+import type { Cairn } from "../../cairn.ts";
+import { CairnError } from "../../error.ts";
+import type { CallOptions } from "../../options.ts";
+import type { BatchOperation } from "../../shapes.ts";
+import { type EntryResult, inBatches } from "./in-batches.ts";
 
 export type KeyedEntriesOptions = {
   memory: Cairn;
@@ -13,13 +14,10 @@ export type KeyedEntriesOptions = {
   timeoutMs?: number | undefined;
 };
 
-type Result = BatchAnswer["results"][number];
 type Keyed = { key: string; value: unknown };
 
-/** What one batch, and one page, holds at most (src/limits.ts). */
+/** What one page holds at most (src/limits.ts). */
 const MOST = 1000;
-/** The bytes of the values of one batch (src/limits.ts). */
-const BATCH = 16 * 1024 * 1024;
 /** The bytes of a key, which are never fewer than its characters. */
 const LONGEST_KEY = 1024;
 
@@ -68,47 +66,15 @@ export class KeyedEntries {
    * batch answers 1,000 values, and 16 MiB of them. Each call is of one moment; many are not.
    */
   async getMany<T>(keys: readonly string[]): Promise<Map<string, T>> {
-    const wanted = [...new Set(keys)].map((key) => ({ key, entry: this.#entry(key) }));
+    const wanted = [...new Set(keys)];
+    const results = await this.#batch(wanted.map((key) => ({ op: "get", key: this.#entry(key) })));
     const found = new Map<string, T>();
-    const call = this.#call();
-    let from = 0;
-    let most = MOST;
-    while (from < wanted.length) {
-      const asked = wanted.slice(from, from + most);
-      const results = await this.#tryGet(
-        asked.map(({ entry }) => entry),
-        call,
-      );
-      if (typeof results === "number") {
-        most = results;
-        continue;
-      }
-      for (const [i, { key }] of asked.entries()) {
-        const { found: there, value } = results[i] ?? {};
-        // Whoever asks says what was stored.
-        if (there === true) found.set(key, value as T);
-      }
-      from += asked.length;
-      if (most < MOST) most = mostLike(results);
+    for (const [i, key] of wanted.entries()) {
+      const { found: there, value } = results[i] ?? {};
+      // Whoever asks says what was stored.
+      if (there === true) found.set(key, value as T);
     }
     return found;
-  }
-
-  /** The results; or how many to ask for in their place, where the values are more than one answer holds. */
-  async #tryGet(entries: readonly string[], call: CallOptions): Promise<readonly Result[] | number> {
-    try {
-      return await this.#batch(
-        entries.map((key) => ({ op: "get", key })),
-        call,
-      );
-    } catch (error) {
-      // By its code, not its class: two copies of the client may be in one program.
-      const { code, details } = error as Partial<CairnError>;
-      if (code !== "batch_too_large" || entries.length === 1) throw error;
-      // It names the first that did not fit: as many as come before it do.
-      const first = Number(/\[(\d+)\]/.exec(details?.[0]?.path ?? "")?.[1]);
-      return first > 0 && first < entries.length ? first : Math.ceil(entries.length / 2);
-    }
   }
 
   async *#all(start: string, query: { values?: true; limit: number }): AsyncGenerator<Keyed, void> {
@@ -122,12 +88,9 @@ export class KeyedEntries {
     }
   }
 
-  async #batch(
-    operations: readonly BatchOperation[],
-    call: CallOptions = this.#call(),
-  ): Promise<readonly Result[]> {
+  #batch(operations: readonly BatchOperation[]): Promise<EntryResult[]> {
     const { memory, user } = this.#options;
-    return (await memory.kv.batch(user, operations, call)).results;
+    return inBatches(memory, user, operations, this.#call());
   }
 
   #call(): CallOptions {
@@ -149,10 +112,6 @@ export class KeyedEntries {
     );
   }
 }
-
-/** How many results of the size of these fit into one answer. As characters: if they are more bytes, it says so. */
-const mostLike = (results: readonly Result[]): number =>
-  Math.max(1, Math.min(MOST, Math.floor((results.length * BATCH) / JSON.stringify(results).length)));
 
 /**
  * What a list is asked for so that it holds every key with this start; null if no key can have it. No key holds half of a
