@@ -1,14 +1,15 @@
 // `npm run build`: the package that is published, in dist/. The client is compiled module by module; the Worker and the
 // Cairn for tests are bundled with all that they need, so that nothing is installed along with the package.
 import { execFileSync } from "node:child_process";
-import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { bundle } from "./package/bundles.ts";
 import { licencesOf } from "./package/licences.ts";
 import { shapesOf, writeProbe } from "./package/shapes.ts";
 
 const root = join(import.meta.dirname, "..");
 const dist = join(root, "dist");
+const about = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 /** Where the compiler writes; what is published of it is copied. */
 const compiled = join(root, "build/package");
 const run = (script: string, ...args: string[]) =>
@@ -41,27 +42,30 @@ function publish(from: string, to: string): void {
   const target = join(dist, to);
   mkdirSync(dirname(target), { recursive: true });
   const text = readFileSync(from, "utf8");
-  writeFileSync(target, text.replaceAll(/(from ")(\.[^"]+)\.ts"/g, '$1$2.js"'));
+  writeFileSync(target, text.replaceAll(/((?:from |import\()")(\.[^"]+)\.ts"/g, '$1$2.js"'));
 }
 
-/** Types that name zod, or the source, would be `any` to who has neither. */
+/** Types that name what is not there, or not the caller's to have, would be `any`. */
 function demandOwnTypes(): void {
+  const peers = Object.keys(about.peerDependencies);
   for (const file of globSync("**/*.d.ts", { cwd: dist })) {
-    const named = readFileSync(join(dist, file), "utf8").matchAll(/(?:from |import\()"([^"]+)"/g);
+    const path = join(dist, file);
+    const named = readFileSync(path, "utf8").matchAll(/(?:from |import\()"([^"]+)"/g);
     for (const [, name = ""] of named) {
-      const own = name.startsWith("./") || name.startsWith("../conversation/") || file.includes("adapters/");
+      const own = name.startsWith(".") && existsSync(join(dirname(path), name.replace(/\.js$/, ".d.ts")));
       const platform = file === "worker.d.ts" && (name === "hono" || name === "cloudflare:workers");
-      if (!own && !platform) throw new Error(`dist/${file} takes types from '${name}'`);
+      const adapted =
+        file.includes("adapters/") && peers.some((peer) => name === peer || name.startsWith(`${peer}/`));
+      if (!own && !platform && !adapted) throw new Error(`dist/${file} takes types from '${name}'`);
     }
   }
 }
 
-/** Adapters are compiled with the client; the package has to let them be imported, which it may not before there is one. */
+/** An adapter is compiled with the client; the package has to let it be imported, and not the files that it is made of. */
 function demandAdapters(): void {
-  const adapters = globSync("client/adapters/*.js", { cwd: dist });
-  const about = readFileSync(join(root, "package.json"), "utf8");
-  if (adapters.length > 0 && !about.includes('"./adapters/*"'))
-    throw new Error(
-      'package.json: exports lack "./adapters/*": { "types": "./dist/client/adapters/*.d.ts", "default": "./dist/client/adapters/*.js" }',
-    );
+  for (const file of globSync("client/adapters/*.js", { cwd: dist })) {
+    const path = `./adapters/${basename(file, ".js")}`;
+    if (about.exports[path]?.default !== `./dist/${file}`)
+      throw new Error(`package.json: exports lack "${path}", of dist/${file}`);
+  }
 }
