@@ -2,8 +2,9 @@ import { limits } from "../limits.ts";
 import type { Message } from "../schema/thread.ts";
 
 /**
- * What is searched of a message: its text parts, and the speaker's name before them if the message has a
- * `name`; the first `limits.searchableText` characters, and whether that is a part only. Empty for a message without text (an image, a tool call).
+ * What is searched of a message: its text parts without a model's reasoning, and the speaker's name before them if the
+ * message has a `name`; the first `limits.searchableText` characters, and whether that is a part only. Empty for a message
+ * without text (an image, a tool call).
  */
 export function searchableText(message: Message): { text: string; cut: boolean } {
   const text = partsText(message.content ?? message.parts);
@@ -24,5 +25,12 @@ function partsText(content: unknown): string {
     .join("\n");
 }
 
+/** What a model thinks is not said: whoever asks what was said would find guesses, and what it decided against. */
+const THOUGHTS: ReadonlySet<unknown> = new Set(["reasoning", "reasoning_text", "thinking"]);
+
 const isTextPart = (part: unknown): part is { text: string } =>
-  typeof part === "object" && part !== null && "text" in part && typeof part.text === "string";
+  typeof part === "object" &&
+  part !== null &&
+  "text" in part &&
+  typeof part.text === "string" &&
+  !("type" in part && THOUGHTS.has(part.type));

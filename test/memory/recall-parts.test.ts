@@ -33,6 +33,17 @@ describe("what is searched of a message", () => {
       { role: "user", content: [{ type: "text", text: "a" }, { type: "image", data: "x" }, "b"] },
       "a\nb",
     ],
+    [
+      "not what a model thought",
+      {
+        role: "assistant",
+        content: [
+          { type: "reasoning", text: "hm" },
+          { type: "text", text: "a" },
+        ],
+      },
+      "a",
+    ],
     ["the parts of a UI message", { role: "user", parts: [{ type: "text", text: "a" }] }, "a"],
     ["the speaker's name before it", { role: "user", name: "Ann", content: "hi" }, "Ann: hi"],
     ["nothing of a tool call", { role: "assistant", name: "Ann", content: null, tool_calls: [] }, ""],
