@@ -11,9 +11,12 @@ const root = join(import.meta.dirname, "..");
 const wrangler = join(root, "node_modules/wrangler/bin/wrangler.js");
 const START_WITHIN_MS = 60_000;
 const STOP_WITHIN_MS = 5_000;
-/** How often a server that runs is asked whether it does, and how long it may be silent. */
+/**
+ * How often a server that runs is asked whether it does, and how long it may be silent: one that is busy with a large
+ * import on a slow machine is so for some seconds.
+ */
 const WATCH_EVERY_MS = 3_000;
-const SILENT_MS = 15_000;
+const SILENT_MS = 60_000;
 
 /** No look-up of the outside world: not of `Request.cf`, not for updates, not for telemetry. */
 const quiet = {
@@ -190,7 +193,7 @@ async function healthy(url: string): Promise<void> {
 export async function silent(url: string): Promise<void> {
   for (let answered = performance.now(); performance.now() - answered < SILENT_MS;) {
     await sleep(WATCH_EVERY_MS, undefined, { ref: false });
-    const signal = AbortSignal.timeout(WATCH_EVERY_MS);
+    const signal = AbortSignal.timeout(SILENT_MS / 4);
     // An answer of any status is one.
     const health = await fetch(`${url}/health`, { signal }).catch(() => null);
     await health?.body?.cancel();
