@@ -168,7 +168,10 @@ describe("DELETE /v1/users/:user", () => {
       requestedAt,
       finishedAt,
       erased: expect.arrayContaining([{ store: "memories", counts: { rows: 0 } }]),
-      statement: expect.arrayContaining([expect.stringContaining("30 days")]),
+      statement: expect.arrayContaining([
+        expect.stringContaining("30 days"),
+        expect.stringContaining("Exports that the tenant made"),
+      ]),
     });
     expect(decodeProtectedHeader(receipt).alg).toBe("EdDSA");
     expect(open.text).not.toContain('"d"');
