@@ -367,6 +367,15 @@ describe("POST /v1/users/:user/erasures", () => {
     expect(begun.body.id).not.toBe(thread.id);
   });
 
+  it("of a scope that no memory has says that there was nothing, as a scope is a word and no thing", async () => {
+    const { user, memory } = await busyUser();
+    const begun = await eraseSome(user, { scope: "hoem" });
+    expect(begun.status).toBe(202);
+    const { steps } = await erased(user, begun.body.id);
+    expect(steps.find(({ store }) => store === "object")?.erased).toEqual({ memoryVersions: 0 });
+    expect((await get(user, memory.id)).status).toBe(200);
+  });
+
   it("erases the memories of a scope with their history, and no others", async () => {
     const user = newUser();
     for (const object of ["tea", "coffee"])
