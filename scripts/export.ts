@@ -1,5 +1,6 @@
 // `npm run export -- --all --url URL --token TOKEN [--out DIR]`: everybody's memory, a file a user (docs/export.md).
-import { createWriteStream, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { createWriteStream, mkdirSync, renameSync, rmSync } from "node:fs";
+import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -25,7 +26,8 @@ const usage = `usage: npm run export -- (--all | --user ID) --url URL --token TO
   --token  may be in CAIRN_TOKEN instead
   --out    the directory of the files, <hash of the user>.ndjson each; ./cairn-export unless set
 
-A file that is there is whole, and is left out: run it again to go on. Delete a file to export its user anew. The files are
+A directory is one backup: a whole file that is there is left as it is, so that a run which was stopped can be gone on with, and
+what was written since is not in it. For a backup a night, take a new directory each: --out backup/$(date +%F). The files are
 for your eyes only (0600), and so is a directory that is made for them (0700).`;
 
 type User = { userId: string; userHash: string };
@@ -33,6 +35,7 @@ type User = { userId: string; userHash: string };
 const TRIES = 5;
 /** How much of the end of an export is looked at for its last line. */
 const TAIL = 200;
+const END = /(?:^|\n)\{"type":"end","lines":(\d+)\}\n$/;
 /** The first line and the last: nothing is kept of the user. */
 const NOTHING = 2;
 
@@ -77,9 +80,22 @@ async function download(part: string, cairn: Cairn, user: string): Promise<numbe
     }
   }
   await pipeline(Readable.from(watched()), createWriteStream(part, { mode: 0o600 }));
-  const [, lines] = /(?:^|\n)\{"type":"end","lines":(\d+)\}\n$/.exec(tail) ?? [];
+  const [, lines] = END.exec(tail) ?? [];
   if (lines === undefined) throw new Error("its last line is missing");
   return Number(lines);
+}
+
+/** When the export that is there was written, in milliseconds; null where there is none, or one without its last line. */
+async function writtenAt(path: string): Promise<number | null> {
+  const file = await open(path).catch(() => null);
+  if (file === null) return null;
+  try {
+    const { size, mtimeMs } = await file.stat();
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(TAIL), 0, TAIL, Math.max(0, size - TAIL));
+    return END.test(buffer.toString("latin1", 0, bytesRead)) ? mtimeMs : null;
+  } finally {
+    await file.close();
+  }
 }
 
 function options() {
@@ -113,14 +129,22 @@ await run(async () => {
   const users = all
     ? allUsers(cairn)
     : await Promise.all(named.map(async (userId) => ({ userId, userHash: await userHash(userId) })));
-  let [written, there] = [0, 0];
+  let [written, there, oldest] = [0, 0, Infinity];
   const failed = await pastFailures(users, async ({ userId, userHash: hash }) => {
     const file = join(out, `${hash}.ndjson`);
-    if (existsSync(file)) there++;
-    else if (await exportTo(file, cairn, userId)) written++;
+    const before = await writtenAt(file);
+    if (before !== null) {
+      there++;
+      oldest = Math.min(oldest, before);
+    } else if (await exportTo(file, cairn, userId)) written++;
     // One of all may just have been erased.
     else if (!all) throw new CannotGoOn(`Nothing is kept of ${userId}: no file was written.`);
   });
   console.log(`${written} users exported to ${out}${there > 0 ? `, ${there} were there` : ""}`);
+  if (there > 0)
+    console.log(
+      `The oldest of those that were there is of ${new Date(oldest).toISOString()}, and has nothing of what was written since. ` +
+        "A directory is one backup: take a new one for the next.",
+    );
   if (failed > 0) throw new CannotGoOn(`${failed} were not exported.`);
 });

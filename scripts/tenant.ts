@@ -5,13 +5,14 @@ import { parseArgs } from "node:util";
 import { isJurisdiction, jurisdictions } from "../src/jurisdiction.ts";
 import { create, type Wanted } from "./tenant/create.ts";
 import { deleteTenant } from "./tenant/delete.ts";
-import { DryFiles, RealFiles } from "./tenant/files.ts";
+import { dryCreate } from "./tenant/dry-run.ts";
+import { RealFiles } from "./tenant/files.ts";
 import { list } from "./tenant/list.ts";
 import { demandName } from "./tenant/names.ts";
 import { Stopped } from "./tenant/stopped.ts";
 import { baseOf, type Desk } from "./tenant/tenants.ts";
 import { upgrade } from "./tenant/upgrade.ts";
-import { DryWrangler, RealWrangler } from "./tenant/wrangler.ts";
+import { RealWrangler } from "./tenant/wrangler.ts";
 
 const usage = `usage: npm run tenant -- create NAME [options]   makes what is missing of a tenant; run again, it goes on
        npm run tenant -- list                    the tenants that have a file in tenants/
@@ -27,10 +28,11 @@ create:
   --cpu-ms N         the most CPU time of a call (paid plan only)
   --adopt            takes over what the account has under this name
   --token            prints a token of all users, of a tenant that is there already too
-  --dry-run          shows the file and the commands, and does nothing; needs no account
+  --dry-run          shows the file as it would become and the commands, and does nothing; needs no account
 CAIRN_SECRET, if set, becomes the tenant's secret; else one is made in tenants/NAME.secret.`;
 
 const MOST_SHARDS = 100;
+const ACCOUNT = /^[0-9a-f]{32}$/;
 
 function commandLine() {
   try {
@@ -75,6 +77,8 @@ async function main(): Promise<void> {
     throw new Stopped(`${command === "" ? "Do what?" : `'${command}' is no command.`}\n\n${usage}`);
   const stray = Object.keys(options).find((option) => !(takes as readonly string[]).includes(option));
   if (stray !== undefined) throw new Stopped(`--${stray} does not go with ${command}.\n\n${usage}`);
+  if (command === "list" && names.length > 0)
+    throw new Stopped(`list takes no name: it lists all. Not understood: '${names.join(" ")}'.`);
   if (names.length > 1 && command !== "upgrade")
     throw new Stopped(`One tenant at a time, and not '${names.join(" ")}'.`);
   const desk = deskOf(options);
@@ -84,40 +88,21 @@ async function main(): Promise<void> {
   if (command === "delete")
     return deleteTenant(desk, name, options.yes === undefined ? ask : async () => options.yes ?? "");
   const wanted = wantedOf(name, options);
-  if (options["dry-run"] !== true) return create(desk, wanted);
-  if (desk.files.read(name) !== null)
-    throw new Stopped(
-      `${desk.files.pathOf(name)} is there already: that is the file, and what is missing is made of it.`,
-    );
-  say(`npm run tenant -- create ${name} would run, in an account that has nothing of it:\n`);
-  await create(desk, wanted);
-  say(
-    `\n${desk.files.pathOf(name)}, with the ids of the databases once they are there:\n\n${desk.files.read(name)}`,
-  );
+  return options["dry-run"] === true ? dryCreate(desk, wanted) : create(desk, wanted);
 }
 
 const say = (line: string) => console.log(line);
 
-function deskOf({ "dry-run": dry = false, account }: Options): Desk {
+function deskOf({ account }: Options): Desk {
   const root = join(import.meta.dirname, "..");
-  const files = new RealFiles(root, process.env.CAIRN_TENANTS ?? join(root, "tenants"));
   const { CAIRN_SECRET: secret } = process.env;
-  const base = baseOf(join(root, "wrangler.toml"));
-  return dry
-    ? {
-        files: new DryFiles(files),
-        wrangler: new DryWrangler(say),
-        base,
-        say: () => {},
-        secret: secret === "" ? undefined : secret,
-      }
-    : {
-        files,
-        wrangler: new RealWrangler(root, account),
-        base,
-        say,
-        secret: secret === "" ? undefined : secret,
-      };
+  return {
+    files: new RealFiles(root, process.env.CAIRN_TENANTS ?? join(root, "tenants")),
+    wrangler: new RealWrangler(root, account),
+    base: baseOf(join(root, "wrangler.toml")),
+    say,
+    secret: secret === "" ? undefined : secret,
+  };
 }
 
 function upgraded({ files }: Desk, names: readonly string[], all: boolean): readonly string[] {
@@ -129,6 +114,8 @@ function wantedOf(name: string, options: Options): Wanted {
   const { jurisdiction, model, account } = options;
   if (jurisdiction !== undefined && !isJurisdiction(jurisdiction))
     throw new Stopped(`--jurisdiction is one of ${jurisdictions.join(", ")}, and not '${jurisdiction}'.`);
+  if (account !== undefined && !ACCOUNT.test(account))
+    throw new Stopped(`--account is the id of an account, 32 hex digits, and not '${account}'.`);
   const shards = wholeOf("--shards", options.shards, MOST_SHARDS);
   const cpuMs = wholeOf("--cpu-ms", options["cpu-ms"], 300_000);
   return {

@@ -1,7 +1,7 @@
 // `npm run token -- --user alice --scope read,write --ttl 1h`: mints a token with the secret of `.dev.vars`, or
 // with CAIRN_SECRET if it is set (a deployment's).
 import { parseArgs } from "node:util";
-import { isShared, isUser } from "../src/auth/claims.ts";
+import { isShared, isUser, LONGEST_LIFE_S } from "../src/auth/claims.ts";
 import { isSecret, SECRET_BYTES } from "../src/auth/signing-keys.ts";
 import { isScope, mintToken, scopes } from "../src/auth/token.ts";
 import { threadOwner } from "../src/ids.ts";
@@ -60,10 +60,12 @@ const unknown = words.find((word) => !isScope(word));
 if (unknown !== undefined || words.length === 0) refuse(`--scope: '${unknown ?? scopeList}' is no scope.`);
 const [, count, unit = ""] = /^(\d{1,9})([smhd])$/.exec(ttl) ?? [];
 if (count === undefined || Number(count) === 0) refuse(`--ttl: '${ttl}' is no duration.`);
+const seconds = Number(count) * (SECONDS[unit] ?? 0);
+if (seconds >= LONGEST_LIFE_S) refuse(`--ttl: '${ttl}' is longer than a token may hold: 100 years.`);
 const secret = process.env.CAIRN_SECRET ?? developmentSecret();
 if (!isSecret(secret)) refuse(`CAIRN_SECRET is shorter than ${SECRET_BYTES} bytes.`);
 
-const expiresAt = Math.floor(Date.now() / 1000) + Number(count) * (SECONDS[unit] ?? 0);
+const expiresAt = Math.floor(Date.now() / 1000) + seconds;
 const request = {
   user,
   scope: words.filter(isScope),

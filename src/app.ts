@@ -20,11 +20,11 @@ import { onError } from "./http/failure.ts";
 import { readBody } from "./http/json-body.ts";
 import { demandDecodablePath } from "./http/path.ts";
 import { demandCallerRate, demandUserRate } from "./http/rates.ts";
-import { newRouter } from "./http/router.ts";
+import { auditedIn, newRouter } from "./http/router.ts";
 import { inOrder } from "./http/steps.ts";
 import { unknownRoute } from "./http/unknown-route.ts";
 import { hash16, shardOf } from "./ids.ts";
-import { audit } from "./routes/audit.ts";
+import { auditOf } from "./routes/audit.ts";
 import { isJurisdiction } from "./jurisdiction.ts";
 import { cache } from "./routes/cache.ts";
 import { documents } from "./routes/documents.ts";
@@ -89,7 +89,7 @@ export function createApp(
     cache,
     promptCache,
     revocations,
-    audit,
+    auditOf(() => auditedIn(app)),
   ])
     app.route("/", routes);
 

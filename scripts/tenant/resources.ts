@@ -7,7 +7,7 @@ import { Stopped } from "./stopped.ts";
 import { accountOf, type Desk, storeTenant } from "./tenants.ts";
 
 /** What recall filters by (docs/architecture.md). */
-const METADATA = ["user", "kind", "scope", "model"];
+export const METADATA = ["user", "kind", "scope", "model"];
 
 /** Makes the databases that are missing, notes the id of each as soon as it is there, and answers the tenant with all ids. */
 export async function ensureDatabases(desk: Desk, tenant: Tenant): Promise<Tenant> {

@@ -57,29 +57,17 @@ export class RealWrangler implements Wrangler {
   }
 }
 
-/** Says what would be run, and answers as an account that has nothing. */
-export class DryWrangler implements Wrangler {
-  readonly #say: (line: string) => void;
-
-  constructor(say: (line: string) => void) {
-    this.#say = say;
-  }
-
-  async ask(args: readonly string[]): Promise<Answer> {
-    if (!args.includes("secret")) return { ok: true, stdout: "[]", stderr: "", entries: "" };
-    const worker = args[args.indexOf("--name") + 1];
-    return { ok: false, stdout: "", stderr: `Worker "${worker}" not found.`, entries: "" };
-  }
-
-  async run(args: readonly string[], input?: string): Promise<Answer> {
-    this.#say(`${input === undefined ? "" : "<the secret> | "}npx wrangler ${args.join(" ")}`);
-    return { ok: true, stdout: "", stderr: "", entries: "" };
-  }
-}
-
 /** The failure of a command, with what wrangler said. */
-export const failure = (args: readonly string[], { stdout, stderr }: Answer): Stopped =>
-  new Stopped(`wrangler ${args.join(" ")} failed:\n${`${stdout}${stderr}`.trim()}`, 1);
+export function failure(args: readonly string[], { stdout, stderr }: Answer): Stopped {
+  const said = `${stdout}${stderr}`.trim();
+  // Its own advice is for a person who runs wrangler: a temporary account is no place for a tenant.
+  if (said.includes("set a CLOUDFLARE_API_TOKEN environment variable"))
+    return new Stopped(
+      `wrangler ${args.join(" ")} failed: nobody is logged in. Log in with npx wrangler login, or set CLOUDFLARE_API_TOKEN.`,
+      1,
+    );
+  return new Stopped(`wrangler ${args.join(" ")} failed:\n${said}`, 1);
+}
 
 function finished(
   args: readonly string[],

@@ -1,6 +1,6 @@
 import { decodeProtectedHeader, errors as joseErrors, jwtVerify } from "jose";
 import { fail, type Failure, type Result } from "../errors.ts";
-import { CLOCK_SKEW_S, type Verified, verifiedOf } from "./claims.ts";
+import { CLOCK_SKEW_S, type Verified, verifiedOf, wrongClaim } from "./claims.ts";
 import { keyId, type SigningKeys } from "./signing-keys.ts";
 import { ALGORITHM } from "./token.ts";
 
@@ -50,10 +50,15 @@ async function verifyWith(
   }
 }
 
-/** What a token that jose refuses is told. */
+/** What a token that jose refuses is told. It looks at the claims when the signature holds. */
 export function refusalOf(error: unknown): Failure {
   if (error instanceof joseErrors.JWTExpired) return fail("token_expired");
-  if (error instanceof joseErrors.JWTClaimValidationFailed && error.claim === "nbf")
-    return fail(error.reason === "check_failed" ? "token_not_yet_valid" : "invalid_token");
-  return fail("invalid_token");
+  if (!(error instanceof joseErrors.JWTClaimValidationFailed)) return fail("invalid_token");
+  const { claim, reason } = error;
+  if (reason !== "check_failed") return wrongClaim(claim, REASONS[reason] ?? "is wrong");
+  return claim === "nbf"
+    ? fail("token_not_yet_valid")
+    : wrongClaim(claim, "is not what this deployment takes");
 }
+
+const REASONS: Record<string, string> = { missing: "is missing", invalid: "is of a wrong type" };

@@ -34,13 +34,17 @@ export function ownThreadOf(c: Context<AppEnv>): void {
   if (thread === undefined) return;
   const own = `/v1/threads/${thread}`;
   const path = c.req.path;
-  // A fork is another thread.
-  if ((path !== own && !path.startsWith(`${own}/`)) || path === `${own}/fork`)
-    throw new Refusal(ONE_THREAD_ONLY);
+  if (path !== own && !path.startsWith(`${own}/`)) throw new Refusal(ONE_THREAD_ONLY);
+  if (path === `${own}/fork`) throw new Refusal(NO_FORK);
 }
 
 const ONE_THREAD_ONLY = fail("forbidden", {
   message: "This token reaches one thread only: the one in its claim `thread`.",
+});
+
+const NO_FORK = fail("forbidden", {
+  message:
+    "This token reaches one thread only, and a fork of it is another one: that takes a token without the claim `thread`.",
 });
 
 /** Lets pass who holds the scope; of a shared owner's memory, the scope to read is all that a token can hold. */

@@ -39,11 +39,21 @@ const demanding =
     return handler(c, next);
   };
 
+/** The operation's name, as `DELETE /v1/threads/{id}`. */
+export const operationOf = ({ method, path }: Pick<RouteConfig, "method" | "path">): string =>
+  `${method.toUpperCase()} ${path}`;
+
 /** The same, noted in the audit log by the operation's name. */
 const auditing =
-  ({ method, path }: RouteConfig, step: Handler<AppEnv>): Handler<AppEnv> =>
+  (route: RouteConfig, step: Handler<AppEnv>): Handler<AppEnv> =>
   (c, next) =>
-    audited(c, `${method.toUpperCase()} ${path}`, () => step(c, next));
+    audited(c, operationOf(route), () => step(c, next));
+
+/** The operations of a router, and of what it took in, that are noted in the audit log. */
+export const auditedIn = ({ openAPIRegistry }: OpenAPIHono<AppEnv>): string[] =>
+  openAPIRegistry.definitions.flatMap((one) =>
+    one.type === "route" && isAudited(one.route) ? [operationOf(one.route)] : [],
+  );
 
 /**
  * What an operator will be asked about: who deleted or forgot something, and all that an administrator did. Decided here,

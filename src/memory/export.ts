@@ -1,7 +1,7 @@
 import type { ExportPage } from "../../durable-objects/user-memory/exporter.ts";
 import { answered } from "../d1/answered.ts";
 import type { VersionPlace } from "../d1/memory-records.ts";
-import { fail, ok, type Result } from "../errors.ts";
+import { type ErrorCode, fail, ok, type Result } from "../errors.ts";
 import { limits } from "../limits.ts";
 import { FORMAT, FORMAT_VERSION } from "../schema/transfer.ts";
 import type { Services } from "../services.ts";
@@ -16,18 +16,45 @@ const VERSIONS = 100;
 
 const encoder = new TextEncoder();
 
+/** Why an export broke off, where that is no bug and no store that failed. */
+export class BrokenOff extends Error {
+  override readonly name = "BrokenOff";
+  readonly code: ErrorCode;
+
+  constructor(code: ErrorCode) {
+    super(`the export could not go on: ${code}`);
+    this.code = code;
+  }
+}
+
 /**
  * All that is kept of a user as lines (docs/export.md): the one place where exports begin. A page is in memory at a time, and
  * the next is read when the caller has taken it. Breaks off, without the last line, where a store does not answer and where
- * the user is erased meanwhile.
+ * the user is erased meanwhile; `brokenOff` is told why, as whoever asked is gone by then.
  */
-export async function exportLines(needs: Needs, user: string): Promise<Result<ReadableStream>> {
+export async function exportLines(
+  needs: Needs,
+  user: string,
+  brokenOff: (reason: unknown) => void,
+): Promise<Result<ReadableStream>> {
   const owner = await ownerOf(user);
   // Nothing is answered before both stores have.
   const first = await needs.userMemory(owner.hash).exportPage();
   if (!first.ok) return first;
   const d1 = await answered(() => needs.records.exported(owner.hash, { limit: 1 }));
-  return d1.ok ? ok(streamOf(linesOf(needs, owner, first.value))) : d1;
+  return d1.ok ? ok(streamOf(watched(linesOf(needs, owner, first.value), brokenOff))) : d1;
+}
+
+async function* watched<T>(
+  lines: AsyncGenerator<T, void>,
+  brokenOff: (reason: unknown) => void,
+): AsyncGenerator<T, void> {
+  try {
+    yield* lines;
+  } catch (error) {
+    brokenOff(error);
+    throw error;
+  }
 }
 
 async function* linesOf(needs: Needs, owner: Owner, first: ExportPage): AsyncGenerator<Uint8Array, void> {
@@ -86,8 +113,8 @@ async function* memories({ records }: Needs, owner: string): AsyncGenerator<stri
 
 const line = (fields: object): Uint8Array => encoder.encode(`${JSON.stringify(fields)}\n`);
 
-/** A failure in the middle of a stream can only break it off. */
+/** A failure in the middle of a stream can only break it off. Who was there and is not found any more was erased. */
 function whole<T>(page: Result<T>): T {
-  if (!page.ok) throw new Error(`the export could not go on: ${page.code}`);
+  if (!page.ok) throw new BrokenOff(page.code === "not_found" ? "erased_meanwhile" : page.code);
   return page.value;
 }

@@ -26,7 +26,8 @@ const eraseSome = createRoute({
   method: "post",
   path: "/v1/users/{user}/erasures",
   summary: "Erase one thread, or all memories of one scope, with a receipt",
-  description: "Messages that a fork of the thread shows stay for the fork, and the receipt says how many.",
+  description:
+    "Messages that a fork of the thread shows stay for the fork, and the receipt says how many. A thread that is not there is 404; of a scope that no memory has, the counts say that there was nothing.",
   tags,
   ...scoped("write"),
   ...noted,

@@ -1,14 +1,17 @@
 import { createRoute, z } from "@hono/zod-openapi";
+import type { Context } from "hono";
 import { answered } from "../d1/answered.ts";
 import { decodeCursor, encodeCursor, invalidCursor } from "../cursor.ts";
 import { fail } from "../errors.ts";
+import { audit } from "../http/audit.ts";
 import { demandWholeTenant } from "../http/authenticate.ts";
+import type { AppEnv } from "../http/context.ts";
 import { failures, json, noted, scoped } from "../http/describe.ts";
 import { Refusal, unwrap } from "../http/failure.ts";
 import { NO_STORE } from "../http/no-store.ts";
-import { newRouter } from "../http/router.ts";
+import { newRouter, operationOf } from "../http/router.ts";
 import { NDJSON } from "../http/streamed-body.ts";
-import { exportLines } from "../memory/export.ts";
+import { BrokenOff, exportLines } from "../memory/export.ts";
 import { importLines } from "../memory/import.ts";
 import { noQuery, userPath } from "../schema/bounds.ts";
 import { ImportAnswer, ImportQuery, ListUsersQuery, UserList } from "../schema/transfer.ts";
@@ -56,10 +59,20 @@ const listUsers = createRoute({
   responses: { 200: json(UserList, "A page of users."), ...failures },
 });
 
+/**
+ * Notes an export that broke off, besides the event of its beginning: one event at the end would be none of an export that
+ * was taken nearly whole, by a caller who hangs up.
+ */
+function noteBrokenOff(c: Context<AppEnv>, why: unknown): void {
+  console.error({ message: "an export broke off", requestId: c.get("requestId"), error: String(why) });
+  const outcome = why instanceof BrokenOff ? why.code : "internal";
+  audit(c, { action: operationOf(exportUser), outcome });
+}
+
 export const transfer = newRouter()
   .openapi(exportUser, async (c) => {
     const { user } = c.req.valid("param");
-    const exported = unwrap(await exportLines(c.get("services"), user));
+    const exported = unwrap(await exportLines(c.get("services"), user, (why) => noteBrokenOff(c, why)));
     return new Response(exported, { headers: { "Content-Type": NDJSON, ...NO_STORE } });
   })
   .openapi(importUser, async (c) => {

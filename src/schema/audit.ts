@@ -16,7 +16,8 @@ export const ListAuditQuery = z.strictObject({
   }),
   action: text(limits.name, "name_too_long").optional().openapi({
     example: "DELETE /v1/threads/{id}",
-    description: "Only this operation, or `token.refused`, or `access.refused`.",
+    description:
+      "Only this operation, as events name it, or `token.refused`, or `access.refused`. 400 for one that is never noted.",
   }),
   from: time.openapi({ description: "Only from this time on, in milliseconds since the epoch." }),
   to: time.openapi({ description: "Only before this time." }),

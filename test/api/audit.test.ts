@@ -110,6 +110,36 @@ it("leaves nothing of reads and writes, which are many, nor of the registry", as
   expect(await eventually(`user=${user}`, 1)).toHaveLength(1);
 });
 
+it("notes an export when it begins, and again, with the reason, where an erasure breaks it off", async () => {
+  const user = newUser();
+  await remember(user, { text: "x" });
+  let reads = 0;
+  control.duringD1Read = async () => {
+    // The second read is the one of the memories' lines.
+    if (++reads === 2) await call(`/v1/users/${user}`, { method: "DELETE" });
+  };
+  await expect(call(`/v1/users/${user}/export`)).rejects.toThrow("erased_meanwhile");
+  restore();
+  const action = encodeURIComponent("GET /v1/users/{user}/export");
+  const events = await eventually(`user=${user}&action=${action}`, 2);
+  expect(events.map(({ outcome }) => outcome).toSorted()).toEqual(["erased_meanwhile", "ok"]);
+  expect(new Set(events.map((event) => event["requestId"])).size).toBe(1);
+});
+
+it("refuses a filter by what is never noted, as a mistyped one, and takes all that is", async () => {
+  for (const action of [
+    "DELETE /v1/users/:user",
+    "DELETE /v1/thread/{id}",
+    "GET /v1/users/{user}/kv",
+    "erase",
+  ]) {
+    const { status, body } = await listed(`action=${encodeURIComponent(action)}`);
+    expect([status, body.error.details[0].path]).toEqual([400, "query.action"]);
+  }
+  for (const action of ["access.refused", "POST /v1/users/{user}/kv/batch", "POST /mcp memory_forget_fact"])
+    expect((await listed(`action=${encodeURIComponent(action)}`)).status).toBe(200);
+});
+
 describe("refused tokens", () => {
   it("are one row a minute, whose count follows a flood within a half, in few writes", async () => {
     control.clockAt = Date.now() + 3_600_000;

@@ -168,7 +168,10 @@ describe("DELETE /v1/users/:user", () => {
       requestedAt,
       finishedAt,
       erased: expect.arrayContaining([{ store: "memories", counts: { rows: 0 } }]),
-      statement: expect.arrayContaining([expect.stringContaining("30 days")]),
+      statement: expect.arrayContaining([
+        expect.stringContaining("30 days"),
+        expect.stringContaining("Exports that the tenant made"),
+      ]),
     });
     expect(decodeProtectedHeader(receipt).alg).toBe("EdDSA");
     expect(open.text).not.toContain('"d"');
@@ -362,6 +365,15 @@ describe("POST /v1/users/:user/erasures", () => {
     expect((await calls.fork()).status).toBe(201);
     const begun = await call(`/v1/users/${user}/threads`, { json: {}, headers: key("begin") });
     expect(begun.body.id).not.toBe(thread.id);
+  });
+
+  it("of a scope that no memory has says that there was nothing, as a scope is a word and no thing", async () => {
+    const { user, memory } = await busyUser();
+    const begun = await eraseSome(user, { scope: "hoem" });
+    expect(begun.status).toBe(202);
+    const { steps } = await erased(user, begun.body.id);
+    expect(steps.find(({ store }) => store === "object")?.erased).toEqual({ memoryVersions: 0 });
+    expect((await get(user, memory.id)).status).toBe(200);
   });
 
   it("erases the memories of a scope with their history, and no others", async () => {

@@ -132,11 +132,15 @@ it("gives a login nothing for what it says of scopes, of shared owners and of th
 
 describe("refuses", () => {
   it.each([
-    ["another audience", { aud: "a-third-app" }],
-    ["no audience", { aud: undefined }],
-    ["no user", { sub: undefined }],
-  ])("a login with %s", async (_, claims) => {
-    expect((await deployment()(await login(claims))).code).toBe("invalid_token");
+    ["another audience", "`aud`", { aud: "a-third-app" }],
+    ["no audience", "`aud`", { aud: undefined }],
+    ["no user", "`sub`", { sub: undefined }],
+  ])("a login with %s, and names the claim", async (_, named, claims) => {
+    const { code, message } = await deployment()(await login(claims));
+    expect(code).toBe("invalid_token");
+    expect(message).toContain(named);
+    const forged = await deployment()(await login(claims, await newKey("first")));
+    expect(forged.message).not.toContain(named);
   });
 
   it("a login with another issuer, which is then taken for one of the tenant's own", async () => {
@@ -155,7 +159,9 @@ describe("refuses", () => {
     expect((await ask(await signed({ exp: now - 31 }))).code).toBe("token_expired");
     expect((await ask(await signed({ exp: now + 60, nbf: now + 40 }))).code).toBe("token_not_yet_valid");
     expect((await ask(await signed({ exp: now + 60, iat: now + 40 }))).code).toBe("token_not_yet_valid");
-    expect((await ask(await signed({}))).code).toBe("invalid_token");
+    expect((await ask(await signed({}))).message).toContain("`exp` is missing");
+    // In milliseconds.
+    expect((await ask(await signed({ exp: (now + 60) * 1000 }))).message).toContain("in seconds");
     expect((await ask(await signed({ exp: now - 20 }))).status).toBe(200);
   });
 

@@ -1,5 +1,5 @@
 import { env } from "cloudflare:workers";
-import { decodeJwt, decodeProtectedHeader, SignJWT, UnsecuredJWT } from "jose";
+import { base64url, decodeJwt, decodeProtectedHeader, SignJWT, UnsecuredJWT } from "jose";
 import { afterEach, describe, expect, it } from "vitest";
 import { createApp } from "../../src/app.ts";
 import { keyId } from "../../src/auth/signing-keys.ts";
@@ -26,6 +26,14 @@ const foreign = (secret: string, header: { alg: string; kid?: string }, claims: 
   new SignJWT({ scope: "read", sub: "alice", exp: seconds() + 60, ...claims })
     .setProtectedHeader(header)
     .sign(key(secret));
+/** The same with claims of types that no library would sign. */
+async function signed(secret: string, claims: object): Promise<string> {
+  const json = (value: object) => base64url.encode(JSON.stringify(value));
+  const content = `${json({ alg: "HS256" })}.${json({ scope: "read", sub: "alice", exp: seconds() + 60, ...claims })}`;
+  const hmac = { name: "HMAC", hash: "SHA-256" };
+  const imported = await crypto.subtle.importKey("raw", key(secret), hmac, false, ["sign"]);
+  return `${content}.${base64url.encode(new Uint8Array(await crypto.subtle.sign("HMAC", imported, key(content))))}`;
+}
 /** What a deployment with these secrets makes of a token. */
 async function verdict(bearer: string, secrets: object = { CAIRN_SECRET: NEXT }) {
   const headers = { Authorization: `Bearer ${bearer}` };
@@ -135,13 +143,47 @@ describe("a token that has just passed", () => {
 });
 
 it.each([
-  ["jti that is no string", { jti: 7 }],
-  ["empty jti", { jti: "" }],
-  ["jti of 257 bytes", { jti: "x".repeat(257) }],
-  ["thread that is none", { thread: "nonsense" }],
-  ["thread that is no string", { thread: ["x"] }],
-])("refuses a token with a %s", async (_, claims) => {
-  expect(await verdict(await foreign(NEXT, { alg: "HS256" }, claims))).toBe("invalid_token");
+  ["jti", "no string of 1 to 256 bytes", { jti: 7 }],
+  ["jti", "no string of 1 to 256 bytes", { jti: "" }],
+  ["jti", "no string of 1 to 256 bytes", { jti: "x".repeat(257) }],
+  ["thread", "no id of a thread", { thread: "nonsense" }],
+  ["thread", "no id of a thread", { thread: ["x"] }],
+  ["shared", "ids that begin with 'shared:'", { shared: ["team"] }],
+  ["sub", "no user id", { sub: 7 }],
+  ["sub", "no user id", { sub: ".." }],
+  ["sub", "is missing", { sub: undefined }],
+  ["scope", "is missing", { scope: undefined }],
+  ["scope", "spaces between the scopes", { scope: ["read"] }],
+  ["scope", "spaces between the scopes", { scope: "read,write" }],
+  ["exp", "is missing", { exp: undefined }],
+  ["exp", "is of a wrong type", { exp: "tomorrow" }],
+  ["nbf", "is of a wrong type", { nbf: "now" }],
+])("names the claim %s of a token that is signed as it should be (%s)", async (name, reason, claims) => {
+  const bearer = await signed(env.CAIRN_SECRET, claims);
+  const { status, body } = await call("/v1/users/alice/kv", { token: bearer });
+  expect([status, body.error.code]).toEqual([401, "invalid_token"]);
+  expect(body.error.message).toContain(`\`${name}\``);
+  expect(body.error.message).toContain(reason);
+  // Who does not know the secret is told nothing of the claims.
+  const forged = await call("/v1/users/alice/kv", { token: await signed(NEXT, claims) });
+  expect(forged.body.error.message).toContain("not signed with this tenant's");
+});
+
+describe("a token that ends in more than a hundred years", () => {
+  const CENTURY = 36_525 * 86_400;
+
+  it("is refused, as its end is in milliseconds: it would never end", async () => {
+    for (const exp of [Date.now() + 1000, 99_999_999_999_999, 1e300, seconds() + CENTURY + 60]) {
+      const { status, body } = await call("/v1/users/alice/kv", {
+        token: await signed(env.CAIRN_SECRET, { exp }),
+      });
+      expect([status, body.error.code]).toEqual([401, "invalid_token"]);
+      expect(body.error.message).toContain("`exp`");
+      expect(body.error.message).toContain("in seconds");
+    }
+    const long = await signed(env.CAIRN_SECRET, { exp: seconds() + CENTURY - 60 });
+    expect((await call("/v1/users/alice/kv", { token: long })).status).toBe(200);
+  });
 });
 
 describe("a token of one thread", () => {
@@ -155,6 +197,7 @@ describe("a token of one thread", () => {
       token: await tokenWith({ user, thread }),
     });
     expect([fork.status, fork.body.error.code]).toEqual([403, "forbidden"]);
+    expect(fork.body.error.message).toContain("a fork of it is another one");
   });
 
   it.each(within.filter(({ path }) => !path.endsWith("/fork")))(

@@ -139,6 +139,7 @@ describe("npm run token", () => {
     [["--user", "a", "--scope", "reed"], "'reed'"],
     [["--user", "a", "--ttl", "1 week"], "'1 week'"],
     [["--user", "a", "--ttl", "0h"], "'0h'"],
+    [["--user", "a", "--ttl", "36525d"], "100 years"],
     [["--nonsense"], "--nonsense"],
   ])("refuses %j and shows how it is used", async (args, named) => {
     const running = run("scripts/token.ts", args);

@@ -1,5 +1,5 @@
 // `npm run export` and `npm run import`, as a tenant's owner runs them against a real server.
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -65,6 +65,24 @@ it("takes every user out, erases them, and brings them back as they were", async
   expect(readdirSync(again)).toEqual(readdirSync(out));
   for (const file of readdirSync(out))
     expect(readFileSync(join(again, file)).equals(readFileSync(join(out, file)))).toBe(true);
+});
+
+it("leaves the files of a backup as they are and says how old they are, but for one that is not whole", async () => {
+  const out = join(state, "night", "2026-11-22");
+  for (const user of ["gina", "hans"]) await call(`/v1/users/${user}/kv/a`, "PUT", "a");
+  const ask = () => command("scripts/export.ts", "--user", "gina", "--user", "hans", "--out", out);
+  expect((await ask()).text).toBe(`2 users exported to ${out}\n`);
+  const [kept = "", cut = ""] = readdirSync(out).map((name) => join(out, name));
+  const whole = readFileSync(cut, "utf8");
+  writeFileSync(cut, whole.slice(0, whole.indexOf("\n") + 1));
+  utimesSync(kept, 1_800_000_000, 1_800_000_000);
+  const { code, text } = await ask();
+  expect(code).toBe(0);
+  expect(text).toContain("1 users exported");
+  expect(text).toContain("1 were there");
+  expect(text).toContain("is of 2027-01-15T08:00:00.000Z");
+  expect(text).toContain("take a new one");
+  expect(readFileSync(cut, "utf8")).toBe(whole);
 });
 
 it("sends nothing of a file that is not whole", async () => {

@@ -109,14 +109,18 @@ it.each([
   [["create", "acme", "--shards", "0"], "--shards is a whole number from 1 to 100"],
   [["create", "acme", "--jurisdiction", "moon"], "--jurisdiction is one of eu"],
   [["create", "acme", "--model", "@cf/none"], "is no model that is known"],
+  [["create", "acme", "--model", "foo", "--dry-run"], "is no model that is known"],
+  [["create", "acme", "--account", "123"], "32 hex digits"],
+  [["create", "acme", "--account", '../x"', "--dry-run"], "32 hex digits"],
+  [["list", "acme"], "list takes no name"],
   [["create", "acme", "--all"], "--all does not go with create"],
   [["create", "acme", "--nonsense"], "--nonsense"],
   [["upgrade"], "Which tenants?"],
   [["upgrade", "nobody"], "There are no tenants here"],
   [["delete", "acme", "--yes", "acme"], "There is no"],
 ])("refuses %j, touches nothing, and says why", async (args, reason) => {
-  const { code, stderr } = await tenant(args);
-  expect(code).toBe(2);
+  const { code, stdout, stderr } = await tenant(args);
+  expect([code, stdout]).toEqual([2, ""]);
   expect(stderr).toContain(reason);
   expect(stderr).not.toMatch(/\n\s+at /);
   expect(account().calls).toEqual([]);
@@ -132,6 +136,40 @@ it("shows what it would do, with no account and no wrangler, and does nothing", 
   expect(stdout).toContain("<the secret> | npx wrangler secret put CAIRN_SECRET");
   expect(stdout).toContain('binding = "FACTS_2"');
   expect(existsSync(tenants)).toBe(false);
+  const short = await tenant(["create", "acme", "--dry-run"], { CAIRN_SECRET: "short" });
+  expect([short.code, short.stdout]).toEqual([2, ""]);
+  expect(short.stderr).toContain("shorter than 32 bytes");
+});
+
+it("shows what it would do of a tenant that is there: its file as it would become, or why not", async () => {
+  await tenant(["create", "acme", "--shards", "2"]);
+  const [file, { calls }] = [readFileSync(join(tenants, "acme.toml"), "utf8"), account()];
+  const dry = (...options: string[]) =>
+    tenant(["create", "acme", "--dry-run", ...options], { CAIRN_TEST_ACCOUNT: "/none" });
+  const same = await dry();
+  expect(same).toMatchObject({ code: 0, stderr: "" });
+  expect(same.stdout).toContain("acme.toml, which stays as it is:");
+  expect(same.stdout).toContain(file);
+  expect(same.stdout).not.toMatch(/d1 create|secret put/);
+  const changed = await dry("--vectorize", "--model", "@cf/baai/bge-m3");
+  expect(changed.code).toBe(0);
+  expect(changed.stdout).toContain("vectorize create cairn-acme --dimensions=1024");
+  expect(changed.stdout).toContain('EMBEDDINGS_MODEL = "@cf/baai/bge-m3"');
+  expect(changed.stdout).toContain(`database_id = "${account().databases[2]?.uuid}"`);
+  const refused = await dry("--shards", "3");
+  expect([refused.code, refused.stdout]).toEqual([2, ""]);
+  expect(refused.stderr).toContain("has 2 shard(s), and keeps them");
+  expect([readFileSync(join(tenants, "acme.toml"), "utf8"), account().calls]).toEqual([file, calls]);
+});
+
+it("shows what is still to be made of a tenant whose creation was stopped", async () => {
+  setAccount({ ...emptyAccount(), fail: { at: 7, done: false } });
+  expect((await tenant(["create", "acme", "--shards", "2", "--vectorize"])).code).toBe(1);
+  const { code, stdout } = await tenant(["create", "acme", "--dry-run"]);
+  expect(code).toBe(0);
+  expect(stdout).not.toContain("d1 create cairn-acme --");
+  for (const step of ["d1 create cairn-acme-facts-1", "vectorize create cairn-acme", "secret put"])
+    expect(stdout).toContain(step);
 });
 
 it.each([

@@ -11,6 +11,7 @@ import { list } from "../../../scripts/tenant/list.ts";
 import { demandName } from "../../../scripts/tenant/names.ts";
 import { Stopped } from "../../../scripts/tenant/stopped.ts";
 import { upgrade } from "../../../scripts/tenant/upgrade.ts";
+import { failure } from "../../../scripts/tenant/wrangler.ts";
 import { type Cloudflare, emptyAccount, METADATA } from "./cloudflare.ts";
 import { newDesk, removeDirectories, root, type TestDesk } from "./desk.ts";
 
@@ -272,6 +273,14 @@ describe("create", () => {
     await create(told, full);
     expect(text(told)).toContain("Not held to it: Vectorize, @cf/baai/bge-m3.");
   });
+});
+
+it("says how to log in where nobody is, and not what wrangler would do instead", () => {
+  const stderr = `ERROR In a non-interactive environment, it's necessary to set a CLOUDFLARE_API_TOKEN environment variable
+    for wrangler to work.\n\n  To continue without logging in, rerun this command with \`--temporary\`.`;
+  const { message } = failure(["d1", "list"], { ok: false, stdout: "", stderr, entries: "" });
+  expect(message).toContain("npx wrangler login");
+  expect(message).not.toContain("--temporary");
 });
 
 describe("upgrade", () => {

@@ -1,0 +1,78 @@
+// `create --dry-run`: the same steps, in an account that is supposed and with files that are not written.
+import { dimensionsOf, type Tenant } from "./config.ts";
+import { create, type Wanted } from "./create.ts";
+import { DryFiles } from "./files.ts";
+import { bindingsOf, databaseOf, workerOf } from "./names.ts";
+import { METADATA } from "./resources.ts";
+import { type Desk, storedTenant } from "./tenants.ts";
+import type { Answer, Wrangler } from "./wrangler.ts";
+
+/** Says what `create` would run and what the file would become, or stops where `create` would; nothing is asked or done. */
+export async function dryCreate(desk: Desk, wanted: Wanted): Promise<void> {
+  const stored = storedTenant(desk, wanted.name);
+  const before = desk.files.read(wanted.name);
+  const files = new DryFiles(desk.files);
+  const commands: string[] = [];
+  const wrangler = new DryWrangler(stored === null ? NOTHING : supposed(stored), commands);
+  // To its end before anything is said: what is refused is not shown as what would be run.
+  await create({ ...desk, files, wrangler, say: () => {} }, wanted);
+  const path = files.pathOf(wanted.name);
+  const has = stored === null ? "nothing of it" : `what ${path} names`;
+  desk.say(`npm run tenant -- create ${wanted.name} would run, in an account that has ${has}:\n`);
+  for (const command of commands) desk.say(command);
+  const text = files.read(wanted.name);
+  const becomes =
+    stored === null ? "with the ids of the databases once they are there" : "as it would become";
+  desk.say(`\n${path}, ${text === before ? "which stays as it is" : becomes}:\n\n${text}`);
+}
+
+/** What there is in the account. */
+type Supposed = { databases: { uuid: string; name: string }[]; index: Index | null; worker: string | null };
+type Index = { name: string; config: { dimensions: number } };
+
+const NOTHING: Supposed = { databases: [], index: null, worker: null };
+
+/** The account, by the tenant's file: the index and the Worker are made after the last database. */
+function supposed(stored: Tenant): Supposed {
+  const { name, index, databases, shards } = stored;
+  const there = [...databases].map(([binding, uuid]) => ({ uuid, name: databaseOf(name, binding) }));
+  if (there.length < bindingsOf(shards).length) return { ...NOTHING, databases: there };
+  return {
+    databases: there,
+    index: index === null ? null : { name: index, config: { dimensions: dimensionsOf(stored) } },
+    worker: workerOf(name),
+  };
+}
+
+/** Answers for the supposed account, and notes what would be run. */
+class DryWrangler implements Wrangler {
+  readonly #account: Supposed;
+  readonly #commands: string[];
+
+  constructor(account: Supposed, commands: string[]) {
+    this.#account = account;
+    this.#commands = commands;
+  }
+
+  async ask(args: readonly string[]): Promise<Answer> {
+    const { databases, index, worker } = this.#account;
+    const [what, verb, name] = args;
+    if (what === "secret")
+      return worker === null
+        ? { ...DONE, ok: false, stderr: `Worker "${args[args.indexOf("--name") + 1]}" not found.` }
+        : told([{ name: "CAIRN_SECRET" }]);
+    if (what === "d1" && verb === "list") return told(databases);
+    if (what === "vectorize" && verb === "list") return told(index === null ? [] : [index]);
+    if (verb === "list-metadata-index" && name === index?.name)
+      return told(METADATA.map((propertyName) => ({ propertyName })));
+    return told([]);
+  }
+
+  async run(args: readonly string[], input?: string): Promise<Answer> {
+    this.#commands.push(`${input === undefined ? "" : "<the secret> | "}npx wrangler ${args.join(" ")}`);
+    return DONE;
+  }
+}
+
+const DONE: Answer = { ok: true, stdout: "", stderr: "", entries: "" };
+const told = (list: object[]): Answer => ({ ...DONE, stdout: JSON.stringify(list) });
