@@ -140,6 +140,8 @@ export class Importer {
       return wrong("parent.threadId", "is no thread that came before");
     const forkSeq = line.parent?.seq ?? 0;
     if (forkSeq > line.lastSeq) return wrong("lastSeq", "is less than what the thread shares");
+    // What is said there from now on is no message that this one shares.
+    if (parent !== null) stores.threads.reach(parent, forkSeq);
     const thread = stores.threads.restore(line, { parent: parent?.n ?? null, forkSeq });
     stores.importing.begin(thread);
     // What it shares is there; what is hidden of that comes in lines of its own.
@@ -164,14 +166,16 @@ export class Importer {
     const position = positionOf(thread.n, seq);
     if (stores.messages.has(position)) return ok("there");
     if (messages.restore(thread, seq, { body, createdAt })) wakeUp.by(now() + EMBED_AFTER_MS);
-    stores.threads.lengthen(thread, 1);
+    stores.sharing.lengthen(position);
     return ok("imported");
   }
 
   #hidden(thread: StoredThread, { seq }: Of<"hidden">): Result<Outcome> {
     const { stores, sql } = this.#parts;
+    if (seq > thread.lastSeq) return wrong("seq", `is more than ${thread.lastSeq}`);
     const position = positionOf(stores.lineage.owner(thread, seq), seq);
-    if (!stores.messages.has(position)) return wrong("seq", "is no message of this thread");
+    // It is gone here, for all who shared it.
+    if (!stores.messages.has(position)) return ok("there");
     if (!stores.lineage.shows(thread, position)) return ok("there");
     sql.exec("INSERT INTO hidden_messages (thread, seq, position) VALUES (?, ?, ?)", thread.n, seq, position);
     stores.threads.lengthen(thread, -1);
@@ -183,8 +187,8 @@ export class Importer {
     const { id, from, to, createdAt } = line;
     if (from > to) return wrong("from", "is behind `to`");
     if (compactions.has(thread, id)) return ok("there");
-    const added = compactions.add(thread, { id, from, to, createdAt, summary });
-    return added.ok ? ok("imported") : added;
+    const put = compactions.restore(thread, { id, from, to, createdAt, summary });
+    return ok(put ? "imported" : "leftOut");
   }
 
   #entry(line: Of<"entry">, value: Uint8Array): Result<Outcome> {

@@ -78,6 +78,16 @@ export class Sharing {
     return holder?.id ?? null;
   }
 
+  /** A message has come back to this position: all who show it are longer. */
+  lengthen(position: number): void {
+    this.#sql.exec(
+      `${FAMILY} UPDATE threads SET length = length + 1
+       WHERE n IN (SELECT n FROM family) AND NOT EXISTS (SELECT 1 FROM hidden_messages WHERE thread = threads.n AND seq = ?2)`,
+      threadNumberOf(position),
+      seqOf(position),
+    );
+  }
+
   /** What of a thread's messages is hidden in others: all that it can have been the last to show. */
   #hiddenElsewhere(n: number): number[] {
     const rows = this.#sql.exec<{ position: number }>(

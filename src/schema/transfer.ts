@@ -49,10 +49,11 @@ const ThreadLine = z.strictObject({
   recordId: name.optional(),
   metadata: metadata.optional(),
   indexing: indexing.optional(),
+  // As many again have their place behind it.
   lastSeq: z
     .int()
     .min(0)
-    .max(2 ** 31 - 1),
+    .max(2 ** 30),
   parent: z.strictObject({ threadId, seq: z.int().min(0) }).optional(),
   forkedFrom: threadId.optional(),
   deleted: z.literal(true).optional(),

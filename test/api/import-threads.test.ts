@@ -1,0 +1,152 @@
+// Threads that come back, or come in from elsewhere, where they are not just as they were.
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { userHash } from "../../src/ids.ts";
+import { call, newUser } from "../call.ts";
+import { control, restore } from "../doubles/control.ts";
+import { erased, eraseUser } from "../erasure-calls.ts";
+import { remember } from "../memory-calls.ts";
+import { append, fork, said, say, threadOf } from "../thread-calls.ts";
+import { at, exportOf, importTo } from "../transfer-calls.ts";
+
+// A day from now, so that no alarm rings but when a test rings it, and tokens still hold.
+beforeEach(() => void (control.clockAt = Date.now() + 24 * 3600_000));
+afterEach(restore);
+
+const compact = async (id: string, from: number, to: number): Promise<number> =>
+  (await call(`/v1/threads/${id}/compactions`, { json: { summary: `${from} to ${to}`, from, to } })).status;
+const forget = (id: string, seq?: number) =>
+  call(`/v1/threads/${id}${seq === undefined ? "" : `/messages/${seq}`}`, { method: "DELETE" });
+/** The beginning of an export, so many lines of it, and all of it. */
+async function exportedUpTo(user: string, lines: number) {
+  const whole = await exportOf(user);
+  return { whole, begun: whole.split("\n").slice(0, lines).join("\n") };
+}
+
+describe("an import of summaries", () => {
+  it("takes in those that were summed up again, as they were", async () => {
+    const user = newUser();
+    const { id } = await threadOf(user, ["1", "2", "3", "4"]);
+    for (const [from, to] of [
+      [1, 2],
+      [3, 4],
+      [1, 4],
+    ] as const) {
+      at(1000);
+      expect(await compact(id, from, to)).toBe(201);
+    }
+    await remember(user, { text: "I like tea" });
+    const whole = await exportOf(user);
+    await erased(user, (await eraseUser(user)).body.id);
+    const { body } = await importTo(user, whole);
+    expect(body).toMatchObject({ complete: true, imported: { compactions: 3, memoryVersions: 1 } });
+    expect(await exportOf(user)).toBe(whole);
+    expect(await said(id, "view=compacted")).toEqual(["1 to 4"]);
+  });
+
+  it("leaves one out that cuts through one that was made here since", async () => {
+    const user = newUser();
+    const { id } = await threadOf(user, ["1", "2", "3", "4"]);
+    await compact(id, 2, 4);
+    await compact(id, 1, 4);
+    await remember(user, { text: "I like tea" });
+    const { whole, begun } = await exportedUpTo(user, 5);
+    await erased(user, (await eraseUser(user)).body.id);
+    await importTo(user, begun, "part=true");
+    expect(await compact(id, 1, 3)).toBe(201);
+    expect((await importTo(user, whole)).body).toMatchObject({
+      complete: true,
+      imported: { messages: 1, compactions: 1, memoryVersions: 1 },
+      leftOut: { compactions: 1 },
+    });
+    expect(await said(id, "view=compacted")).toEqual(["1 to 4"]);
+  });
+});
+
+describe("an import of forks", () => {
+  it("leaves what a fork shows as it is, also where a thread here does not go as far as it shares", async () => {
+    const user = newUser();
+    const { id } = await threadOf(user, ["1", "2"]);
+    const early = await exportOf(user);
+    await append(id, [say("3"), say("4"), say("5")]);
+    const branch = (await fork(id)).body;
+    const late = await exportOf(user);
+    const other = newUser();
+    await importTo(other, early);
+    expect((await importTo(other, late)).body).toMatchObject({
+      imported: { threads: 1 },
+      leftOut: { messages: 3 },
+    });
+    const [from, to] = [await userHash(user), await userHash(other)];
+    const [there, branchThere] = [id, branch.id].map((one) => one.replace(from, to));
+    expect((await append(there, [say("said here")])).body).toMatchObject({ firstSeq: 6, length: 3 });
+    expect(await said(there)).toEqual(["1", "2", "said here"]);
+    // What it shares is what was there of it.
+    expect(await said(branchThere)).toEqual(["1", "2"]);
+    expect((await call(`/v1/threads/${branchThere}`)).body.length).toBe(2);
+  });
+
+  it("tells how long a fork of a thread is that it goes on with", async () => {
+    const user = newUser();
+    const { id } = await threadOf(user, ["1", "2", "3"]);
+    const { whole, begun } = await exportedUpTo(user, 3);
+    await erased(user, (await eraseUser(user)).body.id);
+    await importTo(user, begun, "part=true");
+    await append(id, [say("on")]);
+    const branch = (await fork(id)).body;
+    const twig = (await fork(branch.id, { at: 1 })).body;
+    expect((await importTo(user, whole)).body.complete).toBe(true);
+    for (const [thread, texts] of [
+      [id, ["1", "2", "3", "on"]],
+      [branch.id, ["1", "2", "3", "on"]],
+      [twig.id, ["1"]],
+    ]) {
+      expect(await said(thread)).toEqual(texts);
+      expect((await call(`/v1/threads/${thread}`)).body.length).toBe(texts.length);
+    }
+    expect((await append(branch.id, [say("further")], { expectedLength: 4 })).status).toBe(201);
+  });
+
+  it("goes past what a fork hid of a message that is gone here", async () => {
+    const user = newUser();
+    const { id } = await threadOf(user, ["1", "2", "3"]);
+    const branch = (await fork(id)).body;
+    await forget(branch.id, 2);
+    await remember(user, { text: "I like tea" });
+    const whole = await exportOf(user);
+    await forget(branch.id);
+    await forget(id, 2);
+    expect(await importTo(user, whole)).toMatchObject({ status: 200, body: { complete: true } });
+    expect(await said(branch.id)).toEqual(["1", "3"]);
+    expect((await call(`/v1/threads/${branch.id}`)).body.length).toBe(2);
+  });
+});
+
+describe("an import of a crafted thread", () => {
+  const crafted = async (user: string, lastSeq: number, ...more: object[]) => {
+    const hash = await userHash(user);
+    const id = `${hash}.019a0000-0000-7000-8000-000000000000`;
+    const header = { format: "cairn-export", version: 1, userId: user, userHash: hash };
+    const thread = { type: "thread", id, title: "t", lastSeq, createdAt: 1, updatedAt: 1 };
+    const lines = [header, thread, ...more.map((line) => ({ threadId: id, ...line }))];
+    const answer = await importTo(user, lines.map((line) => JSON.stringify(line)).join("\n"), "part=true");
+    return { id, answer };
+  };
+
+  it("refuses a last seq that leaves no room behind it, for the next thread's begin there", async () => {
+    const user = newUser();
+    const { answer } = await crafted(user, 2 ** 31 - 1);
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { error: { details: [{ path: "line[2].lastSeq" }] } },
+    });
+    const { id } = await crafted(user, 2 ** 30);
+    const next = await threadOf(user, ["mine"]);
+    expect((await append(id, [say("one"), say("two")])).body).toMatchObject({ firstSeq: 2 ** 30 + 1 });
+    expect(await said(next.id)).toEqual(["mine"]);
+  });
+
+  it("refuses to hide what is behind its last message", async () => {
+    const { answer } = await crafted(newUser(), 1, { type: "hidden", seq: 2 });
+    expect(answer.body.error.details[0].path).toBe("line[3].seq");
+  });
+});
