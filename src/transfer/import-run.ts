@@ -110,6 +110,7 @@ export class ImportRun {
   }
 
   async #takeMemory(n: number, line: MemoryLine): Promise<Failure | null> {
+    this.#endThread(n, null);
     if (line.recordedAt > this.#parts.now() + CLOCKS_MS)
       return wrong("recordedAt", "is later than it is here");
     if (this.#versions[0]?.id !== line.id) {

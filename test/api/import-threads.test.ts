@@ -1,9 +1,10 @@
 // Threads that come back, or come in from elsewhere, where they are not just as they were.
+import { runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { userHash } from "../../src/ids.ts";
 import { call, newUser } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
-import { erased, eraseUser } from "../erasure-calls.ts";
+import { erased, eraseUser, objectOf } from "../erasure-calls.ts";
 import { remember } from "../memory-calls.ts";
 import { append, fork, said, say, threadOf } from "../thread-calls.ts";
 import { at, exportOf, importTo } from "../transfer-calls.ts";
@@ -118,6 +119,50 @@ describe("an import of forks", () => {
     expect(await importTo(user, whole)).toMatchObject({ status: 200, body: { complete: true } });
     expect(await said(branch.id)).toEqual(["1", "3"]);
     expect((await call(`/v1/threads/${branch.id}`)).body.length).toBe(2);
+  });
+});
+
+describe("an import in parts", () => {
+  const openThreads = async (user: string): Promise<number> =>
+    runInDurableObject(
+      await objectOf(user),
+      (_, { storage }) => storage.sql.exec("SELECT * FROM importing_threads").toArray().length,
+    );
+
+  it("is at the end of a thread whose last line is a part's, and a later export leaves it as it is", async () => {
+    const user = newUser();
+    const { id } = await threadOf(user, ["1", "2", "3"]);
+    await threadOf(user, ["other"]);
+    const lines = (await exportOf(user)).trimEnd().split("\n");
+    await fork(id);
+    at(1000);
+    await forget(id, 2);
+    await compact(id, 1, 3);
+    const later = await exportOf(user);
+    const other = newUser();
+    await importTo(other, lines.slice(0, 5).join("\n"), "part=true");
+    const rest = [...lines.slice(0, 2), ...lines.slice(5)].join("\n");
+    expect((await importTo(other, rest, "part=true")).body).toMatchObject({
+      complete: true,
+      imported: { threads: 1, messages: 1 },
+      there: { threads: 1 },
+    });
+    expect(await openThreads(other)).toBe(0);
+    expect((await importTo(other, later)).body).toMatchObject({
+      complete: true,
+      leftOut: { compactions: 1 },
+    });
+    expect(await said(id.replace(await userHash(user), await userHash(other)))).toEqual(["1", "2", "3"]);
+  });
+
+  it("is at the end of a thread where memories come, also where the part ends among them", async () => {
+    const user = newUser();
+    await threadOf(user, ["1"]);
+    for (const text of ["one", "two"]) await remember(user, { text });
+    const { begun } = await exportedUpTo(user, 4);
+    const other = newUser();
+    await importTo(other, begun, "part=true");
+    expect(await openThreads(other)).toBe(0);
   });
 });
 
