@@ -171,15 +171,19 @@ export class Importer {
   }
 
   #hidden(thread: StoredThread, { seq }: Of<"hidden">): Result<Outcome> {
-    const { stores, sql } = this.#parts;
+    const { threads, messages, lineage, sharing } = this.#parts.stores;
     if (seq > thread.lastSeq) return wrong("seq", `is more than ${thread.lastSeq}`);
-    const position = positionOf(stores.lineage.owner(thread, seq), seq);
+    const owner = lineage.owner(thread, seq);
+    const position = positionOf(owner, seq);
+    if (!lineage.shows(thread, position)) return ok("there");
+    if (messages.has(position)) {
+      sharing.hide(thread, position);
+      threads.lengthen(thread, -1);
+      return ok("imported");
+    }
     // It is gone here, for all who shared it.
-    if (!stores.messages.has(position)) return ok("there");
-    if (!stores.lineage.shows(thread, position)) return ok("there");
-    sql.exec("INSERT INTO hidden_messages (thread, seq, position) VALUES (?, ?, ?)", thread.n, seq, position);
-    stores.threads.lengthen(thread, -1);
-    return ok("imported");
+    if (owner !== thread.n) sharing.hide(thread, position, "gone");
+    return ok("there");
   }
 
   #compaction(thread: StoredThread, line: Of<"compaction">, summary: Uint8Array): Result<Outcome> {

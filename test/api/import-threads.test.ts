@@ -1,8 +1,9 @@
 // Threads that come back, or come in from elsewhere, where they are not just as they were.
 import { runInDurableObject } from "cloudflare:test";
+import { exports } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { userHash } from "../../src/ids.ts";
-import { call, newUser } from "../call.ts";
+import { call, newUser, token } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
 import { erased, eraseUser, objectOf } from "../erasure-calls.ts";
 import { remember } from "../memory-calls.ts";
@@ -193,5 +194,68 @@ describe("an import of a crafted thread", () => {
   it("refuses to hide what is behind its last message", async () => {
     const { answer } = await crafted(newUser(), 1, { type: "hidden", seq: 2 });
     expect(answer.body.error.details[0].path).toBe("line[3].seq");
+  });
+});
+
+describe("an export under which messages go for all, comes back without what was deleted before it:", () => {
+  /** The export of a user, with something done once it has told of a secret. */
+  async function exportedWhile(user: string, act: () => Promise<unknown>): Promise<string> {
+    const headers = { Authorization: `Bearer ${await token(user)}` };
+    const { body } = await exports.default.fetch(
+      new Request(`http://x/v1/users/${user}/export`, { headers }),
+    );
+    const decoder = new TextDecoder();
+    let [text, told] = ["", false];
+    for await (const chunk of body ?? []) {
+      text += decoder.decode(chunk, { stream: true });
+      if (told || !text.includes("a secret")) continue;
+      told = true;
+      await act();
+    }
+    expect(told).toBe(true);
+    return text;
+  }
+  const comesBack = async (user: string, exported: string) => {
+    await erased(user, (await eraseUser(user)).body.id);
+    expect((await importTo(user, exported)).body.complete).toBe(true);
+    const again = await exportOf(user);
+    await erased(user, (await eraseUser(user)).body.id);
+    await importTo(user, again);
+    expect(await exportOf(user)).toBe(again);
+  };
+  /** More than a page of an export. */
+  const goOn = async (id: string) => {
+    for (let i = 0; i < 4; i++) await append(id, [say("x".repeat(600_000))]);
+  };
+  const beginning = async (id: string) => (await said(id)).slice(0, 2);
+
+  it.each(["the fork that shows it", "the thread"])(
+    "a message of the thread's own, as %s goes",
+    async (goes) => {
+      const user = newUser();
+      const { id } = await threadOf(user, ["1", "a secret", "3"]);
+      await goOn(id);
+      const branch = (await fork(id, { at: 3 })).body;
+      await forget(id, 2);
+      expect(await beginning(id)).toEqual(["1", "3"]);
+      await comesBack(user, await exportedWhile(user, () => forget(goes === "the thread" ? id : branch.id)));
+      expect(await beginning(id)).toEqual(["1", "3"]);
+    },
+  );
+
+  it("a message that a fork shares", async () => {
+    const user = newUser();
+    const { id } = await threadOf(user, ["1", "a secret", "3"]);
+    const branch = (await fork(id, { at: 3 })).body;
+    const twig = (await fork(branch.id)).body;
+    await goOn(id);
+    for (const one of [branch.id, twig.id]) await forget(one, 2);
+    await comesBack(user, await exportedWhile(user, () => forget(id, 2)));
+    for (const one of [branch.id, twig.id]) {
+      expect(await said(one)).toEqual(["1", "3"]);
+      expect((await call(`/v1/threads/${one}`)).body.length).toBe(2);
+    }
+    expect((await append(branch.id, [say("4")], { expectedLength: 2 })).status).toBe(201);
+    expect(await said((await fork(branch.id, { at: 3 })).body.id)).toEqual(["1", "3"]);
   });
 });
