@@ -13,16 +13,23 @@ import type { StoredThread } from "./thread-store.ts";
 import type { ThreadStores } from "./thread-stores.ts";
 import type { Transactions } from "./transactions.ts";
 
-/** A line, with the value that it carries in the bytes that it was written in. `threadEnd`: no more of a thread comes. */
+/**
+ * A line, with the value that it carries in the bytes that it was written in. `came`: the same import has brought the thread
+ * that it is of, or that it is a fork of. `threadEnd`: no more of a thread comes.
+ */
 export type ImportItem =
-  | { line: ObjectLine; value?: Uint8Array }
+  | { line: ObjectLine; value?: Uint8Array; came?: true }
   | { line: { type: "threadEnd"; threadId: string } };
 /** What became of some lines; `failed` is the first that could not be taken, and nothing after it was tried. */
 export type Imported = { counts: ImportCounts; failed?: { index: number; failure: Failure } };
 type Of<Type extends ObjectLine["type"]> = ObjectLine & { type: Type };
 /** `leftOut`: it is not there, and its thread is not what the import would go on with. */
 type Outcome = keyof ImportCounts;
-type Act = { act: (thread: StoredThread) => Result<Outcome>; isThere: (thread: StoredThread) => boolean };
+type Act = {
+  came: boolean;
+  act: (thread: StoredThread) => Result<Outcome>;
+  isThere: (thread: StoredThread) => boolean;
+};
 
 type Parts = {
   sql: SqlStorage;
@@ -99,21 +106,25 @@ export class Importer {
   #take(owner: Owner, item: ImportItem): Result<Outcome> {
     const { line } = item;
     const value = "value" in item && item.value !== undefined ? item.value : new Uint8Array();
+    const came = "came" in item;
     switch (line.type) {
       case "thread":
-        return this.#thread(owner, line);
+        return this.#thread(owner, line, came);
       case "message":
         return this.#inThread(line.threadId, {
+          came,
           act: (thread) => this.#message(thread, line, value),
           isThere: ({ n }) => this.#parts.stores.messages.has(positionOf(n, line.seq)),
         });
       case "hidden":
         return this.#inThread(line.threadId, {
+          came,
           act: (thread) => this.#hidden(thread, line),
           isThere: () => true,
         });
       case "compaction":
         return this.#inThread(line.threadId, {
+          came,
           act: (thread) => this.#compaction(thread, line, value),
           isThere: (thread) => this.#parts.stores.compactions.has(thread, line.id),
         });
@@ -131,13 +142,13 @@ export class Importer {
     return ok("there");
   }
 
-  #thread(owner: Owner, line: Of<"thread">): Result<Outcome> {
+  #thread(owner: Owner, line: Of<"thread">, came: boolean): Result<Outcome> {
     const { stores, conversations } = this.#parts;
     const there = stores.threads.any(line.id);
     if (there !== null) return ok(this.#known(there, line));
     const parent = line.parent === undefined ? null : stores.threads.any(line.parent.threadId);
     if (line.parent !== undefined && parent === null)
-      return wrong("parent.threadId", "is no thread that came before");
+      return came ? ok("leftOut") : wrong("parent.threadId", NO_THREAD);
     const forkSeq = line.parent?.seq ?? 0;
     if (forkSeq > line.lastSeq) return wrong("lastSeq", "is less than what the thread shares");
     // What is said there from now on is no message that this one shares.
@@ -214,15 +225,16 @@ export class Importer {
     return ok("imported");
   }
 
-  /** Acts on a thread that is being imported; one that was there before stays as it is. */
-  #inThread(id: string, { act, isThere }: Act): Result<Outcome> {
+  /** Acts on a thread that is being imported; one that was there before stays as it is, and one that is gone since is gone. */
+  #inThread(id: string, { came, act, isThere }: Act): Result<Outcome> {
     const { threads, importing } = this.#parts.stores;
     const thread = threads.any(id);
-    if (thread === null) return wrong("threadId", "is no thread that came before");
+    if (thread === null) return came ? ok("leftOut") : wrong("threadId", NO_THREAD);
     if (importing.has(thread)) return act(thread);
     return ok(isThere(thread) ? "there" : "leftOut");
   }
 }
 
+const NO_THREAD = "is no thread that came before, or one that was deleted since";
 const wrong = (path: string, message: string): Failure =>
   fail("invalid_request", { details: [{ path, message }] });

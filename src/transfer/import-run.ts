@@ -47,6 +47,8 @@ export class ImportRun {
   #memoryBytes = 0;
   #bytes = 0;
   #thread: string | null = null;
+  /** The threads whose lines came: what a thread is deleted under is no mistake of the export. 100 bytes each. */
+  readonly #threads = new Set<string>();
   /** What ended the import: nothing is sent after it. */
   #failed: Failed | null = null;
 
@@ -96,7 +98,10 @@ export class ImportRun {
     const { line } = mapped.value;
     const thread = line.type === "thread" ? line.id : "threadId" in line ? line.threadId : null;
     this.#endThread(n, thread);
-    this.#items.push({ n, item: mapped.value });
+    const of = line.type === "thread" ? line.parent?.threadId : thread;
+    const came = of !== undefined && of !== null && this.#threads.has(of);
+    this.#items.push({ n, item: came ? { ...mapped.value, came } : mapped.value });
+    if (line.type === "thread") this.#threads.add(line.id);
     this.#bytes += 200 + ("value" in mapped.value ? (mapped.value.value?.byteLength ?? 0) : 0);
     return null;
   }

@@ -123,6 +123,50 @@ describe("an import of forks", () => {
   });
 });
 
+describe("an import under which a thread is deleted", () => {
+  it("leaves the rest of the thread out, and its forks, and goes on", async () => {
+    const user = newUser();
+    const { id } = await threadOf(
+      user,
+      Array.from({ length: 600 }, (_, n) => `${n + 1}`),
+    );
+    await compact(id, 1, 2);
+    const branch = (await fork(id)).body;
+    await append(branch.id, [say("on")]);
+    const twig = (await fork(branch.id)).body;
+    await threadOf(user, ["other"]);
+    await remember(user, { text: "I like tea" });
+    const whole = await exportOf(user);
+    const lines = whole.split("\n");
+    await erased(user, (await eraseUser(user)).body.id);
+    const encoder = new TextEncoder();
+    let n = 0;
+    const body = new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        const line = lines[n++];
+        if (line === undefined) return controller.close();
+        if (n === 400) await forget(id);
+        controller.enqueue(encoder.encode(`${line}\n`));
+      },
+    });
+    const answer = await importTo(user, body);
+    expect(answer).toMatchObject({
+      status: 200,
+      body: {
+        complete: true,
+        imported: { memoryVersions: 1 },
+        leftOut: { threads: 2, compactions: 3 },
+      },
+    });
+    const { imported, leftOut } = answer.body;
+    expect(imported.messages + leftOut.messages).toBe(602);
+    for (const one of [id, branch.id, twig.id]) expect((await call(`/v1/threads/${one}`)).status).toBe(404);
+    // Another import brings it.
+    expect((await importTo(user, whole)).body.leftOut).toEqual({});
+    expect(await said(twig.id)).toHaveLength(601);
+  });
+});
+
 describe("an import in parts", () => {
   const openThreads = async (user: string): Promise<number> =>
     runInDurableObject(
