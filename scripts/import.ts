@@ -4,7 +4,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import type { z } from "zod";
-import { EndLine, ExportHeader, type ImportAnswer } from "../src/schema/transfer.ts";
+import { EndLine, ExportHeader, type ImportAnswer, OUTCOMES } from "../src/schema/transfer.ts";
 import { linesOf } from "../src/transfer/lines.ts";
 import {
   ask,
@@ -72,13 +72,6 @@ function shapeOf<T>(shape: z.ZodType<T>, line: string): T | null {
   }
 }
 
-const OUTCOMES = [
-  ["imported", "imported"],
-  ["there", "there"],
-  ["expired", "expired"],
-  ["leftOut", "left out"],
-] as const;
-
 async function importFile(file: string, cairn: Cairn, to: string | undefined): Promise<void> {
   const sum: Record<string, number> = {};
   const exported = await exportedUser(file);
@@ -86,9 +79,9 @@ async function importFile(file: string, cairn: Cairn, to: string | undefined): P
   for await (const body of partsOf(linesIn(file))) {
     const response = await ask(cairn, path, { method: "POST", body, type: "application/x-ndjson" });
     const answer = (await response.json()) as ImportAnswer;
-    for (const [outcome, told] of OUTCOMES)
+    for (const outcome of OUTCOMES)
       for (const [what, n] of Object.entries(answer[outcome])) {
-        const name = `${what} ${told}`;
+        const name = `${what} ${outcome === "leftOut" ? "left out" : outcome}`;
         sum[name] = (sum[name] ?? 0) + n;
       }
   }

@@ -89,16 +89,11 @@ export class Exporter {
     return ok({ lines: inUtf8(pieces), count, epoch });
   }
 
-  /** How often the user was erased. */
-  get epoch(): number {
-    return this.#parts.generation.epoch;
-  }
-
   #beginning(): ExportPlace {
     const { upTo } = this.#parts.sql
       .exec<{ upTo: number }>('SELECT COALESCE(MAX(n), 0) AS "upTo" FROM threads')
       .one();
-    return { epoch: this.epoch, upTo, at: { part: "thread", n: 0 } };
+    return { epoch: this.#parts.generation.epoch, upTo, at: { part: "thread", n: 0 } };
   }
 
   *#lines({ at, upTo }: ExportPlace): Generator<Line, void> {

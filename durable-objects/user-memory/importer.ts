@@ -23,7 +23,7 @@ export type ImportItem =
 /** What became of some lines; `failed` is the first that could not be taken, and nothing after it was tried. */
 export type Imported = { counts: ImportCounts; failed?: { index: number; failure: Failure } };
 type Of<Type extends ObjectLine["type"]> = ObjectLine & { type: Type };
-/** `leftOut`: it is not there, and its thread is not what the import would go on with. */
+/** What becomes of a line that is right, as in the answer of an import (docs/export.md). */
 type Outcome = keyof ImportCounts;
 type Act = {
   came: boolean;
@@ -114,7 +114,7 @@ export class Importer {
         return this.#inThread(line.threadId, {
           came,
           act: (thread) => this.#message(thread, line, value),
-          isThere: ({ n }) => this.#parts.stores.messages.has(positionOf(n, line.seq)),
+          isThere: ({ n }) => this.#parts.stores.messages.is(positionOf(n, line.seq), value) === true,
         });
       case "hidden":
         return this.#inThread(line.threadId, {
@@ -175,7 +175,9 @@ export class Importer {
     if (seq <= thread.forkSeq || seq > thread.lastSeq)
       return wrong("seq", `is not between ${thread.forkSeq + 1} and ${thread.lastSeq}`);
     const position = positionOf(thread.n, seq);
-    if (stores.messages.has(position)) return ok("there");
+    const same = stores.messages.is(position, body);
+    // Another was said here since: the export is a later one than that which began the thread.
+    if (same !== null) return ok(same ? "there" : "leftOut");
     if (messages.restore(thread, seq, { body, createdAt })) wakeUp.by(now() + EMBED_AFTER_MS);
     stores.sharing.lengthen(position);
     return ok("imported");

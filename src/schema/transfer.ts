@@ -166,7 +166,9 @@ export const ImportAnswer = z
   })
   .openapi("Imported");
 export type ImportAnswer = z.infer<typeof ImportAnswer>;
-export type ImportCounts = Pick<ImportAnswer, "imported" | "there" | "expired" | "leftOut">;
+/** What becomes of a line that is right. */
+export const OUTCOMES = ["imported", "there", "expired", "leftOut"] as const;
+export type ImportCounts = Pick<ImportAnswer, (typeof OUTCOMES)[number]>;
 
 export const ImportQuery = z.strictObject({
   part: z.enum(["true", "false"]).optional().openapi({

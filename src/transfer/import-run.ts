@@ -3,7 +3,7 @@ import { type Failure, fail } from "../errors.ts";
 import type { UserHash } from "../ids.ts";
 import { byteLength, limits } from "../limits.ts";
 import type { Owner } from "../memory/record.ts";
-import type { ImportAnswer, ImportCounts, MemoryLine } from "../schema/transfer.ts";
+import { type ImportAnswer, type ImportCounts, type MemoryLine, OUTCOMES } from "../schema/transfer.ts";
 import type { Services } from "../services.ts";
 import { tryAgain } from "../try-again.ts";
 import { type ImportedVersion, versionsOf } from "./memory-lines.ts";
@@ -20,6 +20,9 @@ type Parts = Pick<Services, "userMemory" | "now"> & {
 };
 /** The first line that could not be taken. */
 type Failed = { n: number; failure: Failure };
+/** What comes of the line `n`, and what begins in it. */
+type NumberedItem = { n: number; item: ImportItem };
+type NumberedMemory = { n: number; versions: ImportedVersion[] };
 
 /** What one call of the object carries, at most but for one line or memory: RPC moves 32 MiB. */
 const CALL_LINES = 250;
@@ -39,8 +42,8 @@ export class ImportRun {
   };
   readonly #parts: Parts;
   readonly #ids: ThreadIds;
-  #items: { n: number; item: ImportItem }[] = [];
-  #memories: { n: number; versions: ImportedVersion[] }[] = [];
+  #items: NumberedItem[] = [];
+  #memories: NumberedMemory[] = [];
   /** The versions of the memory that is being read, and in which line it begins. */
   #versions: MemoryLine[] = [];
   #memoryLine = 0;
@@ -143,18 +146,26 @@ export class ImportRun {
   async #send(): Promise<Failed | null> {
     const [items, memories] = [this.#items, this.#memories];
     [this.#items, this.#memories, this.#bytes] = [[], [], 0];
+    const failed = await this.#sendItems(items);
+    // What stood before the line that failed is taken in.
+    const before = failed === null ? memories : memories.filter(({ n }) => n < failed.n);
+    return (await this.#sendMemories(before)) ?? failed;
+  }
+
+  async #sendItems(items: readonly NumberedItem[]): Promise<Failed | null> {
+    if (items.length === 0) return null;
     const { userMemory, owner, epoch } = this.#parts;
-    if (items.length > 0) {
-      const lines = items.map(({ item }) => item);
-      const taken = await tryAgain(() => userMemory(owner.hash).importItems(owner, { epoch, items: lines }));
-      for (const outcome of ["imported", "there", "expired", "leftOut"] as const)
-        this.#count(outcome, taken.counts[outcome]);
-      if (taken.failed !== undefined) {
-        const { index, failure } = taken.failed;
-        return { n: items[index]?.n ?? 0, failure };
-      }
-    }
+    const given = items.map(({ item }) => item);
+    const taken = await tryAgain(() => userMemory(owner.hash).importItems(owner, { epoch, items: given }));
+    for (const outcome of OUTCOMES) this.#count(outcome, taken.counts[outcome]);
+    if (taken.failed === undefined) return null;
+    const { index, failure } = taken.failed;
+    return { n: items[index]?.n ?? 0, failure };
+  }
+
+  async #sendMemories(memories: readonly NumberedMemory[]): Promise<Failed | null> {
     if (memories.length === 0) return null;
+    const { userMemory, owner, epoch } = this.#parts;
     const given = memories.map(({ versions }) => versions);
     const taken = await tryAgain(() =>
       userMemory(owner.hash).importMemories(owner, { epoch, memories: given }),

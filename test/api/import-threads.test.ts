@@ -5,8 +5,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { userHash } from "../../src/ids.ts";
 import { call, newUser, token } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
-import { erased, eraseUser, objectOf } from "../erasure-calls.ts";
-import { remember } from "../memory-calls.ts";
+import { erased, eraseUser, objectOf, ring, rowsOf } from "../erasure-calls.ts";
+import { list, remember } from "../memory-calls.ts";
 import { append, fork, said, say, threadOf } from "../thread-calls.ts";
 import { at, exportOf, importTo } from "../transfer-calls.ts";
 
@@ -164,6 +164,69 @@ describe("an import under which a thread is deleted", () => {
     // Another import brings it.
     expect((await importTo(user, whole)).body.leftOut).toEqual({});
     expect(await said(twig.id)).toHaveLength(601);
+  });
+});
+
+describe("a later export of a thread that an import began", () => {
+  it("leaves what was said here as it is, and says that it is another message", async () => {
+    const user = newUser();
+    const { id } = await threadOf(user, ["1", "2"]);
+    const { begun } = await exportedUpTo(user, 3);
+    await append(id, [say("3, there")]);
+    const late = await exportOf(user);
+    await erased(user, (await eraseUser(user)).body.id);
+    await importTo(user, begun, "part=true");
+    await append(id, [say("3, here")]);
+    expect((await importTo(user, late)).body).toMatchObject({
+      imported: { messages: 1 },
+      there: { threads: 1, messages: 1 },
+      leftOut: { messages: 1 },
+    });
+    expect(await said(id)).toEqual(["1", "2", "3, here"]);
+    // Also where the thread is not being imported any more.
+    expect((await importTo(user, late)).body).toMatchObject({
+      imported: {},
+      there: { messages: 2 },
+      leftOut: { messages: 1 },
+    });
+  });
+});
+
+describe("an import that ends in an error", () => {
+  const header = async (user: string) => ({
+    format: "cairn-export",
+    version: 1,
+    userId: user,
+    userHash: await userHash(user),
+  });
+  const ofNoThread = async (user: string) => ({
+    type: "message",
+    threadId: `${await userHash(user)}.019a0000-0000-7000-8000-000000000000`,
+    seq: 1,
+    createdAt: 1,
+    message: say("x"),
+  });
+
+  it("has taken in the memories that stood before the wrong line", async () => {
+    const user = newUser();
+    await remember(user, { text: "I like tea" });
+    const { begun } = await exportedUpTo(user, 2);
+    await erased(user, (await eraseUser(user)).body.id);
+    const bad = JSON.stringify(await ofNoThread(user));
+    const memory = JSON.parse(begun.split("\n")[1] ?? "");
+    const after = JSON.stringify({ ...memory, id: "later", text: "I like coffee" });
+    const answer = await importTo(user, [begun, bad, after].join("\n"), "part=true");
+    expect(answer.body.error.details[0].path).toBe("line[3].threadId");
+    expect((await list(user)).map(({ text }) => text)).toEqual(["I like tea"]);
+  });
+
+  it("lists nobody as a user for whom nothing was taken in", async () => {
+    const user = newUser();
+    const lines = [await header(user), await ofNoThread(user)].map((line) => JSON.stringify(line));
+    expect((await importTo(user, lines.join("\n"), "part=true")).status).toBe(400);
+    at(60_000);
+    for (let rung = 0; rung < 3; rung++) await ring(user);
+    expect((await rowsOf(user)).users).toBe(0);
   });
 });
 
