@@ -1,4 +1,4 @@
-import { fail, type Failure, ok, type Result } from "../../src/errors.ts";
+import { fail, type Failure, ok, type Result, wrong } from "../../src/errors.ts";
 import type { Owner } from "../../src/memory/record.ts";
 import type { Quotas } from "../../src/quotas.ts";
 import type { ImportCounts, ObjectLine } from "../../src/schema/transfer.ts";
@@ -46,6 +46,7 @@ type Parts = {
 
 /** The messages of an import are embedded when it has got some way. */
 const EMBED_AFTER_MS = 1_000;
+const NO_THREAD = "is no thread that came before, or one that was deleted since";
 const COUNTED = {
   thread: "threads",
   message: "messages",
@@ -236,7 +237,3 @@ export class Importer {
     return ok(isThere(thread) ? "there" : "leftOut");
   }
 }
-
-const NO_THREAD = "is no thread that came before, or one that was deleted since";
-const wrong = (path: string, message: string): Failure =>
-  fail("invalid_request", { details: [{ path, message }] });

@@ -12,7 +12,7 @@ import {
 } from "./memory.ts";
 import { indexing, message } from "./thread.ts";
 
-/** The lines of an export, version 1 (docs/export.md). What carries a value has it in its bytes besides, see raw-line.ts. */
+/** The lines of an export, version 1 (docs/export.md). What carries a value has it in its bytes besides, see raw-value.ts. */
 
 export const FORMAT = "cairn-export";
 export const FORMAT_VERSION = 1;

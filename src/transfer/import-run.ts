@@ -1,5 +1,5 @@
 import type { ImportItem } from "../../durable-objects/user-memory/importer.ts";
-import { type Failure, fail } from "../errors.ts";
+import { type Failure, wrong } from "../errors.ts";
 import type { UserHash } from "../ids.ts";
 import { byteLength, limits } from "../limits.ts";
 import type { Owner } from "../memory/record.ts";
@@ -186,6 +186,3 @@ export class ImportRun {
     }
   }
 }
-
-const wrong = (path: string, message: string): Failure =>
-  fail("invalid_request", { details: [{ path, message }] });
