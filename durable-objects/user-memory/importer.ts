@@ -185,14 +185,13 @@ export class Importer {
   }
 
   #hidden(thread: StoredThread, { seq }: Of<"hidden">): Result<Outcome> {
-    const { threads, messages, lineage, sharing } = this.#parts.stores;
+    const { messages, lineage, sharing } = this.#parts.stores;
     if (seq > thread.lastSeq) return wrong("seq", `is more than ${thread.lastSeq}`);
     const owner = lineage.owner(thread, seq);
     const position = positionOf(owner, seq);
     if (!lineage.shows(thread, position)) return ok("there");
     if (messages.has(position)) {
-      sharing.hide(thread, position);
-      threads.lengthen(thread, -1);
+      sharing.hideWithForks(thread, position);
       return ok("imported");
     }
     // It is gone here, for all who shared it.

@@ -57,6 +57,20 @@ export class Sharing {
     );
   }
 
+  /** The same for a message that has just come in, and for the forks that were made before it came. */
+  hideWithForks({ n }: StoredThread, position: number): void {
+    const showing = `n IN (SELECT n FROM family)
+      AND NOT EXISTS (SELECT 1 FROM hidden_messages WHERE thread = threads.n AND seq = ?2)`;
+    const seq = seqOf(position);
+    this.#sql.exec(`${FAMILY} UPDATE threads SET length = length - 1 WHERE ${showing}`, n, seq);
+    this.#sql.exec(
+      `${FAMILY} INSERT INTO hidden_messages (thread, seq, position) SELECT n, ?2, ?3 FROM threads WHERE ${showing}`,
+      n,
+      seq,
+      position,
+    );
+  }
+
   /** Takes a thread away, except for what its forks share. Answers the positions that are gone for all. */
   deleteThread({ n }: StoredThread): PositionRange[] {
     const hiddenElsewhere = this.#hiddenElsewhere(n);

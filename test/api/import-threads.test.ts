@@ -108,6 +108,27 @@ describe("an import of forks", () => {
     expect((await append(branch.id, [say("further")], { expectedLength: 4 })).status).toBe(201);
   });
 
+  it("shows nothing in a fork of such a thread that was deleted from the thread before", async () => {
+    const user = newUser();
+    const { id } = await threadOf(user, ["1", "a secret", "3"]);
+    const shows = (await fork(id)).body;
+    await forget(id, 2);
+    const { whole, begun } = await exportedUpTo(user, 3);
+    await erased(user, (await eraseUser(user)).body.id);
+    await importTo(user, begun, "part=true");
+    await append(id, [say("on")]);
+    const branch = (await fork(id)).body;
+    expect((await importTo(user, whole)).body.complete).toBe(true);
+    for (const [thread, texts] of [
+      [id, ["1", "3", "on"]],
+      [branch.id, ["1", "3", "on"]],
+      [shows.id, ["1", "a secret", "3"]],
+    ]) {
+      expect(await said(thread)).toEqual(texts);
+      expect((await call(`/v1/threads/${thread}`)).body.length).toBe(texts.length);
+    }
+  });
+
   it("goes past what a fork hid of a message that is gone here", async () => {
     const user = newUser();
     const { id } = await threadOf(user, ["1", "2", "3"]);
