@@ -71,6 +71,7 @@ export class UserMemory extends DurableObject<Bindings> {
   readonly #memories: MemoryWriter;
   readonly #reindexer: Reindexer;
   readonly #owner: OwnerNote;
+  readonly #generation: Generation;
   readonly #eraser: Eraser;
   readonly #exporter: Exporter;
   readonly #importer: Importer;
@@ -97,7 +98,8 @@ export class UserMemory extends DurableObject<Bindings> {
     const { records, catalogue, now } = ports;
     const quota = new QuotaGuard(storage.sql, ports.quotas);
     this.#owner = new OwnerNote(storage.sql);
-    const [owner, generation] = [this.#owner, new Generation(storage.sql)];
+    this.#generation = new Generation(storage.sql);
+    const [owner, generation] = [this.#owner, this.#generation];
     const stores = new ThreadStores(storage.sql);
     const answers = this.#answers;
     const byMeaning = ports.recall.messageIndexing !== "lexical";
@@ -360,13 +362,15 @@ export class UserMemory extends DurableObject<Bindings> {
 
   /** How often the user was erased: an export, or an import, is of one time between. */
   epoch(): number {
-    return this.#exporter.epoch;
+    return this.#generation.epoch;
   }
 
   /** Takes lines in, up to the first that cannot be. */
   importItems(owner: Owner, given: { epoch: number; items: readonly ImportItem[] }): Imported {
-    if (given.epoch === this.epoch()) this.#noteOwner(owner, "entry");
-    return this.#importer.take(owner, given);
+    const taken = this.#importer.take(owner, given);
+    // Nobody of whom nothing is kept is listed as a user.
+    if (Object.keys(taken.counts.imported).length > 0) this.#noteOwner(owner, "entry");
+    return taken;
   }
 
   importMemories(

@@ -4,7 +4,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import type { z } from "zod";
-import { EndLine, ExportHeader, type ImportAnswer } from "../src/schema/transfer.ts";
+import { EndLine, ExportHeader, type ImportAnswer, OUTCOMES } from "../src/schema/transfer.ts";
 import { linesOf } from "../src/transfer/lines.ts";
 import {
   ask,
@@ -17,6 +17,7 @@ import {
   run,
   userPath,
 } from "./transfer/cairn.ts";
+import { partsOf } from "./transfer/parts.ts";
 
 const usage = `usage: npm run import -- (--file FILE | --dir DIR) --url URL --token TOKEN [--user ID]
   --file   an export; may be given several times
@@ -27,11 +28,6 @@ const usage = `usage: npm run import -- (--file FILE | --dir DIR) --url URL --to
 
 What is there stays as it is: run it again to go on where it broke off. A file that cannot be taken in is named, and the
 others are.`;
-
-/** Bytes of one request: Cloudflare takes 100 MB on the smallest plan, and a request has its time. */
-const PART_BYTES = 16 * 1024 * 1024;
-/** The versions of a memory go together. */
-const LATER_VERSION = /^\{"type":"memory","id":"[^"]*","version":(?!1,)/;
 
 async function* linesIn(file: string): AsyncGenerator<string, void> {
   for await (const { n, line } of linesOf((await opened(file)).stream())) {
@@ -68,24 +64,6 @@ async function exportedUser(file: string): Promise<string> {
 
 const NOT_SENT = "Nothing of it was sent.";
 
-/** The file in parts of whole lines, each behind the first line. */
-async function* partsOf(file: string): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
-  const lines = linesIn(file);
-  const first = await lines.next();
-  const head = Buffer.from(`${first.done === true ? "" : first.value}\n`);
-  let [part, bytes] = [[head], head.length];
-  for await (const line of lines) {
-    if (bytes >= PART_BYTES && !LATER_VERSION.test(line)) {
-      yield Buffer.concat(part);
-      [part, bytes] = [[head], head.length];
-    }
-    const next = Buffer.from(`${line}\n`);
-    part.push(next);
-    bytes += next.length;
-  }
-  yield Buffer.concat(part);
-}
-
 function shapeOf<T>(shape: z.ZodType<T>, line: string): T | null {
   try {
     return shape.safeParse(JSON.parse(line)).data ?? null;
@@ -94,23 +72,16 @@ function shapeOf<T>(shape: z.ZodType<T>, line: string): T | null {
   }
 }
 
-const OUTCOMES = [
-  ["imported", "imported"],
-  ["there", "there"],
-  ["expired", "expired"],
-  ["leftOut", "left out"],
-] as const;
-
 async function importFile(file: string, cairn: Cairn, to: string | undefined): Promise<void> {
   const sum: Record<string, number> = {};
   const exported = await exportedUser(file);
   const path = `${userPath(to ?? exported)}/import?part=true`;
-  for await (const body of partsOf(file)) {
+  for await (const body of partsOf(linesIn(file))) {
     const response = await ask(cairn, path, { method: "POST", body, type: "application/x-ndjson" });
     const answer = (await response.json()) as ImportAnswer;
-    for (const [outcome, told] of OUTCOMES)
+    for (const outcome of OUTCOMES)
       for (const [what, n] of Object.entries(answer[outcome])) {
-        const name = `${what} ${told}`;
+        const name = `${what} ${outcome === "leftOut" ? "left out" : outcome}`;
         sum[name] = (sum[name] ?? 0) + n;
       }
   }

@@ -114,3 +114,6 @@ export const fail = (code: ErrorCode, more: { message?: string; details?: Detail
   code,
   ...more,
 });
+/** The failure for one field that is not as it has to be. */
+export const wrong = (path: string, message: string): Failure =>
+  fail("invalid_request", { details: [{ path, message }] });

@@ -53,6 +53,27 @@ export class CompactionStore {
     return ok(compaction);
   }
 
+  /**
+   * Puts one back that was elsewhere, where older ones may be in it and newer ones around it already. Answers false, and puts
+   * nothing, where it would cut through one.
+   */
+  restore({ n }: StoredThread, { id, from, to, summary, createdAt }: Compaction): boolean {
+    const put = this.#sql.exec(
+      `INSERT INTO compactions (thread, id, from_seq, to_seq, summary, created_at) SELECT ?1, ?2, ?3, ?4, ?5, ?6
+       WHERE NOT EXISTS (
+         SELECT 1 FROM compactions WHERE thread = ?1
+           AND (from_seq < ?3 AND to_seq >= ?3 AND to_seq < ?4 OR to_seq > ?4 AND from_seq <= ?4 AND from_seq > ?3)
+       ) RETURNING 1`,
+      n,
+      id,
+      from,
+      to,
+      summary,
+      createdAt,
+    );
+    return put.toArray().length > 0;
+  }
+
   /** Those that the compacted view shows, in the order of the conversation: none lies within another. */
   shown({ n }: StoredThread): CompactionRange[] {
     const rows = this.#sql.exec<RangeRow>(

@@ -9,18 +9,19 @@ import type { ThreadStores } from "./thread-stores.ts";
 export type ExportPlace = { epoch: number; upTo: number; at: Spot };
 type Spot =
   | { part: "thread"; n: number }
-  | (Section & { part: "message" | "hidden"; after: number })
+  | (Section & { part: "hidden" | "message"; after: number })
   | (Section & { part: "compaction"; after: readonly [from: number, id: string] })
   | { part: "entry"; after: string | null };
 /**
  * The rows of a thread, up to the last message that its line told of, and to the last compaction there was then: what was
  * said since would not fit to that line, and a new compaction may cut through one that was told of, and is deleted by now.
  */
-type Section = { n: number; lastSeq: number; compactedAt: number };
+type Section = { n: number; forkSeq: number; lastSeq: number; compactedAt: number };
 /** Lines in UTF-8, each with its line break. Without `next` they are the last. */
 export type ExportPage = { lines: Uint8Array; count: number; epoch: number; next?: ExportPlace };
 
-type Line = { pieces: JsonPieces; next: Spot };
+/** `count`: how many lines it is that go together, if it is not one. */
+type Line = { pieces: JsonPieces; count?: number; next: Spot };
 type ThreadRow = {
   n: number;
   id: string;
@@ -48,7 +49,7 @@ type EntryRow = {
 };
 type Parts = {
   sql: SqlStorage;
-  stores: Pick<ThreadStores, "messages" | "compactions">;
+  stores: Pick<ThreadStores, "messages" | "compactions" | "lineage">;
   generation: Pick<Generation, "epoch">;
   now: () => number;
 };
@@ -56,10 +57,13 @@ type Parts = {
 /** A page ends behind the line that reaches one of these. */
 const PAGE_BYTES = 1024 * 1024;
 const PAGE_LINES = 2000;
+/** What a thread hides of what it shares is in the page of its line, up to so much: RPC moves 32 MiB. */
+const HIDDEN_BYTES = 8 * 1024 * 1024;
 
 /**
  * Threads and entries as the lines of an export (docs/export.md), page by page in an order that writes do not disturb:
- * threads by their numbers, so that what a fork shares comes before it, each with its own messages.
+ * threads by their numbers, so that what a fork shares comes before it, each with its own messages. What a thread hides is
+ * read with its line, or with the message if that is its own: once it is told, it does not come back without that.
  */
 export class Exporter {
   readonly #parts: Parts;
@@ -77,30 +81,26 @@ export class Exporter {
     for (const line of this.#lines(place)) {
       pieces.push(...line.pieces, "\n");
       bytes += line.pieces.reduce((sum, piece) => sum + piece.length, 0);
-      count++;
-      if (bytes >= PAGE_BYTES || count >= PAGE_LINES)
+      count += line.count ?? 1;
+      const most = line.next.part === "hidden" ? HIDDEN_BYTES : PAGE_BYTES;
+      if (bytes >= most || (most === PAGE_BYTES && count >= PAGE_LINES))
         return ok({ lines: inUtf8(pieces), count, epoch, next: { ...place, at: line.next } });
     }
     return ok({ lines: inUtf8(pieces), count, epoch });
-  }
-
-  /** How often the user was erased. */
-  get epoch(): number {
-    return this.#parts.generation.epoch;
   }
 
   #beginning(): ExportPlace {
     const { upTo } = this.#parts.sql
       .exec<{ upTo: number }>('SELECT COALESCE(MAX(n), 0) AS "upTo" FROM threads')
       .one();
-    return { epoch: this.epoch, upTo, at: { part: "thread", n: 0 } };
+    return { epoch: this.#parts.generation.epoch, upTo, at: { part: "thread", n: 0 } };
   }
 
   *#lines({ at, upTo }: ExportPlace): Generator<Line, void> {
     if (at.part !== "entry") {
       yield* this.#restOfThread(at);
       for (const row of this.#threads(at.n, upTo)) {
-        const begun = { ...this.#section(row), part: "message", after: 0 } as const;
+        const begun = { ...this.#section(row), part: "hidden", after: 0 } as const;
         yield { pieces: [JSON.stringify(threadLine(row))], next: begun };
         yield* this.#restOfThread(begun);
       }
@@ -108,46 +108,47 @@ export class Exporter {
     yield* this.#entries(at.part === "entry" ? at.after : null);
   }
 
-  /** What follows in the section of a thread: messages, what is hidden of them, compactions. */
+  /** What follows in the section of a thread: what it hides of what it shares, its own messages, compactions. */
   *#restOfThread(at: Exclude<Spot, { part: "entry" }>): Generator<Line, void> {
     if (at.part === "thread") return;
-    const { n, lastSeq, compactedAt } = at;
-    const section = { n, lastSeq, compactedAt };
+    const { n, forkSeq, lastSeq, compactedAt } = at;
+    const section = { n, forkSeq, lastSeq, compactedAt };
     const id = this.#idOf(n);
     // Its last messages went with it meanwhile.
     if (id === null) return;
-    if (at.part === "message") yield* this.#messages(section, id, at.after);
-    if (at.part !== "compaction") yield* this.#hidden(section, id, at.part === "hidden" ? at.after : 0);
+    if (at.part === "hidden") yield* this.#hidden(section, id, at.after);
+    if (at.part !== "compaction") yield* this.#messages(section, id, at.part === "message" ? at.after : 0);
     yield* this.#compactions(section, id, at.part === "compaction" ? at.after : [0, ""]);
   }
 
   *#messages(section: Section, threadId: string, after: number): Generator<Line, void> {
     const { n, lastSeq } = section;
-    const own = this.#parts.stores.messages.read([positionOf(n, after + 1), positionOf(n, lastSeq)], {
+    const { messages, lineage } = this.#parts.stores;
+    const hides = lineage.hidesAny(section);
+    const own = messages.read([positionOf(n, after + 1), positionOf(n, lastSeq)], {
       order: "oldest",
       hiddenIn: null,
     });
     for (const { seq, body, createdAt } of own) {
-      const fields = { type: "message", threadId, seq, createdAt };
-      yield {
-        pieces: inlineOrText(fields, "message", body),
-        next: { ...section, part: "message", after: seq },
-      };
+      const pieces = inlineOrText({ type: "message", threadId, seq, createdAt }, "message", body);
+      const next = { ...section, part: "message", after: seq } as const;
+      const hidden = hides && !lineage.shows(section, positionOf(n, seq));
+      yield hidden
+        ? { pieces: [...pieces, "\n", hiddenLine(threadId, seq)], count: 2, next }
+        : { pieces, next };
     }
   }
 
+  /** Of what it shares, also where that is gone by now: it may have been told of before. */
   *#hidden(section: Section, threadId: string, after: number): Generator<Line, void> {
     const rows = this.#parts.sql.exec<{ seq: number }>(
       "SELECT seq FROM hidden_messages WHERE thread = ? AND seq > ? AND seq <= ? ORDER BY seq",
       section.n,
       after,
-      section.lastSeq,
+      section.forkSeq,
     );
     for (const { seq } of rows)
-      yield {
-        pieces: [JSON.stringify({ type: "hidden", threadId, seq })],
-        next: { ...section, part: "hidden", after: seq },
-      };
+      yield { pieces: [hiddenLine(threadId, seq)], next: { ...section, part: "hidden", after: seq } };
   }
 
   *#compactions(
@@ -201,14 +202,14 @@ export class Exporter {
     );
   }
 
-  #section({ n, last_seq: lastSeq }: ThreadRow): Section {
+  #section({ n, fork_seq: forkSeq, last_seq: lastSeq }: ThreadRow): Section {
     const { compactedAt } = this.#parts.sql
       .exec<{ compactedAt: number }>(
         'SELECT COALESCE(MAX(created_at), 0) AS "compactedAt" FROM compactions WHERE thread = ?',
         n,
       )
       .one();
-    return { n, lastSeq, compactedAt };
+    return { n, forkSeq, lastSeq, compactedAt };
   }
 
   #idOf(n: number): string | null {
@@ -217,6 +218,9 @@ export class Exporter {
     );
   }
 }
+
+const hiddenLine = (threadId: string, seq: number): string =>
+  JSON.stringify({ type: "hidden", threadId, seq });
 
 /** `parent` is who owns the messages up to `seq` that the thread shares. A deleted thread is there for its forks. */
 const threadLine = (row: ThreadRow) => ({

@@ -1,4 +1,4 @@
-import { fail, type Failure, ok, type Result } from "../../src/errors.ts";
+import { fail, type Failure, ok, type Result, wrong } from "../../src/errors.ts";
 import type { Owner } from "../../src/memory/record.ts";
 import type { Quotas } from "../../src/quotas.ts";
 import type { ImportCounts, ObjectLine } from "../../src/schema/transfer.ts";
@@ -13,16 +13,23 @@ import type { StoredThread } from "./thread-store.ts";
 import type { ThreadStores } from "./thread-stores.ts";
 import type { Transactions } from "./transactions.ts";
 
-/** A line, with the value that it carries in the bytes that it was written in. `threadEnd`: no more of a thread comes. */
+/**
+ * A line, with the value that it carries in the bytes that it was written in. `came`: the same import has brought the thread
+ * that it is of, or that it is a fork of. `threadEnd`: no more of a thread comes.
+ */
 export type ImportItem =
-  | { line: ObjectLine; value?: Uint8Array }
+  | { line: ObjectLine; value?: Uint8Array; came?: true }
   | { line: { type: "threadEnd"; threadId: string } };
 /** What became of some lines; `failed` is the first that could not be taken, and nothing after it was tried. */
 export type Imported = { counts: ImportCounts; failed?: { index: number; failure: Failure } };
 type Of<Type extends ObjectLine["type"]> = ObjectLine & { type: Type };
-/** `leftOut`: it is not there, and its thread is not what the import would go on with. */
+/** What becomes of a line that is right, as in the answer of an import (docs/export.md). */
 type Outcome = keyof ImportCounts;
-type Act = { act: (thread: StoredThread) => Result<Outcome>; isThere: (thread: StoredThread) => boolean };
+type Act = {
+  came: boolean;
+  act: (thread: StoredThread) => Result<Outcome>;
+  isThere: (thread: StoredThread) => boolean;
+};
 
 type Parts = {
   sql: SqlStorage;
@@ -39,6 +46,7 @@ type Parts = {
 
 /** The messages of an import are embedded when it has got some way. */
 const EMBED_AFTER_MS = 1_000;
+const NO_THREAD = "is no thread that came before, or one that was deleted since";
 const COUNTED = {
   thread: "threads",
   message: "messages",
@@ -99,21 +107,25 @@ export class Importer {
   #take(owner: Owner, item: ImportItem): Result<Outcome> {
     const { line } = item;
     const value = "value" in item && item.value !== undefined ? item.value : new Uint8Array();
+    const came = "came" in item;
     switch (line.type) {
       case "thread":
-        return this.#thread(owner, line);
+        return this.#thread(owner, line, came);
       case "message":
         return this.#inThread(line.threadId, {
+          came,
           act: (thread) => this.#message(thread, line, value),
-          isThere: ({ n }) => this.#parts.stores.messages.has(positionOf(n, line.seq)),
+          isThere: ({ n }) => this.#parts.stores.messages.is(positionOf(n, line.seq), value) === true,
         });
       case "hidden":
         return this.#inThread(line.threadId, {
+          came,
           act: (thread) => this.#hidden(thread, line),
           isThere: () => true,
         });
       case "compaction":
         return this.#inThread(line.threadId, {
+          came,
           act: (thread) => this.#compaction(thread, line, value),
           isThere: (thread) => this.#parts.stores.compactions.has(thread, line.id),
         });
@@ -131,15 +143,17 @@ export class Importer {
     return ok("there");
   }
 
-  #thread(owner: Owner, line: Of<"thread">): Result<Outcome> {
+  #thread(owner: Owner, line: Of<"thread">, came: boolean): Result<Outcome> {
     const { stores, conversations } = this.#parts;
     const there = stores.threads.any(line.id);
     if (there !== null) return ok(this.#known(there, line));
     const parent = line.parent === undefined ? null : stores.threads.any(line.parent.threadId);
     if (line.parent !== undefined && parent === null)
-      return wrong("parent.threadId", "is no thread that came before");
+      return came ? ok("leftOut") : wrong("parent.threadId", NO_THREAD);
     const forkSeq = line.parent?.seq ?? 0;
     if (forkSeq > line.lastSeq) return wrong("lastSeq", "is less than what the thread shares");
+    // What is said there from now on is no message that this one shares.
+    if (parent !== null) stores.threads.reach(parent, forkSeq);
     const thread = stores.threads.restore(line, { parent: parent?.n ?? null, forkSeq });
     stores.importing.begin(thread);
     // What it shares is there; what is hidden of that comes in lines of its own.
@@ -162,20 +176,27 @@ export class Importer {
     if (seq <= thread.forkSeq || seq > thread.lastSeq)
       return wrong("seq", `is not between ${thread.forkSeq + 1} and ${thread.lastSeq}`);
     const position = positionOf(thread.n, seq);
-    if (stores.messages.has(position)) return ok("there");
+    const same = stores.messages.is(position, body);
+    // Another was said here since: the export is a later one than that which began the thread.
+    if (same !== null) return ok(same ? "there" : "leftOut");
     if (messages.restore(thread, seq, { body, createdAt })) wakeUp.by(now() + EMBED_AFTER_MS);
-    stores.threads.lengthen(thread, 1);
+    stores.sharing.lengthen(position);
     return ok("imported");
   }
 
   #hidden(thread: StoredThread, { seq }: Of<"hidden">): Result<Outcome> {
-    const { stores, sql } = this.#parts;
-    const position = positionOf(stores.lineage.owner(thread, seq), seq);
-    if (!stores.messages.has(position)) return wrong("seq", "is no message of this thread");
-    if (!stores.lineage.shows(thread, position)) return ok("there");
-    sql.exec("INSERT INTO hidden_messages (thread, seq, position) VALUES (?, ?, ?)", thread.n, seq, position);
-    stores.threads.lengthen(thread, -1);
-    return ok("imported");
+    const { messages, lineage, sharing } = this.#parts.stores;
+    if (seq > thread.lastSeq) return wrong("seq", `is more than ${thread.lastSeq}`);
+    const owner = lineage.owner(thread, seq);
+    const position = positionOf(owner, seq);
+    if (!lineage.shows(thread, position)) return ok("there");
+    if (messages.has(position)) {
+      sharing.hideWithForks(thread, position);
+      return ok("imported");
+    }
+    // It is gone here, for all who shared it.
+    if (owner !== thread.n) sharing.hide(thread, position, "gone");
+    return ok("there");
   }
 
   #compaction(thread: StoredThread, line: Of<"compaction">, summary: Uint8Array): Result<Outcome> {
@@ -183,8 +204,8 @@ export class Importer {
     const { id, from, to, createdAt } = line;
     if (from > to) return wrong("from", "is behind `to`");
     if (compactions.has(thread, id)) return ok("there");
-    const added = compactions.add(thread, { id, from, to, createdAt, summary });
-    return added.ok ? ok("imported") : added;
+    const put = compactions.restore(thread, { id, from, to, createdAt, summary });
+    return ok(put ? "imported" : "leftOut");
   }
 
   #entry(line: Of<"entry">, value: Uint8Array): Result<Outcome> {
@@ -206,15 +227,12 @@ export class Importer {
     return ok("imported");
   }
 
-  /** Acts on a thread that is being imported; one that was there before stays as it is. */
-  #inThread(id: string, { act, isThere }: Act): Result<Outcome> {
+  /** Acts on a thread that is being imported; one that was there before stays as it is, and one that is gone since is gone. */
+  #inThread(id: string, { came, act, isThere }: Act): Result<Outcome> {
     const { threads, importing } = this.#parts.stores;
     const thread = threads.any(id);
-    if (thread === null) return wrong("threadId", "is no thread that came before");
+    if (thread === null) return came ? ok("leftOut") : wrong("threadId", NO_THREAD);
     if (importing.has(thread)) return act(thread);
     return ok(isThere(thread) ? "there" : "leftOut");
   }
 }
-
-const wrong = (path: string, message: string): Failure =>
-  fail("invalid_request", { details: [{ path, message }] });

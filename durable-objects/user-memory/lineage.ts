@@ -57,12 +57,15 @@ export class Lineage {
   }
 
   /** Whether anything is hidden in the thread: to look at each message for it doubles what a page costs. */
-  hidesAny({ n }: StoredThread): boolean {
-    return this.#sql.exec("SELECT 1 FROM hidden_messages WHERE thread = ? LIMIT 1", n).toArray().length > 0;
+  hidesAny({ n }: Pick<StoredThread, "n">): boolean {
+    return (
+      this.#sql.exec("SELECT 1 FROM hidden_messages WHERE thread = ? AND position > 0 LIMIT 1", n).toArray()
+        .length > 0
+    );
   }
 
   /** Whether the thread shows the message at this position, given that it is there. */
-  shows({ n }: StoredThread, position: number): boolean {
+  shows({ n }: Pick<StoredThread, "n">, position: number): boolean {
     const seq = seqOf(position);
     return (
       this.#sql.exec("SELECT 1 FROM hidden_messages WHERE thread = ? AND seq = ?", n, seq).toArray()
@@ -152,7 +155,7 @@ export class Lineage {
   #countHidden({ n }: StoredThread, [first, last]: SeqRange): number {
     return this.#sql
       .exec<{ n: number }>(
-        "SELECT COUNT(*) AS n FROM hidden_messages WHERE thread = ? AND seq BETWEEN ? AND ?",
+        "SELECT COUNT(*) AS n FROM hidden_messages WHERE thread = ? AND seq BETWEEN ? AND ? AND position > 0",
         n,
         first,
         last,

@@ -63,6 +63,14 @@ export class MessageStore {
     return this.#sql.exec("SELECT 1 FROM messages WHERE position = ?", position).toArray().length > 0;
   }
 
+  /** Whether the message at this position is this one, byte for byte; null if there is none. */
+  is(position: number, body: Uint8Array): boolean | null {
+    const [stored] = this.read([position, position], { order: "oldest", hiddenIn: null });
+    if (stored === undefined) return null;
+    const { body: there } = stored;
+    return there.byteLength === body.byteLength && there.every((byte, i) => byte === body[i]);
+  }
+
   count([from, to]: PositionRange): number {
     return this.#sql
       .exec<{ n: number }>("SELECT COUNT(*) AS n FROM messages WHERE position BETWEEN ? AND ?", from, to)

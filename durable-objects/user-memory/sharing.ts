@@ -13,7 +13,8 @@ const FAMILY = `
 
 /**
  * Who still has what: lets messages and threads go, as far as no other thread shares them. Writes `hidden_messages`,
- * which are shared messages that were deleted from some of the threads that share them; from all, and they are gone.
+ * which are shared messages that were deleted from some of the threads that share them; from all, and they are gone. The row
+ * of a fork stays then, with the negative of the position: an export that has told of the message before tells of that too.
  */
 export class Sharing {
   readonly #sql: SqlStorage;
@@ -28,7 +29,7 @@ export class Sharing {
   inheritHidden(fork: StoredThread, origin: StoredThread): void {
     this.#sql.exec(
       `INSERT INTO hidden_messages (thread, seq, position)
-       SELECT ?, seq, position FROM hidden_messages WHERE thread = ? AND seq <= ?`,
+       SELECT ?, seq, position FROM hidden_messages WHERE thread = ? AND seq <= ? AND position > 0`,
       fork.n,
       origin.n,
       fork.forkSeq,
@@ -42,13 +43,32 @@ export class Sharing {
       this.#messages.delete([position, position]);
       return [[position, position]];
     }
+    this.hide(thread, position);
+    return this.#releaseUnseen([position]);
+  }
+
+  /** Notes that a thread does not show a message, which others do, or did (`gone`). */
+  hide({ n }: StoredThread, position: number, gone: "gone" | null = null): void {
     this.#sql.exec(
       "INSERT INTO hidden_messages (thread, seq, position) VALUES (?, ?, ?)",
-      thread.n,
+      n,
+      seqOf(position),
+      gone === null ? position : -position,
+    );
+  }
+
+  /** The same for a message that has just come in, and for the forks that were made before it came. */
+  hideWithForks({ n }: StoredThread, position: number): void {
+    const showing = `n IN (SELECT n FROM family)
+      AND NOT EXISTS (SELECT 1 FROM hidden_messages WHERE thread = threads.n AND seq = ?2)`;
+    const seq = seqOf(position);
+    this.#sql.exec(`${FAMILY} UPDATE threads SET length = length - 1 WHERE ${showing}`, n, seq);
+    this.#sql.exec(
+      `${FAMILY} INSERT INTO hidden_messages (thread, seq, position) SELECT n, ?2, ?3 FROM threads WHERE ${showing}`,
+      n,
       seq,
       position,
     );
-    return this.#releaseUnseen([position]);
   }
 
   /** Takes a thread away, except for what its forks share. Answers the positions that are gone for all. */
@@ -78,6 +98,17 @@ export class Sharing {
     return holder?.id ?? null;
   }
 
+  /** A message has come back to this position: all who show it are longer, and who hid it before does. */
+  lengthen(position: number): void {
+    this.#sql.exec("UPDATE hidden_messages SET position = -position WHERE position = ?", -position);
+    this.#sql.exec(
+      `${FAMILY} UPDATE threads SET length = length + 1
+       WHERE n IN (SELECT n FROM family) AND NOT EXISTS (SELECT 1 FROM hidden_messages WHERE thread = threads.n AND seq = ?2)`,
+      threadNumberOf(position),
+      seqOf(position),
+    );
+  }
+
   /** What of a thread's messages is hidden in others: all that it can have been the last to show. */
   #hiddenElsewhere(n: number): number[] {
     const rows = this.#sql.exec<{ position: number }>(
@@ -91,12 +122,14 @@ export class Sharing {
     return rows.toArray().map(({ position }) => position);
   }
 
-  /** Removes the messages among these that no thread shows any more, and what was noted of their being hidden. */
+  /** Removes the messages among these that no thread shows any more. */
   #releaseUnseen(positions: readonly number[]): PositionRange[] {
     const unseen = positions.filter((position) => this.holder(position) === null);
     return unseen.map((position): PositionRange => {
       this.#messages.delete([position, position]);
-      this.#sql.exec("DELETE FROM hidden_messages WHERE position = ?", position);
+      const owner = threadNumberOf(position);
+      this.#sql.exec("DELETE FROM hidden_messages WHERE position = ? AND thread = ?", position, owner);
+      this.#sql.exec("UPDATE hidden_messages SET position = -position WHERE position = ?", position);
       return [position, position];
     });
   }

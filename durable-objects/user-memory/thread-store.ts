@@ -1,5 +1,6 @@
 import type { ObjectLine } from "../../src/schema/transfer.ts";
 import type { CreateThreadBody, PatchThreadBody, Thread } from "../../src/schema/thread.ts";
+import { LAST_SEQ } from "./position.ts";
 
 /** A thread as the object keeps it: with its number and where its messages come from. */
 export type StoredThread = Omit<Thread, "userId"> & {
@@ -173,15 +174,24 @@ export class ThreadStore {
     return threadOf(row);
   }
 
-  /** Makes room for `count` messages behind the last, and answers the seq of the first. */
+  /** No message that comes has this seq, or one before it. */
+  reach({ n }: StoredThread, seq: number): void {
+    this.#sql.exec("UPDATE threads SET last_seq = MAX(last_seq, ?) WHERE n = ?", seq, n);
+  }
+
+  /**
+   * Makes room for `count` messages behind the last, and answers the seq of the first. Throws where the places of a thread
+   * end, as the next thread's begin there: no thread comes so far (an import takes half of them at most).
+   */
   extend({ n }: StoredThread, count: number, now: number): number {
     const { last_seq: last } = this.#sql
       .exec<Pick<Row, "last_seq">>(
         `UPDATE threads SET length = length + ?2, last_seq = last_seq + ?2, updated_at = MAX(updated_at, ?3)
-         WHERE n = ?1 RETURNING last_seq`,
+         WHERE n = ?1 AND last_seq + ?2 <= ?4 RETURNING last_seq`,
         n,
         count,
         now,
+        LAST_SEQ,
       )
       .one();
     return last - count + 1;

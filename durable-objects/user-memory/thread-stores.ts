@@ -1,4 +1,4 @@
-import { type Failure, fail, type Result } from "../../src/errors.ts";
+import { type Failure, fail, type Result, wrong } from "../../src/errors.ts";
 import type { Once } from "./answers.ts";
 import { CompactionStore } from "./compaction-store.ts";
 import { ImportingThreads } from "./importing-threads.ts";
@@ -43,5 +43,4 @@ export class ThreadStores {
 }
 
 /** The failure for a field that should name a message of the thread. */
-export const missing = (path: string): Failure =>
-  fail("invalid_request", { details: [{ path, message: "is no message of this thread" }] });
+export const missing = (path: string): Failure => wrong(path, "is no message of this thread");

@@ -1,4 +1,4 @@
-import { type Failure, fail, ok, type Result } from "../errors.ts";
+import { type Failure, fail, ok, type Result, wrong } from "../errors.ts";
 import { userHash } from "../ids.ts";
 import type { ImportAnswer } from "../schema/transfer.ts";
 import type { Services } from "../services.ts";
@@ -12,7 +12,8 @@ type Needs = Pick<Services, "userMemory" | "now">;
 
 /**
  * Takes an export in, line by line as it arrives: the one place where imports begin. What is there stays as it is, so the
- * same may be sent again, and goes on where it broke off. Unless it is said to be a part, its end is to count its lines. At the first line that is wrong it ends: what came before is there.
+ * same may be sent again, and goes on where it broke off. Unless it is said to be a part, its end is to count its lines. At
+ * the first line that is wrong it ends: what came before is there.
  */
 export async function importLines(
   { userMemory, now }: Needs,
@@ -51,6 +52,3 @@ function inLine(n: number, { code, message, details }: Failure): Failure {
     details: paths ?? [{ path: `line[${n}]`, message: "is the line that could not be taken" }],
   });
 }
-
-const wrong = (path: string, message: string): Failure =>
-  fail("invalid_request", { details: [{ path, message }] });

@@ -12,7 +12,7 @@ import {
 } from "./memory.ts";
 import { indexing, message } from "./thread.ts";
 
-/** The lines of an export, version 1 (docs/export.md). What carries a value has it in its bytes besides, see raw-line.ts. */
+/** The lines of an export, version 1 (docs/export.md). What carries a value has it in its bytes besides, see raw-value.ts. */
 
 export const FORMAT = "cairn-export";
 export const FORMAT_VERSION = 1;
@@ -49,10 +49,11 @@ const ThreadLine = z.strictObject({
   recordId: name.optional(),
   metadata: metadata.optional(),
   indexing: indexing.optional(),
+  // As many again have their place behind it.
   lastSeq: z
     .int()
     .min(0)
-    .max(2 ** 31 - 1),
+    .max(2 ** 30),
   parent: z.strictObject({ threadId, seq: z.int().min(0) }).optional(),
   forkedFrom: threadId.optional(),
   deleted: z.literal(true).optional(),
@@ -165,7 +166,9 @@ export const ImportAnswer = z
   })
   .openapi("Imported");
 export type ImportAnswer = z.infer<typeof ImportAnswer>;
-export type ImportCounts = Pick<ImportAnswer, "imported" | "there" | "expired" | "leftOut">;
+/** What becomes of a line that is right. */
+export const OUTCOMES = ["imported", "there", "expired", "leftOut"] as const;
+export type ImportCounts = Pick<ImportAnswer, (typeof OUTCOMES)[number]>;
 
 export const ImportQuery = z.strictObject({
   part: z.enum(["true", "false"]).optional().openapi({

@@ -1,9 +1,9 @@
 import type { ImportItem } from "../../durable-objects/user-memory/importer.ts";
-import { type Failure, fail } from "../errors.ts";
+import { type Failure, wrong } from "../errors.ts";
 import type { UserHash } from "../ids.ts";
 import { byteLength, limits } from "../limits.ts";
 import type { Owner } from "../memory/record.ts";
-import type { ImportAnswer, ImportCounts, MemoryLine } from "../schema/transfer.ts";
+import { type ImportAnswer, type ImportCounts, type MemoryLine, OUTCOMES } from "../schema/transfer.ts";
 import type { Services } from "../services.ts";
 import { tryAgain } from "../try-again.ts";
 import { type ImportedVersion, versionsOf } from "./memory-lines.ts";
@@ -20,6 +20,9 @@ type Parts = Pick<Services, "userMemory" | "now"> & {
 };
 /** The first line that could not be taken. */
 type Failed = { n: number; failure: Failure };
+/** What comes of the line `n`, and what begins in it. */
+type NumberedItem = { n: number; item: ImportItem };
+type NumberedMemory = { n: number; versions: ImportedVersion[] };
 
 /** What one call of the object carries, at most but for one line or memory: RPC moves 32 MiB. */
 const CALL_LINES = 250;
@@ -39,14 +42,16 @@ export class ImportRun {
   };
   readonly #parts: Parts;
   readonly #ids: ThreadIds;
-  #items: { n: number; item: ImportItem }[] = [];
-  #memories: { n: number; versions: ImportedVersion[] }[] = [];
+  #items: NumberedItem[] = [];
+  #memories: NumberedMemory[] = [];
   /** The versions of the memory that is being read, and in which line it begins. */
   #versions: MemoryLine[] = [];
   #memoryLine = 0;
   #memoryBytes = 0;
   #bytes = 0;
   #thread: string | null = null;
+  /** The threads whose lines came: what a thread is deleted under is no mistake of the export. 100 bytes each. */
+  readonly #threads = new Set<string>();
   /** What ended the import: nothing is sent after it. */
   #failed: Failed | null = null;
 
@@ -96,7 +101,10 @@ export class ImportRun {
     const { line } = mapped.value;
     const thread = line.type === "thread" ? line.id : "threadId" in line ? line.threadId : null;
     this.#endThread(n, thread);
-    this.#items.push({ n, item: mapped.value });
+    const of = line.type === "thread" ? line.parent?.threadId : thread;
+    const came = of !== undefined && of !== null && this.#threads.has(of);
+    this.#items.push({ n, item: came ? { ...mapped.value, came } : mapped.value });
+    if (line.type === "thread") this.#threads.add(line.id);
     this.#bytes += 200 + ("value" in mapped.value ? (mapped.value.value?.byteLength ?? 0) : 0);
     return null;
   }
@@ -110,6 +118,7 @@ export class ImportRun {
   }
 
   async #takeMemory(n: number, line: MemoryLine): Promise<Failure | null> {
+    this.#endThread(n, null);
     if (line.recordedAt > this.#parts.now() + CLOCKS_MS)
       return wrong("recordedAt", "is later than it is here");
     if (this.#versions[0]?.id !== line.id) {
@@ -137,18 +146,26 @@ export class ImportRun {
   async #send(): Promise<Failed | null> {
     const [items, memories] = [this.#items, this.#memories];
     [this.#items, this.#memories, this.#bytes] = [[], [], 0];
+    const failed = await this.#sendItems(items);
+    // What stood before the line that failed is taken in.
+    const before = failed === null ? memories : memories.filter(({ n }) => n < failed.n);
+    return (await this.#sendMemories(before)) ?? failed;
+  }
+
+  async #sendItems(items: readonly NumberedItem[]): Promise<Failed | null> {
+    if (items.length === 0) return null;
     const { userMemory, owner, epoch } = this.#parts;
-    if (items.length > 0) {
-      const lines = items.map(({ item }) => item);
-      const taken = await tryAgain(() => userMemory(owner.hash).importItems(owner, { epoch, items: lines }));
-      for (const outcome of ["imported", "there", "expired", "leftOut"] as const)
-        this.#count(outcome, taken.counts[outcome]);
-      if (taken.failed !== undefined) {
-        const { index, failure } = taken.failed;
-        return { n: items[index]?.n ?? 0, failure };
-      }
-    }
+    const given = items.map(({ item }) => item);
+    const taken = await tryAgain(() => userMemory(owner.hash).importItems(owner, { epoch, items: given }));
+    for (const outcome of OUTCOMES) this.#count(outcome, taken.counts[outcome]);
+    if (taken.failed === undefined) return null;
+    const { index, failure } = taken.failed;
+    return { n: items[index]?.n ?? 0, failure };
+  }
+
+  async #sendMemories(memories: readonly NumberedMemory[]): Promise<Failed | null> {
     if (memories.length === 0) return null;
+    const { userMemory, owner, epoch } = this.#parts;
     const given = memories.map(({ versions }) => versions);
     const taken = await tryAgain(() =>
       userMemory(owner.hash).importMemories(owner, { epoch, memories: given }),
@@ -169,6 +186,3 @@ export class ImportRun {
     }
   }
 }
-
-const wrong = (path: string, message: string): Failure =>
-  fail("invalid_request", { details: [{ path, message }] });

@@ -1,6 +1,6 @@
 import type { z } from "@hono/zod-openapi";
 import type { ImportItem } from "../../durable-objects/user-memory/importer.ts";
-import { type Failure, fail, ok, type Result } from "../errors.ts";
+import { type Failure, fail, ok, type Result, wrong } from "../errors.ts";
 import { invalid } from "../http/failure.ts";
 import { limits } from "../limits.ts";
 import { depth, rawField } from "../raw-values.ts";
@@ -29,7 +29,7 @@ export function parseHeader(text: string): Result<ExportHeader> {
       details: [{ path: "version", message: `is not ${FORMAT_VERSION}, which this Cairn reads` }],
     });
   const header = ExportHeader.safeParse(given, { reportInput: true });
-  return header.success ? ok(header.data) : wrong(header.error);
+  return header.success ? ok(header.data) : misshapen(header.error);
 }
 
 /** Any other line, with the value that it carries in the bytes that it was stored in. */
@@ -37,7 +37,7 @@ export function parseLine(text: string): Result<ParsedLine> {
   const json = parsed(text);
   if (!json.ok) return json;
   const checked = ExportLine.safeParse(json.value, { reportInput: true });
-  if (!checked.success) return wrong(checked.error);
+  if (!checked.success) return misshapen(checked.error);
   const line = checked.data;
   switch (line.type) {
     case "memory":
@@ -76,26 +76,23 @@ type Carried = {
 function withValue(line: ObjectLine, { text, field, asText, max, code }: Carried): Result<ParsedLine> {
   const inline = rawField(text, field);
   if ((inline === undefined) === (asText === undefined))
-    return at(field, `is required, or \`${field}Text\` in its place`);
+    return wrong(field, `is required, or \`${field}Text\` in its place`);
   const json = inline ?? asText ?? "";
   if (asText !== undefined) {
     const value = parsed(asText);
-    if (!value.ok) return at(`${field}Text`, "is no JSON");
+    if (!value.ok) return wrong(`${field}Text`, "is no JSON");
     // A message is to be one in either form.
     const shape = ExportLine.safeParse({ ...line, [field]: value.value }, { reportInput: true });
-    if (!shape.success) return wrong(shape.error);
+    if (!shape.success) return misshapen(shape.error);
   }
   if (field !== "value" && depth(json) > limits.messageDepth)
-    return at(field, `is nested more than ${limits.messageDepth} levels deep`);
+    return wrong(field, `is nested more than ${limits.messageDepth} levels deep`);
   const value = encoder.encode(json);
   if (value.byteLength > max) return fail(code, { details: [{ path: field, message: "is too large" }] });
   return ok({ item: { line, value } });
 }
 
-const at = (path: string, message: string): Failure =>
-  fail("invalid_request", { details: [{ path, message }] });
-
-function wrong(error: z.ZodError): Failure {
+function misshapen(error: z.ZodError): Failure {
   const { code, details = [] } = invalid("line", error.issues);
   return fail(code, {
     details: details.map((detail) => ({ ...detail, path: detail.path.replace(/^line\./, "") })),

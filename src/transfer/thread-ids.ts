@@ -1,4 +1,4 @@
-import { fail, ok, type Result } from "../errors.ts";
+import { ok, type Result, wrong } from "../errors.ts";
 import type { UserHash } from "../ids.ts";
 import type { ImportItem } from "../../durable-objects/user-memory/importer.ts";
 
@@ -22,9 +22,7 @@ export class ThreadIds {
           : {};
     for (const [path, id] of Object.entries(ids))
       if (id !== undefined && !id.startsWith(`${this.from}.`))
-        return fail("invalid_request", {
-          details: [{ path, message: "is no thread of the user in the first line" }],
-        });
+        return wrong(path, "is no thread of the user in the first line");
     if (this.from === this.to) return ok({ line, ...rest } as ImportItem);
     const mapped =
       line.type === "thread"

@@ -112,7 +112,7 @@ it("deletes a thread at a cost that does not follow what other threads hide", as
   // Nobody shows them any more, now that the one that did not hide them goes.
   await deleteThread(origin.id);
   const left = await runInDurableObject(env.USER_MEMORY.getByName(await userHash(user)), (_, { storage }) =>
-    ["messages", "hidden_messages"].map(
+    ["messages", "hidden_messages WHERE position > 0"].map(
       (table) => storage.sql.exec(`SELECT * FROM ${table}`).toArray().length,
     ),
   );
