@@ -1,8 +1,16 @@
 // The package as it is published: packed, installed into an empty folder, and used from there.
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
@@ -22,6 +30,16 @@ const folder = mkdtempSync(join(tmpdir(), "cairn-package-"));
 const node = (...args: string[]) => execFileSync(process.execPath, args, { cwd: folder, encoding: "utf8" });
 const npm = (cwd: string, ...args: string[]) => execFileSync("npm", args, { cwd, encoding: "utf8" });
 const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
+/** Installs a package of ours beside the one under test. */
+const link = (name: string): void => {
+  const path = join(folder, "node_modules", name);
+  mkdirSync(dirname(path), { recursive: true });
+  symlinkSync(join(root, "node_modules", name), path);
+};
+/** What the package says can be imported. */
+const { exports: exported } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+  exports: Record<string, unknown>;
+};
 
 /** A token as a backend mints it. */
 const everything = (user: string): Promise<string> =>
@@ -100,21 +118,11 @@ describe("the client over a server", () => {
        cairn({ token: "t" });
        export { wrong };`,
     );
-    const compiler = {
-      target: "es2022",
-      lib: ["es2023", "dom", "dom.asynciterable"],
-      types: [],
-      strict: true,
-    };
-    for (const module of ["nodenext", "preserve"]) {
-      const compilerOptions = { ...compiler, module, noEmit: true, skipLibCheck: false };
-      write("tsconfig.json", JSON.stringify({ compilerOptions, include: ["app.ts"] }));
-      expect(typeErrors()).toBe("");
-    }
+    expect(typeErrorsOf("app.ts")).toBe("");
   });
 
   it("bundles into a Worker that embeds all of Cairn", () => {
-    symlinkSync(join(root, "node_modules/hono"), join(folder, "node_modules/hono"));
+    link("hono");
     write(
       "worker.ts",
       `import { Hono } from "hono";
@@ -145,6 +153,115 @@ describe("the client over a server", () => {
     expect(printed).toContain("env.USER_MEMORY");
     expect(readFileSync(join(folder, "out/worker.js"), "utf8")).toContain("USER_MEMORY");
   });
+});
+
+describe("its adapters", () => {
+  const adapters = Object.keys(exported).flatMap((name) =>
+    name.startsWith("./adapters/") ? name.slice("./adapters/".length) : [],
+  );
+  /** Those that extend classes of their SDK, which has to be there; the others take its types alone. */
+  const extending = ["langgraph", "mastra"];
+  /** Those whose types name none either. */
+  const alone = ["ai-employee", "dex", "gemstack", "keyv", "molroo", "unstorage"];
+
+  /** What a program in plain Node gets from each of these. */
+  const importedOf = (names: readonly string[]): Record<string, string[]> => {
+    write(
+      "adapters.js",
+      `const found = {};
+       for (const name of process.argv.slice(2))
+         found[name] = Object.keys(await import("cairn-memory/adapters/" + name));
+       console.log(JSON.stringify(found));`,
+    );
+    return JSON.parse(node("adapters.js", ...names));
+  };
+
+  it("are all of those that there are", () => {
+    const files = readdirSync(join(root, "src/client/adapters")).filter((name) => name.endsWith(".ts"));
+    expect(adapters.toSorted()).toEqual(files.map((name) => name.replace(/\.ts$/, "")).toSorted());
+  });
+
+  it("are imported without their SDKs, but for those that extend a class of it", () => {
+    const independent = adapters.filter((name) => !extending.includes(name));
+    const imported = importedOf(independent);
+    expect(Object.keys(imported)).toEqual(independent);
+    for (const [name, names] of Object.entries(imported)) expect(names, name).not.toEqual([]);
+    for (const name of extending) expect(() => importedOf([name]), name).toThrow("ERR_MODULE_NOT_FOUND");
+  });
+
+  it("have types that need no SDK where they name none", () => {
+    write(
+      "adapters.ts",
+      `import { cairn, type Cairn } from "cairn-memory";
+       import { cairnMemoryStore, createMemoryPrepareStep } from "cairn-memory/adapters/ai-employee";
+       import { dexMemory, type DexTool } from "cairn-memory/adapters/dex";
+       import { cairnConversations, cairnUserMemory, type MemoryEntry } from "cairn-memory/adapters/gemstack";
+       import { cairnKeyv } from "cairn-memory/adapters/keyv";
+       import { type Episode, molrooMemory } from "cairn-memory/adapters/molroo";
+       import { cairnDriver } from "cairn-memory/adapters/unstorage";
+       const memory: Cairn = cairn({ url: "http://127.0.0.1:8787", token: "t" });
+       const user = "alice";
+       const store = cairnMemoryStore({ memory, user });
+       const tone: string | null = await store.get<string>("memory:tone");
+       const step = createMemoryPrepareStep(store);
+       const tools: DexTool[] = dexMemory({ memory, user, projectRoot: "/work/shop" }).tools;
+       const id: string = await cairnConversations({ memory, user }).resume({ agent: "support" });
+       const facts: MemoryEntry[] = await cairnUserMemory({ memory }).recall(user, "music", { limit: 3 });
+       const cached: number | undefined = await cairnKeyv({ memory, user }).get<number>("k");
+       const episodes: Episode[] = await molrooMemory({ memory, user }).recall({ minImportance: 0.5 });
+       const text: string | null = await cairnDriver({ memory, user, ttl: 60 }).getItem("k");
+       // @ts-expect-error whose?
+       cairnMemoryStore({ memory });
+       // @ts-expect-error seconds are a number
+       cairnDriver({ memory, user, ttl: "60" });
+       // @ts-expect-error an episode is whole
+       await molrooMemory({ memory, user }).saveEpisode({ id: "ep-1" });
+       // @ts-expect-error no name of a tool
+       const wrong = tools.find(({ name }) => name === "memory_remember");
+       export { cached, episodes, facts, id, step, text, tone, wrong };`,
+    );
+    expect(typeErrorsOf("adapters.ts")).toBe("");
+    const program = readFileSync(join(folder, "adapters.ts"), "utf8");
+    for (const name of alone) expect(program).toContain(`"cairn-memory/adapters/${name}"`);
+  });
+
+  it("name zod in the types of noetic, and nothing else", () => {
+    write(
+      "noetic.ts",
+      `import { cairn } from "cairn-memory";
+       import { cairnLayer, cairnStorage } from "cairn-memory/adapters/noetic";
+       import { z } from "zod";
+       const memory = cairn({ url: "http://127.0.0.1:8787", token: "t" });
+       const state: { open: number } | null = await cairnStorage({ memory, user: "alice" }).get("state");
+       const { recall } = cairnLayer({ memory, z, k: 3 }).provides;
+       const limit: number | undefined = recall.input.parse({ query: "boat" }).limit;
+       // @ts-expect-error the layer takes your zod
+       cairnLayer({ memory });
+       export { limit, state };`,
+    );
+    expect(typeErrorsOf("noetic.ts")).toContain("zod");
+    link("zod");
+    expect(typeErrorsOf("noetic.ts")).toBe("");
+  });
+
+  it("are imported beside the SDKs whose classes they extend", () => {
+    for (const sdk of ["@langchain/langgraph-checkpoint", "@mastra/core"]) link(sdk);
+    expect(importedOf(extending)).toEqual({
+      langgraph: ["CairnSaver", "CairnStore"],
+      mastra: ["CairnMemoryStorage", "cairnStorage"],
+    });
+  });
+
+  it.each(["cairn-memory/adapters/dex/ago", "cairn-memory/adapters", "cairn-memory/dist/client/index.js"])(
+    "keep %s to themselves",
+    (inner) => {
+      write(
+        "inner.js",
+        `console.log(await import(${JSON.stringify(inner)}).catch((error) => error.code) ?? "");`,
+      );
+      expect(node("inner.js").trim()).toBe("ERR_PACKAGE_PATH_NOT_EXPORTED");
+    },
+  );
 });
 
 describe("the Cairn for tests", () => {
@@ -195,6 +312,23 @@ describe("the Cairn for tests", () => {
 function exampleIn(language: string): string {
   const page = readFileSync(join(root, "docs/client.md"), "utf8");
   return new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(page)?.[1] ?? "";
+}
+
+/** What the compiler has against a program, and all types that it takes in, whichever way modules are resolved. */
+function typeErrorsOf(file: string): string {
+  const compiler = {
+    target: "es2022",
+    lib: ["es2023", "dom", "dom.asynciterable"],
+    types: [],
+    strict: true,
+    noEmit: true,
+    skipLibCheck: false,
+  };
+  const found = ["nodenext", "preserve"].map((module) => {
+    write("tsconfig.json", JSON.stringify({ compilerOptions: { ...compiler, module }, include: [file] }));
+    return typeErrors();
+  });
+  return found.join("");
 }
 
 function typeErrors(): string {
