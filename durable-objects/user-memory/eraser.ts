@@ -8,6 +8,7 @@ import type { Owner } from "../../src/memory/record.ts";
 import type { Erasure, ErasureStep, ErasureStore } from "../../src/schema/erasure.ts";
 import type { WakeUp } from "../wake-up.ts";
 import type { Conversations } from "./conversations.ts";
+import type { Emptying } from "./emptying.ts";
 import { type Erased, ErasureLog, hulls, type OpenErasure, rangesOf } from "./erasure-log.ts";
 import { ErasureSteps } from "./erasure-steps.ts";
 import { ErasedTables, isLocked } from "./erased-tables.ts";
@@ -29,6 +30,7 @@ export type EraserParts = {
   vectors: MemoryVectors;
   writer: MemoryWriter;
   conversations: Conversations;
+  emptying: Emptying;
   owner: OwnerNote;
   records: ErasureRecords;
   receipts: ReceiptKey;
@@ -124,7 +126,7 @@ export class Eraser {
     if (running !== undefined && !conversations.get(threadId).ok) return this.#begun(hash, running.state.id);
     const id = this.#newId(hash);
     const found = transactions.atomically(() => {
-      const removed = conversations.remove(threadId);
+      const removed = conversations.remove(threadId, id);
       if (removed === null) return false;
       const { erased, kept, gone } = removed;
       this.#add(id, { what: "thread", threadId, gone: hulls(gone) }, { what: "thread", threadId });

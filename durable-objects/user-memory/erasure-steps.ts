@@ -28,9 +28,10 @@ export class ErasureSteps {
     if (erased.what === "thread")
       switch (store) {
         case "object":
-          return true;
+          return this.#messagesGone(state.id);
         case "vectors":
-          return this.#vectorsGone(erased);
+          // What is here names them.
+          return this.#messagesGone(state.id) && this.#vectorsGone(erased);
         default:
           return this.#threadGone(erased.threadId, state.requestedAt);
       }
@@ -52,6 +53,8 @@ export class ErasureSteps {
   next({ state, erased }: OpenErasure): number {
     const now = this.#parts.now();
     const open = state.steps.filter((step) => step.state === "open").map(({ store }) => store);
+    if (erased.what === "thread" && open.includes("object"))
+      return this.#parts.emptying.nextDue() ?? now + LOOK_AGAIN_MS;
     const landing = erased.what === "thread" && open.includes("threads");
     if (!landing && open.some((store) => store !== "vectors")) return now;
     const landed = Math.max(now + LOOK_AGAIN_MS, state.requestedAt + LANDS_WITHIN_MS);
@@ -127,6 +130,11 @@ export class ErasureSteps {
 
   #vectorsGone(erased: Erased & { what: "user" | "thread" }): boolean {
     return rangesOf(erased).every((range) => this.#parts.vectors.outbox.isSettled(range));
+  }
+
+  /** Those that an erasure of the user took over go with that one. */
+  #messagesGone(id: string): boolean {
+    return this.#parts.emptying.isDone(id) && !this.#parts.tables.holdsAny;
   }
 
   async #threadGone(threadId: string, requestedAt: number): Promise<boolean> {
