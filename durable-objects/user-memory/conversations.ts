@@ -143,11 +143,12 @@ export class Conversations {
   imported(owner: ThreadOwner, id: string | null): void {
     this.#noteOwner(owner);
     if (id !== null) this.#catalogue.changed(id);
-    this.#parts.wakeUp.by(this.#catalogue.nextDue());
+    // At once: to look for the first of all that is due would read them all, for each thread of an import.
+    this.#parts.wakeUp.by(this.#parts.now());
   }
 
   #remove(thread: StoredThread, erasure: string | null): { compactions: number; gone: PositionRange[] } {
-    const { index, emptying, answers, wakeUp } = this.#parts;
+    const { index, emptying, answers, wakeUp, now } = this.#parts;
     const compactions = this.#stores.compactions.deleteAll(thread);
     const { removed, left } = this.#stores.sharing.deleteThread(thread);
     this.#stores.importing.end(thread);
@@ -155,7 +156,7 @@ export class Conversations {
     emptying.begin(left, erasure);
     answers.forgetAbout(thread.id);
     this.#catalogue.changed(thread.id);
-    for (const due of [this.#catalogue, emptying]) wakeUp.by(due.nextDue());
+    wakeUp.by(now());
     return { compactions, gone: [...left, ...removed] };
   }
 
@@ -194,6 +195,14 @@ export class Conversations {
   /** Messages of a thread have come or gone: the catalogue hears of it within a minute. */
   touched(id: string): void {
     this.#parts.wakeUp.by(this.#catalogue.touched(id));
+  }
+
+  /** Takes a thread that is gone out of the catalogue; false while D1 has not confirmed that. */
+  async takeOut(id: string): Promise<boolean> {
+    this.#catalogue.hurry(id);
+    await this.#catalogue.drain(id);
+    // One that an import has brought back is listed as it is now.
+    return !this.#catalogue.owes(id) || this.get(id).ok;
   }
 
   /** Writes what is due in the catalogue, for the alarm. */

@@ -123,7 +123,8 @@ export class Eraser {
       .all()
       .findLast(({ erased }) => erased.what === "thread" && erased.threadId === threadId);
     // An import may have brought it back since: that is to be erased too.
-    if (running !== undefined && !conversations.get(threadId).ok) return this.#begun(hash, running.state.id);
+    if (running !== undefined && !conversations.get(threadId).ok)
+      return this.#takenOut(threadId, await this.#begun(hash, running.state.id));
     const id = this.#newId(hash);
     const found = transactions.atomically(() => {
       const removed = conversations.remove(threadId, id);
@@ -137,8 +138,13 @@ export class Eraser {
       return true;
     });
     if (!found) return fail("not_found", { details: [{ path: "body.threadId", message: "is no thread" }] });
-    await conversations.catalogueDue();
-    return this.#begun(hash, id);
+    return this.#takenOut(threadId, await this.#begun(hash, id));
+  }
+
+  /** Whoever is told that the thread is erased is not to see it listed. */
+  async #takenOut(threadId: string, begun: Result<Erasure>): Promise<Result<Erasure>> {
+    if (!begun.ok || (await this.#parts.conversations.takeOut(threadId))) return begun;
+    return fail("storage_unavailable", { message: NOT_FENCED });
   }
 
   /** All memories of a scope, with their history. */

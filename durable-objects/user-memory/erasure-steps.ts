@@ -143,7 +143,7 @@ export class ErasureSteps {
     const there = await records.hasThread(threadId);
     if (there) {
       conversations.writeAgain(threadId);
-      await conversations.catalogueDue();
+      await conversations.takeOut(threadId);
     }
     // A thread that has this id again, from an import, has a row of its own.
     return landed && (!there || conversations.get(threadId).ok);

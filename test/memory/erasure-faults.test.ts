@@ -164,6 +164,58 @@ it("answers 503 while D1 cannot take note of it; nothing is recalled all the sam
   await expectEmptyBut(user, []);
 });
 
+it.each([0, 1])(
+  "answers 503 while D1 lists an erased thread, be it the write number %i that fails",
+  async (n) => {
+    const user = newUser();
+    const { id: threadId } = await create(user, { title: "a secret title" });
+    const listed = async () => (await call("/v1/threads", { token: await token(user) })).text;
+    control.d1NextWrites = [...Array.from({ length: n }, (): D1Write => "ok"), "before"];
+    expect((await eraseSome(user, { threadId })).status).toBe(503);
+    control.d1NextWrites = ["ok", "ok", "ok"];
+    const again = await eraseSome(user, { threadId });
+    expect(again.status).toBe(202);
+    expect(await listed()).not.toContain("secret");
+    const done = await erased(user, again.body.id);
+    expect(done.steps[0]?.erased).toMatchObject({ threads: 1 });
+  },
+);
+
+it("looks at none of the catalogue's changes that are due, for a thread that comes with an import", async () => {
+  const user = newUser();
+  const { id } = await create(user);
+  const hash = await userHash(user);
+  const took = async (due: number, first: number) => {
+    await runInDurableObject(
+      await objectOf(user),
+      (_, { storage: { sql } }) =>
+        void sql.exec(
+          `WITH RECURSIVE c(v) AS (SELECT 1 UNION ALL SELECT v + 1 FROM c WHERE v < ?)
+           INSERT OR IGNORE INTO catalogue_changes (thread_id, due_at) SELECT 'x' || v, 1e13 FROM c`,
+          due,
+        ),
+    );
+    const header = { format: "cairn-export", version: 1, userId: user, userHash: hash };
+    const lines = Array.from({ length: 1000 }, (_, n) => ({
+      type: "thread",
+      id: `${hash}.019a0000-0000-7000-8000-${String(first + n).padStart(12, "0")}`,
+      title: "t",
+      lastSeq: 0,
+      createdAt: 1,
+      updatedAt: 1,
+    }));
+    const raw = [header, ...lines].map((line) => JSON.stringify(line)).join("\n");
+    const began = performance.now();
+    const headers = { "Content-Type": "application/x-ndjson" };
+    expect((await call(`/v1/users/${user}/import?part=true`, { raw, headers })).status).toBe(200);
+    return performance.now() - began;
+  };
+  const few = await took(1, 0);
+  const many = await took(50_000, 2000);
+  expect(many).toBeLessThan(few + 1500);
+  expect((await call(`/v1/threads/${id}`)).status).toBe(200);
+});
+
 describe.each(["after", "late"] as const)("where D1 fails (%s)", (how) => {
   // The note and fence, memories, threads, users, and the receipt.
   it.each([0, 2, 4])("at its write number %i, all is erased in the end", async (n) => {
