@@ -149,9 +149,10 @@ export class Eraser {
 
   /** All memories of a scope, with their history. */
   async eraseScope({ hash }: Pick<Owner, "hash">, scope: string): Promise<Result<Erasure>> {
-    const { table } = this.#parts;
+    const { table, writer } = this.#parts;
     const scopeHash = await hash16(`cairn:scope:${scope}`);
     const upTo = table.lastVersion();
+    writer.erasesScope(scope);
     const running = this.#log
       .all()
       .findLast(({ erased }) => erased.what === "scope" && erased.scope === scope);

@@ -251,33 +251,41 @@ it("lets no write that was under way land behind it: neither a memory nor a thre
   expect((await call("/v1/threads", { token: await token(user) })).body.items).toEqual([]);
 });
 
-it("refuses a write that waits behind another one when it begins, and writes nothing of it", async () => {
-  const user = newUser();
-  let release = (): void => {};
-  const held = new Promise<void>((done) => void (release = done));
-  const under = new Promise<void>((begun) => {
-    control.duringD1Write = async () => {
-      begun();
-      await held;
-    };
-  });
-  const first = remember(user, { text: "I like tea" });
-  await under;
-  const second = remember(user, { text: "I moved to Lisbon" });
-  await vi.waitFor(() =>
-    expect(control.embedded.flatMap(({ texts }) => texts).join()).toContain("moved to Lisbon"),
-  );
-  await scheduler.wait(100);
-  control.duringD1Write = async () => {};
-  const { id } = (await eraseUser(user)).body;
-  release();
-  expect((await first).status).toBe(201);
-  expect(await second).toMatchObject({ status: 409, body: { error: { code: "erased_meanwhile" } } });
-  await erased(user, id);
-  expect(await list(user)).toEqual([]);
-  expect(await recallTexts(user, { query: "tea Lisbon" })).toEqual([]);
-  expect((await rowsOf(user)).memories).toBe(0);
-});
+it.each([
+  ["the user", (user: string) => eraseUser(user)],
+  ["its scope", (user: string) => eraseSome(user, { scope: "work" })],
+])(
+  "refuses a write that waits behind another one when %s is erased, and writes nothing of it",
+  async (_, erase) => {
+    const user = newUser();
+    let release = (): void => {};
+    const held = new Promise<void>((done) => void (release = done));
+    const under = new Promise<void>((begun) => {
+      control.duringD1Write = async () => {
+        begun();
+        await held;
+      };
+    });
+    const first = remember(user, { text: "I like tea", scope: "work" });
+    await under;
+    const second = remember(user, { text: "I moved to Lisbon", scope: "work" });
+    await vi.waitFor(() =>
+      expect(control.embedded.flatMap(({ texts }) => texts).join()).toContain("moved to Lisbon"),
+    );
+    await scheduler.wait(100);
+    control.duringD1Write = async () => {};
+    const erasing = erase(user);
+    await scheduler.wait(100);
+    release();
+    const { id } = (await erasing).body;
+    expect((await first).status).toBe(201);
+    expect(await second).toMatchObject({ status: 409, body: { error: { code: "erased_meanwhile" } } });
+    await erased(user, id);
+    expect(await list(user)).toEqual([]);
+    expect(await recallTexts(user, { query: "tea Lisbon" })).toEqual([]);
+    expect((await rowsOf(user)).memories).toBe(0);
+  },
+);
 
 it("counts all that it removes, whatever fails between two slices", async () => {
   const user = newUser();
