@@ -42,7 +42,7 @@ export type EraserParts = {
 
 const NOT_FENCED =
   "It has begun, and nothing of it is recalled any more; the database has not confirmed it yet. Try again: it goes on as the same erasure.";
-/** The stores that each erasure goes through. */
+/** The stores that each erasure goes through; `vectors` only where there is a large index. */
 const STORES: Readonly<Record<Erased["what"], readonly ErasureStore[]>> = {
   user: ["object", "memories", "threads", "users", "vectors"],
   thread: ["object", "threads", "vectors"],
@@ -198,8 +198,10 @@ export class Eraser {
   }
 
   #add(id: string, erased: Erased, of: Erasure["of"]): void {
-    const { now, wakeUp } = this.#parts;
-    const steps = STORES[erased.what].map((store): ErasureStep => ({
+    const { now, wakeUp, vectors } = this.#parts;
+    // A receipt names no store that nobody looked at.
+    const stores = STORES[erased.what].filter((store) => store !== "vectors" || vectors.outbox.bound);
+    const steps = stores.map((store): ErasureStep => ({
       store,
       state: "open",
       erased: {},
@@ -236,6 +238,8 @@ export class Eraser {
   }
 
   async #goOn(user: UserHash, id: string): Promise<void> {
+    // The index may have been unbound since.
+    if (!this.#parts.vectors.outbox.bound) this.#change(id, withoutVectors);
     const begun = this.#log.get(id);
     if (begun === null) return;
     if (!begun.fenced && !(await this.#fence(user, begun))) return this.#putOff(id);
@@ -322,6 +326,10 @@ function gotOn({ steps }: Erasure, store: ErasureStore, done: boolean): void {
     delete step.lastError;
     if (done) step.state = "done";
   }
+}
+
+function withoutVectors(erasure: Erasure): void {
+  erasure.steps = erasure.steps.filter(({ store, state }) => store !== "vectors" || state === "done");
 }
 
 function countFailure({ steps }: Erasure, store: ErasureStore, error: unknown): void {

@@ -71,6 +71,12 @@ export class MemoryVectors implements VectorCopy {
     this.#wake();
   }
 
+  /** The same of versions of which only D1 knows, and nobody of which models they have vectors. */
+  removeVersions(versions: readonly number[]): void {
+    const models = this.outbox.models();
+    this.removeErased(versions.flatMap((n) => models.map((model) => ({ n, model }))));
+  }
+
   /** Sends these versions' vectors once more, for a reindex. */
   putAgain(model: string, versions: readonly number[]): void {
     const there = this.store.read(model, versions).map(({ n }) => n);

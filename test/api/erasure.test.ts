@@ -88,7 +88,6 @@ describe("DELETE /v1/users/:user", () => {
       ["memories", "done", { rows: 2 }],
       ["threads", "done", { rows: 1 }],
       ["users", "done", { rows: 1 }],
-      ["vectors", "done", {}],
     ]);
   });
 
