@@ -6,7 +6,7 @@ import { type ErasedTables, isLocked } from "./erased-tables.ts";
 import type { EraserParts } from "./eraser.ts";
 import { type Erased, type ErasureLog, type OpenErasure, rangesOf } from "./erasure-log.ts";
 
-type ErasedScope = Erased & { what: "scope" };
+export type ErasedScope = Erased & { what: "scope" };
 type Parts = EraserParts & { log: ErasureLog; tables: ErasedTables };
 
 /** Slices of the object's tables, and statements of D1, that one alarm takes; each is of 1,000 rows. */
