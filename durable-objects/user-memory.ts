@@ -23,6 +23,7 @@ import { WakeUp } from "./wake-up.ts";
 import type { Compaction, CompactionPage, CompactionsQuery } from "./user-memory/compaction-store.ts";
 import { Conversations, type ListedThreads, type Resumed } from "./user-memory/conversations.ts";
 import { Embedding } from "./user-memory/embedding.ts";
+import { Emptying } from "./user-memory/emptying.ts";
 import { Eraser } from "./user-memory/eraser.ts";
 import { type ExportPage, type ExportPlace, Exporter } from "./user-memory/exporter.ts";
 import { Generation } from "./user-memory/generation.ts";
@@ -72,6 +73,7 @@ export class UserMemory extends DurableObject<Bindings> {
   readonly #reindexer: Reindexer;
   readonly #owner: OwnerNote;
   readonly #generation: Generation;
+  readonly #emptying: Emptying;
   readonly #eraser: Eraser;
   readonly #exporter: Exporter;
   readonly #importer: Importer;
@@ -108,7 +110,17 @@ export class UserMemory extends DurableObject<Bindings> {
     const transactions = this.#transactions;
     const entries = new EntryStore(storage.sql);
     this.#entries = new Entries({ ...shared, entries, transactions });
-    this.#conversations = new Conversations({ ...shared, catalogue, owner, generation, transactions });
+    const { messages } = stores;
+    this.#emptying = new Emptying({ ...shared, sql: storage.sql, messages, transactions });
+    const emptying = this.#emptying;
+    this.#conversations = new Conversations({
+      ...shared,
+      catalogue,
+      owner,
+      generation,
+      transactions,
+      emptying,
+    });
     this.#messages = new ThreadMessages({
       ...shared,
       transactions,
@@ -163,6 +175,7 @@ export class UserMemory extends DurableObject<Bindings> {
       records: ports.erasures,
       receipts: ports.receipts,
       conversations: this.#conversations,
+      emptying,
       index: this.#index,
       owner,
       vectors,
@@ -180,7 +193,8 @@ export class UserMemory extends DurableObject<Bindings> {
       // The first recall or alarm begins with what was here before; from then on, each deploy's meaning is followed.
       if (meaning !== null && this.#index.isOtherwise(meaning) && this.#index.requeue(meaning))
         this.#wakeUp.by(ports.now());
-      for (const due of [this.#reindexer, this.#memories, this.#eraser]) this.#wakeUp.by(due.nextDue());
+      for (const due of [this.#reindexer, this.#memories, this.#emptying, this.#eraser])
+        this.#wakeUp.by(due.nextDue());
       this.#wakeUp.by(this.#vectors.nextDue(meaning?.model ?? null));
     });
   }
@@ -446,11 +460,13 @@ export class UserMemory extends DurableObject<Bindings> {
     await this.#reindexer.alarm();
     const model = meaning?.model ?? null;
     await this.#vectors.drain(model);
+    this.#emptying.alarm();
     await this.#eraser.alarm();
     const dues = [
       this.#memories.nextDue(),
       this.#reindexer.nextDue(),
       this.#vectors.nextDue(model),
+      this.#emptying.nextDue(),
       this.#eraser.nextDue(),
       cutAgain ? now : null,
       this.#conversations.nextDue(),

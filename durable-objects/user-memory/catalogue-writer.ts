@@ -60,6 +60,18 @@ export class CatalogueWriter {
     return dueAt;
   }
 
+  /** Whether the catalogue may show a thread otherwise than it is. */
+  owes(threadId: string): boolean {
+    const change = "SELECT 1 FROM catalogue_changes WHERE thread_id = ?";
+    return this.#parts.sql.exec(change, threadId).toArray().length > 0;
+  }
+
+  /** What it owes of a thread is due at once, though it may have failed a moment ago. */
+  hurry(threadId: string): void {
+    const { sql, now } = this.#parts;
+    sql.exec("UPDATE catalogue_changes SET due_at = MIN(due_at, ?) WHERE thread_id = ?", now(), threadId);
+  }
+
   /** Writes what is due, this thread first. What D1 does not take stays due for the alarm: no thread fails for it. */
   drain(first = ""): Promise<void> {
     // One after another: an older state must not reach D1 after a newer one.

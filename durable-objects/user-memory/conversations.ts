@@ -6,6 +6,7 @@ import type { CreateThreadBody, ForkBody, PatchThreadBody, Thread } from "../../
 import type { WakeUp } from "../wake-up.ts";
 import type { Answers, Once } from "./answers.ts";
 import { CatalogueWriter } from "./catalogue-writer.ts";
+import type { Emptying } from "./emptying.ts";
 import { LAST_SEQ, positionOf, type PositionRange } from "./position.ts";
 import type { QuotaGuard } from "./quota-guard.ts";
 import type { Generation } from "./generation.ts";
@@ -17,7 +18,10 @@ import type { Transactions } from "./transactions.ts";
 
 /** `next` is where the following page begins, if there is one. */
 export type ListedThreads = { threads: Thread[]; next?: readonly [time: number, n: number] };
-/** What went with a thread, what of its messages stays, since others show them, and where messages are gone. */
+/**
+ * What went with a thread at once, what of its messages stays, since others show them, and where messages are gone. Those
+ * there that did not go at once are for `Emptying`.
+ */
 export type Removed = {
   erased: { threads: number; messages: number; compactions: number };
   kept: number;
@@ -27,6 +31,7 @@ export type Resumed = { thread: Thread; created: boolean };
 type Parts = {
   storage: DurableObjectStorage;
   stores: ThreadStores;
+  emptying: Emptying;
   answers: Pick<Answers, "forgetAbout">;
   transactions: Transactions;
   index: SearchIndex;
@@ -110,19 +115,19 @@ export class Conversations {
     return this.#catalogued(
       id,
       this.#with(id, undefined, (thread) => {
-        this.#remove(thread);
+        this.#remove(thread, null);
         return ok(null);
       }),
     );
   }
 
-  /** The same in the caller's transaction; null if there is no such thread. */
-  remove(id: string): Removed | null {
+  /** The same in the caller's transaction, for an erasure; null if there is no such thread. */
+  remove(id: string, erasure: string): Removed | null {
     const { threads, messages, lineage } = this.#stores;
     const thread = threads.get(id);
     if (thread === null) return null;
     const [had, before] = [[...lineage.segments(thread)], messages.deleted];
-    const { compactions, gone } = this.#remove(thread);
+    const { compactions, gone } = this.#remove(thread, erasure);
     const erased = { threads: 1, messages: messages.deleted - before, compactions };
     // What nobody shows is gone: all that is left of what it had, others show.
     const left = had.map(({ n, from, to }) => messages.count([positionOf(n, from), positionOf(n, to)]));
@@ -138,18 +143,21 @@ export class Conversations {
   imported(owner: ThreadOwner, id: string | null): void {
     this.#noteOwner(owner);
     if (id !== null) this.#catalogue.changed(id);
-    this.#parts.wakeUp.by(this.#catalogue.nextDue());
+    // At once: to look for the first of all that is due would read them all, for each thread of an import.
+    this.#parts.wakeUp.by(this.#parts.now());
   }
 
-  #remove(thread: StoredThread): { compactions: number; gone: PositionRange[] } {
+  #remove(thread: StoredThread, erasure: string | null): { compactions: number; gone: PositionRange[] } {
+    const { index, emptying, answers, wakeUp, now } = this.#parts;
     const compactions = this.#stores.compactions.deleteAll(thread);
-    const gone = this.#stores.sharing.deleteThread(thread);
+    const { removed, left } = this.#stores.sharing.deleteThread(thread);
     this.#stores.importing.end(thread);
-    this.#parts.index.removeRanges(gone);
-    this.#parts.answers.forgetAbout(thread.id);
+    index.removeRanges(removed);
+    emptying.begin(left, erasure);
+    answers.forgetAbout(thread.id);
     this.#catalogue.changed(thread.id);
-    this.#parts.wakeUp.by(this.#catalogue.nextDue());
-    return { compactions, gone };
+    wakeUp.by(now());
+    return { compactions, gone: [...left, ...removed] };
   }
 
   /** A new thread that shares the messages up to one of this thread's. */
@@ -187,6 +195,14 @@ export class Conversations {
   /** Messages of a thread have come or gone: the catalogue hears of it within a minute. */
   touched(id: string): void {
     this.#parts.wakeUp.by(this.#catalogue.touched(id));
+  }
+
+  /** Takes a thread that is gone out of the catalogue; false while D1 has not confirmed that. */
+  async takeOut(id: string): Promise<boolean> {
+    this.#catalogue.hurry(id);
+    await this.#catalogue.drain(id);
+    // One that an import has brought back is listed as it is now.
+    return !this.#catalogue.owes(id) || this.get(id).ok;
   }
 
   /** Writes what is due in the catalogue, for the alarm. */

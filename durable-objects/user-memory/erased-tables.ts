@@ -31,6 +31,7 @@ export const EMPTIED = [
   "intent_parts",
   "reindex",
   "importing_threads",
+  "leaving",
 ] as const;
 /** What stays: numbers that are never used twice, what is to be deleted elsewhere, and no word of the user's. */
 export const STAYING = [
@@ -127,18 +128,17 @@ export class ErasedTables {
    * was read in part is such a statement until it is collected: what stays is dropped when the object starts.
    */
   dropEmpty(): void {
-    const names = this.#sql
-      .exec<{ name: string }>(
-        `SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'erased_[0-9]*_*'
-           AND name NOT GLOB 'erased_[0-9]*_words_*'`,
-      )
-      .toArray();
-    for (const { name } of names) if (!this.#hasRows(name)) this.#sql.exec(`DROP TABLE ${name}`);
+    for (const name of this.#names()) if (!this.#hasRows(name)) this.#sql.exec(`DROP TABLE ${name}`);
   }
 
   /** Whether anything is left of what was put aside under a number. */
   holds(epoch: number): boolean {
     return this.#aside(epoch).some((table) => this.#hasRows(aside(epoch, table)));
+  }
+
+  /** Whether anything is left of what was put aside, under any number. */
+  get holdsAny(): boolean {
+    return this.#names().some((name) => this.#hasRows(name));
   }
 
   /** The rows that are gone: of vectors their names, which others have no use for. */
@@ -160,6 +160,17 @@ export class ErasedTables {
         this.#sql.exec("SELECT 1 FROM sqlite_schema WHERE name = ?", aside(epoch, table)).toArray().length >
         0,
     );
+  }
+
+  /** All tables that were put aside. */
+  #names(): string[] {
+    return this.#sql
+      .exec<{ name: string }>(
+        `SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'erased_[0-9]*_*'
+           AND name NOT GLOB 'erased_[0-9]*_words_*'`,
+      )
+      .toArray()
+      .map(({ name }) => name);
   }
 
   #hasRows(name: string): boolean {

@@ -1,5 +1,6 @@
 import type { Erasure, ErasureStore } from "../../src/schema/erasure.ts";
 import { FIRST_POSITION, LAST_SEQ, positionOf, type PositionRange, threadNumberOf } from "./position.ts";
+import { inChunks } from "./vector-outbox-rows.ts";
 
 /** What is erased: all of the user's up to here, a thread, or the memories of a scope up to a version. */
 export type Erased =
@@ -69,7 +70,10 @@ export class ErasureLog {
     );
   }
 
-  /** Counts what a step removed. In the same transaction as that is removed in: what happens after it changes no count. */
+  /**
+   * Counts what a step removed. What the object removes is counted in the same transaction, so that nothing that happens after
+   * it changes the count; what D1 removes, once its answer is here.
+   */
   count(id: string, store: ErasureStore, removed: Readonly<Record<string, number>>): void {
     const open = this.get(id);
     if (open === null) return;
@@ -86,11 +90,12 @@ export class ErasureLog {
 
   /** Notes versions whose vectors are to go too. */
   addVersions(id: string, versions: readonly number[]): void {
-    this.#sql.exec(
-      "INSERT OR IGNORE INTO erasing_versions (erasure, n) SELECT ?, value FROM json_each(?)",
-      id,
-      JSON.stringify(versions),
-    );
+    for (const numbers of inChunks(versions))
+      this.#sql.exec(
+        "INSERT OR IGNORE INTO erasing_versions (erasure, n) SELECT ?, value FROM json_each(?)",
+        id,
+        numbers,
+      );
   }
 
   /** How many were noted, and how many of their vectors are not known to be gone from the large index. */

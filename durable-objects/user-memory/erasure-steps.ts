@@ -1,11 +1,12 @@
 import type { Fence } from "../../src/d1/erasure-records.ts";
-import type { Result } from "../../src/errors.ts";
+import { fail, ok, type Result } from "../../src/errors.ts";
 import type { UserHash } from "../../src/ids.ts";
 import type { ErasureStore } from "../../src/schema/erasure.ts";
 import { type ErasedTables, isLocked } from "./erased-tables.ts";
 import type { EraserParts } from "./eraser.ts";
 import { type Erased, type ErasureLog, type OpenErasure, rangesOf } from "./erasure-log.ts";
 
+export type ErasedScope = Erased & { what: "scope" };
 type Parts = EraserParts & { log: ErasureLog; tables: ErasedTables };
 
 /** Slices of the object's tables, and statements of D1, that one alarm takes; each is of 1,000 rows. */
@@ -28,9 +29,10 @@ export class ErasureSteps {
     if (erased.what === "thread")
       switch (store) {
         case "object":
-          return true;
+          return this.#messagesGone(state.id);
         case "vectors":
-          return this.#vectorsGone(erased);
+          // What is here names them.
+          return this.#messagesGone(state.id) && this.#vectorsGone(erased);
         default:
           return this.#threadGone(erased.threadId, state.requestedAt);
       }
@@ -52,6 +54,11 @@ export class ErasureSteps {
   next({ state, erased }: OpenErasure): number {
     const now = this.#parts.now();
     const open = state.steps.filter((step) => step.state === "open").map(({ store }) => store);
+    if (erased.what === "thread" && open.includes("object"))
+      return this.#parts.emptying.nextDue() ?? now + LOOK_AGAIN_MS;
+    // What D1 has more of a scope is much, or comes back: there is no hurry.
+    if (erased.what === "scope" && open.includes("memories") && !open.includes("object"))
+      return now + LOOK_AGAIN_MS;
     const landing = erased.what === "thread" && open.includes("threads");
     if (!landing && open.some((store) => store !== "vectors")) return now;
     const landed = Math.max(now + LOOK_AGAIN_MS, state.requestedAt + LANDS_WITHIN_MS);
@@ -61,11 +68,18 @@ export class ErasureSteps {
   }
 
   /** Forgets what the scope has, up to the version of the erasure; its vectors are noted first. */
-  forgetScope(
-    hash: UserHash,
-    id: string,
-    { scope, upTo }: Erased & { what: "scope" },
-  ): Promise<Result<null>> {
+  async forgetScope(user: UserHash, id: string, erased: ErasedScope): Promise<Result<null>> {
+    const forgotten = await this.#forgetFound(user, id, erased);
+    if (!forgotten.ok) return forgotten;
+    try {
+      return (await this.#rowsOfScope(user, id, erased)) ? ok(null) : fail("storage_unavailable");
+    } catch (error) {
+      console.error({ message: "D1 did not erase what only it has of a scope", error: String(error) });
+      return fail("storage_unavailable");
+    }
+  }
+
+  #forgetFound(hash: UserHash, id: string, { scope, upTo }: ErasedScope): Promise<Result<null>> {
     const { table, writer, log } = this.#parts;
     return writer.forgetFound({ hash, id: "" }, () => {
       const found = table.inScope(scope, upTo);
@@ -75,6 +89,21 @@ export class ErasureSteps {
       );
       return [...new Set(found.map((one) => one.id))];
     });
+  }
+
+  /** Erases what D1 has of the scope, and the object has not: one that was set back to an earlier state knows of none. */
+  async #rowsOfScope(user: UserHash, id: string, { scope, upTo }: ErasedScope): Promise<boolean> {
+    const { log, records, transactions, vectors } = this.#parts;
+    for (let slice = 0; slice < SLICES; slice++) {
+      const versions = await records.ofScope({ user, scope, upTo });
+      if (versions.length === 0) return true;
+      transactions.atomically(() => {
+        log.addVersions(id, versions);
+        vectors.removeVersions(versions);
+      });
+      await records.eraseVersions(user, versions);
+    }
+    return false;
   }
 
   #tables(id: string, epoch: number): boolean {
@@ -117,7 +146,7 @@ export class ErasureSteps {
       if (removed === 0) break;
     }
     const left = await records.left(fence);
-    return left[store] === 0;
+    return !left[store];
   }
 
   /** Done when the tables here, which name the vectors, are gone, and the outbox has seen each of theirs to be gone. */
@@ -129,32 +158,33 @@ export class ErasureSteps {
     return rangesOf(erased).every((range) => this.#parts.vectors.outbox.isSettled(range));
   }
 
+  /** Those that an erasure of the user took over go with that one. */
+  #messagesGone(id: string): boolean {
+    return this.#parts.emptying.isDone(id) && !this.#parts.tables.holdsAny;
+  }
+
   async #threadGone(threadId: string, requestedAt: number): Promise<boolean> {
     const { records, conversations, now } = this.#parts;
     const landed = requestedAt + LANDS_WITHIN_MS <= now();
     const there = await records.hasThread(threadId);
     if (there) {
       conversations.writeAgain(threadId);
-      await conversations.catalogueDue();
+      await conversations.takeOut(threadId);
     }
     // A thread that has this id again, from an import, has a row of its own.
     return landed && (!there || conversations.get(threadId).ok);
   }
 
-  async #scope(
-    user: UserHash,
-    erased: Erased & { what: "scope"; id: string },
-    store: ErasureStore,
-  ): Promise<boolean> {
-    const { log, records, vectors, table } = this.#parts;
+  async #scope(user: UserHash, erased: ErasedScope & { id: string }, store: ErasureStore): Promise<boolean> {
+    const { log, vectors, table } = this.#parts;
     if (store === "object") {
-      const forgotten = await this.forgetScope(user, erased.id, erased);
+      const forgotten = await this.#forgetFound(user, erased.id, erased);
       if (!forgotten.ok) throw new Error(forgotten.message ?? forgotten.code);
       if (table.inScope(erased.scope, erased.upTo).length > 0) return false;
       log.count(erased.id, "object", { memoryVersions: log.versions(erased.id).all });
       return true;
     }
-    if (store === "memories") return (await records.leftOfScope({ user, ...erased })) === 0;
+    if (store === "memories") return this.#rowsOfScope(user, erased.id, erased);
     return !vectors.outbox.bound || log.versions(erased.id).open === 0;
   }
 }

@@ -3,6 +3,7 @@ import { filterConditions, type Moment, visibleAt } from "../../src/d1/memory-fi
 import type { MemoryFilter } from "../../src/schema/memory-filter.ts";
 import { ofMessages, type RecallKind } from "../../src/schema/recall.ts";
 import { compiled, type Condition } from "./compiled.ts";
+import { LeavingRanges, notLeaving } from "./leaving-ranges.ts";
 import { FIRST_POSITION, type PositionRange } from "./position.ts";
 
 /** What narrows a recall. */
@@ -30,13 +31,15 @@ export class Meant {
   readonly #query: Narrowing;
   readonly #messages: Condition;
   readonly #memories: Condition;
+  readonly #leaving: readonly PositionRange[];
   #hidden: ReadonlySet<number> | undefined;
   #all: ReadonlySet<number> | undefined;
 
   constructor(sql: SqlStorage, query: Narrowing) {
     this.#sql = sql;
     this.#query = query;
-    this.#messages = messagesOf(query);
+    this.#leaving = new LeavingRanges(sql).all();
+    this.#messages = messagesOf(query, this.#leaving.length > 0);
     this.#memories = memoriesOf(query);
     this.condition = {
       sql: `((documents.n >= ${FIRST_POSITION} AND ${this.#messages.sql}) OR (documents.n < ${FIRST_POSITION} AND ${existing(this.#memories)}))`,
@@ -83,7 +86,7 @@ export class Meant {
 
   /** Without narrowing, all but those that are not to be found now. */
   #isShown(n: number): boolean {
-    if (n >= FIRST_POSITION) return true;
+    if (n >= FIRST_POSITION) return !this.#leaving.some(([first, last]) => n >= first && n <= last);
     this.#hidden ??= this.#hiddenNow();
     return !this.#hidden.has(n);
   }
@@ -101,10 +104,11 @@ export class Meant {
   }
 }
 
-function messagesOf({ kinds, filter = {}, ranges, moment }: Narrowing): Condition {
+function messagesOf({ kinds, filter = {}, ranges, moment }: Narrowing, someLeave: boolean): Condition {
   const foreign = Object.keys(filter).some((field) => !ofMessages.has(field));
   if (foreign || kinds?.includes("message") === false) return nothing;
   const conditions: Condition[] = [everything];
+  if (someLeave) conditions.push({ sql: notLeaving("documents.n"), bindings: [] });
   if (filter.createdAtMin !== undefined)
     conditions.push({ sql: "documents.created_at >= ?", bindings: [filter.createdAtMin] });
   if (filter.createdAtMax !== undefined)

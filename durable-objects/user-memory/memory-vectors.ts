@@ -1,6 +1,7 @@
 import type { UserHash } from "../../src/ids.ts";
 import type { VectorIndex } from "../../src/vectors/vector-index.ts";
 import type { WakeUp } from "../wake-up.ts";
+import { LeavingRanges } from "./leaving-ranges.ts";
 import type { MemoryTable } from "./memory-table.ts";
 import { MessageCopies } from "./message-copies.ts";
 import { FIRST_POSITION, type PositionRange } from "./position.ts";
@@ -70,6 +71,12 @@ export class MemoryVectors implements VectorCopy {
     this.#wake();
   }
 
+  /** The same of versions of which only D1 knows, and nobody of which models they have vectors. */
+  removeVersions(versions: readonly number[]): void {
+    const models = this.outbox.models();
+    this.removeErased(versions.flatMap((n) => models.map((model) => ({ n, model }))));
+  }
+
   /** Sends these versions' vectors once more, for a reindex. */
   putAgain(model: string, versions: readonly number[]): void {
     const there = this.store.read(model, versions).map(({ n }) => n);
@@ -136,7 +143,9 @@ export class MemoryVectors implements VectorCopy {
     const rows = new Map(
       this.#parts.table.numbered(numbers.filter((n) => n < FIRST_POSITION)).map((row) => [row.version, row]),
     );
+    const leaving = new LeavingRanges(this.#parts.sql).all();
     return this.store.read(model, numbers).flatMap(({ n, values }) => {
+      if (leaving.some(([first, last]) => n >= first && n <= last)) return [];
       if (n >= FIRST_POSITION) return [{ n, kind: "message", values }];
       const row = rows.get(n);
       if (row === undefined) return [];

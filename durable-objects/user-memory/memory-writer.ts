@@ -60,6 +60,9 @@ const NOT_DELETED =
 export class MemoryWriter {
   readonly #parts: Parts;
   readonly #open: OpenWrites;
+  /** The scopes that were erased since the object is awake, each with its place among these erasures. */
+  readonly #erasedScopes = new Map<string, number>();
+  #scopeErasures = 0;
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -202,6 +205,7 @@ export class MemoryWriter {
     owner: Owner,
     { epoch, memories }: { epoch: number; memories: readonly (readonly ImportedVersion[])[] },
   ): Promise<Result<ImportedMemories>> {
+    const arrived = this.#scopeErasures;
     return this.#open.inTurn(async () => {
       const { table, transactions, quota, generation, now } = this.#parts;
       if (!(await this.#open.settle())) return fail("storage_unavailable", { message: NOT_NOTED });
@@ -211,6 +215,7 @@ export class MemoryWriter {
         quota.bounds("memories", "bytes") ? quota.refusesMemories(more) : null;
       const { put, ...counted } = importIn(table, owner, { memories, now: time, refusal });
       if (put.length === 0) return ok(counted);
+      if (this.#isErased(put, arrived)) return fail("erased_meanwhile");
       const outcome = await this.#open.carryOut(
         transactions.atomically(() => this.#open.note({ owner, put, forget: [] })),
       );
@@ -223,6 +228,16 @@ export class MemoryWriter {
   erased(): void {
     this.#open.forgotten();
     this.#parts.table.forgetOwner();
+  }
+
+  /** Says that a scope is erased: what waits here to write to it is not written. */
+  erasesScope(scope: string): void {
+    this.#erasedScopes.set(scope, ++this.#scopeErasures);
+  }
+
+  /** Whether one of these rows is in a scope that was erased after so many erasures. */
+  #isErased(put: readonly MemoryRow[], since: number): boolean {
+    return put.some(({ scope }) => scope !== null && (this.#erasedScopes.get(scope) ?? 0) > since);
   }
 
   #matching(filter: MemoryFilter): string[] {
@@ -316,10 +331,11 @@ export class MemoryWriter {
     decide: (draft: MemoryDraft) => Promise<Result<Decided<T>>>,
   ): Promise<Result<T>> {
     const { epoch } = this.#parts.generation;
+    const arrived = this.#scopeErasures;
     return this.#open.inTurn(async () => {
       const known = this.#before<T>(once);
       if (known !== null) return known;
-      const decided = await this.#decide({ once, epoch }, decide);
+      const decided = await this.#decide({ once, epoch, arrived }, decide);
       if ("told" in decided) return decided.told;
       const { answer, memoryIds, vectors, draft } = decided;
       const { put, forget } = draft.write;
@@ -338,7 +354,7 @@ export class MemoryWriter {
 
   /** What a write makes of what is stored, once nothing older is open; or what its caller is told without it. */
   async #decide<T extends Memory | Remembered[]>(
-    { once, epoch }: { once: Once | undefined; epoch: number },
+    { once, epoch, arrived }: { once: Once | undefined; epoch: number; arrived: number },
     decide: (draft: MemoryDraft) => Promise<Result<Decided<T>>>,
   ): Promise<(Decided<T> & { draft: MemoryDraft }) | { told: Result<T> }> {
     const { table, generation, now } = this.#parts;
@@ -355,7 +371,9 @@ export class MemoryWriter {
       const decided = await decide(draft);
       // What was forgotten while a text was embedded is not to come back: it is decided on what is left.
       if (forgettings !== this.#open.forgettings) continue;
-      return decided.ok ? { ...decided.value, draft } : { told: decided };
+      if (!decided.ok) return { told: decided };
+      if (this.#isErased(draft.write.put, arrived)) return { told: fail("erased_meanwhile") };
+      return { ...decided.value, draft };
     }
   }
 

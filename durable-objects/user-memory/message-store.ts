@@ -1,3 +1,4 @@
+import { LeavingRanges, notLeaving } from "./leaving-ranges.ts";
 import { type PositionRange, seqOf, SLOTS } from "./position.ts";
 
 /** `body` is the message as JSON in UTF-8. */
@@ -11,13 +12,18 @@ const PIECE = 1024 * 1024;
 const NOT_HIDDEN = `
   AND NOT EXISTS (SELECT 1 FROM hidden_messages WHERE thread = ? AND seq = messages.position % ${SLOTS})`;
 
-/** Messages by their position. Owns the SQL of `messages` and `message_pieces`. */
+/**
+ * Messages by their position. Owns the SQL of `messages` and `message_pieces`. What is leaving is not there for any read; a
+ * range is within one thread.
+ */
 export class MessageStore {
   readonly #sql: SqlStorage;
+  readonly #leaving: LeavingRanges;
   #deleted = 0;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
+    this.#leaving = new LeavingRanges(sql);
   }
 
   write(position: number, body: Uint8Array, now: number): void {
@@ -42,9 +48,10 @@ export class MessageStore {
    * need to look). Each is looked up by itself, so that a page does not cost what is hidden elsewhere.
    */
   *read(
-    [from, to]: PositionRange,
+    range: PositionRange,
     { order, hiddenIn }: { order: "newest" | "oldest"; hiddenIn: number | null },
   ): Generator<StoredMessage> {
+    const [from, to] = this.#leaving.staying(range);
     // Raw, since to name the columns of each row takes as long as to read it.
     const rows = this.#sql
       .exec(
@@ -60,7 +67,8 @@ export class MessageStore {
   }
 
   has(position: number): boolean {
-    return this.#sql.exec("SELECT 1 FROM messages WHERE position = ?", position).toArray().length > 0;
+    const there = `SELECT 1 FROM messages WHERE position = ? AND ${notLeaving("position")}`;
+    return this.#sql.exec(there, position).toArray().length > 0;
   }
 
   /** Whether the message at this position is this one, byte for byte; null if there is none. */
@@ -71,7 +79,8 @@ export class MessageStore {
     return there.byteLength === body.byteLength && there.every((byte, i) => byte === body[i]);
   }
 
-  count([from, to]: PositionRange): number {
+  count(range: PositionRange): number {
+    const [from, to] = this.#leaving.staying(range);
     return this.#sql
       .exec<{ n: number }>("SELECT COUNT(*) AS n FROM messages WHERE position BETWEEN ? AND ?", from, to)
       .one().n;
@@ -81,6 +90,28 @@ export class MessageStore {
     this.#sql.exec("DELETE FROM messages WHERE position BETWEEN ? AND ?", from, to);
     this.#deleted += this.#sql.exec<{ n: number }>("SELECT changes() AS n").one().n;
     this.#sql.exec("DELETE FROM message_pieces WHERE position BETWEEN ? AND ?", from, to);
+  }
+
+  /** Where the message stands that is the nth of a range, also of one that is leaving; null if it has fewer. */
+  nth(n: number, [from, to]: PositionRange): number | null {
+    const [row] = this.#sql
+      .exec<{ position: number }>(
+        "SELECT position FROM messages WHERE position BETWEEN ? AND ? ORDER BY position LIMIT 1 OFFSET ?",
+        from,
+        to,
+        n - 1,
+      )
+      .toArray();
+    return row?.position ?? null;
+  }
+
+  /** Whether there are rows of a range, also of one that is leaving. */
+  holds([from, to]: PositionRange): boolean {
+    return ["messages", "message_pieces"].some(
+      (table) =>
+        this.#sql.exec(`SELECT 1 FROM ${table} WHERE position BETWEEN ? AND ? LIMIT 1`, from, to).toArray()
+          .length > 0,
+    );
   }
 
   /** How many were deleted since the object is awake. */

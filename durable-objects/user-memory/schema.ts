@@ -1,6 +1,7 @@
 import { entrySchema } from "../entry-store.ts";
 import type { Migration } from "../migrate.ts";
 import { answersSchema } from "./answers.ts";
+import { leavingSchema } from "./leaving-ranges.ts";
 import { tallySchema } from "./quota-guard.ts";
 import { vectorOutboxSchema } from "./vector-outbox-rows.ts";
 
@@ -285,4 +286,5 @@ export const migrations: readonly Migration[] = [
     description: "threads whose import has not come to their end",
     sql: "CREATE TABLE importing_threads (n INTEGER PRIMARY KEY)",
   },
+  { id: 8, description: "messages that are gone, and still to be removed", sql: leavingSchema },
 ];

@@ -1,6 +1,7 @@
 import type { Embedder, Vector } from "../../src/embeddings/embedder.ts";
 import { indexedText } from "../../src/memory/ranking/question.ts";
 import type { RecallKind } from "../../src/schema/recall.ts";
+import { notLeaving } from "./leaving-ranges.ts";
 import { PieceStore } from "./piece-store.ts";
 import { FIRST_POSITION, type PositionRange, SLOTS } from "./position.ts";
 import type { VectorStore } from "./vector-store.ts";
@@ -115,11 +116,8 @@ export class SearchIndex {
   }
 
   removeRange(from: number, to: number): void {
-    const gone = this.#sql
-      .exec<{ n: number }>("DELETE FROM documents WHERE n BETWEEN ? AND ? RETURNING n", from, to)
-      .toArray();
-    if (gone.length === 0) return;
-    this.#removed(gone.length);
+    this.#sql.exec("DELETE FROM documents WHERE n BETWEEN ? AND ?", from, to);
+    this.#removed(this.#sql.exec<{ n: number }>("SELECT changes() AS n").one().n);
     this.vectors.removeRange(from, to);
     this.pieces.removeRange(from, to);
     for (const table of ["words", "unembedded"])
@@ -128,6 +126,15 @@ export class SearchIndex {
 
   removeRanges(ranges: readonly PositionRange[]): void {
     for (const [from, to] of ranges) this.removeRange(from, to);
+  }
+
+  /** Whether anything is kept of documents of a range, also of one that is leaving. */
+  holds([from, to]: PositionRange): boolean {
+    return ["documents", "words", "unembedded", "vectors", "pieces", "unpieced"].some(
+      (table) =>
+        this.#sql.exec(`SELECT 1 FROM ${table} WHERE rowid BETWEEN ? AND ? LIMIT 1`, from, to).toArray()
+          .length > 0,
+    );
   }
 
   removeAll(numbers: readonly number[]): void {
@@ -150,7 +157,8 @@ export class SearchIndex {
   unembedded(limit: number): { n: number; text: string; attempts: number }[] {
     return this.#sql
       .exec<{ n: number; text: string; attempts: number }>(
-        "SELECT n, text, attempts FROM unembedded JOIN documents USING (n) ORDER BY attempts, n LIMIT ?",
+        `SELECT n, text, attempts FROM unembedded JOIN documents USING (n) WHERE ${notLeaving("n")}
+         ORDER BY attempts, n LIMIT ?`,
         limit,
       )
       .toArray();
@@ -174,7 +182,8 @@ export class SearchIndex {
    * the document has gone meanwhile.
    */
   attach(n: number, { vector, pieces, ...space }: EmbeddedIn & { pieces: Uint16Array | null }): void {
-    const waiting = this.#sql.exec("DELETE FROM unembedded WHERE n = ? RETURNING n", n).toArray();
+    const taken = `DELETE FROM unembedded WHERE n = ? AND ${notLeaving("n")} RETURNING n`;
+    const waiting = this.#sql.exec(taken, n).toArray();
     if (waiting.length === 0) return;
     this.#changes++;
     if (vector !== null) this.vectors.put(n, space, vector);

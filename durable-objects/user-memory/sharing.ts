@@ -71,8 +71,11 @@ export class Sharing {
     );
   }
 
-  /** Takes a thread away, except for what its forks share. Answers the positions that are gone for all. */
-  deleteThread({ n }: StoredThread): PositionRange[] {
+  /**
+   * Takes a thread away, except for what its forks share. Answers the positions that are gone for all: `removed` are those of
+   * single messages, and `left` is what the caller is to take out of sight.
+   */
+  deleteThread({ n }: StoredThread): { removed: PositionRange[]; left: PositionRange[] } {
     const hiddenElsewhere = this.#hiddenElsewhere(n);
     this.#sql.exec("DELETE FROM hidden_messages WHERE thread = ?", n);
     // What stays of it for its forks is its place in their line, and nothing that was said of it.
@@ -82,8 +85,8 @@ export class Sharing {
        WHERE n = ?`,
       n,
     );
-    const collected = this.#collect(n);
-    return [...collected, ...this.#releaseUnseen(hiddenElsewhere)];
+    const left = this.#collect(n);
+    return { left, removed: this.#releaseUnseen(hiddenElsewhere) };
   }
 
   /** The id of a live thread that has the message at this position, or null. */
@@ -134,16 +137,14 @@ export class Sharing {
     });
   }
 
-  /** Removes what nobody shares of a deleted thread, and then of the deleted threads before it. */
+  /** What nobody shares of a deleted thread, and then of the deleted threads before it, which go with that. */
   #collect(first: number): PositionRange[] {
     const gone: PositionRange[] = [];
     for (let n: number | null = first; n !== null;) {
       const thread = this.#deleted(n);
       if (thread === null) break;
       const shared = this.#sharedUpTo(n);
-      const range: PositionRange = [positionOf(n, (shared ?? 0) + 1), positionOf(n, LAST_SEQ)];
-      this.#messages.delete(range);
-      gone.push(range);
+      gone.push([positionOf(n, (shared ?? 0) + 1), positionOf(n, LAST_SEQ)]);
       if (shared !== null) break;
       this.#sql.exec("DELETE FROM threads WHERE n = ?", n);
       n = thread.parent;

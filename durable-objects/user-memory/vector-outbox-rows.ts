@@ -196,12 +196,19 @@ export class VectorOutboxRows {
     return this.#sql.exec(adopted, model).toArray().length > 0;
   }
 
+  /** The models whose vectors there may be, as far as all were sent once. */
+  models(): string[] {
+    const adopted = this.#sql.exec<{ model: string }>("SELECT model FROM vector_outbox_models");
+    return adopted.toArray().map(({ model }) => model);
+  }
+
   disown(): void {
     this.#sql.exec("DELETE FROM vector_outbox_models");
   }
 }
 
-function* inChunks(ns: Iterable<number>): Generator<string> {
+/** Numbers as JSON that one statement takes. */
+export function* inChunks(ns: Iterable<number>): Generator<string> {
   const all = [...ns];
   for (let start = 0; start < all.length; start += CHUNK)
     yield JSON.stringify(all.slice(start, start + CHUNK));

@@ -86,6 +86,11 @@ export class VectorOutbox {
     return this.#parts.vectors !== null;
   }
 
+  /** The models whose vectors the index may have of memories. */
+  models(): string[] {
+    return this.#rows.models();
+  }
+
   /** The documents whose vector of this model a search of the index may miss: memories first, the newest of each first. */
   unconfirmed(model: string): Generator<number> {
     return this.#rows.unconfirmed(model);

@@ -21,9 +21,15 @@ export interface ErasureRecords {
   eraseThreads(fence: Fence): Promise<number>;
   /** The same for the catalogue of users. */
   eraseUser(fence: Fence): Promise<number>;
-  /** How many rows of the user's are still there. */
-  left(fence: Fence): Promise<{ memories: number; threads: number; users: number }>;
-  leftOfScope(scope: ErasedScope): Promise<number>;
+  /** Whether rows of the user's are still there. */
+  left(fence: Fence): Promise<{ memories: boolean; threads: boolean; users: boolean }>;
+  /**
+   * Versions of the scope's memories, some thousand at most; none if there are none. Those that say so themselves come last,
+   * so that the others of a memory are not left alone.
+   */
+  ofScope(scope: ErasedScope): Promise<number[]>;
+  /** Deletes these versions of a user's memories. */
+  eraseVersions(user: UserHash, versions: readonly number[]): Promise<void>;
   hasThread(id: string): Promise<boolean>;
   /** Notes a public key that receipts are signed with from now on. */
   addKey(key: PublicKey): Promise<void>;
@@ -45,6 +51,10 @@ const OLD = {
   threads: "user_hash = ?1 AND epoch < ?2",
   users: "user_hash = ?1 AND epoch < ?2",
 } as const;
+const OF_SCOPE = `SELECT version FROM memories WHERE ${OLD.memories}
+  AND id IN (SELECT id FROM memories WHERE ${OLD.memories} AND scope = ?3) ORDER BY scope IS ?3 LIMIT ${SLICE}`;
+const ERASE_VERSIONS =
+  "DELETE FROM memories WHERE user_hash = ?1 AND version IN (SELECT value FROM json_each(?2))";
 const slice = (table: keyof typeof OLD): string =>
   `DELETE FROM ${table} WHERE rowid IN (SELECT rowid FROM ${table} WHERE ${OLD[table]} LIMIT ${SLICE})`;
 
@@ -81,24 +91,28 @@ export class D1ErasureRecords implements ErasureRecords {
     return this.#erase(slice("users"), user, epoch);
   }
 
-  async left({ user, upTo, epoch }: Fence): Promise<{ memories: number; threads: number; users: number }> {
-    const count = (table: keyof typeof OLD, bound: number) =>
-      this.#prepare(`SELECT COUNT(*) AS n FROM ${table} WHERE ${OLD[table]}`, user, bound);
-    const counted = this.#database.batch<{ n: number }>([
-      count("memories", upTo),
-      count("threads", epoch),
-      count("users", epoch),
+  async left({ user, upTo, epoch }: Fence): Promise<{ memories: boolean; threads: boolean; users: boolean }> {
+    const any = (table: keyof typeof OLD, bound: number) =>
+      this.#prepare(`SELECT EXISTS (SELECT 1 FROM ${table} WHERE ${OLD[table]}) AS n`, user, bound);
+    const looked = this.#database.batch<{ n: number }>([
+      any("memories", upTo),
+      any("threads", epoch),
+      any("users", epoch),
     ]);
-    const [memories = NaN, threads = NaN, users = NaN] = (await withDeadline(counted, WITHIN_MS)).map(
-      ({ results }) => results[0]?.n,
+    // What did not answer may be there.
+    const [memories = true, threads = true, users = true] = (await withDeadline(looked, WITHIN_MS)).map(
+      ({ results }) => results[0]?.n !== 0,
     );
     return { memories, threads, users };
   }
 
-  async leftOfScope({ user, scope, upTo }: ErasedScope): Promise<number> {
-    const text = `SELECT COUNT(*) AS n FROM memories WHERE ${OLD.memories} AND scope = ?3`;
-    const row = await this.#prepare(text, user, upTo, scope).first<{ n: number }>();
-    return row?.n ?? NaN;
+  async ofScope({ user, scope, upTo }: ErasedScope): Promise<number[]> {
+    const found = this.#prepare(OF_SCOPE, user, upTo, scope).all<{ version: number }>();
+    return (await withDeadline(found, WITHIN_MS)).results.map(({ version }) => version);
+  }
+
+  async eraseVersions(user: UserHash, versions: readonly number[]): Promise<void> {
+    await this.#erase(ERASE_VERSIONS, user, JSON.stringify(versions));
   }
 
   async hasThread(id: string): Promise<boolean> {

@@ -43,8 +43,12 @@ export class ShardedErasureRecords implements ErasureRecords {
     return (await this.#of(fence.user)).left(fence);
   }
 
-  async leftOfScope(scope: Parameters<ErasureRecords["leftOfScope"]>[0]): Promise<number> {
-    return (await this.#of(scope.user)).leftOfScope(scope);
+  async ofScope(scope: Parameters<ErasureRecords["ofScope"]>[0]): Promise<number[]> {
+    return (await this.#of(scope.user)).ofScope(scope);
+  }
+
+  async eraseVersions(user: UserHash, versions: readonly number[]): Promise<void> {
+    await (await this.#of(user)).eraseVersions(user, versions);
   }
 
   async hasThread(id: string): Promise<boolean> {

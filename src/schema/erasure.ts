@@ -12,7 +12,7 @@ const target = z.object({
 
 export const erasureStore = z.enum(["object", "memories", "threads", "users", "vectors"]).openapi({
   description:
-    "`object`: the user's Durable Object. `memories`, `threads`, `users`: tables of D1. `vectors`: Vectorize.",
+    "`object`: the user's Durable Object. `memories`, `threads`, `users`: tables of D1. `vectors`: Vectorize, where the deployment has it.",
 });
 export type ErasureStore = z.infer<typeof erasureStore>;
 

@@ -15,7 +15,7 @@ import type { VectorizeDouble } from "./vectorize.ts";
 let vectorize: VectorizeDouble | null = null;
 
 /** Binds a double of Vectorize for the rest of the test file. To be called before the first request in it. */
-export function bindVectorize(double: VectorizeDouble): void {
+export function bindVectorize(double: VectorizeDouble | null): void {
   vectorize = double;
 }
 
@@ -171,7 +171,8 @@ function faultyErasures(real: ErasureRecords): ErasureRecords {
     addKey: (key) => write("other", () => real.addKey(key), leave),
     get: (id) => read(() => real.get(id)),
     left: (fence) => read(() => real.left(fence)),
-    leftOfScope: (scope) => read(() => real.leftOfScope(scope)),
+    ofScope: (scope) => read(() => real.ofScope(scope)),
+    eraseVersions: (...given) => write("other", () => real.eraseVersions(...given), leave),
     hasThread: (id) => read(() => real.hasThread(id)),
     keys: () => read(() => real.keys()),
   };

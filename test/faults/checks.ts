@@ -112,6 +112,7 @@ function insideOf(sql: SqlStorage) {
     "vector_outbox",
     "erasures",
     "erasing_versions",
+    "leaving",
   ]) {
     const [n = 0] = numbers(`SELECT COUNT(*) AS n FROM ${table}`);
     if (n > 0) left[table] = n;

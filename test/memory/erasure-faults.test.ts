@@ -2,6 +2,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { EMPTIED, STAYING, USER_TABLES } from "../../durable-objects/user-memory/erased-tables.ts";
+import { ErasureLog } from "../../durable-objects/user-memory/erasure-log.ts";
 import { userHash } from "../../src/ids.ts";
 import { call, newUser, token } from "../call.ts";
 import { databaseOf } from "../databases.ts";
@@ -164,6 +165,23 @@ it("answers 503 while D1 cannot take note of it; nothing is recalled all the sam
   await expectEmptyBut(user, []);
 });
 
+it.each([0, 1])(
+  "answers 503 while D1 lists an erased thread, be it the write number %i that fails",
+  async (n) => {
+    const user = newUser();
+    const { id: threadId } = await create(user, { title: "a secret title" });
+    const listed = async () => (await call("/v1/threads", { token: await token(user) })).text;
+    control.d1NextWrites = [...Array.from({ length: n }, (): D1Write => "ok"), "before"];
+    expect((await eraseSome(user, { threadId })).status).toBe(503);
+    control.d1NextWrites = ["ok", "ok", "ok"];
+    const again = await eraseSome(user, { threadId });
+    expect(again.status).toBe(202);
+    expect(await listed()).not.toContain("secret");
+    const done = await erased(user, again.body.id);
+    expect(done.steps[0]?.erased).toMatchObject({ threads: 1 });
+  },
+);
+
 describe.each(["after", "late"] as const)("where D1 fails (%s)", (how) => {
   // The note and fence, memories, threads, users, and the receipt.
   it.each([0, 2, 4])("at its write number %i, all is erased in the end", async (n) => {
@@ -199,33 +217,41 @@ it("lets no write that was under way land behind it: neither a memory nor a thre
   expect((await call("/v1/threads", { token: await token(user) })).body.items).toEqual([]);
 });
 
-it("refuses a write that waits behind another one when it begins, and writes nothing of it", async () => {
-  const user = newUser();
-  let release = (): void => {};
-  const held = new Promise<void>((done) => void (release = done));
-  const under = new Promise<void>((begun) => {
-    control.duringD1Write = async () => {
-      begun();
-      await held;
-    };
-  });
-  const first = remember(user, { text: "I like tea" });
-  await under;
-  const second = remember(user, { text: "I moved to Lisbon" });
-  await vi.waitFor(() =>
-    expect(control.embedded.flatMap(({ texts }) => texts).join()).toContain("moved to Lisbon"),
-  );
-  await scheduler.wait(100);
-  control.duringD1Write = async () => {};
-  const { id } = (await eraseUser(user)).body;
-  release();
-  expect((await first).status).toBe(201);
-  expect(await second).toMatchObject({ status: 409, body: { error: { code: "erased_meanwhile" } } });
-  await erased(user, id);
-  expect(await list(user)).toEqual([]);
-  expect(await recallTexts(user, { query: "tea Lisbon" })).toEqual([]);
-  expect((await rowsOf(user)).memories).toBe(0);
-});
+it.each([
+  ["the user", (user: string) => eraseUser(user)],
+  ["its scope", (user: string) => eraseSome(user, { scope: "work" })],
+])(
+  "refuses a write that waits behind another one when %s is erased, and writes nothing of it",
+  async (_, erase) => {
+    const user = newUser();
+    let release = (): void => {};
+    const held = new Promise<void>((done) => void (release = done));
+    const under = new Promise<void>((begun) => {
+      control.duringD1Write = async () => {
+        begun();
+        await held;
+      };
+    });
+    const first = remember(user, { text: "I like tea", scope: "work" });
+    await under;
+    const second = remember(user, { text: "I moved to Lisbon", scope: "work" });
+    await vi.waitFor(() =>
+      expect(control.embedded.flatMap(({ texts }) => texts).join()).toContain("moved to Lisbon"),
+    );
+    await scheduler.wait(100);
+    control.duringD1Write = async () => {};
+    const erasing = erase(user);
+    await scheduler.wait(100);
+    release();
+    const { id } = (await erasing).body;
+    expect((await first).status).toBe(201);
+    expect(await second).toMatchObject({ status: 409, body: { error: { code: "erased_meanwhile" } } });
+    await erased(user, id);
+    expect(await list(user)).toEqual([]);
+    expect(await recallTexts(user, { query: "tea Lisbon" })).toEqual([]);
+    expect((await rowsOf(user)).memories).toBe(0);
+  },
+);
 
 it("counts all that it removes, whatever fails between two slices", async () => {
   const user = newUser();
@@ -323,6 +349,89 @@ it("erases a scope through an outage of D1, with its vectors, as one erasure", a
   const done = await erased(user, id);
   expect(done.steps[0]?.erased).toEqual({ memoryVersions: 1 });
   await expectEmptyBut(user, ["I like tea"]);
+});
+
+it("erases what only D1 has of a scope, with its history and its vector, before it says that it begins", async () => {
+  const user = newUser();
+  await remember(user, { text: "I like tea", scope: "work" });
+  const { id } = await remembered(user, { text: "I like coffee", scope: "work" });
+  await patch(user, id, { text: "I like much coffee" });
+  for (let rung = 0; rung < 3; rung++) await ring(user);
+  expect(await vectorsOf(user)).toHaveLength(3);
+  // The object was set back to a state before it.
+  await runInDurableObject(await objectOf(user), (_, { storage: { sql } }) => {
+    sql.exec("DELETE FROM vectors WHERE n IN (SELECT version FROM memories WHERE id = ?)", id);
+    sql.exec("DELETE FROM vector_outbox WHERE n IN (SELECT version FROM memories WHERE id = ?)", id);
+    sql.exec("DELETE FROM memories WHERE id = ?", id);
+  });
+  const begun = await eraseSome(user, { scope: "work" });
+  expect(begun.status).toBe(202);
+  expect((await rowsOf(user)).memories).toBe(0);
+  await remember(user, { text: "I like water", scope: "work" });
+  expect((await erased(user, begun.body.id)).status).toBe("done");
+  await expectEmptyBut(user, ["I like water"]);
+});
+
+it("waits between two looks at what D1 still has of a scope", async () => {
+  const user = newUser();
+  await remember(user, { text: "I like tea", scope: "work" });
+  const { id } = (await eraseSome(user, { scope: "work" })).body;
+  await runInDurableObject(
+    await objectOf(user),
+    (_, { storage: { sql } }) =>
+      void sql.exec(
+        `UPDATE erasures SET state = json_set(state, '$.steps[0].state', 'done', '$.steps[2].state', 'done')`,
+      ),
+  );
+  const database = await databaseOf(user);
+  // A row that D1 does not let go.
+  await database.exec(
+    "CREATE TRIGGER stuck BEFORE DELETE ON memories WHEN OLD.text = 'stuck' BEGIN SELECT RAISE(IGNORE); END",
+  );
+  await remember(user, { text: "stuck", scope: "work" });
+  await database.prepare("UPDATE memories SET version = 1 WHERE text = 'stuck'").run();
+  const from = control.clockAt ?? 0;
+  for (let rung = 0; rung < 10; rung++) await ring(user);
+  expect((await erasure(id)).status).toBe("running");
+  expect((control.clockAt ?? 0) - from).toBeGreaterThanOrEqual(20_000);
+  await database.exec("DROP TRIGGER stuck");
+  expect((await erased(user, id)).status).toBe("done");
+});
+
+it("takes note of more versions than one statement can bind", async () => {
+  const user = newUser();
+  await remember(user, { text: "x" });
+  const versions = Array.from({ length: 600_000 }, (_, n) => 10 ** 15 + n);
+  const noted = await runInDurableObject(await objectOf(user), (_, { storage: { sql } }) => {
+    const log = new ErasureLog(sql);
+    log.addVersions("id", versions);
+    const { all } = log.versions("id");
+    sql.exec("DELETE FROM erasing_versions");
+    return all;
+  });
+  expect(noted).toBe(versions.length);
+});
+
+it("names no store in a receipt that nobody looked at: vectors, where the index is unbound", async () => {
+  const { user } = await userWithVectors();
+  const { user: other } = await userWithVectors();
+  const begun = (await eraseUser(other)).body;
+  expect(begun.steps.map(({ store }: { store: string }) => store)).toContain("vectors");
+  const unbound = async (whose: string, id: () => Promise<string>) => {
+    bindVectorize(null);
+    try {
+      await evict(whose);
+      const done = await erased(whose, await id());
+      const [, payload = ""] = (done.receipt ?? "").split(".");
+      const { erased: named } = JSON.parse(atob(payload.replaceAll("-", "+").replaceAll("_", "/")));
+      return named.map(({ store }: { store: string }) => store);
+    } finally {
+      bindVectorize(vectorize);
+    }
+  };
+  const stores = ["object", "memories", "threads", "users"];
+  expect(await unbound(user, async () => (await eraseUser(user)).body.id)).toEqual(stores);
+  expect(await unbound(other, async () => begun.id)).toEqual(stores);
 });
 
 it("knows of every table of the object whether it goes with the user", async () => {
