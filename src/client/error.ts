@@ -43,6 +43,14 @@ export class CairnError extends Error {
   }
 }
 
+/** Whether a failure is Cairn's. By its name, not by its class: two copies of the client may be in one program. */
+export const isCairnError = (error: unknown): error is CairnError =>
+  error instanceof Error && error.name === "CairnError";
+
+/** Whether it is one of these. */
+export const hasCode = (error: unknown, ...codes: readonly CairnErrorCode[]): error is CairnError =>
+  isCairnError(error) && codes.includes(error.code);
+
 /** Of a request that got no answer, or not all of it. */
 export const networkError = (cause: unknown): CairnError =>
   new CairnError(

@@ -1,7 +1,8 @@
+import { newId } from "./new-id.ts";
 import type { IfVersion, WriteOptions } from "./options.ts";
 
 /** Makes a write happen once, however often it is sent. */
-export const onceOf = ({ idempotencyKey = newKey() }: WriteOptions): Record<string, string> => ({
+export const onceOf = ({ idempotencyKey = newId() }: WriteOptions): Record<string, string> => ({
   "Idempotency-Key": idempotencyKey,
 });
 
@@ -10,7 +11,3 @@ export function conditionOf({ ifVersion }: IfVersion): Record<string, string> {
   if (ifVersion === undefined) return {};
   return ifVersion === null ? { "If-None-Match": "*" } : { "If-Match": `"${ifVersion}"` };
 }
-
-// Not `randomUUID`, which browsers keep from pages without TLS.
-const newKey = (): string =>
-  [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");

@@ -1,3 +1,5 @@
+import { hasCode } from "../error.ts";
+import { newId } from "../new-id.ts";
 import type { AgentInputItem, Session } from "@openai/agents-core";
 import type { Cairn } from "../cairn.ts";
 import type { StoredMessage } from "../shapes.ts";
@@ -26,12 +28,7 @@ export class CairnSession implements Session {
   /** The thread as it was found last; another worker may have cleared the session since. */
   #thread: string | undefined;
 
-  constructor({
-    memory,
-    user,
-    sessionId = crypto.randomUUID(),
-    prefix = "openai-agents/",
-  }: CairnSessionOptions) {
+  constructor({ memory, user, sessionId = newId(), prefix = "openai-agents/" }: CairnSessionOptions) {
     this.#threads = memory.threads;
     this.#user = user;
     this.#sessionId = sessionId;
@@ -88,7 +85,7 @@ export class CairnSession implements Session {
     try {
       return await work();
     } catch (error) {
-      if (!isNotFound(error) || this.#thread === undefined) throw error;
+      if (!hasCode(error, "not_found") || this.#thread === undefined) throw error;
       this.#thread = undefined;
       return work();
     }
@@ -140,11 +137,7 @@ async function wasThere(deleted: Promise<void>): Promise<boolean> {
     await deleted;
     return true;
   } catch (error) {
-    if (isNotFound(error)) return false;
+    if (hasCode(error, "not_found")) return false;
     throw error;
   }
 }
-
-/** By its code, not by its class: two copies of the client may be in one program. */
-const isNotFound = (error: unknown): boolean =>
-  typeof error === "object" && error !== null && "code" in error && error.code === "not_found";

@@ -1,4 +1,5 @@
-import { CairnError } from "../../error.ts";
+import { newId } from "../../new-id.ts";
+import { hasCode } from "../../error.ts";
 import type { Message } from "../../shapes.ts";
 import { sha256 } from "../bytes/sha256.ts";
 import { promptOf } from "./history.ts";
@@ -44,7 +45,7 @@ export function spokenIn(prompt: Prompt): Spoken {
   return {
     said: said.filter(({ role }) => role !== "system"),
     place: [asked, answers],
-    key: crypto.randomUUID(),
+    key: newId(),
   };
 }
 
@@ -127,5 +128,5 @@ export class Conversation {
 
 /** Another answer of the same turn has the key: the turn is saved. */
 function unlessSaved(error: unknown): void {
-  if (!(error instanceof CairnError && error.code === "idempotency_conflict")) throw error;
+  if (!hasCode(error, "idempotency_conflict")) throw error;
 }

@@ -1,5 +1,5 @@
 import type { Cairn } from "../../cairn.ts";
-import { CairnError } from "../../error.ts";
+import { hasCode } from "../../error.ts";
 import type { BatchOperation } from "../../shapes.ts";
 import { ancestorsOf } from "./paths.ts";
 
@@ -81,7 +81,7 @@ export class MemoryFiles {
       await memory.kv.batch(user, operations, { signal });
       return true;
     } catch (error) {
-      if (error instanceof CairnError && error.code === "precondition_failed") return false;
+      if (hasCode(error, "precondition_failed")) return false;
       throw error;
     }
   }

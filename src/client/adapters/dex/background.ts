@@ -1,4 +1,5 @@
-import { CairnError } from "../../error.ts";
+import { newId } from "../../new-id.ts";
+import { isCairnError } from "../../error.ts";
 import type { Cairn, CallOptions, RememberBody } from "../../index.ts";
 import { episodeBody, type Place } from "./episodes.ts";
 import { extractionOf, promptOf, SYSTEM } from "./extraction.ts";
@@ -133,7 +134,7 @@ export class Background {
   /** From here on it is Cairn that these turns wait for. */
   #keep(turns: readonly Turn[], bodies: RememberBody[]): void {
     this.#turns = this.#turns.filter((turn) => !turns.includes(turn));
-    if (bodies.length > 0) this.#writes.push({ turns, bodies, idempotencyKey: crypto.randomUUID() });
+    if (bodies.length > 0) this.#writes.push({ turns, bodies, idempotencyKey: newId() });
   }
 
   async #bodiesOf(turns: readonly Turn[]): Promise<RememberBody[]> {
@@ -160,7 +161,7 @@ export class Background {
         await memory.memories.rememberMany(user, next.bodies, { idempotencyKey: next.idempotencyKey });
       } catch (error) {
         // What Cairn will never take must not hold up all that comes after it.
-        if (!(error instanceof CairnError && error.status === 400)) throw error;
+        if (!isCairnError(error) || (error.status !== 400 && error.status !== 413)) throw error;
         onError(error);
       }
       this.#writes.shift();

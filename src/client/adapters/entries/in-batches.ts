@@ -1,5 +1,5 @@
 import type { Cairn } from "../../cairn.ts";
-import type { CairnError } from "../../error.ts";
+import { hasCode } from "../../error.ts";
 import type { CallOptions } from "../../options.ts";
 import type { BatchAnswer, BatchOperation } from "../../shapes.ts";
 import { bySize } from "../calls/by-size.ts";
@@ -39,11 +39,9 @@ export async function inBatches(
 
 /** How many to ask for in place of so many, whose values are more than one answer holds; throws what else went wrong. */
 function thatFit(asked: number, error: unknown): number {
-  // By its code, not by its class: two copies of the client may be in one program.
-  const { code, details } = Object(error) as Partial<CairnError>;
-  if (code !== "batch_too_large" || asked < 2) throw error;
+  if (!hasCode(error, "batch_too_large") || asked < 2) throw error;
   // It names the first that did not fit: as many as come before it do.
-  const first = Number(/\[(\d+)\]/.exec(details?.[0]?.path ?? "")?.[1]);
+  const first = Number(/\[(\d+)\]/.exec(error.details[0]?.path ?? "")?.[1]);
   return first > 0 && first < asked ? first : Math.ceil(asked / 2);
 }
 

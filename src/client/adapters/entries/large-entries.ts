@@ -1,4 +1,5 @@
 import type { BatchOperation, Cairn } from "../../index.ts";
+import { newId } from "../../new-id.ts";
 
 /** An entry to be written; its value may be of any size. */
 export type LargeEntry = {
@@ -154,9 +155,6 @@ function cut(text: string): string[] {
   }
   return pieces;
 }
-
-// Not `randomUUID`, which browsers keep from pages without TLS.
-const newId = (): string => crypto.getRandomValues(new Uint32Array(4)).join("-");
 
 const byteLength = (text: string): number => new TextEncoder().encode(text).byteLength;
 

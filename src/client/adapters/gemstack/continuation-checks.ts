@@ -1,6 +1,6 @@
 import type { ContinuationCode, ContinuationOptions } from "../../../conversation/continuation.ts";
 import { ContinuationValidationError } from "../../../conversation/continuation-validator.ts";
-import { CairnError } from "../../error.ts";
+import { hasCode } from "../../error.ts";
 
 /** How an append asks for the check of a whole conversation. */
 export const checksOf = ({
@@ -15,7 +15,7 @@ export const checksOf = ({
 
 /** The refusal that a failed append tells of in its details: `body.messages[2]` is the message of index 2. */
 export function refusalIn(error: unknown): ContinuationValidationError | undefined {
-  if (!(error instanceof CairnError) || error.code !== "invalid_continuation") return undefined;
+  if (!hasCode(error, "invalid_continuation")) return undefined;
   const [detail] = error.details;
   const index = /\[(\d+)\]$/.exec(detail?.path ?? "")?.[1];
   return new ContinuationValidationError({

@@ -1,12 +1,11 @@
-import { CairnError } from "../../error.ts";
+import { CairnError, hasCode } from "../../error.ts";
 
 /** Whether a call named something that is not there, or is another's; or an id that none can be, as one of no URL. */
 export const isUnknown = (error: unknown): error is CairnError =>
-  error instanceof CairnError &&
-  (error.code === "not_found" ||
-    (error.code === "invalid_request" &&
-      error.details.length > 0 &&
-      error.details.every(({ path }) => path === "path" || path === "path.id")));
+  hasCode(error, "not_found") ||
+  (hasCode(error, "invalid_request") &&
+    error.details.length > 0 &&
+    error.details.every(({ path }) => path === "path" || path === "path.id"));
 
 /** The same failure in the words that users of the SDK look for. */
 export const conversationNotFound = (id: string, cause: CairnError): CairnError =>

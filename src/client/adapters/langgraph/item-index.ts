@@ -1,4 +1,5 @@
-import { type Cairn, CairnError, type RememberBody } from "../../index.ts";
+import { isCairnError } from "../../error.ts";
+import type { Cairn, RememberBody } from "../../index.ts";
 import { sha256 } from "../bytes/sha256.ts";
 import { startOf } from "../bytes/start-of.ts";
 import { type ItemRecord, textsOf } from "./item-record.ts";
@@ -107,7 +108,7 @@ export class ItemIndex {
       await this.#memory.memories.forgetWhere(this.#user, all);
     } catch (error) {
       // The client does not send this again by itself, for what it answers; here only what it does counts.
-      if (!(error instanceof CairnError) || error.status === 0 || error.status < 500) throw error;
+      if (!isCairnError(error) || error.status === 0 || error.status < 500) throw error;
       await this.#memory.memories.forgetWhere(this.#user, all);
     }
   }

@@ -11,7 +11,8 @@ import {
   type SerializerProtocol,
   WRITES_IDX_MAP,
 } from "@langchain/langgraph-checkpoint";
-import { type Cairn, CairnError } from "../../index.ts";
+import { hasCode } from "../../error.ts";
+import type { Cairn } from "../../index.ts";
 import { CheckpointKeys, threadIn } from "./checkpoint-keys.ts";
 import { CheckpointReader } from "./checkpoint-reader.ts";
 import { CheckpointTuples } from "./checkpoint-tuples.ts";
@@ -263,7 +264,7 @@ export class CairnSaver extends BaseCheckpointSaver {
       try {
         return await entries.write([...others, { key, value: all, ifVersion }]);
       } catch (error) {
-        const isTaken = error instanceof CairnError && error.code === "precondition_failed";
+        const isTaken = hasCode(error, "precondition_failed");
         if (!isTaken || attempt === ATTEMPTS) throw error;
       }
       const there = await this.#memory.kv.getVersioned(this.#user, key);

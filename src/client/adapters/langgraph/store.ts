@@ -10,7 +10,8 @@ import {
   type SearchOperation,
   validateNamespace,
 } from "@langchain/langgraph-checkpoint";
-import { type BatchOperation, type Cairn, CairnError } from "../../index.ts";
+import { hasCode } from "../../error.ts";
+import type { BatchOperation, Cairn } from "../../index.ts";
 import { ItemIndex } from "./item-index.ts";
 import { fitsFilter } from "./item-filter.ts";
 import {
@@ -286,7 +287,7 @@ export class CairnStore extends BaseStore {
       await this.#entries.write([{ ...entry, ifVersion: there.version }], withoutPieces(there.value));
     } catch (error) {
       // It was written anew meanwhile, and with that remembered anew.
-      if (!(error instanceof CairnError) || error.code !== "precondition_failed") throw error;
+      if (!hasCode(error, "precondition_failed")) throw error;
     }
   }
 

@@ -1,5 +1,6 @@
 import type { MastraDBMessage } from "@mastra/core/agent";
-import { type BatchOperation, type Cairn, CairnError, type Message } from "../../index.ts";
+import { hasCode } from "../../error.ts";
+import type { BatchOperation, Cairn, Message } from "../../index.ts";
 import { sha256 } from "../bytes/sha256.ts";
 import { bySize } from "../calls/by-size.ts";
 import { slices } from "../entries/large-entries.ts";
@@ -110,7 +111,7 @@ export class Conversations {
           })),
         );
       } catch (error) {
-        const isTaken = error instanceof CairnError && error.code === "precondition_failed";
+        const isTaken = hasCode(error, "precondition_failed");
         if (!isTaken || attempt === ATTEMPTS) throw error;
         own.push(...changed.map(({ id }, i) => ({ id, seq: seqs[i] ?? 0 })));
         continue;
@@ -222,5 +223,5 @@ async function draftOf(message: MastraDBMessage): Promise<Draft> {
 
 /** For `catch`: what is not there has nothing to read, and nothing to delete. */
 export function unlessMissing(error: unknown): undefined {
-  if (!(error instanceof CairnError) || error.code !== "not_found") throw error;
+  if (!hasCode(error, "not_found")) throw error;
 }

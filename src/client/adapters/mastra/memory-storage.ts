@@ -1,3 +1,4 @@
+import { newId } from "../../new-id.ts";
 import type { MastraDBMessage } from "@mastra/core/agent";
 import type { StorageThreadType } from "@mastra/core/memory";
 import {
@@ -228,7 +229,7 @@ export class CairnMemoryStorage extends MemoryStorage {
     const thread = cloneOf(source, messages, input);
     if (await this.#threads.get(thread.id)) throw new Error(`Thread with id ${thread.id} already exists`);
     await this.saveThread({ thread });
-    const ids = messages.map(({ id }) => [id, crypto.randomUUID()] as const);
+    const ids = messages.map(({ id }) => [id, newId()] as const);
     const messageIdMap = Object.fromEntries(ids);
     await this.saveMessages({
       messages: messages.map((message) => ({

@@ -1,4 +1,5 @@
-import { type Cairn, CairnError } from "../../index.ts";
+import { hasCode } from "../../error.ts";
+import type { Cairn } from "../../index.ts";
 import { sha256 } from "../bytes/sha256.ts";
 import { LargeEntries, withoutPieces } from "../entries/large-entries.ts";
 
@@ -51,7 +52,7 @@ export class Records<T extends object> {
         await this.#entries.write([{ key, value: record, ifVersion }], withoutPieces(entry?.value));
         return record;
       } catch (error) {
-        const isTaken = error instanceof CairnError && error.code === "precondition_failed";
+        const isTaken = hasCode(error, "precondition_failed");
         if (!isTaken || attempt === ATTEMPTS) throw error;
       }
     }

@@ -1,3 +1,4 @@
+import { newId } from "../../new-id.ts";
 import type { MastraDBMessage } from "@mastra/core/agent";
 import type { StorageThreadType } from "@mastra/core/memory";
 import type { StorageCloneThreadInput } from "@mastra/core/storage";
@@ -30,7 +31,7 @@ export function cloneOf(
   const lastMessageId = messages.at(-1)?.id;
   const named = title ?? (source.title ? `Clone of ${source.title}` : undefined);
   return {
-    id: newThreadId ?? crypto.randomUUID(),
+    id: newThreadId ?? newId(),
     resourceId: resourceId ?? source.resourceId,
     ...(named !== undefined && { title: named }),
     metadata: {
