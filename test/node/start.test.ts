@@ -1,5 +1,13 @@
-import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { execFileSync, spawnSync } from "node:child_process";
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -121,13 +129,28 @@ describe("npm start", () => {
     expect(running.output.stderr).toContain("PORT must be a number");
   });
 
-  it("prints the variables that the adapters' pages and the examples read, and no page has other names for them", () => {
+  it("keeps the development secret out of git", () => {
     const root = join(import.meta.dirname, "../..");
-    const pages = readdirSync(join(root, "docs/adapters")).map((page) => `docs/adapters/${page}`);
-    const files = [...pages, "README.md", "examples/node-agent/README.md", "examples/node-agent/agent.js"];
+    expect(existsSync(join(root, ".dev.vars"))).toBe(true);
+    expect(readFileSync(join(root, ".gitignore"), "utf8").split("\n")).toContain(".dev.vars");
+  });
+});
+
+describe("the adapters' pages", () => {
+  const root = join(import.meta.dirname, "../..");
+  const pages = readdirSync(join(root, "docs/adapters")).filter((page) => page !== "README.md");
+  const read = (file: string) => readFileSync(join(root, file), "utf8");
+
+  it("have one line for the client, as README and examples, with the variables that npm start prints", () => {
+    const files = [
+      ...pages.map((page) => `docs/adapters/${page}`),
+      "README.md",
+      "examples/node-agent/README.md",
+      "examples/node-agent/agent.js",
+    ];
     let whole = 0;
     for (const file of files) {
-      const text = readFileSync(join(root, file), "utf8");
+      const text = read(file);
       expect(text, file).not.toMatch(/\$TOKEN|\bexport TOKEN|process\.env\.(TOKEN|URL)\b|`(TOKEN|URL)`/);
       for (const [, options] of text.matchAll(/cairn\((\{[^)]*process\.env[^)]*\})\)/g)) {
         whole++;
@@ -136,15 +159,38 @@ describe("npm start", () => {
         );
       }
     }
-    // A whole example a page; README.md of the folder has none.
-    expect(whole).toBe(pages.length - 1);
+    // A whole example a page.
+    expect(whole).toBe(pages.length);
   });
 
-  it("keeps the development secret out of git", () => {
-    const root = join(import.meta.dirname, "../..");
-    expect(existsSync(join(root, ".dev.vars"))).toBe(true);
-    expect(readFileSync(join(root, ".gitignore"), "utf8").split("\n")).toContain(".dev.vars");
+  it("have whole examples in TypeScript that a strict compiler takes", () => {
+    const folder = mkdtempSync(join(tmpdir(), "cairn-pages-"));
+    symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+    const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
+    for (const page of pages)
+      for (const [, code = ""] of read(`docs/adapters/${page}`).matchAll(/```ts\n([^]*?)```/g))
+        if (code.includes("process.env")) write(page.replace(".md", ".ts"), code);
+    // Not among what is installed here.
+    write("away.d.ts", `declare module "@ai-sdk/openai"; declare module "@mastra/memory";`);
+    const paths = {
+      "cairn-memory": [join(root, "src/client/index.ts")],
+      "cairn-memory/adapters/*": [join(root, "src/client/adapters/*.ts")],
+    };
+    const more = { strict: true, noUnusedLocals: false, noUnusedParameters: false, types: ["node"], paths };
+    const config = { extends: join(root, "tsconfig.json"), compilerOptions: more, include: ["."] };
+    write("tsconfig.json", JSON.stringify(config));
+    write("package.json", `{ "type": "module" }`);
+    expect(readdirSync(folder).filter((name) => /^[^.]+\.ts$/.test(name)).length).toBeGreaterThan(4);
+    const tsc = join(root, "node_modules/typescript/lib/tsc.js");
+    const { stdout, status } = spawnSync(process.execPath, [tsc, "-p", folder], { encoding: "utf8" });
+    rmSync(folder, { recursive: true });
+    expect({ stdout, status }).toEqual({ stdout: "", status: 0 });
   });
+});
+
+it("keeps what npm installs for an example out of git", () => {
+  const ignored = readFileSync(join(import.meta.dirname, "../../.gitignore"), "utf8").split("\n");
+  expect(ignored).toContain("examples/node-agent/package-lock.json");
 });
 
 describe("npm run token", () => {
