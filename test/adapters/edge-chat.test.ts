@@ -122,6 +122,9 @@ describe("the edge chat", () => {
     await visitor.say("I live in Porto. I like cake.");
     await visitor.until("I live in Porto");
     expect((await visitor.known()).toSorted()).toEqual(["I like cake", "I like tea", "I live in Porto"]);
+    await visitor.say("I live in Braga. I live in Faro.");
+    await visitor.until("I live in Faro");
+    expect((await visitor.known()).toSorted()).toEqual(["I like cake", "I like tea", "I live in Faro"]);
   });
 
   it("keeps two visitors apart", async () => {
@@ -260,13 +263,18 @@ describe("a turn of the chat", () => {
   type Model = { answer(): Promise<ReadableStream<string>>; factsIn(): Promise<object[]> };
   type Turned = { reply: ReadableStream; done: Promise<void> };
   // It imports the package by its name, which stands here for what is built.
-  const turn = async (memory: Cairn, user: string, model: Partial<Model>): Promise<Turned> => {
+  const turn = async (
+    memory: Cairn,
+    user: string,
+    model: Partial<Model>,
+    text = "I live in Lisbon",
+  ): Promise<Turned> => {
     const answer = async () => ReadableStream.from(["An ", "answer."]);
     const whole: Model = { answer, factsIn: async () => [{ text: "I live in Lisbon" }], ...model };
     const module = (await import(join(example, "src/chat.ts"))) as {
       answer(chat: object, text: string): Promise<Turned>;
     };
-    return module.answer({ memory, user, model: whole }, "I live in Lisbon");
+    return module.answer({ memory, user, model: whole }, text);
   };
   /** A client that tells when what was left for later is done, and does something before one of its calls. */
   const watched = async (user: string, before?: { path: string; act: () => Promise<unknown> }) => {
@@ -284,11 +292,34 @@ describe("a turn of the chat", () => {
     return { memory, failures, settled: () => Promise.all(left) };
   };
 
+  it("believes what was said last, though the model finds it first", async () => {
+    const user = newUser();
+    const { memory, failures, settled } = await watched(user);
+    const lives = (object: string) => [
+      { text: `I live in ${object}`, subject: "I", predicate: "live in", object },
+    ];
+    const { promise: found, resolve: find } = Promise.withResolvers<void>();
+    const slow = async () => {
+      await found;
+      return lives("Lisbon");
+    };
+    await (await turn(memory, user, { factsIn: slow })).reply.cancel();
+    await sleep(5);
+    const last = await turn(memory, user, { factsIn: async () => lives("Porto") }, "I live in Porto");
+    await last.reply.cancel();
+    await expect
+      .poll(async () => (await memory.memories.list(user)).items)
+      .toMatchObject([{ object: "Porto" }]);
+    find();
+    await settled();
+    expect((await memory.memories.list(user)).items).toMatchObject([{ object: "Porto" }]);
+    expect(failures).toEqual([]);
+  });
+
   it("remembers no fact of a user who was forgotten while the model looked for it", async () => {
     const user = newUser();
     const { memory, failures, settled } = await watched(user);
-    let found = () => {};
-    const looked = new Promise<void>((resolve) => (found = resolve));
+    const { promise: looked, resolve: found } = Promise.withResolvers<void>();
     const factsIn = async () => {
       await looked;
       return [{ text: "I live in Lisbon" }];

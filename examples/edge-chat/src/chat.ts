@@ -7,6 +7,9 @@ const AGENT = "edge-chat";
 const TURNS = 20;
 const FACTS = 6;
 
+/** What the user said, when, and where. */
+type Said = { text: string; at: number; thread: string };
+
 export type Chat = { memory: Cairn; user: string; model: ChatModel };
 
 /** What was said in the user's last conversation; reading makes none. */
@@ -29,11 +32,12 @@ export async function answer(
   text: string,
 ): Promise<{ reply: ReadableStream; done: Promise<void> }> {
   const { memory, user, model } = chat;
+  const at = Date.now();
   const { id } = await memory.threads.resume(user, { agent: AGENT });
   const [known, turns] = await Promise.all([recalled(chat, text), turnsOf(memory, id)]);
   await memory.threads.append(id, [{ role: "user", content: text }]);
   const pieces = await model.answer({ known, turns: [...turns, { role: "user", content: text }] });
-  memory.later(() => rememberFacts(chat, text, id));
+  memory.later(() => rememberFacts(chat, { text, at, thread: id }));
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
   const done = say(pieces, writable, (content) =>
     unlessForgotten(() => memory.threads.append(id, [{ role: "assistant", content }])),
@@ -58,8 +62,10 @@ async function turnsOf(memory: Cairn, threadId: string): Promise<Turn[]> {
  * An erasure ends at what was written before it, and finding facts takes a model's time. So they are written only if the
  * thread is still there; and where it went between this look and the write, they are taken back.
  */
-async function rememberFacts({ memory, user, model }: Chat, text: string, thread: string): Promise<void> {
-  const facts = await model.factsIn(text);
+async function rememberFacts({ memory, user, model }: Chat, { text, at, thread }: Said): Promise<void> {
+  const found = await model.factsIn(text);
+  // Of two turns at once the one that was said last is true now, whichever the model was done with first.
+  const facts = found.map((fact) => (fact.object === undefined ? fact : { ...fact, validFrom: at }));
   if (facts.length === 0 || (await memory.threads.get(thread)) === null) return;
   const source = { thread, extractor: AGENT };
   // The same words again are the same memory; another object of a subject and predicate takes the place of the last one.
