@@ -16,15 +16,16 @@ function welcome(url: string, token: string): string {
   return `
 Cairn is up at ${url} (API reference: ${url}/docs, MCP: ${url}/mcp). Ctrl-C stops it; what it remembers stays.
 
-A token for the user "alice", good for a day:
+Where it is, and a token for the user "alice", good for a day:
 
-export TOKEN=${token}
+export CAIRN_URL=${url}
+export CAIRN_TOKEN=${token}
 
 Remember something, recall it, and see what is there:
 
-curl -s ${url}/v1/users/alice/memories -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" -d '{"text":"I moved to Lisbon in March"}'
-curl -s ${url}/v1/users/alice/recall -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" -d '{"query":"where do I live?"}'
-curl -s ${url}/v1/users/alice/memories -H "Authorization: Bearer $TOKEN"
+curl -s $CAIRN_URL/v1/users/alice/memories -H "Authorization: Bearer $CAIRN_TOKEN" -H "Content-Type: application/json" -d '{"text":"I moved to Lisbon in March"}'
+curl -s $CAIRN_URL/v1/users/alice/recall -H "Authorization: Bearer $CAIRN_TOKEN" -H "Content-Type: application/json" -d '{"query":"where do I live?"}'
+curl -s $CAIRN_URL/v1/users/alice/memories -H "Authorization: Bearer $CAIRN_TOKEN"
 `;
 }
 

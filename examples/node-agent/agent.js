@@ -4,12 +4,12 @@ import { cairn } from "cairn-memory";
 import { cairnMemory, memoryTools } from "cairn-memory/adapters/ai-sdk";
 import { offlineModel } from "./offline-model.js";
 
-const { CAIRN_URL = "http://127.0.0.1:8787", CAIRN_TOKEN, CAIRN_USER: user = "alice" } = process.env;
+const { CAIRN_URL, CAIRN_TOKEN, CAIRN_USER: user = "alice" } = process.env;
 const { AI_GATEWAY_API_KEY, MODEL = "openai/gpt-5-mini" } = process.env;
 
 const prompt = process.argv.slice(2).join(" ");
-if (!prompt || !CAIRN_TOKEN) {
-  console.error('CAIRN_TOKEN=… node agent.js "I live in Lisbon"');
+if (!prompt || !CAIRN_URL || !CAIRN_TOKEN) {
+  console.error('CAIRN_URL=… CAIRN_TOKEN=… node agent.js "I live in Lisbon"');
   process.exit(2);
 }
 

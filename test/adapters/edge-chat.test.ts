@@ -2,10 +2,13 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { createTestHarness, type TestHarness } from "wrangler";
 import { mintToken } from "../../examples/edge-chat/src/token.ts";
 import { workersAi } from "../../examples/edge-chat/src/workers-ai.ts";
+import type { Cairn } from "../../src/client/index.ts";
+import { clientOf, newUser } from "./cairn.ts";
 
 const root = join(import.meta.dirname, "../..");
 const example = join(root, "examples/edge-chat");
@@ -43,7 +46,9 @@ class Visitor {
     return response;
   }
 
-  send(text: unknown): Promise<Response> {
+  async send(text: unknown): Promise<Response> {
+    // As the page does when it is opened.
+    if (this.cookie === undefined) await this.turns();
     const headers = { "Content-Type": "application/json" };
     return this.call("/api/chat", { method: "POST", headers, body: JSON.stringify({ text }) });
   }
@@ -110,6 +115,18 @@ describe("the edge chat", () => {
     expect(await visitor.turns()).toHaveLength(2);
   });
 
+  it("knows where somebody lives now, and not where they lived before", async () => {
+    const visitor = new Visitor();
+    await visitor.say("I live in Lisbon. I like tea.");
+    await visitor.until("I live in Lisbon");
+    await visitor.say("I live in Porto. I like cake.");
+    await visitor.until("I live in Porto");
+    expect((await visitor.known()).toSorted()).toEqual(["I like cake", "I like tea", "I live in Porto"]);
+    await visitor.say("I live in Braga. I live in Faro.");
+    await visitor.until("I live in Faro");
+    expect((await visitor.known()).toSorted()).toEqual(["I like cake", "I like tea", "I live in Faro"]);
+  });
+
   it("keeps two visitors apart", async () => {
     const [ada, eve] = [new Visitor(), new Visitor()];
     await ada.say("I keep the key under the mat");
@@ -133,7 +150,7 @@ describe("the edge chat", () => {
     old.cookie = visitor.cookie;
     const forgotten = await visitor.call("/api/me", { method: "DELETE" });
     expect(await forgotten.json()).toMatchObject({ erasure: { id: expect.stringContaining(".") } });
-    expect(visitor.cookie).toBeUndefined();
+    expect(visitor.cookie).not.toBe(old.cookie);
     for (const one of [visitor, old]) {
       expect(await one.known()).toEqual([]);
       expect(await one.turns()).toEqual([]);
@@ -142,6 +159,42 @@ describe("the edge chat", () => {
     expect(await (await new Visitor().call("/api/me", { method: "DELETE" })).json()).toEqual({
       erasure: null,
     });
+  });
+
+  it("leaves nothing in a cache", async () => {
+    const visitor = new Visitor();
+    const paths = ["/api/conversation", "/api/memories", "/api/nothing"];
+    for (const response of [...paths.map((path) => visitor.call(path)), visitor.send("hello")])
+      expect((await response).headers.get("Cache-Control")).toMatch(/^no-store/);
+  });
+
+  it("takes two first messages at once as one visitor's, in one conversation", async () => {
+    const visitor = new Visitor();
+    // Without a cookie they would be two visitors, one of whom nobody could forget any more.
+    const headers = { "Content-Type": "application/json" };
+    const options = { method: "POST", headers, body: '{"text":"I have no cookie"}' };
+    const refused = await visitor.call("/api/chat", options);
+    expect(refused.status).toBe(401);
+    expect(refused.headers.getSetCookie()).toEqual([]);
+    await visitor.turns();
+    await Promise.all([visitor.say("I like tea"), visitor.say("I like cake")]);
+    expect(await visitor.turns()).toHaveLength(4);
+    await visitor.until("I like tea");
+    await visitor.until("I like cake");
+  });
+
+  it("ends an answer in peace whose visitor is forgotten while it streams", async () => {
+    const visitor = new Visitor();
+    const response = await visitor.send(
+      "I like a long story, please, of many words that go on and on for a while",
+    );
+    const old = new Visitor();
+    old.cookie = visitor.cookie;
+    await visitor.call("/api/me", { method: "DELETE" });
+    expect(await response.text()).toContain("go on and on");
+    await sleep(500);
+    expect(await old.turns()).toEqual([]);
+    expect(await old.known()).toEqual([]);
   });
 
   it("stores the answer though nobody reads it to its end", async () => {
@@ -164,6 +217,7 @@ describe("the edge chat", () => {
     const visitor = new Visitor();
     for (const text of ["", "  ", "x".repeat(4001), 7, null, "\ud800"])
       expect((await visitor.send(text)).status).toBe(400);
+    expect((await visitor.send("U+0000 \0 is left out")).status).toBe(200);
     const post = (headers: Record<string, string>) =>
       visitor.call("/api/chat", { method: "POST", headers, body: '{"text":"hi"}' });
     expect((await post({ "Content-Type": "text/plain" })).status).toBe(400);
@@ -171,7 +225,9 @@ describe("the edge chat", () => {
     expect((await post({ ...json, "Sec-Fetch-Site": "cross-site" })).status).toBe(403);
     expect((await post({ ...json, "Sec-Fetch-Site": "same-origin" })).status).toBe(200);
     expect((await visitor.call("/api/nothing")).status).toBe(404);
-    const [cookie] = (await new Visitor().send("hi")).headers.getSetCookie();
+    const foreign = { headers: { "Sec-Fetch-Site": "cross-site" } };
+    expect((await new Visitor().call("/api/conversation", foreign)).headers.getSetCookie()).toEqual([]);
+    const [cookie] = (await new Visitor().call("/api/conversation")).headers.getSetCookie();
     expect(cookie).toMatch(/HttpOnly; SameSite=Strict/);
   });
 
@@ -203,6 +259,115 @@ describe("the edge chat", () => {
   });
 });
 
+describe("a turn of the chat", () => {
+  type Model = { answer(): Promise<ReadableStream<string>>; factsIn(): Promise<object[]> };
+  type Turned = { reply: ReadableStream; done: Promise<void> };
+  // It imports the package by its name, which stands here for what is built.
+  const turn = async (
+    memory: Cairn,
+    user: string,
+    model: Partial<Model>,
+    text = "I live in Lisbon",
+  ): Promise<Turned> => {
+    const answer = async () => ReadableStream.from(["An ", "answer."]);
+    const whole: Model = { answer, factsIn: async () => [{ text: "I live in Lisbon" }], ...model };
+    const module = (await import(join(example, "src/chat.ts"))) as {
+      answer(chat: object, text: string): Promise<Turned>;
+    };
+    return module.answer({ memory, user, model: whole }, text);
+  };
+  /** A client that tells when what was left for later is done, and does something before one of its calls. */
+  const watched = async (user: string, before?: { path: string; act: () => Promise<unknown> }) => {
+    const failures: unknown[] = [];
+    const left: Promise<unknown>[] = [];
+    const fetcher = async (request: Request): Promise<Response> => {
+      if (before !== undefined && request.url.endsWith(before.path)) await before.act();
+      return fetch(request);
+    };
+    const memory = await clientOf(user, {
+      fetch: fetcher,
+      waitUntil: (work) => void left.push(work),
+      onLaterError: (error) => void failures.push(error),
+    });
+    return { memory, failures, settled: () => Promise.all(left) };
+  };
+
+  it("believes what was said last, though the model finds it first", async () => {
+    const user = newUser();
+    const { memory, failures, settled } = await watched(user);
+    const lives = (object: string) => [
+      { text: `I live in ${object}`, subject: "I", predicate: "live in", object },
+    ];
+    const { promise: found, resolve: find } = Promise.withResolvers<void>();
+    const slow = async () => {
+      await found;
+      return lives("Lisbon");
+    };
+    await (await turn(memory, user, { factsIn: slow })).reply.cancel();
+    await sleep(5);
+    const last = await turn(memory, user, { factsIn: async () => lives("Porto") }, "I live in Porto");
+    await last.reply.cancel();
+    await expect
+      .poll(async () => (await memory.memories.list(user)).items)
+      .toMatchObject([{ object: "Porto" }]);
+    find();
+    await settled();
+    expect((await memory.memories.list(user)).items).toMatchObject([{ object: "Porto" }]);
+    expect(failures).toEqual([]);
+  });
+
+  it("remembers no fact of a user who was forgotten while the model looked for it", async () => {
+    const user = newUser();
+    const { memory, failures, settled } = await watched(user);
+    const { promise: looked, resolve: found } = Promise.withResolvers<void>();
+    const factsIn = async () => {
+      await looked;
+      return [{ text: "I live in Lisbon" }];
+    };
+    const { reply, done } = await turn(memory, user, { factsIn });
+    expect(await new Response(reply).text()).toBe("An answer.");
+    await done;
+    await memory.erasures.user(user);
+    found();
+    await settled();
+    expect((await memory.memories.list(user)).items).toEqual([]);
+    expect(failures).toEqual([]);
+  });
+
+  it("takes back a fact that is written just after the user was forgotten", async () => {
+    const user = newUser();
+    const other = await clientOf(user);
+    const act = () => other.erasures.user(user);
+    const { memory, failures, settled } = await watched(user, { path: "/memories/batch", act });
+    const { reply, done } = await turn(memory, user, {});
+    await new Response(reply).text();
+    await done;
+    await settled();
+    expect((await memory.memories.list(user)).items).toEqual([]);
+    expect(failures).toEqual([]);
+  });
+
+  it("gives the whole answer to a user who was forgotten while it came, and keeps none of it", async () => {
+    const user = newUser();
+    const { memory, failures, settled } = await watched(user);
+    const answer = async () =>
+      new ReadableStream<string>({
+        async start(controller) {
+          controller.enqueue("An ");
+          await memory.erasures.user(user);
+          controller.enqueue("answer.");
+          controller.close();
+        },
+      });
+    const { reply, done } = await turn(memory, user, { answer, factsIn: async () => [] });
+    expect(await new Response(reply).text()).toBe("An answer.");
+    await done;
+    await settled();
+    expect((await memory.threads.list(user)).items).toEqual([]);
+    expect(failures).toEqual([]);
+  });
+});
+
 describe("a model of Workers AI", () => {
   const turns = [{ role: "user", content: "Where do I live?" }] as const;
 
@@ -229,9 +394,13 @@ describe("a model of Workers AI", () => {
 
   it("finds facts, a line each, and none where there are none", async () => {
     const saying = (response: unknown) => workersAi({ run: async () => ({ response }) }).factsIn("x");
-    expect(await saying("The user lives in Lisbon.\n The user has a cat.\nThat is all.")).toEqual([
-      "The user lives in Lisbon.",
-      "The user has a cat.",
+    expect(await saying("The user | lives in | Lisbon.\n The user has a cat.\nThat is all.")).toEqual([
+      { text: "The user lives in Lisbon.", subject: "The user", predicate: "lives in", object: "Lisbon" },
+      { text: "The user has a cat." },
+    ]);
+    expect(await saying("The user likes a | b\nThe user | has | this | that")).toEqual([
+      { text: "The user likes a | b" },
+      { text: "The user | has | this | that" },
     ]);
     expect(await saying("NONE")).toEqual([]);
     expect(await saying(undefined)).toEqual([]);

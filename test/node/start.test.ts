@@ -1,5 +1,13 @@
-import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { execFileSync, spawnSync } from "node:child_process";
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,38 +25,44 @@ afterEach(async () => {
 });
 afterAll(() => rmSync(state, { recursive: true, force: true }));
 
-async function start(port: number): Promise<Running & { url: string; token: string; curls: string[] }> {
+type Started = Running & { url: string; token: string; exports: string[]; curls: string[] };
+
+async function start(port: number): Promise<Started> {
   server = run("scripts/start.ts", [], { PORT: String(port), CAIRN_STATE: state });
   const { output, child } = server;
-  while (!output.stdout.includes('/memories -H "Authorization: Bearer $TOKEN"\n')) {
+  while (!output.stdout.includes('/memories -H "Authorization: Bearer $CAIRN_TOKEN"\n')) {
     if (child.exitCode !== null) throw new Error(`it ended: ${output.stdout}${output.stderr}`);
     await sleep(50);
   }
   const url = /http:\/\/\S+:\d+/.exec(output.stdout)?.[0] ?? "";
-  const token = /TOKEN=(\S+)/.exec(output.stdout)?.[1] ?? "";
+  const lines = output.stdout.split("\n");
+  const exports = lines.filter((line) => line.startsWith("export "));
+  const token = /CAIRN_TOKEN=(\S+)/.exec(output.stdout)?.[1] ?? "";
   return {
     ...server,
     url,
     token,
-    curls: output.stdout.split("\n").filter((line) => line.startsWith("curl ")),
+    exports,
+    curls: lines.filter((line) => line.startsWith("curl ")),
   };
 }
 
 // The answers of several shapes are read here.
 // oxlint-disable typescript/no-explicit-any
-const paste = (line: string, token: string): any =>
-  JSON.parse(execFileSync("bash", ["-c", line], { env: { ...process.env, TOKEN: token } }).toString());
+const paste = (line: string, { exports }: Started): any =>
+  JSON.parse(execFileSync("bash", ["-c", [...exports, line].join("\n")]).toString());
 
 describe("npm start", () => {
   it("serves, prints lines that work when they are pasted, and remembers across a restart", async () => {
     const port = await freePort();
     const first = await start(port);
     expect(first.url).toBe(`http://127.0.0.1:${port}`);
+    expect(first.exports).toEqual([`export CAIRN_URL=${first.url}`, `export CAIRN_TOKEN=${first.token}`]);
     expect(first.curls).toHaveLength(3);
     const [remember = "", recall = "", list = ""] = first.curls;
-    const { id, text } = paste(remember, first.token);
-    expect(paste(recall, first.token).hits[0]).toMatchObject({ id, text });
-    expect(paste(list, first.token).items).toHaveLength(1);
+    const { id, text } = paste(remember, first);
+    expect(paste(recall, first).hits[0]).toMatchObject({ id, text });
+    expect(paste(list, first).items).toHaveLength(1);
     const headers = { Authorization: `Bearer ${first.token}`, "Content-Type": "application/json" };
     const post = async (path: string, body: unknown): Promise<any> =>
       (await fetch(first.url + path, { method: "POST", headers, body: JSON.stringify(body) })).json();
@@ -69,8 +83,8 @@ describe("npm start", () => {
     expect((await get(`/v1/threads/${thread.id}/messages`)).items[0].message.content).toBe(
       "see you after the restart",
     );
-    expect(paste(recall, second.token).hits.map((hit: { id: string }) => hit.id)).toContain(id);
-    expect(paste(list, first.token).items[0].id).toBe(id);
+    expect(paste(recall, second).hits.map((hit: { id: string }) => hit.id)).toContain(id);
+    expect(paste(list, first).items[0].id).toBe(id);
     second.child.kill("SIGTERM");
     expect(await second.ended).toBe(0);
     expect(isAlive(second)).toBe(false);
@@ -90,7 +104,7 @@ describe("npm start", () => {
   it("leaves nothing behind when npm itself is ended", async () => {
     const port = await freePort();
     const npm = startCommand(["npm", "start"], { PORT: String(port), CAIRN_STATE: state });
-    while (!npm.output.stdout.includes("export TOKEN=")) await sleep(100);
+    while (!npm.output.stdout.includes("export CAIRN_TOKEN=")) await sleep(100);
     process.kill(npm.child.pid ?? 0, "SIGTERM");
     await npm.ended;
     for (let waited = 0; isAlive(npm) && waited < 10_000; waited += 100) await sleep(100);
@@ -120,6 +134,63 @@ describe("npm start", () => {
     expect(existsSync(join(root, ".dev.vars"))).toBe(true);
     expect(readFileSync(join(root, ".gitignore"), "utf8").split("\n")).toContain(".dev.vars");
   });
+});
+
+describe("the adapters' pages", () => {
+  const root = join(import.meta.dirname, "../..");
+  const pages = readdirSync(join(root, "docs/adapters")).filter((page) => page !== "README.md");
+  const read = (file: string) => readFileSync(join(root, file), "utf8");
+
+  it("have one line for the client, as README and examples, with the variables that npm start prints", () => {
+    const files = [
+      ...pages.map((page) => `docs/adapters/${page}`),
+      "README.md",
+      "examples/node-agent/README.md",
+      "examples/node-agent/agent.js",
+    ];
+    let whole = 0;
+    for (const file of files) {
+      const text = read(file);
+      expect(text, file).not.toMatch(/\$TOKEN|\bexport TOKEN|process\.env\.(TOKEN|URL)\b|`(TOKEN|URL)`/);
+      for (const [, options] of text.matchAll(/cairn\((\{[^)]*process\.env[^)]*\})\)/g)) {
+        whole++;
+        expect(options, file).toBe(
+          '{ url: process.env.CAIRN_URL ?? "", token: process.env.CAIRN_TOKEN ?? "" }',
+        );
+      }
+    }
+    // A whole example a page.
+    expect(whole).toBe(pages.length);
+  });
+
+  it("have whole examples in TypeScript that a strict compiler takes", () => {
+    const folder = mkdtempSync(join(tmpdir(), "cairn-pages-"));
+    symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+    const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
+    for (const page of pages)
+      for (const [, code = ""] of read(`docs/adapters/${page}`).matchAll(/```ts\n([^]*?)```/g))
+        if (code.includes("process.env")) write(page.replace(".md", ".ts"), code);
+    // Not among what is installed here.
+    write("away.d.ts", `declare module "@ai-sdk/openai"; declare module "@mastra/memory";`);
+    const paths = {
+      "cairn-memory": [join(root, "src/client/index.ts")],
+      "cairn-memory/adapters/*": [join(root, "src/client/adapters/*.ts")],
+    };
+    const more = { strict: true, noUnusedLocals: false, noUnusedParameters: false, types: ["node"], paths };
+    const config = { extends: join(root, "tsconfig.json"), compilerOptions: more, include: ["."] };
+    write("tsconfig.json", JSON.stringify(config));
+    write("package.json", `{ "type": "module" }`);
+    expect(readdirSync(folder).filter((name) => /^[^.]+\.ts$/.test(name)).length).toBeGreaterThan(4);
+    const tsc = join(root, "node_modules/typescript/lib/tsc.js");
+    const { stdout, status } = spawnSync(process.execPath, [tsc, "-p", folder], { encoding: "utf8" });
+    rmSync(folder, { recursive: true });
+    expect({ stdout, status }).toEqual({ stdout: "", status: 0 });
+  });
+});
+
+it("keeps what npm installs for an example out of git", () => {
+  const ignored = readFileSync(join(import.meta.dirname, "../../.gitignore"), "utf8").split("\n");
+  expect(ignored).toContain("examples/node-agent/package-lock.json");
 });
 
 describe("npm run token", () => {

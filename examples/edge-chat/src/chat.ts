@@ -1,10 +1,14 @@
 import type { Cairn } from "cairn-memory";
+import { failedBy, unlessForgotten } from "./forgotten.ts";
 import type { ChatModel, Turn } from "./model.ts";
 
 /** A user's conversations with this chat; other apps of the same user have threads of their own. */
 const AGENT = "edge-chat";
 const TURNS = 20;
 const FACTS = 6;
+
+/** What the user said, when, and where. */
+type Said = { text: string; at: number; thread: string };
 
 export type Chat = { memory: Cairn; user: string; model: ChatModel };
 
@@ -20,21 +24,23 @@ export const newConversation = ({ memory, user }: Pick<Chat, "memory" | "user">)
 
 /**
  * Answers in pieces, in the user's last conversation. What the user said is stored before the model is asked; the answer is
- * stored before the stream ends, also when nobody reads it any more. Facts are remembered after it.
+ * stored before the stream ends, also when nobody reads it any more. Facts are found meanwhile, and remembered if the user
+ * has not been forgotten by then.
  */
 export async function answer(
   chat: Chat,
   text: string,
 ): Promise<{ reply: ReadableStream; done: Promise<void> }> {
   const { memory, user, model } = chat;
+  const at = Date.now();
   const { id } = await memory.threads.resume(user, { agent: AGENT });
   const [known, turns] = await Promise.all([recalled(chat, text), turnsOf(memory, id)]);
   await memory.threads.append(id, [{ role: "user", content: text }]);
   const pieces = await model.answer({ known, turns: [...turns, { role: "user", content: text }] });
-  memory.later(() => rememberFacts(chat, text, id));
+  memory.later(() => rememberFacts(chat, { text, at, thread: id }));
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
   const done = say(pieces, writable, (content) =>
-    memory.threads.append(id, [{ role: "assistant", content }]),
+    unlessForgotten(() => memory.threads.append(id, [{ role: "assistant", content }])),
   );
   return { reply: readable, done };
 }
@@ -52,15 +58,38 @@ async function turnsOf(memory: Cairn, threadId: string): Promise<Turn[]> {
   );
 }
 
-async function rememberFacts({ memory, user, model }: Chat, text: string, thread: string): Promise<void> {
-  const facts = await model.factsIn(text);
-  if (facts.length === 0) return;
+/**
+ * An erasure ends at what was written before it, and finding facts takes a model's time. So they are written only if the
+ * thread is still there; and where it went between this look and the write, they are taken back.
+ */
+async function rememberFacts({ memory, user, model }: Chat, { text, at, thread }: Said): Promise<void> {
+  const found = await model.factsIn(text);
+  // Of two turns at once the one that was said last is true now, whichever the model was done with first.
+  const facts = found.map((fact) => (fact.object === undefined ? fact : { ...fact, validFrom: at }));
+  if (facts.length === 0 || (await memory.threads.get(thread)) === null) return;
   const source = { thread, extractor: AGENT };
-  // The same words again are the same memory.
-  await memory.memories.rememberMany(
-    user,
-    facts.map((fact) => ({ text: fact, source })),
+  // The same words again are the same memory; another object of a subject and predicate takes the place of the last one.
+  const remembered = await unlessForgotten(() =>
+    memory.memories.rememberMany(
+      user,
+      facts.map((fact) => ({ ...fact, source })),
+    ),
   );
+  if (remembered === undefined || (await memory.threads.get(thread)) !== null) return;
+  const written = remembered.items.map((item) => item.memory);
+  await Promise.all(written.map((fact) => takeBack({ memory, user }, fact)));
+}
+
+/** What was said anew since then has another version, and stays. */
+async function takeBack(
+  { memory, user }: Pick<Chat, "memory" | "user">,
+  { id, version }: { id: string; version: number },
+): Promise<void> {
+  try {
+    await memory.memories.forget(user, id, { ifVersion: version });
+  } catch (error) {
+    if (!failedBy(error, "precondition_failed", "not_found")) throw error;
+  }
 }
 
 /** Hands the pieces on as they come, and stores the whole before it ends. */

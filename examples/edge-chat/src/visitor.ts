@@ -5,8 +5,6 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 export type Visitor = {
   /** Whose memory it is, for Cairn. */
   user: string;
-  /** The cookie to set: of a visitor who has none yet. */
-  cookie?: string;
 };
 
 /**
@@ -18,25 +16,18 @@ export async function visitorOf(request: Request): Promise<Visitor | null> {
   return secret !== undefined && UUID.test(secret) ? { user: await userOf(secret) } : null;
 }
 
-export async function newVisitor(request: Request): Promise<Visitor> {
-  const secret = crypto.randomUUID();
-  return { user: await userOf(secret), cookie: cookieOf(request, secret, YEAR_SECONDS) };
+/** The cookie of a visitor who has none yet, or whose last one was forgotten. */
+export function newVisitor(request: Request): string {
+  // Browsers keep no Secure cookie of a plain http page; only a laptop has one.
+  const secure = new URL(request.url).protocol === "https:" ? "; Secure" : "";
+  return `${COOKIE}=${crypto.randomUUID()}; Path=/; Max-Age=${YEAR_SECONDS}; HttpOnly; SameSite=Strict${secure}`;
 }
-
-/** The cookie that ends a visitor. */
-export const noVisitor = (request: Request): string => cookieOf(request, "", 0);
 
 /** Not the cookie itself: ids of users are in logs and exports, and the cookie opens the memory. */
 async function userOf(secret: string): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(secret));
   const hex = [...new Uint8Array(digest, 0, 16)].map((byte) => byte.toString(16).padStart(2, "0"));
   return `visitor-${hex.join("")}`;
-}
-
-function cookieOf(request: Request, value: string, seconds: number): string {
-  // Browsers keep no Secure cookie of a plain http page; only a laptop has one.
-  const secure = new URL(request.url).protocol === "https:" ? "; Secure" : "";
-  return `${COOKIE}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`;
 }
 
 const cookiesOf = (request: Request): Map<string, string> =>

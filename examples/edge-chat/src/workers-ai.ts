@@ -1,9 +1,10 @@
-import type { ChatModel, Prompt } from "./model.ts";
+import type { ChatModel, Fact, Prompt } from "./model.ts";
 
 const MODEL = "@cf/meta/llama-3.3-70b-instruct-fp8-fast";
 
 const FACTS = `List what the message says about its author that will still be true next month: who they are, what they like,
-plan or own. One short sentence a line, in the third person, beginning with "The user". If there is nothing, say NONE.`;
+plan or own. One short sentence a line, in the third person, beginning with "The user". Where only one answer can be true at a
+time (name, home, employer, age), write the sentence in three parts: The user | lives in | Lisbon. If there is nothing, say NONE.`;
 
 /** What is used of the binding. */
 type Runs = { run(model: typeof MODEL, input: object): Promise<unknown> };
@@ -23,9 +24,20 @@ export const workersAi = (ai: Runs): ChatModel => ({
     ];
     const { response } = (await ai.run(MODEL, { messages })) as { response?: unknown };
     const lines = typeof response === "string" ? response.split("\n") : [];
-    return lines.map((line) => line.trim()).filter((line) => line.startsWith("The user"));
+    return lines
+      .map((line) => line.replaceAll("\0", "").trim())
+      .filter((line) => line.startsWith("The user"))
+      .map(factOf);
   },
 });
+
+/** A line in three parts is a triple, which the next one of the same subject and predicate supersedes. */
+function factOf(line: string): Fact {
+  const parts = line.split("|").map((part) => part.trim());
+  const [subject, predicate, object] = parts;
+  if (!subject || !predicate || !object || parts.length !== 3) return { text: line };
+  return { text: parts.join(" "), subject, predicate, object: object.replace(/\.$/, "") };
+}
 
 /** What is remembered was written by a user: it is quoted, and said to be no instruction. */
 function instructions({ known }: Prompt): string {
