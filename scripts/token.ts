@@ -15,7 +15,7 @@ const usage = `usage: npm run token -- --user ID [--scope ${scopes.join(",")}] [
   --shared shared owners whose memory it reads as well: ids that begin with 'shared:'
   --thread the only thread that it reaches; all of the user's unless set
 
-Into a variable: TOKEN=$(npm run --silent token -- --user ID)`;
+Into a variable: export CAIRN_TOKEN=$(npm run --silent token -- --user ID)`;
 
 const SECONDS: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400 };
 

@@ -56,7 +56,7 @@ export async function tellToken(
   say(`
 A token of all users, for an hour:
 
-export TOKEN=${token}
+export CAIRN_TOKEN=${token}
 
 More: CAIRN_SECRET=${kept ? `$(cat ${files.secretPathOf(name)})` : "…"} npm run --silent token -- --user alice --scope read,write --ttl 1h
 Whoever has the secret can read and write everything of this tenant: keep it where you keep such things.`);

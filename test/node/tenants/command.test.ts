@@ -55,7 +55,7 @@ it("makes, lists, upgrades and deletes a tenant", async () => {
   const made = await tenant(["create", "acme", ...FULL]);
   expect(made).toMatchObject({ code: 0, stderr: "" });
   expect(made.stdout).toContain("acme is up at https://cairn-acme.example.workers.dev");
-  expect(made.stdout).toMatch(/export TOKEN=[\w-]+\.[\w-]+\.[\w-]+\n/);
+  expect(made.stdout).toMatch(/export CAIRN_TOKEN=[\w-]+\.[\w-]+\.[\w-]+\n/);
   const secret = readFileSync(join(tenants, "acme.secret"), "utf8").trim();
   expect(statSync(join(tenants, "acme.secret")).mode & 0o777).toBe(0o600);
   expect(account().workers["cairn-acme"]?.secret).toBe(secret);
