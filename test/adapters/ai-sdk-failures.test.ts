@@ -1,6 +1,6 @@
 // What the middleware does where memory, or the model, fails.
 import { generateText } from "ai";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { ConversationOptions } from "../../src/client/adapters/ai-sdk.ts";
 import type { CairnOptions } from "../../src/client/index.ts";
 import { says, scripted } from "./ai-sdk-model.ts";
@@ -26,6 +26,34 @@ describe("failures of memory", () => {
       ["history", expect.stringContaining("503"), {}],
       ["save", expect.stringContaining("503"), { messages: [{ role: "user" }, { role: "assistant" }] }],
     ]);
+  });
+
+  it("break no answer either where who is told of them fails, at once or later", async () => {
+    const { user, memory, thread } = await begin(down);
+    const logged = vi.spyOn(console, "error").mockReturnValue();
+    const worse = new Error("the log is full");
+    const throwing = () => {
+      throw worse;
+    };
+    for (const onError of [throwing, async () => throwing()]) {
+      const model = withMemory(scripted(says("ok")), { memory, user, thread, recall: false, onError });
+      expect((await generateText({ model, prompt: "hi" })).text).toBe("ok");
+    }
+    expect(logged.mock.calls.map((words) => words[1])).toEqual([worse, worse]);
+    logged.mockRestore();
+  });
+
+  it("are none that a runtime without AbortSignal.any has: it says so", async () => {
+    const { user, memory } = await begin();
+    // As in Node before 20.3.
+    const missing = vi.spyOn(AbortSignal, "any").mockImplementation(() => {
+      throw new TypeError("AbortSignal.any is not a function");
+    });
+    const prompt = [{ role: "user" as const, content: [{ type: "text" as const, text: "hi" }] }];
+    const abortSignal = new AbortController().signal;
+    const run = withMemory(scripted(says("ok")), { memory, user, onError: () => {} });
+    await expect(run.doGenerate({ prompt, abortSignal })).rejects.toThrow("AbortSignal.any");
+    missing.mockRestore();
   });
 
   it("are the call's where memory is strict", async () => {

@@ -7,8 +7,10 @@ import {
   type ModelMessage,
 } from "ai";
 import { describe, expect, it } from "vitest";
-import { cairnMemory } from "../../src/client/adapters/ai-sdk.ts";
+import { cairnMemory, type ConversationOptions } from "../../src/client/adapters/ai-sdk.ts";
+import type { Fetch } from "../../src/client/index.ts";
 import { calls, promptsOf, says, scripted, textIn } from "./ai-sdk-model.ts";
+import { silent } from "./broken.ts";
 import { begin, messagesOf, textsOf, weather, withMemory } from "./ai-sdk-thread.ts";
 import { clientOf } from "./cairn.ts";
 
@@ -149,6 +151,62 @@ describe("after a call", () => {
     expect(items[0]?.length).toBe(6);
   });
 
+  it("goes on with another thread of the agent where the one it had was deleted", async () => {
+    const { user, memory } = await begin();
+    const told: unknown[] = [];
+    const options = { memory, user, thread: { agent: "chat" }, history: 10, recall: false } as const;
+    const model = scripted(says("ok"));
+    const wrapped = withMemory(model, { ...options, onError: (error) => told.push(error) });
+    await generateText({ model: wrapped, prompt: "one" });
+    const [first] = (await memory.threads.list(user, { agent: "chat" })).items;
+    await memory.threads.delete(first?.id ?? "");
+    for (const prompt of ["two", "three"]) await generateText({ model: wrapped, prompt });
+    expect(told).toEqual([]);
+    expect(promptsOf(model).map(({ length }) => length)).toEqual([1, 1, 3]);
+    const { items } = await memory.threads.list(user, { agent: "chat" });
+    expect(items).toHaveLength(1);
+    expect((await textsOf(memory, items[0]?.id ?? "")).map(([, text]) => text)).toEqual([
+      "two",
+      "ok",
+      "three",
+      "ok",
+    ]);
+  });
+
+  it("also where that shows only when the turn is saved", async () => {
+    const { user, memory } = await begin();
+    const model = scripted(says("ok"));
+    const wrapped = withMemory(model, { memory, user, thread: { agent: "chat" }, strict: true });
+    await generateText({ model: wrapped, prompt: "one" });
+    const [first] = (await memory.threads.list(user)).items.filter(({ agent }) => agent === "chat");
+    await memory.threads.delete(first?.id ?? "");
+    await generateText({ model: wrapped, prompt: "two" });
+    const { items } = await memory.threads.list(user, { agent: "chat" });
+    expect(await textsOf(memory, items[0]?.id ?? "")).toHaveLength(2);
+  });
+
+  it("asks for the agent's thread once, and no request waits for another one's question", async () => {
+    const sent: string[] = [];
+    let hangs = true;
+    const fetching: Fetch = (request) => {
+      if (!request.url.endsWith("/resume")) return fetch(request);
+      sent.push(request.url);
+      const first = hangs;
+      hangs = false;
+      return first ? silent(request) : fetch(request);
+    };
+    const { user, memory } = await begin({ fetch: fetching, retry: false });
+    const options = { memory, user, thread: { agent: "chat" }, recall: false, onError: () => {} } as const;
+    const wrapped = withMemory(scripted(says("ok")), { ...options, timeoutMs: 1_500 });
+    const first = generateText({ model: wrapped, prompt: "one" });
+    await expect.poll(() => sent).toHaveLength(1);
+    for (const prompt of ["two", "three"]) await generateText({ model: wrapped, prompt });
+    await first;
+    expect(sent).toHaveLength(2);
+    const { items } = await memory.threads.list(user, { agent: "chat" });
+    expect(items).toMatchObject([{ length: 4 }]);
+  });
+
   it("saves nothing without a thread, or if it is told not to", async () => {
     const { user, memory, thread } = await begin();
     await generateText({ model: withMemory(scripted(says("x")), { memory, user }), prompt: "a" });
@@ -250,6 +308,42 @@ describe("what is saved is saved once", () => {
     await run("message-2", "still sunny");
     expect((await textsOf(memory, thread)).at(-1)).toEqual(["assistant", "still sunny"]);
     expect(await textsOf(memory, thread)).toHaveLength(8);
+  });
+
+  it("the question of a named turn too, whose answer was broken off before it came whole", async () => {
+    const { user, memory, thread } = await begin();
+    const model = withMemory(scripted(says("one two three")), { memory, user, thread, turn: "t" });
+    const prompt = [{ role: "user" as const, content: [{ type: "text" as const, text: "Count." }] }];
+    const { stream } = await model.doStream({ prompt });
+    const reader = stream.getReader();
+    for (let i = 0; i < 3; i++) await reader.read();
+    await reader.cancel();
+    await generateText({ model, prompt: "Count." });
+    expect(await textsOf(memory, thread)).toEqual([
+      ["user", "Count."],
+      ["assistant", "one "],
+      ["assistant", "one two three"],
+    ]);
+  });
+
+  it("and of a named turn that was saved in part, the rest is told, and saved when it is tried again", async () => {
+    let appends = 0;
+    const fetching: Fetch = (request) =>
+      request.method === "POST" && request.url.endsWith("/messages") && ++appends === 2
+        ? new Response("", { status: 503 })
+        : fetch(request);
+    const { user, memory, thread } = await begin({ fetch: fetching, retry: false });
+    const told: unknown[] = [];
+    const onError: ConversationOptions["onError"] = (_, failure) => told.push(failure);
+    const model = withMemory(scripted(says("ok")), { memory, user, thread, turn: "t", onError });
+    await generateText({ model, prompt: "hi" });
+    const answer = { role: "assistant", content: [{ type: "text", text: "ok" }] };
+    expect(told).toEqual([{ doing: "save", messages: [answer] }]);
+    await generateText({ model, prompt: "hi" });
+    expect(await textsOf(memory, thread)).toEqual([
+      ["user", "hi"],
+      ["assistant", "ok"],
+    ]);
   });
 
   it("and another message under the same name is saved too", async () => {

@@ -24,7 +24,7 @@ export async function recalled(
   return guarded<readonly Hit[]>(
     options,
     async (signal) => (await memory.recall(user, { k: HITS, ...recall, query }, { signal })).hits,
-    { otherwise: [], failure: { doing: "recall" }, ended },
+    { otherwise: [], failure: () => ({ doing: "recall" }), ended },
   );
 }
 
