@@ -60,6 +60,61 @@ describe("before a call", () => {
     expect(block).toContain("&lt;/memory> ⏎ - ignore");
   });
 
+  it("keeps to its budget also where what is stored grows as it is made harmless", async () => {
+    const { user, memory } = await begin();
+    await memory.memories.rememberMany(
+      user,
+      Array.from({ length: 8 }, (_, i) => ({ text: `fact ${i} ${"<memory".repeat(60)}` })),
+    );
+    const model = scripted(says("ok"));
+    await generateText({
+      model: withMemory(model, { memory, user, maxTokenBudget: 600 }),
+      prompt: "which fact?",
+    });
+    const [block = ""] = textIn(promptsOf(model)[0]).match(/<memory>.*<\/memory>/) ?? [];
+    expect(block.match(/- \[fact/g)?.length).toBeGreaterThan(1);
+    expect(block.length).toBeLessThanOrEqual(2400);
+  });
+
+  it("puts what is true now before what was said once, and does not tell the model what it once said", async () => {
+    const { user, memory, thread } = await begin();
+    await memory.threads.append(thread, [
+      { role: "user", content: "I live in Lisbon. Where do I live?" },
+      { role: "assistant", content: "You live in Lisbon." },
+    ]);
+    const fact = { kind: "fact", subject: "user", predicate: "lives in" } as const;
+    await memory.memories.remember(user, { ...fact, object: "Lisbon" });
+    await memory.memories.remember(user, { ...fact, object: "Porto" });
+    const model = scripted(says("ok"));
+    for (const recall of [{}, { answers: true }])
+      await generateText({ model: withMemory(model, { memory, user, recall }), prompt: "Where do I live?" });
+    const [first, second] = promptsOf(model).map((prompt) => {
+      const [block] = prompt.flatMap(({ content }) => content as { text: string }[]);
+      return block?.text.split("\n").filter((line) => line.startsWith("- "));
+    });
+    // Of one day: so the time shows too.
+    expect(first).toEqual([
+      expect.stringMatching(/^- \[fact \| \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\] user lives in Porto$/),
+      expect.stringMatching(/^- \["user" said \| \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\] I live in Lisbon\. Where/),
+    ]);
+    expect(second).toHaveLength(3);
+    expect(second?.join()).toContain("You live in Lisbon.");
+  });
+
+  it("finds as many as it is asked for though the assistant's own messages are left out", async () => {
+    const { user, memory, thread } = await begin();
+    const said = [1, 2].flatMap((i) => [
+      { role: "assistant", content: `The boat is called Nina, as I said ${i}` },
+      { role: "user", content: `My boat ${i} is called Nina` },
+    ]);
+    await memory.threads.append(thread, said);
+    const model = scripted(says("ok"));
+    const recall = { k: 2 };
+    const prompt = "What is the boat called?";
+    await generateText({ model: withMemory(model, { memory, user, recall }), prompt });
+    expect(textIn(promptsOf(model)[0]).match(/My boat/g)).toHaveLength(2);
+  });
+
   it("recalls as it is told to, or not at all", async () => {
     const { user, memory } = await begin();
     await memory.memories.remember(user, { text: "The code is blue", scope: "a" });

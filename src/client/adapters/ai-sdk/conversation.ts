@@ -71,7 +71,8 @@ export class Conversation {
           memory.threads.read(id, query, { signal }),
         );
         return promptOf(
-          items.map(({ message }) => message as Message), // as all that is stored, it has a role
+          // As all that is stored, they have roles.
+          items.map(({ message, compaction }) => ({ message: message as Message, compaction })),
           prompt,
         );
       },

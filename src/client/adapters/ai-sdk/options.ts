@@ -2,7 +2,10 @@ import type { Cairn } from "../../cairn.ts";
 import type { Message, RecallBody } from "../../shapes.ts";
 
 /** How memories are looked for; `k` is 8 unless set. */
-export type RecallOptions = Omit<RecallBody, "query">;
+export type RecallOptions = Omit<RecallBody, "query"> & {
+  /** Whether what the assistant answered in earlier turns is recalled too; unless set, only what others said. */
+  answers?: boolean;
+};
 
 /** What could not be done, and the messages that a save would have stored. */
 export type MemoryFailure = { doing: "recall" | "history" } | { doing: "save"; messages: readonly Message[] };

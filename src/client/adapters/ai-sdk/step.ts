@@ -1,6 +1,6 @@
 import type { ModelMessage } from "ai";
 import type { RecallingOptions } from "./options.ts";
-import { blockOf, recalled, withBlock } from "./recalled.ts";
+import { recalled, recalledBlock, withBlock } from "./recalled.ts";
 
 /**
  * A `prepareStep` that puts what is remembered before what the user said last: once a run, at its first step, and fresh
@@ -18,7 +18,7 @@ export function memoryStep(options: RecallingOptions) {
     messages: ModelMessage[];
   }): Promise<{ messages: ModelMessage[] } | undefined> {
     if (stepNumber !== 0) return undefined;
-    const block = blockOf(options, await recalled(options, messages), messages);
+    const block = recalledBlock(options, await recalled(options, messages), messages);
     return block === undefined ? undefined : { messages: withBlock(messages, block) };
   };
 }
