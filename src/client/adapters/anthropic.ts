@@ -1,5 +1,6 @@
 import type { MemoryToolHandlers } from "@anthropic-ai/sdk/helpers/beta/memory";
 import type { Cairn } from "../cairn.ts";
+import { demandClient } from "./ai-sdk/demand-options.ts";
 import { bytesOf, fitsOneBatch, type MemoryFile, MemoryFiles, type Write } from "./anthropic/files.ts";
 import { inRange, inserted, replaced } from "./anthropic/lines.ts";
 import { listing, size } from "./anthropic/listing.ts";
@@ -36,6 +37,7 @@ const ATTEMPTS = 40;
  */
 export function cairnMemoryFiles(options: CairnMemoryFilesOptions): MemoryToolHandlers {
   const { memory, user, prefix = "", ttlMs, maxFileBytes = Infinity, signal } = options;
+  demandClient("cairnMemoryFiles", { memory, user });
   const files = new MemoryFiles({ memory, user, prefix, ttlMs, signal });
 
   const sized = (path: string, text: string): string => {

@@ -1,4 +1,5 @@
 import type { ModelMessage } from "ai";
+import { demandRecalling } from "./demand-options.ts";
 import type { RecallingOptions } from "./options.ts";
 import { recalled, recalledBlock, withBlock } from "./recalled.ts";
 
@@ -10,6 +11,7 @@ import { recalled, recalledBlock, withBlock } from "./recalled.ts";
  * await generateText({ model, prompt, tools, prepareStep: memoryStep({ memory, user: "alice" }) });
  */
 export function memoryStep(options: RecallingOptions) {
+  demandRecalling("memoryStep", options);
   return async function prepareMemory({
     stepNumber,
     messages,

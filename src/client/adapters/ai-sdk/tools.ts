@@ -2,6 +2,7 @@ import { DATA_NOTE } from "../../../conversation/stored-text.ts";
 import type { Cairn } from "../../cairn.ts";
 import type { Hit, Memory, MemoryKind } from "../../shapes.ts";
 import { hitLines, memoryLines, tagged } from "./block.ts";
+import { demandClient } from "./demand-options.ts";
 import { type InputSchema, inputSchema } from "./schema.ts";
 
 export type MemoryToolsOptions = {
@@ -82,6 +83,7 @@ const tags = {
  * await generateText({ model, prompt, tools: memoryTools({ memory, user: "alice" }), stopWhen: isStepCount(5) });
  */
 export function memoryTools({ memory, user, scope, owners = [] }: MemoryToolsOptions): MemoryTools {
+  demandClient("memoryTools", { memory, user });
   const scoped = scope === undefined ? {} : { scope };
   const shared = owners.length === 0 ? {} : { owners: [...owners] };
   return {
