@@ -29,7 +29,7 @@ describe.each([
     ["user", { memory, user: "" }],
     ["user", { memory, user: 7 }],
   ])("throws where %s is missing: %o", (missing, options) => {
-    expect(() => make(given(options))).toThrow(new RegExp(`^${name}: ${missing} must be `));
+    expect(() => make(given(options))).toThrow(new RegExp(`^${name}: .${missing}. is missing`));
     expect(() => make(given(options))).toThrow(TypeError);
   });
 });

@@ -1,9 +1,9 @@
 import type { MemoryToolHandlers } from "@anthropic-ai/sdk/helpers/beta/memory";
 import type { Cairn } from "../cairn.ts";
-import { demandClient } from "./ai-sdk/demand-options.ts";
 import { bytesOf, fitsOneBatch, type MemoryFile, MemoryFiles, type Write } from "./anthropic/files.ts";
 import { inRange, inserted, replaced } from "./anthropic/lines.ts";
 import { listing, size } from "./anthropic/listing.ts";
+import { demandUser } from "./options/demand.ts";
 import { normalPath, ROOT } from "./anthropic/paths.ts";
 
 export type CairnMemoryFilesOptions = {
@@ -36,8 +36,8 @@ const ATTEMPTS = 40;
  * });
  */
 export function cairnMemoryFiles(options: CairnMemoryFilesOptions): MemoryToolHandlers {
+  demandUser("cairnMemoryFiles", options);
   const { memory, user, prefix = "", ttlMs, maxFileBytes = Infinity, signal } = options;
-  demandClient("cairnMemoryFiles", { memory, user });
   const files = new MemoryFiles({ memory, user, prefix, ttlMs, signal });
 
   const sized = (path: string, text: string): string => {

@@ -1,19 +1,13 @@
+import { demandUser } from "../options/demand.ts";
 import type { ConversationOptions } from "./conversation.ts";
 import type { RecallingOptions } from "./options.ts";
 
 /**
- * Throws a `TypeError` where the client or the user is missing. What is wrong with a program is thrown where it is made, and
- * not told to `onError` as an outage.
+ * Throws a `TypeError` where middleware and step are made without a client or a user, or with an option that has a value it
+ * cannot have. What is wrong with a program is not told to `onError` as an outage.
  */
-export function demandClient(made: string, { memory, user }: { memory: unknown; user: unknown }): void {
-  if (typeof memory !== "object" || memory === null)
-    throw wrong(made, "memory", "a client that cairn() made");
-  if (!isText(user)) throw wrong(made, "user", "the id of a user");
-}
-
-/** The same of all that middleware and step take. */
 export function demandRecalling(made: string, options: RecallingOptions): void {
-  demandClient(made, options);
+  demandUser(made, options);
   const { recall, maxTokenBudget, timeoutMs, strict, onError } = options;
   demand(
     made,

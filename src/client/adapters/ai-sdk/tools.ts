@@ -1,8 +1,8 @@
 import { DATA_NOTE } from "../../../conversation/stored-text.ts";
+import { demandUser } from "../options/demand.ts";
 import type { Cairn } from "../../cairn.ts";
 import type { Hit, Memory, MemoryKind } from "../../shapes.ts";
 import { hitLines, memoryLines, tagged } from "./block.ts";
-import { demandClient } from "./demand-options.ts";
 import { type InputSchema, inputSchema } from "./schema.ts";
 
 export type MemoryToolsOptions = {
@@ -82,8 +82,9 @@ const tags = {
  * @example
  * await generateText({ model, prompt, tools: memoryTools({ memory, user: "alice" }), stopWhen: isStepCount(5) });
  */
-export function memoryTools({ memory, user, scope, owners = [] }: MemoryToolsOptions): MemoryTools {
-  demandClient("memoryTools", { memory, user });
+export function memoryTools(options: MemoryToolsOptions): MemoryTools {
+  demandUser("memoryTools", options);
+  const { memory, user, scope, owners = [] } = options;
   const scoped = scope === undefined ? {} : { scope };
   const shared = owners.length === 0 ? {} : { owners: [...owners] };
   return {
