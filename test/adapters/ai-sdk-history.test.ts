@@ -1,7 +1,7 @@
 // What is stored of the SDK's messages, and what a model is given of it again, for any of them.
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { promptOf } from "../../src/client/adapters/ai-sdk/history.ts";
+import { promptOf as promptOfStored } from "../../src/client/adapters/ai-sdk/history.ts";
 import type { Prompt, PromptMessage, UserMessage } from "../../src/client/adapters/ai-sdk/sdk.ts";
 import { storedMessage } from "../../src/client/adapters/ai-sdk/stored.ts";
 import { type Message, sanitizeConversation } from "../../src/client/index.ts";
@@ -45,6 +45,11 @@ const conversation: fc.Arbitrary<Prompt> = fc
   .array(fc.tuple(user, answer), { maxLength: 4 })
   .map((turns) => turns.flatMap(([asked, answered]) => [asked, ...answered]));
 
+const promptOf = (messages: readonly Message[], prompt: Prompt) =>
+  promptOfStored(
+    messages.map((message) => ({ message })),
+    prompt,
+  );
 const next: Prompt = [{ role: "user", content: [{ type: "text", text: "\u0000 what nobody said before" }] }];
 /** As it goes over the wire. */
 const sent = (messages: Prompt): Message[] =>
@@ -176,5 +181,79 @@ it("parts of other shapes are told as far as they have a text", () => {
         },
       ],
     },
+  ]);
+});
+
+it("parts that hold a call with its result are told as the steps they were, of a UIMessage or of Mastra", () => {
+  const mastra = (toolCallId: string, more: object) => ({
+    type: "tool-invocation",
+    toolInvocation: { toolCallId, toolName: "look", args: { at: "sea" }, ...more },
+  });
+  const stored = [
+    { role: "user", parts: [{ type: "text", text: "Look." }], content: "Look." },
+    {
+      role: "assistant",
+      content: "Let me see. A boat. Gone.",
+      parts: [
+        { type: "step-start" },
+        { type: "text", text: "Let me see." },
+        mastra("1", { state: "result", result: "a boat" }),
+        mastra("2", { state: "result", result: { boats: 1 } }),
+        { type: "text", text: "A boat." },
+        { type: "step-start" },
+        { type: "tool-look", toolCallId: "3", state: "output-available", input: { at: "pier" }, output: [1] },
+        {
+          type: "dynamic-tool",
+          toolName: "row",
+          toolCallId: "4",
+          state: "output-error",
+          errorText: "no oars",
+        },
+        { type: "step-start" },
+        mastra("5", { state: "output-error", errorText: "fog" }),
+        { type: "step-start" },
+        mastra("6", { state: "call" }),
+        { type: "text", text: "Gone." },
+      ],
+    },
+  ];
+  const call = (toolCallId: string, toolName: string, input: object) => ({
+    type: "tool-call",
+    toolCallId,
+    toolName,
+    input,
+  });
+  const result = (toolCallId: string, toolName: string, output: object) => ({
+    type: "tool-result",
+    toolCallId,
+    toolName,
+    output,
+  });
+  const sea = { at: "sea" };
+  expect(promptOf(stored, next)).toEqual([
+    { role: "user", content: [{ type: "text", text: "Look." }] },
+    {
+      role: "assistant",
+      content: [{ type: "text", text: "Let me see." }, call("1", "look", sea), call("2", "look", sea)],
+    },
+    {
+      role: "tool",
+      content: [
+        result("1", "look", { type: "text", value: "a boat" }),
+        result("2", "look", { type: "json", value: { boats: 1 } }),
+      ],
+    },
+    { role: "assistant", content: [{ type: "text", text: "A boat." }] },
+    { role: "assistant", content: [call("3", "look", { at: "pier" }), call("4", "row", {})] },
+    {
+      role: "tool",
+      content: [
+        result("3", "look", { type: "json", value: [1] }),
+        result("4", "row", { type: "error-text", value: "no oars" }),
+      ],
+    },
+    { role: "assistant", content: [call("5", "look", sea)] },
+    { role: "tool", content: [result("5", "look", { type: "error-text", value: "fog" })] },
+    { role: "assistant", content: [{ type: "text", text: "Gone." }] },
   ]);
 });

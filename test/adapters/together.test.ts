@@ -382,6 +382,28 @@ const toolCalls = crossed<string, unknown>(
       ]);
       return "support";
     },
+    mastra: async ({ user, memory }) => {
+      const storage = new CairnMemoryStorage({ memory, user });
+      const now = new Date();
+      await storage.saveThread({
+        thread: { id: "calls", resourceId: user, title: "Boats", createdAt: now, updatedAt: now },
+      });
+      const toolInvocation = { state: "result", toolCallId: "call-1", toolName: "look", result: "a boat" };
+      const parts = [
+        [{ type: "text", text: ASKED }],
+        [{ type: "tool-invocation", toolInvocation: { ...toolInvocation, args: { at: "sea" } } }],
+      ];
+      const messages = parts.map((said, i) => ({
+        id: `call-${i}`,
+        role: i === 0 ? "user" : "assistant",
+        createdAt: new Date(now.getTime() + i),
+        threadId: "calls",
+        resourceId: user,
+        content: { format: 2, parts: said },
+      }));
+      await storage.saveMessages({ messages: messages as MastraDBMessage[] });
+      return "mastra";
+    },
     "openai-agents": async (at) => {
       const items: AgentInputItem[] = [
         { role: "user", content: ASKED },

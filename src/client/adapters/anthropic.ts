@@ -3,6 +3,7 @@ import type { Cairn } from "../cairn.ts";
 import { bytesOf, fitsOneBatch, type MemoryFile, MemoryFiles, type Write } from "./anthropic/files.ts";
 import { inRange, inserted, replaced } from "./anthropic/lines.ts";
 import { listing, size } from "./anthropic/listing.ts";
+import { demandUser } from "./options/demand.ts";
 import { normalPath, ROOT } from "./anthropic/paths.ts";
 
 export type CairnMemoryFilesOptions = {
@@ -35,6 +36,7 @@ const ATTEMPTS = 40;
  * });
  */
 export function cairnMemoryFiles(options: CairnMemoryFilesOptions): MemoryToolHandlers {
+  demandUser("cairnMemoryFiles", options);
   const { memory, user, prefix = "", ttlMs, maxFileBytes = Infinity, signal } = options;
   const files = new MemoryFiles({ memory, user, prefix, ttlMs, signal });
 

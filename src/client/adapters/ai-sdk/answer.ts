@@ -74,14 +74,14 @@ export class Gathered {
           type: part.type === "text-start" ? ("text" as const) : ("reasoning" as const),
           text: "",
         };
-        this.#open.set(blockOf(part), block);
+        this.#open.set(blockKey(part), block);
         this.content.push(block);
         this.#note(part);
         return;
       }
       case "text-delta":
       case "reasoning-delta": {
-        const block = this.#open.get(blockOf(part));
+        const block = this.#open.get(blockKey(part));
         if (block !== undefined) block.text += part.delta;
         this.#note(part);
         return;
@@ -111,7 +111,7 @@ export class Gathered {
   #note(
     part: Extract<StreamPart, { id: string; providerMetadata?: unknown; type: `${Kind}-${string}` }>,
   ): void {
-    const block = this.#open.get(blockOf(part));
+    const block = this.#open.get(blockKey(part));
     if (block !== undefined && part.providerMetadata !== undefined)
       block.providerMetadata = part.providerMetadata;
   }
@@ -120,5 +120,5 @@ export class Gathered {
 type Kind = "text" | "reasoning";
 
 /** A block of text and one of reasoning may have the same id. */
-const blockOf = ({ type, id }: { type: `${Kind}-${string}`; id: string }): string =>
+const blockKey = ({ type, id }: { type: `${Kind}-${string}`; id: string }): string =>
   `${type.startsWith("text") ? "text" : "reasoning"} ${id}`;

@@ -52,7 +52,8 @@ export function spokenIn(prompt: Prompt): Spoken {
 /** A thread, as turns are read from it and saved to it. */
 export class Conversation {
   readonly #options: ConversationOptions;
-  #resumed: Promise<string> | undefined;
+  /** The id of the agent's thread, and not the promise of one: in a Worker a promise belongs to the request that made it. */
+  #resumed: string | undefined;
 
   constructor(options: ConversationOptions) {
     this.#options = options;
@@ -66,13 +67,16 @@ export class Conversation {
       this.#options,
       async (signal) => {
         const query = { limit: history, view: "compacted" } as const;
-        const { items } = await memory.threads.read(await this.#thread(thread, signal), query, { signal });
+        const { items } = await this.#inThread(thread, signal, (id) =>
+          memory.threads.read(id, query, { signal }),
+        );
         return promptOf(
-          items.map(({ message }) => message as Message), // as all that is stored, it has a role
+          // As all that is stored, they have roles.
+          items.map(({ message, compaction }) => ({ message: message as Message, compaction })),
           prompt,
         );
       },
-      { otherwise: [], failure: { doing: "history" }, ended },
+      { otherwise: [], failure: () => ({ doing: "history" }), ended },
     );
   }
 
@@ -95,36 +99,57 @@ export class Conversation {
     answer: PromptMessage | undefined,
     { part = "whole", strict }: { part?: string; strict: boolean },
   ): Promise<void> {
-    const { memory, thread, save = true, turn = key } = this.#options;
+    const { memory, thread, save = true, turn } = this.#options;
     if (thread === undefined || save === false || answer === undefined) return;
-    const messages = [...said, answer].map(storedMessage);
+    const question = said.map(storedMessage);
+    const reply = storedMessage(answer);
+    // A named turn whose answer was broken off may come again, and has its question in the thread then.
+    const appends =
+      turn === undefined || question.length === 0
+        ? [{ part, messages: [...question, reply] }]
+        : [
+            { part: "said", messages: question },
+            { part, messages: [reply] },
+          ];
+    let left = appends;
     await guarded<unknown>(
       { ...this.#options, strict },
-      async (signal) => {
-        const id = await this.#thread(thread, signal);
-        const [asked, answers] = place;
-        const idempotencyKey = await sha256(
-          JSON.stringify([id, turn, asked && storedMessage(asked), answers, part]),
-        );
-        await memory.threads.append(id, messages, { signal, idempotencyKey }).catch(unlessSaved);
+      (signal) =>
+        this.#inThread(thread, signal, async (id) => {
+          left = appends;
+          for (const { part: what, messages } of appends) {
+            const idempotencyKey = await keyOf([id, turn ?? key, ...place], what);
+            await memory.threads.append(id, messages, { signal, idempotencyKey }).catch(unlessSaved);
+            left = left.slice(1);
+          }
+        }),
+      {
+        otherwise: undefined,
+        failure: () => ({ doing: "save", messages: left.flatMap(({ messages }) => messages) }),
       },
-      { otherwise: undefined, failure: { doing: "save", messages } },
     );
   }
 
-  #thread(thread: Named, signal: AbortSignal): Promise<string> {
-    if (typeof thread === "string") return Promise.resolve(thread);
+  /** Works in the thread; where the agent's is gone since it was resumed, in the one that takes its place. */
+  async #inThread<T>(thread: Named, signal: AbortSignal, work: (id: string) => Promise<T>): Promise<T> {
     const { memory, user } = this.#options;
-    this.#resumed ??= memory.threads.resume(user, thread, { signal }).then(
-      ({ id }) => id,
-      (error: unknown) => {
-        this.#resumed = undefined;
-        throw error;
-      },
-    );
-    return this.#resumed;
+    if (typeof thread === "string") return work(thread);
+    const known = this.#resumed;
+    try {
+      if (known !== undefined) return await work(known);
+    } catch (error) {
+      if (!hasCode(error, "not_found")) throw error;
+    }
+    const { id } = await memory.threads.resume(user, thread, { signal });
+    this.#resumed = id;
+    return work(id);
   }
 }
+
+const keyOf = (
+  [thread, turn, asked, answers]: readonly [thread: string, turn: string, ...Spoken["place"]],
+  part: string,
+): Promise<string> => sha256(JSON.stringify([thread, turn, asked && storedMessage(asked), answers, part]));
 
 /** Another answer of the same turn has the key: the turn is saved. */
 function unlessSaved(error: unknown): void {

@@ -1,17 +1,25 @@
+import { listField } from "../../../conversation/message.ts";
 import { sanitizeConversation } from "../../../conversation/sanitize.ts";
 import { givenResults, requestedCalls } from "../../../conversation/tool-calls.ts";
 import type { Message } from "../../shapes.ts";
-import { listedCalls, partsOf, toolParts, wholeResult } from "./parts.ts";
+import { hasInvocations, stepsOf } from "./invocations.ts";
+import { listedCalls, partOf, partsOf, toolParts, wholeResult } from "./parts.ts";
 import { textOf } from "./recalled.ts";
 import type { Prompt, PromptMessage } from "./sdk.ts";
 
+/** A message of a thread; a summary of others if it has a compaction. */
+export type Stored = { message: Message; compaction?: object | undefined };
+
 /**
- * Stored messages as a model takes them, of whatever adapter: each call with its result, beginning with a user's. What a
- * prompt goes on to say itself, as in a later step of a run, is left out.
+ * Stored messages as a model takes them, of whatever adapter: each call with its result, beginning with a user's, after the
+ * summaries. What a prompt goes on to say itself, as in a later step of a run, is left out. So are other instructions than
+ * summaries: whoever may write to a thread does not instruct the model.
  */
-export function promptOf(stored: readonly Message[], prompt: Prompt): PromptMessage[] {
+export function promptOf(stored: readonly Stored[], prompt: Prompt): PromptMessage[] {
   const names = new Map<string, string>();
-  const messages = stored.flatMap((message) => promptMessage(message, names));
+  const messages = stored
+    .filter(({ message, compaction }) => compaction !== undefined || !isInstruction(message))
+    .flatMap(({ message }) => promptMessages(message, names));
   // First what is repeated, since of a turn that goes on in the prompt, only a part is stored.
   const before = withoutRepeated(
     messages,
@@ -23,6 +31,8 @@ export function promptOf(stored: readonly Message[], prompt: Prompt): PromptMess
   const first = said.findIndex(({ role }) => role === "user");
   return [...summaries, ...(first < 0 ? [] : said.slice(first))];
 }
+
+const isInstruction = ({ role }: Message): boolean => role === "system" || role === "developer";
 
 /** Without the end of `messages` that is the beginning of `prompt`. */
 function withoutRepeated(messages: readonly PromptMessage[], prompt: Prompt): readonly PromptMessage[] {
@@ -39,7 +49,7 @@ const signature = (message: PromptMessage): string =>
   JSON.stringify([message.role, textOf(message), requestedCalls(message), givenResults(message)]);
 
 /** `names`: of the tools that were called, by the calls' ids; OpenAI's results do not name them. */
-function promptMessage(message: Message, names: Map<string, string>): PromptMessage[] {
+function promptMessages(message: Message, names: Map<string, string>): PromptMessage[] {
   switch (message.role) {
     case "system":
     case "developer": {
@@ -51,6 +61,9 @@ function promptMessage(message: Message, names: Map<string, string>): PromptMess
       return content.length === 0 ? [] : [{ role: "user", content, ...options(message) }];
     }
     case "assistant": {
+      const parts = listField(message, "parts");
+      if (hasInvocations(parts))
+        return stepsOf(parts, partOf).map((step) => ({ ...step, ...options(message) }));
       const content = [...partsOf(message), ...listedCalls(message)];
       for (const part of content) if (part.type === "tool-call") names.set(part.toolCallId, part.toolName);
       return content.length === 0 ? [] : [{ role: "assistant", content, ...options(message) }];

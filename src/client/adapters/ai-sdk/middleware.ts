@@ -1,8 +1,9 @@
 import type { LanguageModelMiddleware } from "ai";
 import { assistantMessage, brokenOff, Gathered } from "./answer.ts";
 import { Conversation, type ConversationOptions, type Spoken, spokenIn } from "./conversation.ts";
+import { demandConversation } from "./demand-options.ts";
 import { sha256 } from "../bytes/sha256.ts";
-import { blockOf, recalled, withBlock } from "./recalled.ts";
+import { recalled, recalledBlock, withBlock } from "./recalled.ts";
 import type { CallParams, Prompt, PromptMessage } from "./sdk.ts";
 import { storedMessage } from "./stored.ts";
 import { type Listener, passedOn } from "./stream.ts";
@@ -25,6 +26,7 @@ const RUNS = 256;
  * const model = wrapLanguageModel({ model: openai("…"), middleware: cairnMemory({ memory, user: "alice", thread }) });
  */
 export function cairnMemory(options: ConversationOptions): LanguageModelMiddleware {
+  demandConversation("cairnMemory", options);
   const conversation = new Conversation(options);
   const runs = new Map<string, Given>();
   const steps = new WeakMap<Prompt, Step>();
@@ -40,7 +42,7 @@ export function cairnMemory(options: ConversationOptions): LanguageModelMiddlewa
       recalled(options, prompt, ended),
       conversation.history(prompt, ended),
     ]);
-    const block = blockOf(options, hits, [...history, ...prompt]);
+    const block = recalledBlock(options, hits, [...history, ...prompt]);
     runs.delete(run);
     runs.set(run, { block, history });
     for (const oldest of runs.keys()) if (runs.size > RUNS) runs.delete(oldest);

@@ -2,7 +2,10 @@ import type { Cairn } from "../../cairn.ts";
 import type { Message, RecallBody } from "../../shapes.ts";
 
 /** How memories are looked for; `k` is 8 unless set. */
-export type RecallOptions = Omit<RecallBody, "query">;
+export type RecallOptions = Omit<RecallBody, "query"> & {
+  /** Whether what the assistant answered in earlier turns is recalled too; unless set, only what others said. */
+  answers?: boolean;
+};
 
 /** What could not be done, and the messages that a save would have stored. */
 export type MemoryFailure = { doing: "recall" | "history" } | { doing: "save"; messages: readonly Message[] };
@@ -21,8 +24,8 @@ export type RecallingOptions = {
   timeoutMs?: number;
   /** Lets the model's call fail where memory does; unless set, the answer comes without it. */
   strict?: boolean;
-  /** Is told of each failure that broke nothing; `console.error` unless set. */
-  onError?: (error: unknown, failure: MemoryFailure) => void;
+  /** Is told of each failure that broke nothing; `console.error` unless set. A promise that it gives is not waited for. */
+  onError?: (error: unknown, failure: MemoryFailure) => unknown;
 };
 
 const TIMEOUT_MS = 5_000;
@@ -34,16 +37,32 @@ const TIMEOUT_MS = 5_000;
 export async function guarded<T>(
   { timeoutMs = TIMEOUT_MS, strict = false, onError = logged }: RecallingOptions,
   work: (signal: AbortSignal) => Promise<T>,
-  { otherwise, failure, ended }: { otherwise: T; failure: MemoryFailure; ended?: AbortSignal | undefined },
+  {
+    otherwise,
+    failure,
+    ended,
+  }: { otherwise: T; failure: () => MemoryFailure; ended?: AbortSignal | undefined },
 ): Promise<T> {
   const timeout = AbortSignal.timeout(timeoutMs);
+  // Not below: where signals cannot be joined, memory would fail call by call, and nobody see why.
+  const signal = ended === undefined ? timeout : AbortSignal.any([timeout, ended]);
   try {
-    return await work(ended === undefined ? timeout : AbortSignal.any([timeout, ended]));
+    return await work(signal);
   } catch (error) {
     if (strict || ended?.aborted === true) throw error;
-    onError(error, failure);
+    tell(onError, error, failure());
     return otherwise;
   }
+}
+
+/** Who is told may fail too, at once or later: that breaks no answer either. */
+function tell(
+  onError: NonNullable<RecallingOptions["onError"]>,
+  error: unknown,
+  failure: MemoryFailure,
+): void {
+  const telling = async () => onError(error, failure);
+  telling().catch((worse: unknown) => console.error("onError of Cairn's memory failed", worse, "of", error));
 }
 
 const logged = (error: unknown, { doing }: MemoryFailure): void =>

@@ -22,17 +22,22 @@ function isOwn(part: unknown): part is AssistantPart | ToolPart {
   return !type.endsWith("file") || field(part, "data") !== undefined;
 }
 
-/** The parts of a message in the SDK's own shape; of another shape, what has a text. */
+/**
+ * The parts of a message in the SDK's own shape; of another shape, what has a text. Where a message has `parts`, its
+ * `content` repeats them.
+ */
 export function partsOf(message: Message): AssistantPart[] {
   const { content } = message;
+  const parts = listField(message, "parts").flatMap(partOf);
+  if (parts.length > 0) return parts;
   if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
-  return [...listField(message, "content"), ...listField(message, "parts")].flatMap(
-    (part): AssistantPart[] => {
-      if (isOwn(part) && part.type !== "tool-approval-response") return [revived(part)];
-      const text = textField(part, "text");
-      return text === undefined ? [] : [{ type: "text", text }];
-    },
-  );
+  return listField(message, "content").flatMap(partOf);
+}
+
+export function partOf(part: unknown): AssistantPart[] {
+  if (isOwn(part) && part.type !== "tool-approval-response") return [revived(part)];
+  const text = textField(part, "text");
+  return text === undefined ? [] : [{ type: "text", text }];
 }
 
 type ToolPart = Extract<PromptMessage, { role: "tool" }>["content"][number];

@@ -5,34 +5,46 @@ import { memoryBlock } from "./block.ts";
 import { guarded, type RecallingOptions } from "./options.ts";
 
 const HITS = 8;
+/** What a recall gives at most. */
+const MOST_HITS = 100;
 const MAX_TOKENS = 2_000;
 /** The longest query that a recall takes, in bytes of UTF-8. */
 const QUERY_BYTES = 8 * 1024;
 
 /** A message of the SDK's, as far as its text goes: of a prompt, or as a program writes it. */
-export type Spoken = { role: string; content: unknown };
+export type MessageLike = { role: string; content: unknown };
 
-/** What is remembered that bears on what the user said last, best first. */
+/**
+ * What is remembered that bears on what the user said last, best first. What a model once answered is left out unless it is
+ * wanted: it may repeat what was corrected since.
+ */
 export async function recalled(
   options: RecallingOptions,
-  messages: readonly Spoken[],
+  messages: readonly MessageLike[],
   ended?: AbortSignal,
 ): Promise<readonly Hit[]> {
   const { memory, user, recall = {} } = options;
   const query = queryIn(messages);
   if (recall === false || query === "") return [];
+  const { answers = false, k = HITS, ...how } = recall;
+  // A recall leaves no role out: so more is asked for than is kept.
+  const spare =
+    answers || how.kinds?.includes("message") === false ? k : Math.max(k, Math.min(2 * k, MOST_HITS));
   return guarded<readonly Hit[]>(
     options,
-    async (signal) => (await memory.recall(user, { k: HITS, ...recall, query }, { signal })).hits,
-    { otherwise: [], failure: { doing: "recall" }, ended },
+    async (signal) => {
+      const { hits } = await memory.recall(user, { ...how, k: spare, query }, { signal });
+      return hits.filter(({ role }) => answers || role !== "assistant").slice(0, k);
+    },
+    { otherwise: [], failure: () => ({ doing: "recall" }), ended },
   );
 }
 
 /** The same as a model is shown it, without the messages that it is shown anyway. Undefined if there is nothing. */
-export function blockOf(
+export function recalledBlock(
   { maxTokenBudget = MAX_TOKENS }: RecallingOptions,
   hits: readonly Hit[],
-  messages: readonly Spoken[],
+  messages: readonly MessageLike[],
 ): string | undefined {
   const said = new Set(messages.map((message) => textOf(message, () => true)));
   const news = hits.filter(({ kind, text }) => kind !== "message" || !said.has(text));
@@ -40,7 +52,7 @@ export function blockOf(
 }
 
 /** The messages with a text before what the user said last. */
-export function withBlock<M extends Spoken>(messages: readonly M[], block: string): M[] {
+export function withBlock<M extends MessageLike>(messages: readonly M[], block: string): M[] {
   const at = messages.findLastIndex(({ role }) => role === "user");
   return messages.map((message, i) => {
     if (i !== at) return message;
@@ -52,7 +64,10 @@ export function withBlock<M extends Spoken>(messages: readonly M[], block: strin
 }
 
 /** What a message says, its parts a line each: those of type `text`, unless others are wanted. */
-export function textOf(message: Spoken, wanted = (part: unknown) => field(part, "type") === "text"): string {
+export function textOf(
+  message: MessageLike,
+  wanted = (part: unknown) => field(part, "type") === "text",
+): string {
   if (typeof message.content === "string") return message.content;
   return listField(message, "content")
     .filter(wanted)
@@ -60,7 +75,7 @@ export function textOf(message: Spoken, wanted = (part: unknown) => field(part, 
     .join("\n");
 }
 
-function queryIn(messages: readonly Spoken[]): string {
+function queryIn(messages: readonly MessageLike[]): string {
   const last = messages.findLast(({ role }) => role === "user");
   return last === undefined ? "" : startOf(textOf(last).trim(), QUERY_BYTES);
 }

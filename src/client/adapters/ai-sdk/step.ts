@@ -1,6 +1,7 @@
 import type { ModelMessage } from "ai";
+import { demandRecalling } from "./demand-options.ts";
 import type { RecallingOptions } from "./options.ts";
-import { blockOf, recalled, withBlock } from "./recalled.ts";
+import { recalled, recalledBlock, withBlock } from "./recalled.ts";
 
 /**
  * A `prepareStep` that puts what is remembered before what the user said last: once a run, at its first step, and fresh
@@ -10,6 +11,7 @@ import { blockOf, recalled, withBlock } from "./recalled.ts";
  * await generateText({ model, prompt, tools, prepareStep: memoryStep({ memory, user: "alice" }) });
  */
 export function memoryStep(options: RecallingOptions) {
+  demandRecalling("memoryStep", options);
   return async function prepareMemory({
     stepNumber,
     messages,
@@ -18,7 +20,7 @@ export function memoryStep(options: RecallingOptions) {
     messages: ModelMessage[];
   }): Promise<{ messages: ModelMessage[] } | undefined> {
     if (stepNumber !== 0) return undefined;
-    const block = blockOf(options, await recalled(options, messages), messages);
+    const block = recalledBlock(options, await recalled(options, messages), messages);
     return block === undefined ? undefined : { messages: withBlock(messages, block) };
   };
 }

@@ -1,7 +1,8 @@
 import { DATA_NOTE } from "../../../conversation/stored-text.ts";
+import { demandUser } from "../options/demand.ts";
 import type { Cairn } from "../../cairn.ts";
 import type { Hit, Memory, MemoryKind } from "../../shapes.ts";
-import { hitLine, memoryLine, tagged } from "./block.ts";
+import { hitLines, memoryLines, tagged } from "./block.ts";
 import { type InputSchema, inputSchema } from "./schema.ts";
 
 export type MemoryToolsOptions = {
@@ -11,6 +12,11 @@ export type MemoryToolsOptions = {
   user: string;
   /** Only memories of this scope are found, and what is remembered gets it; unless set, all are found, and none is given. */
   scope?: string;
+  /**
+   * Shared owners (`shared:…`) whose memory memory_recall searches together with the user's, as for procedures that all go
+   * by; the token must name each in its claim `shared`.
+   */
+  owners?: readonly string[];
 };
 
 type Asked = { query: string; k?: number; kinds?: MemoryKind[]; tags?: string[] };
@@ -76,20 +82,23 @@ const tags = {
  * @example
  * await generateText({ model, prompt, tools: memoryTools({ memory, user: "alice" }), stopWhen: isStepCount(5) });
  */
-export function memoryTools({ memory, user, scope }: MemoryToolsOptions): MemoryTools {
+export function memoryTools(options: MemoryToolsOptions): MemoryTools {
+  demandUser("memoryTools", options);
+  const { memory, user, scope, owners = [] } = options;
   const scoped = scope === undefined ? {} : { scope };
+  const shared = owners.length === 0 ? {} : { owners: [...owners] };
   return {
     memory_recall: {
       description:
         "Find what is remembered about the user by meaning and by words. Use it before answering anything that may depend on who the user is, what they prefer, or what was decided earlier. Best first.",
       inputSchema: inputSchema<Asked>({ query, k, kinds, tags }, ["query"]),
       execute: async (asked, { abortSignal: signal }) => {
-        const body = { ...asked, kinds: asked.kinds ?? [...KINDS], ...scoped };
+        const body = { ...asked, kinds: asked.kinds ?? [...KINDS], ...scoped, ...shared };
         const { hits } = await memory.recall(user, body, { signal });
         return { memories: hits };
       },
       toModelOutput: ({ output }) =>
-        text(shown(output.memories.map(memoryLine), "Nothing that fits is remembered.")),
+        text(shown(memoryLines(output.memories, user), "Nothing that fits is remembered.")),
     },
     thread_search: {
       description:
@@ -99,7 +108,7 @@ export function memoryTools({ memory, user, scope }: MemoryToolsOptions): Memory
         const { hits } = await memory.recall(user, { ...asked, kinds: ["message"] }, { signal });
         return { messages: hits };
       },
-      toModelOutput: ({ output }) => text(shown(output.messages.map(hitLine), "No message fits.")),
+      toModelOutput: ({ output }) => text(shown(hitLines(output.messages), "No message fits.")),
     },
     memory_list: {
       description:
@@ -114,14 +123,20 @@ export function memoryTools({ memory, user, scope }: MemoryToolsOptions): Memory
         },
         [],
       ),
-      execute: async ({ kinds: kind, tags: tag, limit = 30, ...asked }, { abortSignal: signal }) => {
-        const only = { kind, tag, scope: scope === undefined ? undefined : [scope] };
-        const { items, cursor } = await memory.memories.list(user, { ...asked, ...only, limit }, { signal });
+      execute: async ({ kinds: kind, tags: tag, limit = 30, subject: of, cursor: from }, call) => {
+        // Some models fill in every argument: an empty cursor is none.
+        const page = { limit, cursor: from === "" ? undefined : from };
+        const only = { kind, tag, subject: of, scope: scope === undefined ? undefined : [scope] };
+        const { items, cursor } = await memory.memories.list(
+          user,
+          { ...only, ...page },
+          { signal: call.abortSignal },
+        );
         return { memories: items, ...(cursor !== undefined && { cursor }) };
       },
       toModelOutput: ({ output: { memories, cursor } }) =>
         text(
-          shown(memories.map(memoryLine), "Nothing of that is remembered."),
+          shown(memoryLines(memories, user), "Nothing of that is remembered."),
           ...(cursor === undefined ? [] : [`There are more: call again with cursor ${cursor}`]),
         ),
     },
