@@ -4,7 +4,13 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import type { z } from "zod";
-import { EndLine, ExportHeader, type ImportAnswer, OUTCOMES } from "../src/schema/transfer.ts";
+import {
+  EndLine,
+  ExportHeader,
+  type ImportAnswer,
+  type ImportCounts,
+  OUTCOMES,
+} from "../src/schema/transfer.ts";
 import { linesOf } from "../src/transfer/lines.ts";
 import {
   ask,
@@ -15,9 +21,11 @@ import {
   pastFailures,
   refuse,
   run,
+  Unreachable,
   userPath,
 } from "./transfer/cairn.ts";
-import { partsOf } from "./transfer/parts.ts";
+import { add, inWords, told } from "./transfer/counts.ts";
+import { type Part, partsOf } from "./transfer/parts.ts";
 
 const usage = `usage: npm run import -- (--file FILE | --dir DIR) --url URL --token TOKEN [--user ID]
   --file   an export; may be given several times
@@ -26,8 +34,8 @@ const usage = `usage: npm run import -- (--file FILE | --dir DIR) --url URL --to
   --token  may be in CAIRN_TOKEN instead; of '*', or of the user, with the scope write
   --user   whose memory it becomes, for one file; that of the user it was exported of unless set
 
-What is there stays as it is: run it again to go on where it broke off. A file that cannot be taken in is named, and the
-others are.`;
+What is there stays as it is: run it again to go on where it broke off. A file that cannot be taken in, or not all of it, is
+named, and the others are.`;
 
 async function* linesIn(file: string): AsyncGenerator<string, void> {
   for await (const { n, line } of linesOf((await opened(file)).stream())) {
@@ -73,20 +81,35 @@ function shapeOf<T>(shape: z.ZodType<T>, line: string): T | null {
 }
 
 async function importFile(file: string, cairn: Cairn, to: string | undefined): Promise<void> {
-  const sum: Record<string, number> = {};
+  const sum = Object.fromEntries(OUTCOMES.map((outcome) => [outcome, {}])) as ImportCounts;
   const exported = await exportedUser(file);
-  const path = `${userPath(to ?? exported)}/import?part=true`;
-  for await (const body of partsOf(linesIn(file))) {
-    const response = await ask(cairn, path, { method: "POST", body, type: "application/x-ndjson" });
-    const answer = (await response.json()) as ImportAnswer;
-    for (const outcome of OUTCOMES)
-      for (const [what, n] of Object.entries(answer[outcome])) {
-        const name = `${what} ${outcome === "leftOut" ? "left out" : outcome}`;
-        sum[name] = (sum[name] ?? 0) + n;
-      }
+  const path = `${userPath(to ?? exported)}/import`;
+  for await (const part of partsOf(linesIn(file))) {
+    const answer = await sent(part, { file, cairn, path });
+    for (const outcome of OUTCOMES) add(sum[outcome], answer[outcome]);
   }
-  const told = Object.entries(sum).map(([what, n]) => `${n} ${what}`);
-  console.log(`${file}: ${told.join(", ") || "nothing in it"}`);
+  console.log(`${file}: ${told(sum)}`);
+  if (Object.keys(sum.leftOut).length > 0)
+    throw new CannotGoOn(`${file}: ${inWords(sum.leftOut).join(", ")} left out: ${WHY_LEFT_OUT}`);
+}
+
+const WHY_LEFT_OUT =
+  "a thread that was here before stays as it is, and what was deleted here stays deleted (docs/export.md).";
+
+/** One request for all of it, where that is enough: then Cairn finds out what is missing, which in parts nobody can. */
+async function sent(
+  { body, from, whole }: Part,
+  { file, cairn, path }: { file: string; cairn: Cairn; path: string },
+): Promise<ImportAnswer> {
+  const request = { method: "POST", body, type: "application/x-ndjson" };
+  try {
+    const response = await ask(cairn, whole ? path : `${path}?part=true`, request);
+    return (await response.json()) as ImportAnswer;
+  } catch (error) {
+    if (!(error instanceof CannotGoOn) || error instanceof Unreachable) throw error;
+    const which = whole ? "" : `, in the part that begins in line ${from}`;
+    throw new CannotGoOn(`${file}${which}: ${error.message}`);
+  }
 }
 
 async function exportsIn(dir: string): Promise<string[]> {

@@ -15,11 +15,11 @@ import type { Transactions } from "./transactions.ts";
 
 /**
  * A line, with the value that it carries in the bytes that it was written in. `came`: the same import has brought the thread
- * that it is of, or that it is a fork of. `threadEnd`: no more of a thread comes.
+ * that it is of, or that it is a fork of.
  */
-export type ImportItem =
-  | { line: ObjectLine; value?: Uint8Array; came?: true }
-  | { line: { type: "threadEnd"; threadId: string } };
+export type ObjectItem = { line: ObjectLine; value?: Uint8Array; came?: true };
+/** `threadEnd`: all of a thread has come. */
+export type ImportItem = ObjectItem | { line: { type: "threadEnd"; threadId: string } };
 /** What became of some lines; `failed` is the first that could not be taken, and nothing after it was tried. */
 export type Imported = { counts: ImportCounts; failed?: { index: number; failure: Failure } };
 type Of<Type extends ObjectLine["type"]> = ObjectLine & { type: Type };
@@ -66,7 +66,7 @@ const GROWS = {
 
 /**
  * Takes the lines of an export in. A thread that was there before stays as it is; one that an import has begun is gone on
- * with, until its section ends: so an import that broke off can be sent again. Writes rows with what they were, which no
+ * with, until all of it is known to have come: so an import that broke off can be sent again. Writes rows with what they were, which no
  * other write may set.
  */
 export class Importer {
@@ -139,7 +139,7 @@ export class Importer {
   #end(threadId: string): Result<Outcome> {
     const { threads, importing } = this.#parts.stores;
     const thread = threads.any(threadId);
-    if (thread !== null) importing.end(thread);
+    if (thread !== null) importing.finish(thread);
     return ok("there");
   }
 

@@ -21,7 +21,12 @@ export class ImportingThreads {
     return this.#sql.exec("SELECT 1 FROM importing_threads WHERE n = ?", n).toArray().length > 0;
   }
 
-  /** Nothing more of the thread is taken in; nor of those that are gone. */
+  /** All of it has come. */
+  finish({ n }: Numbered): void {
+    this.#sql.exec("DELETE FROM importing_threads WHERE n = ?", n);
+  }
+
+  /** Nothing more of the thread is taken in; nor of those that are gone. Reads all that are open. */
   end({ n }: Numbered): void {
     this.#sql.exec("DELETE FROM importing_threads WHERE n = ? OR n NOT IN (SELECT n FROM threads)", n);
   }

@@ -8,23 +8,25 @@ const THREAD = '{"type":"thread",';
 /** What is in no thread, and comes behind the last one. */
 const BEHIND_THREADS = /^\{"type":"(?:entry|memory|end)"/;
 
+/** `from`: the line of the export that it has first, but for those that it has again. `whole`: it is all of the export. */
+export type Part = { body: Uint8Array<ArrayBuffer>; from: number; whole: boolean };
+
 /**
  * The lines in parts of whole ones, each behind the first line; `bytes` is when a part ends. A part that begins in a thread, or
  * where one ends, has that thread's line again before all others: so the import knows where the thread ends, also where that is
  * the part's end.
  */
-export async function* partsOf(
-  lines: AsyncIterable<string>,
-  bytes = PART_BYTES,
-): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
+export async function* partsOf(lines: AsyncIterable<string>, bytes = PART_BYTES): AsyncGenerator<Part, void> {
   let header: Buffer<ArrayBuffer> | null = null;
   let thread: Buffer<ArrayBuffer> | null = null;
   let part: Buffer<ArrayBuffer>[] = [];
-  let size = 0;
+  let [size, n, from] = [0, 0, 1];
   for await (const line of lines) {
+    n++;
     const next = Buffer.from(`${line}\n`);
     if (header !== null && size >= bytes && !LATER_VERSION.test(line)) {
-      yield Buffer.concat(part);
+      yield { body: Buffer.concat(part), from, whole: false };
+      from = n;
       part = [header, ...(thread === null ? [] : [thread])];
       size = 0;
     }
@@ -34,5 +36,5 @@ export async function* partsOf(
     part.push(next);
     size += next.length;
   }
-  if (part.length > 0) yield Buffer.concat(part);
+  if (part.length > 0) yield { body: Buffer.concat(part), from, whole: from === 1 };
 }

@@ -15,7 +15,10 @@ export class Transfer {
     return this.#http.stream({ method: "GET", path: ["v1", "users", user, "export"], ...options });
   }
 
-  /** Takes an export in, or a `part` of one. What is there stays as it is, so the same may be sent again. */
+  /**
+   * Takes an export in, or a `part` of one. What is there stays as it is, so the same may be sent again. Rejects one that is
+   * cut off, or lacks a line (400), but of parts nobody finds that out; `leftOut` in the answer is what did not come back.
+   */
   import(
     user: string,
     exported: Blob | Uint8Array<ArrayBuffer> | string,

@@ -8,12 +8,16 @@ import { tryAgain } from "../try-again.ts";
 import { parseHeader, parseLine } from "../transfer/parse-line.ts";
 import { ownerOf } from "./record.ts";
 
+const NOTHING = fail("unsupported_format", {
+  details: [{ path: "", message: "is missing: the body is empty" }],
+});
+
 type Needs = Pick<Services, "userMemory" | "now">;
 
 /**
  * Takes an export in, line by line as it arrives: the one place where imports begin. What is there stays as it is, so the
- * same may be sent again, and goes on where it broke off. Unless it is said to be a part, its end is to count its lines. At
- * the first line that is wrong it ends: what came before is there.
+ * same may be sent again, and goes on where it broke off. Unless it is said to be a part, it is to have its end, which counts
+ * its lines. At the first line that is wrong it ends: what came before is there.
  */
 export async function importLines(
   { userMemory, now }: Needs,
@@ -23,7 +27,7 @@ export async function importLines(
   const owner = await ownerOf(user);
   const lines = linesOf(body);
   const { value: first } = await lines.next();
-  if (first === undefined) return inLine(1, fail("unsupported_format"));
+  if (first === undefined) return inLine(1, NOTHING);
   const header = first.line.ok ? parseHeader(first.line.value) : first.line;
   if (!header.ok) return inLine(first.n, header);
   const exported = header.value;
@@ -40,13 +44,16 @@ export async function importLines(
     const ended = (await run.flush()) ?? failed;
     return inLine(ended.n, ended.failure);
   }
-  const last = await run.flush();
+  const last = await run.end();
   return last === null ? ok(run.answer) : inLine(last.n, last.failure);
 }
 
-/** A failure with the line that it is in. */
+/** A failure with the line that it is in; it is in all of the line where its path is empty. */
 function inLine(n: number, { code, message, details }: Failure): Failure {
-  const paths = details?.map((detail) => ({ ...detail, path: `line[${n}].${detail.path}` }));
+  const paths = details?.map((detail) => ({
+    ...detail,
+    path: `line[${n}]${detail.path === "" ? "" : `.${detail.path}`}`,
+  }));
   return fail(code, {
     ...(message !== undefined && { message: `Line ${n}: ${message}` }),
     details: paths ?? [{ path: `line[${n}]`, message: "is the line that could not be taken" }],

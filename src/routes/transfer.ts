@@ -40,7 +40,8 @@ const importUser = createRoute({
   path: "/v1/users/{user}/import",
   summary: "Take an export in, for this user or another",
   description:
-    "What is there stays as it is, so the same can be sent again: after a broken connection it goes on where it was.",
+    "What is there stays as it is, so the same can be sent again: after a broken connection it goes on where it was. " +
+    "A file that is cut off, lacks a line or has one twice is refused; the right one brings what is missing then.",
   tags,
   ...scoped("write"),
   ...noted,
@@ -77,8 +78,8 @@ export const transfer = newRouter()
   })
   .openapi(importUser, async (c) => {
     const { user } = c.req.valid("param");
-    const { body } = c.req.raw;
-    if (!(c.req.header("Content-Type") ?? "").toLowerCase().startsWith(NDJSON) || body === null)
+    const body = c.req.raw.body ?? new Blob().stream();
+    if (!(c.req.header("Content-Type") ?? "").toLowerCase().startsWith(NDJSON))
       throw new Refusal(fail("unsupported_media_type", { message: `Send the body as ${NDJSON}.` }));
     const part = c.req.valid("query").part === "true";
     return c.json(unwrap(await importLines(c.get("services"), user, { body, part })), 200);

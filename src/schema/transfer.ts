@@ -151,13 +151,16 @@ const tally = z
 export const ImportAnswer = z
   .object({
     lines: z.int().openapi({ description: "How many lines were read." }),
-    complete: z.boolean().openapi({ description: "Whether the last line of an export was among them." }),
+    complete: z.boolean().openapi({
+      description: "Whether the last line of an export was among them: always so, but of a part.",
+    }),
     imported: tally,
     there: tally.openapi({ description: "What was there already, and stays as it is." }),
     expired: tally,
     leftOut: tally.openapi({
       description:
-        "What is not there, and was not brought back: of threads that were there before, or were deleted since.",
+        "What is not there, and was not brought back: of threads that were there before, or were deleted since. Where " +
+        "there is any, the user does not have all that the export has.",
     }),
     threadIds: z.object({ from: z.string(), to: z.string() }).optional().openapi({
       description:
@@ -171,9 +174,14 @@ export const OUTCOMES = ["imported", "there", "expired", "leftOut"] as const;
 export type ImportCounts = Pick<ImportAnswer, (typeof OUTCOMES)[number]>;
 
 export const ImportQuery = z.strictObject({
-  part: z.enum(["true", "false"]).optional().openapi({
-    description: "The body is a part of an export: its last line does not tell how many lines it has.",
-  }),
+  part: z
+    .enum(["true", "false"])
+    .optional()
+    .openapi({
+      description:
+        "The body is a part of an export: its last line does not tell how many lines it has, or is not in it. So nobody finds " +
+        "out whether a line is missing: know that all parts together are whole before you send them.",
+    }),
 });
 export const ListUsersQuery = z.strictObject({ limit: pageLimit(100), cursor });
 export const UserList = z

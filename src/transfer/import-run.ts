@@ -6,6 +6,7 @@ import type { Owner } from "../memory/record.ts";
 import { type ImportAnswer, type ImportCounts, type MemoryLine, OUTCOMES } from "../schema/transfer.ts";
 import type { Services } from "../services.ts";
 import { tryAgain } from "../try-again.ts";
+import { ExportOrder } from "./export-order.ts";
 import { type ImportedVersion, versionsOf } from "./memory-lines.ts";
 import type { ParsedLine } from "./parse-line.ts";
 import { ThreadIds } from "./thread-ids.ts";
@@ -27,8 +28,21 @@ type NumberedMemory = { n: number; versions: ImportedVersion[] };
 /** What one call of the object carries, at most but for one line or memory: RPC moves 32 MiB. */
 const CALL_LINES = 250;
 const CALL_BYTES = 2 * 1024 * 1024;
+/**
+ * How long to wait before each call, for all else to have its turn: where the body is there at once, and the object in the
+ * same process, nothing in an import waits for an event. Smaller steps would not help: a turn comes between none of them,
+ * and a request has 1,000 calls.
+ */
+const BREATH_MS = 1;
 /** How far the clock of the Cairn that exported may be ahead of this one's. */
 const CLOCKS_MS = 5 * 60_000;
+
+const HOLE = "a line between the first and this one is missing. Export again";
+const SURPLUS = "a line came twice, or is not of this export. Export again";
+const CUT_OFF = wrong(
+  "",
+  "is missing: an export ends in a line of the type `end`. Send the whole file again: what came is there",
+);
 
 /** One import under way: collects lines into calls of the user's object, a memory with all of its versions in one. */
 export class ImportRun {
@@ -42,6 +56,7 @@ export class ImportRun {
   };
   readonly #parts: Parts;
   readonly #ids: ThreadIds;
+  readonly #order: ExportOrder;
   #items: NumberedItem[] = [];
   #memories: NumberedMemory[] = [];
   /** The versions of the memory that is being read, and in which line it begins. */
@@ -49,21 +64,22 @@ export class ImportRun {
   #memoryLine = 0;
   #memoryBytes = 0;
   #bytes = 0;
-  #thread: string | null = null;
-  /** The threads whose lines came: what a thread is deleted under is no mistake of the export. 100 bytes each. */
-  readonly #threads = new Set<string>();
+  /** The last line that came. */
+  #n = 1;
   /** What ended the import: nothing is sent after it. */
   #failed: Failed | null = null;
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    const { owner, from } = parts;
+    const { owner, from, part } = parts;
+    this.#order = new ExportOrder({ part });
     this.#ids = new ThreadIds(from, owner.hash);
     if (from !== owner.hash) this.answer.threadIds = { from, to: owner.hash };
   }
 
   /** Takes the next line in, with the ones before it when they are enough for a call. */
   async take(n: number, parsed: ParsedLine): Promise<Failed | null> {
+    this.#n = n;
     if (this.answer.complete) return { n, failure: wrong("type", "is behind the last line of an export") };
     const failure =
       "memory" in parsed ? await this.#takeMemory(n, parsed.memory) : await this.#takeOther(n, parsed);
@@ -81,6 +97,23 @@ export class ImportRun {
     return this.#sendAll();
   }
 
+  /**
+   * The same where the body has ended. Threads stay open for what is missing until it is known that nothing is: of a part
+   * that is nobody's to know, so there each ends where the next one begins.
+   */
+  async end(): Promise<Failed | null> {
+    const failed = await this.flush();
+    if (failed !== null || this.#parts.part) return failed;
+    if (!this.answer.complete) return { n: this.#n + 1, failure: CUT_OFF };
+    for (const threadId of this.#order.threads) {
+      this.#items.push({ n: this.#n, item: { line: { type: "threadEnd", threadId } } });
+      if (this.#items.length < CALL_LINES) continue;
+      const unsent = await this.#sendAll();
+      if (unsent !== null) return unsent;
+    }
+    return this.#sendAll();
+  }
+
   async #sendAll(): Promise<Failed | null> {
     this.#failed = await this.#send();
     return this.#failed;
@@ -91,34 +124,35 @@ export class ImportRun {
     if ("end" in parsed) {
       const lines = this.answer.lines + 1;
       if (this.#parts.part ? parsed.end < lines : parsed.end !== lines)
-        return wrong("lines", `is ${parsed.end}, and ${lines} came. Of a part, say so: ?part=true`);
+        return wrong("lines", `is ${parsed.end}, and ${lines} came: ${parsed.end > lines ? HOLE : SURPLUS}`);
       this.answer.complete = true;
-      this.#endThread(n, null);
+      this.#leaveThread(n, () => this.#order.leaveThreads());
       return null;
     }
     const mapped = this.#ids.mapped(parsed.item);
     if (!mapped.ok) return mapped;
     const { line } = mapped.value;
-    const thread = line.type === "thread" ? line.id : "threadId" in line ? line.threadId : null;
-    this.#endThread(n, thread);
-    const of = line.type === "thread" ? line.parent?.threadId : thread;
-    const came = of !== undefined && of !== null && this.#threads.has(of);
+    const of =
+      line.type === "thread" ? line.parent?.threadId : "threadId" in line ? line.threadId : undefined;
+    const came = of !== undefined && this.#order.threads.has(of);
+    const misplaced = this.#leaveThread(n, () => this.#order.take(line));
+    if (misplaced !== null) return misplaced;
     this.#items.push({ n, item: came ? { ...mapped.value, came } : mapped.value });
-    if (line.type === "thread") this.#threads.add(line.id);
     this.#bytes += 200 + ("value" in mapped.value ? (mapped.value.value?.byteLength ?? 0) : 0);
     return null;
   }
 
-  /** No more of a thread comes, once a line of another one does, or of none. */
-  #endThread(n: number, next: string | null): void {
-    const threadId = this.#thread;
-    if (threadId !== null && threadId !== next)
+  /** Of a part: no more of a thread comes, once a line of another one does, or of none. */
+  #leaveThread<T>(n: number, goOn: () => T): T {
+    const threadId = this.#order.thread;
+    const gone = goOn();
+    if (this.#parts.part && threadId !== null && threadId !== this.#order.thread)
       this.#items.push({ n, item: { line: { type: "threadEnd", threadId } } });
-    this.#thread = next;
+    return gone;
   }
 
   async #takeMemory(n: number, line: MemoryLine): Promise<Failure | null> {
-    this.#endThread(n, null);
+    this.#leaveThread(n, () => this.#order.leaveThreads());
     if (line.recordedAt > this.#parts.now() + CLOCKS_MS)
       return wrong("recordedAt", "is later than it is here");
     if (this.#versions[0]?.id !== line.id) {
@@ -146,6 +180,8 @@ export class ImportRun {
   async #send(): Promise<Failed | null> {
     const [items, memories] = [this.#items, this.#memories];
     [this.#items, this.#memories, this.#bytes] = [[], [], 0];
+    if (items.length === 0 && memories.length === 0) return null;
+    await scheduler.wait(BREATH_MS);
     const failed = await this.#sendItems(items);
     // What stood before the line that failed is taken in.
     const before = failed === null ? memories : memories.filter(({ n }) => n < failed.n);

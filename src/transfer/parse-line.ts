@@ -1,5 +1,5 @@
 import type { z } from "@hono/zod-openapi";
-import type { ImportItem } from "../../durable-objects/user-memory/importer.ts";
+import type { ObjectItem } from "../../durable-objects/user-memory/importer.ts";
 import { type Failure, fail, ok, type Result, wrong } from "../errors.ts";
 import { invalid } from "../http/failure.ts";
 import { limits } from "../limits.ts";
@@ -13,7 +13,7 @@ import {
   type ObjectLine,
 } from "../schema/transfer.ts";
 
-export type ParsedLine = { item: ImportItem } | { memory: MemoryLine } | { end: number };
+export type ParsedLine = { item: ObjectItem } | { memory: MemoryLine } | { end: number };
 
 const encoder = new TextEncoder();
 
@@ -92,10 +92,14 @@ function withValue(line: ObjectLine, { text, field, asText, max, code }: Carried
   return ok({ item: { line, value } });
 }
 
+/** Paths begin in the line: that of all of it is empty. What is wrong with a field is told once. */
 function misshapen(error: z.ZodError): Failure {
   const { code, details = [] } = invalid("line", error.issues);
+  const told = new Map(details.toReversed().map(({ path, ...detail }) => [path, detail]));
   return fail(code, {
-    details: details.map((detail) => ({ ...detail, path: detail.path.replace(/^line\./, "") })),
+    details: [...told]
+      .toReversed()
+      .map(([path, detail]) => ({ ...detail, path: path.replace(/^line\.?/, "") })),
   });
 }
 

@@ -1,6 +1,6 @@
 import { ok, type Result, wrong } from "../errors.ts";
 import type { UserHash } from "../ids.ts";
-import type { ImportItem } from "../../durable-objects/user-memory/importer.ts";
+import type { ObjectItem } from "../../durable-objects/user-memory/importer.ts";
 
 /** The ids of threads on their way to another user: what stands before the dot is whose they are. */
 export class ThreadIds {
@@ -13,7 +13,7 @@ export class ThreadIds {
   }
 
   /** The line with the ids that its threads have there; a failure if one is not of the user that was exported. */
-  mapped({ line, ...rest }: ImportItem): Result<ImportItem> {
+  mapped({ line, ...rest }: ObjectItem): Result<ObjectItem> {
     const ids =
       line.type === "thread"
         ? { id: line.id, "parent.threadId": line.parent?.threadId, forkedFrom: line.forkedFrom }
@@ -23,7 +23,7 @@ export class ThreadIds {
     for (const [path, id] of Object.entries(ids))
       if (id !== undefined && !id.startsWith(`${this.from}.`))
         return wrong(path, "is no thread of the user in the first line");
-    if (this.from === this.to) return ok({ line, ...rest } as ImportItem);
+    if (this.from === this.to) return ok({ line, ...rest });
     const mapped =
       line.type === "thread"
         ? {
@@ -37,8 +37,7 @@ export class ThreadIds {
         : "threadId" in line
           ? { ...line, threadId: this.#moved(line.threadId) }
           : line;
-    // The same line, with other ids in it.
-    return ok({ line: mapped, ...rest } as ImportItem);
+    return ok({ line: mapped, ...rest });
   }
 
   #moved(id: string): string {

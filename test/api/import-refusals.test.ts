@@ -45,6 +45,13 @@ describe("an import", () => {
 
     it.each<[string, (own: string) => string, string, string]>([
       ["no JSON", () => "{", "invalid_json", "line[3]"],
+      ["a list", () => "[]", "invalid_request", "line[3]"],
+      [
+        "a number that is too large",
+        (own) => JSON.stringify({ type: "hidden", threadId: `${own}.${uuid}`, seq: 1e300 }),
+        "invalid_request",
+        "line[3].seq",
+      ],
       ["an unknown type", () => '{"type":"x"}', "invalid_request", "line[3].type"],
       ["an unknown field", () => entry("b", { x: 1 }), "invalid_request", "line[3].x"],
       ["a key that is too long", () => entry("x".repeat(1025)), "key_too_long", "line[3].key"],
@@ -130,11 +137,16 @@ describe("an import", () => {
       ["a later version", '{"format":"cairn-export","version":2}', "unsupported_format"],
       ["no JSON", "hello", "invalid_json"],
     ])("%s in place of an export", async (_, body, code) => {
-      const answer = await importTo(newUser(), body === "" ? "\n" : body);
+      const answer = await importTo(newUser(), body);
       expect(answer.body.error).toMatchObject({
         code,
         details: [{ path: expect.stringContaining("line[1]") }],
       });
+    });
+
+    it.each(["", "\n"])("an empty body (%j), and says so", async (body) => {
+      const { details } = (await importTo(newUser(), body)).body.error;
+      expect(details).toEqual([{ path: "line[1]", message: "is missing: the body is empty" }]);
     });
 
     it("a line that is too long, without reading on", async () => {

@@ -13,8 +13,8 @@ async function partsAt(lines: string[], bytes: number): Promise<string[][]> {
   async function* given() {
     yield* lines;
   }
-  for await (const part of partsOf(given(), bytes))
-    parts.push(new TextDecoder().decode(part).trimEnd().split("\n"));
+  for await (const { body } of partsOf(given(), bytes))
+    parts.push(new TextDecoder().decode(body).trimEnd().split("\n"));
   return parts;
 }
 
@@ -41,4 +41,20 @@ it("keeps the versions of a memory together, and is one part where it is small",
     [header, line("end")],
   ]);
   expect(await partsAt(lines, 10_000)).toEqual([lines]);
+});
+
+it("says of each part where it begins in the export, and whether it is all of it", async () => {
+  async function* given() {
+    yield* [header, a, message(1), message(2), line("end")];
+  }
+  const parts = async (bytes: number) => {
+    const begun: [from: number, whole: boolean][] = [];
+    for await (const { from, whole } of partsOf(given(), bytes)) begun.push([from, whole]);
+    return begun;
+  };
+  expect(await parts(10_000)).toEqual([[1, true]]);
+  expect(await parts(header.length + a.length + 2)).toEqual([
+    [1, false],
+    [3, false],
+  ]);
 });

@@ -113,8 +113,34 @@ it("goes on past a file that cannot be taken in, names it, and ends with 1", asy
   const { code, text } = await command("scripts/import.ts", "--dir", dir);
   expect(code).toBe(1);
   expect(text).toContain("-.ndjson is no export of Cairn");
-  expect(text).toContain("1 entries imported");
+  expect(text).toContain("1 entry imported");
   expect(text).toContain("1 of 2 files");
+});
+
+it("counts in words, and ends with 1 and the reason where something was left out", async () => {
+  const dir = join(state, "left-out");
+  await call("/v1/users/iris/memories", "POST", { text: "I play the cello" });
+  const { id } = await call("/v1/users/iris/threads", "POST", {});
+  await call(`/v1/threads/${id}/messages`, "POST", { messages: [{ role: "user", content: "hello" }] });
+  await command("scripts/export.ts", "--user", "iris", "--out", dir);
+  const again = await command("scripts/import.ts", "--dir", dir);
+  const there = "1 thread there already, 1 message there already, 1 version of a memory there already";
+  expect([again.code, again.text]).toEqual([0, expect.stringContaining(there)]);
+  await call(`/v1/threads/${id}/messages/1`, "DELETE");
+  const { code, text } = await command("scripts/import.ts", "--dir", dir);
+  expect([code, text]).toEqual([1, expect.stringContaining("1 message left out: a thread that was here")]);
+});
+
+it("names the file and the line that Cairn refuses", async () => {
+  const dir = join(state, "twice");
+  for (const key of ["a", "b"]) await call(`/v1/users/jane/kv/${key}`, "PUT", key);
+  await command("scripts/export.ts", "--user", "jane", "--out", dir);
+  const file = join(dir, readdirSync(dir)[0] ?? "");
+  const lines = readFileSync(file, "utf8").split("\n");
+  writeFileSync(file, lines.with(2, lines[1] ?? "").join("\n"));
+  const { code, text } = await command("scripts/import.ts", "--file", file);
+  expect([code, text]).toEqual([1, expect.stringContaining(`${file}: POST`)]);
+  expect(text).toContain("line[3].key");
 });
 
 it("writes for the eyes of its user only, and nothing of a user of whom nothing is kept", async () => {
