@@ -26,11 +26,14 @@ const ENTRIES_PER_READ = 200;
 const PIECES_PER_READ = 15;
 /** How often a value is read anew that was replaced between its entry and its pieces. */
 const READS = 5;
+/** The longest that an entry lives (src/limits.ts): 10 years. */
+const MOST_MS = 10 * 365 * 24 * 60 * 60 * 1000;
 
 /**
  * JSON objects of any size in entries that hold 1 MiB: a larger one is in pieces, which are written before, or in one step
  * with, the entry that names them. So whoever reads an entry finds all of it, and a crash leaves pieces that nothing names.
- * No object may have a field `pieces` of its own.
+ * An entry whose pieces are gone (somebody deleted them, or they were over before it) is as none: it can be written and
+ * deleted. No object may have a field `pieces` of its own.
  */
 export class LargeEntries {
   readonly #memory: Cairn;
@@ -65,7 +68,7 @@ export class LargeEntries {
     return this.#get(keys, ENTRIES_PER_READ);
   }
 
-  /** The value whose entry is this one; null if it was deleted meanwhile. */
+  /** The value whose entry is this one; null if it was deleted meanwhile, or if its pieces are gone. */
   async whole<T extends object>(key: string, entry: unknown): Promise<T | null> {
     // Entries under keys of this adapter hold what it wrote.
     let head = entry as T | InPieces | null;
@@ -73,10 +76,13 @@ export class LargeEntries {
       if (head === null || !("pieces" in head)) return head;
       const texts = await this.#get<string>(pieceKeys(head), PIECES_PER_READ);
       if (texts.every((text) => text !== null)) return JSON.parse(texts.join("")) as T;
+      const missing = head.pieces;
       // It was replaced or deleted since the entry was read.
       head = await this.#memory.kv.get<T | InPieces>(this.#user, key);
+      // Or its pieces are gone, for good: they were written before it, and nobody writes to the same place again.
+      if (head !== null && "pieces" in head && head.pieces === missing) return null;
     }
-    throw new Error(`The entry ${key} changes faster than it can be read, or has lost pieces.`);
+    throw new Error(`The entry ${key} changes faster than it can be read.`);
   }
 
   async #get<T>(keys: readonly string[], atOnce: number): Promise<(T | null)[]> {
@@ -99,7 +105,9 @@ export class LargeEntries {
     if (isWithin(json, INLINE_BYTES)) return { op: "set", ...entry, value };
     const texts = cut(json);
     const head: InPieces = { pieces: `${this.#piecesUnder}${newId()}`, count: texts.length };
-    const { ttlMs, refreshOnRead } = entry;
+    const { refreshOnRead } = entry;
+    // A reader that is cut off between an entry and its pieces has begun the time of the one anew, and not of the others.
+    const ttlMs = entry.ttlMs === undefined ? undefined : Math.min(2 * entry.ttlMs, MOST_MS);
     pieceKeys(head).forEach((key, i) => {
       pieces.push({ op: "set", key, value: texts[i] ?? "", ttlMs, refreshOnRead });
     });

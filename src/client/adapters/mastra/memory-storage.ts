@@ -115,9 +115,8 @@ export class CairnMemoryStorage extends MemoryStorage {
 
   async deleteThread({ threadId }: { threadId: string }): Promise<void> {
     const record = await this.#threads.get(threadId);
-    if (record === null) return;
     // The record comes last: until it is gone, the same call again goes on where this one ended.
-    await this.#conversations.deleteAll(record);
+    if (record !== null) await this.#conversations.deleteAll(record);
     await this.#threads.delete(threadId);
   }
 
