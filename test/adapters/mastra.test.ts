@@ -412,6 +412,68 @@ describe("messages", () => {
     expect(bytes).toBeLessThan(20 * said.length);
   });
 
+  describe("of which older ones come after newer ones", () => {
+    const LAST = { threadId: "t", perPage: 1, orderBy: { field: "createdAt", direction: "DESC" } } as const;
+    const lastOf = async (user: string) =>
+      idsOf(await (await newStorage(user)).listMessages({ ...LAST, includeTotal: false }));
+    const olds = Array.from({ length: 5 }, (_, n) => message(`old${n}`, n));
+    const isAppend = ({ url, method }: Request) => method === "POST" && url.endsWith("/messages");
+    /** Whether a request is the write of the thread's record. */
+    const isNote = async (request: Request) =>
+      /"op":"set","key":"mastra\/threads\//.test(
+        request.method === "POST" ? await request.clone().text() : "",
+      );
+
+    it("end with the newest, also if the process dies at any write", async () => {
+      for (let alive = 0, died = true; died; alive++) {
+        const user = newUser();
+        const storage = await newStorage(user);
+        await storage.saveThread({ thread: thread("t") });
+        await storage.saveMessages({ messages: [message("new", 100)] });
+        let writes = 0;
+        const dying = await newStorage(user, {
+          retry: false,
+          fetch: async (request) => {
+            const isWrite = isAppend(request) || (await request.clone().text()).includes('"op":"set"');
+            if (isWrite && writes++ >= alive) throw new TypeError("dead");
+            return fetch(request);
+          },
+        });
+        died = await dying.saveMessages({ messages: olds }).then(
+          () => false,
+          () => true,
+        );
+        await storage.saveMessages({ messages: olds });
+        expect(await lastOf(user), `${alive} writes`).toEqual(["new"]);
+      }
+    });
+
+    it.each(["before what it notes", "before what it appends"])(
+      "end with the newest, of a writer that another one overtakes %s",
+      async (place) => {
+        for (const [slow, fast] of [
+          [[message("new", 100)], olds],
+          [olds, [message("new", 100)]],
+        ] as const) {
+          const user = newUser();
+          const storage = await newStorage(user);
+          await storage.saveThread({ thread: thread("t") });
+          let overtaken: Promise<unknown> | undefined;
+          const overtakenOne = await newStorage(user, {
+            fetch: async (request) => {
+              const isThere = place === "before what it notes" ? await isNote(request) : isAppend(request);
+              if (isThere) await (overtaken ??= storage.saveMessages({ messages: [...fast] }));
+              return fetch(request);
+            },
+          });
+          await overtakenOne.saveMessages({ messages: [...slow] });
+          expect(overtaken).toBeDefined();
+          expect(await lastOf(user)).toEqual(["new"]);
+        }
+      },
+    );
+  });
+
   it("of a batch larger than one call are all there, in order", async () => {
     const storage = await newStorage();
     await storage.saveThread({ thread: thread("t") });
@@ -468,7 +530,8 @@ describe("a crash", () => {
     const memory = await clientOf(user, {
       retry: false,
       fetch: async (request) => {
-        const isLost = state.broken && (await request.clone().text()).includes('"op":"set"');
+        const isPlace = /"op":"set","key":"mastra\/messages\//.test(await request.clone().text());
+        const isLost = state.broken && isPlace;
         return isLost ? new Response("", { status: 503 }) : fetch(request);
       },
     });

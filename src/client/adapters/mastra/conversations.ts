@@ -81,12 +81,13 @@ export class Conversations {
   }
 
   /**
-   * Appends what is new or says something else now, the oldest first. Tells when what it appended was said, and which other
-   * threads messages left.
+   * Appends what is new or says something else now, the oldest first; `note` is told before when that was said, in order.
+   * Tells the same, and which other threads messages left.
    */
   async save(
     { id: threadId, cairnThread }: Conversation,
     messages: readonly MastraDBMessage[],
+    note: (times: readonly number[]) => Promise<unknown>,
   ): Promise<{ appended: number[]; left: string[] }> {
     const byId = new Map(messages.map((message) => [message.id, message]));
     const drafts = (await Promise.all([...byId.values()].map(draftOf))).toSorted(
@@ -101,6 +102,8 @@ export class Conversations {
         return place?.cairnThread !== cairnThread || place.hash !== hash;
       });
       const before = changed.flatMap(({ id }) => places.get(id)?.place ?? []);
+      const appended = changed.map(({ createdAt }) => createdAt);
+      if (changed.length > 0) await note(appended);
       const seqs = await this.#append(cairnThread, changed);
       try {
         await this.#place(
@@ -124,7 +127,7 @@ export class Conversations {
         again.map(({ seq }) => seq),
       );
       const left = before.map((place) => place.threadId).filter((other) => other !== threadId);
-      return { appended: changed.map(({ createdAt }) => createdAt), left: [...new Set(left)] };
+      return { appended, left: [...new Set(left)] };
     }
   }
 

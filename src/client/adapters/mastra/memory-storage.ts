@@ -179,7 +179,7 @@ export class CairnMemoryStorage extends MemoryStorage {
     return { messages: messageIds.flatMap((id) => found.get(id) ?? []) };
   }
 
-  /** Those of one thread are appended in one step, up to 12 MiB and 1,000 of them. */
+  /** Those of one thread are appended in one step, up to 16 MiB and 1,000 of them. */
   async saveMessages({
     messages,
   }: {
@@ -192,7 +192,7 @@ export class CairnMemoryStorage extends MemoryStorage {
     for (const [threadId, some] of byThread) {
       const record = await this.#threads.getOrBegin(threadId);
       const { appended, left } = await this.#save(record, some);
-      if (appended.length > 0) await this.#threads.touch(threadId, appended);
+      if (appended.length > 0) await this.#threads.settle(threadId, appended);
       for (const id of left) await this.#threads.touch(id);
     }
     return { messages };
@@ -306,11 +306,13 @@ export class CairnMemoryStorage extends MemoryStorage {
   }
 
   async #save(record: ThreadRecord, messages: readonly MastraDBMessage[]) {
+    const note = (times: readonly number[]) => this.#threads.touch(record.id, times);
     try {
-      return await this.#conversations.save(conversationOf(record), messages);
+      return await this.#conversations.save(conversationOf(record), messages, note);
     } catch (error) {
       unlessMissing(error);
-      return this.#conversations.save(conversationOf(await this.#threads.beginAnew(record)), messages);
+      const anew = await this.#threads.beginAnew(record);
+      return this.#conversations.save(conversationOf(anew), messages, note);
     }
   }
 

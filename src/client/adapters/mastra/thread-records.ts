@@ -13,9 +13,9 @@ export type ThreadRecord = {
   id: string;
   cairnThread: string;
   thread?: Timed<StorageThreadType>;
-  /** When the newest of its messages was said. */
+  /** When the newest of its messages was said, or of those that are about to be appended. */
   newestAt?: number;
-  /** An older message was appended after a newer one, so the last of the Cairn thread are not the newest. */
+  /** An older message was, or may be, appended after a newer one: the last of the Cairn thread are not the newest. */
   outOfOrder?: true;
 };
 export type ResourceRecord = Timed<StorageResourceType>;
@@ -59,7 +59,9 @@ export class ThreadRecords {
     });
     const record = await this.#records.change(id, (other): ThreadRecord => {
       if (other === null) return { id, cairnThread };
-      return other.cairnThread === gone ? { ...other, cairnThread } : other;
+      if (other.cairnThread !== gone) return other;
+      const { newestAt: _newestAt, outOfOrder: _outOfOrder, ...rest } = other;
+      return { ...rest, cairnThread };
     });
     if (record.cairnThread !== cairnThread) await this.#memory.threads.delete(cairnThread);
     return record;
@@ -98,7 +100,10 @@ export class ThreadRecords {
     return threadIn(record);
   }
 
-  /** Notes that something in the thread changed; `appended`: when the messages were said that are new in it, in order. */
+  /**
+   * Notes that something in the thread changes; `appended`: when the messages were said that are new in it, in order. Before
+   * they are appended, so that whoever is cut off after it leaves the order noted.
+   */
   async touch(id: string, appended: readonly number[] = []): Promise<void> {
     await this.#records.change(id, (there) => {
       if (there === null) return null;
@@ -110,6 +115,14 @@ export class ThreadRecords {
         ...(appended.length > 0 && { newestAt: Math.max(newestAt, newest) }),
         ...(oldest < newestAt && { outOfOrder: true as const }),
       };
+    });
+  }
+
+  /** After messages were appended: a newer one that was noted meanwhile may have been appended before them. */
+  async settle(id: string, appended: readonly number[]): Promise<void> {
+    await this.#records.change(id, (there) => {
+      const isNewest = (there?.newestAt ?? -Infinity) <= (appended.at(-1) ?? -Infinity);
+      return there === null || isNewest || there.outOfOrder ? there : { ...there, outOfOrder: true as const };
     });
   }
 
