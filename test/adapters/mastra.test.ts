@@ -3,7 +3,7 @@ import { Mastra } from "@mastra/core/mastra";
 import { MockMemory, type StorageThreadType } from "@mastra/core/memory";
 import { InMemoryStore, MastraCompositeStore, MemoryStorage } from "@mastra/core/storage";
 import { MockLanguageModelV3 } from "ai/test";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { CairnMemoryStorage, cairnStorage } from "../../src/client/adapters/mastra.ts";
 import type { CairnOptions } from "../../src/client/index.ts";
 import { clientOf, newUser } from "./cairn.ts";
@@ -564,6 +564,63 @@ describe("a crash", () => {
     await storage.updateThread({ id: "u", title: "Still there" });
     await storage.deleteThread({ threadId: "u" });
     expect((await storage.listThreads({})).total).toBe(1);
+  });
+
+  it("in the middle of a move leaves the message in one thread, at any write, and the same move again ends it", async () => {
+    const moved = message("m0", 0, { threadId: "u", resourceId: "bob" });
+    for (let alive = 0, died = true; died; alive++) {
+      const user = newUser();
+      const memory = await clientOf(user);
+      const storage = await filled(new CairnMemoryStorage({ memory, user }));
+      const idsIn = async (threadId: string) => idsOf(await storage.listMessages({ threadId }));
+      let writes = 0;
+      const dying = await newStorage(user, {
+        retry: false,
+        fetch: async (request) => {
+          const isRead = request.method === "GET" || (await request.clone().text()).includes('"op":"get"');
+          if (!isRead && writes++ >= alive) throw new TypeError("dead");
+          return fetch(request);
+        },
+      });
+      const move = (by: MemoryStorage) =>
+        by.updateMessages({ messages: [{ id: "m0", threadId: "u", resourceId: "bob" }] });
+      died = await move(dying).then(
+        () => false,
+        () => true,
+      );
+      const inBoth = [...(await idsIn("t")), ...(await idsIn("u"))];
+      expect(inBoth.filter((id) => id === "m0")).toHaveLength(1);
+      if (alive % 2 === 0) await move(storage);
+      else await storage.saveMessages({ messages: [moved] });
+      expect(await idsIn("t"), `${alive} writes`).toEqual(tenMessages.slice(1).map(({ id }) => id));
+      expect(await idsIn("u")).toEqual(["m0", "u1", "u2"]);
+      const [inT] = (await memory.threads.list(user)).items.filter(({ recordId }) => recordId === "t");
+      expect(inT?.length).toBe(9);
+      await storage.deleteThread({ threadId: "t" });
+      expect((await storage.listMessagesById({ messageIds: ["m0"] })).messages).toEqual([moved]);
+    }
+  });
+
+  it("before the old one of a moved message is deleted leaves it hidden, and the next reading deletes it", async () => {
+    const user = newUser();
+    const memory = await clientOf(user);
+    const storage = await filled(new CairnMemoryStorage({ memory, user }));
+    const dying = await newStorage(user, {
+      retry: false,
+      fetch: (request) =>
+        request.method === "DELETE" ? Promise.reject(new TypeError("dead")) : fetch(request),
+    });
+    const move = dying.updateMessages({ messages: [{ id: "m9", threadId: "u", resourceId: "bob" }] });
+    await expect(move).rejects.toThrow("dead");
+    const last = { orderBy: { field: "createdAt", direction: "DESC" }, perPage: 1 } as const;
+    expect(idsOf(await storage.listMessages({ threadId: "t", ...last, includeTotal: false }))).toEqual([
+      "m8",
+    ]);
+    expect(idsOf(await storage.listMessagesByResourceId({ resourceId: "bob" }))).toEqual(["u1", "u2", "m9"]);
+    await vi.waitFor(async () => {
+      const threads = (await memory.threads.list(user)).items;
+      expect(threads.map(({ length }) => length).toSorted((a, b) => a - b)).toEqual([3, 9]);
+    });
   });
 
   it("of the server is no empty thread", async () => {

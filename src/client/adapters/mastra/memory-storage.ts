@@ -191,9 +191,8 @@ export class CairnMemoryStorage extends MemoryStorage {
     });
     for (const [threadId, some] of byThread) {
       const record = await this.#threads.getOrBegin(threadId);
-      const { appended, left } = await this.#save(record, some);
+      const appended = await this.#save(record, some);
       if (appended.length > 0) await this.#threads.settle(threadId, appended);
-      for (const id of left) await this.#threads.touch(id);
     }
     return { messages };
   }
@@ -306,7 +305,11 @@ export class CairnMemoryStorage extends MemoryStorage {
   }
 
   async #save(record: ThreadRecord, messages: readonly MastraDBMessage[]) {
-    const note = (times: readonly number[]) => this.#threads.touch(record.id, times);
+    const note = async (times: readonly number[], left: readonly string[]) => {
+      const moved = left.length > 0;
+      for (const id of left) await this.#threads.touch(id, { moved });
+      await this.#threads.touch(record.id, { appended: times, moved });
+    };
     try {
       return await this.#conversations.save(conversationOf(record), messages, note);
     } catch (error) {
@@ -323,7 +326,8 @@ export class CairnMemoryStorage extends MemoryStorage {
     const record = await this.#threads.get(threadId);
     if (record === null) return [];
     const conversation = conversationOf(record);
-    if (!isOfLast || filter !== undefined || record.outOfOrder) return this.#conversations.read(conversation);
+    if (!isOfLast || filter !== undefined || record.outOfOrder || record.moved)
+      return this.#conversations.read(conversation);
     const isWanted = (message: MastraDBMessage) => !resourceId || message.resourceId === resourceId;
     // One more tells whether there are more.
     return this.#conversations.last(conversation, perPage + 1, isWanted);
@@ -341,9 +345,10 @@ export class CairnMemoryStorage extends MemoryStorage {
   }
 }
 
-const conversationOf = ({ id, cairnThread, thread }: ThreadRecord) => ({
+const conversationOf = ({ id, cairnThread, thread, moved }: ThreadRecord) => ({
   id,
   cairnThread,
+  moved,
   resourceId: thread?.resourceId,
 });
 

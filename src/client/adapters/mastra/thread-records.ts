@@ -17,6 +17,8 @@ export type ThreadRecord = {
   newestAt?: number;
   /** An older message was, or may be, appended after a newer one: the last of the Cairn thread are not the newest. */
   outOfOrder?: true;
+  /** Messages were, or are about to be, moved from it to other threads, or from others to it. */
+  moved?: true;
 };
 export type ResourceRecord = Timed<StorageResourceType>;
 
@@ -60,7 +62,7 @@ export class ThreadRecords {
     const record = await this.#records.change(id, (other): ThreadRecord => {
       if (other === null) return { id, cairnThread };
       if (other.cairnThread !== gone) return other;
-      const { newestAt: _newestAt, outOfOrder: _outOfOrder, ...rest } = other;
+      const { newestAt: _newestAt, outOfOrder: _outOfOrder, moved: _moved, ...rest } = other;
       return { ...rest, cairnThread };
     });
     if (record.cairnThread !== cairnThread) await this.#memory.threads.delete(cairnThread);
@@ -101,10 +103,13 @@ export class ThreadRecords {
   }
 
   /**
-   * Notes that something in the thread changes; `appended`: when the messages were said that are new in it, in order. Before
-   * they are appended, so that whoever is cut off after it leaves the order noted.
+   * Notes that something in the thread changes; `appended`: when the messages were said that are new in it, in order;
+   * `moved`: whether some come from another one, or go there. Before they do, so that whoever is cut off after it leaves it noted.
    */
-  async touch(id: string, appended: readonly number[] = []): Promise<void> {
+  async touch(
+    id: string,
+    { appended = [], moved = false }: { appended?: readonly number[]; moved?: boolean } = {},
+  ): Promise<void> {
     await this.#records.change(id, (there) => {
       if (there === null) return null;
       const { thread, newestAt = -Infinity } = there;
@@ -114,6 +119,7 @@ export class ThreadRecords {
         ...(thread && { thread: { ...thread, updatedAt: later(thread.updatedAt) } }),
         ...(appended.length > 0 && { newestAt: Math.max(newestAt, newest) }),
         ...(oldest < newestAt && { outOfOrder: true as const }),
+        ...(moved && { moved: true as const }),
       };
     });
   }
