@@ -1,6 +1,7 @@
 // Values larger than an entry, as the adapters keep them that write such values.
 import type { StorageThreadType } from "@mastra/core/memory";
 import { describe, expect, it } from "vitest";
+import { LargeEntries } from "../../src/client/adapters/entries/large-entries.ts";
 import { CairnStore } from "../../src/client/adapters/langgraph.ts";
 import { CairnMemoryStorage } from "../../src/client/adapters/mastra.ts";
 import type { Cairn } from "../../src/client/index.ts";
@@ -52,6 +53,38 @@ describe("an item of LangGraph's store whose pieces are gone", () => {
     await expect(new CairnStore({ memory, user, ttl }).get(["n"], "big")).rejects.toThrow("cut");
     await after(2000);
     expect((await store.get(["n"], "big"))?.value).toEqual(big);
+  });
+});
+
+describe("writers of one large value at once", () => {
+  it("leave the pieces of one, and none when it is deleted", async () => {
+    const user = newUser();
+    const memory = await clientOf(user);
+    const store = new CairnStore({ memory, user });
+    const pieces = () => keysOf(memory, user, "langgraph/store/p/");
+    await store.put(["n"], "k", { text: "0" });
+    for (let i = 0; i < 3; i++) {
+      const texts = ["a", "b", "c"].map((sign) => ({ text: sign.repeat(200_000) }));
+      await Promise.all([...texts, { text: "small" }].map((value) => store.put(["n"], "k", value)));
+      const there = (await store.get(["n"], "k"))?.value;
+      expect([...texts, { text: "small" }]).toContainEqual(there);
+      expect(await pieces()).toHaveLength(there?.text === "small" ? 0 : 1);
+      await Promise.all([store.put(["n"], "k", big), store.delete(["n"], "k")]);
+      expect(await pieces()).toHaveLength((await store.get(["n"], "k")) === null ? 0 : 1);
+    }
+    await store.delete(["n"], "k");
+    expect(await keysOf(memory, user)).toEqual([]);
+  });
+
+  it("leave nothing of one that takes more than a step", async () => {
+    const user = newUser();
+    const memory = await clientOf(user);
+    const entries = new LargeEntries(memory, user, "p/");
+    await entries.write([{ key: "k", value: big }]);
+    const late = { key: "k", value: { text: "y".repeat(17_000_000) }, ifVersion: null };
+    await expect(entries.write([late])).rejects.toMatchObject({ code: "precondition_failed" });
+    expect(await entries.read(["k"])).toEqual([big]);
+    expect(await keysOf(memory, user, "p/")).toHaveLength(1);
   });
 });
 

@@ -3,7 +3,7 @@ import { hasCode } from "../../error.ts";
 import type { BatchOperation, Cairn, Message } from "../../index.ts";
 import { sha256 } from "../bytes/sha256.ts";
 import { bySize } from "../calls/by-size.ts";
-import { slices } from "../entries/large-entries.ts";
+import { slices } from "../calls/slices.ts";
 import { keyPartOf } from "./records.ts";
 import { messageOf, storedOf } from "./stored-message.ts";
 
