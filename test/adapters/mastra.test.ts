@@ -696,11 +696,31 @@ describe("other clients", () => {
     const [cairnThread] = (await memory.threads.list(user)).items;
     expect(cairnThread).toMatchObject({ title: "Thread t", agent: "mastra", recordId: "t", length: 1 });
     const { items } = await memory.threads.read(cairnThread?.id ?? "");
-    expect(items[0]?.message).toMatchObject({ role: "user", id: "m", parts: [{ type: "text", text }] });
+    expect(items[0]?.message).toMatchObject({
+      role: "user",
+      id: "m",
+      content: text,
+      parts: [{ type: "text", text }],
+    });
     const { hits } = await memory.recall(user, { query: "Lisbon" });
     expect(hits[0]).toMatchObject({ kind: "message", text, threadId: cairnThread?.id });
     await storage.updateThread({ id: "t", title: "Moving" });
     expect((await memory.threads.get(cairnThread?.id ?? ""))?.title).toBe("Moving");
+  });
+
+  it("find what is more than a text in the parts, which no content stands for", async () => {
+    const user = newUser();
+    const memory = await clientOf(user);
+    const storage = new CairnMemoryStorage({ memory, user });
+    const parts: MastraDBMessage["content"]["parts"] = [
+      { type: "text", text: "Look:" },
+      { type: "file", mimeType: "image/png", data: "AAAA" },
+    ];
+    await storage.saveMessages({ messages: [message("m", 0, { content: { format: 2, parts } })] });
+    const [cairnThread] = (await memory.threads.list(user)).items;
+    const { items } = await memory.threads.read(cairnThread?.id ?? "");
+    expect(items[0]?.message).toMatchObject({ content: null, parts });
+    expect((await memory.recall(user, { query: "Look" })).hits[0]?.text).toBe("Look:");
   });
 
   it("may go on with it", async () => {
