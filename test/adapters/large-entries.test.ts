@@ -56,6 +56,14 @@ describe("an item of LangGraph's store whose pieces are gone", () => {
   });
 });
 
+it("a text that is cut in the middle of a pair comes back", async () => {
+  const user = newUser();
+  const entries = new LargeEntries(await clientOf(user), user, "p/");
+  const values = ["", "x"].map((start) => ({ text: `${start}${"🙂".repeat(600_000)}` }));
+  await entries.write(values.map((value, i) => ({ key: `k${i}`, value })));
+  expect(await entries.read(["k0", "k1"])).toEqual(values);
+});
+
 describe("writers of one large value at once", () => {
   it("leave the pieces of one, and none when it is deleted", async () => {
     const user = newUser();

@@ -172,9 +172,6 @@ function cut(text: string): string[] {
     let length = PIECE_BYTES;
     while (!isWithin(JSON.stringify(text.slice(from, from + length)), PIECE_BYTES))
       length = Math.ceil(length / 2);
-    const last = text.charCodeAt(from + length - 1);
-    // Half of a pair is no character, and would not come back.
-    if (last >= 0xd800 && last <= 0xdbff && from + length < text.length) length--;
     pieces.push(text.slice(from, from + length));
     from += length;
   }
