@@ -57,9 +57,12 @@ function textOf(parts: readonly unknown[]): string | null {
   );
   const saying = typed.filter((part) => !("type" in part) || !SILENT.has(part.type));
   if (saying.some((part) => !("type" in part) || part.type !== "text")) return null;
-  return textIn({ parts: saying }) || null;
+  const text = textIn({ parts: saying });
+  return text === "" || text.length > MOST ? null : text;
 }
 
+/** Characters of a text that is stored twice: a longer one has only its parts, since a message holds 8 MiB. */
+const MOST = 100_000;
 /** Parts that say nothing to anybody: where a step of the model begins, and what it thought. */
 const SILENT: ReadonlySet<unknown> = new Set(["step-start", "reasoning"]);
 
