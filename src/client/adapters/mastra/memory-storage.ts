@@ -18,15 +18,9 @@ import {
 import type { Cairn } from "../../index.ts";
 import { Conversations, unlessMissing } from "./conversations.ts";
 import { checkQuery, type MessageQuery, pageOf } from "./message-page.ts";
-import { Records } from "./records.ts";
+import { ResourceRecords } from "./resource-records.ts";
 import { clonedMessages, cloneOf } from "./thread-clone.ts";
-import {
-  resourceIn,
-  type ResourceRecord,
-  threadIn,
-  type ThreadRecord,
-  ThreadRecords,
-} from "./thread-records.ts";
+import { threadIn, type ThreadRecord, ThreadRecords } from "./thread-records.ts";
 import { merged, type MessageUpdate } from "./updated-message.ts";
 
 export type CairnMemoryStorageOptions = {
@@ -47,7 +41,7 @@ export class CairnMemoryStorage extends MemoryStorage {
   /** An `updateThread` without a title, or without metadata, leaves them as they are. */
   override readonly supportsPartialThreadUpdate = true;
   readonly #threads: ThreadRecords;
-  readonly #resources: Records<ResourceRecord>;
+  readonly #resources: ResourceRecords;
   readonly #conversations: Conversations;
   readonly #clear: () => Promise<unknown>;
 
@@ -55,7 +49,7 @@ export class CairnMemoryStorage extends MemoryStorage {
     super();
     const options = { memory, user, prefix };
     this.#threads = new ThreadRecords(options);
-    this.#resources = new Records(options, "resources");
+    this.#resources = new ResourceRecords(options);
     this.#conversations = new Conversations(options);
     this.#clear = () => memory.kv.deletePrefix(user, prefix);
   }
@@ -245,40 +239,21 @@ export class CairnMemoryStorage extends MemoryStorage {
   }: {
     resourceId: string;
   }): Promise<StorageResourceType | null> {
-    const record = await this.#resources.get(resourceId);
-    return record && resourceIn(record);
+    return this.#resources.get(resourceId);
   }
 
   override async saveResource({ resource }: { resource: StorageResourceType }): Promise<StorageResourceType> {
-    const record = {
-      ...resource,
-      createdAt: resource.createdAt.getTime(),
-      updatedAt: resource.updatedAt.getTime(),
-    };
-    await this.#resources.change(resource.id, () => record);
+    await this.#resources.save(resource);
     return resource;
   }
 
   /** In one step: of two updates at once none is lost. */
-  override async updateResource({
-    resourceId,
-    workingMemory,
-    metadata,
-  }: {
+  override updateResource(change: {
     resourceId: string;
     workingMemory?: string;
     metadata?: Record<string, unknown>;
   }): Promise<StorageResourceType> {
-    const now = Date.now();
-    const record = await this.#resources.change(resourceId, (there): ResourceRecord => ({
-      id: resourceId,
-      createdAt: now,
-      ...there,
-      updatedAt: now,
-      ...(workingMemory !== undefined && { workingMemory }),
-      metadata: { ...there?.metadata, ...metadata },
-    }));
-    return resourceIn(record);
+    return this.#resources.update(change);
   }
 
   async #page(

@@ -1,12 +1,9 @@
 import { startOf } from "../bytes/start-of.ts";
 import type { StorageThreadType } from "@mastra/core/memory";
-import type { StorageResourceType } from "@mastra/core/storage";
 import type { Cairn } from "../../index.ts";
 import { unlessMissing } from "./conversations.ts";
+import { dated, type Timed } from "./dated.ts";
 import { Records } from "./records.ts";
-
-/** Times are milliseconds since the epoch. */
-type Timed<T> = Omit<T, "createdAt" | "updatedAt"> & { createdAt: number; updatedAt: number };
 
 /** A thread as its entry holds it; without `thread` where there were messages before it was saved. */
 export type ThreadRecord = {
@@ -20,7 +17,6 @@ export type ThreadRecord = {
   /** Messages were, or are about to be, moved from it to other threads, or from others to it. */
   moved?: true;
 };
-export type ResourceRecord = Timed<StorageResourceType>;
 
 type Change = { title?: string; metadata?: Record<string, unknown> };
 
@@ -140,14 +136,6 @@ export class ThreadRecords {
 
 export const threadIn = (record: ThreadRecord | null): StorageThreadType | null =>
   record?.thread === undefined ? null : dated(record.thread);
-
-export const resourceIn = (record: ResourceRecord): StorageResourceType => dated(record);
-
-const dated = <T extends { createdAt: number; updatedAt: number }>(record: T) => ({
-  ...record,
-  createdAt: new Date(record.createdAt),
-  updatedAt: new Date(record.updatedAt),
-});
 
 /** What a caller without types gives may be a text. */
 const timeOf = (date: Date): number => new Date(date).getTime();
