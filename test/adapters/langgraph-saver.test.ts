@@ -334,6 +334,23 @@ describe("a checkpoint", () => {
     expect(await all(saver, {})).toHaveLength(odd.length - 1);
   });
 
+  it("may be of a thread whose id no URL could hold", async () => {
+    const saver = await newSaver();
+    const odd = ["a\ud83d", "a\udc00", "a\ufffd", `${"x".repeat(200)}\ud83d`, `${"x".repeat(200)}\udc00`];
+    for (const name of odd) {
+      const checkpoint = checkpointWith({ text: JSON.stringify(name) });
+      const config = { configurable: { thread_id: name, checkpoint_ns: name } };
+      await saver.put(config, checkpoint, metadata(), checkpoint.channel_versions);
+    }
+    for (const name of odd) {
+      const [tuple, ...others] = await all(saver, { configurable: { thread_id: name } });
+      expect(others).toEqual([]);
+      expect(tuple?.config.configurable).toMatchObject({ thread_id: name, checkpoint_ns: name });
+      expect(tuple?.checkpoint.channel_values).toEqual({ text: JSON.stringify(name) });
+    }
+    expect(await all(saver, {})).toHaveLength(odd.length);
+  });
+
   it("is of a thread whose id is a text", async () => {
     const saver = await newSaver();
     for (const thread_id of [1, "", null, {}])
@@ -477,6 +494,26 @@ describe("writes on top of a checkpoint", () => {
 });
 
 describe("deletion", () => {
+  it("of a thread between the reads of a checkpoint leaves no half of it", async () => {
+    const user = newUser();
+    const deleting = new CairnSaver({ memory: await clientOf(user), user });
+    let deletes = false;
+    const saver = await newSaver(
+      { user },
+      {
+        fetch: async (request) => {
+          // The values of the channels are asked for after the checkpoint itself.
+          if (deletes && request.url.endsWith("/kv/batch")) await deleting.deleteThread("t");
+          return fetch(request);
+        },
+      },
+    );
+    const checkpoint = checkpointWith({ text: "said" });
+    await saver.put(thread("t"), checkpoint, metadata(), checkpoint.channel_versions);
+    deletes = true;
+    expect(await saver.getTuple(thread("t"))).toBeUndefined();
+  });
+
   it("of a thread leaves nothing of it, and nothing else out", async () => {
     const user = newUser();
     const memory = await clientOf(user);

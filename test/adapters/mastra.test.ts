@@ -3,7 +3,7 @@ import { Mastra } from "@mastra/core/mastra";
 import { MockMemory, type StorageThreadType } from "@mastra/core/memory";
 import { InMemoryStore, MastraCompositeStore, MemoryStorage } from "@mastra/core/storage";
 import { MockLanguageModelV3 } from "ai/test";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { CairnMemoryStorage, cairnStorage } from "../../src/client/adapters/mastra.ts";
 import type { CairnOptions } from "../../src/client/index.ts";
 import { clientOf, newUser } from "./cairn.ts";
@@ -409,7 +409,70 @@ describe("messages", () => {
         .map(({ id }) => id),
     );
     expect(hasMore).toBe(true);
-    expect(bytes).toBeLessThan(20 * said.length);
+    // Each has its text as a part and as content.
+    expect(bytes).toBeLessThan(25 * said.length);
+  });
+
+  describe("of which older ones come after newer ones", () => {
+    const LAST = { threadId: "t", perPage: 1, orderBy: { field: "createdAt", direction: "DESC" } } as const;
+    const lastOf = async (user: string) =>
+      idsOf(await (await newStorage(user)).listMessages({ ...LAST, includeTotal: false }));
+    const olds = Array.from({ length: 5 }, (_, n) => message(`old${n}`, n));
+    const isAppend = ({ url, method }: Request) => method === "POST" && url.endsWith("/messages");
+    /** Whether a request is the write of the thread's record. */
+    const isNote = async (request: Request) =>
+      /"op":"set","key":"mastra\/threads\//.test(
+        request.method === "POST" ? await request.clone().text() : "",
+      );
+
+    it("end with the newest, also if the process dies at any write", async () => {
+      for (let alive = 0, died = true; died; alive++) {
+        const user = newUser();
+        const storage = await newStorage(user);
+        await storage.saveThread({ thread: thread("t") });
+        await storage.saveMessages({ messages: [message("new", 100)] });
+        let writes = 0;
+        const dying = await newStorage(user, {
+          retry: false,
+          fetch: async (request) => {
+            const isWrite = isAppend(request) || (await request.clone().text()).includes('"op":"set"');
+            if (isWrite && writes++ >= alive) throw new TypeError("dead");
+            return fetch(request);
+          },
+        });
+        died = await dying.saveMessages({ messages: olds }).then(
+          () => false,
+          () => true,
+        );
+        await storage.saveMessages({ messages: olds });
+        expect(await lastOf(user), `${alive} writes`).toEqual(["new"]);
+      }
+    });
+
+    it.each(["before what it notes", "before what it appends"])(
+      "end with the newest, of a writer that another one overtakes %s",
+      async (place) => {
+        for (const [slow, fast] of [
+          [[message("new", 100)], olds],
+          [olds, [message("new", 100)]],
+        ] as const) {
+          const user = newUser();
+          const storage = await newStorage(user);
+          await storage.saveThread({ thread: thread("t") });
+          let overtaken: Promise<unknown> | undefined;
+          const overtakenOne = await newStorage(user, {
+            fetch: async (request) => {
+              const isThere = place === "before what it notes" ? await isNote(request) : isAppend(request);
+              if (isThere) await (overtaken ??= storage.saveMessages({ messages: [...fast] }));
+              return fetch(request);
+            },
+          });
+          await overtakenOne.saveMessages({ messages: [...slow] });
+          expect(overtaken).toBeDefined();
+          expect(await lastOf(user)).toEqual(["new"]);
+        }
+      },
+    );
   });
 
   it("of a batch larger than one call are all there, in order", async () => {
@@ -468,7 +531,8 @@ describe("a crash", () => {
     const memory = await clientOf(user, {
       retry: false,
       fetch: async (request) => {
-        const isLost = state.broken && (await request.clone().text()).includes('"op":"set"');
+        const isPlace = /"op":"set","key":"mastra\/messages\//.test(await request.clone().text());
+        const isLost = state.broken && isPlace;
         return isLost ? new Response("", { status: 503 }) : fetch(request);
       },
     });
@@ -501,6 +565,63 @@ describe("a crash", () => {
     await storage.updateThread({ id: "u", title: "Still there" });
     await storage.deleteThread({ threadId: "u" });
     expect((await storage.listThreads({})).total).toBe(1);
+  });
+
+  it("in the middle of a move leaves the message in one thread, at any write, and the same move again ends it", async () => {
+    const moved = message("m0", 0, { threadId: "u", resourceId: "bob" });
+    for (let alive = 0, died = true; died; alive++) {
+      const user = newUser();
+      const memory = await clientOf(user);
+      const storage = await filled(new CairnMemoryStorage({ memory, user }));
+      const idsIn = async (threadId: string) => idsOf(await storage.listMessages({ threadId }));
+      let writes = 0;
+      const dying = await newStorage(user, {
+        retry: false,
+        fetch: async (request) => {
+          const isRead = request.method === "GET" || (await request.clone().text()).includes('"op":"get"');
+          if (!isRead && writes++ >= alive) throw new TypeError("dead");
+          return fetch(request);
+        },
+      });
+      const move = (by: MemoryStorage) =>
+        by.updateMessages({ messages: [{ id: "m0", threadId: "u", resourceId: "bob" }] });
+      died = await move(dying).then(
+        () => false,
+        () => true,
+      );
+      const inBoth = [...(await idsIn("t")), ...(await idsIn("u"))];
+      expect(inBoth.filter((id) => id === "m0")).toHaveLength(1);
+      if (alive % 2 === 0) await move(storage);
+      else await storage.saveMessages({ messages: [moved] });
+      expect(await idsIn("t"), `${alive} writes`).toEqual(tenMessages.slice(1).map(({ id }) => id));
+      expect(await idsIn("u")).toEqual(["m0", "u1", "u2"]);
+      const [inT] = (await memory.threads.list(user)).items.filter(({ recordId }) => recordId === "t");
+      expect(inT?.length).toBe(9);
+      await storage.deleteThread({ threadId: "t" });
+      expect((await storage.listMessagesById({ messageIds: ["m0"] })).messages).toEqual([moved]);
+    }
+  });
+
+  it("before the old one of a moved message is deleted leaves it hidden, and the next reading deletes it", async () => {
+    const user = newUser();
+    const memory = await clientOf(user);
+    const storage = await filled(new CairnMemoryStorage({ memory, user }));
+    const dying = await newStorage(user, {
+      retry: false,
+      fetch: (request) =>
+        request.method === "DELETE" ? Promise.reject(new TypeError("dead")) : fetch(request),
+    });
+    const move = dying.updateMessages({ messages: [{ id: "m9", threadId: "u", resourceId: "bob" }] });
+    await expect(move).rejects.toThrow("dead");
+    const last = { orderBy: { field: "createdAt", direction: "DESC" }, perPage: 1 } as const;
+    expect(idsOf(await storage.listMessages({ threadId: "t", ...last, includeTotal: false }))).toEqual([
+      "m8",
+    ]);
+    expect(idsOf(await storage.listMessagesByResourceId({ resourceId: "bob" }))).toEqual(["u1", "u2", "m9"]);
+    await vi.waitFor(async () => {
+      const threads = (await memory.threads.list(user)).items;
+      expect(threads.map(({ length }) => length).toSorted((a, b) => a - b)).toEqual([3, 9]);
+    });
   });
 
   it("of the server is no empty thread", async () => {
@@ -576,11 +697,39 @@ describe("other clients", () => {
     const [cairnThread] = (await memory.threads.list(user)).items;
     expect(cairnThread).toMatchObject({ title: "Thread t", agent: "mastra", recordId: "t", length: 1 });
     const { items } = await memory.threads.read(cairnThread?.id ?? "");
-    expect(items[0]?.message).toMatchObject({ role: "user", id: "m", parts: [{ type: "text", text }] });
+    expect(items[0]?.message).toMatchObject({
+      role: "user",
+      id: "m",
+      content: text,
+      parts: [{ type: "text", text }],
+    });
     const { hits } = await memory.recall(user, { query: "Lisbon" });
     expect(hits[0]).toMatchObject({ kind: "message", text, threadId: cairnThread?.id });
     await storage.updateThread({ id: "t", title: "Moving" });
     expect((await memory.threads.get(cairnThread?.id ?? ""))?.title).toBe("Moving");
+  });
+
+  it("leave a message as long as Cairn holds it, whose text is in its parts alone", async () => {
+    const storage = await newStorage();
+    const text = "x".repeat(8_000_000);
+    const long = message("m", 0, { content: { format: 2, parts: [{ type: "text", text }] } });
+    await storage.saveMessages({ messages: [long] });
+    expect((await storage.listMessages({ threadId: "t" })).messages).toEqual([long]);
+  });
+
+  it("find what is more than a text in the parts, which no content stands for", async () => {
+    const user = newUser();
+    const memory = await clientOf(user);
+    const storage = new CairnMemoryStorage({ memory, user });
+    const parts: MastraDBMessage["content"]["parts"] = [
+      { type: "text", text: "Look:" },
+      { type: "file", mimeType: "image/png", data: "AAAA" },
+    ];
+    await storage.saveMessages({ messages: [message("m", 0, { content: { format: 2, parts } })] });
+    const [cairnThread] = (await memory.threads.list(user)).items;
+    const { items } = await memory.threads.read(cairnThread?.id ?? "");
+    expect(items[0]?.message).toMatchObject({ content: null, parts });
+    expect((await memory.recall(user, { query: "Look" })).hits[0]?.text).toBe("Look:");
   });
 
   it("may go on with it", async () => {

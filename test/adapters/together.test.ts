@@ -273,10 +273,10 @@ function textOf(content: unknown): string {
   return parts.map(({ text = "" }) => text).join("");
 }
 
-/** A message of whichever adapter wrote it: those of Mastra have `parts`, and no `content`. */
-const saidIn = (message: { role?: string; content?: unknown; parts?: unknown }): Said => [
+/** A message of whichever adapter wrote it. */
+const saidIn = (message: { role?: string; content?: unknown }): Said => [
   String(message.role),
-  textOf(message.content ?? message.parts),
+  textOf(message.content),
 ];
 
 const dated = (id: string, [role, text]: Said, second: number): MastraDBMessage => ({
@@ -645,19 +645,6 @@ const apart: Row<unknown>[] = [
       "openai-agents's model": async (at, named) => {
         const items = await cairnSession({ ...at, prefix: "", sessionId: named }).getItems();
         return items.every((item) => protocol.ModelItem.safeParse(item).success);
-      },
-    },
-    () => true,
-  ),
-  ...crossed<string, boolean>(
-    "a conversation",
-    { mastra: conversationWriters.mastra },
-    {
-      // The SDK's messages have a `content`, those of Mastra `parts`.
-      gemstack: async ({ user, memory }, named) => {
-        const threads = cairnConversations({ memory, user });
-        const loaded = await threads.load(await threads.resume({ agent: named }));
-        return loaded.every((message) => Object.hasOwn(message, "content"));
       },
     },
     () => true,

@@ -1,5 +1,8 @@
-import type { BatchOperation, Cairn } from "../../index.ts";
+import type { Cairn } from "../../cairn.ts";
+import { hasCode } from "../../error.ts";
+import type { BatchOperation } from "../../shapes.ts";
 import { newId } from "../../new-id.ts";
+import { slices } from "../calls/slices.ts";
 
 /** An entry to be written; its value may be of any size. */
 export type LargeEntry = {
@@ -10,8 +13,11 @@ export type LargeEntry = {
   ifVersion?: string | null | undefined;
 };
 
+/** What an entry holds: the value, or where its pieces are. */
+export type Head = { value?: unknown; version: string };
 /** What the entry of a large value holds: where the pieces of its JSON are, each a text. */
 type InPieces = { pieces: string; count: number };
+type DeleteOperation = Extract<BatchOperation, { op: "delete" }>;
 type SetOperation = Extract<BatchOperation, { op: "set" }>;
 
 /** JSON of more bytes is cut up. Small, so that a hundred entries can be asked for at once (16 MiB). */
@@ -26,11 +32,14 @@ const ENTRIES_PER_READ = 200;
 const PIECES_PER_READ = 15;
 /** How often a value is read anew that was replaced between its entry and its pieces. */
 const READS = 5;
+/** The longest that an entry lives (src/limits.ts): 10 years. */
+const MOST_MS = 10 * 365 * 24 * 60 * 60 * 1000;
 
 /**
  * JSON objects of any size in entries that hold 1 MiB: a larger one is in pieces, which are written before, or in one step
  * with, the entry that names them. So whoever reads an entry finds all of it, and a crash leaves pieces that nothing names.
- * No object may have a field `pieces` of its own.
+ * An entry whose pieces are gone (somebody deleted them, or they were over before it) is as none: it can be written and
+ * deleted. No object may have a field `pieces` of its own.
  */
 export class LargeEntries {
   readonly #memory: Cairn;
@@ -51,35 +60,54 @@ export class LargeEntries {
     const pieces: SetOperation[] = [];
     const heads = entries.map((entry) => this.#headOf(entry, pieces));
     const batches = filledFromTheEnd([...pieces, ...heads, ...also]);
-    for (const operations of batches) await this.#memory.kv.batch(this.#user, operations);
+    for (const [i, operations] of batches.entries())
+      try {
+        await this.#memory.kv.batch(this.#user, operations);
+      } catch (error) {
+        // Another writer was first. What fits into one step is undone by that.
+        if (i > 0 && hasCode(error, "precondition_failed")) await this.#takeBack(heads);
+        throw error;
+      }
   }
 
   /** The values under these keys, null where there is none. */
   async read<T extends object>(keys: readonly string[]): Promise<(T | null)[]> {
     const heads = await this.heads(keys);
-    return Promise.all(heads.map((head, i) => this.whole<T>(keys[i] ?? "", head)));
+    return Promise.all(heads.map((head, i) => this.whole<T>(keys[i] ?? "", head?.value)));
   }
 
-  /** The same, as the entries hold them: for `whole`, and `withoutPieces`. */
-  heads(keys: readonly string[]): Promise<unknown[]> {
+  /** The same, as the entries hold them, with their versions: for `whole`, `withoutPieces` and `ifVersion`. */
+  heads(keys: readonly string[]): Promise<(Head | null)[]> {
     return this.#get(keys, ENTRIES_PER_READ);
   }
 
-  /** The value whose entry is this one; null if it was deleted meanwhile. */
+  /** The value whose entry is this one; null if it was deleted meanwhile, or if its pieces are gone. */
   async whole<T extends object>(key: string, entry: unknown): Promise<T | null> {
     // Entries under keys of this adapter hold what it wrote.
-    let head = entry as T | InPieces | null;
+    let head = (entry ?? null) as T | InPieces | null;
     for (let read = 0; read < READS; read++) {
       if (head === null || !("pieces" in head)) return head;
-      const texts = await this.#get<string>(pieceKeys(head), PIECES_PER_READ);
-      if (texts.every((text) => text !== null)) return JSON.parse(texts.join("")) as T;
+      const texts = await this.#get(pieceKeys(head), PIECES_PER_READ);
+      if (texts.every((text) => text !== null))
+        return JSON.parse(texts.map(({ value }) => value).join("")) as T;
+      const missing = head.pieces;
       // It was replaced or deleted since the entry was read.
       head = await this.#memory.kv.get<T | InPieces>(this.#user, key);
+      // Or its pieces are gone, for good: they were written before it, and nobody writes to the same place again.
+      if (head !== null && "pieces" in head && head.pieces === missing) return null;
     }
-    throw new Error(`The entry ${key} changes faster than it can be read, or has lost pieces.`);
+    throw new Error(`The entry ${key} changes faster than it can be read.`);
   }
 
-  async #get<T>(keys: readonly string[], atOnce: number): Promise<(T | null)[]> {
+  /** Deletes the pieces that a write left which was not done as a whole, but for those of the entries that it wrote. */
+  async #takeBack(heads: readonly SetOperation[]): Promise<void> {
+    const there = await this.heads(heads.map(({ key }) => key));
+    const kept = new Set(there.flatMap((head) => withoutPieces(head?.value)).map(({ key }) => key));
+    const unnamed = heads.flatMap(({ value }) => withoutPieces(value)).filter(({ key }) => !kept.has(key));
+    for (const some of slices(unnamed, OPERATIONS_PER_BATCH)) await this.#memory.kv.batch(this.#user, some);
+  }
+
+  async #get(keys: readonly string[], atOnce: number): Promise<(Head | null)[]> {
     const answers = await Promise.all(
       slices(keys, atOnce).map((some) =>
         this.#memory.kv.batch(
@@ -88,9 +116,8 @@ export class LargeEntries {
         ),
       ),
     );
-    // As above.
     return answers.flatMap(({ results }) =>
-      results.map(({ found, value }) => (found === true ? (value as T) : null)),
+      results.map(({ value, version }) => (version === undefined ? null : { value, version })),
     );
   }
 
@@ -99,7 +126,9 @@ export class LargeEntries {
     if (isWithin(json, INLINE_BYTES)) return { op: "set", ...entry, value };
     const texts = cut(json);
     const head: InPieces = { pieces: `${this.#piecesUnder}${newId()}`, count: texts.length };
-    const { ttlMs, refreshOnRead } = entry;
+    const { refreshOnRead } = entry;
+    // A reader that is cut off between an entry and its pieces has begun the time of the one anew, and not of the others.
+    const ttlMs = entry.ttlMs === undefined ? undefined : Math.min(2 * entry.ttlMs, MOST_MS);
     pieceKeys(head).forEach((key, i) => {
       pieces.push({ op: "set", key, value: texts[i] ?? "", ttlMs, refreshOnRead });
     });
@@ -108,15 +137,11 @@ export class LargeEntries {
 }
 
 /** Deletes the pieces of what an entry holds, if it is in pieces. */
-export function withoutPieces(entry: unknown): BatchOperation[] {
+export function withoutPieces(entry: unknown): DeleteOperation[] {
   if (typeof entry !== "object" || entry === null || !("pieces" in entry)) return [];
   // Only `LargeEntries` writes a field of that name.
   return pieceKeys(entry as InPieces).map((key) => ({ op: "delete", key }));
 }
-
-/** Parts of a list, of `size` each; the last may be shorter. */
-export const slices = <T>(list: readonly T[], size: number): T[][] =>
-  Array.from({ length: Math.ceil(list.length / size) }, (_, i) => list.slice(i * size, (i + 1) * size));
 
 const pieceKeys = ({ pieces, count }: InPieces): string[] =>
   Array.from({ length: count }, (_, i) => `${pieces}/${i}`);
@@ -147,9 +172,6 @@ function cut(text: string): string[] {
     let length = PIECE_BYTES;
     while (!isWithin(JSON.stringify(text.slice(from, from + length)), PIECE_BYTES))
       length = Math.ceil(length / 2);
-    const last = text.charCodeAt(from + length - 1);
-    // Half of a pair is no character, and would not come back.
-    if (last >= 0xd800 && last <= 0xdbff && from + length < text.length) length--;
     pieces.push(text.slice(from, from + length));
     from += length;
   }

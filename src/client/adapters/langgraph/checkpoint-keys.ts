@@ -73,10 +73,10 @@ export function threadIn(prefix: string, key: string): string | undefined {
 const PART = 160;
 
 async function part(name: string): Promise<string> {
-  const encoded = encodeURIComponent(name);
-  if (encoded.length <= PART) return encoded;
-  // No encoded name holds this sign.
-  return `#${await sha256(name)}`;
+  // No URL holds half of a surrogate pair; JSON does, escaped. No encoded name holds these signs.
+  const [sign, text] = name.isWellFormed() ? ["", name] : ["=", JSON.stringify(name)];
+  const encoded = sign + encodeURIComponent(text);
+  return encoded.length <= PART ? encoded : `#${sign}${await sha256(text)}`;
 }
 
 const hexOf = (bytes: Uint8Array): string =>

@@ -3,7 +3,7 @@ import type { Cairn, RememberBody } from "../../index.ts";
 import { sha256 } from "../bytes/sha256.ts";
 import { startOf } from "../bytes/start-of.ts";
 import { type ItemRecord, textsOf } from "./item-record.ts";
-import { slices } from "../entries/large-entries.ts";
+import { slices } from "../calls/slices.ts";
 
 /** A score of an item, and the text that earned it. */
 export type ScoredText = { entryKey: string; score: number; text: string; rememberedAt: number };

@@ -1,4 +1,5 @@
 import type { SerializerProtocol } from "@langchain/langgraph-checkpoint";
+import { base64Of, bytesOfBase64 } from "../bytes/base64.ts";
 
 /** What a serializer made of a value, as JSON: readable where it is JSON or text itself. */
 export type Serialized = { type: string } & ({ json: unknown } | { text: string } | { base64: string });
@@ -14,7 +15,7 @@ export async function serialized(serde: SerializerProtocol, value: unknown): Pro
 
 export function deserialized(serde: SerializerProtocol, stored: Serialized): Promise<unknown> {
   const { type } = stored;
-  if ("base64" in stored) return serde.loadsTyped(type, bytesOf(stored.base64));
+  if ("base64" in stored) return serde.loadsTyped(type, bytesOfBase64(stored.base64));
   const text = "text" in stored ? stored.text : JSON.stringify(stored.json);
   return serde.loadsTyped(type, new TextEncoder().encode(text));
 }
@@ -36,16 +37,3 @@ function jsonOf(text: string): unknown {
     return undefined;
   }
 }
-
-/** Arguments that a function takes at once, in every engine. */
-const ARGUMENTS = 0x8000;
-
-function base64Of(bytes: Uint8Array): string {
-  let binary = "";
-  for (let from = 0; from < bytes.length; from += ARGUMENTS)
-    binary += String.fromCharCode(...bytes.subarray(from, from + ARGUMENTS));
-  return btoa(binary);
-}
-
-const bytesOf = (base64: string): Uint8Array =>
-  Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));

@@ -43,6 +43,8 @@ export type CairnStoreOptions = {
 
 /** How old what was remembered of an item has to be before it is mended: younger, the item may be about to be written. */
 const MEND_AFTER_MS = 300_000;
+/** How often a write is tried anew against others of the same items. */
+const ATTEMPTS = 20;
 /** How long what an item is found by lives at least. */
 const LEAST_MS = 60_000;
 
@@ -177,22 +179,33 @@ export class CairnStore extends BaseStore {
     }));
   }
 
-  /**
-   * What an item is found by is remembered before the item is written, and forgotten after it is deleted. So a crash in
-   * between leaves something that is found and is not what the item says, and a search that finds it mends it.
-   */
   async #put(operations: readonly PutOperation[]): Promise<void> {
     if (operations.length === 0) return;
     const last = new Map<string, PutOperation>();
     for (const operation of operations) last.set(await this.#keyOf(operation), operation);
+    for (let attempt = 1; ; attempt++)
+      try {
+        return await this.#tryPut(last);
+      } catch (error) {
+        // Blindly, the pieces of what another writer wrote meanwhile would stay.
+        if (!hasCode(error, "precondition_failed") || attempt === ATTEMPTS) throw error;
+      }
+  }
+
+  /**
+   * What an item is found by is remembered before the item is written, and forgotten after it is deleted. So a crash in
+   * between leaves something that is found and is not what the item says, and a search that finds it mends it.
+   */
+  async #tryPut(last: ReadonlyMap<string, PutOperation>): Promise<void> {
     const keys = [...last.keys()];
     const heads = await this.#entries.heads(keys);
     const before = await Promise.all(
-      heads.map((head, i) => this.#entries.whole<ItemRecord>(keys[i] ?? "", head)),
+      heads.map((head, i) => this.#entries.whole<ItemRecord>(keys[i] ?? "", head?.value)),
     );
     const changes = [...last].map(([entryKey, operation], i): Change => ({
       entryKey,
       old: before[i] ?? null,
+      ifVersion: heads[i]?.version ?? null,
       record: this.#recordOf(operation, before[i] ?? null, i),
     }));
     await this.#index.remember(
@@ -201,11 +214,13 @@ export class CairnStore extends BaseStore {
       ),
     );
     await this.#entries.write(
-      changes.flatMap(({ entryKey, record }) => (record === null ? [] : [this.#entryOf(entryKey, record)])),
+      changes.flatMap(({ entryKey, record, ifVersion }) =>
+        record === null ? [] : [{ ...this.#entryOf(entryKey, record), ifVersion }],
+      ),
       [
-        ...heads.flatMap(withoutPieces),
-        ...changes.flatMap(({ entryKey, record }): BatchOperation[] =>
-          record === null ? [{ op: "delete", key: entryKey }] : [],
+        ...heads.flatMap((head) => withoutPieces(head?.value)),
+        ...changes.flatMap(({ entryKey, record, ifVersion }): BatchOperation[] =>
+          record === null ? [{ op: "delete", key: entryKey, ifVersion }] : [],
         ),
       ],
     );
@@ -298,7 +313,13 @@ export class CairnStore extends BaseStore {
 
 type Candidate = { record: ItemRecord; score?: number | undefined };
 type Scored = { record: ItemRecord; score: number; text: string };
-type Change = { entryKey: string; old: ItemRecord | null; record: ItemRecord | null };
+type Change = {
+  entryKey: string;
+  old: ItemRecord | null;
+  /** Of the entry that held the old one. */
+  ifVersion: string | null;
+  record: ItemRecord | null;
+};
 
 const isGet = (operation: Operation): operation is GetOperation =>
   "key" in operation && "namespace" in operation && !("value" in operation);

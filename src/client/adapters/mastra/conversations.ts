@@ -3,14 +3,21 @@ import { hasCode } from "../../error.ts";
 import type { BatchOperation, Cairn, Message } from "../../index.ts";
 import { sha256 } from "../bytes/sha256.ts";
 import { bySize } from "../calls/by-size.ts";
-import { slices } from "../entries/large-entries.ts";
+import { slices } from "../calls/slices.ts";
 import { keyPartOf } from "./records.ts";
 import { messageOf, storedOf } from "./stored-message.ts";
 
 /** A Cairn thread, and whose it is in Mastra. */
-export type Conversation = { id: string; cairnThread: string; resourceId?: string | undefined };
-/** Where a message is, and a hash of it. */
-type Place = { threadId: string; cairnThread: string; seq: number; hash: string };
+export type Conversation = {
+  id: string;
+  cairnThread: string;
+  resourceId?: string | undefined;
+  /** Messages were moved from it or to it: it may hold some that are in another one. */
+  moved?: true | undefined;
+};
+type Spot = { cairnThread: string; seq: number };
+/** Where a message is, and a hash of it; of one that was moved, where it was before. */
+type Place = Spot & { threadId: string; hash: string; before?: Spot };
 type Placed = { place: Place; version: string };
 type Draft = { id: string; stored: Message; hash: string; createdAt: number };
 
@@ -45,6 +52,15 @@ export class Conversations {
       const before = messages.get(message.id);
       if (before) replaced.push(before.seq);
       messages.set(message.id, { seq: stored.seq, message });
+    }
+    if (conversation.moved) {
+      for (const [id, { place }] of await this.#places([...messages.keys()])) {
+        const seq = messages.get(id)?.seq;
+        if (place.threadId === conversation.id) continue;
+        messages.delete(id);
+        const { before } = place;
+        if (before?.cairnThread === conversation.cairnThread && before.seq === seq) replaced.push(seq);
+      }
     }
     // Its writer is about to delete it, or was cut off before.
     if (replaced.length > 0) this.#memory.later(() => this.#deleteAt(conversation.cairnThread, replaced));
@@ -81,13 +97,14 @@ export class Conversations {
   }
 
   /**
-   * Appends what is new or says something else now, the oldest first. Tells when what it appended was said, and which other
-   * threads messages left.
+   * Appends what is new or says something else now, the oldest first; `note` is told before when that was said, in order,
+   * and which other threads messages leave. Tells when what it appended was said.
    */
   async save(
     { id: threadId, cairnThread }: Conversation,
     messages: readonly MastraDBMessage[],
-  ): Promise<{ appended: number[]; left: string[] }> {
+    note: (times: readonly number[], left: readonly string[]) => Promise<unknown>,
+  ): Promise<number[]> {
     const byId = new Map(messages.map((message) => [message.id, message]));
     const drafts = (await Promise.all([...byId.values()].map(draftOf))).toSorted(
       (a, b) => a.createdAt - b.createdAt,
@@ -101,12 +118,23 @@ export class Conversations {
         return place?.cairnThread !== cairnThread || place.hash !== hash;
       });
       const before = changed.flatMap(({ id }) => places.get(id)?.place ?? []);
+      // Whoever moved them may have been cut off before this.
+      const again = drafts.flatMap(({ id }) => places.get(id)?.place.before ?? []);
+      const appended = changed.map(({ createdAt }) => createdAt);
+      const left = before.map((place) => place.threadId).filter((other) => other !== threadId);
+      if (changed.length > 0) await note(appended, [...new Set(left)]);
       const seqs = await this.#append(cairnThread, changed);
       try {
         await this.#place(
           changed.map(({ id, hash }, i) => ({
             id,
-            place: { threadId, cairnThread, seq: seqs[i] ?? 0, hash },
+            place: {
+              threadId,
+              cairnThread,
+              seq: seqs[i] ?? 0,
+              hash,
+              ...beforeIn(places.get(id)?.place, threadId),
+            },
             ifVersion: places.get(id)?.version ?? null,
           })),
         );
@@ -116,15 +144,14 @@ export class Conversations {
         own.push(...changed.map(({ id }, i) => ({ id, seq: seqs[i] ?? 0 })));
         continue;
       }
-      for (const place of before) await this.#deleteAt(place.cairnThread, [place.seq]);
+      for (const spot of [...before, ...again]) await this.#deleteAt(spot.cairnThread, [spot.seq]);
       // Where the other writer said the same, a reader may have kept ours of the two: it stays.
-      const again = own.filter((one) => changed.some(({ id }) => id === one.id));
+      const twice = own.filter((one) => changed.some(({ id }) => id === one.id));
       await this.#deleteAt(
         cairnThread,
-        again.map(({ seq }) => seq),
+        twice.map(({ seq }) => seq),
       );
-      const left = before.map((place) => place.threadId).filter((other) => other !== threadId);
-      return { appended: changed.map(({ createdAt }) => createdAt), left: [...new Set(left)] };
+      return appended;
     }
   }
 
@@ -136,12 +163,13 @@ export class Conversations {
       if (message !== undefined && ids.has(message.id)) seqs.push(stored.seq);
     }
     await this.#deleteAt(conversation.cairnThread, seqs);
-    await this.#forgetPlaces([...ids]);
+    await this.#forgetPlaces(conversation, [...ids]);
   }
 
   /** Deletes the Cairn thread with all that is in it. */
   async deleteAll(conversation: Conversation): Promise<void> {
-    await this.#forgetPlaces((await this.read(conversation)).map(({ id }) => id));
+    const ids = (await this.read(conversation)).map(({ id }) => id);
+    await this.#forgetPlaces(conversation, ids);
     await this.#memory.threads.delete(conversation.cairnThread).catch(unlessMissing);
   }
 
@@ -193,14 +221,18 @@ export class Conversations {
     }
   }
 
-  async #forgetPlaces(ids: readonly string[]): Promise<void> {
-    for (const some of slices(ids, ENTRIES_PER_CALL)) {
-      const operations = some.map(async (id): Promise<BatchOperation> => ({
-        op: "delete",
-        key: await this.#keyOf(id),
-      }));
-      await this.#memory.kv.batch(this.#user, await Promise.all(operations));
-    }
+  /** Of those that are still in this thread. */
+  async #forgetPlaces({ id: threadId }: Conversation, ids: readonly string[]): Promise<void> {
+    for (const some of slices(ids, ENTRIES_PER_CALL))
+      await untilFirst(async () => {
+        const places = [...(await this.#places(some))].filter(([, { place }]) => place.threadId === threadId);
+        const operations = places.map(async ([id, { version }]): Promise<BatchOperation> => ({
+          op: "delete",
+          key: await this.#keyOf(id),
+          ifVersion: version,
+        }));
+        if (places.length > 0) await this.#memory.kv.batch(this.#user, await Promise.all(operations));
+      });
   }
 
   async #deleteAt(cairnThread: string, seqs: readonly number[]): Promise<void> {
@@ -219,6 +251,23 @@ async function draftOf(message: MastraDBMessage): Promise<Draft> {
   const stored = storedOf(message);
   const hash = await sha256(JSON.stringify(stored));
   return { id: message.id, stored, hash, createdAt: new Date(message.createdAt).getTime() };
+}
+
+const beforeIn = (place: Place | undefined, threadId: string): { before?: Spot } => {
+  if (place === undefined) return {};
+  const { cairnThread, seq, before } = place;
+  if (place.threadId !== threadId) return { before: { cairnThread, seq } };
+  return before === undefined ? {} : { before };
+};
+
+/** Tries a change anew as long as another one was first. */
+async function untilFirst(change: () => Promise<void>): Promise<void> {
+  for (let attempt = 1; ; attempt++)
+    try {
+      return await change();
+    } catch (error) {
+      if (!hasCode(error, "precondition_failed") || attempt === ATTEMPTS) throw error;
+    }
 }
 
 /** For `catch`: what is not there has nothing to read, and nothing to delete. */

@@ -18,15 +18,9 @@ import {
 import type { Cairn } from "../../index.ts";
 import { Conversations, unlessMissing } from "./conversations.ts";
 import { checkQuery, type MessageQuery, pageOf } from "./message-page.ts";
-import { Records } from "./records.ts";
+import { ResourceRecords } from "./resource-records.ts";
 import { clonedMessages, cloneOf } from "./thread-clone.ts";
-import {
-  resourceIn,
-  type ResourceRecord,
-  threadIn,
-  type ThreadRecord,
-  ThreadRecords,
-} from "./thread-records.ts";
+import { threadIn, type ThreadRecord, ThreadRecords } from "./thread-records.ts";
 import { merged, type MessageUpdate } from "./updated-message.ts";
 
 export type CairnMemoryStorageOptions = {
@@ -47,7 +41,7 @@ export class CairnMemoryStorage extends MemoryStorage {
   /** An `updateThread` without a title, or without metadata, leaves them as they are. */
   override readonly supportsPartialThreadUpdate = true;
   readonly #threads: ThreadRecords;
-  readonly #resources: Records<ResourceRecord>;
+  readonly #resources: ResourceRecords;
   readonly #conversations: Conversations;
   readonly #clear: () => Promise<unknown>;
 
@@ -55,7 +49,7 @@ export class CairnMemoryStorage extends MemoryStorage {
     super();
     const options = { memory, user, prefix };
     this.#threads = new ThreadRecords(options);
-    this.#resources = new Records(options, "resources");
+    this.#resources = new ResourceRecords(options);
     this.#conversations = new Conversations(options);
     this.#clear = () => memory.kv.deletePrefix(user, prefix);
   }
@@ -115,9 +109,8 @@ export class CairnMemoryStorage extends MemoryStorage {
 
   async deleteThread({ threadId }: { threadId: string }): Promise<void> {
     const record = await this.#threads.get(threadId);
-    if (record === null) return;
     // The record comes last: until it is gone, the same call again goes on where this one ended.
-    await this.#conversations.deleteAll(record);
+    if (record !== null) await this.#conversations.deleteAll(record);
     await this.#threads.delete(threadId);
   }
 
@@ -180,7 +173,7 @@ export class CairnMemoryStorage extends MemoryStorage {
     return { messages: messageIds.flatMap((id) => found.get(id) ?? []) };
   }
 
-  /** Those of one thread are appended in one step, up to 12 MiB and 1,000 of them. */
+  /** Those of one thread are appended in one step, up to 16 MiB and 1,000 of them. */
   async saveMessages({
     messages,
   }: {
@@ -192,9 +185,8 @@ export class CairnMemoryStorage extends MemoryStorage {
     });
     for (const [threadId, some] of byThread) {
       const record = await this.#threads.getOrBegin(threadId);
-      const { appended, left } = await this.#save(record, some);
-      if (appended.length > 0) await this.#threads.touch(threadId, appended);
-      for (const id of left) await this.#threads.touch(id);
+      const appended = await this.#save(record, some);
+      if (appended.length > 0) await this.#threads.settle(threadId, appended);
     }
     return { messages };
   }
@@ -247,40 +239,21 @@ export class CairnMemoryStorage extends MemoryStorage {
   }: {
     resourceId: string;
   }): Promise<StorageResourceType | null> {
-    const record = await this.#resources.get(resourceId);
-    return record && resourceIn(record);
+    return this.#resources.get(resourceId);
   }
 
   override async saveResource({ resource }: { resource: StorageResourceType }): Promise<StorageResourceType> {
-    const record = {
-      ...resource,
-      createdAt: resource.createdAt.getTime(),
-      updatedAt: resource.updatedAt.getTime(),
-    };
-    await this.#resources.change(resource.id, () => record);
+    await this.#resources.save(resource);
     return resource;
   }
 
   /** In one step: of two updates at once none is lost. */
-  override async updateResource({
-    resourceId,
-    workingMemory,
-    metadata,
-  }: {
+  override updateResource(change: {
     resourceId: string;
     workingMemory?: string;
     metadata?: Record<string, unknown>;
   }): Promise<StorageResourceType> {
-    const now = Date.now();
-    const record = await this.#resources.change(resourceId, (there): ResourceRecord => ({
-      id: resourceId,
-      createdAt: now,
-      ...there,
-      updatedAt: now,
-      ...(workingMemory !== undefined && { workingMemory }),
-      metadata: { ...there?.metadata, ...metadata },
-    }));
-    return resourceIn(record);
+    return this.#resources.update(change);
   }
 
   async #page(
@@ -307,11 +280,17 @@ export class CairnMemoryStorage extends MemoryStorage {
   }
 
   async #save(record: ThreadRecord, messages: readonly MastraDBMessage[]) {
+    const note = async (times: readonly number[], left: readonly string[]) => {
+      const moved = left.length > 0;
+      for (const id of left) await this.#threads.touch(id, { moved });
+      await this.#threads.touch(record.id, { appended: times, moved });
+    };
     try {
-      return await this.#conversations.save(conversationOf(record), messages);
+      return await this.#conversations.save(conversationOf(record), messages, note);
     } catch (error) {
       unlessMissing(error);
-      return this.#conversations.save(conversationOf(await this.#threads.beginAnew(record)), messages);
+      const anew = await this.#threads.beginAnew(record);
+      return this.#conversations.save(conversationOf(anew), messages, note);
     }
   }
 
@@ -322,7 +301,8 @@ export class CairnMemoryStorage extends MemoryStorage {
     const record = await this.#threads.get(threadId);
     if (record === null) return [];
     const conversation = conversationOf(record);
-    if (!isOfLast || filter !== undefined || record.outOfOrder) return this.#conversations.read(conversation);
+    if (!isOfLast || filter !== undefined || record.outOfOrder || record.moved)
+      return this.#conversations.read(conversation);
     const isWanted = (message: MastraDBMessage) => !resourceId || message.resourceId === resourceId;
     // One more tells whether there are more.
     return this.#conversations.last(conversation, perPage + 1, isWanted);
@@ -340,9 +320,10 @@ export class CairnMemoryStorage extends MemoryStorage {
   }
 }
 
-const conversationOf = ({ id, cairnThread, thread }: ThreadRecord) => ({
+const conversationOf = ({ id, cairnThread, thread, moved }: ThreadRecord) => ({
   id,
   cairnThread,
+  moved,
   resourceId: thread?.resourceId,
 });
 

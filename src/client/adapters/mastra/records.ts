@@ -60,9 +60,18 @@ export class Records<T extends object> {
 
   async delete(id: string): Promise<void> {
     const key = await this.#keyOf(id);
-    const entry = await this.#memory.kv.get(this.#user, key);
-    if (entry === null) return;
-    await this.#memory.kv.batch(this.#user, [{ op: "delete", key }, ...withoutPieces(entry)]);
+    for (let attempt = 1; ; attempt++) {
+      const entry = await this.#memory.kv.getVersioned(this.#user, key);
+      if (entry === null) return;
+      const { value, version: ifVersion } = entry;
+      try {
+        await this.#memory.kv.batch(this.#user, [{ op: "delete", key, ifVersion }, ...withoutPieces(value)]);
+        return;
+      } catch (error) {
+        const isTaken = hasCode(error, "precondition_failed");
+        if (!isTaken || attempt === ATTEMPTS) throw error;
+      }
+    }
   }
 
   async #keyOf(id: string): Promise<string> {

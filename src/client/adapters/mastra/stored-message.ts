@@ -4,7 +4,10 @@ import type { Message, StoredMessage } from "../../index.ts";
 /** What a Mastra message is besides a role and parts, as Cairn's message carries it. */
 type Rest = Record<string, unknown> & { createdAt: string; content: unknown };
 
-/** A message as it stands in a Cairn thread: in the shape of the AI SDK, which other clients read too. */
+/**
+ * A message as it stands in a Cairn thread: in the shape of the AI SDK, which other clients read too; for those that read no
+ * parts, its text is the `content` beside them, unless they say more: a file, a tool's call.
+ */
 export function storedOf({ role, content, ...rest }: MastraDBMessage): Message & { id: string } {
   // What a caller without types gives as content may be a text.
   const given: unknown = content;
@@ -17,7 +20,7 @@ export function storedOf({ role, content, ...rest }: MastraDBMessage): Message &
       mastra: { ...about, content: given },
     };
   const { parts, ...more } = given;
-  return { role, id: rest.id, parts, mastra: { ...about, content: more } };
+  return { role, id: rest.id, content: textOf(parts), parts, mastra: { ...about, content: more } };
 }
 
 /** The Mastra message of a message in a Cairn thread; of one that another client appended, what it says as text. */
@@ -46,6 +49,22 @@ export function messageOf(
   const whole = Array.isArray(parts) ? { ...(content as object), parts } : content;
   return { ...rest, role, createdAt: new Date(rest.createdAt), content: whole } as unknown as MastraDBMessage;
 }
+
+/** Null where text is not all that parts say: a `content` would stand for them. */
+function textOf(parts: readonly unknown[]): string | null {
+  const typed = parts.map((part) =>
+    typeof part === "object" && part !== null && "type" in part ? part : {},
+  );
+  const saying = typed.filter((part) => !("type" in part) || !SILENT.has(part.type));
+  if (saying.some((part) => !("type" in part) || part.type !== "text")) return null;
+  const text = textIn({ parts: saying });
+  return text === "" || text.length > MOST ? null : text;
+}
+
+/** Characters of a text that is stored twice: a longer one has only its parts, since a message holds 8 MiB. */
+const MOST = 100_000;
+/** Parts that say nothing to anybody: where a step of the model begins, and what it thought. */
+const SILENT: ReadonlySet<unknown> = new Set(["step-start", "reasoning"]);
 
 function textIn({ content, parts }: Record<string, unknown>): string {
   const said = content ?? parts;

@@ -1,24 +1,22 @@
 import { startOf } from "../bytes/start-of.ts";
 import type { StorageThreadType } from "@mastra/core/memory";
-import type { StorageResourceType } from "@mastra/core/storage";
 import type { Cairn } from "../../index.ts";
 import { unlessMissing } from "./conversations.ts";
+import { dated, type Timed } from "./dated.ts";
 import { Records } from "./records.ts";
-
-/** Times are milliseconds since the epoch. */
-type Timed<T> = Omit<T, "createdAt" | "updatedAt"> & { createdAt: number; updatedAt: number };
 
 /** A thread as its entry holds it; without `thread` where there were messages before it was saved. */
 export type ThreadRecord = {
   id: string;
   cairnThread: string;
   thread?: Timed<StorageThreadType>;
-  /** When the newest of its messages was said. */
+  /** When the newest of its messages was said, or of those that are about to be appended. */
   newestAt?: number;
-  /** An older message was appended after a newer one, so the last of the Cairn thread are not the newest. */
+  /** An older message was, or may be, appended after a newer one: the last of the Cairn thread are not the newest. */
   outOfOrder?: true;
+  /** Messages were, or are about to be, moved from it to other threads, or from others to it. */
+  moved?: true;
 };
-export type ResourceRecord = Timed<StorageResourceType>;
 
 type Change = { title?: string; metadata?: Record<string, unknown> };
 
@@ -59,7 +57,9 @@ export class ThreadRecords {
     });
     const record = await this.#records.change(id, (other): ThreadRecord => {
       if (other === null) return { id, cairnThread };
-      return other.cairnThread === gone ? { ...other, cairnThread } : other;
+      if (other.cairnThread !== gone) return other;
+      const { newestAt: _newestAt, outOfOrder: _outOfOrder, moved: _moved, ...rest } = other;
+      return { ...rest, cairnThread };
     });
     if (record.cairnThread !== cairnThread) await this.#memory.threads.delete(cairnThread);
     return record;
@@ -98,8 +98,14 @@ export class ThreadRecords {
     return threadIn(record);
   }
 
-  /** Notes that something in the thread changed; `appended`: when the messages were said that are new in it, in order. */
-  async touch(id: string, appended: readonly number[] = []): Promise<void> {
+  /**
+   * Notes that something in the thread changes; `appended`: when the messages were said that are new in it, in order;
+   * `moved`: whether some come from another one, or go there. Before they do, so that whoever is cut off after it leaves it noted.
+   */
+  async touch(
+    id: string,
+    { appended = [], moved = false }: { appended?: readonly number[]; moved?: boolean } = {},
+  ): Promise<void> {
     await this.#records.change(id, (there) => {
       if (there === null) return null;
       const { thread, newestAt = -Infinity } = there;
@@ -109,7 +115,16 @@ export class ThreadRecords {
         ...(thread && { thread: { ...thread, updatedAt: later(thread.updatedAt) } }),
         ...(appended.length > 0 && { newestAt: Math.max(newestAt, newest) }),
         ...(oldest < newestAt && { outOfOrder: true as const }),
+        ...(moved && { moved: true as const }),
       };
+    });
+  }
+
+  /** After messages were appended: a newer one that was noted meanwhile may have been appended before them. */
+  async settle(id: string, appended: readonly number[]): Promise<void> {
+    await this.#records.change(id, (there) => {
+      const isNewest = (there?.newestAt ?? -Infinity) <= (appended.at(-1) ?? -Infinity);
+      return there === null || isNewest || there.outOfOrder ? there : { ...there, outOfOrder: true as const };
     });
   }
 
@@ -121,14 +136,6 @@ export class ThreadRecords {
 
 export const threadIn = (record: ThreadRecord | null): StorageThreadType | null =>
   record?.thread === undefined ? null : dated(record.thread);
-
-export const resourceIn = (record: ResourceRecord): StorageResourceType => dated(record);
-
-const dated = <T extends { createdAt: number; updatedAt: number }>(record: T) => ({
-  ...record,
-  createdAt: new Date(record.createdAt),
-  updatedAt: new Date(record.updatedAt),
-});
 
 /** What a caller without types gives may be a text. */
 const timeOf = (date: Date): number => new Date(date).getTime();

@@ -1,0 +1,40 @@
+import type { StorageResourceType } from "@mastra/core/storage";
+import type { Cairn } from "../../cairn.ts";
+import { dated, type Timed } from "./dated.ts";
+import { Records } from "./records.ts";
+
+type ResourceRecord = Timed<StorageResourceType>;
+type Change = { resourceId: string; workingMemory?: string; metadata?: Record<string, unknown> };
+
+/** What Mastra keeps of a resource, who is its user: working memory and metadata. */
+export class ResourceRecords {
+  readonly #records: Records<ResourceRecord>;
+
+  constructor(options: { memory: Cairn; user: string; prefix: string }) {
+    this.#records = new Records(options, "resources");
+  }
+
+  async get(id: string): Promise<StorageResourceType | null> {
+    const record = await this.#records.get(id);
+    return record && dated(record);
+  }
+
+  async save(resource: StorageResourceType): Promise<void> {
+    const [createdAt, updatedAt] = [resource.createdAt.getTime(), resource.updatedAt.getTime()];
+    await this.#records.change(resource.id, () => ({ ...resource, createdAt, updatedAt }));
+  }
+
+  /** In one step: of two updates at once none is lost. */
+  async update({ resourceId, workingMemory, metadata }: Change): Promise<StorageResourceType> {
+    const now = Date.now();
+    const record = await this.#records.change(resourceId, (there): ResourceRecord => ({
+      id: resourceId,
+      createdAt: now,
+      ...there,
+      updatedAt: now,
+      ...(workingMemory !== undefined && { workingMemory }),
+      metadata: { ...there?.metadata, ...metadata },
+    }));
+    return dated(record);
+  }
+}
