@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { cairn, CairnError } from "../../src/client/index.ts";
+import { cairn, CairnError, type CairnOptions } from "../../src/client/index.ts";
 import { down, failure, faked } from "./faked.ts";
 
 describe("a token", () => {
@@ -101,6 +101,54 @@ describe("an error", () => {
     await expect(client.kv.delete(user, key)).rejects.toMatchObject({ code: "invalid_request" });
     expect(requests).toEqual([]);
   });
+
+  it.each(["\uD83D", "notes/\uDE00"])(
+    "is `invalid_request`, and nothing is deleted, for a prefix with half of a surrogate pair: %j",
+    async (prefix) => {
+      const { client, requests } = faked([Response.json({ count: 0 })]);
+      await expect(client.kv.deletePrefix("u", prefix)).rejects.toMatchObject({
+        code: "invalid_request",
+        details: [{ path: "query.prefix", message: "holds a lone surrogate" }],
+      });
+      await expect(client.memories.list("u", { tag: ["a", prefix] })).rejects.toMatchObject({
+        details: [{ path: "query.tag" }],
+      });
+      expect(requests).toEqual([]);
+    },
+  );
+});
+
+describe("a client", () => {
+  const made = (options: object) => () => cairn(options as CairnOptions);
+  const url = "https://cairn.test";
+
+  it.each([
+    ["a token", /`token` is missing/, { url }],
+    ["a token, of a variable that is set to nothing", /`token` is missing/, { url, token: "" }],
+    ["a url and a fetch", /`url` is missing/, { token: "t" }],
+    [
+      "a url and a fetch, of a binding that is not there",
+      /`url` is missing/,
+      { token: "t", fetch: undefined },
+    ],
+    ["anything", /`url` is missing/, {}],
+  ])("is not made without %s: nothing is sent anywhere", (_, message, options) => {
+    expect(made(options)).toThrow(TypeError);
+    expect(made(options)).toThrow(message);
+  });
+
+  it("is not made of nothing", () => {
+    // @ts-expect-error from JavaScript
+    expect(() => cairn()).toThrow("cairn: `url` is missing");
+  });
+
+  it.each(["127.0.0.1:8787", "localhost:8787", "example.com", "", "ftp://example.com", null, 8787])(
+    "is not made of a url that is none: %j",
+    (wrong) => {
+      const fetch = () => Response.json({});
+      expect(made({ url: wrong, token: "t", fetch })).toThrow(`\`url\` is ${JSON.stringify(wrong)}`);
+    },
+  );
 });
 
 describe("later", () => {
