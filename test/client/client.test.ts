@@ -63,7 +63,7 @@ describe("an error", () => {
     expect(error).toBeInstanceOf(CairnError);
     expect(error).toMatchObject({
       name: "CairnError",
-      message: "invalid_request: no",
+      message: "invalid_request: no (POST /v1/users/u/memories)",
       code: "invalid_request",
       status: 400,
       details,
@@ -76,7 +76,11 @@ describe("an error", () => {
     const cause = new TypeError("fetch failed");
     const { client } = faked([cause], { retry: false });
     const error: unknown = await client.kv.get("u", "k").catch((thrown: unknown) => thrown);
-    expect(error).toMatchObject({ code: "network", status: 0, message: "network: fetch failed" });
+    expect(error).toMatchObject({
+      code: "network",
+      status: 0,
+      message: "network: fetch failed (GET https://cairn.test/v1/users/u/kv/k)",
+    });
     expect(error instanceof Error && error.cause).toBe(cause);
   });
 
@@ -87,7 +91,22 @@ describe("an error", () => {
     [200, "<html>Please log in"],
   ])("is `no_envelope` where the answer is another's: %d %s", async (status, text) => {
     const { client } = faked([new Response(text, { status })]);
-    await expect(client.kv.get("u", "k")).rejects.toMatchObject({ code: "no_envelope", status });
+    await expect(client.kv.get("u", "k")).rejects.toMatchObject({
+      code: "no_envelope",
+      status,
+      message: expect.stringMatching(/ \(GET \/v1\/users\/u\/kv\/k\)$/),
+    });
+  });
+
+  it("names the call without what it asks for, and no host where there is none", async () => {
+    const { client } = faked([failure(404, "not_found")], { retry: false });
+    await expect(client.memories.list("a b", { tag: ["secret"] })).rejects.toThrow(
+      /\(GET \/v1\/users\/a%20b\/memories\)$/,
+    );
+    const gone = () => Promise.reject(new TypeError("gone"));
+    await expect(cairn({ fetch: gone, token: "t", retry: false }).kv.list("u")).rejects.toThrow(
+      /gone \(GET \/v1\/users\/u\/kv\)$/,
+    );
   });
 
   it.each([
@@ -241,7 +260,10 @@ describe("a stream", () => {
   it("that breaks off throws, and does not end", async () => {
     const { messages } = streamed(['{"seq":1}\n', new Error("reset")]);
     expect((await messages.next()).value).toEqual({ seq: 1 });
-    await expect(messages.next()).rejects.toMatchObject({ code: "network" });
+    await expect(messages.next()).rejects.toMatchObject({
+      code: "network",
+      message: "network: reset (GET /v1/threads/t/messages)",
+    });
   });
 
   it("is let go of when nobody reads on", async () => {
