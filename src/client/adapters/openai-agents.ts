@@ -4,6 +4,7 @@ import type { AgentInputItem, Session } from "@openai/agents-core";
 import type { Cairn } from "../cairn.ts";
 import type { StoredMessage } from "../shapes.ts";
 import { bySize } from "./calls/by-size.ts";
+import { demandUser } from "./options/demand.ts";
 import { itemOf, messageOf } from "./openai-agents/item.ts";
 
 export type CairnSessionOptions = {
@@ -28,7 +29,9 @@ export class CairnSession implements Session {
   /** The thread as it was found last; another worker may have cleared the session since. */
   #thread: string | undefined;
 
-  constructor({ memory, user, sessionId = newId(), prefix = "openai-agents/" }: CairnSessionOptions) {
+  constructor(options: CairnSessionOptions) {
+    demandUser("cairnSession", options);
+    const { memory, user, sessionId = newId(), prefix = "openai-agents/" } = options;
     this.#threads = memory.threads;
     this.#user = user;
     this.#sessionId = sessionId;
