@@ -159,7 +159,7 @@ export function molrooMemory(options: MolrooMemoryOptions): MolrooMemory {
   return {
     saveEpisode: (episode) => told(save("episodes", episode), episode),
     recall: (query) => told(recall(query)),
-    semanticRecall: (query, within) => told(semanticRecall(query, within)),
+    semanticRecall: (query, how) => told(semanticRecall(query, how)),
     saveReflection: (reflection) => told(save("reflections", reflection), reflection),
     getReflections: (sourceEntity) => told(getReflections(sourceEntity)),
     getByIds: (ids) => told(getByIds(ids)),
