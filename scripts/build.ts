@@ -61,11 +61,16 @@ function demandOwnTypes(): void {
   }
 }
 
-/** An adapter is compiled with the client; the package has to let it be imported, and not the files that it is made of. */
+/** The package has to let every adapter be imported, and not the files that it is made of; and nothing that is not there. */
 function demandAdapters(): void {
   for (const file of globSync("client/adapters/*.js", { cwd: dist })) {
     const path = `./adapters/${basename(file, ".js")}`;
     if (about.exports[path]?.default !== `./dist/${file}`)
       throw new Error(`package.json: exports lack "${path}", of dist/${file}`);
   }
+  const named = Object.entries<string | Record<string, string>>(about.exports);
+  for (const [path, files] of named)
+    for (const file of typeof files === "string" ? [files] : Object.values(files))
+      if (!existsSync(join(root, file)))
+        throw new Error(`package.json: "${path}" is ${file}, which is not there`);
 }

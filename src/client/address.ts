@@ -7,10 +7,18 @@ export function addressOf(base: string, path: readonly string[], query: Query = 
   const { origin, pathname } = new URL(base);
   const parameters = new URLSearchParams();
   for (const [name, given] of Object.entries(query))
-    for (const value of [given].flat()) if (value !== undefined) parameters.append(name, String(value));
+    for (const value of [given].flat())
+      if (value !== undefined) parameters.append(name, wellFormed(name, value));
   const segments = path.map((_, i) => encoded(path, i)).join("/");
   const search = parameters.size === 0 ? "" : `?${parameters.toString()}`;
   return `${origin}${pathname.replace(/\/+$/, "")}/${segments}${search}`;
+}
+
+/** A URL would carry another text than one with half of a surrogate pair: to clear that prefix would be to clear others. */
+function wellFormed(name: string, value: string | number | boolean): string {
+  const text = String(value);
+  if (text.isWellFormed()) return text;
+  throw unsendable(`query.${name}`, `the parameter ${name}`, "holds a lone surrogate");
 }
 
 /**
@@ -21,20 +29,15 @@ function encoded(path: readonly string[], i: number): string {
   const segment = path[i] ?? "";
   const isKey = i === path.length - 1 && (path[i - 1] === "kv" || path[i - 1] === "cache");
   if (segment === "" || segment === ".." || (segment === "." && !isKey))
-    throw unsendable(segment === "" ? "is empty" : `is '${segment}', which no URL can carry`);
-  try {
-    return encodeURIComponent(segment);
-  } catch {
-    throw unsendable("holds a lone surrogate");
-  }
+    throw unsendableSegment(segment === "" ? "is empty" : `is '${segment}', which no URL can carry`);
+  if (!segment.isWellFormed()) throw unsendableSegment("holds a lone surrogate");
+  return encodeURIComponent(segment);
 }
 
-const unsendable = (message: string): CairnError =>
+const unsendableSegment = (message: string): CairnError => unsendable("path", "a part of the path", message);
+
+const unsendable = (path: string, what: string, message: string): CairnError =>
   new CairnError(
-    {
-      code: "invalid_request",
-      message: `not sent: a part of the path ${message}`,
-      details: [{ path: "path", message }],
-    },
+    { code: "invalid_request", message: `not sent: ${what} ${message}`, details: [{ path, message }] },
     { status: 400 },
   );

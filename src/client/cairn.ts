@@ -10,6 +10,7 @@ import type { RecallAnswer, RecallBody } from "./shapes.ts";
 import { Tenant } from "./tenant.ts";
 import { Threads } from "./threads.ts";
 import { Transfer } from "./transfer.ts";
+import { usable } from "./usable-options.ts";
 
 /** A client of one Cairn: what `cairn` makes. */
 export class Cairn {
@@ -26,7 +27,7 @@ export class Cairn {
   readonly #options: CairnOptions;
 
   constructor(options: CairnOptions, time: Time = realTime) {
-    const http = new CairnHttp(options, time);
+    const http = new CairnHttp(usable(options), time);
     this.#http = http;
     this.#options = options;
     this.threads = new Threads(http);
@@ -62,7 +63,8 @@ export class Cairn {
 }
 
 /**
- * A client of one Cairn. Calls reject with `CairnError`; a `get` of what is not there is null.
+ * A client of one Cairn. Calls reject with `CairnError`; a `get` of what is not there is null. Throws a `TypeError` where
+ * the url or the token is missing, or the url is none.
  *
  * @example
  * const memory = cairn({ url: "http://127.0.0.1:8787", token });

@@ -9,6 +9,14 @@ export type Failure = ErrorBody["error"];
  */
 export type CairnErrorCode = ErrorCode | "network" | "no_envelope";
 
+type About = {
+  status: number;
+  retryAfter?: number | undefined;
+  cause?: unknown;
+  /** Which call it was, for the message: `GET /v1/users/alice/kv/k`. */
+  call?: string | undefined;
+};
+
 /** A failure that a call rejects with. What an `AbortSignal` ends rejects with the signal's reason instead. */
 export class CairnError extends Error {
   override readonly name = "CairnError";
@@ -32,9 +40,12 @@ export class CairnError extends Error {
       code: CairnErrorCode;
       requestId?: string;
     },
-    { status, retryAfter, cause }: { status: number; retryAfter?: number | undefined; cause?: unknown },
+    { status, retryAfter, cause, call }: About,
   ) {
-    super(`${code}: ${message}`, cause === undefined ? undefined : { cause });
+    super(
+      `${code}: ${message}${call === undefined ? "" : ` (${call})`}`,
+      cause === undefined ? undefined : { cause },
+    );
     this.code = code;
     this.status = status;
     this.details = details;
@@ -52,16 +63,20 @@ export const hasCode = (error: unknown, ...codes: readonly CairnErrorCode[]): er
   isCairnError(error) && codes.includes(error.code);
 
 /** Of a request that got no answer, or not all of it. */
-export const networkError = (cause: unknown): CairnError =>
+export const networkError = (cause: unknown, call: string): CairnError =>
   new CairnError(
     { code: "network", message: cause instanceof Error ? cause.message : String(cause) },
-    { status: 0, cause },
+    { status: 0, cause, call },
   );
 
-/** What an answer that is no success says; `body` is its text, `now` milliseconds since the epoch. */
-export function errorOf(response: Response, body: string, now: number): CairnError {
-  const failure = failureIn(body);
-  const about = { status: response.status, retryAfter: secondsIn(response.headers.get("Retry-After"), now) };
+/** What an answer that is no success says; `text` is its body, `now` milliseconds since the epoch. */
+export function errorOf(
+  response: Response,
+  { text, call, now }: { text: string; call: string; now: number },
+): CairnError {
+  const failure = failureIn(text);
+  const retryAfter = secondsIn(response.headers.get("Retry-After"), now);
+  const about = { status: response.status, retryAfter, call };
   if (failure !== undefined) return new CairnError(failure, about);
   return new CairnError(
     { code: "no_envelope", message: `HTTP ${response.status}, and the answer is not Cairn's` },

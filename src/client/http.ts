@@ -12,7 +12,8 @@ const NOWHERE = "https://cairn.internal";
 export type Versioned<T> = { value: T; version: string };
 /** An answer, and what was read of it. */
 type Answer<T> = { response: Response; value: T };
-type Read<T> = (response: Response) => Promise<T>;
+/** `call` is how its failures name it. */
+type Read<T> = (response: Response, call: string) => Promise<T>;
 
 export type Call = CallOptions & {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -64,8 +65,8 @@ export class CairnHttp {
   /** The answer's lines of JSON, as they come. Throws where the stream breaks off: it never ends short. */
   async *lines<T>(call: Call): AsyncGenerator<T, void, undefined> {
     const headers = { ...call.headers, Accept: "application/x-ndjson" };
-    const { value } = await this.#answered({ ...call, headers }, async ({ body }) => body);
-    if (value !== null) yield* jsonLines<T>(value, call.signal);
+    const { value } = await this.#answered({ ...call, headers }, async ({ body }, name) => ({ body, name }));
+    if (value.body !== null) yield* jsonLines<T>(value.body, { call: value.name, signal: call.signal });
   }
 
   /** The answer's bytes, as they come. */
@@ -110,11 +111,13 @@ export class CairnHttp {
     const request = this.#request(call, token);
     try {
       const response = await this.#send(request);
-      if (!response.ok) throw errorOf(response, await response.text(), this.#time.now());
-      return { response, value: await read(response) };
+      const path = nameOf(request);
+      if (!response.ok)
+        throw errorOf(response, { text: await response.text(), call: path, now: this.#time.now() });
+      return { response, value: await read(response, path) };
     } catch (error) {
       call.signal?.throwIfAborted();
-      throw error instanceof CairnError ? error : networkError(error);
+      throw error instanceof CairnError ? error : networkError(error, nameOf(request, this.#options.url));
     }
   }
 
@@ -133,6 +136,12 @@ export class CairnHttp {
       ...(signal && { signal }),
     });
   }
+}
+
+/** A call as its failures name it: without what it asks for, and from where only if that may be what is wrong. */
+function nameOf({ method, url }: Request, from?: string): string {
+  const { origin, pathname } = new URL(url);
+  return `${method} ${from === undefined ? "" : origin}${pathname}`;
 }
 
 /**
@@ -159,7 +168,7 @@ const isOver = (error: unknown): boolean =>
 
 const isNotFound = (error: unknown): boolean => error instanceof CairnError && error.code === "not_found";
 
-async function jsonOf<T>(response: Response): Promise<T> {
+async function jsonOf<T>(response: Response, call: string): Promise<T> {
   const text = await response.text();
   try {
     // The shape is the server's promise: both sides take it from the same schemas. No text is what a void call gets.
@@ -167,7 +176,7 @@ async function jsonOf<T>(response: Response): Promise<T> {
   } catch {
     throw new CairnError(
       { code: "no_envelope", message: `HTTP ${response.status}, and the answer is no JSON` },
-      { status: response.status },
+      { status: response.status, call },
     );
   }
 }

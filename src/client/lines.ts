@@ -2,10 +2,13 @@ import { CairnError, networkError } from "./error.ts";
 
 // That a line is a T is the server's promise, as the shape of every answer is.
 
+/** How failures name the call whose answer it is, and what ends it. */
+type Of = { call: string; signal: AbortSignal | undefined };
+
 /** The values of a stream of JSON lines. Throws where it breaks off. The stream is let go of when the caller stops reading. */
 export async function* jsonLines<T>(
   body: ReadableStream<Uint8Array>,
-  signal: AbortSignal | undefined,
+  of: Of,
 ): AsyncGenerator<T, void, undefined> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
@@ -13,35 +16,35 @@ export async function* jsonLines<T>(
   let ended = false;
   try {
     while (!ended) {
-      const { done, value } = await read(reader, signal);
+      const { done, value } = await read(reader, of);
       ended = done;
       rest += decoder.decode(value, { stream: !done });
       const lines = rest.split("\n");
       rest = lines.pop() ?? "";
-      for (const line of lines) if (line !== "") yield parsed(line) as T;
+      for (const line of lines) if (line !== "") yield parsed(line, of) as T;
     }
-    if (rest !== "") yield parsed(rest) as T;
+    if (rest !== "") yield parsed(rest, of) as T;
   } finally {
     if (!ended) await reader.cancel().catch(() => {});
   }
 }
 
-async function read(reader: ReadableStreamDefaultReader<Uint8Array>, signal: AbortSignal | undefined) {
+async function read(reader: ReadableStreamDefaultReader<Uint8Array>, { call, signal }: Of) {
   try {
     return await reader.read();
   } catch (error) {
     signal?.throwIfAborted();
-    throw networkError(error);
+    throw networkError(error, call);
   }
 }
 
-function parsed(line: string): unknown {
+function parsed(line: string, { call }: Of): unknown {
   try {
     return JSON.parse(line);
   } catch {
     throw new CairnError(
       { code: "no_envelope", message: "a line of the answer is no JSON" },
-      { status: 200 },
+      { status: 200, call },
     );
   }
 }

@@ -3,10 +3,13 @@ import type { AppEnv } from "./context.ts";
 import { answerFailure } from "./failure.ts";
 
 /** What a path was probably meant to be. */
-const hint = (pathname: string) =>
-  /^\/v1\/(users\/[^/]+\/kv|cache)\/./.test(pathname)
-    ? { message: "There is no such route. In a key, `/` is written as %2F." }
-    : {};
+function hint(pathname: string): { message?: string } {
+  if (/\/v1\/v1\//.test(pathname))
+    return { message: "There is no such route. The `url` of a client has no /v1 at its end." };
+  if (/^\/v1\/(users\/[^/]+\/kv|cache)\/./.test(pathname))
+    return { message: "There is no such route. In a key, `/` is written as %2F." };
+  return {};
+}
 
 type Route = { method: string; path: string };
 

@@ -2,6 +2,8 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { dexMemory } from "../../src/client/adapters/dex.ts";
 import { Seen } from "../../src/client/adapters/dex/messages.ts";
+import type { Fetch } from "../../src/client/index.ts";
+import { failing } from "./broken.ts";
 import { newUser } from "./cairn.ts";
 import { agent, backend, eventually, found, type Model, turn } from "./dex.ts";
 
@@ -345,6 +347,23 @@ it("loses nothing while Cairn is away, asks the model once, and stores it once",
     "We spoke of ships.",
     "We spoke of trains.",
   ]);
+  expect(extension.pending).toEqual([]);
+});
+
+it("does not let what is too large for Cairn hold up what comes after it", async () => {
+  let writes = 0;
+  const large: Fetch = (request) =>
+    request.url.endsWith("/memories/batch") && ++writes === 1
+      ? failing(413, { code: "body_too_large" })(request)
+      : fetch(request);
+  const { model } = summariser("apples", "pears");
+  const { extension, errors, ...at } = await agent({ model, client: { fetch: large } });
+  extension.afterTurn(turn("apples"));
+  await extension.dispose();
+  extension.afterTurn(turn("pears"));
+  await extension.dispose();
+  expect(errors).toMatchObject([{ status: 413 }]);
+  expect(await textsOf(at)).toEqual(["We spoke of pears."]);
   expect(extension.pending).toEqual([]);
 });
 

@@ -4,7 +4,7 @@ import { blockOf } from "../../src/client/adapters/dex/block.ts";
 import { ago } from "../../src/client/adapters/dex/ago.ts";
 import { CairnError } from "../../src/client/index.ts";
 import { inert, quoted } from "../../src/conversation/stored-text.ts";
-import { newUser, tokenOf } from "./cairn.ts";
+import { clientOf, newUser, tokenOf } from "./cairn.ts";
 import { type Contract, showsEvery } from "./contract.ts";
 import { agent, backend, found, reader, readerToken, turn } from "./dex.ts";
 
@@ -543,3 +543,14 @@ it("shows a user nothing of another's facts and episodes", async () => {
 });
 
 showsEvery(CONTRACT, ["dex.test.ts", "dex-background.test.ts"]);
+
+it("says whose procedures a token does not reach", async () => {
+  const user = newUser();
+  const owner = `shared:${crypto.randomUUID()}`;
+  const { call } = await agent({ user, memory: await clientOf(user), procedureOwner: owner });
+  for (const asked of [{ query: "deploy" }, {}])
+    await expect(call("memory_list_procedures", asked)).rejects.toMatchObject({
+      code: "not_found",
+      message: expect.stringMatching(new RegExp(`${owner}|${encodeURIComponent(owner)}`)),
+    });
+});

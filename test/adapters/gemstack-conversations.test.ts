@@ -27,6 +27,8 @@ const CONTRACT: Contract = [
       "keeps the order of messages, also of thousands",
       "appends all messages or none",
       "takes back what earlier calls appended when a later one is refused",
+      "takes back what a call appended whose answer was lost",
+      "takes back what a call appended that was ended",
       "bumps updatedAt with append, also of nothing, and with setTitle",
     ],
   ],
@@ -224,6 +226,57 @@ it("takes back what earlier calls appended when a later one is refused", async (
   const messages = [...Array.from({ length: 7 }, (_, i) => said(`${i}${large}`)), wrong];
   await expect(store.append(id, messages)).rejects.toMatchObject({ code: "invalid_request" });
   expect(await store.load(id)).toEqual([said("before")]);
+});
+
+const isAppend = ({ method, url }: Request) => method === "POST" && url.endsWith("/messages");
+/** Of two calls: of the last message the second. */
+const large = [
+  ...Array.from({ length: 30 }, (_, i) => said(`${i}`)),
+  ...Array.from({ length: 4 }, (_, i) => said(`${i}${"x".repeat(5 * 1024 * 1024)}`)),
+];
+
+it("takes back what a call appended whose answer was lost", async () => {
+  for (const part of [1, 2]) {
+    const user = newUser();
+    let posts = 0;
+    const fetch = losing((request) => isAppend(request) && ++posts === part + 1);
+    const store = cairnConversations({ memory: await clientOf(user, { fetch, retry: false }), user });
+    const id = await store.create();
+    await store.append(id, [said("before")]);
+    await expect(store.append(id, large), `part ${part}`).rejects.toMatchObject({ code: "network" });
+    expect(await store.load(id), `part ${part}`).toEqual([said("before")]);
+  }
+});
+
+it("takes back what a call appended that was ended", async () => {
+  const user = newUser();
+  const controller = new AbortController();
+  let posts = 0;
+  const fetch: Fetch = async (request) => {
+    const answer = await globalThis.fetch(new Request(request, { signal: null }));
+    if (isAppend(request) && ++posts === 3) controller.abort(new Error("enough"));
+    request.signal.throwIfAborted();
+    return answer;
+  };
+  const store = cairnConversations({ memory: await clientOf(user, { fetch }), user });
+  const id = await store.create();
+  await store.append(id, [said("before")]);
+  await expect(store.append(id, large, { signal: controller.signal })).rejects.toThrow("enough");
+  expect(await store.load(id)).toEqual([said("before")]);
+});
+
+it("takes back from the end, so that a beginning is left where that fails", async () => {
+  const user = newUser();
+  let [posts, deletes] = [0, 0];
+  const fetch: Fetch = (request) => {
+    if (isAppend(request) && ++posts > 1) return failing(400, { code: "invalid_request" })(request);
+    if (request.method === "DELETE" && ++deletes > 20) return failing(503)(request);
+    return globalThis.fetch(request);
+  };
+  const store = cairnConversations({ memory: await clientOf(user, { fetch, retry: false }), user });
+  const id = await store.create();
+  await expect(store.append(id, large)).rejects.toThrow("a beginning of it is left");
+  expect(await store.load(id)).toEqual(large.slice(0, 13));
 });
 
 it("says so when it cannot take back what it appended", async () => {

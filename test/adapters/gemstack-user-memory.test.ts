@@ -184,6 +184,17 @@ it("gives all with a limit of 0, less or none", async () => {
   expect(await memory.recall(user, "item", { limit: 3 })).toHaveLength(3);
 });
 
+it("finds short words too, past what one recall of Cairn gives", async () => {
+  const [client, user] = [await clientOf("*"), newUser()];
+  const memory = cairnUserMemory({ memory: client });
+  const said = Array.from({ length: 110 }, (_, i) => `Go ${i}`);
+  await client.memories.rememberMany(
+    user,
+    said.map((text) => ({ text })),
+  );
+  expect(new Set(facts(await memory.recall(user, "go")))).toEqual(new Set(said));
+});
+
 it("takes a query of any length", async () => {
   const [memory, user] = [await admin(), newUser()];
   await memory.remember(user, "Project name is Foo");

@@ -1,10 +1,18 @@
-import { Agent, type AgentInputItem, MemorySession, Runner, type Session, tool } from "@openai/agents-core";
+import {
+  Agent,
+  type AgentInputItem,
+  MemorySession,
+  protocol,
+  Runner,
+  type Session,
+  tool,
+} from "@openai/agents-core";
 import { assistantMessage, functionCall, ScriptedModel } from "@openai/agents-core/testing";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { type CairnSession, cairnSession } from "../../src/client/adapters/openai-agents.ts";
-import type { CairnOptions } from "../../src/client/index.ts";
+import type { CairnOptions, Message } from "../../src/client/index.ts";
 import { limits } from "../../src/limits.ts";
 import { counting, failing, losing, silent } from "./broken.ts";
 import { clientOf, newUser } from "./cairn.ts";
@@ -104,6 +112,135 @@ describe("a session", () => {
     for (let i = 0; i < everyKind.length; i++) popped.unshift(await session.popItem());
     expect(popped).toEqual(everyKind);
     expect(await session.popItem()).toBeUndefined();
+  });
+
+  it.each<[string, Message[]]>([
+    [
+      "the AI SDK",
+      [
+        { role: "user", content: [{ type: "text", text: "Weather?" }] },
+        {
+          role: "assistant",
+          content: [
+            { type: "reasoning", text: "hm" },
+            { type: "text", text: "I look." },
+            { type: "tool-call", toolCallId: "c1", toolName: "look", input: { at: "sea" } },
+          ],
+        },
+        {
+          role: "tool",
+          content: [
+            {
+              type: "tool-result",
+              toolCallId: "c1",
+              toolName: "look",
+              output: { type: "text", value: "a boat" },
+            },
+          ],
+        },
+      ],
+    ],
+    [
+      "GemStack",
+      [
+        { role: "user", content: "Weather?" },
+        {
+          role: "assistant",
+          content: "I look.",
+          toolCalls: [{ id: "c1", name: "look", arguments: { at: "sea" } }],
+        },
+        { role: "tool", toolCallId: "c1", content: "a boat" },
+      ],
+    ],
+    [
+      "OpenAI's chat completions",
+      [
+        { role: "user", content: "Weather?" },
+        {
+          role: "assistant",
+          content: "I look.",
+          tool_calls: [{ id: "c1", type: "function", function: { name: "look", arguments: '{"at":"sea"}' } }],
+        },
+        { role: "tool", tool_call_id: "c1", content: "a boat" },
+      ],
+    ],
+    [
+      "Anthropic",
+      [
+        { role: "user", content: [{ type: "text", text: "Weather?" }] },
+        {
+          role: "assistant",
+          content: [
+            { type: "text", text: "I look." },
+            { type: "tool_use", id: "c1", name: "look", input: { at: "sea" } },
+          ],
+        },
+        {
+          role: "user",
+          content: [{ type: "tool_result", tool_use_id: "c1", content: [{ type: "text", text: "a boat" }] }],
+        },
+      ],
+    ],
+    [
+      "Mastra",
+      [
+        { role: "user", parts: [{ type: "text", text: "Weather?" }] },
+        {
+          role: "assistant",
+          parts: [
+            { type: "text", text: "I look." },
+            {
+              type: "tool-invocation",
+              toolInvocation: {
+                state: "result",
+                toolCallId: "c1",
+                toolName: "look",
+                args: { at: "sea" },
+                result: "a boat",
+              },
+            },
+          ],
+        },
+      ],
+    ],
+    [
+      "UIMessages",
+      [
+        { role: "user", parts: [{ type: "text", text: "Weather?" }] },
+        {
+          role: "assistant",
+          parts: [
+            { type: "step-start" },
+            { type: "text", text: "I look." },
+            {
+              type: "tool-look",
+              toolCallId: "c1",
+              state: "output-available",
+              input: { at: "sea" },
+              output: "a boat",
+            },
+          ],
+        },
+      ],
+    ],
+  ])("goes on with messages, calls and results in the shape of %s", async (_, messages) => {
+    const user = newUser();
+    const memory = await clientOf(user);
+    const { id } = await memory.threads.create(user, { agent: "theirs" });
+    await memory.threads.append(id, [{ role: "assistant", content: [{ type: "image" }] }, ...messages]);
+    const session = cairnSession({ memory, user, sessionId: "theirs", prefix: "" });
+    const items = await session.getItems();
+    expect(items).toMatchObject([
+      { role: "user", content: "Weather?" },
+      { role: "assistant", content: [{ type: "output_text", text: "I look." }] },
+      { type: "function_call", callId: "c1", name: "look", arguments: '{"at":"sea"}' },
+      { type: "function_call_result", callId: "c1", name: "look", output: { type: "text", text: "a boat" } },
+    ]);
+    for (const item of items) expect(protocol.ModelItem.safeParse(item).success).toBe(true);
+    expect(await session.getItems(2)).toEqual(items.slice(2));
+    expect(await session.getItems(9)).toEqual(items);
+    // Read alone, a result may not say of which tool it is.
+    expect(await session.popItem()).toMatchObject({ callId: "c1", output: { text: "a boat" } });
   });
 
   it("keeps whatever JSON an item holds, whatever its fields are called", async () => {

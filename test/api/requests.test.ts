@@ -74,6 +74,11 @@ it("answers an unknown route with 404, and a known one with the wrong method wit
   const unknown = await call("/v1/nothing/here");
   expect(unknown.status).toBe(404);
   expect(unknown.body.error.code).toBe("route_not_found");
+  const twice = await call("/v1/v1/users/alice/kv/k");
+  expect(twice.body.error).toMatchObject({
+    code: "route_not_found",
+    message: expect.stringMatching(/no \/v1/),
+  });
   const wrong = await call("/v1/cache/k", { method: "PATCH", json: 1 });
   expect(wrong.status).toBe(405);
   expect(wrong.body.error.code).toBe("method_not_allowed");

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { cairn, CairnError } from "../../src/client/index.ts";
+import { cairn, CairnError, type CairnOptions } from "../../src/client/index.ts";
 import { down, failure, faked } from "./faked.ts";
 
 describe("a token", () => {
@@ -63,7 +63,7 @@ describe("an error", () => {
     expect(error).toBeInstanceOf(CairnError);
     expect(error).toMatchObject({
       name: "CairnError",
-      message: "invalid_request: no",
+      message: "invalid_request: no (POST /v1/users/u/memories)",
       code: "invalid_request",
       status: 400,
       details,
@@ -76,7 +76,11 @@ describe("an error", () => {
     const cause = new TypeError("fetch failed");
     const { client } = faked([cause], { retry: false });
     const error: unknown = await client.kv.get("u", "k").catch((thrown: unknown) => thrown);
-    expect(error).toMatchObject({ code: "network", status: 0, message: "network: fetch failed" });
+    expect(error).toMatchObject({
+      code: "network",
+      status: 0,
+      message: "network: fetch failed (GET https://cairn.test/v1/users/u/kv/k)",
+    });
     expect(error instanceof Error && error.cause).toBe(cause);
   });
 
@@ -87,7 +91,22 @@ describe("an error", () => {
     [200, "<html>Please log in"],
   ])("is `no_envelope` where the answer is another's: %d %s", async (status, text) => {
     const { client } = faked([new Response(text, { status })]);
-    await expect(client.kv.get("u", "k")).rejects.toMatchObject({ code: "no_envelope", status });
+    await expect(client.kv.get("u", "k")).rejects.toMatchObject({
+      code: "no_envelope",
+      status,
+      message: expect.stringMatching(/ \(GET \/v1\/users\/u\/kv\/k\)$/),
+    });
+  });
+
+  it("names the call without what it asks for, and no host where there is none", async () => {
+    const { client } = faked([failure(404, "not_found")], { retry: false });
+    await expect(client.memories.list("a b", { tag: ["secret"] })).rejects.toThrow(
+      /\(GET \/v1\/users\/a%20b\/memories\)$/,
+    );
+    const gone = () => Promise.reject(new TypeError("gone"));
+    await expect(cairn({ fetch: gone, token: "t", retry: false }).kv.list("u")).rejects.toThrow(
+      /gone \(GET \/v1\/users\/u\/kv\)$/,
+    );
   });
 
   it.each([
@@ -101,6 +120,54 @@ describe("an error", () => {
     await expect(client.kv.delete(user, key)).rejects.toMatchObject({ code: "invalid_request" });
     expect(requests).toEqual([]);
   });
+
+  it.each(["\uD83D", "notes/\uDE00"])(
+    "is `invalid_request`, and nothing is deleted, for a prefix with half of a surrogate pair: %j",
+    async (prefix) => {
+      const { client, requests } = faked([Response.json({ count: 0 })]);
+      await expect(client.kv.deletePrefix("u", prefix)).rejects.toMatchObject({
+        code: "invalid_request",
+        details: [{ path: "query.prefix", message: "holds a lone surrogate" }],
+      });
+      await expect(client.memories.list("u", { tag: ["a", prefix] })).rejects.toMatchObject({
+        details: [{ path: "query.tag" }],
+      });
+      expect(requests).toEqual([]);
+    },
+  );
+});
+
+describe("a client", () => {
+  const made = (options: object) => () => cairn(options as CairnOptions);
+  const url = "https://cairn.test";
+
+  it.each([
+    ["a token", /`token` is missing/, { url }],
+    ["a token, of a variable that is set to nothing", /`token` is missing/, { url, token: "" }],
+    ["a url and a fetch", /`url` is missing/, { token: "t" }],
+    [
+      "a url and a fetch, of a binding that is not there",
+      /`url` is missing/,
+      { token: "t", fetch: undefined },
+    ],
+    ["anything", /`url` is missing/, {}],
+  ])("is not made without %s: nothing is sent anywhere", (_, message, options) => {
+    expect(made(options)).toThrow(TypeError);
+    expect(made(options)).toThrow(message);
+  });
+
+  it("is not made of nothing", () => {
+    // @ts-expect-error from JavaScript
+    expect(() => cairn()).toThrow("cairn: `url` is missing");
+  });
+
+  it.each(["127.0.0.1:8787", "localhost:8787", "example.com", "", "ftp://example.com", null, 8787])(
+    "is not made of a url that is none: %j",
+    (wrong) => {
+      const fetch = () => Response.json({});
+      expect(made({ url: wrong, token: "t", fetch })).toThrow(`\`url\` is ${JSON.stringify(wrong)}`);
+    },
+  );
 });
 
 describe("later", () => {
@@ -193,7 +260,10 @@ describe("a stream", () => {
   it("that breaks off throws, and does not end", async () => {
     const { messages } = streamed(['{"seq":1}\n', new Error("reset")]);
     expect((await messages.next()).value).toEqual({ seq: 1 });
-    await expect(messages.next()).rejects.toMatchObject({ code: "network" });
+    await expect(messages.next()).rejects.toMatchObject({
+      code: "network",
+      message: "network: reset (GET /v1/threads/t/messages)",
+    });
   });
 
   it("is let go of when nobody reads on", async () => {

@@ -1,4 +1,5 @@
 import { KeyedEntries, type KeyedEntriesOptions } from "./entries/keyed-entries.ts";
+import { demandUser } from "./options/demand.ts";
 
 export {
   createMemoryPrepareStep,
@@ -43,6 +44,7 @@ export type CairnMemoryStore = MemoryStore & {
  * const agent = new EmployeeAgent({ model, memory: { store: cairnMemoryStore({ memory, user: "alice" }) } });
  */
 export function cairnMemoryStore(options: CairnMemoryStoreOptions): CairnMemoryStore {
+  demandUser("cairnMemoryStore", options);
   const entries = new KeyedEntries(options);
   return {
     get: (key) => entries.get(key),

@@ -6,6 +6,7 @@ import { recallFacts } from "./dex/facts.ts";
 import { Injected } from "./dex/injected.ts";
 import { Seen, textOf } from "./dex/messages.ts";
 import { Procedures } from "./dex/procedures.ts";
+import { demandUser } from "./options/demand.ts";
 import { toolsOf } from "./dex/tools.ts";
 import type { DexBlock, DexMemory, DexMemoryOptions, DexMessage } from "./dex/types.ts";
 
@@ -41,6 +42,7 @@ const QUERY = 2_500;
  * await extension.dispose();
  */
 export function dexMemory(options: DexMemoryOptions): DexMemory {
+  demandUser("dexMemory", options);
   const { memory, user, projectRoot, llm, role = "user", now = Date.now } = options;
   const { procedureOwner: shared = PROCEDURES, procedureMemory: writer = memory } = options;
   const { llmWithinMs = LLM_WITHIN_MS, recallWithinMs = RECALL_WITHIN_MS } = options;

@@ -1,5 +1,6 @@
 import type { Cairn } from "../cairn.ts";
 import { inBatches } from "./entries/in-batches.ts";
+import { demandUser } from "./options/demand.ts";
 
 export type CairnKeyvOptions = {
   memory: Cairn;
@@ -26,7 +27,9 @@ export class CairnKeyvStore {
   readonly #prefix: string;
   readonly #listeners = new Set<ErrorListener>();
 
-  constructor({ memory, user, prefix = "keyv/" }: CairnKeyvOptions) {
+  constructor(options: CairnKeyvOptions) {
+    demandUser("cairnKeyv", options);
+    const { memory, user, prefix = "keyv/" } = options;
     this.#memory = memory;
     this.#user = user;
     this.#prefix = prefix;

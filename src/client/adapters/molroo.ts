@@ -1,4 +1,5 @@
 import type { Cairn, Memory } from "../index.ts";
+import { demandUser } from "./options/demand.ts";
 import { episodeBody, episodeOf } from "./molroo/episode.ts";
 import { askable, within } from "./molroo/fields.ts";
 import { matches, newestFirst, questionsOf, roomy } from "./molroo/query.ts";
@@ -52,13 +53,9 @@ const TOP_K = 5;
  * @example
  * const sera = await molroo.connectPersona("sera", { llm, memory: molrooMemory({ memory, user: "alice" }) });
  */
-export function molrooMemory({
-  memory,
-  user,
-  scope = "molroo",
-  waitUntil,
-  onError,
-}: MolrooMemoryOptions): MolrooMemory {
+export function molrooMemory(options: MolrooMemoryOptions): MolrooMemory {
+  demandUser("molrooMemory", options);
+  const { memory, user, scope = "molroo", waitUntil, onError } = options;
   const whole = new Whole(memory, user);
   const tell =
     onError ??
@@ -162,7 +159,7 @@ export function molrooMemory({
   return {
     saveEpisode: (episode) => told(save("episodes", episode), episode),
     recall: (query) => told(recall(query)),
-    semanticRecall: (query, options) => told(semanticRecall(query, options)),
+    semanticRecall: (query, how) => told(semanticRecall(query, how)),
     saveReflection: (reflection) => told(save("reflections", reflection), reflection),
     getReflections: (sourceEntity) => told(getReflections(sourceEntity)),
     getByIds: (ids) => told(getByIds(ids)),

@@ -4,7 +4,8 @@ import type { AgentInputItem, Session } from "@openai/agents-core";
 import type { Cairn } from "../cairn.ts";
 import type { StoredMessage } from "../shapes.ts";
 import { bySize } from "./calls/by-size.ts";
-import { itemOf, messageOf } from "./openai-agents/item.ts";
+import { demandUser } from "./options/demand.ts";
+import { itemsOf, messageOf } from "./openai-agents/item.ts";
 
 export type CairnSessionOptions = {
   memory: Cairn;
@@ -28,7 +29,9 @@ export class CairnSession implements Session {
   /** The thread as it was found last; another worker may have cleared the session since. */
   #thread: string | undefined;
 
-  constructor({ memory, user, sessionId = newId(), prefix = "openai-agents/" }: CairnSessionOptions) {
+  constructor(options: CairnSessionOptions) {
+    demandUser("cairnSession", options);
+    const { memory, user, sessionId = newId(), prefix = "openai-agents/" } = options;
     this.#threads = memory.threads;
     this.#user = user;
     this.#sessionId = sessionId;
@@ -44,8 +47,7 @@ export class CairnSession implements Session {
     return this.#again(async () => {
       const id = await this.#existing();
       if (id === undefined || (limit !== undefined && limit <= 0)) return [];
-      const stored = limit === undefined ? await this.#all(id) : await this.#last(id, Math.ceil(limit));
-      return stored.map(({ message }) => itemOf(message));
+      return limit === undefined ? itemsIn(await this.#all(id)) : this.#last(id, Math.ceil(limit));
     });
   }
 
@@ -59,7 +61,10 @@ export class CairnSession implements Session {
     });
   }
 
-  /** Removes the last item and gives it: of two that ask at once, each gets another one. */
+  /**
+   * Removes the last message and gives its item: of two that ask at once, one gets it, and the other the one before it. Of
+   * another adapter's message the last of its items, and one without any goes too.
+   */
   popItem(): Promise<AgentInputItem | undefined> {
     return this.#again(async () => {
       for (;;) {
@@ -67,7 +72,8 @@ export class CairnSession implements Session {
         const last = id && (await this.#threads.read(id, { limit: 1 })).items[0];
         if (id === undefined || !last) return undefined;
         // Whoever deletes it has it. A seq is never used twice.
-        if (await wasThere(this.#threads.deleteMessage(id, last.seq))) return itemOf(last.message);
+        const item = itemsIn([last]).at(-1);
+        if ((await wasThere(this.#threads.deleteMessage(id, last.seq))) && item !== undefined) return item;
       }
     });
   }
@@ -109,18 +115,24 @@ export class CairnSession implements Session {
     return stored;
   }
 
-  async #last(id: string, count: number): Promise<StoredMessage[]> {
+  /** A message of another adapter's may be several items, or none. */
+  async #last(id: string, count: number): Promise<AgentInputItem[]> {
     let stored: StoredMessage[] = [];
+    let items: AgentInputItem[] = [];
     let cursor: string | undefined;
     do {
-      const limit = Math.min(count - stored.length, PAGE);
+      const limit = Math.min(count - items.length, PAGE);
       const page = await this.#threads.read(id, { limit, cursor });
       stored = [...page.items, ...stored];
+      items = itemsIn(stored);
       ({ cursor } = page);
-    } while (cursor !== undefined && stored.length < count);
-    return stored;
+    } while (cursor !== undefined && items.length < count);
+    return items.slice(-count);
   }
 }
+
+const itemsIn = (stored: readonly StoredMessage[]): AgentInputItem[] =>
+  itemsOf(stored.map(({ message }) => message));
 
 /**
  * A `Session` of the OpenAI Agents SDK in a user's thread. Calls reject with `CairnError`.

@@ -2,6 +2,7 @@ import type { Cairn } from "../cairn.ts";
 import type { CallOptions } from "../options.ts";
 import type { BatchOperation } from "../shapes.ts";
 import { inBatches } from "./entries/in-batches.ts";
+import { demandUser } from "./options/demand.ts";
 import { bytesOf, entryOfBytes, entryOfText, textOf } from "./unstorage/entry-value.ts";
 
 export type CairnDriverOptions = {
@@ -53,6 +54,7 @@ export type CairnDriver = {
  * const storage = createStorage({ driver: cairnDriver({ memory, user: "alice" }) });
  */
 export function cairnDriver(options: CairnDriverOptions): CairnDriver {
+  demandUser("cairnDriver", options);
   const { memory, user, base: root = "unstorage", ttl: usualTtl } = options;
   const { kv } = memory;
   const entry = (key: string): string => `${root}:${key}`;

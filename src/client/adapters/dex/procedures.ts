@@ -1,3 +1,4 @@
+import { CairnError, hasCode } from "../../error.ts";
 import type { Cairn, CallOptions, Hit, Memory } from "../../index.ts";
 import type { DexProcedure } from "./types.ts";
 
@@ -100,12 +101,21 @@ export class Procedures {
     options: CallOptions,
   ): Promise<Hit[]> {
     const owners = this.#shared === this.#user ? [] : [this.#shared];
-    const { hits } = await this.#memory.recall(
-      this.#user,
-      { ...asked, kinds: ["procedure"], owners },
-      options,
-    );
+    const body = { ...asked, kinds: ["procedure" as const], owners };
+    const { hits } = await this.#naming(this.#memory.recall(this.#user, body, options));
     return hits;
+  }
+
+  /** A token that may not reach an owner is told that nothing is there; a recall of two does not say of whom. */
+  async #naming<T>(recalled: Promise<T>): Promise<T> {
+    try {
+      return await recalled;
+    } catch (error) {
+      if (!hasCode(error, "not_found")) throw error;
+      const owners = this.#owners.map((owner) => JSON.stringify(owner)).join(" and ");
+      const message = `the token does not reach the procedures of ${owners}`;
+      throw new CairnError({ code: "not_found", message }, { status: error.status, cause: error });
+    }
   }
 
   /** One without a scope before one of a scope, which others may have stored. */

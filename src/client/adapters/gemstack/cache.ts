@@ -1,6 +1,7 @@
 import type { Cairn } from "../../cairn.ts";
 import type { Versioned } from "../../http.ts";
 import type { CallOptions } from "../../options.ts";
+import { demandMemory } from "../options/demand.ts";
 import { Flights } from "./flights.ts";
 import { Latest } from "./latest.ts";
 import { secondsOf } from "./seconds.ts";
@@ -34,13 +35,10 @@ export class CairnCache implements CacheAdapter {
   readonly #flights: Flights;
   readonly #seen = new Latest<Seen>(KEYS);
 
-  constructor({
-    memory,
-    namespace = "gemstack",
-    singleFlight = GOOGLE_CACHES,
-    leaseMs = 15_000,
-    waitMs = leaseMs,
-  }: CairnCacheOptions) {
+  constructor(options: CairnCacheOptions) {
+    demandMemory("cairnCache", options);
+    const { memory, namespace = "gemstack", singleFlight = GOOGLE_CACHES } = options;
+    const { leaseMs = 15_000, waitMs = leaseMs } = options;
     this.#memory = memory;
     this.#namespace = namespace;
     this.#singleFlight = singleFlight;

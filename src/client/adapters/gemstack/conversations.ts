@@ -3,6 +3,7 @@ import type { AiMessage } from "../../../conversation/message.ts";
 import type { Cairn } from "../../cairn.ts";
 import type { CallOptions } from "../../options.ts";
 import type { CataloguedThread, CreateThreadBody } from "../../shapes.ts";
+import { demandMemory, demandUser } from "../options/demand.ts";
 import { allOf } from "./all-of.ts";
 import { append } from "./append.ts";
 import { checksOf, refusalIn } from "./continuation-checks.ts";
@@ -24,7 +25,10 @@ export class CairnConversations implements ConversationStore {
   readonly #memory: Cairn;
   readonly #user: string | undefined;
 
-  constructor({ memory, user }: CairnConversationsOptions) {
+  constructor(options: CairnConversationsOptions) {
+    if (options?.user === undefined) demandMemory("cairnConversations", options);
+    else demandUser("cairnConversations", options);
+    const { memory, user } = options;
     this.#memory = memory;
     this.#user = user;
   }

@@ -1,6 +1,7 @@
 import type { Cairn } from "../../cairn.ts";
 import type { CallOptions } from "../../options.ts";
 import type { Hit, Memory } from "../../shapes.ts";
+import { demandMemory } from "../options/demand.ts";
 import { allOf } from "./all-of.ts";
 import type { MemoryEntry, UserMemory } from "./types.ts";
 import { isUnknown } from "./unknown-id.ts";
@@ -35,7 +36,9 @@ export class CairnUserMemory implements UserMemory {
   readonly #minScore: number;
   readonly #dedupe: "exact" | "none";
 
-  constructor({ memory, minScore = 0.2, dedupe = "none" }: CairnUserMemoryOptions) {
+  constructor(options: CairnUserMemoryOptions) {
+    demandMemory("cairnUserMemory", options);
+    const { memory, minScore = 0.2, dedupe = "none" } = options;
     this.#memory = memory;
     this.#minScore = minScore;
     this.#dedupe = dedupe;

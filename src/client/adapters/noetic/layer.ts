@@ -3,6 +3,7 @@ import type { Cairn } from "../../cairn.ts";
 import type { CallOptions } from "../../options.ts";
 import type { Hit, Memory, RecallBody, RememberBody } from "../../shapes.ts";
 import { startOf } from "../bytes/start-of.ts";
+import { demandMemory, demandUser } from "../options/demand.ts";
 import { episodeOf, notIn, turnOf } from "./episode.ts";
 import type { ExecutionContext, Item, ItemLog } from "./interfaces.ts";
 import { type CairnFunctions, functionsOf } from "./layer-functions.ts";
@@ -63,6 +64,8 @@ const LONGEST_QUERY = 8 * 1024;
  * const layers = [cairnLayer({ memory, z, user: "alice" })];
  */
 export function cairnLayer(options: CairnLayerOptions): CairnLayer {
+  if (options?.user === undefined) demandMemory("cairnLayer", options);
+  else demandUser("cairnLayer", options);
   const { memory, z, k = 10, budget = { min: 200, max: 2_000 }, toMemory = episodeOf } = options;
   const { scope, kinds, minScore, owners } = options;
   const userOf = ({ resourceId, threadId }: ExecutionContext): string => {

@@ -1,5 +1,6 @@
 import type { Cairn } from "../../cairn.ts";
 import { KeyedEntries } from "../entries/keyed-entries.ts";
+import { demandMemory, demandUser } from "../options/demand.ts";
 import type { ScopedStorage } from "./interfaces.ts";
 import { ownerOf, type Scope } from "./owners.ts";
 import { storageOf } from "./storage.ts";
@@ -31,6 +32,8 @@ export type CairnScopedStorageOptions = {
  * const storage = cairnScopedStorage({ memory, layerId: "notes", scope: "resource", scopeKey: "alice" });
  */
 export function cairnScopedStorage(options: CairnScopedStorageOptions): ScopedStorage {
+  if (options?.user === undefined) demandMemory("cairnScopedStorage", options);
+  else demandUser("cairnScopedStorage", options);
   const { memory, layerId, scope, scopeKey = "__global__", user, shared, prefix = "", timeoutMs } = options;
   const owner = scope === "global" || user === undefined ? ownerOf(scope, scopeKey, shared) : user;
   const path = `${prefix}layers/${segment(layerId)}/${segment(scopeKey)}/`;

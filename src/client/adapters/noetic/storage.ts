@@ -1,4 +1,5 @@
 import { KeyedEntries, type KeyedEntriesOptions } from "../entries/keyed-entries.ts";
+import { demandUser } from "../options/demand.ts";
 import { byCodePoints } from "./code-points.ts";
 import { isGlobal, mayHoldGlobal } from "./global-keys.ts";
 import type { StorageAdapter } from "./interfaces.ts";
@@ -18,7 +19,9 @@ export type CairnStorageOptions = KeyedEntriesOptions & {
  * @example
  * const harness = new AgentHarness({ name: "agent", storage: cairnStorage({ memory, user: "alice" }) });
  */
-export function cairnStorage({ shared, ...options }: CairnStorageOptions): StorageAdapter {
+export function cairnStorage(given: CairnStorageOptions): StorageAdapter {
+  demandUser("cairnStorage", given);
+  const { shared, ...options } = given;
   const own = storageOf(new KeyedEntries(options));
   if (shared === undefined) return own;
   const global = storageOf(new KeyedEntries({ ...options, user: shared }));

@@ -1,8 +1,10 @@
-// An item of the Agents SDK as a message. What has a role and a content is a message as it is. Everything else (calls, their
-// results, reasoning) is kept whole in `agentItem`, in a message of the role and text that other readers expect of it.
+// An item of the Agents SDK as a message. One that is a message in the SDK's own shape is stored as it is. Everything else
+// (calls, their results, reasoning) is kept whole in `agentItem`, in a message of the role and text that other readers expect.
 import type { AgentInputItem } from "@openai/agents-core";
+import { field } from "../../../conversation/message.ts";
 import type { Message, StoredMessage } from "../../shapes.ts";
 import { base64Of, bytesOfBase64 } from "../bytes/base64.ts";
+import { itemsOfOther } from "./other-message.ts";
 
 type Fields = Record<string, unknown>;
 /** Bytes have no JSON: where in the item they were, and what. */
@@ -11,29 +13,55 @@ type Bytes = { path: (string | number)[]; base64: string };
 /** What `messageOf` adds to a message of an item that is none. */
 type Kept = { agentItem: Fields; agentItemBytes?: Bytes[] };
 
-/** The item as a message that `itemOf` makes the same item of. */
+/** The item as a message that `itemsOf` makes the same item of. */
 export function messageOf(item: AgentInputItem): Message {
   const bytes: Bytes[] = [];
   const json = withoutBytes(item, [], bytes) as Fields; // An object gives an object.
-  if (bytes.length === 0 && isMessage(json)) return json;
+  if (bytes.length === 0 && isMessage(json)) return json as Message; // It has a role.
   const kept: Kept = { agentItem: json, ...(bytes.length > 0 && { agentItemBytes: bytes }) };
   return { ...shownAs(json), ...kept };
 }
 
-/** The item that a message was made of; a message of another adapter's is an item too. */
-export function itemOf(message: StoredMessage["message"]): AgentInputItem {
-  // What `messageOf` was given; the SDK checks what it reads.
-  if (!Object.hasOwn(message, "agentItem")) return message as unknown as AgentInputItem;
+/** The items that messages were made of; of another adapter's messages, those that say the same. */
+export function itemsOf(messages: readonly StoredMessage["message"][]): AgentInputItem[] {
+  const names = new Map<string, string>();
+  return messages.flatMap((message) => {
+    if (Object.hasOwn(message, "agentItem")) {
+      const item = keptIn(message);
+      if (item.type === "function_call") names.set(item.callId, item.name);
+      return [item];
+    }
+    // In the SDK's own shape, whoever stored it.
+    return isMessage(message)
+      ? [message as unknown as AgentInputItem]
+      : itemsOfOther(message as Message, names); // It has a role.
+  });
+}
+
+function keptIn(message: StoredMessage["message"]): AgentInputItem {
+  // What `messageOf` added.
   const { agentItem, agentItemBytes = [] } = message as unknown as Kept;
   for (const { path, base64 } of agentItemBytes) setAt(agentItem, path, bytesOfBase64(base64));
   return agentItem as unknown as AgentInputItem;
 }
 
-const isMessage = (item: Fields): item is Message =>
-  typeof item.role === "string" &&
-  item.role !== "" &&
-  (typeof item.content === "string" || Array.isArray(item.content)) &&
-  !Object.hasOwn(item, "agentItem");
+/** The fields of a message, and the parts that those of a role have. */
+const FIELDS: readonly string[] = ["type", "id", "role", "content", "status", "providerData"];
+const PARTS: Readonly<Record<string, readonly unknown[]>> = {
+  user: ["input_text", "input_image", "input_file", "audio"],
+  assistant: ["output_text", "refusal", "audio", "image"],
+};
+
+/** Whether it is a message in the SDK's own shape, which its models take. */
+function isMessage(item: Fields): boolean {
+  const { type = "message", role, content, status } = item;
+  if (type !== "message" || !Object.keys(item).every((name) => FIELDS.includes(name))) return false;
+  if (typeof content === "string") return role === "user" || role === "system";
+  const types = typeof role === "string" && Object.hasOwn(PARTS, role) ? PARTS[role] : undefined;
+  if (types === undefined || !Array.isArray(content)) return false;
+  if (role === "assistant" && typeof status !== "string") return false;
+  return content.every((part) => types.includes(field(part, "type")));
+}
 
 /** What readers that know OpenAI's chat completions see. Reasoning is nothing that was said. */
 function shownAs(item: Fields): Message {
@@ -82,7 +110,7 @@ function withoutBytes(value: unknown, path: Bytes["path"], found: Bytes[]): unkn
   // What is no plain object has a JSON of its own.
   if (typeof value !== "object" || value === null || !isPlain(value)) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([field, content]) => [field, withoutBytes(content, [...path, field], found)]),
+    Object.entries(value).map(([name, content]) => [name, withoutBytes(content, [...path, name], found)]),
   );
 }
 
