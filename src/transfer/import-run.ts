@@ -28,6 +28,12 @@ type NumberedMemory = { n: number; versions: ImportedVersion[] };
 /** What one call of the object carries, at most but for one line or memory: RPC moves 32 MiB. */
 const CALL_LINES = 250;
 const CALL_BYTES = 2 * 1024 * 1024;
+/**
+ * How long to wait before each call, for all else to have its turn: where the body is there at once, and the object in the
+ * same process, nothing in an import waits for an event. Smaller steps would not help: a turn comes between none of them,
+ * and a request has 1,000 calls.
+ */
+const BREATH_MS = 1;
 /** How far the clock of the Cairn that exported may be ahead of this one's. */
 const CLOCKS_MS = 5 * 60_000;
 
@@ -174,6 +180,8 @@ export class ImportRun {
   async #send(): Promise<Failed | null> {
     const [items, memories] = [this.#items, this.#memories];
     [this.#items, this.#memories, this.#bytes] = [[], [], 0];
+    if (items.length === 0 && memories.length === 0) return null;
+    await scheduler.wait(BREATH_MS);
     const failed = await this.#sendItems(items);
     // What stood before the line that failed is taken in.
     const before = failed === null ? memories : memories.filter(({ n }) => n < failed.n);
