@@ -33,7 +33,7 @@ it("summarises what is new after each turn, and says where it was", async () => 
   let now = Date.now() - 1000;
   const began = now;
   const { extension, memory, user, asked } = await agent({
-    cwd: "/work/shop/web",
+    cwd: "/projects/shop/web",
     now: () => now,
     model: ({ prompt }) =>
       prompt.includes("oat milk")
@@ -46,19 +46,19 @@ it("summarises what is new after each turn, and says where it was", async () => 
   extension.afterTurn(first);
   await extension.dispose();
   now += 100;
-  extension.afterTurn([...first, ...turn("fix the till")], { cwd: "/work/shop/api" });
+  extension.afterTurn([...first, ...turn("fix the till")], { cwd: "/projects/shop/api" });
   await extension.dispose();
   expect(asked).toHaveLength(2);
   expect(asked[1]?.prompt).not.toContain("oat milk");
   const { items } = await memory.memories.list(user, { kind: ["episode"] });
   expect(items).toMatchObject([
-    { text: "We fixed the till.", metadata: { projectRoot: "/work/shop", cwd: "/work/shop/api" } },
+    { text: "We fixed the till.", metadata: { projectRoot: "/projects/shop", cwd: "/projects/shop/api" } },
     {
       text: "Alice ordered oat milk.",
       type: "turn",
-      scope: "/work/shop",
+      scope: "/projects/shop",
       createdAt: began,
-      metadata: { projectRoot: "/work/shop", cwd: "/work/shop/web" },
+      metadata: { projectRoot: "/projects/shop", cwd: "/projects/shop/web" },
       source: { extractor: "dex" },
     },
   ]);
@@ -415,7 +415,7 @@ it("keeps a Worker alive for what runs in the background, and tells the client o
   const extension = dexMemory({
     memory,
     user,
-    projectRoot: "/work/shop",
+    projectRoot: "/projects/shop",
     llm: () => {
       const answer = answers.shift();
       return answer === undefined ? Promise.reject(new Error("away")) : Promise.resolve(answer);

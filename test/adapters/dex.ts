@@ -36,7 +36,7 @@ export async function agent({ model, client, ...more }: More = {}) {
   const extension = dexMemory({
     memory,
     user,
-    projectRoot: "/work/shop",
+    projectRoot: "/projects/shop",
     procedureOwner: owner,
     recallWithinMs: 20_000,
     onError: (error) => errors.push(error),

@@ -66,7 +66,7 @@ function crossed<Where, Value>(
 const boat = { subject: "Ana", predicate: "keeps her boat in", object: "Setúbal" };
 const BOAT = "Ana keeps her boat in Setúbal";
 const ASKED = "Where does Ana keep her boat?";
-const PROJECT = "/work/shop";
+const PROJECT = "/projects/shop";
 
 type Tools = ReturnType<typeof memoryTools>;
 const recalledByTool = async (tools: Tools, asked: Parameters<Tools["memory_recall"]["execute"]>[0]) =>

@@ -36,7 +36,7 @@ const QUERY = 2_500;
  * things are done. A plain object, whose hooks any host of extensions can call.
  *
  * @example
- * const extension = dexMemory({ memory, user: "alice", projectRoot: "/work/shop", llm });
+ * const extension = dexMemory({ memory, user: "alice", projectRoot: "/projects/shop", llm });
  * const answer = await model(await extension.inject(messages), extension.tools);
  * extension.afterTurn([...messages, answer]);
  * await extension.dispose();
