@@ -71,7 +71,7 @@ const long = [
   "test/api/isolation.test.ts",
   "test/api/{export,import,import-defects,import-refusals,import-threads}.test.ts",
   "test/memory/{faults,long-threads,recall-cases}.test.ts",
-  "test/api/{access,limits,requests,thread-forks}.test.ts",
+  "test/api/{access,limits,requests,revocations,thread-forks}.test.ts",
   "test/memory/meant.test.ts",
   "test/api/thread-pages.test.ts",
   "test/objects/{eviction,eviction-registry,lineage}.test.ts",

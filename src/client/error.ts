@@ -13,7 +13,6 @@ type About = {
   status: number;
   retryAfter?: number | undefined;
   cause?: unknown;
-  /** Which call it was, for the message: `GET /v1/users/alice/kv/k`. */
   call?: string | undefined;
 };
 
@@ -25,6 +24,11 @@ export class CairnError extends Error {
   readonly status: number;
   /** What is wrong, field by field: `{ path: "body.messages[0].role", message: "is required" }`. */
   readonly details: NonNullable<Failure["details"]>;
+  /**
+   * Which call it was: `GET /v1/users/alice/kv/k`; of no answer with the server's origin. Not in the message, which tools
+   * show to models: it names the user.
+   */
+  readonly call: string | undefined;
   /** Finds the request in the Worker's logs. */
   readonly requestId: string | undefined;
   /** How long to wait before the next try, in seconds, where the answer says so. */
@@ -42,13 +46,11 @@ export class CairnError extends Error {
     },
     { status, retryAfter, cause, call }: About,
   ) {
-    super(
-      `${code}: ${message}${call === undefined ? "" : ` (${call})`}`,
-      cause === undefined ? undefined : { cause },
-    );
+    super(`${code}: ${message}`, cause === undefined ? undefined : { cause });
     this.code = code;
     this.status = status;
     this.details = details;
+    this.call = call;
     this.requestId = requestId;
     this.retryAfter = retryAfter;
   }

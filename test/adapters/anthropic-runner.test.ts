@@ -114,7 +114,7 @@ it("lets the run go on when Cairn is away, and the model know", async () => {
   const user = newUser();
   const away = await clientOf(user, { retry: false, fetch: () => Promise.reject(new TypeError("refused")) });
   const told = await run(cairnMemoryFiles({ memory: away, user }), [{ command: "view", path: "/memories" }]);
-  expect(told).toEqual([["error", expect.stringMatching(/^Error: network: refused \(GET /)]]);
+  expect(told).toEqual([["error", "Error: network: refused"]]);
 });
 
 it("is what the SDK takes", () => {

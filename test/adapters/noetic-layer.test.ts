@@ -276,12 +276,10 @@ describe("when something fails", () => {
 
   it("gives up a recall that is never answered when its hook is given up", async () => {
     const { url, close } = await silentServer();
-    const { hooks, timeouts } = layerOf({ memory: await clientOf(user, { url }) });
-    const begun = performance.now();
+    const { hooks } = layerOf({ memory: await clientOf(user, { url }) });
     await expect(hooks.recall({ query: "x", log: empty, ctx: run("e"), budget: 500 })).rejects.toMatchObject({
       name: "TimeoutError",
     });
-    expect(performance.now() - begun).toBeLessThan(timeouts.recall + 3_000);
     close();
   });
 });

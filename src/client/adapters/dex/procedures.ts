@@ -52,7 +52,7 @@ export class Procedures {
       return this.#search({ query, k: limit, ...(tag !== undefined && { tags: [tag] }) }, options);
     const asked = { kind: ["procedure" as const], limit, ...(tag !== undefined && { tag: [tag] }) };
     const pages = await Promise.all(
-      this.#owners.map((owner) => this.#memory.memories.list(owner, asked, options)),
+      this.#owners.map((owner) => naming([owner], this.#memory.memories.list(owner, asked, options))),
     );
     const all = pages.flatMap(({ items }) => items);
     return all.toSorted((a, b) => b.createdAt - a.createdAt).slice(0, limit);
@@ -60,7 +60,9 @@ export class Procedures {
 
   /** The one of this exact title. */
   async get(title: string, options: CallOptions): Promise<Memory | null> {
-    const found = await Promise.all(this.#owners.map((owner) => this.#titled(owner, title, options)));
+    const found = await Promise.all(
+      this.#owners.map((owner) => naming([owner], this.#titled(owner, title, options))),
+    );
     return found.find((one) => one !== null) ?? null;
   }
 
@@ -71,7 +73,8 @@ export class Procedures {
   ): Promise<{ id: string; created: boolean }> {
     const owner = await this.#ownerOf(title, options);
     const procedure = { kind: "procedure" as const, title, text: body, ...(tags && { tags }) };
-    const { items } = await this.#clientOf(owner).memories.rememberMany(owner, [procedure], options);
+    const stored = this.#clientOf(owner).memories.rememberMany(owner, [procedure], options);
+    const { items } = await naming([owner], stored);
     const [one] = items;
     if (one === undefined) throw new Error("one memory was remembered, and none came back");
     return { id: one.memory.id, created: one.created };
@@ -81,7 +84,8 @@ export class Procedures {
   async forget(title: string, options: CallOptions): Promise<number> {
     const owner = await this.#ownerOf(title, options);
     const filter = { kinds: ["procedure" as const], title };
-    return (await this.#clientOf(owner).memories.forgetWhere(owner, filter, options)).count;
+    const forgotten = this.#clientOf(owner).memories.forgetWhere(owner, filter, options);
+    return (await naming([owner], forgotten)).count;
   }
 
   get #owners(): string[] {
@@ -102,20 +106,8 @@ export class Procedures {
   ): Promise<Hit[]> {
     const owners = this.#shared === this.#user ? [] : [this.#shared];
     const body = { ...asked, kinds: ["procedure" as const], owners };
-    const { hits } = await this.#naming(this.#memory.recall(this.#user, body, options));
+    const { hits } = await naming(this.#owners, this.#memory.recall(this.#user, body, options));
     return hits;
-  }
-
-  /** A token that may not reach an owner is told that nothing is there; a recall of two does not say of whom. */
-  async #naming<T>(recalled: Promise<T>): Promise<T> {
-    try {
-      return await recalled;
-    } catch (error) {
-      if (!hasCode(error, "not_found")) throw error;
-      const owners = this.#owners.map((owner) => JSON.stringify(owner)).join(" and ");
-      const message = `the token does not reach the procedures of ${owners}`;
-      throw new CairnError({ code: "not_found", message }, { status: error.status, cause: error });
-    }
   }
 
   /** One without a scope before one of a scope, which others may have stored. */
@@ -126,5 +118,19 @@ export class Procedures {
       newest ??= one;
     }
     return newest;
+  }
+}
+
+/** A token that may not reach an owner is told that nothing is there: this says of whom, as far as it is known. */
+async function naming<T>(owners: readonly string[], asked: Promise<T>): Promise<T> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (!hasCode(error, "not_found")) throw error;
+    const message = `the token does not reach the procedures of ${owners.map((owner) => JSON.stringify(owner)).join(" and ")}`;
+    throw new CairnError(
+      { code: "not_found", message },
+      { status: error.status, cause: error, call: error.call },
+    );
   }
 }

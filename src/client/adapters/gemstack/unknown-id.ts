@@ -15,5 +15,5 @@ export const conversationNotFound = (id: string, cause: CairnError): CairnError 
       message: `conversation ${JSON.stringify(id)} not found`,
       ...(cause.requestId !== undefined && { requestId: cause.requestId }),
     },
-    { status: 404, cause },
+    { status: 404, cause, call: cause.call },
   );
