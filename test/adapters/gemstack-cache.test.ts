@@ -65,11 +65,8 @@ const threeOf = async (user: string, options: Partial<CairnCacheOptions> = {}) =
 const GOOGLE = "gemstack:ai:google-cache:";
 const RUN = "gemstack:ai:agent-run:";
 const wait = (ms: number) => new Promise((done) => setTimeout(done, ms));
-const timed = async <T>(work: () => Promise<T>): Promise<{ value: T; ms: number }> => {
-  const began = Date.now();
-  const value = await work();
-  return { value, ms: Date.now() - began };
-};
+/** Longer than a test may take: what is held so long that it ends by itself fails. */
+const ENDLESS = { leaseMs: 600_000 };
 
 type Resource = { name: string; expiresAt: number };
 /** As the SDK's registry does: look, drop what has expired, create, store. */
@@ -147,17 +144,19 @@ it("keeps namespaces and tokens apart", async () => {
 });
 
 it("holds the second misser until the first one sets", async () => {
-  const [first, second, third] = await threeOf(newUser());
+  const [first, second, third] = await threeOf(newUser(), ENDLESS);
   const key = `${GOOGLE}h`;
   expect(await first.get(key)).toBeNull();
-  const held = [second, third].map((worker) => timed(() => worker.get(key)));
+  let answered = 0;
+  const held = [second, third].map(async (worker) => {
+    const value = await worker.get(key);
+    answered++;
+    return value;
+  });
   await wait(500);
+  expect(answered).toBe(0);
   await first.set(key, { name: "cachedContents/1", expiresAt: Date.now() + 60_000 }, 60);
-  for (const { value, ms } of await Promise.all(held)) {
-    expect(value).toMatchObject({ name: "cachedContents/1" });
-    expect(ms).toBeGreaterThan(400);
-    expect(ms).toBeLessThan(3000);
-  }
+  for (const value of await Promise.all(held)) expect(value).toMatchObject({ name: "cachedContents/1" });
 });
 
 it("holds a second caller in the same worker, too", async () => {
@@ -171,15 +170,13 @@ it("holds a second caller in the same worker, too", async () => {
 });
 
 it("lets the second misser create when the first one forgets", async () => {
-  const [first, second] = await threeOf(newUser());
+  const [first, second] = await threeOf(newUser(), ENDLESS);
   const key = `${GOOGLE}h`;
   expect(await first.get(key)).toBeNull();
-  const held = timed(() => second.get(key));
+  const held = second.get(key);
   await wait(300);
   await first.forget(key);
-  const { value, ms } = await held;
-  expect(value).toBeNull();
-  expect(ms).toBeLessThan(3000);
+  expect(await held).toBeNull();
   // It is the second one's to create now, and the first one is held in its turn.
   const again = first.get(key);
   await wait(100);
@@ -205,30 +202,37 @@ it("lets the second misser create when the lease of the first one runs out", asy
 });
 
 it("holds nobody for longer than it may wait", async () => {
-  const [first, second, third] = await threeOf(newUser(), { leaseMs: 60_000, waitMs: 300 });
+  const [first, second, third] = await threeOf(newUser(), { ...ENDLESS, waitMs: 300 });
   const key = `${GOOGLE}h`;
   expect(await first.get(key)).toBeNull();
-  const { value, ms } = await timed(() => second.get(key));
-  expect(value).toBeNull();
-  expect(ms).toBeGreaterThan(200);
-  expect(ms).toBeLessThan(3000);
-  const impatient = await workerOf(newUser(), { waitMs: 0 });
+  expect(await second.get(key)).toBeNull();
+  const impatient = await workerOf(newUser(), { ...ENDLESS, waitMs: 0 });
   expect(await impatient.get(key)).toBeNull();
-  expect((await timed(() => impatient.get(key))).ms).toBeLessThan(1000);
+  expect(await impatient.get(key)).toBeNull();
   // Who created without a lease stores for all.
   await second.set(key, "second's", 60);
   expect(await third.get(key)).toBe("second's");
 });
 
 it("does not hold for a key again whose creation fails", async () => {
-  const cache = await workerOf(newUser(), { leaseMs: 2000 });
+  const user = newUser();
+  const waits: number[] = [];
+  const noting = await clientOf(user, {
+    fetch: async (request) => {
+      if (request.url.endsWith("/lease")) {
+        const { waitMs } = (await request.clone().json()) as { waitMs: number };
+        waits.push(waitMs);
+      }
+      return fetch(request);
+    },
+  });
+  const cache = cairnCache({ memory: noting, leaseMs: 2000 });
   const key = `${GOOGLE}h`;
-  const began = Date.now();
   expect(await cache.get(key)).toBeNull(); // and the creation fails
   expect(await cache.get(key)).toBeNull();
-  expect(Date.now() - began).toBeGreaterThan(1900);
-  const { ms } = await timed(() => Promise.all([cache.get(key), cache.get(key), cache.get(key)]));
-  expect(ms).toBeLessThan(1500);
+  expect(waits.filter((ms) => ms > 0)).toHaveLength(1);
+  await Promise.all([cache.get(key), cache.get(key), cache.get(key)]);
+  expect(waits.filter((ms) => ms > 0)).toHaveLength(1);
   await cache.set(key, 1, 60);
   expect(await cache.get(key)).toBe(1);
 });
@@ -275,21 +279,19 @@ it("never holds the keys of agent runs", async () => {
   const cache = cairnCache({ memory: await clientOf(user, { fetch }) });
   for (const prefix of [RUN, "gemstack:ai:sub-agent-run:", "anything"]) {
     const keys = Array.from({ length: 5 }, () => `${prefix}x`);
-    const { ms } = await timed(() => Promise.all(keys.map((key) => cache.get(key))));
-    expect(ms).toBeLessThan(2000);
+    await Promise.all(keys.map((key) => cache.get(key)));
   }
   expect(calls.filter((call) => call.endsWith("/lease"))).toEqual([]);
 });
 
 it("lets other keys fly single, if told so", async () => {
-  const [first, second] = await threeOf(newUser(), { singleFlight: ["mine:"] });
+  const [first, second] = await threeOf(newUser(), { ...ENDLESS, singleFlight: ["mine:"] });
   expect(await first.get("mine:1")).toBeNull();
   const held = second.get("mine:1");
   await wait(100);
   await first.set("mine:1", "one", 60);
   expect(await held).toBe("one");
-  for (const worker of [first, second])
-    expect((await timed(() => worker.get(`${GOOGLE}1`))).ms).toBeLessThan(1000);
+  for (const worker of [first, second]) expect(await worker.get(`${GOOGLE}1`)).toBeNull();
 });
 
 it("creates one resource for many workers that miss at once", async () => {
