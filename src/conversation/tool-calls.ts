@@ -1,6 +1,6 @@
 import { type AnyMessage, field, listField, textField } from "./message.ts";
 
-// The shapes in which people store tool calls and their results, and the only place that knows them:
+// The shapes in which people store tool calls and their results. Here are their ids; what they tell is in told-calls.ts:
 //
 //              calls, of an assistant message             results
 //   Cairn      toolCalls: [{ id }]                        role tool, toolCallId

@@ -3,7 +3,7 @@ import { sanitizeConversation } from "../../../conversation/sanitize.ts";
 import { givenResults, requestedCalls } from "../../../conversation/tool-calls.ts";
 import type { Message } from "../../shapes.ts";
 import { hasInvocations, stepsOf } from "./invocations.ts";
-import { listedCalls, partOf, partsOf, toolParts, wholeResult } from "./parts.ts";
+import { callParts, partOf, partsOf, toolParts, wholeResult } from "./parts.ts";
 import { textOf } from "./recalled.ts";
 import type { Prompt, PromptMessage } from "./sdk.ts";
 
@@ -64,7 +64,7 @@ function promptMessages(message: Message, names: Map<string, string>): PromptMes
       const parts = listField(message, "parts");
       if (hasInvocations(parts))
         return stepsOf(parts, partOf).map((step) => ({ ...step, ...options(message) }));
-      const content = [...partsOf(message), ...listedCalls(message)];
+      const content = [...partsOf(message), ...callParts(message)];
       for (const part of content) if (part.type === "tool-call") names.set(part.toolCallId, part.toolName);
       return content.length === 0 ? [] : [{ role: "assistant", content, ...options(message) }];
     }

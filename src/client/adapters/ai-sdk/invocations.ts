@@ -1,12 +1,10 @@
-import { field, textField } from "../../../conversation/message.ts";
+import { field } from "../../../conversation/message.ts";
+import { type Invocation, invocationIn } from "../../../conversation/told-calls.ts";
 import type { AssistantPart, PromptMessage } from "./sdk.ts";
 
 type ToolMessage = Extract<PromptMessage, { role: "tool" }>;
 type Call = Extract<AssistantPart, { type: "tool-call" }>;
 type Result = Extract<AssistantPart, { type: "tool-result" }>;
-
-/** A tool's call, and what came of it once that is there. */
-type Invocation = { call: Call; result: Result | undefined };
 
 /** Whether calls stand in the parts with their results, as in the messages of `useChat` and of Mastra. */
 export const hasInvocations = (parts: readonly unknown[]): boolean =>
@@ -34,11 +32,10 @@ export function stepsOf(
     const here = step === undefined || begins ? next() : step;
     if (invocation === undefined) here.content.push(...spokenIn(part));
     else {
-      const { call, result } = invocation;
-      here.content.push(call);
-      if (call.providerExecuted === true) here.content.push(...(result === undefined ? [] : [result]));
+      here.content.push(callOf(invocation));
+      if (invocation.byProvider) here.content.push(...resultsOf(invocation));
       else {
-        here.results.push(...(result === undefined ? [] : [result]));
+        here.results.push(...resultsOf(invocation));
         here.called = true;
       }
     }
@@ -49,42 +46,23 @@ export function stepsOf(
   ]);
 }
 
-/** The SDK's own parts of a prompt, whose names begin alike. */
-const OWN = new Set(["tool-call", "tool-result", "tool-approval-request", "tool-approval-response"]);
+const callOf = ({ id, name, input, byProvider }: Invocation): Call => ({
+  type: "tool-call",
+  toolCallId: id,
+  toolName: name,
+  input,
+  ...(byProvider && { providerExecuted: true }),
+});
 
-function invocationIn(part: unknown): Invocation | undefined {
-  const type = textField(part, "type") ?? "";
-  if (OWN.has(type) || !(type === "dynamic-tool" || type.startsWith("tool-"))) return undefined;
-  const told = type === "tool-invocation" ? field(part, "toolInvocation") : part;
-  const toolCallId = textField(told, "toolCallId");
-  const named = type === "tool-invocation" || type === "dynamic-tool";
-  const toolName = named ? textField(told, "toolName") : type.slice("tool-".length);
-  if (toolCallId === undefined || toolName === undefined || field(told, "state") === undefined)
-    return undefined;
-  const input = field(told, "input") ?? field(told, "args") ?? {};
-  const who = field(part, "providerExecuted") === true ? { providerExecuted: true } : {};
-  const output = outputIn(told);
-  return {
-    call: { type: "tool-call", toolCallId, toolName, input, ...who },
-    result: output && { type: "tool-result", toolCallId, toolName, output },
-  };
+function resultsOf({ id, name, outcome }: Invocation): Result[] {
+  return outcome === undefined
+    ? []
+    : [{ type: "tool-result", toolCallId: id, toolName: name, output: outputOf(outcome) }];
 }
 
-function outputIn(told: unknown): Result["output"] | undefined {
-  const value = field(told, "output") ?? field(told, "result") ?? null;
-  switch (field(told, "state")) {
-    case "output-error":
-      return { type: "error-text", value: textField(told, "errorText") ?? "The tool failed." };
-    case "output-denied":
-      return { type: "execution-denied" };
-    case "output-available":
-    case "result": {
-      const failed = field(told, "isError") === true;
-      if (typeof value === "string") return { type: failed ? "error-text" : "text", value };
-      // It was stored as JSON.
-      return { type: failed ? "error-json" : "json", value: value as null };
-    }
-    default:
-      return undefined;
-  }
+function outputOf({ kind, value }: NonNullable<Invocation["outcome"]>): Result["output"] {
+  if (kind === "denial") return { type: "execution-denied" };
+  if (typeof value === "string") return { type: kind === "failure" ? "error-text" : "text", value };
+  // It was stored as JSON.
+  return { type: kind === "failure" ? "error-json" : "json", value: value as null };
 }

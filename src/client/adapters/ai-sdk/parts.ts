@@ -1,4 +1,5 @@
 import { field, listField, textField } from "../../../conversation/message.ts";
+import { listedCalls } from "../../../conversation/told-calls.ts";
 import type { Message } from "../../shapes.ts";
 import { textOf } from "./recalled.ts";
 import type { AssistantPart, PromptMessage } from "./sdk.ts";
@@ -68,16 +69,14 @@ function fileData(data: unknown): unknown {
     : { type: "data", data: url };
 }
 
-/** Calls in a list of their own: `toolCalls` of Cairn, `tool_calls` of OpenAI. */
-export function listedCalls(message: Message): AssistantPart[] {
-  const calls = [...listField(message, "toolCalls"), ...listField(message, "tool_calls")];
-  return calls.flatMap((call): AssistantPart[] => {
-    const named = field(call, "function") ?? call;
-    const [toolCallId, toolName] = [textField(call, "id"), textField(named, "name")];
-    if (toolCallId === undefined || toolName === undefined) return [];
-    return [{ type: "tool-call", toolCallId, toolName, input: parsed(field(named, "arguments")) }];
-  });
-}
+/** Calls in a list of their own. */
+export const callParts = (message: Message): AssistantPart[] =>
+  listedCalls(message).map(({ id, name, input }) => ({
+    type: "tool-call",
+    toolCallId: id,
+    toolName: name,
+    input: parsed(input),
+  }));
 
 /** A tool message that is one result as a whole, as those of Cairn and OpenAI. */
 export function wholeResult(message: Message, names: ReadonlyMap<string, string>): ToolPart[] {
@@ -89,7 +88,7 @@ export function wholeResult(message: Message, names: ReadonlyMap<string, string>
 }
 
 function parsed(input: unknown): unknown {
-  if (typeof input !== "string") return input ?? {};
+  if (typeof input !== "string") return input;
   try {
     return JSON.parse(input);
   } catch {

@@ -1,4 +1,5 @@
 import type { MastraDBMessage } from "@mastra/core/agent";
+import { field } from "../../../conversation/message.ts";
 import type { Message, StoredMessage } from "../../index.ts";
 
 /** What a Mastra message is besides a role and parts, as Cairn's message carries it. */
@@ -6,7 +7,7 @@ type Rest = Record<string, unknown> & { createdAt: string; content: unknown };
 
 /**
  * A message as it stands in a Cairn thread: in the shape of the AI SDK, which other clients read too; for those that read no
- * parts, its text is the `content` beside them, unless they say more: a file, a tool's call.
+ * parts, its text is the `content` beside them.
  */
 export function storedOf({ role, content, ...rest }: MastraDBMessage): Message & { id: string } {
   // What a caller without types gives as content may be a text.
@@ -50,21 +51,14 @@ export function messageOf(
   return { ...rest, role, createdAt: new Date(rest.createdAt), content: whole } as unknown as MastraDBMessage;
 }
 
-/** Null where text is not all that parts say: a `content` would stand for them. */
-function textOf(parts: readonly unknown[]): string | null {
-  const typed = parts.map((part) =>
-    typeof part === "object" && part !== null && "type" in part ? part : {},
-  );
-  const saying = typed.filter((part) => !("type" in part) || !SILENT.has(part.type));
-  if (saying.some((part) => !("type" in part) || part.type !== "text")) return null;
-  const text = textIn({ parts: saying });
-  return text === "" || text.length > MOST ? null : text;
-}
-
 /** Characters of a text that is stored twice: a longer one has only its parts, since a message holds 8 MiB. */
 const MOST = 100_000;
-/** Parts that say nothing to anybody: where a step of the model begins, and what it thought. */
-const SILENT: ReadonlySet<unknown> = new Set(["step-start", "reasoning"]);
+
+/** Null if there is no text, or too much. */
+function textOf(parts: readonly unknown[]): string | null {
+  const text = textIn({ parts: parts.filter((part) => field(part, "type") === "text") });
+  return text === "" || text.length > MOST ? null : text;
+}
 
 function textIn({ content, parts }: Record<string, unknown>): string {
   const said = content ?? parts;

@@ -1,6 +1,7 @@
 // A message that another adapter stored, in the items that say the same: texts, calls of tools and their results.
 import type { AgentInputItem } from "@openai/agents-core";
 import { field, listField, textField } from "../../../conversation/message.ts";
+import { invocationIn, listedCalls } from "../../../conversation/told-calls.ts";
 import type { Message } from "../../shapes.ts";
 
 /** What a call of a tool is in any of the shapes of src/conversation/tool-calls.ts. */
@@ -11,7 +12,11 @@ export function itemsOfOther(message: Message, names: Map<string, string>): Agen
   const parts = [...listField(message, "content"), ...listField(message, "parts")];
   const inParts = parts.flatMap(toldIn);
   // One result may be told twice over, in a field and in a part.
-  const told = [...inParts, ...listed(message), ...(inParts.length === 0 ? wholeResult(message) : [])];
+  const told = [
+    ...inParts,
+    ...listedCalls(message).map(({ id, name, input }): Told => ({ callId: id, name, call: input })),
+    ...(inParts.length === 0 ? wholeResult(message) : []),
+  ];
   for (const { callId, name } of told) if (name !== undefined) names.set(callId, name);
   const calls = told.flatMap(({ callId, call }) =>
     call === undefined ? [] : [callItem(callId, names, call)],
@@ -50,15 +55,6 @@ const resultItem = (callId: string, names: ReadonlyMap<string, string>, result: 
   output: { type: "text", text: outputText(result) },
 });
 
-/** Calls in a list of their own: `toolCalls` of Cairn, `tool_calls` of OpenAI. */
-function listed(message: Message): Told[] {
-  const calls = [...listField(message, "toolCalls"), ...listField(message, "tool_calls")];
-  return calls.flatMap((call) => {
-    const named = field(call, "function") ?? call;
-    return toldOf(textField(call, "id"), textField(named, "name"), { call: field(named, "arguments") ?? {} });
-  });
-}
-
 /** A tool message that is one result as a whole; of the AI SDK, its parts are the results. */
 function wholeResult(message: Message): Told[] {
   const id = textField(message, "toolCallId") ?? textField(message, "tool_call_id");
@@ -76,21 +72,10 @@ function toldIn(part: unknown): Told[] {
     return toldOf(textField(part, "id"), textField(part, "name"), { call: field(part, "input") ?? {} });
   if (type === "tool_result")
     return toldOf(textField(part, "tool_use_id"), undefined, { result: field(part, "content") ?? "" });
-  // Mastra's has what is said of a call one level deeper, and its own names for it.
-  if (type === "tool-invocation") {
-    const call = field(part, "toolInvocation");
-    return toldOf(textField(call, "toolCallId"), textField(call, "toolName"), {
-      call: field(call, "args") ?? {},
-      result: field(call, "result"),
-    });
-  }
-  // A UIMessage's part is the call, and its result once that is there.
-  if (type !== "dynamic-tool" && !type.startsWith("tool-")) return [];
-  const name = textField(part, "toolName") ?? type.slice("tool-".length);
-  return toldOf(id, name, {
-    call: field(part, "input") ?? {},
-    result: field(part, "output") ?? field(part, "errorText"),
-  });
+  const invocation = invocationIn(part);
+  if (invocation === undefined) return [];
+  const { id: callId, name, input, outcome } = invocation;
+  return [{ callId, name, call: input, result: outcome?.value }];
 }
 
 const toldOf = (
