@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { parseArgs } from "node:util";
 import { userHash } from "../src/ids.ts";
 import {
   ask,
@@ -13,6 +12,7 @@ import {
   CannotGoOn,
   cairnOf,
   connect,
+  optionsOf,
   pastFailures,
   refuse,
   run,
@@ -98,25 +98,19 @@ async function writtenAt(path: string): Promise<number | null> {
   }
 }
 
-function options() {
-  try {
-    return parseArgs({
-      options: {
-        all: { type: "boolean" },
-        user: { type: "string", multiple: true },
-        url: { type: "string" },
-        token: { type: "string" },
-        out: { type: "string" },
-        help: { type: "boolean" },
-      },
-    }).values;
-  } catch (error) {
-    return refuse(error instanceof Error ? error.message : String(error), usage);
-  }
-}
-
 await run(async () => {
-  const { all = false, user: named = [], out = "cairn-export", help = false, ...given } = options();
+  const options = {
+    all: { type: "boolean" },
+    user: { type: "string", multiple: true },
+    out: { type: "string" },
+  } as const;
+  const {
+    all = false,
+    user: named = [],
+    out = "cairn-export",
+    help = false,
+    ...given
+  } = optionsOf(options, usage);
   if (help) return console.log(usage);
   if (all === named.length > 0) refuse("Say either --all or --user.", usage);
   const cairn = cairnOf(given, usage);

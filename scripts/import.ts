@@ -2,7 +2,6 @@
 import { openAsBlob } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import type { z } from "zod";
 import {
   EndLine,
@@ -18,6 +17,7 @@ import {
   CannotGoOn,
   cairnOf,
   connect,
+  optionsOf,
   pastFailures,
   refuse,
   run,
@@ -122,25 +122,13 @@ async function exportsIn(dir: string): Promise<string[]> {
     .map((name) => join(dir, name));
 }
 
-function options() {
-  try {
-    return parseArgs({
-      options: {
-        file: { type: "string", multiple: true },
-        dir: { type: "string" },
-        user: { type: "string" },
-        url: { type: "string" },
-        token: { type: "string" },
-        help: { type: "boolean" },
-      },
-    }).values;
-  } catch (error) {
-    return refuse(error instanceof Error ? error.message : String(error), usage);
-  }
-}
-
 await run(async () => {
-  const { file = [], dir, user, help = false, ...given } = options();
+  const options = {
+    file: { type: "string", multiple: true },
+    dir: { type: "string" },
+    user: { type: "string" },
+  } as const;
+  const { file = [], dir, user, help = false, ...given } = optionsOf(options, usage);
   if (help) return console.log(usage);
   const files = [...file, ...(dir === undefined ? [] : await exportsIn(dir))];
   if (files.length === 0) refuse("Say --file or --dir, with an export in it.", usage);

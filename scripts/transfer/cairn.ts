@@ -1,5 +1,6 @@
 // What export and import say to a Cairn, and how often they say it again.
 import { setTimeout as sleep } from "node:timers/promises";
+import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
 
 /** How long to wait before each further try. */
 const AGAIN_MS = [500, 2_000, 10_000, 30_000];
@@ -80,6 +81,18 @@ export const userPath = (user: string): string => `/v1/users/${encodeURIComponen
 export function refuse(reason: string, usage: string): never {
   console.error(`${reason}\n\n${usage}`);
   process.exit(2);
+}
+
+/** What every command of these takes. */
+const SHARED = { url: { type: "string" }, token: { type: "string" }, help: { type: "boolean" } } as const;
+
+/** The options that were given: these, and the shared ones. */
+export function optionsOf<const Options extends ParseArgsOptionsConfig>(options: Options, usage: string) {
+  try {
+    return parseArgs({ options: { ...SHARED, ...options } }).values;
+  } catch (error) {
+    return refuse(error instanceof Error ? error.message : String(error), usage);
+  }
 }
 
 /** The URL and the token that were given, or what is missing. */

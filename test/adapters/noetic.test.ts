@@ -9,6 +9,7 @@ import {
 } from "../../src/client/adapters/noetic.ts";
 import { type Cairn, cairn } from "../../src/client/index.ts";
 import { clientOf, newUser } from "./cairn.ts";
+import { ODD_KEYS } from "./keys.ts";
 import { type Contract, showsEvery } from "./contract.ts";
 import { busy, observed, silentServer } from "./observed.ts";
 
@@ -211,22 +212,10 @@ describe("the storage", () => {
   });
 
   it("keeps any key from one character to 1,024 bytes", async () => {
-    const keys = [
-      ".",
-      "..",
-      "/",
-      "a/../b",
-      " ",
-      "%2F",
-      "\u0000",
-      "😀".repeat(256),
-      "k".repeat(1024),
-      "__proto__",
-    ];
-    for (const key of keys) await storage.set(key, key);
-    for (const key of keys) expect(await storage.get(key)).toBe(key);
-    expect([...(await storage.getMany(keys))]).toEqual(keys.map((key) => [key, key]));
-    for (const key of keys) await storage.delete(key);
+    for (const key of ODD_KEYS) await storage.set(key, key);
+    for (const key of ODD_KEYS) expect(await storage.get(key)).toBe(key);
+    expect([...(await storage.getMany(ODD_KEYS))]).toEqual(ODD_KEYS.map((key) => [key, key]));
+    for (const key of ODD_KEYS) await storage.delete(key);
     expect(await storage.list("")).toEqual([]);
   });
 
