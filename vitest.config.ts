@@ -6,24 +6,6 @@ import { defineConfig } from "vitest/config";
 // What wrangler's build step does before it serves; the tests read the embedded model from there too.
 execFileSync(process.execPath, ["scripts/assets.ts", "build/assets", "docs", "model"]);
 
-const overHttp = [
-  "append-order",
-  "cache",
-  "document",
-  "entries",
-  "memories-changes",
-  "memories-facts",
-  "memories-identity",
-  "memories-kinds",
-  "memories-list",
-  "memories-quarantine",
-  "memories-times",
-  "named-errors",
-  "shared-owners",
-  "thread-pages",
-  "threads",
-];
-
 /** The Worker under test, in workerd; with `shards`, its users are spread over that many databases. */
 const worker = (shards = 0) =>
   cloudflareTest(async () => ({
@@ -50,98 +32,68 @@ const worker = (shards = 0) =>
         CAIRN_FIRST_SEED: process.env.CAIRN_FIRST_SEED ?? "1",
         CAIRN_SEED: process.env.CAIRN_SEED ?? "",
       },
-      ...(shards > 0 && { d1Databases: Array.from({ length: shards }, (_, shard) => `FACTS_${shard}`) }),
+      d1Databases: ["TEST_DATABASE", ...Array.from({ length: shards }, (_, shard) => `FACTS_${shard}`)],
     },
   }));
 
-/** What needs neither the Worker nor a store: one worker runs them all. */
-const units = [
-  "test/*.test.ts",
-  "test/{conversation,d1,prompt-cache,reranking,vectors}/*.test.ts",
-  "test/client/{client,retry}.test.ts",
-  "test/embeddings/{endpoint,in-pieces,workers-ai}.test.ts",
-  "test/memory/{ranking,recall-parts,recall-settings}.test.ts",
-  "test/objects/spans.test.ts",
-];
+/** Test files share a worker: to start one takes longer than most of them. */
+const inWorkerd = { setupFiles: ["test/setup.ts"], isolate: false };
 
-/** What takes longer than all others together is for `npm run test:long`, and `npm run faults`. */
-const long = [
-  "test/memory/d1-limits.test.ts",
-  "test/memory/erasure-faults.test.ts",
-  "test/api/isolation.test.ts",
-  "test/api/{export,import,import-defects,import-refusals,import-threads}.test.ts",
-  "test/memory/{faults,long-threads,recall-cases}.test.ts",
-  "test/api/{access,limits,requests,revocations,thread-forks}.test.ts",
-  "test/memory/meant.test.ts",
-  "test/api/thread-pages.test.ts",
-  "test/objects/{eviction,eviction-registry,lineage}.test.ts",
-  "test/api/memories-times.test.ts",
-  "test/objects/vector-outbox-histories.test.ts",
-];
-const faults = "test/faults/**/*.test.ts";
+/** These folders have projects of their own. */
+const folders = ["adapters", "faults", "node", "shards"].map((name) => `test/${name}/**`);
+/** Tests that take seconds have this suffix, and are for `npm run test:long`. */
+const long = "test/**/*.long.test.ts";
 
 export default defineConfig({
   test: {
-    // Both kinds of tests at once, also on two cores: half of the time they wait.
     maxWorkers: 2,
-    // What a test that passes logs, it logs on purpose.
+    // Only a hang takes so long, on a busy machine too.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    // A test that passes logs only what it is meant to log.
     silent: "passed-only",
     projects: [
       {
+        extends: true,
         plugins: [worker()],
-        test: {
-          name: "workers",
-          include: ["test/**/*.test.ts"],
-          exclude: ["test/adapters/**", "test/node/**", "test/shards/**", faults, ...long, ...units],
-          setupFiles: ["test/setup.ts"],
-        },
-      },
-      { plugins: [worker()], test: { name: "units", include: units, isolate: false } },
-      {
-        // The API's tests that need nothing but HTTP and a clock, over the Cairn for tests as it was built last.
-        resolve: { alias: { "cloudflare:workers": join(import.meta.dirname, "test/node/in-memory.ts") } },
-        test: { name: "in-memory", include: overHttp.map((name) => `test/api/${name}.test.ts`) },
+        test: { ...inWorkerd, name: "workers", include: ["test/**/*.test.ts"], exclude: [...folders, long] },
       },
       {
+        extends: true,
         plugins: [worker()],
-        test: { name: "long", include: long, setupFiles: ["test/setup.ts"], testTimeout: 60_000 },
+        test: { ...inWorkerd, name: "long", include: [long], exclude: folders },
       },
       {
-        plugins: [worker()],
-        test: { name: "faults", include: [faults], setupFiles: ["test/setup.ts"] },
-      },
-      {
-        // What memories and the catalogue of threads promise, over three databases; and what more there is to promise.
+        // These folders hold what is promised of D1, here over three databases.
+        extends: true,
         plugins: [worker(3)],
         test: {
+          ...inWorkerd,
           name: "shards",
-          include: [
-            "test/shards/**/*.test.ts",
-            "test/api/memories*.test.ts",
-            "test/api/threads.test.ts",
-            "test/api/erasure.test.ts",
-            "test/api/{export,import,import-refusals}.test.ts",
-            "test/memory/erasure-faults.test.ts",
-            "test/memory/faults.test.ts",
-            "test/memory/reindex.test.ts",
-            "test/objects/catalogue.test.ts",
-          ],
-          setupFiles: ["test/setup.ts"],
-          testTimeout: 60_000,
+          include: ["test/{d1,erasure,http,shards,transfer}/**/*.test.ts"],
         },
+      },
+      {
+        extends: true,
+        plugins: [worker()],
+        test: { name: "faults", include: ["test/faults/**/*.test.ts"], setupFiles: ["test/setup.ts"] },
+      },
+      {
+        // The tests that need nothing but HTTP and a clock, over the Cairn for tests as it was built last.
+        extends: true,
+        resolve: { alias: { "cloudflare:workers": join(import.meta.dirname, "test/node/in-memory.ts") } },
+        test: { name: "in-memory", include: ["test/http/**/*.test.ts"] },
       },
       {
         // The adapters in the SDKs that they are made for, against a Cairn over HTTP.
+        extends: true,
         test: {
           name: "adapters",
           include: ["test/adapters/**/*.test.ts"],
           globalSetup: ["test/adapters/server.ts"],
-          testTimeout: 60_000,
         },
       },
-      {
-        test: { name: "node", include: ["test/node/**/*.test.ts"], testTimeout: 60_000, hookTimeout: 60_000 },
-      },
+      { extends: true, test: { name: "node", include: ["test/node/**/*.test.ts"] } },
     ],
   },
 });

@@ -11,24 +11,28 @@ import { type Server, startCairn, startFloor } from "./servers.ts";
 const { values: options } = parseArgs({
   options: {
     quick: { type: "boolean", default: false },
+    smoke: { type: "boolean", default: false },
     rounds: { type: "string", default: "9" },
     only: { type: "string", default: "" },
   },
 });
-const rounds = Number(options.rounds);
-const sizes = options.quick
-  ? { thread: 10_000, entries: 10_000, memories: 50_000, recall: [100, 2_000], users: 200 }
-  : {
-      thread: 100_000,
-      entries: 100_000,
-      memories: 1_000_000,
-      recall: [100, 1_000, 20_000, 100_000],
-      users: 10_000,
-    };
-const bounds: Record<"short" | "long", Bounds> = {
-  short: { ms: 500, calls: 10_000 },
-  long: { ms: 3_000, calls: 20_000 },
-};
+const rounds = options.smoke ? 1 : Number(options.rounds);
+const size = options.smoke ? "smoke" : options.quick ? "quick" : "full";
+const sizes = {
+  // Every operation a few times, over next to nothing: it shows that all of them work, and measures nothing.
+  smoke: { thread: 200, entries: 2_000, memories: 1_000, recall: [100], users: 4 },
+  quick: { thread: 10_000, entries: 10_000, memories: 50_000, recall: [100, 2_000], users: 200 },
+  full: {
+    thread: 100_000,
+    entries: 100_000,
+    memories: 1_000_000,
+    recall: [100, 1_000, 20_000, 100_000],
+    users: 10_000,
+  },
+}[size];
+const bounds: Record<"short" | "long", Bounds> = options.smoke
+  ? { short: { ms: 50, calls: 4 }, long: { ms: 50, calls: 4 } }
+  : { short: { ms: 500, calls: 10_000 }, long: { ms: 3_000, calls: 20_000 } };
 
 // In memory where that is possible: a disk that is shared would drown what a write costs in what waiting costs.
 if (existsSync("/dev/shm")) process.env["TMPDIR"] ??= "/dev/shm";
@@ -73,7 +77,9 @@ try {
     for (let count = 0; count <= rounds; count++)
       for (const [i, row] of rows.entries())
         if (row.operation.name.includes(options.only)) await round(row, i, { floor, cairn });
-    print(rows.filter((row) => row.cairn.length > 0).map(summary));
+    const measured = rows.filter((row) => row.cairn.length > 0);
+    if (measured.length === 0) throw new Error(`no operation has '${options.only}' in its name`);
+    print(measured.map(summary));
     await Promise.all([floor.client.close(), cairn.client.close()]);
   }
 } finally {

@@ -59,7 +59,8 @@ export async function startFloor(): Promise<Server> {
   return start("floor", modules, {
     durableObjects: { OBJECT: { className: "Floor", useSQLite: true } },
     d1Databases: ["DB"],
-    bindings: { SCHEMA: migrations.map(({ sql }) => sql).join("\n") },
+    // A migration may end without a semicolon.
+    bindings: { SCHEMA: migrations.map(({ sql }) => sql).join(";\n") },
   });
 }
 

@@ -1,5 +1,14 @@
 import { type Condition, holds } from "../src/conditions.ts";
 import { fail, type Failure, ok, type Result } from "../src/errors.ts";
+import {
+  HEAD_BYTES,
+  type InParts,
+  isPart,
+  ownerKeyOf,
+  PART,
+  partsIn,
+  partsUnder,
+} from "../src/entry-parts.ts";
 import { newVersion } from "../src/ids.ts";
 import { limits } from "../src/limits.ts";
 import type { WrittenEntry } from "../src/schema/entry.ts";
@@ -44,7 +53,10 @@ export const entrySchema = `
   CREATE INDEX entries_by_expiry ON entries (expires_at) WHERE expires_at IS NOT NULL;
 `;
 
-/** Keys, JSON values and expiry in an object's SQLite. An entry is alive while `now <= expiresAt`. */
+/**
+ * Keys, JSON values and expiry in an object's SQLite. An entry is alive while `now <= expiresAt`. A value in parts
+ * (src/entry-parts.ts) is replaced, deleted and expires as a whole, in the transaction of its entry; no list shows parts.
+ */
 export class EntryStore {
   readonly #sql: SqlStorage;
   readonly #expired: Expired;
@@ -60,8 +72,23 @@ export class EntryStore {
     if (row.refresh_ms !== null) {
       row.expires_at = now + row.refresh_ms;
       this.#sql.exec("UPDATE entries SET expires_at = ? WHERE key = ?", row.expires_at, key);
+      const parts = partsNamedIn(row.value);
+      if (parts !== null) this.#expireParts(key, parts, row.expires_at);
     }
     return entryOf(row);
+  }
+
+  /** Gets and deletes. The parts of the value stay for as long as its reader needs to fetch them. */
+  take(key: string, now: number): Entry | null {
+    const entry = this.get(key, now);
+    if (entry === null) return null;
+    const parts = partsNamedIn(entry.value);
+    if (parts === null) this.delete(key, {}, now);
+    else {
+      this.#sql.exec("DELETE FROM entries WHERE key = ?", key);
+      this.#expireParts(key, parts, Math.min(entry.expiresAt ?? Infinity, now + TAKEN_PARTS_MS));
+    }
+    return entry;
   }
 
   /** Replaces the value and the expiry, if the condition holds. */
@@ -69,7 +96,13 @@ export class EntryStore {
     const unmet = this.#unmet(key, condition, now);
     if (unmet !== null) return unmet;
     const version = newVersion();
-    const expiresAt = ttlMs === null ? null : now + ttlMs;
+    const expiresAt = isPart(key) ? this.#expiryOfPart(key, ttlMs, now) : ttlMs === null ? null : now + ttlMs;
+    const parts = partsNamedIn(value);
+    if (parts !== null && this.#countParts(key, parts, now) !== parts.count)
+      return fail("parts_missing", {
+        details: [{ path: "body", message: "names parts that are not there" }],
+      });
+    const before = this.#partsOf(key);
     this.#sql.exec(
       `INSERT INTO entries (key, value, version, updated_at, expires_at, refresh_ms)
        VALUES (?1, ?2, ?3, ?4, ?5, ?6)
@@ -80,8 +113,11 @@ export class EntryStore {
       version,
       now,
       expiresAt,
-      refreshOnRead ? ttlMs : null,
+      refreshOnRead && !isPart(key) ? ttlMs : null,
     );
+    if (before !== null && before.cairnParts !== parts?.cairnParts)
+      this.#removeUnder(partsUnder(key, before.cairnParts));
+    if (parts !== null) this.#expireParts(key, parts, expiresAt);
     return ok({ version, ...(expiresAt !== null && { expiresAt }) });
   }
 
@@ -90,14 +126,41 @@ export class EntryStore {
     const unmet = this.#unmet(key, condition, now);
     if (unmet !== null) return unmet;
     const live = this.#live(key, now) !== null;
-    this.#sql.exec("DELETE FROM entries WHERE key = ?", key);
+    this.remove(key);
     return ok(live);
+  }
+
+  /** Deletes an entry and all of its parts, whatever there is of them. */
+  remove(key: string): void {
+    this.#sql.exec("DELETE FROM entries WHERE key = ?", key);
+    if (!isPart(key)) this.#removeUnder(key + PART);
+  }
+
+  /** The version of an entry, alive or not; null of none. */
+  version(key: string): string | null {
+    const [row] = this.#sql
+      .exec<{ version: string }>("SELECT version FROM entries WHERE key = ?", key)
+      .toArray();
+    return row?.version ?? null;
+  }
+
+  /** True for a key of no part, and for the key of a part that its entry names. */
+  names(key: string): boolean {
+    const owner = ownerKeyOf(key);
+    const parts = owner === key ? null : this.#partsOf(owner);
+    return owner === key || (parts !== null && key.startsWith(partsUnder(owner, parts.cairnParts)));
+  }
+
+  /** True if the entry under this key names parts that are missing. */
+  lacksParts(key: string, now: number): boolean {
+    const parts = this.#partsOf(key);
+    return parts !== null && this.#countParts(key, parts, now) < parts.count;
   }
 
   /** Deletes every entry under the prefix, and answers how many were alive. */
   deletePrefix(prefix: string, now: number): number {
     const live = this.count(prefix, now);
-    this.#sql.exec(`DELETE FROM entries WHERE ${UNDER_PREFIX}`, ...prefixRange(prefix));
+    this.#removeUnder(prefix);
     return live;
   }
 
@@ -105,9 +168,10 @@ export class EntryStore {
   count(prefix: string, now: number): number {
     return this.#sql
       .exec<{ n: number }>(
-        `SELECT COUNT(*) AS n FROM entries WHERE ${UNDER_PREFIX} AND (expires_at IS NULL OR expires_at >= ?)`,
+        `SELECT COUNT(*) AS n FROM entries WHERE ${UNDER_PREFIX} AND (expires_at IS NULL OR expires_at >= ?) AND ${NO_PART}`,
         ...prefixRange(prefix),
         now,
+        shown(prefix),
       )
       .one().n;
   }
@@ -119,10 +183,12 @@ export class EntryStore {
     // A range of the primary key, read lazily: its cost follows the page, not the store.
     const rows = this.#sql.exec<Row>(
       `SELECT key, ${values ? "value" : "x'' AS value"}, version, updated_at, expires_at FROM entries
-       WHERE ${after === undefined ? UNDER_PREFIX : BEHIND_CURSOR} AND (expires_at IS NULL OR expires_at >= ?) ORDER BY key`,
+       WHERE ${after === undefined ? UNDER_PREFIX : BEHIND_CURSOR} AND (expires_at IS NULL OR expires_at >= ?)
+         AND ${NO_PART} ORDER BY key`,
       after ?? prefix,
       prefixRange(prefix)[1],
       now,
+      shown(prefix),
     );
     for (const row of rows) {
       bytes += row.value.byteLength;
@@ -139,6 +205,48 @@ export class EntryStore {
       .exec<Row>("SELECT * FROM entries WHERE key = ? AND (expires_at IS NULL OR expires_at >= ?)", key, now)
       .toArray();
     return row ?? null;
+  }
+
+  /** A part expires with the entry that names it, and within an hour while none does. */
+  #expiryOfPart(key: string, ttlMs: number | null, now: number): number | null {
+    const unnamed = now + Math.min(ttlMs ?? Infinity, UNNAMED_PART_MS);
+    if (!this.names(key)) return unnamed;
+    const { at } = this.#sql
+      .exec<{ at: number | null }>("SELECT expires_at AS at FROM entries WHERE key = ?", ownerKeyOf(key))
+      .one();
+    return at !== null && at < now ? unnamed : at;
+  }
+
+  /** The parts that the entry under this key names, alive or not. */
+  #partsOf(key: string): InParts | null {
+    const [row] = this.#sql
+      .exec<{
+        value: ArrayBuffer;
+      }>("SELECT value FROM entries WHERE key = ? AND length(value) < ?", key, HEAD_BYTES)
+      .toArray();
+    return row === undefined ? null : partsNamedIn(row.value);
+  }
+
+  #countParts(key: string, { cairnParts }: InParts, now: number): number {
+    return this.#sql
+      .exec<{ n: number }>(
+        `SELECT COUNT(*) AS n FROM entries WHERE ${UNDER_PREFIX} AND (expires_at IS NULL OR expires_at >= ?)`,
+        ...prefixRange(partsUnder(key, cairnParts)),
+        now,
+      )
+      .one().n;
+  }
+
+  #expireParts(key: string, { cairnParts }: InParts, expiresAt: number | null): void {
+    this.#sql.exec(
+      `UPDATE entries SET expires_at = ?3, refresh_ms = NULL WHERE ${UNDER_PREFIX}`,
+      ...prefixRange(partsUnder(key, cairnParts)),
+      expiresAt,
+    );
+  }
+
+  #removeUnder(prefix: string): void {
+    this.#sql.exec(`DELETE FROM entries WHERE ${UNDER_PREFIX}`, ...prefixRange(prefix));
   }
 
   #unmet(key: string, condition: Condition, now: number): Failure | null {
@@ -168,6 +276,15 @@ export const UNDER_PREFIX = "key >= ?1 AND key < COALESCE(?2, x'')";
 /** The same from a key on that lies under it. SQLite seeks to one lower bound only, so there is no other. */
 export const BEHIND_CURSOR = "key > ?1 AND key < COALESCE(?2, x'')";
 
+/** No key of a part, unless the last binding says that parts are asked for. */
+const NO_PART = `(? OR instr(key, char(31) || 'part' || char(31)) = 0)`;
+/** 1 if the prefix asks for parts, else 0. */
+const shown = (prefix: string): number => Number(prefix.includes(PART));
+/** Lifetime of a part that no entry names, in milliseconds. */
+const UNNAMED_PART_MS = 60 * 60 * 1000;
+/** Lifetime of parts after their entry was taken, in milliseconds. */
+const TAKEN_PARTS_MS = 10 * 60 * 1000;
+
 /** The prefix, and the least string behind all that begin with it: its last character that has a next one, raised. */
 export function prefixRange(prefix: string): [from: string, to: string | null] {
   const characters = Array.from(prefix);
@@ -184,6 +301,13 @@ export function prefixRange(prefix: string): [from: string, to: string | null] {
 const LAST_CODE_POINT = 0x10ffff;
 const FIRST_SURROGATE = 0xd800;
 const AFTER_SURROGATES = 0xe000;
+
+/** The parts that a value names; null of a value itself. Only short ones are parsed. */
+export function partsNamedIn(value: ArrayBuffer | Uint8Array): InParts | null {
+  if (value.byteLength >= HEAD_BYTES) return null;
+  const json = new TextDecoder().decode(value);
+  return json.includes("cairnParts") ? partsIn(JSON.parse(json)) : null;
+}
 
 const entryOf = (row: Row): Entry => ({
   key: row.key,

@@ -1,8 +1,11 @@
 /** One step of an object's schema. Append-only: a step that has been deployed is never changed. */
 export type Migration = { id: number; description: string; sql: string };
 
-/** Brings the object's tables up to date, each step in a transaction of its own. Called by the constructor. */
-export function migrate(storage: DurableObjectStorage, migrations: readonly Migration[]): void {
+/**
+ * Brings the object's tables up to date, each step in a transaction of its own. Called by the constructor. Answers whether there
+ * were none.
+ */
+export function migrate(storage: DurableObjectStorage, migrations: readonly Migration[]): boolean {
   // A table, since objects refuse PRAGMA user_version.
   storage.sql.exec("CREATE TABLE IF NOT EXISTS applied_migrations (id INTEGER PRIMARY KEY)");
   const { applied } = storage.sql
@@ -15,4 +18,5 @@ export function migrate(storage: DurableObjectStorage, migrations: readonly Migr
       storage.sql.exec("INSERT INTO applied_migrations (id) VALUES (?)", id);
     });
   }
+  return applied === 0;
 }

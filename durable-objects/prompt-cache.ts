@@ -6,6 +6,7 @@ import type { PrefixUse } from "../src/prompt-cache/anthropic.ts";
 import { TOO_SMALL_MS, type Usable, usable } from "../src/prompt-cache/google.ts";
 import { KEPT_MS } from "../src/prompt-cache/usage.ts";
 import type { WrittenEntry } from "../src/schema/entry.ts";
+import { Chores } from "./chores.ts";
 import { type Entry, EntryStore, type EntryWrite } from "./entry-store.ts";
 import { migrate } from "./migrate.ts";
 import { LeaseStore } from "./prompt-cache/lease-store.ts";
@@ -38,6 +39,7 @@ export class PromptCache extends DurableObject<Bindings> {
   readonly #usage: UsageStore;
   readonly #answers: Answers;
   readonly #wakeUp: WakeUp;
+  readonly #chores: Chores;
   readonly #now: () => number;
 
   constructor(ctx: DurableObjectState, env: Bindings, now = portsOf(env).now) {
@@ -51,6 +53,7 @@ export class PromptCache extends DurableObject<Bindings> {
     this.#usage = new UsageStore(sql);
     this.#answers = new Answers(sql);
     this.#wakeUp = new WakeUp(ctx.storage);
+    this.#chores = new Chores(this.#wakeUp, now);
     this.#flights = new SingleFlight({
       leases: this.#leases,
       get: (key) => this.#entries.get(key, now()),
@@ -67,11 +70,18 @@ export class PromptCache extends DurableObject<Bindings> {
     return this.#entries.get(key, this.#now());
   }
 
+  /** Whether there is a value under any key that begins so. */
+  holdsAny(prefix: string): boolean {
+    return this.#entries.list({ prefix, limit: 1, values: false }, this.#now()).entries.length > 0;
+  }
+
   /** Gets and forgets in one step: of callers at once, one gets the value. */
   take(key: string): Entry | null {
-    const entry = this.get(key);
-    if (entry !== null) this.#entries.delete(key, {}, this.#now());
-    return entry;
+    this.#flights.settle(key);
+    const taken = this.#entries.take(key, this.#now());
+    // The parts of what was taken are swept.
+    this.#wakeUp.by(this.#entries.nextSweep(this.#now()));
+    return taken;
   }
 
   /**
@@ -151,22 +161,33 @@ export class PromptCache extends DurableObject<Bindings> {
   }
 
   /** Sweeps what has expired, a bounded number of each kind. Idempotent; goes on by itself until all is gone. */
-  override alarm(): void {
-    this.#wakeUp.rang();
-    const now = this.#now();
-    this.#entries.sweep(now);
-    this.#wakeUp.by(this.#entries.nextSweep(now));
-    for (const { expired } of [this.#leases, this.#prefixes, this.#usage, this.#answers]) {
-      expired.sweep(now);
-      this.#wakeUp.by(expired.next(now));
-    }
+  override alarm(): Promise<void> {
+    const now = this.#now;
+    const swept = {
+      leases: this.#leases,
+      prefixes: this.#prefixes,
+      usage: this.#usage,
+      answers: this.#answers,
+    };
+    return this.#chores.run([
+      {
+        name: "entries",
+        run: () => this.#entries.sweep(now()),
+        nextDue: () => this.#entries.nextSweep(now()),
+      },
+      ...Object.entries(swept).map(([name, { expired }]) => ({
+        name,
+        run: () => expired.sweep(now()),
+        nextDue: () => expired.next(now()),
+      })),
+    ]);
   }
 
   #write(write: RegistryWrite): Result<WrittenEntry> {
     const now = this.#now();
     const written = this.#entries.set({ condition: {}, ...write, refreshOnRead: false }, now);
     if (!written.ok) return written;
-    if (write.ttlMs !== null) this.#wakeUp.by(this.#entries.nextSweep(now));
+    if (written.value.expiresAt !== undefined) this.#wakeUp.by(this.#entries.nextSweep(now));
     this.#flights.landed(write.key);
     return written;
   }

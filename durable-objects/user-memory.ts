@@ -9,11 +9,12 @@ import type { Owner, ThreadOwner } from "../src/memory/record.ts";
 import type { ImportedVersion } from "../src/transfer/memory-lines.ts";
 import type { WrittenEntry } from "../src/schema/entry.ts";
 import type { Erasure } from "../src/schema/erasure.ts";
-import type { Forgotten, MemoryFilter } from "../src/schema/memory-filter.ts";
+import type { ForgetMemoriesBody, Forgotten } from "../src/schema/memory-filter.ts";
 import type { Memory, PatchMemoryBody } from "../src/schema/memory.ts";
 import type { Hit } from "../src/schema/recall.ts";
 import type { Reindex } from "../src/schema/reindex.ts";
 import type { CreateThreadBody, ForkBody, PatchThreadBody, Thread } from "../src/schema/thread.ts";
+import { type Chore, Chores } from "./chores.ts";
 import { type Entry, type EntryPage, EntryStore, type EntryWrite } from "./entry-store.ts";
 import { migrate } from "./migrate.ts";
 import { Answers, type Once } from "./user-memory/answers.ts";
@@ -26,6 +27,7 @@ import { Embedding } from "./user-memory/embedding.ts";
 import { Emptying } from "./user-memory/emptying.ts";
 import { Eraser } from "./user-memory/eraser.ts";
 import { type ExportPage, type ExportPlace, Exporter } from "./user-memory/exporter.ts";
+import { FreePages } from "./user-memory/free-pages.ts";
 import { Generation } from "./user-memory/generation.ts";
 import { CATALOGUE_WITHIN_MS, OwnerNote } from "./user-memory/owner-note.ts";
 import { type Imported, Importer, type ImportItem } from "./user-memory/importer.ts";
@@ -47,6 +49,7 @@ import type { MessagePage, MessagesQuery } from "./user-memory/thread-reader.ts"
 import { ThreadStores } from "./user-memory/thread-stores.ts";
 import type { ThreadPage } from "./user-memory/thread-store.ts";
 import { Transactions } from "./user-memory/transactions.ts";
+import { WordMerger } from "./user-memory/word-merger.ts";
 
 export type CompactionRange = Pick<Compaction, "from" | "to" | "summary">;
 export type { EntryOperation, EntryResult, ListedEntries, Recall };
@@ -58,6 +61,7 @@ export type { EntryOperation, EntryResult, ListedEntries, Recall };
 export class UserMemory extends DurableObject<Bindings> {
   readonly #ports: Ports;
   readonly #wakeUp: WakeUp;
+  readonly #chores: Chores;
   readonly #entries: Entries;
   readonly #answers: Answers;
   readonly #transactions: Transactions;
@@ -73,6 +77,8 @@ export class UserMemory extends DurableObject<Bindings> {
   readonly #reindexer: Reindexer;
   readonly #owner: OwnerNote;
   readonly #generation: Generation;
+  readonly #words: WordMerger;
+  readonly #pages: FreePages;
   readonly #emptying: Emptying;
   readonly #eraser: Eraser;
   readonly #exporter: Exporter;
@@ -81,9 +87,10 @@ export class UserMemory extends DurableObject<Bindings> {
   constructor(ctx: DurableObjectState, env: Bindings, ports: Ports = portsOf(env)) {
     super(ctx, env);
     const { storage } = ctx;
-    migrate(storage, migrations);
+    const isNew = migrate(storage, migrations);
     this.#ports = ports;
     this.#wakeUp = new WakeUp(storage);
+    this.#chores = new Chores(this.#wakeUp, ports.now);
     this.#answers = new Answers(storage.sql);
     this.#memoryTable = new MemoryTable(storage.sql);
     const [table, wakeUp] = [this.#memoryTable, this.#wakeUp];
@@ -93,14 +100,24 @@ export class UserMemory extends DurableObject<Bindings> {
       wakeUp,
       vectors: ports.vectors,
       messages: ports.recall.messageIndexing === "vectorize",
-      bytes: ports.vectorBytes,
+      memory: {
+        bytes: ports.vectorBytes,
+        budget: ports.vectorBudget,
+        owner: ctx.id.toString(),
+        now: ports.now,
+      },
       now: ports.now,
     });
-    this.#index = new SearchIndex(storage.sql, this.#vectors.store);
-    const { records, catalogue, now } = ports;
-    const quota = new QuotaGuard(storage.sql, ports.quotas);
+    this.#words = new WordMerger({ sql: storage.sql, wakeUp, now: ports.now });
+    const words = this.#words;
+    this.#pages = new FreePages(storage.sql);
+    const pages = this.#pages;
+    this.#index = new SearchIndex(storage.sql, this.#vectors.store, words);
+    const { records, catalogue, unlisted, now } = ports;
+    const quota = new QuotaGuard(storage.sql, ports, pages);
     this.#owner = new OwnerNote(storage.sql);
-    this.#generation = new Generation(storage.sql);
+    this.#generation = new Generation(storage.sql, () => this.#conversations.catalogueAnew());
+    if (isNew) this.#generation.begin(ports.now());
     const [owner, generation] = [this.#owner, this.#generation];
     const stores = new ThreadStores(storage.sql);
     const answers = this.#answers;
@@ -116,6 +133,7 @@ export class UserMemory extends DurableObject<Bindings> {
     this.#conversations = new Conversations({
       ...shared,
       catalogue,
+      unlisted,
       owner,
       generation,
       transactions,
@@ -135,6 +153,7 @@ export class UserMemory extends DurableObject<Bindings> {
       table,
       index,
       answers,
+      entries,
       wakeUp,
       quota,
       now,
@@ -159,8 +178,14 @@ export class UserMemory extends DurableObject<Bindings> {
       formerEmbedders: ports.formerEmbedders,
     });
     const [vectors, writer] = [this.#vectors, this.#memories];
-    this.#reindexer = new Reindexer({ ...memory, vectors, writer, model });
-    this.#exporter = new Exporter({ sql: storage.sql, stores, generation, now });
+    this.#reindexer = new Reindexer({
+      ...memory,
+      vectors,
+      writer,
+      model,
+      conversations: this.#conversations,
+    });
+    this.#exporter = new Exporter({ sql: storage.sql, stores, entries, generation, now });
     this.#importer = new Importer({
       ...shared,
       sql: storage.sql,
@@ -172,10 +197,13 @@ export class UserMemory extends DurableObject<Bindings> {
     });
     this.#eraser = new Eraser({
       ...memory,
+      storage,
       records: ports.erasures,
       receipts: ports.receipts,
       conversations: this.#conversations,
       emptying,
+      words,
+      pages,
       index: this.#index,
       owner,
       vectors,
@@ -184,6 +212,7 @@ export class UserMemory extends DurableObject<Bindings> {
         await storage.sync();
         ctx.abort("an erasure begins with a new start");
       },
+      abort: () => ctx.abort("the storage was not made anew"),
     });
     void ctx.blockConcurrencyWhile(async () => {
       await this.#wakeUp.load();
@@ -193,7 +222,7 @@ export class UserMemory extends DurableObject<Bindings> {
       // The first recall or alarm begins with what was here before; from then on, each deploy's meaning is followed.
       if (meaning !== null && this.#index.isOtherwise(meaning) && this.#index.requeue(meaning))
         this.#wakeUp.by(ports.now());
-      for (const due of [this.#reindexer, this.#memories, this.#emptying, this.#eraser])
+      for (const due of [this.#reindexer, this.#memories, this.#emptying, this.#words, this.#eraser])
         this.#wakeUp.by(due.nextDue());
       this.#wakeUp.by(this.#vectors.nextDue(meaning?.model ?? null));
     });
@@ -341,10 +370,7 @@ export class UserMemory extends DurableObject<Bindings> {
     return this.#memories.forget(owner, id, condition);
   }
 
-  forgetMemories(
-    owner: Owner,
-    request: { filter: MemoryFilter; dryRun?: boolean | undefined },
-  ): Promise<Result<Forgotten>> {
+  forgetMemories(owner: Owner, request: ForgetMemoriesBody): Promise<Result<Forgotten>> {
     return this.#memories.forgetMatching(owner, request);
   }
 
@@ -367,6 +393,14 @@ export class UserMemory extends DurableObject<Bindings> {
     return this.#eraser.eraseScope(owner, scope);
   }
 
+  /** Goes on with the erasures that are under way, whatever became of the alarm, and of their rows here. For the cron. */
+  async wakeErasures(ids: readonly string[] = []): Promise<void> {
+    // One that failed too often is gone, and nobody here was told.
+    await this.#wakeUp.load();
+    for (const id of ids) await this.#eraser.takeOver(id);
+    this.#wakeUp.by(this.#eraser.nextDue());
+  }
+
   // Export and import
 
   /** The next lines of threads and entries, from the first on; `not_found` once the user was erased. */
@@ -380,8 +414,8 @@ export class UserMemory extends DurableObject<Bindings> {
   }
 
   /** Takes lines in, up to the first that cannot be. */
-  importItems(owner: Owner, given: { epoch: number; items: readonly ImportItem[] }): Imported {
-    const taken = this.#importer.take(owner, given);
+  async importItems(owner: Owner, given: { epoch: number; items: readonly ImportItem[] }): Promise<Imported> {
+    const taken = await this.#importer.take(owner, given);
     // Nobody of whom nothing is kept is listed as a user.
     if (Object.keys(taken.counts.imported).length > 0) this.#noteOwner(owner, "entry");
     return taken;
@@ -446,35 +480,55 @@ export class UserMemory extends DurableObject<Bindings> {
   }
 
   /** Embeds what waits for a vector, sweeps what has expired, mends what D1 has not confirmed. Idempotent, bounded. */
-  override async alarm(): Promise<void> {
-    this.#wakeUp.rang();
-    const meaning = this.#embedding.meaning();
-    if (meaning !== null) this.#index.requeue(meaning);
-    const embedAgain = await this.#embedding.embed();
-    const cutAgain = await this.#embedding.cut();
-    const now = this.#ports.now();
-    this.#entries.sweep();
-    this.#answers.sweep(now);
-    await this.#conversations.catalogueDue();
-    await this.#memories.alarm();
-    await this.#reindexer.alarm();
-    const model = meaning?.model ?? null;
-    await this.#vectors.drain(model);
-    this.#emptying.alarm();
-    await this.#eraser.alarm();
-    const dues = [
-      this.#memories.nextDue(),
-      this.#reindexer.nextDue(),
-      this.#vectors.nextDue(model),
-      this.#emptying.nextDue(),
-      this.#eraser.nextDue(),
-      cutAgain ? now : null,
-      this.#conversations.nextDue(),
-      // A reindex may have brought more.
-      embedAgain ?? (this.#index.unembedded(1).length > 0 ? now : null),
-      this.#entries.nextSweep(),
-      this.#answers.expired.next(now),
+  override alarm(): Promise<void> {
+    return this.#chores.run(this.#alarmChores());
+  }
+
+  #alarmChores(): Chore[] {
+    const { now } = this.#ports;
+    const model = () => this.#embedding.meaning()?.model ?? null;
+    let embedAgain: number | null = null;
+    let cutAgain = false;
+    return [
+      { name: "size", run: () => this.#pages.note(), nextDue: () => null },
+      {
+        name: "embedding",
+        run: async () => {
+          const meaning = this.#embedding.meaning();
+          if (meaning !== null) this.#index.requeue(meaning);
+          embedAgain = await this.#embedding.embed();
+        },
+        // A reindex may have brought more.
+        nextDue: () => embedAgain ?? (this.#index.unembedded(1).length > 0 ? now() : null),
+      },
+      {
+        name: "word pieces",
+        run: async () => {
+          cutAgain = await this.#embedding.cut();
+        },
+        nextDue: () => (cutAgain ? now() : null),
+      },
+      { name: "entries", run: () => this.#entries.sweep(), nextDue: () => this.#entries.nextSweep() },
+      {
+        name: "answers",
+        run: () => this.#answers.sweep(now()),
+        nextDue: () => this.#answers.expired.next(now()),
+      },
+      {
+        name: "catalogue",
+        run: () => this.#conversations.catalogueDue(),
+        nextDue: () => this.#conversations.nextDue(),
+      },
+      { name: "memories", run: () => this.#memories.alarm(), nextDue: () => this.#memories.nextDue() },
+      { name: "reindex", run: () => this.#reindexer.alarm(), nextDue: () => this.#reindexer.nextDue() },
+      {
+        name: "vectors",
+        run: () => this.#vectors.drain(model()),
+        nextDue: () => this.#vectors.nextDue(model()),
+      },
+      { name: "messages", run: () => this.#emptying.alarm(), nextDue: () => this.#emptying.nextDue() },
+      { name: "words", run: () => this.#words.alarm(), nextDue: () => this.#words.nextDue() },
+      { name: "erasures", run: () => this.#eraser.alarm(), nextDue: () => this.#eraser.nextDue() },
     ];
-    for (const due of dues) this.#wakeUp.by(due);
   }
 }

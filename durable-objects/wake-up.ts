@@ -22,6 +22,11 @@ export class WakeUp {
     void this.#storage.setAlarm(time);
   }
 
+  /** Sets it once more, where the storage was deleted with it. */
+  setAgain(): void {
+    if (this.#at !== null) void this.#storage.setAlarm(this.#at);
+  }
+
   /** What is set now, for `restore`. */
   get at(): number | null {
     return this.#at;

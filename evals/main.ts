@@ -11,13 +11,15 @@ import { progress } from "../scripts/demo/terminal.ts";
 import { developmentToken, freePort, startLocalServer } from "../scripts/local-server.ts";
 import { bySession, type Corpus, inOneStore, readCorpora } from "./dataset.ts";
 import { plainFts5 } from "./floor.ts";
+import { mean, recallAt } from "./metrics.ts";
 import { print, type Run } from "./table.ts";
-import { alone, heldOut, settings, type Way, without } from "./weights.ts";
+import { alone, CAIRN, heldOut, settings, type Way, without } from "./weights.ts";
 
 /** The most hits that one recall gives. */
 const K = 100;
+const FLOOR = "plain FTS5";
 const USAGE =
-  "usage: npm run eval -- [--file PATH] [--granularity turn|session] [--one-store] [--without | --held-out] [--url URL --token TOKEN] (the embedder is the server's)";
+  "usage: npm run eval -- [--file PATH] [--granularity turn|session] [--one-store] [--without | --held-out] [--smoke] [--url URL --token TOKEN] (the embedder is the server's)";
 
 /** Tells a user's Cairn what was said and what is to be remembered. Answers the data's name of each hit. */
 async function ingest(client: Cairn, user: string, corpus: Corpus): Promise<Map<string, string>> {
@@ -54,7 +56,7 @@ async function ask(
 ): Promise<Run[]> {
   const floor = plainFts5(corpus);
   const runs: Run[] = [
-    { name: "plain FTS5", ranked: corpus.questions.map(({ query }) => floor(query, K)), times: [] },
+    { name: FLOOR, ranked: corpus.questions.map(({ query }) => floor(query, K)), times: [] },
   ];
   for (const { name, weights } of ways) {
     const run: Run = { name, ranked: [], times: [] };
@@ -88,6 +90,21 @@ const together = (name: string, runs: readonly Run[]): Run => ({
   times: runs.flatMap(({ times }) => times),
 });
 
+/** Fails a smoke in which Cairn finds less than the words alone do: no data that the project brings along are so. */
+function requireBetter(all: readonly { corpus: Corpus; runs: readonly Run[] }[]): void {
+  const found = (name: string): number =>
+    mean(
+      all.flatMap(({ corpus, runs }) =>
+        corpus.questions.map(({ relevant }, i) =>
+          recallAt(runs.find((run) => run.name === name)?.ranked[i] ?? [], relevant, 10),
+        ),
+      ),
+    );
+  const [ours, floor] = [found(CAIRN.name), found(FLOOR)];
+  // No question at all has a mean that is no number.
+  if (!(ours > floor)) throw new Error(`R@10 is ${ours}, and that of ${FLOOR} ${floor}`);
+}
+
 async function server(url: string | undefined, token: string | undefined) {
   if (url !== undefined && token !== undefined)
     return { client: cairn({ url, token }), stop: async () => {} };
@@ -99,13 +116,15 @@ async function server(url: string | undefined, token: string | undefined) {
 
 const { values: options } = parseArgs({
   options: {
-    file: { type: "string", default: join(import.meta.dirname, "paraphrases.json") },
+    file: { type: "string" },
     granularity: { type: "string", default: "turn" },
     url: { type: "string" },
     token: { type: "string" },
     "one-store": { type: "boolean", default: false },
     without: { type: "boolean", default: false },
     "held-out": { type: "boolean", default: false },
+    // The example's conversation, asked once: it shows that the evaluation works, and fails where Cairn finds too little.
+    smoke: { type: "boolean", default: false },
   },
 });
 if (options.granularity !== "turn" && options.granularity !== "session") {
@@ -113,10 +132,17 @@ if (options.granularity !== "turn" && options.granularity !== "session") {
   process.exit(2);
 }
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () => process.exit(130));
-const read = readCorpora(options.file);
+const file = options.smoke ? "../examples/moving-house.json" : "paraphrases.json";
+const read = readCorpora(options.file ?? join(import.meta.dirname, file));
 const corpora = options["one-store"] ? [inOneStore(read)] : read;
 // `--without` takes each part of a score out; `--held-out` shows what weights give that were chosen on the other conversations.
-const ways = options["held-out"] ? settings : options.without ? [...alone, ...without] : alone;
+const ways = options.smoke
+  ? [CAIRN]
+  : options["held-out"]
+    ? settings
+    : options.without
+      ? [...alone, ...without]
+      : alone;
 const { client, stop } = await server(options.url, options.token);
 try {
   const all: { corpus: Corpus; runs: Run[] }[] = [];
@@ -130,6 +156,7 @@ try {
       runs: options.granularity === "turn" ? runs : runs.map((run) => sessionsOf(corpus, run)),
     });
   }
+  if (options.smoke) requireBetter(all);
   const title = (name: string) => `${name} by ${options.granularity}`;
   if (options["held-out"]) {
     const held = heldOut(all);
@@ -147,7 +174,7 @@ try {
       print(
         title("all"),
         everyQuestion(all),
-        ["plain FTS5", ...ways.map(({ name }) => name)].map((name) => together(name, named(name))),
+        [FLOOR, ...ways.map(({ name }) => name)].map((name) => together(name, named(name))),
       );
   }
 } finally {

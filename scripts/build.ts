@@ -22,7 +22,9 @@ for (const project of ["scripts/package/client.json", "scripts/package/types.jso
   run("node_modules/typescript/lib/tsc.js", "-p", project);
 
 // What the client does not use at run time is types alone: those of the API, which are written out.
-for (const file of globSync("{client,conversation}/**/*.{js,d.ts}", { cwd: join(compiled, "client") }))
+for (const file of globSync("{{client,conversation}/**/*,entry-parts}.{js,d.ts}", {
+  cwd: join(compiled, "client"),
+}))
   publish(join(compiled, "client", file), file);
 writeFileSync(join(dist, "client/shapes.d.ts"), shapesOf(join(compiled, "types/build/probe/shapes.d.ts")));
 publish(join(compiled, "types/src/package/worker.d.ts"), "worker.d.ts");
@@ -35,6 +37,7 @@ cpSync(join(root, "migrations"), join(dist, "migrations"), { recursive: true });
 run("scripts/assets.ts", "dist/assets", "docs", "model");
 
 demandOwnTypes();
+demandOwnModules();
 demandAdapters();
 
 /** Copies a file into dist, with its imports named as the files are that they are compiled to. */
@@ -58,6 +61,16 @@ function demandOwnTypes(): void {
         file.includes("adapters/") && peers.some((peer) => name === peer || name.startsWith(`${peer}/`));
       if (!own && !platform && !adapted) throw new Error(`dist/${file} takes types from '${name}'`);
     }
+  }
+}
+
+/** The client's modules have to find each other. */
+function demandOwnModules(): void {
+  for (const file of globSync("{client,conversation}/**/*.js", { cwd: dist })) {
+    const path = join(dist, file);
+    for (const [, name = ""] of readFileSync(path, "utf8").matchAll(/from "(\.[^"]+)"/g))
+      if (!existsSync(join(dirname(path), name)))
+        throw new Error(`dist/${file} imports '${name}', which is not there`);
   }
 }
 

@@ -14,13 +14,14 @@ import {
   turnsOf,
 } from "./demo/conversation.ts";
 import { plainFts5 } from "./demo/floor.ts";
-import { bold, faint, oneLine, percentile, progress } from "./demo/terminal.ts";
+import { shownHits } from "./demo/shown.ts";
+import { bold, faint, percentile, progress } from "./demo/terminal.ts";
 import { developmentToken, freePort, type LocalServer, startLocalServer } from "./local-server.ts";
 
 const K = 10;
-const SHOWN_HITS = 3;
 const SHOWN_QUESTIONS = 8;
 const ADVERSARIAL = 5;
+const ERASED_WITHIN_MS = 60_000;
 
 type Scores = { questions: number; ours: number; floor: number; times: number[] };
 
@@ -74,19 +75,27 @@ async function waitForVectors(client: Cairn, user: string): Promise<void> {
   }
 }
 
+/** Shows an answer's hits; right is a turn that the question names as its evidence. */
 function show(
-  { question }: Question,
+  { question, evidence }: Question,
   { hits, degraded }: RecallAnswer,
-  { ms, turnIds }: { ms: number; turnIds: Map<number, string> },
+  { ms, turnIds, speakers }: { ms: number; turnIds: Map<number, string>; speakers: Map<string, string> },
 ): void {
   console.log(`\n  ${bold(question)}  ${faint(`${ms.toFixed(0)} ms${degraded ? ", degraded" : ""}`)}`);
-  for (const { score, kind, text, why, seq } of hits.slice(0, SHOWN_HITS)) {
-    const found = [why.lexical && `words #${why.lexical}`, why.vector && `meaning #${why.vector}`]
-      .filter(Boolean)
-      .join(", ");
-    const source = kind === "message" ? (turnIds.get(seq ?? 0) ?? kind) : kind;
-    console.log(`    ${score.toFixed(2)}  ${source.padEnd(7)} ${oneLine(text, 76)}  ${faint(found)}`);
-  }
+  const shown = hits.map(({ kind, text, why, seq }) => {
+    const turn = kind === "message" ? turnIds.get(seq ?? 0) : undefined;
+    const speaker = turn === undefined ? undefined : speakers.get(turn);
+    return {
+      source: turn ?? kind,
+      text: speaker === undefined ? text : `${speaker}: ${text}`,
+      found: [why.lexical && `words #${why.lexical}`, why.vector && `meaning #${why.vector}`]
+        .filter(Boolean)
+        .join(", "),
+      right: turn !== undefined && evidence.includes(turn),
+    };
+  });
+  const width = process.stdout.columns ?? 110;
+  for (const line of shownHits(shown, { query: question, width, evidence })) console.log(line);
 }
 
 async function play(client: Cairn, user: string, conversation: Conversation): Promise<Scores> {
@@ -103,13 +112,22 @@ async function play(client: Cairn, user: string, conversation: Conversation): Pr
   await waitForVectors(client, user);
 
   const times: number[] = [];
+  const speakers = new Map(turns.map(({ id, speaker }) => [id, speaker]));
+  console.log(
+    `\n  What is recalled, the best first. ✓ is a turn that holds the answer, as the file says; facts are what was
+  remembered beside the conversation, and are not judged. In brackets: the rank by words and the rank by meaning.`,
+  );
   const shown = conversation.questions
     .filter(({ category }) => category !== ADVERSARIAL)
     .slice(0, SHOWN_QUESTIONS);
   for (const question of shown) {
     const started = performance.now();
     const answer = await client.recall(user, { query: question.question, k: K });
-    show(question, answer, { ms: performance.now() - started, turnIds });
+    show(question, answer, {
+      ms: performance.now() - started,
+      turnIds,
+      speakers,
+    });
   }
 
   const floor = plainFts5(turns);
@@ -131,24 +149,30 @@ async function play(client: Cairn, user: string, conversation: Conversation): Pr
   return scores;
 }
 
-/** Leaves nothing of the demo in a Cairn that goes on. */
-async function forgetAll(client: Cairn, user: string): Promise<void> {
-  const { items } = await client.threads.list(user);
-  for (const { id } of items) await client.threads.delete(id);
-  await client.memories.forgetAll(user);
+/** Leaves nothing of the demo in a Cairn that goes on: erases the user, and waits for its end within a bound. */
+async function erase(client: Cairn, user: string): Promise<void> {
+  const { id } = await client.erasures.user(user);
+  const deadline = performance.now() + ERASED_WITHIN_MS;
+  while (performance.now() < deadline) {
+    if ((await client.erasures.get(id))?.status === "done") return;
+    await sleep(200);
+  }
+  console.log(`The erasure of what the demo stored goes on: ${id}`);
 }
 
-function summarise(all: readonly Scores[]): void {
+/** Prints the shares of the evidence that were found. False where Cairn found no more than the words alone do. */
+function summarise(all: readonly Scores[]): boolean {
   const questions = all.reduce((sum, one) => sum + one.questions, 0);
-  if (questions === 0) return;
-  const percent = (arm: "ours" | "floor") =>
-    `${((100 * all.reduce((sum, one) => sum + one[arm], 0)) / questions).toFixed(1)} %`;
+  if (questions === 0) return false;
+  const total = (arm: "ours" | "floor") => all.reduce((sum, one) => sum + one[arm], 0);
+  const percent = (arm: "ours" | "floor") => `${((100 * total(arm)) / questions).toFixed(1)} %`;
   const times = all.flatMap((one) => one.times);
   console.log(`
 ${bold(`Evidence Recall@${K}`)} over ${questions} questions: the share of the turns that hold the answer among the first ${K}
   Cairn        ${percent("ours")}
   plain FTS5   ${percent("floor")}
   recall takes ${percentile(times, 0.5).toFixed(1)} ms (p50), ${percentile(times, 0.95).toFixed(1)} ms (p95), over HTTP through wrangler's development proxy`);
+  return total("ours") > total("floor");
 }
 
 /** The server that `npm start` runs, if it is up; else one of the demo's own, with state that goes with it. */
@@ -167,20 +191,23 @@ async function findOrStart(): Promise<{ url: string; stop: () => Promise<void> }
 }
 
 /** What a mistake in the call should say, without a stack. */
-function input(): Conversation[] {
+function input(): { conversations: Conversation[]; smoke: boolean } {
   try {
-    const { values } = parseArgs({ options: { file: { type: "string" } } });
-    return readConversations(values.file ?? join(import.meta.dirname, "../examples/moving-house.json"));
+    const { values } = parseArgs({
+      options: { file: { type: "string" }, smoke: { type: "boolean", default: false } },
+    });
+    const file = values.file ?? join(import.meta.dirname, "../examples/moving-house.json");
+    return { conversations: readConversations(file), smoke: values.smoke };
   } catch (error) {
     console.error(error instanceof Error ? error.message : String(error));
-    console.error("usage: npm run demo -- [--file CONVERSATIONS.json]");
+    console.error("usage: npm run demo -- [--file CONVERSATIONS.json] [--smoke]");
     return process.exit(2);
   }
 }
 
 // The server that the demo started ends with it, and so does its state, however the demo ends.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () => process.exit(130));
-const conversations = input();
+const { conversations, smoke } = input();
 const { url, stop } = await findOrStart();
 console.log(`Cairn is up at ${url}`);
 try {
@@ -191,10 +218,11 @@ try {
     try {
       all.push(await play(client, user, conversation));
     } finally {
-      await forgetAll(client, user);
+      await erase(client, user);
     }
   }
-  summarise(all);
+  const better = summarise(all);
+  if (smoke && !better) throw new Error("Cairn found no more of the evidence than plain FTS5");
 } finally {
   await stop();
 }

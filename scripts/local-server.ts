@@ -1,7 +1,7 @@
 // Runs the Worker under wrangler, on loopback, with its state on disk: for `npm start`, the demo and the tests.
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import { appendFileSync, chmodSync, existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -43,10 +43,11 @@ export type LocalServer = {
   stop: () => Promise<void>;
 };
 
-/** The development secret in `.dev.vars`: made at random if there is none, kept if there is. */
-export function developmentSecret(): string {
-  const file = join(root, ".dev.vars");
+/** The development secret in `.dev.vars`: made at random if there is none, kept if there is, readable by its owner only. */
+export function developmentSecret(file = join(root, ".dev.vars")): string {
   const text = existsSync(file) ? readFileSync(file, "utf8") : "";
+  // Before the secret is in it: `mode` below counts for a file that is new.
+  if (existsSync(file) && (statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600);
   const kept = /^\s*CAIRN_SECRET\s*=\s*"?([^"\r\n]*)"?\s*$/m.exec(text)?.[1];
   if (kept !== undefined) return kept;
   const secret = randomBytes(32).toString("base64url");
@@ -76,6 +77,7 @@ export async function startLocalServer({
 }): Promise<LocalServer> {
   await demandFree(port);
   developmentSecret();
+  keepPrivate(state);
   await applyMigrations(state);
   const child = runWrangler([
     "dev",
@@ -127,14 +129,25 @@ process.once("exit", () => {
   for (const group of groups) signalGroup(group, "SIGKILL");
 });
 
+/** What is remembered is in wrangler's folder: only its owner opens it, what was written there before included. */
+function keepPrivate(state: string): void {
+  // The folder above may be the caller's, and hold other things.
+  const folder = join(state, "v3");
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  chmodSync(folder, 0o700);
+}
+
 /** In a process group of its own: wrangler's launcher ends before the processes that it launched. */
 function runWrangler(args: string[]): ChildProcess {
+  // A child inherits the mask: what wrangler and workerd write is the owner's alone.
+  const mask = process.umask(0o077);
   const child = spawn(process.execPath, [wrangler, ...args], {
     cwd: root,
     env: quiet,
     stdio: ["ignore", "pipe", "pipe"],
     detached: true,
   });
+  process.umask(mask);
   if (child.pid !== undefined) groups.add(child.pid);
   return child;
 }

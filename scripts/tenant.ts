@@ -1,6 +1,7 @@
 // `npm run tenant`: makes, upgrades and deletes deployments of Cairn, one a tenant. docs/deploy.md tells all of it.
 import { join } from "node:path";
 import { createInterface } from "node:readline/promises";
+import { setTimeout as wait } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { isJurisdiction, jurisdictions } from "../src/jurisdiction.ts";
 import { create, type Wanted } from "./tenant/create.ts";
@@ -101,6 +102,7 @@ function deskOf({ account }: Options): Desk {
     wrangler: new RealWrangler(root, account),
     base: baseOf(join(root, "wrangler.toml")),
     say,
+    wait: (ms) => wait(ms),
     secret: secret === "" ? undefined : secret,
   };
 }

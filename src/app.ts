@@ -10,6 +10,7 @@ import { signingKeysOf } from "./auth/signing-keys.ts";
 import packageJson from "../package.json" with { type: "json" };
 import { type Bindings, type Ports, portsOf } from "./bindings.ts";
 import { AUDIT_DAYS, auditDaysOf, settingProblems } from "./settings.ts";
+import { ownerKeyOf } from "./entry-parts.ts";
 import { RememberedQueries } from "./embeddings/remembered-queries.ts";
 import { authenticate, ownThreadOf, ownThreadOnly, ownUserOnly, requireSecret } from "./http/authenticate.ts";
 import type { AppEnv } from "./http/context.ts";
@@ -25,7 +26,7 @@ import { inOrder } from "./http/steps.ts";
 import { unknownRoute } from "./http/unknown-route.ts";
 import { hash16, shardOf } from "./ids.ts";
 import { auditOf } from "./routes/audit.ts";
-import { isJurisdiction } from "./jurisdiction.ts";
+import { within } from "./objects-within.ts";
 import { cache } from "./routes/cache.ts";
 import { documents } from "./routes/documents.ts";
 import { entries } from "./routes/entries.ts";
@@ -155,7 +156,8 @@ export function services(env: Bindings, ports: Ports): Services {
     settingProblems: settingProblems(env),
     // A stub is what `Remote` says it is: see there why the compiler cannot follow.
     userMemory: (owner) => users().getByName(owner) as unknown as Remote<UserMemory>,
-    promptCache: async (key) => registry().getByName(`shard-${await shardOf(key, PROMPT_CACHE_SHARDS)}`),
+    promptCache: async (key) =>
+      registry().getByName(`shard-${await shardOf(ownerKeyOf(key), PROMPT_CACHE_SHARDS)}`),
     promptCacheUsage: async (namespace) =>
       registry().getByName(`usage-${await hash16(`cairn:usage:${namespace}`)}`),
     asset: async (request) => {
@@ -164,15 +166,4 @@ export function services(env: Bindings, ports: Ports): Services {
       return new Response(response.body, response);
     },
   };
-}
-
-/**
- * The objects of a class that are held to the jurisdiction. Asked for with each object: a runtime that knows no
- * jurisdictions, as the one on a laptop, says so in an answer then, and not before any request.
- */
-function within<T extends Rpc.DurableObjectBranded>(
-  objects: DurableObjectNamespace<T>,
-  jurisdiction = "",
-): () => DurableObjectNamespace<T> {
-  return () => (isJurisdiction(jurisdiction) ? objects.jurisdiction(jurisdiction) : objects);
 }

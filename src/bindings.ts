@@ -8,14 +8,21 @@ import { D1Revocations, type Revocations } from "./d1/revocations.ts";
 import { shardedStores } from "./d1/sharded-stores.ts";
 import type { ThreadCatalogue } from "./d1/thread-catalogue.ts";
 import { type EmbedderBindings, embeddersOf } from "./embeddings/choose.ts";
-import { embeddedModel } from "./embeddings/embedded.ts";
 import type { Embedder } from "./embeddings/embedder.ts";
+import { type Isolate, isolate } from "./isolate.ts";
 import { isJurisdiction, jurisdictions } from "./jurisdiction.ts";
+import { within } from "./objects-within.ts";
 import { type QuotaBindings, type Quotas, quotasOf } from "./quotas.ts";
 import type { UserCatalogue } from "./d1/user-catalogue.ts";
 import { DerivedReceiptKey, type ReceiptKey } from "./erasure/receipt-key.ts";
 import type { Lexicon } from "./memory/ranking/lexicon.ts";
+import {
+  RegistryUnlistedThreads,
+  UNLISTED_THREADS,
+  type UnlistedThreads,
+} from "./memory/unlisted-threads.ts";
 import { type RecallSettings, recallSettings, type RecallVars } from "./recall-settings.ts";
+import type { VectorBudget } from "./vectors/vector-budget.ts";
 import type { VectorIndex } from "./vectors/vector-index.ts";
 import { type VectorizeBinding, VectorizeIndex } from "./vectors/vectorize.ts";
 
@@ -45,6 +52,8 @@ export type Bindings = Omit<Cloudflare.Env, "CAIRN_SECRET" | "CORS_ORIGINS"> &
 export type Ports = {
   records: MemoryRecords;
   catalogue: ThreadCatalogue;
+  /** What the catalogue cannot have of threads while D1 is away. */
+  unlisted: UnlistedThreads;
   users: UserCatalogue;
   jobs: Jobs;
   revocations: Revocations;
@@ -62,33 +71,51 @@ export type Ports = {
   vectors: VectorIndex | null;
   /** What one user may hold. */
   quotas: Quotas;
+  /** What a user's object stores at most; its deletes may go beyond. */
+  storageBytes: number;
   recall: RecallSettings;
   /** What the vectors of one model may take in the memory of a user's object. */
   vectorBytes: number;
+  /** What the vectors of all objects of the isolate may take together. */
+  vectorBudget: VectorBudget;
   now: () => number;
 };
 
 const VECTOR_BYTES = 24 * 1024 * 1024;
 
-export function portsOf(env: Bindings): Ports {
+/** Where the platform ends an object's SQLite. */
+const OBJECT_BYTES = 10_000_000_000;
+/**
+ * What is kept free of that: a write that was let in while there was room may be tens of megabytes with its index, and
+ * a delete stores before it frees (what other stores are to delete, tombstones of the word index).
+ */
+const RESERVED_BYTES = 250_000_000;
+
+/** `shared`: what the isolate keeps over requests and objects. */
+export function portsOf(env: Bindings, shared: Isolate = isolate): Ports {
   const facts = factsOf(env);
+  const registry = within(env.PROMPT_CACHE, env.JURISDICTION);
   return {
     ...shardedStores({
       main: env.DB,
       facts,
       jurisdiction: env.JURISDICTION ?? "",
       impossible: impossibilityOf(env, facts.length),
+      known: shared.databaseUses,
     }),
+    unlisted: new RegistryUnlistedThreads(() => registry().getByName(UNLISTED_THREADS)),
     jobs: new D1Jobs(env.DB),
     revocations: new D1Revocations(env.DB),
     auditLog: new D1AuditLog(env.DB),
     receipts: new DerivedReceiptKey(env.CAIRN_SECRET),
-    ...embeddersOf(env),
-    lexicon: () => embeddedModel(env.ASSETS),
+    ...embeddersOf(env, shared.wordModel),
+    lexicon: () => shared.wordModel.get(env.ASSETS),
     vectors: env.VECTORIZE === undefined ? null : new VectorizeIndex(env.VECTORIZE),
     quotas: quotasOf(env),
+    storageBytes: OBJECT_BYTES - RESERVED_BYTES,
     recall: recallSettings(env, env.VECTORIZE !== undefined),
     vectorBytes: VECTOR_BYTES,
+    vectorBudget: shared.vectors,
     now: () => Date.now(),
   };
 }

@@ -1,3 +1,7 @@
+/** How to apply the migrations of D1, for whoever runs the deployment. */
+export const APPLY_MIGRATIONS =
+  "run `npx wrangler d1 migrations apply DB` with `--local` for `wrangler dev`, or with `--remote` and the --env or -c of the deployment (and the same for each FACTS_n)";
+
 /**
  * Every error that Cairn answers with: `code → [HTTP status, message]`. The one place that turns a failure
  * into a status; a failure may carry a message of its own, more exact than the one here.
@@ -5,6 +9,7 @@
 export const errors = {
   invalid_request: [400, "The request does not fit its schema; `details` names each field."],
   invalid_json: [400, "The body is not valid JSON in UTF-8."],
+  body_incomplete: [400, "The body broke off, or its chunks are not valid HTTP; send all of it again."],
   invalid_path: [400, "The path or query holds a percent-encoding that is not valid UTF-8."],
   invalid_cursor: [400, "The cursor is not one that this list handed out."],
   unauthenticated: [401, "Send `Authorization: Bearer <token>` with a token of this tenant."],
@@ -44,9 +49,13 @@ export const errors = {
     "A name (a title, an agent, a subject and the like) is longer than 1,024 bytes of UTF-8.",
   ],
   too_many_memories: [400, "One call remembers at most 500 memories."],
+  too_many_conditions: [
+    400,
+    "A filter of metadata holds at most 32 conditions, nested at most 5 levels deep.",
+  ],
   too_many_tags: [400, "A memory has at most 32 tags."],
   tag_too_long: [400, "A tag is longer than 64 bytes of UTF-8."],
-  query_too_long: [400, "The query is longer than 8 KiB of UTF-8."],
+  query_too_long: [400, "The query is longer than 256 KiB of UTF-8."],
   k_too_large: [400, "A recall returns at most 100 hits."],
   page_too_large: [400, "A page holds at most 1,000 items."],
   ttl_too_long: [400, "A time to live is at most 10 years."],
@@ -69,9 +78,14 @@ export const errors = {
     "The user was erased meanwhile, and nothing of this was written after that. Send it again if it is to be there all the same.",
   ],
   precondition_failed: [412, "What is there is not as the request's condition demands."],
+  parts_missing: [
+    409,
+    "The value is shaped like the entry of a value in parts (`cairnParts`, `count`), and these parts are not there.",
+  ],
   too_many_owners: [400, "One recall asks at most 16 shared owners."],
   too_many_operations: [400, "A batch holds at most 1,000 operations."],
   batch_too_large: [413, "The values that the batch asks for are more than 16 MiB; split it."],
+  precondition_unsupported: [400, "This call does not take this condition; nothing was done."],
   idempotency_conflict: [409, "This Idempotency-Key was used with another request; take a new one."],
   rate_limited: [429, "Too many calls; come again after Retry-After."],
   line_too_long: [413, "A line of the import is longer than 17 MiB."],
@@ -91,6 +105,16 @@ export const errors = {
   deployment_changed: [
     503,
     "This deployment is bound to other databases or objects than its data are in; GET /health says which.",
+  ],
+  storage_full: [
+    507,
+    "No room is left for this write, in the user's object or in the database. Delete something first; deletes work.",
+  ],
+  // Not a 503: no retry helps before a person has acted.
+  migrations_not_applied: [500, `The migrations of D1 are not applied: ${APPLY_MIGRATIONS}.`],
+  catalogue_behind: [
+    503,
+    "Threads have begun while the database was away that the list does not have yet; try again.",
   ],
   storage_unavailable: [503, "A store did not answer; try again."],
   internal: [500, "Something went wrong in Cairn; the request id finds it in the logs."],

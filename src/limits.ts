@@ -29,7 +29,15 @@ export const limits = {
   name: 1024,
   /** How deeply metadata may be nested: RPC and parsers recurse into it. */
   metadataDepth: 64,
-  query: 8 * 1024,
+  /** Comparisons and groups in a filter of metadata: each binds a parameter, of which a statement takes 100. */
+  filterConditions: 32,
+  /** How deeply `and`, `or` and `not` are nested in it. */
+  filterDepth: 5,
+  /** The most values that one field of a filter takes. */
+  filterValues: 1000,
+  query: 256 * 1024,
+  /** How much of a query is searched by: the first half of this, and the last. */
+  searchedQuery: 8 * 1024,
   k: 100,
   /** Messages on each side of a hit. */
   window: 5,

@@ -28,6 +28,9 @@ export function depth(json: string): number {
   return deepest;
 }
 
+/** How a text with such a number is refused. */
+export const INEXACT = "holds a number beyond a double; send it as a string";
+
 /** Whether a JSON text holds an integer beyond 2^53, or a number beyond the largest double. */
 export function hasInexactNumber(json: string): boolean {
   const token = /"|-?\d[\d.eE+-]*/g;

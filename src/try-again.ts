@@ -3,7 +3,7 @@ const COMES_BACK_MS = [10, 100, 500];
 
 /**
  * Asks an object again if it went away under the call. Only for what may be done twice, and only where no status can
- * ask the caller itself to come again. Not if the object has too much to do as it is. `call` gets itself a fresh stub:
+ * ask the caller itself to come again. Not if the object has too much to do as it is, nor for a bug of ours. `call` gets itself a fresh stub:
  * one whose object has died fails for good.
  */
 export async function tryAgain<T>(
@@ -15,8 +15,12 @@ export async function tryAgain<T>(
   } catch (error) {
     const [wait, ...further] = waits;
     const overloaded = error instanceof Error && "overloaded" in error && error.overloaded === true;
-    if (overloaded || wait === undefined) throw error;
+    if (overloaded || isBug(error) || wait === undefined) throw error;
     await scheduler.wait(wait);
     return tryAgain(call, further);
   }
 }
+
+/** An error that JavaScript itself throws, here or in the object: the same call fails the same way. */
+const isBug = (error: unknown): boolean =>
+  [TypeError, RangeError, ReferenceError, SyntaxError].some((bug) => error instanceof bug);

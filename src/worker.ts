@@ -1,6 +1,7 @@
 import { createApp, services } from "./app.ts";
 import { pruneAccess } from "./audit/prune.ts";
 import { type Bindings, type Ports, portsOf } from "./bindings.ts";
+import { wakeErasures } from "./memory/erase.ts";
 import { upkeep } from "./memory/upkeep.ts";
 
 /** The Worker: HTTP, and the cron. `makePorts` is for the tests, which put doubles in the place of what can fail. */
@@ -20,7 +21,7 @@ export function createWorker(makePorts: (env: Bindings) => Ports = portsOf) {
         return;
       }
       // Neither waits for the other, nor goes without it.
-      const done = await Promise.allSettled([upkeep(all), pruneAccess(all)]);
+      const done = await Promise.allSettled([upkeep(all), pruneAccess(all), wakeErasures(all)]);
       for (const one of done) if (one.status === "rejected") throw one.reason;
     },
   };

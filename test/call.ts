@@ -57,6 +57,31 @@ export async function call(
   return { status: response.status, headers: response.headers, body: parsed(text), text };
 }
 
+/** No list of the tests has so many pages. */
+const MOST_PAGES = 1000;
+
+/** Every page of a list. Throws where the cursors lead in a circle: a test would go on for ever. */
+export async function* pages<Page extends { cursor?: string | undefined }>(
+  read: (cursor: string | undefined) => Promise<Page>,
+): AsyncGenerator<Page, void> {
+  const seen = new Set<string>();
+  for (let cursor: string | undefined; ;) {
+    const page = await read(cursor);
+    yield page;
+    ({ cursor } = page);
+    if (cursor === undefined) return;
+    if (seen.has(cursor)) throw new Error(`the list gave the cursor ${cursor} twice`);
+    if (seen.add(cursor).size > MOST_PAGES) throw new Error(`the list has more than ${MOST_PAGES} pages`);
+  }
+}
+
+/** The bodies of every page of the list at this path. */
+export const pagesOf = (path: string, options: Call = {}): AsyncGenerator<Answer["body"], void> =>
+  pages(async (cursor) => {
+    const after = cursor === undefined ? "" : `${path.includes("?") ? "&" : "?"}cursor=${cursor}`;
+    return (await call(path + after, options)).body;
+  });
+
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -1,4 +1,4 @@
-import { type Answer, call } from "./call.ts";
+import { type Answer, call, pagesOf } from "./call.ts";
 
 /** A memory of an answer, as the tests read it. */
 export type Seen = { id: string; version: number; text: string; validFrom: number } & Record<string, unknown>;
@@ -51,12 +51,10 @@ export async function pages(
   between: (page: number) => Promise<unknown> = async () => {},
 ): Promise<Seen[]> {
   const found: Seen[] = [];
-  let cursor: string | undefined = "";
-  for (let page = 1; cursor !== undefined; page++) {
-    const { body }: Answer = await listed(user, `${query}${cursor && `&cursor=${cursor}`}`);
-    found.push(...body.items);
-    cursor = body.cursor;
-    await between(page);
+  let page = 0;
+  for await (const { items } of pagesOf(at(user, `?${query}`))) {
+    found.push(...items);
+    await between(++page);
   }
   return found;
 }

@@ -6,12 +6,23 @@ export type Operation = {
   scope: string | undefined;
   hasBody: boolean;
   needsBody: boolean;
+  operationId: string | undefined;
+  /** The headers that it describes, in lower case. */
+  headers: string[];
 };
 
 type Document = {
   paths: Record<
     string,
-    Record<string, { security?: { bearer: string[] }[]; requestBody?: { required?: boolean } }>
+    Record<
+      string,
+      {
+        operationId?: string;
+        security?: { bearer: string[] }[];
+        parameters?: { in: string; name: string }[];
+        requestBody?: { required?: boolean };
+      }
+    >
   >;
 };
 
@@ -19,12 +30,14 @@ type Document = {
 export async function operations(): Promise<Operation[]> {
   const { paths } = (await call("/openapi.json")).body as Document;
   return Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, { security, requestBody }]) => ({
+    Object.entries(methods).map(([method, { operationId, security, parameters = [], requestBody }]) => ({
       method: method.toUpperCase(),
       path,
       scope: security?.[0]?.bearer[0],
       hasBody: requestBody !== undefined,
       needsBody: requestBody?.required === true,
+      operationId,
+      headers: parameters.filter((one) => one.in === "header").map(({ name }) => name.toLowerCase()),
     })),
   );
 }

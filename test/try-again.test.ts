@@ -26,3 +26,12 @@ it("does not ask an object again that has too much to do", async () => {
   await expect(tryAgain(overloaded.call, [0])).rejects.toThrow("too much");
   expect(overloaded.calls.n).toBe(1);
 });
+
+it.each([TypeError, RangeError, ReferenceError, SyntaxError])(
+  "does not repeat a call that fails with a %o",
+  async (Bug) => {
+    const broken = failing(1, new Bug("x is not a function"));
+    await expect(tryAgain(broken.call, [0, 0])).rejects.toThrow("x is not a function");
+    expect(broken.calls.n).toBe(1);
+  },
+);

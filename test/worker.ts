@@ -3,13 +3,14 @@ import { PromptCache as RealPromptCache } from "../durable-objects/prompt-cache.
 import { UserMemory as RealUserMemory } from "../durable-objects/user-memory.ts";
 import type { Bindings } from "../src/bindings.ts";
 import { createWorker } from "../src/worker.ts";
-import { faultyPorts } from "./doubles/ports.ts";
-import { failTransactions } from "./doubles/storage.ts";
+import { bindingsVersion, faultyPorts } from "./doubles/ports.ts";
+import { dieAfterDeleteAll, failTransactions } from "./doubles/storage.ts";
 
 export class UserMemory extends RealUserMemory {
   constructor(ctx: DurableObjectState, env: Bindings) {
     super(ctx, env, faultyPorts(env));
     failTransactions(ctx.storage);
+    dieAfterDeleteAll(ctx);
   }
 }
 
@@ -19,4 +20,14 @@ export class PromptCache extends RealPromptCache {
   }
 }
 
-export default createWorker(faultyPorts);
+let worker = createWorker(faultyPorts);
+let built = bindingsVersion();
+const current = (): typeof worker => {
+  if (built !== bindingsVersion()) [worker, built] = [createWorker(faultyPorts), bindingsVersion()];
+  return worker;
+};
+
+export default {
+  fetch: (request, env, ctx) => current().fetch(request, env, ctx),
+  scheduled: (event, env) => current().scheduled(event, env),
+} satisfies ExportedHandler<Bindings>;

@@ -1,7 +1,6 @@
 // `cairn-memory/testing`: the real Cairn in one Node process, for tests. Nothing is written down twice: it is the Worker's
 // own code, over SQLite in memory where Cloudflare has D1 and Durable Objects.
 import { dirname, join } from "node:path";
-import type { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { PromptCache } from "../durable-objects/prompt-cache.ts";
 import { UserMemory } from "../durable-objects/user-memory.ts";
@@ -9,6 +8,7 @@ import { mintToken, type Scope, scopes } from "../src/auth/token.ts";
 import { type Bindings, type Ports, portsOf } from "../src/bindings.ts";
 import { createWorker } from "../src/worker.ts";
 import { MemoryD1 } from "./d1.ts";
+import { databaseClass } from "./database.ts";
 import { assetsOf, migrationsIn } from "./files.ts";
 import { Objects } from "./objects.ts";
 import { Sql } from "./sql.ts";
@@ -85,14 +85,6 @@ export async function testCairn({
       d1.close();
     },
   };
-}
-
-async function databaseClass(): Promise<typeof DatabaseSync> {
-  try {
-    return (await import("node:sqlite")).DatabaseSync;
-  } catch (cause) {
-    throw new Error("cairn-memory/testing needs node:sqlite: Node 22.16 or newer, or Deno 2.2", { cause });
-  }
 }
 
 /** Work that goes on after an answer goes on by itself here. */

@@ -1,8 +1,11 @@
 import type { Row, Sql, Value } from "./sql.ts";
 
+const PAGES_IN_USE = `SELECT (page_count - freelist_count) * page_size AS bytes
+  FROM pragma_page_count, pragma_freelist_count, pragma_page_size`;
+
 /** An object's storage: its SQLite, and its one alarm, which a transaction that fails takes back. */
 export class ObjectStorage {
-  readonly sql: { exec: (text: string, ...values: Value[]) => Cursor };
+  readonly sql: { exec: (text: string, ...values: Value[]) => Cursor; readonly databaseSize: number };
   readonly #sql: Sql;
   readonly #armed: (at: number | null) => void;
   #alarm: number | null = null;
@@ -11,7 +14,13 @@ export class ObjectStorage {
   constructor(sql: Sql, armed: (at: number | null) => void) {
     this.#sql = sql;
     this.#armed = armed;
-    this.sql = { exec: (text, ...values) => new Cursor(sql.run(text, values)) };
+    this.sql = {
+      exec: (text, ...values) => new Cursor(sql.run(text, values)),
+      // As the platform counts them: without the pages that are free.
+      get databaseSize() {
+        return Number(sql.run(PAGES_IN_USE).rows[0]?.["bytes"]);
+      },
+    };
   }
 
   transactionSync<T>(act: () => T): T {

@@ -5,7 +5,7 @@ import type { Stretch } from "../../src/memory/ranking/named-time.ts";
 import { matchExpression, spans } from "../../src/memory/ranking/question.ts";
 import { queryVectorOf } from "../../src/memory/ranking/query-vector.ts";
 import type { Scored } from "../../src/vectors/vector-table.ts";
-import type { HeldVectors } from "./held-vectors.ts";
+import type { Missing } from "./held-vectors.ts";
 import type { Meant } from "./meant.ts";
 import { FIRST_POSITION } from "./position.ts";
 import type { Space, VectorStore } from "./vector-store.ts";
@@ -170,9 +170,9 @@ export class Arms {
     return { candidates, capped, cosines };
   }
 
-  /** The nearest in memory. Most queries mean most of what is near: only for another one is all there is looked at. */
+  /** The nearest. Most queries mean most of what is near: only for another one is all there is looked at. */
   #nearest(space: Space, meant: Meant, limit: number): Scored[] {
-    const table = this.#vectors.table(space);
+    const table = this.#vectors.searched(space);
     if (!meant.isNarrow) return table.nearest(space.vector, limit, (n) => meant.allows(n));
     const some = table.nearest(space.vector, limit * PASSED_OVER, () => true);
     const among = meant.among(some.map(({ n }) => n));
@@ -209,7 +209,7 @@ function firstMeant(rows: Iterator<Scored>, meant: Meant, limit: number): Scored
 }
 
 /** Whether what is not in memory can be meant. */
-const isLacking = (missing: HeldVectors["missing"], { kinds }: Meant): boolean =>
+const isLacking = (missing: Missing, { kinds }: Meant): boolean =>
   (missing.memories && kinds.memories) || (missing.messages && kinds.messages);
 
 /** A word without what stands around it: quotes, a question mark, the s of whose something is. */

@@ -1,10 +1,12 @@
 import type { ThreadRow } from "../../src/d1/tables.ts";
+import { ErasedWrite } from "../../src/d1/memory-records.ts";
 import type { ThreadCatalogue } from "../../src/d1/thread-catalogue.ts";
+import type { Generation } from "./generation.ts";
 import type { OwnerNote } from "./owner-note.ts";
 
 /** Appends of a running conversation reach the catalogue together. */
 const TOUCH_AFTER_MS = 60_000;
-const RETRY_AFTER_MS = 30_000;
+export const RETRY_AFTER_MS = 30_000;
 /** Threads that one drain writes. */
 const SLICE = 100;
 
@@ -14,8 +16,7 @@ type Parts = {
   catalogue: ThreadCatalogue;
   /** The thread's row as it is now, or null if it is gone. */
   rowOf: (threadId: string) => ThreadRow | null;
-  /** How often the user was erased. */
-  epoch: () => number;
+  generation: Pick<Generation, "epoch" | "reach">;
   /** Who the user is, for the catalogue of users. */
   owner: Pick<OwnerNote, "uncatalogued" | "catalogued" | "putOff" | "nextDue">;
   now: () => number;
@@ -36,10 +37,24 @@ export class CatalogueWriter {
 
   /** The thread began, changed or went: due at once. */
   changed(threadId: string): void {
+    this.changedBy(threadId, this.#parts.now());
+  }
+
+  /** The same, due by a time. */
+  changedBy(threadId: string, dueAt: number): void {
     this.#parts.sql.exec(
       `INSERT INTO catalogue_changes (thread_id, due_at) VALUES (?1, ?2)
        ON CONFLICT (thread_id) DO UPDATE SET due_at = ?2, version = version + 1`,
       threadId,
+      dueAt,
+    );
+  }
+
+  /** D1 may have lost the row of any thread: each that is not deleted is written once more. */
+  allChanged(): void {
+    this.#parts.sql.exec(
+      `INSERT INTO catalogue_changes (thread_id, due_at) SELECT id, ?1 FROM threads WHERE deleted = 0
+       ON CONFLICT (thread_id) DO UPDATE SET due_at = ?1, version = version + 1`,
       this.#parts.now(),
     );
   }
@@ -74,10 +89,14 @@ export class CatalogueWriter {
 
   /** Writes what is due, this thread first. What D1 does not take stays due for the alarm: no thread fails for it. */
   drain(first = ""): Promise<void> {
-    // One after another: an older state must not reach D1 after a newer one.
-    const drained = this.#turn.then(() => this.#drain(first));
-    this.#turn = drained.catch(() => null);
-    return drained;
+    return this.inTurn(() => this.#drain(first));
+  }
+
+  /** Writes of the catalogue go one after another: an older state must not reach D1 after a newer one. */
+  inTurn<T>(write: () => Promise<T>): Promise<T> {
+    const written = this.#turn.then(write);
+    this.#turn = written.catch(() => null);
+    return written;
   }
 
   nextDue(): number | null {
@@ -89,7 +108,7 @@ export class CatalogueWriter {
   }
 
   async #drain(first: string): Promise<void> {
-    const { sql, catalogue, rowOf, now } = this.#parts;
+    const { sql, catalogue, generation, rowOf, now } = this.#parts;
     const due = sql
       .exec<Change>(
         "SELECT * FROM catalogue_changes WHERE due_at <= ? ORDER BY thread_id = ? DESC, due_at LIMIT ?",
@@ -101,23 +120,28 @@ export class CatalogueWriter {
     // With other rows it goes at once: it is no write of its own then.
     const user = this.#parts.owner.uncatalogued(due.length > 0 ? Infinity : now());
     if (due.length === 0 && user === null) return;
-    const epoch = this.#parts.epoch();
+    const { epoch } = generation;
     const rows = due.map(({ thread_id: id }) => ({ id, row: rowOf(id) }));
     const put = rows.flatMap(({ row }) => (row === null ? [] : [row]));
     const remove = rows.filter(({ row }) => row === null).map(({ id }) => id);
+    let again = false;
     this.#draining = true;
     try {
       await catalogue.apply({ put, remove, epoch, ...(user && { user }) });
       // What an erasure took away meanwhile may have been noted anew, by the same name.
-      if (this.#parts.epoch() !== epoch) return;
+      if (generation.epoch !== epoch) return;
       this.#written(due);
       if (user !== null) this.#parts.owner.catalogued();
     } catch (error) {
       console.error({ message: "the catalogue of threads was not written", error: String(error) });
-      if (this.#parts.epoch() === epoch) this.#putOff(due);
+      if (error instanceof ErasedWrite) generation.reach(error);
+      // D1 takes it in the epoch that it knows.
+      if (generation.epoch === epoch) this.#putOff(due);
+      else if (error instanceof ErasedWrite) again = true;
     } finally {
       this.#draining = false;
     }
+    if (again) await this.#drain(first);
   }
 
   /** What changed meanwhile has another version, and stays. */

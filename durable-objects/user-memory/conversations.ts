@@ -2,6 +2,7 @@ import type { ThreadRow } from "../../src/d1/tables.ts";
 import type { ThreadCatalogue } from "../../src/d1/thread-catalogue.ts";
 import { fail, ok, type Result } from "../../src/errors.ts";
 import type { ThreadOwner } from "../../src/memory/record.ts";
+import type { UnlistedThreads } from "../../src/memory/unlisted-threads.ts";
 import type { CreateThreadBody, ForkBody, PatchThreadBody, Thread } from "../../src/schema/thread.ts";
 import type { WakeUp } from "../wake-up.ts";
 import type { Answers, Once } from "./answers.ts";
@@ -12,7 +13,8 @@ import type { QuotaGuard } from "./quota-guard.ts";
 import type { Generation } from "./generation.ts";
 import { CATALOGUE_WITHIN_MS, type OwnerNote } from "./owner-note.ts";
 import type { SearchIndex } from "./search-index.ts";
-import type { StoredThread, ThreadPage } from "./thread-store.ts";
+import { ThreadAnnouncements } from "./thread-announcements.ts";
+import type { StoredThread, ThreadLine, ThreadPage } from "./thread-store.ts";
 import { missing, type ThreadStores } from "./thread-stores.ts";
 import type { Transactions } from "./transactions.ts";
 
@@ -36,11 +38,12 @@ type Parts = {
   transactions: Transactions;
   index: SearchIndex;
   catalogue: ThreadCatalogue;
+  unlisted: UnlistedThreads;
   quota: QuotaGuard;
   /** Whether messages are found by their meaning at all. */
   byMeaning: boolean;
   owner: OwnerNote;
-  generation: Pick<Generation, "epoch">;
+  generation: Pick<Generation, "epoch" | "lastErasure" | "reach">;
   wakeUp: WakeUp;
   now: () => number;
 };
@@ -50,39 +53,52 @@ export class Conversations {
   readonly #parts: Parts;
   readonly #stores: ThreadStores;
   readonly #catalogue: CatalogueWriter;
+  readonly #announcements: ThreadAnnouncements;
 
   constructor(parts: Parts) {
     this.#parts = parts;
     this.#stores = parts.stores;
     const { sql } = parts.storage;
     const rowOf = (id: string) => this.#catalogueRow(id);
-    const { catalogue, owner, generation, now } = parts;
-    const epoch = () => generation.epoch;
-    this.#catalogue = new CatalogueWriter({ sql, catalogue, rowOf, epoch, owner, now });
+    const { catalogue, unlisted, owner, generation, wakeUp, now } = parts;
+    const writer = new CatalogueWriter({ sql, catalogue, rowOf, generation, owner, now });
+    this.#catalogue = writer;
+    this.#announcements = new ThreadAnnouncements({
+      sql,
+      catalogue,
+      unlisted,
+      writer,
+      owner,
+      generation,
+      wakeUp,
+      now,
+    });
   }
 
-  async create(
+  create(
     owner: ThreadOwner,
     id: string,
     { fields, once }: { fields: CreateThreadBody; once?: Once },
   ): Promise<Result<Thread>> {
-    return this.#catalogued(
-      id,
-      this.#parts.transactions.run(once && { ...once, about: id }, () => {
-        this.#noteOwner(owner);
-        return this.#begun(() =>
-          this.#changed(this.#stores.threads.create(id, fields, { now: this.#parts.now() })),
-        );
-      }),
+    const { transactions, now } = this.#parts;
+    const at = now();
+    return this.#begin(id, () =>
+      transactions.run(once && { ...once, about: id }, () => this.#created(owner, id, { fields, at })),
     );
   }
 
   /** The agent's latest thread, or a new one, in one step: many first calls at once make one thread. */
-  async resume(owner: ThreadOwner, id: string, fields: CreateThreadBody): Promise<Result<Resumed>> {
-    const latest = this.#stores.threads.latest(fields.agent ?? null);
-    if (latest !== null) return ok({ thread: this.#view(latest), created: false });
-    const made = await this.create(owner, id, { fields });
-    return made.ok ? ok({ thread: made.value, created: true }) : made;
+  resume(owner: ThreadOwner, id: string, fields: CreateThreadBody): Promise<Result<Resumed>> {
+    const { transactions, now } = this.#parts;
+    const at = now();
+    return this.#begin<Resumed>(id, () =>
+      transactions.run<Resumed>(undefined, () => {
+        const latest = this.#stores.threads.latest(fields.agent ?? null);
+        if (latest !== null) return ok({ thread: this.#view(latest), created: false });
+        const made = this.#created(owner, id, { fields, at });
+        return made.ok ? ok({ thread: made.value, created: true }) : made;
+      }),
+    );
   }
 
   get(id: string): Result<Thread> {
@@ -139,10 +155,18 @@ export class Conversations {
     this.#catalogue.changed(id);
   }
 
+  /** Writes the user and all threads into the catalogue once more, from the alarm. */
+  catalogueAnew(): void {
+    const { owner, wakeUp, now } = this.#parts;
+    this.#catalogue.allChanged();
+    owner.catalogueAgain(now());
+    wakeUp.by(now());
+  }
+
   /** A thread was imported (null: one that is there for its forks only): the catalogue hears of it from the alarm. */
   imported(owner: ThreadOwner, id: string | null): void {
     this.#noteOwner(owner);
-    if (id !== null) this.#catalogue.changed(id);
+    if (id !== null) this.#announcements.begun(id, false);
     // At once: to look for the first of all that is due would read them all, for each thread of an import.
     this.#parts.wakeUp.by(this.#parts.now());
   }
@@ -161,13 +185,13 @@ export class Conversations {
   }
 
   /** A new thread that shares the messages up to one of this thread's. */
-  async fork(
+  fork(
     id: string,
     forkId: string,
     { fields, once }: { fields: ForkBody; once?: Once },
   ): Promise<Result<Thread>> {
-    return this.#catalogued(
-      forkId,
+    const beganAt = this.#parts.now();
+    return this.#begin(forkId, () =>
       this.#with(id, once && { ...once, about: forkId }, (origin) => {
         const { at = this.#lastSeq(origin), ...given } = fields;
         if (at > 0 && this.#stores.lineage.position(origin, at) === null) return missing("body.at");
@@ -182,11 +206,11 @@ export class Conversations {
           const fork = this.#stores.threads.create(
             forkId,
             { ...origin, ...given },
-            { now: this.#parts.now(), fork: shared },
+            { now: beganAt, fork: shared },
           );
           this.#stores.sharing.inheritHidden(fork, origin);
           this.#stores.compactions.inherit(fork, origin);
-          return this.#changed(fork);
+          return this.#view(fork);
         });
       }),
     );
@@ -207,11 +231,71 @@ export class Conversations {
 
   /** Writes what is due in the catalogue, for the alarm. */
   catalogueDue(): Promise<void> {
-    return this.#catalogue.drain();
+    return this.#announcements.settle();
   }
 
   nextDue(): number | null {
-    return this.#catalogue.nextDue();
+    const [change, announced] = [this.#catalogue.nextDue(), this.#announcements.nextDue()];
+    return change === null || announced === null ? (change ?? announced) : Math.min(change, announced);
+  }
+
+  /** Announces the threads that an import is about to begin, and then lets it take them in: see `imported`. */
+  async importing<T>(
+    owner: ThreadOwner,
+    lines: readonly ThreadLine[],
+    take: () => Result<T>,
+  ): Promise<Result<T>> {
+    const { epoch } = this.#parts.generation;
+    const rows = lines
+      .filter(({ id, deleted }) => deleted !== true && this.#stores.threads.any(id) === null)
+      .map((line) => announcedRow(line, owner, epoch));
+    return rows.length === 0 ? take() : this.#announcements.before(rows, take);
+  }
+
+  /**
+   * Begins a thread that the catalogue has heard of before. Which one, and whether any, is known of a first try in a
+   * transaction that is undone.
+   */
+  async #begin<T>(id: string, act: () => Result<T>): Promise<Result<T>> {
+    const { result: tried, row } = this.#tried(id, act);
+    if (row === null) return tried;
+    const begun = await this.#announcements.before([row], () =>
+      this.#parts.transactions.run(undefined, () => {
+        const result = act();
+        if (result.ok) this.#announcements.begun(id, same(this.#catalogueRow(id), row));
+        return result;
+      }),
+    );
+    this.#parts.wakeUp.by(this.nextDue());
+    if (begun.ok && !this.#announcements.isMarked(id)) await this.#catalogue.drain(id);
+    return begun;
+  }
+
+  #tried<T>(id: string, act: () => Result<T>): { result: Result<T>; row: ThreadRow | null } {
+    const tried: { result: Result<T>; row: ThreadRow | null }[] = [];
+    const undone = new Error("a first try is undone");
+    try {
+      this.#parts.transactions.atomically(() => {
+        const result = act();
+        tried.push({ result, row: result.ok ? this.#catalogueRow(id) : null });
+        throw undone;
+      });
+    } catch (error) {
+      if (error !== undone) throw error;
+    }
+    const [one] = tried;
+    if (one === undefined) throw new Error("a try has a result");
+    return one;
+  }
+
+  /** In the caller's transaction, if the user may hold one more. */
+  #created(
+    owner: ThreadOwner,
+    id: string,
+    { fields, at }: { fields: CreateThreadBody; at: number },
+  ): Result<Thread> {
+    this.#noteOwner(owner);
+    return this.#begun(() => this.#view(this.#stores.threads.create(id, fields, { now: at })));
   }
 
   #with<T>(id: string, once: Once | undefined, act: (thread: StoredThread) => Result<T>): Result<T> {
@@ -280,3 +364,12 @@ export class Conversations {
     return { ...thread, ...(userId !== null && { userId }) };
   }
 }
+
+const announcedRow = (line: ThreadLine, { hash, id: userId }: ThreadOwner, epoch: number): ThreadRow => {
+  const { id, title, agent = null, resourceSlug = null, recordId = null, metadata = null } = line;
+  const { createdAt, updatedAt } = line;
+  const said = { title, agent, resourceSlug, recordId, metadata };
+  return { id, userHash: hash, userId, ...said, createdAt, updatedAt, epoch };
+};
+
+const same = (a: ThreadRow | null, b: ThreadRow): boolean => JSON.stringify(a) === JSON.stringify(b);

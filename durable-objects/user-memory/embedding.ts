@@ -1,5 +1,6 @@
 import type { Embedder, Vector } from "../../src/embeddings/embedder.ts";
 import { distinctPieces, type Lexicon } from "../../src/memory/ranking/lexicon.ts";
+import type { QuotaGuard } from "./quota-guard.ts";
 import type { Meaning, SearchIndex } from "./search-index.ts";
 import type { Transactions } from "./transactions.ts";
 
@@ -7,6 +8,7 @@ type Parts = {
   index: SearchIndex;
   transactions: Transactions;
   embedder: Embedder;
+  quota: Pick<QuotaGuard, "refusesGrowth">;
   /** Whether messages are found by their meaning at all. */
   byMeaning: boolean;
   /** The word model, or null where there is none: recall does without it then. */
@@ -21,6 +23,8 @@ const EMBED_WITHIN_MS = 20_000;
 const EMBED_RETRY_MS = 30_000;
 /** How soon to look whether there is an embedder again, where the deployment is set up wrong. */
 const EMBED_SET_UP_MS = 5 * 60_000;
+/** How soon to look whether the object has room for vectors again. */
+const EMBED_ROOM_MS = 5 * 60_000;
 /** After so many failures in one alarm the embedder is taken to be down. */
 const EMBED_FAILURES = 3;
 
@@ -45,6 +49,8 @@ export class Embedding {
     if (waiting.length === 0) return null;
     // They have not failed: nobody could try.
     if (this.meaning() === null) return now() + EMBED_SET_UP_MS;
+    // The room that is left is for deletes. What waits is found by its words.
+    if (this.#parts.quota.refusesGrowth() !== null) return now() + EMBED_ROOM_MS;
     // One text may be what the embedder refuses: those that have failed are tried one by one, and do not fail others.
     const fresh = waiting.filter(({ attempts }) => attempts === 0);
     const batches = fresh.length > 0 ? [fresh] : waiting.map((one) => [one]);

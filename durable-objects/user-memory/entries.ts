@@ -39,8 +39,9 @@ export class Entries {
     const { entries, quota, wakeUp, now } = this.#parts;
     const time = now();
     const set = () => entries.set(write, time);
-    const written = quota.bounds("entries", "bytes") ? this.#growing(undefined, set) : set();
-    if (write.ttlMs !== null) wakeUp.by(entries.nextSweep(time));
+    const bounded = quota.bounds("entries", "bytes");
+    const written = bounded ? this.#growing(undefined, set) : (quota.refusesGrowth() ?? set());
+    if (written.ok && written.value.expiresAt !== undefined) wakeUp.by(entries.nextSweep(time));
     return written;
   }
 

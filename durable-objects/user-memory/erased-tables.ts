@@ -33,6 +33,13 @@ export const EMPTIED = [
   "importing_threads",
   "leaving",
 ] as const;
+/** Statements that fill a page of those that hold words of the user's; what fills it, of the 4,096 bytes that it has. */
+const FILL = [
+  "INSERT INTO owner (id) VALUES (zeroblob(?))",
+  "INSERT INTO intents (owner, due_at) VALUES (zeroblob(?), 0)",
+  "INSERT INTO intent_parts (intent, memory_id, version, row) VALUES (0, '', 0, zeroblob(?))",
+];
+const ZEROS = 4_020;
 /** What stays: numbers that are never used twice, what is to be deleted elsewhere, and no word of the user's. */
 export const STAYING = [
   "applied_migrations",
@@ -42,9 +49,13 @@ export const STAYING = [
   "erasing_versions",
   "index_state",
   "tallies",
+  "announced_threads",
   "message_copies",
   "vector_outbox",
   "vector_outbox_models",
+  "word_merge",
+  "free_pages",
+  "zeros",
 ] as const;
 
 /** What SQLite says where a statement is being read. */
@@ -97,6 +108,9 @@ export class ErasedTables {
     // Numbers of threads go on: a message's position is not used twice.
     this.#sql.exec("DELETE FROM sqlite_sequence WHERE name = 'threads'");
     this.#sql.exec("INSERT INTO sqlite_sequence (name, seq) VALUES ('threads', ?)", seq);
+    for (const table of EMPTIED) this.#sql.exec(`DELETE FROM ${table}`);
+    // What was in the page that each of these keeps is overwritten by a row that fills it.
+    for (const fill of FILL) this.#sql.exec(fill, ZEROS);
     for (const table of EMPTIED) this.#sql.exec(`DELETE FROM ${table}`);
     this.#sql.exec("UPDATE tallies SET n = 0");
     return { lastThread: seq };

@@ -12,16 +12,20 @@ import { type Erased, ErasureLog, hulls, rangesOf } from "./erasure-log.ts";
 import { ErasureDrive } from "./erasure-drive.ts";
 import { type ErasedScope, ErasureSteps } from "./erasure-steps.ts";
 import { ErasedTables, isLocked } from "./erased-tables.ts";
+import type { FreePages } from "./free-pages.ts";
 import type { Generation } from "./generation.ts";
 import type { MemoryTable } from "./memory-table.ts";
 import type { MemoryVectors } from "./memory-vectors.ts";
 import type { MemoryWriter } from "./memory-writer.ts";
 import type { OwnerNote } from "./owner-note.ts";
 import type { SearchIndex } from "./search-index.ts";
+import { StorageReset } from "./storage-reset.ts";
 import type { Transactions } from "./transactions.ts";
+import type { WordMerger } from "./word-merger.ts";
 
 export type EraserParts = {
   sql: SqlStorage;
+  storage: DurableObjectStorage;
   transactions: Transactions;
   generation: Generation;
   table: MemoryTable;
@@ -30,11 +34,15 @@ export type EraserParts = {
   writer: MemoryWriter;
   conversations: Conversations;
   emptying: Emptying;
+  words: WordMerger;
+  pages: FreePages;
   owner: OwnerNote;
   records: ErasureRecords;
   receipts: ReceiptKey;
   /** Stops the object, which the caller's next try starts again. */
   restart: () => Promise<void>;
+  /** The same, without what was written since the last `await`. */
+  abort: () => void;
   wakeUp: WakeUp;
   now: () => number;
 };
@@ -66,7 +74,8 @@ export class Eraser {
     this.#parts = parts;
     this.#log = new ErasureLog(parts.sql);
     this.#tables = new ErasedTables(parts.sql);
-    this.#steps = new ErasureSteps({ ...parts, log: this.#log, tables: this.#tables });
+    const reset = new StorageReset({ ...parts, tables: this.#tables });
+    this.#steps = new ErasureSteps({ ...parts, log: this.#log, tables: this.#tables, reset });
     this.#drive = new ErasureDrive({ ...parts, log: this.#log, steps: this.#steps });
   }
 
@@ -172,6 +181,19 @@ export class Eraser {
     return forgotten.ok ? this.#begun(id) : fail(forgotten.code, { message: NOT_FENCED });
   }
 
+  /**
+   * Goes on with an erasure that only D1 knows: the object died while it deleted its storage, and all but the receipt was done.
+   */
+  async takeOver(id: string): Promise<void> {
+    const known = () => this.#log.get(id) !== null;
+    if (known()) return;
+    const state = await this.#parts.records.get(id);
+    if (state === undefined || known() || !isEmptied(state)) return;
+    // One that was set back to an earlier state has what was erased: only a storage that is new since has nothing.
+    if (this.#parts.generation.epoch < state.requestedAt) return;
+    this.#parts.transactions.atomically(() => this.#log.takeOver(state, this.#parts.now()));
+  }
+
   /** One that is under way, or null: D1 knows those that are done. */
   state(id: string): Erasure | null {
     return this.#log.get(id)?.state ?? null;
@@ -201,7 +223,8 @@ export class Eraser {
     erased: Erased,
     { of, object }: { of: Erasure["of"]; object?: Pick<ErasureStep, "erased" | "kept"> },
   ): void {
-    const { now, vectors } = this.#parts;
+    const { now, vectors, pages } = this.#parts;
+    pages.note();
     // A receipt names no store that nobody looked at.
     const stores = STORES[erased.what].filter((store) => store !== "vectors" || vectors.outbox.bound);
     const steps = stores.map((store): ErasureStep => ({
@@ -225,6 +248,10 @@ export class Eraser {
     return ok(this.state(id) ?? open.state);
   }
 }
+
+/** Whether a user's erasure has no more to do but to overwrite what is left in the object's file. */
+const isEmptied = ({ status, of, steps }: Erasure): boolean =>
+  status === "running" && of.what === "user" && steps.every(({ state }) => state === "done");
 
 /** When an erasure was asked for: its uuid, of version 7, begins with the time. */
 const askedAt = (id: string): number =>

@@ -2,10 +2,11 @@ import type { Fence } from "../../src/d1/erasure-records.ts";
 import { type Receipt, receiptOf } from "../../src/erasure/receipt.ts";
 import { threadOwner, type UserHash } from "../../src/ids.ts";
 import type { Erasure, ErasureStore } from "../../src/schema/erasure.ts";
+import { isFull } from "../../src/storage-failure.ts";
+import { backOff } from "../back-off.ts";
 import type { EraserParts } from "./eraser.ts";
 import type { Erased, ErasureLog, OpenErasure } from "./erasure-log.ts";
 import type { ErasureSteps } from "./erasure-steps.ts";
-import { backOff } from "./vector-outbox-rows.ts";
 
 type Parts = Pick<EraserParts, "records" | "receipts" | "vectors" | "wakeUp" | "now"> & {
   log: ErasureLog;
@@ -44,9 +45,16 @@ export class ErasureDrive {
 
   /** Tells D1 of an erasure, which hides what it still has of it; false if it does not answer. */
   async fence({ erased, state, revision }: OpenErasure): Promise<boolean> {
+    const { records } = this.#parts;
     const fence = fenceOf(userOf(state), erased);
+    const note = () => records.note(state, { revision, ...(fence && { fence }) });
     try {
-      await this.#parts.records.note(state, { revision, ...(fence && { fence }) });
+      await note().catch(async (error: unknown) => {
+        if (fence === null || !isFull(error)) throw error;
+        // What is to be erased makes room for the note of it.
+        await records.eraseMemories(fence);
+        await note();
+      });
     } catch (error) {
       console.error({ message: "D1 did not take note of an erasure", error: String(error) });
       this.#change(state.id, (now) => {
@@ -91,7 +99,22 @@ export class ErasureDrive {
     if (open === null) return;
     if (open.state.steps.some(({ state }) => state === "open"))
       return this.#update(id, (one) => ({ ...one, attempts: 0, dueAt: this.#parts.steps.next(one) }));
-    if (!(await this.#finish(open))) this.#putOff(id);
+    const emptied = await this.#emptied(open);
+    if (emptied === "later") return this.#putOff(id);
+    if (emptied === "more")
+      return this.#update(id, (one) => ({ ...one, attempts: 0, dueAt: this.#parts.now() }));
+    const last = this.#parts.log.get(id);
+    if (last !== null && !(await this.#finish(last))) this.#putOff(id);
+  }
+
+  /** Whether nothing is left in the object's file either. */
+  async #emptied(open: OpenErasure): Promise<"done" | "more" | "later"> {
+    try {
+      return (await this.#parts.steps.leavesNothing(open)) ? "done" : "more";
+    } catch (error) {
+      console.error({ message: "the file of an erased user was not emptied", error: String(error) });
+      return "later";
+    }
   }
 
   /** Signs what was done, puts it into D1 and reads it back; only then is it gone from here. */

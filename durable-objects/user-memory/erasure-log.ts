@@ -16,7 +16,14 @@ export type OpenErasure = {
   revision: number;
   attempts: number;
   dueAt: number;
+  /** The round of merging that leaves none of its words; null until all of them are deleted. */
+  mergedIn: number | null;
+  /** The round that overwrites all that it left in free pages; null until none is freed any more. */
+  overwrittenIn: number | null;
 };
+
+/** D1 has an erasure in the revision 1 as it began, in this one when all stores of a user's are empty, and then with its receipt. */
+const EMPTIED = 2;
 
 type Row = {
   erased: string;
@@ -25,6 +32,8 @@ type Row = {
   revision: number;
   attempts: number;
   due_at: number;
+  merged_in: number | null;
+  overwritten_in: number | null;
 };
 
 /**
@@ -48,6 +57,13 @@ export class ErasureLog {
     );
   }
 
+  /** Adds a user's that D1 has as emptied: no step of it is left, and so no fence is needed. */
+  takeOver(state: Erasure, dueAt: number): void {
+    this.add({ erased: { what: "user", epoch: 0, upTo: 0, lastThread: 0 }, state, dueAt });
+    const open = this.get(state.id);
+    if (open !== null) this.save({ ...open, fenced: true, revision: EMPTIED });
+  }
+
   get(id: string): OpenErasure | null {
     const [row] = this.#sql.exec<Row>("SELECT * FROM erasures WHERE id = ?", id).toArray();
     return row === undefined ? null : openOf(row);
@@ -58,14 +74,16 @@ export class ErasureLog {
     return this.#sql.exec<Row>("SELECT * FROM erasures ORDER BY rowid").toArray().map(openOf);
   }
 
-  save({ state, fenced, revision, attempts, dueAt }: OpenErasure): void {
+  save({ state, fenced, revision, attempts, dueAt, mergedIn, overwrittenIn }: OpenErasure): void {
     this.#sql.exec(
-      "UPDATE erasures SET state = ?, fenced = ?, revision = ?, attempts = ?, due_at = ? WHERE id = ?",
+      "UPDATE erasures SET state = ?, fenced = ?, revision = ?, attempts = ?, due_at = ?, merged_in = ?, overwritten_in = ? WHERE id = ?",
       JSON.stringify(state),
       fenced ? 1 : 0,
       revision,
       attempts,
       dueAt,
+      mergedIn,
+      overwrittenIn,
       state.id,
     );
   }
@@ -81,6 +99,12 @@ export class ErasureLog {
       if (step.store === store)
         for (const [what, n] of Object.entries(removed)) step.erased[what] = (step.erased[what] ?? 0) + n;
     this.save(open);
+  }
+
+  /** Says that all stores of a user's are empty. Answers the revision in which D1 hears of it. */
+  emptied(id: string): number {
+    this.#sql.exec("UPDATE erasures SET revision = ? WHERE id = ?", EMPTIED, id);
+    return EMPTIED;
   }
 
   remove(id: string): void {
@@ -114,7 +138,16 @@ export class ErasureLog {
   }
 }
 
-function openOf({ erased, state, fenced, revision, attempts, due_at: dueAt }: Row): OpenErasure {
+function openOf({
+  erased,
+  state,
+  fenced,
+  revision,
+  attempts,
+  due_at: dueAt,
+  merged_in: mergedIn,
+  overwritten_in: overwrittenIn,
+}: Row): OpenErasure {
   return {
     // Both were written here.
     erased: JSON.parse(erased) as Erased,
@@ -123,6 +156,8 @@ function openOf({ erased, state, fenced, revision, attempts, due_at: dueAt }: Ro
     revision,
     attempts,
     dueAt,
+    mergedIn,
+    overwrittenIn,
   };
 }
 

@@ -4,15 +4,15 @@ import type { UserHash } from "../../src/ids.ts";
 import type { ErasureStore } from "../../src/schema/erasure.ts";
 import { type ErasedTables, isLocked } from "./erased-tables.ts";
 import type { EraserParts } from "./eraser.ts";
+import type { StorageReset } from "./storage-reset.ts";
+import { LANDS_WITHIN_MS } from "./thread-announcements.ts";
 import { type Erased, type ErasureLog, type OpenErasure, rangesOf } from "./erasure-log.ts";
 
 export type ErasedScope = Erased & { what: "scope" };
-type Parts = EraserParts & { log: ErasureLog; tables: ErasedTables };
+type Parts = EraserParts & { log: ErasureLog; tables: ErasedTables; reset: StorageReset };
 
 /** Slices of the object's tables, and statements of D1, that one alarm takes; each is of 1,000 rows. */
 const SLICES = 20;
-/** A row of the catalogue that was on its way may still land: D1 ends a statement after 30 s. */
-const LANDS_WITHIN_MS = 60_000;
 /** How soon what is waited for is looked at again. */
 const LOOK_AGAIN_MS = 5_000;
 
@@ -29,7 +29,7 @@ export class ErasureSteps {
     if (erased.what === "thread")
       switch (store) {
         case "object":
-          return this.#messagesGone(state.id);
+          return this.#messagesGone(state.id) && this.#wordsGone(state.id) && this.#overwritten(state.id);
         case "vectors":
           // What is here names them.
           return this.#messagesGone(state.id) && this.#vectorsGone(erased);
@@ -50,12 +50,34 @@ export class ErasureSteps {
     }
   }
 
+  /**
+   * Whether the object's file has nothing left of a user whose stores are all empty: it is made anew, or, if something was written
+   * since, its free pages are overwritten.
+   */
+  async leavesNothing({ erased, state, overwrittenIn }: OpenErasure): Promise<boolean> {
+    const { log, pages, records, reset } = this.#parts;
+    // Others have done so in the step of the object.
+    if (erased.what !== "user") return true;
+    if (overwrittenIn === null && reset.isPossible) {
+      // With all that was counted: an object that dies while it deletes its storage knows nothing of the erasure.
+      await records.note(state, { revision: log.emptied(state.id) });
+      // Something may have been written meanwhile.
+      if (reset.isPossible) {
+        await reset.reset();
+        pages.forgetPeak();
+        return true;
+      }
+    }
+    return this.#overwritten(state.id);
+  }
+
   /** When to go on: at once while there is more to remove, later where something is only waited for. */
-  next({ state, erased }: OpenErasure): number {
+  next({ state, erased, mergedIn }: OpenErasure): number {
     const now = this.#parts.now();
     const open = state.steps.filter((step) => step.state === "open").map(({ store }) => store);
     if (erased.what === "thread" && open.includes("object"))
-      return this.#parts.emptying.nextDue() ?? now + LOOK_AGAIN_MS;
+      // Its messages are gone: words are merged, and pages overwritten.
+      return mergedIn === null ? (this.#parts.emptying.nextDue() ?? now + LOOK_AGAIN_MS) : now;
     // What D1 has more of a scope is much, or comes back: there is no hurry.
     if (erased.what === "scope" && open.includes("memories") && !open.includes("object"))
       return now + LOOK_AGAIN_MS;
@@ -163,6 +185,29 @@ export class ErasureSteps {
     return this.#parts.emptying.isDone(id) && !this.#parts.tables.holdsAny;
   }
 
+  /** Whether no word of what was deleted is in the full-text index any more, nor under what was deleted. */
+  #wordsGone(id: string): boolean {
+    const { log, words } = this.#parts;
+    const open = log.get(id);
+    if (open === null) return false;
+    const mergedIn = open.mergedIn ?? words.hurry();
+    if (open.mergedIn === null) log.save({ ...open, mergedIn });
+    words.alarm();
+    if (words.hasEnded(mergedIn)) return true;
+    words.hurry();
+    return false;
+  }
+
+  /** Whether what it left in pages of the file that are not in use any more is overwritten. */
+  #overwritten(id: string): boolean {
+    const { log, pages } = this.#parts;
+    const open = log.get(id);
+    if (open === null) return false;
+    const overwrittenIn = open.overwrittenIn ?? pages.next();
+    if (open.overwrittenIn === null) log.save({ ...open, overwrittenIn });
+    return pages.overwrite(overwrittenIn);
+  }
+
   async #threadGone(threadId: string, requestedAt: number): Promise<boolean> {
     const { records, conversations, now } = this.#parts;
     const landed = requestedAt + LANDS_WITHIN_MS <= now();
@@ -180,7 +225,8 @@ export class ErasureSteps {
     if (store === "object") {
       const forgotten = await this.#forgetFound(user, erased.id, erased);
       if (!forgotten.ok) throw new Error(forgotten.message ?? forgotten.code);
-      if (table.inScope(erased.scope, erased.upTo).length > 0) return false;
+      if (table.inScope(erased.scope, erased.upTo).length > 0 || !this.#wordsGone(erased.id)) return false;
+      if (!this.#overwritten(erased.id)) return false;
       log.count(erased.id, "object", { memoryVersions: log.versions(erased.id).all });
       return true;
     }

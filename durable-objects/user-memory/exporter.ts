@@ -1,6 +1,8 @@
 import { inUtf8, type JsonPieces } from "../../src/json-pieces.ts";
 import { fail, ok, type Result } from "../../src/errors.ts";
 import { inlineOrText } from "../../src/transfer/raw-value.ts";
+import { ownerKeyOf } from "../../src/entry-parts.ts";
+import { type EntryStore, partsNamedIn } from "../entry-store.ts";
 import type { Generation } from "./generation.ts";
 import { positionOf } from "./position.ts";
 import type { ThreadStores } from "./thread-stores.ts";
@@ -11,7 +13,9 @@ type Spot =
   | { part: "thread"; n: number }
   | (Section & { part: "hidden" | "message"; after: number })
   | (Section & { part: "compaction"; after: readonly [from: number, id: string] })
-  | { part: "entry"; after: string | null };
+  | { part: "entry"; after: string | null; head?: Head };
+/** The entry of the value whose parts are being told. */
+type Head = { key: string; version: string };
 /**
  * The rows of a thread, up to the last message that its line told of, and to the last compaction there was then: what was
  * said since would not fit to that line, and a new compaction may cut through one that was told of, and is deleted by now.
@@ -50,6 +54,7 @@ type EntryRow = {
 type Parts = {
   sql: SqlStorage;
   stores: Pick<ThreadStores, "messages" | "compactions" | "lineage">;
+  entries: Pick<EntryStore, "version">;
   generation: Pick<Generation, "epoch">;
   now: () => number;
 };
@@ -105,7 +110,7 @@ export class Exporter {
         yield* this.#restOfThread(begun);
       }
     }
-    yield* this.#entries(at.part === "entry" ? at.after : null);
+    yield* this.#entries(at.part === "entry" ? at : { part: "entry", after: null });
   }
 
   /** What follows in the section of a thread: what it hides of what it shares, its own messages, compactions. */
@@ -171,12 +176,15 @@ export class Exporter {
     }
   }
 
-  *#entries(after: string | null): Generator<Line, void> {
+  *#entries({ after, head }: Extract<Spot, { part: "entry" }>): Generator<Line, void> {
+    // The parts there are now would be those of another value: its entry is told again, with them.
+    const again = head !== undefined && this.#parts.entries.version(head.key) !== head.version;
     const rows = this.#parts.sql.exec<EntryRow>(
-      `SELECT * FROM entries WHERE key > COALESCE(?1, '') AND (expires_at IS NULL OR expires_at >= ?2) ORDER BY key`,
-      after,
+      `SELECT * FROM entries WHERE key ${again ? ">=" : ">"} ?1 AND (expires_at IS NULL OR expires_at >= ?2) ORDER BY key`,
+      again ? head.key : (after ?? ""),
       this.#parts.now(),
     );
+    let last = again ? undefined : head;
     for (const row of rows) {
       const fields = {
         type: "entry",
@@ -186,9 +194,11 @@ export class Exporter {
         ...(row.expires_at !== null && { expiresAt: row.expires_at }),
         ...(row.refresh_ms !== null && { refreshMs: row.refresh_ms }),
       };
+      if (partsNamedIn(row.value) !== null) last = { key: row.key, version: row.version };
+      else if (last?.key !== ownerKeyOf(row.key)) last = undefined;
       yield {
         pieces: inlineOrText(fields, "value", new Uint8Array(row.value)),
-        next: { part: "entry", after: row.key },
+        next: { part: "entry", after: row.key, ...(last && { head: last }) },
       };
     }
   }

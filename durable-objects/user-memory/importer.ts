@@ -77,13 +77,24 @@ export class Importer {
   }
 
   /** One line after another, all in one transaction, up to the first that cannot be taken: none if the user was erased. */
-  take(owner: Owner, { epoch, items }: { epoch: number; items: readonly ImportItem[] }): Imported {
+  async take(
+    owner: Owner,
+    { epoch, items }: { epoch: number; items: readonly ImportItem[] },
+  ): Promise<Imported> {
     const counts: ImportCounts = { imported: {}, there: {}, expired: {}, leftOut: {} };
     const { entries, generation, quota, now } = this.#parts;
     if (epoch !== generation.epoch)
       return { counts, failed: { index: 0, failure: fail("erased_meanwhile") } };
     // What has expired counts until it is swept.
     if (quota.bounds("entries") && items.some(({ line }) => line.type === "entry")) entries.sweep(now());
+    const lines = items.flatMap(({ line }) => (line.type === "thread" ? [line] : []));
+    const taken = await this.#parts.conversations.importing(owner, lines, () =>
+      ok(this.#takeAll(owner, items, counts)),
+    );
+    return taken.ok ? taken.value : { counts, failed: { index: 0, failure: taken } };
+  }
+
+  #takeAll(owner: Owner, items: readonly ImportItem[], counts: ImportCounts): Imported {
     return this.#parts.transactions.atomically(() => {
       for (const [index, item] of items.entries()) {
         const outcome = this.#within(item, () => this.#take(owner, item));
@@ -101,7 +112,8 @@ export class Importer {
   #within({ line: { type } }: ImportItem, take: () => Result<Outcome>): Result<Outcome> {
     const { transactions, quota } = this.#parts;
     const grows = GROWS[type];
-    return quota.bounds(...grows) ? transactions.run(undefined, () => quota.growing(grows, take)) : take();
+    if (quota.bounds(...grows)) return transactions.run(undefined, () => quota.growing(grows, take));
+    return (grows.length === 0 ? null : quota.refusesGrowth()) ?? take();
   }
 
   #take(owner: Owner, item: ImportItem): Result<Outcome> {
@@ -209,9 +221,13 @@ export class Importer {
   }
 
   #entry(line: Of<"entry">, value: Uint8Array): Result<Outcome> {
-    const { sql, wakeUp, now } = this.#parts;
+    const { sql, entries, wakeUp, now } = this.#parts;
     if (line.expiresAt !== undefined && line.expiresAt < now()) return ok("expired");
+    // Its entry came before it, and another value may be there.
+    if (!entries.names(line.key)) return ok("leftOut");
     sql.exec("DELETE FROM entries WHERE key = ? AND expires_at < ?", line.key, now());
+    // The value was replaced while it was exported: the export has its entry again, with the parts that follow.
+    if (entries.lacksParts(line.key, now())) entries.remove(line.key);
     const written = sql.exec(
       `INSERT OR IGNORE INTO entries (key, value, version, updated_at, expires_at, refresh_ms) VALUES (?, ?, ?, ?, ?, ?)
        RETURNING 1`,

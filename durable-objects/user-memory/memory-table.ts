@@ -1,8 +1,10 @@
 import { and } from "drizzle-orm";
 import { filterConditions, type Moment, standing, supersededAsOf } from "../../src/d1/memory-filter.ts";
 import { rowOf, rowPieces, type StoredRow, upsertRows } from "../../src/d1/memory-rows.ts";
+import { overwritten, SAID } from "../../src/d1/overwrite.ts";
 import type { MemoryRow } from "../../src/d1/tables.ts";
 import type { Owner } from "../../src/memory/record.ts";
+import { ENTRY_FIELD } from "../../src/memory/entry-field.ts";
 import type { MemoryFilter } from "../../src/schema/memory-filter.ts";
 import { compiled } from "./compiled.ts";
 
@@ -57,7 +59,10 @@ export class MemoryTable {
 
   /** Whose they were is forgotten but for the hash, which deletes elsewhere go by. */
   forgetOwner(): void {
-    this.#sql.exec("UPDATE memory_clock SET owner = json_set(owner, '$.id', '') WHERE owner IS NOT NULL");
+    const owner = this.owner();
+    if (owner === null) return;
+    this.#sql.exec(`UPDATE memory_clock SET ${overwritten(["owner"])}`);
+    this.#sql.exec("UPDATE memory_clock SET owner = ?", JSON.stringify({ ...owner, id: "" }));
   }
 
   /** The versions of a scope's memories up to one, with their ids. */
@@ -94,8 +99,41 @@ export class MemoryTable {
     this.#sql.exec("UPDATE memory_clock SET owner = ?", JSON.stringify(owner));
   }
 
+  /** The keys of the entries that these memories name now. */
+  entriesOf(ids: readonly string[], now: number): string[] {
+    return this.#keys(
+      `SELECT DISTINCT ${ENTRY} AS key FROM memories
+       WHERE id IN (SELECT value FROM json_each(?)) AND ${NAMES_ENTRY}`,
+      JSON.stringify(ids),
+      now,
+    );
+  }
+
+  /** The keys of the entries that any memory names now. */
+  allEntries(now: number): string[] {
+    return this.#keys(`SELECT DISTINCT ${ENTRY} AS key FROM memories WHERE ${NAMES_ENTRY}`, now);
+  }
+
+  /** These memories, and all others that name the same entries now. */
+  withSameEntries(ids: readonly string[], now: number): string[] {
+    const keys = this.entriesOf(ids, now);
+    if (keys.length === 0) return [...ids];
+    const others = this.#sql
+      .exec<{ id: string }>(
+        `SELECT DISTINCT id FROM memories WHERE ${ENTRY} IN (SELECT value FROM json_each(?)) AND ${NAMES_ENTRY}`,
+        JSON.stringify(keys),
+        now,
+      )
+      .toArray();
+    return [...new Set([...ids, ...others.map(({ id }) => id)])];
+  }
+
   /** Removes memories with their history, and answers the numbers of the versions that are gone. */
   remove(ids: readonly string[]): number[] {
+    this.#sql.exec(
+      `UPDATE memories SET ${overwritten(SAID.memories)} WHERE id IN (SELECT value FROM json_each(?))`,
+      JSON.stringify(ids),
+    );
     return this.#sql
       .exec<{ version: number }>(
         "DELETE FROM memories WHERE id IN (SELECT value FROM json_each(?)) RETURNING version",
@@ -186,6 +224,13 @@ export class MemoryTable {
       .map(rowOf);
   }
 
+  #keys(sql: string, ...bindings: (string | number)[]): string[] {
+    return this.#sql
+      .exec<{ key: string }>(sql, ...bindings)
+      .toArray()
+      .map(({ key }) => key);
+  }
+
   #ids(where: string, binding: string): string[] {
     return this.#sql
       .exec<{ id: string }>(
@@ -196,6 +241,15 @@ export class MemoryTable {
       .map(({ id }) => id);
   }
 }
+
+/** The key of the entry that a memory is found for: index `memories_by_entry`. */
+const ENTRY = `(metadata ->> '$.${ENTRY_FIELD}')`;
+/**
+ * A version that is true now or is to be, and that names an entry by its key, which is a string: what a memory named in
+ * a former version is no longer its own. The first condition is that of the index.
+ */
+const NAMES_ENTRY = `${ENTRY} IS NOT NULL AND json_type(metadata, '$.${ENTRY_FIELD}') = 'text'
+  AND corrected_at IS NULL AND (superseded_at IS NULL OR superseded_at > ?)`;
 
 const UPSERT = upsertRows("TRUE");
 

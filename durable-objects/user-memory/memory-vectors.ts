@@ -6,7 +6,7 @@ import type { MemoryTable } from "./memory-table.ts";
 import { MessageCopies } from "./message-copies.ts";
 import { FIRST_POSITION, type PositionRange } from "./position.ts";
 import { type OutgoingVector, VectorOutbox } from "./vector-outbox.ts";
-import { type VectorCopy, type VectorName, VectorStore } from "./vector-store.ts";
+import { type VectorCopy, type VectorMemory, type VectorName, VectorStore } from "./vector-store.ts";
 
 type Parts = {
   sql: SqlStorage;
@@ -15,8 +15,7 @@ type Parts = {
   vectors: VectorIndex | null;
   /** Whether messages' vectors are to be in the large index too. */
   messages: boolean;
-  /** What the vectors of one model may take in memory. */
-  bytes: number;
+  memory: VectorMemory;
   wakeUp: WakeUp;
   now: () => number;
 };
@@ -35,7 +34,7 @@ export class MemoryVectors implements VectorCopy {
     const { sql, vectors, now } = parts;
     this.#parts = parts;
     this.#copies = new MessageCopies(sql);
-    this.store = new VectorStore(sql, this, parts.bytes);
+    this.store = new VectorStore(sql, this, parts.memory);
     const read = (model: string, numbers: readonly number[]) => this.#read(model, numbers);
     this.outbox = new VectorOutbox({ sql, vectors, owner: () => this.#owner(), read, now });
   }

@@ -12,12 +12,21 @@ import {
   type Owner,
   releasedBodyOf,
 } from "../../src/memory/record.ts";
-import { currentOf, patchedText, patchIn, releaseIn, rememberIn, restoreIn } from "../../src/memory/rules.ts";
+import {
+  currentOf,
+  patchedText,
+  patchIn,
+  releaseIn,
+  rememberIn,
+  restoreIn,
+  targetOf,
+} from "../../src/memory/rules.ts";
 import { embeddedText } from "../../src/memory/search-text.ts";
 import type { ImportedVersion } from "../../src/transfer/memory-lines.ts";
-import type { Forgotten, MemoryFilter } from "../../src/schema/memory-filter.ts";
+import type { ForgetMemoriesBody, Forgotten, MemoryFilter } from "../../src/schema/memory-filter.ts";
 import type { Memory, PatchMemoryBody } from "../../src/schema/memory.ts";
 import { limits } from "../../src/limits.ts";
+import { storageFailureOf } from "../../src/storage-failure.ts";
 import type { Once } from "./answers.ts";
 import { type ImportedMemories, importIn } from "./memory-import.ts";
 import { MemoryDraft } from "./memory-draft.ts";
@@ -25,8 +34,8 @@ import { logUnconfirmed, OpenWrites, type OpenWritesParts } from "./open-writes.
 import type { QuotaGuard } from "./quota-guard.ts";
 import { answerOf, type Reference, referenceTo, type Remembered } from "./remembered-answer.ts";
 
-/** A memory to remember, with the vector of what is embedded of it. */
-export type Prepared = Candidate & { vector: QueryVector };
+/** A memory to remember, with the vector of what is embedded of it, and a condition on the memory that it is one with. */
+export type Prepared = Candidate & { vector: QueryVector; condition?: Condition };
 /** A change of one memory, under a condition on its version. */
 export type MemoryChange = { condition: Condition; once?: Once };
 
@@ -39,10 +48,14 @@ type Decided<T> = {
   vectors: ReadonlyMap<number, QueryVector>;
 };
 
-const unmet = ({ version }: MemoryRow): Failure =>
-  fail("precondition_failed", {
-    message: `The memory is not as the condition demands: its version is "${version}".`,
+/** `path`: of the condition, where it is in the body. */
+const unmet = (current: MemoryRow | null, path?: string): Failure => {
+  const found = current === null ? "there is none" : `its version is "${current.version}"`;
+  return fail("precondition_failed", {
+    message: `The memory is not as the condition demands: ${found}.`,
+    ...(path !== undefined && { details: [{ path, message: `does not hold: ${found}` }] }),
   });
+};
 
 /** Memories that one intent forgets, and that one alarm finds to have expired. */
 const FORGET_SLICE = 1000;
@@ -77,6 +90,9 @@ export class MemoryWriter {
     return this.#write(owner, once, async (draft) => {
       const remembered: { row: MemoryRow; created: boolean }[] = [];
       for (const [i, candidate] of memories.entries()) {
+        const target = candidate.condition === undefined ? null : targetOf(draft, candidate);
+        if (!holds(candidate.condition ?? {}, target === null ? null : String(target.version)))
+          return unmet(target, memories.length === 1 ? undefined : `body.memories[${i}].ifVersion`);
         const ruled = rememberIn(draft, owner, candidate);
         if (!ruled.ok) return placed(ruled, memories.length === 1 ? "body" : `body.memories[${i}]`);
         remembered.push(ruled.value);
@@ -105,10 +121,10 @@ export class MemoryWriter {
   /** Why what the draft adds is more than the user may hold, or null. */
   #refusal({ write: { put, forget } }: MemoryDraft): Failure | null {
     const { quota, table } = this.#parts;
-    if (!quota.bounds("memories", "bytes")) return null;
     // Every correction is kept: a new version adds, whatever it says.
     const last = table.lastVersion();
     if (!put.some(({ version }) => version > last)) return null;
+    if (!quota.bounds("memories", "bytes")) return quota.refusesGrowth();
     const added = [...new Set(put.map(({ id }) => id))].filter((id) => !table.has(id));
     return quota.refusesMemories(added.length - forget.filter((id) => table.has(id)).length);
   }
@@ -158,10 +174,10 @@ export class MemoryWriter {
       if (!holds(condition, current === null ? null : String(current.version)))
         return Promise.resolve(current === null ? fail("not_found") : unmet(current));
     }
-    if (known) this.#open.forget(owner, [id]);
+    if (known) this.#open.forget(owner, this.#parts.table.withSameEntries([id], this.#parts.now()));
     return this.#open.inTurn(async () => {
       await this.#open.settle();
-      if (this.#open.concerns(id)) return fail("storage_unavailable", { message: NOT_DELETED });
+      if (this.#open.concerns(id)) return this.#open.unsettled(NOT_DELETED);
       return known ? ok(true) : this.#deleteUnindexed(owner, id);
     });
   }
@@ -169,12 +185,13 @@ export class MemoryWriter {
   /** Forgets every memory that the filter means, or only tells which these are. */
   async forgetMatching(
     owner: Owner,
-    { filter, dryRun = false }: { filter: MemoryFilter; dryRun?: boolean | undefined },
+    { filter, dryRun = false, keepEntries = false }: ForgetMemoriesBody,
   ): Promise<Result<Forgotten>> {
     const ids = new Set<string>();
     const answer = () => ok({ count: ids.size, ids: [...ids].slice(0, limits.page) });
     const find = () => {
-      const found = this.#matching(filter);
+      const matching = this.#matching(filter);
+      const found = keepEntries ? matching : this.#parts.table.withSameEntries(matching, this.#parts.now());
       for (const id of found) ids.add(id);
       return found;
     };
@@ -182,20 +199,24 @@ export class MemoryWriter {
       find();
       return answer();
     }
-    const forgotten = await this.forgetFound(owner, find);
+    const forgotten = await this.forgetFound(owner, find, { keepEntries });
     return forgotten.ok ? answer() : forgotten;
   }
 
   /** Forgets what is found, at once, and until nothing more is found and D1 has confirmed it. */
-  forgetFound(owner: Owner, find: () => string[]): Promise<Result<null>> {
-    this.#forgetSlices(owner, find());
+  forgetFound(
+    owner: Owner,
+    find: () => string[],
+    how: { keepEntries?: boolean } = {},
+  ): Promise<Result<null>> {
+    this.#forgetSlices(owner, find(), how);
     return this.#open.inTurn(async () => {
       for (;;) {
-        if (!(await this.#open.settle())) return fail("storage_unavailable", { message: NOT_DELETED });
+        if (!(await this.#open.settle())) return this.#open.unsettled(NOT_DELETED);
         // What was not certain, or on its way, when it was asked for is known by now.
         const more = find();
         if (more.length === 0) return ok(null);
-        this.#forgetSlices(owner, more);
+        this.#forgetSlices(owner, more, how);
       }
     });
   }
@@ -208,19 +229,19 @@ export class MemoryWriter {
     const arrived = this.#scopeErasures;
     return this.#open.inTurn(async () => {
       const { table, transactions, quota, generation, now } = this.#parts;
-      if (!(await this.#open.settle())) return fail("storage_unavailable", { message: NOT_NOTED });
+      if (!(await this.#open.settle())) return this.#open.unsettled(NOT_NOTED);
       if (epoch !== generation.epoch) return fail("erased_meanwhile");
       const time = table.tick(now());
       const refusal = (more: number) =>
-        quota.bounds("memories", "bytes") ? quota.refusesMemories(more) : null;
+        quota.bounds("memories", "bytes") ? quota.refusesMemories(more) : quota.refusesGrowth();
       const { put, ...counted } = importIn(table, owner, { memories, now: time, refusal });
       if (put.length === 0) return ok(counted);
       if (this.#isErased(put, arrived)) return fail("erased_meanwhile");
       const outcome = await this.#open.carryOut(
         transactions.atomically(() => this.#open.note({ owner, put, forget: [] })),
+        { first: true },
       );
-      if (outcome === "refused") return fail("internal");
-      return outcome === "open" ? fail("storage_unavailable", { message: UNCERTAIN }) : ok(counted);
+      return outcome === "done" ? ok(counted) : this.#undone(outcome);
     });
   }
 
@@ -245,16 +266,16 @@ export class MemoryWriter {
     return table.matching(filter, Math.max(now(), table.lastWrite()));
   }
 
-  #forgetSlices(owner: Owner, ids: readonly string[]): void {
+  #forgetSlices(owner: Owner, ids: readonly string[], how: { keepEntries?: boolean }): void {
     for (let i = 0; i < ids.length; i += FORGET_SLICE)
-      this.#open.forget(owner, ids.slice(i, i + FORGET_SLICE));
+      this.#open.forget(owner, ids.slice(i, i + FORGET_SLICE), how);
   }
 
   /** Forgets all memories of the user. */
   forgetAll(owner: Owner): Promise<Result<null>> {
     this.#open.forgetAll(owner);
     return this.#open.inTurn(async () =>
-      (await this.#open.settle()) ? ok(null) : fail("storage_unavailable", { message: NOT_DELETED }),
+      (await this.#open.settle()) ? ok(null) : this.#open.unsettled(NOT_DELETED),
     );
   }
 
@@ -269,7 +290,8 @@ export class MemoryWriter {
       const expired = table.expired(now(), FORGET_SLICE).filter((id) => !this.#open.concerns(id));
       const owner = table.owner();
       if (owner === null || expired.length === 0) return;
-      this.#open.forget(owner, expired);
+      // The entry that it named has an expiry of its own, which a read may have put off.
+      this.#open.forget(owner, expired, { keepEntries: true });
       await this.#open.settle();
     });
   }
@@ -345,11 +367,16 @@ export class MemoryWriter {
       const noted = this.#parts.transactions.atomically(() =>
         this.#open.note({ owner, put, forget, ...kept }),
       );
-      const outcome = await this.#open.carryOut(noted, vectors);
-      if (outcome === "refused") return fail("internal");
-      if (outcome === "open") return fail("storage_unavailable", { message: UNCERTAIN });
-      return ok(this.#told(answer));
+      const outcome = await this.#open.carryOut(noted, { vectors, first: true });
+      return outcome === "done" ? ok(this.#told(answer)) : this.#undone(outcome);
     });
+  }
+
+  /** What is told of a write that did not get through. */
+  #undone(outcome: "refused" | "full" | "stale" | "open"): Failure {
+    if (outcome === "open") return this.#open.unsettled(UNCERTAIN);
+    if (outcome === "stale") return this.#open.unsettled(NOT_NOTED);
+    return fail(outcome === "full" ? "storage_full" : "internal");
   }
 
   /** What a write makes of what is stored, once nothing older is open; or what its caller is told without it. */
@@ -360,7 +387,7 @@ export class MemoryWriter {
     const { table, generation, now } = this.#parts;
     for (;;) {
       // Nothing new is noted while older writes cannot be carried out: a caller's retries would pile up.
-      if (!(await this.#open.settle())) return { told: fail("storage_unavailable", { message: NOT_NOTED }) };
+      if (!(await this.#open.settle())) return { told: this.#open.unsettled(NOT_NOTED) };
       // What came before an erasure is not to be there after it.
       if (epoch !== generation.epoch) return { told: fail("erased_meanwhile") };
       // What was open may have been the same request.
@@ -406,10 +433,10 @@ export class MemoryWriter {
       if (there.length === 0) return ok(false);
     } catch (error) {
       logUnconfirmed("a read before forgetting", error);
-      return fail("storage_unavailable");
+      return fail(storageFailureOf(error) ?? "storage_unavailable");
     }
     this.#open.forget(owner, [id]);
-    return (await this.#open.settle()) ? ok(true) : fail("storage_unavailable", { message: NOT_DELETED });
+    return (await this.#open.settle()) ? ok(true) : this.#open.unsettled(NOT_DELETED);
   }
 }
 

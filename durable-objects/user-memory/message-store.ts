@@ -1,3 +1,4 @@
+import { overwritten } from "../../src/d1/overwrite.ts";
 import { LeavingRanges, notLeaving } from "./leaving-ranges.ts";
 import { type PositionRange, seqOf, SLOTS } from "./position.ts";
 
@@ -87,6 +88,10 @@ export class MessageStore {
   }
 
   delete([from, to]: PositionRange): void {
+    // Of many, nearly all pages go as a whole: an erasure overwrites those.
+    if (from === to)
+      for (const table of ["messages", "message_pieces"])
+        this.#sql.exec(`UPDATE ${table} SET ${overwritten(["body"])} WHERE position = ?`, from);
     this.#sql.exec("DELETE FROM messages WHERE position BETWEEN ? AND ?", from, to);
     this.#deleted += this.#sql.exec<{ n: number }>("SELECT changes() AS n").one().n;
     this.#sql.exec("DELETE FROM message_pieces WHERE position BETWEEN ? AND ?", from, to);

@@ -1,7 +1,11 @@
-import { type MemoryRecords, OvertakenWrite } from "../../src/d1/memory-records.ts";
-import { RefusedWrite } from "../../src/d1/refused.ts";
+import { ErasedWrite, type MemoryRecords, OvertakenWrite } from "../../src/d1/memory-records.ts";
+import { FullDatabase, RefusedWrite } from "../../src/d1/refused.ts";
+import type { MemoryRow } from "../../src/d1/tables.ts";
 import type { QueryVector } from "../../src/embeddings/embedder.ts";
+import { fail, type Failure } from "../../src/errors.ts";
 import type { Owner } from "../../src/memory/record.ts";
+import { isUnmigrated } from "../../src/storage-failure.ts";
+import type { EntryStore } from "../entry-store.ts";
 import type { WakeUp } from "../wake-up.ts";
 import type { Answers } from "./answers.ts";
 import type { Generation } from "./generation.ts";
@@ -18,15 +22,19 @@ export type OpenWritesParts = {
   index: MemoryIndex;
   records: MemoryRecords;
   answers: Answers;
-  generation: Pick<Generation, "epoch">;
+  entries: Pick<EntryStore, "remove">;
+  generation: Pick<Generation, "epoch" | "reach">;
   note: Pick<OwnerNote, "uncatalogued" | "catalogued">;
   /** Whether D1 knows of every erasure; else it is told first. */
   fenced: () => Promise<boolean>;
   wakeUp: WakeUp;
   now: () => number;
 };
-/** `refused`: never to be had; `open`: to be tried again. */
-type Outcome = "done" | "refused" | "open";
+/**
+ * `refused`: never to be had; `full`: given up, since D1 has no room; `stale`: given up, since the
+ * object knew less than D1; `open`: to be tried again.
+ */
+type Outcome = "done" | "refused" | "full" | "stale" | "open";
 
 /** How often a write is given a later number when D1 knows one. */
 const OVERTAKES = 3;
@@ -42,6 +50,8 @@ export class OpenWrites {
   readonly #log: IntentLog;
   #turn: Promise<unknown> = Promise.resolve();
   #forgettings = 0;
+  /** Whether D1 lacked a table at the last try. */
+  #unmigrated = false;
 
   constructor(parts: OpenWritesParts) {
     this.#parts = parts;
@@ -79,19 +89,24 @@ export class OpenWrites {
   async settle(): Promise<boolean> {
     // Or what is written anew would be listed beside what is being erased.
     if (!(await this.#parts.fenced())) return false;
-    let full = false;
+    let putsFail = false;
     // Also what is noted meanwhile: a forget does not wait for its turn.
     for (let n = this.#log.after(0); n !== null; n = this.#log.after(n)) {
       const intent = this.#log.read(n);
       if (intent === null) continue;
       const puts = intent.put.length > 0;
-      // Where puts fail, forgets may still get through, and are what makes room in a full database.
-      if (full && puts) continue;
+      // Where puts fail, forgets may still get through.
+      if (putsFail && puts) continue;
       if ((await this.carryOut(intent)) !== "open") continue;
       if (!puts) return false;
-      full = true;
+      putsFail = true;
     }
     return this.#log.nextDue() === null;
+  }
+
+  /** The failure of a call that something open holds up, with these words unless a person has to act first. */
+  unsettled(message: string): Failure {
+    return this.#unmigrated ? fail("migrations_not_applied") : fail("storage_unavailable", { message });
   }
 
   /** Notes what is to be carried out, inside the caller's transaction. */
@@ -103,11 +118,15 @@ export class OpenWrites {
     return noted;
   }
 
-  /** Takes memories out of every recall at once, and notes that D1 is to forget them. */
-  forget(owner: Owner, ids: readonly string[]): void {
-    const { transactions, table, index, answers } = this.#parts;
+  /**
+   * Takes memories out of every recall at once, and notes that D1 is to forget them. The entries that they name now go with
+   * them, unless these are to be kept.
+   */
+  forget(owner: Owner, ids: readonly string[], { keepEntries = false } = {}): void {
+    const { transactions, table, index, answers, entries, now } = this.#parts;
     this.#forgettings++;
     transactions.atomically(() => {
+      if (!keepEntries) for (const key of table.entriesOf(ids, now())) entries.remove(key);
       index.remove(table.remove(ids));
       // A put that is open, or under way, must not bring a memory back: this stands for all before it.
       this.#log.clearAllOf(ids);
@@ -118,9 +137,10 @@ export class OpenWrites {
 
   /** The same of all memories of the user. */
   forgetAll(owner: Owner): void {
-    const { transactions, table, index, answers } = this.#parts;
+    const { transactions, table, index, answers, entries, now } = this.#parts;
     this.#forgettings++;
     transactions.atomically(() => {
+      for (const key of table.allEntries(now())) entries.remove(key);
       table.removeAll();
       index.removeAll();
       this.#log.clearEverything();
@@ -134,23 +154,25 @@ export class OpenWrites {
     this.#forgettings++;
   }
 
-  /** Puts a noted write into D1, and then, with the vectors of versions that have one, into the object. */
+  /**
+   * Puts a noted write into D1, and then, with the vectors of versions that have one, into the object. `first`: no try
+   * of it can be in D1, nor on its way there.
+   */
   async carryOut(
     intent: NotedIntent,
-    vectors: ReadonlyMap<number, QueryVector> = new Map(),
+    {
+      vectors = new Map(),
+      first = false,
+    }: { vectors?: ReadonlyMap<number, QueryVector>; first?: boolean } = {},
   ): Promise<Outcome> {
     const { transactions, answers, now } = this.#parts;
     const { n } = intent;
     const forgettings = this.#forgettings;
-    try {
-      await this.#toRecord(intent);
-    } catch (error) {
-      logUnconfirmed(intent.put.length > 0 ? "put" : "forget", error);
-      // A refused write would be refused again, for ever.
-      if (error instanceof RefusedWrite) this.#log.clear(n);
-      else this.#log.failed(n, now());
-      return error instanceof RefusedWrite ? "refused" : "open";
-    }
+    const failed = await this.#recorded(intent, first);
+    if (failed === "open") this.#log.failed(n, now());
+    // A refused write would be refused again, for ever; one that waits for room would hold up all that fits.
+    else if (failed !== null) this.#log.clear(n);
+    if (failed !== null) return failed;
     transactions.atomically(() => {
       // What was forgotten while D1 wrote it is no longer in it.
       const left = forgettings === this.#forgettings ? intent : this.#log.read(n);
@@ -160,6 +182,50 @@ export class OpenWrites {
       if (left.answer !== undefined) answers.keepOf(left.answer, now());
     });
     return "done";
+  }
+
+  /** Puts a write into D1; null once it is there. */
+  async #recorded(intent: NotedIntent, first: boolean): Promise<Exclude<Outcome, "done"> | null> {
+    const puts = intent.put.length > 0;
+    try {
+      await this.#toRecord(intent);
+      this.#unmigrated = false;
+      return null;
+    } catch (error) {
+      logUnconfirmed(puts ? "put" : "forget", error);
+      this.#unmigrated = isUnmigrated(error);
+      if (error instanceof RefusedWrite) return "refused";
+      if (error instanceof ErasedWrite) return this.#erased(intent, error);
+      if (!puts || !(error instanceof FullDatabase)) return "open";
+      if (first) return "full";
+    }
+    try {
+      return (await this.#isThere(intent)) ? null : "full";
+    } catch (error) {
+      logUnconfirmed("put", error);
+      return "open";
+    }
+  }
+
+  /** What becomes of a write that an erasure has taken: that of this object, or one that its storage knows nothing of. */
+  #erased({ n }: NotedIntent, fence: ErasedWrite): "stale" | null {
+    const { table, generation } = this.#parts;
+    // The erasure took the intent, too.
+    if (this.#log.read(n) === null) return null;
+    generation.reach(fence);
+    table.reach(fence.upTo);
+    return "stale";
+  }
+
+  /** Whether an earlier try of a write, whose answer was lost, is in D1. If not, none gets there any more. */
+  async #isThere({ n, owner, put }: NotedIntent): Promise<boolean> {
+    const [newest] = put.toSorted((a, b) => b.version - a.version);
+    // Its number is later than those of the tries before: what is still on its way will do nothing.
+    await this.#toRecord({ n, owner, put: [], forget: [] });
+    if (newest === undefined) return false;
+    const page = { before: newest.version + 1, limit: 1 };
+    const [there] = await this.#parts.records.history(owner.hash, newest.id, page);
+    return there !== undefined && isSame(there, newest);
   }
 
   /** Writes to D1 under a number that is later than all before. */
@@ -190,11 +256,19 @@ export class OpenWrites {
   }
 }
 
+/** Whether two rows hold the same in every column. */
+const isSame = (a: MemoryRow, b: MemoryRow): boolean =>
+  // The fields are those of the table.
+  (Object.keys(a) as (keyof MemoryRow)[]).every(
+    (field) => JSON.stringify(a[field] ?? null) === JSON.stringify(b[field] ?? null),
+  );
+
 /** For who watches the logs: an outage that goes on is seen there first. */
 export function logUnconfirmed(what: string, error: unknown): void {
   const refused = error instanceof RefusedWrite;
+  const full = error instanceof FullDatabase;
   console.error({
-    message: refused ? "D1 refused a write" : "D1 did not confirm a write",
+    message: refused ? "D1 refused a write" : full ? "D1 is full" : "D1 did not confirm a write",
     op: what,
     error: String(error),
   });

@@ -44,6 +44,11 @@ export class OwnerNote {
     this.#sql.exec("UPDATE owner SET due_at = NULL");
   }
 
+  /** The catalogue may have lost the user: it is told once more. */
+  catalogueAgain(dueAt: number): void {
+    this.#sql.exec("UPDATE owner SET due_at = ?", dueAt);
+  }
+
   putOff(until: number): void {
     this.#sql.exec("UPDATE owner SET due_at = ? WHERE due_at IS NOT NULL", until);
   }

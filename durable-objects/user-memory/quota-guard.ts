@@ -1,5 +1,6 @@
 import { type ErrorCode, fail, type Failure, type Result } from "../../src/errors.ts";
 import type { Quotas } from "../../src/quotas.ts";
+import type { FreePages } from "./free-pages.ts";
 
 /** Keeps count of what quotas bound, in the transaction of each change: to count a store's rows would read them all. */
 export const tallySchema = `
@@ -32,16 +33,31 @@ const CODES = {
 } as const satisfies Record<Kind, ErrorCode>;
 
 /**
- * Refuses what would make a user hold more than the deployment lets one hold. What is over a quota that was lowered stays,
+ * Refuses what would make a user hold more than the deployment lets one hold, or the object store more than it can. What is over a quota that was lowered stays,
  * and can be changed and deleted; only what makes it more is refused.
  */
 export class QuotaGuard {
   readonly #sql: SqlStorage;
   readonly #quotas: Quotas;
+  readonly #object: { readonly storageBytes: number };
+  readonly #pages: Pick<FreePages, "bytes">;
 
-  constructor(sql: SqlStorage, quotas: Quotas) {
+  constructor(
+    sql: SqlStorage,
+    bounds: { quotas: Quotas; readonly storageBytes: number },
+    pages: Pick<FreePages, "bytes">,
+  ) {
     this.#sql = sql;
-    this.#quotas = quotas;
+    this.#pages = pages;
+    this.#quotas = bounds.quotas;
+    this.#object = bounds;
+  }
+
+  /** Why nothing can be added, whatever the quotas say, or null. The room that is left is for deletes. */
+  refusesGrowth(): Failure | null {
+    const most = this.#object.storageBytes;
+    // Zeros are looked for only where they matter: every write asks.
+    return this.#sql.databaseSize < most || this.#held("bytes") < most ? null : fail("storage_full");
   }
 
   /** Whether any of these is bounded. */
@@ -51,6 +67,8 @@ export class QuotaGuard {
 
   /** Acts, inside a transaction that a failure undoes; a failure if there is more of a kind then than there may be. */
   growing<T>(kinds: readonly Kind[], act: () => Result<T>): Result<T> {
+    const full = this.refusesGrowth();
+    if (full !== null) return full;
     const bounded = kinds.filter((kind) => this.#quotas[kind] !== null);
     const before = bounded.map((kind) => this.#held(kind));
     const result = act();
@@ -64,6 +82,8 @@ export class QuotaGuard {
 
   /** Why no memories can be added, so many more than go, or null. Bytes are those that are there already. */
   refusesMemories(more: number): Failure | null {
+    const full = this.refusesGrowth();
+    if (full !== null) return full;
     const bytes = this.#quotas.bytes;
     if (bytes !== null && this.#held("bytes") >= bytes) return this.#failure("bytes", bytes);
     if (this.#quotas.memories === null) return null;
@@ -84,8 +104,8 @@ export class QuotaGuard {
   }
 
   #held(kind: Kind): number {
-    // Pages in use, as SQLite counts them: no row is read.
-    if (kind === "bytes") return this.#sql.databaseSize;
+    // Pages in use, as SQLite counts them, but for those that an erasure overwrites: they are free again when it is done.
+    if (kind === "bytes") return this.#sql.databaseSize - this.#pages.bytes;
     if (kind === "threads") return this.#threads();
     return this.#sql.exec<{ n: number }>("SELECT n FROM tallies WHERE name = ?", kind).one().n;
   }

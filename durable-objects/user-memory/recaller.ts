@@ -174,12 +174,12 @@ export class Recaller {
     const { large, vectors } = this.#parts;
     const missing = vectors.store.missing({ model, dimensions });
     if (large === null || !(missing.memories || missing.messages)) return [];
-    const table = vectors.store.table({ model, dimensions });
+    const searched = vectors.store.searched({ model, dimensions });
     const some = [...near.numbers];
     let unconfirmed = 0;
     for (const n of vectors.unconfirmed(model)) {
       if (unconfirmed === UNCONFIRMED) break;
-      if (table.has(n) || !(n < FIRST_POSITION ? meant.kinds.memories : meant.kinds.messages)) continue;
+      if (searched.has(n) || !(n < FIRST_POSITION ? meant.kinds.memories : meant.kinds.messages)) continue;
       unconfirmed = some.push(n) - near.numbers.length;
     }
     return [...meant.among(some)];

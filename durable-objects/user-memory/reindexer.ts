@@ -2,6 +2,7 @@ import type { MemoryRecords } from "../../src/d1/memory-records.ts";
 import type { MemoryRow } from "../../src/d1/tables.ts";
 import type { UserHash } from "../../src/ids.ts";
 import type { Reindex } from "../../src/schema/reindex.ts";
+import type { Conversations } from "./conversations.ts";
 import type { Generation } from "./generation.ts";
 import type { MemoryIndex } from "./memory-index.ts";
 import type { MemoryTable, VersionKey } from "./memory-table.ts";
@@ -18,6 +19,7 @@ type Parts = {
   vectors: MemoryVectors;
   writer: MemoryWriter;
   generation: Pick<Generation, "erasedUpTo">;
+  conversations: Pick<Conversations, "catalogueAnew">;
   /** The model whose vectors the large index is to hold. */
   model: string;
   now: () => number;
@@ -38,7 +40,7 @@ const STEPS = 10;
 const RETRY_MS = 30_000;
 
 /**
- * Rebuilds the object's rows and index of memories from D1, and the large index from these, slice by slice between the writes, while recall goes on.
+ * Rebuilds the catalogue of threads from the object's threads, the object's rows and index of memories from D1, and the large index from these, slice by slice between the writes, while recall goes on.
  * Owns the SQL of `reindex`, where it is at: an eviction costs it a slice.
  */
 export class Reindexer {
@@ -54,6 +56,8 @@ export class Reindexer {
     const { sql } = this.#parts;
     sql.exec("DELETE FROM reindex");
     sql.exec("INSERT INTO reindex (owner, started_at, due_at) VALUES (?, ?, ?)", owner, now, now);
+    // D1 may have been set back: it lists each thread that the object has.
+    this.#parts.conversations.catalogueAnew();
   }
 
   /** How far the last one is. */

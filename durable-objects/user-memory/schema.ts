@@ -1,9 +1,12 @@
 import { entrySchema } from "../entry-store.ts";
 import type { Migration } from "../migrate.ts";
 import { answersSchema } from "./answers.ts";
+import { freePagesSchema } from "./free-pages.ts";
 import { leavingSchema } from "./leaving-ranges.ts";
+import { announcementsSchema } from "./thread-announcements.ts";
 import { tallySchema } from "./quota-guard.ts";
-import { vectorOutboxSchema } from "./vector-outbox-rows.ts";
+import { vectorOutboxResent, vectorOutboxSchema } from "./vector-outbox-rows.ts";
+import { wordMergeSchema } from "./word-merger.ts";
 
 /**
  * The tables of a user's object. `position` places a message among all of the user's messages (see
@@ -287,4 +290,14 @@ export const migrations: readonly Migration[] = [
     sql: "CREATE TABLE importing_threads (n INTEGER PRIMARY KEY)",
   },
   { id: 8, description: "messages that are gone, and still to be removed", sql: leavingSchema },
+  { id: 9, description: "threads that the catalogue hears of before they begin", sql: announcementsSchema },
+  { id: 10, description: "how often a vector was sent again", sql: vectorOutboxResent },
+  { id: 11, description: "words that are deleted, and still in the index", sql: wordMergeSchema },
+  { id: 12, description: "pages of the file that are not in use any more", sql: freePagesSchema },
+  {
+    id: 13,
+    description: "memories by the entry that they name",
+    sql: `CREATE INDEX memories_by_entry ON memories (metadata ->> '$.cairnEntry')
+      WHERE (metadata ->> '$.cairnEntry') IS NOT NULL`,
+  },
 ];

@@ -1,3 +1,4 @@
+import { overwritten } from "../../src/d1/overwrite.ts";
 import type { Embedder, Vector } from "../../src/embeddings/embedder.ts";
 import { indexedText } from "../../src/memory/ranking/question.ts";
 import type { RecallKind } from "../../src/schema/recall.ts";
@@ -5,6 +6,7 @@ import { notLeaving } from "./leaving-ranges.ts";
 import { PieceStore } from "./piece-store.ts";
 import { FIRST_POSITION, type PositionRange, SLOTS } from "./position.ts";
 import type { VectorStore } from "./vector-store.ts";
+import type { WordMerger } from "./word-merger.ts";
 
 /**
  * What can be found: `text` is what is embedded of it, `words` what it is found by besides (the text unless given),
@@ -26,6 +28,8 @@ const nameOf = ({ model, messages }: Meaning): string => (messages ? model : `${
 
 const MESSAGES: PositionRange = [FIRST_POSITION, Number.MAX_SAFE_INTEGER];
 
+const OVERWRITE = `UPDATE documents SET ${overwritten(["text", "record"])}`;
+
 /** A text's vector, in its space. */
 export type EmbeddedIn = Pick<Embedder, "model" | "dimensions"> & { vector: Vector };
 
@@ -37,14 +41,16 @@ export class SearchIndex {
   readonly #sql: SqlStorage;
   readonly vectors: VectorStore;
   readonly pieces: PieceStore;
+  readonly #words: Pick<WordMerger, "deleted">;
   /** How many documents there are; null while that is not known. Counting reads them all. */
   #count: number | null = null;
   #changes = 0;
   /** What all documents have, or wait for, as it is stored; undefined while that has not been read. */
   #meaning: string | null | undefined;
 
-  constructor(sql: SqlStorage, vectors: VectorStore) {
+  constructor(sql: SqlStorage, vectors: VectorStore, words: Pick<WordMerger, "deleted">) {
     this.#sql = sql;
+    this.#words = words;
     this.vectors = vectors;
     this.pieces = new PieceStore(sql);
   }
@@ -84,6 +90,7 @@ export class SearchIndex {
       n,
     );
     this.#sql.exec("DELETE FROM words WHERE rowid = ?", n);
+    this.#words.deleted();
     this.#sql.exec("INSERT INTO words (rowid, text) VALUES (?, ?)", n, indexedText(words));
   }
 
@@ -116,6 +123,8 @@ export class SearchIndex {
   }
 
   removeRange(from: number, to: number): void {
+    // Of many, nearly all pages go as a whole: an erasure overwrites those.
+    if (from === to) this.#sql.exec(`${OVERWRITE} WHERE n = ?`, from);
     this.#sql.exec("DELETE FROM documents WHERE n BETWEEN ? AND ?", from, to);
     this.#removed(this.#sql.exec<{ n: number }>("SELECT changes() AS n").one().n);
     this.vectors.removeRange(from, to);
@@ -139,6 +148,7 @@ export class SearchIndex {
 
   removeAll(numbers: readonly number[]): void {
     const wanted = JSON.stringify(numbers);
+    this.#sql.exec(`${OVERWRITE} WHERE n IN (SELECT value FROM json_each(?))`, wanted);
     const gone = this.#sql
       .exec<{ n: number }>(
         "DELETE FROM documents WHERE n IN (SELECT value FROM json_each(?)) RETURNING n",
@@ -274,6 +284,7 @@ export class SearchIndex {
   }
 
   #removed(documents: number): void {
+    if (documents > 0) this.#words.deleted();
     this.#changes += documents;
     if (this.#count !== null) this.#count -= documents;
   }

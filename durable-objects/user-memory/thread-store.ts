@@ -21,7 +21,7 @@ export type ThreadPage = {
 /** What a fork begins with. */
 export type Fork = { parent: number; forkSeq: number; forkedFrom: string; length: number };
 
-type ThreadLine = ObjectLine & { type: "thread" };
+export type ThreadLine = ObjectLine & { type: "thread" };
 
 const DEFAULT_TITLE = "New conversation";
 

@@ -1,3 +1,4 @@
+import { backOff, FIRST_RETRY_MS, LAST_RETRY_MS } from "../back-off.ts";
 import { FIRST_POSITION, type PositionRange } from "./position.ts";
 
 /** One vector whose copy in the vector index is not as it is wanted yet, or was changed a moment ago. */
@@ -13,6 +14,8 @@ export type OutboxRow = {
   /** Until then a call for the opposite may still be carried out. */
   settles_at: number;
   attempts: number;
+  /** How often it was sent again since it was wanted, because it was accepted and did not show. */
+  resent: number;
 };
 export type VectorName = { n: number; model: string };
 /** Rows that are treated alike, and fail together. */
@@ -20,8 +23,9 @@ export type Group = Pick<OutboxRow, "model" | "wanted" | "state">;
 
 /** What was sent is carried out within this time, or never. Vectorize names no bound: it takes seconds, under load minutes. */
 export const SETTLE_MS = 5 * 60_000;
-const FIRST_RETRY_MS = 5_000;
-const LAST_RETRY_MS = 5 * 60_000;
+/** An index that lags is behind with what it has accepted: the same once more makes it lag longer. */
+const FIRST_RESEND_MS = 2 * 60_000;
+const LAST_RESEND_MS = 30 * 60_000;
 /** How many numbers one statement takes as JSON. */
 const CHUNK = 10_000;
 
@@ -42,6 +46,9 @@ export const vectorOutboxSchema = `
   CREATE TABLE vector_outbox_models (model TEXT PRIMARY KEY) WITHOUT ROWID;
 `;
 
+/** The object's second version of these tables. */
+export const vectorOutboxResent = "ALTER TABLE vector_outbox ADD COLUMN resent INTEGER NOT NULL DEFAULT 0";
+
 /** Changes what is wanted of a vector: what was sent for the opposite may still land, and is noted with its time. */
 const WANT = `
   INSERT INTO vector_outbox (model, n, wanted, may_be_there, due_at) SELECT ?1, value, ?3, ?4, ?5 FROM json_each(?2) WHERE TRUE
@@ -49,12 +56,12 @@ const WANT = `
     settles_at = IIF(wanted = excluded.wanted, settles_at, MAX(settles_at, COALESCE(sent_at + ${SETTLE_MS}, 0))),
     sent_at = IIF(wanted = excluded.wanted, sent_at, NULL),
     may_be_there = IIF(excluded.wanted = 0, may_be_there, MAX(may_be_there, excluded.may_be_there)),
-    wanted = excluded.wanted, state = 'send', attempts = 0, due_at = excluded.due_at
+    wanted = excluded.wanted, state = 'send', attempts = 0, resent = 0, due_at = excluded.due_at
   WHERE wanted <> excluded.wanted`;
 
-/** The 5 s, 10 s, 20 s and so on to 5 min that follow so many attempts. */
-export const backOff = (attempts: number): number =>
-  Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(attempts - 1, 16));
+/** How long a vector that was accepted is waited for before it is sent again: 2 min, 4, 8, 16, then 30. */
+export const resendAfter = (resent: number): number =>
+  Math.min(LAST_RESEND_MS, FIRST_RESEND_MS * 2 ** Math.min(resent, 16));
 
 /** The SQL of the outbox. Nothing here awaits, so that each call joins the transaction around it. */
 export class VectorOutboxRows {
@@ -138,12 +145,13 @@ export class VectorOutboxRows {
   }
 
   /** Moves a row on, if it is still as it was read. */
-  move(row: OutboxRow, to: Pick<OutboxRow, "state" | "attempts"> & { dueAt: number }): void {
+  move(row: OutboxRow, to: Pick<OutboxRow, "state" | "attempts"> & { resent?: number; dueAt: number }): void {
     this.#sql.exec(
-      `UPDATE vector_outbox SET state = ?, attempts = ?, due_at = ?
+      `UPDATE vector_outbox SET state = ?, attempts = ?, resent = ?, due_at = ?
        WHERE model = ? AND n = ? AND wanted = ? AND state = ? AND sent_at IS ?`,
       to.state,
       to.attempts,
+      to.resent ?? row.resent,
       to.dueAt,
       row.model,
       row.n,

@@ -3,11 +3,12 @@ import { namespaceOf } from "../../src/vectors/namespace.ts";
 import { type ModelTag, modelTag, vectorId } from "../../src/vectors/vector-id.ts";
 import type { VectorIndex, VectorMetadata, VectorRecord } from "../../src/vectors/vector-index.ts";
 import { refusal } from "../../src/vectors/vectorize-limits.ts";
+import { backOff } from "../back-off.ts";
 import type { PositionRange } from "./position.ts";
 import {
-  backOff,
   type Group,
   type OutboxRow,
+  resendAfter,
   SETTLE_MS,
   type VectorName,
   VectorOutboxRows,
@@ -30,8 +31,6 @@ type Parts = {
 const RUN = 300;
 /** Rows in one call. */
 const SLICE = 100;
-/** What was accepted and does not show is sent again after this time. Repeating a write does no harm. */
-const RESEND_MS = 2 * 60_000;
 
 /**
  * Drives the large vector index to hold what the object holds. A change is noted in the transaction of what it follows
@@ -199,12 +198,14 @@ export class VectorOutbox {
   }
 
   #checked(row: OutboxRow, asWanted: boolean, now: number): void {
-    const { sent_at, settles_at, attempts } = row;
+    const { sent_at, settles_at, attempts, resent } = row;
     const sentAt = sent_at ?? now;
     if (asWanted && settles_at > now)
       this.#rows.move(row, { state: "check", attempts: 0, dueAt: settles_at });
     else if (asWanted) this.#rows.move(row, { state: "done", attempts: 0, dueAt: sentAt + SETTLE_MS });
-    else if (sentAt + RESEND_MS <= now) this.#rows.move(row, { state: "send", attempts: 0, dueAt: now });
+    else if (sentAt + resendAfter(resent) <= now)
+      // Repeating a write does no harm, and one that was lost shows in no other way.
+      this.#rows.move(row, { state: "send", attempts: 0, resent: resent + 1, dueAt: now });
     else this.#rows.move(row, { state: "check", attempts: attempts + 1, dueAt: now + backOff(attempts + 1) });
   }
 

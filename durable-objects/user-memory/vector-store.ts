@@ -1,7 +1,9 @@
 import type { Embedder, Vector } from "../../src/embeddings/embedder.ts";
-import { type Quantised, quantise } from "../../src/vectors/int8.ts";
-import type { VectorTable } from "../../src/vectors/vector-table.ts";
-import { HeldVectors } from "./held-vectors.ts";
+import { dotWith, type Quantised, quantise } from "../../src/vectors/int8.ts";
+import type { VectorBudget } from "../../src/vectors/vector-budget.ts";
+import { FIRST, VectorTable } from "../../src/vectors/vector-table.ts";
+import { HeldVectors, type Missing } from "./held-vectors.ts";
+import { type StoredVector, StoredVectors } from "./stored-vectors.ts";
 import { FIRST_POSITION, type PositionRange } from "./position.ts";
 
 type VectorRow = { n: number; scale: number; data: ArrayBuffer };
@@ -14,6 +16,23 @@ export type VectorCopy = {
   remove: (vectors: readonly VectorName[]) => void;
 };
 
+/** Where an object's vectors may be held in memory. */
+export type VectorMemory = {
+  /** What the vectors of one model may take. */
+  bytes: number;
+  /** What those of all objects of the isolate may take together. */
+  budget: VectorBudget;
+  /** Names the object, in this isolate and before. */
+  owner: string;
+  now: () => number;
+};
+
+/** The vectors of one model that a query is compared with: in memory, or read anew by each search. */
+export type SearchedVectors = Pick<VectorTable, "size" | "has" | "nearest">;
+
+/** Room for vectors to come, as a share of those that are there when a table is made. */
+const SPARE = 1 / 8;
+
 /** A space of vectors, and the query as a unit vector in it. */
 export type Space = Pick<Embedder, "model" | "dimensions"> & { vector: Float32Array };
 
@@ -21,17 +40,20 @@ export type Space = Pick<Embedder, "model" | "dimensions"> & { vector: Float32Ar
 export class VectorStore {
   readonly #sql: SqlStorage;
   readonly #copy: VectorCopy;
-  readonly #bytes: number;
+  readonly #memory: VectorMemory;
   /** The vectors in memory by model, filled by the first recall and kept up to date from then on. */
   #loaded = new Map<string, HeldVectors>();
+  /** The same vectors in storage by model, as they are since the last change. */
+  #stored = new Map<string, StoredVectors>();
   /** The models of all vectors that there were since the object is awake; not known before the first write. */
   #used: Set<string> | undefined;
 
-  /** `bytes`: what the vectors of one model may take in memory, of the 128 MB that an isolate has for all that is in it. */
-  constructor(sql: SqlStorage, copy: VectorCopy, bytes: number) {
+  constructor(sql: SqlStorage, copy: VectorCopy, memory: VectorMemory) {
     this.#sql = sql;
     this.#copy = copy;
-    this.#bytes = bytes;
+    this.#memory = memory;
+    // Those of the object that this one takes the place of: nobody uses them any more.
+    memory.budget.releaseAll(memory.owner);
   }
 
   put(
@@ -108,6 +130,13 @@ export class VectorStore {
 
   /** The vectors of these documents that are of the model. */
   read(model: string, numbers: readonly number[]): { n: number; values: Float32Array }[] {
+    return this.#quantised(model, numbers).map(({ n, vector: { data, scale } }) => ({
+      n,
+      values: Float32Array.from(data, (x) => x * scale),
+    }));
+  }
+
+  #quantised(model: string, numbers: readonly number[]): StoredVector[] {
     return this.#sql
       .exec<VectorRow>(
         "SELECT n, scale, data FROM vectors WHERE model = ? AND n IN (SELECT value FROM json_each(?))",
@@ -115,61 +144,106 @@ export class VectorStore {
         JSON.stringify(numbers),
       )
       .toArray()
-      .map(({ n, scale, data }) => ({ n, values: Float32Array.from(new Int8Array(data), (x) => x * scale) }));
+      .map(({ n, scale, data }) => ({ n, vector: { data: new Int8Array(data), scale: Math.fround(scale) } }));
   }
 
-  /** The vectors of one model, as many as there is room for: memories first, then messages, the newest of each. */
-  table(space: Pick<Embedder, "model" | "dimensions">): VectorTable {
-    return this.#held(space).table;
+  /** The vectors of one model, as many as an object may hold: memories first, then messages, the newest of each. */
+  searched(space: Pick<Embedder, "model" | "dimensions">): SearchedVectors {
+    return this.#held(space)?.table ?? this.#inStorage(space);
   }
 
-  /** Whether there are memories, and messages, whose vectors are not in memory. */
-  missing(space: Pick<Embedder, "model" | "dimensions">): HeldVectors["missing"] {
-    return this.#held(space).missing;
+  /** Whether there are memories, and messages, whose vectors are not among these. */
+  missing(space: Pick<Embedder, "model" | "dimensions">): Missing {
+    return (this.#held(space)?.held ?? this.#inStorage(space)).missing;
   }
 
   /** The cosine of each of these documents with the query, of those that have a vector of its model. */
   cosines(space: Space, numbers: readonly number[]): Map<number, number> {
-    const { table, missing } = this.#held(space);
+    const loaded = this.#held(space);
     const cosines = new Map<number, number>();
     const absent: number[] = [];
     for (const n of numbers) {
-      const cosine = table.score(n, space.vector);
+      const cosine = loaded?.table.score(n, space.vector);
       if (cosine !== undefined) cosines.set(n, cosine);
       else absent.push(n);
     }
-    if (absent.length === 0 || !(missing.memories || missing.messages)) return cosines;
-    for (const { n, values } of this.read(space.model, absent)) cosines.set(n, dot(values, space.vector));
+    if (absent.length === 0) return cosines;
+    if (loaded !== null && !loaded.held.missing.memories && !loaded.held.missing.messages) return cosines;
+    // Computed as the table does it, with a scale of 32 bits: the same to the last digit.
+    for (const { n, vector } of this.#quantised(space.model, absent))
+      cosines.set(n, dotWith(vector, space.vector));
     return cosines;
   }
 
   /** Drops what is held in memory, which may be ahead of a storage whose transaction was undone. */
   forgetLoaded(): void {
+    for (const held of this.#loaded.values()) this.#memory.budget.release(held);
     this.#loaded = new Map();
+    this.#stored = new Map();
   }
 
   #hold(model: string, n: number, vector: Quantised): void {
-    this.#loaded.get(model)?.put(n, vector);
+    this.#stored.delete(model);
+    const held = this.#loaded.get(model);
+    const table = held?.table ?? null;
+    if (held === undefined || table === null) return;
+    const growth = table.growthFor(n);
+    if (growth > 0) {
+      this.#touch(held);
+      if (!this.#memory.budget.makeRoom(growth, this.#memory.now())) return this.#drop(model, held);
+    }
+    held.put(table, n, vector);
   }
 
-  #held({ model, dimensions }: Pick<Embedder, "model" | "dimensions">): HeldVectors {
+  /** The vectors in memory, loaded if need be; null where memory has no room for them. */
+  #held(space: Pick<Embedder, "model" | "dimensions">): { held: HeldVectors; table: VectorTable } | null {
+    const { model, dimensions } = space;
     const known = this.#loaded.get(model);
-    if (known !== undefined && !known.isStale) return known;
-    const held = new HeldVectors(dimensions, this.#bytes);
-    // Two ranges, each in the order of an index: nothing is sorted that is not held.
-    if (held.fill(this.#rows(model, "n < ?"))) held.fill(this.#rows(model, "n >= ?"));
-    else held.missing.messages ||= this.hasMessages(model);
-    this.#loaded.set(model, held);
-    return held;
+    const table = known?.table ?? null;
+    if (known !== undefined && table !== null && !known.isStale(table)) {
+      this.#touch(known);
+      return { held: known, table };
+    }
+    if (known !== undefined) this.#drop(model, known);
+    return this.#load(model, this.#inStorage(space), { dimensions, capacity: this.#capacity(dimensions) });
   }
 
-  *#rows(model: string, range: string): Generator<{ n: number; vector: Quantised }> {
-    const rows = this.#sql.exec<VectorRow>(
-      `SELECT n, scale, data FROM vectors INDEXED BY vectors_by_model WHERE model = ? AND ${range} ORDER BY n DESC`,
-      model,
-      FIRST_POSITION,
-    );
-    for (const { n, scale, data } of rows) yield { n, vector: { data: new Int8Array(data), scale } };
+  #load(
+    model: string,
+    stored: StoredVectors,
+    { dimensions, capacity }: { dimensions: number; capacity: number },
+  ): { held: HeldVectors; table: VectorTable } | null {
+    const { budget, now } = this.#memory;
+    const room = Math.min(capacity, Math.ceil(stored.size * (1 + SPARE)) + FIRST);
+    if (!budget.makeRoom(VectorTable.bytesOf(dimensions, room), now())) return null;
+    const table = new VectorTable(dimensions, capacity, room);
+    const held = new HeldVectors(table, stored.missing);
+    for (const vectors of stored.slices()) for (const { n, vector } of vectors) table.set(n, vector);
+    this.#touch(held);
+    this.#loaded.set(model, held);
+    return { held, table };
+  }
+
+  #touch(held: HeldVectors): void {
+    this.#memory.budget.hold(held, { owner: this.#memory.owner, now: this.#memory.now() });
+  }
+
+  #drop(model: string, held: HeldVectors): void {
+    this.#memory.budget.release(held);
+    this.#loaded.delete(model);
+  }
+
+  #inStorage({ model, dimensions }: Pick<Embedder, "model" | "dimensions">): StoredVectors {
+    const known = this.#stored.get(model);
+    if (known !== undefined) return known;
+    const stored = new StoredVectors(this.#sql, { model, dimensions }, this.#capacity(dimensions));
+    this.#stored.set(model, stored);
+    return stored;
+  }
+
+  /** As many as an object may hold. An embedder that is set up wrong has no dimensions. */
+  #capacity(dimensions: number): number {
+    return Math.max(1, Math.floor(this.#memory.bytes / Math.max(1, dimensions)));
   }
 
   #removeWhere(condition: string, ...bindings: (string | number)[]): void {
@@ -177,7 +251,10 @@ export class VectorStore {
       .exec<VectorName>(`DELETE FROM vectors WHERE ${condition} RETURNING n, model`, ...bindings)
       .toArray();
     if (gone.length === 0) return;
-    for (const { n, model } of gone) this.#loaded.get(model)?.table.delete(n);
+    for (const { n, model } of gone) {
+      this.#loaded.get(model)?.table?.delete(n);
+      this.#stored.delete(model);
+    }
     this.#copy.remove(gone);
   }
 }

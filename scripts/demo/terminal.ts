@@ -4,12 +4,6 @@ const { stdout } = process;
 export const bold = (text: string): string => (stdout.isTTY ? `\u001b[1m${text}\u001b[0m` : text);
 export const faint = (text: string): string => (stdout.isTTY ? `\u001b[2m${text}\u001b[0m` : text);
 
-/** Cuts a text to one line of `width` characters. */
-export function oneLine(text: string, width: number): string {
-  const line = text.replaceAll(/\s+/g, " ").trim();
-  return line.length <= width ? line : `${line.slice(0, width - 1)}…`;
-}
-
 /** A progress bar that is drawn in place on a terminal, and as one line at the end elsewhere. */
 export function progress(label: string, total: number): (done: number) => void {
   const started = performance.now();

@@ -33,10 +33,15 @@ export class Account {
     return this.#list(["d1", "list", "--json"], Databases);
   }
 
-  async createDatabase(name: string, jurisdiction: string | null): Promise<void> {
+  /**
+   * Makes a database, and answers its id; null where wrangler does not say it. To list all databases for it would take a
+   * call of the API for every ten of them, after each one that is made.
+   */
+  async createDatabase(name: string, jurisdiction: string | null): Promise<string | null> {
     const within = jurisdiction === null ? [] : ["--jurisdiction", jurisdiction];
     // Wrangler would write the database into the configuration by itself, in its own way.
-    await this.#run(["d1", "create", name, ...within, "--update-config=false"]);
+    const { stdout } = await this.#run(["d1", "create", name, ...within, "--update-config=false"]);
+    return /"?database_id"?\s*[=:]\s*"([0-9a-f-]{36})"/.exec(stdout)?.[1] ?? null;
   }
 
   async deleteDatabase(name: string): Promise<void> {

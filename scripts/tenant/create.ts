@@ -30,6 +30,7 @@ export async function create(desk: Desk, wanted: Wanted): Promise<void> {
   dimensionsOf(tenant);
   demandSecret(desk);
   if (stored === null && !wanted.adopt) await demandUnused(desk, tenant);
+  await requireSubdomain(desk, tenant);
   // Before anything is made: from here on this file says that what has these names is this tenant's.
   storeTenant(desk, tenant);
   const complete = await ensureDatabases(desk, tenant);
@@ -48,7 +49,7 @@ function fresh({ name, jurisdiction, shards, model, vectorize, account, cpuMs }:
     name,
     jurisdiction: jurisdiction ?? null,
     shards: shards ?? 1,
-    // Workers AI computes anywhere: what is held to a jurisdiction is embedded in the Worker unless it is told otherwise.
+    // Workers AI computes anywhere; the model in the Worker embeds messages in their object, which is held to the jurisdiction.
     model: model ?? (jurisdiction === undefined ? defaultModel.name : EMBEDDED.name),
     index: vectorize ? workerOf(name) : null,
     databases: new Map(),
@@ -82,6 +83,25 @@ function changed(stored: Tenant, wanted: Wanted): Tenant {
   };
 }
 
+/** Refuses an account in which the deployment would fail at its end, after the databases are there. */
+async function requireSubdomain({ wrangler, say }: Desk, { more }: Tenant): Promise<void> {
+  // What has routes of its own is not on workers.dev unless it says so.
+  const routed = more.routes !== undefined || more.route !== undefined;
+  if (more.workers_dev === false || (routed && more.workers_dev !== true)) return;
+  const { account_id: account } = more;
+  const subdomain = await wrangler.subdomain(typeof account === "string" ? account : undefined);
+  if (subdomain.is === "missing")
+    throw new Stopped(
+      "The account has no workers.dev subdomain, under which a Worker without routes of its own is deployed. Register it, once for the " +
+        `account, at https://dash.cloudflare.com/${subdomain.account}/workers/onboarding, and run this again. This run made nothing.`,
+      1,
+    );
+  if (subdomain.is === "unknown")
+    say(
+      `Note: whether the account has a workers.dev subdomain is not known (${subdomain.reason}). Without one, the deployment fails.`,
+    );
+}
+
 /** Refuses to take for its own what another machine, or somebody else, made under these names. */
 async function demandUnused(desk: Desk, tenant: Tenant): Promise<void> {
   // The tenant's own file is not there yet.
@@ -106,7 +126,11 @@ function tellPlace(
   url: string | undefined,
 ): void {
   const anywhere = [...(index === null ? [] : ["Vectorize"]), ...(model === EMBEDDED.name ? [] : [model])];
-  if (jurisdiction !== null && anywhere.length > 0)
-    say(`Note: D1 and the objects are held to '${jurisdiction}'. Not held to it: ${anywhere.join(", ")}.`);
+  if (jurisdiction !== null)
+    say(
+      `Note: D1 and the objects are held to '${jurisdiction}'. Not held to it: ${["the Worker", ...anywhere].join(", ")}. The Worker ` +
+        "runs where a call comes in, and embeds memories and queries there if it has the model; Regional Services hold it " +
+        "(docs/deploy.md).",
+    );
   say(`\n${name} is up${url === undefined ? "" : ` at ${url}: GET /health says what is live there`}.`);
 }

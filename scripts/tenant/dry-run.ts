@@ -5,7 +5,7 @@ import { DryFiles } from "./files.ts";
 import { bindingsOf, databaseOf, workerOf } from "./names.ts";
 import { METADATA } from "./resources.ts";
 import { type Desk, storedTenant } from "./tenants.ts";
-import type { Answer, Wrangler } from "./wrangler.ts";
+import type { Answer, Subdomain, Wrangler } from "./wrangler.ts";
 
 /** Says what `create` would run and what the file would become, or stops where `create` would; nothing is asked or done. */
 export async function dryCreate(desk: Desk, wanted: Wanted): Promise<void> {
@@ -48,6 +48,8 @@ function supposed(stored: Tenant): Supposed {
 class DryWrangler implements Wrangler {
   readonly #account: Supposed;
   readonly #commands: string[];
+  /** The metadata indexes that would be made. */
+  readonly #made: string[] = [];
 
   constructor(account: Supposed, commands: string[]) {
     this.#account = account;
@@ -63,12 +65,18 @@ class DryWrangler implements Wrangler {
         : told([{ name: "CAIRN_SECRET" }]);
     if (what === "d1" && verb === "list") return told(databases);
     if (what === "vectorize" && verb === "list") return told(index === null ? [] : [index]);
-    if (verb === "list-metadata-index" && name === index?.name)
-      return told(METADATA.map((propertyName) => ({ propertyName })));
+    if (verb === "list-metadata-index")
+      return told((name === index?.name ? METADATA : this.#made).map((propertyName) => ({ propertyName })));
     return told([]);
   }
 
+  async subdomain(): Promise<Subdomain> {
+    return { is: "registered" };
+  }
+
   async run(args: readonly string[], input?: string): Promise<Answer> {
+    const property = args.find((arg) => arg.startsWith("--property-name="));
+    if (property !== undefined) this.#made.push(property.slice(property.indexOf("=") + 1));
     this.#commands.push(`${input === undefined ? "" : "<the secret> | "}npx wrangler ${args.join(" ")}`);
     return DONE;
   }

@@ -14,7 +14,7 @@ export async function ensureDatabases(desk: Desk, tenant: Tenant): Promise<Tenan
   const account = accountOf(desk, tenant.name);
   const bindings = bindingsOf(tenant.shards);
   const databases = new Map(tenant.databases);
-  let there = await account.databases();
+  const there = await account.databases();
   for (const binding of bindings) {
     const name = databaseOf(tenant.name, binding);
     const found = there.find((database) => database.name === name);
@@ -27,15 +27,15 @@ export async function ensureDatabases(desk: Desk, tenant: Tenant): Promise<Tenan
         1,
       );
     demandJurisdiction(name, { has: found?.jurisdiction, wanted: tenant.jurisdiction });
+    let made = found?.uuid;
     if (found === undefined) {
-      await account.createDatabase(name, tenant.jurisdiction);
+      made = (await account.createDatabase(name, tenant.jurisdiction)) ?? undefined;
       desk.say(`D1 database ${name} made`);
-      there = await account.databases();
+      made ??= (await account.databases()).find((database) => database.name === name)?.uuid;
     }
-    const made = there.find((database) => database.name === name);
     // A dry run makes none.
     if (made === undefined) continue;
-    databases.set(binding, made.uuid);
+    databases.set(binding, made);
     storeTenant(desk, { ...tenant, databases });
   }
   return { ...tenant, databases };
@@ -75,12 +75,48 @@ export async function ensureIndex(desk: Desk, tenant: Tenant): Promise<void> {
   await ensureMetadataIndexes(desk, account, index);
 }
 
+/** A metadata index appears in the list up to 90 s after it was asked for. */
+const SHOWS_WITHIN_MS = 180_000;
+const LOOK_AGAIN_MS = 5_000;
+/** How Vectorize answers for an index that it makes all the same, or that was asked for before and does not appear yet. */
+const MAY_BE_MADE = /\b50[234]\b|time[ds]? ?-?out|already exists/i;
+
 async function ensureMetadataIndexes(desk: Desk, account: Account, index: string): Promise<void> {
   const there = await account.metadataIndexes(index);
-  for (const property of METADATA) {
-    if (there.includes(property)) continue;
-    await account.createMetadataIndex(index, property);
-    desk.say(`Vectorize metadata index ${property} made`);
+  const missing = METADATA.filter((property) => !there.includes(property));
+  const failures = new Map<string, Stopped>();
+  for (const property of missing) {
+    try {
+      await account.createMetadataIndex(index, property);
+    } catch (error) {
+      if (!(error instanceof Stopped) || !MAY_BE_MADE.test(error.message)) throw error;
+      failures.set(property, error);
+    }
+    desk.say(`Vectorize metadata index ${property} asked for`);
+  }
+  if (missing.length > 0) await waitForMetadataIndexes(desk, account, { index, failures });
+}
+
+/** A vector that is written before its metadata index is there is not found by it: the Worker waits for all of them. */
+async function waitForMetadataIndexes(
+  { say, wait }: Desk,
+  account: Account,
+  { index, failures }: { index: string; failures: ReadonlyMap<string, Stopped> },
+): Promise<void> {
+  for (let waited = 0; ; waited += LOOK_AGAIN_MS) {
+    const there = await account.metadataIndexes(index);
+    const [hidden, ...others] = METADATA.filter((property) => !there.includes(property));
+    if (hidden === undefined) return say(`Vectorize metadata indexes of ${index} are there`);
+    if (waited >= SHOWS_WITHIN_MS)
+      throw (
+        failures.get(hidden) ??
+        new Stopped(
+          `Vectorize has accepted the metadata indexes ${[hidden, ...others].join(", ")} of ${index}, and does not list them after ` +
+            `${SHOWS_WITHIN_MS / 60_000} minutes. Nothing was deployed. Run this again: it goes on from here.`,
+          1,
+        )
+      );
+    await wait(LOOK_AGAIN_MS);
   }
 }
 

@@ -12,6 +12,7 @@ export type Desk = {
   /** The text of the base `wrangler.toml`. */
   base: string;
   say: (line: string) => void;
+  wait: (ms: number) => Promise<void>;
   /** The secret, where the caller brings it. */
   secret: string | undefined;
 };

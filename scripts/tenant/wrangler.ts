@@ -3,7 +3,29 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { z } from "zod";
 import { Stopped } from "./stopped.ts";
+
+/** As wrangler itself: a test's API may stand in for Cloudflare's. */
+const API = process.env.CLOUDFLARE_API_BASE_URL ?? "https://api.cloudflare.com/client/v4";
+const API_WITHIN_MS = 30_000;
+/** The code of an account that has no subdomain. */
+const NO_SUBDOMAIN = 10007;
+
+const User = z.object({ accounts: z.array(z.object({ id: z.string() })) });
+const Credentials = z.union([
+  z.object({ type: z.enum(["api_token", "oauth"]), token: z.string() }),
+  z.object({ type: z.literal("api_key"), key: z.string(), email: z.string() }),
+]);
+const ApiAnswer = z.object({
+  success: z.boolean(),
+  errors: z.array(z.object({ code: z.number(), message: z.string() })),
+});
+
+const headersOf = (credentials: z.infer<typeof Credentials>): Record<string, string> =>
+  credentials.type === "api_key"
+    ? { "X-Auth-Key": credentials.key, "X-Auth-Email": credentials.email }
+    : { Authorization: `Bearer ${credentials.token}` };
 
 /** `entries` is what wrangler writes for programs, a line of JSON for each: where it deployed to is only said there. */
 export type Answer = { ok: boolean; stdout: string; stderr: string; entries: string };
@@ -13,7 +35,15 @@ export interface Wrangler {
   ask(args: readonly string[]): Promise<Answer>;
   /** Changes something; `input` goes to wrangler's stdin. Rejects with `Stopped` if wrangler fails. */
   run(args: readonly string[], input?: string): Promise<Answer>;
+  /** Asks Cloudflare's API for the account's workers.dev subdomain, which no command of wrangler shows. */
+  subdomain(account: string | undefined): Promise<Subdomain>;
 }
+
+/** `unknown`: it could not be asked, for this reason. */
+export type Subdomain =
+  | { is: "registered" }
+  | { is: "missing"; account: string }
+  | { is: "unknown"; reason: string };
 
 export class RealWrangler implements Wrangler {
   readonly #root: string;
@@ -33,6 +63,41 @@ export class RealWrangler implements Wrangler {
     const answer = await this.#start(args, input);
     if (!answer.ok) throw failure(args, answer);
     return answer;
+  }
+
+  async subdomain(given: string | undefined): Promise<Subdomain> {
+    const account =
+      given ?? this.#account ?? (process.env.CLOUDFLARE_ACCOUNT_ID || (await this.#onlyAccount()));
+    if (account === undefined) return { is: "unknown", reason: "which of several accounts is not said" };
+    const credentials = Credentials.safeParse(await this.#json(["auth", "token", "--json"]));
+    if (!credentials.success) return { is: "unknown", reason: "wrangler gives no token" };
+    const answer = await fetch(`${API}/accounts/${account}/workers/subdomain`, {
+      headers: headersOf(credentials.data),
+      signal: AbortSignal.timeout(API_WITHIN_MS),
+    }).then(
+      async (response) => ApiAnswer.safeParse(await response.json()),
+      (error: unknown) => ({ success: false as const, error }),
+    );
+    if (!answer.success) return { is: "unknown", reason: String(answer.error) };
+    if (answer.data.success) return { is: "registered" };
+    if (answer.data.errors.some(({ code }) => code === NO_SUBDOMAIN)) return { is: "missing", account };
+    return { is: "unknown", reason: answer.data.errors.map(({ message }) => message).join("; ") };
+  }
+
+  /** The account of a login that has one; undefined where there are several, or none. */
+  async #onlyAccount(): Promise<string | undefined> {
+    const user = User.safeParse(await this.#json(["whoami", "--json"]));
+    const accounts = user.success ? user.data.accounts : [];
+    return accounts.length === 1 ? accounts[0]?.id : undefined;
+  }
+
+  async #json(args: readonly string[]): Promise<unknown> {
+    const { stdout } = await this.ask(args);
+    try {
+      return JSON.parse(stdout);
+    } catch {
+      return null;
+    }
   }
 
   async #start(args: readonly string[], input: string): Promise<Answer> {
@@ -57,6 +122,11 @@ export class RealWrangler implements Wrangler {
   }
 }
 
+/** The API's answers to a token that lacks a permission. */
+const NOT_ALLOWED = /\[code: (?:10000|9109)\]/;
+const PERMISSIONS =
+  "Workers Scripts: Edit, D1: Edit, Account Settings: Read; with --vectorize, Vectorize: Edit";
+
 /** The failure of a command, with what wrangler said. */
 export function failure(args: readonly string[], { stdout, stderr }: Answer): Stopped {
   const said = `${stdout}${stderr}`.trim();
@@ -64,6 +134,12 @@ export function failure(args: readonly string[], { stdout, stderr }: Answer): St
   if (said.includes("set a CLOUDFLARE_API_TOKEN environment variable"))
     return new Stopped(
       `wrangler ${args.join(" ")} failed: nobody is logged in. Log in with npx wrangler login, or set CLOUDFLARE_API_TOKEN.`,
+      1,
+    );
+  if (NOT_ALLOWED.test(said))
+    return new Stopped(
+      `wrangler ${args.join(" ")} failed: the API token may not do this, or is of another account. It needs the permissions ` +
+        `that docs/deploy.md lists (${PERMISSIONS}).\n${said}`,
       1,
     );
   return new Stopped(`wrangler ${args.join(" ")} failed:\n${said}`, 1);

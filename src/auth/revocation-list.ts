@@ -1,6 +1,7 @@
 import type { Revocations } from "../d1/revocations.ts";
 import { withDeadline } from "../deadline.ts";
 import { fail, type Failure } from "../errors.ts";
+import { isUnmigrated } from "../storage-failure.ts";
 import { CLOCK_SKEW_S, type Verified } from "./claims.ts";
 
 /** How long a list counts as the current one, and how long it still counts while D1 does not answer. In milliseconds. */
@@ -9,6 +10,11 @@ const USABLE_MS = 5 * 60_000;
 /** How long after a read that failed no other one is tried while the list that there is will do. */
 const RETRY_MS = 5_000;
 const READ_WITHIN_MS = 2_000;
+/**
+ * The same where no list is left to go by: then a call is refused unless D1 answers. A D1 that nobody used for a while
+ * takes seconds to start, so the wait is that of a write to D1; for a while after a read that failed it is the short one.
+ */
+const FIRST_READ_WITHIN_MS = 10_000;
 
 type Held = { minIssuedAt: number; tokenIds: ReadonlySet<string>; readAt: number };
 type Parts = { revocations: Pick<Revocations, "inForce">; now: () => number };
@@ -55,15 +61,19 @@ export class RevocationList {
     const changes = this.#changes;
     try {
       const asked = this.#parts.revocations.inForce(now - CLOCK_SKEW_S * 1000);
-      const { minIssuedAt, tokenIds } = await withDeadline(asked, READ_WITHIN_MS);
+      const { minIssuedAt, tokenIds } = await withDeadline(
+        asked,
+        usable === null && !waits ? FIRST_READ_WITHIN_MS : READ_WITHIN_MS,
+      );
       const read = { minIssuedAt, tokenIds: new Set(tokenIds), readAt: now };
       this.#failedAt = null;
       this.#held = changes === this.#changes ? read : outdated(read);
       return refusalBy(read, verified);
     } catch (error) {
       console.error({ message: "the list of revoked tokens could not be read", error: String(error) });
-      this.#failedAt = now;
-      return usable === null ? UNKNOWN : refusalBy(usable, verified);
+      this.#failedAt = this.#parts.now();
+      if (usable !== null) return refusalBy(usable, verified);
+      return isUnmigrated(error) ? fail("migrations_not_applied") : UNKNOWN;
     }
   }
 }
@@ -76,5 +86,5 @@ const refusalBy = ({ minIssuedAt, tokenIds }: Held, { caller, issuedAt }: Verifi
 
 const REVOKED = fail("token_revoked");
 const UNKNOWN = fail("storage_unavailable", {
-  message: "Whether the token was revoked cannot be found out: the database does not answer. Try again.",
+  message: "The database does not answer, and it alone knows whether this token was revoked. Try again.",
 });

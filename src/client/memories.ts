@@ -15,6 +15,7 @@ import type {
   Reindex,
   RememberBody,
   RememberedMany,
+  RememberInBatch,
 } from "./shapes.ts";
 
 /** `validAt`: what was true then; `asOf`: what was held true then. Milliseconds since the epoch. */
@@ -22,6 +23,8 @@ type Moment = Pick<ListMemoriesQuery, "asOf" | "validAt">;
 /** Only if the memory has this version. */
 type IfMemoryVersion = { ifVersion?: number | undefined };
 type ChangeOptions = WriteOptions & IfMemoryVersion;
+/** The same; null: only if there is no such memory. */
+type RememberOptions = WriteOptions & { ifVersion?: number | null | undefined };
 
 /** What is known of a user for long: facts, episodes, procedures, reflections. */
 export class Memories {
@@ -31,17 +34,18 @@ export class Memories {
     this.#http = http;
   }
 
-  /** The memory as it is now: the same words again, or the same fact, are the same memory. Recall finds it from now on. */
-  remember(user: string, memory: RememberBody, options: WriteOptions = {}): Promise<Memory> {
-    const { signal } = options;
-    const call = { method: "POST", path: pathOf(user), json: memory } as const;
-    return this.#http.send({ ...call, headers: onceOf(options), signal });
+  /**
+   * The memory as it is now: the same words again, or the same fact, are the same memory. Recall finds it from now on.
+   * `ifVersion` is about the memory that is there: the one that this one supersedes, replaces or adds to.
+   */
+  remember(user: string, memory: RememberBody, options: RememberOptions = {}): Promise<Memory> {
+    return this.#change("POST", pathOf(user), { json: memory, options });
   }
 
-  /** All of them, or none; what became of each, in their order. */
+  /** All of them, or none; what became of each, in their order. Each may have an `ifVersion`. */
   rememberMany(
     user: string,
-    memories: readonly RememberBody[],
+    memories: readonly RememberInBatch[],
     options: WriteOptions = {},
   ): Promise<RememberedMany> {
     const { signal } = options;
@@ -107,13 +111,16 @@ export class Memories {
     return this.#http.send({ method: "DELETE", path: pathOf(user, id), headers, signal });
   }
 
-  /** Forgets what the filter means; with `dryRun`, only says what that is. */
+  /**
+   * Forgets what the filter means; with `dryRun`, only says what that is. Deletes the entries that the memories name in
+   * `metadata.cairnEntry`, unless `keepEntries` is set.
+   */
   forgetWhere(
     user: string,
     filter: MemoryFilter,
-    { dryRun = false, signal }: { dryRun?: boolean } & CallOptions = {},
+    { dryRun = false, keepEntries, signal }: { dryRun?: boolean; keepEntries?: boolean } & CallOptions = {},
   ): Promise<Forgotten> {
-    const json = { filter, dryRun };
+    const json = { filter, dryRun, keepEntries };
     // Sent twice it would answer what the second time was left.
     return this.#http.send({
       method: "POST",
@@ -141,10 +148,11 @@ export class Memories {
   #change(
     method: "PATCH" | "POST",
     path: string[],
-    { json, options }: { json?: unknown; options: ChangeOptions },
+    { json, options }: { json?: unknown; options: RememberOptions },
   ): Promise<Memory> {
     const { signal, ifVersion } = options;
-    const headers = { ...onceOf(options), ...conditionOf({ ifVersion: ifVersion?.toString() }) };
+    const version = ifVersion === null ? null : ifVersion?.toString();
+    const headers = { ...onceOf(options), ...conditionOf({ ifVersion: version }) };
     return this.#http.send({ method, path, json, headers, signal });
   }
 }

@@ -63,6 +63,7 @@ export type MemoryKind = memory.MemoryKind;
 export type Memory = memory.Memory;
 export type PastMemory = memory.PastMemory;
 export type RememberBody = memory.RememberBody;
+export type RememberInBatch = z.infer<typeof memory.RememberInBatch>;
 export type RememberedMany = z.infer<typeof memory.RememberedMany>;
 export type PatchMemoryBody = memory.PatchMemoryBody;
 export type MemoryList = z.infer<typeof memory.MemoryList>;

@@ -1,5 +1,5 @@
 import { type AnyMessage } from "./message.ts";
-import { sameMessage } from "./same-message.ts";
+import { differenceIn, type FieldPath } from "./same-message.ts";
 import { approvalRequests, approvalResponses, givenResults, requestedCalls, roleOf } from "./tool-calls.ts";
 
 export type ContinuationOptions = {
@@ -29,7 +29,7 @@ export type Continuation = { ok: true } | ContinuationRefusal;
  *
  * Loose: every message that both have by position is the same (`not-a-prefix`), every new result is of a requested
  * call (`forged-tool-result`), every approval too (`forged-approval`). A shorter history is accepted. Results in the
- * shared prefix are not checked again: the server has them itself.
+ * shared prefix are not checked again: the server has them itself. The reason of `not-a-prefix` names the field that differs.
  *
  * Strict refuses in this order, each check over the whole input, so that the code names the cause and not what
  * follows from it: first the past (`not-a-prefix`, then `truncated-history`), as nothing else means much on a false
@@ -51,8 +51,11 @@ export function validateContinuation(
   const calls: Calls = { answered: new Map(), approvals: new Map() };
   let length = 0;
   for (const message of persisted) {
-    if (length < incoming.length && !sameMessage(message, incoming[length]))
-      return refusal("not-a-prefix", `message ${length} is not the one that is stored there`, length);
+    const path = length < incoming.length ? differenceIn(message, incoming[length]) : undefined;
+    if (path !== undefined) {
+      const reason = `message ${length} is not the one that is stored there${differing(path)}`;
+      return refusal("not-a-prefix", reason, length);
+    }
     noteCalls(calls, message);
     for (const id of givenResults(message)) if (id !== undefined) calls.answered.set(id, true);
     length++;
@@ -60,7 +63,10 @@ export function validateContinuation(
   const added = incoming.slice(length).map((message, i) => ({ message, index: length + i }));
   if (options.mode === "strict") {
     if (incoming.length < length)
-      return refusal("truncated-history", `${incoming.length} messages came, ${length} are stored`);
+      return refusal(
+        "truncated-history",
+        `the conversation has fewer messages (${incoming.length}) than are stored (${length})`,
+      );
     const forged = forgedSystemMessage(added) ?? forgedToolCall(added);
     if (forged !== undefined) return forged;
   }
@@ -83,6 +89,20 @@ type Added = readonly { message: AnyMessage; index: number }[];
 function noteCalls(calls: Calls, message: AnyMessage): void {
   for (const id of requestedCalls(message)) if (id !== undefined) calls.answered.set(id, false);
   for (const [approval, id] of approvalRequests(message)) calls.approvals.set(approval, id);
+}
+
+/** How deep a reason names the field that differs: `toolCalls[0].arguments`. */
+const NAMED_DEPTH = 3;
+
+function differing(path: FieldPath): string {
+  const named = path.slice(0, NAMED_DEPTH);
+  if (named.length === 0) return "";
+  const steps = named.map((step, i) => {
+    if (typeof step === "number") return `[${step}]`;
+    if (!/^\w{1,64}$/.test(step)) return `[${JSON.stringify(step.slice(0, 64))}]`;
+    return i === 0 ? step : `.${step}`;
+  });
+  return `: ${steps.join("")} differs`;
 }
 
 function refusal(code: ContinuationCode, reason: string, index?: number): ContinuationRefusal {

@@ -1,34 +1,45 @@
+/** Where two values differ: the names of fields and the indexes of items on the way there. */
+export type FieldPath = readonly (string | number)[];
+
 /**
- * Whether two values are the same as JSON carries them: the order of keys and fields that are undefined do not count.
- * What JSON cannot carry (a Map, a buffer) is the same only as itself; bytes are compared.
+ * Where two values first differ, as JSON carries them, or undefined if they are the same: the order of keys and fields that
+ * are undefined do not count. What JSON cannot carry (a Map, a buffer) is the same only as itself; bytes are compared.
  */
-export function sameMessage(left: unknown, right: unknown): boolean {
+export function differenceIn(left: unknown, right: unknown): FieldPath | undefined {
   const a = asJson(left);
   const b = asJson(right);
-  if (Object.is(a, b) || a === b) return true;
-  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
-  if (kind(a) !== kind(b)) return false;
-  if (Array.isArray(a) && Array.isArray(b)) return sameItems(a, b);
-  if (a instanceof Uint8Array && b instanceof Uint8Array) return sameItems(a, b);
-  return kind(a) === "[object Object]" && sameFields(a as Fields, b as Fields); // so they have fields
+  if (Object.is(a, b) || a === b) return undefined;
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return [];
+  if (kind(a) !== kind(b)) return [];
+  if (Array.isArray(a) && Array.isArray(b)) return differenceInItems(a, b);
+  if (a instanceof Uint8Array && b instanceof Uint8Array)
+    return a.length === b.length && a.every((byte, i) => byte === b[i]) ? undefined : [];
+  return kind(a) === "[object Object]" ? differenceInFields(a as Fields, b as Fields) : []; // so they have fields
 }
 
 type Fields = Record<string, unknown>;
 
 const kind = (value: object): string => Object.prototype.toString.call(value);
 
-const sameItems = (a: ArrayLike<unknown>, b: ArrayLike<unknown>): boolean =>
-  a.length === b.length && Array.from(a).every((item, i) => sameMessage(item, b[i]));
-
-function sameFields(a: Fields, b: Fields): boolean {
-  const names = setFields(a);
-  return (
-    names.length === setFields(b).length &&
-    names.every((name) => Object.hasOwn(b, name) && sameMessage(a[name], b[name]))
-  );
+function differenceInItems(a: readonly unknown[], b: readonly unknown[]): FieldPath | undefined {
+  for (let i = 0; i < Math.min(a.length, b.length); i++) {
+    const path = differenceIn(a[i], b[i]);
+    if (path !== undefined) return [i, ...path];
+  }
+  return a.length === b.length ? undefined : [];
 }
 
-const setFields = (value: Fields): string[] => Object.keys(value).filter((name) => value[name] !== undefined);
+function differenceInFields(a: Fields, b: Fields): FieldPath | undefined {
+  for (const name of new Set([...Object.keys(a), ...Object.keys(b)])) {
+    const path = differenceIn(fieldOf(a, name), fieldOf(b, name));
+    if (path !== undefined) return [name, ...path];
+  }
+  return undefined;
+}
+
+/** An inherited field is none. */
+const fieldOf = (value: Fields, name: string): unknown =>
+  Object.hasOwn(value, name) ? value[name] : undefined;
 
 function asJson(value: unknown): unknown {
   const turns =

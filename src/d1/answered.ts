@@ -1,4 +1,5 @@
 import { fail, ok, type Result } from "../errors.ts";
+import { storageFailureOf } from "../storage-failure.ts";
 
 /** A read of D1 as a result: one that D1 does not answer is a failure that the caller may retry. */
 export async function answered<T>(read: () => Promise<T>): Promise<Result<T>> {
@@ -6,6 +7,6 @@ export async function answered<T>(read: () => Promise<T>): Promise<Result<T>> {
     return ok(await read());
   } catch (error) {
     console.error({ message: "D1 did not answer a read", error: String(error) });
-    return fail("storage_unavailable");
+    return fail(storageFailureOf(error) ?? "storage_unavailable");
   }
 }

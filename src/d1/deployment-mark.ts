@@ -8,9 +8,6 @@ const ANSWER_WITHIN_MS = 5_000;
 const MARK = `INSERT INTO deployment (one, shards, shard, jurisdiction) VALUES (1, ?1, ?2, ?3) ON CONFLICT DO NOTHING`;
 const READ = "SELECT shards, shard, jurisdiction FROM deployment";
 
-/** As what databases of this isolate are known to be used: all of its objects use the same ones. */
-const known = new WeakMap<D1Database, string>();
-
 /** Tells whether a database is used as it was first used; once that is known, without asking it again. */
 export class DeploymentMark {
   readonly #database: D1Database;
@@ -18,10 +15,19 @@ export class DeploymentMark {
   /** The same as text, to compare with what is known. */
   readonly #name: string;
   readonly #impossible: string | null;
+  readonly #known: WeakMap<D1Database, string>;
 
-  /** `impossible` says why no database can be used as things are bound. */
-  constructor(database: D1Database, use: Use, impossible: string | null) {
+  /**
+   * `impossible` says why no database can be used as things are bound; `known` is what the isolate knows of the uses of
+   * databases, as all of its objects use the same ones.
+   */
+  constructor(
+    database: D1Database,
+    use: Use,
+    { impossible, known }: { impossible: string | null; known: WeakMap<D1Database, string> },
+  ) {
     this.#database = database;
+    this.#known = known;
     this.#use = use;
     this.#name = JSON.stringify(use);
     this.#impossible = impossible;
@@ -29,7 +35,7 @@ export class DeploymentMark {
 
   /** Whether it is known that nothing is wrong. */
   get proven(): boolean {
-    return this.#impossible === null && known.get(this.#database) === this.#name;
+    return this.#impossible === null && this.#known.get(this.#database) === this.#name;
   }
 
   /** What is wrong, for a person; null if nothing is, or if the database was not used yet. Rejects when D1 does not answer. */
@@ -49,7 +55,7 @@ export class DeploymentMark {
     const was = await withDeadline(use(), ANSWER_WITHIN_MS);
     if (was === null) return null;
     const problem = differenceOf(was, this.#use);
-    if (problem === null) known.set(this.#database, this.#name);
+    if (problem === null) this.#known.set(this.#database, this.#name);
     return problem;
   }
 

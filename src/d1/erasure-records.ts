@@ -1,9 +1,11 @@
 import { withDeadline } from "../deadline.ts";
 import type { UserHash } from "../ids.ts";
 import type { Erasure, PublicKey } from "../schema/erasure.ts";
+import { overwritten, SAID } from "./overwrite.ts";
 
 /** Where a user's erasure ends: versions up to this one, and rows of epochs before this one, are gone for all. */
 export type Fence = { user: UserHash; epoch: number; upTo: number };
+export type RunningPage = { before: number; limit: number; turn: number };
 /** Memories of one scope, up to a version. */
 export type ErasedScope = { user: UserHash; scope: string; upTo: number };
 
@@ -30,6 +32,11 @@ export interface ErasureRecords {
   ofScope(scope: ErasedScope): Promise<number[]>;
   /** Deletes these versions of a user's memories. */
   eraseVersions(user: UserHash, versions: readonly number[]): Promise<void>;
+  /**
+   * The ids of some erasures that were asked for before this time, and are under way. So many at most; `turn` says which,
+   * where there are more.
+   */
+  running(page: RunningPage): Promise<string[]>;
   hasThread(id: string): Promise<boolean>;
   /** Notes a public key that receipts are signed with from now on. */
   addKey(key: PublicKey): Promise<void>;
@@ -53,10 +60,17 @@ const OLD = {
 } as const;
 const OF_SCOPE = `SELECT version FROM memories WHERE ${OLD.memories}
   AND id IN (SELECT id FROM memories WHERE ${OLD.memories} AND scope = ?3) ORDER BY scope IS ?3 LIMIT ${SLICE}`;
-const ERASE_VERSIONS =
-  "DELETE FROM memories WHERE user_hash = ?1 AND version IN (SELECT value FROM json_each(?2))";
-const slice = (table: keyof typeof OLD): string =>
-  `DELETE FROM ${table} WHERE rowid IN (SELECT rowid FROM ${table} WHERE ${OLD[table]} LIMIT ${SLICE})`;
+const RUNNING = "FROM erasures WHERE state ->> '$.status' = 'running' AND state ->> '$.requestedAt' < ?1";
+const SOME_RUNNING = `SELECT id ${RUNNING} ORDER BY state ->> '$.requestedAt', id LIMIT ?2
+  OFFSET ?2 * (?3 % MAX(1, ((SELECT COUNT(*) ${RUNNING}) + ?2 - 1) / ?2))`;
+/** The statements that remove rows of a table, one after the other. */
+const removal = (table: keyof typeof OLD, where: string): [string, string] => [
+  `UPDATE ${table} SET ${overwritten(SAID[table])} WHERE ${where}`,
+  `DELETE FROM ${table} WHERE ${where}`,
+];
+const ERASE_VERSIONS = removal("memories", "user_hash = ?1 AND version IN (SELECT value FROM json_each(?2))");
+const slice = (table: keyof typeof OLD): [string, string] =>
+  removal(table, `rowid IN (SELECT rowid FROM ${table} WHERE ${OLD[table]} LIMIT ${SLICE})`);
 
 export class D1ErasureRecords implements ErasureRecords {
   readonly #database: D1Database;
@@ -115,6 +129,11 @@ export class D1ErasureRecords implements ErasureRecords {
     await this.#erase(ERASE_VERSIONS, user, JSON.stringify(versions));
   }
 
+  async running({ before, limit, turn }: RunningPage): Promise<string[]> {
+    const found = this.#prepare(SOME_RUNNING, before, limit, turn).all<{ id: string }>();
+    return (await withDeadline(found, WITHIN_MS)).results.map(({ id }) => id);
+  }
+
   async hasThread(id: string): Promise<boolean> {
     return (await this.#prepare("SELECT 1 FROM threads WHERE id = ?1", id).first()) !== null;
   }
@@ -131,9 +150,10 @@ export class D1ErasureRecords implements ErasureRecords {
     return results.map(({ jwk }) => JSON.parse(jwk) as PublicKey);
   }
 
-  async #erase(text: string, ...given: (string | number)[]): Promise<number> {
-    const { meta } = await withDeadline(this.#prepare(text, ...given).run(), WITHIN_MS);
-    return meta.changes;
+  async #erase(texts: [string, string], ...given: (string | number)[]): Promise<number> {
+    const statements = texts.map((text) => this.#prepare(text, ...given));
+    const [, deleted] = await withDeadline(this.#database.batch(statements), WITHIN_MS);
+    return deleted?.meta.changes ?? 0;
   }
 
   #prepare(text: string, ...given: (string | number)[]): D1PreparedStatement {

@@ -2,6 +2,7 @@ import { and, eq, getTableColumns, gte, inArray, isNull, lte, or, sql, type SQL 
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { normalise } from "../memory/normalise.ts";
 import { type MemoryFilter, rangeNames } from "../schema/memory-filter.ts";
+import { type MetadataCondition, metadataCondition } from "../schema/metadata-filter.ts";
 import { memories } from "./tables.ts";
 
 /** No version: they count from 1. */
@@ -11,8 +12,8 @@ const NOTHING = sql`0`;
  * Conditions on `memories`, for D1 and for the same table in a user's object. Lists are bound as JSON: a statement
  * takes 100 parameters.
  */
-export function filterConditions(filter: MemoryFilter): (SQL | undefined)[] {
-  return [
+export function filterConditions(filter: MemoryFilter): SQL[] {
+  const conditions = [
     among(memories.kind, filter.kinds),
     among(memories.status, filter.status),
     filter.tags &&
@@ -44,11 +45,46 @@ export function filterConditions(filter: MemoryFilter): (SQL | undefined)[] {
         most === undefined ? undefined : lte(memories[range], most),
       ];
     }),
-    filter.metadata &&
-      sql`NOT EXISTS (SELECT 1 FROM json_each(${JSON.stringify(filter.metadata)}) AS wanted
-        WHERE NOT EXISTS (SELECT 1 FROM json_each(${memories.metadata}) AS own
-          WHERE own.key = wanted.key AND own.type = wanted.type AND own.value IS wanted.value))`,
-  ];
+    filter.metadata && metadataSql(metadataCondition(filter.metadata)),
+  ].filter((one) => one !== undefined);
+  return conditions.length === 0 ? [] : [joined(conditions, sql` AND `, sql`TRUE`)];
+}
+
+/** Each comparison binds one parameter, the JSON of its field and operand: so both sides are decoded alike, and no path is built. */
+function metadataSql(condition: MetadataCondition): SQL {
+  if ("not" in condition) return sql`NOT (${metadataSql(condition.not)})`;
+  if ("all" in condition) return joined(condition.all.map(metadataSql), sql` AND `, sql`TRUE`);
+  if ("any" in condition) return joined(condition.any.map(metadataSql), sql` OR `, sql`FALSE`);
+  const { comparison } = condition;
+  const wanted = sql`json_each(${JSON.stringify(condition.wanted)}) AS wanted`;
+  const own = sql`json_each(${memories.metadata}) AS own`;
+  if (comparison === "eq" || comparison === "ne") {
+    const differs = sql`EXISTS (SELECT 1 FROM ${wanted}
+      WHERE NOT EXISTS (SELECT 1 FROM ${own} WHERE own.key = wanted.key AND ${isSame(sql`wanted`)}))`;
+    return comparison === "ne" ? differs : sql`NOT ${differs}`;
+  }
+  const fits = (how: SQL, among = sql``) =>
+    sql`EXISTS (SELECT 1 FROM ${wanted}, ${own}${among} WHERE own.key = wanted.key AND ${how})`;
+  if (comparison === "exists")
+    return sql`(${fits(sql`TRUE`)}) = ${sql.raw(Object.values(condition.wanted).includes(true) ? "TRUE" : "FALSE")}`;
+  if (comparison === "in") return fits(isSame(sql`one`), sql`, json_each(wanted.value) AS one`);
+  if (comparison === "nin") return sql`NOT ${fits(isSame(sql`one`), sql`, json_each(wanted.value) AS one`)}`;
+  // A number is neither more nor less than a text.
+  return fits(sql`(own.type = 'text') = (wanted.type = 'text') AND own.type IN ('text', 'integer', 'real')
+    AND own.value ${sql.raw(ORDER[comparison])} wanted.value`);
+}
+
+const ORDER = { gt: ">", gte: ">=", lt: "<", lte: "<=" } as const;
+
+const isSame = (other: SQL): SQL => sql`own.type = ${other}.type AND own.value IS ${other}.value`;
+
+/** In halves: SQLite takes expressions of a depth of 100, and each member of a chain is one level deeper. */
+function joined(all: readonly SQL[], by: SQL, none: SQL): SQL {
+  const [first] = all;
+  if (first === undefined) return none;
+  if (all.length === 1) return first;
+  const half = all.length >> 1;
+  return sql`(${joined(all.slice(0, half), by, none)}${by}${joined(all.slice(half), by, none)})`;
 }
 
 /**

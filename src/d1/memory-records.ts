@@ -6,6 +6,7 @@ import type { UserHash } from "../ids.ts";
 import type { MemoryFilter, SortKey } from "../schema/memory-filter.ts";
 import { columnsAt, filterConditions, type Moment, unerased, unexpired, visibleAt } from "./memory-filter.ts";
 import { rowPieces, upsertRows } from "./memory-rows.ts";
+import { overwritten, SAID } from "./overwrite.ts";
 import { refusable } from "./refused.ts";
 import { PUT_USER } from "./user-catalogue.ts";
 import { memories, type MemoryRow, memoryWrites, threads } from "./tables.ts";
@@ -49,10 +50,23 @@ export class OvertakenWrite extends Error {
   }
 }
 
+/** A write of versions that were erased, and did nothing. `upTo` and `epoch` say where the last erasure ends. */
+export class ErasedWrite extends Error {
+  override readonly name = "ErasedWrite";
+  readonly upTo: number;
+  readonly epoch: number;
+
+  constructor({ upTo, epoch }: { upTo: number; epoch: number }) {
+    super(`versions up to ${upTo} are erased`);
+    this.upTo = upTo;
+    this.epoch = epoch;
+  }
+}
+
 /**
  * The record of memories: the port that the Worker reads and a user's object writes. Every method rejects when
  * D1 does not answer. A write that rejected may still have happened, and is safe to repeat,
- * unless it rejected with `RefusedWrite` or `OvertakenWrite`: then it did nothing, and never will.
+ * unless it rejected with `RefusedWrite`, `OvertakenWrite` or `ErasedWrite`: then it did nothing, and never will.
  */
 export interface MemoryRecords {
   write(write: MemoryWrite): Promise<void>;
@@ -84,13 +98,14 @@ const BEFORE_ALL: VersionPlace = ["", 0];
 const ANNOUNCE = `INSERT INTO memory_writes (user_hash, seq) VALUES (?1, ?2)
   ON CONFLICT (user_hash) DO UPDATE SET seq = ?2 WHERE seq < ?2`;
 const LATEST = "SELECT seq FROM memory_writes WHERE user_hash = ?1";
-const DELETE = `DELETE FROM memories WHERE user_hash = ?1 AND (${LATEST}) = ?2
-  AND id IN (SELECT value FROM json_each(?3))`;
-const DELETE_SLICE = `DELETE FROM memories WHERE (${LATEST}) = ?2
-  AND rowid IN (SELECT rowid FROM memories WHERE user_hash = ?1 LIMIT ${SLICE})`;
-/** A version that was erased while it was on its way is not put. */
-const UPSERT = upsertRows(`(${LATEST}) = ?4
-  AND row ->> '$.version' > (SELECT erased_up_to FROM memory_writes WHERE user_hash = ?1)`);
+const STATE = "SELECT seq, erased_up_to AS upTo, epoch FROM memory_writes WHERE user_hash = ?1";
+/** All or nothing: no part of a write is done if the first of its versions (?4) was erased. */
+const UNERASED = "?4 > (SELECT erased_up_to FROM memory_writes WHERE user_hash = ?1)";
+const FORGOTTEN = `WHERE user_hash = ?1 AND (${LATEST}) = ?2 AND id IN (SELECT value FROM json_each(?3)) AND ${UNERASED}`;
+const SOME = `WHERE (${LATEST}) = ?2 AND rowid IN (SELECT rowid FROM memories WHERE user_hash = ?1 LIMIT ${SLICE})`;
+const OVERWRITE = `UPDATE memories SET ${overwritten(SAID.memories)}`;
+const DELETE = "DELETE FROM memories";
+const UPSERT = upsertRows(`(${LATEST}) = ?5 AND ${UNERASED}`);
 
 export class D1MemoryRecords implements MemoryRecords {
   readonly #db: DrizzleD1Database;
@@ -105,20 +120,24 @@ export class D1MemoryRecords implements MemoryRecords {
     const { hash, id } = owner;
     const prepare = (text: string, ...given: (string | number)[]) =>
       this.#database.prepare(text).bind(...given);
+    const first = Math.min(Number.MAX_SAFE_INTEGER, ...put.map(({ version }) => version));
     const statements = [
       prepare(ANNOUNCE, hash, seq),
-      prepare(LATEST, hash),
-      forget === "all"
-        ? prepare(DELETE_SLICE, hash, seq)
-        : prepare(DELETE, hash, seq, JSON.stringify(forget)),
-      ...rowPieces(put).map((piece) => prepare(UPSERT, hash, id, piece, seq)),
+      prepare(STATE, hash),
+      ...(forget.length > 0 ? [OVERWRITE, DELETE] : []).map((remove) =>
+        forget === "all"
+          ? prepare(`${remove} ${SOME}`, hash, seq)
+          : prepare(`${remove} ${FORGOTTEN}`, hash, seq, JSON.stringify(forget), first),
+      ),
+      ...rowPieces(put).map((piece) => prepare(UPSERT, hash, id, piece, first, seq)),
       ...(newIn === undefined ? [] : [prepare(PUT_USER, hash, id, newIn)]),
     ];
     for (;;) {
-      const batch = this.#database.batch<{ seq?: number }>(statements);
-      const [, written, deleted] = await refusable(() => withDeadline(batch, WRITE_WITHIN_MS));
-      const known = written?.results[0]?.seq ?? seq;
-      if (known !== seq) throw new OvertakenWrite(known);
+      const batch = this.#database.batch<{ seq: number; upTo: number; epoch: number }>(statements);
+      const [, states, , deleted] = await refusable(() => withDeadline(batch, WRITE_WITHIN_MS));
+      const state = states?.results[0] ?? { seq, upTo: 0, epoch: 0 };
+      if (state.seq !== seq) throw new OvertakenWrite(state.seq);
+      if (first <= state.upTo) throw new ErasedWrite(state);
       if (forget !== "all" || (deleted?.meta.changes ?? 0) < SLICE) return;
     }
   }

@@ -4,7 +4,10 @@ import type { DeploymentMark } from "./deployment-mark.ts";
 import type { ErasureRecords } from "./erasure-records.ts";
 import { ofUser } from "./shards.ts";
 
-export type ErasuresShard = { erasures: ErasureRecords; mark: Pick<DeploymentMark, "demand"> };
+export type ErasuresShard = {
+  erasures: ErasureRecords;
+  mark: Pick<DeploymentMark, "demand" | "demandUnchanged">;
+};
 
 /**
  * What D1 knows of erasures over several databases. An erasure is where the user's rows are, whose hash its id begins with:
@@ -49,6 +52,17 @@ export class ShardedErasureRecords implements ErasureRecords {
 
   async eraseVersions(user: UserHash, versions: readonly number[]): Promise<void> {
     await (await this.#of(user)).eraseVersions(user, versions);
+  }
+
+  async running(page: Parameters<ErasureRecords["running"]>[0]): Promise<string[]> {
+    // The cron asks, which marks no database.
+    const found = await Promise.all(
+      this.#shards.map(async ({ erasures, mark }) => {
+        await mark.demandUnchanged();
+        return erasures.running(page);
+      }),
+    );
+    return found.flat();
   }
 
   async hasThread(id: string): Promise<boolean> {

@@ -18,6 +18,7 @@ export function shardedStores({
   facts,
   jurisdiction,
   impossible,
+  known,
 }: {
   main: D1Database;
   /** Where there are none, the main one keeps all. */
@@ -25,6 +26,8 @@ export function shardedStores({
   jurisdiction: string;
   /** Why nothing can be read or written as things are bound; null if it can. */
   impossible: string | null;
+  /** What the isolate knows of how databases are used. */
+  known: WeakMap<D1Database, string>;
 }): {
   records: MemoryRecords;
   catalogue: ThreadCatalogue;
@@ -34,7 +37,7 @@ export function shardedStores({
 } {
   const databases = facts.length === 0 ? [main] : facts;
   const markOf = (database: D1Database, shard: number) =>
-    new DeploymentMark(database, { shards: databases.length, shard, jurisdiction }, impossible);
+    new DeploymentMark(database, { shards: databases.length, shard, jurisdiction }, { impossible, known });
   const shards = databases.map((database, shard) => ({
     records: new D1MemoryRecords(database),
     catalogue: new D1ThreadCatalogue(database),

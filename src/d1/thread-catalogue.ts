@@ -1,8 +1,10 @@
 import { and, desc, eq, sql, type SQL } from "drizzle-orm";
 import { drizzle, type DrizzleD1Database } from "drizzle-orm/d1";
 import { withDeadline } from "../deadline.ts";
-import type { UserHash } from "../ids.ts";
+import { threadOwner, type UserHash } from "../ids.ts";
+import { ErasedWrite } from "./memory-records.ts";
 import { type ThreadRow, threads } from "./tables.ts";
+import { overwritten, SAID } from "./overwrite.ts";
 import { current, PUT_USER } from "./user-catalogue.ts";
 
 export type CataloguePage = {
@@ -23,9 +25,15 @@ export type CatalogueChanges = {
   user?: { hash: UserHash; id: string };
 };
 
-/** The catalogue of the tenant's threads. Every method rejects when D1 does not answer; writes are safe to repeat. */
+/**
+ * The catalogue of the tenant's threads. Every method rejects when D1 does not answer; writes are safe to repeat, unless they
+ * reject with `ErasedWrite`.
+ */
 export interface ThreadCatalogue {
-  /** Puts and removes in one batch. What was erased since its epoch, or is of a later one, stays as it is. */
+  /**
+   * Puts and removes in one batch. It rejects with `ErasedWrite`, and changes nothing, where the user was erased in a later
+   * epoch. A row of a later epoch is not removed.
+   */
   apply(changes: CatalogueChanges): Promise<void>;
   /** Newest first by their beginning: an order that no change disturbs, so that pages are complete. */
   list(page: CataloguePage): Promise<ThreadRow[]>;
@@ -39,7 +47,10 @@ const PUT = `INSERT INTO threads (id, user_hash, user_id, title, agent, resource
   SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11 WHERE ${current("?2", "?11")}
   ON CONFLICT (id) DO UPDATE SET user_hash = ?2, user_id = ?3, title = ?4, agent = ?5, resource_slug = ?6,
     record_id = ?7, metadata = ?8, updated_at = ?10, epoch = ?11`;
-const REMOVE = "DELETE FROM threads WHERE id IN (SELECT value FROM json_each(?1)) AND epoch <= ?2";
+const FENCE = `SELECT erased_up_to AS upTo, epoch FROM memory_writes
+  WHERE user_hash IN (SELECT value FROM json_each(?1)) AND epoch > ?2 ORDER BY epoch DESC LIMIT 1`;
+const GONE = "WHERE id IN (SELECT value FROM json_each(?1)) AND epoch <= ?2";
+const REMOVE = [`UPDATE threads SET ${overwritten(SAID.threads)} ${GONE}`, `DELETE FROM threads ${GONE}`];
 
 export class D1ThreadCatalogue implements ThreadCatalogue {
   readonly #db: DrizzleD1Database;
@@ -50,28 +61,36 @@ export class D1ThreadCatalogue implements ThreadCatalogue {
     this.#database = database;
   }
 
-  async apply({ put, remove, epoch, user }: CatalogueChanges): Promise<void> {
-    const statements = put.map((row) =>
-      this.#database
-        .prepare(PUT)
-        .bind(
-          row.id,
-          row.userHash,
-          row.userId,
-          row.title,
-          row.agent,
-          row.resourceSlug,
-          row.recordId,
-          row.metadata && JSON.stringify(row.metadata),
-          row.createdAt,
-          row.updatedAt,
-          row.epoch,
-        ),
-    );
+  async apply(changes: CatalogueChanges): Promise<void> {
+    const { put, remove, epoch, user } = changes;
+    const oldest = Math.min(epoch, ...put.map((row) => row.epoch));
+    const statements = [this.#database.prepare(FENCE).bind(JSON.stringify(ownersOf(changes)), oldest)];
+    for (const row of put)
+      statements.push(
+        this.#database
+          .prepare(PUT)
+          .bind(
+            row.id,
+            row.userHash,
+            row.userId,
+            row.title,
+            row.agent,
+            row.resourceSlug,
+            row.recordId,
+            row.metadata && JSON.stringify(row.metadata),
+            row.createdAt,
+            row.updatedAt,
+            row.epoch,
+          ),
+      );
     // A list of ids is bound as one parameter: D1 takes 100 a statement.
-    statements.push(this.#database.prepare(REMOVE).bind(JSON.stringify(remove), epoch));
+    if (remove.length > 0)
+      for (const statement of REMOVE)
+        statements.push(this.#database.prepare(statement).bind(JSON.stringify(remove), epoch));
     if (user !== undefined) statements.push(this.#database.prepare(PUT_USER).bind(user.hash, user.id, epoch));
-    await withDeadline(this.#database.batch(statements), WRITE_WITHIN_MS);
+    const batch = this.#database.batch<{ upTo: number; epoch: number }>(statements);
+    const [fence] = (await withDeadline(batch, WRITE_WITHIN_MS))[0]?.results ?? [];
+    if (fence !== undefined) throw new ErasedWrite(fence);
   }
 
   async list({ owner, agent, after, limit }: CataloguePage): Promise<ThreadRow[]> {
@@ -88,3 +107,9 @@ export class D1ThreadCatalogue implements ThreadCatalogue {
       .limit(limit);
   }
 }
+
+/** The users whose threads change: one, where an object writes. */
+const ownersOf = ({ put, remove, user }: CatalogueChanges): UserHash[] => {
+  const owners = [...put.map(({ userHash }) => userHash), ...remove.map(threadOwner), user?.hash ?? null];
+  return [...new Set(owners.filter((owner) => owner !== null))];
+};

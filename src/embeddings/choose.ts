@@ -1,4 +1,5 @@
 import { EmbeddedEmbedder } from "./embedded.ts";
+import type { SharedModel } from "./embedded/shared-model.ts";
 import type { Embedder } from "./embedder.ts";
 import { endpointEmbedder, type EndpointVars, formerEndpointEmbedders } from "./endpoint-vars.ts";
 import { UnusableEmbedder } from "./unusable.ts";
@@ -12,15 +13,19 @@ export type EmbedderBindings = EndpointVars & { ASSETS: Fetcher; AI?: WorkersAi 
  * The embedder that is wanted, and all others that these bindings can still make, for vectors from before a change. What
  * does not add up gives an embedder that says so, and not the next best one: that would embed everything anew.
  */
-export function embeddersOf(given: EmbedderBindings): {
+export function embeddersOf(
+  given: EmbedderBindings,
+  wordModel: SharedModel,
+): {
   embedder: Embedder;
   formerEmbedders: readonly Embedder[];
 } {
   const env = withoutEmpty(given);
-  const wanted = wantedOf(env);
+  const embedded = new EmbeddedEmbedder(env.ASSETS, wordModel);
+  const wanted = wantedOf(env, embedded);
   const embedder = typeof wanted === "string" ? new UnusableEmbedder(wanted) : wanted;
   const former = [
-    new EmbeddedEmbedder(env.ASSETS),
+    embedded,
     ...(env.AI === undefined ? [] : ofWorkersAi(env.AI)),
     ...formerEndpointEmbedders(env),
   ];
@@ -28,17 +33,16 @@ export function embeddersOf(given: EmbedderBindings): {
 }
 
 /** The embedder, or what is wrong with the bindings. */
-function wantedOf(env: EmbedderBindings): Embedder | string {
-  const embedder = namedBy(env);
+function wantedOf(env: EmbedderBindings, embedded: Embedder): Embedder | string {
+  const embedder = namedBy(env, embedded);
   const { EMBEDDINGS_DIMENSIONS: wanted } = env;
   if (typeof embedder === "string" || wanted === undefined || Number(wanted) === embedder.dimensions)
     return embedder;
   return `EMBEDDINGS_DIMENSIONS is ${wanted}, and the model has ${embedder.dimensions}`;
 }
 
-function namedBy(env: EmbedderBindings): Embedder | string {
+function namedBy(env: EmbedderBindings, embedded: Embedder): Embedder | string {
   const { AI, EMBEDDINGS_MODEL: name, EMBEDDINGS_URL } = env;
-  const embedded = new EmbeddedEmbedder(env.ASSETS);
   if (name === embedded.model) return embedded;
   const cloudflares = name?.startsWith("@cf/") === true;
   // Workers AI has an endpoint of this kind as well, for those who are not bound to it.

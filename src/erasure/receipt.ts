@@ -4,9 +4,10 @@ import type { Erasure } from "../schema/erasure.ts";
 /** What stays where Cairn cannot reach, and goes by itself; and what never was the user's. */
 const STATEMENT = [
   "Every store named in `erased` was read back after the erasure, and held nothing more of it.",
+  "Before this receipt, Cairn overwrote with zeros the rows that it deleted from D1. Where a user was erased and the user's object held nothing else by then, it deleted the object's whole storage, and made it anew with numbers and this record. Otherwise it overwrote the free pages of the object's file, as many as it had noted. Neither platform lets an application overwrite the unused bytes within a page that holds other rows, nor the log of SQLite's writes (WAL): a copy of a row that SQLite moved before may stay there, out of reach of every query, until SQLite uses these bytes again.",
   "Cloudflare keeps earlier states of D1 databases (Time Travel) and of Durable Objects (point-in-time recovery) for up to 30 days, and then drops them by itself. They can be reached only by restoring a whole database or object.",
   "Exports that the tenant made before are the tenant's to delete: Cairn knows of none of them, and an import of one brings back what is in it.",
-  "Workers Logs and Logpush keep what was logged as long as the tenant has set. Cairn logs no content of memory and no user ids.",
+  "Workers Logs and Logpush keep what was logged as long as the tenant has set. The lines that Cairn logs hold no content of memory; Cloudflare may keep them with the URL of their call, and so with the user id and the key of an entry, for 7 days.",
   "A number by the user's hash stays in D1, so that a write that was on its way lands on nothing; and this record.",
   "Entries of the prompt-cache registry belong to the tenant, and run out by their time to live.",
 ] as const;

@@ -35,6 +35,9 @@ export const nothing = (description: string) => ({ description });
 /** Demands a token with this scope: the document says so, and the router asks for what it says. */
 export const scoped = (scope: Scope) => ({ security: [{ bearer: [scope] }] });
 
+/** Needs no token: generators of clients want this said, too. */
+export const open = { security: [] };
+
 /** Has each call noted in the audit log, for a route that neither deletes nor needs the scope `admin`. */
 export const noted = { "x-audited": true } as const;
 
@@ -52,7 +55,13 @@ export const idempotencyHeader = z.object({
   ),
 });
 
+const failure = (description: string) => ({
+  description,
+  content: { "application/json": { schema: ErrorBody } },
+});
+
 /** Whatever else can come: the one envelope of errors. */
 export const failures = {
-  default: { description: "A failure.", content: { "application/json": { schema: ErrorBody } } },
+  "4XX": failure("The request is refused; `error.code` says why."),
+  default: failure("A failure."),
 } as const;

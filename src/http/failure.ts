@@ -3,6 +3,7 @@ import { HTTPException } from "hono/http-exception";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { core } from "zod";
 import { type Detail, type ErrorCode, errors, type Failure, type Result } from "../errors.ts";
+import { storageFailureOf } from "../storage-failure.ts";
 import type { AppEnv } from "./context.ts";
 
 /** A failure on its way to `onError`: expected failures are values up to the routes, and one throw from there. */
@@ -52,14 +53,13 @@ export function onError(error: Error, c: Context<AppEnv>): Response {
 }
 
 /** Logs what nobody expected, and says what its caller is told: to try again, where that may help. */
-export function codeOfUnexpected(error: unknown, requestId: string): "storage_unavailable" | "internal" {
-  const { overloaded, retryable } = Object(error) as { overloaded?: unknown; retryable?: unknown };
+export function codeOfUnexpected(error: unknown, requestId: string): ErrorCode {
   console.error({
     message: "request failed",
     requestId,
     error: error instanceof Error ? (error.stack ?? String(error)) : String(error),
   });
-  return overloaded === true || retryable === true ? "storage_unavailable" : "internal";
+  return storageFailureOf(error) ?? "internal";
 }
 
 type Issue = core.$ZodIssue;

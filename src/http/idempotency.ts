@@ -19,5 +19,8 @@ export async function onceOf(c: Context<AppEnv>): Promise<Once | undefined> {
         details: [{ path: `header.${HEADER}`, message: "is not 1 to 255 printable ASCII characters" }],
       }),
     );
-  return { key, request: await hash16(`${c.req.method} ${c.req.url}\n${c.get("bodyText")}`) };
+  // The same write under another condition is another request.
+  const conditions = ["If-Match", "If-None-Match"].map((name) => c.req.header(name));
+  const under = conditions.some((one) => one !== undefined) ? `\n${JSON.stringify(conditions)}` : "";
+  return { key, request: await hash16(`${c.req.method} ${c.req.url}\n${c.get("bodyText")}${under}`) };
 }

@@ -34,20 +34,29 @@ async function bytesOf(request: Request, most: number): Promise<ArrayBuffer> {
   // Read at once where its length is known beforehand: HTTP then lets no more of it come than that.
   if (length !== null && !headers.has("Transfer-Encoding")) {
     if (Number(length) > most) throw new Refusal(fail("body_too_large"));
-    const bytes = await request.arrayBuffer();
+    const bytes = await request.arrayBuffer().catch(incomplete);
     // A Worker that calls by a service binding may say what it likes.
     if (bytes.byteLength > most) throw new Refusal(fail("body_too_large"));
     return bytes;
   }
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of request.body ?? []) {
-    size += chunk.byteLength;
-    if (size > most) throw new Refusal(fail("body_too_large"));
-    chunks.push(chunk);
+  try {
+    for await (const chunk of request.body ?? []) {
+      size += chunk.byteLength;
+      if (size > most) throw new Refusal(fail("body_too_large"));
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    incomplete(error);
   }
   return concatenated(chunks, size).buffer;
 }
+
+/** A body that cannot be read to its end is the caller's failure, whatever the runtime calls it. */
+const incomplete = (error: unknown): never => {
+  throw error instanceof Refusal ? error : new Refusal(fail("body_incomplete"));
+};
 
 function concatenated(chunks: readonly Uint8Array[], size: number): Uint8Array<ArrayBuffer> {
   const whole = new Uint8Array(size);

@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import { fail } from "../errors.ts";
 import { limits } from "../limits.ts";
-import { depth, hasInexactNumber, rawElements, rawField } from "../raw-values.ts";
+import { depth, hasInexactNumber, INEXACT, rawElements, rawField } from "../raw-values.ts";
 import type { AppEnv } from "./context.ts";
 import { Refusal } from "./failure.ts";
 
@@ -44,18 +44,37 @@ export function demandExactNumbers(c: Context<AppEnv>, field: string): void {
 }
 
 /**
- * The same of the metadata, which are kept as the value that they are, and not as they were written: a 64-bit id would
- * come back as another one.
+ * The same of metadata, which are kept, and compared, as the values that they are, and not as they were written: a 64-bit
+ * id would come back as another one, and a filter by it would fit other memories. `fields` lead to the object that has
+ * the metadata.
  */
-export function demandExactMetadata(c: Context<AppEnv>): void {
-  const metadata = rawField(c.get("bodyText"), "metadata");
-  if (metadata !== undefined && hasInexactNumber(metadata)) throw inexact("body.metadata");
+export function demandExactMetadata(c: Context<AppEnv>, ...fields: string[]): void {
+  const text = c.get("bodyText");
+  if (!MAYBE_INEXACT.test(text)) return;
+  const object = fields.reduce<string | undefined>((json, field) => json && rawField(json, field), text);
+  if (object !== undefined) demandExactMetadataIn(object, ["body", ...fields].join("."));
 }
+
+/** The same of the metadata of every memory of a batch. */
+export function demandExactMetadataOfMany(c: Context<AppEnv>, field: string): void {
+  const text = c.get("bodyText");
+  if (!MAYBE_INEXACT.test(text)) return;
+  for (const [i, memory] of rawElements(text, field).entries())
+    demandExactMetadataIn(memory, `body.${field}[${i}]`);
+}
+
+function demandExactMetadataIn(object: string, path: string): void {
+  const metadata = object === "" ? undefined : rawField(object, "metadata");
+  if (metadata !== undefined && hasInexactNumber(metadata)) throw inexact(`${path}.metadata`);
+}
+
+/** Every number beyond a double has one of these; most bodies have neither, and are not taken apart. */
+const MAYBE_INEXACT = /\d{16}|\d[eE]\+?\d{3}/;
 
 const inexact = (path: string): Refusal =>
   new Refusal(
     fail("invalid_request", {
-      details: [{ path, message: "holds a number beyond a double; send it as a string" }],
+      details: [{ path, message: INEXACT }],
     }),
   );
 

@@ -3,6 +3,7 @@ import type { Handler } from "hono";
 import type { Scope } from "../auth/token.ts";
 import { audited } from "./audit.ts";
 import { demandScope } from "./authenticate.ts";
+import { refusePreconditions } from "./conditions.ts";
 import type { AppEnv } from "./context.ts";
 import { routedPath } from "./kv-path.ts";
 import { validation } from "./validation.ts";
@@ -12,7 +13,10 @@ export function newRouter(): OpenAPIHono<AppEnv> {
   const router = new OpenAPIHono<AppEnv>({ getPath: routedPath });
   const openapi = (route: RouteConfig, handler: Handler<AppEnv>): OpenAPIHono<AppEnv> => {
     router.openAPIRegistry.registerPath(route);
-    const step = demanding(scopeOf(route), validation(route.request), handler);
+    // Monitors and fetchers of keys send conditions by themselves: a public route reads, and may ignore them.
+    const isPublic = route.security?.length === 0;
+    const checks = [...(isPublic ? [] : [refusePreconditions(route.request)]), validation(route.request)];
+    const step = demanding(scopeOf(route), checks, handler);
     router.on(
       [route.method],
       [route.path.replaceAll(/\/{(.+?)}/g, "/:$1")],
@@ -26,16 +30,16 @@ export function newRouter(): OpenAPIHono<AppEnv> {
   return router;
 }
 
-/** One handler of a route's three steps. */
+/** One handler of a route's steps. */
 const demanding =
   (
     scope: Scope | undefined,
-    validate: ReturnType<typeof validation>,
+    checks: readonly ReturnType<typeof validation>[],
     handler: Handler<AppEnv>,
   ): Handler<AppEnv> =>
   (c, next) => {
     if (scope !== undefined) demandScope(c, scope);
-    validate(c);
+    for (const check of checks) check(c);
     return handler(c, next);
   };
 

@@ -6,7 +6,7 @@ import {
   Server,
 } from "@modelcontextprotocol/server";
 import packageJson from "../../package.json" with { type: "json" };
-import { type ErrorCode, fail, type Failure, type Result } from "../errors.ts";
+import { type ErrorCode, errors, fail, type Failure, type Result } from "../errors.ts";
 import { aboutMe, aboutMePrompt } from "./about-me.ts";
 import { allows } from "./access.ts";
 import { failureText } from "./failure-text.ts";
@@ -101,7 +101,7 @@ function resultOf(result: Result<Said>): CallToolResult {
 /** Resources and prompts are asked for by the host, which is told of failures by the protocol's errors. */
 function unwrapped<T>(result: Result<T>): T {
   if (result.ok) return result.value;
-  const server = result.code === "storage_unavailable" || result.code === "internal";
-  const code = server ? ProtocolErrorCode.InternalError : ProtocolErrorCode.InvalidParams;
+  const code =
+    errors[result.code][0] >= 500 ? ProtocolErrorCode.InternalError : ProtocolErrorCode.InvalidParams;
   throw new ProtocolError(code, failureText(result));
 }

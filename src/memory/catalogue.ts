@@ -2,21 +2,31 @@ import { decodeCursor, encodeCursor, invalidCursor } from "../cursor.ts";
 import { answered } from "../d1/answered.ts";
 import type { ThreadRow } from "../d1/tables.ts";
 import type { ThreadCatalogue } from "../d1/thread-catalogue.ts";
-import { ok, type Result } from "../errors.ts";
+import { fail, ok, type Result } from "../errors.ts";
 import type { UserHash } from "../ids.ts";
 import type { CataloguedThread } from "../schema/thread.ts";
+import type { UnlistedThreads } from "./unlisted-threads.ts";
 
 export type CatalogueQuery = { agent?: string; limit?: number; cursor?: string };
 export type CatalogueList = { items: CataloguedThread[]; cursor?: string };
 
-/** A page of the tenant's threads across users (or of one user's, if `owner` is given), complete over its pages. */
+/**
+ * A page of the tenant's threads across users (or of one user's, if `owner` is given), complete over its pages: with every
+ * thread that could be read when the first was asked for, or a failure. A server may take "not listed" for "nobody's".
+ */
 export async function listCatalogue(
-  catalogue: ThreadCatalogue,
+  { catalogue, unlisted }: { catalogue: ThreadCatalogue; unlisted: UnlistedThreads },
   owner: UserHash | null,
   { agent, limit = 50, cursor }: CatalogueQuery,
 ): Promise<Result<CatalogueList>> {
   const after = cursor === undefined ? undefined : decodeCursor(cursor, ["number", "string"]);
   if (after === null) return invalidCursor;
+  // Before the list is read: a thread is marked or listed before it can be read, and unmarked after it is listed.
+  if (after === undefined) {
+    const some = await answered(() => unlisted.any(owner));
+    if (!some.ok) return some;
+    if (some.value) return fail("catalogue_behind");
+  }
   // One more than asked for tells whether there is a next page.
   const filter = { ...(owner && { owner }), ...(agent && { agent }), ...(after && { after }) };
   const rows = await answered(() => catalogue.list({ ...filter, limit: limit + 1 }));

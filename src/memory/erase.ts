@@ -7,6 +7,13 @@ import { tryAgain } from "../try-again.ts";
 import { ownerOf } from "./record.ts";
 
 type Needs = Pick<Services, "userMemory" | "erasures">;
+
+/** An erasure that takes longer than this is looked after by the cron. */
+const WAKE_AFTER_MS = 3600_000;
+/** Erasures that one run wakes, in each database, and how many of them at once. */
+const WAKES = 100;
+const AT_ONCE = 10;
+
 /** What of a user's to erase. */
 export type Which = { threadId: string } | { scope: string } | "everything";
 
@@ -35,4 +42,32 @@ export async function erasureOf({ userMemory, erasures }: Needs, id: string): Pr
   const noted = await answered(() => erasures.get(id));
   if (!noted.ok) return noted;
   return noted.value === undefined ? fail("not_found") : ok(noted.value);
+}
+
+/**
+ * What the cron does for erasures: wakes the objects of those that take too long. An erasure is driven by the alarm of its object,
+ * which the platform gives up when it has failed too often; its user may never return.
+ */
+export async function wakeErasures({
+  userMemory,
+  erasures,
+  now,
+}: Needs & Pick<Services, "now">): Promise<void> {
+  const turn = Math.floor(now() / WAKE_AFTER_MS);
+  const late = await erasures.running({ before: now() - WAKE_AFTER_MS, limit: WAKES, turn });
+  const owners = [...new Set(late.flatMap((id) => threadOwner(id) ?? []))];
+  for (let i = 0; i < owners.length; i += AT_ONCE)
+    await Promise.all(
+      owners.slice(i, i + AT_ONCE).map(async (owner) => {
+        try {
+          await userMemory(owner).wakeErasures(late.filter((id) => threadOwner(id) === owner));
+        } catch (error) {
+          console.error({
+            message: "an object whose erasure takes too long did not wake",
+            owner,
+            error: String(error),
+          });
+        }
+      }),
+    );
 }

@@ -7,6 +7,7 @@ import type { Services } from "../services.ts";
 import { distinctBy } from "./distinct.ts";
 import { embedOne } from "./embed.ts";
 import { reranked, RERANKED } from "./rerank.ts";
+import { searchedQuery } from "./searched-query.ts";
 
 type Needs = Pick<Services, "embedder" | "userMemory" | "recall" | "now">;
 
@@ -20,13 +21,15 @@ const SHARED_WITHIN_MS = 5_000;
 export async function recall(
   needs: Needs,
   user: string,
-  { k = 10, owners = [], rerank = false, minScore = 0, ...body }: RecallBody,
+  { query: given, k = 10, owners = [], rerank = false, minScore = 0, ...body }: RecallBody,
 ): Promise<Result<RecallAnswer>> {
   const began = needs.now();
-  const queryVector = await embedOne(needs.embedder, body.query, "query");
+  const { query, cut } = searchedQuery(given);
+  const queryVector = await embedOne(needs.embedder, query, "query");
   const deep = rerank && needs.recall.reranker !== null;
   const asked = {
     ...narrowed(body),
+    query,
     k: deep ? Math.max(k, RERANKED) : k,
     queryVector,
     embeddedMs: needs.now() - began,
@@ -46,9 +49,9 @@ export async function recall(
   const answers = others.flatMap((other) => (other?.ok === true ? [other.value] : []));
   const joined = together([own.value, ...answers]);
   if (shared.length > 0) joined.arms.push(sharedArm(answers, shared.length));
-  const answer = rerank ? await reranked(needs, body.query, { answer: joined, k }) : joined;
+  const answer = rerank ? await reranked(needs, query, { answer: joined, k }) : joined;
   const hits = answer.hits.filter(({ score }) => score >= minScore).slice(0, k);
-  return ok({ ...answer, hits, degraded: answer.arms.some(failed) });
+  return ok({ ...answer, hits, degraded: answer.arms.some(failed), ...(cut && { cut }) });
 }
 
 type Narrowed = Pick<RecallBody, "tags" | "scope" | "filter">;

@@ -1,6 +1,7 @@
 import type { Once } from "../../durable-objects/user-memory/answers.ts";
 import type { Prepared } from "../../durable-objects/user-memory/memory-writer.ts";
 import type { Remembered } from "../../durable-objects/user-memory/remembered-answer.ts";
+import type { Condition } from "../conditions.ts";
 import { ok, type Result } from "../errors.ts";
 import type { Services } from "../services.ts";
 import type { RememberBody } from "../schema/memory.ts";
@@ -8,6 +9,9 @@ import { embedAll } from "./embed.ts";
 import { identityOf, textOf } from "./identity.ts";
 import { type Owner, statusOf } from "./record.ts";
 import { embeddedText } from "./search-text.ts";
+
+/** A memory to remember, under a condition on the memory that it is one with. */
+export type Remembering = { body: RememberBody; condition?: Condition };
 
 type Needs = Pick<Services, "embedder" | "userMemory">;
 
@@ -18,14 +22,14 @@ type Needs = Pick<Services, "embedder" | "userMemory">;
 export async function remember(
   { embedder, userMemory }: Needs,
   owner: Owner,
-  { bodies, once }: { bodies: readonly RememberBody[]; once?: Once | undefined },
+  { memories: given, once }: { memories: readonly Remembering[]; once?: Once | undefined },
 ): Promise<Result<Remembered[]>> {
-  const texts = bodies.map((body) =>
+  const texts = given.map(({ body }) =>
     embeddedText({ text: textOf(body), title: body.title ?? null, key: body.key ?? null }),
   );
   const [vectors, identities] = await Promise.all([
     embedAll(embedder, texts),
-    Promise.all(bodies.map((body) => identified(owner, body))),
+    Promise.all(given.map((one) => identified(owner, one))),
   ]);
   const memories = identities.flatMap((identity, i): Prepared[] => {
     const vector = vectors[i];
@@ -38,17 +42,17 @@ export async function remember(
 export async function rememberOne(
   needs: Needs,
   owner: Owner,
-  { body, once }: { body: RememberBody; once?: Once | undefined },
+  { once, ...memory }: Remembering & { once?: Once | undefined },
 ): Promise<Result<Remembered>> {
-  const remembered = await remember(needs, owner, { bodies: [body], once });
+  const remembered = await remember(needs, owner, { memories: [memory], once });
   if (!remembered.ok) return remembered;
   const [one] = remembered.value;
   if (one === undefined) throw new Error("one memory was remembered, and none came back");
   return ok(one);
 }
 
-async function identified(owner: Owner, body: RememberBody) {
+async function identified(owner: Owner, { body, condition = {} }: Remembering) {
   const status = statusOf(body);
   const identity = await identityOf(owner.hash, { ...body, text: textOf(body) }, status === "quarantined");
-  return { body, status, identity };
+  return { body, status, identity, condition };
 }

@@ -44,14 +44,10 @@ const isOver = ({ expiresAt }: RememberBody | PatchMemoryBody, time: number): bo
   typeof expiresAt === "number" && expiresAt <= time;
 
 function addOrReplace(draft: Draft, owner: Owner, candidate: Candidate): Result<Ruled> {
-  const { body, identity, status } = candidate;
+  const { body, identity } = candidate;
   const from = validFromOf(body, draft.time);
   const named = identity.id === null ? null : (draft.held(identity.id).at(-1) ?? null);
-  const same =
-    identity.id !== null || body.dedupe === "none"
-      ? null
-      : draft.withText(identity.dedupeKey, { status, from, to: body.validTo ?? Infinity });
-  const known = named ?? same;
+  const known = named ?? withSameText(draft, candidate);
   if (known === null) return ok({ row: begin(draft, owner, candidate), created: true });
   if (identity.how === "replace")
     return ok({ row: amend(draft, known, replacement(known, candidate)), created: false });
@@ -61,6 +57,17 @@ function addOrReplace(draft: Draft, owner: Owner, candidate: Candidate): Result<
   const validFrom = isChain(known) ? known.validFrom : Math.min(known.validFrom, from);
   return ok({ row: amend(draft, known, { ...changes.value, validFrom }), created: false });
 }
+
+/** The memory that a candidate without a name of its own is one with. */
+function withSameText(draft: Draft, { body, identity, status }: Candidate): MemoryRow | null {
+  if (identity.id !== null || body.dedupe === "none") return null;
+  const from = validFromOf(body, draft.time);
+  return draft.withText(identity.dedupeKey, { status, from, to: body.validTo ?? Infinity });
+}
+
+/** The version that a candidate would supersede, replace or add to: its condition is about this one. */
+export const targetOf = (draft: Draft, candidate: Candidate): MemoryRow | null =>
+  candidate.identity.id === null ? withSameText(draft, candidate) : currentOf(draft, candidate.identity.id);
 
 const isChain = ({ subjectNorm, predicateNorm, keyNorm }: MemoryRow): boolean =>
   keyNorm !== null || (subjectNorm !== null && predicateNorm !== null);

@@ -15,6 +15,7 @@ import type { VectorHit } from "../vectors/vector-index.ts";
 import { vectorizeLimits } from "../vectors/vectorize-limits.ts";
 import { embedOne } from "./embed.ts";
 import { failed, narrowed } from "./recall.ts";
+import { searchedQuery } from "./searched-query.ts";
 
 type Needs = Pick<Services, "embedder" | "userMemory" | "vectors" | "now">;
 
@@ -30,26 +31,32 @@ const AT_ONCE = 20;
  */
 export async function tenantRecall(
   needs: Needs,
-  { query, k = K, minScore = 0, deadlineMs = DEADLINE_MS, ...body }: TenantRecallBody,
+  { query: given, k = K, minScore = 0, deadlineMs = DEADLINE_MS, ...body }: TenantRecallBody,
 ): Promise<Result<TenantRecallAnswer>> {
   const { embedder, vectors, now } = needs;
   if (vectors === null) return fail("vectorize_required");
   const began = now();
+  const { query, cut } = searchedQuery(given);
   const queryVector = await embedOne(embedder, query, "query");
   const { model, vector } = queryVector;
   const answer = (
     hits: Hit[],
     arm: Pick<Arm, "status" | "candidates" | "capped">,
   ): Result<TenantRecallAnswer> =>
-    ok({ hits, arms: [{ name: "vectorize", ms: now() - began, ...arm }], degraded: failed(arm) });
+    ok({
+      hits,
+      arms: [{ name: "vectorize", ms: now() - began, ...arm }],
+      degraded: failed(arm),
+      ...(cut && { cut }),
+    });
   const without = (status: Arm["status"]) => answer([], { status, candidates: 0, capped: false });
   if (vector === "failed") return without(queryVector.late === true ? "late" : "failed");
   if (vector === null) return without("off");
-  const { filter, kinds: given, ...moment } = narrowed(body);
+  const { filter, kinds: wanted, ...moment } = narrowed(body);
   // With a filter that no message fits, messages would only take the place of what is meant.
   const kinds = Object.keys(filter ?? {}).some((field) => !ofMessages.has(field))
-    ? (given ?? recallKind.options).filter((kind) => kind !== "message")
-    : given;
+    ? (wanted ?? recallKind.options).filter((kind) => kind !== "message")
+    : wanted;
   const [scope, ...otherScopes] = filter?.scope ?? [];
   let near: VectorHit[];
   try {

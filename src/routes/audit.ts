@@ -11,6 +11,7 @@ import { AuditEvents, ListAuditQuery } from "../schema/audit.ts";
 const list = createRoute({
   method: "get",
   path: "/v1/audit",
+  operationId: "listAuditEvents",
   summary: "Who deleted, forgot or administered what, and when; the newest first",
   description:
     "Events are written behind the answer, within seconds. To read them is an event too. No contents, no keys, no user ids: whose memory it was is told by a hash.",

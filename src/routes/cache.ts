@@ -42,6 +42,7 @@ const conditional = { params: cachePath, headers: namespaceHeader.extend(conditi
 const get = createRoute({
   method: "get",
   path: "/v1/cache/{key}",
+  operationId: "getCacheEntry",
   summary: "Get a registry entry's value, or the lease to create it",
   ...shared,
   request: { ...conditional, query: GetCacheQuery },
@@ -68,6 +69,7 @@ const get = createRoute({
 const set = createRoute({
   method: "put",
   path: "/v1/cache/{key}",
+  operationId: "setCacheEntry",
   summary: "Set a registry entry: its value and its expiry",
   ...shared,
   request: { ...conditional, query: SetCacheQuery, body: anyJson },
@@ -77,6 +79,7 @@ const set = createRoute({
 const forget = createRoute({
   method: "delete",
   path: "/v1/cache/{key}",
+  operationId: "deleteCacheEntry",
   summary: "Forget a registry entry and its lease, or one version of it",
   ...shared,
   request: { ...conditional, query: DeleteCacheQuery },
@@ -86,6 +89,7 @@ const forget = createRoute({
 const take = createRoute({
   method: "post",
   path: "/v1/cache/{key}/take",
+  operationId: "takeCacheEntry",
   summary: "Get a registry entry's value and forget it, in one step",
   ...shared,
   request: { ...request, query: noQuery, body: noBody },
@@ -95,6 +99,7 @@ const take = createRoute({
 const lease = createRoute({
   method: "post",
   path: "/v1/cache/{key}/lease",
+  operationId: "leaseCacheEntry",
   summary: "Get a registry entry, the lease to create it, or wait for who does",
   ...shared,
   request: { ...request, query: noQuery, body: body(LeaseBody) },
@@ -104,6 +109,7 @@ const lease = createRoute({
 const release = createRoute({
   method: "delete",
   path: "/v1/cache/{key}/lease",
+  operationId: "releaseCacheLease",
   summary: "Give a lease back; the next who waits gets it",
   ...shared,
   request: { ...request, query: ReleaseQuery },

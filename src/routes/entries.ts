@@ -45,6 +45,7 @@ import {
 const list = createRoute({
   method: "get",
   path: "/v1/users/{user}/kv",
+  operationId: "listEntries",
   summary: "List entries by prefix, in byte order of their keys",
   tags: ["entries"],
   ...scoped("read"),
@@ -55,6 +56,7 @@ const list = createRoute({
 const removeAll = createRoute({
   method: "delete",
   path: "/v1/users/{user}/kv",
+  operationId: "deleteEntries",
   summary: "Delete all entries under a prefix",
   description: "An empty prefix deletes every entry of the user.",
   tags: ["entries"],
@@ -66,6 +68,7 @@ const removeAll = createRoute({
 const batch = createRoute({
   method: "post",
   path: "/v1/users/{user}/kv/batch",
+  operationId: "batchEntries",
   summary: "Get, set and delete many entries in one atomic step",
   description: "Operations happen in order, all or none. Needs the scope `write` too if one of them writes.",
   tags: ["entries"],
@@ -77,6 +80,7 @@ const batch = createRoute({
 const get = createRoute({
   method: "get",
   path: "/v1/users/{user}/kv/{key}",
+  operationId: "getEntry",
   summary: "Get an entry's value",
   tags: ["entries"],
   ...scoped("read"),
@@ -91,6 +95,7 @@ const get = createRoute({
 const set = createRoute({
   method: "put",
   path: "/v1/users/{user}/kv/{key}",
+  operationId: "setEntry",
   summary: "Set an entry: its value and its expiry",
   tags: ["entries"],
   ...scoped("write"),
@@ -101,6 +106,7 @@ const set = createRoute({
 const remove = createRoute({
   method: "delete",
   path: "/v1/users/{user}/kv/{key}",
+  operationId: "deleteEntry",
   summary: "Delete an entry",
   tags: ["entries"],
   ...scoped("write"),

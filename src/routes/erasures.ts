@@ -1,6 +1,6 @@
 import { createRoute } from "@hono/zod-openapi";
 import { answered } from "../d1/answered.ts";
-import { body, failures, json, noted, scoped } from "../http/describe.ts";
+import { body, failures, json, noted, open, scoped } from "../http/describe.ts";
 import { unwrap } from "../http/failure.ts";
 import { NO_STORE } from "../http/no-store.ts";
 import { newRouter } from "../http/router.ts";
@@ -13,6 +13,7 @@ const tags = ["erasure"];
 const eraseUser = createRoute({
   method: "delete",
   path: "/v1/users/{user}",
+  operationId: "eraseUser",
   summary: "Erase everything of a user's, with a receipt",
   description:
     "From this answer on nothing of it is read; then every store is emptied and read back. What is written from now on stays.",
@@ -25,6 +26,7 @@ const eraseUser = createRoute({
 const eraseSome = createRoute({
   method: "post",
   path: "/v1/users/{user}/erasures",
+  operationId: "createErasure",
   summary: "Erase one thread, or all memories of one scope, with a receipt",
   description:
     "Messages that a fork of the thread shows stay for the fork, and the receipt says how many. A thread that is not there is 404; of a scope that no memory has, the counts say that there was nothing.",
@@ -38,6 +40,7 @@ const eraseSome = createRoute({
 const get = createRoute({
   method: "get",
   path: "/v1/erasures/{id}",
+  operationId: "getErasure",
   summary: "How far an erasure is, and its receipt",
   tags,
   ...scoped("read"),
@@ -48,8 +51,10 @@ const get = createRoute({
 const keys = createRoute({
   method: "get",
   path: "/.well-known/jwks.json",
+  operationId: "getReceiptKeys",
   summary: "The public keys that verify receipts",
   tags,
+  ...open,
   request: { query: noQuery },
   responses: { 200: json(JsonWebKeys, "A JSON Web Key Set (RFC 7517)."), ...failures },
 });

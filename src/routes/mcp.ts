@@ -2,6 +2,7 @@ import { createMcpHandler } from "@modelcontextprotocol/server";
 import type { Context } from "hono";
 import { type ErrorCode, fail, type Failure } from "../errors.ts";
 import { audit } from "../http/audit.ts";
+import { refusePreconditions } from "../http/conditions.ts";
 import type { AppEnv } from "../http/context.ts";
 import { codeOfUnexpected, Refusal, unwrap } from "../http/failure.ts";
 import { parsedBody, readBodyTo } from "../http/json-body.ts";
@@ -48,7 +49,9 @@ const noAnnouncements = (id: unknown) => ({
 
 /** The Model Context Protocol: each POST is served by a server of its own, so there is no session to keep or to steal. */
 export const mcp = newRouter();
+const refuseConditions = refusePreconditions(undefined);
 mcp.post("/mcp", async (c) => {
+  refuseConditions(c);
   const access = unwrap(accessOf(c.get("caller"), c.req.header(USER_HEADER)));
   const message = parsedBody(c);
   if (Array.isArray(message) && message.length > limits.mcpBatch)

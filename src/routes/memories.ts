@@ -1,6 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { fail } from "../errors.ts";
+import { type Condition, holds } from "../conditions.ts";
 import { conditionOf } from "../http/conditions.ts";
 import type { AppEnv } from "../http/context.ts";
 import {
@@ -15,6 +16,8 @@ import {
 } from "../http/describe.ts";
 import { Refusal, unwrap } from "../http/failure.ts";
 import { onceOf } from "../http/idempotency.ts";
+import { NO_STORE } from "../http/no-store.ts";
+import { demandExactMetadata, demandExactMetadataOfMany } from "../http/raw-body.ts";
 import { newRouter } from "../http/router.ts";
 import { wrapTime } from "../http/timing.ts";
 import { userHash } from "../ids.ts";
@@ -42,17 +45,20 @@ import {
 } from "../schema/memory.ts";
 
 const changeHeaders = idempotencyHeader.extend({ "if-match": conditionHeaders.shape["if-match"] });
+/** Of a new memory too: `If-None-Match: *` remembers only what is not there. */
+const rememberHeaders = idempotencyHeader.extend(conditionHeaders.shape);
 const withVersion = "The memory, with its version as ETag.";
 
 const rememberRoute = createRoute({
   method: "post",
   path: "/v1/users/{user}/memories",
+  operationId: "remember",
   summary: "Remember",
   description:
-    "What makes it one with a memory that is there: a fact's subject and predicate, or its key (the new one supersedes the old one); a procedure's title, or your externalId (the new one replaces the old one); else its text (tags and metadata add up).",
+    "What makes it one with a memory that is there: a fact's subject and predicate, or its key (the new one supersedes the old one); a procedure's title, or your externalId (the new one replaces the old one); else its text (tags and metadata add up). A condition is about that memory.",
   tags: ["memories"],
   ...scoped("write"),
-  request: { params: userPath, query: noQuery, headers: idempotencyHeader, body: body(RememberBody) },
+  request: { params: userPath, query: noQuery, headers: rememberHeaders, body: body(RememberBody) },
   responses: {
     201: json(Memory, "A new memory; recall finds it from now on."),
     200: json(Memory, "The memory was there already, and is now what the answer says."),
@@ -63,6 +69,7 @@ const rememberRoute = createRoute({
 const rememberManyRoute = createRoute({
   method: "post",
   path: "/v1/users/{user}/memories/batch",
+  operationId: "rememberMany",
   summary: "Remember many in one atomic step",
   tags: ["memories"],
   ...scoped("write"),
@@ -73,6 +80,7 @@ const rememberManyRoute = createRoute({
 const listRoute = createRoute({
   method: "get",
   path: "/v1/users/{user}/memories",
+  operationId: "listMemories",
   summary: "List memories",
   tags: ["memories"],
   ...scoped("read"),
@@ -83,16 +91,22 @@ const listRoute = createRoute({
 const getRoute = createRoute({
   method: "get",
   path: "/v1/users/{user}/memories/{id}",
+  operationId: "getMemory",
   summary: "Get a memory",
   tags: ["memories"],
   ...scoped("read"),
-  request: { params: memoryPath, query: z.strictObject(atQuery) },
-  responses: { 200: json(Memory, withVersion), ...failures },
+  request: { params: memoryPath, query: z.strictObject(atQuery), headers: conditionHeaders },
+  responses: {
+    200: json(Memory, withVersion),
+    304: nothing("It still has a version of If-None-Match."),
+    ...failures,
+  },
 });
 
 const patchRoute = createRoute({
   method: "patch",
   path: "/v1/users/{user}/memories/{id}",
+  operationId: "updateMemory",
   summary: "Correct a memory",
   description:
     "The version that was wrong stays in the history. For what has changed in the world, remember the new fact: it supersedes the old one.",
@@ -105,6 +119,7 @@ const patchRoute = createRoute({
 const forgetRoute = createRoute({
   method: "delete",
   path: "/v1/users/{user}/memories/{id}",
+  operationId: "forgetMemory",
   summary: "Forget a memory with its history",
   tags: ["memories"],
   ...scoped("write"),
@@ -119,6 +134,7 @@ const forgetRoute = createRoute({
 const forgetManyRoute = createRoute({
   method: "post",
   path: "/v1/users/{user}/memories/forget",
+  operationId: "forgetMemories",
   summary: "Forget the memories that a filter means",
   description:
     "Also those that are quarantined, or whose time is over or to come, unless the filter says otherwise; each with its history.",
@@ -131,6 +147,7 @@ const forgetManyRoute = createRoute({
 const forgetAllRoute = createRoute({
   method: "delete",
   path: "/v1/users/{user}/memories",
+  operationId: "forgetAllMemories",
   summary: "Forget all memories of a user",
   tags: ["memories"],
   ...scoped("write"),
@@ -141,6 +158,7 @@ const forgetAllRoute = createRoute({
 const historyRoute = createRoute({
   method: "get",
   path: "/v1/users/{user}/memories/{id}/history",
+  operationId: "getMemoryHistory",
   summary: "What a memory was, the newest version first",
   tags: ["memories"],
   ...scoped("read"),
@@ -151,6 +169,7 @@ const historyRoute = createRoute({
 const restoreRoute = createRoute({
   method: "post",
   path: "/v1/users/{user}/memories/{id}/restore",
+  operationId: "restoreMemory",
   summary: "Let a version of the history take the place of what the memory says",
   tags: ["memories"],
   ...scoped("write"),
@@ -161,6 +180,7 @@ const restoreRoute = createRoute({
 const releaseRoute = createRoute({
   method: "post",
   path: "/v1/users/{user}/memories/{id}/release",
+  operationId: "releaseMemory",
   summary: "Let a memory out of quarantine",
   description:
     "It takes the place that it would have had: of a fact that it supersedes, or of a memory of the same text. Its id is then that one's. To reject it, forget it.",
@@ -172,19 +192,26 @@ const releaseRoute = createRoute({
 
 export const memories = newRouter()
   .openapi(rememberRoute, async (c) => {
+    demandExactMetadata(c);
     const owner = await ownerOf(c.req.valid("param").user);
-    const request = { body: c.req.valid("json"), once: await onceOf(c) };
+    const request = { body: c.req.valid("json"), ...(await changeOf(c)) };
     const remembered = rememberOne(c.get("services"), owner, request);
     const { memory, created } = unwrap(await wrapTime(c, "remember", remembered));
     return versioned(c, memory, created ? 201 : 200);
   })
   .openapi(rememberManyRoute, async (c) => {
+    demandExactMetadataOfMany(c, "memories");
     const owner = await ownerOf(c.req.valid("param").user);
-    const request = { bodies: c.req.valid("json").memories, once: await onceOf(c) };
+    const asked = c.req.valid("json").memories.map(({ ifVersion, ...fields }) => ({
+      body: fields,
+      condition: conditionOn(ifVersion),
+    }));
+    const request = { memories: asked, once: await onceOf(c) };
     const remembered = remember(c.get("services"), owner, request);
     return c.json({ items: unwrap(await wrapTime(c, "remember", remembered)) }, 200);
   })
   .openapi(forgetManyRoute, async (c) => {
+    demandExactMetadata(c, "filter");
     const owner = await ownerOf(c.req.valid("param").user);
     const asked = c.req.valid("json");
     if (asked.dryRun === true) c.set("about", "dryRun");
@@ -203,10 +230,19 @@ export const memories = newRouter()
   })
   .openapi(getRoute, async (c) => {
     const { user, id } = c.req.valid("param");
-    const memory = getMemory(c.get("services"), await userHash(user), { id, at: c.req.valid("query") });
-    return versioned(c, unwrap(await wrapTime(c, "d1", memory)), 200);
+    const { ifMatch, ifNoneMatch } = conditionOf(c);
+    const read = getMemory(c.get("services"), await userHash(user), { id, at: c.req.valid("query") });
+    const memory = unwrap(await wrapTime(c, "d1", read));
+    const version = String(memory.version);
+    if (!holds({ ...(ifMatch && { ifMatch }) }, version)) throw new Refusal(fail("precondition_failed"));
+    // A browser that kept the answer would ask by its version, which says nothing of `updatedAt` and `indexing`.
+    c.header("Cache-Control", NO_STORE["Cache-Control"]);
+    if (!holds({ ...(ifNoneMatch && { ifNoneMatch }) }, version))
+      return c.body(null, 304, { ETag: `"${version}"` });
+    return versioned(c, memory, 200);
   })
   .openapi(patchRoute, async (c) => {
+    demandExactMetadata(c);
     const { user, id } = c.req.valid("param");
     const owner = await ownerOf(user);
     const change = { ...(await changeOf(c)), body: c.req.valid("json") };
@@ -249,6 +285,10 @@ async function changeOf(c: Context<AppEnv>) {
   const once = await onceOf(c);
   return { condition: conditionOf(c), ...(once && { once }) };
 }
+
+/** The condition of one memory of a batch, as headers say it of a single one. */
+const conditionOn = (version: number | null | undefined): Condition =>
+  version === undefined ? {} : version === null ? { ifNoneMatch: "any" } : { ifMatch: [String(version)] };
 
 function versioned<const Status extends 200 | 201>(c: Context<AppEnv>, memory: Memory, status: Status) {
   c.header("ETag", `"${memory.version}"`);

@@ -41,6 +41,7 @@ const NDJSON = "application/x-ndjson";
 const append = createRoute({
   method: "post",
   path: "/v1/threads/{id}/messages",
+  operationId: "appendMessages",
   summary: "Append messages, all or none",
   tags,
   ...scoped("write"),
@@ -54,6 +55,7 @@ const append = createRoute({
 const read = createRoute({
   method: "get",
   path: "/v1/threads/{id}/messages",
+  operationId: "listMessages",
   summary: "Read messages",
   description: `With \`Accept: ${NDJSON}\`, all messages from the first (or behind \`after\`) on, one JSON object a line, as a stream without pages.`,
   tags,
@@ -71,6 +73,7 @@ const read = createRoute({
 const remove = createRoute({
   method: "delete",
   path: "/v1/threads/{id}/messages/{seq}",
+  operationId: "deleteMessage",
   summary: "Delete one message",
   description: "From this thread; forks that share it keep it.",
   tags,
@@ -82,6 +85,7 @@ const remove = createRoute({
 const compact = createRoute({
   method: "post",
   path: "/v1/threads/{id}/compactions",
+  operationId: "createCompaction",
   summary: "Let a summary stand for a range of messages",
   description: "The messages stay; `view=compacted` shows the summary in their place.",
   tags,
@@ -93,6 +97,7 @@ const compact = createRoute({
 const compactions = createRoute({
   method: "get",
   path: "/v1/threads/{id}/compactions",
+  operationId: "listCompactions",
   summary: "List the compactions of a thread",
   tags,
   ...scoped("read"),
@@ -103,6 +108,7 @@ const compactions = createRoute({
 const removeCompaction = createRoute({
   method: "delete",
   path: "/v1/threads/{id}/compactions/{compaction}",
+  operationId: "deleteCompaction",
   summary: "Delete a compaction",
   description: "`view=compacted` shows again what it stood for. Forks that were made behind it keep theirs.",
   tags,
@@ -114,6 +120,7 @@ const removeCompaction = createRoute({
 const validate = createRoute({
   method: "post",
   path: "/v1/threads/{id}/validate",
+  operationId: "validateConversation",
   summary: "Check that a conversation continues the stored one",
   description:
     "Finds rewritten history, forged tool results and forged approvals; `strict` also truncated history, second results, forged tool calls and forged system messages.",

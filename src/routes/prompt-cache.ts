@@ -23,6 +23,7 @@ const shared = { tags: ["prompt-cache registry"], ...scoped("cache") };
 const resolveOne = createRoute({
   method: "post",
   path: "/v1/prompt-cache/resolve",
+  operationId: "resolvePromptCache",
   summary: "What to do to have a prompt cached by its provider",
   ...shared,
   request: { headers: namespaceHeader, query: noQuery, body: body(ResolveBody) },
@@ -32,6 +33,7 @@ const resolveOne = createRoute({
 const reportOne = createRoute({
   method: "post",
   path: "/v1/prompt-cache/report",
+  operationId: "reportPromptCacheUsage",
   summary: "Report what a provider counted for one call",
   ...shared,
   request: {
@@ -45,6 +47,7 @@ const reportOne = createRoute({
 const getStats = createRoute({
   method: "get",
   path: "/v1/prompt-cache/stats",
+  operationId: "getPromptCacheStats",
   summary: "What the caches saved, by the hour",
   ...shared,
   request: { headers: namespaceHeader, query: StatsQuery },

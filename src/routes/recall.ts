@@ -8,6 +8,7 @@ import { demandWholeTenant } from "../http/authenticate.ts";
 import { body, failures, json, scoped } from "../http/describe.ts";
 import { Refusal, unwrap } from "../http/failure.ts";
 import { demandRatesOf } from "../http/rates.ts";
+import { demandExactMetadata } from "../http/raw-body.ts";
 import { newRouter } from "../http/router.ts";
 import { wrapTime } from "../http/timing.ts";
 import { recall } from "../memory/recall.ts";
@@ -18,6 +19,7 @@ import { RecallAnswer, RecallBody, TenantRecallAnswer, TenantRecallBody } from "
 const recallRoute = createRoute({
   method: "post",
   path: "/v1/users/{user}/recall",
+  operationId: "recall",
   summary: "Find memories and messages by meaning and by words",
   description:
     "Sees all that was written before. If a part is down, `degraded` says so and the others answer.",
@@ -30,6 +32,7 @@ const recallRoute = createRoute({
 const tenantRecallRoute = createRoute({
   method: "post",
   path: "/v1/recall",
+  operationId: "recallAllUsers",
   summary: "Find memories of all users by meaning",
   description:
     "Through Vectorize, which shows a write after seconds, sometimes minutes: each owner's object says what of it still stands. Messages are among the hits where `MESSAGE_INDEXING` is `vectorize`.",
@@ -41,6 +44,7 @@ const tenantRecallRoute = createRoute({
 
 export const recalls = newRouter()
   .openapi(recallRoute, async (c) => {
+    demandExactMetadata(c, "filter");
     const { user } = c.req.valid("param");
     const asked = c.req.valid("json");
     demandReadable(c, asked.owners ?? []);
@@ -50,6 +54,7 @@ export const recalls = newRouter()
   })
   .openapi(tenantRecallRoute, async (c) => {
     demandWholeTenant(c, "searches the tenant");
+    demandExactMetadata(c, "filter");
     const answer = tenantRecall(c.get("services"), c.req.valid("json"));
     return c.json(unwrap(await wrapTime(c, "recall", answer)), 200);
   });

@@ -11,6 +11,7 @@ import { Reindex, TenantReindex } from "../schema/reindex.ts";
 const startUser = createRoute({
   method: "post",
   path: "/v1/users/{user}/reindex",
+  operationId: "reindexUser",
   summary: "Rebuild a user's index of memories from the record",
   description: "In slices, while recall goes on. Also embeds what has no vector of the current model.",
   tags: ["memories"],
@@ -22,6 +23,7 @@ const startUser = createRoute({
 const getUser = createRoute({
   method: "get",
   path: "/v1/users/{user}/reindex",
+  operationId: "getUserReindex",
   summary: "How far the last reindex of a user is",
   tags: ["memories"],
   ...scoped("read"),
@@ -32,6 +34,7 @@ const getUser = createRoute({
 const startTenant = createRoute({
   method: "post",
   path: "/v1/reindex",
+  operationId: "reindexTenant",
   summary: "Rebuild the index of every user of the tenant",
   description: "The first 500 users at once, 500 more with every run of the cron.",
   tags: ["memories"],
@@ -43,6 +46,7 @@ const startTenant = createRoute({
 const getTenant = createRoute({
   method: "get",
   path: "/v1/reindex",
+  operationId: "getTenantReindex",
   summary: "How far the last reindex of the tenant is",
   tags: ["memories"],
   ...scoped("admin"),

@@ -20,6 +20,7 @@ const shared = { tags: ["access"], ...scoped("admin") };
 const list = createRoute({
   method: "get",
   path: "/v1/revocations",
+  operationId: "listRevocations",
   summary: "List what is revoked: tokens by their ids, and the time before which none may have been issued",
   ...shared,
   request: { query: ListRevocationsQuery },
@@ -29,6 +30,7 @@ const list = createRoute({
 const setFloor = createRoute({
   method: "put",
   path: "/v1/revocations/min-issued-at",
+  operationId: "setMinIssuedAt",
   summary: "Refuse all tokens that were issued before a time",
   description:
     "Holds everywhere within 30 seconds. The token of this very call is refused too, if it is older: mint a new one.",
@@ -40,6 +42,7 @@ const setFloor = createRoute({
 const removeFloor = createRoute({
   method: "delete",
   path: "/v1/revocations/min-issued-at",
+  operationId: "clearMinIssuedAt",
   summary: "Take tokens however old they are",
   ...shared,
   request: { query: noQuery },
@@ -49,6 +52,7 @@ const removeFloor = createRoute({
 const revoke = createRoute({
   method: "put",
   path: "/v1/revocations/tokens/{tokenId}",
+  operationId: "revokeToken",
   summary: "Refuse one token, by its jti",
   description: "Holds everywhere within 30 seconds.",
   ...shared,
@@ -59,6 +63,7 @@ const revoke = createRoute({
 const restore = createRoute({
   method: "delete",
   path: "/v1/revocations/tokens/{tokenId}",
+  operationId: "restoreToken",
   summary: "Take back the revocation of one token",
   ...shared,
   request: { params: revokedTokenPath, query: noQuery },

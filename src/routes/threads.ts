@@ -29,6 +29,7 @@ const tags = ["threads"];
 const create = createRoute({
   method: "post",
   path: "/v1/users/{user}/threads",
+  operationId: "createThread",
   summary: "Begin a thread",
   tags,
   ...scoped("write"),
@@ -44,6 +45,7 @@ const create = createRoute({
 const createForNobody = createRoute({
   method: "post",
   path: "/v1/threads",
+  operationId: "createThreadForNobody",
   summary: "Begin a thread of nobody",
   description: "For a token of all users (`*`), which alone can reach the thread.",
   tags,
@@ -55,6 +57,7 @@ const createForNobody = createRoute({
 const resume = createRoute({
   method: "post",
   path: "/v1/users/{user}/threads/resume",
+  operationId: "resumeThread",
   summary: "Get the thread of this agent that was updated last, or begin one, in one step",
   description: "Without an `agent`, among the threads without one. The other fields are for a new thread.",
   tags,
@@ -66,6 +69,7 @@ const resume = createRoute({
 const list = createRoute({
   method: "get",
   path: "/v1/users/{user}/threads",
+  operationId: "listThreads",
   summary: "List a user's threads, the one that was updated last first",
   tags,
   ...scoped("read"),
@@ -76,8 +80,10 @@ const list = createRoute({
 const listAll = createRoute({
   method: "get",
   path: "/v1/threads",
+  operationId: "listAllThreads",
   summary: "List the threads of all users, the one that began last first",
-  description: "Complete over its pages. A token of one user lists that user's.",
+  description:
+    "Complete over its pages: it has every thread that could be read when its first page was asked for, or is 503 (`catalogue_behind`). A token of one user lists that user's.",
   tags,
   ...scoped("admin"),
   request: { query: ListAllThreadsQuery },
@@ -87,6 +93,7 @@ const listAll = createRoute({
 const get = createRoute({
   method: "get",
   path: "/v1/threads/{id}",
+  operationId: "getThread",
   summary: "Get a thread",
   tags,
   ...scoped("read"),
@@ -97,6 +104,7 @@ const get = createRoute({
 const patch = createRoute({
   method: "patch",
   path: "/v1/threads/{id}",
+  operationId: "updateThread",
   summary: "Rename a thread, or change what is said of it",
   tags,
   ...scoped("write"),
@@ -107,6 +115,7 @@ const patch = createRoute({
 const remove = createRoute({
   method: "delete",
   path: "/v1/threads/{id}",
+  operationId: "deleteThread",
   summary: "Delete a thread with its messages",
   description: "Its forks keep the messages that they share with it.",
   tags,
@@ -118,6 +127,7 @@ const remove = createRoute({
 const fork = createRoute({
   method: "post",
   path: "/v1/threads/{id}/fork",
+  operationId: "forkThread",
   summary: "Fork a thread at a message",
   description: "The fork shares the messages up to that one; none is copied, and seqs go on from there.",
   tags,
@@ -179,7 +189,7 @@ export const threads = newRouter()
   .openapi(listAll, async (c) => {
     const { user } = c.get("caller");
     const owner = user === "*" ? null : await userHash(user);
-    const page = listCatalogue(c.get("services").catalogue, owner, c.req.valid("query"));
+    const page = listCatalogue(c.get("services"), owner, c.req.valid("query"));
     return c.json(unwrap(await wrapTime(c, "d1", page)), 200);
   })
   .openapi(get, async (c) => {

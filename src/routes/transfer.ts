@@ -25,6 +25,7 @@ const lines: Record<string, { schema: z.ZodString }> = {
 const exportUser = createRoute({
   method: "get",
   path: "/v1/users/{user}/export",
+  operationId: "exportUser",
   summary: "Everything that is kept of a user, as lines of JSON",
   description:
     "A stream. It is whole if its last line is `end`. What is written while it runs may be in it or not.",
@@ -38,6 +39,7 @@ const exportUser = createRoute({
 const importUser = createRoute({
   method: "post",
   path: "/v1/users/{user}/import",
+  operationId: "importUser",
   summary: "Take an export in, for this user or another",
   description:
     "What is there stays as it is, so the same can be sent again: after a broken connection it goes on where it was. " +
@@ -52,6 +54,7 @@ const importUser = createRoute({
 const listUsers = createRoute({
   method: "get",
   path: "/v1/users",
+  operationId: "listUsers",
   summary: "List all users who have written anything, in the order of their hashes",
   description: "Complete over its pages, and a minute behind for users who have only entries.",
   tags,

@@ -84,6 +84,9 @@ export const metadata = plainObject<Record<string, Json>>()
   )
   .openapi({ type: "object", additionalProperties: true, description: "Free JSON, to 10 KiB." });
 
+/** Of a change: null takes them away. */
+export const nullableMetadata = metadata.nullable().openapi({ type: ["object", "null"] });
+
 export const pageLimit = (otherwise: number) =>
   wholeNumber({ min: 1, max: limits.page, code: "page_too_large" })
     .optional()

@@ -1,18 +1,32 @@
 import { z } from "@hono/zod-openapi";
-import { limits } from "../limits.ts";
+import { ownerKeyOf, PART } from "../entry-parts.ts";
+import { isWithin, limits } from "../limits.ts";
 import {
   anyJson,
   anyJsonDocument,
   breaks,
   cursor,
   pageLimit,
-  text,
   timestamp,
   userPath,
   wholeNumber,
 } from "./bounds.ts";
 
-export const key = text(limits.key, "key_too_long").openapi({
+/** A part's key is longer than its entry's. */
+export const entryKey = z
+  .string()
+  .min(1)
+  .refine((value) => value.isWellFormed(), "holds a lone surrogate")
+  .refine(
+    (value) => isWithin(ownerKeyOf(value), limits.key),
+    breaks("key_too_long", "is longer than 1,024 bytes of UTF-8"),
+  )
+  .refine(
+    (value) => !ownerKeyOf(value).includes(PART),
+    "holds U+001F, `part`, U+001F: only keys of parts do",
+  );
+
+export const key = entryKey.openapi({
   param: { name: "key", in: "path" },
   description: "Any string to 1,024 bytes of UTF-8, percent-encoded; `/` is `%2F`.",
   example: "settings/theme",

@@ -1,7 +1,9 @@
 import { z } from "@hono/zod-openapi";
 import { limits } from "../limits.ts";
+import { hasInexactNumber, INEXACT } from "../raw-values.ts";
 import { cursor, type Json, pageLimit, plainObject, several } from "./bounds.ts";
 import { memoryKind, memoryStatus, name, tag } from "./memory.ts";
+import { metadataCondition } from "./metadata-filter.ts";
 
 /** Which memories are meant: every field that is given must fit. Ranges include both ends. */
 export type MemoryFilter = {
@@ -38,13 +40,11 @@ export const rangeNames = [
 ] as const;
 export type RangeName = (typeof rangeNames)[number];
 
-/** The most values that one field of a filter takes. */
-const MANY = 1000;
-
-const wantedMetadata = plainObject<Record<string, Json>>().refine(
-  (wanted) => Object.keys(wanted).length > 0,
-  "names no field",
-);
+const wantedMetadata = plainObject<Record<string, Json>>().superRefine((wanted, context) => {
+  metadataCondition(wanted, (path, message, code) =>
+    context.addIssue({ code: "custom", path, message, input: wanted, ...(code && { params: { code } }) }),
+  );
+});
 const described = {
   kinds: "Any of these kinds.",
   tags: "Every one of these tags.",
@@ -55,7 +55,8 @@ const described = {
   title: "The exact title.",
   context: "Memories whose context holds this text; upper and lower case of A to Z are the same.",
   sourceMessage: "A seq, or an id of yours.",
-  metadata: "Each of these fields is there with this value; of objects in it, the order of fields counts.",
+  metadata:
+    "Each of these fields is there with this value (of objects in it, the order of fields counts), or fits these comparisons: `eq`, `ne`, `gt`, `gte`, `lt`, `lte`, `in`, `nin`, `exists`. `and`, `or` (lists of such filters) and `not` combine them.",
 };
 
 const scalars = {
@@ -84,7 +85,8 @@ const each = <Name extends string, T extends z.ZodType>(names: readonly Name[], 
     ]),
   ) as { [Key in Name]: z.ZodOptional<T> };
 
-const listOf = <T extends z.ZodType>(one: T, max = MANY) => z.array(one).min(1).max(max);
+const listOf = <T extends z.ZodType>(one: T, max: number = limits.filterValues) =>
+  z.array(one).min(1).max(max);
 const ends = rangeNames.flatMap((range) => [`${range}Min`, `${range}Max`] as const);
 
 /** A filter in a body. */
@@ -115,7 +117,10 @@ const json = z
   .string()
   .transform((given, context) => {
     try {
-      return JSON.parse(given) as unknown;
+      const parsed = JSON.parse(given) as unknown;
+      if (!hasInexactNumber(given)) return parsed;
+      context.addIssue({ code: "custom", message: INEXACT });
+      return z.NEVER;
     } catch {
       context.addIssue({ code: "custom", message: "is not JSON" });
       return z.NEVER;
@@ -155,10 +160,10 @@ export const ListMemoriesQuery = z.strictObject({
   kind: several(memoryKind, 4).openapi({ description: described.kinds }),
   status: several(memoryStatus, 2).openapi({ description: described.status }),
   tag: several(tag, limits.tags).openapi({ description: described.tags }),
-  anyTag: several(tag, MANY).openapi({ description: described.anyTags }),
-  scope: several(name, MANY).openapi({ description: described.scope }),
-  externalId: several(name, MANY),
-  type: several(name, MANY),
+  anyTag: several(tag, limits.filterValues).openapi({ description: described.anyTags }),
+  scope: several(name, limits.filterValues).openapi({ description: described.scope }),
+  externalId: several(name, limits.filterValues),
+  type: several(name, limits.filterValues),
   ...each(scalarNames, (one) => scalars[one]),
   ...each(ends, () => number),
   metadata: json.optional().openapi({ description: `${described.metadata} JSON.` }),
@@ -204,8 +209,12 @@ export const ForgetMemoriesBody = z
       "names no field: DELETE …/memories forgets all",
     ),
     dryRun: z.boolean().optional().openapi({ description: "Only answers what would go." }),
+    keepEntries: z.boolean().optional().openapi({
+      description:
+        "Keeps the entries that the memories name in `metadata.cairnEntry`; else they are deleted too.",
+    }),
   })
-  .openapi("ForgetMemories", { example: { filter: { subject: "alice", predicate: "lives in" } } });
+  .openapi("ForgetMemories", { example: { filter: { subject: "user", predicate: "lives in" } } });
 export type ForgetMemoriesBody = z.infer<typeof ForgetMemoriesBody>;
 
 export const Forgotten = z

@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { limits } from "../limits.ts";
-import { anyJson, breaks, metadata, text, timestamp, userPath } from "./bounds.ts";
+import { anyJson, breaks, metadata, nullableMetadata, text, timestamp, userPath } from "./bounds.ts";
 
 export const memoryKind = z.enum(["fact", "episode", "procedure", "reflection"]).openapi("MemoryKind");
 export type MemoryKind = z.infer<typeof memoryKind>;
@@ -147,52 +147,67 @@ export const optionalContent = z.object(content).partial().shape;
 
 const UNLESS_TRIPLE = ", unless there are a subject, a predicate and an object";
 
-export const RememberBody = z
-  .strictObject({
-    kind: memoryKind.optional().openapi({ description: "`fact` unless set." }),
-    text: memoryText
-      .optional()
-      .openapi({ description: "What to remember. A fact's triple is its text where there is none." }),
-    tags: tags.optional(),
-    metadata: metadata.optional(),
-    ...optionalContent,
-    createdAt: time.optional().openapi({ description: "For an import; now unless set." }),
-    updatedAt: time.optional().openapi({ description: "For an import; now unless set." }),
-    status: memoryStatus.optional(),
-    quarantineBelow: share.optional().openapi({
-      description:
-        "What an extractor found (`source.extractor`) with a lower score is quarantined; 0.7 unless set.",
-    }),
-    dedupe: z.enum(["exact", "none"]).optional().openapi({
-      description:
-        "`exact` unless set: the same text, kind and scope is the same memory, whose tags and metadata add up. Goes with memories that have no title, key, externalId or subject and predicate of their own.",
-    }),
-  })
-  .superRefine((body, context) => {
-    const kind = body.kind ?? "fact";
-    refuseForeignFields(kind, body, (path, message) => refuse(context, path, message));
-    if (kind === "procedure" && body.title === undefined)
-      refuse(context, "title", "is required of a procedure");
-    const triple = body.subject !== undefined && body.predicate !== undefined;
-    if (body.object !== undefined && !triple)
-      refuse(context, "object", "goes with a subject and a predicate");
-    if (body.key !== undefined && triple) refuse(context, "key", "goes with a fact that has no triple");
-    if (body.text === undefined && triple && body.object === undefined)
-      refuse(context, "object", "is required of a subject and a predicate, unless there is a text");
-    if (body.text === undefined && !triple)
-      refuse(context, "text", `is required${kind === "fact" ? UNLESS_TRIPLE : ""}`);
-    if (body.validTo !== undefined && body.validFrom !== undefined && body.validTo <= body.validFrom)
-      refuse(context, "validTo", "is not after validFrom");
-    if (body.createdAt !== undefined && body.updatedAt !== undefined && body.updatedAt < body.createdAt)
-      refuse(context, "updatedAt", "is before createdAt");
-  })
+const remembering = {
+  kind: memoryKind.optional().openapi({ description: "`fact` unless set." }),
+  text: memoryText
+    .optional()
+    .openapi({ description: "What to remember. A fact's triple is its text where there is none." }),
+  tags: tags.optional(),
+  metadata: metadata.optional(),
+  ...optionalContent,
+  createdAt: time.optional().openapi({ description: "For an import; now unless set." }),
+  updatedAt: time.optional().openapi({ description: "For an import; now unless set." }),
+  status: memoryStatus.optional(),
+  quarantineBelow: share.optional().openapi({
+    description:
+      "What an extractor found (`source.extractor`) with a lower score is quarantined; 0.7 unless set.",
+  }),
+  dedupe: z.enum(["exact", "none"]).optional().openapi({
+    description:
+      "`exact` unless set: the same text, kind and scope is the same memory, whose tags and metadata add up. Goes with memories that have no title, key, externalId or subject and predicate of their own.",
+  }),
+};
+const remembered = z.strictObject(remembering);
+
+/** What the fields of a memory demand of each other. */
+function checkFields(body: z.infer<typeof remembered>, context: Context): void {
+  const kind = body.kind ?? "fact";
+  refuseForeignFields(kind, body, (path, message) => refuse(context, path, message));
+  if (kind === "procedure" && body.title === undefined)
+    refuse(context, "title", "is required of a procedure");
+  const triple = body.subject !== undefined && body.predicate !== undefined;
+  if (body.object !== undefined && !triple) refuse(context, "object", "goes with a subject and a predicate");
+  if (body.key !== undefined && triple) refuse(context, "key", "goes with a fact that has no triple");
+  if (body.text === undefined && triple && body.object === undefined)
+    refuse(context, "object", "is required of a subject and a predicate, unless there is a text");
+  if (body.text === undefined && !triple)
+    refuse(context, "text", `is required${kind === "fact" ? UNLESS_TRIPLE : ""}`);
+  if (body.validTo !== undefined && body.validFrom !== undefined && body.validTo <= body.validFrom)
+    refuse(context, "validTo", "is not after validFrom");
+  if (body.createdAt !== undefined && body.updatedAt !== undefined && body.updatedAt < body.createdAt)
+    refuse(context, "updatedAt", "is before createdAt");
+}
+
+export const RememberBody = remembered
+  .superRefine(checkFields)
   .openapi("Remember", { example: { text: "Project Foo is deployed on fly.io", tags: ["deploy"] } });
 export type RememberBody = z.infer<typeof RememberBody>;
+
+export const RememberInBatch = z
+  .strictObject({
+    ...remembering,
+    ifVersion: version.nullable().optional().openapi({
+      description:
+        "Only if the memory that this one supersedes, replaces or adds to has this version; `null`: only if there is none. Else 412 for the whole batch.",
+    }),
+  })
+  .superRefine(checkFields)
+  .openapi("RememberInBatch");
 
 export const RememberManyBody = z
   .strictObject({
     memories: z
-      .array(RememberBody)
+      .array(RememberInBatch)
       .min(1)
       .refine(
         (list) => list.length <= limits.memoriesPerBatch,
@@ -210,7 +225,7 @@ export const PatchMemoryBody = z
   .strictObject({
     text: memoryText.optional(),
     tags: tags.nullable().optional(),
-    metadata: metadata.nullable().optional(),
+    metadata: nullableMetadata.optional(),
     object: content.object.nullable().optional(),
     score: content.score.nullable().optional(),
     importance: content.importance.nullable().optional(),

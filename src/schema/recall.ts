@@ -30,7 +30,12 @@ const misplaced = (why: string) =>
     .openapi({ type: "array", items: {}, readOnly: true, description: `Here it ${why}.` });
 
 const recallFields = z.strictObject({
-  query: text(limits.query, "query_too_long"),
+  query: text(limits.query, "query_too_long")
+    .refine((query) => query.trim() !== "", "holds only white space")
+    .openapi({
+      description:
+        "A question, a topic or a text, to 256 KiB. Of more than 8 KiB, the first and the last 4 KiB are searched by, and the answer says `cut`.",
+    }),
   k: z
     .int()
     .min(1)
@@ -44,8 +49,10 @@ const recallFields = z.strictObject({
     .optional()
     .openapi({ description: "Only memories that carry every one of these; messages carry none." }),
   scope: name.optional().openapi({ description: "Only memories of this scope." }),
-  filter: memoryFilter
-    .extend({
+  // Not an extension of the filter, which lets no further field pass: the document would say that nothing fits.
+  filter: z
+    .strictObject({
+      ...memoryFilter.shape,
       kinds: misplaced("goes beside the filter, as the recall's own `kinds`"),
       status: misplaced("is not for recall: quarantined memories are never recalled"),
     })
@@ -204,6 +211,9 @@ export const RecallAnswer = z
     hits: z.array(Hit),
     arms: z.array(Arm),
     degraded: z.boolean().openapi({ description: "True if an arm failed: there may be better hits." }),
+    cut: z.literal(true).optional().openapi({
+      description: "The query is longer than 8 KiB: its first and its last 4 KiB were searched by.",
+    }),
     freshness: z.object({ indexed: z.int(), pending: z.int() }).openapi({
       description: "Documents of this user; `pending` ones are found by words, not yet by meaning.",
     }),

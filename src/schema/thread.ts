@@ -5,6 +5,7 @@ import {
   breaks,
   cursor,
   metadata,
+  nullableMetadata,
   pageLimit,
   plainObject,
   text,
@@ -40,7 +41,7 @@ export const PatchThreadBody = z
     agent: name.nullable().optional(),
     resourceSlug: name.nullable().optional(),
     recordId: name.nullable().optional(),
-    metadata: metadata.nullable().optional(),
+    metadata: nullableMetadata.optional(),
     indexing: indexing.nullable().optional(),
   })
   .refine((body) => Object.keys(body).length > 0, "changes nothing")
@@ -50,11 +51,15 @@ export const PatchThreadBody = z
   });
 export type PatchThreadBody = z.infer<typeof PatchThreadBody>;
 
-export const ForkBody = CreateThreadBody.extend({
-  at: z.int().min(1).optional().openapi({
-    description: "The seq of the last message that the fork shares; the thread's last unless set.",
-  }),
-}).openapi("Fork", { description: "Fields that are not given are the origin's.", example: { at: 4 } });
+/** Not an extension of the schema before, which lets no further field pass: the document would say that nothing fits. */
+export const ForkBody = z
+  .strictObject({
+    ...CreateThreadBody.shape,
+    at: z.int().min(1).optional().openapi({
+      description: "The seq of the last message that the fork shares; the thread's last unless set.",
+    }),
+  })
+  .openapi("Fork", { description: "Fields that are not given are the origin's.", example: { at: 4 } });
 export type ForkBody = z.infer<typeof ForkBody>;
 
 export const Thread = z

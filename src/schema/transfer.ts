@@ -1,6 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { limits } from "../limits.ts";
 import { cursor, metadata, pageLimit, text, userId } from "./bounds.ts";
+import { entryKey } from "./entry.ts";
 import {
   memoryKind,
   memoryStatus,
@@ -81,7 +82,7 @@ const CompactionLine = z.strictObject({
 });
 const EntryLine = z.strictObject({
   type: z.literal("entry"),
-  key: text(limits.key, "key_too_long"),
+  key: entryKey,
   version: z.uuid(),
   updatedAt: time,
   expiresAt: time.optional(),

@@ -14,7 +14,7 @@ export class ExportOrder {
   #thread: string | null = null;
   #compactions = new Set<string>();
   #last = { message: 0, hidden: 0 };
-  #key: string | null = null;
+  #entry: { key: string; version: string } | null = null;
 
   constructor({ part }: { part: boolean }) {
     this.#part = part;
@@ -49,9 +49,10 @@ export class ExportOrder {
         return this.#ofThread(line.threadId) ?? this.#once(line.id);
       default:
         this.leaveThreads();
-        // Only next to each other: all keys of a user do not fit into memory.
-        if (line.key === this.#key) return wrong("key", TWICE);
-        this.#key = line.key;
+        // Only next to each other: all keys of a user do not fit into memory. A value in parts that was replaced meanwhile
+        // is told again, in another version.
+        if (line.key === this.#entry?.key && line.version === this.#entry.version) return wrong("key", TWICE);
+        this.#entry = line;
         return null;
     }
   }

@@ -1,32 +1,52 @@
-import { type Quantised, quantise } from "./int8.ts";
+import { dotWith, type Quantised, quantise } from "./int8.ts";
 import { Kernel } from "./kernel/kernel.ts";
 import { Best } from "./best.ts";
 
 export type Scored = { n: number; score: number };
 
 /** The least room that a table begins with, in rows. */
-const FIRST = 64;
+export const FIRST = 64;
+/** What a row takes besides its numbers: its scale, its document, and where it is. */
+const ROW_BYTES = 100;
 /** The query is an int8 vector in the first pass: some more than wanted are taken from it, and scored exactly. */
 const SPARE = 32;
 
 /**
  * Quantised vectors of one model in one growing memory, searched exactly: every row is scored by int8, and the best
- * again by the query's own numbers. It costs `dimensions` (in whole 16s) + some 100 bytes a vector.
+ * again by the query's own numbers.
  */
 export class VectorTable {
   /** How many vectors it takes at most. */
   readonly capacity: number;
+  readonly #dimensions: number;
   readonly #kernel: Kernel;
   #scales: Float32Array;
   #ids: number[] = [];
   readonly #rowOf = new Map<number, number>();
 
-  constructor(dimensions: number, capacity: number) {
-    const first = Math.min(FIRST, capacity);
+  /** `room`: of how many it has the memory from the beginning. */
+  constructor(dimensions: number, capacity: number, room = FIRST) {
+    const first = Math.min(room, capacity);
     this.capacity = capacity;
+    this.#dimensions = dimensions;
     this.#kernel = new Kernel(dimensions);
     this.#kernel.reserve(first);
     this.#scales = new Float32Array(first);
+  }
+
+  /** What a table takes that has room for so many vectors. */
+  static bytesOf(dimensions: number, room: number): number {
+    return Kernel.bytesOf(dimensions, room) + room * ROW_BYTES;
+  }
+
+  get bytes(): number {
+    return VectorTable.bytesOf(this.#dimensions, this.#scales.length);
+  }
+
+  /** How many bytes more it takes once it has the vector of document `n` too. */
+  growthFor(n: number): number {
+    if (this.has(n) || this.size < this.#scales.length) return 0;
+    return VectorTable.bytesOf(this.#dimensions, this.#grownRoom) - this.bytes;
   }
 
   get size(): number {
@@ -90,14 +110,20 @@ export class VectorTable {
   }
 
   #dot(query: Float32Array, row: number): number {
-    const values = this.#kernel.row(row);
-    let sum = 0;
-    for (let i = 0; i < query.length; i++) sum += (query[i] ?? 0) * (values[i] ?? 0);
-    return sum * (this.#scales[row] ?? 0);
+    return dotWith({ data: this.#kernel.row(row), scale: this.#scales[row] ?? 0 }, query);
+  }
+
+  clear(): void {
+    this.#ids = [];
+    this.#rowOf.clear();
+  }
+
+  get #grownRoom(): number {
+    return Math.min(this.#scales.length * 2, this.capacity);
   }
 
   #grow(): void {
-    const room = Math.min(this.#scales.length * 2, this.capacity);
+    const room = this.#grownRoom;
     this.#kernel.reserve(room);
     const scales = new Float32Array(room);
     scales.set(this.#scales);

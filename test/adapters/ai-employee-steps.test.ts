@@ -339,6 +339,108 @@ describe("in generateText", () => {
   });
 });
 
+/** A model that calls a tool at each step but its last, and is told something at each. */
+const ofSteps = (count: number) =>
+  new MockLanguageModelV4({
+    doGenerate: [...Array.from({ length: count - 1 }, () => called("look")), said("done")],
+  });
+
+describe("what step 0 of a run said", () => {
+  const block = '<memories>\n[memory:a]: "at first"\n</memories>';
+  const look = tool({
+    inputSchema: z.object({}),
+    execute: async () => {
+      await store.set("memory:a", "changed meanwhile");
+      return "nothing";
+    },
+  });
+  const run = (model: MockLanguageModelV4, prepareStep: PrepareStepFunction<{ look: typeof look }>) =>
+    generateText({
+      model,
+      tools: { look },
+      stopWhen: isStepCount(4),
+      instructions: "Be kind.",
+      prompt: "hi",
+      prepareStep,
+    });
+  beforeEach(() => store.set("memory:a", "at first"));
+
+  it("is told at all of its steps, whatever another function says then", async () => {
+    const membrane = () => ({ activeTools: ["look" as const] });
+    const memories = createMemoryPrepareStep(store);
+    const prepareStep = composePrepareStep(membrane, memories, ({ stepNumber }) => ({
+      system: `Step ${stepNumber}.`,
+    }));
+    const model = ofSteps(3);
+    await run(model, prepareStep);
+    expect(systems(model)).toEqual([0, 1, 2].map((n) => `Be kind.\n${block}\nStep ${n}.`));
+    // The next run begins with what is there then.
+    const next = ofSteps(2);
+    await run(next, prepareStep);
+    const changed = block.replace("at first", "changed meanwhile");
+    expect(systems(next)).toEqual([0, 1].map((n) => `Be kind.\n${changed}\nStep ${n}.`));
+  });
+
+  it("is told from then on where another function speaks late, or once, or never", async () => {
+    const memories = createMemoryPrepareStep(store);
+    const late = ofSteps(4);
+    await run(
+      late,
+      composePrepareStep(memories, ({ stepNumber }) => (stepNumber === 2 ? { system: "Hurry." } : undefined)),
+    );
+    const told = `Be kind.\n${block}`;
+    // The AI SDK carries on what is said at a step.
+    expect(systems(late)).toEqual([told, told, `${told}\nHurry.`, `${told}\nHurry.`]);
+    await store.set("memory:a", "at first");
+    const never = ofSteps(2);
+    await run(
+      never,
+      composePrepareStep(memories, () => ({ temperature: 0 })),
+    );
+    expect(systems(never)).toEqual([told, told]);
+  });
+
+  it("is told once where a function goes on from the instructions that it is given", async () => {
+    const memories = createMemoryPrepareStep(store);
+    const model = ofSteps(3);
+    await run(
+      model,
+      composePrepareStep(memories, ({ stepNumber, instructions }) => {
+        const before = [instructions ?? []]
+          .flat()
+          .map((one) => (typeof one === "string" ? one : one.content));
+        const content = `Step ${stepNumber}.`;
+        return { instructions: [...before, content].map((text) => ({ role: "system", content: text })) };
+      }),
+    );
+    expect(systems(model)).toEqual([
+      `Be kind.\n${block}\nStep 0.`,
+      `Be kind.\n${block}\nStep 0.\nStep 1.`,
+      `Be kind.\n${block}\nStep 0.\nStep 1.\nStep 2.`,
+    ]);
+  });
+
+  it("stays with its run where several go on at once", async () => {
+    const told = new Map<object, string>();
+    const prepareStep = composePrepareStep<{ stepNumber: number; steps: readonly unknown[] }>(
+      ({ stepNumber, steps }) => (stepNumber === 0 ? { system: told.get(steps) } : undefined),
+      ({ stepNumber }) => (stepNumber === 1 ? { system: "Be safe." } : undefined),
+    );
+    const runs = ["one", "two", "three"].map((name) => {
+      const steps: unknown[] = [];
+      told.set(steps, name);
+      return { steps, name };
+    });
+    for (const { steps } of runs) await prepareStep({ stepNumber: 0, steps });
+    for (const { steps, name } of runs) {
+      steps.push({});
+      expect(await prepareStep({ stepNumber: 1, steps })).toEqual({
+        system: [name, "Be safe."].map((content) => ({ role: "system", content })),
+      });
+    }
+  });
+});
+
 describe("composePrepareStep", () => {
   it("puts what all say as system one after another", async () => {
     const both = composePrepareStep(

@@ -435,3 +435,36 @@ it("needs no model: then nothing is summarised", async () => {
   await extension.dispose();
   expect(extension.pending).toEqual([]);
 });
+
+it("summarises nothing with `autoWrite: false`, while its tools write all the same", async () => {
+  const { extension, asked, call, memory, user } = await agent({
+    model: () => found("No."),
+    autoWrite: false,
+  });
+  extension.afterTurn(turn("fix the till"));
+  await extension.dispose();
+  expect([asked, extension.pending]).toEqual([[], []]);
+  await call("memory_remember_fact", { subject: "user", predicate: "prefers", object: "tabs" });
+  expect(await textsOf({ memory, user })).toEqual(["user prefers tabs"]);
+});
+
+it("lets fewer messages than `autoWriteMinMessages` wait for those of the next turns", async () => {
+  const { model, state } = summariser("till", "door", "lamp");
+  const { extension, asked, ...rest } = await agent({ model, autoWriteMinMessages: 4 });
+  extension.afterTurn(turn("fix the till"));
+  await extension.dispose();
+  expect(asked).toEqual([]);
+  expect(extension.pending).toHaveLength(2);
+  state.down = true;
+  extension.afterTurn(turn("paint the door"));
+  await extension.dispose();
+  expect(extension.pending).toHaveLength(4);
+  state.down = false;
+  await extension.dispose();
+  expect(extension.pending).toEqual([]);
+  expect(await textsOf(rest)).toEqual(["We spoke of till, door."]);
+  extension.afterTurn(turn("turn on the lamp"));
+  await extension.dispose();
+  expect(extension.pending).toHaveLength(2);
+  expect(await textsOf(rest)).toHaveLength(1);
+});

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { expect, inject, it } from "vitest";
 import { blockOf } from "../../src/client/adapters/dex/block.ts";
 import { ago } from "../../src/client/adapters/dex/ago.ts";
+import type { dexMemory } from "../../src/client/adapters/dex.ts";
 import { CairnError } from "../../src/client/index.ts";
 import { inert, quoted } from "../../src/conversation/stored-text.ts";
 import { clientOf, newUser, tokenOf } from "./cairn.ts";
@@ -239,6 +240,68 @@ it("shows the 5 most recent and the 3 most similar episodes of the project, each
   expect(hours).toEqual(hours.toSorted((a, b) => a - b));
 });
 
+it("shows as many episodes and facts as it is told, and procedures from the similarity that it is told", async () => {
+  const { memory, user, owner } = await agent();
+  const episode = (text: string, i: number) => ({
+    kind: "episode" as const,
+    text,
+    createdAt: 1_000_000 + i,
+    scope: "/projects/shop",
+    metadata: { projectRoot: "/projects/shop", cwd: "/projects/shop" },
+  });
+  const told = ["the cello lesson of Alice", "paint", "shoes", "lamps", "trains"];
+  await memory.memories.rememberMany(user, told.map(episode));
+  await memory.memories.rememberMany(
+    user,
+    ["cello strings", "cello bows", "cello cases"].map((text) => ({ text })),
+  );
+  await memory.memories.rememberMany(owner, [
+    { kind: "procedure", title: "tune-cello", text: "Turn the pegs of the cello, the lowest string first." },
+  ]);
+  const shown = async (more: Partial<Parameters<typeof dexMemory>[0]>) => {
+    const { block } = await agent({ memory, user, procedureOwner: owner, ...more });
+    const lines = String(await block("what about the cello lesson?")).split("\n");
+    const count = (test: (line: string) => boolean) => lines.filter(test).length;
+    return {
+      episodes: count((line) => /^- \d+d ago: /.test(line)),
+      facts: count((line) => line.startsWith("- cello ")),
+      procedures: count((line) => line.startsWith("- [tune-cello]")),
+      lines,
+    };
+  };
+  const few = await shown({
+    episodicRecent: 2,
+    episodicSimilar: 1,
+    semanticLimit: 1,
+    proceduralThreshold: 0,
+  });
+  expect(few).toMatchObject({ episodes: 3, facts: 1, procedures: 1 });
+  expect(few.lines.join("\n")).toContain("the cello lesson of Alice");
+  expect(await shown({ episodicRecent: 0, episodicSimilar: 1, proceduralThreshold: 1 })).toMatchObject({
+    episodes: 1,
+    facts: 3,
+    procedures: 0,
+  });
+  expect(await shown({ episodicRecent: 4, episodicSimilar: 0, semanticLimit: 0 })).toMatchObject({
+    episodes: 4,
+    facts: 0,
+  });
+  expect(await shown({})).toMatchObject({ episodes: 5, facts: 3 });
+});
+
+it.each([
+  ["episodicRecent", -1],
+  ["episodicRecent", 1_001],
+  ["episodicSimilar", 2.5],
+  ["semanticLimit", 101],
+  ["semanticLimit", "10"],
+  ["proceduralThreshold", 1.5],
+  ["autoWrite", "no"],
+  ["autoWriteMinMessages", 0],
+])("is not made with %s: %o", async (option, value) => {
+  await expect(agent({ [option]: value })).rejects.toThrow(new RegExp(`^dexMemory: ${option} must be `));
+});
+
 it("keeps one fact a subject and predicate, under an id that follows from them", async () => {
   const { call, memory, user } = await agent();
   const first = await call("memory_remember_fact", {
@@ -373,6 +436,27 @@ it("finds procedures by title, body and tag", async () => {
     ),
   ).toEqual(["bake-bread"]);
   expect(await call("memory_list_procedures", { tag: "none" })).toBe("There is no such procedure.");
+});
+
+it("lists procedures by their last update, the newest first, the user's own among the shared ones", async () => {
+  const { call, memory, owner, user } = await agent();
+  const procedure = (title: string, createdAt: number) => ({
+    kind: "procedure" as const,
+    title,
+    text: title,
+    createdAt,
+  });
+  await memory.memories.rememberMany(owner, [
+    procedure("a", 1000),
+    procedure("b", 1001),
+    procedure("d", 1003),
+  ]);
+  await memory.memories.rememberMany(user, [procedure("c", 1002)]);
+  await call("memory_store_procedure", { title: "a", body: "Done differently now." });
+  const titles = async (args: object) =>
+    [...(await call("memory_list_procedures", args)).matchAll(/^- "([^"]+)"/gm)].map(([, title]) => title);
+  expect(await titles({})).toEqual(["a", "d", "c", "b"]);
+  expect(await titles({ limit: 1 })).toEqual(["a"]);
 });
 
 it("announces procedures of similarity 0.5 and more by title and id", async () => {

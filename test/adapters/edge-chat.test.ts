@@ -27,7 +27,7 @@ beforeAll(async () => {
   });
   url = (await harness.listen()).url.origin;
   await harness.getWorker("cairn").applyD1Migrations("DB");
-}, 60_000);
+});
 
 afterAll(() => harness.close());
 
@@ -73,7 +73,7 @@ class Visitor {
     const check = async () => {
       if (!(await this.known()).includes(fact)) throw new Error(`'${fact}' is not remembered`);
     };
-    await vi.waitFor(check, { timeout: 10_000, interval: 50 });
+    await vi.waitFor(check, { timeout: 30_000, interval: 50 });
   }
 }
 
@@ -209,7 +209,7 @@ describe("the edge chat", () => {
     });
     await response.body?.getReader().read();
     leaving.abort();
-    await expect.poll(() => visitor.turns(), { timeout: 10_000 }).toHaveLength(4);
+    await expect.poll(() => visitor.turns(), { timeout: 30_000 }).toHaveLength(4);
     expect((await visitor.turns()).at(-1)?.content).toContain("goes on and on");
   });
 

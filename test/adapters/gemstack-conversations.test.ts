@@ -1,12 +1,16 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { type AiMessage, cairnConversations } from "../../src/client/adapters/gemstack.ts";
+import {
+  type AiMessage,
+  cairnConversations,
+  sanitizeConversation,
+} from "../../src/client/adapters/gemstack.ts";
 import type {
   ConversationStore,
   ConversationStoreListEntry,
 } from "../../src/client/adapters/gemstack/types.ts";
 import { CairnError, type Fetch } from "../../src/client/index.ts";
-import { clientOf, newUser } from "./cairn.ts";
+import { clientOf, newUser, tokenOf } from "./cairn.ts";
 import { failing, losing, counting, silent } from "./broken.ts";
 import { type Contract, showsEvery } from "./contract.ts";
 
@@ -19,7 +23,11 @@ const CONTRACT: Contract = [
   ["Default title: `New conversation`.", ["calls a thread 'New conversation' unless it is given a title"]],
   [
     "Messages round-trip whole, unknown fields included.",
-    ["gives back messages whole, with fields that nobody knows", "gives back any messages as they went in"],
+    [
+      "gives back messages whole, with fields that nobody knows",
+      "gives back any messages as they went in",
+      "loads no call without its result, which providers refuse",
+    ],
   ],
   [
     "`append` keeps order, is atomic (all or none) and bumps `updatedAt`; `setTitle` bumps it too.",
@@ -94,6 +102,8 @@ it("says 'not found' of a thread that is not there, whatever its id looks like",
     name: "CairnError",
     code: "not_found",
     status: 404,
+    // In the words of the SDK's own stores.
+    message: expect.stringContaining(`Conversation "${gone}" not found.`),
   });
 });
 
@@ -156,6 +166,25 @@ it("gives back messages whole, with fields that nobody knows", async () => {
   expect(JSON.stringify(loaded)).toBe(JSON.stringify(messages));
 });
 
+it("loads no call without its result, which providers refuse", async () => {
+  const user = newUser();
+  const memory = await clientOf(user);
+  const store = cairnConversations({ memory, user });
+  const id = await store.create();
+  const call = { id: "c1", name: "look", arguments: {} };
+  // The process died between the two.
+  await store.append(id, [said("look it up"), { role: "assistant", content: "I look.", toolCalls: [call] }]);
+  expect(await store.load(id)).toEqual([said("look it up"), { role: "assistant", content: "I look." }]);
+  // The result that comes late makes the turn whole.
+  const result: AiMessage = { role: "tool", content: "found", toolCallId: "c1" };
+  await store.append(id, [result]);
+  expect((await store.load(id)).slice(1)).toEqual([
+    { role: "assistant", content: "I look.", toolCalls: [call] },
+    result,
+  ]);
+  expect((await memory.threads.read(id)).items).toHaveLength(3);
+});
+
 it("gives back any messages as they went in", async () => {
   const store = await storeOf(newUser());
   const call = fc.record({
@@ -181,7 +210,8 @@ it("gives back any messages as they went in", async () => {
     fc.asyncProperty(fc.array(fc.array(message, { maxLength: 4 }), { maxLength: 4 }), async (turns) => {
       const id = await store.create();
       for (const turn of turns) await store.append(id, turn);
-      expect(JSON.stringify(await store.load(id))).toBe(JSON.stringify(turns.flat()));
+      // Random calls have no results: what a model would refuse is left out.
+      expect(JSON.stringify(await store.load(id))).toBe(JSON.stringify(sanitizeConversation(turns.flat())));
     }),
     { numRuns: 25 },
   );
@@ -409,12 +439,47 @@ it("refuses the threads of another user in every way", async () => {
   expect((await find(ofBob, bob, id)).title).toBe("Bob's");
 });
 
+it("refuses the threads of another user with a token of all users, in a store of one", async () => {
+  const [alice, bob] = [newUser(), newUser()];
+  const all = await admin();
+  const [ofAlice, ofBob] = [all.forUser(alice), all.forUser(bob)];
+  const id = await ofBob.create("Bob's");
+  await ofBob.append(id, [said("mine")]);
+  for (const call of [
+    () => ofAlice.load(id),
+    () => ofAlice.append(id, [said("forged")]),
+    () => ofAlice.setTitle(id, "forged"),
+    () => ofAlice.validate(id, []),
+    () => ofAlice.appendContinuation(id, [said("mine"), said("forged")]),
+  ])
+    await expect(call()).rejects.toMatchObject({ code: "not_found", status: 404 });
+  await ofAlice.delete(id); // no error, and nothing else
+  expect(await ofBob.load(id)).toEqual([said("mine")]);
+  expect((await find(ofBob, bob, id)).title).toBe("Bob's");
+});
+
 it("needs a token of all users for threads of nobody and for the list of all", async () => {
   const memory = await clientOf(newUser());
   const store = cairnConversations({ memory });
   await expect(store.create()).rejects.toMatchObject({ code: "forbidden" });
   await expect(store.resume()).rejects.toThrow(/userId/);
   await expect((await admin()).list("")).rejects.toBeInstanceOf(CairnError);
+});
+
+it("says what to do where the owner of a thread cannot be looked up", async () => {
+  const token = await tokenOf("*", ["read", "write"]);
+  const store = cairnConversations({ memory: await clientOf("*", { token }) });
+  // What the SDK asks for a `continue(id)` without a user.
+  await expect(store.list()).rejects.toMatchObject({
+    name: "CairnError",
+    code: "forbidden",
+    status: 403,
+    message: expect.stringMatching(/forUser\(userId\)\.continue\(id\).*scope `admin`/),
+  });
+  // With its user, the thread is found in the user's own list.
+  const user = newUser();
+  const id = await store.create(undefined, { userId: user });
+  expect((await store.list(user)).map((thread) => thread.id)).toEqual([id]);
 });
 
 /** As the SDK begins or goes on with a user's thread by itself. */

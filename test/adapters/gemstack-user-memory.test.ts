@@ -1,7 +1,12 @@
 import { join } from "node:path";
 import { createTestHarness, type TestHarness } from "wrangler";
 import { afterAll, beforeAll, expect, inject, it } from "vitest";
-import { cairnUserMemory, type MemoryEntry, type UserMemory } from "../../src/client/adapters/gemstack.ts";
+import {
+  cairnUserMemory,
+  type GivenFact,
+  type MemoryEntry,
+  type UserMemory,
+} from "../../src/client/adapters/gemstack.ts";
 import { cairn } from "../../src/client/index.ts";
 import { clientOf, newUser, tokenOf } from "./cairn.ts";
 import { failing, losing, silent } from "./broken.ts";
@@ -92,6 +97,60 @@ it("keeps the same words twice, or once if told so", async () => {
     tags: ["a", "b"],
   });
   expect(await exact.list(other)).toHaveLength(1);
+});
+
+/** As the SDK's auto-extract writes the facts of a turn: one after another, to the first that is refused. */
+async function extract(
+  memory: UserMemory,
+  user: string,
+  found: readonly { fact: string; tags: string[] }[],
+): Promise<void> {
+  for (const { fact, tags } of found) await memory.remember(user, fact, { tags, score: 0.9 });
+}
+
+it("keeps all facts of a turn, cuts what does not fit, and tells of it", async () => {
+  const [client, user] = [await clientOf("*"), newUser()];
+  const told: [string, string][] = [];
+  const onError = (error: unknown, given: GivenFact) =>
+    void told.push([given.fact.slice(0, 20), (error as Error).message]);
+  const memory = cairnUserMemory({ memory: client, onError });
+  const many = Array.from({ length: 33 }, (_, i) => `tag ${i}`);
+  await extract(memory, user, [
+    { fact: "a long tag", tags: ["x".repeat(65), "app"] },
+    { fact: "a tag of 22 CJK characters", tags: ["\u4e2d".repeat(22), "app"] },
+    { fact: "an empty tag", tags: ["", "app"] },
+    { fact: "a tag with U+0000", tags: ["a\0b", "app"] },
+    { fact: "many tags", tags: [...many, "app", "app"] },
+    { fact: "x".repeat(33 * 1024), tags: ["app"] },
+    { fact: " \n", tags: ["app"] },
+    { fact: "the last", tags: ["app"] },
+  ]);
+  const stored = await memory.list(user, { tags: ["app"] });
+  expect(stored.map(({ fact, tags }) => [fact.length > 99 ? fact.length : fact, tags])).toEqual([
+    ["a long tag", ["x".repeat(64), "app"]],
+    ["a tag of 22 CJK characters", ["\u4e2d".repeat(21), "app"]],
+    ["an empty tag", ["app"]],
+    ["a tag with U+0000", ["ab", "app"]],
+    ["many tags", [...many.slice(2), "app"]],
+    [32 * 1024, ["app"]],
+    ["the last", ["app"]],
+  ]);
+  // A filter by the tag that was given finds what was stored.
+  expect(facts(await memory.list(user, { tags: ["\u4e2d".repeat(22)] }))).toEqual([
+    "a tag of 22 CJK characters",
+  ]);
+  expect(facts(await memory.recall(user, "tag", { tags: ["x".repeat(65)] }))).toEqual(["a long tag"]);
+  await expect.poll(() => told.length).toBe(7);
+  expect(told.map(([fact]) => fact)).toEqual([
+    "a long tag",
+    "a tag of 22 CJK char",
+    "an empty tag",
+    "a tag with U+0000",
+    "many tags",
+    "x".repeat(20),
+    " \n",
+  ]);
+  expect(told[4]?.[1]).toBe("remember: 2 of more than 32 tags were left out");
 });
 
 it("filters by every one of the tags", async () => {
@@ -301,7 +360,7 @@ beforeAll(async () => {
   harness = createTestHarness({ workers: [{ configPath, secrets }] });
   ({ origin: url } = (await harness.listen()).url);
   await harness.getWorker().applyD1Migrations("DB");
-}, 60_000);
+});
 afterAll(() => harness.close());
 
 it("stores a fact that cannot be embedded, and finds it by its words and tags", async () => {

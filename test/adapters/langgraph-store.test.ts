@@ -406,7 +406,7 @@ describe("a crash between the two writes of a put", () => {
       await vi.waitFor(async () => {
         const { items } = await memory.memories.list(user);
         expect(items.map(({ text }) => text)).toEqual(["The spare key is under the mat"]);
-      });
+      }, 30_000);
     } finally {
       vi.useRealTimers();
     }
@@ -501,7 +501,7 @@ describe("time to live", () => {
       await vi.waitFor(async () => {
         const [after] = (await memory.memories.list(user)).items;
         expect(after?.expiresAt).toBeGreaterThan((before?.expiresAt ?? 0) + 100_000);
-      });
+      }, 30_000);
     } finally {
       vi.useRealTimers();
     }

@@ -1,6 +1,7 @@
 // Values larger than an entry, as the adapters keep them that write such values.
 import type { StorageThreadType } from "@mastra/core/memory";
 import { describe, expect, it } from "vitest";
+import { PART } from "../../src/entry-parts.ts";
 import { LargeEntries } from "../../src/client/adapters/entries/large-entries.ts";
 import { CairnStore } from "../../src/client/adapters/langgraph.ts";
 import { CairnMemoryStorage } from "../../src/client/adapters/mastra.ts";
@@ -23,7 +24,7 @@ describe("an item of LangGraph's store whose pieces are gone", () => {
     const store = new CairnStore({ memory, user });
     const lost = async () => {
       await store.put(["n"], "big", big);
-      await memory.kv.deletePrefix(user, "langgraph/store/p/");
+      await memory.kv.deletePrefix(user, `langgraph/store/i/n//big${PART}`);
     };
     await store.put(["n"], "small", { text: "s" });
     await lost();
@@ -58,7 +59,7 @@ describe("an item of LangGraph's store whose pieces are gone", () => {
 
 it("a text that is cut in the middle of a pair comes back", async () => {
   const user = newUser();
-  const entries = new LargeEntries(await clientOf(user), user, "p/");
+  const entries = new LargeEntries(await clientOf(user), user);
   const values = ["", "x"].map((start) => ({ text: `${start}${"🙂".repeat(600_000)}` }));
   await entries.write(values.map((value, i) => ({ key: `k${i}`, value })));
   expect(await entries.read(["k0", "k1"])).toEqual(values);
@@ -69,7 +70,7 @@ describe("writers of one large value at once", () => {
     const user = newUser();
     const memory = await clientOf(user);
     const store = new CairnStore({ memory, user });
-    const pieces = () => keysOf(memory, user, "langgraph/store/p/");
+    const pieces = () => keysOf(memory, user, `langgraph/store/i/n//k${PART}`);
     await store.put(["n"], "k", { text: "0" });
     for (let i = 0; i < 3; i++) {
       const texts = ["a", "b", "c"].map((sign) => ({ text: sign.repeat(200_000) }));
@@ -87,12 +88,12 @@ describe("writers of one large value at once", () => {
   it("leave nothing of one that takes more than a step", async () => {
     const user = newUser();
     const memory = await clientOf(user);
-    const entries = new LargeEntries(memory, user, "p/");
+    const entries = new LargeEntries(memory, user);
     await entries.write([{ key: "k", value: big }]);
     const late = { key: "k", value: { text: "y".repeat(17_000_000) }, ifVersion: null };
     await expect(entries.write([late])).rejects.toMatchObject({ code: "precondition_failed" });
     expect(await entries.read(["k"])).toEqual([big]);
-    expect(await keysOf(memory, user, "p/")).toHaveLength(1);
+    expect(await keysOf(memory, user, `k${PART}`)).toHaveLength(1);
   });
 });
 
@@ -110,7 +111,7 @@ it("a thread of Mastra's whose pieces are gone hides no other, and is deleted an
   });
   const lost = async (id: string) => {
     await storage.saveThread({ thread: { ...thread(id), metadata: { big } } });
-    await memory.kv.deletePrefix(user, "mastra/pieces/");
+    await memory.kv.deletePrefix(user, `mastra/threads/${id}${PART}`);
   };
   await storage.saveThread({ thread: thread("ok") });
   await lost("big");

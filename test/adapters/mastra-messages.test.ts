@@ -400,7 +400,7 @@ describe("a crash", () => {
     await vi.waitFor(async () => {
       const threads = (await memory.threads.list(user)).items;
       expect(threads.map(({ length }) => length).toSorted((a, b) => a - b)).toEqual([3, 9]);
-    });
+    }, 30_000);
   });
 
   it("of the server is no empty thread", async () => {

@@ -1,6 +1,6 @@
 // The example of an agent in Node, as it stands, in two processes one after the other.
 import { execFile } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -23,7 +23,7 @@ beforeAll(async () => {
   cpSync(join(root, "package.json"), join(own, "package.json"));
   const tsc = join(root, "node_modules/typescript/lib/tsc.js");
   await node([tsc, "-p", join(root, "scripts/package/client.json"), "--outDir", join(own, "dist")]);
-});
+}, 120_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 it("remembers across two runs what it was told in the first", async () => {
@@ -40,6 +40,23 @@ it("remembers across two runs what it was told in the first", async () => {
   expect((await memories.list(user)).items).toMatchObject([{ text: "user lives in Lisbon" }]);
 });
 
+it("answers with what it was told last, after the README's own fact of where the user lives", async () => {
+  const user = newUser();
+  const { memories } = await clientOf(user);
+  const readme = readFileSync(join(root, "README.md"), "utf8");
+  const [given = ""] = /\{"subject": [^}]+\}/.exec(readme) ?? [];
+  const fact = JSON.parse(given) as { subject: string; predicate: string; object: string };
+  expect(fact.predicate).toBe("lives in");
+  await memories.remember(user, fact);
+
+  const { url } = inject("cairn");
+  const env = { CAIRN_URL: url, CAIRN_TOKEN: await tokenOf(user), CAIRN_USER: user, AI_GATEWAY_API_KEY: "" };
+  const say = async (...words: string[]) => (await node(["agent.js", ...words], env)).stdout.trim();
+  expect(await say("I live in Lisbon")).toBe("I will remember that.");
+  expect(await say("Where do I live?")).toBe("I remember: user lives in Lisbon");
+  expect((await memories.list(user)).items).toMatchObject([{ text: "user lives in Lisbon" }]);
+});
+
 it("says what it needs", async () => {
   await expect(node(["agent.js"])).rejects.toMatchObject({
     code: 2,
@@ -52,4 +69,4 @@ it("fails where its memory is away, and does not answer without it", async () =>
   await expect(node(["agent.js", "Hello"], env)).rejects.toMatchObject({
     stderr: expect.stringContaining("CairnError: network"),
   });
-}, 60_000);
+});

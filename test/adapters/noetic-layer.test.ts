@@ -3,6 +3,7 @@ import { z, type ZodType } from "zod";
 import { cairnLayer, type CairnLayerOptions } from "../../src/client/adapters/noetic.ts";
 import type { Cairn } from "../../src/client/index.ts";
 import { clientOf, newUser } from "./cairn.ts";
+import { AgentHarness, functionCall, message } from "./noetic-harness.ts";
 import { busy, observed, silentServer } from "./observed.ts";
 
 let user: string;
@@ -175,6 +176,48 @@ describe("the layer", () => {
     await remember.execute({ text: "tea of the app" }, { user }, run("e"));
     const { result } = await recall.execute({ query: "tea" }, { user }, run("e"));
     expect(result.memories.map(({ text }) => text)).toEqual(["tea of the app"]);
+  });
+});
+
+describe("under harness.execute()", () => {
+  it.each([3, 5] as const)("recalls by what the user said last, in core %i.x", async (version) => {
+    const prompts: string[] = [];
+    const answers = [
+      [message("assistant", "I will remember that.")],
+      [message("assistant", "Let me look."), functionCall("look", {})],
+      [message("assistant", "In Setúbal.")],
+      [message("assistant", "A dog called Bolt.")],
+    ];
+    const model = (sent: readonly object[]) => {
+      prompts.push(JSON.stringify(sent));
+      return answers[prompts.length - 1] ?? [];
+    };
+    await memory.memories.remember(user, { text: "Ana's neighbour has a dog called Bolt" });
+    const layer = layerOf();
+    const harness = new AgentHarness(
+      version === 3 ? { version, memory: [layer], model } : { version, contextLayers: [layer], model },
+    );
+    const [first, second] = [newUser(), newUser()];
+    await harness.execute("My sister Ana keeps her boat in Setúbal", { threadId: first, resourceId: user });
+    await harness.execute("Where is the boat kept?", { threadId: second, resourceId: user });
+    await harness.execute("And which dog does the neighbour have?", { threadId: second, resourceId: user });
+    expect(prompts).toHaveLength(4);
+    // In the same turn again, after the tool was called.
+    for (const prompt of prompts.slice(1, 3)) expect(prompt).toContain("keeps her boat in Setúbal");
+    expect(prompts[3]).toContain("a dog called Bolt");
+    expect((await episodes()).map(({ text }) => text).toSorted()).toEqual([
+      "User: And which dog does the neighbour have?\nAssistant: A dog called Bolt.",
+      "User: My sister Ana keeps her boat in Setúbal\nAssistant: I will remember that.",
+      "User: Where is the boat kept?\nAssistant: Let me look.\nIn Setúbal.",
+    ]);
+  });
+
+  it("asks for what the step is given, if it is given anything", async () => {
+    await memory.memories.rememberMany(user, [{ text: "tea at five" }, { text: "jazz at nine" }]);
+    const log = { items: [said("user", "tea")] };
+    const block = await layerOf({ k: 1 }).hooks.recall({ query: "jazz", log, ctx: run("e"), budget: 2000 });
+    expect(block).toContain("jazz at nine");
+    expect(block).not.toContain("tea at five");
   });
 });
 

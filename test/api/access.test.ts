@@ -5,7 +5,7 @@ import { mintToken } from "../../src/auth/token.ts";
 import { createApp } from "../../src/app.ts";
 import { call, newUser, token } from "../call.ts";
 import { restore } from "../doubles/control.ts";
-import { operations, pathOf } from "../operations.ts";
+import { type Operation, operations, pathOf } from "../operations.ts";
 
 const secured = (await operations()).filter(({ scope }) => scope !== undefined);
 const owned = secured.filter(({ path }) => /\{user\}|(threads|erasures)\/\{id\}/.test(path));
@@ -16,6 +16,12 @@ afterEach(restore);
 
 async function newThread(user: string): Promise<string> {
   return (await call(`/v1/users/${user}/threads`, { json: {} })).body.id;
+}
+
+/** The path of an operation on what is the user's. Only a path that names a thread is worth making one. */
+async function pathFor(operation: Operation, user: string): Promise<string> {
+  const threadId = operation.path.includes("{id}") ? await newThread(user) : "";
+  return pathOf(operation, { user, threadId });
 }
 
 it("demands a token on every operation but the service's own", async () => {
@@ -30,7 +36,7 @@ describe.each(secured)("$method $path", (operation) => {
 
   it("refuses a call without a token, with a broken, a foreign, an unsigned and an expired one", async () => {
     const user = newUser();
-    const path = pathOf(operation, { user, threadId: await newThread(user) });
+    const path = await pathFor(operation, user);
     const foreign = await mintToken("another tenant's secret, of 32 bytes or more", {
       user,
       scope: ["read", "write", "cache", "admin"],
@@ -56,7 +62,7 @@ describe.each(secured)("$method $path", (operation) => {
 
   it("refuses a token that was revoked", async () => {
     const user = newUser();
-    const path = pathOf(operation, { user, threadId: await newThread(user) });
+    const path = await pathFor(operation, user);
     const bearer = await token(user);
     await call(`/v1/revocations/tokens/${decodeJwt(bearer).jti}`, { method: "PUT", json: {} });
     const answer = await call(path, { method, token: bearer, ...withBody });
@@ -66,7 +72,7 @@ describe.each(secured)("$method $path", (operation) => {
 
   it("refuses a token without its scope, and names the scope", async () => {
     const user = newUser();
-    const path = pathOf(operation, { user, threadId: await newThread(user) });
+    const path = await pathFor(operation, user);
     const others = (["read", "write", "cache", "admin"] as const).filter((one) => one !== scope);
     const answer = await call(path, { method, token: await token(user, others), ...withBody });
     expect(answer.status).toBe(403);
@@ -122,10 +128,11 @@ it.each([
 
 it("keeps one user's registry entries from another's, and from the app's own", async () => {
   const [alice, bob] = [await token(newUser()), await token(newUser())];
-  await call("/v1/cache/k", { method: "PUT", json: 1, token: alice });
-  expect((await call("/v1/cache/k", { token: alice })).body).toBe(1);
-  expect((await call("/v1/cache/k", { token: bob })).status).toBe(404);
-  expect((await call("/v1/cache/k")).status).toBe(404);
+  const path = `/v1/cache/${crypto.randomUUID()}`;
+  await call(path, { method: "PUT", json: 1, token: alice });
+  expect((await call(path, { token: alice })).body).toBe(1);
+  expect((await call(path, { token: bob })).status).toBe(404);
+  expect((await call(path)).status).toBe(404);
 });
 
 describe.each([

@@ -25,7 +25,7 @@ const listed = (query: string): Promise<Answer> => call(`/v1/audit?${query}`);
 const eventsOf = async (query: string): Promise<Event[]> => (await listed(query)).body.items;
 /** Events are written behind the answer, and on a busy machine a while behind. */
 const until = <T>(holds: () => T | Promise<T>): Promise<T> =>
-  vi.waitFor(holds, { timeout: 5000, interval: 20 });
+  vi.waitFor(holds, { timeout: 30_000, interval: 20 });
 const eventually = (query: string, count: number): Promise<Event[]> =>
   until(async () => {
     const events = await eventsOf(query);

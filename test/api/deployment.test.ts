@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { createApp } from "../../src/app.ts";
 import { type Bindings, portsOf } from "../../src/bindings.ts";
 import type { Deployment } from "../../src/d1/deployment.ts";
+import { Isolate } from "../../src/isolate.ts";
 import { createWorker } from "../../src/worker.ts";
 import { newUser, token } from "../call.ts";
 
@@ -213,4 +214,13 @@ it("keeps the data of a tenant that is older than the mark: it has one database 
     shard: 0,
     jurisdiction: "",
   });
+});
+
+it("is known to be right by the isolate that has asked, and by no other one", async () => {
+  const [first, second] = [new Isolate(), new Isolate()];
+  const problemIn = (isolate: Isolate) => portsOf(bound(), isolate).deployment.problem();
+  expect(await portsOf(bound(), first).deployment.refusal(0)).toBeNull();
+  await env.DB.exec("UPDATE deployment SET jurisdiction = 'eu'");
+  expect(await problemIn(first)).toBeNull();
+  expect(await problemIn(second)).toContain("the jurisdiction 'eu'");
 });

@@ -1,5 +1,5 @@
 // Forgetting: by id, by a filter, all.
-import { afterEach, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { call, newUser } from "../call.ts";
 import { databaseOf } from "../databases.ts";
 import { control, restore } from "../doubles/control.ts";
@@ -164,4 +164,56 @@ it("by a filter also forgets what D1 has not confirmed yet", async () => {
   expect((await forgetWhere(user, { tags: ["t"] })).body.count).toBe(1);
   expect(await rowsInD1(user)).toBe(0);
   expect(await recallTexts(user, { query: "uncertain" })).toEqual([]);
+});
+
+describe("the entry that a memory names", () => {
+  const kv = (user: string, key: string) => `/v1/users/${user}/kv/${encodeURIComponent(key)}`;
+  const put = (user: string, key: string) => call(kv(user, key), { method: "PUT", json: key });
+  const left = async (user: string, keys: readonly string[]): Promise<string[]> => {
+    const there = await Promise.all(keys.map(async (key) => (await call(kv(user, key))).status === 200));
+    return keys.filter((_, i) => there[i]);
+  };
+  const naming = (user: string, text: string, cairnEntry: unknown) =>
+    remembered(user, { text, metadata: { cairnEntry } });
+
+  it.each(["by id", "by a filter", "all"])("stays if only history names it, forgotten %s", async (how) => {
+    const user = newUser();
+    for (const key of ["p1", "p2"]) await put(user, key);
+    const { id } = await naming(user, "a place", "p1");
+    await patch(user, id, { metadata: { cairnEntry: "p2" } });
+    if (how === "by id") await forget(user, id);
+    else if (how === "all") await forgetAll(user);
+    else await forgetWhere(user, { metadata: { cairnEntry: "p2" } });
+    expect(await listTexts(user)).toEqual([]);
+    expect(await left(user, ["p1", "p2"])).toEqual(["p1"]);
+  });
+
+  it("goes without a memory that named it once, which keeps the entry that it names now", async () => {
+    const user = newUser();
+    for (const key of ["x", "y"]) await put(user, key);
+    const { id } = await naming(user, "A", "x");
+    const other = await naming(user, "B", "x");
+    await patch(user, other.id, { metadata: { cairnEntry: "y" } });
+    await naming(user, "C", "y");
+    await naming(user, "D", "x");
+    await forget(user, id);
+    expect(await listTexts(user)).toEqual(["B", "C"]);
+    expect(await left(user, ["x", "y"])).toEqual(["y"]);
+  });
+
+  it.each([
+    ["a number", 5.5, "5.5"],
+    ["an object", { a: 1 }, '{"a":1}'],
+    ["a list", ["a"], '["a"]'],
+    ["true", true, "1"],
+  ])("is named by a string, not by %s", async (_kind, cairnEntry, key) => {
+    const user = newUser();
+    await put(user, key);
+    const { id } = await naming(user, "no link", cairnEntry);
+    await naming(user, "no link either", cairnEntry);
+    await forget(user, id);
+    expect(await listTexts(user)).toEqual(["no link either"]);
+    await forgetAll(user);
+    expect(await left(user, [key])).toEqual([key]);
+  });
 });

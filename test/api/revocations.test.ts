@@ -144,22 +144,18 @@ describe("a time before which no token may have been issued", () => {
 });
 
 describe("while D1 does not answer", () => {
-  it.each(["fail", "hang"] as const)(
-    "goes by the last list for 5 minutes, then answers 503 (%s)",
-    async (how) => {
-      const [stolen, good] = [await token(newUser()), await token(newUser())];
-      await revoke(jtiOf(stolen));
-      expect([await ask(stolen), await ask(good)]).toEqual(["token_revoked", "passes"]);
-      control.revocations = how;
-      control.clockAhead = 4.9 * 60_000;
-      expect([await ask(stolen), await ask(good)]).toEqual(["token_revoked", "passes"]);
-      control.clockAhead = 5.1 * 60_000;
-      expect(await ask(good)).toBe("storage_unavailable");
-      control.revocations = "ok";
-      expect([await ask(stolen), await ask(good)]).toEqual(["token_revoked", "passes"]);
-    },
-    20_000,
-  );
+  it("goes by the last list for 5 minutes, then answers 503", async () => {
+    const [stolen, good] = [await token(newUser()), await token(newUser())];
+    await revoke(jtiOf(stolen));
+    expect([await ask(stolen), await ask(good)]).toEqual(["token_revoked", "passes"]);
+    control.revocations = "fail";
+    control.clockAhead = 4.9 * 60_000;
+    expect([await ask(stolen), await ask(good)]).toEqual(["token_revoked", "passes"]);
+    control.clockAhead = 5.1 * 60_000;
+    expect(await ask(good)).toBe("storage_unavailable");
+    control.revocations = "ok";
+    expect([await ask(stolen), await ask(good)]).toEqual(["token_revoked", "passes"]);
+  });
 
   it("answers 503 where the list was never read, to who calls and to who revokes", async () => {
     const ports = { ...env, DB: { batch: () => Promise.reject(new Error("D1_ERROR: down")) } };

@@ -1,6 +1,6 @@
 // Reading: what a page, a stream and the sanitized view show.
 import { describe, expect, it } from "vitest";
-import { call, newUser } from "../call.ts";
+import { call, newUser, pagesOf } from "../call.ts";
 import { append, contents, create, read, said, say, threadOf } from "../thread-calls.ts";
 
 describe("the sanitized view", () => {
@@ -34,29 +34,21 @@ describe("the sanitized view", () => {
     for (const order of ["newest", "oldest"])
       for (let limit = 1; limit <= 6; limit++) {
         const found: unknown[] = [];
-        for (let cursor = ""; ;) {
-          const query = `view=sanitized&limit=${limit}&order=${order}${cursor}`;
-          const page = (await call(`/v1/threads/${id}/messages?${query}`)).body;
+        const query = `view=sanitized&limit=${limit}&order=${order}`;
+        for await (const page of pagesOf(`/v1/threads/${id}/messages?${query}`))
           found[order === "newest" ? "unshift" : "push"](...contents(page));
-          if (page.cursor === undefined) break;
-          cursor = `&cursor=${page.cursor}`;
-        }
         expect(found, `${order} ${limit}`).toEqual(["go", "Looking.", "A", "B", "on", "and on"]);
       }
   });
 });
 
 describe("the sanitized view's pages", () => {
-  const pagesOf = async (id: string, limit: number, order: string) => {
-    const pages: { message: unknown }[][] = [];
-    for (let cursor = ""; ;) {
-      const { body } = await call(
-        `/v1/threads/${id}/messages?view=sanitized&limit=${limit}&order=${order}${cursor}`,
-      );
-      pages[order === "newest" ? "unshift" : "push"](body.items);
-      if (body.cursor === undefined) return pages;
-      cursor = `&cursor=${body.cursor}`;
-    }
+  const sanitizedPages = async (id: string, limit: number, order: string) => {
+    const found: { message: unknown }[][] = [];
+    const query = `view=sanitized&limit=${limit}&order=${order}`;
+    for await (const { items } of pagesOf(`/v1/threads/${id}/messages?${query}`))
+      found[order === "newest" ? "unshift" : "push"](items);
+    return found;
   };
   const part = (type: string, more: object) => ({ type, ...more });
 
@@ -94,7 +86,7 @@ describe("the sanitized view's pages", () => {
     expect(whole).toHaveLength(messages.length);
     for (const order of ["newest", "oldest"])
       for (let limit = 1; limit <= 5; limit++)
-        expect((await pagesOf(id, limit, order)).flat()).toEqual(whole);
+        expect((await sanitizedPages(id, limit, order)).flat()).toEqual(whole);
   });
 
   it("keep to their limit where messages carry the outputs of their own calls", async () => {
@@ -107,7 +99,7 @@ describe("the sanitized view's pages", () => {
       id,
       Array.from({ length: 10 }, () => output),
     );
-    expect((await pagesOf(id, 2, "newest")).map((page) => page.length)).toEqual([2, 2, 2, 2, 2]);
+    expect((await sanitizedPages(id, 2, "newest")).map((page) => page.length)).toEqual([2, 2, 2, 2, 2]);
   });
 
   it("hold a turn whose results are larger than a page", async () => {
@@ -123,8 +115,8 @@ describe("the sanitized view's pages", () => {
       result("a"),
     ]);
     await append(id, [result("b")]);
-    expect((await pagesOf(id, 10, "newest")).flat()).toHaveLength(4);
-    expect((await pagesOf(id, 10, "oldest")).flat()).toHaveLength(4);
+    expect((await sanitizedPages(id, 10, "newest")).flat()).toHaveLength(4);
+    expect((await sanitizedPages(id, 10, "oldest")).flat()).toHaveLength(4);
   });
 });
 

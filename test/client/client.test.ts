@@ -54,6 +54,13 @@ describe("a token", () => {
   });
 });
 
+it("demands the version that it has read, also where a proxy made its ETag a weak one", async () => {
+  const { client, requests } = faked([Response.json(1, { headers: { ETag: 'W/"v1"' } })]);
+  const read = await client.kv.getVersioned("u", "k");
+  await client.kv.set("u", "k", 2, { ifVersion: read?.version });
+  expect(requests.map(({ headers }) => headers.get("If-Match"))).toEqual([null, '"v1"']);
+});
+
 describe("an error", () => {
   it("has the code, the field, the request's id and the time to wait of the answer", async () => {
     const details = [{ path: "body.text", message: "is required" }];

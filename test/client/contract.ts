@@ -169,6 +169,14 @@ export function clientContract(subject: () => Subject): void {
     expect(past.map(({ object }) => object)).toEqual(["Porto", "Braga", "Porto", "Lisbon"]);
     expect((await memories.history(user, porto.id, { limit: 1 })).cursor).toBeDefined();
 
+    const unchanged = { code: "precondition_failed" };
+    const late = memories.remember(user, { ...lives, object: "Faro" }, { ifVersion: porto.version });
+    await expect(late).rejects.toMatchObject(unchanged);
+    const again = memories.remember(user, { ...lives, object: "Faro" }, { ifVersion: null });
+    await expect(again).rejects.toMatchObject(unchanged);
+    const one = [{ ...lives, object: "Faro", ifVersion: porto.version }];
+    await expect(memories.rememberMany(user, one)).rejects.toMatchObject(unchanged);
+
     const released = await memories.release(user, maybe.id, { ifVersion: maybe.version });
     expect(released.status).toBe("active");
     const hits = async (more: object) =>

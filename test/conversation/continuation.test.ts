@@ -31,6 +31,28 @@ describe("a continuation", () => {
     const answer = validateContinuation([hi, ask], [hi, { ...ask, content: "Sure" }, result]);
     expect(answer).toEqual(refused("not-a-prefix", 1));
   });
+  it.each<[string, Stored, Stored]>([
+    ["content", hi, { ...hi, content: "hello" }],
+    ["role", hi, { ...hi, role: "assistant" }],
+    ["toolCalls", ask, { role: "assistant", content: "" }],
+    ["toolCalls[0].id", ask, { ...ask, toolCalls: [{ id: "b", name: "look", arguments: {} }] }],
+    ["toolCalls[0].name", ask, { ...ask, toolCalls: [{ id: "a", name: "buy", arguments: {} }] }],
+    ["toolCalls[0].arguments", ask, { ...ask, toolCalls: [{ id: "a", name: "look", arguments: { at: 1 } }] }],
+    [
+      "content[1].text",
+      { role: "user", content: [hi, { text: "a" }] },
+      { role: "user", content: [hi, { text: "b" }] },
+    ],
+    ['["a.b"]', { role: "user", "a.b": 1 }, { role: "user", "a.b": 2 }],
+  ])("names the field in which a message is not the stored one: %s", (path, stored, sent) => {
+    const reason = `message 1 is not the one that is stored there: ${path} differs`;
+    expect(validateContinuation([hi, stored], [hi, sent])).toEqual({
+      ok: false,
+      code: "not-a-prefix",
+      reason,
+      index: 1,
+    });
+  });
   it("may be shorter than what is stored", () => {
     expect(validateContinuation([hi, ask], [hi])).toEqual({ ok: true });
   });

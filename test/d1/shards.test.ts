@@ -105,6 +105,7 @@ it("lists the threads of all shards page by page as one database would", () =>
           if (page === undefined || page.length === 0) break;
           expect(page.length).toBeLessThanOrEqual(limit);
           found.push(...page);
+          expect(found.length).toBeLessThanOrEqual(all.length);
         }
         expect(found.map(({ id }) => id)).toEqual(all.map(({ id }) => id));
       },

@@ -1,5 +1,6 @@
 import { loseHeld } from "./held-writes.ts";
 import type { Quotas } from "../../src/quotas.ts";
+import type { VectorBudget } from "../../src/vectors/vector-budget.ts";
 import type { EmbedAs } from "../../src/embeddings/embedder.ts";
 
 /**
@@ -19,6 +20,8 @@ export const control = {
   d1Writes: "ok" as D1Write,
   /** What becomes of the next writes, one after another, before `d1Writes` holds. */
   d1NextWrites: [] as D1Write[],
+  /** What becomes of the marks of threads that the catalogue does not have. */
+  unlisted: "ok" as "ok" | "fail" | "hang",
   /** What becomes of all that is asked of D1 about revoked tokens. */
   revocations: "ok" as "ok" | "fail" | "hang",
   /** The same of the audit log. */
@@ -42,6 +45,8 @@ export const control = {
   /** How objects that begin now index messages, and what they hold of vectors in memory (null: as much as usual). */
   messageIndexing: "full" as "lexical" | "full" | "vectorize",
   vectorBytes: null as number | null,
+  /** What objects that begin now share for their vectors in memory; null: what the isolate has. */
+  vectorBudget: null as VectorBudget | null,
   /** A text that the embedder refuses, and with it the whole batch that it is in. */
   unembeddable: null as string | null,
   /** Called inside the embedder, before it embeds. */
@@ -64,10 +69,16 @@ export const control = {
   duringVectorizeWrite: async (): Promise<void> => {},
   /** What one user may hold. */
   quotas: { entries: null, memories: null, threads: null, bytes: null } as Quotas,
+  /** What a user's object may store; null: as much as the platform lets it. */
+  storageBytes: null as number | null,
   /** How many transactions of a user's object throw, from now on: with what they did, they are undone. */
   failingTransactions: 0,
+  /** What they say. */
+  transactionFailure: "the disk failed",
   /** How many go well before those do. */
   goodTransactions: 0,
+  /** Whether a user's object dies when it has deleted its storage. */
+  diesAfterDeleteAll: false,
   /** Whether a write to D1 hangs, which it does for good. */
   hanging: false,
 };

@@ -1,7 +1,7 @@
 import { type Bindings, type Ports, portsOf } from "../../src/bindings.ts";
 import type { ErasureRecords } from "../../src/d1/erasure-records.ts";
 import type { MemoryRecords } from "../../src/d1/memory-records.ts";
-import { RefusedWrite } from "../../src/d1/refused.ts";
+import { FullDatabase, RefusedWrite } from "../../src/d1/refused.ts";
 import { DeadlineExceeded, withDeadline } from "../../src/deadline.ts";
 import type { Embedder } from "../../src/embeddings/embedder.ts";
 import { UnusableEmbedder } from "../../src/embeddings/unusable.ts";
@@ -13,17 +13,30 @@ import { hold } from "./held-writes.ts";
 import type { VectorizeDouble } from "./vectorize.ts";
 
 let vectorize: VectorizeDouble | null = null;
+let withReranker = false;
+let bindings = 0;
 
-/** Binds a double of Vectorize for the rest of the test file. To be called before the first request in it. */
+/** Grows with each change of what is bound: the Worker under test is then built anew, as by a deployment. */
+export const bindingsVersion = (): number => bindings;
+
+/** Binds a double of Vectorize for the rest of the test file. Objects that were used before keep what they had. */
 export function bindVectorize(double: VectorizeDouble | null): void {
   vectorize = double;
+  bindings++;
 }
 
-let withReranker = false;
-
-/** Binds a reranker for the rest of the test file. To be called before the first request in it. */
+/** Binds a reranker for the rest of the test file. */
 export function bindReranker(): void {
   withReranker = true;
+  bindings++;
+}
+
+/** Binds neither, as before each test file: all files of a worker share this module. */
+export function unbind(): void {
+  if (vectorize === null && !withReranker) return;
+  vectorize = null;
+  withReranker = false;
+  bindings++;
 }
 
 /** The real ports, with faults and a clock that the tests turn. */
@@ -32,9 +45,11 @@ export function faultyPorts(env: Bindings): Ports {
   return {
     records: faultyRecords(real.records),
     catalogue: {
-      apply: (changes) => write("other", () => real.catalogue.apply(changes)),
+      apply: (changes) =>
+        write(changes.put.length > 0 ? "listing" : "other", () => real.catalogue.apply(changes)),
       list: (page) => read(() => real.catalogue.list(page)),
     },
+    unlisted: faulty(real.unlisted, () => control.unlisted),
     users: { list: (page) => read(() => real.users.list(page)) },
     jobs: {
       get: (name) => read(() => real.jobs.get(name)),
@@ -75,11 +90,15 @@ export function faultyPorts(env: Bindings): Ports {
         return control.quotas.bytes;
       },
     },
+    get storageBytes() {
+      return control.storageBytes ?? real.storageBytes;
+    },
     recall: {
       ...real.recall,
       messageIndexing: control.messageIndexing,
       reranker: withReranker ? longestFirst : null,
     },
+    vectorBudget: control.vectorBudget ?? real.vectorBudget,
     vectorBytes: control.vectorBytes ?? real.vectorBytes,
     now: clock,
   };
@@ -102,14 +121,15 @@ function faulty<Port extends object>(port: Port, how: () => "ok" | "fail" | "han
 
 /** `leave` is any call of D1: it leaves an object when what that has stored is safe, and the intent with it. */
 async function write<T>(
-  kind: "put" | "other",
+  kind: "put" | "listing" | "other",
   perform: () => Promise<T>,
   leave: () => Promise<void> = async () => {},
 ): Promise<T> {
   await control.duringD1Write();
   const how = control.d1NextWrites.shift() ?? control.d1Writes;
   if (how === "before") throw new Error("D1_ERROR: the network went away");
-  if (how === "full" && kind === "put") throw new Error("D1_ERROR: database or disk is full: SQLITE_FULL");
+  if (how === "full" && kind !== "other")
+    throw new FullDatabase("D1_ERROR: database or disk is full: SQLITE_FULL");
   if (how === "refused" && kind === "put") throw new RefusedWrite("D1_ERROR: SQLITE_CONSTRAINT");
   if (how === "late" || how === "hang-late") {
     await leave();
@@ -173,6 +193,7 @@ function faultyErasures(real: ErasureRecords): ErasureRecords {
     left: (fence) => read(() => real.left(fence)),
     ofScope: (scope) => read(() => real.ofScope(scope)),
     eraseVersions: (...given) => write("other", () => real.eraseVersions(...given), leave),
+    running: (page) => read(() => real.running(page)),
     hasThread: (id) => read(() => real.hasThread(id)),
     keys: () => read(() => real.keys()),
   };

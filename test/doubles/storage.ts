@@ -1,5 +1,20 @@
 import { control } from "./control.ts";
 
+/** Ends the object right after its storage was deleted, before anything else is committed: `control.diesAfterDeleteAll`. */
+export function dieAfterDeleteAll(ctx: DurableObjectState): void {
+  const { storage } = ctx;
+  const real = storage.deleteAll.bind(storage);
+  Object.defineProperty(storage, "deleteAll", {
+    value: (): Promise<void> => {
+      const deleted = real();
+      if (!control.diesAfterDeleteAll) return deleted;
+      control.diesAfterDeleteAll = false;
+      ctx.abort("died");
+      throw new Error("died");
+    },
+  });
+}
+
 /** Makes transactions throw at their end, as a full or broken disk does: `control.failingTransactions` says how many. */
 export function failTransactions(storage: DurableObjectStorage): void {
   const real = storage.transactionSync.bind(storage);
@@ -10,7 +25,7 @@ export function failTransactions(storage: DurableObjectStorage): void {
         if (control.goodTransactions > 0) control.goodTransactions--;
         else if (control.failingTransactions > 0) {
           control.failingTransactions--;
-          throw new Error("the disk failed");
+          throw new Error(control.transactionFailure);
         }
         return done;
       }),

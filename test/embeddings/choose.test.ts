@@ -2,12 +2,13 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { createApp } from "../../src/app.ts";
 import { type EmbedderBindings, embeddersOf } from "../../src/embeddings/choose.ts";
+import { SharedModel } from "../../src/embeddings/embedded/shared-model.ts";
 import { VectorizeDouble } from "../doubles/vectorize.ts";
 import { WorkersAiDouble } from "../doubles/workers-ai.ts";
 
 type Vars = Omit<EmbedderBindings, "ASSETS">;
 const AI = new WorkersAiDouble();
-const chosen = (vars: Vars) => embeddersOf({ ASSETS: env.ASSETS, ...vars });
+const chosen = (vars: Vars) => embeddersOf({ ASSETS: env.ASSETS, ...vars }, new SharedModel());
 const URL = "https://embeddings.test/v1";
 const KEY = "sk-a-key-that-nobody-may-see";
 const BASE = "@cf/baai/bge-base-en-v1.5";

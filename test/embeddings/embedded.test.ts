@@ -2,11 +2,13 @@ import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { EmbeddedEmbedder } from "../../src/embeddings/embedded.ts";
 import { EmbeddedModel, loadModel } from "../../src/embeddings/embedded/model.ts";
+import { SharedModel } from "../../src/embeddings/embedded/shared-model.ts";
 import { wordPieces } from "../../src/embeddings/embedded/word-piece.ts";
 import { embedderContract } from "./contract.ts";
 import check from "./static-en-256.check.json";
 
-embedderContract("the embedded model", () => new EmbeddedEmbedder(env.ASSETS), {
+const shared = new SharedModel();
+embedderContract("the embedded model", () => new EmbeddedEmbedder(env.ASSETS, shared), {
   known: check.cases.map(({ text }) => text).filter(known),
 });
 

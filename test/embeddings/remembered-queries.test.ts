@@ -1,15 +1,21 @@
 import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
 import { EmbeddedEmbedder } from "../../src/embeddings/embedded.ts";
+import { SharedModel } from "../../src/embeddings/embedded/shared-model.ts";
 import type { Embedder } from "../../src/embeddings/embedder.ts";
 import { RememberedQueries } from "../../src/embeddings/remembered-queries.ts";
 import { UnusableEmbedder } from "../../src/embeddings/unusable.ts";
 import { Recent } from "../../src/recent.ts";
 import { embedderContract, texts } from "./contract.ts";
 
-embedderContract("remembered queries", () => new RememberedQueries(new EmbeddedEmbedder(env.ASSETS)), {
-  known: texts,
-});
+const shared = new SharedModel();
+embedderContract(
+  "remembered queries",
+  () => new RememberedQueries(new EmbeddedEmbedder(env.ASSETS, shared)),
+  {
+    known: texts,
+  },
+);
 
 /** Vectors of four bytes, and how often each text was asked for. */
 function counting() {

@@ -56,6 +56,9 @@ export class History {
       case "renew":
         if (user) await this.#renew(user, step.body);
         break;
+      case "lose":
+        if (user) await this.#lose(user, step);
+        break;
       case "die":
         if (user) await this.#die(user, step);
         break;
@@ -173,6 +176,21 @@ export class History {
     // An alarm that did not come to its end rings again.
     await user.ringAgain();
     if (chosen) user.model.performed([{ op: chosen.op, answered: answer }]);
+  }
+
+  /** D1 has all that was acknowledged: a write that is still on its way is waited for, and forgets are confirmed. */
+  async #lose(user: User, { behind, first }: Step & { do: "lose" }): Promise<void> {
+    await landHeld();
+    await rest(user);
+    user.model.settled();
+    await user.lose();
+    await user.ask({ path: "reindex", method: "POST" });
+    await rest(user);
+    if (!this.#chooser.expiring) control.clockAt = clock() - behind;
+    this.#chooser.look();
+    // The clock went on to the alarms that were set.
+    for (const one of this.users) one.model.expire(clock());
+    await this.#perform(user, first, {});
   }
 
   async #upkeep(user: User, operation: Operation | Upkeep): Promise<void> {

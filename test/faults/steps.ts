@@ -128,6 +128,16 @@ const step = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("evict" as const), user }) },
+  /** The object's storage is lost and rebuilt from D1, and it writes again on a machine whose clock is behind. */
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant("lose" as const),
+      user,
+      behind: fc.constantFrom(1, 60_000, 3_600_000),
+      first: write,
+    }),
+  },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("land" as const) }) },
   {
     weight: 2,

@@ -73,6 +73,18 @@ export class User {
     await runInDurableObject(await this.object(), (_, state) => state.abort("died")).catch(() => null);
   }
 
+  /** The object has nothing any more, as after a restore of a time before its first write. */
+  async lose(): Promise<void> {
+    const lose = async (_: unknown, state: DurableObjectState) => {
+      await state.storage.deleteAll();
+      await state.storage.sync();
+      state.abort("lost");
+    };
+    await runInDurableObject(await this.object(), lose).catch(() => null);
+    // Answers of idempotency keys were there, and nowhere else.
+    this.unique.splice(0);
+  }
+
   async ringAgain(): Promise<void> {
     const set = async (_: unknown, state: DurableObjectState) => {
       await state.storage.setAlarm(clock());
@@ -118,6 +130,8 @@ function answered(op: Op, { status, body, text }: Answer): Answered {
   const message = String(body?.error?.message ?? "");
   if (body?.error?.code === "erased_meanwhile") return { how: "nothing" };
   if (status === 503 && message.includes("nothing was stored")) return { how: "nothing" };
+  // A full database, or object, holds nothing of a write that it had no room for.
+  if (body?.error?.code === "storage_full") return { how: "nothing" };
   if (status === 503 && /gone from recall|nothing of it is recalled/.test(message)) return { how: "leaving" };
   if (status >= 500) return { how: "lost" };
   if (status === 400) throw new Error(`${JSON.stringify(op)} answered ${text}`);

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
 import { oneLine, quoted } from "../../src/conversation/stored-text.ts";
 import { listed } from "../../src/mcp/text.ts";
-import { newUser, token, tokenWith } from "../call.ts";
+import { newUser, pages, token, tokenWith } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
 import { mcp } from "../mcp-calls.ts";
 import { remember, remembered, rememberMany } from "../memory-calls.ts";
@@ -19,14 +19,14 @@ const procedure = (title: string, text = `how to ${title}`, createdAt = Date.now
 });
 
 async function allResources(bearer: string): Promise<Listed[][]> {
-  const pages: Listed[][] = [];
-  let cursor: string | undefined;
-  do {
-    const { result } = await mcp("resources/list", cursor === undefined ? {} : { cursor }, { token: bearer });
-    pages.push(result.resources);
-    cursor = result.nextCursor;
-  } while (cursor !== undefined);
-  return pages;
+  const found: Listed[][] = [];
+  const page = async (after: string | undefined) => {
+    const asked = after === undefined ? {} : { cursor: after };
+    const { result } = await mcp("resources/list", asked, { token: bearer });
+    return { resources: result.resources, cursor: result.nextCursor };
+  };
+  for await (const { resources } of pages(page)) found.push(resources);
+  return found;
 }
 const readText = async (bearer: string, uri: string): Promise<string> =>
   (await mcp("resources/read", { uri }, { token: bearer })).result.contents[0].text;
@@ -41,9 +41,9 @@ describe("the list of resources", () => {
     );
     await remember(team, procedure("release"));
     const bearer = await tokenWith({ user, shared: [team, `shared:${newUser()}`] });
-    const pages = await allResources(bearer);
-    expect(pages.length).toBeGreaterThan(2);
-    const [first, ...others] = pages.flat();
+    const listing = await allResources(bearer);
+    expect(listing.length).toBeGreaterThan(2);
+    const [first, ...others] = listing.flat();
     expect(first).toMatchObject({ uri: "cairn://facts", mimeType: "text/plain" });
     expect(others.map(({ name }) => name)).toEqual([...own.toReversed(), "release"]);
     const shared = others.at(-1)?.uri ?? "";

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { fail } from "../../src/errors.ts";
 import type { Access } from "../../src/mcp/access.ts";
 import { mcpServer, type Serving } from "../../src/mcp/server.ts";
-import { newUser, token } from "../call.ts";
+import { newUser, pages, token } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
 import { mcp, tool } from "../mcp-calls.ts";
 import { list, remember, remembered, rememberMany } from "../memory-calls.ts";
@@ -115,7 +115,21 @@ describe("procedures", () => {
     expect(text).toContain('tags "ignore it"');
   });
 
-  it("are listed the newest first, as many as are asked for, with a word on those left out", async () => {
+  it("are listed by their last update, the newest first", async () => {
+    const user = newUser();
+    const titles = ["a", "b", "c", "d"];
+    await rememberMany(
+      user,
+      titles.map((title, i) => ({ kind: "procedure", title, text: title, createdAt: 1000 + i })),
+    );
+    await tool(user, "memory_store_procedure", { title: "b", body: "Done differently now." });
+    const listed = async (given: object) =>
+      lines((await tool(user, "memory_list_procedures", given)).text).map((line) => line.slice(3, 4));
+    expect(await listed({})).toEqual(["b", "d", "c", "a"]);
+    expect(await listed({ limit: 1 })).toEqual(["b"]);
+  });
+
+  it("are listed as many as are asked for, with a word on those left out", async () => {
     const user = newUser();
     await rememberMany(
       user,
@@ -197,13 +211,14 @@ describe("memory_list", () => {
       texts.map((text) => ({ text })),
     );
     const seen: string[] = [];
-    let cursor: string | undefined;
-    do {
-      const { text } = await tool(user, "memory_list", { limit: 50, ...(cursor && { cursor }) });
+    const page = async (after: string | undefined) => {
+      const { text } = await tool(user, "memory_list", { limit: 50, ...(after && { cursor: after }) });
+      return { text, cursor: /cursor (\S+)$/.exec(text)?.[1] };
+    };
+    for await (const { text } of pages(page)) {
       expect(text.length).toBeLessThan(25_000);
       seen.push(...lines(text).map((line) => /\] (\d+) x/.exec(line)?.[1] ?? "?"));
-      cursor = /cursor (\S+)$/.exec(text)?.[1];
-    } while (cursor !== undefined);
+    }
     expect(seen).toEqual(texts.map((_, i) => String(29 - i)));
   });
 });
@@ -316,7 +331,10 @@ describe("a mistake in the arguments", () => {
       "too_many_tags",
       "- tags: ",
     ],
-    ["memory_recall", { query: "x".repeat(9000) }, "query_too_long", "- query: "],
+    ["memory_recall", { query: "x".repeat(256 * 1024 + 1) }, "query_too_long", "- query: "],
+    ["memory_recall", { query: " \n" }, "invalid_request", "- query: holds only white space"],
+    ["thread_search", { query: "\u00a0" }, "invalid_request", "- query: holds only white space"],
+    ["memory_list_procedures", { query: "\t" }, "invalid_request", "- query: holds only white space"],
     ["memory_recall", { query: "x", k: 101 }, "k_too_large", "- k: "],
     ["memory_recall", { query: "x", kinds: ["dream"] }, "invalid_request", "- kinds[0]: "],
     ["memory_list", { limit: 51 }, "page_too_large", "- limit: is larger than 50"],
@@ -328,6 +346,11 @@ describe("a mistake in the arguments", () => {
     expect(text.startsWith(`${code}: `)).toBe(true);
     expect(text).toContain(field);
   });
+});
+
+it("tells the model that a long query was cut", async () => {
+  const query = `tea ${"lorem ".repeat(2_000)} tea`;
+  expect((await tool(newUser(), "memory_recall", { query })).text).toContain("its first and its last 4 KiB");
 });
 
 describe("an outage of D1", () => {

@@ -67,6 +67,25 @@ it("lends a message what its neighbours say, and not what another thread says", 
   expect(ranked.indexOf(THREAD + 2)).toBeLessThan(ranked.indexOf(3 * THREAD + 1));
 });
 
+it("counts a word of the same meaning nearby for more than half of what it counts in its place", () => {
+  const boat = found(THREAD + 1, "we take the boat tomorrow morning", { cosine: 0 });
+  const beside = found(THREAD + 2, "everybody leaves quite early then", { cosine: 0 });
+  const elsewhere = found(3 * THREAD + 1, "everybody leaves quite early then", { cosine: 0 });
+  const { ranked } = rank(
+    { text: "the ferry", now: 0, time: null },
+    pooled([boat, beside, elsewhere], {
+      sameThread,
+      beside: (n, step) => (sameThread(n, n + step) ? n + step : null),
+    }),
+    { words, explain: true },
+  );
+  const soft = new Map(ranked.map(({ n, parts }) => [n, parts?.soft ?? 0]));
+  expect(ranked.map(({ n }) => n)).toEqual([boat.n, beside.n, elsewhere.n]);
+  expect(soft.get(beside.n)).toBeGreaterThan((soft.get(boat.n) ?? 1) / 2);
+  expect(soft.get(beside.n)).toBeLessThan((soft.get(boat.n) ?? 0) * 0.8);
+  expect(soft.get(elsewhere.n)).toBe(0);
+});
+
 it.each([
   ["a sentence", "we leave from there quite early tomorrow"],
   ["a sentence of a script without spaces", "明天早上从那里出发"],

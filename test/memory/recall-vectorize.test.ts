@@ -3,6 +3,7 @@ import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { userHash } from "../../src/ids.ts";
+import { VectorBudget } from "../../src/vectors/vector-budget.ts";
 import { call, newUser, token } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
 import { bindVectorize } from "../doubles/ports.ts";
@@ -68,7 +69,14 @@ async function told(user: string): Promise<void> {
   await settle(user);
 }
 
-describe("where memory does not hold every vector", () => {
+describe.each([
+  ["where memory does not hold every vector", null],
+  ["where the isolate has no memory for an object's vectors", 0],
+])("%s", (_, budget) => {
+  beforeEach(() => {
+    control.vectorBudget = budget === null ? null : new VectorBudget(budget);
+  });
+
   it("finds by Vectorize what is near, and says so", async () => {
     const user = newUser();
     await told(user);
@@ -239,6 +247,12 @@ describe("recall in the whole tenant", () => {
     control.vectorizeReads = how;
     const { body } = await search({ query: `who wants to ${how}?`, deadlineMs: 20 });
     expect(body).toMatchObject({ hits: [], degraded: true, arms: [{ name: "vectorize", status }] });
+  });
+
+  it("says that it has searched by the first and the last part of a long query", async () => {
+    const long = `who wants a refund? ${"lorem ".repeat(2_000)} who wants a refund?`;
+    expect((await search({ query: long })).body).toMatchObject({ cut: true, degraded: false });
+    expect((await search({ query: "who wants a refund?" })).body).not.toHaveProperty("cut");
   });
 
   it("is for tokens of all users only", async () => {

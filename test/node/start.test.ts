@@ -1,10 +1,12 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import {
+  chmodSync,
   existsSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -13,7 +15,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
-import { freePort } from "../../scripts/local-server.ts";
+import { developmentSecret, freePort } from "../../scripts/local-server.ts";
 import { isAlive, run, type Running, start as startCommand } from "./run.ts";
 
 const state = mkdtempSync(join(tmpdir(), "cairn-test-"));
@@ -71,6 +73,13 @@ describe("npm start", () => {
       messages: [{ role: "user", content: "see you after the restart" }],
     });
 
+    const written = readdirSync(state, { recursive: true, encoding: "utf8" }).filter((name) =>
+      statSync(join(state, name)).isFile(),
+    );
+    expect(written.length).toBeGreaterThan(0);
+    expect(written.filter((name) => (statSync(join(state, name)).mode & 0o077) !== 0)).toEqual([]);
+    expect(statSync(join(state, "v3")).mode & 0o777).toBe(0o700);
+
     first.child.kill("SIGINT");
     expect(await first.ended).toBe(0);
     expect(isAlive(first)).toBe(false);
@@ -127,6 +136,18 @@ describe("npm start", () => {
     const running = run("scripts/start.ts", [], { PORT: "http" });
     expect(await running.ended).toBe(1);
     expect(running.output.stderr).toContain("PORT must be a number");
+  });
+
+  it.each([
+    ["that lacks a secret", "JWT_ISSUER=x"],
+    ["that has one", "CAIRN_SECRET=0123456789abcdef0123456789abcdef"],
+  ])("lets nobody else read the secret in a .dev.vars %s and was readable", (_, text) => {
+    const file = join(mkdtempSync(join(state, "vars-")), ".dev.vars");
+    writeFileSync(file, text);
+    chmodSync(file, 0o644);
+    const secret = developmentSecret(file);
+    expect(readFileSync(file, "utf8")).toContain(`CAIRN_SECRET=${secret}`);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
   it("keeps the development secret out of git", () => {
@@ -237,6 +258,8 @@ describe("npm run demo", () => {
       Number(new RegExp(`${arm}\\s+([\\d.]+) %`).exec(stdout)?.[1]),
     );
     expect(ours).toBeGreaterThan(floor ?? 100);
+    // A hit is shown whole, and the one that holds the answer is marked.
+    expect(stdout.replaceAll(/\s+/g, " ")).toMatch(/✓ 1 S3:7 Nora: No, .* Saturday the 2nd of May\./);
     expect(isAlive(running)).toBe(false);
   });
 

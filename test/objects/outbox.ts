@@ -2,7 +2,10 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { VectorOutbox } from "../../durable-objects/user-memory/vector-outbox.ts";
-import { vectorOutboxSchema } from "../../durable-objects/user-memory/vector-outbox-rows.ts";
+import {
+  vectorOutboxResent,
+  vectorOutboxSchema,
+} from "../../durable-objects/user-memory/vector-outbox-rows.ts";
 import { modelTag, vectorId } from "../../src/vectors/vector-id.ts";
 import type { VectorIndex } from "../../src/vectors/vector-index.ts";
 import { VectorizeIndex } from "../../src/vectors/vectorize.ts";
@@ -49,6 +52,7 @@ export class Subject {
   constructor(sql: SqlStorage) {
     this.sql = sql;
     sql.exec(vectorOutboxSchema);
+    sql.exec(vectorOutboxResent);
     this.outbox = this.over(this.index);
   }
 

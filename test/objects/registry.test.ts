@@ -55,7 +55,7 @@ it("leaves what waits and what is leased alone when the alarm rings", async () =
     shard.lease({ key: "k", leaseMs: 60_000, waitMs: 0 });
     const held = shard.lease({ key: "k", leaseMs: 60_000, waitMs: 60_000 });
     if (held.status !== "held") return held.status;
-    shard.alarm();
+    await shard.alarm();
     shard.set({ key: "k", value, ttlMs: null });
     return (await held.answer()).status;
   });

@@ -41,6 +41,44 @@ it("takes a vector for confirmed when it reads back, two minutes later if it sho
     expect(subject.double.calls.upsert).toBe(1);
   }));
 
+it("sends what does not show again after 2, 4, 8, 16 and then every 30 minutes, and finds it meanwhile", () =>
+  withOutbox(async (subject) => {
+    control.vectorizeLag = 100 * MINUTE;
+    const began = clock();
+    const sent: number[] = [];
+    const compared = new Set<string>();
+    control.duringVectorizeWrite = async () => void sent.push((clock() - began) / MINUTE);
+    putAll(subject, [1, 2]);
+    for (let due = subject.outbox.nextDue(); due !== null; due = subject.outbox.nextDue()) {
+      if (clock() - began < 100 * MINUTE) compared.add([...subject.outbox.unconfirmed(MODEL)].join());
+      control.clockAt = Math.max(clock(), due);
+      await subject.outbox.drain();
+    }
+    // It looks whether they show in steps of up to five minutes.
+    const steps = sent.slice(1).map((minute, i) => minute - (sent[i] ?? 0));
+    for (const [i, least] of [2, 4, 8, 16, 30].entries()) {
+      expect(steps[i]).toBeGreaterThanOrEqual(least);
+      expect(steps[i]).toBeLessThan(least + 5);
+    }
+    expect(subject.double.calls.upsert).toBe(7);
+    expect(compared).toEqual(new Set(["2,1"]));
+    expect(subject.double.ids()).toEqual(await subject.wanted());
+    expect(subject.rows()).toBe(0);
+  }));
+
+it("begins with 2 minutes again for a vector that is put anew", () =>
+  withOutbox(async (subject) => {
+    control.vectorizeLag = 30 * MINUTE;
+    subject.put(1);
+    await subject.settle();
+    expect(subject.double.calls.upsert).toBeGreaterThan(2);
+    const before = subject.double.calls.upsert;
+    control.vectorizeLag = 3 * MINUTE;
+    subject.outbox.putAgain(MODEL, [1]);
+    await subject.settle();
+    expect(subject.double.calls.upsert).toBe(before + 1);
+  }));
+
 it("makes no call for what is removed before it is sent", () =>
   withOutbox(async (subject) => {
     putAll(subject, [1, 2]);

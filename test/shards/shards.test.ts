@@ -5,7 +5,7 @@ import { createApp } from "../../src/app.ts";
 import { type Bindings, portsOf } from "../../src/bindings.ts";
 import { ofUser } from "../../src/d1/shards.ts";
 import { userHash } from "../../src/ids.ts";
-import { call, newUser, token } from "../call.ts";
+import { call, newUser, pagesOf, token } from "../call.ts";
 import { databaseOf, shards } from "../databases.ts";
 import { restore } from "../doubles/control.ts";
 import { erased, eraseUser, rowsOf } from "../erasure-calls.ts";
@@ -56,21 +56,16 @@ it("lists the threads of all users over all databases, newest first, page by pag
     made.push((await call(`/v1/users/${user}/threads`, { json: { agent } })).body.id);
   }
   const found: string[] = [];
-  let cursor = "";
-  do {
-    const { body } = await call(`/v1/threads?agent=${agent}&limit=2${cursor && `&cursor=${cursor}`}`);
-    found.push(...body.items.map(({ id }: { id: string }) => id));
-    cursor = body.cursor ?? "";
-  } while (cursor !== "");
+  for await (const { items } of pagesOf(`/v1/threads?agent=${agent}&limit=2`))
+    found.push(...items.map(({ id }: { id: string }) => id));
   expect(found).toHaveLength(9);
   expect(new Set(found)).toEqual(new Set(made));
 });
 
 it("a database that is down fails its own users and the lists of all, and nobody else", async () => {
-  const failing = {
-    batch: () => Promise.reject(new Error("down")),
-    prepare: () => second.prepare("SELECT broken"),
-  };
+  const down = () => Promise.reject(new Error("D1_ERROR: the network went away"));
+  const statement = { bind: () => statement, first: down, all: down, raw: down, run: down };
+  const failing = { batch: down, prepare: () => statement };
   const bindings = { FACTS_1: failing };
   for (const database of shards) {
     const user = await userIn(database);
@@ -124,12 +119,7 @@ it("lists all users over all databases, in the order of their hashes, page by pa
   const users = await Promise.all([...shards, ...shards].map(userIn));
   for (const user of users) await call(`/v1/users/${user}/memories`, { json: { text: "a note" } });
   const found: { userId: string; userHash: string }[] = [];
-  let cursor = "";
-  do {
-    const { body } = await call(`/v1/users?limit=2${cursor && `&cursor=${cursor}`}`);
-    found.push(...body.items);
-    cursor = body.cursor ?? "";
-  } while (cursor !== "");
+  for await (const { items } of pagesOf("/v1/users?limit=2")) found.push(...items);
   const hashes = found.map(({ userHash: hash }) => hash);
   expect(hashes).toEqual([...new Set(hashes)].toSorted());
   for (const user of users) expect(found.map(({ userId }) => userId)).toContain(user);
@@ -146,7 +136,7 @@ it("notes an erasure with its fence in the user's database, and the receipt's ke
         .prepare(fenced)
         .bind(await userHash(user))
         .first("epoch"),
-    ).toBe(1);
+    ).toBeGreaterThan(0);
     expect((await erased(user, id)).receipt).toBeTruthy();
     for (const database of [env.DB, ...shards]) {
       const noted = database.prepare("SELECT COUNT(*) AS n FROM erasures WHERE id = ?").bind(id);

@@ -1,4 +1,4 @@
-import { KeyedEntries, type KeyedEntriesOptions } from "./entries/keyed-entries.ts";
+import { KEYED_ENTRIES_OPTIONS, KeyedEntries, type KeyedEntriesOptions } from "./entries/keyed-entries.ts";
 import { demandUser } from "./options/demand.ts";
 
 export {
@@ -44,7 +44,7 @@ export type CairnMemoryStore = MemoryStore & {
  * const agent = new EmployeeAgent({ model, memory: { store: cairnMemoryStore({ memory, user: "alice" }) } });
  */
 export function cairnMemoryStore(options: CairnMemoryStoreOptions): CairnMemoryStore {
-  demandUser("cairnMemoryStore", options);
+  demandUser("cairnMemoryStore", options, KEYED_ENTRIES_OPTIONS);
   const entries = new KeyedEntries(options);
   return {
     get: (key) => entries.get(key),

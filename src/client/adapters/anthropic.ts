@@ -4,6 +4,7 @@ import { bytesOf, fitsOneBatch, type MemoryFile, MemoryFiles, type Write } from 
 import { inRange, inserted, replaced } from "./anthropic/lines.ts";
 import { listing, size } from "./anthropic/listing.ts";
 import { demandUser } from "./options/demand.ts";
+import type { OptionNames } from "./options/known-options.ts";
 import { normalPath, ROOT } from "./anthropic/paths.ts";
 
 export type CairnMemoryFilesOptions = {
@@ -21,6 +22,15 @@ export type CairnMemoryFilesOptions = {
   signal?: AbortSignal;
 };
 
+const OPTIONS: OptionNames<CairnMemoryFilesOptions> = {
+  memory: true,
+  user: true,
+  prefix: true,
+  ttlMs: true,
+  maxFileBytes: true,
+  signal: true,
+};
+
 /** How often an edit is made anew after another writer was first. Of all who try at once, one gets through each time. */
 const ATTEMPTS = 40;
 
@@ -36,7 +46,7 @@ const ATTEMPTS = 40;
  * });
  */
 export function cairnMemoryFiles(options: CairnMemoryFilesOptions): MemoryToolHandlers {
-  demandUser("cairnMemoryFiles", options);
+  demandUser("cairnMemoryFiles", options, OPTIONS);
   const { memory, user, prefix = "", ttlMs, maxFileBytes = Infinity, signal } = options;
   const files = new MemoryFiles({ memory, user, prefix, ttlMs, signal });
 

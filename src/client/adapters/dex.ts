@@ -6,7 +6,8 @@ import { recallFacts } from "./dex/facts.ts";
 import { Injected } from "./dex/injected.ts";
 import { Seen, textOf } from "./dex/messages.ts";
 import { Procedures } from "./dex/procedures.ts";
-import { demandUser } from "./options/demand.ts";
+import { demandFit, demandUser, isNumberOrUnset } from "./options/demand.ts";
+import type { OptionNames } from "./options/known-options.ts";
 import { toolsOf } from "./dex/tools.ts";
 import type { DexBlock, DexMemory, DexMemoryOptions, DexMessage } from "./dex/types.ts";
 
@@ -25,10 +26,31 @@ export type {
   DexToolName,
 } from "./dex/types.ts";
 
+const OPTIONS: OptionNames<DexMemoryOptions> = {
+  memory: true,
+  user: true,
+  projectRoot: true,
+  cwd: true,
+  procedureOwner: true,
+  procedureMemory: true,
+  episodicRecent: true,
+  episodicSimilar: true,
+  semanticLimit: true,
+  proceduralThreshold: true,
+  llm: true,
+  autoWrite: true,
+  autoWriteMinMessages: true,
+  llmWithinMs: true,
+  recallWithinMs: true,
+  role: true,
+  onError: true,
+  now: true,
+};
+
 const PROCEDURES = "shared:procedures";
 const LLM_WITHIN_MS = 60_000;
 const RECALL_WITHIN_MS = 3_000;
-/** Characters of what a user says that are searched by: a query has 8 KiB. */
+/** Characters of what a user says that are searched by: of a query of more than 8 KiB only the first and the last 4 KiB are. */
 const QUERY = 2_500;
 
 /**
@@ -42,10 +64,13 @@ const QUERY = 2_500;
  * await extension.dispose();
  */
 export function dexMemory(options: DexMemoryOptions): DexMemory {
-  demandUser("dexMemory", options);
+  demandUser("dexMemory", options, OPTIONS);
+  demandValues(options);
   const { memory, user, projectRoot, llm, role = "user", now = Date.now } = options;
   const { procedureOwner: shared = PROCEDURES, procedureMemory: writer = memory } = options;
   const { llmWithinMs = LLM_WITHIN_MS, recallWithinMs = RECALL_WITHIN_MS } = options;
+  const { episodicRecent: recent = 5, episodicSimilar: similar = 3, semanticLimit: most = 10 } = options;
+  const { proceduralThreshold = 0.5, autoWrite = true, autoWriteMinMessages: minMessages = 1 } = options;
   const tell =
     options.onError ??
     ((error: unknown) => {
@@ -54,7 +79,8 @@ export function dexMemory(options: DexMemoryOptions): DexMemory {
   // What nobody is told, and what `tell` throws itself, goes to the client's `onLaterError`.
   const onError = (error: unknown): void => memory.later(async () => tell(error));
   const procedures = new Procedures({ memory, writer, user, shared });
-  const background = llm && new Background({ memory, user, llm, llmWithinMs, onError });
+  const background =
+    llm && autoWrite ? new Background({ memory, user, llm, llmWithinMs, minMessages, onError }) : undefined;
   const seen = new Seen();
   const injected = new Injected();
 
@@ -78,9 +104,9 @@ export function dexMemory(options: DexMemoryOptions): DexMemory {
         return [];
       });
     const [episodes, facts, announced] = await Promise.all([
-      orNone(recallEpisodes({ memory, user, projectRoot }, query, within)),
-      orNone(recallFacts({ memory, user }, query, within)),
-      orNone(procedures.announced(query, within)),
+      orNone(recallEpisodes({ memory, user, projectRoot, recent, similar }, query, within)),
+      orNone(recallFacts({ memory, user, most }, query, within)),
+      orNone(procedures.announced(query, proceduralThreshold, within)),
     ]);
     return { episodes, facts, procedures: announced, whole };
   }
@@ -122,3 +148,30 @@ export function dexMemory(options: DexMemoryOptions): DexMemory {
     },
   };
 }
+
+/** Most hits of a recall, and items of a page (src/limits.ts). */
+const HITS = 100;
+const PAGE = 1000;
+
+/** What is wrong with a program is thrown where it is made, and not told to `onError` turn by turn. */
+function demandValues(options: DexMemoryOptions): void {
+  const { episodicRecent, episodicSimilar, semanticLimit, proceduralThreshold } = options;
+  const { autoWrite, autoWriteMinMessages } = options;
+  const made = "dexMemory";
+  demandFit(made, { episodicRecent: isWhole(episodicRecent, 0, PAGE) }, `a whole number from 0 to ${PAGE}`);
+  demandFit(
+    made,
+    { episodicSimilar: isWhole(episodicSimilar, 0, HITS), semanticLimit: isWhole(semanticLimit, 0, HITS) },
+    `a whole number from 0 to ${HITS}`,
+  );
+  demandFit(
+    made,
+    { proceduralThreshold: isNumberOrUnset(proceduralThreshold, 0, 1) },
+    "a number from 0 to 1",
+  );
+  demandFit(made, { autoWrite: autoWrite === undefined || typeof autoWrite === "boolean" }, "true or false");
+  demandFit(made, { autoWriteMinMessages: isWhole(autoWriteMinMessages, 1) }, "a whole number from 1 on");
+}
+
+const isWhole = (value: number | undefined, min: number, max?: number): boolean =>
+  value === undefined || (Number.isInteger(value) && isNumberOrUnset(value, min, max));

@@ -19,6 +19,7 @@ export {
   type CairnUserMemory,
   cairnUserMemory,
   type CairnUserMemoryOptions,
+  type GivenFact,
 } from "./gemstack/user-memory.ts";
 export {
   type Continuation,

@@ -1,6 +1,8 @@
 import type { Cairn } from "../cairn.ts";
 import { inBatches } from "./entries/in-batches.ts";
+import { ENTRY_BYTES, LargeEntries } from "./entries/large-entries.ts";
 import { demandUser } from "./options/demand.ts";
+import type { OptionNames } from "./options/known-options.ts";
 
 export type CairnKeyvOptions = {
   memory: Cairn;
@@ -9,6 +11,8 @@ export type CairnKeyvOptions = {
   /** What the keys of the entries begin with; `keyv/` unless set. */
   prefix?: string;
 };
+
+const OPTIONS: OptionNames<CairnKeyvOptions> = { memory: true, user: true, prefix: true };
 
 type Entry = { key: string; value: unknown; ttl?: number };
 type ErrorListener = (error: unknown) => void;
@@ -25,21 +29,25 @@ export class CairnKeyvStore {
   readonly #memory: Cairn;
   readonly #user: string;
   readonly #prefix: string;
+  readonly #values: LargeEntries;
   readonly #listeners = new Set<ErrorListener>();
 
   constructor(options: CairnKeyvOptions) {
-    demandUser("cairnKeyv", options);
+    demandUser("cairnKeyv", options, OPTIONS);
     const { memory, user, prefix = "keyv/" } = options;
     this.#memory = memory;
     this.#user = user;
     this.#prefix = prefix;
+    this.#values = new LargeEntries(memory, user, { inline: ENTRY_BYTES });
     this.opts = { dialect: "sqlite", url: "cairn", user, prefix };
   }
 
   /** The value, or undefined. A failure is emitted as well: Keyv 5 gives undefined for one, and says nothing. */
   async get<Value>(key: string): Promise<Value | undefined> {
     try {
-      return (await this.#memory.kv.get<Value>(this.#user, this.#entry(key))) ?? undefined;
+      const entry = this.#entry(key);
+      const value = await this.#memory.kv.get(this.#user, entry);
+      return (await this.#values.whole<Value>(entry, value)) ?? undefined;
     } catch (error) {
       for (const listener of this.#listeners) listener(error);
       throw error;
@@ -48,26 +56,26 @@ export class CairnKeyvStore {
 
   /** The values in the order of their keys, each undefined or there. */
   async getMany<Value>(keys: string[]): Promise<(Value | undefined)[]> {
-    const results = await this.#get(keys);
-    // Whoever asks says what was stored.
-    return results.map(({ value }) => (value ?? undefined) as Value | undefined);
+    const values: (Value | undefined)[] = [];
+    for (const { key, value } of await this.#get(keys))
+      values.push((await this.#values.whole<Value>(key, value)) ?? undefined);
+    return values;
   }
 
   /** Replaces the value and the expiry. `ttl` is milliseconds; 0, none, or more than ten years is for ever. */
   async set(key: string, value: unknown, ttl?: number): Promise<boolean> {
-    await this.#memory.kv.set(this.#user, this.#entry(key), value, { ttlMs: ttlMsOf(ttl) });
+    await this.#values.write([{ key: this.#entry(key), value, ttlMs: ttlMsOf(ttl) }]);
     return true;
   }
 
   /** The same for many: of up to 1,000 entries and 5 million characters all are set, or none. */
   async setMany(entries: Entry[]): Promise<void> {
     const sets = entries.map(({ key, value, ttl }) => ({
-      op: "set" as const,
       key: this.#entry(key),
       value,
       ttlMs: ttlMsOf(ttl),
     }));
-    await inBatches(this.#memory, this.#user, sets);
+    await this.#values.write(sets);
     // Keyv 5 declares void, and answers its own caller with what comes: whether each one was set.
     return entries.map(() => true) as unknown as void;
   }
@@ -107,9 +115,10 @@ export class CairnKeyvStore {
   ): AsyncGenerator<[key: string, value: Awaited<Value> | undefined], void> {
     const prefix = this.#prefixOf(namespace);
     const entries = this.#memory.kv.all(this.#user, { prefix, values: true, limit: 1000 });
-    // Whoever asks says what was stored.
-    for await (const { key, value } of entries)
-      yield [key.slice(prefix.length), value as Awaited<Value> | undefined];
+    for await (const { key, value } of entries) {
+      const whole = await this.#values.whole<Awaited<Value>>(key, value);
+      if (whole !== null || value === null) yield [key.slice(prefix.length), whole ?? undefined];
+    }
   }
 
   /** There is no connection to end. */

@@ -1,5 +1,11 @@
 import { MastraCompositeStore } from "@mastra/core/storage";
-import { CairnMemoryStorage, type CairnMemoryStorageOptions } from "./mastra/memory-storage.ts";
+import {
+  CairnMemoryStorage,
+  type CairnMemoryStorageOptions,
+  MEMORY_STORAGE_OPTIONS,
+} from "./mastra/memory-storage.ts";
+import { demandUser } from "./options/demand.ts";
+import type { OptionNames } from "./options/known-options.ts";
 
 export { CairnMemoryStorage, type CairnMemoryStorageOptions } from "./mastra/memory-storage.ts";
 
@@ -10,6 +16,8 @@ export type CairnStorageOptions = CairnMemoryStorageOptions & {
   default?: MastraCompositeStore;
 };
 
+const OPTIONS: OptionNames<CairnStorageOptions> = { ...MEMORY_STORAGE_OPTIONS, id: true, default: true };
+
 /**
  * A storage for Mastra whose memory is Cairn's: threads, messages, and what is kept of a resource.
  *
@@ -17,14 +25,13 @@ export type CairnStorageOptions = CairnMemoryStorageOptions & {
  * const storage = cairnStorage({ memory, user: "alice" });
  * const agent = new Agent({ id: "a", name: "A", instructions, model, memory: new Memory({ storage }) });
  */
-export const cairnStorage = ({
-  id = "cairn",
-  default: otherwise,
-  ...options
-}: CairnStorageOptions): MastraCompositeStore =>
-  new MastraCompositeStore({
+export function cairnStorage(given: CairnStorageOptions): MastraCompositeStore {
+  demandUser("cairnStorage", given, OPTIONS);
+  const { id = "cairn", default: otherwise, ...options } = given;
+  return new MastraCompositeStore({
     id,
     name: "Cairn",
     ...(otherwise && { default: otherwise }),
     domains: { memory: new CairnMemoryStorage(options) },
   });
+}

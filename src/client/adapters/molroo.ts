@@ -1,5 +1,6 @@
 import type { Cairn, Memory } from "../index.ts";
 import { demandUser } from "./options/demand.ts";
+import type { OptionNames } from "./options/known-options.ts";
 import { episodeBody, episodeOf } from "./molroo/episode.ts";
 import { askable, within } from "./molroo/fields.ts";
 import { matches, newestFirst, questionsOf, roomy } from "./molroo/query.ts";
@@ -36,6 +37,14 @@ export type MolrooMemoryOptions = {
   onError?: (error: unknown, unsaved?: Episode | Reflection) => void;
 };
 
+const OPTIONS: OptionNames<MolrooMemoryOptions> = {
+  memory: true,
+  user: true,
+  scope: true,
+  waitUntil: true,
+  onError: true,
+};
+
 /** The SDK's `MemoryAdapter` with all of its optional methods, and one to forget. */
 export type MolrooMemory = Required<MemoryAdapter> & {
   /** Forgets an episode, with all that was kept of it. No error if there is none. */
@@ -54,7 +63,7 @@ const TOP_K = 5;
  * const sera = await molroo.connectPersona("sera", { llm, memory: molrooMemory({ memory, user: "alice" }) });
  */
 export function molrooMemory(options: MolrooMemoryOptions): MolrooMemory {
-  demandUser("molrooMemory", options);
+  demandUser("molrooMemory", options, OPTIONS);
   const { memory, user, scope = "molroo", waitUntil, onError } = options;
   const whole = new Whole(memory, user);
   const tell =

@@ -5,6 +5,7 @@ import type { Cairn } from "../cairn.ts";
 import type { StoredMessage } from "../shapes.ts";
 import { bySize } from "./calls/by-size.ts";
 import { demandUser } from "./options/demand.ts";
+import type { OptionNames } from "./options/known-options.ts";
 import { itemsOf, messageOf } from "./openai-agents/item.ts";
 
 export type CairnSessionOptions = {
@@ -16,6 +17,8 @@ export type CairnSessionOptions = {
   /** What the `agent` of the thread is named, before the session's id; `openai-agents/` unless set. To 1,024 bytes together. */
   prefix?: string;
 };
+
+const OPTIONS: OptionNames<CairnSessionOptions> = { memory: true, user: true, sessionId: true, prefix: true };
 
 /** Messages that one call reads at most. */
 const PAGE = 1000;
@@ -30,7 +33,7 @@ export class CairnSession implements Session {
   #thread: string | undefined;
 
   constructor(options: CairnSessionOptions) {
-    demandUser("cairnSession", options);
+    demandUser("cairnSession", options, OPTIONS);
     const { memory, user, sessionId = newId(), prefix = "openai-agents/" } = options;
     this.#threads = memory.threads;
     this.#user = user;

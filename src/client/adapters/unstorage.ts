@@ -1,8 +1,9 @@
 import type { Cairn } from "../cairn.ts";
 import type { CallOptions } from "../options.ts";
-import type { BatchOperation } from "../shapes.ts";
 import { inBatches } from "./entries/in-batches.ts";
+import { ENTRY_BYTES, LargeEntries, type LargeEntry } from "./entries/large-entries.ts";
 import { demandUser } from "./options/demand.ts";
+import type { OptionNames } from "./options/known-options.ts";
 import { bytesOf, entryOfBytes, entryOfText, textOf } from "./unstorage/entry-value.ts";
 
 export type CairnDriverOptions = {
@@ -14,6 +15,8 @@ export type CairnDriverOptions = {
   /** How long an item lives unless its call says otherwise: seconds; for ever unless set. */
   ttl?: number;
 };
+
+const OPTIONS: OptionNames<CairnDriverOptions> = { memory: true, user: true, base: true, ttl: true };
 
 /** Of one call: `ttl` in seconds (0: for ever), and what ends it. */
 type Transaction = { ttl?: number; signal?: AbortSignal; [option: string]: unknown };
@@ -54,7 +57,7 @@ export type CairnDriver = {
  * const storage = createStorage({ driver: cairnDriver({ memory, user: "alice" }) });
  */
 export function cairnDriver(options: CairnDriverOptions): CairnDriver {
-  demandUser("cairnDriver", options);
+  demandUser("cairnDriver", options, OPTIONS);
   const { memory, user, base: root = "unstorage", ttl: usualTtl } = options;
   const { kv } = memory;
   const entry = (key: string): string => `${root}:${key}`;
@@ -63,8 +66,16 @@ export function cairnDriver(options: CairnDriverOptions): CairnDriver {
   const ttlMsOf = (ttl = usualTtl): number | undefined =>
     ttl === undefined || ttl === 0 || ttl === Infinity ? undefined : Math.max(0, Math.ceil(ttl * 1000));
 
-  const put = async (key: string, value: unknown, { ttl, signal }: Transaction): Promise<void> => {
-    await kv.set(user, entry(key), value, { ttlMs: ttlMsOf(ttl), signal });
+  const valuesOf = (call: CallOptions) =>
+    new LargeEntries(memory, user, { inline: ENTRY_BYTES, call: signalOf(call) });
+
+  const put = (key: string, value: unknown, { ttl, signal }: Transaction): Promise<void> =>
+    valuesOf({ signal }).write([{ key: entry(key), value, ttlMs: ttlMsOf(ttl) }]);
+
+  /** What was set, in a box; null of none. */
+  const found = async (key: string, call: CallOptions): Promise<{ value: unknown } | null> => {
+    const there = await kv.getVersioned(user, entry(key), signalOf(call));
+    return there && boxed(there.value, await valuesOf(call).whole(entry(key), there.value));
   };
 
   /** What is known of an item without its value. Of all keys that begin with this one it is the first in byte order. */
@@ -79,34 +90,38 @@ export function cairnDriver(options: CairnDriverOptions): CairnDriver {
     options,
     getInstance: () => memory,
     hasItem: async (key, call = {}) => (await about(key, call)) !== null,
-    getItem: async (key, call = {}) => textOf(await kv.getVersioned(user, entry(key), signalOf(call))),
+    getItem: async (key, call = {}) => textOf(await found(key, call)),
     getItems: async (items, common = {}) => {
       const gets = items.map(({ key }) => ({ op: "get" as const, key: entry(key) }));
       const results = await inBatches(memory, user, gets, signalOf(common));
-      return items.map(({ key }, i) => {
-        const { found = false, value } = results[i] ?? {};
-        return { key, value: textOf(found ? { value } : null) };
-      });
+      const values = valuesOf(common);
+      const texts: { key: string; value: string | null }[] = [];
+      for (const [i, { key }] of items.entries()) {
+        const { found: there = false, value } = results[i] ?? {};
+        const box = there ? boxed(value, await values.whole(entry(key), value)) : null;
+        texts.push({ key, value: textOf(box) });
+      }
+      return texts;
     },
     getItemRaw: async (key, call = {}) => {
-      const found = await kv.getVersioned(user, entry(key), signalOf(call));
-      return bytesOf(found?.value) ?? textOf(found);
+      const there = await found(key, call);
+      return bytesOf(there?.value) ?? textOf(there);
     },
     setItem: (key, value, call = {}) => put(key, entryOfText(value), call),
     setItems: async (items, common = {}) => {
-      const sets = items.map(({ key, value, options: own }): BatchOperation => {
+      const sets = items.map(({ key, value, options: own }): LargeEntry => {
         const ttlMs = ttlMsOf(own?.ttl ?? common.ttl);
-        return { op: "set", key: entry(key), value: entryOfText(value), ttlMs };
+        return { key: entry(key), value: entryOfText(value), ttlMs };
       });
-      await inBatches(memory, user, sets, signalOf(common));
+      await valuesOf(common).write(sets);
     },
     setItemRaw: async (key, value, call = {}) =>
       put(key, typeof value === "string" ? entryOfText(value) : await entryOfBytes(value), call),
     removeItem: (key, call = {}) => kv.delete(user, entry(key), signalOf(call)),
     getMeta: async (key, call = {}) => {
-      const found = await about(key, call);
-      if (found === null) return null;
-      const { updatedAt, version, expiresAt } = found;
+      const there = await about(key, call);
+      if (there === null) return null;
+      const { updatedAt, version, expiresAt } = there;
       const ttl = expiresAt === undefined ? undefined : Math.max(0, (expiresAt - Date.now()) / 1000);
       return { mtime: new Date(updatedAt), version, ...(ttl !== undefined && { ttl: Math.ceil(ttl) }) };
     },
@@ -122,6 +137,10 @@ export function cairnDriver(options: CairnDriverOptions): CairnDriver {
     dispose: () => undefined,
   };
 }
+
+/** A value that may be null; null of one in parts that are gone. */
+const boxed = (entry: unknown, value: unknown): { value: unknown } | null =>
+  value === null && entry !== null ? null : { value };
 
 /** The options of a transaction are anybody's; only the signal is the client's. */
 const signalOf = ({ signal }: CallOptions): CallOptions => ({ signal });

@@ -15,7 +15,7 @@ export class EmbeddedModel implements Lexicon {
   /** The rows, in the memory of the kernel that compares them. */
   readonly #rows: Kernel;
   readonly #scales: Float32Array;
-  /** The length of each row, without its scale. */
+  /** The length of each row, without its scale; 0 until it is asked for. */
   readonly #lengths: Float32Array;
 
   constructor(model: string, vocabularyFile: string, safetensors: ArrayBuffer) {
@@ -27,19 +27,17 @@ export class EmbeddedModel implements Lexicon {
     const embeddings = tensor(tensors, "embeddings", "I8");
     const scales = tensor(tensors, "scales", "F32");
     this.dimensions = embeddings.shape[1] ?? 0;
-    this.#scales = new Float32Array(scales.bytes);
+    // A copy, since a Float32Array must begin at a multiple of four and the file promises none.
+    this.#scales = new Float32Array(scales.bytes.slice().buffer);
     this.size = tokens.length;
-    const rows = new Int8Array(embeddings.bytes);
+    const rows = embeddings.bytes;
     if (this.#scales.length !== this.size || rows.length !== this.size * this.dimensions)
       throw new Error(`the embedded model is torn: ${this.size} tokens, ${this.#scales.length} rows`);
     this.#rows = new Kernel(this.dimensions);
     this.#rows.reserve(this.size);
     this.#lengths = new Float32Array(this.size);
-    for (let i = 0; i < this.size; i++) {
-      const row = rows.subarray(i * this.dimensions, (i + 1) * this.dimensions);
-      this.#rows.set(i, row);
-      this.#lengths[i] = Math.sqrt(row.reduce((sum, x) => sum + x * x, 0));
-    }
+    for (let i = 0; i < this.size; i++)
+      this.#rows.set(i, rows.subarray(i * this.dimensions, (i + 1) * this.dimensions));
   }
 
   pieces(text: string): number[] {
@@ -52,7 +50,7 @@ export class EmbeddedModel implements Lexicon {
   }
 
   length(piece: number): number {
-    return (this.#lengths[piece] ?? 0) * (this.#scales[piece] ?? 0);
+    return this.#lengthOf(piece) * (this.#scales[piece] ?? 0);
   }
 
   compare(pieces: readonly number[], others: readonly number[]): Float32Array[] {
@@ -60,10 +58,10 @@ export class EmbeddedModel implements Lexicon {
     const rows = new Kernel(this.dimensions);
     rows.reserve(others.length);
     for (const [i, other] of others.entries()) rows.set(i, this.#rows.row(other));
-    const lengths = Float32Array.from(others, (other) => Math.max(1, this.#lengths[other] ?? 0));
+    const lengths = Float32Array.from(others, (other) => Math.max(1, this.#lengthOf(other)));
     return pieces.map((piece) => {
       const cosines = new Float32Array(others.length);
-      const own = Math.max(1, this.#lengths[piece] ?? 0);
+      const own = Math.max(1, this.#lengthOf(piece));
       for (const { first, products } of rows.products(this.#rows.row(piece), others.length))
         for (let i = 0; i < products.length; i++)
           cosines[first + i] = (products[i] ?? 0) / (own * (lengths[first + i] ?? 1));
@@ -82,10 +80,26 @@ export class EmbeddedModel implements Lexicon {
     }
     return normalised(sum);
   }
+
+  /** Without the row's scale. To measure all rows at once would be most of what loading costs. */
+  #lengthOf(piece: number): number {
+    const known = this.#lengths[piece] ?? 0;
+    if (known !== 0) return known;
+    const row = this.#rows.row(piece);
+    let sum = 0;
+    // A plain loop: `reduce` takes several times as long.
+    for (let i = 0; i < this.dimensions; i++) sum += (row[i] ?? 0) ** 2;
+    this.#lengths[piece] = Math.sqrt(sum);
+    // As it is stored, with 32 bits: the same at every call.
+    return this.#lengths[piece] ?? 0;
+  }
 }
 
+/** What serves the static assets. */
+export type Assets = { fetch: (url: string) => Promise<Response> };
+
 /** Reads the model of this name from the static assets. Rejects, with the file, if one is missing. */
-export async function loadModel(assets: Fetcher, name: string): Promise<EmbeddedModel> {
+export async function loadModel(assets: Assets, name: string): Promise<EmbeddedModel> {
   const [vocabulary, table] = await Promise.all([
     fetchFile(assets, `${name}/vocab.txt`).then((response) => response.text()),
     fetchFile(assets, `${name}/model.safetensors`).then((response) => response.arrayBuffer()),
@@ -93,14 +107,15 @@ export async function loadModel(assets: Fetcher, name: string): Promise<Embedded
   return new EmbeddedModel(name, vocabulary, table);
 }
 
-async function fetchFile(assets: Fetcher, path: string): Promise<Response> {
+async function fetchFile(assets: Assets, path: string): Promise<Response> {
   const response = await assets.fetch(`https://assets/model/${path}`);
   if (!response.ok)
     throw new Error(`the embedded model's ${path} is not among the assets (${response.status})`);
   return response;
 }
 
-type Tensor = { dtype: string; shape: number[]; bytes: ArrayBuffer };
+/** `bytes` are those of the file itself: it is large, and each copy of it counts. */
+type Tensor = { dtype: string; shape: number[]; bytes: Int8Array<ArrayBuffer> };
 
 /** The safetensors format: eight bytes of header length, a JSON header, then the tensors' bytes. */
 function readSafetensors(file: ArrayBuffer): Map<string, Tensor> {
@@ -114,11 +129,10 @@ function readSafetensors(file: ArrayBuffer): Map<string, Tensor> {
     if (name === "__metadata__") continue;
     const [from, to] = entry.data_offsets;
     const start = 8 + headerLength;
-    // A copy, since a Float32Array must begin at a multiple of four and the file promises none.
     tensors.set(name, {
       dtype: entry.dtype,
       shape: entry.shape,
-      bytes: file.slice(start + from, start + to),
+      bytes: new Int8Array(file, start + from, to - from),
     });
   }
   return tensors;

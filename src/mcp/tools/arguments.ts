@@ -26,7 +26,11 @@ export const owner = z
   .describe(`A shared owner (\`shared:…\`) in place of the user. Leave it out, most often. ${SHARED}`);
 
 export const fact = {
-  subject: subject.unwrap().describe("Whom or what the fact is about: `user`, a person, a project."),
+  subject: subject
+    .unwrap()
+    .describe(
+      "Who or what the fact is about: `user` for the user themselves, also where their name is known; else a person, a project.",
+    ),
   predicate: predicate
     .unwrap()
     .describe("What is said of it, short and always worded alike: `lives in`, `prefers`."),

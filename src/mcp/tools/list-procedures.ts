@@ -28,7 +28,7 @@ export const memoryListProcedures = tool({
   name: "memory_list_procedures",
   title: "List procedures",
   description:
-    "List the procedures that are stored, of the user and of the shared owners: with a query those that fit it best, else the newest. Use it before a task that may have been worked out before. Gives titles and how they begin; memory_get_procedure gives one whole.",
+    "List the procedures that are stored, of the user and of the shared owners: with a query those that fit it best, else those that were updated last. Use it before a task that may have been worked out before. Gives titles and how they begin; memory_get_procedure gives one whole.",
   scope: "read",
   annotations: READS,
   input: z.strictObject({
@@ -41,7 +41,7 @@ export const memoryListProcedures = tool({
     const { access } = context;
     const others = ownersToAsk(access, wanted);
     if (!others.ok) return others;
-    const search = asked.query === undefined ? newest : fittingBest;
+    const search = asked.query === undefined ? lastUpdated : fittingBest;
     const found = await search(context, others.value, { ...asked, limit: most });
     if (!found.ok) return found;
     const { procedures } = found.value;
@@ -52,13 +52,18 @@ export const memoryListProcedures = tool({
   },
 });
 
-async function newest(
+async function lastUpdated(
   context: Context,
   others: string[],
   { tag, limit: most }: Asked,
 ): Promise<Result<Found>> {
   const { services, access } = context;
-  const query = { kind: ["procedure" as const], limit: most, ...(tag !== undefined && { tag: [tag] }) };
+  const query = {
+    kind: ["procedure" as const],
+    sort: "updatedAt" as const,
+    limit: most,
+    ...(tag !== undefined && { tag: [tag] }),
+  };
   const pages = await Promise.all(
     [access.user, ...others].map(async (one) => listMemories(services, await userHash(one), query)),
   );
@@ -69,7 +74,7 @@ async function newest(
     all.push(...page.value.items);
     more ||= page.value.cursor !== undefined;
   }
-  const sorted = all.toSorted((a, b) => b.createdAt - a.createdAt);
+  const sorted = all.toSorted((a, b) => b.updatedAt - a.updatedAt);
   const after =
     more || sorted.length > most ? [`There are more: a higher limit, a query or a tag shows them.`] : [];
   return ok({ procedures: sorted.slice(0, most), after });

@@ -3,15 +3,17 @@ import type { RecallAnswer } from "../../schema/recall.ts";
 import type { Access } from "../access.ts";
 
 /** What an answer lacks, said to the model: a part that failed is not the same as nothing found. */
-export const incomplete = ({ degraded, arms }: RecallAnswer): string[] =>
-  degraded
+export const incomplete = ({ degraded, arms, cut }: RecallAnswer): string[] => [
+  ...(cut ? ["The query is long: its first and its last 4 KiB were searched by."] : []),
+  ...(degraded
     ? [
         `A part of the search did not answer (${arms
           .filter(({ status }) => status === "failed" || status === "late")
           .map(({ name }) => name)
           .join(", ")}), so there may be more: try again soon.`,
       ]
-    : [];
+    : []),
+];
 
 /** The shared owners that were not asked because there are too many. */
 export function besides({ shared }: Access, wanted: readonly string[] | undefined): string[] {

@@ -7,7 +7,7 @@ const STOP_WORDS = new Set(
   which while who whom whose why will with would you your`.split(/\s+/),
 );
 
-/** FTS5 parses a query into a tree; more words than this make it slow and say no more. */
+/** FTS5 parses a query into a tree; more words than this make it slow and say no more. Half of them are the last ones. */
 const MOST = 64;
 
 /** The distinct words of a text that are no stop words. */
@@ -21,7 +21,8 @@ export const tellingCount = (text: string): number =>
 export function contentWords(question: string): string[] {
   const words = wordsOf(question);
   const telling = words.filter((word) => !STOP_WORDS.has(word));
-  return (telling.length > 0 ? telling : words).slice(0, MOST);
+  const asked = telling.length > 0 ? telling : words;
+  return asked.length <= MOST ? asked : [...asked.slice(0, MOST / 2), ...asked.slice(-MOST / 2)];
 }
 
 const wordsOf = (text: string): string[] => [

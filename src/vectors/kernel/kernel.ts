@@ -14,7 +14,7 @@ export class Kernel {
   constructor(dimensions: number) {
     if (dimensions > MOST_DIMENSIONS)
       throw new Error(`vectors of ${dimensions} dimensions are too long to search`);
-    this.stride = Math.ceil(dimensions / 16) * 16;
+    this.stride = strideOf(dimensions);
     // What the module exports is in dots.wat.
     const { memory, dots: run } = new WebAssembly.Instance(dots).exports;
     this.#memory = memory as WebAssembly.Memory;
@@ -22,11 +22,16 @@ export class Kernel {
     this.#rows = this.#view();
   }
 
+  /** What the memory for so many rows takes. */
+  static bytesOf(dimensions: number, rows: number): number {
+    return Math.ceil((ROWS + rows * strideOf(dimensions)) / PAGE) * PAGE;
+  }
+
   /** Makes room for so many rows. */
   reserve(rows: number): void {
-    const missing = ROWS + rows * this.stride - this.#memory.buffer.byteLength;
+    const missing = Kernel.bytesOf(this.stride, rows) - this.#memory.buffer.byteLength;
     if (missing <= 0) return;
-    this.#memory.grow(Math.ceil(missing / PAGE));
+    this.#memory.grow(missing / PAGE);
     // A memory that grows has a new buffer.
     this.#rows = this.#view();
   }
@@ -67,3 +72,5 @@ const OUT = MOST_DIMENSIONS;
 const CHUNK = 4096;
 const ROWS = OUT + CHUNK * 4;
 const PAGE = 65_536;
+
+const strideOf = (dimensions: number): number => Math.ceil(dimensions / 16) * 16;

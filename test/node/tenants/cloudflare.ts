@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { parse } from "smol-toml";
 import { z } from "zod";
-import type { Answer } from "../../../scripts/tenant/wrangler.ts";
+import type { Answer, Subdomain } from "../../../scripts/tenant/wrangler.ts";
 
 type Database = { uuid: string; name: string; jurisdiction?: string; migrated: boolean; mark: object | null };
 type Index = { dimensions: number; metric: string; metadata: string[] };
@@ -13,20 +13,31 @@ export type Cloudflare = {
   databases: Database[];
   indexes: Record<string, Index>;
   workers: Record<string, Worker>;
+  /** The account's name under workers.dev; null before it was registered. */
+  subdomain: string | null;
   calls: string[];
   /** How often each thing was made. */
   made: Record<string, number>;
   /** The number of the call that fails, and whether what it asks for is done all the same. */
   fail: { at: number; done: boolean } | null;
+  /** How often the metadata indexes are listed without a new one; and those that are not listed yet, with how often still. */
+  metadataLag: number;
+  unlisted: Record<string, number>;
+  /** Each command that has this in it is carried out, and answered with a 504. */
+  timesOut: string | null;
 };
 
 export const emptyAccount = (): Cloudflare => ({
   databases: [],
   indexes: {},
   workers: {},
+  subdomain: "example",
   calls: [],
   made: {},
   fail: null,
+  metadataLag: 0,
+  unlisted: {},
+  timesOut: null,
 });
 
 const Config = z.object({
@@ -56,6 +67,8 @@ export function wrangler(
     const config = configOf(() => read(args[args.indexOf("-c") + 1] ?? ""));
     const said = perform(account, args, { input, config });
     if (failing !== null) throw new Failed("but it was done");
+    if (account.timesOut !== null && args.join(" ").includes(account.timesOut))
+      throw new Failed("A request to the Cloudflare API failed.\n  504 Gateway Timeout");
     return { ok: true, stderr: "", entries: "", ...said };
   } catch (error) {
     if (!(error instanceof Failed)) throw error;
@@ -76,6 +89,12 @@ function configOf(read: () => string): Config & { text: string } {
   }
   return { text, ...Config.parse(parse(text)) };
 }
+
+const ACCOUNT = "0123456789abcdef0123456789abcdef";
+
+/** What the API says of the account's subdomain. */
+export const subdomainOf = ({ subdomain }: Cloudflare): Subdomain =>
+  subdomain === null ? { is: "missing", account: ACCOUNT } : { is: "registered" };
 
 function perform(
   account: Cloudflare,
@@ -136,7 +155,13 @@ function perform(
       return { stdout: `✅ Deleted Vectorize index ${name}\n` };
     case "vectorize list-metadata-index":
       return json(
-        indexOf(account, name).metadata.map((propertyName) => ({ propertyName, indexType: "String" })),
+        indexOf(account, name)
+          .metadata.filter((property) => {
+            const still = account.unlisted[property] ?? 0;
+            account.unlisted[property] = still - 1;
+            return still <= 0;
+          })
+          .map((propertyName) => ({ propertyName, indexType: "String" })),
       );
     case "vectorize create-metadata-index": {
       const { metadata } = indexOf(account, name);
@@ -144,6 +169,7 @@ function perform(
       if (metadata.includes(property)) throw new Failed("metadata index already exists [code: 4011]");
       count(account, `metadata index ${property}`);
       metadata.push(property);
+      account.unlisted[property] = account.metadataLag;
       return { stdout: "✅ Successfully enqueued metadata index creation request.\n" };
     }
     case "secret list": {
@@ -182,7 +208,8 @@ function createDatabase(account: Cloudflare, name: string, jurisdiction: string 
     migrated: false,
     mark: null,
   });
-  return { stdout: `✅ Successfully created DB '${name}' in region WEUR\n` };
+  const snippet = `[[d1_databases]]\nbinding = "DB"\ndatabase_name = "${name}"\ndatabase_id = "${uuid}"\n`;
+  return { stdout: `✅ Successfully created DB '${name}' in region WEUR\n\n${snippet}` };
 }
 
 /** Refuses what would lose vectors or fail its calls: what has to be there before the Worker is. */
@@ -190,7 +217,9 @@ function deploy(account: Cloudflare, config: Config & { text: string }) {
   for (const { binding } of config.d1_databases)
     if (!boundDatabase(account, binding, config).migrated) throw new Error(`${binding} is not migrated`);
   for (const { index_name: index } of config.vectorize)
-    if (indexOf(account, index).metadata.join() !== METADATA.join())
+    if (METADATA.some((property) => (account.unlisted[property] ?? 0) > 0))
+      throw new Error(`the metadata indexes of ${index} are not there yet`);
+    else if (indexOf(account, index).metadata.join() !== METADATA.join())
       throw new Error(`${index} has no metadata indexes`);
   const known = account.workers[config.name];
   if (known === undefined) count(account, `worker ${config.name}`);

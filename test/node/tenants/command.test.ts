@@ -11,10 +11,11 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeEach, expect, it } from "vitest";
-import { run } from "../run.ts";
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { run, start } from "../run.ts";
 import { type Cloudflare, emptyAccount } from "./cloudflare.ts";
 import { root } from "./desk.ts";
 
@@ -26,6 +27,27 @@ writeFileSync(
   `#!/bin/sh\nexec "${process.execPath}" --disable-warning=ExperimentalWarning "${join(import.meta.dirname, "standin.ts")}" "$@"\n`,
 );
 chmodSync(join(bin, "wrangler"), 0o755);
+
+const ACCOUNT = "0123456789abcdef0123456789abcdef";
+const DATABASE = "12345678-1234-4000-8000-123456789012";
+/** As much of Cloudflare's API as is asked by no stand-in. */
+const api = createServer((request, response) => {
+  const answer = (status: number, result: unknown, errors: object[] = []) => {
+    response.writeHead(status, { "Content-Type": "application/json" });
+    response.end(JSON.stringify({ success: status === 200, result, errors, messages: [] }));
+  };
+  if (request.url?.endsWith("/workers/subdomain") !== true)
+    answer(200, { uuid: DATABASE, name: "cairn-acme", created_in_region: "WEUR" });
+  else if (account().subdomain === null) answer(404, null, [{ code: 10007, message: "not found" }]);
+  else answer(200, { subdomain: account().subdomain });
+});
+let apiUrl = "";
+beforeAll(async () => {
+  await new Promise<void>((resolve) => void api.listen(0, "127.0.0.1", resolve));
+  const address = api.address();
+  apiUrl = `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}/client/v4`;
+});
+afterAll(() => void api.close());
 
 beforeEach(() => {
   rmSync(tenants, { recursive: true, force: true });
@@ -43,6 +65,8 @@ async function tenant(args: string[], env: Record<string, string> = {}) {
     CAIRN_TENANTS: tenants,
     CAIRN_TEST_ACCOUNT: accountFile,
     CAIRN_SECRET: "",
+    CLOUDFLARE_API_BASE_URL: apiUrl,
+    CLOUDFLARE_ACCOUNT_ID: ACCOUNT,
     ...env,
   });
   const code = await running.ended;
@@ -74,6 +98,39 @@ it("makes, lists, upgrades and deletes a tenant", async () => {
   expect(readdirSync(tenants)).toEqual([]);
 });
 
+it("makes nothing in an account without a workers.dev subdomain, as the API says", async () => {
+  setAccount({ ...emptyAccount(), subdomain: null });
+  const { code, stdout, stderr } = await tenant(["create", "acme"]);
+  expect([code, stdout]).toEqual([1, ""]);
+  expect(stderr).toContain(`https://dash.cloudflare.com/${ACCOUNT}/workers/onboarding`);
+  expect(account().databases).toEqual([]);
+  expect(existsSync(tenants)).toBe(false);
+});
+
+it("reads the id of a database out of what the real wrangler says when it makes one", async () => {
+  const config = join(home, "wrangler.toml");
+  writeFileSync(config, 'name = "cairn-acme"\n');
+  const path = `${join(root, "node_modules/.bin")}:${process.env.PATH}`;
+  const script = `
+    import { Account } from "./scripts/tenant/account.ts";
+    import { RealWrangler } from "./scripts/tenant/wrangler.ts";
+    const account = new Account(new RealWrangler(${JSON.stringify(home)}, "${ACCOUNT}"), ${JSON.stringify(config)});
+    console.log(await account.createDatabase("cairn-acme", null));`;
+  const real = start(
+    [process.execPath, "--disable-warning=ExperimentalWarning", "--input-type=module", "-e", script],
+    {
+      PATH: path,
+      CLOUDFLARE_API_BASE_URL: apiUrl,
+      CLOUDFLARE_API_TOKEN: "a token of the test",
+    },
+  );
+  expect({ code: await real.ended, ...real.output }).toEqual({
+    code: 0,
+    stdout: `${DATABASE}\n`,
+    stderr: "",
+  });
+});
+
 it("goes on after it was killed, and makes nothing twice", async () => {
   await tenant(["create", "acme"]);
   const { calls, made } = account();
@@ -93,7 +150,7 @@ it("goes on after it was killed, and makes nothing twice", async () => {
 });
 
 it("says what failed, without a stack, and leaves the exit code", async () => {
-  setAccount({ ...emptyAccount(), fail: { at: 6, done: false } });
+  setAccount({ ...emptyAccount(), fail: { at: 5, done: false } });
   const { code, stderr } = await tenant(["create", "acme"]);
   expect(code).toBe(1);
   expect(stderr).toContain("wrangler d1 migrations apply DB");

@@ -5,13 +5,15 @@ import { join } from "node:path";
 import { RealFiles } from "../../../scripts/tenant/files.ts";
 import { baseOf, type Desk } from "../../../scripts/tenant/tenants.ts";
 import { failure } from "../../../scripts/tenant/wrangler.ts";
-import { type Cloudflare, emptyAccount, wrangler } from "./cloudflare.ts";
+import { type Cloudflare, emptyAccount, subdomainOf, wrangler } from "./cloudflare.ts";
 
 export const root = join(import.meta.dirname, "../../..");
 
 export type TestDesk = Desk & {
   account: Cloudflare;
   said: string[];
+  /** How long it waited, each time; no time passes. */
+  waits: number[];
   /** What of the files counts: all but the secrets themselves. */
   stored: () => Record<string, string>;
   /** Lets the nth command from now on fail; `done`: after it was done. */
@@ -27,14 +29,18 @@ export function newDesk(account = emptyAccount()): TestDesk {
   directories.push(directory);
   const read = (path: string) => readFileSync(join(root, path), "utf8");
   const said: string[] = [];
+  const waits: number[] = [];
   return {
     account,
     said,
+    waits,
     files: new RealFiles(root, directory),
     base: baseOf(join(root, "wrangler.toml")),
     say: (line) => void said.push(line),
+    wait: async (ms) => void waits.push(ms),
     secret: undefined,
     wrangler: {
+      subdomain: async () => subdomainOf(account),
       ask: async (args) => wrangler(account, args, { input: "", read }),
       run: async (args, input = "") => {
         const answer = wrangler(account, args, { input, read });

@@ -48,6 +48,13 @@ async function stopped(work: Promise<unknown>): Promise<string> {
   return error.message;
 }
 
+/** How many commands a run makes before the one that has this in it. */
+async function callsUntil(part: string): Promise<number> {
+  const desk = newDesk();
+  await create(desk, full);
+  return desk.account.calls.findIndex((call) => call.includes(part));
+}
+
 describe("create", () => {
   it("makes all of a tenant, in the order that loses nothing", async () => {
     const desk = newDesk();
@@ -79,6 +86,42 @@ describe("create", () => {
     );
   });
 
+  it("deploys no Worker before Vectorize lists the metadata indexes, which takes it a minute or more", async () => {
+    const desk = newDesk();
+    desk.account.metadataLag = 18;
+    await create(desk, full);
+    expect(desk.waits.length).toBeGreaterThanOrEqual(18);
+    expect(new Set(desk.waits)).toEqual(new Set([5_000]));
+    expect(desk.account.made).toMatchObject({ "worker cairn-acme": 1, "metadata index user": 1 });
+  });
+
+  it("takes a metadata index whose creation answers 504 for made once it is listed", async () => {
+    const desk = newDesk();
+    Object.assign(desk.account, { metadataLag: 3, timesOut: "create-metadata-index" });
+    await create(desk, full);
+    expect(desk.account.made).toMatchObject({ "worker cairn-acme": 1, "metadata index model": 1 });
+  });
+
+  it("takes a metadata index that exists already and is not listed yet for made", async () => {
+    const desk = newDesk();
+    // The run that asked for it was stopped right after.
+    desk.account.metadataLag = 4;
+    const nth = 1 + (await callsUntil("--property-name=kind"));
+    desk.failAt(nth, true);
+    await stopped(create(desk, full));
+    await create(desk, full);
+    expect(desk.account.calls.filter((call) => call.includes("--property-name=kind"))).toHaveLength(2);
+    expect(desk.account.made).toMatchObject({ "worker cairn-acme": 1, "metadata index kind": 1 });
+  });
+
+  it("stops without a Worker where a metadata index never shows, and says so", async () => {
+    const desk = newDesk();
+    desk.account.metadataLag = 1_000;
+    expect(await stopped(create(desk, full))).toMatch(/metadata indexes user, kind, scope, model/);
+    expect(desk.waits.reduce((sum, ms) => sum + ms, 0)).toBe(180_000);
+    expect(desk.account.workers).toEqual({});
+  });
+
   it("writes a file that says all, the same with every run, and that wrangler can read", async () => {
     const desk = newDesk();
     await create(desk, full);
@@ -90,7 +133,8 @@ describe("create", () => {
       ai: { binding: "AI" },
       vectorize: [{ binding: "VECTORIZE", index_name: "cairn-acme" }],
       triggers: { crons: ["17 * * * *"] },
-      observability: { enabled: true },
+      // The URL of a call holds a user's id and keys, which logs keep for days.
+      observability: { enabled: true, logs: { enabled: true, invocation_logs: false } },
       durable_objects: { bindings: [{ name: "USER_MEMORY" }, { name: "PROMPT_CACHE" }] },
       d1_databases: ["DB", "FACTS_0", "FACTS_1", "FACTS_2"].map((binding, i) => ({
         binding,
@@ -179,7 +223,7 @@ describe("create", () => {
       const undisturbed = newDesk();
       await create(undisturbed, wanted);
       const steps = undisturbed.account.calls.length;
-      expect(steps).toBeGreaterThan(wanted === full ? 20 : 9);
+      expect(steps).toBeGreaterThan(wanted === full ? 16 : 8);
       for (const done of [false, true])
         for (let step = 1; step <= steps; step++) {
           const desk = newDesk();
@@ -194,6 +238,48 @@ describe("create", () => {
         }
     },
   );
+
+  it("makes nothing in an account without a workers.dev subdomain, and says where to register one", async () => {
+    const desk = newDesk({ ...emptyAccount(), subdomain: null });
+    const message = await stopped(create(desk, full));
+    expect(message).toContain("no workers.dev subdomain");
+    expect(message).toMatch(/https:\/\/dash\.cloudflare\.com\/[0-9a-f]{32}\/workers\/onboarding/);
+    expect([desk.account.databases, desk.account.indexes, desk.stored()]).toEqual([[], {}, {}]);
+    desk.account.subdomain = "example";
+    await create(desk, full);
+    expect(Object.keys(desk.account.workers)).toEqual(["cairn-acme"]);
+    // One that has routes of its own is not deployed there.
+    const file = desk.files.read("acme") ?? "";
+    desk.files.write("acme", `${file}\n[[routes]]\npattern = "memory.acme.example"\ncustom_domain = true\n`);
+    desk.account.subdomain = null;
+    await create(desk, plain);
+  });
+
+  it("goes on, and says so, where the subdomain cannot be found out", async () => {
+    const desk = newDesk();
+    desk.wrangler.subdomain = async () => ({ is: "unknown", reason: "the network went away" });
+    await create(desk, plain);
+    expect(text(desk)).toContain("is not known (the network went away)");
+  });
+
+  it("lists the account's databases as often for a hundred shards as for one", async () => {
+    const lists = async (shards: number) => {
+      const desk = newDesk();
+      await create(desk, { ...plain, shards });
+      expect(desk.account.databases).toHaveLength(shards === 1 ? 1 : shards + 1);
+      return desk.account.calls.filter((call) => call.startsWith("d1 list")).length;
+    };
+    expect(await lists(100)).toBe(await lists(1));
+  });
+
+  it("finds a database's id in the list where wrangler does not say it", async () => {
+    const [desk, usual] = [newDesk(), newDesk()];
+    const run = desk.wrangler.run.bind(desk.wrangler);
+    desk.wrangler.run = async (...given) => ({ ...(await run(...given)), stdout: "done" });
+    await create(desk, full);
+    await create(usual, full);
+    expect(desk.files.read("acme")).toBe(usual.files.read("acme"));
+  });
 
   it("refuses another jurisdiction and another number of shards, and touches nothing", async () => {
     const desk = newDesk();
@@ -245,8 +331,8 @@ describe("create", () => {
 
   it("notes each database as soon as it is made: what is deleted in between is not made anew", async () => {
     const desk = newDesk();
-    // The file, the list, the first database, its id; then the second one.
-    desk.failAt(7, false);
+    // The list, the first database; then the second one.
+    desk.failAt(6, false);
     await stopped(create(desk, full));
     expect(desk.account.calls.at(-1)).toContain("d1 create cairn-acme-facts-0");
     expect(desk.files.read("acme")).toContain(`database_id = "${desk.account.databases[0]?.uuid}"`);
@@ -268,10 +354,12 @@ describe("create", () => {
     expect(parse(held.files.read("acme") ?? "")).toMatchObject({
       vars: { EMBEDDINGS_MODEL: "static-en-256" },
     });
-    expect(text(held)).not.toContain("Not held");
+    // Cloudflare runs a Worker anywhere, whatever the objects are held to.
+    expect(text(held)).toContain("Not held to it: the Worker.");
+    expect(text(held)).toContain("Regional Services");
     const told = newDesk();
     await create(told, full);
-    expect(text(told)).toContain("Not held to it: Vectorize, @cf/baai/bge-m3.");
+    expect(text(told)).toContain("Not held to it: the Worker, Vectorize, @cf/baai/bge-m3.");
   });
 });
 
@@ -281,6 +369,19 @@ it("says how to log in where nobody is, and not what wrangler would do instead",
   const { message } = failure(["d1", "list"], { ok: false, stdout: "", stderr, entries: "" });
   expect(message).toContain("npx wrangler login");
   expect(message).not.toContain("--temporary");
+});
+
+it("names the permissions where the token lacks one", () => {
+  const stderr = "✘ [ERROR] A request to the Cloudflare API failed.\n  Authentication error [code: 10000]\n";
+  const { message } = failure(["d1", "list"], { ok: false, stdout: "", stderr, entries: "" });
+  for (const part of [
+    "Workers Scripts: Edit",
+    "D1: Edit",
+    "Vectorize: Edit",
+    "docs/deploy.md",
+    "code: 10000",
+  ])
+    expect(message).toContain(part);
 });
 
 describe("upgrade", () => {
@@ -439,7 +540,7 @@ it("lists the tenants, and which of them are not all made", async () => {
   list(desk);
   expect(text(desk)).toContain("no tenants");
   await create(desk, full);
-  desk.failAt(5, false);
+  desk.failAt(4, false);
   await stopped(create(desk, { ...plain, name: "half" }));
   desk.said.length = 0;
   list(desk);

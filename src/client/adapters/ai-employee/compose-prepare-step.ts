@@ -1,11 +1,6 @@
-import {
-  type Instructions,
-  messagesOf,
-  type StepStart,
-  type SystemMessage,
-  withoutStart,
-} from "./instructions.ts";
+import type { Instructions, StepStart, SystemMessage } from "./instructions.ts";
 import { mergedDeeply } from "./merged-deeply.ts";
+import { RunInstructions } from "./run-instructions.ts";
 
 /** A `prepareStep` of the AI SDK, of any version and for any tools. */
 export type PrepareStep<Options = StepStart> = (options: Options) => Returned | PromiseLike<Returned>;
@@ -43,7 +38,8 @@ const rules: Readonly<Record<string, Rule>> = {
  * One `prepareStep` of several, which are called in their order, each with what the AI SDK gives. `system` (and
  * `instructions`) of all stand one after another, `activeTools` are those that all allow, contexts and `providerOptions`
  * merge deeply, and of any other field (`model`, `toolChoice`, `messages`) the last one holds; of `messages` it warns
- * once, unless NODE_ENV is `production`. Null, undefined and what returns undefined are passed over.
+ * once, unless NODE_ENV is `production`. Null, undefined and what returns undefined are passed over. The `system` that a
+ * function returned at step 0 holds for the run, until that function returns another.
  *
  * @example
  * generateText({ model, prompt, prepareStep: composePrepareStep(permissions, createMemoryPrepareStep(store)) });
@@ -59,13 +55,14 @@ export function composePrepareStep<Options extends object = StepStart>(
 
 function inOrder(steps: readonly AnyStep[]): AnyStep {
   let warned = false;
+  const runs = new RunInstructions();
   return async (options) => {
     const merged = new Map<string, unknown>();
-    const said: Instructions[] = [];
+    const said: (Instructions | undefined)[] = [];
     let saidAs = "system";
     for (const step of steps) {
       const { system, instructions = system, ...others } = (await step(options)) ?? {};
-      if (instructions !== undefined) said.push(instructions);
+      said.push(instructions);
       if (instructions !== system) saidAs = "instructions";
       for (const [name, value] of Object.entries(others)) {
         if (value === undefined) continue;
@@ -78,27 +75,11 @@ function inOrder(steps: readonly AnyStep[]): AnyStep {
         merged.set(name, rule === undefined ? value : rule(merged.get(name), value));
       }
     }
-    if (said.length > 0) merged.set(saidAs, together(said, options as { instructions?: Instructions }));
+    // The AI SDK says what the options are.
+    const told = runs.at(options as Partial<StepStart>, said);
+    if (told !== undefined) merged.set(saidAs, told);
     return merged.size === 0 ? undefined : Object.fromEntries(merged);
   };
-}
-
-/** One as it is; several as a list of messages, with the run's own instructions, if several begin with them, once. */
-function together(
-  said: readonly Instructions[],
-  { instructions }: { instructions?: Instructions },
-): Instructions | undefined {
-  if (said.length === 1) return said[0];
-  const own = messagesOf(instructions);
-  const messages: SystemMessage[] = [];
-  let begun = false;
-  for (const one of said) {
-    const its = messagesOf(one);
-    const more = withoutStart(its, own);
-    messages.push(...(begun ? more : its));
-    begun ||= more.length < its.length;
-  }
-  return messages;
 }
 
 function warn(message: string): void {

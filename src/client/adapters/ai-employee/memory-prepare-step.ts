@@ -1,4 +1,5 @@
 import type { CairnMemoryStore, MemoryStore } from "../ai-employee.ts";
+import { type OptionNames, requireKnownOptions } from "../options/known-options.ts";
 import { messagesOf, type StepStart, type SystemMessage } from "./instructions.ts";
 import { memoriesBlock, mostThatFit } from "./memories-block.ts";
 
@@ -9,6 +10,12 @@ export type MemoryPrepareStepConfig = {
   memoryKeys?: readonly string[];
   /** How long the block may be: tokens of four characters; 2,000 unless set. */
   maxTokenBudget?: number;
+};
+
+const OPTIONS: OptionNames<MemoryPrepareStepConfig> = {
+  prefix: true,
+  memoryKeys: true,
+  maxTokenBudget: true,
 };
 
 export type MemoryPrepareStep = (
@@ -30,6 +37,7 @@ export function createMemoryPrepareStep(
   store: MemoryStore | CairnMemoryStore,
   config: MemoryPrepareStepConfig = {},
 ): MemoryPrepareStep {
+  requireKnownOptions("createMemoryPrepareStep", config, OPTIONS);
   const { prefix = "memory:", memoryKeys, maxTokenBudget = 2000 } = config;
   return async ({ stepNumber, instructions }) => {
     if (stepNumber !== 0) return undefined;

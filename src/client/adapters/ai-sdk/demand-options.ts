@@ -1,57 +1,95 @@
-import { demandUser } from "../options/demand.ts";
+import { demandFit, demandUser, isNumberOrUnset } from "../options/demand.ts";
+import type { Names, OptionNames } from "../options/known-options.ts";
 import type { ConversationOptions } from "./conversation.ts";
-import type { RecallingOptions } from "./options.ts";
+import type { RecallingOptions, RecallOptions } from "./options.ts";
+
+const RECALL_OPTIONS: OptionNames<RecallOptions> = {
+  answers: true,
+  k: true,
+  kinds: true,
+  tags: true,
+  scope: true,
+  filter: true,
+  threadId: true,
+  referenceDate: true,
+  minScore: true,
+  weights: true,
+  owners: true,
+  rerank: true,
+  window: true,
+  explain: true,
+  deadlineMs: true,
+  asOf: true,
+  validAt: true,
+};
+
+const RECALLING_OPTIONS: OptionNames<RecallingOptions> = {
+  memory: true,
+  user: true,
+  recall: RECALL_OPTIONS,
+  maxTokenBudget: true,
+  timeoutMs: true,
+  strict: true,
+  onError: true,
+};
+
+const CONVERSATION_OPTIONS: OptionNames<ConversationOptions> = {
+  ...RECALLING_OPTIONS,
+  thread: { agent: true },
+  history: true,
+  save: true,
+  turn: true,
+};
 
 /**
  * Throws a `TypeError` where middleware and step are made without a client or a user, or with an option that has a value it
  * cannot have. What is wrong with a program is not told to `onError` as an outage.
  */
-export function demandRecalling(made: string, options: RecallingOptions): void {
-  demandUser(made, options);
+export function demandRecalling(
+  made: string,
+  options: RecallingOptions,
+  names: Names = RECALLING_OPTIONS,
+): void {
+  demandUser(made, options, names);
   const { recall, maxTokenBudget, timeoutMs, strict, onError } = options;
-  demand(
+  demandFit(
     made,
     { recall: recall === undefined || recall === false || isObject(recall) },
     "an object of options, or false",
   );
-  demand(made, { maxTokenBudget: isNumber(maxTokenBudget, 0) }, "a number from 0 on");
-  demand(made, { timeoutMs: isNumber(timeoutMs, 1, MAX_TIMEOUT_MS) }, `a number from 1 to ${MAX_TIMEOUT_MS}`);
-  demand(made, { strict: strict === undefined || typeof strict === "boolean" }, "true or false");
-  demand(made, { onError: onError === undefined || typeof onError === "function" }, "a function");
+  demandFit(made, { maxTokenBudget: isNumberOrUnset(maxTokenBudget, 0) }, "a number from 0 on");
+  demandFit(
+    made,
+    { timeoutMs: isNumberOrUnset(timeoutMs, 1, MAX_TIMEOUT_MS) },
+    `a number from 1 to ${MAX_TIMEOUT_MS}`,
+  );
+  demandFit(made, { strict: strict === undefined || typeof strict === "boolean" }, "true or false");
+  demandFit(made, { onError: onError === undefined || typeof onError === "function" }, "a function");
 }
 
 /** The same of all that a middleware takes. */
 export function demandConversation(made: string, options: ConversationOptions): void {
-  demandRecalling(made, options);
+  demandRecalling(made, options, CONVERSATION_OPTIONS);
   const { thread, history, save, turn } = options;
-  demand(
+  demandFit(
     made,
     { thread: thread === undefined || isText(thread) || (isObject(thread) && isText(thread.agent)) },
     "a thread's id, or { agent } with the agent's name",
   );
   const whole = history === undefined || Number.isInteger(history);
-  demand(made, { history: whole && isNumber(history, 0, 1_000) }, "a whole number from 0 to 1000");
-  demand(
+  demandFit(made, { history: whole && isNumberOrUnset(history, 0, 1_000) }, "a whole number from 0 to 1000");
+  demandFit(
     made,
     { history: !history || thread !== undefined },
     "left out where there is no thread that it could be read from",
   );
-  demand(made, { save: [undefined, true, false, "later"].includes(save) }, 'true, false or "later"');
-  demand(made, { turn: turn === undefined || isText(turn) }, "a text that is not empty");
+  demandFit(made, { save: [undefined, true, false, "later"].includes(save) }, 'true, false or "later"');
+  demandFit(made, { turn: turn === undefined || isText(turn) }, "a text that is not empty");
 }
 
 /** What timers take. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
-function demand(made: string, fits: Record<string, boolean>, what: string): void {
-  for (const [name, fine] of Object.entries(fits)) if (!fine) throw wrong(made, name, what);
-}
-
-const wrong = (made: string, name: string, what: string): TypeError =>
-  new TypeError(`${made}: ${name} must be ${what}`);
-
 const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null;
-const isNumber = (value: unknown, min: number, max = Infinity): boolean =>
-  value === undefined || (typeof value === "number" && value >= min && value <= max);

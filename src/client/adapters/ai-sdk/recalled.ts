@@ -8,8 +8,8 @@ const HITS = 8;
 /** What a recall gives at most. */
 const MOST_HITS = 100;
 const MAX_TOKENS = 2_000;
-/** The longest query that a recall takes, in bytes of UTF-8. */
-const QUERY_BYTES = 8 * 1024;
+/** The longest query that a recall takes, in bytes of UTF-8. It searches by the first and the last part of a long one. */
+const QUERY_BYTES = 256 * 1024;
 
 /** A message of the SDK's, as far as its text goes: of a prompt, or as a program writes it. */
 export type MessageLike = { role: string; content: unknown };

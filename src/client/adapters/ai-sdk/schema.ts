@@ -1,3 +1,5 @@
+import type { Schema } from "ai";
+
 /** What a tool takes, in JSON Schema, as far as the tools here need it. */
 type Field = { description: string } & (
   | { type: "string"; minLength?: number }
@@ -7,42 +9,45 @@ type Field = { description: string } & (
 
 type Issue = { message: string; path: string[] };
 
-/** A Standard Schema that has its JSON Schema with it: the SDK takes it as it is, and nothing has to be imported. */
-export type InputSchema<Input> = {
-  readonly "~standard": {
-    readonly version: 1;
-    readonly vendor: string;
-    readonly types?: { readonly input: unknown; readonly output: Input };
-    readonly validate: (value: unknown) => { value: Input } | { issues: Issue[] };
-    readonly jsonSchema: { input: () => Record<string, unknown>; output: () => Record<string, unknown> };
-  };
-};
-
-/** A schema of an object with these fields, and no others. */
+/**
+ * A schema of an object with these fields, and no others: the one that `jsonSchema()` of the AI SDK makes, in versions 5 to
+ * 7, so that nothing has to be imported. It is a Standard Schema besides, which version 5 does not take.
+ */
 export function inputSchema<Input extends object>(
   properties: { [Name in keyof Input]-?: Field },
   required: readonly (keyof Input & string)[],
-): InputSchema<Input> {
-  const document = { type: "object", properties, required, additionalProperties: false };
+): Schema<Input> {
+  const jsonSchema = { type: "object", properties, required, additionalProperties: false };
   const fields = new Map<string, Field>(Object.entries(properties));
-  return {
+  const issuesOf = (value: unknown): Issue[] => {
+    if (typeof value !== "object" || value === null) return [{ message: "is no object", path: [] }];
+    const given = new Map<string, unknown>(Object.entries(value));
+    const missing = required.filter((name) => given.get(name) === undefined);
+    return [
+      ...missing.map((name) => ({ message: `${name} is required`, path: [name] })),
+      ...[...given].flatMap(([name, one]) => wrong(name, one, fields.get(name))),
+    ];
+  };
+  const schema = {
+    // The SDK's own mark of its schemas; its type has a symbol that is not exported.
+    [Symbol.for("vercel.ai.schema")]: true,
+    jsonSchema,
+    validate: (value: unknown) => {
+      const issues = issuesOf(value);
+      if (issues.length === 0) return { success: true, value };
+      return { success: false, error: new TypeError(issues.map(({ message }) => message).join("; ")) };
+    },
     "~standard": {
       version: 1,
       vendor: "cairn",
-      validate: (value) => {
-        if (typeof value !== "object" || value === null)
-          return { issues: [{ message: "is no object", path: [] }] };
-        const given = new Map<string, unknown>(Object.entries(value));
-        const missing = required.filter((name) => given.get(name) === undefined);
-        const issues = [
-          ...missing.map((name) => ({ message: `${name} is required`, path: [name] })),
-          ...[...given].flatMap(([name, one]) => wrong(name, one, fields.get(name))),
-        ];
-        return issues.length > 0 ? { issues } : { value: value as Input }; // as every field was looked at
+      validate: (value: unknown) => {
+        const issues = issuesOf(value);
+        return issues.length > 0 ? { issues } : { value };
       },
-      jsonSchema: { input: () => document, output: () => document },
+      jsonSchema: { input: () => jsonSchema, output: () => jsonSchema },
     },
   };
+  return schema as unknown as Schema<Input>;
 }
 
 function wrong(name: string, value: unknown, field: Field | undefined): Issue[] {

@@ -3,24 +3,40 @@ import { demandRecalling } from "./demand-options.ts";
 import type { RecallingOptions } from "./options.ts";
 import { recalled, recalledBlock, withBlock } from "./recalled.ts";
 
+type Step = { stepNumber: number; messages: ModelMessage[]; steps?: readonly unknown[] };
+
 /**
  * A `prepareStep` that puts what is remembered before what the user said last: once a run, at its first step, and fresh
- * for every run. The SDK carries it on to the later steps. It saves nothing.
+ * for every run. It stands there at the later steps too: version 7 of the SDK carries it on, and for 5 and 6 it is put in
+ * again. It saves nothing.
  *
  * @example
  * await generateText({ model, prompt, tools, prepareStep: memoryStep({ memory, user: "alice" }) });
  */
 export function memoryStep(options: RecallingOptions) {
   demandRecalling("memoryStep", options);
+  // A run has one list of its steps, which the SDK gives to each of them.
+  const blocks = new WeakMap<object, string>();
   return async function prepareMemory({
     stepNumber,
     messages,
-  }: {
-    stepNumber: number;
-    messages: ModelMessage[];
-  }): Promise<{ messages: ModelMessage[] } | undefined> {
-    if (stepNumber !== 0) return undefined;
+    steps = [],
+  }: Step): Promise<{ messages: ModelMessage[] } | undefined> {
+    if (stepNumber !== 0) {
+      const block = blocks.get(steps);
+      return block === undefined || holds(messages, block)
+        ? undefined
+        : { messages: withBlock(messages, block) };
+    }
     const block = recalledBlock(options, await recalled(options, messages), messages);
-    return block === undefined ? undefined : { messages: withBlock(messages, block) };
+    if (block === undefined) return undefined;
+    blocks.set(steps, block);
+    return { messages: withBlock(messages, block) };
   };
 }
+
+const holds = (messages: readonly ModelMessage[], block: string): boolean =>
+  messages.some(
+    ({ content }) =>
+      Array.isArray(content) && content.some((part) => part.type === "text" && part.text === block),
+  );

@@ -1,9 +1,11 @@
+import type { Schema } from "ai";
 import { DATA_NOTE } from "../../../conversation/stored-text.ts";
 import { demandUser } from "../options/demand.ts";
+import type { OptionNames } from "../options/known-options.ts";
 import type { Cairn } from "../../cairn.ts";
 import type { Hit, Memory, MemoryKind } from "../../shapes.ts";
 import { hitLines, memoryLines, tagged } from "./block.ts";
-import { type InputSchema, inputSchema } from "./schema.ts";
+import { inputSchema } from "./schema.ts";
 
 export type MemoryToolsOptions = {
   /** The client; its token may read the user's memory, and write it for the tools that remember and forget. */
@@ -19,17 +21,19 @@ export type MemoryToolsOptions = {
   owners?: readonly string[];
 };
 
+const OPTIONS: OptionNames<MemoryToolsOptions> = { memory: true, user: true, scope: true, owners: true };
+
 type Asked = { query: string; k?: number; kinds?: MemoryKind[]; tags?: string[] };
 type Listing = { kinds?: MemoryKind[]; tags?: string[]; subject?: string; limit?: number; cursor?: string };
 type Fact = { subject: string; predicate: string; object: string };
 type Named = Omit<Fact, "object">;
 
-/** A tool as the SDK takes it: what a program is given is shown to the model as a text. */
+/** A tool as the SDK takes it: what a program is given is shown to the model as a text. Version 5 gives the output as it is. */
 type MemoryTool<Input, Output> = {
   description: string;
-  inputSchema: InputSchema<Input>;
+  inputSchema: Schema<Input>;
   execute: (input: Input, call: { abortSignal?: AbortSignal | undefined }) => Promise<Output>;
-  toModelOutput: (answer: { output: Output }) => { type: "text"; value: string };
+  toModelOutput: (answer: { output: Output } | Output) => { type: "text"; value: string };
 };
 
 export type MemoryTools = {
@@ -45,7 +49,8 @@ const KINDS: readonly MemoryKind[] = ["fact", "episode", "procedure", "reflectio
 const subject = {
   type: "string",
   minLength: 1,
-  description: "Who or what it is about: `user`, a name.",
+  description:
+    "Who or what it is about: `user` for the user themselves, also where their name is known; else a name.",
 } as const;
 const predicate = {
   type: "string",
@@ -83,7 +88,7 @@ const tags = {
  * await generateText({ model, prompt, tools: memoryTools({ memory, user: "alice" }), stopWhen: isStepCount(5) });
  */
 export function memoryTools(options: MemoryToolsOptions): MemoryTools {
-  demandUser("memoryTools", options);
+  demandUser("memoryTools", options, OPTIONS);
   const { memory, user, scope, owners = [] } = options;
   const scoped = scope === undefined ? {} : { scope };
   const shared = owners.length === 0 ? {} : { owners: [...owners] };
@@ -97,8 +102,8 @@ export function memoryTools(options: MemoryToolsOptions): MemoryTools {
         const { hits } = await memory.recall(user, body, { signal });
         return { memories: hits };
       },
-      toModelOutput: ({ output }) =>
-        text(shown(memoryLines(output.memories, user), "Nothing that fits is remembered.")),
+      toModelOutput: (answer) =>
+        text(shown(memoryLines(outputOf(answer).memories, user), "Nothing that fits is remembered.")),
     },
     thread_search: {
       description:
@@ -108,7 +113,7 @@ export function memoryTools(options: MemoryToolsOptions): MemoryTools {
         const { hits } = await memory.recall(user, { ...asked, kinds: ["message"] }, { signal });
         return { messages: hits };
       },
-      toModelOutput: ({ output }) => text(shown(hitLines(output.messages), "No message fits.")),
+      toModelOutput: (answer) => text(shown(hitLines(outputOf(answer).messages), "No message fits.")),
     },
     memory_list: {
       description:
@@ -134,11 +139,13 @@ export function memoryTools(options: MemoryToolsOptions): MemoryTools {
         );
         return { memories: items, ...(cursor !== undefined && { cursor }) };
       },
-      toModelOutput: ({ output: { memories, cursor } }) =>
-        text(
+      toModelOutput: (answer) => {
+        const { memories, cursor } = outputOf(answer);
+        return text(
           shown(memoryLines(memories, user), "Nothing of that is remembered."),
           ...(cursor === undefined ? [] : [`There are more: call again with cursor ${cursor}`]),
-        ),
+        );
+      },
     },
     memory_remember_fact: {
       description:
@@ -148,7 +155,7 @@ export function memoryTools(options: MemoryToolsOptions): MemoryTools {
         const { id } = await memory.memories.remember(user, { kind: "fact", ...fact, ...scoped }, { signal });
         return { id };
       },
-      toModelOutput: ({ output }) => text(`Remembered (id ${output.id}).`),
+      toModelOutput: (answer) => text(`Remembered (id ${outputOf(answer).id}).`),
     },
     memory_forget_fact: {
       description:
@@ -159,15 +166,18 @@ export function memoryTools(options: MemoryToolsOptions): MemoryTools {
         const { count } = await memory.memories.forgetWhere(user, filter, { signal });
         return { forgotten: count };
       },
-      toModelOutput: ({ output }) =>
+      toModelOutput: (answer) =>
         text(
-          output.forgotten === 0
+          outputOf(answer).forgotten === 0
             ? "No fact of this subject and predicate was remembered. memory_list shows how facts are worded."
             : "Forgotten, with its history.",
         ),
     },
   };
 }
+
+const outputOf = <Output extends object>(answer: { output: Output } | Output): Output =>
+  "output" in answer ? answer.output : answer;
 
 const text = (...lines: string[]) => ({ type: "text" as const, value: lines.join("\n") });
 

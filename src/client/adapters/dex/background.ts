@@ -25,6 +25,8 @@ type Parts = {
   user: string;
   llm: NonNullable<DexMemoryOptions["llm"]>;
   llmWithinMs: number;
+  /** Fewer messages wait for more. */
+  minMessages: number;
   onError: (error: unknown) => void;
 };
 
@@ -86,10 +88,17 @@ export class Background {
 
   async #pass(): Promise<void> {
     await this.#write();
+    if (this.#waitsForMore()) return;
     while (this.#turns.length > 0) {
       await this.#summarise(this.#together());
       await this.#write();
     }
+  }
+
+  /** Whether there are too few messages yet. What was tried before is tried again, however few are left of it. */
+  #waitsForMore(): boolean {
+    const messages = this.#turns.reduce((sum, turn) => sum + turn.messages.length, 0);
+    return messages < this.#parts.minMessages && !this.#turns.some(({ late }) => late);
   }
 
   /** The first turns of one place that one prompt has room for. */

@@ -2,8 +2,6 @@ import type { Cairn, CallOptions, Hit, Memory, RememberBody } from "../../index.
 import { sha256 } from "../bytes/sha256.ts";
 import type { DexEpisode } from "./types.ts";
 
-const RECENT = 5;
-const SIMILAR = 3;
 /** Bytes of UTF-8 of a scope. */
 const SCOPE = 1024;
 
@@ -33,9 +31,11 @@ export async function episodeBody(
   };
 }
 
-/** The 5 most recent episodes of a project and the 3 most similar to a query, each once, newest first. */
+type Wanted = { memory: Cairn; user: string; projectRoot: string; recent: number; similar: number };
+
+/** The most recent episodes of a project and those most similar to a query, each once, newest first. */
 export async function recallEpisodes(
-  { memory, user, projectRoot }: { memory: Cairn; user: string; projectRoot: string },
+  { memory, user, projectRoot, recent: mostRecent, similar: mostSimilar }: Wanted,
   query: string,
   options: CallOptions,
 ): Promise<DexEpisode[]> {
@@ -44,19 +44,19 @@ export async function recallEpisodes(
   const list = {
     kind: ["episode" as const],
     metadata,
-    limit: RECENT,
+    limit: mostRecent,
     ...(scope !== undefined && { scope: [scope] }),
   };
   const search = {
     query,
     kinds: ["episode" as const],
-    k: SIMILAR,
+    k: mostSimilar,
     filter: { metadata },
     ...(scope !== undefined && { scope }),
   };
   const [recent, similar] = await Promise.all([
-    memory.memories.list(user, list, options),
-    query === "" ? { hits: [] } : memory.recall(user, search, options),
+    mostRecent === 0 ? { items: [] } : memory.memories.list(user, list, options),
+    query === "" || mostSimilar === 0 ? { hits: [] } : memory.recall(user, search, options),
   ]);
   const found = [...recent.items, ...similar.hits].map(episodeOf);
   const distinct = [...new Map(found.map((one) => [one.id, one])).values()];

@@ -1,25 +1,24 @@
 import type { Cairn, CallOptions, RecallAnswer } from "../../index.ts";
 import type { DexFact } from "./types.ts";
 
-const MOST = 10;
-
-/** The facts that a query is about, best first, 10 at most; filled up by the newest where there is no embedding. */
+/** The facts that a query is about, best first, `most` at most; filled up by the newest where there is no embedding. */
 export async function recallFacts(
-  { memory, user }: { memory: Cairn; user: string },
+  { memory, user, most }: { memory: Cairn; user: string; most: number },
   query: string,
   options: CallOptions,
 ): Promise<DexFact[]> {
+  if (most === 0) return [];
   const answer =
-    query === "" ? null : await memory.recall(user, { query, kinds: ["fact"], k: MOST }, options);
+    query === "" ? null : await memory.recall(user, { query, kinds: ["fact"], k: most }, options);
   const found = (answer?.hits ?? []).map(({ id, text }) => ({ id, text }));
-  if (answer !== null && (found.length === MOST || hasVectors(answer))) return found;
+  if (answer !== null && (found.length === most || hasVectors(answer))) return found;
   const { items } = await memory.memories.list(
     user,
-    { kind: ["fact"], sort: "updatedAt", limit: MOST },
+    { kind: ["fact"], sort: "updatedAt", limit: most },
     options,
   );
   const newest = items.filter(({ id }) => found.every((one) => one.id !== id));
-  return [...found, ...newest.map(({ id, text }) => ({ id, text }))].slice(0, MOST);
+  return [...found, ...newest.map(({ id, text }) => ({ id, text }))].slice(0, most);
 }
 
 const hasVectors = ({ arms }: RecallAnswer): boolean =>

@@ -2,8 +2,6 @@ import { CairnError, hasCode } from "../../error.ts";
 import type { Cairn, CallOptions, Hit, Memory } from "../../index.ts";
 import type { DexProcedure } from "./types.ts";
 
-/** From this similarity on, a procedure is announced. */
-const SIMILAR = 0.5;
 const ANNOUNCED = 10;
 
 type Listed = Pick<Hit & Memory, "id" | "text"> &
@@ -37,25 +35,30 @@ export class Procedures {
   }
 
   /** Those that answer a query so well that a model should know of them, best first. */
-  async announced(query: string, options: CallOptions): Promise<DexProcedure[]> {
+  async announced(query: string, minScore: number, options: CallOptions): Promise<DexProcedure[]> {
     if (query === "") return [];
-    const hits = await this.#search({ query, k: ANNOUNCED, minScore: SIMILAR }, options);
+    const hits = await this.#search({ query, k: ANNOUNCED, minScore }, options);
     return hits.map(({ id, title = "", score }) => ({ id, title, similarity: score }));
   }
 
-  /** Those that fit a query best, or the newest, of a tag or of any. */
+  /** Those that fit a query best, or those that were updated last, of a tag or of any. */
   async list(
     { query, tag, limit }: { query?: string | undefined; tag?: string | undefined; limit: number },
     options: CallOptions,
   ): Promise<Listed[]> {
-    if (query !== undefined)
+    if (query !== undefined && query.trim() !== "")
       return this.#search({ query, k: limit, ...(tag !== undefined && { tags: [tag] }) }, options);
-    const asked = { kind: ["procedure" as const], limit, ...(tag !== undefined && { tag: [tag] }) };
+    const asked = {
+      kind: ["procedure" as const],
+      sort: "updatedAt" as const,
+      limit,
+      ...(tag !== undefined && { tag: [tag] }),
+    };
     const pages = await Promise.all(
       this.#owners.map((owner) => naming([owner], this.#memory.memories.list(owner, asked, options))),
     );
     const all = pages.flatMap(({ items }) => items);
-    return all.toSorted((a, b) => b.createdAt - a.createdAt).slice(0, limit);
+    return all.toSorted((a, b) => b.updatedAt - a.updatedAt).slice(0, limit);
   }
 
   /** The one of this exact title. */

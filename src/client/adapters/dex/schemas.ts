@@ -7,7 +7,8 @@ const title = { type: "string", minLength: 1, description: "The procedure's exac
 const subject = {
   type: "string",
   minLength: 1,
-  description: "Whom or what the fact is about: `user`, a person, a project.",
+  description:
+    "Who or what the fact is about: `user` for the user themselves, also where their name is known; else a person, a project.",
 } as const;
 const predicate = {
   type: "string",

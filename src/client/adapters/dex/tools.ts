@@ -76,7 +76,7 @@ const procedureTools = ({ user, procedures }: Parts): DexTool[] => [
   {
     name: "memory_list_procedures",
     description:
-      "List the procedures that are stored: with a query those that fit it best, else the newest. Use it before a task that may have been worked out before. Gives titles and how they begin; memory_get_procedure gives one whole.",
+      "List the procedures that are stored: with a query those that fit it best, else those that were updated last. Use it before a task that may have been worked out before. Gives titles and how they begin; memory_get_procedure gives one whole.",
     inputSchema: schemas.memory_list_procedures,
     execute: async (given, { signal } = {}) => {
       const { limit = LIMIT, ...asked } = checked("memory_list_procedures", given);

@@ -21,8 +21,20 @@ export type DexMemoryOptions = {
   procedureOwner?: string;
   /** A client that may change the shared owner's memory, where `memory` may only read it. */
   procedureMemory?: Cairn;
+  /** How many of the project's last episodes the block shows; 5 unless set. */
+  episodicRecent?: number;
+  /** How many of the project's episodes that are most similar to what is said it shows besides, to 100; 3 unless set. */
+  episodicSimilar?: number;
+  /** How many facts it shows, to 100; 10 unless set. */
+  semanticLimit?: number;
+  /** From which similarity on, 0 to 1, it announces a procedure; 0.5 unless set. */
+  proceduralThreshold?: number;
   /** Answers a prompt with text: the cheapest model that you have. Without it nothing is summarised. */
   llm?: (request: DexRequest) => Promise<string>;
+  /** Whether turns are summarised; true unless set. */
+  autoWrite?: boolean;
+  /** How many messages a summary is of at least: fewer wait for those of the next turns. 1 unless set. */
+  autoWriteMinMessages?: number;
   /** How long one answer of `llm` may take, in milliseconds; 60,000 unless set. */
   llmWithinMs?: number;
   /** How long a turn waits for what is recalled, in milliseconds; 3,000 unless set. What is late is left out. */

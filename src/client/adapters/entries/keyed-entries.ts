@@ -2,6 +2,9 @@ import type { Cairn } from "../../cairn.ts";
 import { CairnError } from "../../error.ts";
 import type { CallOptions } from "../../options.ts";
 import type { BatchOperation } from "../../shapes.ts";
+import { partsIn } from "../../../entry-parts.ts";
+import type { OptionNames } from "../options/known-options.ts";
+import { ENTRY_BYTES, LargeEntries } from "./large-entries.ts";
 import { type EntryResult, inBatches } from "./in-batches.ts";
 
 export type KeyedEntriesOptions = {
@@ -14,6 +17,13 @@ export type KeyedEntriesOptions = {
   timeoutMs?: number | undefined;
 };
 
+export const KEYED_ENTRIES_OPTIONS: OptionNames<KeyedEntriesOptions> = {
+  memory: true,
+  user: true,
+  prefix: true,
+  timeoutMs: true,
+};
+
 type Keyed = { key: string; value: unknown };
 
 /** What one page holds at most (src/limits.ts). */
@@ -23,7 +33,7 @@ const LONGEST_KEY = 1024;
 
 /**
  * One owner's entries under a prefix, for interfaces whose keys are any strings: from one character to 1,024 bytes of
- * UTF-8 with the prefix. Keys go in bodies: a URL cannot carry all of them (`..`). Values are JSON, to 1 MiB each.
+ * UTF-8 with the prefix. Keys go in bodies: a URL cannot carry all of them (`..`). Values are JSON, to 64 MiB each.
  */
 export class KeyedEntries {
   readonly #options: KeyedEntriesOptions;
@@ -41,7 +51,7 @@ export class KeyedEntries {
 
   /** Replaces the value and the expiry; without `ttlMs` it lives for ever. */
   async set(key: string, value: unknown, ttlMs?: number): Promise<void> {
-    await this.#batch([{ op: "set", key: this.#entry(key), value, ...(ttlMs !== undefined && { ttlMs }) }]);
+    await this.#values().write([{ key: this.#entry(key), value, ...(ttlMs !== undefined && { ttlMs }) }]);
   }
 
   /** No error if there is none. */
@@ -67,12 +77,19 @@ export class KeyedEntries {
    */
   async getMany<T>(keys: readonly string[]): Promise<Map<string, T>> {
     const wanted = [...new Set(keys)];
-    const results = await this.#batch(wanted.map((key) => ({ op: "get", key: this.#entry(key) })));
+    const call = this.#call();
+    const results = await this.#batch(
+      wanted.map((key) => ({ op: "get", key: this.#entry(key) })),
+      call,
+    );
+    const values = this.#values(call);
     const found = new Map<string, T>();
     for (const [i, key] of wanted.entries()) {
       const { found: there, value } = results[i] ?? {};
-      // Whoever asks says what was stored.
-      if (there === true) found.set(key, value as T);
+      if (there !== true) continue;
+      const whole = await values.whole<T>(this.#entry(key), value);
+      // A value may be null; one that was in parts and is gone is none.
+      if (whole !== null || value === null) found.set(key, whole as T);
     }
     return found;
   }
@@ -81,16 +98,25 @@ export class KeyedEntries {
     const { memory, user } = this.#options;
     const sent = sendable(this.#prefix + start);
     if (sent === null) return;
-    const listed = memory.kv.all(user, { ...query, prefix: sent }, this.#call());
+    const call = this.#call();
+    const values = this.#values(call);
+    const listed = memory.kv.all(user, { ...query, prefix: sent }, call);
     for await (const { key, value } of listed) {
       const own = key.slice(this.#prefix.length);
-      if (own !== "" && own.startsWith(start)) yield { key: own, value };
+      if (own === "" || !own.startsWith(start)) continue;
+      const whole = await values.whole(key, value);
+      if (whole !== null || partsIn(value) === null) yield { key: own, value: query.values && whole };
     }
   }
 
-  #batch(operations: readonly BatchOperation[]): Promise<EntryResult[]> {
+  #batch(operations: readonly BatchOperation[], call: CallOptions = this.#call()): Promise<EntryResult[]> {
     const { memory, user } = this.#options;
-    return inBatches(memory, user, operations, this.#call());
+    return inBatches(memory, user, operations, call);
+  }
+
+  #values(call: CallOptions = this.#call()): LargeEntries {
+    const { memory, user } = this.#options;
+    return new LargeEntries(memory, user, { inline: ENTRY_BYTES, call });
   }
 
   #call(): CallOptions {

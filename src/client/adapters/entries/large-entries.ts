@@ -1,55 +1,66 @@
+import { HEAD_BYTES, type InParts, MOST_BYTES, partKeys, partsIn } from "../../../entry-parts.ts";
 import type { Cairn } from "../../cairn.ts";
-import { hasCode } from "../../error.ts";
-import type { BatchOperation } from "../../shapes.ts";
+import { CairnError, hasCode } from "../../error.ts";
 import { newId } from "../../new-id.ts";
+import type { CallOptions } from "../../options.ts";
+import type { BatchOperation } from "../../shapes.ts";
 import { slices } from "../calls/slices.ts";
 
-/** An entry to be written; its value may be of any size. */
+/** An entry to be written; its value may be of up to 64 MiB of JSON. */
 export type LargeEntry = {
   key: string;
-  value: object;
+  value: unknown;
   ttlMs?: number | undefined;
   refreshOnRead?: boolean | undefined;
   ifVersion?: string | null | undefined;
 };
 
-/** What an entry holds: the value, or where its pieces are. */
+/** The content of an entry: the value, or the names of the parts that hold it. */
 export type Head = { value?: unknown; version: string };
-/** What the entry of a large value holds: where the pieces of its JSON are, each a text. */
-type InPieces = { pieces: string; count: number };
-type DeleteOperation = Extract<BatchOperation, { op: "delete" }>;
 type SetOperation = Extract<BatchOperation, { op: "set" }>;
+/** A value as it is written: its parts, in the order of their keys, and then its entry. */
+export type Cut = { parts: { key: string; value: string }[]; value: unknown };
 
-/** JSON of more bytes is cut up. Small, so that a hundred entries can be asked for at once (16 MiB). */
+/** The bytes of JSON that an entry holds (src/limits.ts). */
+export const ENTRY_BYTES = 1024 * 1024;
+/** JSON of more bytes is cut up where entries are read many at a time: a hundred of them are asked for at once (16 MiB). */
 const INLINE_BYTES = 64 * 1024;
-/** Bytes of JSON of a piece: an entry holds 1 MiB. */
-const PIECE_BYTES = 1_000_000;
+/** Bytes of JSON of a part. */
+const PART_BYTES = 1_000_000;
 /** Bytes of one batch: a body holds 16 MiB. */
 const BATCH_BYTES = 15 * 1024 * 1024;
 const OPERATIONS_PER_BATCH = 1000;
-/** Entries asked for at once: as many of `INLINE_BYTES` as 16 MiB hold, and of `PIECE_BYTES`. */
+/** Entries asked for at once: as many of `INLINE_BYTES` as 16 MiB hold, and of `PART_BYTES`. */
 const ENTRIES_PER_READ = 200;
-const PIECES_PER_READ = 15;
-/** How often a value is read anew that was replaced between its entry and its pieces. */
-const READS = 5;
-/** The longest that an entry lives (src/limits.ts): 10 years. */
-const MOST_MS = 10 * 365 * 24 * 60 * 60 * 1000;
+const PARTS_PER_READ = 15;
+/** Tries of one write. */
+export const WRITES = 5;
+/** Reads of a value that is replaced between its entry and its parts. */
+const READS = 20;
+/** Lifetime of a part before an entry names it and gives it its own expiry, in milliseconds. */
+export const UNNAMED_MS = 60 * 60 * 1000;
 
 /**
- * JSON objects of any size in entries that hold 1 MiB: a larger one is in pieces, which are written before, or in one step
- * with, the entry that names them. So whoever reads an entry finds all of it, and a crash leaves pieces that nothing names.
- * An entry whose pieces are gone (somebody deleted them, or they were over before it) is as none: it can be written and
- * deleted. No object may have a field `pieces` of its own.
+ * JSON values of up to 64 MiB in entries that hold 1 MiB: a larger one is in parts, which are written before, or in one step
+ * with, the entry that names them. A reader of an entry finds all of its value. The server deletes the parts with their
+ * entry, in its transaction; parts that a crash left unnamed expire. An entry whose parts are gone, since somebody deleted
+ * them, reads as none.
  */
 export class LargeEntries {
-  readonly #memory: Cairn;
+  readonly #memory: Pick<Cairn, "kv">;
   readonly #user: string;
-  readonly #piecesUnder: string;
+  readonly #inline: number;
+  readonly #call: CallOptions;
 
-  constructor(memory: Cairn, user: string, piecesUnder: string) {
+  constructor(
+    memory: Pick<Cairn, "kv">,
+    user: string,
+    { inline = INLINE_BYTES, call = {} }: { inline?: number; call?: CallOptions } = {},
+  ) {
     this.#memory = memory;
     this.#user = user;
-    this.#piecesUnder = piecesUnder;
+    this.#inline = inline;
+    this.#call = call;
   }
 
   /**
@@ -57,17 +68,53 @@ export class LargeEntries {
    * before it as fit. `also` goes with that step.
    */
   async write(entries: readonly LargeEntry[], also: readonly BatchOperation[] = []): Promise<void> {
-    const pieces: SetOperation[] = [];
-    const heads = entries.map((entry) => this.#headOf(entry, pieces));
-    const batches = filledFromTheEnd([...pieces, ...heads, ...also]);
+    for (let attempt = 1; ; attempt++)
+      try {
+        return await this.#tryWrite(entries, also);
+      } catch (error) {
+        // Its parts were deleted with what was under the key before.
+        if (attempt === WRITES || !hasCode(error, "parts_missing")) throw error;
+      }
+  }
+
+  async #tryWrite(entries: readonly LargeEntry[], also: readonly BatchOperation[]): Promise<void> {
+    const parts: SetOperation[] = [];
+    const partsOf = new Map<BatchOperation, SetOperation[]>();
+    const heads = entries.map(({ value, ...entry }): SetOperation => {
+      const held = cutUp(entry.key, value, this.#inline);
+      const own = held.parts.map((part): SetOperation => ({ op: "set", ...part, ttlMs: UNNAMED_MS }));
+      parts.push(...own);
+      const head: SetOperation = { op: "set", ...entry, value: held.value };
+      partsOf.set(head, own);
+      return head;
+    });
+    const batches = filledFromTheEnd([...parts, ...heads, ...also]);
     for (const [i, operations] of batches.entries())
       try {
-        await this.#memory.kv.batch(this.#user, operations);
+        await this.#memory.kv.batch(this.#user, operations, this.#call);
       } catch (error) {
-        // Another writer was first. What fits into one step is undone by that.
-        if (i > 0 && hasCode(error, "precondition_failed")) await this.#takeBack(heads);
+        // What fits into one step is undone by the failure; and a step whose answer was lost may have been done.
+        const isRefused = hasCode(error, "precondition_failed") || hasCode(error, "parts_missing");
+        if (i > 0 && isRefused)
+          await this.#drop(
+            batches
+              .slice(i)
+              .flat()
+              .flatMap((one) => partsOf.get(one) ?? []),
+          );
         throw error;
       }
+  }
+
+  /** Deletes parts that no entry names. */
+  async #drop(parts: readonly { key: string }[]): Promise<void> {
+    const deletes = parts.map(({ key }) => ({ op: "delete" as const, key }));
+    try {
+      for (const some of slices(deletes, OPERATIONS_PER_BATCH))
+        await this.#memory.kv.batch(this.#user, some, this.#call);
+    } catch {
+      // They expire.
+    }
   }
 
   /** The values under these keys, null where there is none. */
@@ -76,75 +123,72 @@ export class LargeEntries {
     return Promise.all(heads.map((head, i) => this.whole<T>(keys[i] ?? "", head?.value)));
   }
 
-  /** The same, as the entries hold them, with their versions: for `whole`, `withoutPieces` and `ifVersion`. */
+  /** The same, as the entries hold them, with their versions: for `whole` and `ifVersion`. */
   heads(keys: readonly string[]): Promise<(Head | null)[]> {
     return this.#get(keys, ENTRIES_PER_READ);
   }
 
-  /** The value whose entry is this one; null if it was deleted meanwhile, or if its pieces are gone. */
-  async whole<T extends object>(key: string, entry: unknown): Promise<T | null> {
-    // Entries under keys of this adapter hold what it wrote.
-    let head = (entry ?? null) as T | InPieces | null;
-    for (let read = 0; read < READS; read++) {
-      if (head === null || !("pieces" in head)) return head;
-      const texts = await this.#get(pieceKeys(head), PIECES_PER_READ);
-      if (texts.every((text) => text !== null))
-        return JSON.parse(texts.map(({ value }) => value).join("")) as T;
-      const missing = head.pieces;
-      // It was replaced or deleted since the entry was read.
-      head = await this.#memory.kv.get<T | InPieces>(this.#user, key);
-      // Or its pieces are gone, for good: they were written before it, and nobody writes to the same place again.
-      if (head !== null && "pieces" in head && head.pieces === missing) return null;
-    }
-    throw new Error(`The entry ${key} changes faster than it can be read.`);
-  }
-
-  /** Deletes the pieces that a write left which was not done as a whole, but for those of the entries that it wrote. */
-  async #takeBack(heads: readonly SetOperation[]): Promise<void> {
-    const there = await this.heads(heads.map(({ key }) => key));
-    const kept = new Set(there.flatMap((head) => withoutPieces(head?.value)).map(({ key }) => key));
-    const unnamed = heads.flatMap(({ value }) => withoutPieces(value)).filter(({ key }) => !kept.has(key));
-    for (const some of slices(unnamed, OPERATIONS_PER_BATCH)) await this.#memory.kv.batch(this.#user, some);
+  /** The value whose entry holds this; null if it was deleted meanwhile, or if its parts are gone. */
+  async whole<T>(key: string, entry: unknown): Promise<T | null> {
+    return wholeOf<T>(key, entry, {
+      head: (of) => this.#memory.kv.get(this.#user, of, this.#call),
+      parts: async (keys) => (await this.#get(keys, PARTS_PER_READ)).map((part) => part?.value),
+    });
   }
 
   async #get(keys: readonly string[], atOnce: number): Promise<(Head | null)[]> {
-    const answers = await Promise.all(
-      slices(keys, atOnce).map((some) =>
-        this.#memory.kv.batch(
-          this.#user,
-          some.map((key) => ({ op: "get", key })),
-        ),
-      ),
-    );
-    return answers.flatMap(({ results }) =>
-      results.map(({ value, version }) => (version === undefined ? null : { value, version })),
-    );
-  }
-
-  #headOf({ value, ...entry }: LargeEntry, pieces: SetOperation[]): SetOperation {
-    const json = JSON.stringify(value);
-    if (isWithin(json, INLINE_BYTES)) return { op: "set", ...entry, value };
-    const texts = cut(json);
-    const head: InPieces = { pieces: `${this.#piecesUnder}${newId()}`, count: texts.length };
-    const { refreshOnRead } = entry;
-    // A reader that is cut off between an entry and its pieces has begun the time of the one anew, and not of the others.
-    const ttlMs = entry.ttlMs === undefined ? undefined : Math.min(2 * entry.ttlMs, MOST_MS);
-    pieceKeys(head).forEach((key, i) => {
-      pieces.push({ op: "set", key, value: texts[i] ?? "", ttlMs, refreshOnRead });
-    });
-    return { op: "set", ...entry, value: head };
+    const heads: (Head | null)[] = [];
+    // One after another: answers of 16 MiB each.
+    for (const some of slices(keys, atOnce)) {
+      const operations = some.map((key) => ({ op: "get" as const, key }));
+      const { results } = await this.#memory.kv.batch(this.#user, operations, this.#call);
+      heads.push(...results.map(({ value, version }) => (version === undefined ? null : { value, version })));
+    }
+    return heads;
   }
 }
 
-/** Deletes the pieces of what an entry holds, if it is in pieces. */
-export function withoutPieces(entry: unknown): DeleteOperation[] {
-  if (typeof entry !== "object" || entry === null || !("pieces" in entry)) return [];
-  // Only `LargeEntries` writes a field of that name.
-  return pieceKeys(entry as InPieces).map((key) => ({ op: "delete", key }));
+/** Where a value in parts is read: the entry under its key, and its parts, each undefined if it is gone. */
+type Source = {
+  head: (key: string) => Promise<unknown>;
+  parts: (keys: string[]) => Promise<unknown[]>;
+};
+
+/** The value whose entry holds this; null if it was deleted meanwhile, or if its parts are gone. */
+export async function wholeOf<T>(key: string, entry: unknown, { head, parts }: Source): Promise<T | null> {
+  let there: unknown = entry ?? null;
+  for (let read = 0; read < READS; read++) {
+    const named = partsIn(there);
+    // Whoever asks says what was stored.
+    if (named === null) return there as T | null;
+    const texts = await parts(partKeys(key, named));
+    if (texts.every((text) => typeof text === "string")) return JSON.parse(texts.join("")) as T;
+    // It was replaced or deleted since the entry was read; or its parts are gone for good.
+    there = await head(key);
+    if (partsIn(there)?.cairnParts === named.cairnParts) return null;
+  }
+  throw new Error(`The entry ${key} changes faster than it can be read.`);
 }
 
-const pieceKeys = ({ pieces, count }: InPieces): string[] =>
-  Array.from({ length: count }, (_, i) => `${pieces}/${i}`);
+/** A value as entries hold it: in parts, if its JSON has more bytes than this, or looks like an entry that names parts. */
+export function cutUp(key: string, value: unknown, inline: number = ENTRY_BYTES): Cut {
+  const json = JSON.stringify(value) as string | undefined;
+  // The server says what is wrong with a value that is no JSON.
+  if (json === undefined) return { parts: [], value };
+  const looksInParts = json.length < HEAD_BYTES && partsIn(JSON.parse(json)) !== null;
+  if (!looksInParts && isWithin(json, inline)) return { parts: [], value };
+  if (!isWithin(json, MOST_BYTES)) throw tooLarge();
+  const texts = cut(json);
+  const named: InParts = { cairnParts: newId(), count: texts.length };
+  const parts = partKeys(key, named).map((partKey, i) => ({ key: partKey, value: texts[i] ?? "" }));
+  return { parts, value: named };
+}
+
+function tooLarge(): CairnError {
+  const message = "is larger than 64 MiB of JSON";
+  const failure = { message: `not sent: the value ${message}`, details: [{ path: "value", message }] };
+  return new CairnError({ code: "value_too_large", ...failure }, { status: 413 });
+}
 
 /** Batches that the server takes, in order: filled from the end, so that the last one holds as much as it can. */
 function filledFromTheEnd(operations: readonly BatchOperation[]): BatchOperation[][] {
@@ -165,17 +209,17 @@ function filledFromTheEnd(operations: readonly BatchOperation[]): BatchOperation
   return batches.toReversed();
 }
 
-/** A text in pieces that fit into an entry as JSON. */
+/** A text in parts that fit into an entry as JSON. */
 function cut(text: string): string[] {
-  const pieces: string[] = [];
+  const parts: string[] = [];
   for (let from = 0; from < text.length;) {
-    let length = PIECE_BYTES;
-    while (!isWithin(JSON.stringify(text.slice(from, from + length)), PIECE_BYTES))
+    let length = PART_BYTES;
+    while (!isWithin(JSON.stringify(text.slice(from, from + length)), PART_BYTES))
       length = Math.ceil(length / 2);
-    pieces.push(text.slice(from, from + length));
+    parts.push(text.slice(from, from + length));
     from += length;
   }
-  return pieces;
+  return parts;
 }
 
 const byteLength = (text: string): number => new TextEncoder().encode(text).byteLength;

@@ -1,7 +1,9 @@
 import type { Cairn } from "../../cairn.ts";
 import type { Versioned } from "../../http.ts";
 import type { CallOptions } from "../../options.ts";
+import { LargeCacheValues } from "../entries/large-cache-values.ts";
 import { demandMemory } from "../options/demand.ts";
+import type { OptionNames } from "../options/known-options.ts";
 import { Flights } from "./flights.ts";
 import { Latest } from "./latest.ts";
 import { secondsOf } from "./seconds.ts";
@@ -19,6 +21,14 @@ export type CairnCacheOptions = {
   waitMs?: number;
 };
 
+const OPTIONS: OptionNames<CairnCacheOptions> = {
+  memory: true,
+  namespace: true,
+  singleFlight: true,
+  leaseMs: true,
+  waitMs: true,
+};
+
 /** The registry's keys of Google's prompt caches, and those that it had while it was Rudder's. */
 const GOOGLE_CACHES = ["gemstack:ai:google-cache:", "rudderjs:ai:google-cache:"];
 /** The keys of which it is known what was seen. */
@@ -30,16 +40,18 @@ type Seen = { version: string } | { lease: string };
 /** GemStack's CacheAdapter over Cairn's registry: what `cairnCache` makes. */
 export class CairnCache implements CacheAdapter {
   readonly #memory: Cairn;
+  readonly #values: LargeCacheValues;
   readonly #namespace: string;
   readonly #singleFlight: readonly string[];
   readonly #flights: Flights;
   readonly #seen = new Latest<Seen>(KEYS);
 
   constructor(options: CairnCacheOptions) {
-    demandMemory("cairnCache", options);
+    demandMemory("cairnCache", options, OPTIONS);
     const { memory, namespace = "gemstack", singleFlight = GOOGLE_CACHES } = options;
     const { leaseMs = 15_000, waitMs = leaseMs } = options;
     this.#memory = memory;
+    this.#values = new LargeCacheValues(memory);
     this.#namespace = namespace;
     this.#singleFlight = singleFlight;
     this.#flights = new Flights(memory, { leaseMs, waitMs });
@@ -51,22 +63,23 @@ export class CairnCache implements CacheAdapter {
    */
   get<T = unknown>(key: string, options: CallOptions = {}): Promise<T | null> {
     const name = this.#nameOf(key);
-    return this.#fliesSingle(key) ? this.#flown<T>(name, options) : this.#memory.cache.get<T>(name, options);
+    return this.#fliesSingle(key) ? this.#flown<T>(name, options) : this.#values.get<T>(name, options);
   }
 
   /** The value and its version, for a `forget` that means this one. Takes no lease. */
-  getVersioned<T = unknown>(key: string, options: CallOptions = {}): Promise<Versioned<T> | null> {
-    return this.#memory.cache.getVersioned<T>(this.#nameOf(key), options);
+  async getVersioned<T = unknown>(key: string, options: CallOptions = {}): Promise<Versioned<T> | null> {
+    const name = this.#nameOf(key);
+    return this.#values.versioned<T>(name, await this.#memory.cache.getVersioned(name, options), options);
   }
 
-  /** Lives for `ttlSeconds`, rounded up; for ever without, and not at all with 0 or less. Whoever is held for it has it. */
+  /** To 64 MiB of JSON. Lives for `ttlSeconds`, rounded up; for ever without, and not at all with 0 or less. Whoever is held for it has it. */
   async set(key: string, value: unknown, ttlSeconds?: number, { signal }: CallOptions = {}): Promise<void> {
     const name = this.#nameOf(key);
     const single = this.#fliesSingle(key);
     const seconds = secondsOf(ttlSeconds, single ? value : undefined);
     if (seconds === 0) return this.#memory.cache.forget(name, { signal });
     // Without the lease: a value that comes when it has run out is as good, and a call without conditions is sent again.
-    const { version } = await this.#memory.cache.set(name, value, { ttlSeconds: seconds, signal });
+    const { version } = await this.#values.set(name, value, { ttlSeconds: seconds, signal });
     if (!single) return;
     this.#seen.set(name, { version });
     this.#flights.landed(name);
@@ -92,14 +105,20 @@ export class CairnCache implements CacheAdapter {
 
   /** The value, which is then gone: of callers at once, one gets it. A lost answer loses it: the call is not sent again. */
   consume<T = unknown>(key: string, options: CallOptions = {}): Promise<T | null> {
-    return this.#memory.cache.take<T>(this.#nameOf(key), options);
+    return this.#values.take<T>(this.#nameOf(key), options);
   }
 
   async #flown<T>(name: string, options: CallOptions): Promise<T | null> {
-    const answer = await this.#flights.board<T>(name, options);
-    if (answer.status === "hit") this.#seen.set(name, { version: answer.version });
-    if (answer.status === "lease") this.#seen.set(name, { lease: answer.lease.id });
-    return answer.status === "hit" ? answer.value : null;
+    for (let again = true; ; again = false) {
+      const answer = await this.#flights.board(name, options);
+      if (answer.status === "lease") this.#seen.set(name, { lease: answer.lease.id });
+      if (answer.status !== "hit") return null;
+      const whole = await this.#values.versioned<T>(name, answer, options);
+      // It was forgotten before all of it was read: who creates it is decided anew.
+      if (whole === null && again) continue;
+      if (whole !== null) this.#seen.set(name, { version: whole.version });
+      return whole?.value ?? null;
+    }
   }
 
   #fliesSingle(key: string): boolean {

@@ -3,18 +3,23 @@ import type { AiMessage } from "../../../conversation/message.ts";
 import type { Cairn } from "../../cairn.ts";
 import type { CallOptions } from "../../options.ts";
 import type { CataloguedThread, CreateThreadBody } from "../../shapes.ts";
-import { demandMemory, demandUser } from "../options/demand.ts";
+import { hasCode } from "../../error.ts";
+import { demandUserIfAny } from "../options/demand.ts";
+import type { OptionNames } from "../options/known-options.ts";
 import { allOf } from "./all-of.ts";
 import { append } from "./append.ts";
 import { checksOf, refusalIn } from "./continuation-checks.ts";
+import { isOfAnother } from "./owner-of.ts";
 import type { ConversationStore, ConversationStoreListEntry, ConversationStoreMeta } from "./types.ts";
-import { conversationNotFound, isUnknown } from "./unknown-id.ts";
+import { conversationNotFound, isUnknown, withoutOwners } from "./unknown-id.ts";
 
 export type CairnConversationsOptions = {
   memory: Cairn;
-  /** Whose threads they are where the SDK names nobody: for a token of one user. */
+  /** Whose threads they are where the SDK names nobody; threads of others are not found then, whatever the token allows. */
   user?: string;
 };
+
+const OPTIONS: OptionNames<CairnConversationsOptions> = { memory: true, user: true };
 
 type CheckOptions = ContinuationOptions & CallOptions;
 
@@ -26,8 +31,7 @@ export class CairnConversations implements ConversationStore {
   readonly #user: string | undefined;
 
   constructor(options: CairnConversationsOptions) {
-    if (options?.user === undefined) demandMemory("cairnConversations", options);
-    else demandUser("cairnConversations", options);
+    demandUserIfAny("cairnConversations", options, OPTIONS);
     const { memory, user } = options;
     this.#memory = memory;
     this.#user = user;
@@ -57,22 +61,30 @@ export class CairnConversations implements ConversationStore {
     return (await this.#memory.threads.resume(user, fieldsOf(meta, meta.title), options)).id;
   }
 
-  /** All messages, as they were appended. Rejects with `not found` if the thread is not there, or another's. */
+  /**
+   * All messages, each as it was appended, without the calls and results that a model would refuse
+   * (`sanitizeConversation`). Rejects with `not found` if the thread is not there, or another's.
+   */
   async load(id: string, options: CallOptions = {}): Promise<AiMessage[]> {
-    const messages = this.#memory.threads.messages(id, { limit: PAGE }, options);
-    const stored = await found(id, () => allOf(messages));
+    const messages = this.#memory.threads.messages(id, { limit: PAGE, view: "sanitized" }, options);
+    const stored = await this.#found(id, () => allOf(messages));
     // What was appended here is what comes back.
     return stored.map(({ message }) => message as unknown as AiMessage);
   }
 
+  /** The same store for one user: a thread of another is `not found`, also with a token of all users. */
+  forUser(user: string): CairnConversations {
+    return new CairnConversations({ memory: this.#memory, user });
+  }
+
   /** All or none, in their order. Rejects like `load`, also without any messages. */
   append(id: string, messages: readonly AiMessage[], options: CallOptions = {}): Promise<void> {
-    return found(id, () => append(this.#memory, id, { messages, options }));
+    return this.#found(id, () => append(this.#memory, id, { messages, options }));
   }
 
   /** To 1,024 bytes of UTF-8. Rejects like `load`. */
   async setTitle(id: string, title: string, options: CallOptions = {}): Promise<void> {
-    await found(id, () => this.#memory.threads.patch(id, { title }, options));
+    await this.#found(id, () => this.#memory.threads.patch(id, { title }, options));
   }
 
   /**
@@ -83,7 +95,7 @@ export class CairnConversations implements ConversationStore {
     const user = userId ?? this.#user;
     const { threads } = this.#memory;
     const newestFirst: CataloguedThread[] = await (user === undefined
-      ? allOf(threads.ofAllUsers({ limit: PAGE }, options))
+      ? ofAllUsers(() => allOf(threads.ofAllUsers({ limit: PAGE }, options)))
       : allOf(threads.all(user, { limit: PAGE }, options)));
     return newestFirst
       .toReversed()
@@ -94,7 +106,7 @@ export class CairnConversations implements ConversationStore {
   /** With its messages, also from recall. No error if there is none. */
   async delete(id: string, options: CallOptions = {}): Promise<void> {
     try {
-      await this.#memory.threads.delete(id, options);
+      await this.#found(id, () => this.#memory.threads.delete(id, options));
     } catch (error) {
       if (!isUnknown(error)) throw error;
     }
@@ -108,7 +120,7 @@ export class CairnConversations implements ConversationStore {
   ): Promise<Continuation> {
     const { validate: mode, ...approvals } = checksOf(checks);
     const body = { messages: [...conversation], mode, ...approvals };
-    const verdict = await found(id, () => this.#memory.threads.validate(id, body, { signal }));
+    const verdict = await this.#found(id, () => this.#memory.threads.validate(id, body, { signal }));
     // The server's verdict is that of the same function.
     return verdict as Continuation;
   }
@@ -124,16 +136,26 @@ export class CairnConversations implements ConversationStore {
   ): Promise<void> {
     const body = { ...checksOf(checks), signal };
     try {
-      await found(id, () => this.#memory.threads.append(id, conversation, body));
+      await this.#found(id, () => this.#memory.threads.append(id, conversation, body));
     } catch (error) {
       throw refusalIn(error) ?? error;
+    }
+  }
+
+  async #found<T>(id: string, call: () => Promise<T>): Promise<T> {
+    if (this.#user !== undefined && (await isOfAnother(this.#user, id))) throw conversationNotFound(id);
+    try {
+      return await call();
+    } catch (error) {
+      throw isUnknown(error) ? conversationNotFound(id, error) : error;
     }
   }
 }
 
 /**
  * Conversations of GemStack's ai-sdk in Cairn. With a token of one user, Cairn refuses the threads of others whatever the
- * SDK checks; with one of all users (`*`), whose thread it is shows in `list` alone.
+ * SDK checks, and so does a store of one `user`. With a token of all users (`*`) and no `user`, the SDK finds a thread's
+ * owner in `list`, which has every thread or rejects.
  *
  * @example
  * setConversationStore(cairnConversations({ memory, user: "alice" }));
@@ -141,11 +163,12 @@ export class CairnConversations implements ConversationStore {
 export const cairnConversations = (options: CairnConversationsOptions): CairnConversations =>
   new CairnConversations(options);
 
-async function found<T>(id: string, call: () => Promise<T>): Promise<T> {
+/** The SDK asks for all threads to find the owner of one that it was given without a user, or with another. */
+async function ofAllUsers<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call();
   } catch (error) {
-    throw isUnknown(error) ? conversationNotFound(id, error) : error;
+    throw hasCode(error, "forbidden") ? withoutOwners(error) : error;
   }
 }
 

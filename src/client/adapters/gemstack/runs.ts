@@ -1,3 +1,4 @@
+import { type OptionNames, requireKnownOptions } from "../options/known-options.ts";
 import type { CairnCache } from "./cache.ts";
 import type { RunStore } from "./types.ts";
 
@@ -9,13 +10,17 @@ export type CairnRunsOptions = {
   ttlSeconds?: number;
 };
 
+const OPTIONS: OptionNames<CairnRunsOptions> = { cache: true, keyPrefix: true, ttlSeconds: true };
+
 /** Parked agent runs in a cache, under the SDK's own keys: what `cairnRuns` makes. */
 export class CairnRuns<Run> implements RunStore<Run> {
   readonly #cache: CairnCache;
   readonly #keyPrefix: string;
   readonly #ttlSeconds: number;
 
-  constructor({ cache, keyPrefix = "gemstack:ai:agent-run:", ttlSeconds = 300 }: CairnRunsOptions) {
+  constructor(options: CairnRunsOptions) {
+    requireKnownOptions("cairnRuns", options, OPTIONS);
+    const { cache, keyPrefix = "gemstack:ai:agent-run:", ttlSeconds = 300 } = options;
     this.#cache = cache;
     this.#keyPrefix = keyPrefix;
     this.#ttlSeconds = ttlSeconds;

@@ -2,8 +2,10 @@ import type { Cairn } from "../../cairn.ts";
 import type { CallOptions } from "../../options.ts";
 import type { Hit, Memory } from "../../shapes.ts";
 import { demandMemory } from "../options/demand.ts";
+import type { OptionNames } from "../options/known-options.ts";
 import { allOf } from "./all-of.ts";
 import type { MemoryEntry, UserMemory } from "./types.ts";
+import { filterTags, fitting } from "./fitting.ts";
 import { isUnknown } from "./unknown-id.ts";
 import { hasWords, sharesWord } from "./words.ts";
 import { startOf } from "../bytes/start-of.ts";
@@ -14,7 +16,22 @@ export type CairnUserMemoryOptions = {
   minScore?: number;
   /** `exact`: the same words again are the same fact. `none`, unless set: they are another one, as in the SDK's own stores. */
   dedupe?: "exact" | "none";
+  /**
+   * Is told where a fact or its tags were not stored as they were given, with what was given. Unless set, and where it
+   * fails itself, the client's `onLaterError` is.
+   */
+  onError?: (error: unknown, given: GivenFact) => void;
 };
+
+const OPTIONS: OptionNames<CairnUserMemoryOptions> = {
+  memory: true,
+  minScore: true,
+  dedupe: true,
+  onError: true,
+};
+
+/** A fact as `remember` was given it. */
+export type GivenFact = { userId: string; fact: string; tags?: readonly string[] };
 
 type Limits = CallOptions & {
   /** 0, less, or none is unlimited. */
@@ -26,7 +43,7 @@ type Limits = CallOptions & {
 const PAGE = 1000;
 /** What one recall answers with at most, and takes of a query. */
 const MOST_HITS = 100;
-const QUERY_BYTES = 8 * 1024;
+const QUERY_BYTES = 256 * 1024;
 /** Hits that only come near are left out, so some more are asked for. */
 const SPARE = 20;
 
@@ -35,22 +52,31 @@ export class CairnUserMemory implements UserMemory {
   readonly #memory: Cairn;
   readonly #minScore: number;
   readonly #dedupe: "exact" | "none";
+  readonly #onError: (error: unknown, given: GivenFact) => void;
 
   constructor(options: CairnUserMemoryOptions) {
-    demandMemory("cairnUserMemory", options);
-    const { memory, minScore = 0.2, dedupe = "none" } = options;
+    demandMemory("cairnUserMemory", options, OPTIONS);
+    const { memory, minScore = 0.2, dedupe = "none", onError = thrown } = options;
     this.#memory = memory;
     this.#minScore = minScore;
     this.#dedupe = dedupe;
+    this.#onError = onError;
   }
 
-  /** Stored when it resolves, and found from then on. To 32 KiB of UTF-8, with 32 tags of 64 bytes; `score` is 0 to 1. */
+  /**
+   * Stored when it resolves, and found from then on; `score` is 0 to 1. The SDK stops at the first fact that is refused and
+   * loses the rest of the turn, so what is too long is cut and stored, and `onError` is told: a fact has 32 KiB of UTF-8,
+   * and 32 tags of 64 bytes. A fact of white space is not stored, and its entry has the id "".
+   */
   async remember(
     userId: string,
     fact: string,
-    { tags, score, ...options }: CallOptions & { tags?: readonly string[]; score?: number } = {},
+    { tags: given, score, ...options }: CallOptions & { tags?: readonly string[]; score?: number } = {},
   ): Promise<MemoryEntry> {
-    const body = { text: fact, score, dedupe: this.#dedupe, ...(tags && { tags: [...tags] }) };
+    const { text, tags, changes } = fitting(fact, given);
+    if (changes.length > 0) this.#tell(changes, { userId, fact, ...(given && { tags: given }) });
+    if (text.trim() === "") return told({ id: "", userId, fact, createdAt: Date.now(), updatedAt: 0 });
+    const body = { text, score, dedupe: this.#dedupe, ...(tags && { tags }) };
     return entryOf(await this.#memory.memories.remember(userId, body, options));
   }
 
@@ -65,9 +91,9 @@ export class CairnUserMemory implements UserMemory {
   ): Promise<MemoryEntry[]> {
     if (!hasWords(query)) return this.list(userId, { limit, tags, ...options });
     const most = mostOf(limit);
-    const asked = startOf(query, QUERY_BYTES);
+    const asked = startOf(query.trim(), QUERY_BYTES);
     const k = Math.min(MOST_HITS, most + SPARE);
-    const body = { query: asked, k, kinds: ["fact" as const], ...(tags && { tags: [...tags] }) };
+    const body = { query: asked, k, kinds: ["fact" as const], ...(tags && { tags: filterTags(tags) }) };
     const { hits } = await this.#memory.recall(userId, body, options);
     const found = hits.filter((hit) => this.#answers(hit)).map((hit) => entryOfHit(userId, hit));
     if (most <= MOST_HITS || hits.length < MOST_HITS) return found.slice(0, most);
@@ -94,7 +120,7 @@ export class CairnUserMemory implements UserMemory {
       userId,
       {
         kind: ["fact"],
-        tag: [...(tags ?? [])],
+        tag: filterTags(tags ?? []),
         sort: "createdAt",
         order: "asc",
         limit: Math.min(most, PAGE),
@@ -107,6 +133,11 @@ export class CairnUserMemory implements UserMemory {
   /** Erases all memories of this user, those of other kinds too, with their vectors. */
   forgetAll(userId: string, options: CallOptions = {}): Promise<void> {
     return this.#memory.memories.forgetAll(userId, options);
+  }
+
+  #tell(changes: readonly string[], given: GivenFact): void {
+    const error = new RangeError(`remember: ${changes.join("; ")}`);
+    this.#memory.later(async () => this.#onError(error, given));
   }
 
   /** Vectors come near everything, so a recall answers with what has nothing to do with the query as well. */
@@ -123,6 +154,10 @@ export class CairnUserMemory implements UserMemory {
  */
 export const cairnUserMemory = (options: CairnUserMemoryOptions): CairnUserMemory =>
   new CairnUserMemory(options);
+
+const thrown = (error: unknown): never => {
+  throw error;
+};
 
 const mostOf = (limit: number | undefined): number =>
   limit !== undefined && limit > 0 ? Math.ceil(limit) : Infinity;

@@ -7,18 +7,15 @@ import { sha256 } from "../bytes/sha256.ts";
  * - `<thread>/c/<namespace>/<checkpoint>`: a checkpoint without the values of its channels
  * - `<thread>/v/<namespace>/<channel>/<version>`: a version of a channel's value
  * - `<thread>/w/<namespace>/<checkpoint>/<task>/<slot>`: what a task wrote on top of a checkpoint
- * - `<thread>/p/<id>/<n>`: pieces of what is too large for an entry
  *
  * A checkpoint's part is its id, turned over: the last id comes first.
  */
 export class CheckpointKeys {
   /** Everything of the thread is under this. */
   readonly all: string;
-  readonly pieces: string;
 
   private constructor(all: string) {
     this.all = all;
-    this.pieces = `${all}p/`;
   }
 
   static async of(prefix: string, threadId: string): Promise<CheckpointKeys> {

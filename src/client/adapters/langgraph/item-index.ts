@@ -12,7 +12,7 @@ type Named = { entryKey: string; record: ItemRecord };
 
 /** The server takes 500, and 16 MiB: so many of the longest texts, of characters that JSON writes six times as long. */
 const MEMORIES_PER_CALL = 300;
-/** Characters of an item's key that its memories tell; `item` names it in any case. */
+/** Characters of an item's key that its memories tell; `cairnEntry` names it in any case. */
 const KEY = 500;
 /** Values that one field of a filter takes. */
 const IDS_PER_CALL = 1000;
@@ -20,11 +20,11 @@ const IDS_PER_CALL = 1000;
 const CALLS_AT_ONCE = 10;
 const HITS = 100;
 /** Bytes of a query. */
-const QUERY_BYTES = 8 * 1024;
+const QUERY_BYTES = 256 * 1024;
 
 /**
  * Makes items found by meaning: each of an item's texts is a fact of the user's, in the scope of the store, whose metadata
- * name the item.
+ * name the entry of the item: who forgets the fact deletes the item, in the same call.
  */
 export class ItemIndex {
   readonly #memory: Cairn;
@@ -49,7 +49,7 @@ export class ItemIndex {
           text,
           scope: this.#scope,
           externalId: ids[i],
-          metadata: { item: entryKey, ...(key.length <= KEY && { key }), ...named },
+          metadata: { cairnEntry: entryKey, ...(key.length <= KEY && { key }), ...named },
           ...(expiresAt !== undefined && { expiresAt }),
         }));
       }),
@@ -71,7 +71,7 @@ export class ItemIndex {
   /** Forgets all that items are found by, also where it is not known what that is. */
   async forgetItems(entryKeys: readonly string[]): Promise<void> {
     for (const some of slices(entryKeys, CALLS_AT_ONCE))
-      await Promise.all(some.map((item) => this.#forget({ metadata: { item } })));
+      await Promise.all(some.map((item) => this.#forget({ metadata: { cairnEntry: item } })));
   }
 
   /** Forgets what an item is found by, but for these texts. */
@@ -79,7 +79,7 @@ export class ItemIndex {
     const externalId: string[] = [];
     const all = this.#memory.memories.all(this.#user, {
       scope: [this.#scope],
-      metadata: { item: entryKey },
+      metadata: { cairnEntry: entryKey },
     });
     for await (const memory of all)
       if (memory.externalId !== undefined && !texts.includes(memory.text)) externalId.push(memory.externalId);
@@ -90,26 +90,28 @@ export class ItemIndex {
   async find(namespace: readonly string[], query: string): Promise<ScoredText[]> {
     const under = Object.fromEntries(namespace.map((label, i) => [levelOf(i), label]));
     const { hits } = await this.#memory.recall(this.#user, {
-      query: startOf(query.toWellFormed(), QUERY_BYTES),
+      query: startOf(query.trim(), QUERY_BYTES),
       kinds: ["fact"],
       k: HITS,
       scope: this.#scope,
       ...(namespace.length > 0 && { filter: { metadata: under } }),
     });
     return hits.flatMap(({ metadata, score, text, updatedAt = 0 }) => {
-      const item = metadata?.item;
+      const item = metadata?.cairnEntry;
       return typeof item === "string" ? [{ entryKey: item, score, text, rememberedAt: updatedAt }] : [];
     });
   }
 
-  async #forget(filter: { externalId: string[] } | { metadata: { item: string } }): Promise<void> {
+  async #forget(filter: { externalId: string[] } | { metadata: { cairnEntry: string } }): Promise<void> {
     const all = { ...filter, scope: [this.#scope] };
+    // The item itself may stay, or be written anew meanwhile.
+    const how = { keepEntries: true };
     try {
-      await this.#memory.memories.forgetWhere(this.#user, all);
+      await this.#memory.memories.forgetWhere(this.#user, all, how);
     } catch (error) {
       // The client does not send this again by itself, for what it answers; here only what it does counts.
       if (!isCairnError(error) || error.status === 0 || error.status < 500) throw error;
-      await this.#memory.memories.forgetWhere(this.#user, all);
+      await this.#memory.memories.forgetWhere(this.#user, all, how);
     }
   }
 

@@ -25,6 +25,8 @@ import {
   type WritesRecord,
 } from "./checkpoint-record.ts";
 import { LargeEntries, type LargeEntry } from "../entries/large-entries.ts";
+import { demandUser } from "../options/demand.ts";
+import type { OptionNames } from "../options/known-options.ts";
 import { serialized } from "./serialized.ts";
 
 export type CairnSaverOptions = {
@@ -36,6 +38,8 @@ export type CairnSaverOptions = {
   /** The SDK's own unless set. */
   serde?: SerializerProtocol;
 };
+
+const OPTIONS: OptionNames<CairnSaverOptions> = { memory: true, user: true, prefix: true, serde: true };
 
 /** Checkpoints that a listing completes at once. */
 const TUPLES_AT_ONCE = 20;
@@ -54,7 +58,9 @@ export class CairnSaver extends BaseCheckpointSaver {
   readonly #user: string;
   readonly #prefix: string;
 
-  constructor({ memory, user, prefix = "langgraph/checkpoints/", serde }: CairnSaverOptions) {
+  constructor(options: CairnSaverOptions) {
+    demandUser("CairnSaver", options, OPTIONS);
+    const { memory, user, prefix = "langgraph/checkpoints/", serde } = options;
     super(serde);
     this.#memory = memory;
     this.#user = user;
@@ -201,7 +207,7 @@ export class CairnSaver extends BaseCheckpointSaver {
 
   async #thread(threadId: string) {
     const keys = await CheckpointKeys.of(this.#prefix, threadId);
-    const entries = new LargeEntries(this.#memory, this.#user, keys.pieces);
+    const entries = new LargeEntries(this.#memory, this.#user);
     const reader = new CheckpointReader({ memory: this.#memory, user: this.#user }, entries, keys);
     return { keys, entries, reader };
   }
@@ -223,7 +229,7 @@ export class CairnSaver extends BaseCheckpointSaver {
       if (thread === undefined || thread === last) continue;
       last = thread;
       // The key may hold a hash in the place of the id.
-      const entries = new LargeEntries(this.#memory, this.#user, "");
+      const entries = new LargeEntries(this.#memory, this.#user);
       const [record] = await entries.read<CheckpointRecord>([key]);
       if (record !== null && record !== undefined) yield record.threadId;
     }

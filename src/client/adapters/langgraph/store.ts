@@ -23,7 +23,9 @@ import {
   namespaceIn,
   textsOf,
 } from "./item-record.ts";
-import { LargeEntries, type LargeEntry, withoutPieces } from "../entries/large-entries.ts";
+import { LargeEntries, type LargeEntry } from "../entries/large-entries.ts";
+import { demandUser } from "../options/demand.ts";
+import type { OptionNames } from "../options/known-options.ts";
 import { commonPrefix, listed } from "./namespaces.ts";
 
 export type CairnStoreOptions = {
@@ -39,6 +41,14 @@ export type CairnStoreOptions = {
   index?: { fields?: string[] };
   /** `defaultTtl`: how long items live, in minutes, for ever unless set; `refreshOnRead`: true unless set. */
   ttl?: { defaultTtl?: number; refreshOnRead?: boolean };
+};
+
+const OPTIONS: OptionNames<CairnStoreOptions> = {
+  memory: true,
+  user: true,
+  prefix: true,
+  index: { fields: true } satisfies OptionNames<CairnStoreOptions["index"]>,
+  ttl: { defaultTtl: true, refreshOnRead: true } satisfies OptionNames<CairnStoreOptions["ttl"]>,
 };
 
 /** How old what was remembered of an item has to be before it is mended: younger, the item may be about to be written. */
@@ -66,7 +76,9 @@ export class CairnStore extends BaseStore {
   readonly #entries: LargeEntries;
   readonly #index: ItemIndex;
 
-  constructor({ memory, user, prefix = "langgraph/store/", index, ttl }: CairnStoreOptions) {
+  constructor(options: CairnStoreOptions) {
+    demandUser("CairnStore", options, OPTIONS);
+    const { memory, user, prefix = "langgraph/store/", index, ttl } = options;
     super();
     this.#memory = memory;
     this.#user = user;
@@ -74,7 +86,7 @@ export class CairnStore extends BaseStore {
     this.#fields = index && (index.fields ?? ["$"]);
     this.#ttlMs = ttl?.defaultTtl === undefined ? undefined : Math.round(ttl.defaultTtl * 60_000);
     this.#refresh = this.#ttlMs !== undefined && ttl?.refreshOnRead !== false;
-    this.#entries = new LargeEntries(memory, user, `${prefix}p/`);
+    this.#entries = new LargeEntries(memory, user);
     this.#index = new ItemIndex(memory, user, prefix);
   }
 
@@ -120,7 +132,7 @@ export class CairnStore extends BaseStore {
     if (namespacePrefix.length > 0) validateNamespace(namespacePrefix, { allowReservedRoot: true });
     const [offset, limit] = [operation.offset ?? 0, operation.limit ?? 10];
     const isWanted = ({ value }: ItemRecord) => filter === undefined || fitsFilter(value, filter);
-    const isAsked = query !== undefined && query !== "" && this.#fields !== undefined;
+    const isAsked = query !== undefined && query.trim() !== "" && this.#fields !== undefined;
     const scored = isAsked ? await this.#scored(namespacePrefix, query) : new Map<string, Scored>();
     const best = [...scored].filter(([, { record }]) => isWanted(record));
     const found = best.map(([entryKey, one]): [string, Candidate] => [entryKey, one]);
@@ -187,7 +199,6 @@ export class CairnStore extends BaseStore {
       try {
         return await this.#tryPut(last);
       } catch (error) {
-        // Blindly, the pieces of what another writer wrote meanwhile would stay.
         if (!hasCode(error, "precondition_failed") || attempt === ATTEMPTS) throw error;
       }
   }
@@ -217,12 +228,9 @@ export class CairnStore extends BaseStore {
       changes.flatMap(({ entryKey, record, ifVersion }) =>
         record === null ? [] : [{ ...this.#entryOf(entryKey, record), ifVersion }],
       ),
-      [
-        ...heads.flatMap((head) => withoutPieces(head?.value)),
-        ...changes.flatMap(({ entryKey, record, ifVersion }): BatchOperation[] =>
-          record === null ? [{ op: "delete", key: entryKey, ifVersion }] : [],
-        ),
-      ],
+      changes.flatMap(({ entryKey, record, ifVersion }): BatchOperation[] =>
+        record === null ? [{ op: "delete", key: entryKey, ifVersion }] : [],
+      ),
     );
     await this.#forget(changes);
   }
@@ -299,7 +307,7 @@ export class CairnStore extends BaseStore {
     await this.#index.remember([{ entryKey, record, expiresAt: findableUntil }]);
     try {
       const entry = this.#entryOf(entryKey, { ...record, findableUntil });
-      await this.#entries.write([{ ...entry, ifVersion: there.version }], withoutPieces(there.value));
+      await this.#entries.write([{ ...entry, ifVersion: there.version }]);
     } catch (error) {
       // It was written anew meanwhile, and with that remembered anew.
       if (!hasCode(error, "precondition_failed")) throw error;

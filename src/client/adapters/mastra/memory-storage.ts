@@ -16,6 +16,8 @@ import {
   type StorageResourceType,
 } from "@mastra/core/storage";
 import type { Cairn } from "../../index.ts";
+import { demandUser } from "../options/demand.ts";
+import type { OptionNames } from "../options/known-options.ts";
 import { Conversations, unlessMissing } from "./conversations.ts";
 import { checkQuery, type MessageQuery, pageOf } from "./message-page.ts";
 import { ResourceRecords } from "./resource-records.ts";
@@ -29,6 +31,12 @@ export type CairnMemoryStorageOptions = {
   user: string;
   /** What the keys of all entries begin with; `mastra/` unless set. To 128 bytes. */
   prefix?: string;
+};
+
+export const MEMORY_STORAGE_OPTIONS: OptionNames<CairnMemoryStorageOptions> = {
+  memory: true,
+  user: true,
+  prefix: true,
 };
 
 const THREADS_PER_PAGE = 100;
@@ -45,8 +53,10 @@ export class CairnMemoryStorage extends MemoryStorage {
   readonly #conversations: Conversations;
   readonly #clear: () => Promise<unknown>;
 
-  constructor({ memory, user, prefix = "mastra/" }: CairnMemoryStorageOptions) {
+  constructor(given: CairnMemoryStorageOptions) {
+    demandUser("CairnMemoryStorage", given, MEMORY_STORAGE_OPTIONS);
     super();
+    const { memory, user, prefix = "mastra/" } = given;
     const options = { memory, user, prefix };
     this.#threads = new ThreadRecords(options);
     this.#resources = new ResourceRecords(options);

@@ -1,7 +1,7 @@
 import { hasCode } from "../../error.ts";
 import type { Cairn } from "../../index.ts";
 import { sha256 } from "../bytes/sha256.ts";
-import { LargeEntries, withoutPieces } from "../entries/large-entries.ts";
+import { LargeEntries } from "../entries/large-entries.ts";
 
 /** How often a change is tried anew against others of the same record. */
 const ATTEMPTS = 20;
@@ -20,7 +20,7 @@ export class Records<T extends object> {
     this.#memory = memory;
     this.#user = user;
     this.#under = `${prefix}${kind}/`;
-    this.#entries = new LargeEntries(memory, user, `${prefix}pieces/`);
+    this.#entries = new LargeEntries(memory, user);
   }
 
   async get(id: string): Promise<T | null> {
@@ -49,7 +49,7 @@ export class Records<T extends object> {
       if (record === null || record === there) return record;
       try {
         const ifVersion = entry?.version ?? null;
-        await this.#entries.write([{ key, value: record, ifVersion }], withoutPieces(entry?.value));
+        await this.#entries.write([{ key, value: record, ifVersion }]);
         return record;
       } catch (error) {
         const isTaken = hasCode(error, "precondition_failed");
@@ -59,19 +59,7 @@ export class Records<T extends object> {
   }
 
   async delete(id: string): Promise<void> {
-    const key = await this.#keyOf(id);
-    for (let attempt = 1; ; attempt++) {
-      const entry = await this.#memory.kv.getVersioned(this.#user, key);
-      if (entry === null) return;
-      const { value, version: ifVersion } = entry;
-      try {
-        await this.#memory.kv.batch(this.#user, [{ op: "delete", key, ifVersion }, ...withoutPieces(value)]);
-        return;
-      } catch (error) {
-        const isTaken = hasCode(error, "precondition_failed");
-        if (!isTaken || attempt === ATTEMPTS) throw error;
-      }
-    }
+    await this.#memory.kv.delete(this.#user, await this.#keyOf(id));
   }
 
   async #keyOf(id: string): Promise<string> {

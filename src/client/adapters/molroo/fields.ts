@@ -6,7 +6,7 @@ import { startOf } from "../bytes/start-of.ts";
 /** Bytes of UTF-8. */
 export const NAME = 1024;
 const TEXT = 32 * 1024;
-const QUERY = 8 * 1024;
+const QUERY = 256 * 1024;
 /** The times that a Date can hold. */
 const LAST_TIME = 8.64e15;
 
@@ -29,7 +29,7 @@ export const textWithin = (text: string | undefined): string | undefined =>
   text === undefined ? undefined : startOf(plain(text), TEXT) || undefined;
 
 /** A query as recall takes it; empty if it has nothing to search by. */
-export const askable = (query: string): string => startOf(query, QUERY).trim();
+export const askable = (query: string): string => startOf(query.trim(), QUERY);
 
 /** Whether a name can stand in a field, or in a filter, as it is. */
 export const isName = (name: string): boolean =>

@@ -31,8 +31,8 @@ export type Aside = {
   content?: number;
   /** The record's fields that Cairn's do not give back as they were. */
   rest?: Record<string, Json>;
-  /** Where the whole record is, in so many entries, if it is too large for a memory. */
-  whole?: { key: string; pieces: number };
+  /** Where the whole record is, if it is too large for a memory. */
+  whole?: { key: string };
 };
 
 /** Bytes of JSON that are kept in metadata; Cairn takes 10 KiB, and somebody else may add to it. */

@@ -3,13 +3,14 @@ import type { Cairn } from "../../cairn.ts";
 import type { CallOptions } from "../../options.ts";
 import type { Hit, Memory, RecallBody, RememberBody } from "../../shapes.ts";
 import { startOf } from "../bytes/start-of.ts";
-import { demandMemory, demandUser } from "../options/demand.ts";
+import { demandUserIfAny } from "../options/demand.ts";
+import type { OptionNames } from "../options/known-options.ts";
 import { episodeOf, notIn, turnOf } from "./episode.ts";
 import type { ExecutionContext, Item, ItemLog } from "./interfaces.ts";
 import { type CairnFunctions, functionsOf } from "./layer-functions.ts";
 import { ownerOf } from "./owners.ts";
 import { recalledBlock } from "./recalled-block.ts";
-import { saysAnything, type Turn, turnsIn, withNew } from "./turns.ts";
+import { lastSaid, saysAnything, type Turn, turnsIn, withNew } from "./turns.ts";
 
 export type CairnLayerOptions = Pick<RecallBody, "kinds" | "minScore" | "owners"> & {
   memory: Cairn;
@@ -25,6 +26,19 @@ export type CairnLayerOptions = Pick<RecallBody, "kinds" | "minScore" | "owners"
   budget?: { min: number; max: number };
   /** What is remembered of a turn, or null for nothing; an episode of what was said unless set. */
   toMemory?: (turn: Turn) => RememberBody | null | Promise<RememberBody | null>;
+};
+
+const OPTIONS: OptionNames<CairnLayerOptions> = {
+  memory: true,
+  z: true,
+  user: true,
+  scope: true,
+  k: true,
+  kinds: true,
+  minScore: true,
+  owners: true,
+  budget: { min: true, max: true } satisfies OptionNames<CairnLayerOptions["budget"]>,
+  toMemory: true,
 };
 
 type State = { user: string };
@@ -53,7 +67,7 @@ export type CairnLayer = {
 const SLOT = 300;
 const TIMEOUTS = { recall: 5_000, store: 30_000 };
 /** Bytes of a query (src/limits.ts). */
-const LONGEST_QUERY = 8 * 1024;
+const LONGEST_QUERY = 256 * 1024;
 
 /**
  * A layer of Noetic over Cairn's memories: before each model call it recalls what goes with the query, after each it
@@ -61,11 +75,10 @@ const LONGEST_QUERY = 8 * 1024;
  * `CairnError`; what `recall` and `store` reject with, Noetic reports, and goes on.
  *
  * @example
- * const layers = [cairnLayer({ memory, z, user: "alice" })];
+ * const layers = [cairnLayer({ memory, z, user: "alice" })]; // `memory` in core 3.x, `contextLayers` in 5.x
  */
 export function cairnLayer(options: CairnLayerOptions): CairnLayer {
-  if (options?.user === undefined) demandMemory("cairnLayer", options);
-  else demandUser("cairnLayer", options);
+  demandUserIfAny("cairnLayer", options, OPTIONS);
   const { memory, z, k = 10, budget = { min: 200, max: 2_000 }, toMemory = episodeOf } = options;
   const { scope, kinds, minScore, owners } = options;
   const userOf = ({ resourceId, threadId }: ExecutionContext): string => {
@@ -93,7 +106,8 @@ export function cairnLayer(options: CairnLayerOptions): CairnLayer {
       init: async ({ ctx }) => ({ state: { user: userOf(ctx) } }),
       recall: async ({ query, log, ctx, budget: most }) => {
         if (most <= 0) return null;
-        const hits = await find(ctx, query, k);
+        // `harness.execute()` puts the user's words into the log and runs its steps with an empty input, which is the query.
+        const hits = await find(ctx, query.trim() === "" ? lastSaid(log.items) : query, k);
         const tokens = (text: string) => ctx.tokenize?.(text) ?? Math.ceil(text.length / 4);
         return recalledBlock(hits.filter(notIn(log, ctx)), { budget: most, tokens });
       },

@@ -1,6 +1,7 @@
 import type { Cairn } from "../../cairn.ts";
 import { KeyedEntries } from "../entries/keyed-entries.ts";
-import { demandMemory, demandUser } from "../options/demand.ts";
+import { demandUserIfAny } from "../options/demand.ts";
+import type { OptionNames } from "../options/known-options.ts";
 import type { ScopedStorage } from "./interfaces.ts";
 import { ownerOf, type Scope } from "./owners.ts";
 import { storageOf } from "./storage.ts";
@@ -23,6 +24,17 @@ export type CairnScopedStorageOptions = {
   timeoutMs?: number;
 };
 
+const OPTIONS: OptionNames<CairnScopedStorageOptions> = {
+  memory: true,
+  layerId: true,
+  scope: true,
+  scopeKey: true,
+  user: true,
+  shared: true,
+  prefix: true,
+  timeoutMs: true,
+};
+
 /**
  * The storage of one layer in one scope, whose keys nobody else's are. Where neither id holds a `/` or `%`, its entries
  * are those that a harness with `cairnStorage` has for the same owner. Throws `CairnError` of a resource whose id begins
@@ -32,8 +44,7 @@ export type CairnScopedStorageOptions = {
  * const storage = cairnScopedStorage({ memory, layerId: "notes", scope: "resource", scopeKey: "alice" });
  */
 export function cairnScopedStorage(options: CairnScopedStorageOptions): ScopedStorage {
-  if (options?.user === undefined) demandMemory("cairnScopedStorage", options);
-  else demandUser("cairnScopedStorage", options);
+  demandUserIfAny("cairnScopedStorage", options, OPTIONS);
   const { memory, layerId, scope, scopeKey = "__global__", user, shared, prefix = "", timeoutMs } = options;
   const owner = scope === "global" || user === undefined ? ownerOf(scope, scopeKey, shared) : user;
   const path = `${prefix}layers/${segment(layerId)}/${segment(scopeKey)}/`;

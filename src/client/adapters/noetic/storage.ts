@@ -1,5 +1,6 @@
-import { KeyedEntries, type KeyedEntriesOptions } from "../entries/keyed-entries.ts";
+import { KEYED_ENTRIES_OPTIONS, KeyedEntries, type KeyedEntriesOptions } from "../entries/keyed-entries.ts";
 import { demandUser } from "../options/demand.ts";
+import type { OptionNames } from "../options/known-options.ts";
 import { byCodePoints } from "./code-points.ts";
 import { isGlobal, mayHoldGlobal } from "./global-keys.ts";
 import type { StorageAdapter } from "./interfaces.ts";
@@ -12,15 +13,17 @@ export type CairnStorageOptions = KeyedEntriesOptions & {
   shared?: string | undefined;
 };
 
+const OPTIONS: OptionNames<CairnStorageOptions> = { ...KEYED_ENTRIES_OPTIONS, shared: true };
+
 /**
  * A `StorageAdapter` of Noetic in a user's entries: state of layers, snapshots and ledgers. Keys are any strings from one
- * character to 1,024 bytes, values JSON to 1 MiB. Calls reject with `CairnError`.
+ * character to 1,024 bytes, values JSON to 64 MiB. Calls reject with `CairnError`.
  *
- * @example
+ * @example // core 3.x; in 5.x `environment: { storage: { adapter: cairnStorage(…) } }`
  * const harness = new AgentHarness({ name: "agent", storage: cairnStorage({ memory, user: "alice" }) });
  */
 export function cairnStorage(given: CairnStorageOptions): StorageAdapter {
-  demandUser("cairnStorage", given);
+  demandUser("cairnStorage", given, OPTIONS);
   const { shared, ...options } = given;
   const own = storageOf(new KeyedEntries(options));
   if (shared === undefined) return own;

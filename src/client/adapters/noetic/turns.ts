@@ -29,6 +29,9 @@ export function turnsIn(items: readonly Item[]): LoggedTurn[] {
   return turns;
 }
 
+/** The user's words in the last turn of a log; empty if there are none. */
+export const lastSaid = (items: readonly Item[]): string => turnsIn(items).at(-1)?.user ?? "";
+
 /** The log with what was just answered, which a harness may, or may not yet, have put into it. */
 export const withNew = (log: readonly Item[], newItems: readonly Item[]): readonly Item[] => [
   ...log,

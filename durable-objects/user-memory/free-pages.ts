@@ -1,0 +1,102 @@
+/** For `schema.ts`. `peak`: the most bytes that were in use, as far as was noted; `filled`: zeros are being removed again. */
+export const freePagesSchema = `
+  CREATE TABLE free_pages (
+    peak INTEGER NOT NULL,
+    filled INTEGER NOT NULL DEFAULT 0,
+    rounds INTEGER NOT NULL DEFAULT 0
+  );
+  INSERT INTO free_pages (peak) VALUES (0);
+  CREATE TABLE zeros (bytes BLOB NOT NULL);
+  ALTER TABLE erasures ADD COLUMN overwritten_in INTEGER;
+`;
+
+/** The peak is noted in steps, so that a growing object does not write it with each alarm. */
+const PEAK_STEP = 256 * 1024;
+/** One row of zeros, and rows that one transaction writes or removes. */
+const ROW = 1024 * 1024;
+/** Pages that a row takes: 256, and a third of one more. */
+const ROW_IN_PAGES = ROW + 1365;
+const ROWS = 16;
+/** Transactions that one alarm takes. */
+const SLICES = 4;
+
+type Row = { peak: number; filled: number; rounds: number };
+
+/**
+ * Overwrites what SQLite leaves in the pages of its file that it does not use any more: a delete frees pages as they are, and
+ * an object allows neither `secure_delete` nor `VACUUM`. Rows of zeros take up all free pages, and are removed again. How many
+ * there are SQLite does not tell an object either, but it never gives a page back: the file is as large as the most that was ever
+ * in use. Owns the SQL of `free_pages` and `zeros`.
+ */
+export class FreePages {
+  readonly #sql: SqlStorage;
+  readonly #rows: number;
+  #peak = 0;
+
+  /** `rows`: how many rows of zeros one transaction writes, or removes. */
+  constructor(sql: SqlStorage, rows = ROWS) {
+    this.#sql = sql;
+    this.#rows = rows;
+  }
+
+  /** Notes how much is in use, before something is removed. */
+  note(): void {
+    if (this.#sql.databaseSize <= this.#peak) return;
+    const peak = Math.ceil(this.#sql.databaseSize / PEAK_STEP) * PEAK_STEP;
+    this.#peak = this.#sql
+      .exec<{ peak: number }>("UPDATE free_pages SET peak = MAX(peak, ?) RETURNING peak", peak)
+      .one().peak;
+  }
+
+  /** Says that the file is a new one. */
+  forgetPeak(): void {
+    this.#peak = 0;
+  }
+
+  /** Bytes of the pages that zeros take up. The first row and the last are read: rows are written and removed in one order. */
+  get bytes(): number {
+    const [last] = this.#sql
+      .exec<{ before: number; bytes: number }>(
+        `SELECT rowid - (SELECT MIN(rowid) FROM zeros) AS before, LENGTH(bytes) AS bytes
+         FROM zeros ORDER BY rowid DESC LIMIT 1`,
+      )
+      .toArray();
+    return last === undefined ? 0 : last.before * ROW_IN_PAGES + last.bytes;
+  }
+
+  /** The round that overwrites all pages that are free by now. */
+  next(): number {
+    const { filled, rounds } = this.#row();
+    return rounds + 1 + filled;
+  }
+
+  /** Goes on until a round has ended, for some time. Answers whether it has. */
+  overwrite(round: number): boolean {
+    for (let slice = 0; slice < SLICES && this.#row().rounds < round; slice++) this.#slice();
+    return this.#row().rounds >= round;
+  }
+
+  #slice(): void {
+    const { peak, filled } = this.#row();
+    if (filled === 0) {
+      let rows = 0;
+      for (; rows < this.#rows && this.#sql.databaseSize < peak; rows++)
+        this.#sql.exec(
+          "INSERT INTO zeros (bytes) VALUES (zeroblob(?))",
+          Math.min(ROW, peak - this.#sql.databaseSize),
+        );
+      if (rows < this.#rows) this.#sql.exec("UPDATE free_pages SET filled = 1");
+      return;
+    }
+    this.#sql.exec(
+      "DELETE FROM zeros WHERE rowid IN (SELECT rowid FROM zeros ORDER BY rowid LIMIT ?)",
+      this.#rows,
+    );
+    if (this.#sql.exec("SELECT 1 FROM zeros LIMIT 1").toArray().length === 0)
+      this.#sql.exec("UPDATE free_pages SET filled = 0, rounds = rounds + 1");
+  }
+
+  #row(): Row {
+    return this.#sql.exec<Row>("SELECT * FROM free_pages").one();
+  }
+}

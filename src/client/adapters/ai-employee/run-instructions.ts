@@ -1,0 +1,53 @@
+import {
+  type Instructions,
+  messagesOf,
+  type StepStart,
+  type SystemMessage,
+  withoutStart,
+} from "./instructions.ts";
+
+/** The `system` that each function of a composed step returned, in their order. */
+type Said = readonly (Instructions | undefined)[];
+
+/** The instructions of the steps of runs: what was said at step 0 of a run holds until the same function says something else. */
+export class RunInstructions {
+  // A run has one list of its steps, which the AI SDK gives to each of them.
+  readonly #begun = new WeakMap<object, { said: Said; own: readonly SystemMessage[] }>();
+
+  /** The instructions for a step; undefined leaves them to the AI SDK. */
+  at(step: Partial<StepStart>, said: Said): Instructions | undefined {
+    const { stepNumber, steps, instructions } = step;
+    const given = messagesOf(instructions);
+    if (stepNumber === 0 && steps !== undefined) this.#begun.set(steps, { said, own: given });
+    const begun = stepNumber === 0 || steps === undefined ? undefined : this.#begun.get(steps);
+    if (begun === undefined || isCarriedOn(step, said)) return together(said, given);
+    const all = begun.said.map((first, i) => said[i] ?? first);
+    return together(all, begun.own);
+  }
+}
+
+/** True if the instructions of step 0 are in there: version 7 of the AI SDK gives a step the instructions of the step before it. */
+function isCarriedOn(step: Partial<StepStart>, said: Said): boolean {
+  if (!("instructions" in step)) return false;
+  const now = said.map(messagesOf);
+  const given = messagesOf(step.instructions);
+  return (
+    now.every((messages) => messages.length === 0) ||
+    now.some((messages) => withoutStart(messages, given).length < messages.length)
+  );
+}
+
+/** One as it is; several as a list of messages, with the run's own instructions, if several begin with them, once. */
+function together(said: Said, own: readonly SystemMessage[]): Instructions | undefined {
+  const all = said.filter((one) => one !== undefined);
+  if (all.length <= 1) return all[0];
+  const messages: SystemMessage[] = [];
+  let begun = false;
+  for (const one of all) {
+    const its = messagesOf(one);
+    const more = withoutStart(its, own);
+    messages.push(...(begun ? more : its));
+    begun ||= more.length < its.length;
+  }
+  return messages;
+}

@@ -1,0 +1,40 @@
+import { startOf } from "../bytes/start-of.ts";
+
+const FACT_BYTES = 32 * 1024;
+const TAG_BYTES = 64;
+const TAGS = 32;
+
+/** A fact and its tags as Cairn takes them, and what had to be changed for that. */
+type Fitting = { text: string; tags?: string[]; changes: string[] };
+
+export function fitting(fact: string, given: readonly string[] | undefined): Fitting {
+  const text = cut(fact, FACT_BYTES);
+  const changes = [
+    ...(text === fact ? [] : ["the fact was cut to what 32 KiB of UTF-8 hold"]),
+    ...(text.trim() === "" ? ["a fact of white space was not stored"] : []),
+  ];
+  if (given === undefined) return { text, changes: changes };
+  const shortened = given.map((tag) => cut(tag, TAG_BYTES));
+  const all = filterTags(given);
+  return {
+    text,
+    // The SDK puts the tags that a model has found before the app's own, which recalls filter by.
+    tags: all.slice(-TAGS),
+    changes: [
+      ...changes,
+      ...(shortened.some((tag, i) => tag !== given[i])
+        ? ["tags were cut to what 64 bytes of UTF-8 hold"]
+        : []),
+      ...(shortened.includes("") ? ["empty tags were left out"] : []),
+      ...(all.length > TAGS ? [`${all.length - TAGS} of more than 32 tags were left out`] : []),
+    ],
+  };
+}
+
+/** Tags to filter by, cut as those that are stored. */
+export const filterTags = (given: readonly string[]): string[] => [
+  ...new Set(given.map((tag) => cut(tag, TAG_BYTES)).filter((tag) => tag !== "")),
+];
+
+/** Cairn takes no U+0000, no half of a pair, and so many bytes of UTF-8. */
+const cut = (text: string, bytes: number): string => startOf(text.replaceAll("\0", ""), bytes);

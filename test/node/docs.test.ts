@@ -1,0 +1,69 @@
+// What the documents say that the code can be asked for.
+import { globSync, readFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { expect, it } from "vitest";
+
+const root = join(import.meta.dirname, "../..");
+const read = (file: string) => readFileSync(join(root, file), "utf8");
+const docs = globSync("docs/*.md", { cwd: root }).map(read).join("\n");
+
+it("the architecture's table has every file of a user's object, once, and no other", () => {
+  const table = /What is in `durable-objects\/user-memory\/`[^]*?\n\n(\|[^]*?)\n\n/.exec(
+    read("docs/architecture.md"),
+  )?.[1];
+  const named = (table ?? "")
+    .split("\n")
+    .slice(2)
+    .flatMap((row) =>
+      Array.from(row.split("|")[2]?.matchAll(/`([a-z-]+)`/g) ?? [], ([, name]) => name ?? ""),
+    );
+  const files = globSync("durable-objects/user-memory/*.ts", { cwd: root }).map((file) =>
+    basename(file, ".ts"),
+  );
+  expect(named.toSorted()).toEqual(files.toSorted());
+});
+
+it("the documents name every variable that a deployment may set", () => {
+  const settings = [
+    "src/bindings.ts",
+    "src/recall-settings.ts",
+    "src/quotas.ts",
+    "src/auth/login-settings.ts",
+  ];
+  const variables = settings.flatMap((file) =>
+    Array.from(read(file).matchAll(/^\s+([A-Z][A-Z_]{3,})\??: /gm), ([, name]) => name ?? ""),
+  );
+  expect(variables).toContain("JURISDICTION");
+  expect([...new Set(variables)].filter((name) => !docs.includes(name))).toEqual([]);
+});
+
+it("what the free plan is said to allow follows from the rows of a call", () => {
+  const deploy = read("docs/deploy.md");
+  const cell = (row: string, column: number): number => {
+    const line = deploy.split("\n").find((one) => one.startsWith(`| ${row} `)) ?? "";
+    const text = line.split("|").at(column) ?? "";
+    return Number(text.replaceAll(/[^\d]/g, ""));
+  };
+  const [, messages, memories] =
+    /^\| 100,000 rows written in objects .*some ([\d,]+) messages.*or ([\d,]+) memories/m.exec(deploy) ?? [];
+  const [, recalls] = /^\| 5 million rows read .*some ([\d,]+) recalls/m.exec(deploy) ?? [];
+  const about = (said: string | undefined, most: number) => {
+    const number = Number(said?.replaceAll(",", ""));
+    expect(Math.abs(number / most - 1), `${said} of ${most}`).toBeLessThan(0.05);
+  };
+  about(messages, (2 * 100_000) / cell("an append of two messages", 2));
+  about(memories, 100_000 / cell("a memory", 2));
+  about(recalls, 5_000_000 / cell("a recall among 2,000 documents", 3));
+});
+
+it("what the cost table sums up is what it says", () => {
+  const deploy = read("docs/deploy.md");
+  const rows = /\| requests {2,}\| 32[^]*?\n\n/.exec(deploy)?.[0].split("\n") ?? [];
+  const dollars = (row: string) => Math.round(100 * Number(/\$([\d.]+)\**\s*\|$/.exec(row)?.[1] ?? 0));
+  const without = rows.findIndex((row) => row.includes("without Vectorize"));
+  const sum = (parts: readonly string[]) => parts.reduce((cents, row) => cents + dollars(row), 0);
+  expect(without).toBeGreaterThan(5);
+  expect(dollars(rows[without] ?? "")).toBe(sum(rows.slice(0, without)));
+  const [, vectorize = "", all = ""] = rows.slice(without);
+  expect(dollars(all)).toBe(dollars(rows[without] ?? "") + dollars(vectorize));
+});

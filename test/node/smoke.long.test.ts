@@ -1,0 +1,50 @@
+// The commands that measure and show, over next to nothing: that they work, and that they fail where something is wrong.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { run } from "./run.ts";
+
+const about = JSON.parse(readFileSync(join(import.meta.dirname, "../../package.json"), "utf8")) as {
+  scripts: Record<string, string>;
+};
+
+async function ended(script: string, args: string[]) {
+  const running = run(script, args);
+  const code = await running.ended;
+  return { code, ...running.output };
+}
+
+describe("npm run smoke", () => {
+  it("runs the benchmark, the evaluation and the demo", () => {
+    const commands = ["bench", "eval", "demo"].map((name) => `npm run ${name} -- --smoke`);
+    expect(about.scripts["smoke"]).toBe(commands.join(" && "));
+  });
+
+  it("measures every operation of the benchmark on Cairn and on its floor", async () => {
+    const { code, stdout, stderr } = await ended("bench/main.ts", ["--smoke"]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    for (const operation of ["KV get", "append of one message", "remember one", "recall among 100"])
+      expect(stdout).toContain(`| ${operation} |`);
+    expect(stdout).not.toContain("NaN");
+  });
+
+  it("fails a benchmark that measures nothing", async () => {
+    const { code, stderr } = await ended("bench/main.ts", ["--smoke", "--only", "nothing"]);
+    expect(code).toBe(1);
+    expect(stderr).toContain("no operation has 'nothing' in its name");
+  });
+
+  it("evaluates the project's own conversation", async () => {
+    const { code, stdout } = await ended("evals/main.ts", ["--smoke"]);
+    expect(code).toBe(0);
+    expect(stdout).toContain("moving-house by turn: 22 questions");
+    expect(stdout).toMatch(/\| Cairn \|/);
+  });
+
+  it("fails an evaluation in which Cairn finds no more than the words alone", async () => {
+    // One document, which both find.
+    const { code, stderr } = await ended("evals/main.ts", ["--smoke", "--file", "test/node/one-memory.json"]);
+    expect(code).toBe(1);
+    expect(stderr).toContain("R@10 is 1");
+  });
+});

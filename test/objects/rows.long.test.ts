@@ -1,0 +1,155 @@
+// The rows that Cloudflare bills, by its own counters: docs/deploy.md says how many a call costs, and its cost table follows from it.
+import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import deploy from "../../docs/deploy.md?raw";
+import { userHash } from "../../src/ids.ts";
+import { call, newUser } from "../call.ts";
+import { clock, control, restore } from "../doubles/control.ts";
+import { evict } from "../evict.ts";
+import { recall, remember, rememberMany } from "../memory-calls.ts";
+import { append, create, say } from "../thread-calls.ts";
+
+type Rows = { written: number; read: number; d1: number };
+
+const objectOf = async (user: string) => env.USER_MEMORY.getByName(await userHash(user));
+const MINUTE_MS = 61_000;
+
+let cursors: { rowsRead: number; rowsWritten: number }[] = [];
+const counted = { alarmsSet: 0, d1: 0 };
+const undo: (() => void)[] = [];
+
+/** Runs `after` with what each call of a method answers, on all objects that share the prototype. */
+function watch(of: object, method: string, after: (answer: unknown) => unknown): void {
+  const proto = Object.getPrototypeOf(of) as object;
+  const real = Reflect.get(proto, method) as (...given: unknown[]) => unknown;
+  const replacement = function (this: unknown, ...given: unknown[]): unknown {
+    const answer = Reflect.apply(real, this, given);
+    return after(answer) ?? answer;
+  };
+  Object.defineProperty(proto, method, { value: replacement, configurable: true, writable: true });
+  undo.push(() => Object.defineProperty(proto, method, { value: real, configurable: true, writable: true }));
+}
+
+type D1Answer = { meta: { rows_written: number } };
+const countD1 = async (answer: unknown): Promise<unknown> => {
+  const answered = (await answer) as D1Answer | D1Answer[];
+  for (const { meta } of [answered].flat()) counted.d1 += meta.rows_written;
+  return answered;
+};
+
+beforeAll(async () => {
+  await runInDurableObject(await objectOf(newUser()), (_, { storage }) => {
+    watch(storage.sql, "exec", (cursor) => void cursors.push(cursor as (typeof cursors)[number]));
+    watch(storage, "setAlarm", () => void counted.alarmsSet++);
+  });
+  watch(env.DB, "batch", countD1);
+  for (const method of ["all", "run"]) watch(env.DB.prepare("SELECT 1"), method, countD1);
+});
+afterAll(() => {
+  for (const each of undo) each();
+});
+afterEach(restore);
+
+/** The rows of what is done, and of all alarms that follow within a minute. */
+async function rowsOf(user: string, act: () => Promise<unknown>): Promise<Rows> {
+  cursors = [];
+  Object.assign(counted, { alarmsSet: 0, d1: 0 });
+  await act();
+  await runDurableObjectAlarm(await objectOf(user));
+  await evict(user);
+  control.clockAhead += MINUTE_MS;
+  await runDurableObjectAlarm(await objectOf(user));
+  const own = cursors;
+  return {
+    // Each alarm that is set is billed as a row.
+    written: (await total(user, own, "rowsWritten")) + counted.alarmsSet,
+    read: await total(user, own, "rowsRead"),
+    d1: counted.d1,
+  };
+}
+
+/** A cursor is readable in its own object only: those of another, whose alarm rang meanwhile, are left out. */
+async function total(user: string, of: typeof cursors, what: "rowsRead" | "rowsWritten"): Promise<number> {
+  return runInDurableObject(await objectOf(user), () =>
+    of.reduce((sum, cursor) => sum + rowsIn(cursor, what), 0),
+  );
+}
+
+function rowsIn(cursor: (typeof cursors)[number], what: "rowsRead" | "rowsWritten"): number {
+  try {
+    return cursor[what];
+  } catch {
+    return 0;
+  }
+}
+
+/** What the table of docs/deploy.md says of a call. */
+function documented(name: string): Rows {
+  const line = deploy.split("\n").find((row) => row.startsWith(`| ${name} `));
+  const numbers = line
+    ?.split("|")
+    .slice(2, 5)
+    .map((cell) => Number(cell.replaceAll(/[^\d]/g, "")));
+  const [written = Number.NaN, read = Number.NaN, d1 = Number.NaN] = numbers ?? [];
+  return { written, read, d1 };
+}
+
+/** As documented, give or take a quarter, or a few rows. */
+function expectDocumented(name: string, rows: Rows): void {
+  const said = documented(name);
+  const off = (["written", "read", "d1"] as const).filter(
+    (what) => !(Math.abs(rows[what] - said[what]) <= Math.max(4, said[what] / 4)),
+  );
+  expect
+    .soft(off, `${name}: ${JSON.stringify(rows)}, and docs/deploy.md says ${JSON.stringify(said)}`)
+    .toEqual([]);
+}
+
+const sentence = (i: number) =>
+  `Note ${i}: we should book the ${["ferry", "train", "flat", "doctor"][i % 4]} in ${["Lisbon", "March", "the evening"][i % 3]}.`;
+
+it("a new user, a memory, a thread, an append and a recall cost the rows that docs/deploy.md says", async () => {
+  const user = newUser();
+  // Else the mark of the deployment is among them.
+  await remember(newUser(), { text: "somebody else's" });
+  expectDocumented(
+    "the first memory of a user",
+    await rowsOf(user, () => remember(user, { text: "I like tea" })),
+  );
+  const size = await runInDurableObject(await objectOf(user), (_, { storage }) => storage.sql.databaseSize);
+  expect.soft(Math.abs(size / 1000 - Number(/is some (\d+) KB/.exec(deploy)?.[1]))).toBeLessThan(80);
+  expectDocumented("a memory", await rowsOf(user, () => remember(user, { text: "I have a cat" })));
+  let thread = "";
+  const made = await rowsOf(user, async () => void (thread = (await create(user)).id));
+  expectDocumented("a thread", made);
+  await evict(user);
+  const messages = [say("Where is the ferry?"), say("It leaves at ten.")];
+  expectDocumented("an append of two messages", await rowsOf(user, () => append(thread, messages)));
+  const put = () => call(`/v1/users/${user}/kv/theme`, { method: "PUT", json: `dark ${clock()}` });
+  expectDocumented("an entry", await rowsOf(user, put));
+
+  for (const [from, to] of [
+    [0, 500],
+    [500, 1_000],
+    [1_000, 1_500],
+  ] as const)
+    await append(
+      thread,
+      Array.from({ length: to - from }, (_, i) => say(sentence(from + i))),
+    );
+  await rememberMany(
+    user,
+    Array.from({ length: 500 }, (_, i) => ({ text: sentence(2_000 + i) })),
+  );
+  // Until every document has its vector, and nothing is due within the hour.
+  for (;;) {
+    const due = await runInDurableObject(await objectOf(user), (_, { storage }) => storage.getAlarm());
+    if (due === null || due > clock() + 60 * MINUTE_MS) break;
+    control.clockAhead += Math.max(0, due - clock());
+    await runDurableObjectAlarm(await objectOf(user));
+  }
+  await evict(user);
+  const ask = () => recall(user, { query: "When do we book the ferry in Lisbon?" });
+  expectDocumented("a recall among 2,000 documents", await rowsOf(user, ask));
+});
