@@ -31,18 +31,23 @@ export function depth(json: string): number {
 /** How a text with such a number is refused. */
 export const INEXACT = "holds a number beyond a double; send it as a string";
 
-/** Whether a JSON text holds an integer beyond 2^53, or a number beyond the largest double. */
+/** True where a JSON text holds an integer that a parse makes another one, or a number beyond the largest double. */
 export function hasInexactNumber(json: string): boolean {
   const token = /"|-?\d[\d.eE+-]*/g;
   for (let match = token.exec(json); match !== null; match = token.exec(json)) {
-    if (match[0] === '"') {
-      token.lastIndex = stringEnd(json, match.index);
-      continue;
-    }
-    const number = Number(match[0]);
-    if (!Number.isFinite(number) || (/^-?\d+$/.test(match[0]) && !Number.isSafeInteger(number))) return true;
+    if (match[0] !== '"') {
+      if (isInexact(match[0])) return true;
+    } else token.lastIndex = stringEnd(json, match.index);
   }
   return false;
+}
+
+/** An integer is exact in all its digits, as Python prints 2 ** 60, or in those that tell doubles apart, as JavaScript does. */
+function isInexact(literal: string): boolean {
+  const number = Number(literal);
+  const [integer] = /^-?\d+(?=(?:\.0+)?$)/.exec(literal) ?? [];
+  if (integer === undefined || Number.isSafeInteger(number)) return !Number.isFinite(number);
+  return !Number.isFinite(number) || (BigInt(integer) !== BigInt(number) && integer !== String(number));
 }
 
 /** What stands between the commas of an object or array. */

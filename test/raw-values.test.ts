@@ -34,13 +34,34 @@ describe("values in the text that they were written in", () => {
     for (const exact of [
       "1",
       "-9007199254740991",
+      "-9007199254740992",
+      String(2 ** 60),
+      String(2n ** 60n),
+      "1e+300",
       "1.5e3",
       '"12345678901234567890"',
       '{"12345678901234567890":1}',
     ])
       expect(hasInexactNumber(exact), exact).toBe(false);
-    for (const inexact of ["9007199254740993", "[-12345678901234567890]", '{"a":1e400}'])
+    for (const inexact of [
+      "9007199254740993",
+      "9007199254740993.0",
+      "1152921504606847001",
+      "[-12345678901234567890]",
+      '{"a":1e400}',
+    ])
       expect(hasInexactNumber(inexact), inexact).toBe(true);
+  });
+
+  it("takes any number of a JSON that JavaScript printed", () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(fc.double({ noNaN: true, noDefaultInfinity: true }), fc.maxSafeInteger()),
+        (number) => {
+          expect(hasInexactNumber(JSON.stringify({ number }))).toBe(false);
+        },
+      ),
+    );
   });
 
   it("know how deeply they are nested", () => {

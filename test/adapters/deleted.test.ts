@@ -134,7 +134,7 @@ describe("what was written by", () => {
     // Also what no list shows.
     const exported = await new Response(await reading.transfer.export(user)).text();
     expect(exported).not.toContain("Setúbal");
-    expect(exported).not.toContain("xxx");
+    expect(exported).not.toContain("x".repeat(100));
   });
 });
 
