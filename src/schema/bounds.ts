@@ -12,7 +12,7 @@ const count = (n: number): string => n.toLocaleString("en-US");
 export const text = (max: number, code: ErrorCode, min: 0 | 1 = 1) =>
   z
     .string()
-    .min(min)
+    .min(min, { abort: true })
     .refine((value) => value.isWellFormed(), "holds a lone surrogate")
     .refine((value) => isWithin(value, max), breaks(code, `is longer than ${count(max)} bytes of UTF-8`));
 
