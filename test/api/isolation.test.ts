@@ -156,7 +156,7 @@ it("leaves no trace of one user in an answer to another, over any calls of the w
     }),
     { numRuns: 8 },
   );
-  // Else it would say nothing: a user does see what is its own, by most operations.
-  expect(ownSeen).toBeGreaterThan(20);
-  expect(reached.size).toBeGreaterThan(operations.size / 3);
+  // Otherwise every call may have failed. Far fewer than any draw reaches (30 of own, 25 operations).
+  expect(ownSeen).toBeGreaterThan(5);
+  expect(reached.size).toBeGreaterThan(10);
 });
