@@ -212,9 +212,8 @@ describe("text of anybody's", () => {
     );
   });
 
-  it("takes no longer for its blanks than for its length", () => {
+  it("reads 500,000 blanks without going back over them, which would take longer than a test may", () => {
     const blanks = " ".repeat(500_000);
-    const started = performance.now();
     for (const text of [
       `x ${blanks}end`,
       `<${blanks}end`,
@@ -222,10 +221,9 @@ describe("text of anybody's", () => {
       `<${blanks}/${blanks}memories`,
       "<".repeat(500_000),
     ]) {
-      oneLine(text);
-      listed("heading", [text]);
+      expect(oneLine(text).length).toBeLessThanOrEqual(text.length);
+      expect(listed("heading", [text])).toContain("heading");
     }
-    expect(performance.now() - started).toBeLessThan(1000);
   });
 
   it("says that it was cut, also where its line breaks became few", () => {
