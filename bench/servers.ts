@@ -5,7 +5,7 @@ import { stripTypeScriptTypes } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
-import { mintToken } from "../src/auth/token.ts";
+import { mintToken } from "../src/worker/auth/token.ts";
 import { serverCpu } from "./cpu.ts";
 
 const root = join(import.meta.dirname, "..");

@@ -1,21 +1,21 @@
 import { DurableObject } from "cloudflare:workers";
-import { type Bindings, portsOf } from "../src/bindings.ts";
-import type { Condition } from "../src/conditions.ts";
-import { fail, ok, type Result } from "../src/errors.ts";
-import type { PrefixUse } from "../src/prompt-cache/anthropic.ts";
-import { TOO_SMALL_MS, type Usable, usable } from "../src/prompt-cache/google.ts";
-import { KEPT_MS } from "../src/prompt-cache/usage.ts";
-import type { WrittenEntry } from "../src/schema/entry.ts";
-import { Chores } from "./chores.ts";
-import { type Entry, EntryStore, type EntryWrite } from "./entry-store.ts";
-import { migrate } from "./migrate.ts";
+import { type Bindings, portsOf } from "../src/platform/bindings.ts";
+import type { Condition } from "../src/domain/conditions.ts";
+import { fail, ok, type Result } from "../src/domain/errors.ts";
+import type { PrefixUse } from "../src/domain/prompt-cache/anthropic.ts";
+import { TOO_SMALL_MS, type Usable, usable } from "../src/domain/prompt-cache/google.ts";
+import { KEPT_MS } from "../src/domain/prompt-cache/usage.ts";
+import type { WrittenEntry } from "../src/domain/schema/entry.ts";
+import { Chores } from "./storage/chores.ts";
+import { type Entry, EntryStore, type EntryWrite } from "./storage/entry-store.ts";
+import { migrate } from "./storage/migrate.ts";
 import { LeaseStore } from "./prompt-cache/lease-store.ts";
 import { PrefixLedger } from "./prompt-cache/prefix-ledger.ts";
 import { migrations } from "./prompt-cache/schema.ts";
 import { type Flown, type Held, SingleFlight } from "./prompt-cache/single-flight.ts";
 import { type Usage, type UsagePage, type UsageSums, UsageStore } from "./prompt-cache/usage-store.ts";
-import { Answers, type Once } from "./user-memory/answers.ts";
-import { WakeUp } from "./wake-up.ts";
+import { Answers, type Once } from "./storage/answers.ts";
+import { WakeUp } from "./storage/wake-up.ts";
 
 /** How many objects share the registry; a key belongs to one of them by its hash. Never changed: it moves keys. */
 export const PROMPT_CACHE_SHARDS = 64;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { userHash } from "../src/ids.ts";
+import { userHash } from "../src/domain/ids.ts";
 import {
   ask,
   type Cairn,

@@ -9,8 +9,8 @@ import {
   type ImportAnswer,
   type ImportCounts,
   OUTCOMES,
-} from "../src/schema/transfer.ts";
-import { linesOf } from "../src/transfer/lines.ts";
+} from "../src/domain/schema/transfer.ts";
+import { linesOf } from "../src/worker/transfer/lines.ts";
 import {
   ask,
   type Cairn,

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { setTimeout as wait } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { isJurisdiction, jurisdictions } from "../src/jurisdiction.ts";
+import { isJurisdiction, jurisdictions } from "../src/platform/jurisdiction.ts";
 import { create, type Wanted } from "./tenant/create.ts";
 import { deleteTenant } from "./tenant/delete.ts";
 import { dryCreate } from "./tenant/dry-run.ts";

@@ -1,11 +1,11 @@
 // `npm run token -- --user alice --scope read,write --ttl 1h`: mints a token with the secret of `.dev.vars`, or
 // with CAIRN_SECRET if it is set (a deployment's).
 import { parseArgs } from "node:util";
-import { isShared, isUser, LONGEST_LIFE_S } from "../src/auth/claims.ts";
-import { isSecret, SECRET_BYTES } from "../src/auth/signing-keys.ts";
-import { isScope, mintToken, scopes } from "../src/auth/token.ts";
-import { threadOwner } from "../src/ids.ts";
-import { limits } from "../src/limits.ts";
+import { isShared, isUser, LONGEST_LIFE_S } from "../src/worker/auth/claims.ts";
+import { isSecret, SECRET_BYTES } from "../src/worker/auth/signing-keys.ts";
+import { isScope, mintToken, scopes } from "../src/worker/auth/token.ts";
+import { threadOwner } from "../src/domain/ids.ts";
+import { limits } from "../src/domain/limits.ts";
 import { developmentSecret } from "./local-server.ts";
 
 const usage = `usage: npm run token -- --user ID [--scope ${scopes.join(",")}] [--ttl 1h] [--shared ID,ID] [--thread ID]

@@ -1,4 +1,4 @@
-import { createWorker } from "./worker.ts";
+import { createWorker } from "./worker/worker.ts";
 
 export { PromptCache } from "../durable-objects/prompt-cache.ts";
 export { UserMemory } from "../durable-objects/user-memory.ts";

@@ -1,6 +1,6 @@
 import { env, exports } from "cloudflare:workers";
 import { clock } from "./doubles/control.ts";
-import { mintToken, type Scope, scopes, type TokenRequest } from "../src/auth/token.ts";
+import { mintToken, type Scope, scopes, type TokenRequest } from "../src/worker/auth/token.ts";
 
 // Answers of every shape are read here; the schemas are what the tests check them against.
 // oxlint-disable-next-line typescript/no-explicit-any

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
-import { ofUser } from "../src/d1/shards.ts";
-import { userHash } from "../src/ids.ts";
+import { ofUser } from "../src/platform/d1/shards.ts";
+import { userHash } from "../src/domain/ids.ts";
 
 // The project `shards` binds these, and no other one does.
 const bound = env as unknown as Record<string, D1Database | undefined>;

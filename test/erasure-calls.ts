@@ -1,7 +1,7 @@
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { userHash } from "../src/ids.ts";
-import type { Erasure } from "../src/schema/erasure.ts";
+import { userHash } from "../src/domain/ids.ts";
+import type { Erasure } from "../src/domain/schema/erasure.ts";
 import { call } from "./call.ts";
 import { databaseOf } from "./databases.ts";
 import { clock, control } from "./doubles/control.ts";

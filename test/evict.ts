@@ -1,6 +1,6 @@
 import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { userHash } from "../src/ids.ts";
+import { userHash } from "../src/domain/ids.ts";
 
 /** Evicts a user's object once what is under way is done; one that nobody calls may be gone already. */
 export async function evict(user: string): Promise<void> {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { inUtf8 } from "../src/json-pieces.ts";
+import { inUtf8 } from "../src/domain/json-pieces.ts";
 
 it("puts text and bytes together in their order, whatever characters they hold", () => {
   const text = fc.oneof(

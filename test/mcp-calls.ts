@@ -1,5 +1,5 @@
 import { exports } from "cloudflare:workers";
-import type { Scope } from "../src/auth/token.ts";
+import type { Scope } from "../src/worker/auth/token.ts";
 import { token, tokenWith } from "./call.ts";
 
 // Answers of every shape are read here.

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { depth, hasInexactNumber, rawElements, rawField } from "../src/raw-values.ts";
+import { depth, hasInexactNumber, rawElements, rawField } from "../src/domain/raw-values.ts";
 
 describe("values in the text that they were written in", () => {
   it("are found wherever JSON lets them stand", () => {

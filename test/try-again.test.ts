@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { tryAgain } from "../src/try-again.ts";
+import { tryAgain } from "../src/platform/try-again.ts";
 
 /** Fails so many times, and counts how often it is called. */
 function failing(times: number, error: Error) {

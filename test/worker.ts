@@ -1,8 +1,8 @@
 // The Worker under test: the real app and the real objects, over ports that can fail and a clock that can jump.
 import { PromptCache as RealPromptCache } from "../durable-objects/prompt-cache.ts";
 import { UserMemory as RealUserMemory } from "../durable-objects/user-memory.ts";
-import type { Bindings } from "../src/bindings.ts";
-import { createWorker } from "../src/worker.ts";
+import type { Bindings } from "../src/platform/bindings.ts";
+import { createWorker } from "../src/worker/worker.ts";
 import { bindingsVersion, faultyPorts } from "./doubles/ports.ts";
 import { dieAfterDeleteAll, failTransactions } from "./doubles/storage.ts";
 

@@ -1,5 +1,5 @@
-import { newLeaseId } from "../../src/ids.ts";
-import { Expired } from "../expired.ts";
+import { newLeaseId } from "../../src/domain/ids.ts";
+import { Expired } from "../storage/expired.ts";
 
 /** The right to create a key's value, until `expiresAt` (milliseconds since the epoch). */
 export type Lease = { id: string; expiresAt: number };

@@ -1,5 +1,5 @@
-import { Expired } from "../expired.ts";
-import { type PrefixUse, usedAgain } from "../../src/prompt-cache/anthropic.ts";
+import { Expired } from "../storage/expired.ts";
+import { type PrefixUse, usedAgain } from "../../src/domain/prompt-cache/anthropic.ts";
 
 /** When the prefixes of prompts were last sent, and how long the provider keeps them. One ledger a (namespace, model). */
 export class PrefixLedger {

@@ -1,6 +1,6 @@
-import { entrySchema } from "../entry-store.ts";
-import type { Migration } from "../migrate.ts";
-import { answersSchema } from "../user-memory/answers.ts";
+import { entrySchema } from "../storage/entry-store.ts";
+import type { Migration } from "../storage/migrate.ts";
+import { answersSchema } from "../storage/answers.ts";
 
 export const migrations: readonly Migration[] = [
   { id: 1, description: "cache entries", sql: entrySchema },

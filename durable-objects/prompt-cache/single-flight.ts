@@ -1,5 +1,5 @@
 import { RpcTarget } from "cloudflare:workers";
-import type { Entry } from "../entry-store.ts";
+import type { Entry } from "../storage/entry-store.ts";
 import type { Lease, LeaseStore } from "./lease-store.ts";
 
 export type Granted = { status: "lease"; lease: Lease };

@@ -1,5 +1,5 @@
-import type { Provider } from "../../src/schema/prompt-cache.ts";
-import { Expired } from "../expired.ts";
+import type { Provider } from "../../src/domain/schema/prompt-cache.ts";
+import { Expired } from "../storage/expired.ts";
 
 /** `hour` is its first millisecond. */
 export type Usage = {

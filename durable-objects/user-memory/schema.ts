@@ -1,12 +1,12 @@
-import { entrySchema } from "../entry-store.ts";
-import type { Migration } from "../migrate.ts";
-import { answersSchema } from "./answers.ts";
-import { freePagesSchema } from "./free-pages.ts";
-import { leavingSchema } from "./leaving-ranges.ts";
-import { announcementsSchema } from "./thread-announcements.ts";
-import { tallySchema } from "./quota-guard.ts";
-import { vectorOutboxResent, vectorOutboxSchema } from "./vector-outbox-rows.ts";
-import { wordMergeSchema } from "./word-merger.ts";
+import { entrySchema } from "../storage/entry-store.ts";
+import type { Migration } from "../storage/migrate.ts";
+import { answersSchema } from "../storage/answers.ts";
+import { freePagesSchema } from "./core/free-pages.ts";
+import { leavingSchema } from "./core/leaving-ranges.ts";
+import { announcementsSchema } from "./threads/thread-announcements.ts";
+import { tallySchema } from "./core/quota-guard.ts";
+import { vectorOutboxResent, vectorOutboxSchema } from "./vectorize/vector-outbox-rows.ts";
+import { wordMergeSchema } from "./search-index/word-merger.ts";
 
 /**
  * The tables of a user's object. `position` places a message among all of the user's messages (see

@@ -22,7 +22,7 @@ export async function bundle(root: string, dist: string): Promise<Set<string>> {
     external: ["cloudflare:workers"],
     plugins: [wasmBeside],
   });
-  copyFileSync(join(root, "src/vectors/kernel/dots.wasm"), join(dist, "dots.wasm"));
+  copyFileSync(join(root, "src/platform/vectors/kernel/dots.wasm"), join(dist, "dots.wasm"));
   const testing = await build({
     ...shared,
     entryPoints: ["testing/index.ts"],

@@ -1,5 +1,5 @@
-import { defaultModel } from "../../src/embeddings/workers-ai-models.ts";
-import type { Jurisdiction } from "../../src/jurisdiction.ts";
+import { defaultModel } from "../../src/platform/embeddings/workers-ai-models.ts";
+import type { Jurisdiction } from "../../src/platform/jurisdiction.ts";
 import { Account } from "./account.ts";
 import { dimensionsOf, EMBEDDED, type Tenant } from "./config.ts";
 import { bindingsOf, databaseOf, workerOf } from "./names.ts";

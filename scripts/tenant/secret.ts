@@ -1,6 +1,6 @@
 // The secret that a tenant's tokens are signed with: made once, set once, and shown to nobody.
-import { isSecret, SECRET_BYTES } from "../../src/auth/signing-keys.ts";
-import { mintToken, scopes } from "../../src/auth/token.ts";
+import { isSecret, SECRET_BYTES } from "../../src/worker/auth/signing-keys.ts";
+import { mintToken, scopes } from "../../src/worker/auth/token.ts";
 import { workerOf } from "./names.ts";
 import { Stopped } from "./stopped.ts";
 import { accountOf, type Desk } from "./tenants.ts";

@@ -1,5 +1,5 @@
 // What an import counts, in words.
-import { type ImportCounts, OUTCOMES } from "../../src/schema/transfer.ts";
+import { type ImportCounts, OUTCOMES } from "../../src/domain/schema/transfer.ts";
 
 type Tally = ImportCounts["imported"];
 

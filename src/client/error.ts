@@ -88,7 +88,7 @@ export function errorOf(
 
 function failureIn(body: string): Failure | undefined {
   try {
-    // Whose answer it is shows in its shape; what Cairn answers has this one (src/schema/error.ts).
+    // Whose answer it is shows in its shape; what Cairn answers has this one (src/domain/schema/error.ts).
     const { error } = JSON.parse(body) as Partial<ErrorBody>;
     return typeof error?.code === "string" ? error : undefined;
   } catch {

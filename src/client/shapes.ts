@@ -1,21 +1,21 @@
 // What goes over the wire, as types: taken from the zod schemas, which alone say what it is. The build writes them out,
 // so that who uses the package needs neither zod nor this source: here, and nowhere else in the client, they are named.
 import type { z } from "@hono/zod-openapi";
-import type { ErrorCode as Code } from "../errors.ts";
-import type * as audit from "../schema/audit.ts";
-import type * as bounds from "../schema/bounds.ts";
-import type * as erasure from "../schema/erasure.ts";
-import type * as entry from "../schema/entry.ts";
-import type * as failure from "../schema/error.ts";
-import type * as health from "../schema/health.ts";
-import type * as filter from "../schema/memory-filter.ts";
-import type * as memory from "../schema/memory.ts";
-import type * as registry from "../schema/prompt-cache.ts";
-import type * as recall from "../schema/recall.ts";
-import type * as reindex from "../schema/reindex.ts";
-import type * as revocation from "../schema/revocation.ts";
-import type * as thread from "../schema/thread.ts";
-import type * as transfer from "../schema/transfer.ts";
+import type { ErrorCode as Code } from "../domain/errors.ts";
+import type * as audit from "../domain/schema/audit.ts";
+import type * as bounds from "../domain/schema/bounds.ts";
+import type * as erasure from "../domain/schema/erasure.ts";
+import type * as entry from "../domain/schema/entry.ts";
+import type * as failure from "../domain/schema/error.ts";
+import type * as health from "../domain/schema/health.ts";
+import type * as filter from "../domain/schema/memory-filter.ts";
+import type * as memory from "../domain/schema/memory.ts";
+import type * as registry from "../domain/schema/prompt-cache.ts";
+import type * as recall from "../domain/schema/recall.ts";
+import type * as reindex from "../domain/schema/reindex.ts";
+import type * as revocation from "../domain/schema/revocation.ts";
+import type * as thread from "../domain/schema/thread.ts";
+import type * as transfer from "../domain/schema/transfer.ts";
 
 /** A query as a caller writes it: what is `"true"` or `"false"` in a URL is a boolean. */
 type QueryOf<Schema extends z.ZodType> = {

@@ -4,7 +4,7 @@ import type { DurableObject } from "cloudflare:workers";
 import type { Hono } from "hono";
 import { PromptCache as RealPromptCache } from "../../durable-objects/prompt-cache.ts";
 import { UserMemory as RealUserMemory } from "../../durable-objects/user-memory.ts";
-import { createWorker } from "../worker.ts";
+import { createWorker } from "../worker/worker.ts";
 import { mounted } from "./mounted.ts";
 
 /** What a Worker binds that embeds Cairn, by these names: docs/client.md has the lines of wrangler.toml. */

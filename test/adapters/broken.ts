@@ -1,6 +1,6 @@
 // Servers that fail, between a client and the Cairn that the tests run against.
 import type { Fetch } from "../../src/client/index.ts";
-import type { ErrorCode } from "../../src/errors.ts";
+import type { ErrorCode } from "../../src/domain/errors.ts";
 
 /** Answers with this failure, every call or as often as said, and then lets calls through. */
 export function failing(

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { bySize } from "../../src/client/adapters/calls/by-size.ts";
-import { byteLength, limits } from "../../src/limits.ts";
+import { byteLength, limits } from "../../src/domain/limits.ts";
 
 const piece = fc.oneof(
   fc.constant("x"),

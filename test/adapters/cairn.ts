@@ -1,6 +1,6 @@
 // What a test of an adapter has in hand: a user of its own, and a client with a token for that user.
 import { inject } from "vitest";
-import { mintToken, type Scope, scopes } from "../../src/auth/token.ts";
+import { mintToken, type Scope, scopes } from "../../src/worker/auth/token.ts";
 import { type Cairn, type CairnOptions, cairn } from "../../src/client/index.ts";
 
 let users = 0;

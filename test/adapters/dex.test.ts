@@ -4,7 +4,7 @@ import { blockOf } from "../../src/client/adapters/dex/block.ts";
 import { ago } from "../../src/client/adapters/dex/ago.ts";
 import type { dexMemory } from "../../src/client/adapters/dex.ts";
 import { CairnError } from "../../src/client/index.ts";
-import { inert, quoted } from "../../src/conversation/stored-text.ts";
+import { inert, quoted } from "../../src/domain/conversation/stored-text.ts";
 import { clientOf, newUser, tokenOf } from "./cairn.ts";
 import { type Contract, showsEvery } from "./contract.ts";
 import { agent, backend, found, reader, readerToken, turn } from "./dex.ts";

@@ -1,6 +1,6 @@
 // A coding agent of one test's own: its memory extension, with a model that says what it is told to.
 import { expect, inject } from "vitest";
-import { mintToken } from "../../src/auth/token.ts";
+import { mintToken } from "../../src/worker/auth/token.ts";
 import { type DexMemoryOptions, dexMemory, type DexRequest } from "../../src/client/adapters/dex.ts";
 import { type Cairn, type CairnOptions, cairn } from "../../src/client/index.ts";
 import { newUser, tokenOf } from "./cairn.ts";

@@ -3,7 +3,7 @@ import { Keyv, type KeyvStoreAdapter } from "keyv";
 import { describe, expect, it } from "vitest";
 import { cairnKeyv, type CairnKeyvStore } from "../../src/client/adapters/keyv.ts";
 import { CairnError } from "../../src/client/index.ts";
-import { limits } from "../../src/limits.ts";
+import { limits } from "../../src/domain/limits.ts";
 import { counting, failing, losing, silent } from "./broken.ts";
 import { clientOf, newUser } from "./cairn.ts";
 

@@ -1,7 +1,7 @@
 // Values larger than an entry, as the adapters keep them that write such values.
 import type { StorageThreadType } from "@mastra/core/memory";
 import { describe, expect, it } from "vitest";
-import { PART } from "../../src/entry-parts.ts";
+import { PART } from "../../src/domain/entry-parts.ts";
 import { LargeEntries } from "../../src/client/adapters/entries/large-entries.ts";
 import { CairnStore } from "../../src/client/adapters/langgraph.ts";
 import { CairnMemoryStorage } from "../../src/client/adapters/mastra.ts";

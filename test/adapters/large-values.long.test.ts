@@ -1,6 +1,6 @@
 // The same of values that no single call holds, and of several that write and read one of them at once.
 import { describe, expect, it } from "vitest";
-import { PART } from "../../src/entry-parts.ts";
+import { PART } from "../../src/domain/entry-parts.ts";
 import { large, places, watched } from "./large-values.ts";
 
 const idsOf = (parts: readonly string[]): string[] => [

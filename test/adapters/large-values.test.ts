@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { cairnMemoryStore } from "../../src/client/adapters/ai-employee.ts";
 import { cairnCache, cairnRuns } from "../../src/client/adapters/gemstack.ts";
 import { cairnStorage } from "../../src/client/adapters/noetic.ts";
-import { PART } from "../../src/entry-parts.ts";
+import { PART } from "../../src/domain/entry-parts.ts";
 import { clientOf, newUser } from "./cairn.ts";
 import { large, MIB, places, type Value, watched } from "./large-values.ts";
 

@@ -8,7 +8,7 @@ import { CairnStore } from "../../src/client/adapters/langgraph.ts";
 import { cairnScopedStorage, cairnStorage } from "../../src/client/adapters/noetic.ts";
 import { cairnDriver } from "../../src/client/adapters/unstorage.ts";
 import type { Cairn } from "../../src/client/index.ts";
-import { isPart } from "../../src/entry-parts.ts";
+import { isPart } from "../../src/domain/entry-parts.ts";
 import { clientOf, newUser } from "./cairn.ts";
 
 export type Value = { text: string };

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { beforeEach, describe, expect, inject, it } from "vitest";
-import { mintToken } from "../../src/auth/token.ts";
+import { mintToken } from "../../src/worker/auth/token.ts";
 import {
   cairnScopedStorage,
   cairnStorage,

@@ -13,7 +13,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { type CairnSession, cairnSession } from "../../src/client/adapters/openai-agents.ts";
 import type { CairnOptions, Message } from "../../src/client/index.ts";
-import { limits } from "../../src/limits.ts";
+import { limits } from "../../src/domain/limits.ts";
 import { counting, failing, losing, silent } from "./broken.ts";
 import { clientOf, newUser } from "./cairn.ts";
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { startOf } from "../../src/client/adapters/bytes/start-of.ts";
-import { byteLength } from "../../src/limits.ts";
+import { byteLength } from "../../src/domain/limits.ts";
 
 it("cuts a text between characters, and no shorter than need be", () => {
   fc.assert(

@@ -8,7 +8,7 @@ import {
   type CairnDriverOptions,
 } from "../../src/client/adapters/unstorage.ts";
 import type { CairnOptions } from "../../src/client/index.ts";
-import { limits } from "../../src/limits.ts";
+import { limits } from "../../src/domain/limits.ts";
 import { counting, failing, losing, silent } from "./broken.ts";
 import { clientOf, newUser } from "./cairn.ts";
 

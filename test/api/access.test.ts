@@ -1,8 +1,8 @@
 import { env } from "cloudflare:workers";
 import { decodeJwt, SignJWT, UnsecuredJWT } from "jose";
 import { afterEach, describe, expect, it } from "vitest";
-import { mintToken } from "../../src/auth/token.ts";
-import { createApp } from "../../src/app.ts";
+import { mintToken } from "../../src/worker/auth/token.ts";
+import { createApp } from "../../src/worker/app.ts";
 import { call, newUser, token } from "../call.ts";
 import { restore } from "../doubles/control.ts";
 import { type Operation, operations, pathOf } from "../operations.ts";

@@ -2,8 +2,8 @@ import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test"
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import worker from "../worker.ts";
-import { D1AuditLog } from "../../src/d1/audit-log.ts";
-import { userHash } from "../../src/ids.ts";
+import { D1AuditLog } from "../../src/platform/d1/audit-log.ts";
+import { userHash } from "../../src/domain/ids.ts";
 import { type Answer, call, newUser, token } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
 import { forget, forgetWhere, remember } from "../memory-calls.ts";
@@ -260,7 +260,7 @@ describe("the cron", () => {
 });
 
 it.each(["0", "3651", "a month", "1.5"])("says at /health that AUDIT_DAYS cannot be %s", async (days) => {
-  const { createApp } = await import("../../src/app.ts");
+  const { createApp } = await import("../../src/worker/app.ts");
   const answer = await createApp().request("/health", {}, { ...env, AUDIT_DAYS: days });
   expect(await answer.json()).toMatchObject({ problems: [expect.stringContaining("AUDIT_DAYS")] });
 });

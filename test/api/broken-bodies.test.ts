@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
-import { createApp } from "../../src/app.ts";
+import { createApp } from "../../src/worker/app.ts";
 import { newUser, token } from "../call.ts";
 import { exportOf } from "../transfer-calls.ts";
 import { call } from "../call.ts";

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { createApp } from "../../src/app.ts";
+import { createApp } from "../../src/worker/app.ts";
 import { token } from "../call.ts";
 import { operations, pathOf } from "../operations.ts";
 

@@ -2,11 +2,11 @@
 import { createExecutionContext, createScheduledController, waitOnExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { createApp } from "../../src/app.ts";
-import { type Bindings, portsOf } from "../../src/bindings.ts";
-import type { Deployment } from "../../src/d1/deployment.ts";
-import { Isolate } from "../../src/isolate.ts";
-import { createWorker } from "../../src/worker.ts";
+import { createApp } from "../../src/worker/app.ts";
+import { type Bindings, portsOf } from "../../src/platform/bindings.ts";
+import type { Deployment } from "../../src/platform/d1/deployment.ts";
+import { Isolate } from "../../src/platform/isolate.ts";
+import { createWorker } from "../../src/worker/worker.ts";
 import { newUser, token } from "../call.ts";
 
 /** The same database with every test, in a binding of its own: what an isolate knows of a binding, it knows for good. */

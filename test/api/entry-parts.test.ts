@@ -1,6 +1,6 @@
 // Values in parts, as the adapters keep large ones: the server keeps the parts to the entry that names them.
 import { afterEach, describe, expect, it } from "vitest";
-import { partKeys, partsUnder } from "../../src/entry-parts.ts";
+import { partKeys, partsUnder } from "../../src/domain/entry-parts.ts";
 import { call, newUser } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
 

@@ -3,9 +3,9 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
-import { BEHIND_CURSOR, prefixRange, UNDER_PREFIX } from "../../durable-objects/entry-store.ts";
-import { userHash } from "../../src/ids.ts";
-import { limits } from "../../src/limits.ts";
+import { BEHIND_CURSOR, prefixRange, UNDER_PREFIX } from "../../durable-objects/storage/entry-store.ts";
+import { userHash } from "../../src/domain/ids.ts";
+import { limits } from "../../src/domain/limits.ts";
 import { call, newUser, pagesOf, token } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
 

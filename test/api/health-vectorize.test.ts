@@ -1,8 +1,8 @@
 // A deployment that binds Vectorize: what /health says of it.
 import { env } from "cloudflare:workers";
 import { afterEach, expect, it } from "vitest";
-import { createApp } from "../../src/app.ts";
-import { portsOf } from "../../src/bindings.ts";
+import { createApp } from "../../src/worker/app.ts";
+import { portsOf } from "../../src/platform/bindings.ts";
 import { call } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
 import { bindVectorize } from "../doubles/ports.ts";

@@ -2,7 +2,7 @@
 // with each other's ids, keys, cursors and idempotency keys: nothing that one wrote may ever be in an answer to the other.
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
-import { userHash } from "../../src/ids.ts";
+import { userHash } from "../../src/domain/ids.ts";
 import { type Answer, call, newUser, tokenWith } from "../call.ts";
 import { type Schema, shaped } from "../shaped.ts";
 

@@ -1,8 +1,8 @@
 // Every limit at its edge, and one past it.
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { userHash } from "../../src/ids.ts";
-import { limits } from "../../src/limits.ts";
+import { userHash } from "../../src/domain/ids.ts";
+import { limits } from "../../src/domain/limits.ts";
 import { type Answer, call, newUser, pagesOf } from "../call.ts";
 
 const MiB = 1024 * 1024;

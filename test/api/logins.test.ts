@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT } from "jose";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { createApp } from "../../src/app.ts";
+import { createApp } from "../../src/worker/app.ts";
 import { call, newUser, token } from "../call.ts";
 
 const ISSUER = "https://login.example.com/";

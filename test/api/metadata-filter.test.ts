@@ -1,7 +1,7 @@
 // The filter of metadata: what fits it in D1 (list) and in the user's object (forget), and what is refused.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { limits } from "../../src/limits.ts";
+import { limits } from "../../src/domain/limits.ts";
 import { type Answer, call, newUser } from "../call.ts";
 import { forgetWhere, listed, listTexts, recall, remembered, rememberMany } from "../memory-calls.ts";
 

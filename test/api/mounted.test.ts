@@ -3,7 +3,7 @@ import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { Hono } from "hono";
 import { expect, expectTypeOf, it } from "vitest";
-import type { Bindings } from "../../src/bindings.ts";
+import type { Bindings } from "../../src/platform/bindings.ts";
 import { cairn } from "../../src/client/index.ts";
 import { mounted } from "../../src/package/mounted.ts";
 import type { CairnBindings } from "../../src/package/worker.ts";

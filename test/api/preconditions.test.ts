@@ -1,7 +1,7 @@
 // Conditional headers: honoured where the API describes them, refused everywhere else, and weak as Cloudflare's edge makes
 // the ETags of the answers that it compresses.
 import { describe, expect, it } from "vitest";
-import { PRECONDITIONS } from "../../src/http/conditions.ts";
+import { PRECONDITIONS } from "../../src/worker/http/conditions.ts";
 import { type Answer, call, newUser } from "../call.ts";
 import { operations, pathOf } from "../operations.ts";
 

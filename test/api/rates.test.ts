@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
-import { createApp } from "../../src/app.ts";
-import { userHash } from "../../src/ids.ts";
+import { createApp } from "../../src/worker/app.ts";
+import { userHash } from "../../src/domain/ids.ts";
 import { call, newUser, token } from "../call.ts";
 import { create } from "../thread-calls.ts";
 

@@ -2,7 +2,7 @@
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it } from "vitest";
-import { userHash } from "../../src/ids.ts";
+import { userHash } from "../../src/domain/ids.ts";
 import { call, newUser, tokenWith } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
 import { bindReranker } from "../doubles/ports.ts";

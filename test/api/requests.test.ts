@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 import { env } from "cloudflare:workers";
-import { createApp } from "../../src/app.ts";
-import type { Bindings } from "../../src/bindings.ts";
-import { limits } from "../../src/limits.ts";
+import { createApp } from "../../src/worker/app.ts";
+import type { Bindings } from "../../src/platform/bindings.ts";
+import { limits } from "../../src/domain/limits.ts";
 import { call, newUser } from "../call.ts";
 import { type Operation, operations, pathOf } from "../operations.ts";
 
@@ -181,7 +181,7 @@ it("gives every answer a request id, the caller's own if it sent one, and its ti
 
 it("keeps what was thrown by accident to itself, under a code and the request id", async () => {
   const broken = { ...env, USER_MEMORY: undefined } as unknown as Bindings;
-  const { mintToken } = await import("../../src/auth/token.ts");
+  const { mintToken } = await import("../../src/worker/auth/token.ts");
   const bearer = await mintToken(env.CAIRN_SECRET, { user: "*", scope: ["read"], expiresAt: 4_102_444_800 });
   const answer = await createApp().request(
     "/v1/users/alice/kv",

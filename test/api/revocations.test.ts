@@ -1,10 +1,10 @@
 import { env } from "cloudflare:workers";
 import { decodeJwt, SignJWT } from "jose";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createApp } from "../../src/app.ts";
-import { RevocationList } from "../../src/auth/revocation-list.ts";
-import { D1Revocations } from "../../src/d1/revocations.ts";
-import { limits } from "../../src/limits.ts";
+import { createApp } from "../../src/worker/app.ts";
+import { RevocationList } from "../../src/worker/auth/revocation-list.ts";
+import { D1Revocations } from "../../src/platform/d1/revocations.ts";
+import { limits } from "../../src/domain/limits.ts";
 import { call, newUser, token } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
 

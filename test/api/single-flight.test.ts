@@ -2,8 +2,8 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { afterEach, describe, expect, it } from "vitest";
-import { shardOf } from "../../src/ids.ts";
-import { LeaseAnswer } from "../../src/schema/prompt-cache.ts";
+import { shardOf } from "../../src/domain/ids.ts";
+import { LeaseAnswer } from "../../src/domain/schema/prompt-cache.ts";
 import { type Answer, call, newUser, token } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
 

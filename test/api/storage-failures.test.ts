@@ -2,15 +2,15 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { createApp } from "../../src/app.ts";
-import { RevocationList } from "../../src/auth/revocation-list.ts";
-import { portsOf } from "../../src/bindings.ts";
+import { createApp } from "../../src/worker/app.ts";
+import { RevocationList } from "../../src/worker/auth/revocation-list.ts";
+import { portsOf } from "../../src/platform/bindings.ts";
 import { Cairn } from "../../src/client/cairn.ts";
 import { realTime } from "../../src/client/retry.ts";
-import type { Revoked } from "../../src/d1/revocations.ts";
-import { codeOfUnexpected } from "../../src/http/failure.ts";
-import { userHash } from "../../src/ids.ts";
-import { Isolate } from "../../src/isolate.ts";
+import type { Revoked } from "../../src/platform/d1/revocations.ts";
+import { codeOfUnexpected } from "../../src/worker/http/failure.ts";
+import { userHash } from "../../src/domain/ids.ts";
+import { Isolate } from "../../src/platform/isolate.ts";
 import { call, newUser, token } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
 

@@ -2,7 +2,7 @@
 import { evictDurableObject, runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it } from "vitest";
-import { userHash } from "../../src/ids.ts";
+import { userHash } from "../../src/domain/ids.ts";
 import { call, newUser, pagesOf, token } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
 import { append, create, fork, say } from "../thread-calls.ts";

@@ -3,7 +3,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { userHash } from "../../src/ids.ts";
+import { userHash } from "../../src/domain/ids.ts";
 import { call, newUser, pagesOf } from "../call.ts";
 import { evict } from "../evict.ts";
 import { append, contents, create, fork, read, said, say, threadOf } from "../thread-calls.ts";

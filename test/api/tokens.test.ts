@@ -1,9 +1,9 @@
 import { env } from "cloudflare:workers";
 import { base64url, decodeJwt, decodeProtectedHeader, SignJWT, UnsecuredJWT } from "jose";
 import { afterEach, describe, expect, it } from "vitest";
-import { createApp } from "../../src/app.ts";
-import { keyId } from "../../src/auth/signing-keys.ts";
-import { mintToken } from "../../src/auth/token.ts";
+import { createApp } from "../../src/worker/app.ts";
+import { keyId } from "../../src/worker/auth/signing-keys.ts";
+import { mintToken } from "../../src/worker/auth/token.ts";
 import { call, newUser, token, tokenWith } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
 import { operations, pathOf } from "../operations.ts";

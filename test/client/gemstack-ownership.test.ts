@@ -4,7 +4,7 @@ import { env, exports } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { cairnConversations } from "../../src/client/adapters/gemstack.ts";
 import { type Cairn, cairn } from "../../src/client/index.ts";
-import { userHash } from "../../src/ids.ts";
+import { userHash } from "../../src/domain/ids.ts";
 import { continued, OwnershipError, prompted } from "../adapters/gemstack-host.ts";
 import { call, newUser, token } from "../call.ts";
 import { control, type D1Write, restore } from "../doubles/control.ts";

@@ -1,7 +1,7 @@
 // What becomes of the parts of large values when a write of many fails on the way.
 import { expect, it } from "vitest";
 import { LargeEntries } from "../../src/client/adapters/entries/large-entries.ts";
-import { PART } from "../../src/entry-parts.ts";
+import { PART } from "../../src/domain/entry-parts.ts";
 import { failure, faked } from "./faked.ts";
 
 type Operation = { op: string; key: string };

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { differenceIn } from "../../src/conversation/same-message.ts";
+import { differenceIn } from "../../src/domain/conversation/same-message.ts";
 
 const sameMessage = (a: unknown, b: unknown): boolean => differenceIn(a, b) === undefined;
 

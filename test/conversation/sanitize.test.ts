@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { sanitizeConversation } from "../../src/conversation/sanitize.ts";
+import { sanitizeConversation } from "../../src/domain/conversation/sanitize.ts";
 import { conversation, deepFreeze, type Stored, withoutTools } from "./arbitrary.ts";
 
 const asks = (content: unknown, ...ids: string[]): Stored => ({

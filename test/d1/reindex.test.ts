@@ -10,7 +10,7 @@ import {
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { UserMemory } from "../../durable-objects/user-memory.ts";
-import { userHash } from "../../src/ids.ts";
+import { userHash } from "../../src/domain/ids.ts";
 import { call, newUser, token } from "../call.ts";
 import { databaseOf } from "../databases.ts";
 import { control, restore } from "../doubles/control.ts";

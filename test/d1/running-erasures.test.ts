@@ -1,8 +1,8 @@
 // Which erasures the cron wakes, where there are more than one run takes.
 import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
-import { D1ErasureRecords } from "../../src/d1/erasure-records.ts";
-import type { Erasure } from "../../src/schema/erasure.ts";
+import { D1ErasureRecords } from "../../src/platform/d1/erasure-records.ts";
+import type { Erasure } from "../../src/domain/schema/erasure.ts";
 
 it.each([
   ["none", 0, [0, 0, 0]],

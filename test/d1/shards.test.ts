@@ -1,13 +1,13 @@
 // Users over several databases: which one, and lists over all of them.
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import type { MemoryRecords } from "../../src/d1/memory-records.ts";
-import { ShardedMemoryRecords } from "../../src/d1/sharded-memory-records.ts";
-import { ShardedThreadCatalogue } from "../../src/d1/sharded-thread-catalogue.ts";
-import { ofUser, shardOfUser } from "../../src/d1/shards.ts";
-import type { ThreadRow } from "../../src/d1/tables.ts";
-import type { CataloguePage, ThreadCatalogue } from "../../src/d1/thread-catalogue.ts";
-import { newThreadId, userHash } from "../../src/ids.ts";
+import type { MemoryRecords } from "../../src/platform/d1/memory-records.ts";
+import { ShardedMemoryRecords } from "../../src/platform/d1/sharded-memory-records.ts";
+import { ShardedThreadCatalogue } from "../../src/platform/d1/sharded-thread-catalogue.ts";
+import { ofUser, shardOfUser } from "../../src/platform/d1/shards.ts";
+import type { ThreadRow } from "../../src/platform/d1/tables.ts";
+import type { CataloguePage, ThreadCatalogue } from "../../src/platform/d1/thread-catalogue.ts";
+import { newThreadId, userHash } from "../../src/domain/ids.ts";
 
 const mark = { demand: async () => {}, demandUnchanged: async () => {} };
 const rejects = () => Promise.reject(new Error("D1_ERROR: this database is down"));

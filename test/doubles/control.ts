@@ -1,7 +1,7 @@
 import { loseHeld } from "./held-writes.ts";
-import type { Quotas } from "../../src/quotas.ts";
-import type { VectorBudget } from "../../src/vectors/vector-budget.ts";
-import type { EmbedAs } from "../../src/embeddings/embedder.ts";
+import type { Quotas } from "../../src/platform/quotas.ts";
+import type { VectorBudget } from "../../src/platform/vectors/vector-budget.ts";
+import type { EmbedAs } from "../../src/platform/embeddings/embedder.ts";
 
 /**
  * What the tests turn in the Worker under test: tests and Worker share one isolate, and so this object. A test

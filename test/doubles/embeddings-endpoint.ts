@@ -1,4 +1,4 @@
-import type { Endpoint } from "../../src/embeddings/endpoint-request.ts";
+import type { Endpoint } from "../../src/platform/embeddings/endpoint-request.ts";
 import { bagOfWords } from "./bag-of-words.ts";
 
 type Asked = { model: string; input: string[]; dimensions?: number; encoding_format: string };

@@ -1,5 +1,5 @@
 // What Vectorize refuses, with the codes and texts that its users report.
-import { byteLength } from "../../src/limits.ts";
+import { byteLength } from "../../src/domain/limits.ts";
 
 export type Stored = { vector: VectorizeVector; values: Float32Array; indexed: Record<string, unknown> };
 

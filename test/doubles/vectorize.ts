@@ -1,5 +1,5 @@
-import { byteLength } from "../../src/limits.ts";
-import type { VectorizeBinding } from "../../src/vectors/vectorize.ts";
+import { byteLength } from "../../src/domain/limits.ts";
+import type { VectorizeBinding } from "../../src/platform/vectors/vectorize.ts";
 import { clock, control } from "./control.ts";
 import { matches } from "./vectorize-filter.ts";
 import { checkCount, refuse, type Stored, taken } from "./vectorize-payload.ts";

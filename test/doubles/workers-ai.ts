@@ -1,4 +1,4 @@
-import type { WorkersAi } from "../../src/embeddings/workers-ai.ts";
+import type { WorkersAi } from "../../src/platform/embeddings/workers-ai.ts";
 import { bagOfWords } from "./bag-of-words.ts";
 
 type Model = { dimensions: number; tokens: number; texts: number; fields: readonly string[] };

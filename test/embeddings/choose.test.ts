@@ -1,8 +1,8 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { createApp } from "../../src/app.ts";
-import { type EmbedderBindings, embeddersOf } from "../../src/embeddings/choose.ts";
-import { SharedModel } from "../../src/embeddings/embedded/shared-model.ts";
+import { createApp } from "../../src/worker/app.ts";
+import { type EmbedderBindings, embeddersOf } from "../../src/platform/embeddings/choose.ts";
+import { SharedModel } from "../../src/platform/embeddings/embedded/shared-model.ts";
 import { VectorizeDouble } from "../doubles/vectorize.ts";
 import { WorkersAiDouble } from "../doubles/workers-ai.ts";
 

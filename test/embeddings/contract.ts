@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { DeadlineExceeded } from "../../src/deadline.ts";
-import type { EmbedAs, Embedder, Vector } from "../../src/embeddings/embedder.ts";
+import { DeadlineExceeded } from "../../src/platform/deadline.ts";
+import type { EmbedAs, Embedder, Vector } from "../../src/platform/embeddings/embedder.ts";
 
 type Given = {
   /** At least three texts that the model has vectors for, of different meanings. */

@@ -1,7 +1,7 @@
 // What the other tests put in the place of an embedder keeps the same contract.
 import { env } from "cloudflare:workers";
 import { afterEach } from "vitest";
-import type { Embedder } from "../../src/embeddings/embedder.ts";
+import type { Embedder } from "../../src/platform/embeddings/embedder.ts";
 import { control, restore } from "../doubles/control.ts";
 import { faultyPorts } from "../doubles/ports.ts";
 import { embedderContract, texts } from "./contract.ts";

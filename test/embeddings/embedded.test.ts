@@ -1,9 +1,9 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
-import { EmbeddedEmbedder } from "../../src/embeddings/embedded.ts";
-import { EmbeddedModel, loadModel } from "../../src/embeddings/embedded/model.ts";
-import { SharedModel } from "../../src/embeddings/embedded/shared-model.ts";
-import { wordPieces } from "../../src/embeddings/embedded/word-piece.ts";
+import { EmbeddedEmbedder } from "../../src/platform/embeddings/embedded.ts";
+import { EmbeddedModel, loadModel } from "../../src/platform/embeddings/embedded/model.ts";
+import { SharedModel } from "../../src/platform/embeddings/embedded/shared-model.ts";
+import { wordPieces } from "../../src/platform/embeddings/embedded/word-piece.ts";
 import { embedderContract } from "./contract.ts";
 import check from "./static-en-256.check.json";
 

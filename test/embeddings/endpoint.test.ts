@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
-import { DeadlineExceeded } from "../../src/deadline.ts";
-import { EndpointEmbedder } from "../../src/embeddings/endpoint.ts";
+import { DeadlineExceeded } from "../../src/platform/deadline.ts";
+import { EndpointEmbedder } from "../../src/platform/embeddings/endpoint.ts";
 import { answer, EndpointDouble, type Fate } from "../doubles/embeddings-endpoint.ts";
 import { embedderContract, texts } from "./contract.ts";
 

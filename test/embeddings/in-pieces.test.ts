@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { embedInPieces, type Shape } from "../../src/embeddings/in-pieces.ts";
-import { prompts } from "../../src/embeddings/prompts.ts";
-import { estimatedTokens } from "../../src/embeddings/tokens.ts";
+import { embedInPieces, type Shape } from "../../src/platform/embeddings/in-pieces.ts";
+import { prompts } from "../../src/platform/embeddings/prompts.ts";
+import { estimatedTokens } from "../../src/platform/embeddings/tokens.ts";
 
 const shape: Shape = {
   dimensions: 2,

@@ -1,11 +1,11 @@
 import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
-import { EmbeddedEmbedder } from "../../src/embeddings/embedded.ts";
-import { SharedModel } from "../../src/embeddings/embedded/shared-model.ts";
-import type { Embedder } from "../../src/embeddings/embedder.ts";
-import { RememberedQueries } from "../../src/embeddings/remembered-queries.ts";
-import { UnusableEmbedder } from "../../src/embeddings/unusable.ts";
-import { Recent } from "../../src/recent.ts";
+import { EmbeddedEmbedder } from "../../src/platform/embeddings/embedded.ts";
+import { SharedModel } from "../../src/platform/embeddings/embedded/shared-model.ts";
+import type { Embedder } from "../../src/platform/embeddings/embedder.ts";
+import { RememberedQueries } from "../../src/platform/embeddings/remembered-queries.ts";
+import { UnusableEmbedder } from "../../src/platform/embeddings/unusable.ts";
+import { Recent } from "../../src/domain/recent.ts";
 import { embedderContract, texts } from "./contract.ts";
 
 const shared = new SharedModel();

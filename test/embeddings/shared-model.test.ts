@@ -2,8 +2,8 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
-import { DeadlineExceeded } from "../../src/deadline.ts";
-import { SharedModel } from "../../src/embeddings/embedded/shared-model.ts";
+import { DeadlineExceeded } from "../../src/platform/deadline.ts";
+import { SharedModel } from "../../src/platform/embeddings/embedded/shared-model.ts";
 
 /** The assets, which count how often the model's table is read. `answer` stands in for the nth reading. */
 function counting(answer: (nth: number) => Promise<Response> | null = () => null) {

@@ -1,9 +1,9 @@
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { loadModel } from "../../src/embeddings/embedded/model.ts";
-import { split } from "../../src/embeddings/split.ts";
-import { estimatedTokens } from "../../src/embeddings/tokens.ts";
+import { loadModel } from "../../src/platform/embeddings/embedded/model.ts";
+import { split } from "../../src/platform/embeddings/split.ts";
+import { estimatedTokens } from "../../src/platform/embeddings/tokens.ts";
 import demo from "../../examples/moving-house.json";
 
 /** Of articles 1 and 3 of the Universal Declaration of Human Rights, and what else is remembered. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type WorkersAi, WorkersAiEmbedder } from "../../src/embeddings/workers-ai.ts";
-import { workersAiModels } from "../../src/embeddings/workers-ai-models.ts";
+import { type WorkersAi, WorkersAiEmbedder } from "../../src/platform/embeddings/workers-ai.ts";
+import { workersAiModels } from "../../src/platform/embeddings/workers-ai-models.ts";
 import { WorkersAiDouble } from "../doubles/workers-ai.ts";
 import { embedderContract, texts } from "./contract.ts";
 

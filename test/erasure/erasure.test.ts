@@ -4,7 +4,7 @@ import { exports } from "cloudflare:workers";
 import { compactVerify, createLocalJWKSet, decodeProtectedHeader } from "jose";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { cairn } from "../../src/client/index.ts";
-import { hash16, userHash } from "../../src/ids.ts";
+import { hash16, userHash } from "../../src/domain/ids.ts";
 import { call, newUser, token } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
 import { eraseSome, eraseUser, erased, erasure, objectOf, ring, rowsOf, tablesOf } from "../erasure-calls.ts";

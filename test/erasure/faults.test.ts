@@ -1,9 +1,9 @@
 // An erasure while its stores fail, lag and die in the middle.
 import { runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { EMPTIED, STAYING, USER_TABLES } from "../../durable-objects/user-memory/erased-tables.ts";
-import { ErasureLog } from "../../durable-objects/user-memory/erasure-log.ts";
-import { userHash } from "../../src/ids.ts";
+import { EMPTIED, STAYING, USER_TABLES } from "../../durable-objects/user-memory/erasure/erased-tables.ts";
+import { ErasureLog } from "../../durable-objects/user-memory/erasure/erasure-log.ts";
+import { userHash } from "../../src/domain/ids.ts";
 import { call, newUser, token } from "../call.ts";
 import { databaseOf } from "../databases.ts";
 import { control, type D1Write, restore } from "../doubles/control.ts";

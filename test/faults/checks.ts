@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { runInDurableObject } from "cloudflare:test";
-import { userHash } from "../../src/ids.ts";
-import { modelTag, vectorId } from "../../src/vectors/vector-id.ts";
+import { userHash } from "../../src/domain/ids.ts";
+import { modelTag, vectorId } from "../../src/platform/vectors/vector-id.ts";
 import { control } from "../doubles/control.ts";
 import type { VectorizeDouble } from "../doubles/vectorize.ts";
 import { active, face, faces, type Shown } from "./candidates.ts";

@@ -1,6 +1,6 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { userHash } from "../../src/ids.ts";
+import { userHash } from "../../src/domain/ids.ts";
 import { type Answer, call, token } from "../call.ts";
 import { clock } from "../doubles/control.ts";
 import type { Answered, Shown } from "./candidates.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
-import { keyIn, namespaceOf } from "../../src/prompt-cache/keys.ts";
+import { keyIn, namespaceOf } from "../../src/domain/prompt-cache/keys.ts";
 import { call } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
 

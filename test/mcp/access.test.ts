@@ -1,9 +1,9 @@
 // Who may use /mcp, as whom, and what of it.
 import { env, exports } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { createApp } from "../../src/app.ts";
-import type { Scope } from "../../src/auth/token.ts";
-import { userHash } from "../../src/ids.ts";
+import { createApp } from "../../src/worker/app.ts";
+import type { Scope } from "../../src/worker/auth/token.ts";
+import { userHash } from "../../src/domain/ids.ts";
 import { call, newUser, token, tokenWith } from "../call.ts";
 import { mcp, mcp2025, mcpPost, tool, toolWith } from "../mcp-calls.ts";
 import { list, remember, remembered } from "../memory-calls.ts";

@@ -1,8 +1,8 @@
 // The user's facts and procedures as resources, the prompt, and how text of anybody's is kept from being more than data.
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
-import { oneLine, quoted } from "../../src/conversation/stored-text.ts";
-import { listed } from "../../src/mcp/text.ts";
+import { oneLine, quoted } from "../../src/domain/conversation/stored-text.ts";
+import { listed } from "../../src/worker/mcp/text.ts";
 import { newUser, pages, token, tokenWith } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
 import { mcp } from "../mcp-calls.ts";

@@ -1,9 +1,9 @@
 // What each tool does, says, and says when it cannot.
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import { afterEach, describe, expect, it } from "vitest";
-import { fail } from "../../src/errors.ts";
-import type { Access } from "../../src/mcp/access.ts";
-import { mcpServer, type Serving } from "../../src/mcp/server.ts";
+import { fail } from "../../src/domain/errors.ts";
+import type { Access } from "../../src/worker/mcp/access.ts";
+import { mcpServer, type Serving } from "../../src/worker/mcp/server.ts";
 import { newUser, pages, token } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
 import { mcp, tool } from "../mcp-calls.ts";

@@ -2,9 +2,9 @@
 import { evictDurableObject, runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it } from "vitest";
-import { userHash } from "../../src/ids.ts";
-import { upkeep } from "../../src/memory/upkeep.ts";
-import { services } from "../../src/app.ts";
+import { userHash } from "../../src/domain/ids.ts";
+import { upkeep } from "../../src/worker/use-cases/upkeep.ts";
+import { services } from "../../src/worker/app.ts";
 import { call, newUser } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
 import { faultyPorts } from "../doubles/ports.ts";

@@ -2,8 +2,8 @@
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it } from "vitest";
-import { FullDatabase, refusable } from "../../src/d1/refused.ts";
-import { userHash } from "../../src/ids.ts";
+import { FullDatabase, refusable } from "../../src/platform/d1/refused.ts";
+import { userHash } from "../../src/domain/ids.ts";
 import { type Answer, call, newUser, token } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
 import { forget, forgetAll, forgetWhere, patch, remember, rememberMany } from "../memory-calls.ts";

@@ -1,7 +1,7 @@
 // Queries at both ends of what is taken: nothing but white space, and a pasted document.
 import { expect, it } from "vitest";
-import { searchedQuery } from "../../src/memory/searched-query.ts";
-import { byteLength } from "../../src/limits.ts";
+import { searchedQuery } from "../../src/domain/memory/searched-query.ts";
+import { byteLength } from "../../src/domain/limits.ts";
 import { call, newUser, token } from "../call.ts";
 import { rememberMany } from "../memory-calls.ts";
 

@@ -1,12 +1,12 @@
 // What ranks candidates: pure, over a word model of a few words whose meaning is written out here.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Lexicon } from "../../src/memory/ranking/lexicon.ts";
-import { distinctPieces } from "../../src/memory/ranking/lexicon.ts";
-import { namedTime } from "../../src/memory/ranking/named-time.ts";
-import { type Found, pooled } from "../../src/memory/ranking/pool.ts";
-import { names } from "../../src/memory/ranking/question.ts";
-import { rank, type Weights } from "../../src/memory/ranking/rank.ts";
+import type { Lexicon } from "../../src/domain/ranking/lexicon.ts";
+import { distinctPieces } from "../../src/domain/ranking/lexicon.ts";
+import { namedTime } from "../../src/domain/ranking/named-time.ts";
+import { type Found, pooled } from "../../src/domain/ranking/pool.ts";
+import { names } from "../../src/domain/ranking/question.ts";
+import { rank, type Weights } from "../../src/domain/ranking/rank.ts";
 
 const WORDS = ["dog", "puppy", "car", "truck", "ferry", "boat", "blue", "walk"];
 /** Words in pairs mean nearly the same. */

@@ -1,12 +1,12 @@
 // Objects that do not answer a recall which asks several: their answers are missing, and it says so.
 import { expect, it } from "vitest";
-import { ok } from "../../src/errors.ts";
-import { userHash } from "../../src/ids.ts";
-import { recall } from "../../src/memory/recall.ts";
-import { tenantRecall } from "../../src/memory/tenant-recall.ts";
-import type { Recalled } from "../../durable-objects/user-memory/recaller.ts";
-import type { Services } from "../../src/services.ts";
-import { modelTag, vectorId } from "../../src/vectors/vector-id.ts";
+import { ok } from "../../src/domain/errors.ts";
+import { userHash } from "../../src/domain/ids.ts";
+import { recall } from "../../src/worker/use-cases/recall.ts";
+import { tenantRecall } from "../../src/worker/use-cases/tenant-recall.ts";
+import type { Recalled } from "../../durable-objects/user-memory/recall/recaller.ts";
+import type { Services } from "../../src/worker/services.ts";
+import { modelTag, vectorId } from "../../src/platform/vectors/vector-id.ts";
 
 const MODEL = "model";
 const hit = (text: string, score: number) =>

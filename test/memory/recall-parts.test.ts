@@ -1,11 +1,11 @@
 // The pure parts of recall: query words, fusion, what is searched of a message, the vector table.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { searchableText } from "../../src/memory/message-text.ts";
-import { normalised } from "../../src/embeddings/embedder.ts";
-import { contentWords, matchExpression } from "../../src/memory/ranking/question.ts";
-import { quantise } from "../../src/vectors/int8.ts";
-import { VectorTable } from "../../src/vectors/vector-table.ts";
+import { searchableText } from "../../src/domain/memory/message-text.ts";
+import { normalised } from "../../src/platform/embeddings/embedder.ts";
+import { contentWords, matchExpression } from "../../src/domain/ranking/question.ts";
+import { quantise } from "../../src/platform/vectors/int8.ts";
+import { VectorTable } from "../../src/platform/vectors/vector-table.ts";
 
 describe("the words of a query", () => {
   it("leave out how the question is put", () => {

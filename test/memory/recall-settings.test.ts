@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { recallSettings } from "../../src/recall-settings.ts";
+import { recallSettings } from "../../src/platform/recall-settings.ts";
 import { WorkersAiDouble } from "../doubles/workers-ai.ts";
 
 const AI = new WorkersAiDouble();

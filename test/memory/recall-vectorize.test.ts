@@ -2,8 +2,8 @@
 import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { userHash } from "../../src/ids.ts";
-import { VectorBudget } from "../../src/vectors/vector-budget.ts";
+import { userHash } from "../../src/domain/ids.ts";
+import { VectorBudget } from "../../src/platform/vectors/vector-budget.ts";
 import { call, newUser, token } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
 import { bindVectorize } from "../doubles/ports.ts";

@@ -2,8 +2,8 @@
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it } from "vitest";
-import { D1MemoryRecords, ErasedWrite, OvertakenWrite } from "../../src/d1/memory-records.ts";
-import { userHash } from "../../src/ids.ts";
+import { D1MemoryRecords, ErasedWrite, OvertakenWrite } from "../../src/platform/d1/memory-records.ts";
+import { userHash } from "../../src/domain/ids.ts";
 import { call, newUser, token } from "../call.ts";
 import { databaseOf } from "../databases.ts";
 import { control, restore } from "../doubles/control.ts";

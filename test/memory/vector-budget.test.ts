@@ -2,9 +2,9 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { userHash } from "../../src/ids.ts";
-import { VectorBudget } from "../../src/vectors/vector-budget.ts";
-import { VectorTable } from "../../src/vectors/vector-table.ts";
+import { userHash } from "../../src/domain/ids.ts";
+import { VectorBudget } from "../../src/platform/vectors/vector-budget.ts";
+import { VectorTable } from "../../src/platform/vectors/vector-table.ts";
 import { call, newUser } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
 import { evict } from "../evict.ts";

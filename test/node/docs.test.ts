@@ -25,10 +25,10 @@ it("the architecture's table has every file of a user's object, once, and no oth
 
 it("the documents name every variable that a deployment may set", () => {
   const settings = [
-    "src/bindings.ts",
-    "src/recall-settings.ts",
-    "src/quotas.ts",
-    "src/auth/login-settings.ts",
+    "src/platform/bindings.ts",
+    "src/platform/recall-settings.ts",
+    "src/platform/quotas.ts",
+    "src/worker/auth/login-settings.ts",
   ];
   const variables = settings.flatMap((file) =>
     Array.from(read(file).matchAll(/^\s+([A-Z][A-Z_]{3,})\??: /gm), ([, name]) => name ?? ""),

@@ -20,7 +20,7 @@ import {
   startLocalServer,
 } from "../../scripts/local-server.ts";
 import { coreSize } from "../../scripts/size.ts";
-import { mintToken, scopes } from "../../src/auth/token.ts";
+import { mintToken, scopes } from "../../src/worker/auth/token.ts";
 import { cairn } from "../../src/client/index.ts";
 import type { TestCairn } from "../../testing/test-cairn.ts";
 import { clientContract } from "../client/contract.ts";

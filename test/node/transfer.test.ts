@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, w
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { mintToken } from "../../src/auth/token.ts";
+import { mintToken } from "../../src/worker/auth/token.ts";
 import {
   developmentSecret,
   freePort,

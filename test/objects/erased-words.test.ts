@@ -1,7 +1,7 @@
 // Words of what is gone, in the tables of the full-text index itself: a delete there is only noted until segments are merged.
 import { runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { WordMerger } from "../../durable-objects/user-memory/word-merger.ts";
+import { WordMerger } from "../../durable-objects/user-memory/search-index/word-merger.ts";
 import { call, newUser } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
 import { eraseSome, eraseUser, erased, objectOf, ring } from "../erasure-calls.ts";

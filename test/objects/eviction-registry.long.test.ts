@@ -2,7 +2,7 @@
 import { abortAllDurableObjects, evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it } from "vitest";
-import { shardOf } from "../../src/ids.ts";
+import { shardOf } from "../../src/domain/ids.ts";
 import { call } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
 

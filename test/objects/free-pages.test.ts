@@ -1,7 +1,7 @@
 // Pages that a delete has left as they were, in the file of a user's object.
 import { runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { FreePages } from "../../durable-objects/user-memory/free-pages.ts";
+import { FreePages } from "../../durable-objects/user-memory/core/free-pages.ts";
 import { call, newUser } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
 import { eraseSome, eraseUser, erased, objectOf, ring } from "../erasure-calls.ts";

@@ -2,8 +2,8 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
-import { ThreadStores } from "../../durable-objects/user-memory/thread-stores.ts";
-import { userHash } from "../../src/ids.ts";
+import { ThreadStores } from "../../durable-objects/user-memory/threads/thread-stores.ts";
+import { userHash } from "../../src/domain/ids.ts";
 import { call, newUser } from "../call.ts";
 import { append, fork, said, say, threadOf } from "../thread-calls.ts";
 

@@ -1,14 +1,14 @@
 // A VectorOutbox over the storage of a real object and the double of Vectorize, by the tests' clock.
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { VectorOutbox } from "../../durable-objects/user-memory/vector-outbox.ts";
+import { VectorOutbox } from "../../durable-objects/user-memory/vectorize/vector-outbox.ts";
 import {
   vectorOutboxResent,
   vectorOutboxSchema,
-} from "../../durable-objects/user-memory/vector-outbox-rows.ts";
-import { modelTag, vectorId } from "../../src/vectors/vector-id.ts";
-import type { VectorIndex } from "../../src/vectors/vector-index.ts";
-import { VectorizeIndex } from "../../src/vectors/vectorize.ts";
+} from "../../durable-objects/user-memory/vectorize/vector-outbox-rows.ts";
+import { modelTag, vectorId } from "../../src/platform/vectors/vector-id.ts";
+import type { VectorIndex } from "../../src/platform/vectors/vector-index.ts";
+import { VectorizeIndex } from "../../src/platform/vectors/vectorize.ts";
 import { clock, control } from "../doubles/control.ts";
 import { VectorizeDouble } from "../doubles/vectorize.ts";
 

@@ -3,7 +3,7 @@ import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import deploy from "../../docs/deploy.md?raw";
-import { userHash } from "../../src/ids.ts";
+import { userHash } from "../../src/domain/ids.ts";
 import { call, newUser } from "../call.ts";
 import { clock, control, restore } from "../doubles/control.ts";
 import { evict } from "../evict.ts";

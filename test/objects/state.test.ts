@@ -3,7 +3,7 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "c
 import { env } from "cloudflare:workers";
 import { afterEach, expect, it } from "vitest";
 import type { UserMemory } from "../../durable-objects/user-memory.ts";
-import { userHash } from "../../src/ids.ts";
+import { userHash } from "../../src/domain/ids.ts";
 import { call, newUser } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
 
@@ -15,7 +15,7 @@ const count = async (user: string, table: string): Promise<number> =>
     Number(storage.sql.exec(`SELECT COUNT(*) AS n FROM ${table}`).one().n),
   );
 const shardsWith = async (key: string) => {
-  const { shardOf } = await import("../../src/ids.ts");
+  const { shardOf } = await import("../../src/domain/ids.ts");
   return env.PROMPT_CACHE.getByName(`shard-${await shardOf(key, 64)}`);
 };
 

@@ -2,10 +2,10 @@
 import { createScheduledController, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { STAYING } from "../../durable-objects/user-memory/erased-tables.ts";
-import { ErasedWrite } from "../../src/d1/memory-records.ts";
-import { D1ThreadCatalogue } from "../../src/d1/thread-catalogue.ts";
-import { userHash } from "../../src/ids.ts";
+import { STAYING } from "../../durable-objects/user-memory/erasure/erased-tables.ts";
+import { ErasedWrite } from "../../src/platform/d1/memory-records.ts";
+import { D1ThreadCatalogue } from "../../src/platform/d1/thread-catalogue.ts";
+import { userHash } from "../../src/domain/ids.ts";
 import { call, newUser, token } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
 import { eraseUser, erased, erasure, objectOf, ring, rowsOf, tablesOf } from "../erasure-calls.ts";

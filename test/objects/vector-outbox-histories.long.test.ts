@@ -1,7 +1,7 @@
 // Whatever happens on the way: once all is quiet, the index holds exactly what the object holds.
 import fc from "fast-check";
 import { afterEach, expect, it } from "vitest";
-import { modelTag, vectorId } from "../../src/vectors/vector-id.ts";
+import { modelTag, vectorId } from "../../src/platform/vectors/vector-id.ts";
 import { clock, control, restore } from "../doubles/control.ts";
 import { type Subject, user, withOutbox } from "./outbox.ts";
 

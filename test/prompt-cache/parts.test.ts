@@ -1,13 +1,13 @@
 // The pure parts: durations, canonical JSON, hashes, and what is decided for each provider.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { breakpoints, lifetimeMs, usedAgain } from "../../src/prompt-cache/anthropic.ts";
-import { canonicalJson } from "../../src/prompt-cache/canonical-json.ts";
-import { durationMs } from "../../src/prompt-cache/duration.ts";
-import { CLOCK_SKEW_MS, isTooSmall, usable } from "../../src/prompt-cache/google.ts";
-import { prefixHashes, promptCacheKey, regionsHash, resourceKey } from "../../src/prompt-cache/keys.ts";
-import { hitRate, hourOf, KEPT_MS, reportedHour } from "../../src/prompt-cache/usage.ts";
-import type { Json } from "../../src/schema/bounds.ts";
+import { breakpoints, lifetimeMs, usedAgain } from "../../src/domain/prompt-cache/anthropic.ts";
+import { canonicalJson } from "../../src/domain/prompt-cache/canonical-json.ts";
+import { durationMs } from "../../src/domain/prompt-cache/duration.ts";
+import { CLOCK_SKEW_MS, isTooSmall, usable } from "../../src/domain/prompt-cache/google.ts";
+import { prefixHashes, promptCacheKey, regionsHash, resourceKey } from "../../src/domain/prompt-cache/keys.ts";
+import { hitRate, hourOf, KEPT_MS, reportedHour } from "../../src/domain/prompt-cache/usage.ts";
+import type { Json } from "../../src/domain/schema/bounds.ts";
 
 const json = () => fc.jsonValue({ maxDepth: 4 }) as fc.Arbitrary<Json>;
 const NOW = 1_800_000_000_000;

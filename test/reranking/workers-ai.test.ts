@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { DeadlineExceeded } from "../../src/deadline.ts";
-import { estimatedTokens } from "../../src/embeddings/tokens.ts";
-import type { WorkersAi } from "../../src/embeddings/workers-ai.ts";
-import { WorkersAiReranker } from "../../src/reranking/workers-ai.ts";
+import { DeadlineExceeded } from "../../src/platform/deadline.ts";
+import { estimatedTokens } from "../../src/platform/embeddings/tokens.ts";
+import type { WorkersAi } from "../../src/platform/embeddings/workers-ai.ts";
+import { WorkersAiReranker } from "../../src/platform/reranking/workers-ai.ts";
 
 type Input = { query: string; contexts: { text: string }[] };
 type Asked = { model: string; input: Input };

@@ -1,10 +1,10 @@
 // Users over three databases: what one of them does not answer, and one that is bound as another.
 import { env } from "cloudflare:workers";
 import { afterEach, expect, it } from "vitest";
-import { createApp } from "../../src/app.ts";
-import { type Bindings, portsOf } from "../../src/bindings.ts";
-import { ofUser } from "../../src/d1/shards.ts";
-import { userHash } from "../../src/ids.ts";
+import { createApp } from "../../src/worker/app.ts";
+import { type Bindings, portsOf } from "../../src/platform/bindings.ts";
+import { ofUser } from "../../src/platform/d1/shards.ts";
+import { userHash } from "../../src/domain/ids.ts";
 import { call, newUser, pagesOf, token } from "../call.ts";
 import { databaseOf, shards } from "../databases.ts";
 import { restore } from "../doubles/control.ts";

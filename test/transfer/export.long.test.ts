@@ -1,7 +1,7 @@
 // Leaving with everything.
 import { runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { userHash } from "../../src/ids.ts";
+import { userHash } from "../../src/domain/ids.ts";
 import { call, newUser, pagesOf, token } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
 import { erased, eraseUser, objectOf, ring } from "../erasure-calls.ts";

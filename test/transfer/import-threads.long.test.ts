@@ -2,7 +2,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { exports } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { userHash } from "../../src/ids.ts";
+import { userHash } from "../../src/domain/ids.ts";
 import { call, newUser, token } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
 import { erased, eraseUser, objectOf, ring, rowsOf } from "../erasure-calls.ts";

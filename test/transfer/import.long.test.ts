@@ -1,6 +1,6 @@
 // Coming back with everything.
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { userHash } from "../../src/ids.ts";
+import { userHash } from "../../src/domain/ids.ts";
 import { call, newUser } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
 import { erased, eraseUser, ring } from "../erasure-calls.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { DeadlineExceeded } from "../../src/deadline.ts";
-import type { VectorIndex, VectorMetadata, VectorRecord } from "../../src/vectors/vector-index.ts";
+import { DeadlineExceeded } from "../../src/platform/deadline.ts";
+import type { VectorIndex, VectorMetadata, VectorRecord } from "../../src/platform/vectors/vector-index.ts";
 
 export type Subject = {
   /** Empty, of four dimensions. */

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { newThreadId, threadOwner, userHash } from "../../src/ids.ts";
-import { byteLength } from "../../src/limits.ts";
-import { namespaceOf } from "../../src/vectors/namespace.ts";
-import { modelTag, parseVectorId, vectorId } from "../../src/vectors/vector-id.ts";
+import { newThreadId, threadOwner, userHash } from "../../src/domain/ids.ts";
+import { byteLength } from "../../src/domain/limits.ts";
+import { namespaceOf } from "../../src/platform/vectors/namespace.ts";
+import { modelTag, parseVectorId, vectorId } from "../../src/platform/vectors/vector-id.ts";
 
 const model = "@cf/baai/bge-base-en-v1.5";
 

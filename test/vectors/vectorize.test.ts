@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { VectorizeIndex } from "../../src/vectors/vectorize.ts";
+import { VectorizeIndex } from "../../src/platform/vectors/vectorize.ts";
 import { clock, control, restore } from "../doubles/control.ts";
 import { VectorizeDouble } from "../doubles/vectorize.ts";
 import { vectorIndexContract } from "./contract.ts";

@@ -149,7 +149,7 @@ export function dexMemory(options: DexMemoryOptions): DexMemory {
   };
 }
 
-/** Most hits of a recall, and items of a page (src/limits.ts). */
+/** Most hits of a recall, and items of a page (src/domain/limits.ts). */
 const HITS = 100;
 const PAGE = 1000;
 

@@ -27,12 +27,12 @@ export {
   type ContinuationOptions,
   type ContinuationRefusal,
   validateContinuation,
-} from "../../conversation/continuation.ts";
+} from "../../domain/conversation/continuation.ts";
 export {
   assertValidContinuation,
   ContinuationValidationError,
   type ContinuationValidator,
   defaultContinuationValidator,
-} from "../../conversation/continuation-validator.ts";
-export type { AiMessage, AnyMessage, ContentPart } from "../../conversation/message.ts";
-export { sanitizeConversation } from "../../conversation/sanitize.ts";
+} from "../../domain/conversation/continuation-validator.ts";
+export type { AiMessage, AnyMessage, ContentPart } from "../../domain/conversation/message.ts";
+export { sanitizeConversation } from "../../domain/conversation/sanitize.ts";

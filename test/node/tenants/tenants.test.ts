@@ -3,7 +3,7 @@ import { mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "smol-toml";
 import { afterEach, describe, expect, it } from "vitest";
-import { verifyOwn } from "../../../src/auth/verify-own.ts";
+import { verifyOwn } from "../../../src/worker/auth/verify-own.ts";
 import { readTenant, renderTenant } from "../../../scripts/tenant/config.ts";
 import { create, type Wanted } from "../../../scripts/tenant/create.ts";
 import { deleteTenant } from "../../../scripts/tenant/delete.ts";

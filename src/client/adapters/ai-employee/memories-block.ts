@@ -1,4 +1,4 @@
-import { startOfTag } from "../../../conversation/stored-text.ts";
+import { startOfTag } from "../../../domain/conversation/stored-text.ts";
 
 const START = "<memories>\n";
 const END = "</memories>";

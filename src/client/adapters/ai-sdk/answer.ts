@@ -1,4 +1,4 @@
-import { withoutAwaitedCalls } from "../../../conversation/tool-calls.ts";
+import { withoutAwaitedCalls } from "../../../domain/conversation/tool-calls.ts";
 import type { AnswerContent, AssistantMessage, AssistantPart, StreamPart } from "./sdk.ts";
 
 /**

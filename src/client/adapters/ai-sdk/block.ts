@@ -1,4 +1,4 @@
-import { day, inert, oneLine, quoted } from "../../../conversation/stored-text.ts";
+import { day, inert, oneLine, quoted } from "../../../domain/conversation/stored-text.ts";
 import type { Hit, Memory } from "../../shapes.ts";
 
 const CHARACTERS_PER_TOKEN = 4;

@@ -1,6 +1,6 @@
-import { listField } from "../../../conversation/message.ts";
-import { sanitizeConversation } from "../../../conversation/sanitize.ts";
-import { givenResults, requestedCalls } from "../../../conversation/tool-calls.ts";
+import { listField } from "../../../domain/conversation/message.ts";
+import { sanitizeConversation } from "../../../domain/conversation/sanitize.ts";
+import { givenResults, requestedCalls } from "../../../domain/conversation/tool-calls.ts";
 import type { Message } from "../../shapes.ts";
 import { hasInvocations, stepsOf } from "./invocations.ts";
 import { callParts, partOf, partsOf, toolParts, wholeResult } from "./parts.ts";

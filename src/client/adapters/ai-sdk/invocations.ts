@@ -1,5 +1,5 @@
-import { field } from "../../../conversation/message.ts";
-import { type Invocation, invocationIn } from "../../../conversation/told-calls.ts";
+import { field } from "../../../domain/conversation/message.ts";
+import { type Invocation, invocationIn } from "../../../domain/conversation/told-calls.ts";
 import type { AssistantPart, PromptMessage } from "./sdk.ts";
 
 type ToolMessage = Extract<PromptMessage, { role: "tool" }>;

@@ -1,5 +1,5 @@
-import { field, listField, textField } from "../../../conversation/message.ts";
-import { listedCalls } from "../../../conversation/told-calls.ts";
+import { field, listField, textField } from "../../../domain/conversation/message.ts";
+import { listedCalls } from "../../../domain/conversation/told-calls.ts";
 import type { Message } from "../../shapes.ts";
 import { textOf } from "./recalled.ts";
 import type { AssistantPart, PromptMessage } from "./sdk.ts";

@@ -1,6 +1,6 @@
 import { startOf } from "../bytes/start-of.ts";
 import type { Hit } from "../../shapes.ts";
-import { field, listField, textField } from "../../../conversation/message.ts";
+import { field, listField, textField } from "../../../domain/conversation/message.ts";
 import { memoryBlock } from "./block.ts";
 import { guarded, type RecallingOptions } from "./options.ts";
 

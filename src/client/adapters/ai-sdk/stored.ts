@@ -1,4 +1,4 @@
-import { field } from "../../../conversation/message.ts";
+import { field } from "../../../domain/conversation/message.ts";
 import type { Message } from "../../shapes.ts";
 import { base64Of } from "../bytes/base64.ts";
 import type { PromptMessage } from "./sdk.ts";

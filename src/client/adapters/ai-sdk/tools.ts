@@ -1,5 +1,5 @@
 import type { Schema } from "ai";
-import { DATA_NOTE } from "../../../conversation/stored-text.ts";
+import { DATA_NOTE } from "../../../domain/conversation/stored-text.ts";
 import { demandUser } from "../options/demand.ts";
 import type { OptionNames } from "../options/known-options.ts";
 import type { Cairn } from "../../cairn.ts";

@@ -1,4 +1,4 @@
-/** What one call takes at most (src/limits.ts): pieces, and bytes of their JSON. */
+/** What one call takes at most (src/domain/limits.ts): pieces, and bytes of their JSON. */
 const PIECES = 1000;
 const BYTES = 16 * 1024 * 1024;
 

@@ -1,4 +1,4 @@
-import { inert, oneLine, quoted } from "../../../conversation/stored-text.ts";
+import { inert, oneLine, quoted } from "../../../domain/conversation/stored-text.ts";
 import { ago } from "./ago.ts";
 import type { DexEpisode, DexFact, DexProcedure } from "./types.ts";
 

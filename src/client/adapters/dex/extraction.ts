@@ -1,4 +1,4 @@
-import { inert } from "../../../conversation/stored-text.ts";
+import { inert } from "../../../domain/conversation/stored-text.ts";
 
 /** What a model found in what was said. */
 export type Extraction = { summary: string; facts: Triple[] };

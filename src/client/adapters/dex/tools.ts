@@ -2,7 +2,7 @@ import type { Cairn } from "../../index.ts";
 import { checked } from "./arguments.ts";
 import type { Procedures } from "./procedures.ts";
 import { schemas } from "./schemas.ts";
-import { DATA_NOTE, day, inert, oneLine, quoted } from "../../../conversation/stored-text.ts";
+import { DATA_NOTE, day, inert, oneLine, quoted } from "../../../domain/conversation/stored-text.ts";
 import type { DexTool } from "./types.ts";
 
 const LIMIT = 20;

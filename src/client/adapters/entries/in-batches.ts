@@ -6,7 +6,7 @@ import { bySize } from "../calls/by-size.ts";
 
 export type EntryResult = BatchAnswer["results"][number];
 
-/** The bytes of the values that one batch answers (src/limits.ts). */
+/** The bytes of the values that one batch answers (src/domain/limits.ts). */
 const ANSWER = 16 * 1024 * 1024;
 
 /**

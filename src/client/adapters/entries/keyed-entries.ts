@@ -2,7 +2,7 @@ import type { Cairn } from "../../cairn.ts";
 import { CairnError } from "../../error.ts";
 import type { CallOptions } from "../../options.ts";
 import type { BatchOperation } from "../../shapes.ts";
-import { partsIn } from "../../../entry-parts.ts";
+import { partsIn } from "../../../domain/entry-parts.ts";
 import type { OptionNames } from "../options/known-options.ts";
 import { ENTRY_BYTES, LargeEntries } from "./large-entries.ts";
 import { type EntryResult, inBatches } from "./in-batches.ts";
@@ -26,7 +26,7 @@ export const KEYED_ENTRIES_OPTIONS: OptionNames<KeyedEntriesOptions> = {
 
 type Keyed = { key: string; value: unknown };
 
-/** What one page holds at most (src/limits.ts). */
+/** What one page holds at most (src/domain/limits.ts). */
 const MOST = 1000;
 /** The bytes of a key, which are never fewer than its characters. */
 const LONGEST_KEY = 1024;

@@ -1,4 +1,4 @@
-import { partsIn, partKeys } from "../../../entry-parts.ts";
+import { partsIn, partKeys } from "../../../domain/entry-parts.ts";
 import type { Cairn } from "../../cairn.ts";
 import { hasCode } from "../../error.ts";
 import type { Versioned } from "../../http.ts";

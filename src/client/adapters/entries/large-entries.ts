@@ -1,4 +1,4 @@
-import { HEAD_BYTES, type InParts, MOST_BYTES, partKeys, partsIn } from "../../../entry-parts.ts";
+import { HEAD_BYTES, type InParts, MOST_BYTES, partKeys, partsIn } from "../../../domain/entry-parts.ts";
 import type { Cairn } from "../../cairn.ts";
 import { CairnError, hasCode } from "../../error.ts";
 import { newId } from "../../new-id.ts";
@@ -21,7 +21,7 @@ type SetOperation = Extract<BatchOperation, { op: "set" }>;
 /** A value as it is written: its parts, in the order of their keys, and then its entry. */
 export type Cut = { parts: { key: string; value: string }[]; value: unknown };
 
-/** The bytes of JSON that an entry holds (src/limits.ts). */
+/** The bytes of JSON that an entry holds (src/domain/limits.ts). */
 export const ENTRY_BYTES = 1024 * 1024;
 /** JSON of more bytes is cut up where entries are read many at a time: a hundred of them are asked for at once (16 MiB). */
 const INLINE_BYTES = 64 * 1024;

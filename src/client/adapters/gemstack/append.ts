@@ -1,4 +1,4 @@
-import type { AiMessage } from "../../../conversation/message.ts";
+import type { AiMessage } from "../../../domain/conversation/message.ts";
 import type { Cairn } from "../../cairn.ts";
 import { isCairnError } from "../../error.ts";
 import { newId } from "../../new-id.ts";

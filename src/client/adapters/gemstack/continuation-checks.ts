@@ -1,5 +1,5 @@
-import type { ContinuationCode, ContinuationOptions } from "../../../conversation/continuation.ts";
-import { ContinuationValidationError } from "../../../conversation/continuation-validator.ts";
+import type { ContinuationCode, ContinuationOptions } from "../../../domain/conversation/continuation.ts";
+import { ContinuationValidationError } from "../../../domain/conversation/continuation-validator.ts";
 import { hasCode } from "../../error.ts";
 
 /** How an append asks for the check of a whole conversation. */

@@ -1,5 +1,5 @@
-import type { Continuation, ContinuationOptions } from "../../../conversation/continuation.ts";
-import type { AiMessage } from "../../../conversation/message.ts";
+import type { Continuation, ContinuationOptions } from "../../../domain/conversation/continuation.ts";
+import type { AiMessage } from "../../../domain/conversation/message.ts";
 import type { Cairn } from "../../cairn.ts";
 import type { CallOptions } from "../../options.ts";
 import type { CataloguedThread, CreateThreadBody } from "../../shapes.ts";

@@ -1,5 +1,5 @@
 // The interfaces of GemStack's ai-sdk that stores implement. The SDK is not on the registry, so they are written out.
-import type { AiMessage } from "../../../conversation/message.ts";
+import type { AiMessage } from "../../../domain/conversation/message.ts";
 
 /** Whose thread it is, and of which agent; `resourceSlug` and `recordId` are the app's own. */
 export type ConversationStoreMeta = {

@@ -1,5 +1,5 @@
 import type { MastraDBMessage } from "@mastra/core/agent";
-import { field } from "../../../conversation/message.ts";
+import { field } from "../../../domain/conversation/message.ts";
 import type { Message, StoredMessage } from "../../index.ts";
 
 /** What a Mastra message is besides a role and parts, as Cairn's message carries it. */

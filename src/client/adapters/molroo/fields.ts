@@ -1,7 +1,7 @@
 import { sha256 } from "../bytes/sha256.ts";
 import { startOf } from "../bytes/start-of.ts";
 
-// What Cairn's fields take (src/schema/memory.ts), and the nearest to a value that they do.
+// What Cairn's fields take (src/domain/schema/memory.ts), and the nearest to a value that they do.
 
 /** Bytes of UTF-8. */
 export const NAME = 1024;

@@ -3,7 +3,7 @@ import { startOf } from "../bytes/start-of.ts";
 import type { ExecutionContext, ItemLog } from "./interfaces.ts";
 import { type LoggedTurn, type Turn, turnsIn } from "./turns.ts";
 
-/** Bytes of a memory's text (src/limits.ts). */
+/** Bytes of a memory's text (src/domain/limits.ts). */
 const LONGEST_TEXT = 32 * 1024;
 
 /** A turn of a run. Its place in the log does not change, nor does the execution's id. */

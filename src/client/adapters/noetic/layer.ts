@@ -66,7 +66,7 @@ export type CairnLayer = {
 
 const SLOT = 300;
 const TIMEOUTS = { recall: 5_000, store: 30_000 };
-/** Bytes of a query (src/limits.ts). */
+/** Bytes of a query (src/domain/limits.ts). */
 const LONGEST_QUERY = 256 * 1024;
 
 /**

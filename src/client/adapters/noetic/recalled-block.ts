@@ -1,4 +1,4 @@
-import { day, oneLine, quoted, startOfTag } from "../../../conversation/stored-text.ts";
+import { day, oneLine, quoted, startOfTag } from "../../../domain/conversation/stored-text.ts";
 import type { Hit } from "../../shapes.ts";
 
 const NOTE =

@@ -1,7 +1,7 @@
 // An item of the Agents SDK as a message. One that is a message in the SDK's own shape is stored as it is. Everything else
 // (calls, their results, reasoning) is kept whole in `agentItem`, in a message of the role and text that other readers expect.
 import type { AgentInputItem } from "@openai/agents-core";
-import { field } from "../../../conversation/message.ts";
+import { field } from "../../../domain/conversation/message.ts";
 import type { Message, StoredMessage } from "../../shapes.ts";
 import { base64Of, bytesOfBase64 } from "../bytes/base64.ts";
 import { itemsOfOther } from "./other-message.ts";

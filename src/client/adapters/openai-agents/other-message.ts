@@ -1,10 +1,10 @@
 // A message that another adapter stored, in the items that say the same: texts, calls of tools and their results.
 import type { AgentInputItem } from "@openai/agents-core";
-import { field, listField, textField } from "../../../conversation/message.ts";
-import { invocationIn, listedCalls } from "../../../conversation/told-calls.ts";
+import { field, listField, textField } from "../../../domain/conversation/message.ts";
+import { invocationIn, listedCalls } from "../../../domain/conversation/told-calls.ts";
 import type { Message } from "../../shapes.ts";
 
-/** What a call of a tool is in any of the shapes of src/conversation/tool-calls.ts. */
+/** What a call of a tool is in any of the shapes of src/domain/conversation/tool-calls.ts. */
 type Told = { callId: string; name: string | undefined; call?: unknown; result?: unknown };
 
 /** `names`: of the tools that were called, by the calls' ids; not every result names its own. None of what has no words. */

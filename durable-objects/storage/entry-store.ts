@@ -1,0 +1,318 @@
+import { type Condition, holds } from "../../src/domain/conditions.ts";
+import { fail, type Failure, ok, type Result } from "../../src/domain/errors.ts";
+import {
+  HEAD_BYTES,
+  type InParts,
+  isPart,
+  ownerKeyOf,
+  PART,
+  partsIn,
+  partsUnder,
+} from "../../src/domain/entry-parts.ts";
+import { newVersion } from "../../src/domain/ids.ts";
+import { limits } from "../../src/domain/limits.ts";
+import type { WrittenEntry } from "../../src/domain/schema/entry.ts";
+import { Expired } from "./expired.ts";
+
+/** An entry as it leaves the object. `value` is JSON in UTF-8, byte for byte as it came in. */
+export type Entry = {
+  key: string;
+  value: Uint8Array;
+  version: string;
+  updatedAt: number;
+  expiresAt: number | null;
+};
+export type Expiry = {
+  /** Null: it never expires. */
+  ttlMs: number | null;
+  /** Every read begins the time to live anew. */
+  refreshOnRead: boolean;
+};
+export type EntryWrite = { key: string; value: Uint8Array; condition: Condition } & Expiry;
+export type EntryPage = { prefix: string; after?: string; limit: number; values: boolean };
+export type ListedEntry = Omit<Entry, "value"> & { value?: Uint8Array };
+
+type Row = {
+  key: string;
+  value: ArrayBuffer;
+  version: string;
+  updated_at: number;
+  expires_at: number | null;
+  refresh_ms: number | null;
+};
+
+export const entrySchema = `
+  CREATE TABLE entries (
+    key TEXT PRIMARY KEY,
+    value BLOB NOT NULL,
+    version TEXT NOT NULL,
+    updated_at INTEGER NOT NULL,
+    expires_at INTEGER,
+    refresh_ms INTEGER
+  );
+  CREATE INDEX entries_by_expiry ON entries (expires_at) WHERE expires_at IS NOT NULL;
+`;
+
+/**
+ * Keys, JSON values and expiry in an object's SQLite. An entry is alive while `now <= expiresAt`. A value in parts
+ * (src/domain/entry-parts.ts) is replaced, deleted and expires as a whole, in the transaction of its entry; no list shows parts.
+ */
+export class EntryStore {
+  readonly #sql: SqlStorage;
+  readonly #expired: Expired;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+    this.#expired = new Expired(sql, "entries");
+  }
+
+  get(key: string, now: number): Entry | null {
+    const row = this.#live(key, now);
+    if (row === null) return null;
+    if (row.refresh_ms !== null) {
+      row.expires_at = now + row.refresh_ms;
+      this.#sql.exec("UPDATE entries SET expires_at = ? WHERE key = ?", row.expires_at, key);
+      const parts = partsNamedIn(row.value);
+      if (parts !== null) this.#expireParts(key, parts, row.expires_at);
+    }
+    return entryOf(row);
+  }
+
+  /** Gets and deletes. The parts of the value stay for as long as its reader needs to fetch them. */
+  take(key: string, now: number): Entry | null {
+    const entry = this.get(key, now);
+    if (entry === null) return null;
+    const parts = partsNamedIn(entry.value);
+    if (parts === null) this.delete(key, {}, now);
+    else {
+      this.#sql.exec("DELETE FROM entries WHERE key = ?", key);
+      this.#expireParts(key, parts, Math.min(entry.expiresAt ?? Infinity, now + TAKEN_PARTS_MS));
+    }
+    return entry;
+  }
+
+  /** Replaces the value and the expiry, if the condition holds. */
+  set({ key, value, ttlMs, refreshOnRead, condition }: EntryWrite, now: number): Result<WrittenEntry> {
+    const unmet = this.#unmet(key, condition, now);
+    if (unmet !== null) return unmet;
+    const version = newVersion();
+    const expiresAt = isPart(key) ? this.#expiryOfPart(key, ttlMs, now) : ttlMs === null ? null : now + ttlMs;
+    const parts = partsNamedIn(value);
+    if (parts !== null && this.#countParts(key, parts, now) !== parts.count)
+      return fail("parts_missing", {
+        details: [{ path: "body", message: "names parts that are not there" }],
+      });
+    const before = this.#partsOf(key);
+    this.#sql.exec(
+      `INSERT INTO entries (key, value, version, updated_at, expires_at, refresh_ms)
+       VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+       ON CONFLICT (key) DO UPDATE SET
+         value = ?2, version = ?3, updated_at = ?4, expires_at = ?5, refresh_ms = ?6`,
+      key,
+      value,
+      version,
+      now,
+      expiresAt,
+      refreshOnRead && !isPart(key) ? ttlMs : null,
+    );
+    if (before !== null && before.cairnParts !== parts?.cairnParts)
+      this.#removeUnder(partsUnder(key, before.cairnParts));
+    if (parts !== null) this.#expireParts(key, parts, expiresAt);
+    return ok({ version, ...(expiresAt !== null && { expiresAt }) });
+  }
+
+  /** Whether there was a live entry to delete, if the condition holds. */
+  delete(key: string, condition: Condition, now: number): Result<boolean> {
+    const unmet = this.#unmet(key, condition, now);
+    if (unmet !== null) return unmet;
+    const live = this.#live(key, now) !== null;
+    this.remove(key);
+    return ok(live);
+  }
+
+  /** Deletes an entry and all of its parts, whatever there is of them. */
+  remove(key: string): void {
+    this.#sql.exec("DELETE FROM entries WHERE key = ?", key);
+    if (!isPart(key)) this.#removeUnder(key + PART);
+  }
+
+  /** The version of an entry, alive or not; null of none. */
+  version(key: string): string | null {
+    const [row] = this.#sql
+      .exec<{ version: string }>("SELECT version FROM entries WHERE key = ?", key)
+      .toArray();
+    return row?.version ?? null;
+  }
+
+  /** True for a key of no part, and for the key of a part that its entry names. */
+  names(key: string): boolean {
+    const owner = ownerKeyOf(key);
+    const parts = owner === key ? null : this.#partsOf(owner);
+    return owner === key || (parts !== null && key.startsWith(partsUnder(owner, parts.cairnParts)));
+  }
+
+  /** True if the entry under this key names parts that are missing. */
+  lacksParts(key: string, now: number): boolean {
+    const parts = this.#partsOf(key);
+    return parts !== null && this.#countParts(key, parts, now) < parts.count;
+  }
+
+  /** Deletes every entry under the prefix, and answers how many were alive. */
+  deletePrefix(prefix: string, now: number): number {
+    const live = this.count(prefix, now);
+    this.#removeUnder(prefix);
+    return live;
+  }
+
+  /** Live entries under the prefix. Reads each of their keys. */
+  count(prefix: string, now: number): number {
+    return this.#sql
+      .exec<{ n: number }>(
+        `SELECT COUNT(*) AS n FROM entries WHERE ${UNDER_PREFIX} AND (expires_at IS NULL OR expires_at >= ?) AND ${NO_PART}`,
+        ...prefixRange(prefix),
+        now,
+        shown(prefix),
+      )
+      .one().n;
+  }
+
+  /** A page of live entries in byte order of their keys; `more` when there are further ones behind it. */
+  list({ prefix, after, limit, values }: EntryPage, now: number): { entries: ListedEntry[]; more: boolean } {
+    const entries: ListedEntry[] = [];
+    let bytes = 0;
+    // A range of the primary key, read lazily: its cost follows the page, not the store.
+    const rows = this.#sql.exec<Row>(
+      `SELECT key, ${values ? "value" : "x'' AS value"}, version, updated_at, expires_at FROM entries
+       WHERE ${after === undefined ? UNDER_PREFIX : BEHIND_CURSOR} AND (expires_at IS NULL OR expires_at >= ?)
+         AND ${NO_PART} ORDER BY key`,
+      after ?? prefix,
+      prefixRange(prefix)[1],
+      now,
+      shown(prefix),
+    );
+    for (const row of rows) {
+      bytes += row.value.byteLength;
+      if (entries.length === limit || (entries.length > 0 && bytes > limits.pageBytes))
+        return { entries, more: true };
+      const { value, ...rest } = entryOf(row);
+      entries.push(values ? { ...rest, value } : rest);
+    }
+    return { entries, more: false };
+  }
+
+  #live(key: string, now: number): Row | null {
+    const [row] = this.#sql
+      .exec<Row>("SELECT * FROM entries WHERE key = ? AND (expires_at IS NULL OR expires_at >= ?)", key, now)
+      .toArray();
+    return row ?? null;
+  }
+
+  /** A part expires with the entry that names it, and within an hour while none does. */
+  #expiryOfPart(key: string, ttlMs: number | null, now: number): number | null {
+    const unnamed = now + Math.min(ttlMs ?? Infinity, UNNAMED_PART_MS);
+    if (!this.names(key)) return unnamed;
+    const { at } = this.#sql
+      .exec<{ at: number | null }>("SELECT expires_at AS at FROM entries WHERE key = ?", ownerKeyOf(key))
+      .one();
+    return at !== null && at < now ? unnamed : at;
+  }
+
+  /** The parts that the entry under this key names, alive or not. */
+  #partsOf(key: string): InParts | null {
+    const [row] = this.#sql
+      .exec<{
+        value: ArrayBuffer;
+      }>("SELECT value FROM entries WHERE key = ? AND length(value) < ?", key, HEAD_BYTES)
+      .toArray();
+    return row === undefined ? null : partsNamedIn(row.value);
+  }
+
+  #countParts(key: string, { cairnParts }: InParts, now: number): number {
+    return this.#sql
+      .exec<{ n: number }>(
+        `SELECT COUNT(*) AS n FROM entries WHERE ${UNDER_PREFIX} AND (expires_at IS NULL OR expires_at >= ?)`,
+        ...prefixRange(partsUnder(key, cairnParts)),
+        now,
+      )
+      .one().n;
+  }
+
+  #expireParts(key: string, { cairnParts }: InParts, expiresAt: number | null): void {
+    this.#sql.exec(
+      `UPDATE entries SET expires_at = ?3, refresh_ms = NULL WHERE ${UNDER_PREFIX}`,
+      ...prefixRange(partsUnder(key, cairnParts)),
+      expiresAt,
+    );
+  }
+
+  #removeUnder(prefix: string): void {
+    this.#sql.exec(`DELETE FROM entries WHERE ${UNDER_PREFIX}`, ...prefixRange(prefix));
+  }
+
+  #unmet(key: string, condition: Condition, now: number): Failure | null {
+    if (condition.ifMatch === undefined && condition.ifNoneMatch === undefined) return null;
+    const version = this.#live(key, now)?.version ?? null;
+    if (holds(condition, version)) return null;
+    const is = version === null ? "there is no such entry" : `its version is "${version}"`;
+    return fail("precondition_failed", { message: `The entry is not as the condition demands: ${is}.` });
+  }
+
+  /** Removes expired entries, a bounded number a call. */
+  sweep(now: number): void {
+    this.#expired.sweep(now);
+  }
+
+  /** When to sweep next, or null if nothing expires. */
+  nextSweep(now: number): number | null {
+    return this.#expired.next(now);
+  }
+}
+
+/**
+ * The keys under a prefix, as a range that SQLite seeks to at both ends; the second bound is null where there is no key
+ * behind them, and then a blob, which sorts behind all text.
+ */
+export const UNDER_PREFIX = "key >= ?1 AND key < COALESCE(?2, x'')";
+/** The same from a key on that lies under it. SQLite seeks to one lower bound only, so there is no other. */
+export const BEHIND_CURSOR = "key > ?1 AND key < COALESCE(?2, x'')";
+
+/** No key of a part, unless the last binding says that parts are asked for. */
+const NO_PART = `(? OR instr(key, char(31) || 'part' || char(31)) = 0)`;
+/** 1 if the prefix asks for parts, else 0. */
+const shown = (prefix: string): number => Number(prefix.includes(PART));
+/** Lifetime of a part that no entry names, in milliseconds. */
+const UNNAMED_PART_MS = 60 * 60 * 1000;
+/** Lifetime of parts after their entry was taken, in milliseconds. */
+const TAKEN_PARTS_MS = 10 * 60 * 1000;
+
+/** The prefix, and the least string behind all that begin with it: its last character that has a next one, raised. */
+export function prefixRange(prefix: string): [from: string, to: string | null] {
+  const characters = Array.from(prefix);
+  for (let last = characters.pop(); last !== undefined; last = characters.pop()) {
+    const code = last.codePointAt(0) ?? 0;
+    if (code === LAST_CODE_POINT) continue;
+    // What lies between is no character, and UTF-8 has no bytes for it.
+    const next = code + 1 === FIRST_SURROGATE ? AFTER_SURROGATES : code + 1;
+    return [prefix, characters.join("") + String.fromCodePoint(next)];
+  }
+  return [prefix, null];
+}
+
+const LAST_CODE_POINT = 0x10ffff;
+const FIRST_SURROGATE = 0xd800;
+const AFTER_SURROGATES = 0xe000;
+
+/** The parts that a value names; null of a value itself. Only short ones are parsed. */
+export function partsNamedIn(value: ArrayBuffer | Uint8Array): InParts | null {
+  if (value.byteLength >= HEAD_BYTES) return null;
+  const json = new TextDecoder().decode(value);
+  return json.includes("cairnParts") ? partsIn(JSON.parse(json)) : null;
+}
+
+const entryOf = (row: Row): Entry => ({
+  key: row.key,
+  value: new Uint8Array(row.value),
+  version: row.version,
+  updatedAt: row.updated_at,
+  expiresAt: row.expires_at,
+});

@@ -1,0 +1,47 @@
+import type { Condition } from "../../../src/domain/conditions.ts";
+import { fail, ok, type Result } from "../../../src/domain/errors.ts";
+import { limits } from "../../../src/domain/limits.ts";
+import type { Entry, EntryStore, EntryWrite } from "../../storage/entry-store.ts";
+
+export type EntryOperation =
+  | { op: "get"; key: string }
+  | ({ op: "set" } & EntryWrite)
+  | { op: "delete"; key: string; condition: Condition };
+/** Without its key, which the request has: an answer that is kept is one row, and a row of SQLite takes 2 MB. */
+export type EntryResult =
+  | { entry: Entry | null }
+  | { version: string; expiresAt?: number }
+  | { deleted: boolean };
+
+/** Performs the operations in order. On a failure, which names the operation, the caller undoes them all. */
+export function performBatch(
+  entries: EntryStore,
+  operations: readonly EntryOperation[],
+  now: number,
+): Result<EntryResult[]> {
+  const results: EntryResult[] = [];
+  let bytes = 0;
+  for (const [i, operation] of operations.entries()) {
+    const path = `body.operations[${i}]`;
+    const result = perform(entries, operation, now);
+    if (!result.ok)
+      return { ...result, details: [{ path, message: "was not met; nothing of the batch was done" }] };
+    bytes += "entry" in result.value ? (result.value.entry?.value.byteLength ?? 0) : 0;
+    if (bytes > limits.batchBytes)
+      return fail("batch_too_large", {
+        details: [{ path, message: "is the first whose value did not fit" }],
+      });
+    results.push(result.value);
+  }
+  return ok(results);
+}
+
+function perform(entries: EntryStore, operation: EntryOperation, now: number): Result<EntryResult> {
+  const { key } = operation;
+  if (operation.op === "get") return ok({ entry: entries.get(key, now) });
+  if (operation.op === "set") {
+    return entries.set(operation, now);
+  }
+  const deleted = entries.delete(key, operation.condition, now);
+  return deleted.ok ? ok({ deleted: deleted.value }) : deleted;
+}

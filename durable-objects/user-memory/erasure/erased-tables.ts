@@ -1,0 +1,206 @@
+import type { VectorName } from "../vectorize/vector-outbox-rows.ts";
+
+/**
+ * The tables that hold what the user has, each with the columns that name a row and what its rows are to who reads a
+ * receipt (null: parts of what is counted elsewhere).
+ */
+export const USER_TABLES = {
+  threads: { key: "n", counted: "threads" },
+  messages: { key: "position", counted: "messages" },
+  message_pieces: { key: "rowid", counted: null },
+  hidden_messages: { key: "thread, seq", counted: null },
+  compactions: { key: "thread, id", counted: "compactions" },
+  entries: { key: "rowid", counted: "entries" },
+  answers: { key: "rowid", counted: "answers" },
+  answer_memories: { key: "memory_id, key", counted: null },
+  memories: { key: "rowid", counted: "memoryVersions" },
+  documents: { key: "n", counted: "indexed" },
+  words: { key: "rowid", counted: null },
+  vectors: { key: "n", counted: "vectors" },
+  unembedded: { key: "n", counted: null },
+  pieces: { key: "n", counted: null },
+  unpieced: { key: "n", counted: null },
+} as const;
+type UserTable = keyof typeof USER_TABLES;
+
+/** Small ones, which are emptied at once. Numbers of intents go on, as one may be under way. */
+export const EMPTIED = [
+  "owner",
+  "catalogue_changes",
+  "intents",
+  "intent_parts",
+  "reindex",
+  "importing_threads",
+  "leaving",
+] as const;
+/** Statements that fill a page of those that hold words of the user's; what fills it, of the 4,096 bytes that it has. */
+const FILL = [
+  "INSERT INTO owner (id) VALUES (zeroblob(?))",
+  "INSERT INTO intents (owner, due_at) VALUES (zeroblob(?), 0)",
+  "INSERT INTO intent_parts (intent, memory_id, version, row) VALUES (0, '', 0, zeroblob(?))",
+];
+const ZEROS = 4_020;
+/** What stays: numbers that are never used twice, what is to be deleted elsewhere, and no word of the user's. */
+export const STAYING = [
+  "applied_migrations",
+  "memory_clock",
+  "generation",
+  "erasures",
+  "erasing_versions",
+  "index_state",
+  "tallies",
+  "announced_threads",
+  "message_copies",
+  "vector_outbox",
+  "vector_outbox_models",
+  "word_merge",
+  "free_pages",
+  "zeros",
+] as const;
+
+/** What SQLite says where a statement is being read. */
+const LOCKED = "SQLITE_LOCKED";
+export const isLocked = (error: unknown): boolean => error instanceof Error && error.message.includes(LOCKED);
+
+/** If one of these has rows, the user has written something. */
+const WRITTEN = ["threads", "entries", "memories", "documents", "answers", "intents"] as const;
+/** Rows that one call removes; a row holds up to 1 MiB. */
+const SLICE = 1000;
+
+type Schema = { type: string; name: string; sql: string };
+
+/**
+ * Takes all tables of the user's out of sight in one step, however much is in them: they get other names, and empty
+ * ones take their place. What is under the other names goes in slices. Deleting a million rows at once would hold up
+ * the user's next call, and the isolate with it.
+ */
+export class ErasedTables {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  /** Whether the user has nothing here. */
+  get empty(): boolean {
+    const some = WRITTEN.map((table) => `EXISTS (SELECT 1 FROM ${table})`).join(" OR ");
+    return this.#sql.exec<{ some: number }>(`SELECT ${some} AS "some"`).one().some === 0;
+  }
+
+  /**
+   * Puts everything aside under this number, which no other erasure has. Answers the number of the last thread, as those
+   * that begin later have greater ones. To be called in a transaction.
+   */
+  putAside(epoch: number): { lastThread: number } {
+    const { seq } = this.#sql
+      .exec<{ seq: number }>(
+        "SELECT COALESCE(MAX(seq), 0) AS seq FROM sqlite_sequence WHERE name = 'threads'",
+      )
+      .one();
+    for (const table of Object.keys(USER_TABLES) as UserTable[]) {
+      const [made, ...others] = this.#schemaOf(table);
+      if (made === undefined) throw new Error(`there is no table ${table}`);
+      // An index keeps its name when its table gets another one; and a trigger would go on counting what is removed.
+      for (const { type, name } of others) this.#sql.exec(`DROP ${type} ${name}`);
+      this.#sql.exec(`ALTER TABLE ${table} RENAME TO ${aside(epoch, table)}`);
+      for (const { sql } of [made, ...others]) this.#sql.exec(sql);
+    }
+    // Numbers of threads go on: a message's position is not used twice.
+    this.#sql.exec("DELETE FROM sqlite_sequence WHERE name = 'threads'");
+    this.#sql.exec("INSERT INTO sqlite_sequence (name, seq) VALUES ('threads', ?)", seq);
+    for (const table of EMPTIED) this.#sql.exec(`DELETE FROM ${table}`);
+    // What was in the page that each of these keeps is overwritten by a row that fills it.
+    for (const fill of FILL) this.#sql.exec(fill, ZEROS);
+    for (const table of EMPTIED) this.#sql.exec(`DELETE FROM ${table}`);
+    this.#sql.exec("UPDATE tallies SET n = 0");
+    return { lastThread: seq };
+  }
+
+  /**
+   * Removes some of what was put aside under a number. Answers what, with the vectors among it; null if all of it reads as
+   * empty. To be called in a transaction.
+   */
+  removeSome(epoch: number): { counted: Record<string, number>; vectors: VectorName[] } | null {
+    const table = this.#aside(epoch).find((one) => this.#hasRows(aside(epoch, one)));
+    if (table === undefined) return null;
+    const name = aside(epoch, table);
+    if (table === "words") {
+      // Its rows cannot be told from each other any more, nor read: they go as a whole.
+      this.#sql.exec(`INSERT INTO ${name} (${name}) VALUES ('delete-all')`);
+      return { counted: {}, vectors: [] };
+    }
+    const gone = this.#deleteSlice(name, table);
+    const { counted } = USER_TABLES[table];
+    return {
+      counted: counted === null ? {} : { [counted]: gone.length },
+      vectors: table === "vectors" ? gone : [],
+    };
+  }
+
+  /**
+   * Drops the tables that were put aside and are empty. SQLite drops none while any statement is being read, and a page that
+   * was read in part is such a statement until it is collected: what stays is dropped when the object starts.
+   */
+  dropEmpty(): void {
+    for (const name of this.#names()) if (!this.#hasRows(name)) this.#sql.exec(`DROP TABLE ${name}`);
+  }
+
+  /** Whether anything is left of what was put aside under a number. */
+  holds(epoch: number): boolean {
+    return this.#aside(epoch).some((table) => this.#hasRows(aside(epoch, table)));
+  }
+
+  /** Whether anything is left of what was put aside, under any number. */
+  get holdsAny(): boolean {
+    return this.#names().some((name) => this.#hasRows(name));
+  }
+
+  /** The rows that are gone: of vectors their names, which others have no use for. */
+  #deleteSlice(name: string, table: UserTable): VectorName[] {
+    const { key } = USER_TABLES[table];
+    return this.#sql
+      .exec<VectorName>(
+        `DELETE FROM ${name} WHERE (${key}) IN (SELECT ${key} FROM ${name} LIMIT ${SLICE})
+         RETURNING ${table === "vectors" ? "n, model" : "0 AS n, '' AS model"}`,
+      )
+      .toArray();
+  }
+
+  /** The tables of which there is one under this number. */
+  #aside(epoch: number): UserTable[] {
+    const known = Object.keys(USER_TABLES) as UserTable[];
+    return known.filter(
+      (table) =>
+        this.#sql.exec("SELECT 1 FROM sqlite_schema WHERE name = ?", aside(epoch, table)).toArray().length >
+        0,
+    );
+  }
+
+  /** All tables that were put aside. */
+  #names(): string[] {
+    return this.#sql
+      .exec<{ name: string }>(
+        `SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'erased_[0-9]*_*'
+           AND name NOT GLOB 'erased_[0-9]*_words_*'`,
+      )
+      .toArray()
+      .map(({ name }) => name);
+  }
+
+  #hasRows(name: string): boolean {
+    return this.#sql.exec(`SELECT 1 FROM ${name} LIMIT 1`).toArray().length > 0;
+  }
+
+  /** The statements that made a table, its indexes and its triggers, the table's first. */
+  #schemaOf(table: string): Schema[] {
+    return this.#sql
+      .exec<Schema>(
+        `SELECT type, name, sql FROM sqlite_schema WHERE tbl_name = ? AND sql IS NOT NULL
+         ORDER BY type <> 'table', name`,
+        table,
+      )
+      .toArray();
+  }
+}
+
+const aside = (epoch: number, table: string): string => `erased_${epoch}_${table}`;

@@ -1,0 +1,264 @@
+import { v7 as uuidv7 } from "uuid";
+import type { ReceiptKey } from "../../../src/platform/receipt-key.ts";
+import type { ErasureRecords } from "../../../src/platform/d1/erasure-records.ts";
+import { fail, ok, type Result } from "../../../src/domain/errors.ts";
+import { hash16, type UserHash } from "../../../src/domain/ids.ts";
+import type { Owner } from "../../../src/domain/memory/record.ts";
+import type { Erasure, ErasureStep, ErasureStore } from "../../../src/domain/schema/erasure.ts";
+import type { WakeUp } from "../../storage/wake-up.ts";
+import type { Conversations } from "../threads/conversations.ts";
+import type { Emptying } from "../threads/emptying.ts";
+import { type Erased, ErasureLog, hulls, rangesOf } from "./erasure-log.ts";
+import { ErasureDrive } from "./erasure-drive.ts";
+import { type ErasedScope, ErasureSteps } from "./erasure-steps.ts";
+import { ErasedTables, isLocked } from "./erased-tables.ts";
+import type { FreePages } from "../core/free-pages.ts";
+import type { Generation } from "../core/generation.ts";
+import type { MemoryTable } from "../memories/memory-table.ts";
+import type { MemoryVectors } from "../vectorize/memory-vectors.ts";
+import type { MemoryWriter } from "../memories/memory-writer.ts";
+import type { OwnerNote } from "../core/owner-note.ts";
+import type { SearchIndex } from "../search-index/search-index.ts";
+import { StorageReset } from "./storage-reset.ts";
+import type { Transactions } from "../core/transactions.ts";
+import type { WordMerger } from "../search-index/word-merger.ts";
+
+export type EraserParts = {
+  sql: SqlStorage;
+  storage: DurableObjectStorage;
+  transactions: Transactions;
+  generation: Generation;
+  table: MemoryTable;
+  index: SearchIndex;
+  vectors: MemoryVectors;
+  writer: MemoryWriter;
+  conversations: Conversations;
+  emptying: Emptying;
+  words: WordMerger;
+  pages: FreePages;
+  owner: OwnerNote;
+  records: ErasureRecords;
+  receipts: ReceiptKey;
+  /** Stops the object, which the caller's next try starts again. */
+  restart: () => Promise<void>;
+  /** The same, without what was written since the last `await`. */
+  abort: () => void;
+  wakeUp: WakeUp;
+  now: () => number;
+};
+
+const NOT_FENCED =
+  "It has begun, and nothing of it is recalled any more; the database has not confirmed it yet. Try again: it goes on as the same erasure.";
+/** The stores that each erasure goes through; `vectors` only where there is a large index. */
+const STORES: Readonly<Record<Erased["what"], readonly ErasureStore[]>> = {
+  user: ["object", "memories", "threads", "users", "vectors"],
+  thread: ["object", "threads", "vectors"],
+  scope: ["object", "memories", "vectors"],
+};
+
+/** How long an erasure waits for a new start of the object. */
+const START_WITHIN_MS = 30_000;
+
+/**
+ * Begins erasures: what is erased is out of sight at once, and the alarm does the rest (erasure-drive.ts). What is written
+ * after that is of the next epoch, or a later version, and no step reaches it.
+ */
+export class Eraser {
+  readonly #parts: EraserParts;
+  readonly #log: ErasureLog;
+  readonly #tables: ErasedTables;
+  readonly #steps: ErasureSteps;
+  readonly #drive: ErasureDrive;
+
+  constructor(parts: EraserParts) {
+    this.#parts = parts;
+    this.#log = new ErasureLog(parts.sql);
+    this.#tables = new ErasedTables(parts.sql);
+    const reset = new StorageReset({ ...parts, tables: this.#tables });
+    this.#steps = new ErasureSteps({ ...parts, log: this.#log, tables: this.#tables, reset });
+    this.#drive = new ErasureDrive({ ...parts, log: this.#log, steps: this.#steps });
+  }
+
+  /**
+   * Everything of the user's. Asked for again while one is under way it is that one, unless something was written since.
+   */
+  async eraseUser({ hash }: Pick<Owner, "hash">): Promise<Result<Erasure>> {
+    const running = this.#log.all().findLast(({ erased }) => erased.what === "user");
+    if (running !== undefined && this.#tables.empty) return this.#begun(running.state.id);
+    const id = this.#newId(hash);
+    try {
+      this.#putAside(id);
+    } catch (error) {
+      if (!isLocked(error)) throw error;
+      // A page that was read in part holds the tables. The object that starts next has read nothing yet.
+      this.#parts.generation.want(id);
+      await this.#parts.restart();
+    }
+    return this.#begun(id);
+  }
+
+  /** What is to be done before anything is read: an erasure that could not begin, and tables that could not be dropped. */
+  start(): void {
+    try {
+      const { wanted } = this.#parts.generation;
+      // Its caller tries again within a second. One that never came is not to take what was written since.
+      if (wanted !== null && this.#parts.now() - askedAt(wanted) < START_WITHIN_MS) this.#putAside(wanted);
+      this.#parts.transactions.atomically(() => this.#tables.dropEmpty());
+    } catch (error) {
+      console.error({ message: "an erasure could not be gone on with", error: String(error) });
+    }
+  }
+
+  #putAside(id: string): void {
+    const { transactions, generation, table, index, vectors, writer, owner } = this.#parts;
+    transactions.atomically(() => {
+      const upTo = table.lastVersion();
+      const epoch = generation.next(upTo);
+      const erased = { what: "user" as const, epoch, upTo, ...this.#tables.putAside(epoch) };
+      this.#add(id, erased, { of: { what: "user" } });
+      vectors.removeOnTheirWay(rangesOf(erased));
+      writer.erased();
+      owner.erased();
+      index.forgetLoaded();
+    });
+  }
+
+  /** One thread, but for messages that a fork of it shows; the failure `not_found` if there is none. */
+  async eraseThread({ hash }: Pick<Owner, "hash">, threadId: string): Promise<Result<Erasure>> {
+    const { transactions, conversations } = this.#parts;
+    const running = this.#log
+      .all()
+      .findLast(({ erased }) => erased.what === "thread" && erased.threadId === threadId);
+    // An import may have brought it back since: that is to be erased too.
+    if (running !== undefined && !conversations.get(threadId).ok)
+      return this.#takenOut(threadId, await this.#begun(running.state.id));
+    const id = this.#newId(hash);
+    const found = transactions.atomically(() => {
+      const removed = conversations.remove(threadId, id);
+      if (removed === null) return false;
+      const { erased, kept, gone } = removed;
+      const begun = { what: "thread" as const, threadId };
+      this.#add(
+        id,
+        { ...begun, gone: hulls(gone) },
+        { of: begun, object: { erased, kept: { messages: kept } } },
+      );
+      return true;
+    });
+    if (!found) return fail("not_found", { details: [{ path: "body.threadId", message: "is no thread" }] });
+    return this.#takenOut(threadId, await this.#begun(id));
+  }
+
+  /** Whoever is told that the thread is erased is not to see it listed. */
+  async #takenOut(threadId: string, begun: Result<Erasure>): Promise<Result<Erasure>> {
+    if (!begun.ok || (await this.#parts.conversations.takeOut(threadId))) return begun;
+    return fail("storage_unavailable", { message: NOT_FENCED });
+  }
+
+  /** All memories of a scope, with their history. */
+  async eraseScope({ hash }: Pick<Owner, "hash">, scope: string): Promise<Result<Erasure>> {
+    const { table, writer } = this.#parts;
+    const scopeHash = await hash16(`cairn:scope:${scope}`);
+    const upTo = table.lastVersion();
+    writer.erasesScope(scope);
+    const running = this.#log
+      .all()
+      .flatMap(({ erased, state }) =>
+        erased.what === "scope" && erased.scope === scope ? [{ erased, state }] : [],
+      )
+      .at(-1);
+    if (running !== undefined && table.inScope(scope, upTo).length === 0)
+      return this.#scopeBegun(hash, running.state.id, running.erased);
+    const id = this.#newId(hash);
+    const erased = { what: "scope" as const, scope, upTo };
+    this.#add(id, erased, { of: { what: "scope", scopeHash } });
+    return this.#scopeBegun(hash, id, erased);
+  }
+
+  /** Whoever is told that a scope is erased is not to find any of it. */
+  async #scopeBegun(hash: UserHash, id: string, erased: ErasedScope): Promise<Result<Erasure>> {
+    const forgotten = await this.#steps.forgetScope(hash, id, erased);
+    return forgotten.ok ? this.#begun(id) : fail(forgotten.code, { message: NOT_FENCED });
+  }
+
+  /**
+   * Goes on with an erasure that only D1 knows: the object died while it deleted its storage, and all but the receipt was done.
+   */
+  async takeOver(id: string): Promise<void> {
+    const known = () => this.#log.get(id) !== null;
+    if (known()) return;
+    const state = await this.#parts.records.get(id);
+    if (state === undefined || known() || !isEmptied(state)) return;
+    // One that was set back to an earlier state has what was erased: only a storage that is new since has nothing.
+    if (this.#parts.generation.epoch < state.requestedAt) return;
+    this.#parts.transactions.atomically(() => this.#log.takeOver(state, this.#parts.now()));
+  }
+
+  /** One that is under way, or null: D1 knows those that are done. */
+  state(id: string): Erasure | null {
+    return this.#log.get(id)?.state ?? null;
+  }
+
+  /** Whether D1 hides all that was erased. Where it may not, it is told now; false if it does not answer. */
+  fenced(): Promise<boolean> {
+    return this.#drive.fenced();
+  }
+
+  nextDue(): number | null {
+    return this.#drive.nextDue();
+  }
+
+  /** Goes on with what is due, for the alarm. */
+  alarm(): Promise<void> {
+    return this.#drive.alarm();
+  }
+
+  #newId(hash: UserHash): string {
+    return `${hash}.${uuidv7({ msecs: this.#parts.now() })}`;
+  }
+
+  /** `object`: what is gone from it already. */
+  #add(
+    id: string,
+    erased: Erased,
+    { of, object }: { of: Erasure["of"]; object?: Pick<ErasureStep, "erased" | "kept"> },
+  ): void {
+    const { now, vectors, pages } = this.#parts;
+    pages.note();
+    // A receipt names no store that nobody looked at.
+    const stores = STORES[erased.what].filter((store) => store !== "vectors" || vectors.outbox.bound);
+    const steps = stores.map((store): ErasureStep => ({
+      store,
+      state: "open",
+      erased: {},
+      attempts: 0,
+      ...(store === "object" && object),
+    }));
+    const state: Erasure = { id, status: "running", of, requestedAt: now(), steps };
+    this.#log.add({ erased, state, dueAt: now() });
+    this.#drive.begun();
+  }
+
+  /** Lets D1 know before the caller does: from then on nobody reads what it still has. */
+  async #begun(id: string): Promise<Result<Erasure>> {
+    const open = this.#log.get(id);
+    if (open === null) return fail("internal");
+    if (!open.fenced && !(await this.#drive.fence(open)))
+      return fail("storage_unavailable", { message: NOT_FENCED });
+    return ok(this.state(id) ?? open.state);
+  }
+}
+
+/** Whether a user's erasure has no more to do but to overwrite what is left in the object's file. */
+const isEmptied = ({ status, of, steps }: Erasure): boolean =>
+  status === "running" && of.what === "user" && steps.every(({ state }) => state === "done");
+
+/** When an erasure was asked for: its uuid, of version 7, begins with the time. */
+const askedAt = (id: string): number =>
+  Number.parseInt(
+    id
+      .slice(id.indexOf(".") + 1)
+      .replace("-", "")
+      .slice(0, 12),
+    16,
+  );

@@ -1,0 +1,236 @@
+import type { Fence } from "../../../src/platform/d1/erasure-records.ts";
+import { fail, ok, type Result } from "../../../src/domain/errors.ts";
+import type { UserHash } from "../../../src/domain/ids.ts";
+import type { ErasureStore } from "../../../src/domain/schema/erasure.ts";
+import { type ErasedTables, isLocked } from "./erased-tables.ts";
+import type { EraserParts } from "./eraser.ts";
+import type { StorageReset } from "./storage-reset.ts";
+import { LANDS_WITHIN_MS } from "../threads/thread-announcements.ts";
+import { type Erased, type ErasureLog, type OpenErasure, rangesOf } from "./erasure-log.ts";
+
+export type ErasedScope = Erased & { what: "scope" };
+type Parts = EraserParts & { log: ErasureLog; tables: ErasedTables; reset: StorageReset };
+
+/** Slices of the object's tables, and statements of D1, that one alarm takes; each is of 1,000 rows. */
+const SLICES = 20;
+/** How soon what is waited for is looked at again. */
+const LOOK_AGAIN_MS = 5_000;
+
+/** One step of an erasure in one store. All may be repeated, and are bounded; what fails rejects, and is tried again. */
+export class ErasureSteps {
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** Answers whether the store was read back, and is empty; what was removed is counted in the log. */
+  take(user: UserHash, { erased, state }: OpenErasure, store: ErasureStore): Promise<boolean> | boolean {
+    if (erased.what === "thread")
+      switch (store) {
+        case "object":
+          return this.#messagesGone(state.id) && this.#wordsGone(state.id) && this.#overwritten(state.id);
+        case "vectors":
+          // What is here names them.
+          return this.#messagesGone(state.id) && this.#vectorsGone(erased);
+        default:
+          return this.#threadGone(erased.threadId, state.requestedAt);
+      }
+    if (erased.what === "scope") return this.#scope(user, { ...erased, id: state.id }, store);
+    const fence = { user, ...erased };
+    switch (store) {
+      case "object":
+        return this.#tables(state.id, erased.epoch);
+      case "memories":
+      case "threads":
+      case "users":
+        return this.#rows(state.id, fence, store);
+      default:
+        return this.#vectors(erased);
+    }
+  }
+
+  /**
+   * Whether the object's file has nothing left of a user whose stores are all empty: it is made anew, or, if something was written
+   * since, its free pages are overwritten.
+   */
+  async leavesNothing({ erased, state, overwrittenIn }: OpenErasure): Promise<boolean> {
+    const { log, pages, records, reset } = this.#parts;
+    // Others have done so in the step of the object.
+    if (erased.what !== "user") return true;
+    if (overwrittenIn === null && reset.isPossible) {
+      // With all that was counted: an object that dies while it deletes its storage knows nothing of the erasure.
+      await records.note(state, { revision: log.emptied(state.id) });
+      // Something may have been written meanwhile.
+      if (reset.isPossible) {
+        await reset.reset();
+        pages.forgetPeak();
+        return true;
+      }
+    }
+    return this.#overwritten(state.id);
+  }
+
+  /** When to go on: at once while there is more to remove, later where something is only waited for. */
+  next({ state, erased, mergedIn }: OpenErasure): number {
+    const now = this.#parts.now();
+    const open = state.steps.filter((step) => step.state === "open").map(({ store }) => store);
+    if (erased.what === "thread" && open.includes("object"))
+      // Its messages are gone: words are merged, and pages overwritten.
+      return mergedIn === null ? (this.#parts.emptying.nextDue() ?? now + LOOK_AGAIN_MS) : now;
+    // What D1 has more of a scope is much, or comes back: there is no hurry.
+    if (erased.what === "scope" && open.includes("memories") && !open.includes("object"))
+      return now + LOOK_AGAIN_MS;
+    const landing = erased.what === "thread" && open.includes("threads");
+    if (!landing && open.some((store) => store !== "vectors")) return now;
+    const landed = Math.max(now + LOOK_AGAIN_MS, state.requestedAt + LANDS_WITHIN_MS);
+    if (!open.includes("vectors")) return landed;
+    const read = Math.max(now, this.#parts.vectors.outbox.nextDue() ?? now + LOOK_AGAIN_MS);
+    return landing ? Math.min(landed, read) : read;
+  }
+
+  /** Forgets what the scope has, up to the version of the erasure; its vectors are noted first. */
+  async forgetScope(user: UserHash, id: string, erased: ErasedScope): Promise<Result<null>> {
+    const forgotten = await this.#forgetFound(user, id, erased);
+    if (!forgotten.ok) return forgotten;
+    try {
+      return (await this.#rowsOfScope(user, id, erased)) ? ok(null) : fail("storage_unavailable");
+    } catch (error) {
+      console.error({ message: "D1 did not erase what only it has of a scope", error: String(error) });
+      return fail("storage_unavailable");
+    }
+  }
+
+  #forgetFound(hash: UserHash, id: string, { scope, upTo }: ErasedScope): Promise<Result<null>> {
+    const { table, writer, log } = this.#parts;
+    return writer.forgetFound({ hash, id: "" }, () => {
+      const found = table.inScope(scope, upTo);
+      log.addVersions(
+        id,
+        found.map(({ version }) => version),
+      );
+      return [...new Set(found.map((one) => one.id))];
+    });
+  }
+
+  /** Erases what D1 has of the scope, and the object has not: one that was set back to an earlier state knows of none. */
+  async #rowsOfScope(user: UserHash, id: string, { scope, upTo }: ErasedScope): Promise<boolean> {
+    const { log, records, transactions, vectors } = this.#parts;
+    for (let slice = 0; slice < SLICES; slice++) {
+      const versions = await records.ofScope({ user, scope, upTo });
+      if (versions.length === 0) return true;
+      transactions.atomically(() => {
+        log.addVersions(id, versions);
+        vectors.removeVersions(versions);
+      });
+      await records.eraseVersions(user, versions);
+    }
+    return false;
+  }
+
+  #tables(id: string, epoch: number): boolean {
+    const { log, tables, transactions, vectors } = this.#parts;
+    for (let slice = 0; slice < SLICES; slice++) {
+      const removed = transactions.atomically(() => {
+        const some = tables.removeSome(epoch);
+        if (some === null) return false;
+        // Those that the large index may hold are to go there too, and this is the last that knows of them.
+        vectors.removeErased(some.vectors);
+        log.count(id, "object", some.counted);
+        return true;
+      });
+      if (removed) continue;
+      this.#dropEmpty();
+      return true;
+    }
+    return false;
+  }
+
+  #dropEmpty(): void {
+    const { tables, transactions } = this.#parts;
+    try {
+      transactions.atomically(() => tables.dropEmpty());
+    } catch (error) {
+      // Nothing is in them: they go with the next start.
+      if (!isLocked(error)) throw error;
+    }
+  }
+
+  async #rows(id: string, fence: Fence, store: "memories" | "threads" | "users"): Promise<boolean> {
+    const { log, records } = this.#parts;
+    for (let slice = 0; slice < SLICES; slice++) {
+      const removed = await {
+        memories: () => records.eraseMemories(fence),
+        threads: () => records.eraseThreads(fence),
+        users: () => records.eraseUser(fence),
+      }[store]();
+      log.count(id, store, { rows: removed });
+      if (removed === 0) break;
+    }
+    const left = await records.left(fence);
+    return !left[store];
+  }
+
+  /** Done when the tables here, which name the vectors, are gone, and the outbox has seen each of theirs to be gone. */
+  #vectors(erased: Erased & { what: "user" }): boolean {
+    return this.#vectorsGone(erased) && !this.#parts.tables.holds(erased.epoch);
+  }
+
+  #vectorsGone(erased: Erased & { what: "user" | "thread" }): boolean {
+    return rangesOf(erased).every((range) => this.#parts.vectors.outbox.isSettled(range));
+  }
+
+  /** Those that an erasure of the user took over go with that one. */
+  #messagesGone(id: string): boolean {
+    return this.#parts.emptying.isDone(id) && !this.#parts.tables.holdsAny;
+  }
+
+  /** Whether no word of what was deleted is in the full-text index any more, nor under what was deleted. */
+  #wordsGone(id: string): boolean {
+    const { log, words } = this.#parts;
+    const open = log.get(id);
+    if (open === null) return false;
+    const mergedIn = open.mergedIn ?? words.hurry();
+    if (open.mergedIn === null) log.save({ ...open, mergedIn });
+    words.alarm();
+    if (words.hasEnded(mergedIn)) return true;
+    words.hurry();
+    return false;
+  }
+
+  /** Whether what it left in pages of the file that are not in use any more is overwritten. */
+  #overwritten(id: string): boolean {
+    const { log, pages } = this.#parts;
+    const open = log.get(id);
+    if (open === null) return false;
+    const overwrittenIn = open.overwrittenIn ?? pages.next();
+    if (open.overwrittenIn === null) log.save({ ...open, overwrittenIn });
+    return pages.overwrite(overwrittenIn);
+  }
+
+  async #threadGone(threadId: string, requestedAt: number): Promise<boolean> {
+    const { records, conversations, now } = this.#parts;
+    const landed = requestedAt + LANDS_WITHIN_MS <= now();
+    const there = await records.hasThread(threadId);
+    if (there) {
+      conversations.writeAgain(threadId);
+      await conversations.takeOut(threadId);
+    }
+    // A thread that has this id again, from an import, has a row of its own.
+    return landed && (!there || conversations.get(threadId).ok);
+  }
+
+  async #scope(user: UserHash, erased: ErasedScope & { id: string }, store: ErasureStore): Promise<boolean> {
+    const { log, vectors, table } = this.#parts;
+    if (store === "object") {
+      const forgotten = await this.#forgetFound(user, erased.id, erased);
+      if (!forgotten.ok) throw new Error(forgotten.message ?? forgotten.code);
+      if (table.inScope(erased.scope, erased.upTo).length > 0 || !this.#wordsGone(erased.id)) return false;
+      if (!this.#overwritten(erased.id)) return false;
+      log.count(erased.id, "object", { memoryVersions: log.versions(erased.id).all });
+      return true;
+    }
+    if (store === "memories") return this.#rowsOfScope(user, erased.id, erased);
+    return !vectors.outbox.bound || log.versions(erased.id).open === 0;
+  }
+}

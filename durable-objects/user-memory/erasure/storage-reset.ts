@@ -1,0 +1,97 @@
+import { migrate } from "../../storage/migrate.ts";
+import type { WakeUp } from "../../storage/wake-up.ts";
+import { EMPTIED, type ErasedTables, STAYING, USER_TABLES } from "./erased-tables.ts";
+import { migrations } from "../schema.ts";
+
+/** Tables that have to be empty: while one of them has rows, something is to be deleted elsewhere. */
+const SETTLED: readonly string[] = ["erasing_versions", "announced_threads", "vector_outbox", "zeros"];
+/** Tables that are as the migrations make them where nothing else is there. */
+const FRESH: readonly string[] = ["applied_migrations", "tallies", "word_merge", "free_pages"];
+/** Tables that are copied, of a few rows each: numbers that are never used twice, and the erasure itself. */
+const COPIED = STAYING.filter((table) => !SETTLED.includes(table) && !FRESH.includes(table));
+const EMPTY = [...Object.keys(USER_TABLES), ...EMPTIED, ...SETTLED];
+
+type Sequence = { name: string; seq: number };
+type Rows = Record<string, SqlStorageValue>[];
+type Parts = {
+  storage: DurableObjectStorage;
+  tables: Pick<ErasedTables, "holdsAny">;
+  wakeUp: WakeUp;
+  /** Stops the object without a commit. */
+  abort: () => void;
+};
+
+/**
+ * Deletes the object's whole database where a user's erasure has left nothing in it, and makes it anew with the same rows.
+ * Its file is then as small as a new one, and has no page that was used before. No other state of the object changes.
+ */
+export class StorageReset {
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** True if only the rows that are copied are left: nothing was written since the erasure began. */
+  get isPossible(): boolean {
+    const { storage, tables } = this.#parts;
+    const some = EMPTY.map((table) => `EXISTS (SELECT 1 FROM ${table})`).join(" OR ");
+    const { n } = storage.sql
+      .exec<{ n: number }>(`SELECT (SELECT COUNT(*) FROM erasures) = 1 AND NOT (${some}) AS n`)
+      .one();
+    return n === 1 && !tables.holdsAny;
+  }
+
+  /**
+   * All of it happens before the first `await`, so that the platform commits the deletion together with the copied rows. A
+   * local server deletes the file at once: an object that dies before the commit starts with nothing. See `Eraser.takeOver`.
+   */
+  async reset(): Promise<void> {
+    const { storage, wakeUp, abort } = this.#parts;
+    const copied = COPIED.map((table) => [table, this.#read(table)] as const);
+    const sequences = this.#sequences();
+    const deleted = storage.deleteAll();
+    try {
+      migrate(storage, migrations);
+      storage.transactionSync(() => {
+        for (const [table, rows] of copied) this.#write(table, rows);
+        for (const { name, seq } of sequences) this.#setSequence(name, seq);
+      });
+      wakeUp.setAgain();
+    } catch (error) {
+      console.error({ message: "the storage was not made anew", error: String(error) });
+      abort();
+      throw error;
+    }
+    await deleted;
+  }
+
+  #read(table: string): Rows {
+    return this.#parts.storage.sql.exec(`SELECT * FROM ${table}`).toArray();
+  }
+
+  #write(table: string, rows: Rows): void {
+    const { sql } = this.#parts.storage;
+    sql.exec(`DELETE FROM ${table}`);
+    for (const row of rows) {
+      const columns = Object.keys(row);
+      sql.exec(
+        `INSERT INTO ${table} (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`,
+        ...Object.values(row),
+      );
+    }
+  }
+
+  /** The last numbers of tables that give each number once; those of tables that were put aside are gone with them. */
+  #sequences(): Sequence[] {
+    return this.#parts.storage.sql
+      .exec<Sequence>("SELECT name, seq FROM sqlite_sequence WHERE name NOT GLOB 'erased_[0-9]*_*'")
+      .toArray();
+  }
+
+  #setSequence(name: string, seq: number): void {
+    const { sql } = this.#parts.storage;
+    sql.exec("DELETE FROM sqlite_sequence WHERE name = ?", name);
+    sql.exec("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", name, seq);
+  }
+}

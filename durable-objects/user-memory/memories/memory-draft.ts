@@ -1,0 +1,108 @@
+import type { MemoryRow } from "../../../src/platform/d1/tables.ts";
+import type { Draft, Span } from "../../../src/domain/memory/draft.ts";
+import type { MemoryTable } from "./memory-table.ts";
+
+/** What one write makes of the memories, before anything is written: rows to put, and memories to forget before that. */
+export class MemoryDraft implements Draft {
+  readonly time: number;
+  readonly #table: MemoryTable;
+  readonly #changed = new Map<string, Map<number, MemoryRow>>();
+  readonly #forgotten = new Set<string>();
+  /** What this write has looked up already, and the memories that it changed, by text and by the caller's id. */
+  readonly #stored = new Map<string, MemoryRow[]>();
+  readonly #changedBy = new Map<string, Set<string>>();
+  #last: number;
+
+  constructor(table: MemoryTable, time: number) {
+    this.#table = table;
+    this.time = time;
+    this.#last = table.lastVersion();
+  }
+
+  held(id: string): MemoryRow[] {
+    const held = this.#versions(id).filter(({ correctedAt }) => correctedAt === null);
+    const last = held.at(-1);
+    return last?.expiresAt != null && last.expiresAt < this.time ? [] : held;
+  }
+
+  version(id: string, version: number): MemoryRow | null {
+    const changed = this.#changed.get(id)?.get(version);
+    return changed ?? this.#versions(id).find((row) => row.version === version) ?? null;
+  }
+
+  withText(dedupeKey: string, { status, from, to }: Span): MemoryRow | null {
+    return this.#find(
+      [...this.#table.withText(dedupeKey), ...this.#changedWith("text", dedupeKey)],
+      (row) =>
+        row.dedupeKey === dedupeKey &&
+        row.status === status &&
+        row.validFrom < to &&
+        (row.validTo ?? Infinity) > from &&
+        (row.supersededAt ?? Infinity) > from,
+    );
+  }
+
+  withExternalId(externalId: string): MemoryRow | null {
+    return this.#find(
+      [...this.#table.withExternalId(externalId), ...this.#changedWith("id", externalId)],
+      (row) => row.externalId === externalId && row.status === "active" && row.supersededAt === null,
+    );
+  }
+
+  put(row: MemoryRow): void {
+    const changed = this.#changed.get(row.id) ?? new Map<number, MemoryRow>();
+    this.#changed.set(row.id, changed.set(row.version, row));
+    this.#note("text", row.dedupeKey, row.id);
+    if (row.externalId !== null) this.#note("id", row.externalId, row.id);
+  }
+
+  forget(id: string): void {
+    this.#changed.delete(id);
+    if (this.#table.has(id)) this.#forgotten.add(id);
+  }
+
+  nextVersion(): number {
+    return ++this.#last;
+  }
+
+  /** What is to be written. */
+  get write(): { put: MemoryRow[]; forget: string[] } {
+    return {
+      put: [...this.#changed.values()].flatMap((rows) => [...rows.values()]),
+      forget: [...this.#forgotten],
+    };
+  }
+
+  #versions(id: string): MemoryRow[] {
+    const stored = this.#forgotten.has(id) ? [] : this.#storedVersions(id);
+    const changed = this.#changed.get(id);
+    if (changed === undefined) return stored;
+    const kept = stored.filter(({ version }) => !changed.has(version));
+    return [...kept, ...changed.values()].toSorted(
+      (a, b) => a.validFrom - b.validFrom || a.version - b.version,
+    );
+  }
+
+  #storedVersions(id: string): MemoryRow[] {
+    const known = this.#stored.get(id) ?? this.#table.versions(id);
+    this.#stored.set(id, known);
+    return known;
+  }
+
+  #find(ids: Iterable<string>, meant: (row: MemoryRow) => boolean): MemoryRow | null {
+    for (const id of ids) {
+      const found = this.held(id).find(meant);
+      if (found !== undefined) return found;
+    }
+    return null;
+  }
+
+  #note(what: "text" | "id", value: string, id: string): void {
+    const ids = this.#changedBy.get(`${what} ${value}`) ?? new Set();
+    this.#changedBy.set(`${what} ${value}`, ids.add(id));
+  }
+
+  #changedWith(what: "text" | "id", value: string): Iterable<string> {
+    return this.#changedBy.get(`${what} ${value}`) ?? [];
+  }
+}

@@ -1,0 +1,87 @@
+import type { Failure } from "../../../src/domain/errors.ts";
+import type { MemoryRow } from "../../../src/platform/d1/tables.ts";
+import type { Owner } from "../../../src/domain/memory/record.ts";
+import type { ImportedVersion } from "../../../src/domain/transfer/memory-lines.ts";
+import type { MemoryTable } from "./memory-table.ts";
+
+/**
+ * Versions that were put, that were there, and that have expired meanwhile; `failed` is the first memory that could not be
+ * taken, and none after it was tried.
+ */
+export type ImportedMemories = {
+  imported: number;
+  there: number;
+  expired: number;
+  failed?: { index: number; failure: Failure };
+};
+type Given = {
+  memories: readonly (readonly ImportedVersion[])[];
+  now: number;
+  /** Why no memories can be added, so many more than there are; null if they can. */
+  refusal: (more: number) => Failure | null;
+};
+
+/**
+ * What an import makes of the memories that are there: the rows to put. Of a memory that is there with the same history the
+ * versions that it lacks are added; one with another history stays as it is. Each version gets a new number, as numbers
+ * are never used twice, and what was superseded by another version names that one's.
+ */
+export function importIn(
+  table: Pick<MemoryTable, "versions" | "lastVersion">,
+  owner: Owner,
+  { memories, now, refusal }: Given,
+): ImportedMemories & { put: MemoryRow[] } {
+  const result: ImportedMemories = { imported: 0, there: 0, expired: 0 };
+  const put = new Map<number, MemoryRow>();
+  // A memory that comes twice is there the second time.
+  const known = new Map<string, MemoryRow[]>();
+  let added = 0;
+  let last = table.lastVersion();
+  for (const [index, versions] of memories.entries()) {
+    const [first] = versions;
+    if (first === undefined) continue;
+    if (hasExpired(versions, now)) {
+      result.expired += versions.length;
+      continue;
+    }
+    const there = known.get(first.id) ?? table.versions(first.id).toSorted((a, b) => a.version - b.version);
+    if (!isSameHistory(there, versions)) {
+      result.there += versions.length;
+      continue;
+    }
+    const more = there.length === 0 ? 1 : 0;
+    const failure = there.length < versions.length ? refusal(added + more) : null;
+    if (failure !== null) return { ...result, put: [...put.values()], failed: { index, failure } };
+    added += more;
+    const numbers = versions.map((_, i) => there[i]?.version ?? ++last);
+    const after = versions.map((version, i) => {
+      const number = numbers[i] ?? 0;
+      const before = there[i];
+      const next = version.supersededBy === null ? null : (numbers[version.supersededBy - 1] ?? null);
+      const row = { ...version, userHash: owner.hash, userId: owner.id, version: number, supersededBy: next };
+      // What was the last of a history has come to its end in a longer one.
+      const ended = before !== undefined && i === there.length - 1 && i < versions.length - 1;
+      if (before === undefined) result.imported++;
+      else result.there++;
+      if (before !== undefined && !ended) return before;
+      put.set(number, row);
+      return row;
+    });
+    known.set(first.id, [...after, ...there.slice(versions.length)]);
+  }
+  return { ...result, put: [...put.values()] };
+}
+
+/** Whether one is the beginning of the other. What became of a version later is not part of what it is. */
+const isSameHistory = (there: readonly MemoryRow[], given: readonly ImportedVersion[]): boolean =>
+  there.every((row, i) => {
+    const other = given[i];
+    return other === undefined || (other.recordedAt === row.recordedAt && other.text === row.text);
+  });
+
+/** The last version that stands says when a memory ends, with its history. */
+const hasExpired = (versions: readonly ImportedVersion[], now: number): boolean =>
+  versions.some(
+    ({ correctedAt, supersededAt, expiresAt }) =>
+      correctedAt === null && supersededAt === null && expiresAt !== null && expiresAt < now,
+  );

@@ -1,0 +1,257 @@
+import { and } from "drizzle-orm";
+import { filterConditions, type Moment, standing, supersededAsOf } from "../../../src/platform/d1/memory-filter.ts";
+import { rowOf, rowPieces, type StoredRow, upsertRows } from "../../../src/platform/d1/memory-rows.ts";
+import { overwritten, SAID } from "../../../src/platform/d1/overwrite.ts";
+import type { MemoryRow } from "../../../src/platform/d1/tables.ts";
+import type { Owner } from "../../../src/domain/memory/record.ts";
+import { ENTRY_FIELD } from "../../../src/domain/memory/entry-field.ts";
+import type { MemoryFilter } from "../../../src/domain/schema/memory-filter.ts";
+import { compiled } from "../core/compiled.ts";
+
+/** Where a version is in the order of all of an owner's. */
+export type VersionKey = readonly [id: string, version: number];
+
+/**
+ * The rows that D1 has of this owner's memories, as the object knows them: what a write is decided on, and what a hit
+ * of recall shows. Owns the SQL of `memories` and `memory_clock`.
+ */
+export class MemoryTable {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  versions(id: string): MemoryRow[] {
+    return this.#rows("id = ?", id);
+  }
+
+  /** The versions that hold these numbers, in no order, as they were known at the moment. */
+  numbered(versions: readonly number[], { asOf }: Pick<Moment, "asOf"> = {}): MemoryRow[] {
+    const wanted = JSON.stringify(versions);
+    const chosen = "version IN (SELECT value FROM json_each(?))";
+    if (asOf === undefined) return this.#rows(chosen, wanted);
+    const { sql, bindings } = compiled(supersededAsOf(asOf));
+    return this.#sql
+      .exec<StoredRow>(
+        `SELECT *, ${sql} AS then_superseded_at FROM memories WHERE ${chosen}`,
+        ...bindings,
+        wanted,
+      )
+      .toArray()
+      .map((row) => rowOf({ ...row, superseded_at: row["then_superseded_at"] ?? null }));
+  }
+
+  /** The memories that have or had this text. */
+  withText(dedupeKey: string): string[] {
+    return this.#ids("dedupe_key = ?", dedupeKey);
+  }
+
+  withExternalId(externalId: string): string[] {
+    return this.#ids("external_id = ?", externalId);
+  }
+
+  /** Whose memories these are or were; null while there never was one. */
+  owner(): Owner | null {
+    const { owner } = this.#sql.exec<{ owner: string | null }>("SELECT owner FROM memory_clock").one();
+    return owner === null ? null : (JSON.parse(owner) as Owner);
+  }
+
+  /** Whose they were is forgotten but for the hash, which deletes elsewhere go by. */
+  forgetOwner(): void {
+    const owner = this.owner();
+    if (owner === null) return;
+    this.#sql.exec(`UPDATE memory_clock SET ${overwritten(["owner"])}`);
+    this.#sql.exec("UPDATE memory_clock SET owner = ?", JSON.stringify({ ...owner, id: "" }));
+  }
+
+  /** The versions of a scope's memories up to one, with their ids. */
+  inScope(scope: string, upTo: number): { id: string; version: number }[] {
+    return this.#sql
+      .exec<{ id: string; version: number }>(
+        "SELECT id, version FROM memories WHERE scope = ? AND version <= ?",
+        scope,
+        upTo,
+      )
+      .toArray();
+  }
+
+  has(id: string): boolean {
+    return this.#sql.exec("SELECT 1 FROM memories WHERE id = ? LIMIT 1", id).toArray().length > 0;
+  }
+
+  /** The memories that a filter means, whose time has come, is over or is to come: all but history. */
+  matching(filter: MemoryFilter, now: number): string[] {
+    const { sql, bindings } = compiled(and(standing(now), ...filterConditions(filter)));
+    return this.#sql
+      .exec<{ id: string }>(`SELECT DISTINCT id FROM memories WHERE ${sql} ORDER BY id`, ...bindings)
+      .toArray()
+      .map(({ id }) => id);
+  }
+
+  /** Puts versions of memories, all of this object's one owner. */
+  put(rows: readonly MemoryRow[]): void {
+    const [first] = rows;
+    if (first === undefined) return;
+    const owner = { hash: first.userHash, id: first.userId };
+    for (const piece of rowPieces(rows)) this.#sql.exec(UPSERT, owner.hash, owner.id, piece);
+    this.reach(Math.max(...rows.map(({ version }) => version)));
+    this.#sql.exec("UPDATE memory_clock SET owner = ?", JSON.stringify(owner));
+  }
+
+  /** The keys of the entries that these memories name now. */
+  entriesOf(ids: readonly string[], now: number): string[] {
+    return this.#keys(
+      `SELECT DISTINCT ${ENTRY} AS key FROM memories
+       WHERE id IN (SELECT value FROM json_each(?)) AND ${NAMES_ENTRY}`,
+      JSON.stringify(ids),
+      now,
+    );
+  }
+
+  /** The keys of the entries that any memory names now. */
+  allEntries(now: number): string[] {
+    return this.#keys(`SELECT DISTINCT ${ENTRY} AS key FROM memories WHERE ${NAMES_ENTRY}`, now);
+  }
+
+  /** These memories, and all others that name the same entries now. */
+  withSameEntries(ids: readonly string[], now: number): string[] {
+    const keys = this.entriesOf(ids, now);
+    if (keys.length === 0) return [...ids];
+    const others = this.#sql
+      .exec<{ id: string }>(
+        `SELECT DISTINCT id FROM memories WHERE ${ENTRY} IN (SELECT value FROM json_each(?)) AND ${NAMES_ENTRY}`,
+        JSON.stringify(keys),
+        now,
+      )
+      .toArray();
+    return [...new Set([...ids, ...others.map(({ id }) => id)])];
+  }
+
+  /** Removes memories with their history, and answers the numbers of the versions that are gone. */
+  remove(ids: readonly string[]): number[] {
+    this.#sql.exec(
+      `UPDATE memories SET ${overwritten(SAID.memories)} WHERE id IN (SELECT value FROM json_each(?))`,
+      JSON.stringify(ids),
+    );
+    return this.#sql
+      .exec<{ version: number }>(
+        "DELETE FROM memories WHERE id IN (SELECT value FROM json_each(?)) RETURNING version",
+        JSON.stringify(ids),
+      )
+      .toArray()
+      .map(({ version }) => version);
+  }
+
+  /** Those of these numbers that no version has. */
+  missing(numbers: readonly number[]): number[] {
+    return this.#sql
+      .exec<{ n: number }>(
+        "SELECT value AS n FROM json_each(?) WHERE value NOT IN (SELECT version FROM memories)",
+        JSON.stringify(numbers),
+      )
+      .toArray()
+      .map(({ n }) => n);
+  }
+
+  removeAll(): void {
+    this.#sql.exec("DELETE FROM memories");
+  }
+
+  /** Memories whose time is over, some at a time. */
+  expired(now: number, limit: number): string[] {
+    return this.#sql
+      .exec<{ id: string }>(
+        `SELECT id FROM memories WHERE ${EXPIRING} AND expires_at < ? ORDER BY expires_at LIMIT ?`,
+        now,
+        limit,
+      )
+      .toArray()
+      .map(({ id }) => id);
+  }
+
+  /** When the next memory expires, or null. */
+  nextExpiry(): number | null {
+    return this.#sql
+      .exec<{ at: number | null }>(`SELECT MIN(expires_at) + 1 AS at FROM memories WHERE ${EXPIRING}`)
+      .one().at;
+  }
+
+  /** Removes the versions between two, (id, version) in order, that are not among these. Answers their numbers. */
+  removeBetween(after: VersionKey, upTo: VersionKey | null, but: readonly number[]): number[] {
+    const end = upTo === null ? ["TRUE"] : ["(id, version) <= (?, ?)", ...upTo];
+    return this.#sql
+      .exec<{ version: number }>(
+        `DELETE FROM memories WHERE (id, version) > (?, ?) AND version NOT IN (SELECT value FROM json_each(?))
+         AND ${end[0]} RETURNING version`,
+        ...after,
+        JSON.stringify(but),
+        ...end.slice(1),
+      )
+      .toArray()
+      .map(({ version }) => version);
+  }
+
+  /** The number of the last version that there ever was. */
+  lastVersion(): number {
+    return this.#sql.exec<{ n: number }>("SELECT last_version AS n FROM memory_clock").one().n;
+  }
+
+  /** Notes that the numbers up to this one are used. */
+  reach(version: number): void {
+    this.#sql.exec("UPDATE memory_clock SET last_version = MAX(last_version, ?)", version);
+  }
+
+  /** The number of the last write. */
+  lastWrite(): number {
+    return this.#sql.exec<{ n: number }>("SELECT last_write AS n FROM memory_clock").one().n;
+  }
+
+  /** The number of a new write: the time, or more if the last one had that. */
+  tick(now: number): number {
+    return this.#sql
+      .exec<{ n: number }>(
+        "UPDATE memory_clock SET last_write = MAX(last_write + 1, ?) RETURNING last_write AS n",
+        now,
+      )
+      .one().n;
+  }
+
+  #rows(where: string, binding: string): MemoryRow[] {
+    return this.#sql
+      .exec<StoredRow>(`SELECT * FROM memories WHERE ${where} ORDER BY valid_from, version`, binding)
+      .toArray()
+      .map(rowOf);
+  }
+
+  #keys(sql: string, ...bindings: (string | number)[]): string[] {
+    return this.#sql
+      .exec<{ key: string }>(sql, ...bindings)
+      .toArray()
+      .map(({ key }) => key);
+  }
+
+  #ids(where: string, binding: string): string[] {
+    return this.#sql
+      .exec<{ id: string }>(
+        `SELECT DISTINCT id FROM memories WHERE ${where} AND corrected_at IS NULL`,
+        binding,
+      )
+      .toArray()
+      .map(({ id }) => id);
+  }
+}
+
+/** The key of the entry that a memory is found for: index `memories_by_entry`. */
+const ENTRY = `(metadata ->> '$.${ENTRY_FIELD}')`;
+/**
+ * A version that is true now or is to be, and that names an entry by its key, which is a string: what a memory named in
+ * a former version is no longer its own. The first condition is that of the index.
+ */
+const NAMES_ENTRY = `${ENTRY} IS NOT NULL AND json_type(metadata, '$.${ENTRY_FIELD}') = 'text'
+  AND corrected_at IS NULL AND (superseded_at IS NULL OR superseded_at > ?)`;
+
+const UPSERT = upsertRows("TRUE");
+
+/** What is or will be true of a memory and has an end: index `memories_by_expiry`. */
+const EXPIRING = "expires_at IS NOT NULL AND corrected_at IS NULL AND superseded_at IS NULL";

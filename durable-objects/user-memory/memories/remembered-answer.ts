@@ -1,0 +1,42 @@
+import type { MemoryRow } from "../../../src/platform/d1/tables.ts";
+import type { Draft } from "../../../src/domain/memory/draft.ts";
+import { memoryOf } from "../../../src/domain/memory/record.ts";
+import type { Memory } from "../../../src/domain/schema/memory.ts";
+
+export type Remembered = { memory: Memory; created: boolean };
+
+/** What a version was when its write was answered: all that may change of it later. */
+type VersionThen = Pick<MemoryRow, "version" | "updatedAt" | "supersededAt"> & { created?: boolean };
+
+/**
+ * The answer of a write of memories as it is kept for a caller that asks again. It names versions, which are kept
+ * anyway: whole, the answer to a batch may be larger than a row of SQLite (2 MB).
+ */
+export type Reference = { one: VersionThen } | { many: VersionThen[] };
+
+export function referenceTo(answer: Memory | Remembered[], draft: Pick<Draft, "version">): Reference {
+  const then = ({ id, version, updatedAt }: Memory): VersionThen => ({
+    version,
+    updatedAt,
+    supersededAt: draft.version(id, version)?.supersededAt ?? null,
+  });
+  return Array.isArray(answer)
+    ? { many: answer.map(({ memory, created }) => ({ ...then(memory), created })) }
+    : { one: then(answer) };
+}
+
+/** The answer that was given, or null if not all versions are there any more. */
+export function answerOf(
+  reference: Reference,
+  rowsOf: (versions: number[]) => MemoryRow[],
+): Memory | Remembered[] | null {
+  const wanted = "one" in reference ? [reference.one] : reference.many;
+  const rows = new Map(rowsOf(wanted.map(({ version }) => version)).map((row) => [row.version, row]));
+  const answer: Remembered[] = [];
+  for (const { version, created = false, ...then } of wanted) {
+    const row = rows.get(version);
+    if (row === undefined) return null;
+    answer.push({ memory: memoryOf({ ...row, ...then }), created });
+  }
+  return "one" in reference ? (answer[0]?.memory ?? null) : answer;
+}

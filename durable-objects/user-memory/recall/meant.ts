@@ -1,0 +1,146 @@
+import { and } from "drizzle-orm";
+import { filterConditions, type Moment, visibleAt } from "../../../src/platform/d1/memory-filter.ts";
+import type { MemoryFilter } from "../../../src/domain/schema/memory-filter.ts";
+import { ofMessages, type RecallKind } from "../../../src/domain/schema/recall.ts";
+import { compiled, type Condition } from "../core/compiled.ts";
+import { LeavingRanges, notLeaving } from "../core/leaving-ranges.ts";
+import { FIRST_POSITION, type PositionRange } from "../core/position.ts";
+
+/** What narrows a recall. */
+export type Narrowing = {
+  kinds?: RecallKind[];
+  /** Only memories that it means; messages have none of its fields but when they were said. */
+  filter?: Omit<MemoryFilter, "kinds" | "status">;
+  /** Only messages in these ranges of positions. */
+  ranges?: readonly PositionRange[];
+  moment: Moment & { now: number };
+};
+
+/** Versions that may be hidden at some time; all others are true since they were recorded, for good. */
+const GUARDED = `(corrected_at IS NOT NULL OR superseded_at IS NOT NULL OR valid_to IS NOT NULL
+  OR expires_at IS NOT NULL OR status <> 'active' OR valid_from > recorded_at)`;
+
+const nothing: Condition = { sql: "FALSE", bindings: [] };
+const everything: Condition = { sql: "TRUE", bindings: [] };
+
+/** Which documents a query means. */
+export class Meant {
+  /** As SQL over `documents`. */
+  readonly condition: Condition;
+  readonly #sql: SqlStorage;
+  readonly #query: Narrowing;
+  readonly #messages: Condition;
+  readonly #memories: Condition;
+  readonly #leaving: readonly PositionRange[];
+  #hidden: ReadonlySet<number> | undefined;
+  #all: ReadonlySet<number> | undefined;
+
+  constructor(sql: SqlStorage, query: Narrowing) {
+    this.#sql = sql;
+    this.#query = query;
+    this.#leaving = new LeavingRanges(sql).all();
+    this.#messages = messagesOf(query, this.#leaving.length > 0);
+    this.#memories = memoriesOf(query);
+    this.condition = {
+      sql: `((documents.n >= ${FIRST_POSITION} AND ${this.#messages.sql}) OR (documents.n < ${FIRST_POSITION} AND ${existing(this.#memories)}))`,
+      bindings: [...this.#messages.bindings, ...this.#memories.bindings],
+    };
+  }
+
+  /** Whether the query can mean messages, and memories. */
+  get kinds(): { messages: boolean; memories: boolean } {
+    return { messages: this.#messages !== nothing, memories: this.#memories !== nothing };
+  }
+
+  /** Those of these documents that are meant: some hundreds, not all that there are. */
+  among(numbers: readonly number[]): Set<number> {
+    if (!this.isNarrow) return new Set(numbers.filter((n) => this.#isShown(n)));
+    const rows = this.#sql.exec<{ n: number }>(
+      `SELECT documents.n FROM json_each(?) AS one CROSS JOIN documents ON documents.n = one.value
+       WHERE ${this.condition.sql}`,
+      JSON.stringify(numbers),
+      ...this.condition.bindings,
+    );
+    return numbersOf(rows);
+  }
+
+  /** Looks at one after another, all that there are. The first one of a narrow query costs a look at every document. */
+  allows(n: number): boolean {
+    if (!this.isNarrow) return this.#isShown(n);
+    this.#all ??= numbersOf(
+      this.#sql.exec<{ n: number }>(
+        `SELECT version AS n FROM memories WHERE ${this.#memories.sql}
+         UNION ALL SELECT n FROM documents WHERE n >= ${FIRST_POSITION} AND ${this.#messages.sql}`,
+        ...this.#memories.bindings,
+        ...this.#messages.bindings,
+      ),
+    );
+    return this.#all.has(n);
+  }
+
+  /** Whether the query means some only: to look at one document costs a statement then. */
+  get isNarrow(): boolean {
+    const { kinds, filter, ranges, moment } = this.#query;
+    return (kinds ?? filter ?? ranges ?? moment.asOf ?? moment.validAt) !== undefined;
+  }
+
+  /** Without narrowing, all but those that are not to be found now. */
+  #isShown(n: number): boolean {
+    if (n >= FIRST_POSITION) return !this.#leaving.some(([first, last]) => n >= first && n <= last);
+    this.#hidden ??= this.#hiddenNow();
+    return !this.#hidden.has(n);
+  }
+
+  /** They are among history and what has an end. Asked once a query: to make the statement takes longer than to run it. */
+  #hiddenNow(): Set<number> {
+    const visible = compiled(visibleAt(this.#query.moment));
+    return numbersOf(
+      this.#sql.exec<{ n: number }>(
+        `SELECT version AS n FROM memories INDEXED BY memories_guarded
+         WHERE ${GUARDED} AND NOT (${visible.sql} AND status = 'active')`,
+        ...visible.bindings,
+      ),
+    );
+  }
+}
+
+function messagesOf({ kinds, filter = {}, ranges, moment }: Narrowing, someLeave: boolean): Condition {
+  const foreign = Object.keys(filter).some((field) => !ofMessages.has(field));
+  if (foreign || kinds?.includes("message") === false) return nothing;
+  const conditions: Condition[] = [everything];
+  if (someLeave) conditions.push({ sql: notLeaving("documents.n"), bindings: [] });
+  if (filter.createdAtMin !== undefined)
+    conditions.push({ sql: "documents.created_at >= ?", bindings: [filter.createdAtMin] });
+  if (filter.createdAtMax !== undefined)
+    conditions.push({ sql: "documents.created_at <= ?", bindings: [filter.createdAtMax] });
+  if (ranges !== undefined)
+    conditions.push({
+      sql: "EXISTS (SELECT 1 FROM json_each(?) AS range WHERE documents.n BETWEEN range.value ->> 0 AND range.value ->> 1)",
+      bindings: [JSON.stringify(ranges)],
+    });
+  if (moment.asOf !== undefined)
+    conditions.push({ sql: "documents.created_at <= ?", bindings: [moment.asOf] });
+  return {
+    sql: conditions.map(({ sql }) => sql).join(" AND "),
+    bindings: conditions.flatMap(({ bindings }) => bindings),
+  };
+}
+
+/** The versions that are meant, as SQL over `memories`. */
+function memoriesOf({ kinds, filter, ranges, moment }: Narrowing): Condition {
+  const memoryKinds = kinds?.filter((kind) => kind !== "message");
+  if (ranges !== undefined || memoryKinds?.length === 0) return nothing;
+  const conditions = filterConditions({
+    ...filter,
+    status: ["active"],
+    ...(memoryKinds && { kinds: memoryKinds }),
+  });
+  return compiled(and(visibleAt(moment), ...conditions));
+}
+
+const existing = (memories: Condition): string =>
+  memories === nothing
+    ? nothing.sql
+    : `EXISTS (SELECT 1 FROM memories WHERE memories.version = documents.n AND ${memories.sql})`;
+
+const numbersOf = (rows: Iterable<{ n: number }>): Set<number> => new Set(Array.from(rows, ({ n }) => n));

@@ -1,0 +1,159 @@
+import type { ThreadRow } from "../../../src/platform/d1/tables.ts";
+import { ErasedWrite } from "../../../src/platform/d1/memory-records.ts";
+import type { ThreadCatalogue } from "../../../src/platform/d1/thread-catalogue.ts";
+import type { Generation } from "../core/generation.ts";
+import type { OwnerNote } from "../core/owner-note.ts";
+
+/** Appends of a running conversation reach the catalogue together. */
+const TOUCH_AFTER_MS = 60_000;
+export const RETRY_AFTER_MS = 30_000;
+/** Threads that one drain writes. */
+const SLICE = 100;
+
+type Change = { thread_id: string; due_at: number; version: number };
+type Parts = {
+  sql: SqlStorage;
+  catalogue: ThreadCatalogue;
+  /** The thread's row as it is now, or null if it is gone. */
+  rowOf: (threadId: string) => ThreadRow | null;
+  generation: Pick<Generation, "epoch" | "reach">;
+  /** Who the user is, for the catalogue of users. */
+  owner: Pick<OwnerNote, "uncatalogued" | "catalogued" | "putOff" | "nextDue">;
+  now: () => number;
+};
+
+/**
+ * Keeps the catalogue of threads in D1 like the threads. What changes is noted in the transaction of the change, so
+ * that a crash or an outage only delays the catalogue; what is written is the state of the moment, never a difference.
+ */
+export class CatalogueWriter {
+  readonly #parts: Parts;
+  #turn: Promise<unknown> = Promise.resolve();
+  #draining = false;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** The thread began, changed or went: due at once. */
+  changed(threadId: string): void {
+    this.changedBy(threadId, this.#parts.now());
+  }
+
+  /** The same, due by a time. */
+  changedBy(threadId: string, dueAt: number): void {
+    this.#parts.sql.exec(
+      `INSERT INTO catalogue_changes (thread_id, due_at) VALUES (?1, ?2)
+       ON CONFLICT (thread_id) DO UPDATE SET due_at = ?2, version = version + 1`,
+      threadId,
+      dueAt,
+    );
+  }
+
+  /** D1 may have lost the row of any thread: each that is not deleted is written once more. */
+  allChanged(): void {
+    this.#parts.sql.exec(
+      `INSERT INTO catalogue_changes (thread_id, due_at) SELECT id, ?1 FROM threads WHERE deleted = 0
+       ON CONFLICT (thread_id) DO UPDATE SET due_at = ?1, version = version + 1`,
+      this.#parts.now(),
+    );
+  }
+
+  /**
+   * Messages were appended: due within a minute, and no write of its own while one is due and not under way. Answers
+   * when it is due at the latest, so that an append need not look for the first of all.
+   */
+  touched(threadId: string): number {
+    const dueAt = this.#parts.now() + TOUCH_AFTER_MS;
+    this.#parts.sql.exec(
+      `INSERT INTO catalogue_changes (thread_id, due_at) VALUES (?1, ?2)
+       ON CONFLICT (thread_id) DO UPDATE SET version = version + 1 WHERE ?3`,
+      threadId,
+      dueAt,
+      this.#draining ? 1 : 0,
+    );
+    return dueAt;
+  }
+
+  /** Whether the catalogue may show a thread otherwise than it is. */
+  owes(threadId: string): boolean {
+    const change = "SELECT 1 FROM catalogue_changes WHERE thread_id = ?";
+    return this.#parts.sql.exec(change, threadId).toArray().length > 0;
+  }
+
+  /** What it owes of a thread is due at once, though it may have failed a moment ago. */
+  hurry(threadId: string): void {
+    const { sql, now } = this.#parts;
+    sql.exec("UPDATE catalogue_changes SET due_at = MIN(due_at, ?) WHERE thread_id = ?", now(), threadId);
+  }
+
+  /** Writes what is due, this thread first. What D1 does not take stays due for the alarm: no thread fails for it. */
+  drain(first = ""): Promise<void> {
+    return this.inTurn(() => this.#drain(first));
+  }
+
+  /** Writes of the catalogue go one after another: an older state must not reach D1 after a newer one. */
+  inTurn<T>(write: () => Promise<T>): Promise<T> {
+    const written = this.#turn.then(write);
+    this.#turn = written.catch(() => null);
+    return written;
+  }
+
+  nextDue(): number | null {
+    const { first } = this.#parts.sql
+      .exec<{ first: number | null }>("SELECT MIN(due_at) AS first FROM catalogue_changes")
+      .one();
+    const user = this.#parts.owner.nextDue();
+    return first === null || user === null ? (first ?? user) : Math.min(first, user);
+  }
+
+  async #drain(first: string): Promise<void> {
+    const { sql, catalogue, generation, rowOf, now } = this.#parts;
+    const due = sql
+      .exec<Change>(
+        "SELECT * FROM catalogue_changes WHERE due_at <= ? ORDER BY thread_id = ? DESC, due_at LIMIT ?",
+        now(),
+        first,
+        SLICE,
+      )
+      .toArray();
+    // With other rows it goes at once: it is no write of its own then.
+    const user = this.#parts.owner.uncatalogued(due.length > 0 ? Infinity : now());
+    if (due.length === 0 && user === null) return;
+    const { epoch } = generation;
+    const rows = due.map(({ thread_id: id }) => ({ id, row: rowOf(id) }));
+    const put = rows.flatMap(({ row }) => (row === null ? [] : [row]));
+    const remove = rows.filter(({ row }) => row === null).map(({ id }) => id);
+    let again = false;
+    this.#draining = true;
+    try {
+      await catalogue.apply({ put, remove, epoch, ...(user && { user }) });
+      // What an erasure took away meanwhile may have been noted anew, by the same name.
+      if (generation.epoch !== epoch) return;
+      this.#written(due);
+      if (user !== null) this.#parts.owner.catalogued();
+    } catch (error) {
+      console.error({ message: "the catalogue of threads was not written", error: String(error) });
+      if (error instanceof ErasedWrite) generation.reach(error);
+      // D1 takes it in the epoch that it knows.
+      if (generation.epoch === epoch) this.#putOff(due);
+      else if (error instanceof ErasedWrite) again = true;
+    } finally {
+      this.#draining = false;
+    }
+    if (again) await this.#drain(first);
+  }
+
+  /** What changed meanwhile has another version, and stays. */
+  #written(changes: readonly Change[]): void {
+    for (const { thread_id: id, version } of changes)
+      this.#parts.sql.exec("DELETE FROM catalogue_changes WHERE thread_id = ? AND version = ?", id, version);
+  }
+
+  #putOff(changes: readonly Change[]): void {
+    const later = this.#parts.now() + RETRY_AFTER_MS;
+    this.#parts.owner.putOff(later);
+    for (const { thread_id: id } of changes)
+      this.#parts.sql.exec("UPDATE catalogue_changes SET due_at = ? WHERE thread_id = ?", later, id);
+  }
+}

@@ -1,0 +1,149 @@
+import { fail, ok, type Result } from "../../../src/domain/errors.ts";
+import { limits } from "../../../src/domain/limits.ts";
+import type { StoredThread } from "./thread-store.ts";
+
+/** What a summary stands for: the messages from one seq to the other. */
+export type CompactionRange = { id: string; from: number; to: number; createdAt: number };
+/** With the summary: a message as JSON in UTF-8. */
+export type Compaction = CompactionRange & { summary: Uint8Array };
+export type CompactionsQuery = { after?: readonly [from: number, id: string]; limit: number };
+export type CompactionPage = { items: Compaction[]; more: boolean };
+
+type RangeRow = { id: string; from_seq: number; to_seq: number; created_at: number };
+type Row = RangeRow & { summary: ArrayBuffer };
+
+/** Summaries that stand for ranges of a thread; the messages stay. Owns the SQL of `compactions`. */
+export class CompactionStore {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  /** Adds one. It may hold older ones, which it then stands for too, but not cut through one, nor lie in one. */
+  add({ n }: StoredThread, compaction: Compaction): Result<Compaction> {
+    const { id, from, to, summary, createdAt } = compaction;
+    const [other] = this.#sql
+      .exec<RangeRow>(
+        `SELECT id, from_seq, to_seq, created_at FROM compactions
+         WHERE thread = ?1 AND from_seq <= ?3 AND to_seq >= ?2 AND NOT (from_seq >= ?2 AND to_seq <= ?3) LIMIT 1`,
+        n,
+        from,
+        to,
+      )
+      .toArray();
+    if (other !== undefined)
+      return fail("compaction_overlap", {
+        details: [
+          {
+            path: "body.from",
+            message: `compaction ${other.id} stands for ${other.from_seq} to ${other.to_seq}`,
+          },
+        ],
+      });
+    this.#sql.exec(
+      "INSERT INTO compactions (thread, id, from_seq, to_seq, summary, created_at) VALUES (?, ?, ?, ?, ?, ?)",
+      n,
+      id,
+      from,
+      to,
+      summary,
+      createdAt,
+    );
+    return ok(compaction);
+  }
+
+  /**
+   * Puts one back that was elsewhere, where older ones may be in it and newer ones around it already. Answers false, and puts
+   * nothing, where it would cut through one.
+   */
+  restore({ n }: StoredThread, { id, from, to, summary, createdAt }: Compaction): boolean {
+    const put = this.#sql.exec(
+      `INSERT INTO compactions (thread, id, from_seq, to_seq, summary, created_at) SELECT ?1, ?2, ?3, ?4, ?5, ?6
+       WHERE NOT EXISTS (
+         SELECT 1 FROM compactions WHERE thread = ?1
+           AND (from_seq < ?3 AND to_seq >= ?3 AND to_seq < ?4 OR to_seq > ?4 AND from_seq <= ?4 AND from_seq > ?3)
+       ) RETURNING 1`,
+      n,
+      id,
+      from,
+      to,
+      summary,
+      createdAt,
+    );
+    return put.toArray().length > 0;
+  }
+
+  /** Those that the compacted view shows, in the order of the conversation: none lies within another. */
+  shown({ n }: StoredThread): CompactionRange[] {
+    const rows = this.#sql.exec<RangeRow>(
+      `SELECT id, from_seq, to_seq, created_at FROM compactions WHERE thread = ?
+       ORDER BY from_seq, to_seq DESC, created_at DESC, id DESC`,
+      n,
+    );
+    const shown: CompactionRange[] = [];
+    // Two lie apart or one within the other: in this order, what begins before the last one's end lies within it.
+    for (const row of rows) if (row.from_seq > (shown.at(-1)?.to ?? 0)) shown.push(rangeOf(row));
+    return shown;
+  }
+
+  summary({ n }: StoredThread, id: string): Uint8Array {
+    const row = this.#sql
+      .exec<Row>("SELECT summary FROM compactions WHERE thread = ? AND id = ?", n, id)
+      .one();
+    return new Uint8Array(row.summary);
+  }
+
+  /** A page of all of a thread's, the ones within others included. */
+  list({ n }: Pick<StoredThread, "n">, { after = [0, ""], limit }: CompactionsQuery): CompactionPage {
+    const items: Compaction[] = [];
+    let bytes = 0;
+    const rows = this.#sql.exec<Row>(
+      "SELECT * FROM compactions WHERE thread = ? AND (from_seq, id) > (?, ?) ORDER BY from_seq, id",
+      n,
+      ...after,
+    );
+    for (const row of rows) {
+      bytes += row.summary.byteLength;
+      if (items.length === limit || (items.length > 0 && bytes > limits.pageBytes))
+        return { items, more: true };
+      items.push({ ...rangeOf(row), summary: new Uint8Array(row.summary) });
+    }
+    return { items, more: false };
+  }
+
+  /** Lets a fork begin with those that stand for messages before it. */
+  inherit(fork: StoredThread, origin: StoredThread): void {
+    this.#sql.exec(
+      `INSERT INTO compactions (thread, id, from_seq, to_seq, summary, created_at)
+       SELECT ?, id, from_seq, to_seq, summary, created_at FROM compactions WHERE thread = ? AND to_seq <= ?`,
+      fork.n,
+      origin.n,
+      fork.forkSeq,
+    );
+  }
+
+  has({ n }: StoredThread, id: string): boolean {
+    return (
+      this.#sql.exec("SELECT 1 FROM compactions WHERE thread = ? AND id = ?", n, id).toArray().length > 0
+    );
+  }
+
+  /** Whether there was one to delete. What lies within it is shown again. */
+  delete({ n }: StoredThread, id: string): boolean {
+    const gone = this.#sql.exec("DELETE FROM compactions WHERE thread = ? AND id = ? RETURNING id", n, id);
+    return gone.toArray().length > 0;
+  }
+
+  /** Answers how many there were. */
+  deleteAll({ n }: StoredThread): number {
+    return this.#sql.exec("DELETE FROM compactions WHERE thread = ? RETURNING 1", n).toArray().length;
+  }
+}
+
+const rangeOf = (row: RangeRow): CompactionRange => ({
+  id: row.id,
+  from: row.from_seq,
+  to: row.to_seq,
+  createdAt: row.created_at,
+});

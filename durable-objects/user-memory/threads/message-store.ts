@@ -1,0 +1,148 @@
+import { overwritten } from "../../../src/platform/d1/overwrite.ts";
+import { LeavingRanges, notLeaving } from "../core/leaving-ranges.ts";
+import { type PositionRange, seqOf, SLOTS } from "../core/position.ts";
+
+/** `body` is the message as JSON in UTF-8. */
+export type StoredMessage = { seq: number; body: Uint8Array; createdAt: number };
+
+type Row = [position: number, body: ArrayBuffer, createdAt: number];
+
+/** Bytes of a message that one row holds; a row of SQLite takes 2 MB. */
+const PIECE = 1024 * 1024;
+
+const NOT_HIDDEN = `
+  AND NOT EXISTS (SELECT 1 FROM hidden_messages WHERE thread = ? AND seq = messages.position % ${SLOTS})`;
+
+/**
+ * Messages by their position. Owns the SQL of `messages` and `message_pieces`. What is leaving is not there for any read; a
+ * range is within one thread.
+ */
+export class MessageStore {
+  readonly #sql: SqlStorage;
+  readonly #leaving: LeavingRanges;
+  #deleted = 0;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+    this.#leaving = new LeavingRanges(sql);
+  }
+
+  write(position: number, body: Uint8Array, now: number): void {
+    const first = body.subarray(0, PIECE);
+    this.#sql.exec(
+      "INSERT INTO messages (position, body, created_at) VALUES (?, ?, ?)",
+      position,
+      first,
+      now,
+    );
+    for (let start = PIECE; start < body.byteLength; start += PIECE)
+      this.#sql.exec(
+        "INSERT INTO message_pieces (position, piece, body) VALUES (?, ?, ?)",
+        position,
+        start / PIECE,
+        body.subarray(start, start + PIECE),
+      );
+  }
+
+  /**
+   * The messages of a range, one after another as they are asked for, but for those that are hidden in a thread (null: no
+   * need to look). Each is looked up by itself, so that a page does not cost what is hidden elsewhere.
+   */
+  *read(
+    range: PositionRange,
+    { order, hiddenIn }: { order: "newest" | "oldest"; hiddenIn: number | null },
+  ): Generator<StoredMessage> {
+    const [from, to] = this.#leaving.staying(range);
+    // Raw, since to name the columns of each row takes as long as to read it.
+    const rows = this.#sql
+      .exec(
+        `SELECT position, body, created_at FROM messages WHERE position BETWEEN ? AND ?
+           ${hiddenIn === null ? "" : NOT_HIDDEN} ORDER BY position ${order === "newest" ? "DESC" : "ASC"}`,
+        from,
+        to,
+        ...(hiddenIn === null ? [] : [hiddenIn]),
+      )
+      .raw<Row>();
+    for (const [position, body, createdAt] of rows)
+      yield { seq: seqOf(position), body: this.#whole(position, body), createdAt };
+  }
+
+  has(position: number): boolean {
+    const there = `SELECT 1 FROM messages WHERE position = ? AND ${notLeaving("position")}`;
+    return this.#sql.exec(there, position).toArray().length > 0;
+  }
+
+  /** Whether the message at this position is this one, byte for byte; null if there is none. */
+  is(position: number, body: Uint8Array): boolean | null {
+    const [stored] = this.read([position, position], { order: "oldest", hiddenIn: null });
+    if (stored === undefined) return null;
+    const { body: there } = stored;
+    return there.byteLength === body.byteLength && there.every((byte, i) => byte === body[i]);
+  }
+
+  count(range: PositionRange): number {
+    const [from, to] = this.#leaving.staying(range);
+    return this.#sql
+      .exec<{ n: number }>("SELECT COUNT(*) AS n FROM messages WHERE position BETWEEN ? AND ?", from, to)
+      .one().n;
+  }
+
+  delete([from, to]: PositionRange): void {
+    // Of many, nearly all pages go as a whole: an erasure overwrites those.
+    if (from === to)
+      for (const table of ["messages", "message_pieces"])
+        this.#sql.exec(`UPDATE ${table} SET ${overwritten(["body"])} WHERE position = ?`, from);
+    this.#sql.exec("DELETE FROM messages WHERE position BETWEEN ? AND ?", from, to);
+    this.#deleted += this.#sql.exec<{ n: number }>("SELECT changes() AS n").one().n;
+    this.#sql.exec("DELETE FROM message_pieces WHERE position BETWEEN ? AND ?", from, to);
+  }
+
+  /** Where the message stands that is the nth of a range, also of one that is leaving; null if it has fewer. */
+  nth(n: number, [from, to]: PositionRange): number | null {
+    const [row] = this.#sql
+      .exec<{ position: number }>(
+        "SELECT position FROM messages WHERE position BETWEEN ? AND ? ORDER BY position LIMIT 1 OFFSET ?",
+        from,
+        to,
+        n - 1,
+      )
+      .toArray();
+    return row?.position ?? null;
+  }
+
+  /** Whether there are rows of a range, also of one that is leaving. */
+  holds([from, to]: PositionRange): boolean {
+    return ["messages", "message_pieces"].some(
+      (table) =>
+        this.#sql.exec(`SELECT 1 FROM ${table} WHERE position BETWEEN ? AND ? LIMIT 1`, from, to).toArray()
+          .length > 0,
+    );
+  }
+
+  /** How many were deleted since the object is awake. */
+  get deleted(): number {
+    return this.#deleted;
+  }
+
+  #whole(position: number, body: ArrayBuffer): Uint8Array {
+    if (body.byteLength < PIECE) return new Uint8Array(body);
+    const further = this.#sql
+      .exec<{ body: ArrayBuffer }>(
+        "SELECT body FROM message_pieces WHERE position = ? ORDER BY piece",
+        position,
+      )
+      .toArray()
+      .map((row) => row.body);
+    return concatenated([body, ...further]);
+  }
+}
+
+function concatenated(parts: readonly ArrayBuffer[]): Uint8Array {
+  const whole = new Uint8Array(parts.reduce((bytes, part) => bytes + part.byteLength, 0));
+  let start = 0;
+  for (const part of parts) {
+    whole.set(new Uint8Array(part), start);
+    start += part.byteLength;
+  }
+  return whole;
+}

@@ -1,0 +1,219 @@
+import { ErasedWrite } from "../../../src/platform/d1/memory-records.ts";
+import type { ThreadRow } from "../../../src/platform/d1/tables.ts";
+import type { ThreadCatalogue } from "../../../src/platform/d1/thread-catalogue.ts";
+import { type ErrorCode, fail, type Result } from "../../../src/domain/errors.ts";
+import type { UnlistedThreads } from "../../../src/platform/unlisted-threads.ts";
+import { isFull } from "../../../src/platform/storage-failure.ts";
+import type { WakeUp } from "../../storage/wake-up.ts";
+import type { Generation } from "../core/generation.ts";
+import type { OwnerNote } from "../core/owner-note.ts";
+import { type CatalogueWriter, RETRY_AFTER_MS } from "./catalogue-writer.ts";
+
+export const announcementsSchema = `
+  -- Threads that the catalogue was told of, or that are marked as unlisted, before they began.
+  CREATE TABLE announced_threads (
+    thread_id TEXT PRIMARY KEY,
+    marked INTEGER NOT NULL DEFAULT 0,
+    due_at INTEGER NOT NULL
+  );
+`;
+
+/** A row on its way to D1 may still land: D1 ends a statement after 30 s. */
+export const LANDS_WITHIN_MS = 60_000;
+/** Announcements that one alarm settles. */
+const SLICE = 100;
+
+type Parts = {
+  sql: SqlStorage;
+  catalogue: ThreadCatalogue;
+  unlisted: UnlistedThreads;
+  writer: CatalogueWriter;
+  /** Notes the user for the catalogue of users. */
+  owner: Pick<OwnerNote, "uncatalogued" | "catalogued">;
+  generation: Pick<Generation, "epoch" | "lastErasure" | "reach">;
+  wakeUp: WakeUp;
+  now: () => number;
+};
+type Announced = { thread_id: string; marked: number };
+/** A thread's row, and the user's last erasure before it was announced. */
+type Announcement = { row: ThreadRow; after: number };
+type Gathering = { announcements: Announcement[]; done: Promise<ErrorCode | null> };
+
+/**
+ * Tells the catalogue of threads before they begin, so that no thread can be read that the list of all threads does not
+ * have: a server may take a thread that is not listed for nobody's. While D1 is away, the thread is marked as unlisted,
+ * which that list asks for first; while D1 is full, no thread begins. Owns the SQL of `announced_threads`.
+ */
+export class ThreadAnnouncements {
+  readonly #parts: Parts;
+  /** Between their announcement and their beginning: not to be settled. */
+  readonly #underWay = new Set<string>();
+  #gathering: Gathering | null = null;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** Announces threads, and then lets them begin. Each of them has to be told to `begun`, in the transaction of `begin`. */
+  async before<T>(rows: readonly ThreadRow[], begin: () => Result<T>): Promise<Result<T>> {
+    const { generation } = this.#parts;
+    const [after, ids] = [generation.lastErasure, rows.map(({ id }) => id)];
+    this.#note(ids);
+    for (const id of ids) this.#underWay.add(id);
+    try {
+      const failure = await this.#announced(rows.map((row) => ({ row, after })));
+      if (failure !== null) return fail(failure);
+      // Its row is of an earlier time, and the catalogue shows it no more.
+      if (generation.lastErasure !== after) return fail("erased_meanwhile");
+      return begin();
+    } finally {
+      for (const id of ids) this.#underWay.delete(id);
+    }
+  }
+
+  /** Says that an announced thread began; `same`: as it was announced. To be called in the transaction of its beginning. */
+  begun(id: string, same: boolean): void {
+    const { sql, writer } = this.#parts;
+    if (this.isMarked(id)) writer.changedBy(id, this.#later());
+    else {
+      sql.exec("DELETE FROM announced_threads WHERE thread_id = ?", id);
+      if (!same) writer.changed(id);
+    }
+  }
+
+  /** True for a thread that the catalogue lacks, and that is marked as unlisted. */
+  isMarked(id: string): boolean {
+    const marked = "SELECT 1 FROM announced_threads WHERE thread_id = ? AND marked = 1";
+    return this.#parts.sql.exec(marked, id).toArray().length > 0;
+  }
+
+  /** Brings the catalogue up to date, and takes back marks and rows that are not right any more. For the alarm. */
+  async settle(): Promise<void> {
+    const { sql, writer, now } = this.#parts;
+    const due = sql
+      .exec<Announced>(
+        "SELECT * FROM announced_threads WHERE due_at <= ? ORDER BY due_at LIMIT ?",
+        now(),
+        SLICE,
+      )
+      .toArray()
+      .filter((one) => !this.#underWay.has(one.thread_id));
+    for (const { thread_id: id } of due) writer.changedBy(id, now());
+    await writer.drain();
+    // In its turn: what is announced anew must not lose its mark.
+    if (due.length > 0) await writer.inTurn(() => this.#takeBack(due));
+  }
+
+  nextDue(): number | null {
+    return this.#parts.sql
+      .exec<{ first: number | null }>("SELECT MIN(due_at) AS first FROM announced_threads")
+      .one().first;
+  }
+
+  async #takeBack(settled: readonly Announced[]): Promise<void> {
+    const { sql, unlisted, writer } = this.#parts;
+    const due = settled.filter((one) => !this.#underWay.has(one.thread_id));
+    const owed = due.filter((one) => writer.owes(one.thread_id));
+    const written = due.filter((one) => !owed.includes(one));
+    // Where some was written, the rest goes on at once.
+    if (written.length === 0) this.#dueLater(due);
+    try {
+      await unlisted.unmark(markedOf(written));
+      for (const { thread_id: id } of written)
+        sql.exec("DELETE FROM announced_threads WHERE thread_id = ?", id);
+      // A mark does not hold for ever.
+      await unlisted.mark(markedOf(owed));
+    } catch (error) {
+      this.#dueLater(due);
+      console.error({ message: "the marks of unlisted threads were not changed", error: String(error) });
+    }
+  }
+
+  /** Rows that arrive while the catalogue is being written go in one batch. */
+  #announced(announcements: readonly Announcement[]): Promise<ErrorCode | null> {
+    const gathering = (this.#gathering ??= this.#gather());
+    gathering.announcements.push(...announcements);
+    return gathering.done;
+  }
+
+  #gather(): Gathering {
+    const announcements: Announcement[] = [];
+    const done = this.#parts.writer.inTurn(() => {
+      this.#gathering = null;
+      return this.#announce(announcements);
+    });
+    return { announcements, done };
+  }
+
+  /** Null if the threads may begin: their rows are in the catalogue, or they are marked. */
+  async #announce(announcements: readonly Announcement[]): Promise<ErrorCode | null> {
+    try {
+      await this.#put(announcements);
+      return null;
+    } catch (error) {
+      console.error({ message: "the catalogue of threads was not written", error: String(error) });
+      // A mark would fail the list of all threads for as long as D1 is full.
+      if (isFull(error)) return "storage_full";
+    }
+    const { sql, unlisted } = this.#parts;
+    const ids = announcements.map(({ row }) => row.id);
+    for (const id of ids) sql.exec("UPDATE announced_threads SET marked = 1 WHERE thread_id = ?", id);
+    this.#dueLater(ids.map((id) => ({ thread_id: id })));
+    try {
+      await unlisted.mark(ids);
+      return null;
+    } catch (error) {
+      console.error({ message: "threads could not be marked as unlisted", error: String(error) });
+      return "storage_unavailable";
+    }
+  }
+
+  /** Puts the rows into the catalogue, in the epoch that D1 knows of if that is later than the object's. */
+  async #put(announcements: readonly Announcement[]): Promise<void> {
+    const { sql, catalogue, generation, owner, wakeUp, now } = this.#parts;
+    const { epoch, lastErasure } = generation;
+    // The threads announced before an erasure do not begin any more.
+    const put = announcements
+      .filter(({ after }) => after === lastErasure)
+      .map(({ row }) => ({ ...row, epoch }));
+    if (put.length === 0) return;
+    const user = owner.uncatalogued(Infinity);
+    try {
+      await catalogue.apply({ put, remove: [], epoch, ...(user && { user }) });
+    } catch (error) {
+      if (!(error instanceof ErasedWrite)) throw error;
+      generation.reach(error);
+      return this.#put(announcements);
+    }
+    if (user !== null && generation.epoch === epoch) owner.catalogued();
+    // D1 is back: all marked threads are settled at once.
+    if (sql.exec("UPDATE announced_threads SET due_at = ? WHERE marked = 1", now()).rowsWritten > 0)
+      wakeUp.by(now());
+  }
+
+  #note(ids: readonly string[]): void {
+    const { sql, wakeUp, now } = this.#parts;
+    const dueAt = now() + LANDS_WITHIN_MS;
+    for (const id of ids)
+      sql.exec(
+        "INSERT INTO announced_threads (thread_id, due_at) VALUES (?1, ?2) ON CONFLICT (thread_id) DO UPDATE SET due_at = ?2",
+        id,
+        dueAt,
+      );
+    wakeUp.by(dueAt);
+  }
+
+  #dueLater(announced: readonly Pick<Announced, "thread_id">[]): void {
+    const { sql, wakeUp } = this.#parts;
+    for (const { thread_id: id } of announced)
+      sql.exec("UPDATE announced_threads SET due_at = ? WHERE thread_id = ?", this.#later(), id);
+    wakeUp.by(this.#later());
+  }
+
+  #later(): number {
+    return this.#parts.now() + RETRY_AFTER_MS;
+  }
+}
+
+const markedOf = (announced: readonly Announced[]): string[] =>
+  announced.filter(({ marked }) => marked === 1).map(({ thread_id: id }) => id);

@@ -1,0 +1,265 @@
+import {
+  type Continuation,
+  type ContinuationOptions,
+  validateContinuation,
+} from "../../../src/domain/conversation/continuation.ts";
+import { fail, type Failure, ok, type Result } from "../../../src/domain/errors.ts";
+import { newVersion } from "../../../src/domain/ids.ts";
+import { limits } from "../../../src/domain/limits.ts";
+import { searchableText } from "../../../src/domain/memory/message-text.ts";
+import type { Message } from "../../../src/domain/schema/thread.ts";
+import type { WakeUp } from "../../storage/wake-up.ts";
+import type { Once } from "../../storage/answers.ts";
+import type { Compaction, CompactionPage, CompactionsQuery } from "./compaction-store.ts";
+import { positionOf, type PositionRange, seqOf } from "../core/position.ts";
+import type { QuotaGuard } from "../core/quota-guard.ts";
+import type { SearchIndex } from "../search-index/search-index.ts";
+import { type MessagePage, type MessagesQuery, parsed } from "./thread-reader.ts";
+import type { StoredThread } from "./thread-store.ts";
+import { missing, type ThreadStores } from "./thread-stores.ts";
+import type { Transactions } from "../core/transactions.ts";
+
+/** An append: each body is a message as JSON in UTF-8. */
+export type Append = {
+  bodies: readonly Uint8Array[];
+  expectedLength?: number;
+  /** When they were said; now unless set. */
+  createdAt?: number;
+  /** `bodies` are then the whole conversation, checked against the stored one. */
+  validate?: ContinuationOptions;
+};
+export type Appended = { length: number; firstSeq?: number; lastSeq?: number };
+/** What a message's document keeps besides its text. */
+export type MessageRecord = {
+  role: string;
+  name?: string;
+  /** The text is only the beginning of what was said. */
+  cut?: true;
+};
+
+type Parts = {
+  stores: ThreadStores;
+  transactions: Transactions;
+  index: SearchIndex;
+  /** Says that a thread was written to, for the catalogue. */
+  touched: (threadId: string) => void;
+  /** Whether messages are found by their meaning at all. */
+  byMeaning: boolean;
+  wakeUp: WakeUp;
+  quota: QuotaGuard;
+  now: () => number;
+};
+
+/** What is appended within this time is embedded together. */
+const EMBED_AFTER_MS = 1_000;
+
+/** What is said in a user's threads: every write whole or not at all, with the search index in step. */
+export class ThreadMessages {
+  readonly #parts: Parts;
+  readonly #stores: ThreadStores;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#stores = parts.stores;
+  }
+
+  append(id: string, append: Append, once?: Once): Result<Appended> {
+    return this.#growing(id, once, (thread) => {
+      const fresh = this.#newBodies(thread, append);
+      if (!fresh.ok) return fresh;
+      const bodies = fresh.value;
+      const now = this.#parts.now();
+      const first = this.#stores.threads.extend(thread, bodies.length, now);
+      const said = append.createdAt ?? now;
+      const embeds = this.#embeds(thread);
+      const indexed = bodies.map((body, i) =>
+        this.#write(positionOf(thread.n, first + i), body, { createdAt: said, embeds }),
+      );
+      if (indexed.includes(true)) this.#parts.wakeUp.by(now + EMBED_AFTER_MS);
+      this.#parts.touched(id);
+      const length = thread.length + bodies.length;
+      return ok(
+        bodies.length === 0 ? { length } : { length, firstSeq: first, lastSeq: first + bodies.length - 1 },
+      );
+    });
+  }
+
+  /** Writes a message that was elsewhere where it was. Answers whether there is something to embed. */
+  restore(
+    thread: StoredThread,
+    seq: number,
+    { body, createdAt }: { body: Uint8Array; createdAt: number },
+  ): boolean {
+    return this.#write(positionOf(thread.n, seq), body, { createdAt, embeds: this.#embeds(thread) });
+  }
+
+  read(id: string, query: MessagesQuery): Result<MessagePage> {
+    const thread = this.#stores.threads.get(id);
+    return thread === null ? fail("not_found") : ok(this.#stores.reader.page(thread, query));
+  }
+
+  deleteMessage(id: string, seq: number): Result<null> {
+    return this.#with(id, undefined, (thread) => {
+      const position = this.#stores.lineage.position(thread, seq);
+      if (position === null) return fail("not_found");
+      this.#parts.index.removeRanges(this.#stores.sharing.deleteMessage(thread, position));
+      this.#stores.threads.shorten(thread, this.#parts.now());
+      this.#stores.importing.end(thread);
+      this.#parts.touched(id);
+      return ok(null);
+    });
+  }
+
+  /** Lets a summary stand for a range of messages in the compacted view. */
+  compact(
+    id: string,
+    range: Pick<Compaction, "from" | "to" | "summary">,
+    once?: Once,
+  ): Result<{ id: string; createdAt: number }> {
+    return this.#growing(id, once, (thread) => {
+      if (range.from > range.to) return missing("body.from");
+      if (this.#stores.lineage.position(thread, range.to) === null) return missing("body.to");
+      const compaction = { ...range, id: newVersion(), createdAt: this.#parts.now() };
+      const added = this.#stores.compactions.add(thread, compaction);
+      return added.ok ? ok({ id: compaction.id, createdAt: compaction.createdAt }) : added;
+    });
+  }
+
+  compactions(id: string, query: CompactionsQuery): Result<CompactionPage> {
+    const thread = this.#stores.threads.get(id);
+    return thread === null ? fail("not_found") : ok(this.#stores.compactions.list(thread, query));
+  }
+
+  /** Takes a summary away, and shows again what it stood for. */
+  deleteCompaction(id: string, compaction: string): Result<null> {
+    return this.#with(id, undefined, (thread) => {
+      if (!this.#stores.compactions.delete(thread, compaction)) return fail("not_found");
+      this.#stores.importing.end(thread);
+      return ok(null);
+    });
+  }
+
+  /** Whether the whole conversation as a caller has it continues the stored one. */
+  validate(id: string, bodies: readonly Uint8Array[], options: ContinuationOptions): Result<Continuation> {
+    const thread = this.#stores.threads.get(id);
+    return thread === null ? fail("not_found") : ok(this.#continuation(thread, bodies, options));
+  }
+
+  /** Where the messages of a thread lie, for a search within it. */
+  rangesOf(id: string): PositionRange[] | null {
+    const thread = this.#stores.threads.get(id);
+    return thread === null
+      ? null
+      : Array.from(this.#stores.lineage.segments(thread), ({ n, from, to }) => [
+          positionOf(n, from),
+          positionOf(n, to),
+        ]);
+  }
+
+  /** The id of the thread to show a found message in: the one that was searched, or any that has it. */
+  threadOf(position: number, searched?: string): string | null {
+    if (searched === undefined) return this.#stores.sharing.holder(position);
+    const thread = this.#stores.threads.get(searched);
+    return thread !== null && this.#stores.lineage.shows(thread, position) ? thread.id : null;
+  }
+
+  /** The positions of the messages of a thread that stand at most so many places before and after one, in their order. */
+  around(id: string, position: number, places: number): number[] {
+    const thread = this.#stores.threads.get(id);
+    if (thread === null) return [];
+    const seq = seqOf(position);
+    const found: number[] = [];
+    for (let other = Math.max(1, seq - places); other <= Math.min(thread.lastSeq, seq + places); other++) {
+      const there = other === seq ? null : this.#stores.lineage.position(thread, other);
+      if (there !== null) found.push(there);
+    }
+    return found;
+  }
+
+  /** Where the messages around these are: in the thread that is searched, or in each one's own. */
+  besides(
+    positions: readonly number[],
+    searched?: string,
+  ): (position: number, step: number) => number | null {
+    const thread = searched === undefined ? null : this.#stores.threads.get(searched);
+    return this.#stores.lineage.besides(positions, thread);
+  }
+
+  /** Those of these positions that are not to be shown: in the thread that is searched, or in any. */
+  unshown(positions: readonly number[], searched?: string): Set<number> {
+    const hidden = this.#stores.lineage.hiddenSomewhere(positions);
+    return new Set(hidden.filter((position) => this.threadOf(position, searched) === null));
+  }
+
+  /** The same, if the user may hold what it adds. */
+  #growing<T>(id: string, once: Once | undefined, act: (thread: StoredThread) => Result<T>): Result<T> {
+    return this.#with(id, once, (thread) => this.#parts.quota.growing(["bytes"], () => act(thread)));
+  }
+
+  #with<T>(id: string, once: Once | undefined, act: (thread: StoredThread) => Result<T>): Result<T> {
+    // What was answered goes with the thread.
+    const about = once && { ...once, about: id };
+    return this.#stores.change(id, act, { transactions: this.#parts.transactions, once: about });
+  }
+
+  /** What of an append is to be written, once its conditions are met. */
+  #newBodies(
+    thread: StoredThread,
+    { bodies, expectedLength, validate }: Append,
+  ): Result<readonly Uint8Array[]> {
+    if (expectedLength !== undefined && expectedLength !== thread.length)
+      return fail("length_mismatch", {
+        message: `The thread holds ${thread.length} messages, not ${expectedLength}.`,
+        details: [{ path: "body.expectedLength", message: `is not the thread's length, ${thread.length}` }],
+      });
+    if (validate === undefined) return ok(bodies);
+    const verdict = this.#continuation(thread, bodies, validate);
+    if (!verdict.ok) return refused(verdict);
+    const fresh = bodies.slice(thread.length);
+    return fresh.length <= limits.messagesPerAppend ? ok(fresh) : fail("too_many_messages");
+  }
+
+  #continuation(
+    thread: StoredThread,
+    bodies: readonly Uint8Array[],
+    options: ContinuationOptions,
+  ): Continuation {
+    const incoming = bodies.map(parsed);
+    return validateContinuation(this.#persisted(thread), incoming, options);
+  }
+
+  *#persisted(thread: StoredThread): Generator<Message> {
+    for (const message of this.#stores.reader.walk(thread, { order: "oldest", view: "raw" }))
+      yield parsed(message.body);
+  }
+
+  /** Whether what is said in a thread is found by its meaning. */
+  #embeds({ indexing }: StoredThread): boolean {
+    return this.#parts.byMeaning && indexing !== "lexical";
+  }
+
+  /** Answers whether there is something to embed. */
+  #write(
+    position: number,
+    body: Uint8Array,
+    { createdAt, embeds }: { createdAt: number; embeds: boolean },
+  ): boolean {
+    this.#stores.messages.write(position, body, createdAt);
+    const message = parsed(body);
+    const { text, cut } = searchableText(message);
+    if (text === "") return false;
+    const named = typeof message["name"] === "string" && { name: message["name"] };
+    const record = { role: message.role, ...named, ...(cut && { cut }) } satisfies MessageRecord;
+    this.#parts.index.put(
+      { n: position, kind: "message", text, record: JSON.stringify(record), createdAt },
+      embeds ? undefined : "only words",
+    );
+    return embeds;
+  }
+}
+
+const refused = ({ code, reason, index }: Exclude<Continuation, { ok: true }>): Failure =>
+  fail("invalid_continuation", {
+    message: reason,
+    details: [{ path: index === undefined ? "body" : `body.messages[${index}]`, message: reason, code }],
+  });

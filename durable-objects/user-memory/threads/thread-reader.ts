@@ -1,0 +1,99 @@
+import { carriesResults } from "../../../src/domain/conversation/sanitize.ts";
+import { limits } from "../../../src/domain/limits.ts";
+import type { Message } from "../../../src/domain/schema/thread.ts";
+import type { CompactionRange, CompactionStore } from "./compaction-store.ts";
+import type { Lineage } from "./lineage.ts";
+import type { MessageStore, StoredMessage } from "./message-store.ts";
+import { LAST_SEQ, positionOf } from "../core/position.ts";
+import { type Order, type Span, spans } from "./spans.ts";
+import type { StoredThread } from "./thread-store.ts";
+
+export type MessagesQuery = {
+  /** `newest`: the last ones before `from`; `oldest`: the first ones after it. */
+  order: Order;
+  from?: number;
+  limit: number;
+  /** `compacted`: summaries in the place of what they stand for. */
+  view: "raw" | "compacted";
+  /** Never cuts a page between a tool call and its results, as long as they are no more than `limits.turnBytes`. */
+  wholeTurns: boolean;
+};
+/** A message of a page; `compaction` if it is a summary. */
+export type ReadMessage = StoredMessage & { compaction?: { id: string; from: number; to: number } };
+export type MessagePage = { items: ReadMessage[]; more: boolean };
+
+/** Reads the messages of a thread, wherever they lie. */
+export class ThreadReader {
+  readonly #messages: MessageStore;
+  readonly #lineage: Lineage;
+  readonly #compactions: CompactionStore;
+
+  constructor(messages: MessageStore, lineage: Lineage, compactions: CompactionStore) {
+    this.#messages = messages;
+    this.#lineage = lineage;
+    this.#compactions = compactions;
+  }
+
+  /** One after another, as they are asked for: a thread is never in memory as a whole. */
+  *walk(
+    thread: StoredThread,
+    { order, from, view }: Pick<MessagesQuery, "order" | "from" | "view">,
+  ): Generator<ReadMessage> {
+    const hiddenIn = this.#lineage.hidesAny(thread) ? thread.n : null;
+    for (const span of this.#spans(thread, { order, from, view })) {
+      if ("id" in span) yield this.#summary(thread, span);
+      else
+        yield* this.#messages.read([positionOf(span.n, span.from), positionOf(span.n, span.to)], {
+          order,
+          hiddenIn,
+        });
+    }
+  }
+
+  /**
+   * A page, always in the order of the conversation, and cut short rather than grow past `limits.pageBytes`; a turn
+   * that must not be cut may grow to `limits.turnBytes`.
+   */
+  page(thread: StoredThread, query: MessagesQuery): MessagePage {
+    const { order, limit, wholeTurns } = query;
+    const items: ReadMessage[] = [];
+    let bytes = 0;
+    for (const message of this.walk(thread, query)) {
+      bytes += message.body.byteLength;
+      const full = items.length >= limit || (items.length > 0 && bytes > limits.pageBytes);
+      // A turn is cut if the message on the later side of the cut belongs to the one on its earlier side.
+      const later = order === "newest" ? items.at(-1) : message;
+      const within = () =>
+        wholeTurns && bytes <= limits.turnBytes && later !== undefined && carriesResults(parsed(later.body));
+      if (full && !within()) return { items: inOrder(items, order), more: true };
+      items.push(message);
+    }
+    return { items: inOrder(items, order), more: false };
+  }
+
+  #summary(thread: StoredThread, { id, from, to, createdAt }: CompactionRange): ReadMessage {
+    return { seq: to, body: this.#compactions.summary(thread, id), createdAt, compaction: { id, from, to } };
+  }
+
+  #spans(
+    thread: StoredThread,
+    { order, from, view }: Pick<MessagesQuery, "order" | "from" | "view">,
+  ): Iterable<Span> {
+    const newest = order === "newest";
+    const summaries = view === "raw" ? [] : this.#compactions.shown(thread);
+    const first = newest ? 1 : (from ?? 0) + 1;
+    const last = newest ? (from ?? LAST_SEQ + 1) - 1 : LAST_SEQ;
+    const segments = this.#lineage.segments(thread, first);
+    return newest
+      ? spans(segments, summaries.toReversed(), { order, within: [first, last] })
+      : spans([...segments].toReversed(), summaries, { order, within: [first, last] });
+  }
+}
+
+const inOrder = (items: ReadMessage[], order: "newest" | "oldest"): ReadMessage[] =>
+  order === "newest" ? items.toReversed() : items;
+
+const decoder = new TextDecoder();
+
+/** A stored message. */
+export const parsed = (body: Uint8Array): Message => JSON.parse(decoder.decode(body)) as Message;

@@ -1,0 +1,46 @@
+import { type Failure, fail, type Result, wrong } from "../../../src/domain/errors.ts";
+import type { Once } from "../../storage/answers.ts";
+import { CompactionStore } from "./compaction-store.ts";
+import { ImportingThreads } from "./importing-threads.ts";
+import { Lineage } from "./lineage.ts";
+import { MessageStore } from "./message-store.ts";
+import { Sharing } from "./sharing.ts";
+import { ThreadReader } from "./thread-reader.ts";
+import { type StoredThread, ThreadStore } from "./thread-store.ts";
+import type { Transactions } from "../core/transactions.ts";
+
+/** The stores that threads and what is said in them are made of. */
+export class ThreadStores {
+  readonly threads: ThreadStore;
+  readonly messages: MessageStore;
+  readonly compactions: CompactionStore;
+  readonly lineage: Lineage;
+  readonly sharing: Sharing;
+  readonly importing: ImportingThreads;
+  readonly reader: ThreadReader;
+
+  constructor(sql: SqlStorage) {
+    this.threads = new ThreadStore(sql);
+    this.messages = new MessageStore(sql);
+    this.compactions = new CompactionStore(sql);
+    this.lineage = new Lineage(sql, this.messages);
+    this.sharing = new Sharing(sql, this.messages);
+    this.importing = new ImportingThreads(sql);
+    this.reader = new ThreadReader(this.messages, this.lineage, this.compactions);
+  }
+
+  /** Acts on a thread in one transaction, once for an idempotency key. */
+  change<T>(
+    id: string,
+    act: (thread: StoredThread) => Result<T>,
+    { transactions, once }: { transactions: Transactions; once: Once | undefined },
+  ): Result<T> {
+    return transactions.run(once, () => {
+      const thread = this.threads.get(id);
+      return thread === null ? fail("not_found") : act(thread);
+    });
+  }
+}
+
+/** The failure for a field that should name a message of the thread. */
+export const missing = (path: string): Failure => wrong(path, "is no message of this thread");

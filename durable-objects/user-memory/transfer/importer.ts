@@ -1,0 +1,254 @@
+import { fail, type Failure, ok, type Result, wrong } from "../../../src/domain/errors.ts";
+import type { Owner } from "../../../src/domain/memory/record.ts";
+import type { Quotas } from "../../../src/platform/quotas.ts";
+import type { ImportCounts, ObjectLine } from "../../../src/domain/schema/transfer.ts";
+import type { EntryStore } from "../../storage/entry-store.ts";
+import type { WakeUp } from "../../storage/wake-up.ts";
+import type { Conversations } from "../threads/conversations.ts";
+import type { Generation } from "../core/generation.ts";
+import { positionOf } from "../core/position.ts";
+import type { QuotaGuard } from "../core/quota-guard.ts";
+import type { ThreadMessages } from "../threads/thread-messages.ts";
+import type { StoredThread } from "../threads/thread-store.ts";
+import type { ThreadStores } from "../threads/thread-stores.ts";
+import type { Transactions } from "../core/transactions.ts";
+
+/**
+ * A line, with the value that it carries in the bytes that it was written in. `came`: the same import has brought the thread
+ * that it is of, or that it is a fork of.
+ */
+export type ObjectItem = { line: ObjectLine; value?: Uint8Array; came?: true };
+/** `threadEnd`: all of a thread has come. */
+export type ImportItem = ObjectItem | { line: { type: "threadEnd"; threadId: string } };
+/** What became of some lines; `failed` is the first that could not be taken, and nothing after it was tried. */
+export type Imported = { counts: ImportCounts; failed?: { index: number; failure: Failure } };
+type Of<Type extends ObjectLine["type"]> = ObjectLine & { type: Type };
+/** What becomes of a line that is right, as in the answer of an import (docs/export.md). */
+type Outcome = keyof ImportCounts;
+type Act = {
+  came: boolean;
+  act: (thread: StoredThread) => Result<Outcome>;
+  isThere: (thread: StoredThread) => boolean;
+};
+
+type Parts = {
+  sql: SqlStorage;
+  stores: ThreadStores;
+  transactions: Transactions;
+  messages: ThreadMessages;
+  entries: EntryStore;
+  quota: QuotaGuard;
+  conversations: Conversations;
+  generation: Pick<Generation, "epoch">;
+  wakeUp: WakeUp;
+  now: () => number;
+};
+
+/** The messages of an import are embedded when it has got some way. */
+const EMBED_AFTER_MS = 1_000;
+const NO_THREAD = "is no thread that came before, or one that was deleted since";
+const COUNTED = {
+  thread: "threads",
+  message: "messages",
+  compaction: "compactions",
+  entry: "entries",
+} as const;
+
+/** Of what each line may bring the user more than a quota lets one hold. */
+const GROWS = {
+  thread: ["threads", "bytes"],
+  message: ["bytes"],
+  hidden: ["bytes"],
+  compaction: ["bytes"],
+  entry: ["entries", "bytes"],
+  threadEnd: [],
+} as const satisfies Record<ImportItem["line"]["type"], readonly (keyof Quotas)[]>;
+
+/**
+ * Takes the lines of an export in. A thread that was there before stays as it is; one that an import has begun is gone on
+ * with, until all of it is known to have come: so an import that broke off can be sent again. Writes rows with what they were, which no
+ * other write may set.
+ */
+export class Importer {
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** One line after another, all in one transaction, up to the first that cannot be taken: none if the user was erased. */
+  async take(
+    owner: Owner,
+    { epoch, items }: { epoch: number; items: readonly ImportItem[] },
+  ): Promise<Imported> {
+    const counts: ImportCounts = { imported: {}, there: {}, expired: {}, leftOut: {} };
+    const { entries, generation, quota, now } = this.#parts;
+    if (epoch !== generation.epoch)
+      return { counts, failed: { index: 0, failure: fail("erased_meanwhile") } };
+    // What has expired counts until it is swept.
+    if (quota.bounds("entries") && items.some(({ line }) => line.type === "entry")) entries.sweep(now());
+    const lines = items.flatMap(({ line }) => (line.type === "thread" ? [line] : []));
+    const taken = await this.#parts.conversations.importing(owner, lines, () =>
+      ok(this.#takeAll(owner, items, counts)),
+    );
+    return taken.ok ? taken.value : { counts, failed: { index: 0, failure: taken } };
+  }
+
+  #takeAll(owner: Owner, items: readonly ImportItem[], counts: ImportCounts): Imported {
+    return this.#parts.transactions.atomically(() => {
+      for (const [index, item] of items.entries()) {
+        const outcome = this.#within(item, () => this.#take(owner, item));
+        if (!outcome.ok) return { counts, failed: { index, failure: outcome } };
+        const { type } = item.line;
+        if (type === "threadEnd" || type === "hidden") continue;
+        const [tally, name] = [counts[outcome.value], COUNTED[type]];
+        tally[name] = (tally[name] ?? 0) + 1;
+      }
+      return { counts };
+    });
+  }
+
+  /** Takes a line, if the user may hold what it adds; what came before it stays. */
+  #within({ line: { type } }: ImportItem, take: () => Result<Outcome>): Result<Outcome> {
+    const { transactions, quota } = this.#parts;
+    const grows = GROWS[type];
+    if (quota.bounds(...grows)) return transactions.run(undefined, () => quota.growing(grows, take));
+    return (grows.length === 0 ? null : quota.refusesGrowth()) ?? take();
+  }
+
+  #take(owner: Owner, item: ImportItem): Result<Outcome> {
+    const { line } = item;
+    const value = "value" in item && item.value !== undefined ? item.value : new Uint8Array();
+    const came = "came" in item;
+    switch (line.type) {
+      case "thread":
+        return this.#thread(owner, line, came);
+      case "message":
+        return this.#inThread(line.threadId, {
+          came,
+          act: (thread) => this.#message(thread, line, value),
+          isThere: ({ n }) => this.#parts.stores.messages.is(positionOf(n, line.seq), value) === true,
+        });
+      case "hidden":
+        return this.#inThread(line.threadId, {
+          came,
+          act: (thread) => this.#hidden(thread, line),
+          isThere: () => true,
+        });
+      case "compaction":
+        return this.#inThread(line.threadId, {
+          came,
+          act: (thread) => this.#compaction(thread, line, value),
+          isThere: (thread) => this.#parts.stores.compactions.has(thread, line.id),
+        });
+      case "entry":
+        return this.#entry(line, value);
+      default:
+        return this.#end(line.threadId);
+    }
+  }
+
+  #end(threadId: string): Result<Outcome> {
+    const { threads, importing } = this.#parts.stores;
+    const thread = threads.any(threadId);
+    if (thread !== null) importing.finish(thread);
+    return ok("there");
+  }
+
+  #thread(owner: Owner, line: Of<"thread">, came: boolean): Result<Outcome> {
+    const { stores, conversations } = this.#parts;
+    const there = stores.threads.any(line.id);
+    if (there !== null) return ok(this.#known(there, line));
+    const parent = line.parent === undefined ? null : stores.threads.any(line.parent.threadId);
+    if (line.parent !== undefined && parent === null)
+      return came ? ok("leftOut") : wrong("parent.threadId", NO_THREAD);
+    const forkSeq = line.parent?.seq ?? 0;
+    if (forkSeq > line.lastSeq) return wrong("lastSeq", "is less than what the thread shares");
+    // What is said there from now on is no message that this one shares.
+    if (parent !== null) stores.threads.reach(parent, forkSeq);
+    const thread = stores.threads.restore(line, { parent: parent?.n ?? null, forkSeq });
+    stores.importing.begin(thread);
+    // What it shares is there; what is hidden of that comes in lines of its own.
+    for (const { n, from, to } of [...stores.lineage.segments(thread)].slice(1))
+      stores.threads.lengthen(thread, stores.messages.count([positionOf(n, from), positionOf(n, to)]));
+    conversations.imported(owner, line.deleted === true ? null : line.id);
+    return ok("imported");
+  }
+
+  /** Of a thread that was deleted since, and is there for its forks only, nothing is brought back. */
+  #known(thread: StoredThread, line: Of<"thread">): Outcome {
+    const { threads, importing } = this.#parts.stores;
+    // A later export of it: what it has more would not fit to what is there.
+    if (line.lastSeq > thread.lastSeq) importing.end(thread);
+    return line.deleted !== true && threads.get(thread.id) === null ? "leftOut" : "there";
+  }
+
+  #message(thread: StoredThread, { seq, createdAt }: Of<"message">, body: Uint8Array): Result<Outcome> {
+    const { stores, messages, wakeUp, now } = this.#parts;
+    if (seq <= thread.forkSeq || seq > thread.lastSeq)
+      return wrong("seq", `is not between ${thread.forkSeq + 1} and ${thread.lastSeq}`);
+    const position = positionOf(thread.n, seq);
+    const same = stores.messages.is(position, body);
+    // Another was said here since: the export is a later one than that which began the thread.
+    if (same !== null) return ok(same ? "there" : "leftOut");
+    if (messages.restore(thread, seq, { body, createdAt })) wakeUp.by(now() + EMBED_AFTER_MS);
+    stores.sharing.lengthen(position);
+    return ok("imported");
+  }
+
+  #hidden(thread: StoredThread, { seq }: Of<"hidden">): Result<Outcome> {
+    const { messages, lineage, sharing } = this.#parts.stores;
+    if (seq > thread.lastSeq) return wrong("seq", `is more than ${thread.lastSeq}`);
+    const owner = lineage.owner(thread, seq);
+    const position = positionOf(owner, seq);
+    if (!lineage.shows(thread, position)) return ok("there");
+    if (messages.has(position)) {
+      sharing.hideWithForks(thread, position);
+      return ok("imported");
+    }
+    // It is gone here, for all who shared it.
+    if (owner !== thread.n) sharing.hide(thread, position, "gone");
+    return ok("there");
+  }
+
+  #compaction(thread: StoredThread, line: Of<"compaction">, summary: Uint8Array): Result<Outcome> {
+    const { compactions } = this.#parts.stores;
+    const { id, from, to, createdAt } = line;
+    if (from > to) return wrong("from", "is behind `to`");
+    if (compactions.has(thread, id)) return ok("there");
+    const put = compactions.restore(thread, { id, from, to, createdAt, summary });
+    return ok(put ? "imported" : "leftOut");
+  }
+
+  #entry(line: Of<"entry">, value: Uint8Array): Result<Outcome> {
+    const { sql, entries, wakeUp, now } = this.#parts;
+    if (line.expiresAt !== undefined && line.expiresAt < now()) return ok("expired");
+    // Its entry came before it, and another value may be there.
+    if (!entries.names(line.key)) return ok("leftOut");
+    sql.exec("DELETE FROM entries WHERE key = ? AND expires_at < ?", line.key, now());
+    // The value was replaced while it was exported: the export has its entry again, with the parts that follow.
+    if (entries.lacksParts(line.key, now())) entries.remove(line.key);
+    const written = sql.exec(
+      `INSERT OR IGNORE INTO entries (key, value, version, updated_at, expires_at, refresh_ms) VALUES (?, ?, ?, ?, ?, ?)
+       RETURNING 1`,
+      line.key,
+      value,
+      line.version,
+      line.updatedAt,
+      line.expiresAt ?? null,
+      line.refreshMs ?? null,
+    );
+    if (written.toArray().length === 0) return ok("there");
+    if (line.expiresAt !== undefined) wakeUp.by(line.expiresAt + 1);
+    return ok("imported");
+  }
+
+  /** Acts on a thread that is being imported; one that was there before stays as it is, and one that is gone since is gone. */
+  #inThread(id: string, { came, act, isThere }: Act): Result<Outcome> {
+    const { threads, importing } = this.#parts.stores;
+    const thread = threads.any(id);
+    if (thread === null) return came ? ok("leftOut") : wrong("threadId", NO_THREAD);
+    if (importing.has(thread)) return act(thread);
+    return ok(isThere(thread) ? "there" : "leftOut");
+  }
+}

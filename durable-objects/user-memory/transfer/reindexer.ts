@@ -1,0 +1,142 @@
+import type { MemoryRecords } from "../../../src/platform/d1/memory-records.ts";
+import type { MemoryRow } from "../../../src/platform/d1/tables.ts";
+import type { UserHash } from "../../../src/domain/ids.ts";
+import type { Reindex } from "../../../src/domain/schema/reindex.ts";
+import type { Conversations } from "../threads/conversations.ts";
+import type { Generation } from "../core/generation.ts";
+import type { MemoryIndex } from "../memories/memory-index.ts";
+import type { MemoryTable, VersionKey } from "../memories/memory-table.ts";
+import type { MemoryVectors } from "../vectorize/memory-vectors.ts";
+import type { MemoryWriter } from "../memories/memory-writer.ts";
+import type { Transactions } from "../core/transactions.ts";
+
+type Parts = {
+  sql: SqlStorage;
+  transactions: Transactions;
+  table: MemoryTable;
+  index: MemoryIndex;
+  records: MemoryRecords;
+  vectors: MemoryVectors;
+  writer: MemoryWriter;
+  generation: Pick<Generation, "erasedUpTo">;
+  conversations: Pick<Conversations, "catalogueAnew">;
+  /** The model whose vectors the large index is to hold. */
+  model: string;
+  now: () => number;
+};
+type Row = {
+  owner: UserHash;
+  started_at: number;
+  finished_at: number | null;
+  after_id: string;
+  after_version: number;
+  done: number;
+  due_at: number | null;
+};
+
+/** Versions that one step reads of D1, and steps that one alarm takes. */
+const SLICE = 200;
+const STEPS = 10;
+const RETRY_MS = 30_000;
+
+/**
+ * Rebuilds the catalogue of threads from the object's threads, the object's rows and index of memories from D1, and the large index from these, slice by slice between the writes, while recall goes on.
+ * Owns the SQL of `reindex`, where it is at: an eviction costs it a slice.
+ */
+export class Reindexer {
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** Begins anew, also if one is under way. */
+  start(owner: UserHash): void {
+    const now = this.#parts.now();
+    const { sql } = this.#parts;
+    sql.exec("DELETE FROM reindex");
+    sql.exec("INSERT INTO reindex (owner, started_at, due_at) VALUES (?, ?, ?)", owner, now, now);
+    // D1 may have been set back: it lists each thread that the object has.
+    this.#parts.conversations.catalogueAnew();
+  }
+
+  /** How far the last one is. */
+  state(): Omit<Reindex, "pending"> {
+    const row = this.#row();
+    if (row === null) return { status: "none", versions: 0 };
+    return {
+      status: row.finished_at === null ? "running" : "done",
+      versions: row.done,
+      startedAt: row.started_at,
+      ...(row.finished_at !== null && { finishedAt: row.finished_at }),
+    };
+  }
+
+  /** When to go on, or null if there is nothing to do. */
+  nextDue(): number | null {
+    return this.#row()?.due_at ?? null;
+  }
+
+  /** Goes on for some slices, for the alarm. */
+  async alarm(): Promise<void> {
+    const { writer, now } = this.#parts;
+    for (let step = 0; step < STEPS; step++) {
+      const row = this.#row();
+      if (row === null || row.due_at === null || row.due_at > now()) return;
+      const stepped = await writer
+        .betweenWrites(() => this.#step(row))
+        .catch((error: unknown) => {
+          console.error({ message: "a reindex could not go on", error: String(error) });
+          return false;
+        });
+      if (!stepped) this.#parts.sql.exec("UPDATE reindex SET due_at = ?", now() + RETRY_MS);
+    }
+  }
+
+  async #step({ owner, started_at: started, after_id: id, after_version: version }: Row): Promise<void> {
+    const { sql, transactions, records, now } = this.#parts;
+    const after: VersionKey = [id, version];
+    const rows = await records.all(owner, { after, limit: SLICE });
+    transactions.atomically(() => {
+      // Another one may have begun meanwhile.
+      if (this.#row()?.started_at !== started) return;
+      const last = rows.length < SLICE ? undefined : rows.at(-1);
+      this.#apply(rows, after, last === undefined ? null : [last.id, last.version]);
+      sql.exec(
+        "UPDATE reindex SET after_id = ?, after_version = ?, done = done + ?, finished_at = ?, due_at = ?",
+        last?.id ?? id,
+        last?.version ?? version,
+        rows.length,
+        last === undefined ? now() : null,
+        last === undefined ? null : now(),
+      );
+    });
+  }
+
+  /** Makes what is here between two versions what D1 has there. */
+  #apply(rows: readonly MemoryRow[], after: VersionKey, upTo: VersionKey | null): void {
+    const { table, index, vectors, writer, model } = this.#parts;
+    // What was erased or forgotten while D1 answered is still in its answer.
+    const { erasedUpTo } = this.#parts.generation;
+    const there = rows.filter(({ id, version }) => version > erasedUpTo && !writer.isLeaving(id));
+    index.remove(
+      table.removeBetween(
+        after,
+        upTo,
+        there.map(({ version }) => version),
+      ),
+    );
+    table.put(there);
+    for (const row of there) index.rebuild(row);
+    vectors.putAgain(
+      model,
+      there.map(({ version }) => version),
+    );
+    if (upTo === null) index.removeOrphans();
+  }
+
+  #row(): Row | null {
+    const [row] = this.#parts.sql.exec<Row>("SELECT * FROM reindex LIMIT 1").toArray();
+    return row ?? null;
+  }
+}

@@ -1,0 +1,223 @@
+import { backOff, FIRST_RETRY_MS, LAST_RETRY_MS } from "../../storage/back-off.ts";
+import { FIRST_POSITION, type PositionRange } from "../core/position.ts";
+
+/** One vector whose copy in the vector index is not as it is wanted yet, or was changed a moment ago. */
+export type OutboxRow = {
+  n: number;
+  model: string;
+  /** 1: to be there; 0: to be gone. */
+  wanted: 0 | 1;
+  /** `send` the change; `check` that it reads back; `done`, and remembered until nothing sent can land any more. */
+  state: "send" | "check" | "done";
+  /** When the last call for what is wanted now began, whatever became of it; null: there was none. */
+  sent_at: number | null;
+  /** Until then a call for the opposite may still be carried out. */
+  settles_at: number;
+  attempts: number;
+  /** How often it was sent again since it was wanted, because it was accepted and did not show. */
+  resent: number;
+};
+export type VectorName = { n: number; model: string };
+/** Rows that are treated alike, and fail together. */
+export type Group = Pick<OutboxRow, "model" | "wanted" | "state">;
+
+/** What was sent is carried out within this time, or never. Vectorize names no bound: it takes seconds, under load minutes. */
+export const SETTLE_MS = 5 * 60_000;
+/** An index that lags is behind with what it has accepted: the same once more makes it lag longer. */
+const FIRST_RESEND_MS = 2 * 60_000;
+const LAST_RESEND_MS = 30 * 60_000;
+/** How many numbers one statement takes as JSON. */
+const CHUNK = 10_000;
+
+export const vectorOutboxSchema = `
+  CREATE TABLE vector_outbox (
+    model TEXT NOT NULL,
+    n INTEGER NOT NULL,
+    wanted INTEGER NOT NULL,
+    state TEXT NOT NULL DEFAULT 'send',
+    may_be_there INTEGER NOT NULL,
+    sent_at INTEGER,
+    settles_at INTEGER NOT NULL DEFAULT 0,
+    attempts INTEGER NOT NULL DEFAULT 0,
+    due_at INTEGER NOT NULL,
+    PRIMARY KEY (model, n)
+  ) WITHOUT ROWID;
+  CREATE INDEX vector_outbox_by_due ON vector_outbox (due_at);
+  CREATE TABLE vector_outbox_models (model TEXT PRIMARY KEY) WITHOUT ROWID;
+`;
+
+/** The object's second version of these tables. */
+export const vectorOutboxResent = "ALTER TABLE vector_outbox ADD COLUMN resent INTEGER NOT NULL DEFAULT 0";
+
+/** Changes what is wanted of a vector: what was sent for the opposite may still land, and is noted with its time. */
+const WANT = `
+  INSERT INTO vector_outbox (model, n, wanted, may_be_there, due_at) SELECT ?1, value, ?3, ?4, ?5 FROM json_each(?2) WHERE TRUE
+  ON CONFLICT (model, n) DO UPDATE SET
+    settles_at = IIF(wanted = excluded.wanted, settles_at, MAX(settles_at, COALESCE(sent_at + ${SETTLE_MS}, 0))),
+    sent_at = IIF(wanted = excluded.wanted, sent_at, NULL),
+    may_be_there = IIF(excluded.wanted = 0, may_be_there, MAX(may_be_there, excluded.may_be_there)),
+    wanted = excluded.wanted, state = 'send', attempts = 0, resent = 0, due_at = excluded.due_at
+  WHERE wanted <> excluded.wanted`;
+
+/** How long a vector that was accepted is waited for before it is sent again: 2 min, 4, 8, 16, then 30. */
+export const resendAfter = (resent: number): number =>
+  Math.min(LAST_RESEND_MS, FIRST_RESEND_MS * 2 ** Math.min(resent, 16));
+
+/** The SQL of the outbox. Nothing here awaits, so that each call joins the transaction around it. */
+export class VectorOutboxRows {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  /** Never was there: removed before it is sent, it needs no call. */
+  putNew(model: string, n: number, now: number): void {
+    this.#sql.exec(WANT, model, JSON.stringify([n]), 1, 0, now);
+  }
+
+  putAgain(model: string, ns: Iterable<number>, now: number): void {
+    for (const numbers of inChunks(ns)) this.#sql.exec(`${WANT} OR TRUE`, model, numbers, 1, 1, now);
+  }
+
+  remove(vectors: Iterable<VectorName>, now: number): void {
+    for (const [model, names] of Map.groupBy(vectors, (one) => one.model))
+      for (const numbers of inChunks(names.map(({ n }) => n))) {
+        this.#sql.exec(WANT, model, numbers, 0, 1, now);
+        this.#sql.exec(
+          `DELETE FROM vector_outbox WHERE model = ? AND n IN (SELECT value FROM json_each(?))
+             AND wanted = 0 AND may_be_there = 0`,
+          model,
+          numbers,
+        );
+      }
+  }
+
+  /** All of these documents' that are to be there are to be gone. */
+  removeRange([from, to]: PositionRange, now: number): void {
+    const wanted = this.#sql
+      .exec<VectorName>("SELECT n, model FROM vector_outbox WHERE wanted = 1 AND n BETWEEN ? AND ?", from, to)
+      .toArray();
+    this.remove(wanted, now);
+  }
+
+  /** Whether nothing is left to be done for these documents. */
+  isSettled([from, to]: PositionRange): boolean {
+    const open = "SELECT 1 FROM vector_outbox WHERE n BETWEEN ? AND ? LIMIT 1";
+    return this.#sql.exec(open, from, to).toArray().length === 0;
+  }
+
+  due(now: number, limit: number): OutboxRow[] {
+    return this.#sql
+      .exec<OutboxRow>(
+        "SELECT * FROM vector_outbox WHERE due_at <= ? AND state <> 'done' ORDER BY due_at LIMIT ?",
+        now,
+        limit,
+      )
+      .toArray();
+  }
+
+  /** Notes that a call for these begins, as if it failed: whoever dies in it leaves a retry. Answers which still want it. */
+  begin({ model, wanted }: Group, ns: readonly number[], now: number): Set<number> {
+    const begun = this.#sql.exec<{ n: number }>(
+      `UPDATE vector_outbox SET may_be_there = 1, sent_at = ?4, attempts = attempts + 1,
+         due_at = ?4 + MIN(${LAST_RETRY_MS}, ${FIRST_RETRY_MS} * (1 << MIN(attempts, 16)))
+       WHERE model = ?1 AND n IN (SELECT value FROM json_each(?2)) AND wanted = ?3 AND state = 'send' RETURNING n`,
+      model,
+      JSON.stringify(ns),
+      wanted,
+      now,
+    );
+    return new Set(Array.from(begun, ({ n }) => n));
+  }
+
+  /** The call that began then was accepted; what changed its mind meanwhile stays to be sent. */
+  accepted({ model, wanted }: Group, ns: readonly number[], times: { begun: number; now: number }): void {
+    this.#sql.exec(
+      `UPDATE vector_outbox SET state = 'check', attempts = 0, due_at = ?4
+       WHERE model = ?1 AND n IN (SELECT value FROM json_each(?2)) AND wanted = ?3 AND state = 'send' AND sent_at = ?5`,
+      model,
+      JSON.stringify(ns),
+      wanted,
+      times.now + FIRST_RETRY_MS,
+      times.begun,
+    );
+  }
+
+  /** Moves a row on, if it is still as it was read. */
+  move(row: OutboxRow, to: Pick<OutboxRow, "state" | "attempts"> & { resent?: number; dueAt: number }): void {
+    this.#sql.exec(
+      `UPDATE vector_outbox SET state = ?, attempts = ?, resent = ?, due_at = ?
+       WHERE model = ? AND n = ? AND wanted = ? AND state = ? AND sent_at IS ?`,
+      to.state,
+      to.attempts,
+      to.resent ?? row.resent,
+      to.dueAt,
+      row.model,
+      row.n,
+      row.wanted,
+      row.state,
+      row.sent_at,
+    );
+  }
+
+  /** All of a group wait as long as the ones that failed, or each slice of them would try for itself. */
+  putOff({ model, wanted, state }: Group, attempts: number, now: number): void {
+    this.#sql.exec(
+      `UPDATE vector_outbox SET attempts = MAX(attempts, ?5), due_at = ?4
+       WHERE due_at <= ?4 AND model = ?1 AND wanted = ?2 AND state = ?3`,
+      model,
+      wanted,
+      state,
+      now + backOff(attempts),
+      attempts,
+    );
+  }
+
+  sweep(now: number): void {
+    this.#sql.exec("DELETE FROM vector_outbox WHERE due_at <= ? AND state = 'done'", now);
+  }
+
+  nextDue(): number | null {
+    return this.#sql.exec<{ due: number | null }>("SELECT MIN(due_at) AS due FROM vector_outbox").one().due;
+  }
+
+  *unconfirmed(model: string): Generator<number> {
+    for (const range of ["n < ?", "n >= ?"]) {
+      const open = `SELECT n FROM vector_outbox WHERE model = ? AND ${range} AND wanted = 1 AND state <> 'done' ORDER BY n DESC`;
+      for (const { n } of this.#sql.exec<{ n: number }>(open, model, FIRST_POSITION)) yield n;
+    }
+  }
+
+  pending(): { put: number; remove: number } {
+    return this.#sql
+      .exec<{ put: number; remove: number }>(
+        `SELECT COUNT(*) FILTER (WHERE wanted = 1) AS put, COUNT(*) FILTER (WHERE wanted = 0) AS remove
+         FROM vector_outbox WHERE state <> 'done'`,
+      )
+      .one();
+  }
+
+  /** True the first time. */
+  adopt(model: string): boolean {
+    const adopted = "INSERT OR IGNORE INTO vector_outbox_models (model) VALUES (?) RETURNING model";
+    return this.#sql.exec(adopted, model).toArray().length > 0;
+  }
+
+  /** The models whose vectors there may be, as far as all were sent once. */
+  models(): string[] {
+    const adopted = this.#sql.exec<{ model: string }>("SELECT model FROM vector_outbox_models");
+    return adopted.toArray().map(({ model }) => model);
+  }
+
+  disown(): void {
+    this.#sql.exec("DELETE FROM vector_outbox_models");
+  }
+}
+
+/** Numbers as JSON that one statement takes. */
+export function* inChunks(ns: Iterable<number>): Generator<string> {
+  const all = [...ns];
+  for (let start = 0; start < all.length; start += CHUNK)
+    yield JSON.stringify(all.slice(start, start + CHUNK));
+}

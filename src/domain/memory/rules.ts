@@ -1,0 +1,296 @@
+import type { MemoryRow } from "../../platform/d1/tables.ts";
+import { type ErrorCode, fail, type Failure, ok, type Result } from "../errors.ts";
+import { byteLength, limits } from "../limits.ts";
+import { type PatchMemoryBody, refuseForeignFields, type RememberBody } from "../schema/memory.ts";
+import type { Draft } from "./draft.ts";
+import { textOf, tripleText } from "./identity.ts";
+import { normalise } from "./normalise.ts";
+import {
+  type Candidate,
+  changesOf,
+  type Content,
+  contentOf,
+  newRow,
+  type Owner,
+  validFromOf,
+} from "./record.ts";
+
+/** What became of a memory, and whether it is a new one. */
+export type Ruled = { row: MemoryRow; created: boolean };
+
+/** Remembers one memory: as a new one, or as what it makes of one that is there. */
+export function rememberIn(draft: Draft, owner: Owner, candidate: Candidate): Result<Ruled> {
+  const { body, identity } = candidate;
+  if (isOver(body, draft.time))
+    return fail("invalid_request", { details: [{ path: "expiresAt", message: NOT_AHEAD }] });
+  const named = candidate.status === "active" ? body.externalId : undefined;
+  const taken = named === undefined ? null : draft.withExternalId(named);
+  if (taken !== null && taken.id !== identity.id)
+    return fail("external_id_taken", {
+      details: [{ path: "externalId", message: `is the id of ${taken.id}` }],
+    });
+  const ruled =
+    identity.how === "supersede" ? supersede(draft, owner, candidate) : addOrReplace(draft, owner, candidate);
+  if (!ruled.ok || !neverTrue(ruled.value.row)) return ruled;
+  return fail("invalid_request", {
+    details: [{ path: "validTo", message: "is not after validFrom, which is now unless set" }],
+  });
+}
+
+const NOT_AHEAD = "is not in the future";
+
+/** Seconds for milliseconds, most often. Taken as said, the memory would be gone at once, and the fact's history too. */
+const isOver = ({ expiresAt }: RememberBody | PatchMemoryBody, time: number): boolean =>
+  typeof expiresAt === "number" && expiresAt <= time;
+
+function addOrReplace(draft: Draft, owner: Owner, candidate: Candidate): Result<Ruled> {
+  const { body, identity } = candidate;
+  const from = validFromOf(body, draft.time);
+  const named = identity.id === null ? null : (draft.held(identity.id).at(-1) ?? null);
+  const known = named ?? withSameText(draft, candidate);
+  if (known === null) return ok({ row: begin(draft, owner, candidate), created: true });
+  if (identity.how === "replace")
+    return ok({ row: amend(draft, known, replacement(known, candidate)), created: false });
+  const changes = merged(known, candidate);
+  if (!changes.ok) return changes;
+  // A fact that supersedes others begins where it does.
+  const validFrom = isChain(known) ? known.validFrom : Math.min(known.validFrom, from);
+  return ok({ row: amend(draft, known, { ...changes.value, validFrom }), created: false });
+}
+
+/** The memory that a candidate without a name of its own is one with. */
+function withSameText(draft: Draft, { body, identity, status }: Candidate): MemoryRow | null {
+  if (identity.id !== null || body.dedupe === "none") return null;
+  const from = validFromOf(body, draft.time);
+  return draft.withText(identity.dedupeKey, { status, from, to: body.validTo ?? Infinity });
+}
+
+/** The version that a candidate would supersede, replace or add to: its condition is about this one. */
+export const targetOf = (draft: Draft, candidate: Candidate): MemoryRow | null =>
+  candidate.identity.id === null ? withSameText(draft, candidate) : currentOf(draft, candidate.identity.id);
+
+const isChain = ({ subjectNorm, predicateNorm, keyNorm }: MemoryRow): boolean =>
+  keyNorm !== null || (subjectNorm !== null && predicateNorm !== null);
+
+const neverTrue = ({ validFrom, validTo }: MemoryRow): boolean => validTo !== null && validTo <= validFrom;
+
+/**
+ * A fact of which one is true at a time. The same statement again adds to the one that is there; another one is true
+ * from `validFrom` on, in place of the one before it, and until the one after it if it is about the past.
+ */
+function supersede(draft: Draft, owner: Owner, candidate: Candidate): Result<Ruled> {
+  const { body, identity } = candidate;
+  const from = validFromOf(body, draft.time);
+  const held = draft.held(identity.id ?? "");
+  const before = held.findLast((row) => row.validFrom <= from);
+  const after = held.find((row) => row.validFrom > from);
+  const goesOn = before !== undefined && (before.validTo === null || before.validTo > from);
+  // What ended before it began again is another time of the same.
+  const reaches = after !== undefined && (body.validTo === undefined || body.validTo >= after.validFrom);
+  const same =
+    goesOn && states(before, candidate) ? before : reaches && states(after, candidate) ? after : undefined;
+  if (same !== undefined) {
+    const changes = merged(same, candidate);
+    if (!changes.ok) return changes;
+    const validFrom = Math.min(same.validFrom, from);
+    return ok({ row: amend(draft, same, { ...changes.value, validFrom }), created: false });
+  }
+  const row = begin(draft, owner, candidate);
+  link(draft, row.id);
+  return ok({ row: draft.version(row.id, row.version) ?? row, created: held.length === 0 });
+}
+
+/** Whether a version says what the candidate says. */
+function states(row: MemoryRow, candidate: Candidate): boolean {
+  const { object, text } = contentOf(candidate);
+  return row.object === null || object === null
+    ? row.object === object && normalise(row.text) === normalise(text)
+    : normalise(row.object) === normalise(object);
+}
+
+/** The text that a memory has after a change. */
+export function patchedText(current: MemoryRow, body: PatchMemoryBody): string {
+  if (body.text !== undefined) return body.text;
+  // A text that was the triple goes on being the triple.
+  return saysItsTriple(current) && body.object !== undefined
+    ? wordsOf({ ...current, object: body.object })
+    : current.text;
+}
+
+const saysItsTriple = (row: MemoryRow): boolean =>
+  row.subject !== null && row.predicate !== null && row.text === wordsOf(row);
+
+/**
+ * Changes what a memory says. The version that was wrong or incomplete stays in the history. `dedupeKey` is that of the
+ * text after the change.
+ */
+export function patchIn(
+  draft: Draft,
+  current: MemoryRow,
+  { body, dedupeKey }: { body: PatchMemoryBody; dedupeKey: string },
+): Result<MemoryRow> {
+  const refusals: [path: string, message: string][] = [];
+  refuseForeignFields(current.kind, body, (path, message) => void refusals.push([path, message]));
+  const changes: Partial<MemoryRow> = {
+    ...changesOf(body),
+    ...(body.tags !== undefined && { tags: [...new Set(body.tags)] }),
+    ...(body.metadata !== undefined && { metadata: body.metadata }),
+    text: patchedText(current, body),
+    dedupeKey,
+  };
+  if (body.object !== undefined && (current.subject === null || current.predicate === null))
+    refusals.push(["object", "goes with a subject and a predicate"]);
+  if (body.object === null && body.text === undefined && current.object !== null && saysItsTriple(current))
+    refusals.push(["object", "is what the memory says: say it in a text, or forget the memory"]);
+  if (changes.validTo !== undefined && changes.validTo !== null && changes.validTo <= current.validFrom)
+    refusals.push(["validTo", "is not after validFrom"]);
+  if (isOver(body, draft.time)) refusals.push(["expiresAt", NOT_AHEAD]);
+  if (refusals.length > 0)
+    return fail("invalid_request", {
+      details: refusals.map(([path, message]) => ({ path: `body.${path}`, message })),
+    });
+  return ok(amend(draft, current, changes));
+}
+
+const wordsOf = ({ subject, predicate, object }: MemoryRow): string =>
+  tripleText({
+    ...(subject !== null && { subject }),
+    ...(predicate !== null && { predicate }),
+    ...(object !== null && { object }),
+  });
+
+/**
+ * What a version said takes the place of what the memory says now. What the memory is known by and its status stay; so
+ * does its end, if the one of the version is over: a restored memory is there.
+ */
+export function restoreIn(draft: Draft, current: MemoryRow, past: MemoryRow): MemoryRow {
+  const {
+    version: _version,
+    createdAt: _created,
+    updatedAt: _updated,
+    validFrom: _from,
+    recordedAt: _recorded,
+    correctedAt: _corrected,
+    supersededAt: _superseded,
+    supersededBy: _by,
+    status: _status,
+    externalId: _externalId,
+    ...said
+  } = past;
+  return amend(draft, current, {
+    ...said,
+    ...(neverTrue({ ...current, validTo: past.validTo }) && { validTo: current.validTo }),
+    ...(past.expiresAt !== null && past.expiresAt < draft.time && { expiresAt: current.expiresAt }),
+  });
+}
+
+/** Lets a memory out of quarantine: it takes the place that it would have had. */
+export function releaseIn(
+  draft: Draft,
+  owner: Owner,
+  quarantined: MemoryRow,
+  candidate: Candidate,
+): Result<MemoryRow> {
+  const { identity } = candidate;
+  const span = {
+    status: "active" as const,
+    from: quarantined.validFrom,
+    to: quarantined.validTo ?? Infinity,
+  };
+  const apart = identity.id === null && draft.withText(identity.dedupeKey, span) === null;
+  if (apart) return ok(amend(draft, quarantined, { status: "active" }));
+  draft.forget(quarantined.id);
+  const remembered = rememberIn(draft, owner, candidate);
+  return remembered.ok ? ok(remembered.value.row) : remembered;
+}
+
+/** The version of a memory that is true now; else the last that is held. */
+export function currentOf(draft: Draft, id: string): MemoryRow | null {
+  const held = draft.held(id);
+  return held.findLast(({ validFrom }) => validFrom <= draft.time) ?? held.at(-1) ?? null;
+}
+
+function begin(draft: Draft, owner: Owner, candidate: Candidate): MemoryRow {
+  const { id } = candidate.identity;
+  const held = id === null ? [] : draft.held(id);
+  // What has expired is gone, though its rows may still be there.
+  if (id !== null && held.length === 0) draft.forget(id);
+  const fresh = newRow(owner, candidate, { id, version: draft.nextVersion(), time: draft.time });
+  // A fact that changes keeps its place among the others, so that a list that is being read misses none.
+  const createdAt = held.reduce((first, row) => Math.min(first, row.createdAt), fresh.createdAt);
+  const row = { ...fresh, createdAt };
+  draft.put(row);
+  return row;
+}
+
+/** Puts a new version in the place of one, if it says anything else. */
+function amend(draft: Draft, row: MemoryRow, changes: Partial<MemoryRow>): MemoryRow {
+  const updatedAt = Math.max(changes.updatedAt ?? draft.time, row.updatedAt);
+  const changed = Object.entries(changes).some(
+    ([field, value]) => JSON.stringify(value) !== JSON.stringify(row[field as keyof MemoryRow]),
+  );
+  if (!changed) {
+    draft.put({ ...row, updatedAt });
+    return { ...row, updatedAt };
+  }
+  const fresh = {
+    ...row,
+    ...changes,
+    version: draft.nextVersion(),
+    updatedAt,
+    recordedAt: draft.time,
+    supersededAt: null,
+    supersededBy: null,
+  };
+  draft.put({ ...row, correctedAt: draft.time });
+  draft.put(fresh);
+  link(draft, row.id);
+  return draft.version(row.id, fresh.version) ?? fresh;
+}
+
+/** Notes in each held version which one is true after it. */
+function link(draft: Draft, id: string): void {
+  const held = draft.held(id);
+  for (const [i, row] of held.entries()) {
+    const [supersededAt, supersededBy] = [held[i + 1]?.validFrom ?? null, held[i + 1]?.version ?? null];
+    if (row.supersededAt !== supersededAt || row.supersededBy !== supersededBy)
+      draft.put({ ...row, supersededAt, supersededBy });
+  }
+}
+
+/** All that the memory says, as the caller now says it. */
+function replacement(row: MemoryRow, candidate: Candidate): Partial<MemoryRow> {
+  const { createdAt, updatedAt, validFrom } = candidate.body;
+  return {
+    ...contentOf(candidate),
+    createdAt: createdAt ?? row.createdAt,
+    validFrom: validFrom ?? row.validFrom,
+    ...(updatedAt !== undefined && { updatedAt }),
+  };
+}
+
+/** The memory that is there and the candidate in one: tags and metadata add up, of the rest what was said last holds. */
+function merged(row: MemoryRow, candidate: Candidate): Result<Partial<Content>> {
+  const { body } = candidate;
+  const tags = [...new Set([...row.tags, ...(body.tags ?? [])])];
+  const metadata =
+    row.metadata === null && body.metadata === undefined ? null : { ...row.metadata, ...body.metadata };
+  if (tags.length > limits.tags) return overLimit("too_many_tags", "tags");
+  if (metadata !== null && byteLength(JSON.stringify(metadata)) > limits.metadata)
+    return overLimit("metadata_too_large", "metadata");
+  const text = body.text ?? (row.text === wordsOf(row) ? textOf(body) : row.text);
+  // Of a text of the caller's own, the key stays what it was.
+  const dedupeKey = text === row.text ? row.dedupeKey : candidate.identity.dedupeKey;
+  const externalId = body.externalId ?? row.externalId;
+  const changes = { ...changesOf(body), text, dedupeKey, externalId, tags, metadata };
+  // What is found once more while it waits for its review leaves alone what the review has corrected.
+  const corrected = row.status === "quarantined" && row.dedupeKey !== candidate.identity.dedupeKey;
+  return ok(
+    corrected ? { ...changes, text: row.text, dedupeKey: row.dedupeKey, object: row.object } : changes,
+  );
+}
+
+const overLimit = (code: ErrorCode, path: string): Failure =>
+  fail(code, {
+    details: [{ path, message: "together with what the memory has already, it is over the limit" }],
+  });

@@ -1,9 +1,0 @@
-import type { Context } from "hono";
-import { namespaceOf } from "../prompt-cache/keys.ts";
-import type { AppEnv } from "./context.ts";
-
-type Validated = { out: { header: { "Cairn-Namespace"?: string | undefined } } };
-
-/** Whose part of the registry this request is about. */
-export const namespace = (c: Context<AppEnv, string, Validated>): string =>
-  namespaceOf(c.get("caller").user, c.req.valid("header")["Cairn-Namespace"]);

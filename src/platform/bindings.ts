@@ -1,0 +1,139 @@
+import type { LoginBindings } from "../worker/auth/login-settings.ts";
+import { type AuditLog, D1AuditLog } from "./d1/audit-log.ts";
+import type { Deployment } from "./d1/deployment.ts";
+import type { ErasureRecords } from "./d1/erasure-records.ts";
+import { D1Jobs, type Jobs } from "./d1/jobs.ts";
+import type { MemoryRecords } from "./d1/memory-records.ts";
+import { D1Revocations, type Revocations } from "./d1/revocations.ts";
+import { shardedStores } from "./d1/sharded-stores.ts";
+import type { ThreadCatalogue } from "./d1/thread-catalogue.ts";
+import { type EmbedderBindings, embeddersOf } from "./embeddings/choose.ts";
+import type { Embedder } from "./embeddings/embedder.ts";
+import { type Isolate, isolate } from "./isolate.ts";
+import { isJurisdiction, jurisdictions } from "./jurisdiction.ts";
+import { within } from "./objects-within.ts";
+import { type QuotaBindings, type Quotas, quotasOf } from "./quotas.ts";
+import type { UserCatalogue } from "./d1/user-catalogue.ts";
+import { DerivedReceiptKey, type ReceiptKey } from "./receipt-key.ts";
+import type { Lexicon } from "../domain/ranking/lexicon.ts";
+import {
+  RegistryUnlistedThreads,
+  UNLISTED_THREADS,
+  type UnlistedThreads,
+} from "./unlisted-threads.ts";
+import { type RecallSettings, recallSettings, type RecallVars } from "./recall-settings.ts";
+import type { VectorBudget } from "./vectors/vector-budget.ts";
+import type { VectorIndex } from "./vectors/vector-index.ts";
+import { type VectorizeBinding, VectorizeIndex } from "./vectors/vectorize.ts";
+
+/**
+ * What a deployment binds: the default environment's bindings, and those that need an account. Users may be spread over
+ * databases `FACTS_0`, `FACTS_1` and so on; where there are none, `DB` has them all.
+ */
+export type Bindings = Omit<Cloudflare.Env, "CAIRN_SECRET" | "CORS_ORIGINS"> &
+  EmbedderBindings &
+  LoginBindings &
+  QuotaBindings &
+  RecallVars & {
+    CAIRN_SECRET?: string;
+    /** The secret before this one: tokens that it signed still pass. */
+    CAIRN_SECRET_PREVIOUS?: string;
+    CORS_ORIGINS?: string;
+    CALLER_RATE?: RateLimit;
+    USER_RATE?: RateLimit;
+    /** How many days the audit log goes back; 90 unless set. */
+    AUDIT_DAYS?: string;
+    VECTORIZE?: VectorizeBinding;
+    /** What the users' objects are held to: fixed with the first call. */
+    JURISDICTION?: string;
+  };
+
+/** What the Worker and its objects work with, made of the bindings here and nowhere else. */
+export type Ports = {
+  records: MemoryRecords;
+  catalogue: ThreadCatalogue;
+  /** What the catalogue cannot have of threads while D1 is away. */
+  unlisted: UnlistedThreads;
+  users: UserCatalogue;
+  jobs: Jobs;
+  revocations: Revocations;
+  auditLog: AuditLog;
+  deployment: Deployment;
+  erasures: ErasureRecords;
+  /** Signs what was erased. */
+  receipts: ReceiptKey;
+  embedder: Embedder;
+  /** All others that the bindings can make: what is stored may have vectors of theirs, from before a change. */
+  formerEmbedders: readonly Embedder[];
+  /** The word model that ranks what was found. Rejects where it is not among the assets. */
+  lexicon: () => Promise<Lexicon>;
+  /** The large index beside the one in each object; null where none is bound. */
+  vectors: VectorIndex | null;
+  /** What one user may hold. */
+  quotas: Quotas;
+  /** What a user's object stores at most; its deletes may go beyond. */
+  storageBytes: number;
+  recall: RecallSettings;
+  /** What the vectors of one model may take in the memory of a user's object. */
+  vectorBytes: number;
+  /** What the vectors of all objects of the isolate may take together. */
+  vectorBudget: VectorBudget;
+  now: () => number;
+};
+
+const VECTOR_BYTES = 24 * 1024 * 1024;
+
+/** Where the platform ends an object's SQLite. */
+const OBJECT_BYTES = 10_000_000_000;
+/**
+ * What is kept free of that: a write that was let in while there was room may be tens of megabytes with its index, and
+ * a delete stores before it frees (what other stores are to delete, tombstones of the word index).
+ */
+const RESERVED_BYTES = 250_000_000;
+
+/** `shared`: what the isolate keeps over requests and objects. */
+export function portsOf(env: Bindings, shared: Isolate = isolate): Ports {
+  const facts = factsOf(env);
+  const registry = within(env.PROMPT_CACHE, env.JURISDICTION);
+  return {
+    ...shardedStores({
+      main: env.DB,
+      facts,
+      jurisdiction: env.JURISDICTION ?? "",
+      impossible: impossibilityOf(env, facts.length),
+      known: shared.databaseUses,
+    }),
+    unlisted: new RegistryUnlistedThreads(() => registry().getByName(UNLISTED_THREADS)),
+    jobs: new D1Jobs(env.DB),
+    revocations: new D1Revocations(env.DB),
+    auditLog: new D1AuditLog(env.DB),
+    receipts: new DerivedReceiptKey(env.CAIRN_SECRET),
+    ...embeddersOf(env, shared.wordModel),
+    lexicon: () => shared.wordModel.get(env.ASSETS),
+    vectors: env.VECTORIZE === undefined ? null : new VectorizeIndex(env.VECTORIZE),
+    quotas: quotasOf(env),
+    storageBytes: OBJECT_BYTES - RESERVED_BYTES,
+    recall: recallSettings(env, env.VECTORIZE !== undefined),
+    vectorBytes: VECTOR_BYTES,
+    vectorBudget: shared.vectors,
+    now: () => Date.now(),
+  };
+}
+
+/** `FACTS_0` and those that follow it without a gap. */
+function factsOf(env: Bindings): D1Database[] {
+  // How many there are is each tenant's own affair: no type of the bindings has them.
+  const bound = env as unknown as Record<string, D1Database | undefined>;
+  const facts: D1Database[] = [];
+  for (let next = bound.FACTS_0; next !== undefined; next = bound[`FACTS_${facts.length}`]) facts.push(next);
+  return facts;
+}
+
+/** What no deployment can have, or null. */
+function impossibilityOf(env: Bindings, facts: number): string | null {
+  const { JURISDICTION: name = "" } = env;
+  if (name !== "" && !isJurisdiction(name))
+    return `JURISDICTION is '${name}': it is one of ${jurisdictions.join(", ")}, or not set`;
+  const beyond = Object.keys(env).find((key) => /^FACTS_\d+$/.test(key) && Number(key.slice(6)) >= facts);
+  return beyond === undefined ? null : `${beyond} is bound, and FACTS_${facts} is not`;
+}

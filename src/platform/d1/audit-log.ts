@@ -1,0 +1,71 @@
+import { and, desc, eq, gte, inArray, lt, sql, type SQL } from "drizzle-orm";
+import { drizzle, type DrizzleD1Database } from "drizzle-orm/d1";
+import type { UserHash } from "../../domain/ids.ts";
+import { audit, type AuditRow } from "./tables.ts";
+
+export type AuditPage = {
+  /** Only what was done to this user's memory. */
+  user?: UserHash;
+  action?: string;
+  /** Only from this time on, and only before that one. */
+  from?: number;
+  to?: number;
+  /** The (at, id) after which the page begins. */
+  after?: readonly [at: number, id: string];
+  limit: number;
+};
+
+/** Who did what, when. Every method rejects when D1 does not answer. */
+export interface AuditLog {
+  /** Writes an event, or counts on in one that is there. May be repeated. */
+  add(event: AuditRow): Promise<void>;
+  /** Newest first. */
+  list(page: AuditPage): Promise<AuditRow[]>;
+  /** Drops at most `limit` events from before `time`, the oldest first. Answers how many. */
+  prune(time: number, limit: number): Promise<number>;
+}
+
+export class D1AuditLog implements AuditLog {
+  readonly #db: DrizzleD1Database;
+
+  constructor(database: D1Database) {
+    this.#db = drizzle(database);
+  }
+
+  async add(event: AuditRow): Promise<void> {
+    // Two counts may arrive in the wrong order: the greater one is the later, and names the last request.
+    const later = sql`${event.count} > ${audit.count}`;
+    const count = sql`MAX(${audit.count}, ${event.count})`;
+    const requestId = sql`CASE WHEN ${later} THEN ${event.requestId} ELSE ${audit.requestId} END`;
+    await this.#db
+      .insert(audit)
+      .values(event)
+      .onConflictDoUpdate({ target: audit.id, set: { count, requestId } });
+  }
+
+  async list({ user, action, from, to, after, limit }: AuditPage): Promise<AuditRow[]> {
+    const filters: SQL[] = [];
+    if (user !== undefined) filters.push(eq(audit.userHash, user));
+    if (action !== undefined) filters.push(eq(audit.action, action));
+    if (from !== undefined) filters.push(gte(audit.at, from));
+    if (to !== undefined) filters.push(lt(audit.at, to));
+    if (after !== undefined) filters.push(sql`(${audit.at}, ${audit.id}) < (${after[0]}, ${after[1]})`);
+    return this.#db
+      .select()
+      .from(audit)
+      .where(and(...filters))
+      .orderBy(desc(audit.at), desc(audit.id))
+      .limit(limit);
+  }
+
+  async prune(time: number, limit: number): Promise<number> {
+    const oldest = this.#db
+      .select({ id: audit.id })
+      .from(audit)
+      .where(lt(audit.at, time))
+      .orderBy(audit.at)
+      .limit(limit);
+    const done = await this.#db.delete(audit).where(inArray(audit.id, oldest));
+    return done.meta.changes;
+  }
+}

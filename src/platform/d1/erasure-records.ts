@@ -1,0 +1,162 @@
+import { withDeadline } from "../deadline.ts";
+import type { UserHash } from "../../domain/ids.ts";
+import type { Erasure, PublicKey } from "../../domain/schema/erasure.ts";
+import { overwritten, SAID } from "./overwrite.ts";
+
+/** Where a user's erasure ends: versions up to this one, and rows of epochs before this one, are gone for all. */
+export type Fence = { user: UserHash; epoch: number; upTo: number };
+export type RunningPage = { before: number; limit: number; turn: number };
+/** Memories of one scope, up to a version. */
+export type ErasedScope = { user: UserHash; scope: string; upTo: number };
+
+/**
+ * What D1 knows of erasures, and its part of them. Every method rejects when D1 does not answer; all may be repeated,
+ * and a write that arrives late does no harm.
+ */
+export interface ErasureRecords {
+  /** Notes an erasure as it is, unless a later state is known; a user's with the fence that hides all that is old. */
+  note(erasure: Erasure, more: { revision: number; fence?: Fence }): Promise<void>;
+  get(id: string): Promise<Erasure | undefined>;
+  /** Deletes some of an erased user's versions of memories, and answers how many. */
+  eraseMemories(fence: Fence): Promise<number>;
+  /** The same for the catalogue of threads. */
+  eraseThreads(fence: Fence): Promise<number>;
+  /** The same for the catalogue of users. */
+  eraseUser(fence: Fence): Promise<number>;
+  /** Whether rows of the user's are still there. */
+  left(fence: Fence): Promise<{ memories: boolean; threads: boolean; users: boolean }>;
+  /**
+   * Versions of the scope's memories, some thousand at most; none if there are none. Those that say so themselves come last,
+   * so that the others of a memory are not left alone.
+   */
+  ofScope(scope: ErasedScope): Promise<number[]>;
+  /** Deletes these versions of a user's memories. */
+  eraseVersions(user: UserHash, versions: readonly number[]): Promise<void>;
+  /**
+   * The ids of some erasures that were asked for before this time, and are under way. So many at most; `turn` says which,
+   * where there are more.
+   */
+  running(page: RunningPage): Promise<string[]>;
+  hasThread(id: string): Promise<boolean>;
+  /** Notes a public key that receipts are signed with from now on. */
+  addKey(key: PublicKey): Promise<void>;
+  /** The public keys of all receipts that there are. */
+  keys(): Promise<PublicKey[]>;
+}
+
+const WITHIN_MS = 10_000;
+/** Rows that one statement deletes. */
+const SLICE = 1000;
+
+const NOTE = `INSERT INTO erasures (id, revision, state) VALUES (?1, ?2, ?3)
+  ON CONFLICT (id) DO UPDATE SET revision = ?2, state = ?3 WHERE revision < ?2`;
+const FENCE = `INSERT INTO memory_writes (user_hash, seq, erased_up_to, epoch) VALUES (?1, 0, ?2, ?3)
+  ON CONFLICT (user_hash) DO UPDATE SET erased_up_to = MAX(erased_up_to, ?2), epoch = MAX(epoch, ?3)`;
+const KEY = "INSERT OR IGNORE INTO receipt_keys (kid, jwk) VALUES (?1, ?2)";
+const OLD = {
+  memories: "user_hash = ?1 AND version <= ?2",
+  threads: "user_hash = ?1 AND epoch < ?2",
+  users: "user_hash = ?1 AND epoch < ?2",
+} as const;
+const OF_SCOPE = `SELECT version FROM memories WHERE ${OLD.memories}
+  AND id IN (SELECT id FROM memories WHERE ${OLD.memories} AND scope = ?3) ORDER BY scope IS ?3 LIMIT ${SLICE}`;
+const RUNNING = "FROM erasures WHERE state ->> '$.status' = 'running' AND state ->> '$.requestedAt' < ?1";
+const SOME_RUNNING = `SELECT id ${RUNNING} ORDER BY state ->> '$.requestedAt', id LIMIT ?2
+  OFFSET ?2 * (?3 % MAX(1, ((SELECT COUNT(*) ${RUNNING}) + ?2 - 1) / ?2))`;
+/** The statements that remove rows of a table, one after the other. */
+const removal = (table: keyof typeof OLD, where: string): [string, string] => [
+  `UPDATE ${table} SET ${overwritten(SAID[table])} WHERE ${where}`,
+  `DELETE FROM ${table} WHERE ${where}`,
+];
+const ERASE_VERSIONS = removal("memories", "user_hash = ?1 AND version IN (SELECT value FROM json_each(?2))");
+const slice = (table: keyof typeof OLD): [string, string] =>
+  removal(table, `rowid IN (SELECT rowid FROM ${table} WHERE ${OLD[table]} LIMIT ${SLICE})`);
+
+export class D1ErasureRecords implements ErasureRecords {
+  readonly #database: D1Database;
+
+  constructor(database: D1Database) {
+    this.#database = database;
+  }
+
+  async note(erasure: Erasure, { revision, fence }: { revision: number; fence?: Fence }): Promise<void> {
+    const statements = [this.#prepare(NOTE, erasure.id, revision, JSON.stringify(erasure))];
+    if (fence !== undefined) statements.push(this.#prepare(FENCE, fence.user, fence.upTo, fence.epoch));
+    await withDeadline(this.#database.batch(statements), WITHIN_MS);
+  }
+
+  async get(id: string): Promise<Erasure | undefined> {
+    const row = await this.#prepare("SELECT state FROM erasures WHERE id = ?1", id).first<{
+      state: string;
+    }>();
+    // It was written by `note`.
+    return row === null ? undefined : (JSON.parse(row.state) as Erasure);
+  }
+
+  eraseMemories({ user, upTo }: Fence): Promise<number> {
+    return this.#erase(slice("memories"), user, upTo);
+  }
+
+  eraseThreads({ user, epoch }: Fence): Promise<number> {
+    return this.#erase(slice("threads"), user, epoch);
+  }
+
+  eraseUser({ user, epoch }: Fence): Promise<number> {
+    return this.#erase(slice("users"), user, epoch);
+  }
+
+  async left({ user, upTo, epoch }: Fence): Promise<{ memories: boolean; threads: boolean; users: boolean }> {
+    const any = (table: keyof typeof OLD, bound: number) =>
+      this.#prepare(`SELECT EXISTS (SELECT 1 FROM ${table} WHERE ${OLD[table]}) AS n`, user, bound);
+    const looked = this.#database.batch<{ n: number }>([
+      any("memories", upTo),
+      any("threads", epoch),
+      any("users", epoch),
+    ]);
+    // What did not answer may be there.
+    const [memories = true, threads = true, users = true] = (await withDeadline(looked, WITHIN_MS)).map(
+      ({ results }) => results[0]?.n !== 0,
+    );
+    return { memories, threads, users };
+  }
+
+  async ofScope({ user, scope, upTo }: ErasedScope): Promise<number[]> {
+    const found = this.#prepare(OF_SCOPE, user, upTo, scope).all<{ version: number }>();
+    return (await withDeadline(found, WITHIN_MS)).results.map(({ version }) => version);
+  }
+
+  async eraseVersions(user: UserHash, versions: readonly number[]): Promise<void> {
+    await this.#erase(ERASE_VERSIONS, user, JSON.stringify(versions));
+  }
+
+  async running({ before, limit, turn }: RunningPage): Promise<string[]> {
+    const found = this.#prepare(SOME_RUNNING, before, limit, turn).all<{ id: string }>();
+    return (await withDeadline(found, WITHIN_MS)).results.map(({ id }) => id);
+  }
+
+  async hasThread(id: string): Promise<boolean> {
+    return (await this.#prepare("SELECT 1 FROM threads WHERE id = ?1", id).first()) !== null;
+  }
+
+  async addKey(key: PublicKey): Promise<void> {
+    await withDeadline(this.#prepare(KEY, key.kid, JSON.stringify(key)).run(), WITHIN_MS);
+  }
+
+  async keys(): Promise<PublicKey[]> {
+    const { results } = await this.#prepare("SELECT jwk FROM receipt_keys ORDER BY kid").all<{
+      jwk: string;
+    }>();
+    // They were written by `addKey`.
+    return results.map(({ jwk }) => JSON.parse(jwk) as PublicKey);
+  }
+
+  async #erase(texts: [string, string], ...given: (string | number)[]): Promise<number> {
+    const statements = texts.map((text) => this.#prepare(text, ...given));
+    const [, deleted] = await withDeadline(this.#database.batch(statements), WITHIN_MS);
+    return deleted?.meta.changes ?? 0;
+  }
+
+  #prepare(text: string, ...given: (string | number)[]): D1PreparedStatement {
+    return this.#database.prepare(text).bind(...given);
+  }
+}

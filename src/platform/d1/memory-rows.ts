@@ -1,0 +1,64 @@
+import { getTableColumns } from "drizzle-orm";
+import { byteLength } from "../../domain/limits.ts";
+import { memories, type MemoryRow } from "./tables.ts";
+
+/** The columns of `memories`: the field of a row, its name in SQL, and whether it holds JSON. */
+const columns = Object.entries(getTableColumns(memories)).map(([field, { name, dataType }]) => ({
+  // The fields are those of the table.
+  field: field as keyof MemoryRow,
+  name,
+  json: dataType === "json",
+}));
+
+/** A row as SQLite gives it. */
+export type StoredRow = Record<string, SqlStorageValue>;
+
+/** Written out, since a query builder takes several times as long as the query where there are hundreds of rows. */
+export function rowOf(stored: StoredRow): MemoryRow {
+  const row: Record<string, unknown> = {};
+  for (const { field, name, json } of columns) {
+    const value = stored[name];
+    row[field] = json && typeof value === "string" ? (JSON.parse(value) as unknown) : value;
+  }
+  // The columns are those of the table.
+  return row as MemoryRow;
+}
+
+/** One owner's rows as the JSON that `upsertRows` takes, in pieces of at most 1 MB: a value of D1 has 2 MB. */
+export function rowPieces(rows: readonly MemoryRow[]): string[] {
+  const pieces: string[][] = [[]];
+  let bytes = 0;
+  for (const row of rows) {
+    const stored: Record<string, unknown> = {};
+    for (const { field, name, json } of columns) {
+      const value = row[field];
+      // What is absent is NULL there.
+      if (value !== null) stored[name] = json ? JSON.stringify(value) : value;
+    }
+    const piece = JSON.stringify(stored);
+    const size = byteLength(piece);
+    if (bytes + size > PIECE) {
+      pieces.push([]);
+      bytes = 0;
+    }
+    pieces.at(-1)?.push(piece);
+    bytes += size;
+  }
+  return pieces.map((piece) => `[${piece.join(",")}]`);
+}
+
+const PIECE = 1_000_000;
+
+const list = (of: (name: string) => string): string => columns.map(({ name }) => of(name)).join(", ");
+
+/**
+ * Puts many rows by one statement of few parameters, since D1 counts statements and takes 100 parameters in each: the
+ * owner's hash (?1) and id (?2), and a piece (?3). The owner is bound apart: a user's id may hold U+0000, which ends a
+ * text that SQLite takes out of JSON. The LIMIT, which limits nothing, keeps SQLite from parsing a row anew for each of
+ * its columns: it is eight times as fast.
+ */
+export const upsertRows = (condition: string): string =>
+  `INSERT INTO memories (${list((name) => name)})
+   SELECT ${list((name) => (name === "user_hash" ? "?1" : name === "user_id" ? "?2" : `row ->> '$.${name}'`))}
+   FROM (SELECT jsonb(value) AS row FROM json_each(?3) LIMIT -1) WHERE ${condition}
+   ON CONFLICT (user_hash, id, version) DO UPDATE SET ${list((name) => `${name} = excluded.${name}`)}`;

@@ -1,0 +1,87 @@
+import { and, asc, desc, eq, gt, lte, ne, sql } from "drizzle-orm";
+import { drizzle, type DrizzleD1Database } from "drizzle-orm/d1";
+import { limits } from "../../domain/limits.ts";
+import { type RevokedTokenRow, revokedTokens, tokenFloor } from "./tables.ts";
+
+/** All that is revoked. `minIssuedAt` in milliseconds, 0 where there is none. */
+export type Revoked = { minIssuedAt: number; tokenIds: string[] };
+
+/** Which tokens are refused before they expire. Every method rejects when D1 does not answer. */
+export interface Revocations {
+  /** What holds of tokens that expire after `time`: one read of D1, of at most `limits.revokedTokens` ids. */
+  inForce(time: number): Promise<Revoked>;
+  list(page: { after?: string; limit: number; time: number }): Promise<RevokedTokenRow[]>;
+  minIssuedAt(): Promise<number | null>;
+  /** Until when it is revoked: no earlier than before. Null, and nothing is done, if there are as many as there may be. */
+  revoke(token: RevokedTokenRow): Promise<number | null>;
+  restore(tokenId: string): Promise<void>;
+  /** Null: tokens are taken however old they are. */
+  setMinIssuedAt(time: number | null): Promise<void>;
+  /** Drops those whose tokens expired by themselves until then. */
+  prune(time: number): Promise<void>;
+}
+
+export class D1Revocations implements Revocations {
+  readonly #db: DrizzleD1Database;
+
+  constructor(database: D1Database) {
+    this.#db = drizzle(database);
+  }
+
+  async inForce(time: number): Promise<Revoked> {
+    const [ids, [floor]] = await this.#db.batch([
+      this.#db
+        .select({ tokenId: revokedTokens.tokenId })
+        .from(revokedTokens)
+        .where(gt(revokedTokens.expiresAt, time))
+        // What has expired in the last moment is the first to be left out.
+        .orderBy(desc(revokedTokens.expiresAt))
+        .limit(limits.revokedTokens),
+      this.#db.select({ at: tokenFloor.minIssuedAt }).from(tokenFloor),
+    ]);
+    return { minIssuedAt: floor?.at ?? 0, tokenIds: ids.map(({ tokenId }) => tokenId) };
+  }
+
+  async list({ after = "", limit, time }: Parameters<Revocations["list"]>[0]): Promise<RevokedTokenRow[]> {
+    return this.#db
+      .select()
+      .from(revokedTokens)
+      .where(and(gt(revokedTokens.tokenId, after), gt(revokedTokens.expiresAt, time)))
+      .orderBy(asc(revokedTokens.tokenId))
+      .limit(limit);
+  }
+
+  async minIssuedAt(): Promise<number | null> {
+    return (await this.#db.select().from(tokenFloor).get())?.minIssuedAt ?? null;
+  }
+
+  async revoke({ tokenId, expiresAt, revokedAt }: RevokedTokenRow): Promise<number | null> {
+    const others = this.#db
+      .select({ n: sql`1` })
+      .from(revokedTokens)
+      .where(and(ne(revokedTokens.tokenId, tokenId), gt(revokedTokens.expiresAt, revokedAt)));
+    const [row] = await this.#db.all<{ until: number }>(sql`
+      INSERT INTO revoked_tokens (token_id, expires_at, revoked_at) SELECT ${tokenId}, ${expiresAt}, ${revokedAt}
+      WHERE (SELECT COUNT(*) FROM (${others})) < ${limits.revokedTokens}
+      ON CONFLICT (token_id) DO UPDATE SET expires_at = MAX(expires_at, excluded.expires_at)
+      RETURNING expires_at AS until`);
+    return row?.until ?? null;
+  }
+
+  async restore(tokenId: string): Promise<void> {
+    await this.#db.delete(revokedTokens).where(eq(revokedTokens.tokenId, tokenId));
+  }
+
+  async setMinIssuedAt(time: number | null): Promise<void> {
+    if (time === null) await this.#db.delete(tokenFloor);
+    else
+      await this.#db
+        .insert(tokenFloor)
+        .values({ id: 1, minIssuedAt: time })
+        .onConflictDoUpdate({ target: tokenFloor.id, set: { minIssuedAt: time } });
+  }
+
+  async prune(time: number): Promise<void> {
+    await this.#db.delete(revokedTokens).where(lte(revokedTokens.expiresAt, time));
+  }
+}

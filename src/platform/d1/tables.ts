@@ -1,0 +1,124 @@
+import { integer, primaryKey, real, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import type { Appraisal, MemoryKind, MemorySource, MemoryStatus } from "../../domain/schema/memory.ts";
+
+/** Mirrors migrations/; what each column means is said there. A user's object has the same table for its own rows. */
+export const memories = sqliteTable(
+  "memories",
+  {
+    userHash: text("user_hash").notNull(),
+    id: text("id").notNull(),
+    version: integer("version").notNull(),
+    userId: text("user_id").notNull(),
+    kind: text("kind").$type<MemoryKind>().notNull(),
+    status: text("status").$type<MemoryStatus>().notNull(),
+    text: text("text").notNull(),
+    title: text("title"),
+    subject: text("subject"),
+    predicate: text("predicate"),
+    object: text("object"),
+    key: text("topic_key"),
+    subjectNorm: text("subject_norm"),
+    predicateNorm: text("predicate_norm"),
+    keyNorm: text("key_norm"),
+    scope: text("scope"),
+    externalId: text("external_id"),
+    tags: text("tags", { mode: "json" }).$type<string[]>().notNull(),
+    score: real("score"),
+    importance: real("importance"),
+    source: text("source", { mode: "json" }).$type<MemorySource>(),
+    sourceEntity: text("source_entity"),
+    context: text("context"),
+    type: text("type"),
+    intensity: real("intensity"),
+    appraisal: text("appraisal", { mode: "json" }).$type<Appraisal>(),
+    valence: real("valence"),
+    arousal: real("arousal"),
+    dominance: real("dominance"),
+    trigger: text("trigger_text"),
+    metadata: text("metadata", { mode: "json" }).$type<Record<string, unknown>>(),
+    dedupeKey: text("dedupe_key").notNull(),
+    createdAt: integer("created_at").notNull(),
+    updatedAt: integer("updated_at").notNull(),
+    expiresAt: integer("expires_at"),
+    validFrom: integer("valid_from").notNull(),
+    validTo: integer("valid_to"),
+    recordedAt: integer("recorded_at").notNull(),
+    correctedAt: integer("corrected_at"),
+    supersededAt: integer("superseded_at"),
+    supersededBy: integer("superseded_by"),
+  },
+  (table) => [primaryKey({ columns: [table.userHash, table.id, table.version] })],
+);
+
+/** A version of a memory as D1 and the user's object keep it. */
+export type MemoryRow = typeof memories.$inferSelect;
+
+/** The number of each user's last write of memories, and where what was erased of the user ends. */
+export const memoryWrites = sqliteTable("memory_writes", {
+  userHash: text("user_hash").primaryKey(),
+  seq: integer("seq").notNull(),
+  erasedUpTo: integer("erased_up_to").notNull(),
+  epoch: integer("epoch").notNull(),
+});
+
+export const threads = sqliteTable("threads", {
+  id: text("id").primaryKey(),
+  userHash: text("user_hash").notNull(),
+  userId: text("user_id"),
+  title: text("title").notNull(),
+  agent: text("agent"),
+  resourceSlug: text("resource_slug"),
+  recordId: text("record_id"),
+  metadata: text("metadata", { mode: "json" }).$type<Record<string, unknown>>(),
+  createdAt: integer("created_at").notNull(),
+  updatedAt: integer("updated_at").notNull(),
+  /** How often the user had been erased when this was written. */
+  epoch: integer("epoch").notNull(),
+});
+
+/** A thread as the catalogue keeps it. */
+export type ThreadRow = typeof threads.$inferSelect;
+
+/** What goes on over many runs of the cron. */
+export const jobs = sqliteTable("jobs", {
+  name: text("name").primaryKey(),
+  detail: text("detail").notNull(),
+  position: text("position").notNull(),
+  done: integer("done").notNull(),
+  startedAt: integer("started_at").notNull(),
+  finishedAt: integer("finished_at"),
+});
+
+/** Where a job is at. */
+export type JobRow = typeof jobs.$inferSelect;
+
+/** Tokens that are refused before they expire. */
+export const revokedTokens = sqliteTable("revoked_tokens", {
+  tokenId: text("token_id").primaryKey(),
+  expiresAt: integer("expires_at").notNull(),
+  revokedAt: integer("revoked_at").notNull(),
+});
+
+export type RevokedTokenRow = typeof revokedTokens.$inferSelect;
+
+/** At most one row: when tokens must have been issued at the earliest. */
+export const tokenFloor = sqliteTable("token_floor", {
+  id: integer("id").primaryKey(),
+  minIssuedAt: integer("min_issued_at").notNull(),
+});
+
+/** Who did what, when. */
+export const audit = sqliteTable("audit", {
+  id: text("id").primaryKey(),
+  at: integer("at").notNull(),
+  action: text("action").notNull(),
+  outcome: text("outcome").notNull(),
+  actor: text("actor"),
+  tokenId: text("token_id"),
+  userHash: text("user_hash"),
+  requestId: text("request_id"),
+  about: text("about"),
+  count: integer("count").notNull(),
+});
+
+export type AuditRow = typeof audit.$inferSelect;

@@ -1,0 +1,115 @@
+import { and, desc, eq, sql, type SQL } from "drizzle-orm";
+import { drizzle, type DrizzleD1Database } from "drizzle-orm/d1";
+import { withDeadline } from "../deadline.ts";
+import { threadOwner, type UserHash } from "../../domain/ids.ts";
+import { ErasedWrite } from "./memory-records.ts";
+import { type ThreadRow, threads } from "./tables.ts";
+import { overwritten, SAID } from "./overwrite.ts";
+import { current, PUT_USER } from "./user-catalogue.ts";
+
+export type CataloguePage = {
+  /** Only this user's. */
+  owner?: UserHash;
+  agent?: string;
+  /** The (createdAt, id) after which the page begins. */
+  after?: readonly [createdAt: number, id: string];
+  limit: number;
+};
+
+export type CatalogueChanges = {
+  put: readonly ThreadRow[];
+  remove: readonly string[];
+  /** How often the user has been erased; of what is removed. */
+  epoch: number;
+  /** Notes who the user is, unless that is known. */
+  user?: { hash: UserHash; id: string };
+};
+
+/**
+ * The catalogue of the tenant's threads. Every method rejects when D1 does not answer; writes are safe to repeat, unless they
+ * reject with `ErasedWrite`.
+ */
+export interface ThreadCatalogue {
+  /**
+   * Puts and removes in one batch. It rejects with `ErasedWrite`, and changes nothing, where the user was erased in a later
+   * epoch. A row of a later epoch is not removed.
+   */
+  apply(changes: CatalogueChanges): Promise<void>;
+  /** Newest first by their beginning: an order that no change disturbs, so that pages are complete. */
+  list(page: CataloguePage): Promise<ThreadRow[]>;
+}
+
+const WRITE_WITHIN_MS = 10_000;
+
+// Plain text, since Drizzle's insert takes no condition.
+const PUT = `INSERT INTO threads (id, user_hash, user_id, title, agent, resource_slug, record_id, metadata, created_at,
+    updated_at, epoch)
+  SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11 WHERE ${current("?2", "?11")}
+  ON CONFLICT (id) DO UPDATE SET user_hash = ?2, user_id = ?3, title = ?4, agent = ?5, resource_slug = ?6,
+    record_id = ?7, metadata = ?8, updated_at = ?10, epoch = ?11`;
+const FENCE = `SELECT erased_up_to AS upTo, epoch FROM memory_writes
+  WHERE user_hash IN (SELECT value FROM json_each(?1)) AND epoch > ?2 ORDER BY epoch DESC LIMIT 1`;
+const GONE = "WHERE id IN (SELECT value FROM json_each(?1)) AND epoch <= ?2";
+const REMOVE = [`UPDATE threads SET ${overwritten(SAID.threads)} ${GONE}`, `DELETE FROM threads ${GONE}`];
+
+export class D1ThreadCatalogue implements ThreadCatalogue {
+  readonly #db: DrizzleD1Database;
+  readonly #database: D1Database;
+
+  constructor(database: D1Database) {
+    this.#db = drizzle(database);
+    this.#database = database;
+  }
+
+  async apply(changes: CatalogueChanges): Promise<void> {
+    const { put, remove, epoch, user } = changes;
+    const oldest = Math.min(epoch, ...put.map((row) => row.epoch));
+    const statements = [this.#database.prepare(FENCE).bind(JSON.stringify(ownersOf(changes)), oldest)];
+    for (const row of put)
+      statements.push(
+        this.#database
+          .prepare(PUT)
+          .bind(
+            row.id,
+            row.userHash,
+            row.userId,
+            row.title,
+            row.agent,
+            row.resourceSlug,
+            row.recordId,
+            row.metadata && JSON.stringify(row.metadata),
+            row.createdAt,
+            row.updatedAt,
+            row.epoch,
+          ),
+      );
+    // A list of ids is bound as one parameter: D1 takes 100 a statement.
+    if (remove.length > 0)
+      for (const statement of REMOVE)
+        statements.push(this.#database.prepare(statement).bind(JSON.stringify(remove), epoch));
+    if (user !== undefined) statements.push(this.#database.prepare(PUT_USER).bind(user.hash, user.id, epoch));
+    const batch = this.#database.batch<{ upTo: number; epoch: number }>(statements);
+    const [fence] = (await withDeadline(batch, WRITE_WITHIN_MS))[0]?.results ?? [];
+    if (fence !== undefined) throw new ErasedWrite(fence);
+  }
+
+  async list({ owner, agent, after, limit }: CataloguePage): Promise<ThreadRow[]> {
+    const filters: SQL[] = [sql.raw(current("threads.user_hash", "threads.epoch"))];
+    if (owner !== undefined) filters.push(eq(threads.userHash, owner));
+    if (agent !== undefined) filters.push(eq(threads.agent, agent));
+    if (after !== undefined)
+      filters.push(sql`(${threads.createdAt}, ${threads.id}) < (${after[0]}, ${after[1]})`);
+    return this.#db
+      .select()
+      .from(threads)
+      .where(and(...filters))
+      .orderBy(desc(threads.createdAt), desc(threads.id))
+      .limit(limit);
+  }
+}
+
+/** The users whose threads change: one, where an object writes. */
+const ownersOf = ({ put, remove, user }: CatalogueChanges): UserHash[] => {
+  const owners = [...put.map(({ userHash }) => userHash), ...remove.map(threadOwner), user?.hash ?? null];
+  return [...new Set(owners.filter((owner) => owner !== null))];
+};

@@ -1,0 +1,33 @@
+import type { UserHash } from "../../domain/ids.ts";
+
+/** Whether a row of this epoch, an SQL expression as the user's hash is, is not from before an erasure of the user. */
+export const current = (user: string, epoch: string): string =>
+  `${epoch} >= COALESCE((SELECT epoch FROM memory_writes WHERE memory_writes.user_hash = ${user}), 0)`;
+
+/** Puts the user ?1, by the id ?2, into the catalogue in the epoch ?3, unless the user was erased since. */
+export const PUT_USER = `INSERT INTO users (user_hash, user_id, epoch) SELECT ?1, ?2, ?3 WHERE ${current("?1", "?3")}
+  ON CONFLICT (user_hash) DO UPDATE SET user_id = ?2, epoch = ?3 WHERE epoch < ?3`;
+
+export type CataloguedUser = { hash: UserHash; id: string };
+
+/** All users of the tenant who have written anything, within a minute of that. Rejects when D1 does not answer. */
+export interface UserCatalogue {
+  /** In the order of their hashes, which no write disturbs. */
+  list(page: { after?: UserHash; limit: number }): Promise<CataloguedUser[]>;
+}
+
+const LIST = `SELECT user_hash AS hash, user_id AS id FROM users
+  WHERE user_hash > ?1 AND ${current("users.user_hash", "users.epoch")} ORDER BY user_hash LIMIT ?2`;
+
+export class D1UserCatalogue implements UserCatalogue {
+  readonly #database: D1Database;
+
+  constructor(database: D1Database) {
+    this.#database = database;
+  }
+
+  async list({ after = "", limit }: { after?: UserHash; limit: number }): Promise<CataloguedUser[]> {
+    const { results } = await this.#database.prepare(LIST).bind(after, limit).all<CataloguedUser>();
+    return results;
+  }
+}

@@ -1,0 +1,28 @@
+import { DeadlineExceeded } from "../deadline.ts";
+import type { EmbedAs, Embedder, QueryVector } from "./embedder.ts";
+
+/** A caller waits for vectors no longer than this. */
+const WITHIN_MS = 5_000;
+
+/** The vectors of texts, in their order. An embedder that fails is logged, and costs the vectors only. */
+export async function embedAll(
+  embedder: Embedder,
+  texts: readonly string[],
+  as: EmbedAs = "document",
+): Promise<QueryVector[]> {
+  const { model, dimensions } = embedder;
+  try {
+    const vectors = await embedder.embed(texts, { as, withinMs: WITHIN_MS });
+    return texts.map((_, i) => ({ model, dimensions, vector: vectors[i] ?? null }));
+  } catch (error) {
+    console.error({ message: "the embedder failed", model, error: String(error) });
+    const late = error instanceof DeadlineExceeded && { late: true as const };
+    return texts.map(() => ({ model, dimensions, vector: "failed", ...late }));
+  }
+}
+
+/** The vector of one text, in the same way. */
+export async function embedOne(embedder: Embedder, text: string, as?: EmbedAs): Promise<QueryVector> {
+  const [vector] = await embedAll(embedder, [text], as);
+  return vector ?? { model: embedder.model, dimensions: embedder.dimensions, vector: "failed" };
+}

@@ -1,0 +1,145 @@
+import { normalised, type Vector } from "../embedder.ts";
+import type { Lexicon } from "../../../domain/ranking/lexicon.ts";
+import { Kernel } from "../../vectors/kernel/kernel.ts";
+import { type Vocabulary, wordPieces } from "./word-piece.ts";
+
+/**
+ * The table of a static embedding model: one int8 row and one float32 scale a vocabulary entry.
+ * docs/embedded-model.md tells where it comes from and what it scores.
+ */
+export class EmbeddedModel implements Lexicon {
+  readonly model: string;
+  readonly size: number;
+  readonly dimensions: number;
+  readonly #vocabulary: Vocabulary;
+  /** The rows, in the memory of the kernel that compares them. */
+  readonly #rows: Kernel;
+  readonly #scales: Float32Array;
+  /** The length of each row, without its scale; 0 until it is asked for. */
+  readonly #lengths: Float32Array;
+
+  constructor(model: string, vocabularyFile: string, safetensors: ArrayBuffer) {
+    this.model = model;
+    const tokens = vocabularyFile.split("\n");
+    if (tokens.at(-1) === "") tokens.pop();
+    this.#vocabulary = new Map(tokens.map((token, row) => [token, row]));
+    const tensors = readSafetensors(safetensors);
+    const embeddings = tensor(tensors, "embeddings", "I8");
+    const scales = tensor(tensors, "scales", "F32");
+    this.dimensions = embeddings.shape[1] ?? 0;
+    // A copy, since a Float32Array must begin at a multiple of four and the file promises none.
+    this.#scales = new Float32Array(scales.bytes.slice().buffer);
+    this.size = tokens.length;
+    const rows = embeddings.bytes;
+    if (this.#scales.length !== this.size || rows.length !== this.size * this.dimensions)
+      throw new Error(`the embedded model is torn: ${this.size} tokens, ${this.#scales.length} rows`);
+    this.#rows = new Kernel(this.dimensions);
+    this.#rows.reserve(this.size);
+    this.#lengths = new Float32Array(this.size);
+    for (let i = 0; i < this.size; i++)
+      this.#rows.set(i, rows.subarray(i * this.dimensions, (i + 1) * this.dimensions));
+  }
+
+  pieces(text: string): number[] {
+    return wordPieces(text, this.#vocabulary);
+  }
+
+  row(piece: number): Float32Array {
+    const scale = this.#scales[piece] ?? 0;
+    return Float32Array.from(this.#rows.row(piece).subarray(0, this.dimensions)).map((x) => x * scale);
+  }
+
+  length(piece: number): number {
+    return this.#lengthOf(piece) * (this.#scales[piece] ?? 0);
+  }
+
+  compare(pieces: readonly number[], others: readonly number[]): Float32Array[] {
+    // Side by side, the rows of the others are compared by one call a piece.
+    const rows = new Kernel(this.dimensions);
+    rows.reserve(others.length);
+    for (const [i, other] of others.entries()) rows.set(i, this.#rows.row(other));
+    const lengths = Float32Array.from(others, (other) => Math.max(1, this.#lengthOf(other)));
+    return pieces.map((piece) => {
+      const cosines = new Float32Array(others.length);
+      const own = Math.max(1, this.#lengthOf(piece));
+      for (const { first, products } of rows.products(this.#rows.row(piece), others.length))
+        for (let i = 0; i < products.length; i++)
+          cosines[first + i] = (products[i] ?? 0) / (own * (lengths[first + i] ?? 1));
+      return cosines;
+    });
+  }
+
+  /** The sum of the pieces' rows, scaled to length 1. */
+  embed(text: string): Vector {
+    const { dimensions } = this;
+    const sum = new Float32Array(dimensions);
+    for (const piece of this.pieces(text)) {
+      const scale = this.#scales[piece] ?? 0;
+      const row = this.#rows.row(piece);
+      for (let i = 0; i < dimensions; i++) sum[i] = (sum[i] ?? 0) + scale * (row[i] ?? 0);
+    }
+    return normalised(sum);
+  }
+
+  /** Without the row's scale. To measure all rows at once would be most of what loading costs. */
+  #lengthOf(piece: number): number {
+    const known = this.#lengths[piece] ?? 0;
+    if (known !== 0) return known;
+    const row = this.#rows.row(piece);
+    let sum = 0;
+    // A plain loop: `reduce` takes several times as long.
+    for (let i = 0; i < this.dimensions; i++) sum += (row[i] ?? 0) ** 2;
+    this.#lengths[piece] = Math.sqrt(sum);
+    // As it is stored, with 32 bits: the same at every call.
+    return this.#lengths[piece] ?? 0;
+  }
+}
+
+/** What serves the static assets. */
+export type Assets = { fetch: (url: string) => Promise<Response> };
+
+/** Reads the model of this name from the static assets. Rejects, with the file, if one is missing. */
+export async function loadModel(assets: Assets, name: string): Promise<EmbeddedModel> {
+  const [vocabulary, table] = await Promise.all([
+    fetchFile(assets, `${name}/vocab.txt`).then((response) => response.text()),
+    fetchFile(assets, `${name}/model.safetensors`).then((response) => response.arrayBuffer()),
+  ]);
+  return new EmbeddedModel(name, vocabulary, table);
+}
+
+async function fetchFile(assets: Assets, path: string): Promise<Response> {
+  const response = await assets.fetch(`https://assets/model/${path}`);
+  if (!response.ok)
+    throw new Error(`the embedded model's ${path} is not among the assets (${response.status})`);
+  return response;
+}
+
+/** `bytes` are those of the file itself: it is large, and each copy of it counts. */
+type Tensor = { dtype: string; shape: number[]; bytes: Int8Array<ArrayBuffer> };
+
+/** The safetensors format: eight bytes of header length, a JSON header, then the tensors' bytes. */
+function readSafetensors(file: ArrayBuffer): Map<string, Tensor> {
+  const headerLength = Number(new DataView(file).getBigUint64(0, true));
+  const header = JSON.parse(new TextDecoder().decode(new Uint8Array(file, 8, headerLength))) as Record<
+    string,
+    { dtype: string; shape: number[]; data_offsets: [number, number] }
+  >;
+  const tensors = new Map<string, Tensor>();
+  for (const [name, entry] of Object.entries(header)) {
+    if (name === "__metadata__") continue;
+    const [from, to] = entry.data_offsets;
+    const start = 8 + headerLength;
+    tensors.set(name, {
+      dtype: entry.dtype,
+      shape: entry.shape,
+      bytes: new Int8Array(file, start + from, to - from),
+    });
+  }
+  return tensors;
+}
+
+function tensor(tensors: Map<string, Tensor>, name: string, dtype: string): Tensor {
+  const found = tensors.get(name);
+  if (found?.dtype !== dtype) throw new Error(`the embedded model has no ${dtype} tensor '${name}'`);
+  return found;
+}

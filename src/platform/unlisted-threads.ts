@@ -1,0 +1,55 @@
+import type { PromptCache } from "../../durable-objects/prompt-cache.ts";
+import { withDeadline } from "./deadline.ts";
+import type { UserHash } from "../domain/ids.ts";
+import type { Remote } from "../worker/services.ts";
+
+/**
+ * Threads that began while D1 did not take their rows of the catalogue. D1 cannot know of them, so they are marked outside
+ * of it. Every method rejects when the marks cannot be reached; all may be repeated.
+ */
+export interface UnlistedThreads {
+  mark(threadIds: readonly string[]): Promise<void>;
+  unmark(threadIds: readonly string[]): Promise<void>;
+  /** True if a thread is marked: of this user, or of anybody if none is given. */
+  any(owner: UserHash | null): Promise<boolean>;
+}
+
+/** The name of the registry's object that holds the marks; shards and counters have other names. */
+export const UNLISTED_THREADS = "unlisted-threads";
+
+/** A mark that lands late, after its end, would stay. The user's alarm renews what still holds. */
+const MARKED_MS = 24 * 60 * 60 * 1000;
+const WITHIN_MS = 10_000;
+const MARK = new TextEncoder().encode("true");
+
+/** The marks are entries of one object of the registry, under the threads' ids. */
+export class RegistryUnlistedThreads implements UnlistedThreads {
+  readonly #object: () => Remote<PromptCache>;
+
+  constructor(object: () => Remote<PromptCache>) {
+    this.#object = object;
+  }
+
+  async mark(threadIds: readonly string[]): Promise<void> {
+    await this.#each(threadIds, (object, key) => object.set({ key, value: MARK, ttlMs: MARKED_MS }));
+  }
+
+  async unmark(threadIds: readonly string[]): Promise<void> {
+    await this.#each(threadIds, (object, key) => object.forget(key));
+  }
+
+  any(owner: UserHash | null): Promise<boolean> {
+    // A thread's id begins with its user's hash.
+    return withDeadline(this.#object().holdsAny(owner === null ? "" : `${owner}.`), WITHIN_MS);
+  }
+
+  async #each(
+    threadIds: readonly string[],
+    act: (object: Remote<PromptCache>, key: string) => Promise<{ ok: boolean }>,
+  ): Promise<void> {
+    if (threadIds.length === 0) return;
+    const object = this.#object();
+    const done = await withDeadline(Promise.all(threadIds.map((id) => act(object, id))), WITHIN_MS);
+    if (done.some(({ ok }) => !ok)) throw new Error("a mark of an unlisted thread was refused");
+  }
+}

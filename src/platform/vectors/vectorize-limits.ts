@@ -1,0 +1,27 @@
+import { byteLength } from "../../domain/limits.ts";
+import type { VectorRecord } from "./vector-index.ts";
+
+/**
+ * What Vectorize takes at most. Sizes are bytes. From developers.cloudflare.com/vectorize/platform/limits, but for
+ * deletes and gets: these two it only tells in its refusals ("40007 too many ids in payload; max id count is …").
+ */
+export const vectorizeLimits = {
+  upsert: 1_000,
+  deletes: 100,
+  gets: 20,
+  /** Without values and metadata in the answer; with them, 50 (20 in the documents' older editions). */
+  topK: 100,
+  id: 64,
+  namespace: 64,
+  /** What of a string a metadata index holds and filters by. Metadata as a whole, 10 KiB, cannot be reached so. */
+  indexedString: 64,
+} as const;
+
+/** Why Vectorize would never take this record, or null. How many dimensions it takes only the index knows. */
+export function refusal({ id, namespace, values }: VectorRecord): string | null {
+  if (id === "" || byteLength(id) > vectorizeLimits.id) return "an id is 1 to 64 bytes";
+  if (namespace === "" || byteLength(namespace) > vectorizeLimits.namespace)
+    return "a namespace is 1 to 64 bytes";
+  if (!values.every(Number.isFinite)) return "every number of a vector is finite";
+  return null;
+}

@@ -1,0 +1,108 @@
+import { withDeadline } from "../deadline.ts";
+import { hash16 } from "../../domain/ids.ts";
+import { byteLength } from "../../domain/limits.ts";
+import type { VectorHit, VectorIndex, VectorQuery, VectorRecord } from "./vector-index.ts";
+import { refusal, vectorizeLimits as limits } from "./vectorize-limits.ts";
+
+/**
+ * What Cairn needs of the `VECTORIZE` binding; a double in the tests lags, caps and fails as the real one does. What
+ * `wrangler types` takes the binding for, the class of Vectorize's first version, fits too.
+ */
+export type VectorizeBinding = Pick<Vectorize, "query" | "getByIds"> & {
+  describe: () => Promise<VectorizeIndexInfo | VectorizeIndexDetails>;
+  upsert: (vectors: VectorizeVector[]) => Promise<unknown>;
+  deleteByIds: (ids: string[]) => Promise<unknown>;
+};
+
+/** How long one call may take, in milliseconds. A query has the deadline of the recall that asks. */
+const WITHIN = { write: 10_000, read: 5_000 };
+
+/** Cloudflare Vectorize (V2): writes are accepted first and carried out later. */
+export class VectorizeIndex implements VectorIndex {
+  readonly #binding: VectorizeBinding;
+  readonly #within: typeof WITHIN;
+
+  constructor(binding: VectorizeBinding, within = WITHIN) {
+    this.#binding = binding;
+    this.#within = within;
+  }
+
+  async upsert(records: readonly VectorRecord[]): Promise<void> {
+    const vectors = await Promise.all(records.map(vectorOf));
+    for (const batch of batches(vectors, limits.upsert))
+      await withDeadline(this.#binding.upsert(batch), this.#within.write);
+  }
+
+  async deleteByIds(ids: readonly string[]): Promise<void> {
+    for (const batch of batches(ids, limits.deletes))
+      await withDeadline(this.#binding.deleteByIds(batch), this.#within.write);
+  }
+
+  async present(ids: readonly string[]): Promise<Set<string>> {
+    const there = new Set<string>();
+    for (const batch of batches([...new Set(ids)], limits.gets))
+      for (const { id } of await withDeadline(this.#binding.getByIds(batch), this.#within.read))
+        there.add(id);
+    return there;
+  }
+
+  async query(
+    vector: Float32Array,
+    { namespace, filter, topK, withinMs }: VectorQuery,
+  ): Promise<VectorHit[]> {
+    if (!Number.isInteger(topK) || topK < 1 || topK > limits.topK)
+      throw new Error(`topK is 1 to ${limits.topK}`);
+    if (filter.kinds?.length === 0) return [];
+    const options = { topK, ...(namespace !== undefined && { namespace }), filter: await filterOf(filter) };
+    const { matches } = await withDeadline(this.#binding.query(vector, options), withinMs);
+    const best = new Map<string, number>();
+    for (const { id, score } of matches) best.set(id, Math.max(score, best.get(id) ?? -Infinity));
+    return Array.from(best, ([id, score]) => ({ id, score })).toSorted((a, b) => b.score - a.score);
+  }
+
+  async check(dimensions: number): Promise<string | null> {
+    let index: { dimensions: number };
+    try {
+      const described = await withDeadline(this.#binding.describe(), this.#within.read);
+      // The index is of the second version, whatever the types take it for.
+      index = described as VectorizeIndexInfo;
+    } catch (error) {
+      console.error({ message: "Vectorize does not answer", error: String(error) });
+      return "Vectorize does not answer: see that the index that VECTORIZE names exists (`npx wrangler vectorize list`)";
+    }
+    if (index.dimensions === dimensions) return null;
+    return (
+      `the Vectorize index has ${index.dimensions} dimensions, the embedder ${dimensions}: create another one ` +
+      `(\`npx wrangler vectorize create NAME --dimensions=${dimensions} --metric=cosine\`, then its metadata indexes, ` +
+      "docs/deploy.md) and name it in the deployment's configuration"
+    );
+  }
+}
+
+async function vectorOf(record: VectorRecord): Promise<VectorizeVector> {
+  const refused = refusal(record);
+  if (refused !== null) throw new Error(`Vectorize takes no such vector (${record.id}): ${refused}`);
+  const { id, namespace, values, metadata } = record;
+  return { id, namespace, values, metadata: await fieldsOf(metadata) };
+}
+
+async function filterOf({ kinds, ...equal }: VectorQuery["filter"]): Promise<VectorizeVectorMetadataFilter> {
+  const fields = await fieldsOf(equal);
+  if (kinds === undefined) return fields;
+  return { ...fields, kind: { $in: await Promise.all(kinds.map(indexable)) } };
+}
+
+async function fieldsOf(given: Record<string, string | undefined>): Promise<Record<string, string>> {
+  const fields: Record<string, string> = {};
+  for (const [name, text] of Object.entries(given))
+    if (text !== undefined) fields[name] = await indexable(text);
+  return fields;
+}
+
+/** Of a string, an index holds 64 bytes: a longer one is represented by its hash, so that all of it counts. */
+const indexable = async (text: string): Promise<string> =>
+  byteLength(text) <= limits.indexedString ? text : hash16(`cairn:indexed:${text}`);
+
+function* batches<T>(all: readonly T[], size: number): Generator<T[]> {
+  for (let start = 0; start < all.length; start += size) yield all.slice(start, start + size);
+}

@@ -1,0 +1,169 @@
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import { PROMPT_CACHE_SHARDS } from "../../durable-objects/prompt-cache.ts";
+import type { UserMemory } from "../../durable-objects/user-memory.ts";
+import { RefusedCalls } from "./audit/refused-calls.ts";
+import { Authenticator } from "./auth/authenticator.ts";
+import { loginSettingsOf } from "./auth/login-settings.ts";
+import { Logins } from "./auth/logins.ts";
+import { RevocationList } from "./auth/revocation-list.ts";
+import { signingKeysOf } from "./auth/signing-keys.ts";
+import packageJson from "../../package.json" with { type: "json" };
+import { type Bindings, type Ports, portsOf } from "../platform/bindings.ts";
+import { AUDIT_DAYS, auditDaysOf, settingProblems } from "./settings.ts";
+import { ownerKeyOf } from "../domain/entry-parts.ts";
+import { RememberedQueries } from "../platform/embeddings/remembered-queries.ts";
+import { authenticate, ownThreadOf, ownThreadOnly, ownUserOnly, requireSecret } from "./http/authenticate.ts";
+import type { AppEnv } from "./http/context.ts";
+import type { Remote, Services } from "./services.ts";
+import { demandSameDeployment } from "./http/deployment.ts";
+import { envelope } from "./http/envelope.ts";
+import { onError } from "./http/failure.ts";
+import { readBody } from "./http/json-body.ts";
+import { demandDecodablePath } from "./http/path.ts";
+import { demandCallerRate, demandUserRate } from "./http/rates.ts";
+import { auditedIn, newRouter } from "./http/router.ts";
+import { inOrder } from "./http/steps.ts";
+import { unknownRoute } from "./http/unknown-route.ts";
+import { hash16, shardOf } from "../domain/ids.ts";
+import { auditOf } from "./routes/audit.ts";
+import { within } from "../platform/objects-within.ts";
+import { cache } from "./routes/cache.ts";
+import { documents } from "./routes/documents.ts";
+import { entries } from "./routes/entries.ts";
+import { erasures, receiptKeys } from "./routes/erasures.ts";
+import { health } from "./routes/health.ts";
+import { demandKnownOrigin, mcp, readMcpBody } from "./routes/mcp.ts";
+import { memories } from "./routes/memories.ts";
+import { messages } from "./routes/messages.ts";
+import { promptCache } from "./routes/prompt-cache.ts";
+import { recalls } from "./routes/recall.ts";
+import { reindex } from "./routes/reindex.ts";
+import { revocations } from "./routes/revocations.ts";
+import { threads } from "./routes/threads.ts";
+import { transfer } from "./routes/transfer.ts";
+
+/**
+ * The Worker's HTTP surface. `makePorts` is for the tests, which put doubles in the place of what can fail; `basePathOf`
+ * says where a Worker that embeds this one has mounted it.
+ */
+export function createApp(
+  makePorts: (env: Bindings) => Ports = portsOf,
+  basePathOf: (request: Request) => string = () => "",
+): OpenAPIHono<AppEnv> {
+  const app = newRouter();
+  const servicesOf = oncePerEnv((env) => services(env, makePorts(env)));
+
+  app.use((c, next) => {
+    c.set("services", servicesOf(c.env));
+    c.set("basePath", basePathOf(c.req.raw));
+    return envelope(c, next);
+  });
+  app.use(inOrder(demandDecodablePath, requireSecret));
+  app.route("/", health);
+  app.route("/", documents);
+  app.route("/", receiptKeys);
+  app.use("/v1/*", inOrder(authenticate, ownThreadOf, demandSameDeployment, demandCallerRate, readBody));
+  app.use("/v1/users/:user/*", inOrder(ownUserOnly, demandUserRate));
+  app.use("/v1/threads/:id/*", inOrder(ownThreadOnly, demandUserRate));
+  app.use("/v1/erasures/:id", inOrder(ownThreadOnly, demandUserRate));
+  app.use(
+    "/mcp",
+    inOrder(
+      demandKnownOrigin,
+      authenticate,
+      ownThreadOf,
+      demandSameDeployment,
+      demandCallerRate,
+      readMcpBody,
+    ),
+  );
+  for (const routes of [
+    mcp,
+    entries,
+    threads,
+    messages,
+    memories,
+    recalls,
+    erasures,
+    transfer,
+    reindex,
+    cache,
+    promptCache,
+    revocations,
+    auditOf(() => auditedIn(app)),
+  ])
+    app.route("/", routes);
+
+  app.openAPIRegistry.registerComponent("securitySchemes", "bearer", {
+    type: "http",
+    scheme: "bearer",
+    bearerFormat: "JWT",
+    description:
+      "A token that is signed with the tenant's secret (HS256), with the claims `sub` (a user, or `*`), `scope`, `exp` and perhaps `shared`, `thread` and `jti`; or a login of the tenant's identity provider.",
+  });
+  app.doc31("/openapi.json", (c) => ({
+    openapi: "3.1.0",
+    info: {
+      title: "Cairn",
+      version: packageJson.version,
+      description: packageJson.description,
+      license: { name: packageJson.license, url: "https://www.apache.org/licenses/LICENSE-2.0" },
+    },
+    servers: [{ url: c.get("basePath") || "/" }],
+  }));
+
+  app.onError(onError);
+  app.notFound(unknownRoute(app.routes));
+  return app;
+}
+
+/** What is made of the bindings lives as long as they do: the runtime hands an isolate's requests the same ones. */
+function oncePerEnv<T>(make: (env: Bindings) => T): (env: Bindings) => T {
+  const made = new WeakMap<Bindings, T>();
+  return (env) => {
+    const known = made.get(env);
+    if (known !== undefined) return known;
+    const fresh = make(env);
+    made.set(env, fresh);
+    return fresh;
+  };
+}
+
+export function services(env: Bindings, ports: Ports): Services {
+  const revoked = new RevocationList(ports);
+  const { settings: logins } = loginSettingsOf(env);
+  const users = within(env.USER_MEMORY, env.JURISDICTION);
+  const registry = within(env.PROMPT_CACHE, env.JURISDICTION);
+  return {
+    ...ports,
+    revoked,
+    embedder: new RememberedQueries(ports.embedder),
+    corsOrigins: (env.CORS_ORIGINS ?? "")
+      .split(",")
+      // An origin ends without a slash, and people write one.
+      .map((origin) => origin.trim().replace(/\/$/, ""))
+      .filter((origin) => origin !== ""),
+    ...(env.CAIRN_SECRET !== undefined && { secret: env.CAIRN_SECRET }),
+    authenticator: new Authenticator({
+      keys: signingKeysOf(env.CAIRN_SECRET, env.CAIRN_SECRET_PREVIOUS),
+      logins: logins == null ? null : new Logins(logins),
+      revoked,
+      now: ports.now,
+    }),
+    refusedCalls: new RefusedCalls(),
+    rateLimits: { caller: env.CALLER_RATE ?? null, user: env.USER_RATE ?? null },
+    auditDays: auditDaysOf(env) ?? AUDIT_DAYS,
+    settingProblems: settingProblems(env),
+    // A stub is what `Remote` says it is: see there why the compiler cannot follow.
+    userMemory: (owner) => users().getByName(owner) as unknown as Remote<UserMemory>,
+    promptCache: async (key) =>
+      registry().getByName(`shard-${await shardOf(ownerKeyOf(key), PROMPT_CACHE_SHARDS)}`),
+    promptCacheUsage: async (namespace) =>
+      registry().getByName(`usage-${await hash16(`cairn:usage:${namespace}`)}`),
+    asset: async (request) => {
+      const response = await env.ASSETS.fetch(request);
+      // A copy, whose headers the middleware may add to.
+      return new Response(response.body, response);
+    },
+  };
+}

@@ -1,0 +1,64 @@
+import { decodeProtectedHeader, errors as joseErrors, jwtVerify } from "jose";
+import { fail, type Failure, type Result } from "../../domain/errors.ts";
+import { CLOCK_SKEW_S, type Verified, verifiedOf, wrongClaim } from "./claims.ts";
+import { keyId, type SigningKeys } from "./signing-keys.ts";
+import { ALGORITHM } from "./token.ts";
+
+/**
+ * Checks a token of the tenant's own at `now` (milliseconds): its signature (HS256 and nothing else), its times and its
+ * claims. Signatures are compared by WebCrypto's `verify`, which takes as long for one that is nearly right.
+ */
+export async function verifyOwn(token: string, keys: SigningKeys, now: number): Promise<Result<Verified>> {
+  for (const key of await candidates(token, keys)) {
+    const verdict = await verifyWith(token, key, now);
+    if (verdict !== "another key") return verdict;
+  }
+  return fail("invalid_token");
+}
+
+/** The key that the token names; where it names none that is known, all of them. */
+async function candidates(token: string, keys: SigningKeys): Promise<SigningKeys> {
+  if (keys.length < 2) return keys;
+  const kid = kidOf(token);
+  for (const key of keys) if ((await keyId(key)) === kid) return [key];
+  return keys;
+}
+
+function kidOf(token: string): string | undefined {
+  try {
+    return decodeProtectedHeader(token).kid;
+  } catch {
+    return undefined;
+  }
+}
+
+async function verifyWith(
+  token: string,
+  key: string,
+  now: number,
+): Promise<Result<Verified> | "another key"> {
+  try {
+    const { payload } = await jwtVerify(token, new TextEncoder().encode(key), {
+      algorithms: [ALGORITHM],
+      currentDate: new Date(now),
+      clockTolerance: CLOCK_SKEW_S,
+      requiredClaims: ["sub", "exp", "scope"],
+    });
+    return verifiedOf(payload, now);
+  } catch (error) {
+    return error instanceof joseErrors.JWSSignatureVerificationFailed ? "another key" : refusalOf(error);
+  }
+}
+
+/** What a token that jose refuses is told. It looks at the claims when the signature holds. */
+export function refusalOf(error: unknown): Failure {
+  if (error instanceof joseErrors.JWTExpired) return fail("token_expired");
+  if (!(error instanceof joseErrors.JWTClaimValidationFailed)) return fail("invalid_token");
+  const { claim, reason } = error;
+  if (reason !== "check_failed") return wrongClaim(claim, REASONS[reason] ?? "is wrong");
+  return claim === "nbf"
+    ? fail("token_not_yet_valid")
+    : wrongClaim(claim, "is not what this deployment takes");
+}
+
+const REASONS: Record<string, string> = { missing: "is missing", invalid: "is of a wrong type" };

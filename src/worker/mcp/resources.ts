@@ -1,0 +1,151 @@
+import type { ListResourcesResult, ReadResourceResult, Resource } from "@modelcontextprotocol/server";
+import { decodeCursor, encodeCursor, invalidCursor } from "../../domain/cursor.ts";
+import { fail, ok, type Result } from "../../domain/errors.ts";
+import { userHash } from "../../domain/ids.ts";
+import { limits } from "../../domain/limits.ts";
+import { listMemories } from "../use-cases/browse.ts";
+import type { Memory } from "../../domain/schema/memory.ts";
+import { ownerToRead } from "./access.ts";
+import { memoryLine } from "./lines.ts";
+import { fittingPage } from "./pages.ts";
+import { memoryNamed } from "./named.ts";
+import { listed } from "./text.ts";
+import type { Context } from "./tool.ts";
+
+const FACTS = "cairn://facts";
+const PROCEDURES = "cairn://procedures/";
+
+/** Procedures on one page of the list. */
+const PAGE = 50;
+/** Facts on one page, where their length allows it. */
+const FACTS_PAGE = 200;
+
+const factsResource: Resource = {
+  uri: FACTS,
+  name: "facts",
+  title: "What is known about the user",
+  description: "The facts that are remembered, the newest first.",
+  mimeType: "text/plain",
+};
+
+/** What can be read that a list does not hold: further pages, and procedures by their titles. */
+export const resourceTemplates = [
+  {
+    uriTemplate: `${FACTS}{?cursor}`,
+    name: "facts-page",
+    title: "A further page of facts",
+    description: "Begins at the cursor that the page before ends with.",
+    mimeType: "text/plain",
+  },
+  {
+    uriTemplate: `${PROCEDURES}{title}{?owner,scope}`,
+    name: "procedure",
+    title: "A procedure by its title",
+    description: "Of the user, or of a shared owner that the token names.",
+    mimeType: "text/markdown",
+  },
+];
+
+/** A page of the resources: the facts, then the procedures of the user, then those of each shared owner. */
+export async function listResources(
+  { services, access }: Context,
+  cursor: string | undefined,
+): Promise<Result<ListResourcesResult>> {
+  const owners = [access.user, ...access.shared.slice(0, limits.owners)];
+  const begun = cursor === undefined ? [access.user, ""] : decodeCursor(cursor, ["string", "string"]);
+  const at = owners.indexOf(begun?.[0] ?? "");
+  const owner = owners[at];
+  if (begun === null || owner === undefined) return invalidCursor;
+  const query = { kind: ["procedure" as const], limit: PAGE, ...(begun[1] && { cursor: begun[1] }) };
+  const page = await listMemories(services, await userHash(owner), query);
+  if (!page.ok) return page;
+  const shown = page.value.items.map((procedure) => procedureResource(procedure, access.user));
+  const following = page.value.cursor === undefined ? owners[at + 1] : owner;
+  return ok({
+    resources: cursor === undefined ? [factsResource, ...shown] : shown,
+    ...(following !== undefined && { nextCursor: encodeCursor([following, page.value.cursor ?? ""]) }),
+  });
+}
+
+function procedureResource({ title = "", userId, scope, updatedAt }: Memory, user: string): Resource {
+  const whose = [
+    ...(userId === user ? [] : [["owner", userId]]),
+    ...(scope === undefined ? [] : [["scope", scope]]),
+  ];
+  const query = whose.map(([field = "", value = ""]) => `${field}=${encodeURIComponent(value)}`).join("&");
+  return {
+    uri: `${PROCEDURES}${encodeURIComponent(title)}${query === "" ? "" : `?${query}`}`,
+    name: title,
+    title,
+    ...(query !== "" && { description: whose.map((one) => one.join(" ")).join(", ") }),
+    mimeType: "text/markdown",
+    annotations: { lastModified: new Date(updatedAt).toISOString() },
+  };
+}
+
+/** Reads one resource; `not_found` for an address that names nothing. */
+export async function readResource(context: Context, uri: string): Promise<Result<ReadResourceResult>> {
+  const address = addressOf(uri);
+  if (address === null) return fail("not_found");
+  const { path, query } = address;
+  if (path === FACTS) return facts(context, uri, query.get("cursor") ?? undefined);
+  if (!path.startsWith(PROCEDURES)) return fail("not_found");
+  const title = decoded(path.slice(PROCEDURES.length));
+  return title === null
+    ? fail("not_found")
+    : procedureText(context, uri, { title, owner: query.get("owner"), scope: query.get("scope") });
+}
+
+/** Not by `URL`, which would take a title such as `..` for a step up. */
+function addressOf(uri: string): { path: string; query: URLSearchParams } | null {
+  const [, path, query = ""] = /^([^?#]+)(?:\?([^#]*))?$/.exec(uri) ?? [];
+  return path === undefined ? null : { path, query: new URLSearchParams(query) };
+}
+
+function decoded(segment: string): string | null {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return null;
+  }
+}
+
+/** The user's facts as text: what the prompt `about_me` brings along, too. */
+export async function factsText(context: Context, cursor?: string): Promise<Result<string>> {
+  const { services, access } = context;
+  const page = await fittingPage(
+    async (many) =>
+      listMemories(services, await userHash(access.user), {
+        kind: ["fact"],
+        limit: many,
+        ...(cursor !== undefined && { cursor }),
+      }),
+    FACTS_PAGE,
+    (fact) => memoryLine(fact, access.user),
+  );
+  if (!page.ok) return page;
+  const { lines, cursor: next } = page.value;
+  if (lines.length === 0) return ok("No facts are remembered.");
+  const more = next === undefined ? [] : [`There are more: ${FACTS}?cursor=${next}`];
+  return ok(listed(`Facts: ${lines.length}, the newest first.`, lines, more));
+}
+
+async function facts(context: Context, uri: string, cursor?: string): Promise<Result<ReadResourceResult>> {
+  const text = await factsText(context, cursor);
+  return text.ok ? ok({ contents: [{ uri, mimeType: "text/plain", text: text.value }] }) : text;
+}
+
+/** The procedure's body as it was stored: a resource is a document that the user or the host chose. */
+async function procedureText(
+  context: Context,
+  uri: string,
+  { title, owner, scope }: { title: string; owner: string | null; scope: string | null },
+): Promise<Result<ReadResourceResult>> {
+  const whose = await ownerToRead(context.access, owner ?? undefined);
+  if (!whose.ok) return whose;
+  const found = await memoryNamed(context, whose.value.id, { title, scope: scope ?? undefined });
+  if (!found.ok) return found;
+  return found.value === null
+    ? fail("not_found")
+    : ok({ contents: [{ uri, mimeType: "text/markdown", text: found.value.text }] });
+}

@@ -1,0 +1,30 @@
+import { z } from "@hono/zod-openapi";
+import { ownerToChange } from "../access.ts";
+import { quoted } from "../../../domain/conversation/stored-text.ts";
+import { FORGETS, said, tool } from "../tool.ts";
+import { owner, procedureTitle } from "./arguments.ts";
+
+export const memoryForgetProcedure = tool({
+  name: "memory_forget_procedure",
+  title: "Forget a procedure",
+  description:
+    "Forget the procedure of this exact title for good, with its history. Use it when the user asks for that, or when it is no longer done at all. If it is done differently now, store it again instead.",
+  scope: "write",
+  annotations: FORGETS,
+  input: z.strictObject({ title: procedureTitle, owner }),
+  output: z.object({ forgotten: z.int().min(0) }),
+  run: async ({ services, access }, { title, owner: wanted }) => {
+    const whose = await ownerToChange(access, wanted);
+    if (!whose.ok) return whose;
+    const filter = { kinds: ["procedure" as const], title };
+    const gone = await services.userMemory(whose.value.hash).forgetMemories(whose.value, { filter });
+    if (!gone.ok) return gone;
+    const forgotten = gone.value.count;
+    return said(
+      forgotten === 0
+        ? `There is no procedure ${quoted(title)}, so nothing changed. memory_list_procedures shows the titles.`
+        : `Forgotten: procedure ${quoted(title)}, with its history.`,
+      { forgotten },
+    );
+  },
+});

@@ -1,0 +1,63 @@
+import { z } from "@hono/zod-openapi";
+import { fail } from "../../../domain/errors.ts";
+import type { Memory } from "../../../domain/schema/memory.ts";
+import { ownersToAsk, ownerToRead } from "../access.ts";
+import { memoryNamed } from "../named.ts";
+import { day, quoted } from "../../../domain/conversation/stored-text.ts";
+import { documented } from "../text.ts";
+import { READS, said, tool } from "../tool.ts";
+import { owner, procedureTitle, scope } from "./arguments.ts";
+
+export const memoryGetProcedure = tool({
+  name: "memory_get_procedure",
+  title: "Get a procedure",
+  description:
+    "Read a procedure whole, by its exact title as memory_list_procedures or memory_recall gave it. Use it before doing a task that a procedure describes. The user's own comes before a shared owner's of the same title.",
+  scope: "read",
+  annotations: READS,
+  input: z.strictObject({ title: procedureTitle, owner, scope: scope.optional() }),
+  run: async (context, { title, owner: wanted, scope: within }) => {
+    const { access } = context;
+    const first = await ownerToRead(access, wanted);
+    if (!first.ok) return first;
+    const others = ownersToAsk(access, wanted === undefined ? undefined : []);
+    if (!others.ok) return others;
+    const owners = [first.value.id, ...others.value];
+    const named = { title, scope: within };
+    const found: Memory[] = [];
+    for (const one of await Promise.all(owners.map((each) => memoryNamed(context, each, named)))) {
+      if (!one.ok) return one;
+      if (one.value !== null) found.push(one.value);
+    }
+    const [procedure, ...same] = found;
+    if (procedure === undefined)
+      return fail("not_found", {
+        message: `There is no procedure ${quoted(title)}. memory_list_procedures shows the titles that there are.`,
+      });
+    return said(
+      documented(headingOf(procedure), [
+        ...aboutOf(procedure, access.user),
+        ...alsoOf(same),
+        "",
+        procedure.text,
+      ]),
+    );
+  },
+});
+
+const headingOf = ({ id, updatedAt }: Memory): string => `Procedure of id ${id}, updated ${day(updatedAt)}.`;
+
+/** What somebody stored with it: as little to be trusted as its text. */
+function aboutOf({ title = "", userId, tags = [], scope: within }: Memory, user: string): string[] {
+  return [
+    `title ${quoted(title)}`,
+    ...(tags.length === 0 ? [] : [`tags ${tags.map(quoted).join(" ")}`]),
+    ...(within === undefined ? [] : [`scope ${quoted(within)}`]),
+    ...(userId === user ? [] : [`owner ${quoted(userId)}`]),
+  ];
+}
+
+function alsoOf(same: readonly Memory[]): string[] {
+  const owners = same.map(({ userId }) => quoted(userId)).join(", ");
+  return owners === "" ? [] : [`One of this title is there of ${owners}, too.`];
+}

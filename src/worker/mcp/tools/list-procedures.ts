@@ -1,0 +1,112 @@
+import { z } from "@hono/zod-openapi";
+import { ok, type Result } from "../../../domain/errors.ts";
+import { userHash } from "../../../domain/ids.ts";
+import { listMemories } from "../../use-cases/browse.ts";
+import { recall } from "../../use-cases/recall.ts";
+import { type Memory, tag as memoryTag } from "../../../domain/schema/memory.ts";
+import { RecallBody, type RecallAnswer } from "../../../domain/schema/recall.ts";
+import { ownersToAsk } from "../access.ts";
+import { day, oneLine, quoted } from "../../../domain/conversation/stored-text.ts";
+import { listedThatFit } from "../text.ts";
+import { type Context, READS, said, tool } from "../tool.ts";
+import { LIMIT, limit, owners } from "./arguments.ts";
+import { besides, incomplete } from "./recalled.ts";
+
+/** Characters of a procedure's body that announce it. */
+const ANNOUNCED = 160;
+
+type Asked = { query?: string | undefined; tag?: string | undefined; limit: number };
+type Announced = Pick<
+  RecallAnswer["hits"][number],
+  "id" | "title" | "text" | "tags" | "scope" | "userId" | "updatedAt"
+> & {
+  score?: number;
+};
+type Found = { procedures: Announced[]; after: string[] };
+
+export const memoryListProcedures = tool({
+  name: "memory_list_procedures",
+  title: "List procedures",
+  description:
+    "List the procedures that are stored, of the user and of the shared owners: with a query those that fit it best, else those that were updated last. Use it before a task that may have been worked out before. Gives titles and how they begin; memory_get_procedure gives one whole.",
+  scope: "read",
+  annotations: READS,
+  input: z.strictObject({
+    query: RecallBody.shape.query.optional().describe("What is to be done, in plain words."),
+    tag: memoryTag.optional().describe("Only procedures that carry this tag."),
+    limit,
+    owners: owners.optional(),
+  }),
+  run: async (context, { owners: wanted, limit: most = LIMIT, ...asked }) => {
+    const { access } = context;
+    const others = ownersToAsk(access, wanted);
+    if (!others.ok) return others;
+    const search = asked.query === undefined ? lastUpdated : fittingBest;
+    const found = await search(context, others.value, { ...asked, limit: most });
+    if (!found.ok) return found;
+    const { procedures } = found.value;
+    const after = [...found.value.after, ...besides(access, wanted)];
+    if (procedures.length === 0) return said(["There is no such procedure.", ...after].join("\n"));
+    const lines = procedures.map((procedure) => announced(procedure, access.user));
+    return said(listedThatFit(`Procedures: ${procedures.length}.`, lines, after));
+  },
+});
+
+async function lastUpdated(
+  context: Context,
+  others: string[],
+  { tag, limit: most }: Asked,
+): Promise<Result<Found>> {
+  const { services, access } = context;
+  const query = {
+    kind: ["procedure" as const],
+    sort: "updatedAt" as const,
+    limit: most,
+    ...(tag !== undefined && { tag: [tag] }),
+  };
+  const pages = await Promise.all(
+    [access.user, ...others].map(async (one) => listMemories(services, await userHash(one), query)),
+  );
+  const all: Memory[] = [];
+  let more = false;
+  for (const page of pages) {
+    if (!page.ok) return page;
+    all.push(...page.value.items);
+    more ||= page.value.cursor !== undefined;
+  }
+  const sorted = all.toSorted((a, b) => b.updatedAt - a.updatedAt);
+  const after =
+    more || sorted.length > most ? [`There are more: a higher limit, a query or a tag shows them.`] : [];
+  return ok({ procedures: sorted.slice(0, most), after });
+}
+
+async function fittingBest(
+  { services, access }: Context,
+  others: string[],
+  { query = "", tag, limit: most }: Asked,
+): Promise<Result<Found>> {
+  const answer = await recall(services, access.user, {
+    query,
+    k: most,
+    kinds: ["procedure"],
+    owners: others,
+    ...(tag !== undefined && { tags: [tag] }),
+  });
+  if (!answer.ok) return answer;
+  return ok({ procedures: answer.value.hits, after: incomplete(answer.value) });
+}
+
+function announced(
+  { id, title = "", text, tags = [], scope, userId, updatedAt, score }: Announced,
+  user: string,
+): string {
+  const about = [
+    `id ${id}`,
+    ...(updatedAt === undefined ? [] : [`updated ${day(updatedAt)}`]),
+    ...(score === undefined ? [] : [`score ${score.toFixed(2)}`]),
+    ...(tags.length === 0 ? [] : [`tags ${tags.map(quoted).join(" ")}`]),
+    ...(scope === undefined ? [] : [`scope ${quoted(scope)}`]),
+    ...(userId === undefined || userId === user ? [] : [`owner ${quoted(userId)}`]),
+  ];
+  return `- ${quoted(title)} [${about.join(" | ")}] ${oneLine(text, ANNOUNCED)}`;
+}

@@ -1,0 +1,46 @@
+import { z } from "@hono/zod-openapi";
+import { listMemories } from "../../use-cases/browse.ts";
+import { memoryFilter } from "../../../domain/schema/memory-filter.ts";
+import { ownerToRead } from "../access.ts";
+import { memoryLine } from "../lines.ts";
+import { fittingPage } from "../pages.ts";
+import { listed } from "../text.ts";
+import { READS, said, tool } from "../tool.ts";
+import { cursor, LIMIT, limit, owner } from "./arguments.ts";
+
+const { kinds, tags, scope, subject, predicate } = memoryFilter.shape;
+
+export const memoryList = tool({
+  name: "memory_list",
+  title: "List memories",
+  description:
+    "List what is remembered, the newest first, without a search. Use it to see everything, or all of one kind, tag or subject (“what do you know about me?”, “what did I tell you about Alice?”). To answer a question use memory_recall. Each line has the id that memory_history takes.",
+  scope: "read",
+  annotations: READS,
+  input: z.strictObject({
+    kinds: kinds.describe("Only these kinds."),
+    tags: tags.describe("Only memories that carry every one of these tags."),
+    scope: scope.describe("Only memories of any of these scopes."),
+    subject: subject.describe("Only facts about this subject; upper and lower case are the same."),
+    predicate: predicate.describe("Only facts with this predicate."),
+    owner,
+    limit,
+    cursor,
+  }),
+  run: async ({ services, access }, asked) => {
+    const { kinds: kind, tags: tag, owner: wanted, limit: most = LIMIT, ...filter } = asked;
+    const whose = await ownerToRead(access, wanted);
+    if (!whose.ok) return whose;
+    const { hash, id } = whose.value;
+    const page = await fittingPage(
+      (many) => listMemories(services, hash, { ...filter, kind, tag, limit: many }),
+      most,
+      (memory) => memoryLine(memory, id),
+    );
+    if (!page.ok) return page;
+    const { lines, cursor: next } = page.value;
+    if (lines.length === 0) return said("Nothing of that is remembered.");
+    const after = next === undefined ? [] : [`There are more: call again with cursor ${next}`];
+    return said(listed(`Memories: ${lines.length}, the newest first.`, lines, after));
+  },
+});

@@ -1,0 +1,45 @@
+import type { Once } from "../../../durable-objects/storage/answers.ts";
+import type { UsageKey } from "../../../durable-objects/prompt-cache/usage-store.ts";
+import { decodeCursor, encodeCursor, invalidCursor } from "../../domain/cursor.ts";
+import { ok, type Result } from "../../domain/errors.ts";
+import type { ReportBody, Stats, StatsQuery } from "../../domain/schema/prompt-cache.ts";
+import type { Services } from "../services.ts";
+import { hitRate, hourOf, reportedHour } from "../../domain/prompt-cache/usage.ts";
+
+type Registry = Pick<Services, "promptCacheUsage" | "now">;
+
+/** Counts one call of a provider; once, if it has an idempotency key. */
+export async function report(
+  { promptCacheUsage, now }: Registry,
+  namespace: string,
+  { once, body: { at = now(), ...counted } }: { once: Once | undefined; body: ReportBody },
+): Promise<Result<null>> {
+  const hour = reportedHour(at, now());
+  if (!hour.ok) return hour;
+  return (await promptCacheUsage(namespace)).report({ ...counted, hour: hour.value, calls: 1 }, once);
+}
+
+/** A page of what was counted, by the hour, and the sums of the whole range. */
+export async function stats(
+  { promptCacheUsage }: Registry,
+  namespace: string,
+  { from = 0, to = Number.MAX_SAFE_INTEGER, model, limit = 1000, cursor }: StatsQuery,
+): Promise<Result<Stats>> {
+  const after: UsageKey | null | undefined =
+    cursor === undefined ? undefined : decodeCursor(cursor, ["number", "string", "string"]);
+  if (after === null) return invalidCursor;
+  const object = await promptCacheUsage(namespace);
+  const page = await object.stats({
+    from: hourOf(from),
+    to,
+    limit,
+    ...(model !== undefined && { model }),
+    ...(after !== undefined && { after }),
+  });
+  const last = page.items.at(-1);
+  return ok({
+    items: page.items.map((usage) => ({ ...usage, hitRate: hitRate(usage) })),
+    total: { ...page.sums, hitRate: hitRate(page.sums), tokensSaved: page.sums.cachedInputTokens },
+    ...(page.more && last && { cursor: encodeCursor([last.hour, last.provider, last.model]) }),
+  });
+}

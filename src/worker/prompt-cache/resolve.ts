@@ -1,0 +1,69 @@
+import type { UsedPrefixes } from "../../../durable-objects/prompt-cache.ts";
+import type { ResolveAnswer, ResolveBody } from "../../domain/schema/prompt-cache.ts";
+import type { Services } from "../services.ts";
+import { breakpoints, lifetimeMs } from "../../domain/prompt-cache/anthropic.ts";
+import { durationMs } from "../../domain/prompt-cache/duration.ts";
+import { isTooSmall } from "../../domain/prompt-cache/google.ts";
+import { answered } from "./held.ts";
+import { keyIn, ledgerKey, prefixHashes, promptCacheKey, regionsHash, resourceKey } from "../../domain/prompt-cache/keys.ts";
+
+/** How long a caller may take to create a resource, unless it says so itself. */
+const LEASE_MS = 60_000;
+
+type Registry = Pick<Services, "promptCache" | "now">;
+
+/**
+ * What is to be done to have this content cached by its provider: use a resource, create it, wait for who does,
+ * or nothing at all, because the provider recognises it by itself. One call to one object at most.
+ */
+export async function resolve(
+  registry: Registry,
+  namespace: string,
+  body: ResolveBody,
+): Promise<ResolveAnswer> {
+  if (body.provider === "google") return resolveGoogle(registry, namespace, body);
+  // Nothing is asked of these providers, and so there is nothing to remember.
+  if (isTooSmall(body)) return { status: "too-small" };
+  if (body.provider === "anthropic") return resolveAnthropic(registry, namespace, body);
+  const key = await promptCacheKey(namespace, body.model, await hashOf(body));
+  return { status: "stateless", promptCacheKey: key };
+}
+
+async function resolveGoogle(
+  { promptCache, now }: Registry,
+  namespace: string,
+  body: ResolveBody,
+): Promise<ResolveAnswer> {
+  const { provider, model, leaseMs = LEASE_MS, waitMs = 0 } = body;
+  const key = resourceKey(provider, model, await hashOf(body));
+  const stored = keyIn(namespace, key);
+  const request = { key: stored, leaseMs, tooSmall: isTooSmall(body) };
+  const ask = async (left: number) => (await promptCache(stored)).resource({ ...request, waitMs: left });
+  const answer = await answered({ ask, waitMs, now });
+  if (answer.status === "too-small") return answer;
+  if (answer.status === "lease") return { status: "create", key, lease: answer.lease, ...ttlSecondsOf(body) };
+  return { ...answer, key };
+}
+
+async function resolveAnthropic(
+  { promptCache }: Registry,
+  namespace: string,
+  body: ResolveBody,
+): Promise<ResolveAnswer> {
+  const hashes = body.regions === undefined ? [await hashOf(body)] : await prefixHashes(body.regions);
+  const ledger = ledgerKey(namespace, body.model);
+  const lives = lifetimeMs(ttlMsOf(body));
+  const used: UsedPrefixes = await (await promptCache(ledger)).usePrefixes(ledger, hashes, lives);
+  return { status: "stateless", breakpoints: breakpoints(hashes, used.before, used.now) };
+}
+
+const hashOf = async ({ hash, regions = [] }: ResolveBody): Promise<string> => hash ?? regionsHash(regions);
+
+/** The schema has let pass durations only. */
+const ttlMsOf = ({ ttl }: ResolveBody): number | undefined =>
+  ttl === undefined ? undefined : (durationMs(ttl) ?? undefined);
+
+function ttlSecondsOf(body: ResolveBody): { ttlSeconds?: number } {
+  const ttlMs = ttlMsOf(body);
+  return ttlMs === undefined ? {} : { ttlSeconds: ttlMs / 1000 };
+}

@@ -1,0 +1,81 @@
+import { createMcpHandler } from "@modelcontextprotocol/server";
+import type { Context } from "hono";
+import { type ErrorCode, fail, type Failure } from "../../domain/errors.ts";
+import { audit } from "../http/audit.ts";
+import { refusePreconditions } from "../http/conditions.ts";
+import type { AppEnv } from "../http/context.ts";
+import { codeOfUnexpected, Refusal, unwrap } from "../http/failure.ts";
+import { parsedBody, readBodyTo } from "../http/json-body.ts";
+import { demandCallerRate, demandRatesOf } from "../http/rates.ts";
+import { newRouter } from "../http/router.ts";
+import { wrapTime } from "../http/timing.ts";
+import { limits } from "../../domain/limits.ts";
+import { accessOf, USER_HEADER } from "../mcp/access.ts";
+import { mcpServer } from "../mcp/server.ts";
+
+const LOOPBACK: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
+
+/**
+ * Lets browsers in from the origins of CORS_ORIGINS only, and from a page of the same local server. Not from the origin
+ * that the request itself is for: a name that was pointed at this machine (DNS rebinding) is the same origin.
+ */
+export function demandKnownOrigin(c: Context<AppEnv>): void {
+  const origin = c.req.header("Origin");
+  if (origin === undefined) return;
+  const { corsOrigins } = c.get("services");
+  if (corsOrigins.includes("*") || corsOrigins.includes(origin)) return;
+  const own = new URL(c.req.url);
+  if (origin === own.origin && LOOPBACK.includes(own.hostname)) return;
+  throw new Refusal(
+    fail("forbidden", {
+      message: "This Origin is not among the deployment's CORS_ORIGINS.",
+      details: [{ path: "header.Origin", message: "is not allowed" }],
+    }),
+  );
+}
+
+export const readMcpBody = (c: Context<AppEnv>): Promise<void> => readBodyTo(c, limits.mcpBody);
+
+/** Asks for a stream of announcements: the SDK would open it, and keep it open for nothing. */
+const isListen = (message: unknown): message is { id?: unknown } =>
+  Object(message).method === "subscriptions/listen";
+
+/** The protocol's word for a method that a server has not: nothing here announces its changes. */
+const noAnnouncements = (id: unknown) => ({
+  jsonrpc: "2.0" as const,
+  id: typeof id === "string" || typeof id === "number" ? id : null,
+  error: { code: -32_601, message: "Nothing is announced here, so there is nothing to listen to." },
+});
+
+/** The Model Context Protocol: each POST is served by a server of its own, so there is no session to keep or to steal. */
+export const mcp = newRouter();
+const refuseConditions = refusePreconditions(undefined);
+mcp.post("/mcp", async (c) => {
+  refuseConditions(c);
+  const access = unwrap(accessOf(c.get("caller"), c.req.header(USER_HEADER)));
+  const message = parsedBody(c);
+  if (Array.isArray(message) && message.length > limits.mcpBatch)
+    throw new Refusal(
+      fail("too_many_operations", { message: `One POST holds at most ${limits.mcpBatch} messages.` }),
+    );
+  // Each message is a call; the first one was counted on the way here.
+  if (Array.isArray(message)) for (const _ of message.slice(1)) await demandCallerRate(c);
+  await demandRatesOf(c, Array.isArray(message) ? message.map(() => access.user) : [access.user]);
+  if (isListen(message)) return c.json(noAnnouncements(message.id), 404);
+  const unexpected = (error: unknown): Failure => {
+    const requestId = c.get("requestId");
+    const code = codeOfUnexpected(error, requestId);
+    if (code !== "internal") return fail(code);
+    return fail(code, { message: `Something went wrong in Cairn; its logs have it under ${requestId}.` });
+  };
+  const note = (tool: string, { outcome, owner }: { outcome: "ok" | ErrorCode; owner: string }) =>
+    audit(c, { action: `POST /mcp ${tool}`, outcome, user: owner });
+  const services = c.get("services");
+  const handler = createMcpHandler(() => mcpServer({ services, access, unexpected, note }), {
+    // What a client sent wrong is in its answer.
+    onerror: () => {},
+  });
+  const response = await wrapTime(c, "mcp", handler.fetch(c.req.raw, { parsedBody: message }));
+  // A copy, whose headers the middleware may add to.
+  return new Response(response.body, response);
+});

@@ -1,0 +1,224 @@
+import type { ImportItem } from "../../../durable-objects/user-memory/transfer/importer.ts";
+import { type Failure, wrong } from "../../domain/errors.ts";
+import type { UserHash } from "../../domain/ids.ts";
+import { byteLength, limits } from "../../domain/limits.ts";
+import type { Owner } from "../../domain/memory/record.ts";
+import { type ImportAnswer, type ImportCounts, type MemoryLine, OUTCOMES } from "../../domain/schema/transfer.ts";
+import type { Services } from "../services.ts";
+import { tryAgain } from "../../platform/try-again.ts";
+import { ExportOrder } from "./export-order.ts";
+import { type ImportedVersion, versionsOf } from "../../domain/transfer/memory-lines.ts";
+import type { ParsedLine } from "./parse-line.ts";
+import { ThreadIds } from "./thread-ids.ts";
+
+type Parts = Pick<Services, "userMemory" | "now"> & {
+  owner: Owner;
+  from: UserHash;
+  /** How often the owner was erased when the import began. */
+  epoch: number;
+  /** More of the export came before: the last line counts that too. */
+  part: boolean;
+};
+/** The first line that could not be taken. */
+type Failed = { n: number; failure: Failure };
+/** What comes of the line `n`, and what begins in it. */
+type NumberedItem = { n: number; item: ImportItem };
+type NumberedMemory = { n: number; versions: ImportedVersion[] };
+
+/** What one call of the object carries, at most but for one line or memory: RPC moves 32 MiB. */
+const CALL_LINES = 250;
+const CALL_BYTES = 2 * 1024 * 1024;
+/**
+ * How long to wait before each call, for all else to have its turn: where the body is there at once, and the object in the
+ * same process, nothing in an import waits for an event. Smaller steps would not help: a turn comes between none of them,
+ * and a request has 1,000 calls.
+ */
+const BREATH_MS = 1;
+/** How far the clock of the Cairn that exported may be ahead of this one's. */
+const CLOCKS_MS = 5 * 60_000;
+
+const HOLE = "a line between the first and this one is missing. Export again";
+const SURPLUS = "a line came twice, or is not of this export. Export again";
+const CUT_OFF = wrong(
+  "",
+  "is missing: an export ends in a line of the type `end`. Send the whole file again: what came is there",
+);
+
+/** One import under way: collects lines into calls of the user's object, a memory with all of its versions in one. */
+export class ImportRun {
+  readonly answer: ImportAnswer = {
+    lines: 1,
+    complete: false,
+    imported: {},
+    there: {},
+    expired: {},
+    leftOut: {},
+  };
+  readonly #parts: Parts;
+  readonly #ids: ThreadIds;
+  readonly #order: ExportOrder;
+  #items: NumberedItem[] = [];
+  #memories: NumberedMemory[] = [];
+  /** The versions of the memory that is being read, and in which line it begins. */
+  #versions: MemoryLine[] = [];
+  #memoryLine = 0;
+  #memoryBytes = 0;
+  #bytes = 0;
+  /** The last line that came. */
+  #n = 1;
+  /** What ended the import: nothing is sent after it. */
+  #failed: Failed | null = null;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    const { owner, from, part } = parts;
+    this.#order = new ExportOrder({ part });
+    this.#ids = new ThreadIds(from, owner.hash);
+    if (from !== owner.hash) this.answer.threadIds = { from, to: owner.hash };
+  }
+
+  /** Takes the next line in, with the ones before it when they are enough for a call. */
+  async take(n: number, parsed: ParsedLine): Promise<Failed | null> {
+    this.#n = n;
+    if (this.answer.complete) return { n, failure: wrong("type", "is behind the last line of an export") };
+    const failure =
+      "memory" in parsed ? await this.#takeMemory(n, parsed.memory) : await this.#takeOther(n, parsed);
+    if (failure !== null) return { n, failure };
+    this.answer.lines++;
+    if (this.#items.length < CALL_LINES && this.#bytes < CALL_BYTES && this.#memories.length < CALL_LINES)
+      return null;
+    return this.#sendAll();
+  }
+
+  /** Sends all that was taken. Answers the first line that could not be, also if that was found before. */
+  async flush(): Promise<Failed | null> {
+    if (this.#failed !== null) return this.#failed;
+    await this.#endMemory();
+    return this.#sendAll();
+  }
+
+  /**
+   * The same where the body has ended. Threads stay open for what is missing until it is known that nothing is: of a part
+   * that is nobody's to know, so there each ends where the next one begins.
+   */
+  async end(): Promise<Failed | null> {
+    const failed = await this.flush();
+    if (failed !== null || this.#parts.part) return failed;
+    if (!this.answer.complete) return { n: this.#n + 1, failure: CUT_OFF };
+    for (const threadId of this.#order.threads) {
+      this.#items.push({ n: this.#n, item: { line: { type: "threadEnd", threadId } } });
+      if (this.#items.length < CALL_LINES) continue;
+      const unsent = await this.#sendAll();
+      if (unsent !== null) return unsent;
+    }
+    return this.#sendAll();
+  }
+
+  async #sendAll(): Promise<Failed | null> {
+    this.#failed = await this.#send();
+    return this.#failed;
+  }
+
+  async #takeOther(n: number, parsed: Exclude<ParsedLine, { memory: MemoryLine }>): Promise<Failure | null> {
+    await this.#endMemory();
+    if ("end" in parsed) {
+      const lines = this.answer.lines + 1;
+      if (this.#parts.part ? parsed.end < lines : parsed.end !== lines)
+        return wrong("lines", `is ${parsed.end}, and ${lines} came: ${parsed.end > lines ? HOLE : SURPLUS}`);
+      this.answer.complete = true;
+      this.#leaveThread(n, () => this.#order.leaveThreads());
+      return null;
+    }
+    const mapped = this.#ids.mapped(parsed.item);
+    if (!mapped.ok) return mapped;
+    const { line } = mapped.value;
+    const of =
+      line.type === "thread" ? line.parent?.threadId : "threadId" in line ? line.threadId : undefined;
+    const came = of !== undefined && this.#order.threads.has(of);
+    const misplaced = this.#leaveThread(n, () => this.#order.take(line));
+    if (misplaced !== null) return misplaced;
+    this.#items.push({ n, item: came ? { ...mapped.value, came } : mapped.value });
+    this.#bytes += 200 + ("value" in mapped.value ? (mapped.value.value?.byteLength ?? 0) : 0);
+    return null;
+  }
+
+  /** Of a part: no more of a thread comes, once a line of another one does, or of none. */
+  #leaveThread<T>(n: number, goOn: () => T): T {
+    const threadId = this.#order.thread;
+    const gone = goOn();
+    if (this.#parts.part && threadId !== null && threadId !== this.#order.thread)
+      this.#items.push({ n, item: { line: { type: "threadEnd", threadId } } });
+    return gone;
+  }
+
+  async #takeMemory(n: number, line: MemoryLine): Promise<Failure | null> {
+    this.#leaveThread(n, () => this.#order.leaveThreads());
+    if (line.recordedAt > this.#parts.now() + CLOCKS_MS)
+      return wrong("recordedAt", "is later than it is here");
+    if (this.#versions[0]?.id !== line.id) {
+      await this.#endMemory();
+      this.#memoryLine = n;
+    }
+    if (line.version !== this.#versions.length + 1)
+      return wrong("version", `is not ${this.#versions.length + 1}: the versions of a memory stand together`);
+    this.#versions.push(line);
+    this.#memoryBytes += byteLength(JSON.stringify(line));
+    return this.#memoryBytes <= limits.exportedMemory
+      ? null
+      : wrong("id", `begins in line ${this.#memoryLine}, and has more than 16 MiB of history`);
+  }
+
+  async #endMemory(): Promise<void> {
+    if (this.#versions.length === 0) return;
+    const { from, owner } = this.#parts;
+    const versions = await versionsOf(this.#versions, { from, to: owner.hash });
+    this.#memories.push({ n: this.#memoryLine, versions });
+    this.#bytes += this.#memoryBytes;
+    [this.#versions, this.#memoryBytes] = [[], 0];
+  }
+
+  async #send(): Promise<Failed | null> {
+    const [items, memories] = [this.#items, this.#memories];
+    [this.#items, this.#memories, this.#bytes] = [[], [], 0];
+    if (items.length === 0 && memories.length === 0) return null;
+    await scheduler.wait(BREATH_MS);
+    const failed = await this.#sendItems(items);
+    // What stood before the line that failed is taken in.
+    const before = failed === null ? memories : memories.filter(({ n }) => n < failed.n);
+    return (await this.#sendMemories(before)) ?? failed;
+  }
+
+  async #sendItems(items: readonly NumberedItem[]): Promise<Failed | null> {
+    if (items.length === 0) return null;
+    const { userMemory, owner, epoch } = this.#parts;
+    const given = items.map(({ item }) => item);
+    const taken = await tryAgain(() => userMemory(owner.hash).importItems(owner, { epoch, items: given }));
+    for (const outcome of OUTCOMES) this.#count(outcome, taken.counts[outcome]);
+    if (taken.failed === undefined) return null;
+    const { index, failure } = taken.failed;
+    return { n: items[index]?.n ?? 0, failure };
+  }
+
+  async #sendMemories(memories: readonly NumberedMemory[]): Promise<Failed | null> {
+    if (memories.length === 0) return null;
+    const { userMemory, owner, epoch } = this.#parts;
+    const given = memories.map(({ versions }) => versions);
+    const taken = await tryAgain(() =>
+      userMemory(owner.hash).importMemories(owner, { epoch, memories: given }),
+    );
+    if (!taken.ok) return { n: memories[0]?.n ?? 0, failure: taken };
+    for (const outcome of ["imported", "there", "expired"] as const)
+      if (taken.value[outcome] > 0) this.#count(outcome, { memoryVersions: taken.value[outcome] });
+    const { failed } = taken.value;
+    return failed === undefined ? null : { n: memories[failed.index]?.n ?? 0, failure: failed.failure };
+  }
+
+  #count(outcome: keyof ImportCounts, counted: ImportAnswer["imported"]): void {
+    const tally = this.answer[outcome];
+    for (const [what, n] of Object.entries(counted)) {
+      // They are the fields of a tally.
+      const field = what as keyof typeof tally;
+      tally[field] = (tally[field] ?? 0) + n;
+    }
+  }
+}

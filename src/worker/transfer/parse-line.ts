@@ -1,0 +1,112 @@
+import type { z } from "@hono/zod-openapi";
+import type { ObjectItem } from "../../../durable-objects/user-memory/transfer/importer.ts";
+import { type Failure, fail, ok, type Result, wrong } from "../../domain/errors.ts";
+import { invalid } from "../http/failure.ts";
+import { limits } from "../../domain/limits.ts";
+import { depth, rawField } from "../../domain/raw-values.ts";
+import {
+  ExportHeader,
+  ExportLine,
+  FORMAT,
+  FORMAT_VERSION,
+  type MemoryLine,
+  type ObjectLine,
+} from "../../domain/schema/transfer.ts";
+
+export type ParsedLine = { item: ObjectItem } | { memory: MemoryLine } | { end: number };
+
+const encoder = new TextEncoder();
+
+/** The first line: what format the others are in, and whose they are. */
+export function parseHeader(text: string): Result<ExportHeader> {
+  const json = parsed(text);
+  if (!json.ok) return json;
+  const given = Object(json.value) as Partial<ExportHeader>;
+  if (given.format !== FORMAT)
+    return fail("unsupported_format", { details: [{ path: "format", message: `is not \`${FORMAT}\`` }] });
+  if (given.version !== FORMAT_VERSION)
+    return fail("unsupported_format", {
+      details: [{ path: "version", message: `is not ${FORMAT_VERSION}, which this Cairn reads` }],
+    });
+  const header = ExportHeader.safeParse(given, { reportInput: true });
+  return header.success ? ok(header.data) : misshapen(header.error);
+}
+
+/** Any other line, with the value that it carries in the bytes that it was stored in. */
+export function parseLine(text: string): Result<ParsedLine> {
+  const json = parsed(text);
+  if (!json.ok) return json;
+  const checked = ExportLine.safeParse(json.value, { reportInput: true });
+  if (!checked.success) return misshapen(checked.error);
+  const line = checked.data;
+  switch (line.type) {
+    case "memory":
+      return ok({ memory: line });
+    case "end":
+      return ok({ end: line.lines });
+    case "message": {
+      const { message: _given, messageText, ...rest } = line;
+      return withValue(rest, { text, field: "message", asText: messageText, ...MESSAGE });
+    }
+    case "compaction": {
+      const { summary: _given, summaryText, ...rest } = line;
+      return withValue(rest, { text, field: "summary", asText: summaryText, ...SUMMARY });
+    }
+    case "entry": {
+      const { value: _given, valueText, ...rest } = line;
+      return withValue(rest, { text, field: "value", asText: valueText, ...VALUE });
+    }
+    default:
+      return ok({ item: { line } });
+  }
+}
+
+const MESSAGE = { max: limits.message, code: "message_too_large" } as const;
+const SUMMARY = { max: limits.summary, code: "summary_too_large" } as const;
+const VALUE = { max: limits.value, code: "value_too_large" } as const;
+
+type Carried = {
+  text: string;
+  field: "message" | "summary" | "value";
+  asText: string | undefined;
+  max: number;
+  code: "message_too_large" | "summary_too_large" | "value_too_large";
+};
+
+function withValue(line: ObjectLine, { text, field, asText, max, code }: Carried): Result<ParsedLine> {
+  const inline = rawField(text, field);
+  if ((inline === undefined) === (asText === undefined))
+    return wrong(field, `is required, or \`${field}Text\` in its place`);
+  const json = inline ?? asText ?? "";
+  if (asText !== undefined) {
+    const value = parsed(asText);
+    if (!value.ok) return wrong(`${field}Text`, "is no JSON");
+    // A message is to be one in either form.
+    const shape = ExportLine.safeParse({ ...line, [field]: value.value }, { reportInput: true });
+    if (!shape.success) return misshapen(shape.error);
+  }
+  if (field !== "value" && depth(json) > limits.messageDepth)
+    return wrong(field, `is nested more than ${limits.messageDepth} levels deep`);
+  const value = encoder.encode(json);
+  if (value.byteLength > max) return fail(code, { details: [{ path: field, message: "is too large" }] });
+  return ok({ item: { line, value } });
+}
+
+/** Paths begin in the line: that of all of it is empty. What is wrong with a field is told once. */
+function misshapen(error: z.ZodError): Failure {
+  const { code, details = [] } = invalid("line", error.issues);
+  const told = new Map(details.toReversed().map(({ path, ...detail }) => [path, detail]));
+  return fail(code, {
+    details: [...told]
+      .toReversed()
+      .map(([path, detail]) => ({ ...detail, path: path.replace(/^line\.?/, "") })),
+  });
+}
+
+function parsed(text: string): Result<unknown> {
+  try {
+    return ok(JSON.parse(text));
+  } catch {
+    return fail("invalid_json");
+  }
+}

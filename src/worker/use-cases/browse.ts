@@ -1,0 +1,118 @@
+import { decodeCursor, encodeCursor, invalidCursor } from "../../domain/cursor.ts";
+import { answered } from "../../platform/d1/answered.ts";
+import type { Moment } from "../../platform/d1/memory-filter.ts";
+import type { MemoryRow } from "../../platform/d1/tables.ts";
+import { fail, ok, type Result } from "../../domain/errors.ts";
+import type { UserHash } from "../../domain/ids.ts";
+import { byteLength, limits } from "../../domain/limits.ts";
+import { filterOf, type ListMemoriesQuery, type SortKey } from "../../domain/schema/memory-filter.ts";
+import type { Memory, PastMemory } from "../../domain/schema/memory.ts";
+import type { Services } from "../services.ts";
+import { memoryOf, pastMemoryOf } from "../../domain/memory/record.ts";
+
+export type Page<T> = { items: T[]; cursor?: string };
+/** As of when, and about when, a caller asks. */
+export type At = { asOf?: number | undefined; validAt?: number | undefined };
+type Needs = Pick<Services, "records" | "now">;
+
+/** A page of a user's memories, straight from the record. */
+export async function listMemories(
+  { records, now }: Needs,
+  owner: UserHash,
+  query: ListMemoriesQuery & { unscoped?: true },
+): Promise<Result<Page<Memory>>> {
+  const { sort = "createdAt", order = "desc", limit = 50, cursor } = query;
+  const begun =
+    cursor === undefined ? undefined : decodeCursor(cursor, ["string", "string", "number", "string"]);
+  if (begun === null || (begun && (begun[0] !== sort || begun[1] !== order))) return invalidCursor;
+  const page = { filter: filterOf(query), moment: momentOf(now(), query), sort, order };
+  return paged({
+    limit,
+    after: begun && ([begun[2], begun[3]] as const),
+    keyOf: (row) => [sortKey(row, sort), row.id] as const,
+    read: (after, slice) => records.list(owner, { ...page, limit: slice, ...(after && { after }) }),
+    show: memoryOf,
+    cursorOf: (key) => encodeCursor([sort, order, ...key]),
+  });
+}
+
+/** One memory, straight from the record. */
+export async function getMemory(
+  { records, userMemory, now }: Needs & Pick<Services, "userMemory">,
+  owner: UserHash,
+  { id, at }: { id: string; at: At },
+): Promise<Result<Memory>> {
+  const row = await answered(() => records.get(owner, id, momentOf(now(), at)));
+  if (!row.ok) return row;
+  if (row.value === undefined) return fail("not_found");
+  return ok({ ...memoryOf(row.value), indexing: await userMemory(owner).indexingOf(row.value.version) });
+}
+
+/** What a memory was, the newest version first. */
+export async function memoryHistory(
+  { records, now }: Needs,
+  owner: UserHash,
+  { id, limit = 50, cursor }: { id: string; limit?: number | undefined; cursor?: string | undefined },
+): Promise<Result<Page<PastMemory>>> {
+  const before = cursor === undefined ? undefined : decodeCursor(cursor, ["number"]);
+  if (before === null) return invalidCursor;
+  const page = await paged({
+    limit,
+    after: before,
+    keyOf: ({ version }) => [version] as const,
+    read: (after, slice) =>
+      records.history(owner, id, { limit: slice, now: now(), ...(after && { before: after[0] }) }),
+    show: pastMemoryOf,
+    cursorOf: encodeCursor,
+  });
+  return page.ok && page.value.items.length === 0 && cursor === undefined ? fail("not_found") : page;
+}
+
+const momentOf = (now: number, { asOf, validAt }: At): Moment => ({
+  now,
+  ...(asOf !== undefined && { asOf }),
+  ...(validAt !== undefined && { validAt }),
+});
+
+/** What a row is sorted by; what has no score comes with the least. */
+const sortKey = (row: MemoryRow, sort: SortKey): number => row[sort] ?? -1;
+
+/** Rows that one statement reads of a page, so that a page of long texts can be cut short. */
+const SLICE = 100;
+
+/** A page by count and by bytes: long texts make it shorter. */
+async function paged<T, Key extends readonly (string | number)[]>({
+  limit,
+  after,
+  keyOf,
+  read,
+  show,
+  cursorOf,
+}: {
+  limit: number;
+  after: Key | undefined;
+  keyOf: (row: MemoryRow) => Key;
+  read: (after: Key | undefined, limit: number) => Promise<MemoryRow[]>;
+  show: (row: MemoryRow) => T;
+  cursorOf: (key: Key) => string;
+}): Promise<Result<Page<T>>> {
+  const rows: MemoryRow[] = [];
+  let bytes = 0;
+  for (let from = after; ;) {
+    // One more than asked for tells whether there is a next page.
+    const slice = Math.min(SLICE, limit + 1 - rows.length);
+    const some = await answered(() => read(from, slice));
+    if (!some.ok) return some;
+    rows.push(...some.value);
+    bytes += some.value.reduce((sum, row) => sum + byteLength(JSON.stringify(row)), 0);
+    const last = rows.at(-1);
+    const ended = some.value.length < slice;
+    if (last === undefined || ended || rows.length > limit || bytes > limits.pageBytes) {
+      const items = rows.slice(0, limit);
+      const end = items.at(-1);
+      const more = (!ended || rows.length > limit) && end !== undefined;
+      return ok({ items: items.map(show), ...(more && { cursor: cursorOf(keyOf(end)) }) });
+    }
+    from = keyOf(last);
+  }
+}

@@ -1,0 +1,120 @@
+import type { ExportPage } from "../../../durable-objects/user-memory/transfer/exporter.ts";
+import { answered } from "../../platform/d1/answered.ts";
+import type { VersionPlace } from "../../platform/d1/memory-records.ts";
+import { type ErrorCode, fail, ok, type Result } from "../../domain/errors.ts";
+import { limits } from "../../domain/limits.ts";
+import { FORMAT, FORMAT_VERSION } from "../../domain/schema/transfer.ts";
+import type { Services } from "../services.ts";
+import { streamOf } from "../../platform/stream-of.ts";
+import { memoryLine } from "../../domain/transfer/memory-lines.ts";
+import { tryAgain } from "../../platform/try-again.ts";
+import { type Owner, ownerOf } from "../../domain/memory/record.ts";
+
+type Needs = Pick<Services, "userMemory" | "records">;
+/** Versions of memories that one read of D1 brings: of the largest, some 10 MB. */
+const VERSIONS = 100;
+
+const encoder = new TextEncoder();
+
+/** Why an export broke off, where that is no bug and no store that failed. */
+export class BrokenOff extends Error {
+  override readonly name = "BrokenOff";
+  readonly code: ErrorCode;
+
+  constructor(code: ErrorCode) {
+    super(`the export could not go on: ${code}`);
+    this.code = code;
+  }
+}
+
+/**
+ * All that is kept of a user as lines (docs/export.md): the one place where exports begin. A page is in memory at a time, and
+ * the next is read when the caller has taken it. Breaks off, without the last line, where a store does not answer and where
+ * the user is erased meanwhile; `brokenOff` is told why, as whoever asked is gone by then.
+ */
+export async function exportLines(
+  needs: Needs,
+  user: string,
+  brokenOff: (reason: unknown) => void,
+): Promise<Result<ReadableStream>> {
+  const owner = await ownerOf(user);
+  // Nothing is answered before both stores have.
+  const first = await needs.userMemory(owner.hash).exportPage();
+  if (!first.ok) return first;
+  const d1 = await answered(() => needs.records.exported(owner.hash, { limit: 1 }));
+  return d1.ok ? ok(streamOf(watched(linesOf(needs, owner, first.value), brokenOff))) : d1;
+}
+
+async function* watched<T>(
+  lines: AsyncGenerator<T, void>,
+  brokenOff: (reason: unknown) => void,
+): AsyncGenerator<T, void> {
+  try {
+    yield* lines;
+  } catch (error) {
+    brokenOff(error);
+    throw error;
+  }
+}
+
+async function* linesOf(needs: Needs, owner: Owner, first: ExportPage): AsyncGenerator<Uint8Array, void> {
+  const object = () => needs.userMemory(owner.hash);
+  const header = { format: FORMAT, version: FORMAT_VERSION, userId: owner.id, userHash: owner.hash };
+  yield line(header);
+  let count = 1;
+  for (let page = first; ;) {
+    count += page.count;
+    if (page.count > 0) yield page.lines;
+    const { next } = page;
+    if (next === undefined) break;
+    page = whole(await tryAgain(() => object().exportPage(next)));
+  }
+  for await (const lines of memories(needs, owner.hash)) {
+    count += lines.length;
+    yield encoder.encode(lines.join(""));
+  }
+  // D1 shows nothing of an erased user: that is no export that is complete.
+  if (first.epoch !== (await tryAgain(() => object().epoch()))) whole(fail("not_found"));
+  yield line({ type: "end", lines: count + 1 });
+}
+
+/**
+ * Each memory as it was at one time: one read brings all of its versions, as a correction between two would leave two
+ * versions that stand. So the last of a full page is read again with the next.
+ */
+async function* memories({ records }: Needs, owner: string): AsyncGenerator<string[], void> {
+  let after: VersionPlace | undefined;
+  let [id, nth] = ["", 0];
+  for (let limit = VERSIONS; ;) {
+    const [from, most] = [after, limit];
+    const rows = await tryAgain(() => records.exported(owner, { limit: most, ...(from && { after: from }) }));
+    const full = rows.length === limit;
+    let taken = full ? rows.filter((row) => row.id !== rows.at(-1)?.id) : rows;
+    if (full && taken.length === 0) {
+      if (JSON.stringify(rows).length <= limits.exportedMemory) {
+        limit *= 2;
+        continue;
+      }
+      // Its history is larger than an import takes: it is told as it can be.
+      taken = rows;
+    }
+    const lines = taken.map((row) => {
+      nth = row.id === id ? nth + 1 : 1;
+      ({ id } = row);
+      return `${JSON.stringify(memoryLine(row, nth))}\n`;
+    });
+    if (lines.length > 0) yield lines;
+    const last = taken.at(-1);
+    if (!full || last === undefined) return;
+    after = [last.id, last.version];
+    limit = VERSIONS;
+  }
+}
+
+const line = (fields: object): Uint8Array => encoder.encode(`${JSON.stringify(fields)}\n`);
+
+/** A failure in the middle of a stream can only break it off. Who was there and is not found any more was erased. */
+function whole<T>(page: Result<T>): T {
+  if (!page.ok) throw new BrokenOff(page.code === "not_found" ? "erased_meanwhile" : page.code);
+  return page.value;
+}

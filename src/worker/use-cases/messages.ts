@@ -1,0 +1,156 @@
+import type {
+  MessagePage,
+  MessagesQuery,
+  ReadMessage,
+} from "../../../durable-objects/user-memory/threads/thread-reader.ts";
+import { messagesJson, type PageJson } from "../../../durable-objects/user-memory/core/page-json.ts";
+import { sanitizeConversation } from "../../domain/conversation/sanitize.ts";
+import { decodeCursor, encodeCursor, invalidCursor } from "../../domain/cursor.ts";
+import { type Detail, fail, ok, type Result } from "../../domain/errors.ts";
+import { inUtf8, type JsonPieces } from "../../domain/json-pieces.ts";
+import { limits } from "../../domain/limits.ts";
+import type { Message, ReadMessagesQuery } from "../../domain/schema/thread.ts";
+import { streamOf } from "../../platform/stream-of.ts";
+import { tryAgain } from "../../platform/try-again.ts";
+
+/** How a thread is to be read: the object's query, and what is done to its pages here. */
+export type Reader = { query: MessagesQuery; sanitized: boolean };
+/** The object's two ways to read a page: as messages, for what is done to them here, and as JSON, which is cheaper. */
+export type ThreadPages = {
+  messages: (query: MessagesQuery) => Promise<Result<MessagePage>>;
+  json: (query: MessagesQuery, separator: string) => Promise<Result<PageJson<number>>>;
+};
+
+/** What a request's query asks for, or what is wrong with it. */
+export function readerOf({
+  order = "newest",
+  before,
+  after,
+  view = "raw",
+  limit = 50,
+  cursor,
+}: ReadMessagesQuery): Result<Reader> {
+  const misplaced = order === "newest" ? after : before;
+  if (misplaced !== undefined)
+    return wrong(order === "newest" ? "query.after" : "query.before", `does not go with ${order}`);
+  const from = cursor === undefined ? ok(order === "newest" ? before : after) : seqOf(cursor, order);
+  if (!from.ok) return from;
+  const sanitized = view === "sanitized";
+  const query: MessagesQuery = {
+    order,
+    limit,
+    view: view === "compacted" ? "compacted" : "raw",
+    wholeTurns: sanitized,
+    ...(from.value !== undefined && { from: from.value }),
+  };
+  return ok({ query, sanitized });
+}
+
+/** The same for a stream, which is the whole thread from the first message, or from behind `after`, on. */
+export function streamReaderOf(query: ReadMessagesQuery): Result<Reader> {
+  const { order, before, limit, cursor } = query;
+  if (order === "newest") return wrong("query.order", "does not go with a stream, which is oldest first");
+  if (before !== undefined) return wrong("query.before", "does not go with a stream, which is oldest first");
+  if (limit !== undefined || cursor !== undefined)
+    return wrong(
+      limit === undefined ? "query.cursor" : "query.limit",
+      "does not go with a stream, which has no pages",
+    );
+  return readerOf({ ...query, order: "oldest" });
+}
+
+/** One page, as the JSON of a list. The messages go through in the bytes that they were stored in. */
+export async function messagesPage(
+  pages: ThreadPages,
+  { query, sanitized }: Reader,
+): Promise<Result<JsonPieces>> {
+  const read = await pageJson(pages, { query, sanitized }, ",");
+  if (!read.ok) return read;
+  const { json, first, last, more } = read.value;
+  const next = query.order === "newest" ? first : last;
+  const end = more && next !== undefined ? `],"cursor":"${encodeCursor([query.order, next])}"}` : "]}";
+  return ok(['{"items":[', json, end]);
+}
+
+/** The whole thread, a line a message. One page of it is in memory at a time. */
+export async function messageLines(
+  pages: ThreadPages,
+  { query, sanitized }: Reader,
+): Promise<Result<ReadableStream>> {
+  const pageFrom = (seq: number | undefined) =>
+    pageJson(
+      pages,
+      { query: { ...query, limit: limits.page, ...(seq !== undefined && { from: seq }) }, sanitized },
+      "\n",
+    );
+  const first = await pageFrom(query.from);
+  return first.ok ? ok(streamOf(lines(first.value, pageFrom))) : first;
+}
+
+async function* lines(
+  first: PageJson<number>,
+  pageFrom: (seq: number | undefined) => Promise<Result<PageJson<number>>>,
+): AsyncGenerator<Uint8Array, void> {
+  for (let page = first; ;) {
+    if (page.json.byteLength > 0) yield inUtf8([page.json, "\n"]);
+    if (!page.more || page.last === undefined) return;
+    const { last } = page;
+    const next = await tryAgain(() => pageFrom(last));
+    // A failure in the middle of a stream can only break it off.
+    if (!next.ok) throw new Error(`the thread could not be read on: ${next.code}`);
+    page = next.value;
+  }
+}
+
+async function pageJson(
+  pages: ThreadPages,
+  { query, sanitized }: Reader,
+  separator: string,
+): Promise<Result<PageJson<number>>> {
+  if (!sanitized) return pages.json(query, separator);
+  const page = await pages.messages(query);
+  if (!page.ok) return page;
+  const { items, more } = page.value;
+  // The cursor goes by what was read, not by what is left of it.
+  const [first, last] = [items.at(0)?.seq, items.at(-1)?.seq];
+  const { json } = messagesJson({ items: cleaned(items), more }, separator);
+  return ok({ json, more, ...(first !== undefined && { first }), ...(last !== undefined && { last }) });
+}
+
+/** A symbol survives the copies that sanitising makes, and is no part of a message's JSON. */
+const SOURCE = Symbol("the stored message");
+type Sourced = Message & { [SOURCE]: ReadMessage };
+
+function cleaned(items: readonly ReadMessage[]): ReadMessage[] {
+  const messages = items.map((item) =>
+    Object.assign(JSON.parse(decoder.decode(item.body)) as Message, { [SOURCE]: item }),
+  );
+  const kept: Sourced[] = sanitizeConversation(messages);
+  const untouched = new Set<Message>(messages);
+  return kept.map((message) =>
+    untouched.has(message)
+      ? message[SOURCE]
+      : { ...message[SOURCE], body: encoder.encode(JSON.stringify(message)) },
+  );
+}
+
+const decoder = new TextDecoder();
+const encoder = new TextEncoder();
+
+/** The seq in a cursor, which goes on in the order that it was begun with. */
+function seqOf(cursor: string, order: "newest" | "oldest"): Result<number> {
+  const [begun, seq] = decodeCursor(cursor, ["string", "number"]) ?? [];
+  if (seq === undefined) return invalidCursor;
+  return begun === order
+    ? ok(seq)
+    : wrong("query.cursor", `was begun in another order than ${order}`, "invalid_cursor");
+}
+
+function wrong(
+  path: string,
+  message: string,
+  code: "invalid_request" | "invalid_cursor" = "invalid_request",
+) {
+  const details: Detail[] = [{ path, message }];
+  return fail(code, { details });
+}

@@ -1,0 +1,144 @@
+import type { Recall, Recalled } from "../../../durable-objects/user-memory/recall/recaller.ts";
+import { withDeadline } from "../../platform/deadline.ts";
+import { ok, type Result } from "../../domain/errors.ts";
+import { userHash } from "../../domain/ids.ts";
+import type { Arm, Hit, RecallAnswer, RecallBody } from "../../domain/schema/recall.ts";
+import type { Services } from "../services.ts";
+import { distinctBy } from "../../domain/memory/distinct.ts";
+import { embedOne } from "../../platform/embeddings/embed.ts";
+import { reranked, RERANKED } from "./rerank.ts";
+import { searchedQuery } from "../../domain/memory/searched-query.ts";
+
+type Needs = Pick<Services, "embedder" | "userMemory" | "recall" | "now">;
+
+/** A shared owner whose object hangs holds up nobody for longer. */
+const SHARED_WITHIN_MS = 5_000;
+
+/**
+ * Finds memories and messages by meaning and by words: one embedding, then one call to the user's object, and beside it
+ * one to each shared owner's. The caller has seen to it that these may be read.
+ */
+export async function recall(
+  needs: Needs,
+  user: string,
+  { query: given, k = 10, owners = [], rerank = false, minScore = 0, ...body }: RecallBody,
+): Promise<Result<RecallAnswer>> {
+  const began = needs.now();
+  const { query, cut } = searchedQuery(given);
+  const queryVector = await embedOne(needs.embedder, query, "query");
+  const deep = rerank && needs.recall.reranker !== null;
+  const asked = {
+    ...narrowed(body),
+    query,
+    k: deep ? Math.max(k, RERANKED) : k,
+    queryVector,
+    embeddedMs: needs.now() - began,
+  };
+  const shared = [...new Set(owners)].filter((owner) => owner !== user);
+  const [own, ...others] = await Promise.all([
+    ask(needs, user, asked),
+    // A shared owner whose object does not answer costs what it has, and the answer says so.
+    ...shared.map((owner) =>
+      withDeadline(ask(needs, owner, asked), SHARED_WITHIN_MS).catch((error: unknown) => {
+        console.error({ message: "a shared owner does not answer", error: String(error) });
+        return null;
+      }),
+    ),
+  ]);
+  if (!own.ok) return own;
+  const answers = others.flatMap((other) => (other?.ok === true ? [other.value] : []));
+  const joined = together([own.value, ...answers]);
+  if (shared.length > 0) joined.arms.push(sharedArm(answers, shared.length));
+  const answer = rerank ? await reranked(needs, query, { answer: joined, k }) : joined;
+  const hits = answer.hits.filter(({ score }) => score >= minScore).slice(0, k);
+  return ok({ ...answer, hits, degraded: answer.arms.some(failed), ...(cut && { cut }) });
+}
+
+type Narrowed = Pick<RecallBody, "tags" | "scope" | "filter">;
+
+/** A body whose tags and scope are part of its filter. */
+export function narrowed<Body extends Narrowed>({
+  tags: given,
+  scope,
+  filter,
+  ...body
+}: Body): Omit<Body, keyof Narrowed> & { filter?: NonNullable<Narrowed["filter"]> } {
+  // No tag narrows nothing, not even memories from messages.
+  const tags = given?.length === 0 ? undefined : given;
+  if (filter === undefined && tags === undefined && scope === undefined) return body;
+  return {
+    ...body,
+    filter: {
+      ...filter,
+      // A tag or scope here is one more condition, whatever the filter says.
+      ...(tags && { tags: [...(filter?.tags ?? []), ...tags] }),
+      ...(scope !== undefined && {
+        scope: filter?.scope === undefined || filter.scope.includes(scope) ? [scope] : [],
+      }),
+    },
+  };
+}
+
+async function ask(
+  { userMemory }: Needs,
+  user: string,
+  query: Omit<Recall, "owner">,
+): Promise<Result<Recalled>> {
+  const owner = await userHash(user);
+  const answer = await userMemory(owner).recall({ ...query, owner });
+  if (!answer.ok) return answer;
+  return ok({ ...answer.value, hits: answer.value.hits.map((hit) => ({ ...hit, userId: user })) });
+}
+
+/**
+ * Several owners' answers as one. A score is the share of what an owner's documents can bring to bear: of an owner that has
+ * no fact whose key is asked for, say, it is the share of less. Shares of the most that any of them has compare.
+ */
+function together(answers: readonly Recalled[]): Omit<RecallAnswer, "degraded"> {
+  const [first, ...others] = answers;
+  if (first === undefined) throw new Error("an answer of nobody");
+  const { full: _full, ...own } = first;
+  if (others.length === 0) return own;
+  const most = Math.max(...answers.map(({ full }) => full));
+  const hits = answers
+    .flatMap(({ full, hits: found }) => found.map((hit) => scaled(hit, most === 0 ? 1 : full / most)))
+    .toSorted((a, b) => b.score - a.score);
+  return {
+    hits: distinctBy(hits, (hit) => hit),
+    arms: first.arms.map((arm) =>
+      answers.flatMap(({ arms }) => arms.filter(({ name }) => name === arm.name)).reduce(both),
+    ),
+    freshness: {
+      indexed: answers.reduce((sum, { freshness }) => sum + freshness.indexed, 0),
+      pending: answers.reduce((sum, { freshness }) => sum + freshness.pending, 0),
+    },
+  };
+}
+
+function scaled(hit: Hit, share: number): Hit {
+  const { parts } = hit.why;
+  const each = parts && Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, part * share]));
+  return { ...hit, score: hit.score * share, why: { ...hit.why, ...(each && { parts: each }) } };
+}
+
+/** From the best to the worst that can be said of an arm. */
+const STATUSES: readonly Arm["status"][] = ["off", "ok", "late", "failed"];
+
+/** One arm of two owners. */
+const both = (a: Arm, b: Arm): Arm => ({
+  name: a.name,
+  status: STATUSES[Math.max(STATUSES.indexOf(a.status), STATUSES.indexOf(b.status))] ?? "failed",
+  candidates: a.candidates + b.candidates,
+  capped: a.capped || b.capped,
+  ms: Math.max(a.ms, b.ms),
+});
+
+const sharedArm = (answers: readonly Recalled[], asked: number): Arm => ({
+  name: "owners",
+  status: answers.length === asked ? "ok" : "failed",
+  candidates: answers.reduce((sum, { hits }) => sum + hits.length, 0),
+  capped: false,
+  ms: Math.max(0, ...answers.flatMap(({ arms }) => arms.map(({ ms }) => ms))),
+});
+
+export const failed = ({ status }: Pick<Arm, "status">): boolean => status === "failed" || status === "late";

@@ -1,0 +1,28 @@
+import { createApp, services } from "./app.ts";
+import { pruneAccess } from "./audit/prune.ts";
+import { type Bindings, type Ports, portsOf } from "../platform/bindings.ts";
+import { wakeErasures } from "./use-cases/erase.ts";
+import { upkeep } from "./use-cases/upkeep.ts";
+
+/** The Worker: HTTP, and the cron. `makePorts` is for the tests, which put doubles in the place of what can fail. */
+export function createWorker(makePorts: (env: Bindings) => Ports = portsOf) {
+  const app = createApp(makePorts);
+  return {
+    fetch: app.fetch,
+    async scheduled(_event: ScheduledController, env: Bindings): Promise<void> {
+      const all = services(env, makePorts(env));
+      // Nothing is done, nor dropped, in databases that are not those that the data were stored in.
+      const changed = await all.deployment.problem();
+      if (changed !== null) {
+        console.error({
+          message: "this deployment is not the one that its data were stored with",
+          error: changed,
+        });
+        return;
+      }
+      // Neither waits for the other, nor goes without it.
+      const done = await Promise.allSettled([upkeep(all), pruneAccess(all), wakeErasures(all)]);
+      for (const one of done) if (one.status === "rejected") throw one.reason;
+    },
+  };
+}
