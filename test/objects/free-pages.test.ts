@@ -65,6 +65,20 @@ it("overwrites anew for what is freed while the zeros are being removed", async 
   expect(Math.max(...used)).toBeGreaterThan(7 * MB);
 });
 
+it("counts the pages of a thread's messages that no alarm has seen", async () => {
+  const user = newUser();
+  const { id } = await create(user);
+  for (let n = 0; n < 3; n++)
+    expect((await append(id, [say(`${n} ${"long ".repeat(180_000)}`)])).status).toBe(201);
+  const { used } = await pagesOf(user);
+  expect((await eraseSome(user, { threadId: id })).status).toBe(202);
+  const peak = await runInDurableObject(
+    await objectOf(user),
+    (_, { storage: { sql } }) => sql.exec<{ peak: number }>("SELECT peak FROM free_pages").one().peak,
+  );
+  expect(peak).toBeGreaterThanOrEqual(used);
+});
+
 it("counts no zeros as what the user holds", async () => {
   const user = newUser();
   const { id } = await create(user);

@@ -12,10 +12,9 @@ export const freePagesSchema = `
 
 /** The peak is noted in steps, so that a growing object does not write it with each alarm. */
 const PEAK_STEP = 256 * 1024;
-/** One row of zeros, and rows that one transaction writes or removes. */
-const ROW = 1024 * 1024;
-/** Pages that a row takes: 256, and a third of one more. */
-const ROW_IN_PAGES = ROW + 1365;
+const PAGE = 4096;
+/** Pages of one row of zeros, and rows that one transaction writes or removes. */
+const ROW_PAGES = 256;
 const ROWS = 16;
 /** Transactions that one alarm takes. */
 const SLICES = 4;
@@ -53,7 +52,7 @@ export class FreePages {
     this.#peak = 0;
   }
 
-  /** Bytes of the pages that zeros take up. The first row and the last are read: rows are written and removed in one order. */
+  /** Bytes of the pages that zeros take up. The first row and the last are read: rows are written and removed in order. */
   get bytes(): number {
     const [last] = this.#sql
       .exec<{ before: number; bytes: number }>(
@@ -61,7 +60,7 @@ export class FreePages {
          FROM zeros ORDER BY rowid DESC LIMIT 1`,
       )
       .toArray();
-    return last === undefined ? 0 : last.before * ROW_IN_PAGES + last.bytes;
+    return last === undefined ? 0 : last.before * ROW_PAGES * PAGE + last.bytes;
   }
 
   /** The round that overwrites all pages that are free by now. */
@@ -83,7 +82,7 @@ export class FreePages {
       for (; rows < this.#rows && this.#sql.databaseSize < peak; rows++)
         this.#sql.exec(
           "INSERT INTO zeros (bytes) VALUES (zeroblob(?))",
-          Math.min(ROW, peak - this.#sql.databaseSize),
+          bytesIn(Math.min(ROW_PAGES, Math.ceil((peak - this.#sql.databaseSize) / PAGE))),
         );
       if (rows < this.#rows) this.#sql.exec("UPDATE free_pages SET filled = 1");
       return;
@@ -99,4 +98,13 @@ export class FreePages {
   #row(): Row {
     return this.#sql.exec<Row>("SELECT * FROM free_pages").one();
   }
+}
+
+/**
+ * The bytes of a row that fills its pages to their ends, as the rest of a page would keep what was in it. Of a row, SQLite
+ * puts 4,061 bytes into its first page at most and 4,092 into each further one; 3 or 4 are the row's header.
+ */
+function bytesIn(pages: number): number {
+  const row = PAGE - 35 + (pages - 1) * (PAGE - 4);
+  return row - (pages > 2 ? 4 : 3);
 }

@@ -125,7 +125,7 @@ export class Eraser {
 
   /** One thread, but for messages that a fork of it shows; the failure `not_found` if there is none. */
   async eraseThread({ hash }: Pick<Owner, "hash">, threadId: string): Promise<Result<Erasure>> {
-    const { transactions, conversations } = this.#parts;
+    const { transactions, conversations, pages } = this.#parts;
     const running = this.#log
       .all()
       .findLast(({ erased }) => erased.what === "thread" && erased.threadId === threadId);
@@ -134,6 +134,8 @@ export class Eraser {
       return this.#takenOut(threadId, await this.#begun(running.state.id));
     const id = this.#newId(hash);
     const found = transactions.atomically(() => {
+      // What is removed is still counted.
+      pages.note();
       const removed = conversations.remove(threadId, id);
       if (removed === null) return false;
       const { erased, kept, gone } = removed;
