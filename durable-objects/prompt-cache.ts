@@ -2,36 +2,41 @@ import { DurableObject } from "cloudflare:workers";
 import { type Bindings, portsOf } from "../src/platform/bindings.ts";
 import type { Condition } from "../src/domain/conditions.ts";
 import { fail, ok, type Result } from "../src/domain/errors.ts";
-import type { PrefixUse } from "../src/domain/prompt-cache/anthropic.ts";
 import { TOO_SMALL_MS, type Usable, usable } from "../src/domain/prompt-cache/google.ts";
 import { KEPT_MS } from "../src/domain/prompt-cache/usage.ts";
 import type { WrittenEntry } from "../src/domain/schema/entry.ts";
 import { Chores } from "./storage/chores.ts";
-import { type Entry, EntryStore, type EntryWrite } from "./storage/entry-store.ts";
+import { EntryStore } from "./storage/entry-store.ts";
+import type { Served } from "./storage/contract.ts";
 import { migrate } from "./storage/migrate.ts";
 import { LeaseStore } from "./prompt-cache/lease-store.ts";
 import { PrefixLedger } from "./prompt-cache/prefix-ledger.ts";
 import { migrations } from "./prompt-cache/schema.ts";
-import { type Flown, type Held, SingleFlight } from "./prompt-cache/single-flight.ts";
-import { type Usage, type UsagePage, type UsageSums, UsageStore } from "./prompt-cache/usage-store.ts";
-import { Answers, type Once } from "./storage/answers.ts";
+import { SingleFlight } from "./prompt-cache/single-flight.ts";
+import { UsageStore } from "./prompt-cache/usage-store.ts";
+import { Answers } from "./storage/answers.ts";
 import { WakeUp } from "./storage/wake-up.ts";
-
-/** How many objects share the registry; a key belongs to one of them by its hash. Never changed: it moves keys. */
-export const PROMPT_CACHE_SHARDS = 64;
-
-export type RegistryWrite = Pick<EntryWrite, "key" | "value" | "ttlMs"> & { condition?: Condition };
-export type LeaseRequest = { key: string; leaseMs: number; waitMs: number };
-/** `tooSmall`: the caller knows that the provider would refuse to cache it. */
-export type ResourceRequest = LeaseRequest & { tooSmall: boolean };
-export type Cached = { status: "hit"; entry: Entry };
+import type { Entry, Once } from "./storage/contract.ts";
+import type {
+  Cached,
+  Flown,
+  Held,
+  LeaseRequest,
+  RegistryWrite,
+  ResourceRequest,
+  Usage,
+  UsagePage,
+  UsageSums,
+  UsedPrefixes,
+  PromptCacheRpc,
+} from "./prompt-cache/contract.ts";
 
 /**
  * One shard of the registry of prompt caches, which all workers of an app share: values, the leases to create
  * them, and the ledgers of what a provider has likely cached. Other objects of this class count one namespace's
  * usage each. Only the RPC surface and the alarm are here; the parts own their SQL.
  */
-export class PromptCache extends DurableObject<Bindings> {
+export class PromptCache extends DurableObject<Bindings> implements Served<PromptCacheRpc> {
   readonly #entries: EntryStore;
   readonly #leases: LeaseStore;
   readonly #flights: SingleFlight;
@@ -204,6 +209,3 @@ export class PromptCache extends DurableObject<Bindings> {
     return { status: "too-small", expiresAt };
   }
 }
-
-/** `now` is the time of the use. */
-export type UsedPrefixes = { before: (PrefixUse | null)[]; now: number };

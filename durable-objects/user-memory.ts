@@ -15,50 +15,70 @@ import type { Hit } from "../src/domain/schema/recall.ts";
 import type { Reindex } from "../src/domain/schema/reindex.ts";
 import type { CreateThreadBody, ForkBody, PatchThreadBody, Thread } from "../src/domain/schema/thread.ts";
 import { type Chore, Chores } from "./storage/chores.ts";
-import { type Entry, type EntryPage, EntryStore, type EntryWrite } from "./storage/entry-store.ts";
+import { EntryStore } from "./storage/entry-store.ts";
+import type { Served } from "./storage/contract.ts";
 import { migrate } from "./storage/migrate.ts";
-import { Answers, type Once } from "./storage/answers.ts";
-import { Entries, type ListedEntries } from "./user-memory/entries/entries.ts";
-import type { EntryOperation, EntryResult } from "./user-memory/entries/entry-batch.ts";
+import { Answers } from "./storage/answers.ts";
+import { Entries } from "./user-memory/entries/entries.ts";
 import { WakeUp } from "./storage/wake-up.ts";
-import type { Compaction, CompactionPage, CompactionsQuery } from "./user-memory/threads/compaction-store.ts";
-import { Conversations, type ListedThreads, type Resumed } from "./user-memory/threads/conversations.ts";
+import { Conversations } from "./user-memory/threads/conversations.ts";
 import { Embedding } from "./user-memory/vectorize/embedding.ts";
 import { Emptying } from "./user-memory/threads/emptying.ts";
 import { Eraser } from "./user-memory/erasure/eraser.ts";
-import { type ExportPage, type ExportPlace, Exporter } from "./user-memory/transfer/exporter.ts";
+import { Exporter } from "./user-memory/transfer/exporter.ts";
 import { FreePages } from "./user-memory/core/free-pages.ts";
 import { Generation } from "./user-memory/core/generation.ts";
 import { CATALOGUE_WITHIN_MS, OwnerNote } from "./user-memory/core/owner-note.ts";
-import { type Imported, Importer, type ImportItem } from "./user-memory/transfer/importer.ts";
-import type { ImportedMemories } from "./user-memory/memories/memory-import.ts";
+import { Importer } from "./user-memory/transfer/importer.ts";
 import { MemoryIndex } from "./user-memory/memories/memory-index.ts";
 import { MemoryTable } from "./user-memory/memories/memory-table.ts";
 import { MemoryVectors } from "./user-memory/vectorize/memory-vectors.ts";
-import { type MemoryChange, MemoryWriter, type Prepared } from "./user-memory/memories/memory-writer.ts";
-import { messagesJson, type PageJson } from "./user-memory/core/page-json.ts";
+import { MemoryWriter } from "./user-memory/memories/memory-writer.ts";
+import { messagesJson, type PageJson } from "../src/domain/page-json.ts";
 import { QuotaGuard } from "./user-memory/core/quota-guard.ts";
 import { Reindexer } from "./user-memory/transfer/reindexer.ts";
-import type { Remembered } from "./user-memory/memories/remembered-answer.ts";
 import { migrations } from "./user-memory/schema.ts";
-import { type Numbered, type Recall, type Recalled, Recaller } from "./user-memory/recall/recaller.ts";
+import { Recaller } from "./user-memory/recall/recaller.ts";
 import { Search } from "./user-memory/recall/search.ts";
 import { SearchIndex } from "./user-memory/search-index/search-index.ts";
-import { type Append, type Appended, ThreadMessages } from "./user-memory/threads/thread-messages.ts";
-import type { MessagePage, MessagesQuery } from "./user-memory/threads/thread-reader.ts";
+import { ThreadMessages } from "./user-memory/threads/thread-messages.ts";
 import { ThreadStores } from "./user-memory/threads/thread-stores.ts";
-import type { ThreadPage } from "./user-memory/threads/thread-store.ts";
 import { Transactions } from "./user-memory/core/transactions.ts";
 import { WordMerger } from "./user-memory/search-index/word-merger.ts";
-
-export type CompactionRange = Pick<Compaction, "from" | "to" | "summary">;
-export type { EntryOperation, EntryResult, ListedEntries, Recall };
+import type { Entry, EntryPage, EntryWrite, Once } from "./storage/contract.ts";
+import type { MessagePage } from "../src/domain/page-json.ts";
+import type {
+  CompactionRequest,
+  UserMemoryRpc,
+  Append,
+  Appended,
+  CompactionPage,
+  CompactionsQuery,
+  EntryOperation,
+  EntryResult,
+  ExportPage,
+  ExportPlace,
+  ImportItem,
+  Imported,
+  ImportedMemories,
+  ListedEntries,
+  ListedThreads,
+  MemoryChange,
+  MessagesQuery,
+  Numbered,
+  Prepared,
+  Recall,
+  Recalled,
+  Remembered,
+  Resumed,
+  ThreadPage,
+} from "./user-memory/contract.ts";
 
 /**
  * All that Cairn keeps of one user with strong consistency: threads, entries and the search index; and the one
  * writer of the user's memories in D1. Only the RPC surface and the alarm are here; the parts own their SQL.
  */
-export class UserMemory extends DurableObject<Bindings> {
+export class UserMemory extends DurableObject<Bindings> implements Served<UserMemoryRpc> {
   readonly #ports: Ports;
   readonly #wakeUp: WakeUp;
   readonly #chores: Chores;
@@ -315,7 +335,11 @@ export class UserMemory extends DurableObject<Bindings> {
     return this.#messages.deleteMessage(id, seq);
   }
 
-  compactThread(id: string, range: CompactionRange, once?: Once): Result<{ id: string; createdAt: number }> {
+  compactThread(
+    id: string,
+    range: CompactionRequest,
+    once?: Once,
+  ): Result<{ id: string; createdAt: number }> {
     return this.#messages.compact(id, range, once);
   }
 

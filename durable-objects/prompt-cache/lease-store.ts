@@ -1,8 +1,6 @@
 import { newLeaseId } from "../../src/domain/ids.ts";
 import { Expired } from "../storage/expired.ts";
-
-/** The right to create a key's value, until `expiresAt` (milliseconds since the epoch). */
-export type Lease = { id: string; expiresAt: number };
+import type { Lease } from "./contract.ts";
 
 /** The leases of an object, in SQLite, so that an eviction takes nobody's. A lease is current while `now < expiresAt`. */
 export class LeaseStore {

@@ -1,22 +1,7 @@
 import { RpcTarget } from "cloudflare:workers";
-import type { Entry } from "../storage/entry-store.ts";
-import type { Lease, LeaseStore } from "./lease-store.ts";
-
-export type Granted = { status: "lease"; lease: Lease };
-/** Somebody else creates the value, for another `retryAfterMs` at most. */
-export type Elsewhere = { status: "wait"; retryAfterMs: number };
-export type Flown<Hit> = Hit | Granted | Elsewhere;
-
-/**
- * The caller is held. `answer` is to be called at once, and `hold` to be kept until it answers: what the runtime
- * drops with a client that went away is `hold`, and so its waiter leaves the queue. (A target that a call is
- * running on is not dropped, which is why the two are not one.) Both are to be disposed of.
- */
-export type Held<Hit> = {
-  status: "held";
-  hold: Disposable;
-  answer: (() => Promise<Flown<Hit>>) & Partial<Disposable>;
-};
+import type { LeaseStore } from "./lease-store.ts";
+import type { Entry } from "../storage/contract.ts";
+import type { Elsewhere, Flown, Granted, Held, Lease } from "./contract.ts";
 
 export type FlightRequest<Hit> = {
   leaseMs: number;

@@ -1,21 +1,5 @@
-import type { Provider } from "../../src/domain/schema/prompt-cache.ts";
 import { Expired } from "../storage/expired.ts";
-
-/** `hour` is its first millisecond. */
-export type Usage = {
-  provider: Provider;
-  model: string;
-  hour: number;
-  calls: number;
-  cachedInputTokens: number;
-  uncachedInputTokens: number;
-};
-/** Hours between these two, both inclusive, of all models or of one. */
-export type UsageRange = { from: number; to: number; model?: string };
-export type UsagePage = UsageRange & { after?: UsageKey; limit: number };
-/** The sort key. */
-export type UsageKey = readonly [hour: number, provider: string, model: string];
-export type UsageSums = Pick<Usage, "calls" | "cachedInputTokens" | "uncachedInputTokens">;
+import type { Usage, UsagePage, UsageRange, UsageSums } from "./contract.ts";
 
 const IN_RANGE = "hour BETWEEN ?1 AND ?2 AND (?3 IS NULL OR model = ?3)";
 

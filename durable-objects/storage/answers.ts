@@ -1,13 +1,6 @@
 import { fail, ok, type Result } from "../../src/domain/errors.ts";
 import { Expired } from "./expired.ts";
-
-/** A write that its caller may send again: the caller's key, and a hash of what it asks for. */
-export type Once = {
-  key: string;
-  request: string;
-  /** The id of what the answer shows, and is forgotten with. */
-  about?: string;
-};
+import type { Once } from "./contract.ts";
 
 /** An answer to keep once its write is done, and the memories that it tells of. */
 export type KeptAnswer = { once: Once; answer: unknown; memoryIds: string[] };

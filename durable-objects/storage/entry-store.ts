@@ -13,24 +13,7 @@ import { newVersion } from "../../src/domain/ids.ts";
 import { limits } from "../../src/domain/limits.ts";
 import type { WrittenEntry } from "../../src/domain/schema/entry.ts";
 import { Expired } from "./expired.ts";
-
-/** An entry as it leaves the object. `value` is JSON in UTF-8, byte for byte as it came in. */
-export type Entry = {
-  key: string;
-  value: Uint8Array;
-  version: string;
-  updatedAt: number;
-  expiresAt: number | null;
-};
-export type Expiry = {
-  /** Null: it never expires. */
-  ttlMs: number | null;
-  /** Every read begins the time to live anew. */
-  refreshOnRead: boolean;
-};
-export type EntryWrite = { key: string; value: Uint8Array; condition: Condition } & Expiry;
-export type EntryPage = { prefix: string; after?: string; limit: number; values: boolean };
-export type ListedEntry = Omit<Entry, "value"> & { value?: Uint8Array };
+import type { Entry, EntryPage, EntryWrite, ListedEntry } from "./contract.ts";
 
 type Row = {
   key: string;

@@ -16,11 +16,7 @@ import { type QuotaBindings, type Quotas, quotasOf } from "./quotas.ts";
 import type { UserCatalogue } from "./d1/user-catalogue.ts";
 import { DerivedReceiptKey, type ReceiptKey } from "./receipt-key.ts";
 import type { Lexicon } from "../domain/ranking/lexicon.ts";
-import {
-  RegistryUnlistedThreads,
-  UNLISTED_THREADS,
-  type UnlistedThreads,
-} from "./unlisted-threads.ts";
+import { RegistryUnlistedThreads, UNLISTED_THREADS, type UnlistedThreads } from "./unlisted-threads.ts";
 import { type RecallSettings, recallSettings, type RecallVars } from "./recall-settings.ts";
 import type { VectorBudget } from "./vectors/vector-budget.ts";
 import type { VectorIndex } from "./vectors/vector-index.ts";

@@ -1,7 +1,5 @@
-import type { PromptCache } from "../../durable-objects/prompt-cache.ts";
 import { withDeadline } from "./deadline.ts";
 import type { UserHash } from "../domain/ids.ts";
-import type { Remote } from "../worker/services.ts";
 
 /**
  * Threads that began while D1 did not take their rows of the catalogue. D1 cannot know of them, so they are marked outside
@@ -22,11 +20,18 @@ const MARKED_MS = 24 * 60 * 60 * 1000;
 const WITHIN_MS = 10_000;
 const MARK = new TextEncoder().encode("true");
 
+/** The object that keeps the marks, as far as it is needed here. */
+type Marks = {
+  set(write: { key: string; value: Uint8Array; ttlMs: number }): Promise<{ ok: boolean }>;
+  forget(key: string): Promise<{ ok: boolean }>;
+  holdsAny(prefix: string): Promise<boolean>;
+};
+
 /** The marks are entries of one object of the registry, under the threads' ids. */
 export class RegistryUnlistedThreads implements UnlistedThreads {
-  readonly #object: () => Remote<PromptCache>;
+  readonly #object: () => Marks;
 
-  constructor(object: () => Remote<PromptCache>) {
+  constructor(object: () => Marks) {
     this.#object = object;
   }
 
@@ -45,7 +50,7 @@ export class RegistryUnlistedThreads implements UnlistedThreads {
 
   async #each(
     threadIds: readonly string[],
-    act: (object: Remote<PromptCache>, key: string) => Promise<{ ok: boolean }>,
+    act: (object: Marks, key: string) => Promise<{ ok: boolean }>,
   ): Promise<void> {
     if (threadIds.length === 0) return;
     const object = this.#object();

@@ -1,6 +1,6 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
-import { PROMPT_CACHE_SHARDS } from "../../durable-objects/prompt-cache.ts";
-import type { UserMemory } from "../../durable-objects/user-memory.ts";
+import { PROMPT_CACHE_SHARDS } from "../../durable-objects/prompt-cache/contract.ts";
+import type { UserMemoryRpc } from "../../durable-objects/user-memory/contract.ts";
 import { RefusedCalls } from "./audit/refused-calls.ts";
 import { Authenticator } from "./auth/authenticator.ts";
 import { loginSettingsOf } from "./auth/login-settings.ts";
@@ -14,7 +14,7 @@ import { ownerKeyOf } from "../domain/entry-parts.ts";
 import { RememberedQueries } from "../platform/embeddings/remembered-queries.ts";
 import { authenticate, ownThreadOf, ownThreadOnly, ownUserOnly, requireSecret } from "./http/authenticate.ts";
 import type { AppEnv } from "./http/context.ts";
-import type { Remote, Services } from "./services.ts";
+import type { Services } from "./services.ts";
 import { demandSameDeployment } from "./http/deployment.ts";
 import { envelope } from "./http/envelope.ts";
 import { onError } from "./http/failure.ts";
@@ -154,8 +154,8 @@ export function services(env: Bindings, ports: Ports): Services {
     rateLimits: { caller: env.CALLER_RATE ?? null, user: env.USER_RATE ?? null },
     auditDays: auditDaysOf(env) ?? AUDIT_DAYS,
     settingProblems: settingProblems(env),
-    // A stub is what `Remote` says it is: see there why the compiler cannot follow.
-    userMemory: (owner) => users().getByName(owner) as unknown as Remote<UserMemory>,
+    // The stub types of workers-types do not get through the recursive type of a JSON value.
+    userMemory: (owner) => users().getByName(owner) as unknown as UserMemoryRpc,
     promptCache: async (key) =>
       registry().getByName(`shard-${await shardOf(ownerKeyOf(key), PROMPT_CACHE_SHARDS)}`),
     promptCacheUsage: async (namespace) =>

@@ -1,23 +1,11 @@
-import type { PromptCache } from "../../durable-objects/prompt-cache.ts";
-import type { UserMemory } from "../../durable-objects/user-memory.ts";
+import type { RegistryRpc, UsageRpc } from "../../durable-objects/prompt-cache/contract.ts";
+import type { UserMemoryRpc } from "../../durable-objects/user-memory/contract.ts";
 import type { RefusedCalls } from "./audit/refused-calls.ts";
 import type { Authenticator } from "./auth/authenticator.ts";
 import type { RevocationList } from "./auth/revocation-list.ts";
 import type { Ports } from "../platform/bindings.ts";
 import type { UserHash } from "../domain/ids.ts";
 import type { RateLimits } from "./rates.ts";
-
-/**
- * An object as its callers see it: its methods, each a promise. Written out because the stub types of
- * workers-types do not get through the recursive type of a JSON value. Only plain data crosses here.
- */
-export type Remote<T> = {
-  [
-    K in Exclude<keyof T, "alarm" | "fetch"> as T[K] extends (...given: never[]) => unknown ? K : never
-  ]: T[K] extends (...given: infer Given) => infer Answer
-    ? (...given: Given) => Promise<Awaited<Answer>>
-    : never;
-};
 
 /** What a request works with; `app.ts` makes it of the bindings, so that nothing below reads them. */
 export type Services = Ports & {
@@ -34,11 +22,11 @@ export type Services = Ports & {
   settingProblems: readonly string[];
   /** Origins that a browser may call from; `*` for any. */
   corsOrigins: readonly string[];
-  userMemory: (owner: UserHash) => Remote<UserMemory>;
+  userMemory: (owner: UserHash) => UserMemoryRpc;
   /** Answers a request for a file of ours from the static assets. */
   asset: (request: Request) => Promise<Response>;
   /** The shard that a key of the registry lives in. */
-  promptCache: (key: string) => Promise<Remote<PromptCache>>;
+  promptCache: (key: string) => Promise<RegistryRpc>;
   /** The one object that counts a namespace's usage. */
-  promptCacheUsage: (namespace: string) => Promise<Remote<PromptCache>>;
+  promptCacheUsage: (namespace: string) => Promise<UsageRpc>;
 };

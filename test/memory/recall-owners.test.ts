@@ -4,9 +4,9 @@ import { ok } from "../../src/domain/errors.ts";
 import { userHash } from "../../src/domain/ids.ts";
 import { recall } from "../../src/worker/use-cases/recall.ts";
 import { tenantRecall } from "../../src/worker/use-cases/tenant-recall.ts";
-import type { Recalled } from "../../durable-objects/user-memory/recall/recaller.ts";
 import type { Services } from "../../src/worker/services.ts";
 import { modelTag, vectorId } from "../../src/platform/vectors/vector-id.ts";
+import type { Recalled } from "../../durable-objects/user-memory/contract.ts";
 
 const MODEL = "model";
 const hit = (text: string, score: number) =>

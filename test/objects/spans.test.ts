@@ -1,7 +1,8 @@
 // The stretches that a view is read from, against a list of all seqs.
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { type Order, type Span, spans } from "../../durable-objects/user-memory/threads/spans.ts";
+import { type Span, spans } from "../../durable-objects/user-memory/threads/spans.ts";
+import type { Order } from "../../durable-objects/user-memory/contract.ts";
 
 const LAST = 40;
 /** Ranges in order that do not overlap, of some of the seqs. */

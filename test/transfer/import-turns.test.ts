@@ -1,9 +1,9 @@
 // An import beside all else that an isolate has to do.
 import { expect, it } from "vitest";
-import type { ImportItem } from "../../durable-objects/user-memory/transfer/importer.ts";
 import { userHash } from "../../src/domain/ids.ts";
 import { importLines } from "../../src/worker/use-cases/import.ts";
 import type { Services } from "../../src/worker/services.ts";
+import type { ImportItem } from "../../durable-objects/user-memory/contract.ts";
 
 it("gives others a turn between any two calls of the object, also where body and object never make it wait", async () => {
   const hash = await userHash("u");

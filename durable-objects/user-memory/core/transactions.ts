@@ -1,7 +1,8 @@
 import type { Result } from "../../../src/domain/errors.ts";
 import type { WakeUp } from "../../storage/wake-up.ts";
-import type { Answers, Once } from "../../storage/answers.ts";
+import type { Answers } from "../../storage/answers.ts";
 import type { SearchIndex } from "../search-index/search-index.ts";
+import type { Once } from "../../storage/contract.ts";
 
 type Parts = {
   storage: DurableObjectStorage;

@@ -1,16 +1,15 @@
 import type { Condition } from "../../../src/domain/conditions.ts";
 import { fail, type Result } from "../../../src/domain/errors.ts";
 import type { WrittenEntry } from "../../../src/domain/schema/entry.ts";
-import type { Entry, EntryPage, EntryStore, EntryWrite } from "../../storage/entry-store.ts";
+import type { EntryStore } from "../../storage/entry-store.ts";
 import type { WakeUp } from "../../storage/wake-up.ts";
-import type { Once } from "../../storage/answers.ts";
-import { type EntryOperation, type EntryResult, performBatch } from "./entry-batch.ts";
-import { entriesJson, type PageJson } from "../core/page-json.ts";
+import { performBatch } from "./entry-batch.ts";
+import { entriesJson } from "../../../src/domain/page-json.ts";
 import type { QuotaGuard } from "../core/quota-guard.ts";
 import type { Transactions } from "../core/transactions.ts";
+import type { Entry, EntryPage, EntryWrite, Once } from "../../storage/contract.ts";
+import type { EntryOperation, EntryResult, ListedEntries } from "../contract.ts";
 
-/** A page, its items as JSON; `count`: of all under the prefix, if it was asked for. */
-export type ListedEntries = PageJson<string> & { count: number | null };
 type Parts = {
   entries: EntryStore;
   transactions: Transactions;

@@ -1,17 +1,7 @@
-import type { Condition } from "../../../src/domain/conditions.ts";
 import { fail, ok, type Result } from "../../../src/domain/errors.ts";
 import { limits } from "../../../src/domain/limits.ts";
-import type { Entry, EntryStore, EntryWrite } from "../../storage/entry-store.ts";
-
-export type EntryOperation =
-  | { op: "get"; key: string }
-  | ({ op: "set" } & EntryWrite)
-  | { op: "delete"; key: string; condition: Condition };
-/** Without its key, which the request has: an answer that is kept is one row, and a row of SQLite takes 2 MB. */
-export type EntryResult =
-  | { entry: Entry | null }
-  | { version: string; expiresAt?: number }
-  | { deleted: boolean };
+import type { EntryStore } from "../../storage/entry-store.ts";
+import type { EntryOperation, EntryResult } from "../contract.ts";
 
 /** Performs the operations in order. On a failure, which names the operation, the caller undoes them all. */
 export function performBatch(

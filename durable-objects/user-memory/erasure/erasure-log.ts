@@ -1,5 +1,11 @@
 import type { Erasure, ErasureStore } from "../../../src/domain/schema/erasure.ts";
-import { FIRST_POSITION, LAST_SEQ, positionOf, type PositionRange, threadNumberOf } from "../core/position.ts";
+import {
+  FIRST_POSITION,
+  LAST_SEQ,
+  positionOf,
+  type PositionRange,
+  threadNumberOf,
+} from "../core/position.ts";
 import { inChunks } from "../vectorize/vector-outbox-rows.ts";
 
 /** What is erased: all of the user's up to here, a thread, or the memories of a scope up to a version. */

@@ -3,17 +3,8 @@ import type { MemoryRow } from "../../../src/platform/d1/tables.ts";
 import type { Owner } from "../../../src/domain/memory/record.ts";
 import type { ImportedVersion } from "../../../src/domain/transfer/memory-lines.ts";
 import type { MemoryTable } from "./memory-table.ts";
+import type { ImportedMemories } from "../contract.ts";
 
-/**
- * Versions that were put, that were there, and that have expired meanwhile; `failed` is the first memory that could not be
- * taken, and none after it was tried.
- */
-export type ImportedMemories = {
-  imported: number;
-  there: number;
-  expired: number;
-  failed?: { index: number; failure: Failure };
-};
 type Given = {
   memories: readonly (readonly ImportedVersion[])[];
   now: number;

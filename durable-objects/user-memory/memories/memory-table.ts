@@ -1,5 +1,10 @@
 import { and } from "drizzle-orm";
-import { filterConditions, type Moment, standing, supersededAsOf } from "../../../src/platform/d1/memory-filter.ts";
+import {
+  filterConditions,
+  type Moment,
+  standing,
+  supersededAsOf,
+} from "../../../src/platform/d1/memory-filter.ts";
 import { rowOf, rowPieces, type StoredRow, upsertRows } from "../../../src/platform/d1/memory-rows.ts";
 import { overwritten, SAID } from "../../../src/platform/d1/overwrite.ts";
 import type { MemoryRow } from "../../../src/platform/d1/tables.ts";

@@ -6,7 +6,6 @@ import { embedOne } from "../../../src/platform/embeddings/embed.ts";
 import { identityOf } from "../../../src/domain/memory/identity.ts";
 import {
   bodyOf,
-  type Candidate,
   contentOf,
   memoryOf,
   type Owner,
@@ -23,21 +22,21 @@ import {
 } from "../../../src/domain/memory/rules.ts";
 import { embeddedText } from "../../../src/domain/memory/search-text.ts";
 import type { ImportedVersion } from "../../../src/domain/transfer/memory-lines.ts";
-import type { ForgetMemoriesBody, Forgotten, MemoryFilter } from "../../../src/domain/schema/memory-filter.ts";
+import type {
+  ForgetMemoriesBody,
+  Forgotten,
+  MemoryFilter,
+} from "../../../src/domain/schema/memory-filter.ts";
 import type { Memory, PatchMemoryBody } from "../../../src/domain/schema/memory.ts";
 import { limits } from "../../../src/domain/limits.ts";
 import { storageFailureOf } from "../../../src/platform/storage-failure.ts";
-import type { Once } from "../../storage/answers.ts";
-import { type ImportedMemories, importIn } from "./memory-import.ts";
+import { importIn } from "./memory-import.ts";
 import { MemoryDraft } from "./memory-draft.ts";
 import { logUnconfirmed, OpenWrites, type OpenWritesParts } from "./open-writes.ts";
 import type { QuotaGuard } from "../core/quota-guard.ts";
-import { answerOf, type Reference, referenceTo, type Remembered } from "./remembered-answer.ts";
-
-/** A memory to remember, with the vector of what is embedded of it, and a condition on the memory that it is one with. */
-export type Prepared = Candidate & { vector: QueryVector; condition?: Condition };
-/** A change of one memory, under a condition on its version. */
-export type MemoryChange = { condition: Condition; once?: Once };
+import { answerOf, type Reference, referenceTo } from "./remembered-answer.ts";
+import type { Once } from "../../storage/contract.ts";
+import type { ImportedMemories, MemoryChange, Prepared, Remembered } from "../contract.ts";
 
 type Parts = OpenWritesParts & { embedder: Embedder; quota: QuotaGuard };
 /** What a write makes of the memories, and what its caller is told of it. */

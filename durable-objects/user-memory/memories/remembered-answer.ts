@@ -2,8 +2,7 @@ import type { MemoryRow } from "../../../src/platform/d1/tables.ts";
 import type { Draft } from "../../../src/domain/memory/draft.ts";
 import { memoryOf } from "../../../src/domain/memory/record.ts";
 import type { Memory } from "../../../src/domain/schema/memory.ts";
-
-export type Remembered = { memory: Memory; created: boolean };
+import type { Remembered } from "../contract.ts";
 
 /** What a version was when its write was answered: all that may change of it later. */
 type VersionThen = Pick<MemoryRow, "version" | "updatedAt" | "supersededAt"> & { created?: boolean };

@@ -1,16 +1,13 @@
 import { and } from "drizzle-orm";
+import type { SearchRequest } from "../contract.ts";
 import { filterConditions, type Moment, visibleAt } from "../../../src/platform/d1/memory-filter.ts";
-import type { MemoryFilter } from "../../../src/domain/schema/memory-filter.ts";
-import { ofMessages, type RecallKind } from "../../../src/domain/schema/recall.ts";
+import { ofMessages } from "../../../src/domain/schema/recall.ts";
 import { compiled, type Condition } from "../core/compiled.ts";
 import { LeavingRanges, notLeaving } from "../core/leaving-ranges.ts";
 import { FIRST_POSITION, type PositionRange } from "../core/position.ts";
 
 /** What narrows a recall. */
-export type Narrowing = {
-  kinds?: RecallKind[];
-  /** Only memories that it means; messages have none of its fields but when they were said. */
-  filter?: Omit<MemoryFilter, "kinds" | "status">;
+export type Narrowing = Pick<SearchRequest, "kinds" | "filter"> & {
   /** Only messages in these ranges of positions. */
   ranges?: readonly PositionRange[];
   moment: Moment & { now: number };

@@ -1,15 +1,8 @@
 import type { Embedder, QueryVector } from "../../../src/platform/embeddings/embedder.ts";
 import { fail, ok, type Result } from "../../../src/domain/errors.ts";
-import type { UserHash } from "../../../src/domain/ids.ts";
 import { embedOne } from "../../../src/platform/embeddings/embed.ts";
 import type { Lexicon } from "../../../src/domain/ranking/lexicon.ts";
-import {
-  type Arm,
-  type Hit,
-  type RecallAnswer,
-  type RecallKind,
-  recallKind,
-} from "../../../src/domain/schema/recall.ts";
+import { type Arm, type Hit, type RecallKind, recallKind } from "../../../src/domain/schema/recall.ts";
 import type { VectorIndex } from "../../../src/platform/vectors/vector-index.ts";
 import type { WakeUp } from "../../storage/wake-up.ts";
 import { BESIDE, hitOf } from "./hit.ts";
@@ -22,27 +15,7 @@ import { type Found, type Search, type SearchQuery } from "./search.ts";
 import type { Meaning, SearchIndex } from "../search-index/search-index.ts";
 import type { ThreadMessages } from "../threads/thread-messages.ts";
 import { dot, type Space } from "../vectorize/vector-store.ts";
-
-/** A recall as the object is asked for it. `owner`: whose object this is. */
-export type Recall = Omit<SearchQuery, "ranges" | "queryVectors" | "moment"> & {
-  owner: UserHash;
-  queryVector: QueryVector;
-  /** How long the caller waited for the query's vector, in milliseconds. */
-  embeddedMs?: number;
-  threadId?: string;
-  asOf?: number;
-  validAt?: number;
-  /** How many messages on each side a hit brings along. */
-  window?: number;
-  /** How long the large index may take, in milliseconds. */
-  deadlineMs?: number;
-};
-/** `full`: what the weights of all features add up to that this user's documents have; scores are shares of it. */
-export type Recalled = Omit<RecallAnswer, "degraded"> & { full: number };
-/** Documents by their numbers, to be compared with a query. */
-export type Numbered = Pick<Recall, "queryVector" | "kinds" | "filter" | "asOf" | "validAt"> & {
-  numbers: readonly number[];
-};
+import type { Numbered, Recall, Recalled } from "../contract.ts";
 
 type Parts = {
   index: SearchIndex;

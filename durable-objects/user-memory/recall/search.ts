@@ -1,10 +1,11 @@
+import type { SearchRequest } from "../contract.ts";
 import type { QueryVector } from "../../../src/platform/embeddings/embedder.ts";
 import { distinctBy } from "../../../src/domain/memory/distinct.ts";
 import { distinctPieces, type Lexicon } from "../../../src/domain/ranking/lexicon.ts";
 import { namedStretches, namedTime } from "../../../src/domain/ranking/named-time.ts";
 import { type Found as Unplaced, pooled, REACH } from "../../../src/domain/ranking/pool.ts";
 import { contentWords } from "../../../src/domain/ranking/question.ts";
-import { type Parts, rank, type Weights } from "../../../src/domain/ranking/rank.ts";
+import { type Parts, rank } from "../../../src/domain/ranking/rank.ts";
 import type { Arm } from "../../../src/domain/schema/recall.ts";
 import type { Scored } from "../../../src/platform/vectors/vector-table.ts";
 import { Arms, CANDIDATES, type Words } from "./arms.ts";
@@ -16,17 +17,11 @@ import type { Document } from "../search-index/search-index.ts";
 import type { MessageRecord } from "../threads/thread-messages.ts";
 import type { VectorStore } from "../vectorize/vector-store.ts";
 
-export type SearchQuery = Narrowing & {
-  query: string;
-  /** The query in each space that documents have vectors of; the first is the one that all will have in the end. */
-  queryVectors: readonly QueryVector[];
-  k: number;
-  /** What "last week" in the question is in relation to; now unless given. */
-  referenceDate?: number;
-  weights?: Weights;
-  /** Each hit says what its score is made of. */
-  explain?: boolean;
-};
+export type SearchQuery = SearchRequest &
+  Narrowing & {
+    /** The query in each space that documents have vectors of; the first is the one that all will have in the end. */
+    queryVectors: readonly QueryVector[];
+  };
 export type Found = {
   n: number;
   score: number;

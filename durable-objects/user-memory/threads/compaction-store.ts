@@ -1,13 +1,7 @@
 import { fail, ok, type Result } from "../../../src/domain/errors.ts";
 import { limits } from "../../../src/domain/limits.ts";
 import type { StoredThread } from "./thread-store.ts";
-
-/** What a summary stands for: the messages from one seq to the other. */
-export type CompactionRange = { id: string; from: number; to: number; createdAt: number };
-/** With the summary: a message as JSON in UTF-8. */
-export type Compaction = CompactionRange & { summary: Uint8Array };
-export type CompactionsQuery = { after?: readonly [from: number, id: string]; limit: number };
-export type CompactionPage = { items: Compaction[]; more: boolean };
+import type { Compaction, CompactionPage, CompactionRange, CompactionsQuery } from "../contract.ts";
 
 type RangeRow = { id: string; from_seq: number; to_seq: number; created_at: number };
 type Row = RangeRow & { summary: ArrayBuffer };

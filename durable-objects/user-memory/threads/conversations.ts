@@ -3,9 +3,14 @@ import type { ThreadCatalogue } from "../../../src/platform/d1/thread-catalogue.
 import { fail, ok, type Result } from "../../../src/domain/errors.ts";
 import type { ThreadOwner } from "../../../src/domain/memory/record.ts";
 import type { UnlistedThreads } from "../../../src/platform/unlisted-threads.ts";
-import type { CreateThreadBody, ForkBody, PatchThreadBody, Thread } from "../../../src/domain/schema/thread.ts";
+import type {
+  CreateThreadBody,
+  ForkBody,
+  PatchThreadBody,
+  Thread,
+} from "../../../src/domain/schema/thread.ts";
 import type { WakeUp } from "../../storage/wake-up.ts";
-import type { Answers, Once } from "../../storage/answers.ts";
+import type { Answers } from "../../storage/answers.ts";
 import { CatalogueWriter } from "./catalogue-writer.ts";
 import type { Emptying } from "./emptying.ts";
 import { LAST_SEQ, positionOf, type PositionRange } from "../core/position.ts";
@@ -14,12 +19,12 @@ import type { Generation } from "../core/generation.ts";
 import { CATALOGUE_WITHIN_MS, type OwnerNote } from "../core/owner-note.ts";
 import type { SearchIndex } from "../search-index/search-index.ts";
 import { ThreadAnnouncements } from "./thread-announcements.ts";
-import type { StoredThread, ThreadLine, ThreadPage } from "./thread-store.ts";
+import type { StoredThread, ThreadLine } from "./thread-store.ts";
 import { missing, type ThreadStores } from "./thread-stores.ts";
 import type { Transactions } from "../core/transactions.ts";
+import type { Once } from "../../storage/contract.ts";
+import type { ListedThreads, Resumed, ThreadPage } from "../contract.ts";
 
-/** `next` is where the following page begins, if there is one. */
-export type ListedThreads = { threads: Thread[]; next?: readonly [time: number, n: number] };
 /**
  * What went with a thread at once, what of its messages stays, since others show them, and where messages are gone. Those
  * there that did not go at once are for `Emptying`.
@@ -29,7 +34,6 @@ export type Removed = {
   kept: number;
   gone: PositionRange[];
 };
-export type Resumed = { thread: Thread; created: boolean };
 type Parts = {
   storage: DurableObjectStorage;
   stores: ThreadStores;

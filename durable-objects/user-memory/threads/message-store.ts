@@ -1,9 +1,7 @@
 import { overwritten } from "../../../src/platform/d1/overwrite.ts";
 import { LeavingRanges, notLeaving } from "../core/leaving-ranges.ts";
 import { type PositionRange, seqOf, SLOTS } from "../core/position.ts";
-
-/** `body` is the message as JSON in UTF-8. */
-export type StoredMessage = { seq: number; body: Uint8Array; createdAt: number };
+import type { StoredMessage } from "../../../src/domain/page-json.ts";
 
 type Row = [position: number, body: ArrayBuffer, createdAt: number];
 

@@ -1,9 +1,8 @@
-import type { CompactionRange } from "./compaction-store.ts";
 import type { Segment, SeqRange } from "./lineage.ts";
+import type { CompactionRange, Order } from "../contract.ts";
 
 /** A stretch that one thread owns, or a summary that stands for one. */
 export type Span = Segment | CompactionRange;
-export type Order = "newest" | "oldest";
 
 /** What a view is made of, before it is known whose messages these are: seqs as they are, and summaries. */
 type Part = SeqRange | CompactionRange;

@@ -9,26 +9,24 @@ import { limits } from "../../../src/domain/limits.ts";
 import { searchableText } from "../../../src/domain/memory/message-text.ts";
 import type { Message } from "../../../src/domain/schema/thread.ts";
 import type { WakeUp } from "../../storage/wake-up.ts";
-import type { Once } from "../../storage/answers.ts";
-import type { Compaction, CompactionPage, CompactionsQuery } from "./compaction-store.ts";
 import { positionOf, type PositionRange, seqOf } from "../core/position.ts";
 import type { QuotaGuard } from "../core/quota-guard.ts";
 import type { SearchIndex } from "../search-index/search-index.ts";
-import { type MessagePage, type MessagesQuery, parsed } from "./thread-reader.ts";
+import { parsed } from "./thread-reader.ts";
 import type { StoredThread } from "./thread-store.ts";
 import { missing, type ThreadStores } from "./thread-stores.ts";
 import type { Transactions } from "../core/transactions.ts";
+import type { Once } from "../../storage/contract.ts";
+import type { MessagePage } from "../../../src/domain/page-json.ts";
+import type {
+  Append,
+  Appended,
+  Compaction,
+  CompactionPage,
+  CompactionsQuery,
+  MessagesQuery,
+} from "../contract.ts";
 
-/** An append: each body is a message as JSON in UTF-8. */
-export type Append = {
-  bodies: readonly Uint8Array[];
-  expectedLength?: number;
-  /** When they were said; now unless set. */
-  createdAt?: number;
-  /** `bodies` are then the whole conversation, checked against the stored one. */
-  validate?: ContinuationOptions;
-};
-export type Appended = { length: number; firstSeq?: number; lastSeq?: number };
 /** What a message's document keeps besides its text. */
 export type MessageRecord = {
   role: string;

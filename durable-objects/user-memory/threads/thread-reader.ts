@@ -1,26 +1,14 @@
 import { carriesResults } from "../../../src/domain/conversation/sanitize.ts";
 import { limits } from "../../../src/domain/limits.ts";
 import type { Message } from "../../../src/domain/schema/thread.ts";
-import type { CompactionRange, CompactionStore } from "./compaction-store.ts";
+import type { CompactionStore } from "./compaction-store.ts";
 import type { Lineage } from "./lineage.ts";
-import type { MessageStore, StoredMessage } from "./message-store.ts";
+import type { MessageStore } from "./message-store.ts";
 import { LAST_SEQ, positionOf } from "../core/position.ts";
-import { type Order, type Span, spans } from "./spans.ts";
+import { type Span, spans } from "./spans.ts";
 import type { StoredThread } from "./thread-store.ts";
-
-export type MessagesQuery = {
-  /** `newest`: the last ones before `from`; `oldest`: the first ones after it. */
-  order: Order;
-  from?: number;
-  limit: number;
-  /** `compacted`: summaries in the place of what they stand for. */
-  view: "raw" | "compacted";
-  /** Never cuts a page between a tool call and its results, as long as they are no more than `limits.turnBytes`. */
-  wholeTurns: boolean;
-};
-/** A message of a page; `compaction` if it is a summary. */
-export type ReadMessage = StoredMessage & { compaction?: { id: string; from: number; to: number } };
-export type MessagePage = { items: ReadMessage[]; more: boolean };
+import type { MessagePage, ReadMessage } from "../../../src/domain/page-json.ts";
+import type { CompactionRange, MessagesQuery } from "../contract.ts";
 
 /** Reads the messages of a thread, wherever they lie. */
 export class ThreadReader {

@@ -1,6 +1,7 @@
 import type { ObjectLine } from "../../../src/domain/schema/transfer.ts";
 import type { CreateThreadBody, PatchThreadBody, Thread } from "../../../src/domain/schema/thread.ts";
 import { LAST_SEQ } from "../core/position.ts";
+import type { ThreadPage } from "../contract.ts";
 
 /** A thread as the object keeps it: with its number and where its messages come from. */
 export type StoredThread = Omit<Thread, "userId"> & {
@@ -9,14 +10,6 @@ export type StoredThread = Omit<Thread, "userId"> & {
   /** The number of the thread that owns the messages up to and with `forkSeq`; null if all are its own. */
   parent: number | null;
   forkSeq: number;
-};
-export type ThreadOrder = "updated" | "created";
-/** `after`: the last thread's time of the order, and its number. */
-export type ThreadPage = {
-  order: ThreadOrder;
-  agent?: string;
-  after?: readonly [time: number, n: number];
-  limit: number;
 };
 /** What a fork begins with. */
 export type Fork = { parent: number; forkSeq: number; forkedFrom: string; length: number };

@@ -1,5 +1,4 @@
 import { type Failure, fail, type Result, wrong } from "../../../src/domain/errors.ts";
-import type { Once } from "../../storage/answers.ts";
 import { CompactionStore } from "./compaction-store.ts";
 import { ImportingThreads } from "./importing-threads.ts";
 import { Lineage } from "./lineage.ts";
@@ -8,6 +7,7 @@ import { Sharing } from "./sharing.ts";
 import { ThreadReader } from "./thread-reader.ts";
 import { type StoredThread, ThreadStore } from "./thread-store.ts";
 import type { Transactions } from "../core/transactions.ts";
+import type { Once } from "../../storage/contract.ts";
 
 /** The stores that threads and what is said in them are made of. */
 export class ThreadStores {

@@ -6,23 +6,7 @@ import { type EntryStore, partsNamedIn } from "../../storage/entry-store.ts";
 import type { Generation } from "../core/generation.ts";
 import { positionOf } from "../core/position.ts";
 import type { ThreadStores } from "../threads/thread-stores.ts";
-
-/** Where an export is: behind a thread's row, or one of its rows, or an entry. `upTo`: the last thread there was when it began. */
-export type ExportPlace = { epoch: number; upTo: number; at: Spot };
-type Spot =
-  | { part: "thread"; n: number }
-  | (Section & { part: "hidden" | "message"; after: number })
-  | (Section & { part: "compaction"; after: readonly [from: number, id: string] })
-  | { part: "entry"; after: string | null; head?: Head };
-/** The entry of the value whose parts are being told. */
-type Head = { key: string; version: string };
-/**
- * The rows of a thread, up to the last message that its line told of, and to the last compaction there was then: what was
- * said since would not fit to that line, and a new compaction may cut through one that was told of, and is deleted by now.
- */
-type Section = { n: number; forkSeq: number; lastSeq: number; compactedAt: number };
-/** Lines in UTF-8, each with its line break. Without `next` they are the last. */
-export type ExportPage = { lines: Uint8Array; count: number; epoch: number; next?: ExportPlace };
+import type { ExportPage, ExportPlace, Section, Spot } from "../contract.ts";
 
 /** `count`: how many lines it is that go together, if it is not one. */
 type Line = { pieces: JsonPieces; count?: number; next: Spot };

@@ -1,4 +1,4 @@
-import { fail, type Failure, ok, type Result, wrong } from "../../../src/domain/errors.ts";
+import { fail, ok, type Result, wrong } from "../../../src/domain/errors.ts";
 import type { Owner } from "../../../src/domain/memory/record.ts";
 import type { Quotas } from "../../../src/platform/quotas.ts";
 import type { ImportCounts, ObjectLine } from "../../../src/domain/schema/transfer.ts";
@@ -12,16 +12,8 @@ import type { ThreadMessages } from "../threads/thread-messages.ts";
 import type { StoredThread } from "../threads/thread-store.ts";
 import type { ThreadStores } from "../threads/thread-stores.ts";
 import type { Transactions } from "../core/transactions.ts";
+import type { ImportItem, Imported } from "../contract.ts";
 
-/**
- * A line, with the value that it carries in the bytes that it was written in. `came`: the same import has brought the thread
- * that it is of, or that it is a fork of.
- */
-export type ObjectItem = { line: ObjectLine; value?: Uint8Array; came?: true };
-/** `threadEnd`: all of a thread has come. */
-export type ImportItem = ObjectItem | { line: { type: "threadEnd"; threadId: string } };
-/** What became of some lines; `failed` is the first that could not be taken, and nothing after it was tried. */
-export type Imported = { counts: ImportCounts; failed?: { index: number; failure: Failure } };
 type Of<Type extends ObjectLine["type"]> = ObjectLine & { type: Type };
 /** What becomes of a line that is right, as in the answer of an import (docs/export.md). */
 type Outcome = keyof ImportCounts;

@@ -1,7 +1,11 @@
 import type { UserHash } from "../../../src/domain/ids.ts";
 import { namespaceOf } from "../../../src/platform/vectors/namespace.ts";
 import { type ModelTag, modelTag, vectorId } from "../../../src/platform/vectors/vector-id.ts";
-import type { VectorIndex, VectorMetadata, VectorRecord } from "../../../src/platform/vectors/vector-index.ts";
+import type {
+  VectorIndex,
+  VectorMetadata,
+  VectorRecord,
+} from "../../../src/platform/vectors/vector-index.ts";
 import { refusal } from "../../../src/platform/vectors/vectorize-limits.ts";
 import { backOff } from "../../storage/back-off.ts";
 import type { PositionRange } from "../core/position.ts";

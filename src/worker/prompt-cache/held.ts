@@ -1,5 +1,5 @@
-import type { Flown, Held } from "../../../durable-objects/prompt-cache/single-flight.ts";
 import { tryAgain } from "../../platform/try-again.ts";
+import type { Flown, Held } from "../../../durable-objects/prompt-cache/contract.ts";
 
 type Asked<Hit> = {
   /** Asks the object, on a stub of its own, to be held for so long at most. */

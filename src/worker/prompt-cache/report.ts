@@ -1,10 +1,10 @@
-import type { Once } from "../../../durable-objects/storage/answers.ts";
-import type { UsageKey } from "../../../durable-objects/prompt-cache/usage-store.ts";
 import { decodeCursor, encodeCursor, invalidCursor } from "../../domain/cursor.ts";
 import { ok, type Result } from "../../domain/errors.ts";
 import type { ReportBody, Stats, StatsQuery } from "../../domain/schema/prompt-cache.ts";
 import type { Services } from "../services.ts";
 import { hitRate, hourOf, reportedHour } from "../../domain/prompt-cache/usage.ts";
+import type { Once } from "../../../durable-objects/storage/contract.ts";
+import type { UsageKey } from "../../../durable-objects/prompt-cache/contract.ts";
 
 type Registry = Pick<Services, "promptCacheUsage" | "now">;
 

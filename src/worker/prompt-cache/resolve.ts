@@ -1,11 +1,18 @@
-import type { UsedPrefixes } from "../../../durable-objects/prompt-cache.ts";
 import type { ResolveAnswer, ResolveBody } from "../../domain/schema/prompt-cache.ts";
 import type { Services } from "../services.ts";
 import { breakpoints, lifetimeMs } from "../../domain/prompt-cache/anthropic.ts";
 import { durationMs } from "../../domain/prompt-cache/duration.ts";
 import { isTooSmall } from "../../domain/prompt-cache/google.ts";
 import { answered } from "./held.ts";
-import { keyIn, ledgerKey, prefixHashes, promptCacheKey, regionsHash, resourceKey } from "../../domain/prompt-cache/keys.ts";
+import {
+  keyIn,
+  ledgerKey,
+  prefixHashes,
+  promptCacheKey,
+  regionsHash,
+  resourceKey,
+} from "../../domain/prompt-cache/keys.ts";
+import type { UsedPrefixes } from "../../../durable-objects/prompt-cache/contract.ts";
 
 /** How long a caller may take to create a resource, unless it says so itself. */
 const LEASE_MS = 60_000;

@@ -1,6 +1,5 @@
 import { createRoute } from "@hono/zod-openapi";
 import type { Context } from "hono";
-import type { Entry } from "../../../durable-objects/storage/entry-store.ts";
 import { fail } from "../../domain/errors.ts";
 import { holds } from "../../domain/conditions.ts";
 import { conditionOf } from "../http/conditions.ts";
@@ -34,6 +33,7 @@ import {
   namespaceHeader,
   ReleaseQuery,
 } from "../../domain/schema/prompt-cache.ts";
+import type { Entry } from "../../../durable-objects/storage/contract.ts";
 
 const shared = { tags: ["prompt-cache registry"], ...scoped("cache") };
 const request = { params: cachePath, headers: namespaceHeader };

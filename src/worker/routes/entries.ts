@@ -1,6 +1,10 @@
 import { createRoute, type z } from "@hono/zod-openapi";
-import type { EntryOperation, EntryResult, ListedEntries } from "../../../durable-objects/user-memory.ts";
-import { joined, withValue } from "../../../durable-objects/user-memory/core/page-json.ts";
+import type {
+  EntryOperation,
+  EntryResult,
+  ListedEntries,
+} from "../../../durable-objects/user-memory/contract.ts";
+import { joined, withValue } from "../../domain/page-json.ts";
 import { type Condition, holds } from "../../domain/conditions.ts";
 import { decodeCursor, encodeCursor, invalidCursor } from "../../domain/cursor.ts";
 import { fail } from "../../domain/errors.ts";

@@ -1,6 +1,5 @@
 import { createRoute, type z } from "@hono/zod-openapi";
-import type { Compaction as StoredCompaction } from "../../../durable-objects/user-memory/threads/compaction-store.ts";
-import { joined } from "../../../durable-objects/user-memory/core/page-json.ts";
+import { joined } from "../../domain/page-json.ts";
 import { decodeCursor, encodeCursor, invalidCursor } from "../../domain/cursor.ts";
 import { body, failures, idempotencyHeader, json, nothing, scoped } from "../http/describe.ts";
 import { Refusal, unwrap } from "../http/failure.ts";
@@ -34,6 +33,7 @@ import {
   ValidateBody,
   Verdict,
 } from "../../domain/schema/thread.ts";
+import type { Compaction as StoredCompaction } from "../../../durable-objects/user-memory/contract.ts";
 
 const tags = ["messages"];
 const NDJSON = "application/x-ndjson";

@@ -14,7 +14,12 @@ import { wrapTime } from "../http/timing.ts";
 import { recall } from "../use-cases/recall.ts";
 import { tenantRecall } from "../use-cases/tenant-recall.ts";
 import { noQuery, userPath } from "../../domain/schema/bounds.ts";
-import { RecallAnswer, RecallBody, TenantRecallAnswer, TenantRecallBody } from "../../domain/schema/recall.ts";
+import {
+  RecallAnswer,
+  RecallBody,
+  TenantRecallAnswer,
+  TenantRecallBody,
+} from "../../domain/schema/recall.ts";
 
 const recallRoute = createRoute({
   method: "post",

@@ -1,15 +1,20 @@
-import type { ImportItem } from "../../../durable-objects/user-memory/transfer/importer.ts";
 import { type Failure, wrong } from "../../domain/errors.ts";
 import type { UserHash } from "../../domain/ids.ts";
 import { byteLength, limits } from "../../domain/limits.ts";
 import type { Owner } from "../../domain/memory/record.ts";
-import { type ImportAnswer, type ImportCounts, type MemoryLine, OUTCOMES } from "../../domain/schema/transfer.ts";
+import {
+  type ImportAnswer,
+  type ImportCounts,
+  type MemoryLine,
+  OUTCOMES,
+} from "../../domain/schema/transfer.ts";
 import type { Services } from "../services.ts";
 import { tryAgain } from "../../platform/try-again.ts";
 import { ExportOrder } from "./export-order.ts";
 import { type ImportedVersion, versionsOf } from "../../domain/transfer/memory-lines.ts";
 import type { ParsedLine } from "./parse-line.ts";
 import { ThreadIds } from "./thread-ids.ts";
+import type { ImportItem } from "../../../durable-objects/user-memory/contract.ts";
 
 type Parts = Pick<Services, "userMemory" | "now"> & {
   owner: Owner;

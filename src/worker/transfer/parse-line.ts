@@ -1,5 +1,4 @@
 import type { z } from "@hono/zod-openapi";
-import type { ObjectItem } from "../../../durable-objects/user-memory/transfer/importer.ts";
 import { type Failure, fail, ok, type Result, wrong } from "../../domain/errors.ts";
 import { invalid } from "../http/failure.ts";
 import { limits } from "../../domain/limits.ts";
@@ -12,6 +11,7 @@ import {
   type MemoryLine,
   type ObjectLine,
 } from "../../domain/schema/transfer.ts";
+import type { ObjectItem } from "../../../durable-objects/user-memory/contract.ts";
 
 export type ParsedLine = { item: ObjectItem } | { memory: MemoryLine } | { end: number };
 

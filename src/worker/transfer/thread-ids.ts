@@ -1,6 +1,6 @@
 import { ok, type Result, wrong } from "../../domain/errors.ts";
 import type { UserHash } from "../../domain/ids.ts";
-import type { ObjectItem } from "../../../durable-objects/user-memory/transfer/importer.ts";
+import type { ObjectItem } from "../../../durable-objects/user-memory/contract.ts";
 
 /** The ids of threads on their way to another user: what stands before the dot is whose they are. */
 export class ThreadIds {

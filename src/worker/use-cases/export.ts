@@ -1,4 +1,3 @@
-import type { ExportPage } from "../../../durable-objects/user-memory/transfer/exporter.ts";
 import { answered } from "../../platform/d1/answered.ts";
 import type { VersionPlace } from "../../platform/d1/memory-records.ts";
 import { type ErrorCode, fail, ok, type Result } from "../../domain/errors.ts";
@@ -9,6 +8,7 @@ import { streamOf } from "../../platform/stream-of.ts";
 import { memoryLine } from "../../domain/transfer/memory-lines.ts";
 import { tryAgain } from "../../platform/try-again.ts";
 import { type Owner, ownerOf } from "../../domain/memory/record.ts";
+import type { ExportPage } from "../../../durable-objects/user-memory/contract.ts";
 
 type Needs = Pick<Services, "userMemory" | "records">;
 /** Versions of memories that one read of D1 brings: of the largest, some 10 MB. */

@@ -1,4 +1,3 @@
-import type { Recall, Recalled } from "../../../durable-objects/user-memory/recall/recaller.ts";
 import { withDeadline } from "../../platform/deadline.ts";
 import { ok, type Result } from "../../domain/errors.ts";
 import { userHash } from "../../domain/ids.ts";
@@ -8,6 +7,7 @@ import { distinctBy } from "../../domain/memory/distinct.ts";
 import { embedOne } from "../../platform/embeddings/embed.ts";
 import { reranked, RERANKED } from "./rerank.ts";
 import { searchedQuery } from "../../domain/memory/searched-query.ts";
+import type { Recall, Recalled } from "../../../durable-objects/user-memory/contract.ts";
 
 type Needs = Pick<Services, "embedder" | "userMemory" | "recall" | "now">;
 

@@ -1,6 +1,3 @@
-import type { Once } from "../../../durable-objects/storage/answers.ts";
-import type { Prepared } from "../../../durable-objects/user-memory/memories/memory-writer.ts";
-import type { Remembered } from "../../../durable-objects/user-memory/memories/remembered-answer.ts";
 import type { Condition } from "../../domain/conditions.ts";
 import { ok, type Result } from "../../domain/errors.ts";
 import type { Services } from "../services.ts";
@@ -9,6 +6,8 @@ import { embedAll } from "../../platform/embeddings/embed.ts";
 import { identityOf, textOf } from "../../domain/memory/identity.ts";
 import { type Owner, statusOf } from "../../domain/memory/record.ts";
 import { embeddedText } from "../../domain/memory/search-text.ts";
+import type { Once } from "../../../durable-objects/storage/contract.ts";
+import type { Prepared, Remembered } from "../../../durable-objects/user-memory/contract.ts";
 
 /** A memory to remember, under a condition on the memory that it is one with. */
 export type Remembering = { body: RememberBody; condition?: Condition };

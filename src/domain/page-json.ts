@@ -1,6 +1,15 @@
-import { inUtf8, type JsonPieces } from "../../../src/domain/json-pieces.ts";
-import type { ListedEntry } from "../../storage/entry-store.ts";
-import type { MessagePage, ReadMessage } from "../threads/thread-reader.ts";
+import { inUtf8, type JsonPieces } from "./json-pieces.ts";
+
+/** `body` is the message as JSON in UTF-8. */
+export type StoredMessage = { seq: number; body: Uint8Array; createdAt: number };
+
+/** A message of a page; `compaction` if it is a summary. */
+export type ReadMessage = StoredMessage & { compaction?: { id: string; from: number; to: number } };
+
+export type MessagePage = { items: ReadMessage[]; more: boolean };
+
+/** An entry of a page; without its value where only keys were asked for. */
+type PagedEntry = { key: string; value?: Uint8Array; expiresAt: number | null };
 
 /**
  * A page written down as one block: RPC clones rows with a byte array each one by one, which costs a third of the
@@ -15,7 +24,7 @@ export function messagesJson({ items, more }: MessagePage, separator: string): P
   return { json, more, ...(first && last && { first: first.seq, last: last.seq }) };
 }
 
-export function entriesJson({ entries, more }: { entries: ListedEntry[]; more: boolean }): PageJson<string> {
+export function entriesJson({ entries, more }: { entries: PagedEntry[]; more: boolean }): PageJson<string> {
   const [first, last] = [entries.at(0), entries.at(-1)];
   const json = inUtf8(joined(entries.map(entryPieces), ","));
   return { json, more, ...(first && last && { first: first.key, last: last.key }) };
@@ -36,7 +45,7 @@ function messagePieces({ seq, body, createdAt, compaction }: ReadMessage): JsonP
   return [`{"seq":${seq},"message":`, body, `,"createdAt":${createdAt}${end}`];
 }
 
-function entryPieces({ value, expiresAt, ...entry }: ListedEntry): JsonPieces {
+function entryPieces({ value, expiresAt, ...entry }: PagedEntry): JsonPieces {
   return withValue({ ...entry, ...(expiresAt !== null && { expiresAt }) }, value);
 }
 

@@ -1,0 +1,40 @@
+import type { Condition } from "../../src/domain/conditions.ts";
+
+/**
+ * The methods of an object that serves an interface of its callers: a caller always waits, the object may answer at once.
+ */
+export type Served<Rpc> = {
+  [Name in keyof Rpc]: Rpc[Name] extends (...given: infer Given) => Promise<infer Answer>
+    ? (...given: Given) => Answer | Promise<Answer>
+    : never;
+};
+
+/** An entry as it leaves the object. `value` is JSON in UTF-8, byte for byte as it came in. */
+export type Entry = {
+  key: string;
+  value: Uint8Array;
+  version: string;
+  updatedAt: number;
+  expiresAt: number | null;
+};
+
+export type Expiry = {
+  /** Null: it never expires. */
+  ttlMs: number | null;
+  /** Every read begins the time to live anew. */
+  refreshOnRead: boolean;
+};
+
+export type EntryWrite = { key: string; value: Uint8Array; condition: Condition } & Expiry;
+
+export type EntryPage = { prefix: string; after?: string; limit: number; values: boolean };
+
+export type ListedEntry = Omit<Entry, "value"> & { value?: Uint8Array };
+
+/** A write that its caller may send again: the caller's key, and a hash of what it asks for. */
+export type Once = {
+  key: string;
+  request: string;
+  /** The id of what the answer shows, and is forgotten with. */
+  about?: string;
+};
