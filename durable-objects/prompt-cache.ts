@@ -7,7 +7,7 @@ import { KEPT_MS } from "../src/domain/prompt-cache/usage.ts";
 import type { WrittenEntry } from "../src/domain/schema/entry.ts";
 import { Chores } from "./storage/chores.ts";
 import { EntryStore } from "./storage/entry-store.ts";
-import type { Served } from "./storage/contract.ts";
+import type { Entry, Once, Served } from "./storage/contract.ts";
 import { migrate } from "./storage/migrate.ts";
 import { LeaseStore } from "./prompt-cache/lease-store.ts";
 import { PrefixLedger } from "./prompt-cache/prefix-ledger.ts";
@@ -16,7 +16,6 @@ import { SingleFlight } from "./prompt-cache/single-flight.ts";
 import { UsageStore } from "./prompt-cache/usage-store.ts";
 import { Answers } from "./storage/answers.ts";
 import { WakeUp } from "./storage/wake-up.ts";
-import type { Entry, Once } from "./storage/contract.ts";
 import type {
   Cached,
   Flown,

@@ -1,4 +1,3 @@
-import type { LoginBindings } from "../worker/auth/login-settings.ts";
 import { type AuditLog, D1AuditLog } from "./d1/audit-log.ts";
 import type { Deployment } from "./d1/deployment.ts";
 import type { ErasureRecords } from "./d1/erasure-records.ts";
@@ -21,6 +20,22 @@ import { type RecallSettings, recallSettings, type RecallVars } from "./recall-s
 import type { VectorBudget } from "./vectors/vector-budget.ts";
 import type { VectorIndex } from "./vectors/vector-index.ts";
 import { type VectorizeBinding, VectorizeIndex } from "./vectors/vectorize.ts";
+
+/** The variables that let an identity provider's tokens in. */
+export type LoginBindings = {
+  /** Where the provider publishes its keys. */
+  JWT_JWKS_URL?: string;
+  /** The `iss` of its tokens. */
+  JWT_ISSUER?: string;
+  /** The `aud` that its tokens for this app have; one of several, comma-separated. */
+  JWT_AUDIENCE?: string;
+  /** The claim that is the user's id here; `sub` unless set. */
+  JWT_USER_CLAIM?: string;
+  /** What such a login may do; `read,write` unless set. */
+  JWT_SCOPE?: string;
+  /** Shared owners whose memory such a login reads. */
+  JWT_SHARED?: string;
+};
 
 /**
  * What a deployment binds: the default environment's bindings, and those that need an account. Users may be spread over

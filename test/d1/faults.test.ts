@@ -10,10 +10,10 @@ import { afterEach, describe, expect, it } from "vitest";
 import { D1MemoryRecords } from "../../src/platform/d1/memory-records.ts";
 import { withDeadline } from "../../src/platform/deadline.ts";
 import { RefusedWrite } from "../../src/platform/d1/refused.ts";
-import type { MemoryRow } from "../../src/platform/d1/tables.ts";
 import { userHash } from "../../src/domain/ids.ts";
 import { call, newUser } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
+import type { MemoryRow } from "../../src/domain/memory/table.ts";
 
 afterEach(restore);
 

@@ -5,7 +5,12 @@ import { breakpoints, lifetimeMs, usedAgain } from "../../src/domain/prompt-cach
 import { canonicalJson } from "../../src/domain/prompt-cache/canonical-json.ts";
 import { durationMs } from "../../src/domain/prompt-cache/duration.ts";
 import { CLOCK_SKEW_MS, isTooSmall, usable } from "../../src/domain/prompt-cache/google.ts";
-import { prefixHashes, promptCacheKey, regionsHash, resourceKey } from "../../src/domain/prompt-cache/keys.ts";
+import {
+  prefixHashes,
+  promptCacheKey,
+  regionsHash,
+  resourceKey,
+} from "../../src/domain/prompt-cache/keys.ts";
 import { hitRate, hourOf, KEPT_MS, reportedHour } from "../../src/domain/prompt-cache/usage.ts";
 import type { Json } from "../../src/domain/schema/bounds.ts";
 

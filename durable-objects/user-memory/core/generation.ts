@@ -4,12 +4,15 @@
  */
 export class Generation {
   readonly #sql: SqlStorage;
-  readonly #raised: () => void;
+  #raised: () => void = () => {};
   #raisedBy = 0;
 
-  /** `raised` is called when the object has learned of a later epoch: D1 shows no row of the former one. */
-  constructor(sql: SqlStorage, raised: () => void) {
+  constructor(sql: SqlStorage) {
     this.#sql = sql;
+  }
+
+  /** Sets what is called when the object has learned of a later epoch: D1 shows no row of the former one. */
+  onRaised(raised: () => void): void {
     this.#raised = raised;
   }
 

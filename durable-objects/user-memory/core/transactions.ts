@@ -1,13 +1,14 @@
 import type { Result } from "../../../src/domain/errors.ts";
 import type { WakeUp } from "../../storage/wake-up.ts";
 import type { Answers } from "../../storage/answers.ts";
-import type { SearchIndex } from "../search-index/search-index.ts";
 import type { Once } from "../../storage/contract.ts";
 
+/** What memory holds of the storage: `changes` counts its writes. */
+type Cache = { readonly changes: number; forgetLoaded(): void };
 type Parts = {
   storage: DurableObjectStorage;
   answers: Answers;
-  index: Pick<SearchIndex, "changes" | "forgetLoaded">;
+  index: Cache;
   wakeUp: WakeUp;
   now: () => number;
 };

@@ -5,6 +5,7 @@ import { fail, ok, type Result } from "../../../src/domain/errors.ts";
 import { hash16, type UserHash } from "../../../src/domain/ids.ts";
 import type { Owner } from "../../../src/domain/memory/record.ts";
 import type { Erasure, ErasureStep, ErasureStore } from "../../../src/domain/schema/erasure.ts";
+import type { Migration } from "../../storage/migrate.ts";
 import type { WakeUp } from "../../storage/wake-up.ts";
 import type { Conversations } from "../threads/conversations.ts";
 import type { Emptying } from "../threads/emptying.ts";
@@ -26,6 +27,8 @@ import type { WordMerger } from "../search-index/word-merger.ts";
 export type EraserParts = {
   sql: SqlStorage;
   storage: DurableObjectStorage;
+  /** Makes the tables of a new storage. */
+  migrations: readonly Migration[];
   transactions: Transactions;
   generation: Generation;
   table: MemoryTable;

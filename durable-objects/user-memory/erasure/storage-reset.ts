@@ -1,7 +1,6 @@
-import { migrate } from "../../storage/migrate.ts";
+import { migrate, type Migration } from "../../storage/migrate.ts";
 import type { WakeUp } from "../../storage/wake-up.ts";
 import { EMPTIED, type ErasedTables, STAYING, USER_TABLES } from "./erased-tables.ts";
-import { migrations } from "../schema.ts";
 
 /** Tables that have to be empty: while one of them has rows, something is to be deleted elsewhere. */
 const SETTLED: readonly string[] = ["erasing_versions", "announced_threads", "vector_outbox", "zeros"];
@@ -17,6 +16,7 @@ type Parts = {
   storage: DurableObjectStorage;
   tables: Pick<ErasedTables, "holdsAny">;
   wakeUp: WakeUp;
+  migrations: readonly Migration[];
   /** Stops the object without a commit. */
   abort: () => void;
 };
@@ -47,7 +47,7 @@ export class StorageReset {
    * local server deletes the file at once: an object that dies before the commit starts with nothing. See `Eraser.takeOver`.
    */
   async reset(): Promise<void> {
-    const { storage, wakeUp, abort } = this.#parts;
+    const { storage, wakeUp, migrations, abort } = this.#parts;
     const copied = COPIED.map((table) => [table, this.#read(table)] as const);
     const sequences = this.#sequences();
     const deleted = storage.deleteAll();

@@ -1,6 +1,6 @@
-import type { MemoryRow } from "../../../src/platform/d1/tables.ts";
 import type { Owner } from "../../../src/domain/memory/record.ts";
 import type { KeptAnswer } from "../../storage/answers.ts";
+import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 
 /** A write of memories that D1 has not confirmed yet. Carrying one out twice is the same as once. */
 export type Intent = {

@@ -1,6 +1,6 @@
-import type { MemoryRow } from "../../../src/platform/d1/tables.ts";
 import type { Draft, Span } from "../../../src/domain/memory/draft.ts";
 import type { MemoryTable } from "./memory-table.ts";
+import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 
 /** What one write makes of the memories, before anything is written: rows to put, and memories to forget before that. */
 export class MemoryDraft implements Draft {

@@ -1,9 +1,9 @@
 import type { Failure } from "../../../src/domain/errors.ts";
-import type { MemoryRow } from "../../../src/platform/d1/tables.ts";
 import type { Owner } from "../../../src/domain/memory/record.ts";
 import type { ImportedVersion } from "../../../src/domain/transfer/memory-lines.ts";
 import type { MemoryTable } from "./memory-table.ts";
 import type { ImportedMemories } from "../contract.ts";
+import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 
 type Given = {
   memories: readonly (readonly ImportedVersion[])[];

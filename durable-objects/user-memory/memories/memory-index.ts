@@ -1,9 +1,9 @@
-import type { MemoryRow } from "../../../src/platform/d1/tables.ts";
 import type { QueryVector } from "../../../src/platform/embeddings/embedder.ts";
 import { embeddedText, searchedText } from "../../../src/domain/memory/search-text.ts";
 import type { MemoryTable } from "./memory-table.ts";
 import { FIRST_POSITION } from "../core/position.ts";
 import type { SearchIndex } from "../search-index/search-index.ts";
+import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 
 /**
  * The versions of memories as documents of the search index, each under its number. What a version says never

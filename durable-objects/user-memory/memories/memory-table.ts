@@ -7,11 +7,11 @@ import {
 } from "../../../src/platform/d1/memory-filter.ts";
 import { rowOf, rowPieces, type StoredRow, upsertRows } from "../../../src/platform/d1/memory-rows.ts";
 import { overwritten, SAID } from "../../../src/platform/d1/overwrite.ts";
-import type { MemoryRow } from "../../../src/platform/d1/tables.ts";
 import type { Owner } from "../../../src/domain/memory/record.ts";
 import { ENTRY_FIELD } from "../../../src/domain/memory/entry-field.ts";
 import type { MemoryFilter } from "../../../src/domain/schema/memory-filter.ts";
 import { compiled } from "../core/compiled.ts";
+import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 
 /** Where a version is in the order of all of an owner's. */
 export type VersionKey = readonly [id: string, version: number];

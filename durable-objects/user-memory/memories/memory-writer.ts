@@ -1,4 +1,3 @@
-import type { MemoryRow } from "../../../src/platform/d1/tables.ts";
 import { type Condition, holds } from "../../../src/domain/conditions.ts";
 import type { Embedder, QueryVector } from "../../../src/platform/embeddings/embedder.ts";
 import { fail, type Failure, ok, type Result } from "../../../src/domain/errors.ts";
@@ -37,6 +36,7 @@ import type { QuotaGuard } from "../core/quota-guard.ts";
 import { answerOf, type Reference, referenceTo } from "./remembered-answer.ts";
 import type { Once } from "../../storage/contract.ts";
 import type { ImportedMemories, MemoryChange, Prepared, Remembered } from "../contract.ts";
+import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 
 type Parts = OpenWritesParts & { embedder: Embedder; quota: QuotaGuard };
 /** What a write makes of the memories, and what its caller is told of it. */

@@ -1,6 +1,5 @@
 import { ErasedWrite, type MemoryRecords, OvertakenWrite } from "../../../src/platform/d1/memory-records.ts";
 import { FullDatabase, RefusedWrite } from "../../../src/platform/d1/refused.ts";
-import type { MemoryRow } from "../../../src/platform/d1/tables.ts";
 import type { QueryVector } from "../../../src/platform/embeddings/embedder.ts";
 import { fail, type Failure } from "../../../src/domain/errors.ts";
 import type { Owner } from "../../../src/domain/memory/record.ts";
@@ -14,6 +13,7 @@ import type { MemoryIndex } from "./memory-index.ts";
 import type { MemoryTable } from "./memory-table.ts";
 import type { OwnerNote } from "../core/owner-note.ts";
 import type { Transactions } from "../core/transactions.ts";
+import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 
 export type OpenWritesParts = {
   sql: SqlStorage;

@@ -1,8 +1,8 @@
-import type { MemoryRow } from "../../../src/platform/d1/tables.ts";
 import type { Draft } from "../../../src/domain/memory/draft.ts";
 import { memoryOf } from "../../../src/domain/memory/record.ts";
 import type { Memory } from "../../../src/domain/schema/memory.ts";
 import type { Remembered } from "../contract.ts";
+import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 
 /** What a version was when its write was answered: all that may change of it later. */
 type VersionThen = Pick<MemoryRow, "version" | "updatedAt" | "supersededAt"> & { created?: boolean };

@@ -5,10 +5,10 @@ import type { Stretch } from "../../../src/domain/ranking/named-time.ts";
 import { matchExpression, spans } from "../../../src/domain/ranking/question.ts";
 import { queryVectorOf } from "../../../src/domain/ranking/query-vector.ts";
 import type { Scored } from "../../../src/platform/vectors/vector-table.ts";
-import type { Missing } from "../vectorize/held-vectors.ts";
+import type { Missing } from "../search-index/held-vectors.ts";
 import type { Meant } from "./meant.ts";
 import { FIRST_POSITION } from "../core/position.ts";
-import type { Space, VectorStore } from "../vectorize/vector-store.ts";
+import type { Space, VectorStore } from "../search-index/vector-store.ts";
 
 /** What is known of words here: the word model, and the counts of this user's documents. */
 export type Words = { lexicon: Lexicon; frequencies: { size: number; holding: (piece: number) => number } };

@@ -1,10 +1,10 @@
-import type { MemoryRow } from "../../../src/platform/d1/tables.ts";
 import { memoryOf } from "../../../src/domain/memory/record.ts";
 import type { Hit } from "../../../src/domain/schema/recall.ts";
 import { FIRST_POSITION, seqOf } from "../core/position.ts";
 import type { Found } from "./search.ts";
 import type { Document } from "../search-index/search-index.ts";
 import type { MessageRecord } from "../threads/thread-messages.ts";
+import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 
 /** What stands around what was found: a memory's row; a message's thread, and the messages beside it in their order. */
 type Place = {

@@ -14,7 +14,7 @@ import { FIRST_POSITION } from "../core/position.ts";
 import { type Found, type Search, type SearchQuery } from "./search.ts";
 import type { Meaning, SearchIndex } from "../search-index/search-index.ts";
 import type { ThreadMessages } from "../threads/thread-messages.ts";
-import { dot, type Space } from "../vectorize/vector-store.ts";
+import { dot, type Space } from "../search-index/vector-store.ts";
 import type { Numbered, Recall, Recalled } from "../contract.ts";
 
 type Parts = {

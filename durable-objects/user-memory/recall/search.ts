@@ -15,7 +15,7 @@ import type { PieceStore } from "../search-index/piece-store.ts";
 import { FIRST_POSITION, threadNumberOf } from "../core/position.ts";
 import type { Document } from "../search-index/search-index.ts";
 import type { MessageRecord } from "../threads/thread-messages.ts";
-import type { VectorStore } from "../vectorize/vector-store.ts";
+import type { VectorStore } from "../search-index/vector-store.ts";
 
 export type SearchQuery = SearchRequest &
   Narrowing & {

@@ -5,7 +5,7 @@ import type { RecallKind } from "../../../src/domain/schema/recall.ts";
 import { notLeaving } from "../core/leaving-ranges.ts";
 import { PieceStore } from "./piece-store.ts";
 import { FIRST_POSITION, type PositionRange, SLOTS } from "../core/position.ts";
-import type { VectorStore } from "../vectorize/vector-store.ts";
+import type { VectorStore } from "./vector-store.ts";
 import type { WordMerger } from "./word-merger.ts";
 
 /**

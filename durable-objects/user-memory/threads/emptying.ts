@@ -1,15 +1,17 @@
-import { ErasureLog } from "../erasure/erasure-log.ts";
 import { LeavingRanges } from "../core/leaving-ranges.ts";
 import type { MessageStore } from "./message-store.ts";
 import type { PositionRange } from "../core/position.ts";
 import type { SearchIndex } from "../search-index/search-index.ts";
 import type { Transactions } from "../core/transactions.ts";
 
+/** Counts what an erasure has removed. */
+type Counter = { count(erasure: string, store: "object", erased: { messages: number }): void };
 type Parts = {
   sql: SqlStorage;
   messages: MessageStore;
   index: SearchIndex;
   transactions: Transactions;
+  erasures: Counter;
   now: () => number;
 };
 
@@ -27,13 +29,11 @@ const RETRY_AFTER_MS = 5_000;
 export class Emptying {
   readonly #parts: Parts;
   readonly #leaving: LeavingRanges;
-  readonly #log: ErasureLog;
   #retryAt = 0;
 
   constructor(parts: Parts) {
     this.#parts = parts;
     this.#leaving = new LeavingRanges(parts.sql);
-    this.#log = new ErasureLog(parts.sql);
   }
 
   /** Takes these out of sight, and removes as many as a slice holds: most threads are gone with that. In a transaction. */
@@ -72,7 +72,7 @@ export class Emptying {
     const next = this.#leaving.next();
     if (next === null) return false;
     const messages = this.#removeSome(next.range, SLICE);
-    if (next.erasure !== null) this.#log.count(next.erasure, "object", { messages });
+    if (next.erasure !== null) this.#parts.erasures.count(next.erasure, "object", { messages });
     return true;
   }
 

@@ -1,5 +1,4 @@
 import type { MemoryRecords } from "../../../src/platform/d1/memory-records.ts";
-import type { MemoryRow } from "../../../src/platform/d1/tables.ts";
 import type { UserHash } from "../../../src/domain/ids.ts";
 import type { Reindex } from "../../../src/domain/schema/reindex.ts";
 import type { Conversations } from "../threads/conversations.ts";
@@ -9,6 +8,7 @@ import type { MemoryTable, VersionKey } from "../memories/memory-table.ts";
 import type { MemoryVectors } from "../vectorize/memory-vectors.ts";
 import type { MemoryWriter } from "../memories/memory-writer.ts";
 import type { Transactions } from "../core/transactions.ts";
+import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 
 type Parts = {
   sql: SqlStorage;

@@ -4,7 +4,7 @@ import type { Arm, RecallKind } from "../../../src/domain/schema/recall.ts";
 import { namespaceOf } from "../../../src/platform/vectors/namespace.ts";
 import { modelTag, parseVectorId } from "../../../src/platform/vectors/vector-id.ts";
 import type { VectorIndex } from "../../../src/platform/vectors/vector-index.ts";
-import type { Space } from "./vector-store.ts";
+import type { Space } from "../search-index/vector-store.ts";
 
 /** What the large index says is near, as documents of the user: any of them may be gone, or have changed since. */
 export type Near = Pick<Arm, "status" | "capped" | "ms"> & { numbers: readonly number[] };

@@ -6,7 +6,12 @@ import type { MemoryTable } from "../memories/memory-table.ts";
 import { MessageCopies } from "./message-copies.ts";
 import { FIRST_POSITION, type PositionRange } from "../core/position.ts";
 import { type OutgoingVector, VectorOutbox } from "./vector-outbox.ts";
-import { type VectorCopy, type VectorMemory, type VectorName, VectorStore } from "./vector-store.ts";
+import {
+  type VectorCopy,
+  type VectorMemory,
+  type VectorName,
+  VectorStore,
+} from "../search-index/vector-store.ts";
 
 type Parts = {
   sql: SqlStorage;

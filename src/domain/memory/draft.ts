@@ -1,4 +1,4 @@
-import type { MemoryRow } from "../../platform/d1/tables.ts";
+import type { MemoryRow } from "./table.ts";
 
 /** Memories of a status that are true from a time on until before another. */
 export type Span = { status: MemoryRow["status"]; from: number; to: number };

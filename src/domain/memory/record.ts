@@ -1,8 +1,8 @@
-import type { MemoryRow } from "../../platform/d1/tables.ts";
 import { newMemoryId, userHash, type UserHash } from "../ids.ts";
 import type { Memory, PastMemory, PatchMemoryBody, RememberBody } from "../schema/memory.ts";
 import { type Identity, textOf } from "./identity.ts";
 import { normalise } from "./normalise.ts";
+import type { MemoryRow } from "./table.ts";
 
 /** Whose something is: the name of the object, and the user's own id. */
 export type Owner = { hash: UserHash; id: string };

@@ -1,4 +1,3 @@
-import type { MemoryRow } from "../../platform/d1/tables.ts";
 import { type ErrorCode, fail, type Failure, ok, type Result } from "../errors.ts";
 import { byteLength, limits } from "../limits.ts";
 import { type PatchMemoryBody, refuseForeignFields, type RememberBody } from "../schema/memory.ts";
@@ -14,6 +13,7 @@ import {
   type Owner,
   validFromOf,
 } from "./record.ts";
+import type { MemoryRow } from "./table.ts";
 
 /** What became of a memory, and whether it is a new one. */
 export type Ruled = { row: MemoryRow; created: boolean };

@@ -1,4 +1,4 @@
-import type { MemoryRow } from "../../platform/d1/tables.ts";
+import type { MemoryRow } from "./table.ts";
 
 type Said = Pick<MemoryRow, "text" | "title" | "key">;
 type Found = Said & Pick<MemoryRow, "subject" | "predicate" | "object" | "tags">;

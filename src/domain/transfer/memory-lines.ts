@@ -1,9 +1,10 @@
-import type { ExportedRow } from "../../platform/d1/memory-records.ts";
-import type { MemoryRow } from "../../platform/d1/tables.ts";
 import type { UserHash } from "../ids.ts";
 import { identityOf } from "../memory/identity.ts";
 import { normalise } from "../memory/normalise.ts";
 import type { MemoryLine } from "../schema/transfer.ts";
+import type { MemoryRow } from "../memory/table.ts";
+
+export type ExportedRow = MemoryRow & { supersededByNth: number | null };
 
 /** A version as it is to be put: its number, and that of the version that is true after it, are still those of the line. */
 export type ImportedVersion = Omit<MemoryRow, "userHash" | "userId">;

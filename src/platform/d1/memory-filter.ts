@@ -3,7 +3,7 @@ import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { normalise } from "../../domain/memory/normalise.ts";
 import { type MemoryFilter, rangeNames } from "../../domain/schema/memory-filter.ts";
 import { type MetadataCondition, metadataCondition } from "../../domain/schema/metadata-filter.ts";
-import { memories } from "./tables.ts";
+import { memories } from "../../domain/memory/table.ts";
 
 /** No version: they count from 1. */
 const NOTHING = sql`0`;

@@ -9,7 +9,9 @@ import { rowPieces, upsertRows } from "./memory-rows.ts";
 import { overwritten, SAID } from "./overwrite.ts";
 import { refusable } from "./refused.ts";
 import { PUT_USER } from "./user-catalogue.ts";
-import { memories, type MemoryRow, memoryWrites, threads } from "./tables.ts";
+import { memoryWrites, threads } from "./tables.ts";
+import { memories, type MemoryRow } from "../../domain/memory/table.ts";
+import type { ExportedRow } from "../../domain/transfer/memory-lines.ts";
 
 /** One step of an owner's memories: all of it or nothing. Doing it twice is the same as once. */
 export type MemoryWrite = {
@@ -35,7 +37,6 @@ export type MemoryPage = {
 
 /** A version of a memory, where all of an owner's are read in the order of (id, version). */
 export type VersionPlace = readonly [id: string, version: number];
-export type ExportedRow = MemoryRow & { supersededByNth: number | null };
 
 export type HistoryPage = { before?: number; limit: number; now?: number };
 

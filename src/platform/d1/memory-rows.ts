@@ -1,6 +1,6 @@
 import { getTableColumns } from "drizzle-orm";
 import { byteLength } from "../../domain/limits.ts";
-import { memories, type MemoryRow } from "./tables.ts";
+import { memories, type MemoryRow } from "../../domain/memory/table.ts";
 
 /** The columns of `memories`: the field of a row, its name in SQL, and whether it holds JSON. */
 const columns = Object.entries(getTableColumns(memories)).map(([field, { name, dataType }]) => ({

@@ -1,21 +1,6 @@
 import { areShared } from "./claims.ts";
 import { isScope, type Scope } from "./token.ts";
-
-/** The variables that let an identity provider's tokens in. */
-export type LoginBindings = {
-  /** Where the provider publishes its keys. */
-  JWT_JWKS_URL?: string;
-  /** The `iss` of its tokens. */
-  JWT_ISSUER?: string;
-  /** The `aud` that its tokens for this app have; one of several, comma-separated. */
-  JWT_AUDIENCE?: string;
-  /** The claim that is the user's id here; `sub` unless set. */
-  JWT_USER_CLAIM?: string;
-  /** What such a login may do; `read,write` unless set. */
-  JWT_SCOPE?: string;
-  /** Shared owners whose memory such a login reads. */
-  JWT_SHARED?: string;
-};
+import type { LoginBindings } from "../../platform/bindings.ts";
 
 export type LoginSettings = {
   jwksUrl: URL;

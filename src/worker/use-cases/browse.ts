@@ -1,7 +1,6 @@
 import { decodeCursor, encodeCursor, invalidCursor } from "../../domain/cursor.ts";
 import { answered } from "../../platform/d1/answered.ts";
 import type { Moment } from "../../platform/d1/memory-filter.ts";
-import type { MemoryRow } from "../../platform/d1/tables.ts";
 import { fail, ok, type Result } from "../../domain/errors.ts";
 import type { UserHash } from "../../domain/ids.ts";
 import { byteLength, limits } from "../../domain/limits.ts";
@@ -9,6 +8,7 @@ import { filterOf, type ListMemoriesQuery, type SortKey } from "../../domain/sch
 import type { Memory, PastMemory } from "../../domain/schema/memory.ts";
 import type { Services } from "../services.ts";
 import { memoryOf, pastMemoryOf } from "../../domain/memory/record.ts";
+import type { MemoryRow } from "../../domain/memory/table.ts";
 
 export type Page<T> = { items: T[]; cursor?: string };
 /** As of when, and about when, a caller asks. */

@@ -1,4 +1,4 @@
-import { messagesJson, type PageJson } from "../../domain/page-json.ts";
+import { type MessagePage, messagesJson, type PageJson, type ReadMessage } from "../../domain/page-json.ts";
 import { sanitizeConversation } from "../../domain/conversation/sanitize.ts";
 import { decodeCursor, encodeCursor, invalidCursor } from "../../domain/cursor.ts";
 import { type Detail, fail, ok, type Result } from "../../domain/errors.ts";
@@ -7,7 +7,6 @@ import { limits } from "../../domain/limits.ts";
 import type { Message, ReadMessagesQuery } from "../../domain/schema/thread.ts";
 import { streamOf } from "../../platform/stream-of.ts";
 import { tryAgain } from "../../platform/try-again.ts";
-import type { MessagePage, ReadMessage } from "../../domain/page-json.ts";
 import type { MessagesQuery } from "../../../durable-objects/user-memory/contract.ts";
 
 /** How a thread is to be read: the object's query, and what is done to its pages here. */

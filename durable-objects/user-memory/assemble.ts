@@ -1,0 +1,182 @@
+import type { Lexicon } from "../../src/domain/ranking/lexicon.ts";
+import type { Ports } from "../../src/platform/bindings.ts";
+import { Answers } from "../storage/answers.ts";
+import { EntryStore } from "../storage/entry-store.ts";
+import { migrate } from "../storage/migrate.ts";
+import { WakeUp } from "../storage/wake-up.ts";
+import { FreePages } from "./core/free-pages.ts";
+import { Generation } from "./core/generation.ts";
+import { OwnerNote } from "./core/owner-note.ts";
+import { QuotaGuard } from "./core/quota-guard.ts";
+import { Transactions } from "./core/transactions.ts";
+import { Entries } from "./entries/entries.ts";
+import { Eraser } from "./erasure/eraser.ts";
+import { ErasureLog } from "./erasure/erasure-log.ts";
+import { MemoryIndex } from "./memories/memory-index.ts";
+import { MemoryTable } from "./memories/memory-table.ts";
+import { MemoryWriter } from "./memories/memory-writer.ts";
+import { Recaller } from "./recall/recaller.ts";
+import { Search } from "./recall/search.ts";
+import { migrations } from "./schema.ts";
+import { SearchIndex } from "./search-index/search-index.ts";
+import { WordMerger } from "./search-index/word-merger.ts";
+import { Conversations } from "./threads/conversations.ts";
+import { Emptying } from "./threads/emptying.ts";
+import { ThreadMessages } from "./threads/thread-messages.ts";
+import { ThreadStores } from "./threads/thread-stores.ts";
+import { Exporter } from "./transfer/exporter.ts";
+import { Importer } from "./transfer/importer.ts";
+import { Reindexer } from "./transfer/reindexer.ts";
+import { Embedding } from "./vectorize/embedding.ts";
+import { MemoryVectors } from "./vectorize/memory-vectors.ts";
+
+/** The parts of a user's object, from the lowest floor up. */
+export type UserMemoryParts = ReturnType<typeof assemble>;
+
+/** Builds the parts of a user's object from its storage and the ports, with the tables that they work on. */
+export function assemble(ctx: DurableObjectState, ports: Ports) {
+  const { storage } = ctx;
+  const { sql } = storage;
+  const { records, catalogue, unlisted, now } = ports;
+  const isNew = migrate(storage, migrations);
+
+  // Core
+  const wakeUp = new WakeUp(storage);
+  const answers = new Answers(sql);
+  const pages = new FreePages(sql);
+  const quota = new QuotaGuard(sql, ports, pages);
+  const owner = new OwnerNote(sql);
+  const generation = new Generation(sql);
+  if (isNew) generation.begin(now());
+
+  // Memories' rows, vectors, and the search index over both
+  const table = new MemoryTable(sql);
+  const vectors = new MemoryVectors({
+    sql,
+    table,
+    wakeUp,
+    vectors: ports.vectors,
+    messages: ports.recall.messageIndexing === "vectorize",
+    memory: { bytes: ports.vectorBytes, budget: ports.vectorBudget, owner: ctx.id.toString(), now },
+    now,
+  });
+  const words = new WordMerger({ sql, wakeUp, now });
+  const index = new SearchIndex(sql, vectors.store, words);
+  const transactions = new Transactions({ storage, answers, index, wakeUp, now });
+  const byMeaning = ports.recall.messageIndexing !== "lexical";
+  const shared = { storage, sql, transactions, index, byMeaning, answers, wakeUp, quota, now };
+
+  // Entries
+  const entryStore = new EntryStore(sql);
+  const entries = new Entries({ ...shared, entries: entryStore });
+
+  // Threads
+  const stores = new ThreadStores(sql);
+  const { messages } = stores;
+  const emptying = new Emptying({ ...shared, messages, erasures: new ErasureLog(sql) });
+  const threads = { ...shared, stores };
+  const conversations = new Conversations({
+    ...threads,
+    catalogue,
+    unlisted,
+    owner,
+    generation,
+    emptying,
+  });
+  generation.onRaised(() => conversations.catalogueAnew());
+  const threadMessages = new ThreadMessages({ ...threads, touched: (id) => conversations.touched(id) });
+
+  // Memories
+  const memoryIndex = new MemoryIndex(index, table);
+  const memory = { ...shared, records, table, index: memoryIndex, entries: entryStore, generation };
+  const writer = new MemoryWriter({
+    ...memory,
+    note: owner,
+    // The writer waits for a fence of the eraser, which is made last, since it empties every other part.
+    fenced: () => eraser.fenced(),
+    embedder: ports.embedder,
+  });
+
+  // Recall
+  const lexicon = () => wordModelOf(ports);
+  const embedding = new Embedding({ ...shared, embedder: ports.embedder, lexicon });
+  const recaller = new Recaller({
+    ...shared,
+    search: new Search(sql, index),
+    table,
+    vectors,
+    messages: threadMessages,
+    large: ports.vectors,
+    ownerId: () => owner.id() ?? table.owner()?.id ?? null,
+    lexicon,
+    meaning: () => embedding.meaning(),
+    formerEmbedders: ports.formerEmbedders,
+  });
+
+  // Export, import and reindex
+  const { model } = ports.embedder;
+  const reindexer = new Reindexer({ ...memory, vectors, writer, model, conversations });
+  const exporter = new Exporter({ sql, stores, entries: entryStore, generation, now });
+  const importer = new Importer({
+    ...threads,
+    entries: entryStore,
+    messages: threadMessages,
+    conversations,
+    generation,
+  });
+
+  // Erasure
+  const eraser: Eraser = new Eraser({
+    ...memory,
+    index,
+    migrations,
+    records: ports.erasures,
+    receipts: ports.receipts,
+    conversations,
+    emptying,
+    words,
+    pages,
+    owner,
+    vectors,
+    writer,
+    restart: async () => {
+      await storage.sync();
+      ctx.abort("an erasure begins with a new start");
+    },
+    abort: () => ctx.abort("the storage was not made anew"),
+  });
+
+  return {
+    wakeUp,
+    answers,
+    pages,
+    owner,
+    generation,
+    vectors,
+    words,
+    index,
+    transactions,
+    entries,
+    emptying,
+    conversations,
+    messages: threadMessages,
+    memoryIndex,
+    memories: writer,
+    embedding,
+    recaller,
+    reindexer,
+    exporter,
+    importer,
+    eraser,
+  };
+}
+
+/** The word model, or null where there is none: recall does without it then. */
+async function wordModelOf({ lexicon }: Ports): Promise<Lexicon | null> {
+  try {
+    return await lexicon();
+  } catch (error) {
+    console.error({ message: "word model unavailable", error: String(error) });
+    return null;
+  }
+}
