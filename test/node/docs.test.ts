@@ -1,25 +1,18 @@
 // What the documents say that the code can be asked for.
 import { globSync, readFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { expect, it } from "vitest";
 
 const root = join(import.meta.dirname, "../..");
 const read = (file: string) => readFileSync(join(root, file), "utf8");
 const docs = globSync("docs/*.md", { cwd: root }).map(read).join("\n");
 
-it("the architecture's table has every file of a user's object, once, and no other", () => {
-  const table = /What is in `durable-objects\/user-memory\/`[^]*?\n\n(\|[^]*?)\n\n/.exec(
-    read("docs/architecture.md"),
-  )?.[1];
-  const named = (table ?? "")
-    .split("\n")
-    .slice(2)
-    .flatMap((row) =>
-      Array.from(row.split("|")[2]?.matchAll(/`([a-z-]+)`/g) ?? [], ([, name]) => name ?? ""),
-    );
-  const files = globSync("durable-objects/user-memory/*.ts", { cwd: root }).map((file) =>
-    basename(file, ".ts"),
-  );
+it("the architecture's table has every file of a user's object, in its folder, and no other", () => {
+  const rows = read("docs/architecture.md").matchAll(/^\| \d +\| `([a-z-]+)\/` +\|[^|]*\|([^|]*)\|$/gm);
+  const named = Array.from(rows, ([, folder, files = ""]) =>
+    Array.from(files.matchAll(/`([a-z-]+)`/g), ([, file]) => `${folder}/${file}.ts`),
+  ).flat();
+  const files = globSync("*/*.ts", { cwd: join(root, "durable-objects/user-memory") });
   expect(named.toSorted()).toEqual(files.toSorted());
 });
 
