@@ -22,7 +22,7 @@ for (const project of ["scripts/package/client.json", "scripts/package/types.jso
   run("node_modules/typescript/lib/tsc.js", "-p", project);
 
 // What the client does not use at run time is types alone: those of the API, which are written out.
-for (const file of globSync("{{client,conversation}/**/*,entry-parts}.{js,d.ts}", {
+for (const file of globSync("{{client,domain/conversation}/**/*,domain/entry-parts}.{js,d.ts}", {
   cwd: join(compiled, "client"),
 }))
   publish(join(compiled, "client", file), file);
@@ -66,7 +66,7 @@ function demandOwnTypes(): void {
 
 /** The client's modules have to find each other. */
 function demandOwnModules(): void {
-  for (const file of globSync("{client,conversation}/**/*.js", { cwd: dist })) {
+  for (const file of globSync("{client,domain}/**/*.js", { cwd: dist })) {
     const path = join(dist, file);
     for (const [, name = ""] of readFileSync(path, "utf8").matchAll(/from "(\.[^"]+)"/g))
       if (!existsSync(join(dirname(path), name)))
