@@ -3,7 +3,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import wabt from "wabt";
 
-const path = (name: string) => fileURLToPath(new URL(`../src/platform/vectors/kernel/${name}`, import.meta.url));
+const path = (name: string) =>
+  fileURLToPath(new URL(`../src/platform/vectors/kernel/${name}`, import.meta.url));
 
 const tools = await wabt();
 const module = tools.parseWat("dots.wat", readFileSync(path("dots.wat"), "utf8"), { simd: true });

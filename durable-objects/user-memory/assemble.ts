@@ -11,6 +11,7 @@ import { QuotaGuard } from "./core/quota-guard.ts";
 import { Transactions } from "./core/transactions.ts";
 import { Entries } from "./entries/entries.ts";
 import { Eraser } from "./erasure/eraser.ts";
+import { ErasureFence } from "./erasure/erasure-fence.ts";
 import { ErasureLog } from "./erasure/erasure-log.ts";
 import { MemoryIndex } from "./memories/memory-index.ts";
 import { MemoryTable } from "./memories/memory-table.ts";
@@ -66,6 +67,10 @@ export function assemble(ctx: DurableObjectState, ports: Ports) {
   const byMeaning = ports.recall.messageIndexing !== "lexical";
   const shared = { storage, sql, transactions, index, byMeaning, answers, wakeUp, quota, now };
 
+  // Erasures under way: every write of memories asks for their fence
+  const erasureLog = new ErasureLog(sql);
+  const fence = new ErasureFence({ log: erasureLog, records: ports.erasures, wakeUp });
+
   // Entries
   const entryStore = new EntryStore(sql);
   const entries = new Entries({ ...shared, entries: entryStore });
@@ -73,7 +78,7 @@ export function assemble(ctx: DurableObjectState, ports: Ports) {
   // Threads
   const stores = new ThreadStores(sql);
   const { messages } = stores;
-  const emptying = new Emptying({ ...shared, messages, erasures: new ErasureLog(sql) });
+  const emptying = new Emptying({ ...shared, messages, erasures: erasureLog });
   const threads = { ...shared, stores };
   const conversations = new Conversations({
     ...threads,
@@ -92,8 +97,7 @@ export function assemble(ctx: DurableObjectState, ports: Ports) {
   const writer = new MemoryWriter({
     ...memory,
     note: owner,
-    // The writer waits for a fence of the eraser, which is made last, since it empties every other part.
-    fenced: () => eraser.fenced(),
+    fence,
     embedder: ports.embedder,
   });
 
@@ -126,9 +130,11 @@ export function assemble(ctx: DurableObjectState, ports: Ports) {
   });
 
   // Erasure
-  const eraser: Eraser = new Eraser({
+  const eraser = new Eraser({
     ...memory,
     index,
+    log: erasureLog,
+    fence,
     migrations,
     records: ports.erasures,
     receipts: ports.receipts,

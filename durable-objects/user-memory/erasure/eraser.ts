@@ -11,6 +11,7 @@ import type { Conversations } from "../threads/conversations.ts";
 import type { Emptying } from "../threads/emptying.ts";
 import { type Erased, ErasureLog, hulls, rangesOf } from "./erasure-log.ts";
 import { ErasureDrive } from "./erasure-drive.ts";
+import type { ErasureFence } from "./erasure-fence.ts";
 import { type ErasedScope, ErasureSteps } from "./erasure-steps.ts";
 import { ErasedTables, isLocked } from "./erased-tables.ts";
 import type { FreePages } from "../core/free-pages.ts";
@@ -40,6 +41,8 @@ export type EraserParts = {
   words: WordMerger;
   pages: FreePages;
   owner: OwnerNote;
+  log: ErasureLog;
+  fence: ErasureFence;
   records: ErasureRecords;
   receipts: ReceiptKey;
   /** Stops the object, which the caller's next try starts again. */
@@ -75,11 +78,11 @@ export class Eraser {
 
   constructor(parts: EraserParts) {
     this.#parts = parts;
-    this.#log = new ErasureLog(parts.sql);
+    this.#log = parts.log;
     this.#tables = new ErasedTables(parts.sql);
     const reset = new StorageReset({ ...parts, tables: this.#tables });
-    this.#steps = new ErasureSteps({ ...parts, log: this.#log, tables: this.#tables, reset });
-    this.#drive = new ErasureDrive({ ...parts, log: this.#log, steps: this.#steps });
+    this.#steps = new ErasureSteps({ ...parts, tables: this.#tables, reset });
+    this.#drive = new ErasureDrive({ ...parts, steps: this.#steps });
   }
 
   /**
@@ -203,12 +206,6 @@ export class Eraser {
   state(id: string): Erasure | null {
     return this.#log.get(id)?.state ?? null;
   }
-
-  /** Whether D1 hides all that was erased. Where it may not, it is told now; false if it does not answer. */
-  fenced(): Promise<boolean> {
-    return this.#drive.fenced();
-  }
-
   nextDue(): number | null {
     return this.#drive.nextDue();
   }
@@ -241,14 +238,15 @@ export class Eraser {
     }));
     const state: Erasure = { id, status: "running", of, requestedAt: now(), steps };
     this.#log.add({ erased, state, dueAt: now() });
-    this.#drive.begun();
+    this.#parts.fence.begun();
+    this.#parts.wakeUp.by(this.#parts.now());
   }
 
   /** Lets D1 know before the caller does: from then on nobody reads what it still has. */
   async #begun(id: string): Promise<Result<Erasure>> {
     const open = this.#log.get(id);
     if (open === null) return fail("internal");
-    if (!open.fenced && !(await this.#drive.fence(open)))
+    if (!open.fenced && !(await this.#parts.fence.raise(open)))
       return fail("storage_unavailable", { message: NOT_FENCED });
     return ok(this.state(id) ?? open.state);
   }

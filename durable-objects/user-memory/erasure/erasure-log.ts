@@ -66,8 +66,7 @@ export class ErasureLog {
   /** Adds a user's that D1 has as emptied: no step of it is left, and so no fence is needed. */
   takeOver(state: Erasure, dueAt: number): void {
     this.add({ erased: { what: "user", epoch: 0, upTo: 0, lastThread: 0 }, state, dueAt });
-    const open = this.get(state.id);
-    if (open !== null) this.save({ ...open, fenced: true, revision: EMPTIED });
+    this.update(state.id, (open) => ({ ...open, fenced: true, revision: EMPTIED }));
   }
 
   get(id: string): OpenErasure | null {
@@ -78,6 +77,12 @@ export class ErasureLog {
   /** All of them, the oldest first: by when they were noted, as ids of one millisecond have no order. */
   all(): OpenErasure[] {
     return this.#sql.exec<Row>("SELECT * FROM erasures ORDER BY rowid").toArray().map(openOf);
+  }
+
+  /** Changes what is stored now: another call may have changed it while the caller waited. */
+  update(id: string, change: (open: OpenErasure) => OpenErasure): void {
+    const open = this.get(id);
+    if (open !== null) this.save(change(open));
   }
 
   save({ state, fenced, revision, attempts, dueAt, mergedIn, overwrittenIn }: OpenErasure): void {

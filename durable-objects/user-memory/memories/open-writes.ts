@@ -25,8 +25,8 @@ export type OpenWritesParts = {
   entries: Pick<EntryStore, "remove">;
   generation: Pick<Generation, "epoch" | "reach">;
   note: Pick<OwnerNote, "uncatalogued" | "catalogued">;
-  /** Whether D1 knows of every erasure; else it is told first. */
-  fenced: () => Promise<boolean>;
+  /** True if D1 knows of every erasure; where it may not, it is told first. */
+  fence: { holds(): Promise<boolean> };
   wakeUp: WakeUp;
   now: () => number;
 };
@@ -88,7 +88,7 @@ export class OpenWrites {
   /** Carries out what is open. False if something stays so. */
   async settle(): Promise<boolean> {
     // Or what is written anew would be listed beside what is being erased.
-    if (!(await this.#parts.fenced())) return false;
+    if (!(await this.#parts.fence.holds())) return false;
     let putsFail = false;
     // Also what is noted meanwhile: a forget does not wait for its turn.
     for (let n = this.#log.after(0); n !== null; n = this.#log.after(n)) {
