@@ -32,7 +32,7 @@ const worker = (shards = 0) =>
         CAIRN_FIRST_SEED: process.env.CAIRN_FIRST_SEED ?? "1",
         CAIRN_SEED: process.env.CAIRN_SEED ?? "",
       },
-      d1Databases: ["TEST_DATABASE", ...Array.from({ length: shards }, (_, shard) => `FACTS_${shard}`)],
+      d1Databases: Array.from({ length: shards }, (_, shard) => `FACTS_${shard}`),
     },
   }));
 

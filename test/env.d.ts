@@ -3,7 +3,6 @@ declare namespace Cloudflare {
   interface Env {
     MIGRATIONS: import("cloudflare:test").D1Migration[];
     TEST_RATE: RateLimit;
-    TEST_DATABASE: D1Database;
     CAIRN_HISTORIES: string;
     CAIRN_FIRST_SEED: string;
     CAIRN_SEED: string;

@@ -1,11 +1,12 @@
 import { entrySchema } from "../storage/entry-store.ts";
 import type { Migration } from "../storage/migrate.ts";
 import { answersSchema } from "../storage/answers.ts";
+import { erasureSchema } from "./erasure/erasure-log.ts";
 import { freePagesSchema } from "./core/free-pages.ts";
 import { leavingSchema } from "./core/leaving-ranges.ts";
 import { announcementsSchema } from "./threads/thread-announcements.ts";
 import { tallySchema } from "./core/quota-guard.ts";
-import { vectorOutboxResent, vectorOutboxSchema } from "./vectorize/vector-outbox-rows.ts";
+import { vectorOutboxSchema } from "./vectorize/vector-outbox-rows.ts";
 import { wordMergeSchema } from "./search-index/word-merger.ts";
 
 /**
@@ -16,9 +17,11 @@ import { wordMergeSchema } from "./search-index/word-merger.ts";
 export const migrations: readonly Migration[] = [
   {
     id: 1,
-    description: "threads, messages, entries, the search index and the intents of memory writes",
+    description: "all tables of a user's object",
     sql: `
-      CREATE TABLE owner (id TEXT NOT NULL);
+      CREATE TABLE owner (id TEXT NOT NULL, hash TEXT, due_at INTEGER);
+      CREATE TABLE generation (epoch INTEGER NOT NULL, erased_up_to INTEGER NOT NULL, wanted TEXT);
+      INSERT INTO generation (epoch, erased_up_to) VALUES (0, 0);
 
       CREATE TABLE threads (
         n INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -35,7 +38,8 @@ export const migrations: readonly Migration[] = [
         forked_from TEXT,
         deleted INTEGER NOT NULL DEFAULT 0,
         created_at INTEGER NOT NULL,
-        updated_at INTEGER NOT NULL
+        updated_at INTEGER NOT NULL,
+        indexing TEXT
       );
       CREATE INDEX threads_by_update ON threads (updated_at DESC, n) WHERE deleted = 0;
       CREATE INDEX threads_by_agent ON threads (agent, updated_at DESC, n) WHERE deleted = 0;
@@ -83,15 +87,10 @@ export const migrations: readonly Migration[] = [
         n INTEGER PRIMARY KEY,
         kind TEXT NOT NULL,
         text TEXT NOT NULL,
-        memory_id TEXT,
-        dedupe_key TEXT,
         record TEXT NOT NULL,
         created_at INTEGER NOT NULL
       );
-      CREATE UNIQUE INDEX documents_by_memory ON documents (memory_id) WHERE memory_id IS NOT NULL;
-      CREATE UNIQUE INDEX documents_by_dedupe_key ON documents (dedupe_key) WHERE dedupe_key IS NOT NULL;
-      CREATE TABLE memory_documents (last INTEGER NOT NULL);
-      INSERT INTO memory_documents (last) VALUES (0);
+      CREATE INDEX documents_by_time ON documents (created_at);
       CREATE VIRTUAL TABLE words USING fts5 (
         text, content = '', contentless_delete = 1, tokenize = 'porter unicode61'
       );
@@ -105,21 +104,6 @@ export const migrations: readonly Migration[] = [
       CREATE INDEX unembedded_by_attempts ON unembedded (attempts, n);
       CREATE INDEX vectors_by_model ON vectors (model);
 
-      CREATE TABLE intents (
-        n INTEGER PRIMARY KEY AUTOINCREMENT,
-        memory_id TEXT NOT NULL,
-        intent TEXT NOT NULL,
-        attempts INTEGER NOT NULL DEFAULT 0,
-        due_at INTEGER NOT NULL
-      );
-      CREATE INDEX intents_by_memory ON intents (memory_id);
-    `,
-  },
-  {
-    id: 2,
-    description:
-      "memories as versions; intents in parts; answers that tell of many memories; jobs of the index",
-    sql: `
       CREATE TABLE memories (
         user_hash TEXT NOT NULL,
         id TEXT NOT NULL,
@@ -172,12 +156,14 @@ export const migrations: readonly Migration[] = [
         WHERE expires_at IS NOT NULL AND corrected_at IS NULL AND superseded_at IS NULL;
       CREATE INDEX memories_guarded ON memories (version) WHERE (corrected_at IS NOT NULL OR superseded_at IS NOT NULL
         OR valid_to IS NOT NULL OR expires_at IS NOT NULL OR status <> 'active' OR valid_from > recorded_at);
+      CREATE INDEX memories_by_key ON memories (key_norm, version) WHERE key_norm IS NOT NULL;
+      CREATE INDEX memories_by_triple ON memories (subject_norm, predicate_norm, version)
+        WHERE subject_norm IS NOT NULL AND predicate_norm IS NOT NULL;
+      CREATE INDEX memories_by_entry ON memories (metadata ->> '$.cairnEntry')
+        WHERE (metadata ->> '$.cairnEntry') IS NOT NULL;
       CREATE TABLE memory_clock (owner TEXT, last_version INTEGER NOT NULL, last_write INTEGER NOT NULL);
-      INSERT INTO memory_clock (last_version, last_write) SELECT last, 0 FROM memory_documents;
-      DROP TABLE memory_documents;
+      INSERT INTO memory_clock (last_version, last_write) VALUES (0, 0);
 
-      -- What was to be forgotten is still to be; the rest comes back from D1.
-      ALTER TABLE intents RENAME TO old_intents;
       CREATE TABLE intents (
         n INTEGER PRIMARY KEY AUTOINCREMENT,
         owner TEXT NOT NULL,
@@ -194,12 +180,6 @@ export const migrations: readonly Migration[] = [
         PRIMARY KEY (intent, memory_id, version)
       );
       CREATE INDEX intent_parts_by_memory ON intent_parts (memory_id);
-      INSERT INTO intents (n, owner, due_at)
-        SELECT n, json_object('hash', intent ->> '$.owner', 'id', ''), due_at FROM old_intents
-        WHERE intent ->> '$.op' = 'forget';
-      INSERT INTO intent_parts (intent, memory_id, version)
-        SELECT n, memory_id, 0 FROM old_intents WHERE intent ->> '$.op' = 'forget';
-      DROP TABLE old_intents;
 
       CREATE TABLE answer_memories (
         memory_id TEXT NOT NULL,
@@ -219,85 +199,24 @@ export const migrations: readonly Migration[] = [
         done INTEGER NOT NULL DEFAULT 0,
         due_at INTEGER
       );
-      -- Documents of memories get the numbers of their versions, which only D1 knows.
-      INSERT INTO reindex (owner, started_at, due_at)
-        SELECT MAX(record ->> '$.userHash'), MAX(created_at), 0 FROM documents WHERE kind <> 'message'
-        HAVING COUNT(*) > 0;
-      DELETE FROM words WHERE rowid IN (SELECT n FROM documents WHERE kind <> 'message');
-      DELETE FROM vectors WHERE n IN (SELECT n FROM documents WHERE kind <> 'message');
-      DELETE FROM unembedded WHERE n IN (SELECT n FROM documents WHERE kind <> 'message');
-      DELETE FROM documents WHERE kind <> 'message';
-      DROP INDEX documents_by_memory;
-      DROP INDEX documents_by_dedupe_key;
-      ALTER TABLE documents DROP COLUMN memory_id;
-      ALTER TABLE documents DROP COLUMN dedupe_key;
-    `,
-  },
-  {
-    id: 3,
-    description: "word pieces of documents; facts by their keys",
-    sql: `
+
       CREATE TABLE pieces (n INTEGER PRIMARY KEY, data BLOB NOT NULL);
       CREATE TABLE unpieced (n INTEGER PRIMARY KEY);
-      INSERT INTO unpieced (n) SELECT n FROM documents WHERE n NOT IN (SELECT n FROM unembedded);
-      CREATE INDEX memories_by_key ON memories (key_norm, version) WHERE key_norm IS NOT NULL;
-    `,
-  },
-  {
-    id: 4,
-    description:
-      "facts by subject and predicate; messages in the large index; threads that are found by words only",
-    sql: `
-      CREATE INDEX memories_by_triple ON memories (subject_norm, predicate_norm, version)
-        WHERE subject_norm IS NOT NULL AND predicate_norm IS NOT NULL;
       CREATE TABLE message_copies (
         model TEXT PRIMARY KEY,
         owner TEXT NOT NULL,
         ended INTEGER NOT NULL DEFAULT 0
       ) WITHOUT ROWID;
-      ALTER TABLE threads ADD COLUMN indexing TEXT;
-      CREATE INDEX documents_by_time ON documents (created_at);
+
+      ${erasureSchema}
+      ${tallySchema}
+      ${leavingSchema}
+      ${announcementsSchema}
+      ${wordMergeSchema}
+      ${freePagesSchema}
+
+      -- Threads whose import has not come to their end.
+      CREATE TABLE importing_threads (n INTEGER PRIMARY KEY);
     `,
-  },
-  { id: 5, description: "counts of entries and memories", sql: tallySchema },
-  {
-    id: 6,
-    description: "erasures; who is in the catalogue of users",
-    sql: `
-      CREATE TABLE generation (epoch INTEGER NOT NULL, erased_up_to INTEGER NOT NULL, wanted TEXT);
-      INSERT INTO generation (epoch, erased_up_to) VALUES (0, 0);
-      CREATE TABLE erasures (
-        id TEXT PRIMARY KEY,
-        erased TEXT NOT NULL,
-        state TEXT NOT NULL,
-        fenced INTEGER NOT NULL DEFAULT 0,
-        revision INTEGER NOT NULL DEFAULT 1,
-        attempts INTEGER NOT NULL DEFAULT 0,
-        due_at INTEGER NOT NULL
-      );
-      CREATE TABLE erasing_versions (
-        erasure TEXT NOT NULL,
-        n INTEGER NOT NULL,
-        PRIMARY KEY (erasure, n)
-      ) WITHOUT ROWID;
-      ALTER TABLE owner ADD COLUMN hash TEXT;
-      ALTER TABLE owner ADD COLUMN due_at INTEGER;
-    `,
-  },
-  {
-    id: 7,
-    description: "threads whose import has not come to their end",
-    sql: "CREATE TABLE importing_threads (n INTEGER PRIMARY KEY)",
-  },
-  { id: 8, description: "messages that are gone, and still to be removed", sql: leavingSchema },
-  { id: 9, description: "threads that the catalogue hears of before they begin", sql: announcementsSchema },
-  { id: 10, description: "how often a vector was sent again", sql: vectorOutboxResent },
-  { id: 11, description: "words that are deleted, and still in the index", sql: wordMergeSchema },
-  { id: 12, description: "pages of the file that are not in use any more", sql: freePagesSchema },
-  {
-    id: 13,
-    description: "memories by the entry that they name",
-    sql: `CREATE INDEX memories_by_entry ON memories (metadata ->> '$.cairnEntry')
-      WHERE (metadata ->> '$.cairnEntry') IS NOT NULL`,
   },
 ];

@@ -52,7 +52,7 @@ export class Account {
     await this.#run(["d1", "migrations", "apply", binding, "--remote"]);
   }
 
-  /** What the Worker has noted that a database is used as (migrations/0008_deployment.sql); null before its first call. */
+  /** What the Worker has noted that a database is used as (migrations/); null before its first call. */
   async markOf(binding: string): Promise<Mark | null> {
     const query = "SELECT shards, shard, jurisdiction FROM deployment";
     const answers = await this.#list(

@@ -2,10 +2,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { VectorOutbox } from "../../durable-objects/user-memory/vectorize/vector-outbox.ts";
-import {
-  vectorOutboxResent,
-  vectorOutboxSchema,
-} from "../../durable-objects/user-memory/vectorize/vector-outbox-rows.ts";
+import { vectorOutboxSchema } from "../../durable-objects/user-memory/vectorize/vector-outbox-rows.ts";
 import { modelTag, vectorId } from "../../src/platform/vectors/vector-id.ts";
 import type { VectorIndex } from "../../src/platform/vectors/vector-index.ts";
 import { VectorizeIndex } from "../../src/platform/vectors/vectorize.ts";
@@ -52,7 +49,6 @@ export class Subject {
   constructor(sql: SqlStorage) {
     this.sql = sql;
     sql.exec(vectorOutboxSchema);
-    sql.exec(vectorOutboxResent);
     this.outbox = this.over(this.index);
   }
 

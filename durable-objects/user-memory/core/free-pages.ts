@@ -7,7 +7,6 @@ export const freePagesSchema = `
   );
   INSERT INTO free_pages (peak) VALUES (0);
   CREATE TABLE zeros (bytes BLOB NOT NULL);
-  ALTER TABLE erasures ADD COLUMN overwritten_in INTEGER;
 `;
 
 /** The peak is noted in steps, so that a growing object does not write it with each alarm. */

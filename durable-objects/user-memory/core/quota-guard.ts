@@ -5,8 +5,8 @@ import type { FreePages } from "./free-pages.ts";
 /** Keeps count of what quotas bound, in the transaction of each change: to count a store's rows would read them all. */
 export const tallySchema = `
   CREATE TABLE tallies (name TEXT PRIMARY KEY, n INTEGER NOT NULL) WITHOUT ROWID;
-  INSERT INTO tallies (name, n) SELECT 'entries', COUNT(*) FROM entries;
-  INSERT INTO tallies (name, n) SELECT 'memories', COUNT(DISTINCT id) FROM memories;
+  INSERT INTO tallies (name, n) VALUES ('entries', 0);
+  INSERT INTO tallies (name, n) VALUES ('memories', 0);
   CREATE TRIGGER entry_came AFTER INSERT ON entries BEGIN
     UPDATE tallies SET n = n + 1 WHERE name = 'entries';
   END;

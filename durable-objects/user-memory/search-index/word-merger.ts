@@ -23,9 +23,7 @@ export const wordMergeSchema = `
     merging INTEGER NOT NULL DEFAULT 0,
     rounds INTEGER NOT NULL DEFAULT 0
   );
-  INSERT INTO word_merge (due_at)
-    SELECT IIF(EXISTS (SELECT 1 FROM words_data WHERE id >= ${FIRST_TOMBSTONE}), 0, NULL);
-  ALTER TABLE erasures ADD COLUMN merged_in INTEGER;
+  INSERT INTO word_merge (due_at) VALUES (NULL);
 `;
 
 type Row = { due_at: number | null; merging: number; rounds: number };

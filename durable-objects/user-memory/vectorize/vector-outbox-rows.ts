@@ -40,14 +40,12 @@ export const vectorOutboxSchema = `
     settles_at INTEGER NOT NULL DEFAULT 0,
     attempts INTEGER NOT NULL DEFAULT 0,
     due_at INTEGER NOT NULL,
+    resent INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (model, n)
   ) WITHOUT ROWID;
   CREATE INDEX vector_outbox_by_due ON vector_outbox (due_at);
   CREATE TABLE vector_outbox_models (model TEXT PRIMARY KEY) WITHOUT ROWID;
 `;
-
-/** The object's second version of these tables. */
-export const vectorOutboxResent = "ALTER TABLE vector_outbox ADD COLUMN resent INTEGER NOT NULL DEFAULT 0";
 
 /** Changes what is wanted of a vector: what was sent for the opposite may still land, and is noted with its time. */
 const WANT = `

@@ -1,6 +1,6 @@
 import { withDeadline } from "../deadline.ts";
 
-/** What a database is used as: see migrations/0008_deployment.sql. */
+/** What a database is used as: see migrations/. */
 export type Use = { shards: number; shard: number; jurisdiction: string };
 
 const ANSWER_WITHIN_MS = 5_000;
