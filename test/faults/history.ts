@@ -10,6 +10,10 @@ import { heal, inject, openIntents } from "./inject.ts";
 import { heard, settled, until } from "./polling.ts";
 import type { Fault, Operation, Step, Upkeep } from "./steps.ts";
 import { User } from "./user.ts";
+import { said } from "./world.ts";
+
+/** As much as an object is ahead of the clock at most: each write of memories has a millisecond of its own. */
+const AHEAD_MS = 100;
 
 /** Performs the steps of a history on two users, and checks each of them after every step. */
 export class History {
@@ -63,8 +67,8 @@ export class History {
         if (user) await this.#die(user, step);
         break;
     }
+    this.#expire();
     for (const one of this.users) {
-      one.model.expire(clock());
       if (one === user || user === undefined || step.do === "die") await check(one);
       // What one user does shows in the other's sooner or later: not every step has to look.
       else if (this.#steps % 3 === 0) await checkRecalled(one);
@@ -147,7 +151,7 @@ export class History {
     await this.#perform(user, { do: "remember", body: { ...body, expires: 1 } }, {});
     control.clockAt = clock() + 61_000;
     this.#chooser.look();
-    for (const one of this.users) one.model.expire(clock());
+    this.#expire();
     const first = { do: "remember" as const, body: { ...body, expires: null } };
     await this.#meanwhile(user, { first, at: "d1", same: false, second: { do: "alarm" } });
   }
@@ -189,8 +193,20 @@ export class History {
     if (!this.#chooser.expiring) control.clockAt = clock() - behind;
     this.#chooser.look();
     // The clock went on to the alarms that were set.
-    for (const one of this.users) one.model.expire(clock());
+    this.#expire();
     await this.#perform(user, first, {});
+  }
+
+  /**
+   * The clock has gone on. An object that wrote several times in this millisecond is some ahead of it: at the end of a memory
+   * the two would not agree, so the clock goes past it.
+   */
+  #expire(): void {
+    const memos = this.users.flatMap(({ model }) => model.worlds.flat());
+    const ends = memos.map((memo) => said(memo).expiresAt ?? 0);
+    while (ends.some((end) => end >= clock() && end < clock() + AHEAD_MS))
+      control.clockAt = clock() + AHEAD_MS;
+    for (const { model } of this.users) model.expire(clock());
   }
 
   async #upkeep(user: User, operation: Operation | Upkeep): Promise<void> {

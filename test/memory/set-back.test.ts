@@ -39,6 +39,19 @@ it("puts a write into D1 whose number D1 has passed already", async () => {
   expect(await recallTexts(user, { query: "otter heron" })).toEqual(await listTexts(user));
 });
 
+it("knows a fact that D1 has again, with a clock that is behind", async () => {
+  const user = newUser();
+  const fact = { text: "the boat is in Porto", subject: "the boat", predicate: "is in", object: "Porto" };
+  control.clockAt = Date.now();
+  const { body } = await remember(user, fact);
+  await loseAndReindex(user);
+  control.clockAt -= 3_600_000;
+  const again = await remember(user, fact);
+  expect([again.status, again.body.id, again.body.version]).toEqual([200, body.id, body.version]);
+  const { items } = (await call(`/v1/users/${user}/memories/${body.id}/history`)).body;
+  expect(items).toHaveLength(1);
+});
+
 it("acknowledges no write of versions that D1 knows to be erased, and takes the next try", async () => {
   const user = newUser();
   await remember(user, { text: "before the erasure" });

@@ -101,7 +101,12 @@ export class MemoryTable {
     const owner = { hash: first.userHash, id: first.userId };
     for (const piece of rowPieces(rows)) this.#sql.exec(UPSERT, owner.hash, owner.id, piece);
     this.reach(Math.max(...rows.map(({ version }) => version)));
-    this.#sql.exec("UPDATE memory_clock SET owner = ?", JSON.stringify(owner));
+    this.#sql.exec(
+      "UPDATE memory_clock SET owner = ?, last_write = MAX(last_write, ?)",
+      JSON.stringify(owner),
+      // A storage that was lost has forgotten its last write, and the clock may be behind it now.
+      Math.max(...rows.map(({ recordedAt, correctedAt }) => Math.max(recordedAt, correctedAt ?? 0))),
+    );
   }
 
   /** The keys of the entries that these memories name now. */
