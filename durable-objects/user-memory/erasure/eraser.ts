@@ -1,57 +1,14 @@
 import { v7 as uuidv7 } from "uuid";
-import type { ReceiptKey } from "../../../src/platform/receipt-key.ts";
-import type { ErasureRecords } from "../../../src/platform/d1/erasure-records.ts";
 import { fail, ok, type Result } from "../../../src/domain/errors.ts";
 import { hash16, type UserHash } from "../../../src/domain/ids.ts";
 import type { Owner } from "../../../src/domain/memory/record.ts";
 import type { Erasure, ErasureStep, ErasureStore } from "../../../src/domain/schema/erasure.ts";
-import type { Migration } from "../../storage/migrate.ts";
-import type { WakeUp } from "../../storage/wake-up.ts";
-import type { Conversations } from "../threads/conversations.ts";
-import type { Emptying } from "../threads/emptying.ts";
 import { type Erased, ErasureLog, hulls, rangesOf } from "./erasure-log.ts";
 import { ErasureDrive } from "./erasure-drive.ts";
-import type { ErasureFence } from "./erasure-fence.ts";
 import { type ErasedScope, ErasureSteps } from "./erasure-steps.ts";
 import { ErasedTables, isLocked } from "./erased-tables.ts";
-import type { FreePages } from "../core/free-pages.ts";
-import type { Generation } from "../core/generation.ts";
-import type { MemoryTable } from "../memories/memory-table.ts";
-import type { MemoryVectors } from "../vectorize/memory-vectors.ts";
-import type { MemoryWriter } from "../memories/memory-writer.ts";
-import type { OwnerNote } from "../core/owner-note.ts";
-import type { SearchIndex } from "../search-index/search-index.ts";
 import { StorageReset } from "./storage-reset.ts";
-import type { Transactions } from "../core/transactions.ts";
-import type { WordMerger } from "../search-index/word-merger.ts";
-
-export type EraserParts = {
-  sql: SqlStorage;
-  storage: DurableObjectStorage;
-  /** Makes the tables of a new storage. */
-  migrations: readonly Migration[];
-  transactions: Transactions;
-  generation: Generation;
-  table: MemoryTable;
-  index: SearchIndex;
-  vectors: MemoryVectors;
-  writer: MemoryWriter;
-  conversations: Conversations;
-  emptying: Emptying;
-  words: WordMerger;
-  pages: FreePages;
-  owner: OwnerNote;
-  log: ErasureLog;
-  fence: ErasureFence;
-  records: ErasureRecords;
-  receipts: ReceiptKey;
-  /** Stops the object, which the caller's next try starts again. */
-  restart: () => Promise<void>;
-  /** The same, without what was written since the last `await`. */
-  abort: () => void;
-  wakeUp: WakeUp;
-  now: () => number;
-};
+import type { EraserParts } from "./eraser-parts.ts";
 
 const NOT_FENCED =
   "It has begun, and nothing of it is recalled any more; the database has not confirmed it yet. Try again: it goes on as the same erasure.";

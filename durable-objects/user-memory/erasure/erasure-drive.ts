@@ -1,10 +1,10 @@
 import { type Receipt, receiptOf } from "../../../src/domain/erasure/receipt.ts";
 import type { Erasure, ErasureStore } from "../../../src/domain/schema/erasure.ts";
 import { backOff } from "../../storage/back-off.ts";
-import type { EraserParts } from "./eraser.ts";
 import { countFailure, type ErasureFence, userOf } from "./erasure-fence.ts";
 import type { ErasureLog, OpenErasure } from "./erasure-log.ts";
 import type { ErasureSteps } from "./erasure-steps.ts";
+import type { EraserParts } from "./eraser-parts.ts";
 
 type Parts = Pick<EraserParts, "records" | "receipts" | "vectors" | "wakeUp" | "now"> & {
   log: ErasureLog;

@@ -3,10 +3,10 @@ import { fail, ok, type Result } from "../../../src/domain/errors.ts";
 import type { UserHash } from "../../../src/domain/ids.ts";
 import type { ErasureStore } from "../../../src/domain/schema/erasure.ts";
 import { type ErasedTables, isLocked } from "./erased-tables.ts";
-import type { EraserParts } from "./eraser.ts";
 import type { StorageReset } from "./storage-reset.ts";
 import { LANDS_WITHIN_MS } from "../threads/thread-announcements.ts";
 import { type Erased, type ErasureLog, type OpenErasure, rangesOf } from "./erasure-log.ts";
+import type { EraserParts } from "./eraser-parts.ts";
 
 export type ErasedScope = Erased & { what: "scope" };
 type Parts = EraserParts & { log: ErasureLog; tables: ErasedTables; reset: StorageReset };
