@@ -203,19 +203,6 @@ it("keeps the cron from dropping anything of a database that is used otherwise",
   expect(await old()).toBeNull();
 });
 
-it("keeps the data of a tenant that is older than the mark: it has one database and no jurisdiction", async () => {
-  const migration = env.MIGRATIONS.find(({ name }) => name.startsWith("0008"));
-  await env.DB.exec("INSERT INTO memory_writes (user_hash, seq) VALUES ('h', 1)");
-  await env.DB.exec("DROP TABLE deployment");
-  for (const query of migration?.queries ?? []) await env.DB.prepare(query).run();
-  expect(await env.DB.prepare("SELECT * FROM deployment").first()).toEqual({
-    one: 1,
-    shards: 1,
-    shard: 0,
-    jurisdiction: "",
-  });
-});
-
 it("is known to be right by the isolate that has asked, and by no other one", async () => {
   const [first, second] = [new Isolate(), new Isolate()];
   const problemIn = (isolate: Isolate) => portsOf(bound(), isolate).deployment.problem();
