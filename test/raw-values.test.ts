@@ -36,7 +36,6 @@ describe("values in the text that they were written in", () => {
       "-9007199254740991",
       "-9007199254740992",
       String(2 ** 60),
-      String(2n ** 60n),
       "1e+300",
       "1.5e3",
       '"12345678901234567890"',
@@ -47,13 +46,14 @@ describe("values in the text that they were written in", () => {
       "9007199254740993",
       "9007199254740993.0",
       "1152921504606847001",
+      String(2n ** 60n),
       "[-12345678901234567890]",
       '{"a":1e400}',
     ])
       expect(hasInexactNumber(inexact), inexact).toBe(true);
   });
 
-  it("takes any number of a JSON that JavaScript printed", () => {
+  it("take any number of a JSON that JavaScript printed", () => {
     fc.assert(
       fc.property(
         fc.oneof(fc.double({ noNaN: true, noDefaultInfinity: true }), fc.maxSafeInteger()),

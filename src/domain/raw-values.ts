@@ -31,7 +31,7 @@ export function depth(json: string): number {
 /** How a text with such a number is refused. */
 export const INEXACT = "holds a number beyond a double; send it as a string";
 
-/** True where a JSON text holds an integer that a parse makes another one, or a number beyond the largest double. */
+/** True where a JSON text holds an integer that a parse and a print make another one, or a number beyond the largest double. */
 export function hasInexactNumber(json: string): boolean {
   const token = /"|-?\d[\d.eE+-]*/g;
   for (let match = token.exec(json); match !== null; match = token.exec(json)) {
@@ -42,12 +42,12 @@ export function hasInexactNumber(json: string): boolean {
   return false;
 }
 
-/** An integer is exact in all its digits, as Python prints 2 ** 60, or in those that tell doubles apart, as JavaScript does. */
+/** An integer is kept if it is printed with the digits that it had: 2 ** 53 is, 2 ** 60 as Python prints it is not. */
 function isInexact(literal: string): boolean {
   const number = Number(literal);
   const [integer] = /^-?\d+(?=(?:\.0+)?$)/.exec(literal) ?? [];
   if (integer === undefined || Number.isSafeInteger(number)) return !Number.isFinite(number);
-  return !Number.isFinite(number) || (BigInt(integer) !== BigInt(number) && integer !== String(number));
+  return integer !== String(number);
 }
 
 /** What stands between the commas of an object or array. */
