@@ -167,7 +167,11 @@ async function applyMigrations(state: string): Promise<void> {
   const child = runWrangler(["d1", "migrations", "apply", "DB", "--local", "--persist-to", state]);
   const output = outputOf(child);
   const code = await new Promise<number | null>((resolve) => void child.once("exit", resolve));
-  if (code !== 0) throw new CannotStart(`The local database could not be set up:\n${output.text}`);
+  if (code === 0) return;
+  const older = output.text.includes("already exists")
+    ? `\nThe state in ${state} is of an earlier version: delete it, or set CAIRN_STATE to another folder.`
+    : "";
+  throw new CannotStart(`The local database could not be set up:\n${output.text}${older}`);
 }
 
 async function demandFree(port: number): Promise<void> {
