@@ -29,7 +29,7 @@ export function depth(json: string): number {
 }
 
 /** How a text with such a number is refused. */
-export const INEXACT = "holds a number beyond a double; send it as a string";
+export const INEXACT = "holds a number that would come back with other digits; send it as a string";
 
 /** True where a JSON text holds an integer that a parse and a print make another one, or a number beyond the largest double. */
 export function hasInexactNumber(json: string): boolean {

@@ -141,3 +141,16 @@ describe("an import of a file with a line in the place of another", () => {
     expect(await importTo(user, body, query)).toMatchObject(wrongIn(9, ".threadId"));
   });
 });
+
+it.each(["9007199254740993", String(2n ** 60n)])(
+  "refuses metadata with %s, as the API does",
+  async (number) => {
+    const user = newUser();
+    const given = { text: "a heron", metadata: { n: 7 } };
+    expect((await call(`/v1/users/${user}/memories`, { json: given })).status).toBe(201);
+    const lines = await exported(user);
+    const changed = lines.map((line) => line.replace('"n":7', `"n":${number}`)).join("\n");
+    expect(changed).toContain(number);
+    expect(await importTo(newUser(), changed)).toMatchObject(wrongIn(2, ".metadata"));
+  },
+);

@@ -68,7 +68,7 @@ function demandExactMetadataIn(object: string, path: string): void {
   if (metadata !== undefined && hasInexactNumber(metadata)) throw inexact(`${path}.metadata`);
 }
 
-/** Every number beyond a double has one of these; most bodies have neither, and are not taken apart. */
+/** Every number that a parse changes has one of these; most bodies have neither, and are not taken apart. */
 const MAYBE_INEXACT = /\d{16}|\d[eE]\+?\d{3}/;
 
 const inexact = (path: string): Refusal =>

@@ -2,7 +2,7 @@ import type { z } from "@hono/zod-openapi";
 import { type Failure, fail, ok, type Result, wrong } from "../../domain/errors.ts";
 import { invalid } from "../http/failure.ts";
 import { limits } from "../../domain/limits.ts";
-import { depth, rawField } from "../../domain/raw-values.ts";
+import { depth, hasInexactNumber, INEXACT, rawField } from "../../domain/raw-values.ts";
 import {
   ExportHeader,
   ExportLine,
@@ -39,6 +39,8 @@ export function parseLine(text: string): Result<ParsedLine> {
   const checked = ExportLine.safeParse(json.value, { reportInput: true });
   if (!checked.success) return misshapen(checked.error);
   const line = checked.data;
+  const metadata = "metadata" in line ? rawField(text, "metadata") : undefined;
+  if (metadata !== undefined && hasInexactNumber(metadata)) return wrong("metadata", INEXACT);
   switch (line.type) {
     case "memory":
       return ok({ memory: line });
