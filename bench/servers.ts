@@ -5,8 +5,8 @@ import { stripTypeScriptTypes } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
-import { mintToken } from "../src/worker/auth/token.ts";
 import { serverCpu } from "./cpu.ts";
+import { mintToken } from "../src/domain/token.ts";
 
 const root = join(import.meta.dirname, "..");
 const secret = "a secret of the benchmark, of 32 bytes or more";
@@ -89,11 +89,11 @@ async function start(name: string, modules: readonly Module[], bindings: object)
     name,
     database,
     url: await miniflare.unsafeGetDirectURL(name),
-    token: await mintToken(secret, {
-      user: "*",
-      scope: ["read", "write", "cache"],
-      expiresAt: Math.floor(Date.now() / 1000) + 24 * 60 * 60,
-    }),
+    token: await mintToken(
+      secret,
+      { user: "*", scope: ["read", "write", "cache"], ttlMs: 24 * 3_600_000 },
+      Date.now(),
+    ),
     cpu: serverCpu(),
     stop: () => miniflare.dispose(),
   };

@@ -5,7 +5,7 @@ import { appendFileSync, chmodSync, existsSync, mkdirSync, readFileSync, statSyn
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { mintToken } from "../src/worker/auth/token.ts";
+import { mintToken } from "../src/domain/token.ts";
 
 const root = join(import.meta.dirname, "..");
 const wrangler = join(root, "node_modules/wrangler/bin/wrangler.js");
@@ -58,11 +58,11 @@ export function developmentSecret(file = join(root, ".dev.vars")): string {
 
 /** A token for `user` that may read, write and cache, for a day. */
 export const developmentToken = (user: string): Promise<string> =>
-  mintToken(developmentSecret(), {
-    user,
-    scope: ["read", "write", "cache"],
-    expiresAt: Math.floor(Date.now() / 1000) + 24 * 60 * 60,
-  });
+  mintToken(
+    developmentSecret(),
+    { user, scope: ["read", "write", "cache"], ttlMs: 24 * 3_600_000 },
+    Date.now(),
+  );
 
 /** Starts on `port` with the state in `state` (made if missing, with the migrations applied). */
 export async function startLocalServer({

@@ -1,12 +1,19 @@
 // `npm run token -- --user alice --scope read,write --ttl 1h`: mints a token with the secret of `.dev.vars`, or
 // with CAIRN_SECRET if it is set (a deployment's).
 import { parseArgs } from "node:util";
-import { isShared, isUser, LONGEST_LIFE_S } from "../src/worker/auth/claims.ts";
-import { isSecret, SECRET_BYTES } from "../src/worker/auth/signing-keys.ts";
-import { isScope, mintToken, scopes } from "../src/worker/auth/token.ts";
 import { threadOwner } from "../src/domain/ids.ts";
 import { limits } from "../src/domain/limits.ts";
 import { developmentSecret } from "./local-server.ts";
+import {
+  LONGEST_LIFE_S,
+  SECRET_BYTES,
+  isScope,
+  isSecret,
+  isShared,
+  isUser,
+  mintToken,
+  scopes,
+} from "../src/domain/token.ts";
 
 const usage = `usage: npm run token -- --user ID [--scope ${scopes.join(",")}] [--ttl 1h] [--shared ID,ID] [--thread ID]
   --user   whose memory the token opens; '*' opens every user's (for servers)
@@ -65,12 +72,5 @@ if (seconds >= LONGEST_LIFE_S) refuse(`--ttl: '${ttl}' is longer than a token ma
 const secret = process.env.CAIRN_SECRET ?? developmentSecret();
 if (!isSecret(secret)) refuse(`CAIRN_SECRET is shorter than ${SECRET_BYTES} bytes.`);
 
-const expiresAt = Math.floor(Date.now() / 1000) + seconds;
-const request = {
-  user,
-  scope: words.filter(isScope),
-  expiresAt,
-  ...(shared && { shared }),
-  ...(thread && { thread }),
-};
-console.log(await mintToken(secret, request));
+const request = { user, scope: words.filter(isScope), ttlMs: seconds * 1000, shared, thread };
+console.log(await mintToken(secret, request, Date.now()));

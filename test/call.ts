@@ -1,6 +1,6 @@
 import { env, exports } from "cloudflare:workers";
 import { clock } from "./doubles/control.ts";
-import { mintToken, type Scope, scopes, type TokenRequest } from "../src/worker/auth/token.ts";
+import { type Scope, type TokenRequest, signToken, scopes } from "../src/domain/token.ts";
 
 // Answers of every shape are read here; the schemas are what the tests check them against.
 // oxlint-disable-next-line typescript/no-explicit-any
@@ -25,15 +25,18 @@ export const token = (
 
 /** A token that says more than whose it is. */
 export const tokenWith = ({
+  user,
   scope = scopes,
   ttlSeconds = 48 * 3600,
   ...more
-}: Partial<TokenRequest> & { user: string; ttlSeconds?: number }): Promise<string> =>
-  mintToken(env.CAIRN_SECRET, {
-    scope,
-    expiresAt: Math.floor(Date.now() / 1000) + ttlSeconds,
+}: TokenRequest & { ttlSeconds?: number }): Promise<string> =>
+  signToken(env.CAIRN_SECRET, {
+    sub: user,
+    scope: scope.join(" "),
+    jti: crypto.randomUUID(),
+    exp: Math.floor(Date.now() / 1000) + ttlSeconds,
     // Also for a Worker whose clock was put back.
-    issuedAt: Math.floor(Math.min(Date.now(), clock()) / 1000),
+    iat: Math.floor(Math.min(Date.now(), clock()) / 1000),
     ...more,
   });
 

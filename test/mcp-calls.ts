@@ -1,6 +1,6 @@
 import { exports } from "cloudflare:workers";
-import type { Scope } from "../src/worker/auth/token.ts";
 import { token, tokenWith } from "./call.ts";
+import type { Scope } from "../src/domain/token.ts";
 
 // Answers of every shape are read here.
 // oxlint-disable-next-line typescript/no-explicit-any

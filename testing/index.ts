@@ -4,7 +4,6 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { PromptCache } from "../durable-objects/prompt-cache.ts";
 import { UserMemory } from "../durable-objects/user-memory.ts";
-import { mintToken, type Scope, scopes } from "../src/worker/auth/token.ts";
 import { type Bindings, type Ports, portsOf } from "../src/platform/bindings.ts";
 import { createWorker } from "../src/worker/worker.ts";
 import { MemoryD1 } from "./d1.ts";
@@ -13,6 +12,7 @@ import { assetsOf, migrationsIn } from "./files.ts";
 import { Objects } from "./objects.ts";
 import { Sql } from "./sql.ts";
 import type { TestCairn, TestCairnOptions } from "./test-cairn.ts";
+import { type Scope, mintToken, scopes } from "../src/domain/token.ts";
 
 export type { TestCairn, TestCairnOptions, TestTokenOptions } from "./test-cairn.ts";
 
@@ -68,13 +68,8 @@ export async function testCairn({
   return {
     fetch: async (request) => worker.fetch(request, env, context),
     token: (user, { scope = scopes, ttlMs = TEN_YEARS_MS, shared } = {}) =>
-      mintToken(secret, {
-        user,
-        // The same four names.
-        scope: scope satisfies readonly Scope[],
-        expiresAt: Math.floor((now() + ttlMs) / 1000),
-        ...(shared && { shared }),
-      }),
+      // The same four names.
+      mintToken(secret, { user, scope: scope satisfies readonly Scope[], ttlMs, shared }, now()),
     advance: (ms) => {
       ahead += ms;
       return settle();

@@ -28,3 +28,5 @@ export {
 } from "../domain/conversation/continuation-validator.ts";
 export type { AiMessage, AnyMessage, ContentPart } from "../domain/conversation/message.ts";
 export { sanitizeConversation } from "../domain/conversation/sanitize.ts";
+export type { Scope, TokenRequest } from "../domain/token.ts";
+export { mintToken } from "./mint-token.ts";

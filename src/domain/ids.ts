@@ -1,5 +1,5 @@
-import { base64url } from "jose";
 import { v7 as uuidv7 } from "uuid";
+import { hash16, sha256 } from "./hash.ts";
 import { Recent } from "./recent.ts";
 
 /** 22 characters of base64url: the first 16 bytes of SHA-256 of `cairn:user:<id>`. Names the user's object. */
@@ -21,11 +21,6 @@ export async function userHash(userId: string): Promise<UserHash> {
   return hash;
 }
 
-/** base64url of the first 16 bytes of SHA-256 of `text` in UTF-8. */
-export async function hash16(text: string): Promise<string> {
-  return base64url.encode((await sha256(text)).subarray(0, 16));
-}
-
 /** The first byte of the hash of the registry keys that were asked for last. */
 const firstBytes = new Recent<number>(1000);
 
@@ -36,18 +31,6 @@ export async function shardOf(key: string, shards: number): Promise<number> {
   const [first = 0] = await sha256(key);
   firstBytes.set(key, first);
   return first % shards;
-}
-
-export async function sha256Base64url(text: string): Promise<string> {
-  return base64url.encode(await sha256(text));
-}
-
-export async function sha256Hex(text: string): Promise<string> {
-  return Array.from(await sha256(text), (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-
-async function sha256(text: string): Promise<Uint8Array> {
-  return new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
 }
 
 /** A new thread id of this user: `<userHash>.<uuid v7>`. It routes itself: no look-up finds its object. */

@@ -24,7 +24,7 @@ import { demandCallerRate, demandUserRate } from "./http/rates.ts";
 import { auditedIn, newRouter } from "./http/router.ts";
 import { inOrder } from "./http/steps.ts";
 import { unknownRoute } from "./http/unknown-route.ts";
-import { hash16, shardOf } from "../domain/ids.ts";
+import { shardOf } from "../domain/ids.ts";
 import { auditOf } from "./routes/audit.ts";
 import { within } from "../platform/objects-within.ts";
 import { cache } from "./routes/cache.ts";
@@ -41,6 +41,7 @@ import { reindex } from "./routes/reindex.ts";
 import { revocations } from "./routes/revocations.ts";
 import { threads } from "./routes/threads.ts";
 import { transfer } from "./routes/transfer.ts";
+import { hash16 } from "../domain/hash.ts";
 
 /**
  * The Worker's HTTP surface. `makePorts` is for the tests, which put doubles in the place of what can fail; `basePathOf`

@@ -1,7 +1,7 @@
 import { loginSettingsOf } from "./auth/login-settings.ts";
-import { isSecret } from "./auth/signing-keys.ts";
 import type { Bindings } from "../platform/bindings.ts";
 import { quotaProblems } from "../platform/quotas.ts";
+import { isSecret } from "../domain/token.ts";
 
 /** Days that the audit log goes back unless AUDIT_DAYS says otherwise. */
 export const AUDIT_DAYS = 90;

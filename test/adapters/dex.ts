@@ -1,9 +1,9 @@
 // A coding agent of one test's own: its memory extension, with a model that says what it is told to.
 import { expect, inject } from "vitest";
-import { mintToken } from "../../src/worker/auth/token.ts";
 import { type DexMemoryOptions, dexMemory, type DexRequest } from "../../src/client/adapters/dex.ts";
 import { type Cairn, type CairnOptions, cairn } from "../../src/client/index.ts";
 import { newUser, tokenOf } from "./cairn.ts";
+import { mintToken } from "../../src/domain/token.ts";
 
 /** A model's answer to what it is asked. */
 export type Model = (request: DexRequest) => string | Promise<string>;
@@ -14,12 +14,7 @@ export const backend = async (more: Partial<CairnOptions> = {}): Promise<Cairn> 
 
 /** A token of one user who may read a shared owner. */
 export const readerToken = (user: string, shared: string): Promise<string> =>
-  mintToken(inject("cairn").secret, {
-    user,
-    scope: ["read", "write"],
-    expiresAt: Math.floor(Date.now() / 1000) + 3600,
-    shared: [shared],
-  });
+  mintToken(inject("cairn").secret, { user, shared: [shared] }, Date.now());
 
 /** A client with such a token, as a user's own machine has it. */
 export const reader = async (user: string, shared: string): Promise<Cairn> =>

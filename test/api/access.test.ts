@@ -1,11 +1,11 @@
 import { env } from "cloudflare:workers";
 import { decodeJwt, SignJWT, UnsecuredJWT } from "jose";
 import { afterEach, describe, expect, it } from "vitest";
-import { mintToken } from "../../src/worker/auth/token.ts";
 import { createApp } from "../../src/worker/app.ts";
 import { call, newUser, token } from "../call.ts";
 import { restore } from "../doubles/control.ts";
 import { type Operation, operations, pathOf } from "../operations.ts";
+import { mintToken, scopes } from "../../src/domain/token.ts";
 
 const secured = (await operations()).filter(({ scope }) => scope !== undefined);
 const owned = secured.filter(({ path }) => /\{user\}|(threads|erasures)\/\{id\}/.test(path));
@@ -37,11 +37,8 @@ describe.each(secured)("$method $path", (operation) => {
   it("refuses a call without a token, with a broken, a foreign, an unsigned and an expired one", async () => {
     const user = newUser();
     const path = await pathFor(operation, user);
-    const foreign = await mintToken("another tenant's secret, of 32 bytes or more", {
-      user,
-      scope: ["read", "write", "cache", "admin"],
-      expiresAt: soon(),
-    });
+    const secret = "another tenant's secret, of 32 bytes or more";
+    const foreign = await mintToken(secret, { user, scope: scopes }, Date.now());
     const unsigned = new UnsecuredJWT({ scope: "read write cache admin" })
       .setSubject(user)
       .setExpirationTime(soon());

@@ -2,10 +2,10 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it } from "vitest";
-import { hash16 } from "../../src/domain/ids.ts";
 import { ResolveAnswer, Stats } from "../../src/domain/schema/prompt-cache.ts";
 import { type Answer, call as callNow, newUser, pages, token as tokenFor } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
+import { hash16 } from "../../src/domain/hash.ts";
 
 afterEach(restore);
 

@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { createApp } from "../../src/worker/app.ts";
 import type { Bindings } from "../../src/platform/bindings.ts";
 import { limits } from "../../src/domain/limits.ts";
-import { call, newUser } from "../call.ts";
+import { call, newUser, token } from "../call.ts";
 import { type Operation, operations, pathOf } from "../operations.ts";
 
 const threadId = "AAAAAAAAAAAAAAAAAAAAAA.019a0000-0000-7000-8000-000000000000";
@@ -181,8 +181,7 @@ it("gives every answer a request id, the caller's own if it sent one, and its ti
 
 it("keeps what was thrown by accident to itself, under a code and the request id", async () => {
   const broken = { ...env, USER_MEMORY: undefined } as unknown as Bindings;
-  const { mintToken } = await import("../../src/worker/auth/token.ts");
-  const bearer = await mintToken(env.CAIRN_SECRET, { user: "*", scope: ["read"], expiresAt: 4_102_444_800 });
+  const bearer = await token("*", ["read"]);
   const answer = await createApp().request(
     "/v1/users/alice/kv",
     { headers: { Authorization: `Bearer ${bearer}` } },

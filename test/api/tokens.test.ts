@@ -2,12 +2,11 @@ import { env } from "cloudflare:workers";
 import { base64url, decodeJwt, decodeProtectedHeader, SignJWT, UnsecuredJWT } from "jose";
 import { afterEach, describe, expect, it } from "vitest";
 import { createApp } from "../../src/worker/app.ts";
-import { keyId } from "../../src/worker/auth/signing-keys.ts";
-import { mintToken } from "../../src/worker/auth/token.ts";
 import { call, newUser, token, tokenWith } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
 import { operations, pathOf } from "../operations.ts";
 import { append, create, say } from "../thread-calls.ts";
+import { keyId, mintToken } from "../../src/domain/token.ts";
 
 afterEach(restore);
 
@@ -20,7 +19,7 @@ const NEXT = "the next secret of this tenant, of 32 bytes";
 const seconds = () => Math.floor(Date.now() / 1000);
 const key = (secret: string) => new TextEncoder().encode(secret);
 const minted = (secret: string) =>
-  mintToken(secret, { user: "alice", scope: ["read"], expiresAt: seconds() + 60 });
+  mintToken(secret, { user: "alice", scope: ["read"], ttlMs: 60_000 }, Date.now());
 /** A token of alice's as any JWT library would make it. */
 const foreign = (secret: string, header: { alg: string; kid?: string }, claims: object = {}) =>
   new SignJWT({ scope: "read", sub: "alice", exp: seconds() + 60, ...claims })

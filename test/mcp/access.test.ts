@@ -2,11 +2,11 @@
 import { env, exports } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { createApp } from "../../src/worker/app.ts";
-import type { Scope } from "../../src/worker/auth/token.ts";
 import { userHash } from "../../src/domain/ids.ts";
 import { call, newUser, token, tokenWith } from "../call.ts";
 import { mcp, mcp2025, mcpPost, tool, toolWith } from "../mcp-calls.ts";
 import { list, remember, remembered } from "../memory-calls.ts";
+import type { Scope } from "../../src/domain/token.ts";
 
 const newShared = (): string => `shared:${newUser()}`;
 const READING = [

@@ -20,10 +20,10 @@ import {
   startLocalServer,
 } from "../../scripts/local-server.ts";
 import { coreSize } from "../../scripts/size.ts";
-import { mintToken, scopes } from "../../src/worker/auth/token.ts";
 import { cairn } from "../../src/client/index.ts";
 import type { TestCairn } from "../../testing/test-cairn.ts";
 import { clientContract } from "../client/contract.ts";
+import { mintToken, scopes } from "../../src/domain/token.ts";
 
 const root = join(import.meta.dirname, "../..");
 const folder = mkdtempSync(join(tmpdir(), "cairn-package-"));
@@ -43,7 +43,7 @@ const { exports: exported } = JSON.parse(readFileSync(join(root, "package.json")
 
 /** A token as a backend mints it. */
 const everything = (user: string): Promise<string> =>
-  mintToken(developmentSecret(), { user, scope: scopes, expiresAt: Math.floor(Date.now() / 1000) + 3600 });
+  mintToken(developmentSecret(), { user, scope: scopes }, Date.now());
 
 let server: LocalServer;
 let testCairn: () => Promise<TestCairn>;

@@ -3,7 +3,6 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, w
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { mintToken } from "../../src/worker/auth/token.ts";
 import {
   developmentSecret,
   freePort,
@@ -11,6 +10,7 @@ import {
   startLocalServer,
 } from "../../scripts/local-server.ts";
 import { run } from "./run.ts";
+import { mintToken } from "../../src/domain/token.ts";
 
 const state = mkdtempSync(join(tmpdir(), "cairn-transfer-"));
 let server: LocalServer;
@@ -18,11 +18,7 @@ let token = "";
 
 beforeAll(async () => {
   server = await startLocalServer({ port: await freePort(), state });
-  token = await mintToken(developmentSecret(), {
-    user: "*",
-    scope: ["read", "write", "admin"],
-    expiresAt: Math.floor(Date.now() / 1000) + 3600,
-  });
+  token = await mintToken(developmentSecret(), { user: "*", scope: ["read", "write", "admin"] }, Date.now());
 });
 afterAll(async () => {
   await server.stop();

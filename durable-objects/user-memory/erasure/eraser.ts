@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from "uuid";
 import { fail, ok, type Result } from "../../../src/domain/errors.ts";
-import { hash16, type UserHash } from "../../../src/domain/ids.ts";
+import { type UserHash } from "../../../src/domain/ids.ts";
 import type { Owner } from "../../../src/domain/memory/record.ts";
 import type { Erasure, ErasureStep, ErasureStore } from "../../../src/domain/schema/erasure.ts";
 import { type Erased, ErasureLog, hulls, rangesOf } from "./erasure-log.ts";
@@ -9,6 +9,7 @@ import { type ErasedScope, ErasureSteps } from "./erasure-steps.ts";
 import { ErasedTables, isLocked } from "./erased-tables.ts";
 import { StorageReset } from "./storage-reset.ts";
 import type { EraserParts } from "./eraser-parts.ts";
+import { hash16 } from "../../../src/domain/hash.ts";
 
 const NOT_FENCED =
   "It has begun, and nothing of it is recalled any more; the database has not confirmed it yet. Try again: it goes on as the same erasure.";

@@ -1,6 +1,7 @@
-import { hash16, type UserHash } from "../ids.ts";
+import { type UserHash } from "../ids.ts";
 import type { RememberBody } from "../schema/memory.ts";
 import { normalise } from "./normalise.ts";
+import { hash16 } from "../hash.ts";
 
 /**
  * What makes a memory the same one as another. `id` follows from what names it; null if only its text does.

@@ -1,6 +1,6 @@
-import { sha256Base64url, sha256Hex } from "../ids.ts";
 import type { Json } from "../schema/bounds.ts";
 import { canonicalJson } from "./canonical-json.ts";
+import { sha256Base64url, sha256Hex } from "../hash.ts";
 
 /**
  * Whose registry entries: the token's `sub`, and the app's own name for a part of them (`Cairn-Namespace`).

@@ -1,5 +1,6 @@
-import { hash16, type UserHash } from "../../domain/ids.ts";
+import { type UserHash } from "../../domain/ids.ts";
 import { Recent } from "../../domain/recent.ts";
+import { hash16 } from "../../domain/hash.ts";
 
 const VECTOR_ID = /^([A-Za-z0-9_-]{22})\.(0|[1-9]\d{0,15})\.([A-Za-z0-9_-]{6})$/;
 

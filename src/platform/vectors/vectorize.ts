@@ -1,8 +1,8 @@
 import { withDeadline } from "../deadline.ts";
-import { hash16 } from "../../domain/ids.ts";
 import { byteLength } from "../../domain/limits.ts";
 import type { VectorHit, VectorIndex, VectorQuery, VectorRecord } from "./vector-index.ts";
 import { refusal, vectorizeLimits as limits } from "./vectorize-limits.ts";
+import { hash16 } from "../../domain/hash.ts";
 
 /**
  * What Cairn needs of the `VECTORIZE` binding; a double in the tests lags, caps and fails as the real one does. What

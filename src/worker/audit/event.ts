@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from "uuid";
-import type { Caller } from "../auth/token.ts";
 import type { AuditRow } from "../../platform/d1/tables.ts";
 import { type UserHash, userHash } from "../../domain/ids.ts";
+import type { Caller } from "../auth/claims.ts";
 
 /** What happened: never what it was about. */
 export type AuditEvent = {

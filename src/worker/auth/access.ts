@@ -1,4 +1,4 @@
-import type { Caller } from "./token.ts";
+import type { Caller } from "./claims.ts";
 
 /** Whether the caller may read this user's memory: its own, that of a shared owner in its token, or with `*` all. */
 export const mayRead = (caller: Caller, user: string): boolean =>

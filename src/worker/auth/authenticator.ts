@@ -1,7 +1,6 @@
 import { ok, type Result } from "../../domain/errors.ts";
 import { Recent } from "../../domain/recent.ts";
-import type { Caller } from "./token.ts";
-import { CLOCK_SKEW_S, type Verified } from "./claims.ts";
+import { CLOCK_SKEW_S, type Caller, type Verified } from "./claims.ts";
 import type { Logins } from "./logins.ts";
 import type { RevocationList } from "./revocation-list.ts";
 import type { SigningKeys } from "./signing-keys.ts";

@@ -2,32 +2,26 @@ import type { JWTPayload } from "jose";
 import { fail, type Failure, ok, type Result } from "../../domain/errors.ts";
 import { threadOwner } from "../../domain/ids.ts";
 import { byteLength, limits } from "../../domain/limits.ts";
-import type { Caller } from "./token.ts";
+import { areShared, isUser, LONGEST_LIFE_S } from "../../domain/token.ts";
 
 /** How far the clock of who issued a token may be from ours, in seconds. */
 export const CLOCK_SKEW_S = 30;
 
-/** How long a token may hold, in seconds: a hundred years. An end beyond that is one in milliseconds, and would never come. */
-export const LONGEST_LIFE_S = 36_525 * 86_400;
+/** Whom a token speaks for. */
+export type Caller = {
+  /** One user, or all of the tenant's (`*`). */
+  user: string;
+  scopes: ReadonlySet<string>;
+  /** The shared owners whose memory it reads besides its user's. */
+  shared: ReadonlySet<string>;
+  /** The one thread that it reaches; absent for a token that reaches all that is its user's. */
+  thread?: string;
+  /** The token's `jti`, by which it can be revoked. */
+  tokenId?: string;
+};
 
 /** A token that holds. Times in milliseconds since the epoch; `issuedAt` is 0 where the token does not say. */
 export type Verified = { caller: Caller; issuedAt: number; expiresAt: number };
-
-/** What the id of a shared owner begins with: memory that many users read (of a team, of an app). */
-export const SHARED_PREFIX = "shared:";
-
-/** Whether this names a shared owner. */
-export const isShared = (user: string): boolean => user.startsWith(SHARED_PREFIX);
-
-/** Whether memory can be stored under this id, or it is `*`. */
-export const isUser = (id: string): boolean =>
-  id !== "" && id !== "." && id !== ".." && id.isWellFormed() && byteLength(id) <= limits.userId;
-
-/** Whether a token may name these shared owners. */
-export const areShared = (ids: unknown): ids is string[] =>
-  Array.isArray(ids) &&
-  ids.length <= limits.sharedOwners &&
-  ids.every((id) => typeof id === "string" && isShared(id) && isUser(id));
 
 /** Names what is wrong with a token. Only of one whose signature holds: to a forger nothing is told. */
 export const wrongClaim = (claim: string, reason: string): Failure =>

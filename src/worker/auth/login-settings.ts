@@ -1,6 +1,5 @@
-import { areShared } from "./claims.ts";
-import { isScope, type Scope } from "./token.ts";
 import type { LoginBindings } from "../../platform/bindings.ts";
+import { type Scope, areShared, isScope } from "../../domain/token.ts";
 
 export type LoginSettings = {
   jwksUrl: URL;

@@ -6,10 +6,11 @@ import {
   jwtVerify,
 } from "jose";
 import { fail, type Result } from "../../domain/errors.ts";
-import { CLOCK_SKEW_S, isShared, isUser, timed, type Verified } from "./claims.ts";
+import { CLOCK_SKEW_S, timed, type Verified } from "./claims.ts";
 import type { LoginSettings } from "./login-settings.ts";
 import { NoKeys, providerKeys } from "./provider-keys.ts";
 import { refusalOf } from "./verify-own.ts";
+import { isShared, isUser } from "../../domain/token.ts";
 
 /** Signatures that a public key checks. With one that a secret checks (HS256), the public key would be the secret. */
 const ALGORITHMS = [

@@ -1,8 +1,8 @@
 import { decodeProtectedHeader, errors as joseErrors, jwtVerify } from "jose";
 import { fail, type Failure, type Result } from "../../domain/errors.ts";
 import { CLOCK_SKEW_S, type Verified, verifiedOf, wrongClaim } from "./claims.ts";
-import { keyId, type SigningKeys } from "./signing-keys.ts";
-import { ALGORITHM } from "./token.ts";
+import { type SigningKeys } from "./signing-keys.ts";
+import { ALGORITHM, keyId } from "../../domain/token.ts";
 
 /**
  * Checks a token of the tenant's own at `now` (milliseconds): its signature (HS256 and nothing else), its times and its

@@ -1,12 +1,11 @@
 import type { Context } from "hono";
 import { mayRead, mayWrite } from "../auth/access.ts";
-import { isSecret } from "../auth/signing-keys.ts";
-import type { Scope } from "../auth/token.ts";
 import { errors, fail } from "../../domain/errors.ts";
 import { threadOwner, userHash } from "../../domain/ids.ts";
 import { auditRefusedAccess, auditRefusedToken } from "./audit.ts";
 import type { AppEnv } from "./context.ts";
 import { Refusal, unwrap } from "./failure.ts";
+import { type Scope, isSecret } from "../../domain/token.ts";
 
 /** Refuses every call but the one that says so while there is no secret: Cairn is never open by default. */
 export function requireSecret(c: Context<AppEnv>): void {

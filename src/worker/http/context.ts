@@ -1,6 +1,6 @@
-import type { Caller } from "../auth/token.ts";
 import type { Bindings } from "../../platform/bindings.ts";
 import type { Services } from "../services.ts";
+import type { Caller } from "../auth/claims.ts";
 
 export type AppEnv = {
   Bindings: Bindings;

@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
-import type { Scope } from "../auth/token.ts";
 import { ErrorBody } from "../../domain/schema/error.ts";
+import type { Scope } from "../../domain/token.ts";
 
 /** The parts that route descriptions share. */
 

@@ -1,10 +1,10 @@
 import type { Context } from "hono";
 import { fail } from "../../domain/errors.ts";
-import { hash16 } from "../../domain/ids.ts";
 import { limits } from "../../domain/limits.ts";
 import type { AppEnv } from "./context.ts";
 import { Refusal } from "./failure.ts";
 import type { Once } from "../../../durable-objects/storage/contract.ts";
+import { hash16 } from "../../domain/hash.ts";
 
 const HEADER = "Idempotency-Key";
 const PRINTABLE = /^[\x21-\x7e]+$/;

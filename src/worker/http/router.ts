@@ -1,12 +1,12 @@
 import { OpenAPIHono, type RouteConfig } from "@hono/zod-openapi";
 import type { Handler } from "hono";
-import type { Scope } from "../auth/token.ts";
 import { audited } from "./audit.ts";
 import { demandScope } from "./authenticate.ts";
 import { refusePreconditions } from "./conditions.ts";
 import type { AppEnv } from "./context.ts";
 import { routedPath } from "./kv-path.ts";
 import { validation } from "./validation.ts";
+import type { Scope } from "../../domain/token.ts";
 
 /** A router whose routes demand the scope that they describe, and check each request by the schemas that they describe. */
 export function newRouter(): OpenAPIHono<AppEnv> {

@@ -1,9 +1,9 @@
 import { mayRead, mayWrite } from "../auth/access.ts";
-import { isShared, isUser } from "../auth/claims.ts";
-import type { Caller, Scope } from "../auth/token.ts";
 import { fail, ok, type Result } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
 import { type Owner, ownerOf } from "../../domain/memory/record.ts";
+import { type Scope, isShared, isUser } from "../../domain/token.ts";
+import type { Caller } from "../auth/claims.ts";
 
 /** Names the user, in percent-encoding: a token of all users has to, another one may. */
 export const USER_HEADER = "Cairn-User";

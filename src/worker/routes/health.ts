@@ -1,11 +1,11 @@
 import { createRoute } from "@hono/zod-openapi";
-import { isSecret } from "../auth/signing-keys.ts";
 import { APPLY_MIGRATIONS } from "../../domain/errors.ts";
 import { failures, json, open } from "../http/describe.ts";
 import { newRouter } from "../http/router.ts";
 import { noQuery } from "../../domain/schema/bounds.ts";
 import { Health } from "../../domain/schema/health.ts";
 import { isUnmigrated } from "../../platform/storage-failure.ts";
+import { isSecret } from "../../domain/token.ts";
 
 const getHealth = createRoute({
   method: "get",

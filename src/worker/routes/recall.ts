@@ -1,7 +1,6 @@
 import { createRoute } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { mayRead } from "../auth/access.ts";
-import { isShared } from "../auth/claims.ts";
 import { fail } from "../../domain/errors.ts";
 import type { AppEnv } from "../http/context.ts";
 import { demandWholeTenant } from "../http/authenticate.ts";
@@ -20,6 +19,7 @@ import {
   TenantRecallAnswer,
   TenantRecallBody,
 } from "../../domain/schema/recall.ts";
+import { isShared } from "../../domain/token.ts";
 
 const recallRoute = createRoute({
   method: "post",

@@ -8,7 +8,7 @@ import { demandExactMetadata } from "../http/raw-body.ts";
 import { newRouter } from "../http/router.ts";
 import { wrapTime } from "../http/timing.ts";
 import { threadObject } from "../http/thread-object.ts";
-import { hash16, newThreadId, userHash } from "../../domain/ids.ts";
+import { newThreadId, userHash } from "../../domain/ids.ts";
 import { listCatalogue } from "../use-cases/catalogue.ts";
 import { ownerOf } from "../../domain/memory/record.ts";
 import { noQuery, userPath } from "../../domain/schema/bounds.ts";
@@ -23,6 +23,7 @@ import {
   ThreadList,
   threadPath,
 } from "../../domain/schema/thread.ts";
+import { hash16 } from "../../domain/hash.ts";
 
 const tags = ["threads"];
 

@@ -1,11 +1,11 @@
 import { newId } from "../../new-id.ts";
 import { hasCode } from "../../error.ts";
 import type { Message } from "../../shapes.ts";
-import { sha256 } from "../bytes/sha256.ts";
 import { promptOf } from "./history.ts";
 import { guarded, type RecallingOptions } from "./options.ts";
 import type { Prompt, PromptMessage } from "./sdk.ts";
 import { storedMessage } from "./stored.ts";
+import { sha256Hex } from "../../../domain/hash.ts";
 
 export type ConversationOptions = RecallingOptions & {
   /** Where turns are saved: a thread's id, or the agent whose thread with the user goes on, or begins. Nowhere unless set. */
@@ -149,7 +149,7 @@ export class Conversation {
 const keyOf = (
   [thread, turn, asked, answers]: readonly [thread: string, turn: string, ...Spoken["place"]],
   part: string,
-): Promise<string> => sha256(JSON.stringify([thread, turn, asked && storedMessage(asked), answers, part]));
+): Promise<string> => sha256Hex(JSON.stringify([thread, turn, asked && storedMessage(asked), answers, part]));
 
 /** Another answer of the same turn has the key: the turn is saved. */
 function unlessSaved(error: unknown): void {

@@ -2,11 +2,11 @@ import type { LanguageModelMiddleware } from "ai";
 import { assistantMessage, brokenOff, Gathered } from "./answer.ts";
 import { Conversation, type ConversationOptions, type Spoken, spokenIn } from "./conversation.ts";
 import { demandConversation } from "./demand-options.ts";
-import { sha256 } from "../bytes/sha256.ts";
 import { recalled, recalledBlock, withBlock } from "./recalled.ts";
 import type { CallParams, Prompt, PromptMessage } from "./sdk.ts";
 import { storedMessage } from "./stored.ts";
 import { type Listener, passedOn } from "./stream.ts";
+import { sha256Hex } from "../../../domain/hash.ts";
 
 /** What a run is given, frozen for its steps. */
 type Given = { block: string | undefined; history: readonly PromptMessage[] };
@@ -35,7 +35,7 @@ export function cairnMemory(options: ConversationOptions): LanguageModelMiddlewa
   async function givenTo(prompt: Prompt, ended: AbortSignal | undefined): Promise<Given> {
     if (options.recall === false && !options.history) return { block: undefined, history: [] };
     const last = prompt.findLastIndex(({ role }) => role === "user");
-    const run = await sha256(JSON.stringify(prompt.slice(0, last + 1).map(storedMessage)));
+    const run = await sha256Hex(JSON.stringify(prompt.slice(0, last + 1).map(storedMessage)));
     const before = last === prompt.length - 1 ? undefined : runs.get(run);
     if (before !== undefined) return before;
     const [hits, history] = await Promise.all([

@@ -1,6 +1,6 @@
 import type { Cairn, CallOptions, Hit, Memory, RememberBody } from "../../index.ts";
-import { sha256 } from "../bytes/sha256.ts";
 import type { DexEpisode } from "./types.ts";
+import { sha256Hex } from "../../../domain/hash.ts";
 
 /** Bytes of UTF-8 of a scope. */
 const SCOPE = 1024;
@@ -23,7 +23,7 @@ export async function episodeBody(
     kind: "episode",
     text,
     type: "turn",
-    externalId: `dex/${await sha256(JSON.stringify([projectRoot, text]))}`,
+    externalId: `dex/${await sha256Hex(JSON.stringify([projectRoot, text]))}`,
     createdAt,
     metadata: { projectRoot, cwd },
     source: { extractor: "dex" },

@@ -1,4 +1,4 @@
-import { sha256 } from "../bytes/sha256.ts";
+import { sha256Hex } from "../../../domain/hash.ts";
 
 /**
  * Where the checkpoints of one LangGraph thread are, in keys of entries. All parts are ASCII, so that the order of keys is
@@ -73,7 +73,7 @@ async function part(name: string): Promise<string> {
   // No URL holds half of a surrogate pair; JSON does, escaped. No encoded name holds these signs.
   const [sign, text] = name.isWellFormed() ? ["", name] : ["=", JSON.stringify(name)];
   const encoded = sign + encodeURIComponent(text);
-  return encoded.length <= PART ? encoded : `#${sign}${await sha256(text)}`;
+  return encoded.length <= PART ? encoded : `#${sign}${await sha256Hex(text)}`;
 }
 
 const hexOf = (bytes: Uint8Array): string =>

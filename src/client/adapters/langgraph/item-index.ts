@@ -1,9 +1,9 @@
 import { isCairnError } from "../../error.ts";
 import type { Cairn, RememberBody } from "../../index.ts";
-import { sha256 } from "../bytes/sha256.ts";
 import { startOf } from "../bytes/start-of.ts";
 import { type ItemRecord, textsOf } from "./item-record.ts";
 import { slices } from "../calls/slices.ts";
+import { sha256Hex } from "../../../domain/hash.ts";
 
 /** A score of an item, and the text that earned it. */
 export type ScoredText = { entryKey: string; score: number; text: string; rememberedAt: number };
@@ -116,7 +116,7 @@ export class ItemIndex {
   }
 
   async #idsOf(entryKey: string, texts: readonly unknown[]): Promise<string[]> {
-    const item = await sha256(`${this.#scope}\n${entryKey}`);
+    const item = await sha256Hex(`${this.#scope}\n${entryKey}`);
     return texts.map((_, i) => `langgraph:${item}:${i}`);
   }
 }

@@ -1,6 +1,6 @@
 import type { Item } from "@langchain/langgraph-checkpoint";
-import { sha256 } from "../bytes/sha256.ts";
 import { textsAt } from "./texts-at-path.ts";
+import { sha256Hex } from "../../../domain/hash.ts";
 
 /** An item as its entry holds it. */
 export type ItemRecord = {
@@ -28,7 +28,7 @@ export const itemsUnder = (prefix: string, namespace: readonly string[]): string
 /** The key of an item's entry: an empty part, which no label is, ends the namespace. */
 export async function entryKeyOf(prefix: string, namespace: readonly string[], key: string): Promise<string> {
   const short = escaped(key);
-  return `${itemsUnder(prefix, namespace)}/${short.length <= KEY ? short : `#${await sha256(key)}`}`;
+  return `${itemsUnder(prefix, namespace)}/${short.length <= KEY ? short : `#${await sha256Hex(key)}`}`;
 }
 
 /** The namespace of an item, from the key of its entry. */

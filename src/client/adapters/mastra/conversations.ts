@@ -1,11 +1,11 @@
 import type { MastraDBMessage } from "@mastra/core/agent";
 import { hasCode } from "../../error.ts";
 import type { BatchOperation, Cairn, Message } from "../../index.ts";
-import { sha256 } from "../bytes/sha256.ts";
 import { bySize } from "../calls/by-size.ts";
 import { slices } from "../calls/slices.ts";
 import { keyPartOf } from "./records.ts";
 import { messageOf, storedOf } from "./stored-message.ts";
+import { sha256Hex } from "../../../domain/hash.ts";
 
 /** A Cairn thread, and whose it is in Mastra. */
 export type Conversation = {
@@ -249,7 +249,7 @@ export class Conversations {
 
 async function draftOf(message: MastraDBMessage): Promise<Draft> {
   const stored = storedOf(message);
-  const hash = await sha256(JSON.stringify(stored));
+  const hash = await sha256Hex(JSON.stringify(stored));
   return { id: message.id, stored, hash, createdAt: new Date(message.createdAt).getTime() };
 }
 

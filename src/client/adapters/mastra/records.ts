@@ -1,7 +1,7 @@
 import { hasCode } from "../../error.ts";
 import type { Cairn } from "../../index.ts";
-import { sha256 } from "../bytes/sha256.ts";
 import { LargeEntries } from "../entries/large-entries.ts";
+import { sha256Hex } from "../../../domain/hash.ts";
 
 /** How often a change is tried anew against others of the same record. */
 const ATTEMPTS = 20;
@@ -69,4 +69,4 @@ export class Records<T extends object> {
 
 /** An id as a part of a key. */
 export const keyPartOf = async (id: string): Promise<string> =>
-  id.length > ID || id.startsWith("#") ? `#${await sha256(id)}` : id;
+  id.length > ID || id.startsWith("#") ? `#${await sha256Hex(id)}` : id;

@@ -1,5 +1,5 @@
-import { sha256 } from "../bytes/sha256.ts";
 import { startOf } from "../bytes/start-of.ts";
+import { sha256Hex } from "../../../domain/hash.ts";
 
 // What Cairn's fields take (src/domain/schema/memory.ts), and the nearest to a value that they do.
 
@@ -38,5 +38,5 @@ export const isName = (name: string): boolean =>
 /** A name as it stands in a field: one that cannot, by its hash, so that a filter by the same name finds it. */
 export async function nameOf(name: string | undefined): Promise<string | undefined> {
   if (name === undefined || name === "") return undefined;
-  return isName(name) ? name : `sha256:${await sha256(JSON.stringify(name))}`;
+  return isName(name) ? name : `sha256Hex:${await sha256Hex(JSON.stringify(name))}`;
 }

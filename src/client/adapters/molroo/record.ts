@@ -1,7 +1,7 @@
 import type { Hit, Json, Memory, RememberBody } from "../../index.ts";
 import { byteLength, isName } from "./fields.ts";
-import { sha256 } from "../bytes/sha256.ts";
 import type { VAD } from "./types.ts";
+import { sha256Hex } from "../../../domain/hash.ts";
 
 /** A memory as a list or a search gives it. */
 export type Stored = Pick<
@@ -50,7 +50,7 @@ export async function externalIdOf(scope: string, kind: RecordKind, id: string):
   const plainly = `${encodeURIComponent(scope)}/${kind}/${id}`;
   return isName(plainly)
     ? plainly
-    : `${encodeURIComponent(scope)}/${kind}/sha256:${await sha256(JSON.stringify(id))}`;
+    : `${encodeURIComponent(scope)}/${kind}/sha256Hex:${await sha256Hex(JSON.stringify(id))}`;
 }
 
 /** The content that a memory's text begins with. */

@@ -1,6 +1,5 @@
 import type { RememberBody } from "../../index.ts";
 import { moment, nameOf, textWithin, within } from "./fields.ts";
-import { sha256 } from "../bytes/sha256.ts";
 import {
   asideOf,
   contentOf,
@@ -12,6 +11,7 @@ import {
   withRest,
 } from "./record.ts";
 import type { Reflection } from "./types.ts";
+import { sha256Hex } from "../../../domain/hash.ts";
 
 /**
  * A reflection as a memory of kind `reflection`. The SDK's ids are milliseconds, of which two can be the same: what makes
@@ -32,7 +32,7 @@ export async function reflectionBody(reflection: Reflection, scope: string): Pro
   const body: RememberBody = given({
     kind: "reflection" as const,
     scope,
-    externalId: await externalIdOf(scope, "reflections", await sha256(all)),
+    externalId: await externalIdOf(scope, "reflections", await sha256Hex(all)),
     createdAt: moment(reflection.timestamp),
     text,
     trigger: textWithin(trigger),

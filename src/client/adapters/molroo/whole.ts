@@ -1,8 +1,8 @@
 import type { Cairn, RememberBody } from "../../index.ts";
 
 import { ENTRY_BYTES, LargeEntries } from "../entries/large-entries.ts";
-import { sha256 } from "../bytes/sha256.ts";
 import { asideOf, isRoomy, jsonOf, type Stored } from "./record.ts";
+import { sha256Hex } from "../../../domain/hash.ts";
 
 /**
  * Records that are too large for a memory: whole, as JSON, in entries of the user. Their keys follow from what they say,
@@ -24,7 +24,7 @@ export class Whole {
   async kept(body: RememberBody, record: object): Promise<RememberBody> {
     if (isRoomy(body)) return body;
     const json = jsonOf(record);
-    const key = `${await prefixOf(body.externalId ?? "")}${await sha256(json)}`;
+    const key = `${await prefixOf(body.externalId ?? "")}${await sha256Hex(json)}`;
     await this.#entries.write([{ key, value: json }]);
     const { rest: _rest, ...aside } = asideOf(body) ?? {};
     return { ...body, metadata: { molroo: { ...aside, whole: { key } }, cairnEntry: key } };
@@ -44,4 +44,4 @@ export class Whole {
   }
 }
 
-const prefixOf = async (externalId: string): Promise<string> => `molroo/${await sha256(externalId)}/`;
+const prefixOf = async (externalId: string): Promise<string> => `molroo/${await sha256Hex(externalId)}/`;

@@ -1,5 +1,0 @@
-/** SHA-256 of a text, in hexadecimal. */
-export async function sha256(text: string): Promise<string> {
-  const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
-  return [...new Uint8Array(hash)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-}
