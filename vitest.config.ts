@@ -3,14 +3,16 @@ import { join } from "node:path";
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-pool-workers";
 import { defineConfig } from "vitest/config";
 
+const root = import.meta.dirname;
+
 // What wrangler's build step does before it serves; the tests read the embedded model from there too.
-execFileSync(process.execPath, ["scripts/assets.ts", "build/assets", "docs", "model"]);
+execFileSync(process.execPath, [join(root, "scripts/assets.ts"), "build/assets", "docs", "model"]);
 
 /** The Worker under test, in workerd; with `shards`, its users are spread over that many databases. */
-const worker = (shards = 0) =>
+export const worker = (shards = 0) =>
   cloudflareTest(async () => ({
-    main: "./test/worker.ts",
-    wrangler: { configPath: "./wrangler.toml" },
+    main: join(root, "test/worker.ts"),
+    wrangler: { configPath: join(root, "wrangler.toml") },
     miniflare: {
       // The platform's own counter, for the tests of rates; the Worker under test has none.
       ratelimits: { TEST_RATE: { namespace_id: "1", simple: { limit: 5, period: 60 } } },
@@ -26,7 +28,7 @@ const worker = (shards = 0) =>
         EMBEDDINGS_MODEL: "",
         EMBEDDINGS_KEY: "",
         EMBEDDINGS_DIMENSIONS: "",
-        MIGRATIONS: await readD1Migrations("migrations"),
+        MIGRATIONS: await readD1Migrations(join(root, "migrations")),
         // How many random histories, from which seed on; or one that failed (test/faults).
         CAIRN_HISTORIES: process.env.CAIRN_HISTORIES ?? "10",
         CAIRN_FIRST_SEED: process.env.CAIRN_FIRST_SEED ?? "1",
@@ -37,21 +39,25 @@ const worker = (shards = 0) =>
   }));
 
 /** Test files share a worker: to start one takes longer than most of them. */
-const inWorkerd = { setupFiles: ["test/setup.ts"], isolate: false };
+export const inWorkerd = { setupFiles: [join(root, "test/setup.ts")], isolate: false };
 
 /** These folders have projects of their own. */
-const folders = ["adapters", "faults", "node", "shards"].map((name) => `test/${name}/**`);
+const folders = ["faults", "node", "shards"].map((name) => `test/${name}/**`);
 /** Tests that take seconds have this suffix, and are for `npm run test:long`. */
 const long = "test/**/*.long.test.ts";
 
+export const limits = {
+  maxWorkers: 2,
+  // Only a hang takes so long, on a busy machine too.
+  testTimeout: 60_000,
+  hookTimeout: 60_000,
+  // A test that passes logs only what it is meant to log.
+  silent: "passed-only",
+} as const;
+
 export default defineConfig({
   test: {
-    maxWorkers: 2,
-    // Only a hang takes so long, on a busy machine too.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    // A test that passes logs only what it is meant to log.
-    silent: "passed-only",
+    ...limits,
     projects: [
       {
         extends: true,
@@ -77,21 +83,6 @@ export default defineConfig({
         extends: true,
         plugins: [worker()],
         test: { name: "faults", include: ["test/faults/**/*.test.ts"], setupFiles: ["test/setup.ts"] },
-      },
-      {
-        // The tests that need nothing but HTTP and a clock, over the Cairn for tests as it was built last.
-        extends: true,
-        resolve: { alias: { "cloudflare:workers": join(import.meta.dirname, "test/node/in-memory.ts") } },
-        test: { name: "in-memory", include: ["test/http/**/*.test.ts"] },
-      },
-      {
-        // The adapters in the SDKs that they are made for, against a Cairn over HTTP.
-        extends: true,
-        test: {
-          name: "adapters",
-          include: ["test/adapters/**/*.test.ts"],
-          globalSetup: ["test/adapters/server.ts"],
-        },
       },
       { extends: true, test: { name: "node", include: ["test/node/**/*.test.ts"] } },
     ],

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { type Cairn, cairn } from "../src/client/index.ts";
+import { type Cairn, cairn } from "../client/src/index.ts";
 import { progress } from "../scripts/demo/terminal.ts";
 import { developmentToken, freePort, startLocalServer } from "../scripts/local-server.ts";
 import { bySession, type Corpus, inOneStore, readCorpora } from "./dataset.ts";

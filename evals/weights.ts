@@ -1,5 +1,5 @@
 // Other weights than the usual ones: what each part of a score is worth, and what weights chosen elsewhere give here.
-import type { RecallBody } from "../src/client/index.ts";
+import type { RecallBody } from "../client/src/index.ts";
 import type { Corpus } from "./dataset.ts";
 import { mean, recallAt } from "./metrics.ts";
 import type { Run } from "./table.ts";

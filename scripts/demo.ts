@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { type Cairn, cairn, type RecallAnswer } from "../src/client/index.ts";
+import { type Cairn, cairn, type RecallAnswer } from "../client/src/index.ts";
 import {
   type Conversation,
   contentOf,

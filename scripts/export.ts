@@ -18,8 +18,9 @@ import {
   run,
   userPath,
 } from "./transfer/cairn.ts";
+import { calledAs } from "./called-as.ts";
 
-const usage = `usage: npm run export -- (--all | --user ID) --url URL --token TOKEN [--out DIR]
+const usage = `usage: ${calledAs("export")} (--all | --user ID) --url URL --token TOKEN [--out DIR]
   --all    every user of the tenant: a token of '*' with the scopes read and admin
   --user   one user; may be given several times
   --url    where Cairn runs, as in http://localhost:8787

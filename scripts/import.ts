@@ -26,8 +26,9 @@ import {
 } from "./transfer/cairn.ts";
 import { add, inWords, told } from "./transfer/counts.ts";
 import { type Part, partsOf } from "./transfer/parts.ts";
+import { calledAs } from "./called-as.ts";
 
-const usage = `usage: npm run import -- (--file FILE | --dir DIR) --url URL --token TOKEN [--user ID]
+const usage = `usage: ${calledAs("import")} (--file FILE | --dir DIR) --url URL --token TOKEN [--user ID]
   --file   an export; may be given several times
   --dir    every .ndjson file of a directory
   --url    where Cairn runs, as in http://localhost:8787

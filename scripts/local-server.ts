@@ -1,11 +1,11 @@
 // Runs the Worker under wrangler, on loopback, with its state on disk: for `npm start`, the demo and the tests.
 import { type ChildProcess, spawn } from "node:child_process";
-import { randomBytes } from "node:crypto";
-import { appendFileSync, chmodSync, existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
+import { chmodSync, mkdirSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { mintToken } from "../src/domain/token.ts";
+import { developmentSecret } from "./development-secret.ts";
 
 const root = join(import.meta.dirname, "..");
 const wrangler = join(root, "node_modules/wrangler/bin/wrangler.js");
@@ -42,19 +42,6 @@ export type LocalServer = {
   ended: Promise<void>;
   stop: () => Promise<void>;
 };
-
-/** The development secret in `.dev.vars`: made at random if there is none, kept if there is, readable by its owner only. */
-export function developmentSecret(file = join(root, ".dev.vars")): string {
-  const text = existsSync(file) ? readFileSync(file, "utf8") : "";
-  // Before the secret is in it: `mode` below counts for a file that is new.
-  if (existsSync(file) && (statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600);
-  const kept = /^\s*CAIRN_SECRET\s*=\s*"?([^"\r\n]*)"?\s*$/m.exec(text)?.[1];
-  if (kept !== undefined) return kept;
-  const secret = randomBytes(32).toString("base64url");
-  const newline = text === "" || text.endsWith("\n") ? "" : "\n";
-  appendFileSync(file, `${newline}CAIRN_SECRET=${secret}\n`, { mode: 0o600 });
-  return secret;
-}
 
 /** A token for `user` that may read, write and cache, for a day. */
 export const developmentToken = (user: string): Promise<string> =>

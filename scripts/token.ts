@@ -3,7 +3,7 @@
 import { parseArgs } from "node:util";
 import { threadOwner } from "../src/domain/ids.ts";
 import { limits } from "../src/domain/limits.ts";
-import { developmentSecret } from "./local-server.ts";
+import { developmentSecret } from "./development-secret.ts";
 import {
   LONGEST_LIFE_S,
   SECRET_BYTES,
@@ -14,15 +14,16 @@ import {
   mintToken,
   scopes,
 } from "../src/domain/token.ts";
+import { calledAs } from "./called-as.ts";
 
-const usage = `usage: npm run token -- --user ID [--scope ${scopes.join(",")}] [--ttl 1h] [--shared ID,ID] [--thread ID]
+const usage = `usage: ${calledAs("token")} --user ID [--scope ${scopes.join(",")}] [--ttl 1h] [--shared ID,ID] [--thread ID]
   --user   whose memory the token opens; '*' opens every user's (for servers)
   --scope  what it may do: ${scopes.join(", ")}; read,write unless set
   --ttl    how long it holds: a number and s, m, h or d; 1h unless set
   --shared shared owners whose memory it reads as well: ids that begin with 'shared:'
   --thread the only thread that it reaches; all of the user's unless set
 
-Into a variable: export CAIRN_TOKEN=$(npm run --silent token -- --user ID)`;
+Into a variable: export CAIRN_TOKEN=$(${calledAs("token").replace("run", "run --silent")} --user ID)`;
 
 const SECONDS: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400 };
 

@@ -51,9 +51,6 @@ export type TokenRequest = {
  */
 export async function mintToken(secret: string, request: TokenRequest, now: number): Promise<string> {
   const { user, scope = ["read", "write"], ttlMs = 3_600_000, shared, thread } = request;
-  const wrong = (reason: string): never => {
-    throw new TypeError(`mintToken: ${reason}`);
-  };
   if (!isSecret(secret)) wrong(`the secret is shorter than ${SECRET_BYTES} bytes`);
   if (typeof user !== "string" || !isUser(user)) wrong(`\`user\` must be 1 to ${limits.userId} bytes`);
   if (!Array.isArray(scope) || scope.length === 0 || !scope.every(isScope))
@@ -74,6 +71,10 @@ export async function mintToken(secret: string, request: TokenRequest, now: numb
     iat: Math.floor(now / 1000),
     exp: Math.floor((now + ttlMs) / 1000),
   });
+}
+
+function wrong(reason: string): never {
+  throw new TypeError(`mintToken: ${reason}`);
 }
 
 /** Signs claims as they are. */

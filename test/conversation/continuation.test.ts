@@ -1,14 +1,16 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
-  assertValidContinuation,
   type Continuation,
-  ContinuationValidationError,
   type ContinuationOptions,
-  defaultContinuationValidator,
-  sanitizeConversation,
   validateContinuation,
-} from "../../src/client/index.ts";
+} from "../../src/domain/conversation/continuation.ts";
+import {
+  assertValidContinuation,
+  ContinuationValidationError,
+  defaultContinuationValidator,
+} from "../../src/domain/conversation/continuation-validator.ts";
+import { sanitizeConversation } from "../../src/domain/conversation/sanitize.ts";
 import { conversation, deepFreeze, type Stored, userMessage } from "./arbitrary.ts";
 
 const hi: Stored = { role: "user", content: "hi" };

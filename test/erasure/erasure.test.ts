@@ -1,9 +1,7 @@
 // Erasing a user, a thread or a scope, as its caller sees it, and what is left in the stores.
 import { runInDurableObject } from "cloudflare:test";
-import { exports } from "cloudflare:workers";
 import { compactVerify, createLocalJWKSet, decodeProtectedHeader } from "jose";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { cairn } from "../../src/client/index.ts";
 import { userHash } from "../../src/domain/ids.ts";
 import { call, newUser, token } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
@@ -442,26 +440,6 @@ it("shows an erasure to its own user only", async () => {
   await erased(alice, id);
   expect([await as(alice), await as(bob)]).toEqual([200, 404]);
   expect((await erasure(id)).status).toBe("done");
-});
-
-it("is asked for by the client", async () => {
-  const user = newUser();
-  const { id } = await create(user);
-  const client = cairn({
-    url: "https://cairn.test",
-    token: await token("*"),
-    fetch: (request) => exports.default.fetch(request),
-  });
-  await client.memories.remember(user, { text: "x", scope: "home" });
-  for (const one of [
-    await client.erasures.thread(user, id),
-    await client.erasures.scope(user, "home"),
-    await client.erasures.user(user),
-  ])
-    expect(await client.erasures.get(one.id)).toMatchObject({ id: one.id, of: one.of });
-  expect(
-    await client.erasures.get(`${await userHash(user)}.019a0000-0000-7000-8000-000000000000`),
-  ).toBeNull();
 });
 
 it("erases more rows than one slice holds", async () => {

@@ -3,12 +3,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, w
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import {
-  developmentSecret,
-  freePort,
-  type LocalServer,
-  startLocalServer,
-} from "../../scripts/local-server.ts";
+import { developmentSecret } from "../../scripts/development-secret.ts";
+import { freePort, type LocalServer, startLocalServer } from "../../scripts/local-server.ts";
 import { run } from "./run.ts";
 import { mintToken } from "../../src/domain/token.ts";
 

@@ -1,9 +1,8 @@
-import { type Cairn, cairn, CairnError } from "cairn-memory";
+import { type Cairn, cairn, CairnError, mintToken } from "cairn-memory";
 import { answer, lastConversation, newConversation } from "./chat.ts";
 import { echo } from "./echo.ts";
 import type { Env } from "./env.ts";
 import { isForgotten } from "./forgotten.ts";
-import { mintToken } from "./token.ts";
 import { newVisitor, type Visitor, visitorOf } from "./visitor.ts";
 import { workersAi } from "./workers-ai.ts";
 
@@ -55,11 +54,14 @@ async function route(request: Request, env: Env, context: ExecutionContext): Pro
   }
 }
 
+/** How long a token holds; the client asks for the next one by itself. */
+const TOKEN_MS = 10 * 60_000;
+
 /** The memory of one user: the token opens no other one's. */
 const memoryOf = (user: string, env: Env, context: ExecutionContext): Cairn =>
   cairn({
     fetch: env.CAIRN,
-    token: () => mintToken(env.CAIRN_SECRET, user),
+    token: () => mintToken(env.CAIRN_SECRET, { user, ttlMs: TOKEN_MS }),
     waitUntil: (work) => context.waitUntil(work),
   });
 

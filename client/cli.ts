@@ -1,0 +1,29 @@
+#!/usr/bin/env node
+// `npx cairn-memory token|export|import`: the commands of the repository that need nothing but a Cairn's address.
+import { argv, env, exit } from "node:process";
+
+const commands: Record<string, () => Promise<unknown>> = {
+  token: () => import("../scripts/token.ts"),
+  export: () => import("../scripts/export.ts"),
+  import: () => import("../scripts/import.ts"),
+};
+
+const [, , name = ""] = argv;
+const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+if (command === undefined) {
+  console.error(`usage: cairn-memory ${Object.keys(commands).join("|")} …
+  token   mints a token with the secret in CAIRN_SECRET
+  export  writes a tenant's memory to files
+  import  reads such files into a Cairn
+
+cairn-memory COMMAND --help prints the options of one.`);
+  exit(name === "--help" ? 0 : 2);
+}
+// In the repository, `npm run token` makes a secret for development. Anywhere else a new secret would open nothing.
+if (name === "token" && env.CAIRN_SECRET === undefined && !argv.includes("--help")) {
+  console.error("Set CAIRN_SECRET to the secret of the deployment.");
+  exit(2);
+}
+// The commands read their options from the arguments that follow the program's name.
+argv.splice(2, 1);
+await command();

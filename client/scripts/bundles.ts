@@ -1,0 +1,67 @@
+import { copyFileSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { build, type Metafile, type Plugin } from "esbuild";
+
+/** Bundles the Worker, the Cairn for tests and the command line into `dist`. Returns the folders of the packages in them. */
+export async function bundle(root: string, dist: string): Promise<Set<string>> {
+  const shared = {
+    absWorkingDir: root,
+    bundle: true,
+    format: "esm",
+    target: "es2024",
+    metafile: true,
+    legalComments: "none",
+    logLevel: "warning",
+  } as const;
+  const worker = await build({
+    ...shared,
+    entryPoints: ["client/worker/index.ts"],
+    outfile: join(dist, "worker.js"),
+    conditions: ["workerd", "worker", "browser"],
+    mainFields: ["module", "main"],
+    external: ["cloudflare:workers"],
+    plugins: [wasmBeside],
+  });
+  copyFileSync(join(root, "src/platform/vectors/kernel/dots.wasm"), join(dist, "dots.wasm"));
+  const testing = await build({
+    ...shared,
+    entryPoints: ["client/testing/index.ts"],
+    outfile: join(dist, "testing.js"),
+    platform: "node",
+    alias: { "cloudflare:workers": "./client/testing/cloudflare-workers.ts" },
+    inject: ["client/testing/globals.ts"],
+    plugins: [wasmInside],
+  });
+  const commands = await build({
+    ...shared,
+    entryPoints: ["client/cli.ts"],
+    outfile: join(dist, "cli.js"),
+    platform: "node",
+    target: "node20",
+  });
+  const bundles = [worker, testing, commands];
+  return new Set(bundles.flatMap(({ metafile }) => packagesIn(metafile)).map((name) => join(root, name)));
+}
+
+/** workerd takes a module as a file, and compiles none of bytes. */
+const wasmBeside: Plugin = {
+  name: "wasm-beside",
+  setup: (bundler) =>
+    bundler.onResolve({ filter: /\.wasm$/ }, ({ path }) => ({
+      path: `./${path.slice(path.lastIndexOf("/") + 1)}`,
+      external: true,
+    })),
+};
+
+/** Node takes no module as a file without a flag. */
+const wasmInside: Plugin = {
+  name: "wasm-inside",
+  setup: (bundler) =>
+    bundler.onLoad({ filter: /\.wasm$/ }, ({ path }) => {
+      const base64 = readFileSync(path).toString("base64");
+      return { contents: `export default new WebAssembly.Module(Buffer.from("${base64}", "base64"));` };
+    }),
+};
+
+const packagesIn = ({ inputs }: Metafile): string[] =>
+  Object.keys(inputs).flatMap((path) => /^.*node_modules\/(@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? []);

@@ -1,0 +1,38 @@
+// Writes out the types of the API, which the source takes from the zod schemas: the compiler is asked what they come to.
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** zod's own type of any JSON value, which refers to itself and so has no end to be written out to. */
+const JSON_TYPE = "export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };\n";
+
+/** A file whose declarations are what each type of src/shapes.ts comes to. */
+export function writeProbe(project: string): void {
+  const source = readFileSync(join(project, "src/shapes.ts"), "utf8");
+  const names = [...source.matchAll(/^export type (\w+)/gm)].map(([, name = ""]) => name);
+  const asked = names
+    .filter((name) => name !== "Json")
+    .map((name) => `export const ${name} = shown<shapes.${name}>();`);
+  const probe = `import type * as shapes from "../../src/shapes.ts";
+// The compiler writes a mapped type out, where it would name any other one.
+declare function shown<T>(): T extends string | number | boolean
+  ? T
+  : T extends infer U
+    ? { [K in keyof U]: U[K] }
+    : never;
+${asked.join("\n")}
+`;
+  mkdirSync(join(project, "build/probe"), { recursive: true });
+  writeFileSync(join(project, "build/probe/shapes.ts"), probe);
+}
+
+/** The types themselves, of what the compiler declares in the probe. */
+export function shapesOf(declarations: string): string {
+  const text = readFileSync(declarations, "utf8")
+    .replaceAll(/^import .*\n/gm, "")
+    .replaceAll(/^declare function[^;]*;\n/gm, "")
+    .replaceAll(/^export declare const (\w+): /gm, "export type $1 = ")
+    .replaceAll(/(?:import\("[^"]*"\)|\b\w+)\.(?:core\.util\.|util\.)?JSONType\b/g, "Json")
+    .replaceAll(/(?:import\("[^"]*"\)|\b[a-z]\w*)\.([A-Z]\w*)\b/g, "$1")
+    .replaceAll(/^export \{\};\n/gm, "");
+  return JSON_TYPE + text;
+}

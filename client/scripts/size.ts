@@ -1,0 +1,21 @@
+// `npm run size`: what a program carries along that imports `cairn` from the package, minified and compressed.
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { build } from "esbuild";
+
+const client = join(import.meta.dirname, "../src/index.ts");
+
+/** Bytes of the core, by gzip. */
+export async function coreSize(): Promise<number> {
+  const { outputFiles } = await build({
+    stdin: { contents: `export { cairn } from ${JSON.stringify(client)}`, resolveDir: import.meta.dirname },
+    bundle: true,
+    minify: true,
+    format: "esm",
+    target: "es2022",
+    write: false,
+  });
+  return gzipSync(outputFiles[0]?.contents ?? new Uint8Array(), { level: 9 }).byteLength;
+}
+
+if (import.meta.main) console.log(`the core of the client: ${await coreSize()} bytes, by gzip`);

@@ -1,0 +1,81 @@
+import { listField } from "../../../../src/domain/conversation/message.ts";
+import { sanitizeConversation } from "../../../../src/domain/conversation/sanitize.ts";
+import { givenResults, requestedCalls } from "../../../../src/domain/conversation/tool-calls.ts";
+import type { Message } from "../../shapes.ts";
+import { hasInvocations, stepsOf } from "./invocations.ts";
+import { callParts, partOf, partsOf, toolParts, wholeResult } from "./parts.ts";
+import { textOf } from "./recalled.ts";
+import type { Prompt, PromptMessage } from "./sdk.ts";
+
+/** A message of a thread; a summary of others if it has a compaction. */
+export type Stored = { message: Message; compaction?: object | undefined };
+
+/**
+ * Stored messages as a model takes them, of whatever adapter: each call with its result, beginning with a user's, after the
+ * summaries. What a prompt goes on to say itself, as in a later step of a run, is left out. So are other instructions than
+ * summaries: whoever may write to a thread does not instruct the model.
+ */
+export function promptOf(stored: readonly Stored[], prompt: Prompt): PromptMessage[] {
+  const names = new Map<string, string>();
+  const messages = stored
+    .filter(({ message, compaction }) => compaction !== undefined || !isInstruction(message))
+    .flatMap(({ message }) => promptMessages(message, names));
+  // First what is repeated, since of a turn that goes on in the prompt, only a part is stored.
+  const before = withoutRepeated(
+    messages,
+    prompt.filter(({ role }) => role !== "system"),
+  );
+  const fresh = sanitizeConversation(before);
+  const summaries = fresh.filter(({ role }) => role === "system");
+  const said = fresh.filter(({ role }) => role !== "system");
+  const first = said.findIndex(({ role }) => role === "user");
+  return [...summaries, ...(first < 0 ? [] : said.slice(first))];
+}
+
+const isInstruction = ({ role }: Message): boolean => role === "system" || role === "developer";
+
+/** Without the end of `messages` that is the beginning of `prompt`. */
+function withoutRepeated(messages: readonly PromptMessage[], prompt: Prompt): readonly PromptMessage[] {
+  const begins = (at: number) => messages.slice(at).every((message, i) => same(message, prompt[i]));
+  const at = messages.findIndex((_, i) => messages.length - i <= prompt.length && begins(i));
+  return at < 0 ? messages : messages.slice(0, at);
+}
+
+/** Whether two messages say the same, and call and answer the same: what else they carry differs as they travel. */
+const same = (one: PromptMessage, other: PromptMessage | undefined): boolean =>
+  other !== undefined && signature(one) === signature(other);
+
+const signature = (message: PromptMessage): string =>
+  JSON.stringify([message.role, textOf(message), requestedCalls(message), givenResults(message)]);
+
+/** `names`: of the tools that were called, by the calls' ids; OpenAI's results do not name them. */
+function promptMessages(message: Message, names: Map<string, string>): PromptMessage[] {
+  switch (message.role) {
+    case "system":
+    case "developer": {
+      const content = textOf({ role: message.role, content: partsOf(message) });
+      return content === "" ? [] : [{ role: "system", content }];
+    }
+    case "user": {
+      const content = partsOf(message).filter((part) => part.type === "text" || part.type === "file");
+      return content.length === 0 ? [] : [{ role: "user", content, ...options(message) }];
+    }
+    case "assistant": {
+      const parts = listField(message, "parts");
+      if (hasInvocations(parts))
+        return stepsOf(parts, partOf).map((step) => ({ ...step, ...options(message) }));
+      const content = [...partsOf(message), ...callParts(message)];
+      for (const part of content) if (part.type === "tool-call") names.set(part.toolCallId, part.toolName);
+      return content.length === 0 ? [] : [{ role: "assistant", content, ...options(message) }];
+    }
+    case "tool": {
+      const content = [...toolParts(message), ...wholeResult(message, names)];
+      return content.length === 0 ? [] : [{ role: "tool", content, ...options(message) }];
+    }
+    default:
+      return [];
+  }
+}
+
+const options = ({ providerOptions }: Message): object =>
+  typeof providerOptions === "object" && providerOptions !== null ? { providerOptions } : {};

@@ -1,0 +1,185 @@
+import type { Schema } from "ai";
+import { DATA_NOTE } from "../../../../src/domain/conversation/stored-text.ts";
+import { demandUser } from "../options/demand.ts";
+import type { OptionNames } from "../options/known-options.ts";
+import type { Cairn } from "../../cairn.ts";
+import type { Hit, Memory, MemoryKind } from "../../shapes.ts";
+import { hitLines, memoryLines, tagged } from "./block.ts";
+import { inputSchema } from "./schema.ts";
+
+export type MemoryToolsOptions = {
+  /** The client; its token may read the user's memory, and write it for the tools that remember and forget. */
+  memory: Pick<Cairn, "recall" | "memories">;
+  /** Whose memory it is. */
+  user: string;
+  /** Only memories of this scope are found, and what is remembered gets it; unless set, all are found, and none is given. */
+  scope?: string;
+  /**
+   * Shared owners (`shared:…`) whose memory memory_recall searches together with the user's, as for procedures that all go
+   * by; the token must name each in its claim `shared`.
+   */
+  owners?: readonly string[];
+};
+
+const OPTIONS: OptionNames<MemoryToolsOptions> = { memory: true, user: true, scope: true, owners: true };
+
+type Asked = { query: string; k?: number; kinds?: MemoryKind[]; tags?: string[] };
+type Listing = { kinds?: MemoryKind[]; tags?: string[]; subject?: string; limit?: number; cursor?: string };
+type Fact = { subject: string; predicate: string; object: string };
+type Named = Omit<Fact, "object">;
+
+/** A tool as the SDK takes it: what a program is given is shown to the model as a text. Version 5 gives the output as it is. */
+type MemoryTool<Input, Output> = {
+  description: string;
+  inputSchema: Schema<Input>;
+  execute: (input: Input, call: { abortSignal?: AbortSignal | undefined }) => Promise<Output>;
+  toModelOutput: (answer: { output: Output } | Output) => { type: "text"; value: string };
+};
+
+export type MemoryTools = {
+  memory_recall: MemoryTool<Asked, { memories: Hit[] }>;
+  thread_search: MemoryTool<Pick<Asked, "query" | "k">, { messages: Hit[] }>;
+  memory_list: MemoryTool<Listing, { memories: Memory[]; cursor?: string }>;
+  memory_remember_fact: MemoryTool<Fact, { id: string }>;
+  memory_forget_fact: MemoryTool<Named, { forgotten: number }>;
+};
+
+const KINDS: readonly MemoryKind[] = ["fact", "episode", "procedure", "reflection"];
+
+const subject = {
+  type: "string",
+  minLength: 1,
+  description:
+    "Who or what it is about: `user` for the user themselves, also where their name is known; else a name.",
+} as const;
+const predicate = {
+  type: "string",
+  minLength: 1,
+  description: "What of it: `lives in`, `prefers`.",
+} as const;
+const object = { type: "string", minLength: 1, description: "What is true of it: `Lisbon`." } as const;
+const query = {
+  type: "string",
+  minLength: 1,
+  description: "What to look for, in plain words: a question, or a topic.",
+} as const;
+const k = {
+  type: "integer",
+  minimum: 1,
+  maximum: 100,
+  description: "How many at most; 10 unless set.",
+} as const;
+const kinds = {
+  type: "array",
+  items: { type: "string", enum: KINDS },
+  description: "Only these kinds.",
+} as const;
+const tags = {
+  type: "array",
+  items: { type: "string" },
+  description: "Only memories that carry every one of these tags.",
+} as const;
+
+/**
+ * Tools by which a model itself looks into a user's memory and changes it; their names and arguments are those of Cairn's MCP
+ * server. What they return is structured; the model is shown it as text, marked as data.
+ *
+ * @example
+ * await generateText({ model, prompt, tools: memoryTools({ memory, user: "alice" }), stopWhen: isStepCount(5) });
+ */
+export function memoryTools(options: MemoryToolsOptions): MemoryTools {
+  demandUser("memoryTools", options, OPTIONS);
+  const { memory, user, scope, owners = [] } = options;
+  const scoped = scope === undefined ? {} : { scope };
+  const shared = owners.length === 0 ? {} : { owners: [...owners] };
+  return {
+    memory_recall: {
+      description:
+        "Find what is remembered about the user by meaning and by words. Use it before answering anything that may depend on who the user is, what they prefer, or what was decided earlier. Best first.",
+      inputSchema: inputSchema<Asked>({ query, k, kinds, tags }, ["query"]),
+      execute: async (asked, { abortSignal: signal }) => {
+        const body = { ...asked, kinds: asked.kinds ?? [...KINDS], ...scoped, ...shared };
+        const { hits } = await memory.recall(user, body, { signal });
+        return { memories: hits };
+      },
+      toModelOutput: (answer) =>
+        text(shown(memoryLines(outputOf(answer).memories, user), "Nothing that fits is remembered.")),
+    },
+    thread_search: {
+      description:
+        "Find messages of earlier conversations with the user by meaning and by words. Use it when the words of a conversation matter, and not only what was remembered of it.",
+      inputSchema: inputSchema<Pick<Asked, "query" | "k">>({ query, k }, ["query"]),
+      execute: async (asked, { abortSignal: signal }) => {
+        const { hits } = await memory.recall(user, { ...asked, kinds: ["message"] }, { signal });
+        return { messages: hits };
+      },
+      toModelOutput: (answer) => text(shown(hitLines(outputOf(answer).messages), "No message fits.")),
+    },
+    memory_list: {
+      description:
+        "List what is remembered, the newest first, without a search. Use it to see everything, or all of one kind, tag or subject. To answer a question use memory_recall.",
+      inputSchema: inputSchema<Listing>(
+        {
+          kinds,
+          tags,
+          subject: { ...subject, description: "Only facts about this subject." },
+          limit: { ...k, description: "How many at most; 30 unless set." },
+          cursor: { type: "string", description: "From the list before, to go on with it." },
+        },
+        [],
+      ),
+      execute: async ({ kinds: kind, tags: tag, limit = 30, subject: of, cursor: from }, call) => {
+        // Some models fill in every argument: an empty cursor is none.
+        const page = { limit, cursor: from === "" ? undefined : from };
+        const only = { kind, tag, subject: of, scope: scope === undefined ? undefined : [scope] };
+        const { items, cursor } = await memory.memories.list(
+          user,
+          { ...only, ...page },
+          { signal: call.abortSignal },
+        );
+        return { memories: items, ...(cursor !== undefined && { cursor }) };
+      },
+      toModelOutput: (answer) => {
+        const { memories, cursor } = outputOf(answer);
+        return text(
+          shown(memoryLines(memories, user), "Nothing of that is remembered."),
+          ...(cursor === undefined ? [] : [`There are more: call again with cursor ${cursor}`]),
+        );
+      },
+    },
+    memory_remember_fact: {
+      description:
+        "Remember one lasting fact as subject, predicate and object (“user”, “prefers”, “TypeScript”). Use it when the user states something that will still matter in a later conversation, or asks you to remember it. A new object takes the place of the old one. Do not store secrets, or what only this task needs.",
+      inputSchema: inputSchema<Fact>({ subject, predicate, object }, ["subject", "predicate", "object"]),
+      execute: async (fact, { abortSignal: signal }) => {
+        const { id } = await memory.memories.remember(user, { kind: "fact", ...fact, ...scoped }, { signal });
+        return { id };
+      },
+      toModelOutput: (answer) => text(`Remembered (id ${outputOf(answer).id}).`),
+    },
+    memory_forget_fact: {
+      description:
+        "Forget the fact of a subject and a predicate for good, with its history. Use it when the user asks you to forget something. If a fact has only changed, remember the new one instead.",
+      inputSchema: inputSchema<Named>({ subject, predicate }, ["subject", "predicate"]),
+      execute: async (named, { abortSignal: signal }) => {
+        const filter = { kinds: ["fact" as const], ...named, ...(scope !== undefined && { scope: [scope] }) };
+        const { count } = await memory.memories.forgetWhere(user, filter, { signal });
+        return { forgotten: count };
+      },
+      toModelOutput: (answer) =>
+        text(
+          outputOf(answer).forgotten === 0
+            ? "No fact of this subject and predicate was remembered. memory_list shows how facts are worded."
+            : "Forgotten, with its history.",
+        ),
+    },
+  };
+}
+
+const outputOf = <Output extends object>(answer: { output: Output } | Output): Output =>
+  "output" in answer ? answer.output : answer;
+
+const text = (...lines: string[]) => ({ type: "text" as const, value: lines.join("\n") });
+
+const shown = (lines: readonly string[], none: string): string =>
+  lines.length === 0 ? none : tagged(DATA_NOTE, lines);

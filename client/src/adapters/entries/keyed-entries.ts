@@ -1,0 +1,151 @@
+import type { Cairn } from "../../cairn.ts";
+import { CairnError } from "../../error.ts";
+import type { CallOptions } from "../../options.ts";
+import type { BatchOperation } from "../../shapes.ts";
+import { partsIn } from "../../../../src/domain/entry-parts.ts";
+import type { OptionNames } from "../options/known-options.ts";
+import { ENTRY_BYTES, LargeEntries } from "./large-entries.ts";
+import { type EntryResult, inBatches } from "./in-batches.ts";
+
+export type KeyedEntriesOptions = {
+  memory: Cairn;
+  /** Whose entries they are. */
+  user: string;
+  /** What the keys of the entries begin with; nothing unless set. */
+  prefix?: string | undefined;
+  /** How long each call of a method may take, its retries and pages included, in milliseconds; without an end unless set. */
+  timeoutMs?: number | undefined;
+};
+
+export const KEYED_ENTRIES_OPTIONS: OptionNames<KeyedEntriesOptions> = {
+  memory: true,
+  user: true,
+  prefix: true,
+  timeoutMs: true,
+};
+
+type Keyed = { key: string; value: unknown };
+
+/** What one page holds at most (src/domain/limits.ts). */
+const MOST = 1000;
+/** The bytes of a key, which are never fewer than its characters. */
+const LONGEST_KEY = 1024;
+
+/**
+ * One owner's entries under a prefix, for interfaces whose keys are any strings: from one character to 1,024 bytes of
+ * UTF-8 with the prefix. Keys go in bodies: a URL cannot carry all of them (`..`). Values are JSON, to 64 MiB each.
+ */
+export class KeyedEntries {
+  readonly #options: KeyedEntriesOptions;
+  readonly #prefix: string;
+
+  constructor(options: KeyedEntriesOptions) {
+    this.#options = options;
+    this.#prefix = options.prefix ?? "";
+  }
+
+  /** The value, or null of none. */
+  async get<T>(key: string): Promise<T | null> {
+    return (await this.getMany<T>([key])).get(key) ?? null;
+  }
+
+  /** Replaces the value and the expiry; without `ttlMs` it lives for ever. */
+  async set(key: string, value: unknown, ttlMs?: number): Promise<void> {
+    await this.#values().write([{ key: this.#entry(key), value, ...(ttlMs !== undefined && { ttlMs }) }]);
+  }
+
+  /** No error if there is none. */
+  async delete(key: string): Promise<void> {
+    await this.#batch([{ op: "delete", key: this.#entry(key) }]);
+  }
+
+  /** All keys that begin with these characters, in byte order. */
+  async list(start = ""): Promise<string[]> {
+    const keys: string[] = [];
+    for await (const { key } of this.#all(start, { limit: MOST })) keys.push(key);
+    return keys;
+  }
+
+  /** The same with their values, as they are used, in pages of `limit`: 1,000 at most. */
+  entries(start: string, limit: number = MOST): AsyncGenerator<Keyed, void> {
+    return this.#all(start, { values: true, limit: Math.max(1, Math.min(MOST, Math.ceil(limit))) });
+  }
+
+  /**
+   * The values of those that are there, in the order of their keys, in as few calls as their number and size allow: one
+   * batch answers 1,000 values, and 16 MiB of them. Each call is of one moment; many are not.
+   */
+  async getMany<T>(keys: readonly string[]): Promise<Map<string, T>> {
+    const wanted = [...new Set(keys)];
+    const call = this.#call();
+    const results = await this.#batch(
+      wanted.map((key) => ({ op: "get", key: this.#entry(key) })),
+      call,
+    );
+    const values = this.#values(call);
+    const found = new Map<string, T>();
+    for (const [i, key] of wanted.entries()) {
+      const { found: there, value } = results[i] ?? {};
+      if (there !== true) continue;
+      const whole = await values.whole<T>(this.#entry(key), value);
+      // A value may be null; one that was in parts and is gone is none.
+      if (whole !== null || value === null) found.set(key, whole as T);
+    }
+    return found;
+  }
+
+  async *#all(start: string, query: { values?: true; limit: number }): AsyncGenerator<Keyed, void> {
+    const { memory, user } = this.#options;
+    const sent = sendable(this.#prefix + start);
+    if (sent === null) return;
+    const call = this.#call();
+    const values = this.#values(call);
+    const listed = memory.kv.all(user, { ...query, prefix: sent }, call);
+    for await (const { key, value } of listed) {
+      const own = key.slice(this.#prefix.length);
+      if (own === "" || !own.startsWith(start)) continue;
+      const whole = await values.whole(key, value);
+      if (whole !== null || partsIn(value) === null) yield { key: own, value: query.values && whole };
+    }
+  }
+
+  #batch(operations: readonly BatchOperation[], call: CallOptions = this.#call()): Promise<EntryResult[]> {
+    const { memory, user } = this.#options;
+    return inBatches(memory, user, operations, call);
+  }
+
+  #values(call: CallOptions = this.#call()): LargeEntries {
+    const { memory, user } = this.#options;
+    return new LargeEntries(memory, user, { inline: ENTRY_BYTES, call });
+  }
+
+  #call(): CallOptions {
+    const { timeoutMs } = this.#options;
+    return timeoutMs === undefined ? {} : { signal: AbortSignal.timeout(timeoutMs) };
+  }
+
+  /** The prefix alone would be a key to the server. */
+  #entry(key: string): string {
+    if (key !== "") return this.#prefix + key;
+    const message = "is empty";
+    throw new CairnError(
+      {
+        code: "invalid_request",
+        message: `not sent: the key ${message}`,
+        details: [{ path: "key", message }],
+      },
+      { status: 400 },
+    );
+  }
+}
+
+/**
+ * What a list is asked for so that it holds every key with this start; null if no key can have it. No key holds half of a
+ * surrogate pair, but one may go on where the start ends in the middle of a pair.
+ */
+function sendable(start: string): string | null {
+  if (start.length > LONGEST_KEY) return null;
+  if (start.isWellFormed()) return start;
+  const whole = start.slice(0, -1);
+  return whole.isWellFormed() ? whole : null;
+}

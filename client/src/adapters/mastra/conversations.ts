@@ -1,0 +1,276 @@
+import type { MastraDBMessage } from "@mastra/core/agent";
+import { hasCode } from "../../error.ts";
+import type { BatchOperation, Cairn, Message } from "../../index.ts";
+import { bySize } from "../calls/by-size.ts";
+import { slices } from "../calls/slices.ts";
+import { keyPartOf } from "./records.ts";
+import { messageOf, storedOf } from "./stored-message.ts";
+import { sha256Hex } from "../../../../src/domain/hash.ts";
+
+/** A Cairn thread, and whose it is in Mastra. */
+export type Conversation = {
+  id: string;
+  cairnThread: string;
+  resourceId?: string | undefined;
+  /** Messages were moved from it or to it: it may hold some that are in another one. */
+  moved?: true | undefined;
+};
+type Spot = { cairnThread: string; seq: number };
+/** Where a message is, and a hash of it; of one that was moved, where it was before. */
+type Place = Spot & { threadId: string; hash: string; before?: Spot };
+type Placed = { place: Place; version: string };
+type Draft = { id: string; stored: Message; hash: string; createdAt: number };
+
+const ENTRIES_PER_CALL = 1000;
+const CALLS_AT_ONCE = 10;
+const ATTEMPTS = 10;
+/** Messages of a page. */
+const PAGE = 1000;
+
+/**
+ * Mastra's messages in Cairn's threads. A message of a Cairn thread does not change: one that is saved anew is appended, and
+ * the one before it deleted, so of several with one id the last one holds. An entry for each tells where it is.
+ */
+export class Conversations {
+  readonly #memory: Cairn;
+  readonly #user: string;
+  readonly #under: string;
+
+  constructor({ memory, user, prefix }: { memory: Cairn; user: string; prefix: string }) {
+    this.#memory = memory;
+    this.#user = user;
+    this.#under = `${prefix}messages/`;
+  }
+
+  /** All messages, in the order in which they were saved. */
+  async read(conversation: Conversation): Promise<MastraDBMessage[]> {
+    const messages = new Map<string, { seq: number; message: MastraDBMessage }>();
+    const replaced: number[] = [];
+    for await (const stored of this.#stream(conversation)) {
+      const message = messageOf(stored, conversation);
+      if (message === undefined) continue;
+      const before = messages.get(message.id);
+      if (before) replaced.push(before.seq);
+      messages.set(message.id, { seq: stored.seq, message });
+    }
+    if (conversation.moved) {
+      for (const [id, { place }] of await this.#places([...messages.keys()])) {
+        const seq = messages.get(id)?.seq;
+        if (place.threadId === conversation.id) continue;
+        messages.delete(id);
+        const { before } = place;
+        if (before?.cairnThread === conversation.cairnThread && before.seq === seq) replaced.push(seq);
+      }
+    }
+    // Its writer is about to delete it, or was cut off before.
+    if (replaced.length > 0) this.#memory.later(() => this.#deleteAt(conversation.cairnThread, replaced));
+    return [...messages.values()].map(({ message }) => message);
+  }
+
+  /** The last messages that `isWanted`, in the order in which they were saved; `count` of them at least, if there are so many. */
+  async last(
+    conversation: Conversation,
+    count: number,
+    isWanted: (message: MastraDBMessage) => boolean,
+  ): Promise<MastraDBMessage[]> {
+    const messages = new Map<string, MastraDBMessage>();
+    let cursor: string | undefined;
+    let wanted = 0;
+    do {
+      const query = { limit: Math.min(count, PAGE), cursor };
+      const page = await this.#memory.threads.read(conversation.cairnThread, query).catch(unlessMissing);
+      for (const stored of page?.items.toReversed() ?? []) {
+        const message = messageOf(stored, conversation);
+        if (message === undefined || messages.has(message.id)) continue;
+        messages.set(message.id, message);
+        if (isWanted(message)) wanted++;
+      }
+      cursor = page?.cursor;
+    } while (cursor !== undefined && wanted < count);
+    return [...messages.values()].toReversed();
+  }
+
+  /** Which threads these messages are in; those that are in none are missing. */
+  async placesOf(ids: readonly string[]): Promise<Map<string, string>> {
+    const places = await this.#places(ids);
+    return new Map([...places].map(([id, { place }]) => [id, place.threadId]));
+  }
+
+  /**
+   * Appends what is new or says something else now, the oldest first; `note` is told before when that was said, in order,
+   * and which other threads messages leave. Tells when what it appended was said.
+   */
+  async save(
+    { id: threadId, cairnThread }: Conversation,
+    messages: readonly MastraDBMessage[],
+    note: (times: readonly number[], left: readonly string[]) => Promise<unknown>,
+  ): Promise<number[]> {
+    const byId = new Map(messages.map((message) => [message.id, message]));
+    const drafts = (await Promise.all([...byId.values()].map(draftOf))).toSorted(
+      (a, b) => a.createdAt - b.createdAt,
+    );
+    // What earlier attempts appended, which another writer was ahead of.
+    const own: { id: string; seq: number }[] = [];
+    for (let attempt = 1; ; attempt++) {
+      const places = await this.#places(drafts.map(({ id }) => id));
+      const changed = drafts.filter(({ id, hash }) => {
+        const place = places.get(id)?.place;
+        return place?.cairnThread !== cairnThread || place.hash !== hash;
+      });
+      const before = changed.flatMap(({ id }) => places.get(id)?.place ?? []);
+      // Whoever moved them may have been cut off before this.
+      const again = drafts.flatMap(({ id }) => places.get(id)?.place.before ?? []);
+      const appended = changed.map(({ createdAt }) => createdAt);
+      const left = before.map((place) => place.threadId).filter((other) => other !== threadId);
+      if (changed.length > 0) await note(appended, [...new Set(left)]);
+      const seqs = await this.#append(cairnThread, changed);
+      try {
+        await this.#place(
+          changed.map(({ id, hash }, i) => ({
+            id,
+            place: {
+              threadId,
+              cairnThread,
+              seq: seqs[i] ?? 0,
+              hash,
+              ...beforeIn(places.get(id)?.place, threadId),
+            },
+            ifVersion: places.get(id)?.version ?? null,
+          })),
+        );
+      } catch (error) {
+        const isTaken = hasCode(error, "precondition_failed");
+        if (!isTaken || attempt === ATTEMPTS) throw error;
+        own.push(...changed.map(({ id }, i) => ({ id, seq: seqs[i] ?? 0 })));
+        continue;
+      }
+      for (const spot of [...before, ...again]) await this.#deleteAt(spot.cairnThread, [spot.seq]);
+      // Where the other writer said the same, a reader may have kept ours of the two: it stays.
+      const twice = own.filter((one) => changed.some(({ id }) => id === one.id));
+      await this.#deleteAt(
+        cairnThread,
+        twice.map(({ seq }) => seq),
+      );
+      return appended;
+    }
+  }
+
+  /** Deletes messages, whichever of their versions are there. */
+  async delete(conversation: Conversation, ids: ReadonlySet<string>): Promise<void> {
+    const seqs: number[] = [];
+    for await (const stored of this.#stream(conversation)) {
+      const message = messageOf(stored, conversation);
+      if (message !== undefined && ids.has(message.id)) seqs.push(stored.seq);
+    }
+    await this.#deleteAt(conversation.cairnThread, seqs);
+    await this.#forgetPlaces(conversation, [...ids]);
+  }
+
+  /** Deletes the Cairn thread with all that is in it. */
+  async deleteAll(conversation: Conversation): Promise<void> {
+    const ids = (await this.read(conversation)).map(({ id }) => id);
+    await this.#forgetPlaces(conversation, ids);
+    await this.#memory.threads.delete(conversation.cairnThread).catch(unlessMissing);
+  }
+
+  async *#stream({ cairnThread }: Conversation) {
+    try {
+      yield* this.#memory.threads.stream(cairnThread);
+    } catch (error) {
+      // Deleted a moment ago, or by another client.
+      unlessMissing(error);
+    }
+  }
+
+  /** In one step, as long as it is one call; the seq of each. */
+  async #append(cairnThread: string, drafts: readonly Draft[]): Promise<number[]> {
+    const seqs: number[] = [];
+    for (const some of bySize(drafts, ({ stored }) => stored)) {
+      const { firstSeq = 0 } = await this.#memory.threads.append(
+        cairnThread,
+        some.map(({ stored }) => stored),
+        { createdAt: Math.max(...some.map(({ createdAt }) => createdAt)) },
+      );
+      seqs.push(...some.map((_, i) => firstSeq + i));
+    }
+    return seqs;
+  }
+
+  async #places(ids: readonly string[]): Promise<Map<string, Placed>> {
+    const places = new Map<string, Placed>();
+    for (const some of slices(ids, ENTRIES_PER_CALL)) {
+      const keys = await Promise.all(some.map((id) => this.#keyOf(id)));
+      const operations = keys.map((key): BatchOperation => ({ op: "get", key }));
+      const { results } = await this.#memory.kv.batch(this.#user, operations);
+      for (const [i, { value, version }] of results.entries())
+        // Only `#place` writes under these keys.
+        if (version !== undefined) places.set(some[i] ?? "", { place: value as Place, version });
+    }
+    return places;
+  }
+
+  async #place(all: readonly { id: string; place: Place; ifVersion: string | null }[]): Promise<void> {
+    for (const some of slices(all, ENTRIES_PER_CALL)) {
+      const operations = some.map(async ({ id, place, ifVersion }): Promise<BatchOperation> => ({
+        op: "set",
+        key: await this.#keyOf(id),
+        value: place,
+        ifVersion,
+      }));
+      await this.#memory.kv.batch(this.#user, await Promise.all(operations));
+    }
+  }
+
+  /** Of those that are still in this thread. */
+  async #forgetPlaces({ id: threadId }: Conversation, ids: readonly string[]): Promise<void> {
+    for (const some of slices(ids, ENTRIES_PER_CALL))
+      await untilFirst(async () => {
+        const places = [...(await this.#places(some))].filter(([, { place }]) => place.threadId === threadId);
+        const operations = places.map(async ([id, { version }]): Promise<BatchOperation> => ({
+          op: "delete",
+          key: await this.#keyOf(id),
+          ifVersion: version,
+        }));
+        if (places.length > 0) await this.#memory.kv.batch(this.#user, await Promise.all(operations));
+      });
+  }
+
+  async #deleteAt(cairnThread: string, seqs: readonly number[]): Promise<void> {
+    for (const some of slices(seqs, CALLS_AT_ONCE))
+      await Promise.all(
+        some.map((seq) => this.#memory.threads.deleteMessage(cairnThread, seq).catch(unlessMissing)),
+      );
+  }
+
+  async #keyOf(id: string): Promise<string> {
+    return this.#under + (await keyPartOf(id));
+  }
+}
+
+async function draftOf(message: MastraDBMessage): Promise<Draft> {
+  const stored = storedOf(message);
+  const hash = await sha256Hex(JSON.stringify(stored));
+  return { id: message.id, stored, hash, createdAt: new Date(message.createdAt).getTime() };
+}
+
+const beforeIn = (place: Place | undefined, threadId: string): { before?: Spot } => {
+  if (place === undefined) return {};
+  const { cairnThread, seq, before } = place;
+  if (place.threadId !== threadId) return { before: { cairnThread, seq } };
+  return before === undefined ? {} : { before };
+};
+
+/** Tries a change anew as long as another one was first. */
+async function untilFirst(change: () => Promise<void>): Promise<void> {
+  for (let attempt = 1; ; attempt++)
+    try {
+      return await change();
+    } catch (error) {
+      if (!hasCode(error, "precondition_failed") || attempt === ATTEMPTS) throw error;
+    }
+}
+
+/** For `catch`: what is not there has nothing to read, and nothing to delete. */
+export function unlessMissing(error: unknown): undefined {
+  if (!hasCode(error, "not_found")) throw error;
+}

@@ -1,0 +1,101 @@
+// A message that another adapter stored, in the items that say the same: texts, calls of tools and their results.
+import type { AgentInputItem } from "@openai/agents-core";
+import { field, listField, textField } from "../../../../src/domain/conversation/message.ts";
+import { invocationIn, listedCalls } from "../../../../src/domain/conversation/told-calls.ts";
+import type { Message } from "../../shapes.ts";
+
+/** What a call of a tool is in any of the shapes of src/domain/conversation/tool-calls.ts. */
+type Told = { callId: string; name: string | undefined; call?: unknown; result?: unknown };
+
+/** `names`: of the tools that were called, by the calls' ids; not every result names its own. None of what has no words. */
+export function itemsOfOther(message: Message, names: Map<string, string>): AgentInputItem[] {
+  const parts = [...listField(message, "content"), ...listField(message, "parts")];
+  const inParts = parts.flatMap(toldIn);
+  // One result may be told twice over, in a field and in a part.
+  const told = [
+    ...inParts,
+    ...listedCalls(message).map(({ id, name, input }): Told => ({ callId: id, name, call: input })),
+    ...(inParts.length === 0 ? wholeResult(message) : []),
+  ];
+  for (const { callId, name } of told) if (name !== undefined) names.set(callId, name);
+  const calls = told.flatMap(({ callId, call }) =>
+    call === undefined ? [] : [callItem(callId, names, call)],
+  );
+  const results = told.flatMap(({ callId, result }) =>
+    result === undefined ? [] : [resultItem(callId, names, result)],
+  );
+  const text = typeof message.content === "string" ? message.content : textOf(parts);
+  const said = saidItem(message.role, text);
+  // Anthropic's results come in the user's message, before what the user says.
+  return message.role === "user" ? [...results, ...said] : [...said, ...calls, ...results];
+}
+
+function saidItem(role: string, text: string): AgentInputItem[] {
+  if (text === "") return [];
+  if (role === "assistant")
+    return [{ type: "message", role, status: "completed", content: [{ type: "output_text", text }] }];
+  if (role === "user") return [{ type: "message", role, content: text }];
+  if (role === "system" || role === "developer") return [{ type: "message", role: "system", content: text }];
+  return [];
+}
+
+const callItem = (callId: string, names: ReadonlyMap<string, string>, given: unknown): AgentInputItem => ({
+  type: "function_call",
+  status: "completed",
+  callId,
+  name: names.get(callId) ?? "unknown",
+  arguments: typeof given === "string" ? given : JSON.stringify(given),
+});
+
+const resultItem = (callId: string, names: ReadonlyMap<string, string>, result: unknown): AgentInputItem => ({
+  type: "function_call_result",
+  status: "completed",
+  callId,
+  name: names.get(callId) ?? "unknown",
+  output: { type: "text", text: outputText(result) },
+});
+
+/** A tool message that is one result as a whole; of the AI SDK, its parts are the results. */
+function wholeResult(message: Message): Told[] {
+  const id = textField(message, "toolCallId") ?? textField(message, "tool_call_id");
+  return message.role === "tool" ? toldOf(id, undefined, { result: message.content ?? "" }) : [];
+}
+
+function toldIn(part: unknown): Told[] {
+  const type = textField(part, "type") ?? "";
+  const id = textField(part, "toolCallId");
+  if (type === "tool-call")
+    return toldOf(id, textField(part, "toolName"), { call: field(part, "input") ?? {} });
+  if (type === "tool-result")
+    return toldOf(id, textField(part, "toolName"), { result: field(part, "output") ?? "" });
+  if (type === "tool_use")
+    return toldOf(textField(part, "id"), textField(part, "name"), { call: field(part, "input") ?? {} });
+  if (type === "tool_result")
+    return toldOf(textField(part, "tool_use_id"), undefined, { result: field(part, "content") ?? "" });
+  const invocation = invocationIn(part);
+  if (invocation === undefined) return [];
+  const { id: callId, name, input, outcome } = invocation;
+  return [{ callId, name, call: input, result: outcome?.value }];
+}
+
+const toldOf = (
+  callId: string | undefined,
+  name: string | undefined,
+  what: { call?: unknown; result?: unknown },
+): Told[] => (callId === undefined ? [] : [{ callId, name, ...what }]);
+
+/** The AI SDK's output has its value in it, others are the value. */
+function outputText(output: unknown): string {
+  const value = field(output, "value") ?? output;
+  if (typeof value === "string") return value;
+  return (Array.isArray(value) && textOf(value)) || JSON.stringify(value);
+}
+
+const TEXTS: readonly unknown[] = ["text", "input_text", "output_text"];
+
+/** Reasoning has a text too, and is nothing that was said. */
+const textOf = (parts: readonly unknown[]): string =>
+  parts
+    .flatMap((part) => (TEXTS.includes(field(part, "type")) ? (textField(part, "text") ?? []) : []))
+    .filter((text) => text !== "")
+    .join("\n");

@@ -1,0 +1,296 @@
+import fc from "fast-check";
+import { beforeEach, describe, expect, it } from "vitest";
+import { cairnMemoryStore, type CairnMemoryStore, type MemoryStore } from "../../src/adapters/ai-employee.ts";
+import { CairnError } from "../../src/index.ts";
+import { clientOf, newUser } from "./cairn.ts";
+import { ODD_KEYS } from "./keys.ts";
+import { type Contract, showsEvery } from "./contract.ts";
+import { busy, observed, silentServer } from "./observed.ts";
+
+const CONTRACT: Contract = [
+  ["A missing key reads as null.", ["gives null for a key that is not there"]],
+  ["An expired key reads as null.", ["gives null for what has expired, and does not list it"]],
+  ["An overwrite replaces the value and the expiry.", ["replaces the expiry with the value"]],
+  ["No TTL given = no expiry any more.", ["replaces the expiry with the value"]],
+  ["delete of an unknown key is no error.", ["deletes, and what is not there too"]],
+  ["A prefix is literal startsWith.", ["lists by a literal prefix, of whatever characters"]],
+  [
+    "An entry lives while now <= expiresAt; ttlMs 0 is gone at the next millisecond.",
+    ["lets an entry of 0 ms go at once"],
+  ],
+  ["list is complete.", ["lists more keys than a page holds"]],
+  ["list is sorted by key, byte order.", ["lists in byte order"]],
+  ["injects at step 0 only", ["shows what is remembered at step 0 only"]],
+  ["<memories>\\n[key]: <JSON value>", ["shows what is remembered at step 0 only"]],
+  [
+    "prefix = 'memory:', memoryKeys, maxTokenBudget = 2000",
+    [
+      "shows the entries of its prefix, of another one, or of the keys that are named",
+      "shows 2,000 tokens unless told otherwise",
+    ],
+  ],
+  [
+    "4 characters a token, whole entries only, the first that does not fit ends the block",
+    ["ends at the first entry that does not fit, as the SDK does"],
+  ],
+  ["system concatenates", ["puts what all say as system one after another"]],
+  ["activeTools intersects", ["lets only the tools be active that all allow"]],
+  ["model and toolChoice: last wins", ["takes the last model, toolChoice and messages"]],
+  ["experimental_context and providerOptions merge deeply", ["merges contexts and provider options deeply"]],
+  [
+    "messages: last wins with one development warning",
+    ["warns once of messages from several, but not in production"],
+  ],
+  ["each function receives the original options", ["gives each function the options that the SDK gave"]],
+  [
+    "null, undefined and functions that return undefined are skipped",
+    ["passes over null, undefined and what returns undefined"],
+  ],
+  [
+    "better: frozen per run",
+    [
+      "keeps what a run sees as it was at its first step",
+      "shows runs that share it, at once, each what was there when it began",
+    ],
+  ],
+  [
+    "better: fresh for the next; one empty read does not stick",
+    ["reads anew for the next run, also after an empty one"],
+  ],
+  ["better: one read instead of N+1", ["reads once, however many entries there are"]],
+];
+
+showsEvery(CONTRACT, ["ai-employee.test.ts", "ai-employee-steps.test.ts"]);
+
+let user: string;
+let store: CairnMemoryStore;
+beforeEach(async () => {
+  user = newUser();
+  store = cairnMemoryStore({ memory: await clientOf(user), user });
+});
+
+describe("the store", () => {
+  it("gives back every JSON value as it was set", async () => {
+    const values = [0, "", false, [], {}, "text", 1.5, { a: [{ b: null }] }, "\u0000\n\u2028😀"];
+    for (const value of values) {
+      await store.set("memory:value", value);
+      expect(await store.get("memory:value")).toEqual(value);
+    }
+  });
+
+  it("gives null for a key that is not there", async () => {
+    expect(await store.get("nothing")).toBeNull();
+  });
+
+  it("gives null for what has expired, and does not list it", async () => {
+    await store.set("long", 1, 60_000);
+    await store.set("short", 1, 2_000);
+    expect(await store.get("short")).toBe(1);
+    await new Promise((resolve) => setTimeout(resolve, 2_010));
+    expect(await store.get("short")).toBeNull();
+    expect(await store.list()).toEqual(["long"]);
+  });
+
+  it("lets an entry of 0 ms go at once", async () => {
+    await store.set("now", 1, 0);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(await store.get("now")).toBeNull();
+  });
+
+  it("replaces the expiry with the value", async () => {
+    await store.set("a", 1, 100);
+    await store.set("a", 2);
+    await store.set("b", 1);
+    await store.set("b", 2, 100);
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    expect(await store.get("a")).toBe(2);
+    expect(await store.get("b")).toBeNull();
+  });
+
+  it("takes times to live that are no whole number, have no end, or are over", async () => {
+    await store.set("a", 1, 60_000.7);
+    await store.set("b", 1, Infinity);
+    await store.set("c", 1);
+    await store.set("c", 2, -1);
+    expect(await Promise.all(["a", "b", "c"].map((key) => store.get(key)))).toEqual([1, 1, null]);
+    await expect(store.set("d", 1, 11 * 365 * 86_400_000)).rejects.toMatchObject({ code: "ttl_too_long" });
+  });
+
+  it("deletes, and what is not there too", async () => {
+    await store.set("a", 1);
+    await store.delete("a");
+    await store.delete("a");
+    expect(await store.get("a")).toBeNull();
+  });
+
+  it("lists by a literal prefix, of whatever characters", async () => {
+    const keys = ["a%b", "a%", "a_b", "axb", "a*b", "a?b", "a[b]", "a\\b", "A%b"];
+    for (const key of keys) await store.set(key, 1);
+    for (const prefix of ["a%", "a_", "a*", "a?", "a[", "a\\", "", "a", "b"])
+      expect((await store.list(prefix)).toSorted()).toEqual(
+        keys.filter((key) => key.startsWith(prefix)).toSorted(),
+      );
+  });
+
+  it("lists in byte order", async () => {
+    // By UTF-16 units, the emoji would come before U+FF5E.
+    const keys = ["", "B", "a", "a/", "a0", "é", "\uff5e", "😀"].filter((key) => key !== "");
+    for (const key of keys.toReversed()) await store.set(key, 1);
+    expect(await store.list()).toEqual(keys);
+  });
+
+  it("lists more keys than a page holds", async () => {
+    const memory = await clientOf(user);
+    const keys = Array.from({ length: 1_234 }, (_, i) => `k${String(i).padStart(4, "0")}`);
+    for (const some of [keys.slice(0, 1000), keys.slice(1000)])
+      await memory.kv.batch(
+        user,
+        some.map((key) => ({ op: "set", key, value: 1 })),
+      );
+    expect(await store.list("k")).toEqual(keys);
+  });
+
+  it("keeps any key from one character to 1,024 bytes", async () => {
+    for (const key of ODD_KEYS) await store.set(key, key);
+    for (const key of ODD_KEYS) expect(await store.get(key)).toBe(key);
+    expect([...(await store.getMany(ODD_KEYS))]).toEqual(ODD_KEYS.map((key) => [key, key]));
+    expect(await store.list("..")).toEqual([".."]);
+    for (const key of ODD_KEYS) await store.delete(key);
+    expect(await store.list()).toEqual([]);
+  });
+
+  it("says what is wrong with a key that no entry can have", async () => {
+    for (const call of [
+      () => store.get(""),
+      () => store.set("", 1),
+      () => store.delete(""),
+      () => store.getMany(["a", ""]),
+    ])
+      await expect(call()).rejects.toMatchObject({ code: "invalid_request", message: /key is empty/ });
+    const long = "k".repeat(1025);
+    for (const call of [() => store.get(long), () => store.set(long, 1), () => store.delete(long)])
+      await expect(call()).rejects.toMatchObject({ name: "CairnError", code: "key_too_long" });
+    await expect(store.set("half \ud83d", 1)).rejects.toMatchObject({ code: "invalid_request" });
+    expect(await store.list(long)).toEqual([]);
+  });
+
+  it("lists by a prefix that ends within a character", async () => {
+    await store.set("a😀", 1);
+    await store.set("ab", 1);
+    expect(await store.list("a\ud83d")).toEqual(["a😀"]);
+    expect(await store.list("\ud83da")).toEqual([]);
+  });
+
+  it("refuses what is no JSON, and leaves what was there", async () => {
+    await store.set("a", 1);
+    await expect(store.set("a", undefined)).rejects.toMatchObject({ code: "invalid_request" });
+    await expect(store.set("a", "x".repeat(64 * 1024 * 1024))).rejects.toMatchObject({
+      code: "value_too_large",
+    });
+    expect(await store.get("a")).toBe(1);
+  });
+
+  it("keeps to its prefix, and shows keys without it", async () => {
+    const memory = await clientOf(user);
+    const one = cairnMemoryStore({ memory, user, prefix: "one/" });
+    await one.set("a", 1);
+    await memory.kv.set(user, "one/", "of nobody");
+    await memory.kv.set(user, "two/a", 2);
+    expect(await one.list()).toEqual(["a"]);
+    expect(await memory.kv.get(user, "one/a")).toBe(1);
+    await one.delete("a");
+    expect(await store.list()).toEqual(["one/", "two/a"]);
+  });
+
+  it("does as a Map does, whatever is done", async () => {
+    const key = fc.constantFrom("a", "a%", "a_b", "ab", "😀", "..");
+    const operation = fc.oneof(
+      fc.record({
+        op: fc.constant("set" as const),
+        key,
+        value: fc.jsonValue().filter((value) => value !== null),
+      }),
+      fc.record({ op: fc.constant("delete" as const), key }),
+    );
+    const memory = await clientOf(user);
+    let run = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(operation, { maxLength: 12 }), async (operations) => {
+        const tested: MemoryStore = cairnMemoryStore({ memory, user, prefix: `${++run}:` });
+        const model = new Map<string, string>();
+        for (const one of operations) {
+          if (one.op === "set") {
+            await tested.set(one.key, one.value);
+            model.set(one.key, JSON.stringify(one.value));
+          } else {
+            await tested.delete(one.key);
+            model.delete(one.key);
+          }
+        }
+        for (const prefix of ["", "a", "a%", "a_", "b"])
+          expect((await tested.list(prefix)).toSorted()).toEqual(
+            [...model.keys()].filter((each) => each.startsWith(prefix)).toSorted(),
+          );
+        for (const [each, value] of model) expect(await tested.get(each)).toEqual(JSON.parse(value));
+      }),
+      { numRuns: 15 },
+    );
+  });
+});
+
+describe("when something fails", () => {
+  it("sends again what a busy server refused, and writes once", async () => {
+    const { calls, fetch } = observed((_, call) =>
+      call === 1 ? busy(503) : call === 2 ? busy(429) : undefined,
+    );
+    const patient = cairnMemoryStore({ memory: await clientOf(user, { fetch }), user });
+    await patient.set("a", 1);
+    expect(calls).toHaveLength(3);
+    expect(await store.get("a")).toBe(1);
+  });
+
+  it("rejects with what Cairn said when it stays so, and loses nothing", async () => {
+    await store.set("a", 1);
+    const { fetch } = observed(() => busy(503));
+    const failing = cairnMemoryStore({ memory: await clientOf(user, { fetch, retry: false }), user });
+    for (const call of [
+      () => failing.get("a"),
+      () => failing.set("a", 2),
+      () => failing.list(),
+      () => failing.delete("a"),
+    ])
+      await expect(call()).rejects.toMatchObject({ name: "CairnError", status: 503 });
+    expect(await store.get("a")).toBe(1);
+  });
+
+  it("refuses a user who is not the token's, and does not call it an empty store", async () => {
+    const memory = await clientOf(newUser());
+    const foreign = cairnMemoryStore({ memory, user });
+    await store.set("a", 1);
+    for (const call of [
+      () => foreign.get("a"),
+      () => foreign.set("a", 2),
+      () => foreign.list(),
+      () => foreign.delete("a"),
+    ])
+      await expect(call()).rejects.toBeInstanceOf(CairnError);
+    expect(await store.get("a")).toBe(1);
+  });
+
+  it("ends a call that is never answered after `timeoutMs`", async () => {
+    const { url, close } = await silentServer();
+    const hanging = cairnMemoryStore({ memory: await clientOf(user, { url }), user, timeoutMs: 50 });
+    await expect(hanging.get("a")).rejects.toMatchObject({ name: "TimeoutError" });
+    await expect(hanging.list()).rejects.toMatchObject({ name: "TimeoutError" });
+    close();
+  });
+
+  it("keeps what two workers write at once, each whole", async () => {
+    const other = cairnMemoryStore({ memory: await clientOf(user), user });
+    await Promise.all(
+      Array.from({ length: 20 }, (_, i) => [store.set(`own${i}`, i), other.set("shared", { i })]).flat(),
+    );
+    expect(await store.list("own")).toHaveLength(20);
+    expect(await other.get("shared")).toEqual({ i: expect.any(Number) });
+  });
+});

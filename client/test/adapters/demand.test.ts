@@ -1,0 +1,130 @@
+import { expect, it } from "vitest";
+import { z } from "zod";
+import { cairnMemoryStore, createMemoryPrepareStep } from "../../src/adapters/ai-employee.ts";
+import { cairnMemory, memoryStep, memoryTools } from "../../src/adapters/ai-sdk.ts";
+import { cairnMemoryFiles } from "../../src/adapters/anthropic.ts";
+import { dexMemory } from "../../src/adapters/dex.ts";
+import { cairnCache, cairnConversations, cairnRuns, cairnUserMemory } from "../../src/adapters/gemstack.ts";
+import { cairnKeyv } from "../../src/adapters/keyv.ts";
+import { CairnSaver, CairnStore } from "../../src/adapters/langgraph.ts";
+import { CairnMemoryStorage, cairnStorage as mastraStorage } from "../../src/adapters/mastra.ts";
+import { molrooMemory } from "../../src/adapters/molroo.ts";
+import { cairnLayer, cairnScopedStorage, cairnStorage as noeticStorage } from "../../src/adapters/noetic.ts";
+import { cairnSession } from "../../src/adapters/openai-agents.ts";
+import { cairnDriver } from "../../src/adapters/unstorage.ts";
+import { cairn } from "../../src/index.ts";
+
+const memory = cairn({ url: "http://127.0.0.1:1", token: "t" });
+
+/** As JavaScript calls them: with anything. `more` is what it wants besides its client and user. */
+type Made = { name: string; make: (options: never) => unknown; more?: object };
+
+const ofOneUser: Made[] = [
+  { name: "CairnMemoryStorage", make: (options) => new CairnMemoryStorage(options) },
+  { name: "CairnSaver", make: (options) => new CairnSaver(options) },
+  { name: "CairnStore", make: (options) => new CairnStore(options) },
+  { name: "cairnDriver", make: cairnDriver },
+  { name: "cairnKeyv", make: cairnKeyv },
+  { name: "cairnMemory", make: cairnMemory },
+  { name: "cairnMemoryFiles", make: cairnMemoryFiles },
+  { name: "cairnMemoryStore", make: cairnMemoryStore },
+  { name: "cairnSession", make: cairnSession },
+  { name: "cairnStorage", make: mastraStorage, more: { id: "cairn" } },
+  { name: "cairnStorage", make: noeticStorage, more: { shared: "shared:team" } },
+  { name: "dexMemory", make: dexMemory, more: { projectRoot: "/work" } },
+  { name: "memoryStep", make: memoryStep },
+  { name: "memoryTools", make: memoryTools },
+  { name: "molrooMemory", make: molrooMemory },
+];
+const ofAnyUser: Made[] = [
+  { name: "cairnConversations", make: cairnConversations },
+  { name: "cairnLayer", make: cairnLayer, more: { z } },
+  {
+    name: "cairnScopedStorage",
+    make: cairnScopedStorage,
+    more: { layerId: "notes", scope: "resource", scopeKey: "alice" },
+  },
+];
+const ofAllUsers: Made[] = [
+  { name: "cairnCache", make: cairnCache },
+  { name: "cairnUserMemory", make: cairnUserMemory },
+];
+const withClient = [...ofOneUser, ...ofAnyUser, ...ofAllUsers];
+
+it.each(withClient)("$name is not made without its client", ({ name, make, more }) => {
+  const user = ofAllUsers.some((one) => one.name === name) ? {} : { user: "alice" };
+  for (const given of [undefined, {}, { ...more, ...user }, { ...more, memory: null, ...user }]) {
+    expect(() => make(given as never)).toThrow(TypeError);
+    expect(() => make(given as never)).toThrow(`${name}: \`memory\` is missing`);
+  }
+});
+
+it.each(ofOneUser)("$name is not made without its user", ({ name, make, more }) => {
+  for (const user of [undefined, "", null, 7])
+    expect(() => make({ ...more, memory, user } as never)).toThrow(`${name}: \`user\` is missing`);
+  expect(make({ ...more, memory, user: "alice" } as never)).toBeDefined();
+});
+
+it.each(ofAnyUser)("$name may be made without a user, but not with an empty one", ({ name, make, more }) => {
+  expect(make({ ...more, memory } as never)).toBeDefined();
+  expect(() => make({ ...more, memory, user: "" } as never)).toThrow(`${name}: \`user\` is missing`);
+});
+
+const withUser = (one: Made): Made => ({ ...one, more: { ...one.more, memory, user: "alice" } });
+const withoutUser = (one: Made): Made => ({ ...one, more: { ...one.more, memory } });
+const all: Made[] = [
+  ...[...ofOneUser, ...ofAnyUser].map(withUser),
+  ...ofAllUsers.map(withoutUser),
+  { name: "cairnRuns", make: cairnRuns, more: { cache: cairnCache({ memory }) } },
+  {
+    name: "createMemoryPrepareStep",
+    make: (config) => createMemoryPrepareStep(noStore, config),
+    more: { prefix: "memory:" },
+  },
+];
+const noStore = cairnMemoryStore({ memory, user: "alice" });
+
+it.each(all)("$name names an option that it does not know", ({ name, make, more }) => {
+  expect(make({ ...more } as never)).toBeDefined();
+  for (const unknown of [{ colour: "red" }, { colour: undefined }, { constructor: 1 }]) {
+    const [option] = Object.keys(unknown);
+    expect(() => make({ ...more, ...unknown } as never)).toThrow(TypeError);
+    expect(() => make({ ...more, ...unknown } as never)).toThrow(
+      `${name}: \`${option}\` is not an option; the options are \``,
+    );
+  }
+});
+
+type Meant = [name: string, option: string, meant: string, make: (options: never) => unknown, given: object];
+const of = { memory, user: "alice" };
+const store = (options: never) => new CairnStore(options);
+
+it.each<Meant>([
+  ["cairnKeyv", "prefx", "prefix", cairnKeyv, { ...of, prefx: "a" }],
+  ["cairnKeyv", "userId", "user", cairnKeyv, { memory, userId: "alice" }],
+  ["cairnKeyv", "memroy", "memory", cairnKeyv, { memroy: memory, user: "alice" }],
+  ["dexMemory", "episodic_recent", "episodicRecent", dexMemory, { ...of, episodic_recent: 2 }],
+  ["dexMemory", "autowrite", "autoWrite", dexMemory, { ...of, autowrite: false }],
+  ["cairnMemory", "recall.minscore", "recall.minScore", cairnMemory, { ...of, recall: { minscore: 0.2 } }],
+  ["cairnMemory", "thread.agents", "thread.agent", cairnMemory, { ...of, thread: { agents: "a" } }],
+  ["CairnStore", "ttl.defaultTTL", "ttl.defaultTtl", store, { ...of, ttl: { defaultTTL: 1 } }],
+])("%s takes `%s` for `%s`, and says so", (name, option, meant, make, given) => {
+  expect(() => make(given as never)).toThrow(
+    `${name}: \`${option}\` is not an option; did you mean \`${meant}\`?`,
+  );
+});
+
+it.each<Meant>([
+  [
+    "cairnLayer",
+    "budget.least",
+    "`budget.min`, `budget.max`",
+    cairnLayer,
+    { ...of, z, budget: { least: 1 } },
+  ],
+  ["CairnStore", "index.dims", "`index.fields`", store, { ...of, index: { dims: 3 } }],
+])("%s names its options where `%s` is like none: %s", (name, option, known, make, given) => {
+  expect(() => make(given as never)).toThrow(
+    `${name}: \`${option}\` is not an option; the options are ${known}`,
+  );
+});

@@ -1,0 +1,17 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { startOf } from "../../src/adapters/bytes/start-of.ts";
+import { byteLength } from "../../../src/domain/limits.ts";
+
+it("cuts a text between characters, and no shorter than need be", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "binary" }), fc.nat({ max: 20 }), (text, bytes) => {
+      const cut = startOf(text, bytes);
+      const whole = text.toWellFormed();
+      expect(whole.startsWith(cut)).toBe(true);
+      expect(byteLength(cut)).toBeLessThanOrEqual(bytes);
+      const [next = ""] = text.slice(cut.length);
+      expect(next === "" || byteLength(cut + next) > bytes).toBe(true);
+    }),
+  );
+});

@@ -1,0 +1,36 @@
+// A client whose fetch, clock and chance are the test's.
+import { Cairn } from "../../src/cairn.ts";
+import type { CairnOptions } from "../../src/options.ts";
+
+type Answer = Response | Error | ((request: Request) => Response | Promise<Response>);
+
+/** What the fetch got, how long was waited, and the client of it. The last answer is given for ever. */
+export function faked(answers: readonly Answer[], options: Partial<CairnOptions> = {}) {
+  const requests: Request[] = [];
+  const waits: number[] = [];
+  let now = 1_000_000;
+  const fetch = async (request: Request): Promise<Response> => {
+    requests.push(request);
+    const answer = answers[Math.min(requests.length, answers.length) - 1];
+    if (answer instanceof Error) throw answer;
+    return typeof answer === "function" ? answer(request) : (answer?.clone() ?? Response.json({}));
+  };
+  const time = {
+    now: () => now,
+    random: () => 0.5,
+    sleep: async (ms: number, signal: AbortSignal | undefined) => {
+      waits.push(ms);
+      now += ms;
+      signal?.throwIfAborted();
+    },
+  };
+  const client = new Cairn({ token: "t", ...options, url: "https://cairn.test", fetch }, time);
+  return { client, requests, waits };
+}
+
+/** Cairn's answer of a failure. */
+export const failure = (status: number, code: string, headers: Record<string, string> = {}): Response =>
+  Response.json({ error: { code, message: "no", requestId: "r1" } }, { status, headers });
+
+export const down = (headers?: Record<string, string>): Response =>
+  failure(503, "storage_unavailable", headers);

@@ -1,0 +1,45 @@
+// Tokens that the package mints: what is refused before it is signed. The Worker takes them in every other test.
+import { decodeJwt } from "jose";
+import { expect, it } from "vitest";
+import { mintToken, type TokenRequest } from "../../src/index.ts";
+
+const SECRET = "a secret of the tests, of 32 bytes or more";
+
+it("reads and writes for an hour unless asked otherwise", async () => {
+  const { iat = 0, exp, jti, ...claims } = decodeJwt(await mintToken(SECRET, { user: "alice" }));
+  expect(claims).toEqual({ sub: "alice", scope: "read write" });
+  expect(exp).toBe(iat + 3600);
+  expect(jti).toMatch(/^[0-9a-f-]{36}$/);
+});
+
+it("says what was asked of it", async () => {
+  const request: TokenRequest = {
+    user: "zoë",
+    scope: ["cache"],
+    ttlMs: 60_000,
+    shared: ["shared:team"],
+    thread: "t",
+  };
+  const { iat = 0, exp, jti, ...claims } = decodeJwt(await mintToken(SECRET, request));
+  expect(claims).toEqual({ sub: "zoë", scope: "cache", shared: ["shared:team"], thread: "t" });
+  expect(exp).toBe(iat + 60);
+  expect(jti).not.toBe(decodeJwt(await mintToken(SECRET, request)).jti);
+});
+
+const given = (request: object): TokenRequest => request as TokenRequest;
+it.each<[string, string, TokenRequest]>([
+  ["secret", "too short", { user: "a" }],
+  ["user", SECRET, given({})],
+  ["user", SECRET, { user: "" }],
+  ["user", SECRET, { user: "é".repeat(129) }],
+  ["scope", SECRET, { user: "a", scope: [] }],
+  ["scope", SECRET, given({ user: "a", scope: ["reed"] })],
+  ["scope", SECRET, given({ user: "a", scope: "read" })],
+  ["ttlMs", SECRET, { user: "a", ttlMs: 0 }],
+  ["ttlMs", SECRET, { user: "a", ttlMs: Number.NaN }],
+  ["ttlMs", SECRET, { user: "a", ttlMs: 1e15 }],
+  ["shared", SECRET, { user: "a", shared: ["team"] }],
+  ["thread", SECRET, { user: "a", thread: "" }],
+])("refuses a wrong %s", async (name, secret, request) => {
+  await expect(mintToken(secret, request)).rejects.toThrow(new RegExp(`^mintToken: .*${name}`));
+});

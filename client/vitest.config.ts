@@ -1,0 +1,37 @@
+import { join } from "node:path";
+import type { ViteUserConfig } from "vitest/config";
+import { inWorkerd, limits, worker } from "../vitest.config.ts";
+
+export default {
+  // The Worker's test files are used here too. All have to see one Vitest: the root's, not one that an SDK brings.
+  root: join(import.meta.dirname, ".."),
+  resolve: { dedupe: ["vitest"] },
+  test: {
+    ...limits,
+    projects: [
+      { extends: true, test: { name: "core", include: ["client/test/core/**/*.test.ts"] } },
+      {
+        // The client against a Worker whose stores fail.
+        extends: true,
+        plugins: [worker()],
+        test: { ...inWorkerd, name: "workers", include: ["client/test/workers/**/*.test.ts"] },
+      },
+      {
+        // The adapters in the SDKs that they are made for, against a Cairn over HTTP.
+        extends: true,
+        test: {
+          name: "adapters",
+          include: ["client/test/adapters/**/*.test.ts"],
+          globalSetup: ["client/test/adapters/server.ts"],
+        },
+      },
+      {
+        // The Worker's tests that need nothing but HTTP and a clock, over the built Cairn for tests.
+        extends: true,
+        resolve: { alias: { "cloudflare:workers": join(import.meta.dirname, "test/in-memory.ts") } },
+        test: { name: "in-memory", include: ["test/http/**/*.test.ts"] },
+      },
+      { extends: true, test: { name: "package", include: ["client/test/package/**/*.test.ts"] } },
+    ],
+  },
+} satisfies ViteUserConfig;
