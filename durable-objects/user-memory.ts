@@ -36,7 +36,7 @@ import type {
   ListedThreads,
   MemoryChange,
   MessagesQuery,
-  Numbered,
+  ScoreRequest,
   Prepared,
   Recall,
   Recalled,
@@ -63,9 +63,9 @@ export class UserMemory extends DurableObject<Bindings> implements Served<UserMe
       await this.#parts.wakeUp.load();
       this.#parts.eraser.start();
       // What the migrations have begun, and what an alarm left that failed too often.
-      const meaning = this.#parts.embedding.meaning();
+      const target = this.#parts.embedding.target();
       // The first recall or alarm begins with what was here before; from then on, each deploy's meaning is followed.
-      if (meaning !== null && this.#parts.index.isOtherwise(meaning) && this.#parts.index.requeue(meaning))
+      if (target !== null && this.#parts.index.differsFrom(target) && this.#parts.index.enqueue(target))
         this.#parts.wakeUp.by(ports.now());
       for (const due of [
         this.#parts.reindexer,
@@ -75,7 +75,7 @@ export class UserMemory extends DurableObject<Bindings> implements Served<UserMe
         this.#parts.eraser,
       ])
         this.#parts.wakeUp.by(due.nextDue());
-      this.#parts.wakeUp.by(this.#parts.vectors.nextDue(meaning?.model ?? null));
+      this.#parts.wakeUp.by(this.#parts.vectors.nextDue(target?.model ?? null));
     });
   }
 
@@ -285,10 +285,10 @@ export class UserMemory extends DurableObject<Bindings> implements Served<UserMe
 
   startReindex(owner: UserHash): Reindex {
     this.#parts.reindexer.start(owner);
-    const meaning = this.#parts.embedding.meaning();
-    if (meaning !== null) {
-      this.#parts.index.requeue(meaning);
-      this.#parts.vectors.putMessagesAgain(meaning.model);
+    const target = this.#parts.embedding.target();
+    if (target !== null) {
+      this.#parts.index.enqueue(target);
+      this.#parts.vectors.putMessagesAgain(target.model);
     }
     this.#parts.wakeUp.by(this.#ports.now());
     return this.reindexState();
@@ -300,12 +300,12 @@ export class UserMemory extends DurableObject<Bindings> implements Served<UserMe
   }
 
   recall(query: Recall): Promise<Result<Recalled>> {
-    return this.#parts.recaller.recall(query);
+    return this.#parts.recall.recall(query);
   }
 
   /** Those of some documents that a query means, with how near they are: what a search of the whole tenant has named. */
-  numbered(query: Numbered): Hit[] {
-    return this.#parts.recaller.numbered(query);
+  scoreDocuments(query: ScoreRequest): Hit[] {
+    return this.#parts.recall.scoreDocuments(query);
   }
 
   #noteOwner(owner: Owner, by: keyof typeof CATALOGUE_WITHIN_MS): void {
@@ -319,7 +319,7 @@ export class UserMemory extends DurableObject<Bindings> implements Served<UserMe
 
   #alarmChores(): Chore[] {
     const { now } = this.#ports;
-    const model = () => this.#parts.embedding.meaning()?.model ?? null;
+    const model = () => this.#parts.embedding.target()?.model ?? null;
     let embedAgain: number | null = null;
     let cutAgain = false;
     return [
@@ -327,8 +327,8 @@ export class UserMemory extends DurableObject<Bindings> implements Served<UserMe
       {
         name: "embedding",
         run: async () => {
-          const meaning = this.#parts.embedding.meaning();
-          if (meaning !== null) this.#parts.index.requeue(meaning);
+          const target = this.#parts.embedding.target();
+          if (target !== null) this.#parts.index.enqueue(target);
           embedAgain = await this.#parts.embedding.embed();
         },
         // A reindex may have brought more.

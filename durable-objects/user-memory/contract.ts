@@ -208,14 +208,14 @@ export type Recall = SearchRequest & {
 export type Recalled = Omit<RecallAnswer, "degraded"> & { full: number };
 
 /** Documents by their numbers, to be compared with a query. */
-export type Numbered = Pick<Recall, "queryVector" | "kinds" | "filter" | "asOf" | "validAt"> & {
+export type ScoreRequest = Pick<Recall, "queryVector" | "kinds" | "filter" | "asOf" | "validAt"> & {
   numbers: readonly number[];
 };
 
 export interface RecallRpc {
   recall(query: Recall): Promise<Result<Recalled>>;
   /** The documents of these numbers that fit a query, with their cosine: a search of the whole tenant has named them. */
-  numbered(query: Numbered): Promise<Hit[]>;
+  scoreDocuments(query: ScoreRequest): Promise<Hit[]>;
   /** Begins to rebuild the index of memories from D1, and to embed anew what is of another model. */
   startReindex(owner: UserHash): Promise<Reindex>;
   reindexState(): Promise<Reindex>;
