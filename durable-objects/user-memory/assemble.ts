@@ -31,10 +31,9 @@ import { Reindexer } from "./transfer/reindexer.ts";
 import { Embedding } from "./vectorize/embedding.ts";
 import { VectorSync } from "./vectorize/vector-sync.ts";
 
-/** The parts of a user's object, from the lowest floor up. */
 export type UserMemoryParts = ReturnType<typeof assemble>;
 
-/** Builds the parts of a user's object from its storage and the ports, with the tables that they work on. */
+/** Builds the parts of a user's object from its storage and the ports, from the lowest floor up. */
 export function assemble(ctx: DurableObjectState, ports: Ports) {
   const { storage } = ctx;
   const { sql } = storage;
@@ -177,7 +176,7 @@ export function assemble(ctx: DurableObjectState, ports: Ports) {
   };
 }
 
-/** The word model, or null where there is none: recall does without it then. */
+/** The word model; null if it fails to load, and recall works without it. */
 async function wordModelOf({ lexicon }: Ports): Promise<Lexicon | null> {
   try {
     return await lexicon();
