@@ -1,53 +1,22 @@
 import { DurableObject } from "cloudflare:workers";
 import { type Bindings, type Ports, portsOf } from "../src/platform/bindings.ts";
-import type { Continuation, ContinuationOptions } from "../src/domain/conversation/continuation.ts";
-import type { Condition } from "../src/domain/conditions.ts";
-import { ok, type Result } from "../src/domain/errors.ts";
+import { ok } from "../src/domain/errors.ts";
 import type { UserHash } from "../src/domain/ids.ts";
-import type { Owner, ThreadOwner } from "../src/domain/memory/record.ts";
-import type { ImportedVersion } from "../src/domain/transfer/memory-lines.ts";
-import type { WrittenEntry } from "../src/domain/schema/entry.ts";
-import type { Erasure } from "../src/domain/schema/erasure.ts";
-import type { ForgetMemoriesBody, Forgotten } from "../src/domain/schema/memory-filter.ts";
-import type { Memory, PatchMemoryBody } from "../src/domain/schema/memory.ts";
-import type { Hit } from "../src/domain/schema/recall.ts";
+import type { Owner } from "../src/domain/memory/record.ts";
+import { messagesJson } from "../src/domain/page-json.ts";
 import type { Reindex } from "../src/domain/schema/reindex.ts";
-import type { CreateThreadBody, ForkBody, PatchThreadBody, Thread } from "../src/domain/schema/thread.ts";
 import { type Chore, Chores } from "./storage/chores.ts";
+import type { Served } from "./storage/contract.ts";
 import { assemble, type UserMemoryParts } from "./user-memory/assemble.ts";
-import type { Entry, EntryPage, EntryWrite, Once, Served } from "./storage/contract.ts";
+import type { UserMemoryRpc } from "./user-memory/contract.ts";
 import { CATALOGUE_WITHIN_MS } from "./user-memory/core/owner-note.ts";
-import { type MessagePage, messagesJson, type PageJson } from "../src/domain/page-json.ts";
-import type {
-  CompactionRequest,
-  UserMemoryRpc,
-  Append,
-  Appended,
-  CompactionPage,
-  CompactionsQuery,
-  EntryOperation,
-  EntryResult,
-  ExportPage,
-  ExportPlace,
-  ImportItem,
-  Imported,
-  ImportedMemories,
-  ListedEntries,
-  ListedThreads,
-  MemoryChange,
-  MessagesQuery,
-  Numbered,
-  Prepared,
-  Recall,
-  Recalled,
-  Remembered,
-  Resumed,
-  ThreadPage,
-} from "./user-memory/contract.ts";
+
+/** The arguments of a call, as `contract.ts` has them. */
+type Args<Name extends keyof UserMemoryRpc> = Parameters<UserMemoryRpc[Name]>;
 
 /**
- * All that Cairn keeps of one user with strong consistency: threads, entries and the search index; and the one
- * writer of the user's memories in D1. Only the RPC surface and the alarm are here; the parts own their SQL.
+ * The consistent store of one user: threads, entries and the search index; and the only writer of the user's memories in D1.
+ * This class has the RPC surface and the alarm; its parts own the SQL. `contract.ts` types and documents each call.
  */
 export class UserMemory extends DurableObject<Bindings> implements Served<UserMemoryRpc> {
   readonly #ports: Ports;
@@ -60,328 +29,284 @@ export class UserMemory extends DurableObject<Bindings> implements Served<UserMe
     this.#parts = assemble(ctx, ports);
     this.#chores = new Chores(this.#parts.wakeUp, ports.now);
     void ctx.blockConcurrencyWhile(async () => {
-      await this.#parts.wakeUp.load();
-      this.#parts.eraser.start();
-      // What the migrations have begun, and what an alarm left that failed too often.
-      const meaning = this.#parts.embedding.meaning();
-      // The first recall or alarm begins with what was here before; from then on, each deploy's meaning is followed.
-      if (meaning !== null && this.#parts.index.isOtherwise(meaning) && this.#parts.index.requeue(meaning))
-        this.#parts.wakeUp.by(ports.now());
-      for (const due of [
-        this.#parts.reindexer,
-        this.#parts.memories,
-        this.#parts.emptying,
-        this.#parts.words,
-        this.#parts.eraser,
-      ])
-        this.#parts.wakeUp.by(due.nextDue());
-      this.#parts.wakeUp.by(this.#parts.vectors.nextDue(meaning?.model ?? null));
+      const { wakeUp, eraser, embedding, index, vectors } = this.#parts;
+      await wakeUp.load();
+      eraser.start();
+      // The first target is queued by the first recall or alarm; a later one by the start after its deployment.
+      const target = embedding.target();
+      if (target !== null && index.differsFrom(target) && index.enqueue(target)) wakeUp.by(ports.now());
+      // Work that a migration began, or that an alarm left after its last retry.
+      for (const { nextDue } of this.#resumableChores()) wakeUp.by(nextDue());
+      wakeUp.by(vectors.nextDue(target?.model ?? null));
     });
   }
 
   // Entries
 
-  getEntry(key: string): Entry | null {
-    return this.#parts.entries.get(key);
+  getEntry(...args: Args<"getEntry">) {
+    return this.#parts.entries.get(...args);
   }
 
-  setEntry(write: EntryWrite, owner: Owner): Result<WrittenEntry> {
+  setEntry(...[write, owner]: Args<"setEntry">) {
     this.#noteOwner(owner, "entry");
     return this.#parts.entries.set(write);
   }
 
-  deleteEntry(key: string, condition: Condition): Result<boolean> {
-    return this.#parts.entries.delete(key, condition);
+  deleteEntry(...args: Args<"deleteEntry">) {
+    return this.#parts.entries.delete(...args);
   }
 
-  deleteEntries(prefix: string): number {
-    return this.#parts.entries.deletePrefix(prefix);
+  deleteEntries(...args: Args<"deleteEntries">) {
+    return this.#parts.entries.deletePrefix(...args);
   }
 
-  listEntries(page: EntryPage, count: boolean): ListedEntries {
-    return this.#parts.entries.list(page, count);
+  listEntries(...args: Args<"listEntries">) {
+    return this.#parts.entries.list(...args);
   }
 
-  batchEntries(operations: readonly EntryOperation[], owner: Owner, once?: Once): Result<EntryResult[]> {
+  batchEntries(...[operations, owner, once]: Args<"batchEntries">) {
     if (operations.some(({ op }) => op === "set")) this.#noteOwner(owner, "entry");
     return this.#parts.entries.batch(operations, once);
   }
 
   // Threads
 
-  createThread(
-    owner: ThreadOwner,
-    id: string,
-    request: { fields: CreateThreadBody; once?: Once },
-  ): Promise<Result<Thread>> {
-    return this.#parts.conversations.create(owner, id, request);
+  createThread(...args: Args<"createThread">) {
+    return this.#parts.conversations.create(...args);
   }
 
-  resumeThread(owner: ThreadOwner, id: string, fields: CreateThreadBody): Promise<Result<Resumed>> {
-    return this.#parts.conversations.resume(owner, id, fields);
+  resumeThread(...args: Args<"resumeThread">) {
+    return this.#parts.conversations.resume(...args);
   }
 
-  getThread(id: string): Result<Thread> {
-    return this.#parts.conversations.get(id);
+  getThread(...args: Args<"getThread">) {
+    return this.#parts.conversations.get(...args);
   }
 
-  listThreads(page: ThreadPage): ListedThreads {
-    return this.#parts.conversations.list(page);
+  listThreads(...args: Args<"listThreads">) {
+    return this.#parts.conversations.list(...args);
   }
 
-  patchThread(id: string, fields: PatchThreadBody): Promise<Result<Thread>> {
-    return this.#parts.conversations.patch(id, fields);
+  patchThread(...args: Args<"patchThread">) {
+    return this.#parts.conversations.patch(...args);
   }
 
-  deleteThread(id: string): Promise<Result<null>> {
-    return this.#parts.conversations.delete(id);
+  deleteThread(...args: Args<"deleteThread">) {
+    return this.#parts.conversations.delete(...args);
   }
 
-  forkThread(
-    id: string,
-    forkId: string,
-    request: { fields: ForkBody; once?: Once },
-  ): Promise<Result<Thread>> {
-    return this.#parts.conversations.fork(id, forkId, request);
+  forkThread(...args: Args<"forkThread">) {
+    return this.#parts.conversations.fork(...args);
   }
 
-  appendMessages(id: string, append: Append, once?: Once): Result<Appended> {
-    return this.#parts.messages.append(id, append, once);
+  appendMessages(...args: Args<"appendMessages">) {
+    return this.#parts.messages.append(...args);
   }
 
-  readMessages(id: string, query: MessagesQuery): Result<MessagePage> {
-    return this.#parts.messages.read(id, query);
+  readMessages(...args: Args<"readMessages">) {
+    return this.#parts.messages.read(...args);
   }
 
-  readMessagesJson(id: string, query: MessagesQuery, separator: string): Result<PageJson<number>> {
+  readMessagesJson(...[id, query, separator]: Args<"readMessagesJson">) {
     const page = this.#parts.messages.read(id, query);
     return page.ok ? ok(messagesJson(page.value, separator)) : page;
   }
 
-  deleteMessage(id: string, seq: number): Result<null> {
-    return this.#parts.messages.deleteMessage(id, seq);
+  deleteMessage(...args: Args<"deleteMessage">) {
+    return this.#parts.messages.deleteMessage(...args);
   }
 
-  compactThread(
-    id: string,
-    range: CompactionRequest,
-    once?: Once,
-  ): Result<{ id: string; createdAt: number }> {
-    return this.#parts.messages.compact(id, range, once);
+  compactThread(...args: Args<"compactThread">) {
+    return this.#parts.messages.compact(...args);
   }
 
-  listCompactions(id: string, query: CompactionsQuery): Result<CompactionPage> {
-    return this.#parts.messages.compactions(id, query);
+  listCompactions(...args: Args<"listCompactions">) {
+    return this.#parts.messages.compactions(...args);
   }
 
-  deleteCompaction(id: string, compaction: string): Result<null> {
-    return this.#parts.messages.deleteCompaction(id, compaction);
+  deleteCompaction(...args: Args<"deleteCompaction">) {
+    return this.#parts.messages.deleteCompaction(...args);
   }
 
-  validateThread(
-    id: string,
-    bodies: readonly Uint8Array[],
-    options: ContinuationOptions,
-  ): Result<Continuation> {
-    return this.#parts.messages.validate(id, bodies, options);
+  validateThread(...args: Args<"validateThread">) {
+    return this.#parts.messages.validate(...args);
   }
 
   // Memories
 
-  remember(
-    owner: Owner,
-    request: { memories: readonly Prepared[]; once?: Once },
-  ): Promise<Result<Remembered[]>> {
+  remember(...[owner, request]: Args<"remember">) {
     this.#noteOwner(owner, "memory");
     return this.#parts.memories.remember(owner, request);
   }
 
-  patchMemory(
-    owner: Owner,
-    id: string,
-    change: MemoryChange & { body: PatchMemoryBody },
-  ): Promise<Result<Memory>> {
-    return this.#parts.memories.patch(owner, id, change);
+  patchMemory(...args: Args<"patchMemory">) {
+    return this.#parts.memories.patch(...args);
   }
 
-  restoreMemory(
-    owner: Owner,
-    id: string,
-    change: MemoryChange & { version: number },
-  ): Promise<Result<Memory>> {
-    return this.#parts.memories.restore(owner, id, change);
+  restoreMemory(...args: Args<"restoreMemory">) {
+    return this.#parts.memories.restore(...args);
   }
 
-  releaseMemory(owner: Owner, id: string, change: MemoryChange): Promise<Result<Memory>> {
-    return this.#parts.memories.release(owner, id, change);
+  releaseMemory(...args: Args<"releaseMemory">) {
+    return this.#parts.memories.release(...args);
   }
 
-  forget(owner: Owner, id: string, condition?: Condition): Promise<Result<boolean>> {
-    return this.#parts.memories.forget(owner, id, condition);
+  forget(...args: Args<"forget">) {
+    return this.#parts.memories.forget(...args);
   }
 
-  forgetMemories(owner: Owner, request: ForgetMemoriesBody): Promise<Result<Forgotten>> {
-    return this.#parts.memories.forgetMatching(owner, request);
+  forgetMemories(...args: Args<"forgetMemories">) {
+    return this.#parts.memories.forgetMatching(...args);
   }
 
-  forgetAllMemories(owner: Owner): Promise<Result<null>> {
-    return this.#parts.memories.forgetAll(owner);
+  forgetAllMemories(...args: Args<"forgetAllMemories">) {
+    return this.#parts.memories.forgetAll(...args);
   }
 
-  // Erasure
-
-  eraseUser(owner: Owner): Promise<Result<Erasure>> {
-    return this.#parts.eraser.eraseUser(owner);
+  indexingOf(...args: Args<"indexingOf">) {
+    return this.#parts.memoryIndex.stateOf(...args);
   }
 
-  eraseThread(owner: Owner, threadId: string): Promise<Result<Erasure>> {
-    return this.#parts.eraser.eraseThread(owner, threadId);
+  // Recall and reindex
+
+  recall(...args: Args<"recall">) {
+    return this.#parts.recall.recall(...args);
   }
 
-  eraseScope(owner: Owner, scope: string): Promise<Result<Erasure>> {
-    return this.#parts.eraser.eraseScope(owner, scope);
+  scoreDocuments(...args: Args<"scoreDocuments">) {
+    return this.#parts.recall.scoreDocuments(...args);
   }
 
-  async wakeErasures(ids: readonly string[] = []): Promise<void> {
-    // One that failed too often is gone, and nobody here was told.
-    await this.#parts.wakeUp.load();
-    for (const id of ids) await this.#parts.eraser.takeOver(id);
-    this.#parts.wakeUp.by(this.#parts.eraser.nextDue());
+  startReindex(owner: UserHash): Reindex {
+    const { reindexer, embedding, index, vectors, wakeUp } = this.#parts;
+    reindexer.start(owner);
+    const target = embedding.target();
+    if (target !== null) {
+      index.enqueue(target);
+      vectors.putMessagesAgain(target.model);
+    }
+    wakeUp.by(this.#ports.now());
+    return this.reindexState();
+  }
+
+  reindexState(): Reindex {
+    const { reindexer, index, vectors } = this.#parts;
+    const vectorize = vectors.outbox.bound ? { vectorize: vectors.outbox.pending() } : {};
+    return { ...reindexer.state(), pending: index.freshness().pending, ...vectorize };
   }
 
   // Export and import
 
-  exportPage(place?: ExportPlace): Result<ExportPage> {
-    return this.#parts.exporter.page(place);
+  exportPage(...args: Args<"exportPage">) {
+    return this.#parts.exporter.page(...args);
   }
 
   epoch(): number {
     return this.#parts.generation.epoch;
   }
 
-  async importItems(owner: Owner, given: { epoch: number; items: readonly ImportItem[] }): Promise<Imported> {
+  async importItems(...[owner, given]: Args<"importItems">) {
     const taken = await this.#parts.importer.take(owner, given);
-    // Nobody of whom nothing is kept is listed as a user.
+    // Only users that have data are listed.
     if (Object.keys(taken.counts.imported).length > 0) this.#noteOwner(owner, "entry");
     return taken;
   }
 
-  importMemories(
-    owner: Owner,
-    given: { epoch: number; memories: readonly (readonly ImportedVersion[])[] },
-  ): Promise<Result<ImportedMemories>> {
+  importMemories(...[owner, given]: Args<"importMemories">) {
     if (given.epoch === this.epoch()) this.#noteOwner(owner, "memory");
     return this.#parts.memories.import(owner, given);
   }
 
-  erasureState(id: string): Erasure | null {
-    return this.#parts.eraser.state(id);
+  // Erasure
+
+  eraseUser(...args: Args<"eraseUser">) {
+    return this.#parts.eraser.eraseUser(...args);
   }
 
-  /** Whether a version is found by its meaning yet, or by its words only. */
-  indexingOf(version: number): "lexical" | "full" {
-    return this.#parts.memoryIndex.stateOf(version);
+  eraseThread(...args: Args<"eraseThread">) {
+    return this.#parts.eraser.eraseThread(...args);
   }
 
-  startReindex(owner: UserHash): Reindex {
-    this.#parts.reindexer.start(owner);
-    const meaning = this.#parts.embedding.meaning();
-    if (meaning !== null) {
-      this.#parts.index.requeue(meaning);
-      this.#parts.vectors.putMessagesAgain(meaning.model);
-    }
-    this.#parts.wakeUp.by(this.#ports.now());
-    return this.reindexState();
+  eraseScope(...args: Args<"eraseScope">) {
+    return this.#parts.eraser.eraseScope(...args);
   }
 
-  reindexState(): Reindex {
-    const vectorize = this.#ports.vectors === null ? {} : { vectorize: this.#parts.vectors.outbox.pending() };
-    return { ...this.#parts.reindexer.state(), pending: this.#parts.index.freshness().pending, ...vectorize };
+  erasureState(...args: Args<"erasureState">) {
+    return this.#parts.eraser.state(...args);
   }
 
-  recall(query: Recall): Promise<Result<Recalled>> {
-    return this.#parts.recaller.recall(query);
-  }
-
-  /** Those of some documents that a query means, with how near they are: what a search of the whole tenant has named. */
-  numbered(query: Numbered): Hit[] {
-    return this.#parts.recaller.numbered(query);
+  async wakeErasures(...[ids = []]: Args<"wakeErasures">) {
+    const { wakeUp, eraser } = this.#parts;
+    // The alarm may be gone after its last retry, without a word to the object.
+    await wakeUp.load();
+    for (const id of ids) await eraser.takeOver(id);
+    wakeUp.by(eraser.nextDue());
   }
 
   #noteOwner(owner: Owner, by: keyof typeof CATALOGUE_WITHIN_MS): void {
     this.#parts.wakeUp.by(this.#parts.owner.note(owner, this.#ports.now() + CATALOGUE_WITHIN_MS[by]));
   }
 
-  /** Embeds what waits for a vector, sweeps what has expired, mends what D1 has not confirmed. Idempotent, bounded. */
   override alarm(): Promise<void> {
     return this.#chores.run(this.#alarmChores());
   }
 
   #alarmChores(): Chore[] {
     const { now } = this.#ports;
-    const model = () => this.#parts.embedding.meaning()?.model ?? null;
+    const { pages, embedding, index, entries, answers, conversations, vectors } = this.#parts;
+    const [memories, reindex, messages, words, erasures] = this.#resumableChores();
+    const model = () => embedding.target()?.model ?? null;
     let embedAgain: number | null = null;
     let cutAgain = false;
     return [
-      { name: "size", run: () => this.#parts.pages.note(), nextDue: () => null },
+      { name: "size", run: () => pages.note(), nextDue: () => null },
       {
         name: "embedding",
         run: async () => {
-          const meaning = this.#parts.embedding.meaning();
-          if (meaning !== null) this.#parts.index.requeue(meaning);
-          embedAgain = await this.#parts.embedding.embed();
+          const target = embedding.target();
+          if (target !== null) index.enqueue(target);
+          embedAgain = await embedding.embed();
         },
         // A reindex may have brought more.
-        nextDue: () => embedAgain ?? (this.#parts.index.unembedded(1).length > 0 ? now() : null),
+        nextDue: () => embedAgain ?? (index.unembedded(1).length > 0 ? now() : null),
       },
       {
         name: "word pieces",
         run: async () => {
-          cutAgain = await this.#parts.embedding.cut();
+          cutAgain = await embedding.cut();
         },
         nextDue: () => (cutAgain ? now() : null),
       },
-      {
-        name: "entries",
-        run: () => this.#parts.entries.sweep(),
-        nextDue: () => this.#parts.entries.nextSweep(),
-      },
-      {
-        name: "answers",
-        run: () => this.#parts.answers.sweep(now()),
-        nextDue: () => this.#parts.answers.expired.next(now()),
-      },
+      { name: "entries", run: () => entries.sweep(), nextDue: () => entries.nextSweep() },
+      { name: "answers", run: () => answers.sweep(now()), nextDue: () => answers.expired.next(now()) },
       {
         name: "catalogue",
-        run: () => this.#parts.conversations.catalogueDue(),
-        nextDue: () => this.#parts.conversations.nextDue(),
+        run: () => conversations.catalogueDue(),
+        nextDue: () => conversations.nextDue(),
       },
-      {
-        name: "memories",
-        run: () => this.#parts.memories.alarm(),
-        nextDue: () => this.#parts.memories.nextDue(),
-      },
-      {
-        name: "reindex",
-        run: () => this.#parts.reindexer.alarm(),
-        nextDue: () => this.#parts.reindexer.nextDue(),
-      },
-      {
-        name: "vectors",
-        run: () => this.#parts.vectors.drain(model()),
-        nextDue: () => this.#parts.vectors.nextDue(model()),
-      },
-      {
-        name: "messages",
-        run: () => this.#parts.emptying.alarm(),
-        nextDue: () => this.#parts.emptying.nextDue(),
-      },
-      { name: "words", run: () => this.#parts.words.alarm(), nextDue: () => this.#parts.words.nextDue() },
-      {
-        name: "erasures",
-        run: () => this.#parts.eraser.alarm(),
-        nextDue: () => this.#parts.eraser.nextDue(),
-      },
+      memories,
+      reindex,
+      { name: "vectors", run: () => vectors.drain(model()), nextDue: () => vectors.nextDue(model()) },
+      messages,
+      words,
+      erasures,
+    ];
+  }
+
+  /** Chores that each start of the object schedules too. */
+  #resumableChores(): readonly [Chore, Chore, Chore, Chore, Chore] {
+    const { memories, reindexer, emptying, words, eraser } = this.#parts;
+    return [
+      choreOf("memories", memories),
+      choreOf("reindex", reindexer),
+      choreOf("messages", emptying),
+      choreOf("words", words),
+      choreOf("erasures", eraser),
     ];
   }
 }
+
+const choreOf = (
+  name: string,
+  part: { alarm: () => Promise<void> | void; nextDue: () => number | null },
+): Chore => ({ name, run: () => part.alarm(), nextDue: () => part.nextDue() });

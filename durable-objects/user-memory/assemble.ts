@@ -16,8 +16,8 @@ import { ErasureLog } from "./erasure/erasure-log.ts";
 import { MemoryIndex } from "./memories/memory-index.ts";
 import { MemoryTable } from "./memories/memory-table.ts";
 import { MemoryWriter } from "./memories/memory-writer.ts";
-import { Recaller } from "./recall/recaller.ts";
-import { Search } from "./recall/search.ts";
+import { RecallService } from "./recall/recall-service.ts";
+import { HybridSearch } from "./recall/hybrid-search.ts";
 import { migrations } from "./schema.ts";
 import { SearchIndex } from "./search-index/search-index.ts";
 import { WordMerger } from "./search-index/word-merger.ts";
@@ -29,12 +29,11 @@ import { Exporter } from "./transfer/exporter.ts";
 import { Importer } from "./transfer/importer.ts";
 import { Reindexer } from "./transfer/reindexer.ts";
 import { Embedding } from "./vectorize/embedding.ts";
-import { MemoryVectors } from "./vectorize/memory-vectors.ts";
+import { VectorSync } from "./vectorize/vector-sync.ts";
 
-/** The parts of a user's object, from the lowest floor up. */
 export type UserMemoryParts = ReturnType<typeof assemble>;
 
-/** Builds the parts of a user's object from its storage and the ports, with the tables that they work on. */
+/** Builds the parts of a user's object from its storage and the ports, from the lowest floor up. */
 export function assemble(ctx: DurableObjectState, ports: Ports) {
   const { storage } = ctx;
   const { sql } = storage;
@@ -52,13 +51,13 @@ export function assemble(ctx: DurableObjectState, ports: Ports) {
 
   // Memories' rows, vectors, and the search index over both
   const table = new MemoryTable(sql);
-  const vectors = new MemoryVectors({
+  const vectors = new VectorSync({
     sql,
     table,
     wakeUp,
     vectors: ports.vectors,
     messages: ports.recall.messageIndexing === "vectorize",
-    memory: { bytes: ports.vectorBytes, budget: ports.vectorBudget, owner: ctx.id.toString(), now },
+    cache: { bytes: ports.vectorBytes, budget: ports.vectorBudget, owner: ctx.id.toString(), now },
     now,
   });
   const words = new WordMerger({ sql, wakeUp, now });
@@ -104,16 +103,16 @@ export function assemble(ctx: DurableObjectState, ports: Ports) {
   // Recall
   const lexicon = () => wordModelOf(ports);
   const embedding = new Embedding({ ...shared, embedder: ports.embedder, lexicon });
-  const recaller = new Recaller({
+  const recall = new RecallService({
     ...shared,
-    search: new Search(sql, index),
+    search: new HybridSearch(sql, index),
     table,
     vectors,
     messages: threadMessages,
-    large: ports.vectors,
+    vectorize: ports.vectors,
     ownerId: () => owner.id() ?? table.owner()?.id ?? null,
     lexicon,
-    meaning: () => embedding.meaning(),
+    target: () => embedding.target(),
     formerEmbedders: ports.formerEmbedders,
   });
 
@@ -169,7 +168,7 @@ export function assemble(ctx: DurableObjectState, ports: Ports) {
     memoryIndex,
     memories: writer,
     embedding,
-    recaller,
+    recall,
     reindexer,
     exporter,
     importer,
@@ -177,7 +176,7 @@ export function assemble(ctx: DurableObjectState, ports: Ports) {
   };
 }
 
-/** The word model, or null where there is none: recall does without it then. */
+/** The word model; null if it fails to load, and recall works without it. */
 async function wordModelOf({ lexicon }: Ports): Promise<Lexicon | null> {
   try {
     return await lexicon();

@@ -1,5 +1,5 @@
 /**
- * The calls that a user's object takes, and the plain data that they carry. The Worker imports nothing else of the object.
+ * The calls of a user's object, and the plain data that they carry. The Worker imports nothing else of the object.
  */
 import type { Condition } from "../../src/domain/conditions.ts";
 import type { Continuation, ContinuationOptions } from "../../src/domain/conversation/continuation.ts";
@@ -24,7 +24,7 @@ export type { Entry, EntryPage, EntryWrite, MessagePage, Once, PageJson, ReadMes
 
 // Entries
 
-/** A page, its items as JSON; `count`: of all under the prefix, if it was asked for. */
+/** A page, its items as JSON; `count`: of all entries under the prefix, if requested. */
 export type ListedEntries = PageJson<string> & { count: number | null };
 
 export type EntryOperation =
@@ -32,7 +32,7 @@ export type EntryOperation =
   | ({ op: "set" } & EntryWrite)
   | { op: "delete"; key: string; condition: Condition };
 
-/** Without its key, which the request has: an answer that is kept is one row, and a row of SQLite takes 2 MB. */
+/** Without the key, which the request has: a stored answer is one row, and a row of SQLite takes 2 MB. */
 export type EntryResult =
   | { entry: Entry | null }
   | { version: string; expiresAt?: number }
@@ -42,7 +42,7 @@ export interface EntriesRpc {
   getEntry(key: string): Promise<Entry | null>;
   setEntry(write: EntryWrite, owner: Owner): Promise<Result<WrittenEntry>>;
   deleteEntry(key: string, condition: Condition): Promise<Result<boolean>>;
-  /** Answers how many live entries are gone. */
+  /** Returns how many live entries it deleted. */
   deleteEntries(prefix: string): Promise<number>;
   listEntries(page: EntryPage, count: boolean): Promise<ListedEntries>;
   /** All operations in order, or none of them. */
@@ -57,7 +57,7 @@ export interface EntriesRpc {
 
 export type ThreadOrder = "updated" | "created";
 
-/** `after`: the last thread's time of the order, and its number. */
+/** `after`: the time and the number of the last thread of the page before. */
 export type ThreadPage = {
   order: ThreadOrder;
   agent?: string;
@@ -65,7 +65,7 @@ export type ThreadPage = {
   limit: number;
 };
 
-/** `next` is where the following page begins, if there is one. */
+/** `next`: where the following page begins, if there is one. */
 export type ListedThreads = { threads: Thread[]; next?: readonly [time: number, n: number] };
 
 export type Resumed = { thread: Thread; created: boolean };
@@ -74,9 +74,9 @@ export type Resumed = { thread: Thread; created: boolean };
 export type Append = {
   bodies: readonly Uint8Array[];
   expectedLength?: number;
-  /** When they were said; now unless set. */
+  /** Now unless set. */
   createdAt?: number;
-  /** `bodies` are then the whole conversation, checked against the stored one. */
+  /** If set, `bodies` are the whole conversation, checked against the stored one. */
   validate?: ContinuationOptions;
 };
 
@@ -85,27 +85,27 @@ export type Appended = { length: number; firstSeq?: number; lastSeq?: number };
 export type Order = "newest" | "oldest";
 
 export type MessagesQuery = {
-  /** `newest`: the last ones before `from`; `oldest`: the first ones after it. */
+  /** `newest`: the last messages before `from`; `oldest`: the first messages after it. */
   order: Order;
   from?: number;
   limit: number;
-  /** `compacted`: summaries in the place of what they stand for. */
+  /** `compacted`: summaries replace the messages that they stand for. */
   view: "raw" | "compacted";
-  /** Never cuts a page between a tool call and its results, as long as they are no more than `limits.turnBytes`. */
+  /** Keeps a tool call and its results on one page, up to `limits.turnBytes`. */
   wholeTurns: boolean;
 };
 
-/** What a summary stands for: the messages from one seq to the other. */
+/** The messages that a summary stands for, by seq, both included. */
 export type CompactionRange = { id: string; from: number; to: number; createdAt: number };
 
-/** With the summary: a message as JSON in UTF-8. */
+/** `summary`: a message as JSON in UTF-8. */
 export type Compaction = CompactionRange & { summary: Uint8Array };
 
 export type CompactionsQuery = { after?: readonly [from: number, id: string]; limit: number };
 
 export type CompactionPage = { items: Compaction[]; more: boolean };
 
-/** What a compaction is made of; its id and time are the object's. */
+/** The object adds the id and the time. */
 export type CompactionRequest = Pick<Compaction, "from" | "to" | "summary">;
 
 export interface ThreadsRpc {
@@ -120,10 +120,10 @@ export interface ThreadsRpc {
   patchThread(id: string, fields: PatchThreadBody): Promise<Result<Thread>>;
   deleteThread(id: string): Promise<Result<null>>;
   forkThread(id: string, forkId: string, request: { fields: ForkBody; once?: Once }): Promise<Result<Thread>>;
-  /** All or none; found by their words when this returns. */
+  /** Appends all or none. They are found by their words when this returns. */
   appendMessages(id: string, append: Append, once?: Once): Promise<Result<Appended>>;
   readMessages(id: string, query: MessagesQuery): Promise<Result<MessagePage>>;
-  /** The same page as JSON, its messages in the bytes that they were stored in. */
+  /** The same page as JSON, its messages in their stored bytes. */
   readMessagesJson(id: string, query: MessagesQuery, separator: string): Promise<Result<PageJson<number>>>;
   deleteMessage(id: string, seq: number): Promise<Result<null>>;
   compactThread(
@@ -133,7 +133,7 @@ export interface ThreadsRpc {
   ): Promise<Result<{ id: string; createdAt: number }>>;
   listCompactions(id: string, query: CompactionsQuery): Promise<Result<CompactionPage>>;
   deleteCompaction(id: string, compaction: string): Promise<Result<null>>;
-  /** Each body is a message of the conversation as the caller has it, as JSON in UTF-8. */
+  /** Each body is a message of the caller's conversation, as JSON in UTF-8. */
   validateThread(
     id: string,
     bodies: readonly Uint8Array[],
@@ -143,10 +143,10 @@ export interface ThreadsRpc {
 
 // Memories
 
-/** A memory to remember, with the vector of what is embedded of it, and a condition on the memory that it is one with. */
+/** A memory to write, with its vector, and a condition on the stored memory that it is identical to. */
 export type Prepared = Candidate & { vector: QueryVector; condition?: Condition };
 
-/** A change of one memory, under a condition on its version. */
+/** `condition`: on the version of the memory. */
 export type MemoryChange = { condition: Condition; once?: Once };
 
 export type Remembered = { memory: Memory; created: boolean };
@@ -170,7 +170,7 @@ export interface MemoriesRpc {
   forget(owner: Owner, id: string, condition?: Condition): Promise<Result<boolean>>;
   forgetMemories(owner: Owner, request: ForgetMemoriesBody): Promise<Result<Forgotten>>;
   forgetAllMemories(owner: Owner): Promise<Result<null>>;
-  /** `full`: the version is found by its meaning too, and not by its words only. */
+  /** `lexical`: the version is found by its words, and still waits for its vector. */
   indexingOf(version: number): Promise<"lexical" | "full">;
 }
 
@@ -180,50 +180,50 @@ export type SearchRequest = {
   query: string;
   k: number;
   kinds?: RecallKind[];
-  /** Only memories that it fits; messages have none of its fields but when they were said. */
+  /** Messages match only the fields of their time. */
   filter?: Omit<MemoryFilter, "kinds" | "status">;
-  /** What "last week" in the question is in relation to; now unless given. */
+  /** The reference of "last week" in the query; now unless given. */
   referenceDate?: number;
   weights?: Weights;
-  /** Each hit says what its score is made of. */
+  /** Adds the parts of each score. */
   explain?: boolean;
 };
 
-/** A recall as the object is asked for it. `owner`: whose object this is. */
+/** `owner`: the user of this object. */
 export type Recall = SearchRequest & {
   owner: UserHash;
   queryVector: QueryVector;
-  /** How long the caller waited for the query's vector, in milliseconds. */
+  /** Milliseconds that embedding the query took. */
   embeddedMs?: number;
   threadId?: string;
   asOf?: number;
   validAt?: number;
-  /** How many messages on each side a hit brings along. */
+  /** Messages shown on each side of a hit. */
   window?: number;
-  /** How long the large index may take, in milliseconds. */
+  /** Milliseconds that Vectorize may take. */
   deadlineMs?: number;
 };
 
-/** `full`: what the weights of all features add up to that this user's documents have; scores are shares of it. */
+/** `full`: the sum of the weights of all features that this user's documents have; scores are shares of it. */
 export type Recalled = Omit<RecallAnswer, "degraded"> & { full: number };
 
-/** Documents by their numbers, to be compared with a query. */
-export type Numbered = Pick<Recall, "queryVector" | "kinds" | "filter" | "asOf" | "validAt"> & {
+/** A query, and the numbers of the documents to score. */
+export type ScoreRequest = Pick<Recall, "queryVector" | "kinds" | "filter" | "asOf" | "validAt"> & {
   numbers: readonly number[];
 };
 
 export interface RecallRpc {
   recall(query: Recall): Promise<Result<Recalled>>;
-  /** The documents of these numbers that fit a query, with their cosine: a search of the whole tenant has named them. */
-  numbered(query: Numbered): Promise<Hit[]>;
-  /** Begins to rebuild the index of memories from D1, and to embed anew what is of another model. */
+  /** Scores documents that a tenant-wide recall found in Vectorize, by their cosine. Leaves out those that do not match. */
+  scoreDocuments(query: ScoreRequest): Promise<Hit[]>;
+  /** Begins to rebuild the index of memories from D1, and to embed documents of another model again. */
   startReindex(owner: UserHash): Promise<Reindex>;
   reindexState(): Promise<Reindex>;
 }
 
 // Export and import
 
-/** Where an export is: behind a thread's row, or one of its rows, or an entry. `upTo`: the last thread there was when it began. */
+/** The place of an export: after a thread, one of its rows, or an entry. `upTo`: the last thread when the export began. */
 export type ExportPlace = { epoch: number; upTo: number; at: Spot };
 
 export type Spot =
@@ -232,34 +232,28 @@ export type Spot =
   | (Section & { part: "compaction"; after: readonly [from: number, id: string] })
   | { part: "entry"; after: string | null; head?: Head };
 
-/** The entry of the value whose parts are being told. */
+/** The entry whose value is being exported in parts. */
 export type Head = { key: string; version: string };
 
 /**
- * The rows of a thread, up to the last message that its line told of, and to the last compaction there was then: what was
- * said since would not fit to that line, and a new compaction may cut through one that was told of, and is deleted by now.
+ * The rows of a thread up to its last message and last compaction when its line was exported. Later messages do not fit that
+ * line, and a later compaction may replace an exported one.
  */
 export type Section = { n: number; forkSeq: number; lastSeq: number; compactedAt: number };
 
 /** Lines in UTF-8, each with its line break. Without `next` they are the last. */
 export type ExportPage = { lines: Uint8Array; count: number; epoch: number; next?: ExportPlace };
 
-/**
- * A line, with the value that it carries in the bytes that it was written in. `came`: the same import has brought the thread
- * that it is of, or that it is a fork of.
- */
+/** A line, with the bytes of its value. `came`: the same import brought its thread, or the thread that it forks. */
 export type ObjectItem = { line: ObjectLine; value?: Uint8Array; came?: true };
 
-/** `threadEnd`: all of a thread has come. */
+/** `threadEnd`: a thread is complete. */
 export type ImportItem = ObjectItem | { line: { type: "threadEnd"; threadId: string } };
 
-/** What became of some lines; `failed` is the first that could not be taken, and nothing after it was tried. */
+/** `failed`: the first line that failed; no later one was tried. */
 export type Imported = { counts: ImportCounts; failed?: { index: number; failure: Failure } };
 
-/**
- * Versions that were put, that were there, and that have expired meanwhile; `failed` is the first memory that could not be
- * taken, and none after it was tried.
- */
+/** Numbers of versions. `there`: already stored. `failed`: the first memory that failed; no later one was tried. */
 export type ImportedMemories = {
   imported: number;
   there: number;
@@ -268,11 +262,11 @@ export type ImportedMemories = {
 };
 
 export interface TransferRpc {
-  /** The next lines of threads and entries, from the first on; `not_found` once the user was erased. */
+  /** The next lines of threads and entries; `not_found` once the user was erased. */
   exportPage(place?: ExportPlace): Promise<Result<ExportPage>>;
-  /** How often the user was erased: an export, or an import, is of one time between. */
+  /** Grows with each erasure of the user. An export or an import stays within one epoch. */
   epoch(): Promise<number>;
-  /** Takes lines in, up to the first that cannot be. */
+  /** Imports lines up to the first that fails. */
   importItems(owner: Owner, given: { epoch: number; items: readonly ImportItem[] }): Promise<Imported>;
   importMemories(
     owner: Owner,
@@ -283,13 +277,13 @@ export interface TransferRpc {
 // Erasure
 
 export interface ErasureRpc {
-  /** Nothing of the user's is read any more when this returns, and the alarm goes on until every store is empty. */
+  /** No data of the user is readable when this returns. The alarm goes on until every store is empty. */
   eraseUser(owner: Owner): Promise<Result<Erasure>>;
   eraseThread(owner: Owner, threadId: string): Promise<Result<Erasure>>;
   eraseScope(owner: Owner, scope: string): Promise<Result<Erasure>>;
-  /** Goes on with the erasures that are under way, whatever became of the alarm, and of their rows here. For the cron. */
+  /** For the cron: resumes erasures even if the alarm or their rows here are lost. */
   wakeErasures(ids?: readonly string[]): Promise<void>;
-  /** One that is under way, or null. */
+  /** Null unless the erasure is under way. */
   erasureState(id: string): Promise<Erasure | null>;
 }
 

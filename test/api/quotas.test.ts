@@ -161,6 +161,13 @@ describe("QUOTA_THREADS", () => {
     expect(codeOf(await resume())).toBe(201);
     expect(codeOf(await begin())).toBe("quota_threads");
   });
+
+  it("refuses another thread to a user who has many more than a lowered quota", async () => {
+    const user = newUser();
+    for (let i = 0; i < 5; i++) await create(user);
+    quota({ threads: 1 });
+    expect(codeOf(await call(`/v1/users/${user}/threads`, { json: {} }))).toBe("quota_threads");
+  });
 });
 
 describe("QUOTA_BYTES", () => {

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { Lexicon } from "../../src/domain/ranking/lexicon.ts";
 import { distinctPieces } from "../../src/domain/ranking/lexicon.ts";
 import { namedTime } from "../../src/domain/ranking/named-time.ts";
-import { type Found, pooled } from "../../src/domain/ranking/pool.ts";
+import { type Candidate, pooled } from "../../src/domain/ranking/pool.ts";
 import { names } from "../../src/domain/ranking/question.ts";
 import { rank, type Weights } from "../../src/domain/ranking/rank.ts";
 
@@ -30,7 +30,7 @@ const lexicon: Lexicon = {
 };
 const words = { lexicon, frequencies: { size: 100, holding: () => 5 } };
 const THREAD = 2 ** 31;
-const found = (n: number, text: string, more: Partial<Found> = {}): Found => ({
+const found = (n: number, text: string, more: Partial<Candidate> = {}): Candidate => ({
   n,
   said: n >= THREAD,
   text,
@@ -45,7 +45,7 @@ const found = (n: number, text: string, more: Partial<Found> = {}): Found => ({
 });
 const sameThread = (a: number, b: number) =>
   a >= THREAD && b >= THREAD && Math.floor(a / THREAD) === Math.floor(b / THREAD);
-const order = (query: string, all: Found[], weights: Weights = {}, now = 0) =>
+const order = (query: string, all: Candidate[], weights: Weights = {}, now = 0) =>
   rank(
     { text: query, now, time: namedTime(query, now) },
     pooled(all, { sameThread, beside: (n, step) => (sameThread(n, n + step) ? n + step : null) }),

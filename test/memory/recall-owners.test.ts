@@ -32,7 +32,7 @@ async function services(users: readonly string[], silent: readonly string[]): Pr
     embedder: { model: MODEL, dimensions: 1, embed: async () => [Float32Array.of(1)] },
     userMemory: (owner: string) => ({
       recall: () => of(owner, (user) => ok(answer(`of ${user}`))),
-      numbered: () => of(owner, (user) => [hit(`of ${user}`, 0.5)]),
+      scoreDocuments: () => of(owner, (user) => [hit(`of ${user}`, 0.5)]),
     }),
     vectors: {
       query: async () => Array.from(hashes.keys(), (owner) => ({ id: vectorId(owner, 1, tag), score: 1 })),

@@ -188,13 +188,13 @@ it("merges some pages at a time, wherever it was interrupted, and ends while mor
       put(n, Array.from({ length: 40 }, (_word, i) => `w${(n * 31 + i * 977) % 9973}`).join(" "));
     put(1000, `I lost the ${GONE}`);
     remove(1000);
-    const round = merger().hurry();
+    const round = merger().startRound();
     for (let alarm = 1; alarm < 1000; alarm++) {
       merger().alarm();
       if (merger().hasEnded(round)) return alarm;
       put(1000 + alarm, `note ${alarm}`);
       remove(alarm);
-      merger().hurry();
+      merger().startRound();
     }
     return null;
   });

@@ -1,4 +1,4 @@
-/** For `schema.ts`. `peak`: the most bytes that were in use, as far as was noted; `filled`: zeros are being removed again. */
+/** For `schema.ts`. `peak`: the most bytes in use so far; `filled`: the round is removing its zeros. */
 export const freePagesSchema = `
   CREATE TABLE free_pages (
     peak INTEGER NOT NULL,
@@ -9,10 +9,10 @@ export const freePagesSchema = `
   CREATE TABLE zeros (bytes BLOB NOT NULL);
 `;
 
-/** The peak is noted in steps, so that a growing object does not write it with each alarm. */
+/** The peak is stored in steps: a growing object does not write it in each alarm. */
 const PEAK_STEP = 256 * 1024;
 const PAGE = 4096;
-/** Pages of one row of zeros, and rows that one transaction writes or removes. */
+/** Pages of one row of zeros, and rows of one transaction. */
 const ROW_PAGES = 256;
 const ROWS = 16;
 /** Transactions that one alarm takes. */
@@ -21,23 +21,22 @@ const SLICES = 4;
 type Row = { peak: number; filled: number; rounds: number };
 
 /**
- * Overwrites what SQLite leaves in the pages of its file that it does not use any more: a delete frees pages as they are, and
- * an object allows neither `secure_delete` nor `VACUUM`. Rows of zeros take up all free pages, and are removed again. How many
- * there are SQLite does not tell an object either, but it never gives a page back: the file is as large as the most that was ever
- * in use. Owns the SQL of `free_pages` and `zeros`.
+ * Overwrites the free pages of SQLite's file. A delete frees pages with their content, and an object allows neither
+ * `secure_delete` nor `VACUUM`. A round fills all free pages with rows of zeros, then removes these. SQLite gives no page back,
+ * so the file is as large as the peak in use. Owns the SQL of `free_pages` and `zeros`.
  */
 export class FreePages {
   readonly #sql: SqlStorage;
   readonly #rows: number;
   #peak = 0;
 
-  /** `rows`: how many rows of zeros one transaction writes, or removes. */
+  /** `rows`: of one transaction. */
   constructor(sql: SqlStorage, rows = ROWS) {
     this.#sql = sql;
     this.#rows = rows;
   }
 
-  /** Notes how much is in use, before something is removed. */
+  /** Stores the peak, before something is removed. */
   note(): void {
     if (this.#sql.databaseSize <= this.#peak) return;
     const peak = Math.ceil(this.#sql.databaseSize / PEAK_STEP) * PEAK_STEP;
@@ -46,12 +45,12 @@ export class FreePages {
       .one().peak;
   }
 
-  /** Says that the file is a new one. */
+  /** For a new file. */
   forgetPeak(): void {
     this.#peak = 0;
   }
 
-  /** Bytes of the pages that zeros take up. The first row and the last are read: rows are written and removed in order. */
+  /** Bytes that zeros take up, from the first row and the last: rows are written and removed in order. */
   get bytes(): number {
     const [last] = this.#sql
       .exec<{ before: number; bytes: number }>(
@@ -62,13 +61,13 @@ export class FreePages {
     return last === undefined ? 0 : last.before * ROW_PAGES * PAGE + last.bytes;
   }
 
-  /** The round that overwrites all pages that are free by now. */
+  /** The round that overwrites all pages free by now. */
   next(): number {
     const { filled, rounds } = this.#row();
     return rounds + 1 + filled;
   }
 
-  /** Goes on until a round has ended, for some time. Answers whether it has. */
+  /** Works on the round for a bounded time. Returns whether it has ended. */
   overwrite(round: number): boolean {
     for (let slice = 0; slice < SLICES && this.#row().rounds < round; slice++) this.#slice();
     return this.#row().rounds >= round;
@@ -100,8 +99,8 @@ export class FreePages {
 }
 
 /**
- * The bytes of a row that fills its pages to their ends, as the rest of a page would keep what was in it. Of a row, SQLite
- * puts 4,061 bytes into its first page at most and 4,092 into each further one; 3 or 4 are the row's header.
+ * The bytes of a row that fills its pages to their ends: the rest of a page would keep its content. SQLite puts at most 4,061
+ * bytes of a row into its first page and 4,092 into each further one; 3 or 4 are the row's header.
  */
 function bytesIn(pages: number): number {
   const row = PAGE - 35 + (pages - 1) * (PAGE - 4);

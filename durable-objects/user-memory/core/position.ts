@@ -5,7 +5,7 @@
  */
 export const SLOTS = 2 ** 31;
 
-/** The least position of any message; the numbers below are free for other documents of the search index. */
+/** The least position of any message; the numbers below are versions of memories. */
 export const FIRST_POSITION = SLOTS;
 /** The greatest seq that a message can have. */
 export const LAST_SEQ = SLOTS - 1;
@@ -14,5 +14,7 @@ export const positionOf = (threadNumber: number, seq: number): number => threadN
 export const seqOf = (position: number): number => position % SLOTS;
 export const threadNumberOf = (position: number): number => Math.floor(position / SLOTS);
 
-/** Positions from one to the other, both included. */
+/** Both ends included. */
 export type PositionRange = readonly [from: number, to: number];
+export const MEMORIES: PositionRange = [0, FIRST_POSITION - 1];
+export const MESSAGES: PositionRange = [FIRST_POSITION, Number.MAX_SAFE_INTEGER];

@@ -2,7 +2,7 @@ import { type ErrorCode, fail, type Failure, type Result } from "../../../src/do
 import type { Quotas } from "../../../src/platform/quotas.ts";
 import type { FreePages } from "./free-pages.ts";
 
-/** Keeps count of what quotas bound, in the transaction of each change: to count a store's rows would read them all. */
+/** Counts rows in the transaction of each change: counting them later would read them all. */
 export const tallySchema = `
   CREATE TABLE tallies (name TEXT PRIMARY KEY, n INTEGER NOT NULL) WITHOUT ROWID;
   INSERT INTO tallies (name, n) VALUES ('entries', 0);
@@ -13,7 +13,7 @@ export const tallySchema = `
   CREATE TRIGGER entry_went AFTER DELETE ON entries BEGIN
     UPDATE tallies SET n = n - 1 WHERE name = 'entries';
   END;
-  -- A memory is there with its first version, and gone with its last.
+  -- A memory exists from its first version to its last.
   CREATE TRIGGER memory_came AFTER INSERT ON memories
   WHEN NOT EXISTS (SELECT 1 FROM memories WHERE id = NEW.id AND version <> NEW.version) BEGIN
     UPDATE tallies SET n = n + 1 WHERE name = 'memories';
@@ -33,8 +33,8 @@ const CODES = {
 } as const satisfies Record<Kind, ErrorCode>;
 
 /**
- * Refuses what would make a user hold more than the deployment lets one hold, or the object store more than it can. What is over a quota that was lowered stays,
- * and can be changed and deleted; only what makes it more is refused.
+ * Refuses writes that exceed a user's quota or the object's storage. After a quota is lowered, what exceeds it stays and can be
+ * changed and deleted.
  */
 export class QuotaGuard {
   readonly #sql: SqlStorage;
@@ -53,19 +53,18 @@ export class QuotaGuard {
     this.#object = bounds;
   }
 
-  /** Why nothing can be added, whatever the quotas say, or null. The room that is left is for deletes. */
+  /** A failure if the storage is full, but for the room that deletes need. */
   refusesGrowth(): Failure | null {
     const most = this.#object.storageBytes;
-    // Zeros are looked for only where they matter: every write asks.
+    // Zeros are counted only if they matter, as every write checks this.
     return this.#sql.databaseSize < most || this.#held("bytes") < most ? null : fail("storage_full");
   }
 
-  /** Whether any of these is bounded. */
   bounds(...kinds: readonly Kind[]): boolean {
     return kinds.some((kind) => this.#quotas[kind] !== null);
   }
 
-  /** Acts, inside a transaction that a failure undoes; a failure if there is more of a kind then than there may be. */
+  /** Runs `act` inside a transaction that a failure rolls back. Fails if a quota is exceeded afterwards. */
   growing<T>(kinds: readonly Kind[], act: () => Result<T>): Result<T> {
     const full = this.refusesGrowth();
     if (full !== null) return full;
@@ -80,7 +79,7 @@ export class QuotaGuard {
     return result;
   }
 
-  /** Why no memories can be added, so many more than go, or null. Bytes are those that are there already. */
+  /** A failure if `more` memories exceed a quota. Checks the bytes in use before the write. */
   refusesMemories(more: number): Failure | null {
     const full = this.refusesGrowth();
     if (full !== null) return full;
@@ -104,21 +103,11 @@ export class QuotaGuard {
   }
 
   #held(kind: Kind): number {
-    // Pages in use, as SQLite counts them, but for those that an erasure overwrites: they are free again when it is done.
+    // Without the zeros of an erasure, which frees them again.
     if (kind === "bytes") return this.#sql.databaseSize - this.#pages.bytes;
-    if (kind === "threads") return this.#threads();
+    // Threads begin seldom, so these are counted row by row.
+    if (kind === "threads")
+      return this.#sql.exec<{ n: number }>("SELECT COUNT(*) AS n FROM threads WHERE deleted = 0").one().n;
     return this.#sql.exec<{ n: number }>("SELECT n FROM tallies WHERE name = ?", kind).one().n;
-  }
-
-  /** Read row by row, no further than one behind the quota: threads begin seldom. */
-  #threads(): number {
-    const most = (this.#quotas.threads ?? 0) + 1;
-    return this.#sql
-      .exec<{ n: number }>(
-        "SELECT COUNT(*) AS n FROM (SELECT 1 FROM threads WHERE deleted = 0 LIMIT ?)",
-        // One more tells more from as many.
-        most + 1,
-      )
-      .one().n;
   }
 }

@@ -3,9 +3,9 @@ import type { WakeUp } from "../../storage/wake-up.ts";
 import type { Answers } from "../../storage/answers.ts";
 import type { Once } from "../../storage/contract.ts";
 
-/** What memory holds of the storage: `changes` counts its writes. */
+/** A cache of the storage. `changes`: number of writes so far. */
 type Cache = { readonly changes: number; forgetLoaded(): void };
-type Parts = {
+type TransactionDependencies = {
   storage: DurableObjectStorage;
   answers: Answers;
   index: Cache;
@@ -13,17 +13,17 @@ type Parts = {
   now: () => number;
 };
 
-/** Runs writes whole or not at all, and once for each idempotency key. */
+/** Runs writes in transactions, and once for each idempotency key. */
 export class Transactions {
-  readonly #parts: Parts;
+  readonly #deps: TransactionDependencies;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
+  constructor(deps: TransactionDependencies) {
+    this.#deps = deps;
   }
 
-  /** Acts in one transaction, which is undone if the result is a failure. A repeated request gets its first answer. */
+  /** Rolls back if the result is a failure. A repeated request with the same key returns the first answer. */
   run<T>(once: Once | undefined, act: () => Result<T>): Result<T> {
-    const { answers, wakeUp, now } = this.#parts;
+    const { answers, wakeUp, now } = this.#deps;
     let result: Result<T> | undefined;
     try {
       return this.atomically(() => {
@@ -38,14 +38,14 @@ export class Transactions {
     }
   }
 
-  /** Acts in one transaction, which is undone if anything throws. */
+  /** Rolls back if anything throws. */
   atomically<T>(act: () => T): T {
-    const { storage, index, wakeUp } = this.#parts;
+    const { storage, index, wakeUp } = this.#deps;
     const [alarm, indexed] = [wakeUp.at, index.changes];
     try {
       return storage.transactionSync(act);
     } catch (error) {
-      // What memory holds of the storage must not be ahead of it.
+      // The caches must not be ahead of the storage.
       wakeUp.restore(alarm);
       if (index.changes !== indexed) index.forgetLoaded();
       throw error;

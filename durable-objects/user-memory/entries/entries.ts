@@ -10,7 +10,7 @@ import type { Transactions } from "../core/transactions.ts";
 import type { Entry, EntryPage, EntryWrite, Once } from "../../storage/contract.ts";
 import type { EntryOperation, EntryResult, ListedEntries } from "../contract.ts";
 
-type Parts = {
+type EntriesDependencies = {
   entries: EntryStore;
   transactions: Transactions;
   quota: QuotaGuard;
@@ -22,20 +22,20 @@ const READ_ONCE = {
   details: [{ path: "header.Idempotency-Key", message: "goes with a batch that only sets and deletes" }],
 };
 
-/** A user's entries, as many as the user may hold, gone when their time is over. */
+/** A user's entries, within the quotas; expired ones are swept. */
 export class Entries {
-  readonly #parts: Parts;
+  readonly #deps: EntriesDependencies;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
+  constructor(deps: EntriesDependencies) {
+    this.#deps = deps;
   }
 
   get(key: string): Entry | null {
-    return this.#parts.entries.get(key, this.#parts.now());
+    return this.#deps.entries.get(key, this.#deps.now());
   }
 
   set(write: EntryWrite): Result<WrittenEntry> {
-    const { entries, quota, wakeUp, now } = this.#parts;
+    const { entries, quota, wakeUp, now } = this.#deps;
     const time = now();
     const set = () => entries.set(write, time);
     const bounded = quota.bounds("entries", "bytes");
@@ -45,16 +45,16 @@ export class Entries {
   }
 
   delete(key: string, condition: Condition): Result<boolean> {
-    return this.#parts.entries.delete(key, condition, this.#parts.now());
+    return this.#deps.entries.delete(key, condition, this.#deps.now());
   }
 
-  /** Answers how many live entries are gone. */
+  /** Returns how many live entries it deleted. */
   deletePrefix(prefix: string): number {
-    return this.#parts.entries.deletePrefix(prefix, this.#parts.now());
+    return this.#deps.entries.deletePrefix(prefix, this.#deps.now());
   }
 
   list(page: EntryPage, count: boolean): ListedEntries {
-    const { entries, now } = this.#parts;
+    const { entries, now } = this.#deps;
     const time = now();
     return {
       ...entriesJson(entries.list(page, time)),
@@ -64,7 +64,7 @@ export class Entries {
 
   /** All operations in order, or none of them. */
   batch(operations: readonly EntryOperation[], once?: Once): Result<EntryResult[]> {
-    const { entries, transactions, wakeUp, now } = this.#parts;
+    const { entries, transactions, wakeUp, now } = this.#deps;
     const time = now();
     if (once !== undefined && operations.some(({ op }) => op === "get"))
       return fail("invalid_request", READ_ONCE);
@@ -75,22 +75,20 @@ export class Entries {
     return done;
   }
 
-  /** Drops some of what has expired. */
   sweep(): void {
-    this.#parts.entries.sweep(this.#parts.now());
+    this.#deps.entries.sweep(this.#deps.now());
   }
 
-  /** When to sweep next, or null. */
   nextSweep(): number | null {
-    return this.#parts.entries.nextSweep(this.#parts.now());
+    return this.#deps.entries.nextSweep(this.#deps.now());
   }
 
   #growing<T>(once: Once | undefined, act: () => Result<T>): Result<T> {
-    const { transactions, quota } = this.#parts;
+    const { transactions, quota } = this.#deps;
     const grow = () => transactions.run(once, () => quota.growing(["entries", "bytes"], act));
     const done = grow();
     if (done.ok || done.code !== "quota_entries") return done;
-    // What has expired counts until it is swept.
+    // Expired entries count until they are swept.
     this.sweep();
     return grow();
   }

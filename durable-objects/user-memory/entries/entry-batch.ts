@@ -3,7 +3,7 @@ import { limits } from "../../../src/domain/limits.ts";
 import type { EntryStore } from "../../storage/entry-store.ts";
 import type { EntryOperation, EntryResult } from "../contract.ts";
 
-/** Performs the operations in order. On a failure, which names the operation, the caller undoes them all. */
+/** Performs the operations in order. A failure names its operation; the caller then rolls all of them back. */
 export function performBatch(
   entries: EntryStore,
   operations: readonly EntryOperation[],
@@ -29,9 +29,7 @@ export function performBatch(
 function perform(entries: EntryStore, operation: EntryOperation, now: number): Result<EntryResult> {
   const { key } = operation;
   if (operation.op === "get") return ok({ entry: entries.get(key, now) });
-  if (operation.op === "set") {
-    return entries.set(operation, now);
-  }
+  if (operation.op === "set") return entries.set(operation, now);
   const deleted = entries.delete(key, operation.condition, now);
   return deleted.ok ? ok({ deleted: deleted.value }) : deleted;
 }

@@ -1,4 +1,4 @@
-import type { VectorName } from "../vectorize/vector-outbox-rows.ts";
+import type { VectorName } from "../search-index/vector-store.ts";
 
 /**
  * The tables that hold what the user has, each with the columns that name a row and what its rows are to who reads a

@@ -9,7 +9,7 @@ import type { ErasureFence } from "./erasure-fence.ts";
 import type { FreePages } from "../core/free-pages.ts";
 import type { Generation } from "../core/generation.ts";
 import type { MemoryTable } from "../memories/memory-table.ts";
-import type { MemoryVectors } from "../vectorize/memory-vectors.ts";
+import type { VectorSync } from "../vectorize/vector-sync.ts";
 import type { MemoryWriter } from "../memories/memory-writer.ts";
 import type { OwnerNote } from "../core/owner-note.ts";
 import type { SearchIndex } from "../search-index/search-index.ts";
@@ -26,7 +26,7 @@ export type EraserParts = {
   generation: Generation;
   table: MemoryTable;
   index: SearchIndex;
-  vectors: MemoryVectors;
+  vectors: VectorSync;
   writer: MemoryWriter;
   conversations: Conversations;
   emptying: Emptying;

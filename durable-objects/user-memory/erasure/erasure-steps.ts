@@ -190,11 +190,11 @@ export class ErasureSteps {
     const { log, words } = this.#parts;
     const open = log.get(id);
     if (open === null) return false;
-    const mergedIn = open.mergedIn ?? words.hurry();
+    const mergedIn = open.mergedIn ?? words.startRound();
     if (open.mergedIn === null) log.save({ ...open, mergedIn });
     words.alarm();
     if (words.hasEnded(mergedIn)) return true;
-    words.hurry();
+    words.startRound();
     return false;
   }
 

@@ -54,7 +54,7 @@ export class MemoryIndex {
   }
 
   stateOf(version: number): "lexical" | "full" {
-    return this.#index.waits(version) ? "lexical" : "full";
+    return this.#index.isPending(version) ? "lexical" : "full";
   }
 
   /** Takes over the vector of another version of the same text. */

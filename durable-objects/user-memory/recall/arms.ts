@@ -1,39 +1,43 @@
 import type { QueryVector } from "../../../src/platform/embeddings/embedder.ts";
 import { normalise } from "../../../src/domain/memory/normalise.ts";
+import type { Frequencies } from "../../../src/domain/ranking/features.ts";
 import type { Lexicon } from "../../../src/domain/ranking/lexicon.ts";
 import type { Stretch } from "../../../src/domain/ranking/named-time.ts";
-import { matchExpression, spans } from "../../../src/domain/ranking/question.ts";
+import { contentWords, matchExpression, spans } from "../../../src/domain/ranking/question.ts";
 import { queryVectorOf } from "../../../src/domain/ranking/query-vector.ts";
 import type { Scored } from "../../../src/platform/vectors/vector-table.ts";
-import type { Missing } from "../search-index/held-vectors.ts";
-import type { Meant } from "./meant.ts";
+import type { CandidateFilter } from "./candidate-filter.ts";
 import { FIRST_POSITION } from "../core/position.ts";
-import type { Space, VectorStore } from "../search-index/vector-store.ts";
+import type { EmbeddedQuery, VectorStore } from "../search-index/vector-store.ts";
 
-/** What is known of words here: the word model, and the counts of this user's documents. */
-export type Words = { lexicon: Lexicon; frequencies: { size: number; holding: (piece: number) => number } };
+/** The word model, and how many of this user's documents hold each of its pieces. */
+export type WordStatistics = { lexicon: Lexicon; frequencies: Frequencies };
 
-/** What an arm brings; `capped`: there was more. */
-export type Brought = { found: Scored[]; capped: boolean };
-/** What an arm is asked for: documents that are meant, so many at most. */
-export type Wanted = { meant: Meant; limit: number };
+/** The documents that an arm found, best first; `capped`: there are more. */
+export type ArmResult = { candidates: readonly Scored[]; capped: boolean };
+export type VectorResult = ArmResult & {
+  /** The cosine of each of these documents with the query, on the scale of the candidates' scores. */
+  cosines: (numbers: readonly number[]) => Map<number, number>;
+};
+/** An arm finds at most `limit` documents that match the filter. */
+export type ArmRequest = { filter: CandidateFilter; limit: number };
 
-/** How many documents each arm brings at least; 25 to 200 measured the same. */
+/** Candidates of each arm, unless `k` is greater; 25 to 200 measured the same. */
 export const CANDIDATES = 64;
-/** FTS5 is not asked to weigh words that more documents hold than this share of all, and than so many, nor ever than the most. */
+/** A word is common if more than this share of the documents hold it: never below COMMON_LEAST, always above COMMON_MOST. */
 const COMMON_SHARE = 0.1;
 const COMMON_LEAST = 200;
 const COMMON_MOST = 5_000;
-/** Of a stretch of time that the query names, the last so many documents are looked at. */
-const IN_STRETCH = 2_000;
-/** Of words that are all common, the last so many documents are weighed, of memories and of messages. */
+/** Newest documents read of each time span that the query names. */
+const IN_TIME_SPAN = 2_000;
+/** Newest memories, and newest messages, that are scored if all words of the query are common. */
 const LAST_OF_COMMON = 1_000;
-/** How many documents of a narrow query are looked at together, whether they are meant. */
-const LOOK = 256;
-/** How many times as many as are wanted are taken from all vectors, before those that are meant are searched alone. */
-const PASSED_OVER = 8;
+/** Documents that one statement checks against a selective filter. */
+const CHECKED_AT_ONCE = 256;
+/** A selective filter is first applied to this many times `limit` nearest vectors, then to all documents. */
+const OVERSAMPLING = 8;
 
-/** What may answer a query: the documents that its words, its meaning, a key or a time in it bring. */
+/** Candidates by words, by vectors, by key and by date. An arm answers null if the query has nothing it can search by. */
 export class Arms {
   readonly #sql: SqlStorage;
   readonly #vectors: VectorStore;
@@ -43,9 +47,13 @@ export class Arms {
     this.#vectors = vectors;
   }
 
-  /** The query's vector in each space; in the word model's own, its rare words weigh more. */
-  spaces(query: string, queryVectors: readonly QueryVector[], words: Words | null): Space[] {
-    // A model may have a vector of `???`, which means nothing all the same.
+  /** The query's vector of each model; for the word model, its rare words weigh more. */
+  embeddedQueries(
+    query: string,
+    queryVectors: readonly QueryVector[],
+    words: WordStatistics | null,
+  ): EmbeddedQuery[] {
+    // A model may have a vector of `???`, which means nothing.
     if (/^[\p{P}\s]*$/u.test(query)) return [];
     return queryVectors.flatMap(({ model, dimensions, vector }) => {
       if (vector === null || vector === "failed") return [];
@@ -54,43 +62,43 @@ export class Arms {
     });
   }
 
-  byWords(asked: readonly string[], words: Words | null, { meant, limit }: Wanted): Brought {
+  lexical(query: string, words: WordStatistics | null, { filter, limit }: ArmRequest): ArmResult | null {
+    const asked = contentWords(query);
+    if (asked.length === 0) return null;
     const rare = rareWords(asked, words);
-    if (rare.length === 0) return this.#byCommonWords(asked, { meant, limit });
-    // In FTS5's own order, which is several times as fast as one that looks at each document that has a word.
-    const best = this.#sql.exec<Scored>(
+    if (rare.length === 0) return this.#byCommonWords(asked, { filter, limit });
+    // FTS5's own order is several times as fast as sorting every document that has a word.
+    const rows = this.#sql.exec<Scored>(
       "SELECT rowid AS n, -rank AS score FROM words WHERE words MATCH ? ORDER BY rank",
       matchExpression(rare),
     );
-    const found = firstMeant(best, meant, limit);
-    return { found, capped: found.length === limit };
+    const candidates = firstMatching(rows, filter, limit);
+    return { candidates, capped: candidates.length === limit };
   }
 
-  /** Words that all hold tell nothing from another: the last documents that have one are weighed, memories and messages. */
-  #byCommonWords(asked: readonly string[], { meant, limit }: Wanted): Brought {
+  /** Common words distinguish little: only the newest memories and messages that hold one are scored. */
+  #byCommonWords(asked: readonly string[], { filter, limit }: ArmRequest): ArmResult {
     const halves = [
-      meant.kinds.memories ? `rowid < ${FIRST_POSITION}` : null,
-      meant.kinds.messages ? `rowid >= ${FIRST_POSITION}` : null,
+      filter.kinds.memories ? `rowid < ${FIRST_POSITION}` : null,
+      filter.kinds.messages ? `rowid >= ${FIRST_POSITION}` : null,
     ].filter((half) => half !== null);
     const last = halves.map((half) => {
       const rows = this.#sql.exec<Scored>(
         `SELECT rowid AS n, -bm25(words) AS score FROM words WHERE words MATCH ? AND ${half} ORDER BY rowid DESC`,
         matchExpression(asked),
       );
-      return firstMeant(rows, meant, LAST_OF_COMMON);
+      return firstMatching(rows, filter, LAST_OF_COMMON);
     });
-    const found = last
-      .flat()
-      .toSorted((a, b) => b.score - a.score)
-      .slice(0, limit);
-    return { found, capped: found.length === limit || last.some(({ length }) => length === LAST_OF_COMMON) };
+    const candidates = best(last.flat(), limit);
+    const capped = candidates.length === limit || last.some(({ length }) => length === LAST_OF_COMMON);
+    return { candidates, capped };
   }
 
   /** Facts whose topic key, or whose subject and predicate, the query names. */
-  byKey(query: string, { condition: meant }: Meant): number[] {
+  key(query: string, { condition }: CandidateFilter): ArmResult | null {
     const named = spans(normalise(query).split(" ").map(withoutMarks));
-    if (named.length === 0) return [];
-    return this.#sql
+    if (named.length === 0) return null;
+    const candidates = this.#sql
       .exec<{ n: number }>(
         `SELECT documents.n FROM (
            SELECT version FROM json_each(?1) AS named JOIN memories INDEXED BY memories_by_key ON key_norm = named.value
@@ -102,88 +110,91 @@ export class Arms {
                WHERE subject_norm = value AND predicate_norm IS NOT NULL)
            ) AS named CROSS JOIN memories INDEXED BY memories_by_triple ON subject_norm = named.value
            WHERE predicate_norm IN (SELECT value FROM json_each(?1))
-         ) AS keyed CROSS JOIN documents ON documents.n = keyed.version WHERE ${meant.sql} LIMIT ${CANDIDATES}`,
+         ) AS keyed CROSS JOIN documents ON documents.n = keyed.version WHERE ${condition.sql} LIMIT ${CANDIDATES}`,
         JSON.stringify(named),
-        ...meant.bindings,
+        ...condition.bindings,
       )
       .toArray()
-      .map(({ n }) => n);
+      .map(({ n }) => ({ n, score: 1 }));
+    return candidates.length === 0 ? null : { candidates, capped: false };
   }
 
-  /** What is of the time that the query names: the nearest of it, or the last where nothing says what is near. */
-  byDate(
+  /** Documents of the time that the query names: the nearest by vector, or the newest if the query has no vector. */
+  date(
     stretches: readonly Stretch[],
-    spaces: readonly Space[],
-    { meant, limit }: Wanted,
-  ): { numbers: number[]; capped: boolean } {
+    [embedded]: readonly EmbeddedQuery[],
+    { filter, limit }: ArmRequest,
+  ): ArmResult | null {
+    if (stretches.length === 0) return null;
     const numbers = stretches.flatMap(({ from, to }) =>
       this.#sql
         .exec<{ n: number }>(
           `SELECT n FROM documents INDEXED BY documents_by_time WHERE created_at >= ? AND created_at < ?
-           ORDER BY created_at DESC, n DESC LIMIT ${IN_STRETCH}`,
+           ORDER BY created_at DESC, n DESC LIMIT ${IN_TIME_SPAN}`,
           from,
           to,
         )
         .toArray()
         .map(({ n }) => n),
     );
-    const among = meant.among(numbers);
-    const allowed = numbers.filter((n) => among.has(n));
-    const [space] = spaces;
-    const cosines = space === undefined ? null : this.#vectors.cosines(space, allowed);
-    const nearest =
-      cosines === null ? allowed : allowed.toSorted((a, b) => (cosines.get(b) ?? 0) - (cosines.get(a) ?? 0));
+    const matching = filter.matching(numbers);
+    const cosines = embedded === undefined ? null : this.#vectors.cosines(embedded, matching);
+    const scored = matching.map((n) => ({ n, score: cosines?.get(n) ?? 0 }));
     return {
-      numbers: nearest.slice(0, limit),
-      capped: numbers.length >= IN_STRETCH || allowed.length > limit,
+      candidates: best(scored, limit),
+      capped: numbers.length >= IN_TIME_SPAN || matching.length > limit,
     };
   }
 
   /**
-   * The nearest of each space, of what memory holds and of these documents besides. Cosines of two models do not compare, so where
-   * there are two, each is scaled by its best.
+   * The nearest by each model, among the cached vectors and the documents of `uncached`. Cosines of two models do not compare:
+   * with two models, each is scaled by its best.
    */
-  byVectors(
-    spaces: readonly Space[],
-    besides: readonly number[],
-    { meant, limit }: Wanted,
-  ): { candidates: Scored[]; capped: boolean; cosines: (ns: readonly number[]) => Map<number, number> } {
-    const found = spaces.map((space) => {
-      const held = this.#nearest(space, meant, limit);
-      const rest = Array.from(this.#vectors.cosines(space, besides), ([n, score]) => ({ n, score }));
-      const all = new Map([...held, ...rest].map((one) => [one.n, one]));
+  vector(
+    queries: readonly EmbeddedQuery[],
+    uncached: (filter: CandidateFilter) => readonly number[],
+    { filter, limit }: ArmRequest,
+  ): VectorResult | null {
+    if (queries.length === 0) return null;
+    const others = uncached(filter);
+    const ofModels = queries.map((query) => {
+      const cached = this.#nearest(query, filter, limit);
+      const rest = Array.from(this.#vectors.cosines(query, others), ([n, score]) => ({ n, score }));
+      const all = new Map([...cached, ...rest].map((one) => [one.n, one]));
       const candidates = [...all.values()].toSorted((a, b) => b.score - a.score || b.n - a.n).slice(0, limit);
-      const scale = spaces.length === 1 ? 1 : 1 / Math.max(candidates[0]?.score ?? 1, Number.EPSILON);
-      return { space, candidates, scale };
+      const scale = queries.length === 1 ? 1 : 1 / Math.max(candidates[0]?.score ?? 1, Number.EPSILON);
+      return { query, candidates, scale };
     });
-    const candidates = found
-      .flatMap((one) => one.candidates.map(({ n, score }) => ({ n, score: score * one.scale })))
-      .toSorted((a, b) => b.score - a.score)
-      .slice(0, limit);
+    const scaled = ofModels.flatMap(({ candidates, scale }) =>
+      candidates.map(({ n, score }) => ({ n, score: score * scale })),
+    );
     const cosines = (ns: readonly number[]) =>
       new Map(
-        found.flatMap(({ space, scale }) =>
-          Array.from(this.#vectors.cosines(space, ns), ([n, score]): [number, number] => [n, score * scale]),
+        ofModels.flatMap(({ query, scale }) =>
+          Array.from(this.#vectors.cosines(query, ns), ([n, score]): [number, number] => [n, score * scale]),
         ),
       );
-    const capped = spaces.some((space) => isLacking(this.#vectors.missing(space), meant));
-    return { candidates, capped, cosines };
+    const { kinds } = filter;
+    const capped = queries.some((query) => {
+      const missing = this.#vectors.missing(query);
+      return (missing.memories && kinds.memories) || (missing.messages && kinds.messages);
+    });
+    return { candidates: best(scaled, limit), capped, cosines };
   }
 
-  /** The nearest. Most queries mean most of what is near: only for another one is all there is looked at. */
-  #nearest(space: Space, meant: Meant, limit: number): Scored[] {
-    const table = this.#vectors.searched(space);
-    if (!meant.isNarrow) return table.nearest(space.vector, limit, (n) => meant.allows(n));
-    const some = table.nearest(space.vector, limit * PASSED_OVER, () => true);
-    const among = meant.among(some.map(({ n }) => n));
-    const found = some.filter(({ n }) => among.has(n)).slice(0, limit);
-    if (found.length === limit || some.length === table.size) return found;
-    return table.nearest(space.vector, limit, (n) => meant.allows(n));
+  /** The nearest that match. A selective filter reads all documents only if too few of the nearest match. */
+  #nearest(query: EmbeddedQuery, filter: CandidateFilter, limit: number): Scored[] {
+    const table = this.#vectors.searched(query);
+    if (filter.isSelective) {
+      const nearest = table.nearest(query.vector, limit * OVERSAMPLING, () => true);
+      const found = onlyMatching(nearest, filter).slice(0, limit);
+      if (found.length === limit || nearest.length === table.size) return found;
+    }
+    return table.nearest(query.vector, limit, (n) => filter.matches(n));
   }
 }
 
-/** Those words that only some of the documents hold: few others tell one document from another. */
-function rareWords(asked: readonly string[], words: Words | null): readonly string[] {
+function rareWords(asked: readonly string[], words: WordStatistics | null): readonly string[] {
   if (words === null) return asked;
   const { lexicon, frequencies } = words;
   const common = Math.min(COMMON_MOST, Math.max(COMMON_LEAST, COMMON_SHARE * frequencies.size));
@@ -193,25 +204,28 @@ function rareWords(asked: readonly string[], words: Words | null): readonly stri
   });
 }
 
-/** The first of these that are meant. */
-function firstMeant(rows: Iterator<Scored>, meant: Meant, limit: number): Scored[] {
-  // Without narrowing nearly all are meant: no more rows are read than are wanted.
-  const look = meant.isNarrow ? LOOK : limit;
+/** The first `limit` rows that match. */
+function firstMatching(rows: Iterator<Scored>, filter: CandidateFilter, limit: number): Scored[] {
+  // Nearly all rows match a filter that is not selective: reads no more of them than are needed.
+  const size = filter.isSelective ? CHECKED_AT_ONCE : limit;
   const found: Scored[] = [];
   for (;;) {
     const some: Scored[] = [];
     for (let row = rows.next(); row.done !== true; row = rows.next())
-      if (some.push(row.value) === look) break;
-    const among = meant.among(some.map(({ n }) => n));
-    found.push(...some.filter(({ n }) => among.has(n)));
-    if (found.length >= limit || some.length < look) return found.slice(0, limit);
+      if (some.push(row.value) === size) break;
+    found.push(...onlyMatching(some, filter));
+    if (found.length >= limit || some.length < size) return found.slice(0, limit);
   }
 }
 
-/** Whether what is not in memory can be meant. */
-const isLacking = (missing: Missing, { kinds }: Meant): boolean =>
-  (missing.memories && kinds.memories) || (missing.messages && kinds.messages);
+function onlyMatching(scored: readonly Scored[], filter: CandidateFilter): Scored[] {
+  const matching = new Set(filter.matching(scored.map(({ n }) => n)));
+  return scored.filter(({ n }) => matching.has(n));
+}
 
-/** A word without what stands around it: quotes, a question mark, the s of whose something is. */
+const best = (scored: readonly Scored[], limit: number): Scored[] =>
+  scored.toSorted((a, b) => b.score - a.score).slice(0, limit);
+
+/** A word without surrounding punctuation and without a possessive s. */
 const withoutMarks = (word: string): string =>
   word.replaceAll(/^[^\p{L}\p{N}\p{M}]+|[^\p{L}\p{N}\p{M}]+$/gu, "").replace(/['’]s$/u, "");

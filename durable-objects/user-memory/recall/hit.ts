@@ -1,25 +1,25 @@
 import { memoryOf } from "../../../src/domain/memory/record.ts";
 import type { Hit } from "../../../src/domain/schema/recall.ts";
 import { FIRST_POSITION, seqOf } from "../core/position.ts";
-import type { Found } from "./search.ts";
+import type { RankedHit } from "./hybrid-search.ts";
 import type { Document } from "../search-index/search-index.ts";
 import type { MessageRecord } from "../threads/thread-messages.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 
-/** What stands around what was found: a memory's row; a message's thread, and the messages beside it in their order. */
+/** A memory's row, or a message's thread and its neighbours there in their order. */
 type Place = {
   row: MemoryRow | undefined;
   threadId: string | undefined;
-  beside: readonly Document[];
+  neighbours: readonly Document[];
 };
 
 /** Characters of a message that is shown beside a hit. */
-export const BESIDE = 2_000;
+export const WINDOW_CHARACTERS = 2_000;
 
-/** What was found, as callers see it; null for what is not there any more, and a message that no thread shows. */
+/** The hit as callers see it; null if the document is gone, or no thread shows the message. */
 export function hitOf(
-  { n, score, parts, lexical, vector, key, date, document }: Found,
-  { row, threadId, beside }: Place,
+  { n, score, parts, lexical, vector, key, date, document }: RankedHit,
+  { row, threadId, neighbours }: Place,
 ): Hit | null {
   const { kind, text, record, createdAt } = document;
   const why = {
@@ -32,17 +32,17 @@ export function hitOf(
   if (n >= FIRST_POSITION) {
     if (threadId === undefined) return null;
     const seq = seqOf(n);
-    const window = beside.map(besideOf);
-    const said = JSON.parse(record) as MessageRecord;
+    const window = neighbours.map(neighbourOf);
+    const message = JSON.parse(record) as MessageRecord;
     return {
       id: `${threadId}:${seq}`,
       kind,
-      text: withoutSpeaker(text, said),
+      text: withoutSpeaker(text, message),
       score,
       why,
       threadId,
       seq,
-      ...said,
+      ...message,
       createdAt,
       ...(window.length > 0 && { window }),
     };
@@ -52,20 +52,20 @@ export function hitOf(
   return { ...memory, score, why, ...(ownScore !== undefined && { ownScore }) };
 }
 
-function besideOf({ n, text, record, createdAt }: Document): NonNullable<Hit["window"]>[number] {
-  const { role, name, cut: first } = JSON.parse(record) as MessageRecord;
+function neighbourOf({ n, text, record, createdAt }: Document): NonNullable<Hit["window"]>[number] {
+  const { role, name, cut: stored } = JSON.parse(record) as MessageRecord;
   const whole = withoutSpeaker(text, { name });
-  const cut = first === true || whole.length > BESIDE;
+  const cut = stored === true || whole.length > WINDOW_CHARACTERS;
   return {
     seq: seqOf(n),
     role,
     ...(name !== undefined && { name }),
-    text: whole.slice(0, BESIDE),
+    text: whole.slice(0, WINDOW_CHARACTERS),
     ...(cut && { cut: true as const }),
     createdAt,
   };
 }
 
-/** What was said: the index has the speaker's name before it. */
+/** The message's own text: the index puts the speaker's name before it. */
 const withoutSpeaker = (text: string, { name }: { name?: string | undefined }): string =>
   name !== undefined && text.startsWith(`${name}: `) ? text.slice(name.length + 2) : text;

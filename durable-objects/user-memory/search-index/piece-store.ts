@@ -1,34 +1,31 @@
 import { distinctPieces, type Lexicon } from "../../../src/domain/ranking/lexicon.ts";
 
-/** What one recall or alarm cuts at most: some milliseconds' worth. */
+/** The most that one recall or alarm cuts: some milliseconds. */
 const DOCUMENTS = 500;
 const CHARACTERS = 100_000;
 
 /**
- * The pieces of each document's text, for a comparison word by word, and how many documents hold each. Owns the SQL of
- * `pieces` and `unpieced`. What came with its vector waits in `unpieced` for the next recall or alarm; what waits for
- * its vector is cut when it gets that.
+ * The word pieces of each document's text, and how many documents hold each. A document that came with its vector waits in
+ * `unpieced` for the next recall or alarm; any other is cut when it is embedded. Owns the SQL of `pieces` and `unpieced`.
  */
 export class PieceStore {
   readonly #sql: SqlStorage;
-  /** Counts by piece, filled by the first recall and kept up to date from then on. */
-  #holding: Uint32Array | null = null;
+  /** By piece, loaded by the first recall and kept up to date from then on. */
+  #frequencies: Uint32Array | null = null;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
   }
 
-  /** Notes that a document's pieces are to be cut. */
   wait(n: number): void {
     this.#sql.exec("INSERT OR IGNORE INTO unpieced (n) VALUES (?)", n);
   }
 
-  /** Whether anything is to be cut. */
   get waiting(): boolean {
     return this.#sql.exec("SELECT 1 FROM unpieced LIMIT 1").toArray().length > 0;
   }
 
-  /** Cuts some of what waits: a bounded number of documents, and of characters. Answers whether there is more. */
+  /** Cuts some waiting documents. Returns whether there are more. */
   cut(lexicon: Lexicon): boolean {
     const waiting = this.#sql
       .exec<{ n: number; length: number | null }>(
@@ -69,18 +66,18 @@ export class PieceStore {
   }
 
   /** How many documents hold each piece. */
-  holding(lexicon: Lexicon): Uint32Array {
-    if (this.#holding !== null) return this.#holding;
-    const holding = new Uint32Array(lexicon.size);
+  documentFrequencies(lexicon: Lexicon): Uint32Array {
+    if (this.#frequencies !== null) return this.#frequencies;
+    const frequencies = new Uint32Array(lexicon.size);
     for (const [data] of this.#sql.exec("SELECT data FROM pieces").raw<[ArrayBuffer]>())
-      for (const piece of new Uint16Array(data)) holding[piece] = (holding[piece] ?? 0) + 1;
-    this.#holding = holding;
-    return holding;
+      for (const piece of new Uint16Array(data)) frequencies[piece] = (frequencies[piece] ?? 0) + 1;
+    this.#frequencies = frequencies;
+    return frequencies;
   }
 
-  /** Drops what is held in memory, which may be ahead of a storage whose transaction was undone. */
+  /** Drops the counts, which may be ahead of the storage after a rollback. */
   forgetLoaded(): void {
-    this.#holding = null;
+    this.#frequencies = null;
   }
 
   #removeWhere(condition: string, ...bindings: (string | number)[]): void {
@@ -91,6 +88,6 @@ export class PieceStore {
   }
 
   #count(piece: number, change: 1 | -1): void {
-    if (this.#holding !== null) this.#holding[piece] = (this.#holding[piece] ?? 0) + change;
+    if (this.#frequencies !== null) this.#frequencies[piece] = (this.#frequencies[piece] ?? 0) + change;
   }
 }

@@ -4,13 +4,13 @@ import { indexedText } from "../../../src/domain/ranking/question.ts";
 import type { RecallKind } from "../../../src/domain/schema/recall.ts";
 import { notLeaving } from "../core/leaving-ranges.ts";
 import { PieceStore } from "./piece-store.ts";
-import { FIRST_POSITION, type PositionRange, SLOTS } from "../core/position.ts";
+import { FIRST_POSITION, MESSAGES, type PositionRange, SLOTS } from "../core/position.ts";
 import type { VectorStore } from "./vector-store.ts";
 import type { WordMerger } from "./word-merger.ts";
 
 /**
- * What can be found: `text` is what is embedded of it, `words` what it is found by besides (the text unless given),
- * `record` what a hit shows of a message besides its text, as JSON. A memory's own fields are in `memories`.
+ * A memory's version or a message, as the index has it. `text` is embedded; `words` are searched (the text unless given);
+ * `record` is JSON, what a hit shows of a message besides its text.
  */
 export type Document = {
   n: number;
@@ -21,32 +21,31 @@ export type Document = {
   createdAt: number;
 };
 
-/** What gives documents their meaning: the model of their vectors, and whether messages have one. */
-export type Meaning = { model: string; messages: boolean };
+/** The model that all documents are embedded with, and whether messages are. */
+export type EmbeddingTarget = { model: string; messages: boolean };
 
-const nameOf = ({ model, messages }: Meaning): string => (messages ? model : `${model} but no messages`);
-
-const MESSAGES: PositionRange = [FIRST_POSITION, Number.MAX_SAFE_INTEGER];
+const nameOf = ({ model, messages }: EmbeddingTarget): string =>
+  messages ? model : `${model} but no messages`;
 
 const OVERWRITE = `UPDATE documents SET ${overwritten(["text", "record"])}`;
 
-/** A text's vector, in its space. */
-export type EmbeddedIn = Pick<Embedder, "model" | "dimensions"> & { vector: Vector };
+/** A text's vector of a model; null: the text has none. */
+type EmbeddedText = Pick<Embedder, "model" | "dimensions"> & { vector: Vector };
 
 /**
- * Words (FTS5) and vectors (int8) of all that one user can recall. Owns the SQL of `documents`, `words` and
- * `unembedded`. A document is found by its words at once, and by its vector as soon as it has one.
+ * Words (FTS5) and vectors (int8) of all that one user can recall. A document is found by its words at once, and by its vector
+ * once it is embedded. Owns the SQL of `documents`, `words` and `unembedded`.
  */
 export class SearchIndex {
   readonly #sql: SqlStorage;
   readonly vectors: VectorStore;
   readonly pieces: PieceStore;
   readonly #words: Pick<WordMerger, "deleted">;
-  /** How many documents there are; null while that is not known. Counting reads them all. */
+  /** Number of documents; null while unknown, as counting reads them all. */
   #count: number | null = null;
   #changes = 0;
-  /** What all documents have, or wait for, as it is stored; undefined while that has not been read. */
-  #meaning: string | null | undefined;
+  /** The stored name of the last target; undefined before it is read. */
+  #target: string | null | undefined;
 
   constructor(sql: SqlStorage, vectors: VectorStore, words: Pick<WordMerger, "deleted">) {
     this.#sql = sql;
@@ -55,11 +54,11 @@ export class SearchIndex {
     this.pieces = new PieceStore(sql);
   }
 
-  /**
-   * Puts a document that is new. Unless its vector is given (null: it has none in this model), or it is to be found by
-   * its words only, `attach` brings it.
-   */
-  put({ n, kind, text, words = text, record, createdAt }: Document, given?: EmbeddedIn | "only words"): void {
+  /** Adds a new document. Without `given` it waits for its vector, which `attach` adds. */
+  put(
+    { n, kind, text, words = text, record, createdAt }: Document,
+    given?: EmbeddedText | "only words",
+  ): void {
     this.#sql.exec(
       "INSERT INTO documents (n, kind, text, record, created_at) VALUES (?, ?, ?, ?, ?)",
       n,
@@ -79,7 +78,7 @@ export class SearchIndex {
     if (given !== "only words" && given.vector !== null) this.vectors.put(n, given, given.vector);
   }
 
-  /** Puts a document of the same text anew; it keeps its vector. */
+  /** Replaces a document of the same text, which keeps its vector. */
   rewrite({ n, kind, text, words = text, record, createdAt }: Document): void {
     this.#changes++;
     this.#sql.exec(
@@ -103,7 +102,7 @@ export class SearchIndex {
     return row?.text ?? null;
   }
 
-  /** What there is of these, in no order; of a text, so many characters at most. */
+  /** In no order; texts are cut to `characters`. */
   documents(numbers: readonly number[], characters = Number.MAX_SAFE_INTEGER): Document[] {
     if (numbers.length === 0) return [];
     return this.#sql
@@ -118,12 +117,12 @@ export class SearchIndex {
   }
 
   numbersBelow(n: number): number[] {
-    const rows = this.#sql.exec<{ n: number }>("SELECT n FROM documents WHERE n < ?", n).toArray();
-    return rows.map((row) => row.n);
+    const rows = this.#sql.exec<{ n: number }>("SELECT n FROM documents WHERE n < ?", n);
+    return Array.from(rows, (row) => row.n);
   }
 
   removeRange(from: number, to: number): void {
-    // Of many, nearly all pages go as a whole: an erasure overwrites those.
+    // A longer range frees nearly all its pages whole, and an erasure overwrites those.
     if (from === to) this.#sql.exec(`${OVERWRITE} WHERE n = ?`, from);
     this.#sql.exec("DELETE FROM documents WHERE n BETWEEN ? AND ?", from, to);
     this.#removed(this.#sql.exec<{ n: number }>("SELECT changes() AS n").one().n);
@@ -137,7 +136,7 @@ export class SearchIndex {
     for (const [from, to] of ranges) this.removeRange(from, to);
   }
 
-  /** Whether anything is kept of documents of a range, also of one that is leaving. */
+  /** Whether any table still has a row of these documents. */
   holds([from, to]: PositionRange): boolean {
     return ["documents", "words", "unembedded", "vectors", "pieces", "unpieced"].some(
       (table) =>
@@ -163,7 +162,7 @@ export class SearchIndex {
       this.#sql.exec(`DELETE FROM ${table} WHERE rowid IN (SELECT value FROM json_each(?))`, wanted);
   }
 
-  /** Documents that still want a vector: those that failed least often first, then the oldest. */
+  /** Documents that wait for a vector: those that failed least often first, then the oldest. */
   unembedded(limit: number): { n: number; text: string; attempts: number }[] {
     return this.#sql
       .exec<{ n: number; text: string; attempts: number }>(
@@ -174,12 +173,12 @@ export class SearchIndex {
       .toArray();
   }
 
-  /** Whether a document still wants a vector. */
-  waits(n: number): boolean {
+  /** Whether a document waits for its vector. */
+  isPending(n: number): boolean {
     return this.#sql.exec("SELECT 1 FROM unembedded WHERE n = ?", n).toArray().length > 0;
   }
 
-  /** Notes that these could not be embedded, so that others come before them. */
+  /** Moves these behind documents that failed less often. */
   embeddingFailed(numbers: readonly number[]): void {
     this.#sql.exec(
       "UPDATE unembedded SET attempts = attempts + 1 WHERE n IN (SELECT value FROM json_each(?))",
@@ -187,11 +186,8 @@ export class SearchIndex {
     );
   }
 
-  /**
-   * Gives a document its vector (null: it has none in this model) and its pieces (null: they are to be cut later), unless
-   * the document has gone meanwhile.
-   */
-  attach(n: number, { vector, pieces, ...space }: EmbeddedIn & { pieces: Uint16Array | null }): void {
+  /** Gives a document its vector and its pieces (null: they are cut later), unless it is gone meanwhile. */
+  attach(n: number, { vector, pieces, ...space }: EmbeddedText & { pieces: Uint16Array | null }): void {
     const taken = `DELETE FROM unembedded WHERE n = ? AND ${notLeaving("n")} RETURNING n`;
     const waiting = this.#sql.exec(taken, n).toArray();
     if (waiting.length === 0) return;
@@ -201,9 +197,9 @@ export class SearchIndex {
     else this.pieces.put(n, pieces);
   }
 
-  /** Gives a document the vector of another one, if that has one and waits for none. */
+  /** Copies the vector of another document. Returns false if that has none or waits for a new one. */
   copyVector(from: number, to: number): boolean {
-    if (this.waits(from) || !this.vectors.copy(from, to)) return false;
+    if (this.isPending(from) || !this.vectors.copy(from, to)) return false;
     this.#changes++;
     this.#sql.exec("DELETE FROM unembedded WHERE n = ?", to);
     this.pieces.wait(to);
@@ -211,16 +207,16 @@ export class SearchIndex {
   }
 
   /**
-   * Queues every document that is to be found by its meaning and has no vector of the model; one of another model stays
-   * until the new one is there. Without `messages`, these lose theirs. Answers whether anything was to be done.
+   * Queues every document that lacks a vector of the target's model; a vector of another model stays until it is replaced.
+   * Without `messages`, messages lose their vectors. Returns whether anything was queued or changed.
    */
-  requeue({ model, messages }: Meaning): boolean {
-    const before = this.#followed();
-    const meaning = nameOf({ model, messages });
-    if (before === meaning) return false;
+  enqueue({ model, messages }: EmbeddingTarget): boolean {
+    const before = this.#lastTarget();
+    const target = nameOf({ model, messages });
+    if (before === target) return false;
     const first = before === null;
-    this.#meaning = meaning;
-    this.#sql.exec("UPDATE index_state SET model = ?", meaning);
+    this.#target = target;
+    this.#sql.exec("UPDATE index_state SET model = ?", target);
     if (!messages) this.onlyWords(MESSAGES);
     const queued = this.#sql.exec(
       `INSERT OR IGNORE INTO unembedded (n) SELECT n FROM documents
@@ -232,19 +228,19 @@ export class SearchIndex {
     return !first || queued.rowsWritten > 0;
   }
 
-  /** Whether documents were given another meaning before. */
-  isOtherwise(meaning: Meaning): boolean {
-    const before = this.#followed();
-    return before !== null && before !== nameOf(meaning);
+  /** Whether documents were queued for another target before. */
+  differsFrom(target: EmbeddingTarget): boolean {
+    const before = this.#lastTarget();
+    return before !== null && before !== nameOf(target);
   }
 
-  /** What documents were given last, by its name; null if nothing was asked or embedded yet. */
-  #followed(): string | null {
-    this.#meaning ??= this.#sql.exec<{ model: string | null }>("SELECT model FROM index_state").one().model;
-    return this.#meaning;
+  /** Its name; null before the first one. */
+  #lastTarget(): string | null {
+    this.#target ??= this.#sql.exec<{ model: string | null }>("SELECT model FROM index_state").one().model;
+    return this.#target;
   }
 
-  /** These are to be found by their words only. */
+  /** Removes the vectors of these: they are found by their words only. */
   onlyWords([from, to]: PositionRange): void {
     this.vectors.removeRange(from, to);
     const waiting = this.#sql
@@ -254,7 +250,7 @@ export class SearchIndex {
     this.#changes++;
   }
 
-  /** These are to be found by their meaning too. */
+  /** Queues these for vectors, where they have none. */
   byMeaning([from, to]: PositionRange): void {
     this.#sql.exec(
       `INSERT OR IGNORE INTO unembedded (n)
@@ -270,14 +266,14 @@ export class SearchIndex {
     return { indexed: this.#count, pending };
   }
 
-  /** Grows with each change of what is stored. */
+  /** Number of changes since the object is awake. */
   get changes(): number {
     return this.#changes;
   }
 
-  /** Drops what is held in memory, which may be ahead of a storage whose transaction was undone. */
+  /** Drops the caches, which may be ahead of the storage after a rollback. */
   forgetLoaded(): void {
-    this.#meaning = undefined;
+    this.#target = undefined;
     this.vectors.forgetLoaded();
     this.pieces.forgetLoaded();
     this.#count = null;

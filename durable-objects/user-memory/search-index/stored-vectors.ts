@@ -1,26 +1,24 @@
 import type { Quantised } from "../../../src/platform/vectors/int8.ts";
 import { type Scored, VectorTable } from "../../../src/platform/vectors/vector-table.ts";
-import { inOrder, type Missing } from "./held-vectors.ts";
-import { FIRST_POSITION, type PositionRange } from "../core/position.ts";
+import { inOrder, type Missing } from "./vector-cache.ts";
+import { MEMORIES, MESSAGES, type PositionRange } from "../core/position.ts";
 
 export type StoredVector = { n: number; vector: Quantised };
-type VectorRow = { n: number; scale: number; data: ArrayBuffer };
+export type VectorRow = { n: number; scale: number; data: ArrayBuffer };
 
 /** Vectors that one statement reads: 0.5 MB of 1,024 dimensions. */
 const SLICE = 512;
-const MEMORIES: PositionRange = [0, FIRST_POSITION - 1];
-const MESSAGES: PositionRange = [FIRST_POSITION, Number.MAX_SAFE_INTEGER];
 
 /**
- * The vectors of one model as they are in storage, as many as memory would hold and in the same order: memories first,
- * then messages, the newest of each. A search reads them all, a slice at a time. It is made anew when they change.
+ * The vectors of one model in storage, up to the cache's capacity and in its order: memories first, then messages, the newest
+ * of each. A search reads them all, a slice at a time. Valid until a vector changes.
  */
 export class StoredVectors {
   readonly size: number;
   readonly missing: Missing;
   readonly #sql: SqlStorage;
   readonly #space: { model: string; dimensions: number };
-  /** The last document that is within the capacity; null if all are. */
+  /** The last document within the capacity; null if all are. */
   readonly #last: number | null;
 
   constructor(sql: SqlStorage, space: { model: string; dimensions: number }, capacity: number) {
@@ -32,7 +30,7 @@ export class StoredVectors {
     this.size = Math.min(capacity, memories + messages);
     this.missing = { memories: memories > capacity, messages: messages > room };
     if (this.missing.memories) this.#last = this.#nth(MEMORIES, capacity);
-    // 0 is the last of all memories, and before all messages.
+    // 0 comes after all memories and before all messages.
     else if (this.missing.messages) this.#last = room === 0 ? 0 : this.#nth(MESSAGES, room);
     else this.#last = null;
   }
@@ -41,7 +39,7 @@ export class StoredVectors {
     return this.#last === null || inOrder(n, this.#last) <= 0;
   }
 
-  /** The `limit` documents of the highest cosine with the unit vector `query`, best first, among those that are allowed. */
+  /** The `limit` documents of the highest cosine with the unit vector `query`, best first, of those allowed. */
   nearest(query: Float32Array, limit: number, allowed: (n: number) => boolean): Scored[] {
     const slice = new VectorTable(this.#space.dimensions, SLICE, SLICE);
     let best: Scored[] = [];
@@ -55,7 +53,7 @@ export class StoredVectors {
     return best;
   }
 
-  /** All of them, some at a time: each statement is read to its end, so that none is open when a table is renamed. */
+  /** Reads each statement to its end, so that none is open when a table is renamed. */
   *slices(): Generator<StoredVector[]> {
     let left = this.size;
     for (const [from, to] of [MEMORIES, MESSAGES])

@@ -2,68 +2,64 @@ import type { Embedder, Vector } from "../../../src/platform/embeddings/embedder
 import { dotWith, type Quantised, quantise } from "../../../src/platform/vectors/int8.ts";
 import type { VectorBudget } from "../../../src/platform/vectors/vector-budget.ts";
 import { FIRST, VectorTable } from "../../../src/platform/vectors/vector-table.ts";
-import { HeldVectors, type Missing } from "./held-vectors.ts";
-import { type StoredVector, StoredVectors } from "./stored-vectors.ts";
+import { type Missing, VectorCache } from "./vector-cache.ts";
+import { type StoredVector, StoredVectors, type VectorRow } from "./stored-vectors.ts";
 import { FIRST_POSITION, type PositionRange } from "../core/position.ts";
 
-type VectorRow = { n: number; scale: number; data: ArrayBuffer };
+/** The vector space of one model. */
+type Space = Pick<Embedder, "model" | "dimensions">;
+/** The query as a unit vector. */
+export type EmbeddedQuery = Space & { vector: Float32Array };
 
-/** A document's vector in the space of one model. */
+/** A document's vector of one model. */
 export type VectorName = { n: number; model: string };
-/** What is to hold the same vectors as is held here. */
-export type VectorCopy = {
+/** Follows every change of the vectors, to hold the same ones elsewhere. */
+export type VectorMirror = {
   put: (n: number, model: string) => void;
   remove: (vectors: readonly VectorName[]) => void;
 };
 
-/** Where an object's vectors may be held in memory. */
-export type VectorMemory = {
-  /** What the vectors of one model may take. */
+export type VectorCacheOptions = {
+  /** Most bytes for the vectors of one model. */
   bytes: number;
-  /** What those of all objects of the isolate may take together. */
+  /** Shared by all objects of the isolate. */
   budget: VectorBudget;
-  /** Names the object, in this isolate and before. */
+  /** Names the object, in every isolate. */
   owner: string;
   now: () => number;
 };
 
-/** The vectors of one model that a query is compared with: in memory, or read anew by each search. */
+/** The vectors that a query is compared with: cached, or read from storage by each search. */
 export type SearchedVectors = Pick<VectorTable, "size" | "has" | "nearest">;
+type LoadedCache = { cache: VectorCache; table: VectorTable };
 
-/** Room for vectors to come, as a share of those that are there when a table is made. */
+/** Room for vectors to come, as a share of those at loading. */
 const SPARE = 1 / 8;
-
-/** A space of vectors, and the query as a unit vector in it. */
-export type Space = Pick<Embedder, "model" | "dimensions"> & { vector: Float32Array };
 
 /** The vectors of all documents. Owns the SQL of `vectors`; a document has one, of the model that embedded it last. */
 export class VectorStore {
   readonly #sql: SqlStorage;
-  readonly #copy: VectorCopy;
-  readonly #memory: VectorMemory;
-  /** The vectors in memory by model, filled by the first recall and kept up to date from then on. */
-  #loaded = new Map<string, HeldVectors>();
-  /** The same vectors in storage by model, as they are since the last change. */
+  readonly #mirror: VectorMirror;
+  readonly #options: VectorCacheOptions;
+  /** By model, loaded by the first recall and kept up to date from then on. */
+  #caches = new Map<string, VectorCache>();
+  /** By model, dropped with each change. */
   #stored = new Map<string, StoredVectors>();
-  /** The models of all vectors that there were since the object is awake; not known before the first write. */
+  /** The models of all vectors since the object is awake; unknown before the first write. */
   #used: Set<string> | undefined;
 
-  constructor(sql: SqlStorage, copy: VectorCopy, memory: VectorMemory) {
+  constructor(sql: SqlStorage, mirror: VectorMirror, options: VectorCacheOptions) {
     this.#sql = sql;
-    this.#copy = copy;
-    this.#memory = memory;
-    // Those of the object that this one takes the place of: nobody uses them any more.
-    memory.budget.releaseAll(memory.owner);
+    this.#mirror = mirror;
+    this.#options = options;
+    // The caches of this object's former instance.
+    options.budget.releaseAll(options.owner);
   }
 
-  put(
-    n: number,
-    { model, dimensions }: Pick<Embedder, "model" | "dimensions">,
-    vector: NonNullable<Vector>,
-  ): void {
+  put(n: number, { model, dimensions }: Space, vector: NonNullable<Vector>): void {
     if (vector.length !== dimensions) throw new Error(`a vector of ${model} has ${vector.length} dimensions`);
     this.#used ??= new Set(this.models());
-    // Only where there are several models can the vector of another one stand in the place.
+    // Only with several models can the document have a vector of another one.
     if (this.#used.add(model).size > 1) this.#removeWhere("n = ? AND model <> ?", n, model);
     const quantised = quantise(vector);
     this.#sql.exec(
@@ -73,8 +69,8 @@ export class VectorStore {
       quantised.scale,
       quantised.data,
     );
-    this.#hold(model, n, quantised);
-    this.#copy.put(n, model);
+    this.#cache(model, n, quantised);
+    this.#mirror.put(n, model);
   }
 
   /** Gives one document the vector of another, if that has one. */
@@ -87,8 +83,8 @@ export class VectorStore {
       )
       .toArray();
     if (row === undefined) return false;
-    this.#hold(row.model, to, { data: new Int8Array(row.data), scale: row.scale });
-    this.#copy.put(to, row.model);
+    this.#cache(row.model, to, { data: new Int8Array(row.data), scale: row.scale });
+    this.#mirror.put(to, row.model);
     return true;
   }
 
@@ -120,15 +116,11 @@ export class VectorStore {
     return this.#sql.exec(any, model, FIRST_POSITION).toArray().length > 0;
   }
 
-  /** The documents of these numbers, both included, that have a vector of the model. */
   numbersBetween([from, to]: PositionRange, model: string): number[] {
-    return this.#sql
-      .exec<{ n: number }>("SELECT n FROM vectors WHERE n BETWEEN ? AND ? AND model = ?", from, to, model)
-      .toArray()
-      .map((row) => row.n);
+    const rows = "SELECT n FROM vectors WHERE n BETWEEN ? AND ? AND model = ?";
+    return Array.from(this.#sql.exec<{ n: number }>(rows, from, to, model), ({ n }) => n);
   }
 
-  /** The vectors of these documents that are of the model. */
   read(model: string, numbers: readonly number[]): { n: number; values: Float32Array }[] {
     return this.#quantised(model, numbers).map(({ n, vector: { data, scale } }) => ({
       n,
@@ -147,93 +139,98 @@ export class VectorStore {
       .map(({ n, scale, data }) => ({ n, vector: { data: new Int8Array(data), scale: Math.fround(scale) } }));
   }
 
-  /** The vectors of one model, as many as an object may hold: memories first, then messages, the newest of each. */
-  searched(space: Pick<Embedder, "model" | "dimensions">): SearchedVectors {
-    return this.#held(space)?.table ?? this.#inStorage(space);
+  /** The model's vectors up to the capacity: memories first, then messages, the newest of each. */
+  searched(space: Space): SearchedVectors {
+    return this.#loaded(space)?.table ?? this.#inStorage(space);
   }
 
-  /** Whether there are memories, and messages, whose vectors are not among these. */
-  missing(space: Pick<Embedder, "model" | "dimensions">): Missing {
-    return (this.#held(space)?.held ?? this.#inStorage(space)).missing;
+  /** Whether memories, and messages, have vectors that `searched` leaves out. */
+  missing(space: Space): Missing {
+    return (this.#loaded(space)?.cache ?? this.#inStorage(space)).missing;
   }
 
-  /** The cosine of each of these documents with the query, of those that have a vector of its model. */
-  cosines(space: Space, numbers: readonly number[]): Map<number, number> {
-    const loaded = this.#held(space);
+  /** The cosine with the query of each of these documents that has a vector of its model. */
+  cosines(query: EmbeddedQuery, numbers: readonly number[]): Map<number, number> {
+    const loaded = this.#loaded(query);
     const cosines = new Map<number, number>();
     const absent: number[] = [];
     for (const n of numbers) {
-      const cosine = loaded?.table.score(n, space.vector);
+      const cosine = loaded?.table.score(n, query.vector);
       if (cosine !== undefined) cosines.set(n, cosine);
       else absent.push(n);
     }
-    if (absent.length === 0) return cosines;
-    if (loaded !== null && !loaded.held.missing.memories && !loaded.held.missing.messages) return cosines;
+    if (absent.length === 0 || loaded?.cache.isComplete === true) return cosines;
     // Computed as the table does it, with a scale of 32 bits: the same to the last digit.
-    for (const { n, vector } of this.#quantised(space.model, absent))
-      cosines.set(n, dotWith(vector, space.vector));
+    for (const [n, cosine] of this.storedCosines(query, absent)) cosines.set(n, cosine);
     return cosines;
   }
 
-  /** Drops what is held in memory, which may be ahead of a storage whose transaction was undone. */
+  /** The same without loading the cache. */
+  storedCosines(
+    { model, vector }: Omit<EmbeddedQuery, "dimensions">,
+    numbers: readonly number[],
+  ): Map<number, number> {
+    return new Map(this.#quantised(model, numbers).map((one) => [one.n, dotWith(one.vector, vector)]));
+  }
+
+  /** Drops the caches, which may be ahead of the storage after a rollback. */
   forgetLoaded(): void {
-    for (const held of this.#loaded.values()) this.#memory.budget.release(held);
-    this.#loaded = new Map();
+    for (const cache of this.#caches.values()) this.#options.budget.release(cache);
+    this.#caches = new Map();
     this.#stored = new Map();
   }
 
-  #hold(model: string, n: number, vector: Quantised): void {
+  #cache(model: string, n: number, vector: Quantised): void {
     this.#stored.delete(model);
-    const held = this.#loaded.get(model);
-    const table = held?.table ?? null;
-    if (held === undefined || table === null) return;
+    const cache = this.#caches.get(model);
+    const table = cache?.table ?? null;
+    if (cache === undefined || table === null) return;
     const growth = table.growthFor(n);
     if (growth > 0) {
-      this.#touch(held);
-      if (!this.#memory.budget.makeRoom(growth, this.#memory.now())) return this.#drop(model, held);
+      this.#touch(cache);
+      if (!this.#options.budget.makeRoom(growth, this.#options.now())) return this.#drop(model, cache);
     }
-    held.put(table, n, vector);
+    cache.put(table, n, vector);
   }
 
-  /** The vectors in memory, loaded if need be; null where memory has no room for them. */
-  #held(space: Pick<Embedder, "model" | "dimensions">): { held: HeldVectors; table: VectorTable } | null {
+  /** The cache, loaded if need be; null if the budget has no room for it. */
+  #loaded(space: Space): LoadedCache | null {
+    const { model } = space;
+    const cache = this.#caches.get(model);
+    const table = cache?.table ?? null;
+    if (cache !== undefined && table !== null && !cache.isStale(table)) {
+      this.#touch(cache);
+      return { cache, table };
+    }
+    if (cache !== undefined) this.#drop(model, cache);
+    return this.#load(space);
+  }
+
+  #load(space: Space): LoadedCache | null {
+    const { budget, now } = this.#options;
     const { model, dimensions } = space;
-    const known = this.#loaded.get(model);
-    const table = known?.table ?? null;
-    if (known !== undefined && table !== null && !known.isStale(table)) {
-      this.#touch(known);
-      return { held: known, table };
-    }
-    if (known !== undefined) this.#drop(model, known);
-    return this.#load(model, this.#inStorage(space), { dimensions, capacity: this.#capacity(dimensions) });
-  }
-
-  #load(
-    model: string,
-    stored: StoredVectors,
-    { dimensions, capacity }: { dimensions: number; capacity: number },
-  ): { held: HeldVectors; table: VectorTable } | null {
-    const { budget, now } = this.#memory;
+    const stored = this.#inStorage(space);
+    const capacity = this.#capacity(dimensions);
     const room = Math.min(capacity, Math.ceil(stored.size * (1 + SPARE)) + FIRST);
     if (!budget.makeRoom(VectorTable.bytesOf(dimensions, room), now())) return null;
     const table = new VectorTable(dimensions, capacity, room);
-    const held = new HeldVectors(table, stored.missing);
+    const cache = new VectorCache(table, stored.missing);
     for (const vectors of stored.slices()) for (const { n, vector } of vectors) table.set(n, vector);
-    this.#touch(held);
-    this.#loaded.set(model, held);
-    return { held, table };
+    this.#touch(cache);
+    this.#caches.set(model, cache);
+    return { cache, table };
   }
 
-  #touch(held: HeldVectors): void {
-    this.#memory.budget.hold(held, { owner: this.#memory.owner, now: this.#memory.now() });
+  #touch(cache: VectorCache): void {
+    this.#options.budget.hold(cache, { owner: this.#options.owner, now: this.#options.now() });
   }
 
-  #drop(model: string, held: HeldVectors): void {
-    this.#memory.budget.release(held);
-    this.#loaded.delete(model);
+  #drop(model: string, cache: VectorCache): void {
+    this.#options.budget.release(cache);
+    this.#caches.delete(model);
   }
 
-  #inStorage({ model, dimensions }: Pick<Embedder, "model" | "dimensions">): StoredVectors {
+  #inStorage({ model, dimensions }: Space): StoredVectors {
     const known = this.#stored.get(model);
     if (known !== undefined) return known;
     const stored = new StoredVectors(this.#sql, { model, dimensions }, this.#capacity(dimensions));
@@ -241,9 +238,9 @@ export class VectorStore {
     return stored;
   }
 
-  /** As many as an object may hold. An embedder that is set up wrong has no dimensions. */
+  /** In vectors. A misconfigured embedder has no dimensions. */
   #capacity(dimensions: number): number {
-    return Math.max(1, Math.floor(this.#memory.bytes / Math.max(1, dimensions)));
+    return Math.max(1, Math.floor(this.#options.bytes / Math.max(1, dimensions)));
   }
 
   #removeWhere(condition: string, ...bindings: (string | number)[]): void {
@@ -252,15 +249,9 @@ export class VectorStore {
       .toArray();
     if (gone.length === 0) return;
     for (const { n, model } of gone) {
-      this.#loaded.get(model)?.table?.delete(n);
+      this.#caches.get(model)?.table?.delete(n);
       this.#stored.delete(model);
     }
-    this.#copy.remove(gone);
+    this.#mirror.remove(gone);
   }
-}
-
-export function dot(a: Float32Array, b: Float32Array): number {
-  let sum = 0;
-  for (let i = 0; i < a.length; i++) sum += (a[i] ?? 0) * (b[i] ?? 0);
-  return sum;
 }

@@ -1,6 +1,6 @@
 import type { WakeUp } from "../../storage/wake-up.ts";
 
-type Parts = {
+type WordMergerDependencies = {
   sql: SqlStorage;
   wakeUp: Pick<WakeUp, "by">;
   now: () => number;
@@ -8,15 +8,15 @@ type Parts = {
   pages?: number;
 };
 
-/** What a step writes unless told otherwise, and steps that one alarm takes: some 30 ms each. */
+/** Pages of a step, and steps of one alarm: some 30 ms each. */
 const PAGES = 250;
 const STEPS = 10;
-/** Longest stay of deleted words. The whole index is written anew then, and so not for each delete. */
+/** Deleted words stay this long at most. A round rewrites the whole index, too much for each delete. */
 const WITHIN_MS = 3600_000;
 /** FTS5 keeps the numbers of deleted documents in rows of `words_data` with an `id` from here on (`FTS5_TOMBSTONE_ROWID`). */
 const FIRST_TOMBSTONE = 2 ** 53;
 
-/** For `schema.ts`. `merging`: a round has begun; `rounds`: how many have ended. */
+/** For `schema.ts`. `merging`: a round is under way; `rounds`: number of rounds that ended. */
 export const wordMergeSchema = `
   CREATE TABLE word_merge (
     due_at INTEGER,
@@ -29,31 +29,31 @@ export const wordMergeSchema = `
 type Row = { due_at: number | null; merging: number; rounds: number };
 
 /**
- * Takes the words of deleted documents out of the full-text index. A delete in `words`, which has no content of its own, only
- * notes the document's number (a tombstone): terms and positions stay readable in `words_data` until FTS5 merges the segment
- * that has them, which may be never. A round merges all segments into one, some pages at a time; where it stands is stored by
- * FTS5, so that an eviction costs nothing. Owns the SQL of `word_merge`.
+ * Removes the words of deleted documents from the full-text index. A delete in `words`, which is contentless, only stores the
+ * document's number (a tombstone). Its terms stay readable in `words_data` until FTS5 merges their segment, which may never
+ * happen. A round merges all segments into one, some pages at a time; FTS5 stores the progress, so an eviction loses nothing.
+ * Owns the SQL of `word_merge`.
  */
 export class WordMerger {
-  readonly #parts: Parts;
+  readonly #deps: WordMergerDependencies;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
+  constructor(deps: WordMergerDependencies) {
+    this.#deps = deps;
   }
 
-  /** Words were deleted: they are out within an hour. */
+  /** Schedules a round within an hour. */
   deleted(): void {
-    const { sql, wakeUp, now } = this.#parts;
+    const { sql, wakeUp, now } = this.#deps;
     sql.exec("UPDATE word_merge SET due_at = ? WHERE due_at IS NULL", now() + WITHIN_MS);
     wakeUp.by(this.nextDue());
   }
 
-  /** Begins now. Answers the round that leaves none of the words that are deleted by now: see `hasEnded`. */
-  hurry(): number {
-    const { sql, now } = this.#parts;
+  /** Starts a round now. Returns the round that removes every word deleted so far: see `hasEnded`. */
+  startRound(): number {
+    const { sql, now } = this.#deps;
     sql.exec("UPDATE word_merge SET due_at = MIN(COALESCE(due_at, ?1), ?1)", now());
     const { merging, rounds } = this.#row();
-    // A round may have written a word already that is deleted before its end.
+    // The round under way may have written a word that was deleted since.
     return rounds + 1 + merging;
   }
 
@@ -65,26 +65,25 @@ export class WordMerger {
     return this.#row().due_at;
   }
 
-  /** Goes on with what is due, for the alarm. */
   alarm(): void {
     for (let step = 0; step < STEPS; step++) {
       const { due_at: due } = this.#row();
-      if (due === null || due > this.#parts.now()) return;
+      if (due === null || due > this.#deps.now()) return;
       this.#step();
     }
   }
 
   #step(): void {
-    const { sql, now, pages = PAGES } = this.#parts;
+    const { sql, now, pages = PAGES } = this.#deps;
     if (!this.#hasTombstones()) {
-      // No round could find more. Those that wait for one, or for the one behind it, wait for nothing.
+      // Nothing is left to remove: ends the rounds that callers may wait for, this one and the next.
       sql.exec("UPDATE word_merge SET due_at = NULL, merging = 0, rounds = rounds + 2");
       return;
     }
-    // First what is being merged already: FTS5 would count it to the round, and it may have words in it that are deleted.
+    // Finishes a merge under way first: it may contain deleted words, and FTS5 would count it to the round.
     if (this.#merge(pages)) return;
     if (this.#row().merging === 1)
-      // There are tombstones again.
+      // Tombstones came during the round.
       sql.exec("UPDATE word_merge SET due_at = ?, merging = 0, rounds = rounds + 1", now() + WITHIN_MS);
     else {
       sql.exec("UPDATE word_merge SET merging = 1");
@@ -92,21 +91,22 @@ export class WordMerger {
     }
   }
 
-  /** Negative: all segments into one; positive: goes on. Answers whether there was anything to merge, as SQLite says to tell. */
+  /** Negative: begins to merge all segments into one; positive: goes on. Returns whether there was anything to merge. */
   #merge(pages: number): boolean {
-    const { sql } = this.#parts;
+    const { sql } = this.#deps;
     const changes = () => sql.exec<{ n: number }>("SELECT total_changes() AS n").one().n;
     const before = changes();
     sql.exec("INSERT INTO words (words, rank) VALUES ('merge', ?)", pages);
+    // As SQLite documents: fewer than two changes mean that nothing was left.
     return changes() - before > 1;
   }
 
   #hasTombstones(): boolean {
     const any = `SELECT 1 FROM words_data WHERE id >= ${FIRST_TOMBSTONE} LIMIT 1`;
-    return this.#parts.sql.exec(any).toArray().length > 0;
+    return this.#deps.sql.exec(any).toArray().length > 0;
   }
 
   #row(): Row {
-    return this.#parts.sql.exec<Row>("SELECT due_at, merging, rounds FROM word_merge").one();
+    return this.#deps.sql.exec<Row>("SELECT due_at, merging, rounds FROM word_merge").one();
   }
 }

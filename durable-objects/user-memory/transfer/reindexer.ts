@@ -5,7 +5,7 @@ import type { Conversations } from "../threads/conversations.ts";
 import type { Generation } from "../core/generation.ts";
 import type { MemoryIndex } from "../memories/memory-index.ts";
 import type { MemoryTable, VersionKey } from "../memories/memory-table.ts";
-import type { MemoryVectors } from "../vectorize/memory-vectors.ts";
+import type { VectorSync } from "../vectorize/vector-sync.ts";
 import type { MemoryWriter } from "../memories/memory-writer.ts";
 import type { Transactions } from "../core/transactions.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
@@ -16,7 +16,7 @@ type Parts = {
   table: MemoryTable;
   index: MemoryIndex;
   records: MemoryRecords;
-  vectors: MemoryVectors;
+  vectors: VectorSync;
   writer: MemoryWriter;
   generation: Pick<Generation, "erasedUpTo">;
   conversations: Pick<Conversations, "catalogueAnew">;

@@ -1,57 +1,53 @@
 import type { Embedder, Vector } from "../../../src/platform/embeddings/embedder.ts";
 import { distinctPieces, type Lexicon } from "../../../src/domain/ranking/lexicon.ts";
 import type { QuotaGuard } from "../core/quota-guard.ts";
-import type { Meaning, SearchIndex } from "../search-index/search-index.ts";
+import type { EmbeddingTarget, SearchIndex } from "../search-index/search-index.ts";
 import type { Transactions } from "../core/transactions.ts";
 
-type Parts = {
+type EmbeddingDependencies = {
   index: SearchIndex;
   transactions: Transactions;
   embedder: Embedder;
   quota: Pick<QuotaGuard, "refusesGrowth">;
-  /** Whether messages are found by their meaning at all. */
+  /** Whether messages get vectors at all. */
   byMeaning: boolean;
-  /** The word model, or null where there is none: recall does without it then. */
+  /** Null if there is no word model. */
   lexicon: () => Promise<Lexicon | null>;
   now: () => number;
 };
 
-/** How many documents one alarm embeds. */
+/** Documents that one alarm embeds. */
 const EMBED = 100;
-/** An embedder that hangs holds up all else that the alarm does for so long, three times at most. */
+/** An embedder that hangs delays the rest of the alarm this long, EMBED_FAILURES times at most. */
 const EMBED_WITHIN_MS = 20_000;
 const EMBED_RETRY_MS = 30_000;
-/** How soon to look whether there is an embedder again, where the deployment is set up wrong. */
-const EMBED_SET_UP_MS = 5 * 60_000;
-/** How soon to look whether the object has room for vectors again. */
-const EMBED_ROOM_MS = 5 * 60_000;
+/** Retry while the deployment has no valid embedder, or the object has no room for vectors. */
+const EMBED_BLOCKED_MS = 5 * 60_000;
 /** After so many failures in one alarm the embedder is taken to be down. */
 const EMBED_FAILURES = 3;
 
 /** Gives documents their vectors and word pieces, some in each alarm. */
 export class Embedding {
-  readonly #parts: Parts;
+  readonly #deps: EmbeddingDependencies;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
+  constructor(deps: EmbeddingDependencies) {
+    this.#deps = deps;
   }
 
-  /** What all documents are to have; null while the deployment is set up wrong, and all stays as it is. */
-  meaning(): Meaning | null {
-    const { embedder, byMeaning: messages } = this.#parts;
+  /** What all documents are embedded with; null while the embedder is misconfigured, and vectors stay as they are. */
+  target(): EmbeddingTarget | null {
+    const { embedder, byMeaning: messages } = this.#deps;
     return embedder.problem === undefined ? { model: embedder.model, messages } : null;
   }
 
-  /** Embeds some of the documents that wait for it. Answers when to go on, or null if none is left. */
+  /** Embeds some of the waiting documents. Returns when to go on, or null if none is left. */
   async embed(): Promise<number | null> {
-    const { index, now } = this.#parts;
+    const { index, now } = this.#deps;
     const waiting = index.unembedded(EMBED);
     if (waiting.length === 0) return null;
-    // They have not failed: nobody could try.
-    if (this.meaning() === null) return now() + EMBED_SET_UP_MS;
-    // The room that is left is for deletes. What waits is found by its words.
-    if (this.#parts.quota.refusesGrowth() !== null) return now() + EMBED_ROOM_MS;
-    // One text may be what the embedder refuses: those that have failed are tried one by one, and do not fail others.
+    // The room that is left is for deletes. Waiting documents are found by their words.
+    if (this.target() === null || this.#deps.quota.refusesGrowth() !== null) return now() + EMBED_BLOCKED_MS;
+    // The embedder may refuse one text: documents that have failed are tried one by one, and fail no others.
     const fresh = waiting.filter(({ attempts }) => attempts === 0);
     const batches = fresh.length > 0 ? [fresh] : waiting.map((one) => [one]);
     let failures = 0;
@@ -63,16 +59,16 @@ export class Embedding {
     return index.unembedded(1).length === 0 ? null : now();
   }
 
-  /** Cuts some of what waits into word pieces. Answers whether there is more. Without such work, no model is loaded. */
+  /** Cuts some waiting documents into word pieces. Returns whether there are more. Loads the word model only if needed. */
   async cut(): Promise<boolean> {
-    const { index, lexicon } = this.#parts;
+    const { index, lexicon } = this.#deps;
     if (!index.pieces.waiting) return false;
     const model = await lexicon();
     return model !== null && index.pieces.cut(model);
   }
 
   async #embedBatch(documents: readonly { n: number; text: string }[]): Promise<boolean> {
-    const { index, transactions, embedder, lexicon } = this.#parts;
+    const { index, transactions, embedder, lexicon } = this.#deps;
     let vectors: Vector[];
     try {
       vectors = await embedder.embed(

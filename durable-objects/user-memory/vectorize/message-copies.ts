@@ -1,6 +1,6 @@
 import type { UserHash } from "../../../src/domain/ids.ts";
 
-/** The models whose vectors of messages the large index has, or is to have. Owns the SQL of `message_copies`. */
+/** The models whose vectors of messages are mirrored to Vectorize. Owns the SQL of `message_copies`. */
 export class MessageCopies {
   readonly #sql: SqlStorage;
 
@@ -8,19 +8,16 @@ export class MessageCopies {
     this.#sql = sql;
   }
 
-  /** The models that messages have copies of. */
   models(): string[] {
-    const some = this.#sql.exec<{ model: string }>("SELECT model FROM message_copies WHERE ended = 0");
-    return some.toArray().map(({ model }) => model);
+    return modelsOf(this.#sql.exec<{ model: string }>("SELECT model FROM message_copies WHERE ended = 0"));
   }
 
-  /** The same, and those that they are not to have copies of any more. */
+  /** Including those whose copies are being removed. */
   allModels(): string[] {
-    const all = this.#sql.exec<{ model: string }>("SELECT model FROM message_copies");
-    return all.toArray().map(({ model }) => model);
+    return modelsOf(this.#sql.exec<{ model: string }>("SELECT model FROM message_copies"));
   }
 
-  /** From now on messages have copies. Whose they are is noted, as the threads may go before their copies do. */
+  /** Begins to copy messages. Stores the owner, as the threads may go before their copies do. */
   begin(model: string): void {
     this.#sql.exec(
       `INSERT INTO message_copies (model, owner)
@@ -30,17 +27,20 @@ export class MessageCopies {
     );
   }
 
-  /** No message is to have a copy from now on. Answers of which models they had some. */
+  /** Ends the copying. Returns the models that messages have copies of. */
   end(): string[] {
-    return this.#sql
-      .exec<{ model: string }>("UPDATE message_copies SET ended = 1 WHERE ended = 0 RETURNING model")
-      .toArray()
-      .map(({ model }) => model);
+    return modelsOf(
+      this.#sql.exec<{ model: string }>(
+        "UPDATE message_copies SET ended = 1 WHERE ended = 0 RETURNING model",
+      ),
+    );
   }
 
-  /** Whose messages they are; null if none ever had a copy. */
+  /** Null if no message ever had a copy. */
   owner(): UserHash | null {
     const [row] = this.#sql.exec<{ owner: UserHash }>("SELECT owner FROM message_copies LIMIT 1").toArray();
     return row?.owner ?? null;
   }
 }
+
+const modelsOf = (rows: Iterable<{ model: string }>): string[] => Array.from(rows, ({ model }) => model);

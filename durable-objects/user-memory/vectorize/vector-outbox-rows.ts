@@ -1,32 +1,32 @@
 import { backOff, FIRST_RETRY_MS, LAST_RETRY_MS } from "../../storage/back-off.ts";
 import { FIRST_POSITION, type PositionRange } from "../core/position.ts";
+import type { VectorName } from "../search-index/vector-store.ts";
 
-/** One vector whose copy in the vector index is not as it is wanted yet, or was changed a moment ago. */
+/** A vector whose copy in Vectorize differs from what is wanted, or was changed a moment ago. */
 export type OutboxRow = {
   n: number;
   model: string;
-  /** 1: to be there; 0: to be gone. */
+  /** 1: present; 0: absent. */
   wanted: 0 | 1;
-  /** `send` the change; `check` that it reads back; `done`, and remembered until nothing sent can land any more. */
+  /** `send` the change; `check` that it reads back; `done`: kept until no earlier call can take effect any more. */
   state: "send" | "check" | "done";
-  /** When the last call for what is wanted now began, whatever became of it; null: there was none. */
+  /** Start of the last call for what is wanted now; null: there was none. */
   sent_at: number | null;
-  /** Until then a call for the opposite may still be carried out. */
+  /** Until then an earlier call for the opposite may take effect. */
   settles_at: number;
   attempts: number;
-  /** How often it was sent again since it was wanted, because it was accepted and did not show. */
+  /** Times that it was sent again because an accepted change did not show. */
   resent: number;
 };
-export type VectorName = { n: number; model: string };
-/** Rows that are treated alike, and fail together. */
+/** Rows that go into one call. */
 export type Group = Pick<OutboxRow, "model" | "wanted" | "state">;
 
-/** What was sent is carried out within this time, or never. Vectorize names no bound: it takes seconds, under load minutes. */
+/** A call takes effect within this time, or never. Vectorize documents no bound: it takes seconds, under load minutes. */
 export const SETTLE_MS = 5 * 60_000;
-/** An index that lags is behind with what it has accepted: the same once more makes it lag longer. */
+/** Sending again too soon makes a lagging index lag longer. */
 const FIRST_RESEND_MS = 2 * 60_000;
 const LAST_RESEND_MS = 30 * 60_000;
-/** How many numbers one statement takes as JSON. */
+/** Numbers that one statement takes as JSON. */
 const CHUNK = 10_000;
 
 export const vectorOutboxSchema = `
@@ -47,7 +47,7 @@ export const vectorOutboxSchema = `
   CREATE TABLE vector_outbox_models (model TEXT PRIMARY KEY) WITHOUT ROWID;
 `;
 
-/** Changes what is wanted of a vector: what was sent for the opposite may still land, and is noted with its time. */
+/** Changes what is wanted of a vector. `settles_at` keeps the time until which a call for the opposite may take effect. */
 const WANT = `
   INSERT INTO vector_outbox (model, n, wanted, may_be_there, due_at) SELECT ?1, value, ?3, ?4, ?5 FROM json_each(?2) WHERE TRUE
   ON CONFLICT (model, n) DO UPDATE SET
@@ -57,11 +57,11 @@ const WANT = `
     wanted = excluded.wanted, state = 'send', attempts = 0, resent = 0, due_at = excluded.due_at
   WHERE wanted <> excluded.wanted`;
 
-/** How long a vector that was accepted is waited for before it is sent again: 2 min, 4, 8, 16, then 30. */
+/** Wait before an accepted change is sent again: 2 min, 4, 8, 16, then 30. */
 export const resendAfter = (resent: number): number =>
   Math.min(LAST_RESEND_MS, FIRST_RESEND_MS * 2 ** Math.min(resent, 16));
 
-/** The SQL of the outbox. Nothing here awaits, so that each call joins the transaction around it. */
+/** Owns the SQL of the outbox. Synchronous, so that each call joins the transaction around it. */
 export class VectorOutboxRows {
   readonly #sql: SqlStorage;
 
@@ -69,7 +69,7 @@ export class VectorOutboxRows {
     this.#sql = sql;
   }
 
-  /** Never was there: removed before it is sent, it needs no call. */
+  /** For a vector that Vectorize never had: removed before it is sent, it needs no call. */
   putNew(model: string, n: number, now: number): void {
     this.#sql.exec(WANT, model, JSON.stringify([n]), 1, 0, now);
   }
@@ -91,7 +91,6 @@ export class VectorOutboxRows {
       }
   }
 
-  /** All of these documents' that are to be there are to be gone. */
   removeRange([from, to]: PositionRange, now: number): void {
     const wanted = this.#sql
       .exec<VectorName>("SELECT n, model FROM vector_outbox WHERE wanted = 1 AND n BETWEEN ? AND ?", from, to)
@@ -99,7 +98,7 @@ export class VectorOutboxRows {
     this.remove(wanted, now);
   }
 
-  /** Whether nothing is left to be done for these documents. */
+  /** Whether no change of these documents is open. */
   isSettled([from, to]: PositionRange): boolean {
     const open = "SELECT 1 FROM vector_outbox WHERE n BETWEEN ? AND ? LIMIT 1";
     return this.#sql.exec(open, from, to).toArray().length === 0;
@@ -115,7 +114,7 @@ export class VectorOutboxRows {
       .toArray();
   }
 
-  /** Notes that a call for these begins, as if it failed: whoever dies in it leaves a retry. Answers which still want it. */
+  /** Records a call as failed before it begins, so that a crash in it leaves a retry. Returns which rows still want it. */
   begin({ model, wanted }: Group, ns: readonly number[], now: number): Set<number> {
     const begun = this.#sql.exec<{ n: number }>(
       `UPDATE vector_outbox SET may_be_there = 1, sent_at = ?4, attempts = attempts + 1,
@@ -129,7 +128,7 @@ export class VectorOutboxRows {
     return new Set(Array.from(begun, ({ n }) => n));
   }
 
-  /** The call that began then was accepted; what changed its mind meanwhile stays to be sent. */
+  /** The call was accepted. Rows that changed meanwhile stay in `send`. */
   accepted({ model, wanted }: Group, ns: readonly number[], times: { begun: number; now: number }): void {
     this.#sql.exec(
       `UPDATE vector_outbox SET state = 'check', attempts = 0, due_at = ?4
@@ -142,7 +141,7 @@ export class VectorOutboxRows {
     );
   }
 
-  /** Moves a row on, if it is still as it was read. */
+  /** Updates a row unless it has changed since it was read. */
   move(row: OutboxRow, to: Pick<OutboxRow, "state" | "attempts"> & { resent?: number; dueAt: number }): void {
     this.#sql.exec(
       `UPDATE vector_outbox SET state = ?, attempts = ?, resent = ?, due_at = ?
@@ -159,7 +158,7 @@ export class VectorOutboxRows {
     );
   }
 
-  /** All of a group wait as long as the ones that failed, or each slice of them would try for itself. */
+  /** Delays the whole group, or each slice of it would try for itself. */
   putOff({ model, wanted, state }: Group, attempts: number, now: number): void {
     this.#sql.exec(
       `UPDATE vector_outbox SET attempts = MAX(attempts, ?5), due_at = ?4
@@ -202,10 +201,9 @@ export class VectorOutboxRows {
     return this.#sql.exec(adopted, model).toArray().length > 0;
   }
 
-  /** The models whose vectors there may be, as far as all were sent once. */
   models(): string[] {
-    const adopted = this.#sql.exec<{ model: string }>("SELECT model FROM vector_outbox_models");
-    return adopted.toArray().map(({ model }) => model);
+    const models = this.#sql.exec<{ model: string }>("SELECT model FROM vector_outbox_models");
+    return Array.from(models, ({ model }) => model);
   }
 
   disown(): void {
@@ -213,7 +211,7 @@ export class VectorOutboxRows {
   }
 }
 
-/** Numbers as JSON that one statement takes. */
+/** Numbers as JSON, in parts that one statement takes. */
 export function* inChunks(ns: Iterable<number>): Generator<string> {
   const all = [...ns];
   for (let start = 0; start < all.length; start += CHUNK)

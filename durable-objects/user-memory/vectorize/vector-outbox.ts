@@ -9,24 +9,23 @@ import type {
 import { refusal } from "../../../src/platform/vectors/vectorize-limits.ts";
 import { backOff } from "../../storage/back-off.ts";
 import type { PositionRange } from "../core/position.ts";
+import type { VectorName } from "../search-index/vector-store.ts";
 import {
   type Group,
   type OutboxRow,
   resendAfter,
   SETTLE_MS,
-  type VectorName,
   VectorOutboxRows,
 } from "./vector-outbox-rows.ts";
 
-/** What goes into the vector index of a document. */
 export type OutgoingVector = Pick<VectorMetadata, "kind" | "scope"> & { n: number; values: Float32Array };
 
-type Parts = {
+type OutboxDependencies = {
   sql: SqlStorage;
-  /** Null: this deployment has no large index, and nothing is kept for one. */
+  /** Null: this deployment has no Vectorize, and the outbox keeps nothing. */
   vectors: VectorIndex | null;
   owner: () => UserHash;
-  /** The vectors of these documents in this model; what is left out is not there any more. */
+  /** The vectors of these documents; a document without one is left out. */
   read: (model: string, ns: readonly number[]) => readonly OutgoingVector[];
   now: () => number;
 };
@@ -37,98 +36,96 @@ const RUN = 300;
 const SLICE = 100;
 
 /**
- * Drives the large vector index to hold what the object holds. A change is noted in the transaction of what it follows
- * from, sent by the alarm, and forgotten when it has read back and nothing older can land on it: an upsert in flight
- * never brings a removed vector back. Only what is not settled has a row, and nothing is kept in memory. Whoever dies
- * in a call leaves the row as if the call had failed.
+ * Mirrors the object's vectors to Vectorize. A change gets a row in the transaction that causes it. The alarm sends it, checks
+ * that it reads back, and drops the row when no earlier call can take effect any more: so an upsert in flight never brings a
+ * removed vector back. Settled vectors have no row. A crash in a call leaves the row as if the call had failed.
  */
 export class VectorOutbox {
-  readonly #parts: Parts;
+  readonly #deps: OutboxDependencies;
   readonly #rows: VectorOutboxRows;
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
-    this.#rows = new VectorOutboxRows(parts.sql);
+  constructor(deps: OutboxDependencies) {
+    this.#deps = deps;
+    this.#rows = new VectorOutboxRows(deps.sql);
   }
 
-  /** Document `n` got its first vector of this model. */
+  /** For a document's first vector of the model. */
   put(n: number, model: string): void {
-    if (this.#bound()) this.#rows.putNew(model, n, this.#parts.now());
+    if (this.#keeps()) this.#rows.putNew(model, n, this.#deps.now());
   }
 
-  /** These documents' vectors are to be sent once more, whether they were before or not: a reindex. */
+  /** Sends these vectors, whether they were sent before or not. */
   putAgain(model: string, ns: Iterable<number>): void {
-    if (this.#bound()) this.#rows.putAgain(model, ns, this.#parts.now());
+    if (this.#keeps()) this.#rows.putAgain(model, ns, this.#deps.now());
   }
 
-  /** Puts all vectors of a model once, in case there were some before the index was bound. Answers whether it did. */
+  /** Sends all vectors of a model once: they may be older than the binding. Returns whether it did. */
   adopt(model: string, all: () => Iterable<number>): boolean {
-    if (!this.#bound() || !this.#rows.adopt(model)) return false;
-    this.#rows.putAgain(model, all(), this.#parts.now());
+    if (!this.#keeps() || !this.#rows.adopt(model)) return false;
+    this.#rows.putAgain(model, all(), this.#deps.now());
     return true;
   }
 
-  /** These vectors are gone from the object: of documents that went, or of a model that another has taken over from. */
+  /** Deletes vectors that the object no longer has. */
   remove(vectors: Iterable<VectorName>): void {
-    if (this.#bound()) this.#rows.remove(vectors, this.#parts.now());
+    if (this.#keeps()) this.#rows.remove(vectors, this.#deps.now());
   }
 
-  /** Whatever was on its way to the index of these documents is to be gone. */
+  /** Deletes vectors of these documents that are still to be sent. */
   removeRange(range: PositionRange): void {
-    if (this.#bound()) this.#rows.removeRange(range, this.#parts.now());
+    if (this.#keeps()) this.#rows.removeRange(range, this.#deps.now());
   }
 
-  /** Whether the vectors of these documents are known to be as they are wanted, for good. */
+  /** Whether Vectorize is known to have these documents' vectors as wanted, for good. */
   isSettled(range: PositionRange): boolean {
-    return this.#parts.vectors === null || this.#rows.isSettled(range);
+    return !this.bound || this.#rows.isSettled(range);
   }
 
-  /** Whether there is a large index. */
+  /** Whether the deployment has Vectorize. */
   get bound(): boolean {
-    return this.#parts.vectors !== null;
+    return this.#deps.vectors !== null;
   }
 
-  /** The models whose vectors the index may have of memories. */
+  /** The models whose vectors Vectorize may have of memories. */
   models(): string[] {
     return this.#rows.models();
   }
 
-  /** The documents whose vector of this model a search of the index may miss: memories first, the newest of each first. */
+  /** Documents whose vector a query of Vectorize may miss: memories first, the newest of each first. */
   unconfirmed(model: string): Generator<number> {
     return this.#rows.unconfirmed(model);
   }
 
-  /** How many vectors are not known to be in the index yet, and how many not to be gone from it. */
+  /** Vectors not known to be in Vectorize yet, and not known to be gone from it. */
   pending(): { put: number; remove: number } {
-    return this.#parts.vectors === null ? { put: 0, remove: 0 } : this.#rows.pending();
+    return this.bound ? this.#rows.pending() : { put: 0, remove: 0 };
   }
 
-  /** When to drain next, or null if there is nothing to do. */
   nextDue(): number | null {
-    return this.#parts.vectors === null ? null : this.#rows.nextDue();
+    return this.bound ? this.#rows.nextDue() : null;
   }
 
-  /** Sends and checks some of what is due. What fails stays due, later and later: no failure of the index rejects. */
+  /** Sends and checks some due rows. A failed call is retried with back-off; it never rejects. */
   drain(): Promise<void> {
-    // One after another: a delete must be sent after the upsert that is under way.
+    // One at a time: a delete must be sent after the upsert that is under way.
     const drained = this.#turn.then(() => this.#drain());
     this.#turn = drained.catch(() => undefined);
     return drained;
   }
 
   async #drain(): Promise<void> {
-    const { vectors, now } = this.#parts;
+    const { vectors, now } = this.#deps;
     if (vectors === null) return;
     this.#rows.sweep(now());
     const due = this.#rows.due(now(), RUN);
     const groups = Map.groupBy(due, ({ model, wanted, state }) => `${state} ${wanted} ${model}`);
     for (const rows of groups.values())
       for (let start = 0; start < rows.length; start += SLICE)
-        if (!(await this.#carryOut(vectors, rows.slice(start, start + SLICE)))) break;
+        if (!(await this.#apply(vectors, rows.slice(start, start + SLICE)))) break;
   }
 
-  async #carryOut(vectors: VectorIndex, rows: readonly OutboxRow[]): Promise<boolean> {
+  async #apply(vectors: VectorIndex, rows: readonly OutboxRow[]): Promise<boolean> {
     const [group] = rows;
     if (group === undefined) return true;
     try {
@@ -140,7 +137,7 @@ export class VectorOutbox {
     } catch (error) {
       const { model, wanted, state } = group;
       console.error({ message: "the vector index failed", model, wanted, state, error: String(error) });
-      this.#rows.putOff(group, Math.max(...rows.map(({ attempts }) => attempts)) + 1, this.#parts.now());
+      this.#rows.putOff(group, Math.max(...rows.map(({ attempts }) => attempts)) + 1, this.#deps.now());
       return false;
     }
   }
@@ -150,7 +147,7 @@ export class VectorOutbox {
     group: Group,
     { rows, model }: { rows: readonly OutboxRow[]; model: ModelTag },
   ): Promise<void> {
-    const { read, owner, now } = this.#parts;
+    const { read, owner, now } = this.#deps;
     const begun = now();
     const wanted = new Set(rows.map(({ n }) => n));
     const records = new Map<number, VectorRecord>();
@@ -181,7 +178,7 @@ export class VectorOutbox {
     group: Group,
     { rows, model }: { rows: readonly OutboxRow[]; model: ModelTag },
   ): Promise<void> {
-    const { owner, now } = this.#parts;
+    const { owner, now } = this.#deps;
     const begun = now();
     const sent = this.#rows.begin(
       group,
@@ -194,28 +191,28 @@ export class VectorOutbox {
   }
 
   async #check(vectors: VectorIndex, rows: readonly OutboxRow[], model: ModelTag): Promise<void> {
-    const idOf = ({ n }: OutboxRow) => vectorId(this.#parts.owner(), n, model);
+    const idOf = ({ n }: OutboxRow) => vectorId(this.#deps.owner(), n, model);
     const there = await vectors.present(rows.map(idOf));
-    const now = this.#parts.now();
-    for (const row of rows) this.#checked(row, there.has(idOf(row)) === (row.wanted === 1), now);
+    const now = this.#deps.now();
+    for (const row of rows) this.#afterCheck(row, there.has(idOf(row)) === (row.wanted === 1), now);
     this.#rows.sweep(now);
   }
 
-  #checked(row: OutboxRow, asWanted: boolean, now: number): void {
+  #afterCheck(row: OutboxRow, asWanted: boolean, now: number): void {
     const { sent_at, settles_at, attempts, resent } = row;
     const sentAt = sent_at ?? now;
     if (asWanted && settles_at > now)
       this.#rows.move(row, { state: "check", attempts: 0, dueAt: settles_at });
     else if (asWanted) this.#rows.move(row, { state: "done", attempts: 0, dueAt: sentAt + SETTLE_MS });
     else if (sentAt + resendAfter(resent) <= now)
-      // Repeating a write does no harm, and one that was lost shows in no other way.
+      // The call may be lost; repeating it does no harm.
       this.#rows.move(row, { state: "send", attempts: 0, resent: resent + 1, dueAt: now });
     else this.#rows.move(row, { state: "check", attempts: attempts + 1, dueAt: now + backOff(attempts + 1) });
   }
 
-  /** Without an index nothing is kept; should one be bound later, `adopt` is to begin anew. */
-  #bound(): boolean {
-    if (this.#parts.vectors === null) this.#rows.disown();
-    return this.#parts.vectors !== null;
+  /** Without Vectorize no rows are kept, and a later binding adopts every model anew. */
+  #keeps(): boolean {
+    if (!this.bound) this.#rows.disown();
+    return this.bound;
   }
 }

@@ -1,6 +1,6 @@
 import type { Lexicon } from "./lexicon.ts";
 import type { TimeMatch } from "./named-time.ts";
-import type { Candidate } from "./pool.ts";
+import type { PooledCandidate } from "./pool.ts";
 import { asksTime, contentWords, names, tellingCount, tellsTime } from "./question.ts";
 
 /** What speaks for a candidate, each 0 to 1 over the pool. docs/recall.md tells what each is worth. */
@@ -45,7 +45,7 @@ const HALF_LIFE_MS = 30 * 86_400_000;
 /** The features of each candidate, and how well the best one answers the question in itself (0 to 1). */
 export function featuresOf(
   question: Question,
-  pool: readonly Candidate[],
+  pool: readonly PooledCandidate[],
   words: { lexicon: Lexicon; frequencies: Frequencies } | null,
 ): { table: FeatureTable; strength: number } {
   const own = Float32Array.from(pool, saysItself);
@@ -110,7 +110,7 @@ function softWords(
     own,
     words,
   }: {
-    pool: readonly Candidate[];
+    pool: readonly PooledCandidate[];
     own: Float32Array;
     words: { lexicon: Lexicon; frequencies: Frequencies } | null;
   },
@@ -141,7 +141,7 @@ function softWords(
 }
 
 /** The one speaker of the pool whom the question names, in lower case. */
-function namedSpeaker(text: string, pool: readonly Candidate[]): string | null {
+function namedSpeaker(text: string, pool: readonly PooledCandidate[]): string | null {
   const lower = text.toLowerCase();
   const speakers = new Set(pool.flatMap(({ speaker }) => (speaker === null ? [] : [speaker.toLowerCase()])));
   const named = [...speakers].filter((speaker) => names(lower, speaker));
@@ -151,7 +151,7 @@ function namedSpeaker(text: string, pool: readonly Candidate[]): string | null {
 /** A value and those of the neighbours, combined; what says little itself borrows little. */
 function around(
   values: Float32Array,
-  { pool, own }: { pool: readonly Candidate[]; own: Float32Array },
+  { pool, own }: { pool: readonly PooledCandidate[]; own: Float32Array },
   combine: (all: number, one: number) => number,
 ): Float32Array {
   return values.map((value, i) => {
@@ -173,14 +173,14 @@ function mostOf(values: Float32Array, places: Uint16Array): number {
 }
 
 /** Whether a message says something by itself, 0 to 1: "Noted, thanks!" has two telling words, and is no answer. */
-function saysItself({ said, text, speaker }: Candidate): number {
+function saysItself({ said, text, speaker }: PooledCandidate): number {
   if (!said) return 1;
   const start = speaker === null ? 0 : speaker.length;
   const words = tellingCount(text.slice(start, start + LOOKED_AT));
   return Math.min(1, words / SAYS_ENOUGH) ** 2;
 }
 
-function strongestOfSitting(values: Float32Array, pool: readonly Candidate[]): Float32Array {
+function strongestOfSitting(values: Float32Array, pool: readonly PooledCandidate[]): Float32Array {
   const best = new Map<number, number>();
   for (const [i, { sitting }] of pool.entries())
     best.set(sitting, Math.max(best.get(sitting) ?? 0, values[i] ?? 0));
@@ -197,5 +197,5 @@ function scaled(values: Float32Array): Float32Array {
   return best === 0 ? values : values.map((value) => value / best);
 }
 
-const of = (pool: readonly Candidate[], is: (one: Candidate) => boolean): Float32Array =>
+const of = (pool: readonly PooledCandidate[], is: (one: PooledCandidate) => boolean): Float32Array =>
   Float32Array.from(pool, (one) => (is(one) ? 1 : 0));

@@ -1,5 +1,5 @@
 /** A document that may be an answer, with what is known of it. */
-export type Candidate = {
+export type PooledCandidate = {
   n: number;
   /** A message, not a memory. */
   said: boolean;
@@ -30,8 +30,8 @@ export const REACH = 2;
 /** A pause that ends a sitting. */
 const PAUSE_MS = 3 * 3_600_000;
 
-/** What a candidate is before its place among the others is known. */
-export type Found = Omit<Candidate, "before" | "near" | "sitting">;
+/** A candidate without its place among the others. */
+export type Candidate = Omit<PooledCandidate, "before" | "near" | "sitting">;
 
 /** Where messages stand in their threads. */
 export type Places = {
@@ -41,14 +41,14 @@ export type Places = {
 };
 
 /** Puts candidates beside their neighbours: messages that follow each other in a thread. */
-export function pooled(found: readonly Found[], { sameThread, beside }: Places): Candidate[] {
-  const sorted = found.toSorted((a, b) => a.n - b.n);
+export function pooled(candidates: readonly Candidate[], { sameThread, beside }: Places): PooledCandidate[] {
+  const sorted = candidates.toSorted((a, b) => a.n - b.n);
   const index = new Map(sorted.map(({ n }, i) => [n, i]));
   const at = (n: number, step: number): number | undefined => {
     const other = beside(n, step);
     return other === null ? undefined : index.get(other);
   };
-  const pool: Candidate[] = [];
+  const pool: PooledCandidate[] = [];
   for (const [i, one] of sorted.entries()) {
     const near = STEPS.flatMap((step) => {
       const other = at(one.n, step);

@@ -1,6 +1,6 @@
 import { type Feature, features, featuresOf, type Frequencies, type Question } from "./features.ts";
 import type { Lexicon } from "./lexicon.ts";
-import type { Candidate } from "./pool.ts";
+import type { PooledCandidate } from "./pool.ts";
 
 /** Chosen on the three conversations of LoCoMo's dev split, and rounded; docs/recall.md has the numbers that chose them. */
 const WEIGHTS: Record<Feature, number> = {
@@ -47,7 +47,7 @@ export type Ranked = { n: number; score: number; parts?: Parts };
  */
 export function rank(
   question: Question,
-  pool: readonly Candidate[],
+  pool: readonly PooledCandidate[],
   {
     words,
     weights = {},

@@ -81,7 +81,7 @@ export async function tenantRecall(
     const some = named.slice(i, i + AT_ONCE).map(([owner, numbers]) =>
       needs
         .userMemory(owner)
-        .numbered({ ...asked, numbers })
+        .scoreDocuments({ ...asked, numbers })
         .catch((error: unknown) => {
           console.error({ message: "a user's object does not answer", error: String(error) });
           silent++;

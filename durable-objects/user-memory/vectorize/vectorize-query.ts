@@ -4,13 +4,13 @@ import type { Arm, RecallKind } from "../../../src/domain/schema/recall.ts";
 import { namespaceOf } from "../../../src/platform/vectors/namespace.ts";
 import { modelTag, parseVectorId } from "../../../src/platform/vectors/vector-id.ts";
 import type { VectorIndex } from "../../../src/platform/vectors/vector-index.ts";
-import type { Space } from "../search-index/vector-store.ts";
+import type { EmbeddedQuery } from "../search-index/vector-store.ts";
 
-/** What the large index says is near, as documents of the user: any of them may be gone, or have changed since. */
-export type Near = Pick<Arm, "status" | "capped" | "ms"> & { numbers: readonly number[] };
+/** The nearest documents of the user that Vectorize names; any of them may be gone or changed since. */
+export type VectorizeAnswer = Pick<Arm, "status" | "capped" | "ms"> & { numbers: readonly number[] };
 
-/** What a search of it is narrowed by; what else the query means is for the object to see to. */
-export type NearQuery = {
+/** What Vectorize can filter by. The object checks every other condition itself. */
+export type VectorizeQuery = {
   owner: UserHash;
   kinds: readonly RecallKind[];
   scope?: string;
@@ -18,17 +18,17 @@ export type NearQuery = {
   now: () => number;
 };
 
-export const NOT_ASKED: Near = { status: "off", capped: false, ms: 0, numbers: [] };
+export const NOT_QUERIED: VectorizeAnswer = { status: "off", capped: false, ms: 0, numbers: [] };
 
-/** As many as an index answers with: it knows neither tags nor times, so some of them are not meant. */
+/** The most that Vectorize answers with. It knows no tags and no times, so some of them may not match. */
 const NEAREST = 100;
 
-/** Asks the large index for what is near. Its failing is an answer, not an error. */
-export async function nearIn(
+/** Asks Vectorize for the nearest documents. A failure is a status of the answer, not an error. */
+export async function queryVectorize(
   index: VectorIndex,
-  { model, vector }: Space,
-  { owner, kinds, scope, withinMs, now }: NearQuery,
-): Promise<Near> {
+  { model, vector }: EmbeddedQuery,
+  { owner, kinds, scope, withinMs, now }: VectorizeQuery,
+): Promise<VectorizeAnswer> {
   const began = now();
   try {
     const [tag, hits] = await Promise.all([
@@ -48,6 +48,6 @@ export async function nearIn(
   } catch (error) {
     console.error({ message: "the vector index failed a query", model, error: String(error) });
     const status = error instanceof DeadlineExceeded ? "late" : "failed";
-    return { ...NOT_ASKED, status, ms: now() - began };
+    return { ...NOT_QUERIED, status, ms: now() - began };
   }
 }

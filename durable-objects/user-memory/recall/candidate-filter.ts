@@ -6,33 +6,33 @@ import { compiled, type Condition } from "../core/compiled.ts";
 import { LeavingRanges, notLeaving } from "../core/leaving-ranges.ts";
 import { FIRST_POSITION, type PositionRange } from "../core/position.ts";
 
-/** What narrows a recall. */
-export type Narrowing = Pick<SearchRequest, "kinds" | "filter"> & {
+/** The parts of a recall that restrict its candidates. */
+export type FilterRequest = Pick<SearchRequest, "kinds" | "filter"> & {
   /** Only messages in these ranges of positions. */
   ranges?: readonly PositionRange[];
   moment: Moment & { now: number };
 };
 
-/** Versions that may be hidden at some time; all others are true since they were recorded, for good. */
+/** Versions that may be hidden at some time; all others are visible since they were recorded. */
 const GUARDED = `(corrected_at IS NOT NULL OR superseded_at IS NOT NULL OR valid_to IS NOT NULL
   OR expires_at IS NOT NULL OR status <> 'active' OR valid_from > recorded_at)`;
 
 const nothing: Condition = { sql: "FALSE", bindings: [] };
 const everything: Condition = { sql: "TRUE", bindings: [] };
 
-/** Which documents a query means. */
-export class Meant {
+/** The documents that a query may answer: by kind, filter, thread and time, and not deleted. */
+export class CandidateFilter {
   /** As SQL over `documents`. */
   readonly condition: Condition;
   readonly #sql: SqlStorage;
-  readonly #query: Narrowing;
+  readonly #query: FilterRequest;
   readonly #messages: Condition;
   readonly #memories: Condition;
   readonly #leaving: readonly PositionRange[];
   #hidden: ReadonlySet<number> | undefined;
   #all: ReadonlySet<number> | undefined;
 
-  constructor(sql: SqlStorage, query: Narrowing) {
+  constructor(sql: SqlStorage, query: FilterRequest) {
     this.#sql = sql;
     this.#query = query;
     this.#leaving = new LeavingRanges(sql).all();
@@ -44,26 +44,27 @@ export class Meant {
     };
   }
 
-  /** Whether the query can mean messages, and memories. */
+  /** Whether any message, and any memory, can match. */
   get kinds(): { messages: boolean; memories: boolean } {
     return { messages: this.#messages !== nothing, memories: this.#memories !== nothing };
   }
 
-  /** Those of these documents that are meant: some hundreds, not all that there are. */
-  among(numbers: readonly number[]): Set<number> {
-    if (!this.isNarrow) return new Set(numbers.filter((n) => this.#isShown(n)));
+  /** The matching ones of some hundreds of documents, in their order. */
+  matching(numbers: readonly number[]): number[] {
+    if (!this.isSelective) return numbers.filter((n) => this.#isVisible(n));
     const rows = this.#sql.exec<{ n: number }>(
       `SELECT documents.n FROM json_each(?) AS one CROSS JOIN documents ON documents.n = one.value
        WHERE ${this.condition.sql}`,
       JSON.stringify(numbers),
       ...this.condition.bindings,
     );
-    return numbersOf(rows);
+    const matching = numbersOf(rows);
+    return numbers.filter((n) => matching.has(n));
   }
 
-  /** Looks at one after another, all that there are. The first one of a narrow query costs a look at every document. */
-  allows(n: number): boolean {
-    if (!this.isNarrow) return this.#isShown(n);
+  /** For a look at every document. The first call of a selective filter reads them all. */
+  matches(n: number): boolean {
+    if (!this.isSelective) return this.#isVisible(n);
     this.#all ??= numbersOf(
       this.#sql.exec<{ n: number }>(
         `SELECT version AS n FROM memories WHERE ${this.#memories.sql}
@@ -75,20 +76,19 @@ export class Meant {
     return this.#all.has(n);
   }
 
-  /** Whether the query means some only: to look at one document costs a statement then. */
-  get isNarrow(): boolean {
+  /** Whether the query has any condition: checking one document then costs a statement. */
+  get isSelective(): boolean {
     const { kinds, filter, ranges, moment } = this.#query;
     return (kinds ?? filter ?? ranges ?? moment.asOf ?? moment.validAt) !== undefined;
   }
 
-  /** Without narrowing, all but those that are not to be found now. */
-  #isShown(n: number): boolean {
+  #isVisible(n: number): boolean {
     if (n >= FIRST_POSITION) return !this.#leaving.some(([first, last]) => n >= first && n <= last);
     this.#hidden ??= this.#hiddenNow();
     return !this.#hidden.has(n);
   }
 
-  /** They are among history and what has an end. Asked once a query: to make the statement takes longer than to run it. */
+  /** Read once a query: preparing the statement takes longer than running it. */
   #hiddenNow(): Set<number> {
     const visible = compiled(visibleAt(this.#query.moment));
     return numbersOf(
@@ -101,9 +101,9 @@ export class Meant {
   }
 }
 
-function messagesOf({ kinds, filter = {}, ranges, moment }: Narrowing, someLeave: boolean): Condition {
-  const foreign = Object.keys(filter).some((field) => !ofMessages.has(field));
-  if (foreign || kinds?.includes("message") === false) return nothing;
+function messagesOf({ kinds, filter = {}, ranges, moment }: FilterRequest, someLeave: boolean): Condition {
+  const ofMemoriesOnly = Object.keys(filter).some((field) => !ofMessages.has(field));
+  if (ofMemoriesOnly || kinds?.includes("message") === false) return nothing;
   const conditions: Condition[] = [everything];
   if (someLeave) conditions.push({ sql: notLeaving("documents.n"), bindings: [] });
   if (filter.createdAtMin !== undefined)
@@ -123,8 +123,8 @@ function messagesOf({ kinds, filter = {}, ranges, moment }: Narrowing, someLeave
   };
 }
 
-/** The versions that are meant, as SQL over `memories`. */
-function memoriesOf({ kinds, filter, ranges, moment }: Narrowing): Condition {
+/** The matching versions, as SQL over `memories`. */
+function memoriesOf({ kinds, filter, ranges, moment }: FilterRequest): Condition {
   const memoryKinds = kinds?.filter((kind) => kind !== "message");
   if (ranges !== undefined || memoryKinds?.length === 0) return nothing;
   const conditions = filterConditions({

@@ -4,42 +4,39 @@ import type { WakeUp } from "../../storage/wake-up.ts";
 import { LeavingRanges } from "../core/leaving-ranges.ts";
 import type { MemoryTable } from "../memories/memory-table.ts";
 import { MessageCopies } from "./message-copies.ts";
-import { FIRST_POSITION, type PositionRange } from "../core/position.ts";
+import { FIRST_POSITION, MEMORIES, MESSAGES, type PositionRange } from "../core/position.ts";
 import { type OutgoingVector, VectorOutbox } from "./vector-outbox.ts";
 import {
-  type VectorCopy,
-  type VectorMemory,
+  type VectorCacheOptions,
+  type VectorMirror,
   type VectorName,
   VectorStore,
 } from "../search-index/vector-store.ts";
 
-type Parts = {
+type VectorSyncDependencies = {
   sql: SqlStorage;
   table: MemoryTable;
-  /** Null: this deployment has no large index. */
+  /** Null: this deployment has no Vectorize. */
   vectors: VectorIndex | null;
-  /** Whether messages' vectors are to be in the large index too. */
+  /** Whether Vectorize gets the vectors of messages too. */
   messages: boolean;
-  memory: VectorMemory;
+  cache: VectorCacheOptions;
   wakeUp: WakeUp;
   now: () => number;
 };
 
-const MEMORIES: PositionRange = [0, FIRST_POSITION - 1];
-const MESSAGES: PositionRange = [FIRST_POSITION, Number.MAX_SAFE_INTEGER];
-
-/** The vectors of all documents here, and the outbox that keeps the large index's copy of them. */
-export class MemoryVectors implements VectorCopy {
+/** The vectors of all documents here, and the outbox that mirrors them to Vectorize. */
+export class VectorSync implements VectorMirror {
   readonly store: VectorStore;
   readonly outbox: VectorOutbox;
-  readonly #parts: Parts;
+  readonly #deps: VectorSyncDependencies;
   readonly #copies: MessageCopies;
 
-  constructor(parts: Parts) {
-    const { sql, vectors, now } = parts;
-    this.#parts = parts;
+  constructor(deps: VectorSyncDependencies) {
+    const { sql, vectors, now } = deps;
+    this.#deps = deps;
     this.#copies = new MessageCopies(sql);
-    this.store = new VectorStore(sql, this, parts.memory);
+    this.store = new VectorStore(sql, this, deps.cache);
     const read = (model: string, numbers: readonly number[]) => this.#read(model, numbers);
     this.outbox = new VectorOutbox({ sql, vectors, owner: () => this.#owner(), read, now });
   }
@@ -47,48 +44,42 @@ export class MemoryVectors implements VectorCopy {
   put(n: number, model: string): void {
     if (n >= FIRST_POSITION) {
       if (!this.copiesMessages) return;
-      // The first one waits for the next alarm, which sends all that there are.
-      if (!this.#copies.models().includes(model)) return this.#parts.wakeUp.by(this.#parts.now());
+      // The first one waits for the next alarm, which sends all messages of the model.
+      if (!this.#copies.models().includes(model)) return this.#deps.wakeUp.by(this.#deps.now());
     }
     this.outbox.put(n, model);
     this.#wake();
   }
 
   remove(vectors: readonly VectorName[]): void {
-    if (this.#parts.vectors === null) return;
-    const copied = new Set(this.#copies.models());
-    this.outbox.remove(vectors.filter(({ n, model }) => n < FIRST_POSITION || copied.has(model)));
-    this.#wake();
+    this.#remove(vectors, this.#copies.models());
   }
 
-  /** Whatever is on its way to the large index of these documents is to be gone. */
+  /** Removes vectors of these documents that are still to be sent. */
   removeOnTheirWay(ranges: readonly PositionRange[]): void {
     for (const range of ranges) this.outbox.removeRange(range);
     this.#wake();
   }
 
-  /** The same of vectors that were erased here, and that nobody here knows of any more: there may be copies of them. */
+  /** Removes vectors that an erasure took from `vectors`; Vectorize may have copies of any model. */
   removeErased(vectors: readonly VectorName[]): void {
-    if (this.#parts.vectors === null) return;
-    const copied = new Set(this.#copies.allModels());
-    this.outbox.remove(vectors.filter(({ n, model }) => n < FIRST_POSITION || copied.has(model)));
-    this.#wake();
+    this.#remove(vectors, this.#copies.allModels());
   }
 
-  /** The same of versions of which only D1 knows, and nobody of which models they have vectors. */
+  /** Removes versions that only D1 knew, for every model that Vectorize has had. */
   removeVersions(versions: readonly number[]): void {
     const models = this.outbox.models();
     this.removeErased(versions.flatMap((n) => models.map((model) => ({ n, model }))));
   }
 
-  /** Sends these versions' vectors once more, for a reindex. */
+  /** Sends these versions' vectors again, for a reindex. */
   putAgain(model: string, versions: readonly number[]): void {
-    const there = this.store.read(model, versions).map(({ n }) => n);
-    this.outbox.putAgain(model, there);
+    const stored = this.store.read(model, versions).map(({ n }) => n);
+    this.outbox.putAgain(model, stored);
     this.#wake();
   }
 
-  /** Sends the messages' vectors once more, as far as they are to be in the large index. */
+  /** Sends the messages' vectors again, for a reindex. */
   putMessagesAgain(model: string): void {
     if (!this.copiesMessages) return;
     this.#copies.begin(model);
@@ -96,58 +87,57 @@ export class MemoryVectors implements VectorCopy {
     this.#wake();
   }
 
-  /** Documents whose vector of this model the large index may miss: memories first, the newest of each first. */
-  unconfirmed(model: string): Generator<number> {
-    return this.outbox.unconfirmed(model);
-  }
-
-  /** Whether the large index is to have messages' vectors. */
+  /** Whether Vectorize gets the vectors of messages. */
   get copiesMessages(): boolean {
-    return this.#parts.vectors !== null && this.#parts.messages;
+    return this.#deps.vectors !== null && this.#deps.messages;
   }
 
-  /** Brings the large index nearer to what is here; first of all what was here before it was to have it. */
+  /** Sends and checks some changes, after those of a model or a setting that is new. */
   drain(model: string | null): Promise<void> {
     if (model !== null) {
       this.outbox.adopt(model, () => this.store.numbersBetween(MEMORIES, model));
-      this.#adoptMessages(model);
+      this.#followMessageSetting(model);
     }
     return this.outbox.drain();
   }
 
-  /** When to drain next, or null if there is nothing to do. */
   nextDue(model: string | null): number | null {
-    return model !== null && this.#switched(model) ? this.#parts.now() : this.outbox.nextDue();
+    return model !== null && this.#messageSettingChanged(model) ? this.#deps.now() : this.outbox.nextDue();
   }
 
-  /** Whether messages are to have copies and have none, or have some and are not to. */
-  #switched(model: string): boolean {
+  #messageSettingChanged(model: string): boolean {
     const copied = this.#copies.models();
     return this.copiesMessages ? !copied.includes(model) && this.store.hasMessages(model) : copied.length > 0;
   }
 
-  #adoptMessages(model: string): void {
-    if (!this.#switched(model)) return;
+  #followMessageSetting(model: string): void {
+    if (!this.#messageSettingChanged(model)) return;
     if (this.copiesMessages) return this.putMessagesAgain(model);
     for (const copied of this.#copies.end())
       this.outbox.remove(this.store.numbersBetween(MESSAGES, copied).map((n) => ({ n, model: copied })));
   }
 
+  #remove(vectors: readonly VectorName[], messageModels: readonly string[]): void {
+    if (this.#deps.vectors === null) return;
+    this.outbox.remove(vectors.filter(({ n, model }) => n < FIRST_POSITION || messageModels.includes(model)));
+    this.#wake();
+  }
+
   #wake(): void {
-    this.#parts.wakeUp.by(this.outbox.nextDue());
+    this.#deps.wakeUp.by(this.outbox.nextDue());
   }
 
   #owner(): UserHash {
-    const owner = this.#parts.table.owner()?.hash ?? this.#copies.owner();
-    if (owner === null) throw new Error("vectors for the large index, and nobody whose they are");
+    const owner = this.#deps.table.owner()?.hash ?? this.#copies.owner();
+    if (owner === null) throw new Error("the owner of the vectors is unknown");
     return owner;
   }
 
   #read(model: string, numbers: readonly number[]): OutgoingVector[] {
     const rows = new Map(
-      this.#parts.table.numbered(numbers.filter((n) => n < FIRST_POSITION)).map((row) => [row.version, row]),
+      this.#deps.table.numbered(numbers.filter((n) => n < FIRST_POSITION)).map((row) => [row.version, row]),
     );
-    const leaving = new LeavingRanges(this.#parts.sql).all();
+    const leaving = new LeavingRanges(this.#deps.sql).all();
     return this.store.read(model, numbers).flatMap(({ n, values }) => {
       if (leaving.some(([first, last]) => n >= first && n <= last)) return [];
       if (n >= FIRST_POSITION) return [{ n, kind: "message", values }];

@@ -3,16 +3,16 @@ import type { DroppableVectors } from "../../../src/platform/vectors/vector-budg
 import { VectorTable } from "../../../src/platform/vectors/vector-table.ts";
 import { FIRST_POSITION } from "../core/position.ts";
 
-/** What makes room, as a share of all that is held: to look for the last of them costs a look at each. */
-const MADE_AT_ONCE = 0.02;
-/** A table that has become this much smaller than its room can take in what there was no room for. */
+/** Share of the vectors that is evicted at once, as finding the last ones sorts them all. */
+const EVICTED_AT_ONCE = 0.02;
+/** A cache that is incomplete is loaded again once it has shrunk to this share of its capacity. */
 const ROOMY = 0.9;
 
-/** Says of memories and of messages whether vectors of some are left out. */
+/** Whether vectors of some memories, and of some messages, are left out. */
 export type Missing = { memories: boolean; messages: boolean };
 
-/** The vectors of one model that memory has room for: memories first, then messages, the newest of each. */
-export class HeldVectors implements DroppableVectors {
+/** The vectors of one model in memory, up to a capacity: memories first, then messages, the newest of each. */
+export class VectorCache implements DroppableVectors {
   readonly missing: Missing;
   #table: VectorTable | null;
 
@@ -21,7 +21,7 @@ export class HeldVectors implements DroppableVectors {
     this.missing = { ...missing };
   }
 
-  /** Null once it was dropped, for the sake of others. */
+  /** Null once the budget dropped it. */
   get table(): VectorTable | null {
     return this.#table;
   }
@@ -34,15 +34,19 @@ export class HeldVectors implements DroppableVectors {
     this.#table = null;
   }
 
-  /** Whether all there are may be held, or more of them than are. */
-  isStale({ size, capacity }: VectorTable): boolean {
-    return (this.missing.memories || this.missing.messages) && size < capacity * ROOMY;
+  get isComplete(): boolean {
+    return !this.missing.memories && !this.missing.messages;
   }
 
-  /** Where there is no room, the last in the order above make it; one that is behind these itself is not held. */
+  /** Whether loading again would cache more. */
+  isStale({ size, capacity }: VectorTable): boolean {
+    return !this.isComplete && size < capacity * ROOMY;
+  }
+
+  /** A full table evicts the last in the order above; a vector that comes after these itself is left out. */
   put(table: VectorTable, n: number, vector: Quantised): void {
     if (table.set(n, vector)) return;
-    const last = table.documents.toSorted(inOrder).slice(-Math.ceil(table.capacity * MADE_AT_ONCE));
+    const last = table.documents.toSorted(inOrder).slice(-Math.ceil(table.capacity * EVICTED_AT_ONCE));
     if (inOrder(n, last[0] ?? n) > 0) return this.#misses(n);
     for (const one of last) {
       table.delete(one);
@@ -57,6 +61,6 @@ export class HeldVectors implements DroppableVectors {
   }
 }
 
-/** Of two documents, the one that is sooner held comes first. */
+/** Compares two documents: the one that is cached first comes first. */
 export const inOrder = (a: number, b: number): number =>
   Number(a >= FIRST_POSITION) - Number(b >= FIRST_POSITION) || b - a;

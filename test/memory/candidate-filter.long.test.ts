@@ -3,7 +3,10 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { afterEach, expect, it } from "vitest";
-import { Meant, type Narrowing } from "../../durable-objects/user-memory/recall/meant.ts";
+import {
+  CandidateFilter,
+  type FilterRequest,
+} from "../../durable-objects/user-memory/recall/candidate-filter.ts";
 import { SLOTS } from "../../durable-objects/user-memory/core/position.ts";
 import { userHash } from "../../src/domain/ids.ts";
 import { newUser } from "../call.ts";
@@ -14,7 +17,7 @@ afterEach(restore);
 const T0 = Date.now() + 3_600_000;
 const opt = <T>(a: fc.Arbitrary<T>) =>
   fc.oneof({ weight: 2, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: a });
-it("one by one, some and all: the same documents are meant, whatever narrows a query", async () => {
+it("one by one, some and all: the same documents match, whatever the conditions of a query", async () => {
   let checked = 0;
   await fc.assert(
     fc.asyncProperty(
@@ -102,7 +105,7 @@ it("one by one, some and all: the same documents are meant, whatever narrows a q
             for (const q of queries) {
               const query = {
                 ...(q.kinds && { kinds: [...q.kinds] }),
-                ...(q.filter && { filter: q.filter as NonNullable<Narrowing["filter"]> }),
+                ...(q.filter && { filter: q.filter as NonNullable<FilterRequest["filter"]> }),
                 ...(q.ranges && {
                   ranges: q.ranges.map(([t, a, b]) => [t * SLOTS + a, t * SLOTS + a + b] as const),
                 }),
@@ -112,7 +115,7 @@ it("one by one, some and all: the same documents are meant, whatever narrows a q
                   ...(q.validAt !== undefined && { validAt: T0 + q.validAt }),
                 },
               };
-              const m = new Meant(sql, query);
+              const m = new CandidateFilter(sql, query);
               const by = sql
                 .exec<{ n: number }>(
                   `SELECT n FROM documents WHERE ${m.condition.sql}`,
@@ -121,8 +124,8 @@ it("one by one, some and all: the same documents are meant, whatever narrows a q
                 .toArray()
                 .map((r) => r.n);
               const sorted = (some: Iterable<number>) => [...some].toSorted((a, b) => a - b);
-              expect(sorted(all.filter((n) => m.allows(n)))).toEqual(sorted(by));
-              expect(sorted(m.among(all))).toEqual(sorted(by));
+              expect(sorted(all.filter((n) => m.matches(n)))).toEqual(sorted(by));
+              expect(sorted(m.matching(all))).toEqual(sorted(by));
               checked += by.length;
             }
           },

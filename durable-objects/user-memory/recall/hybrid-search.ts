@@ -1,0 +1,245 @@
+import type { SearchRequest } from "../contract.ts";
+import type { QueryVector } from "../../../src/platform/embeddings/embedder.ts";
+import { distinctBy } from "../../../src/domain/memory/distinct.ts";
+import { distinctPieces, type Lexicon } from "../../../src/domain/ranking/lexicon.ts";
+import { namedStretches, namedTime } from "../../../src/domain/ranking/named-time.ts";
+import { type Candidate, pooled, REACH } from "../../../src/domain/ranking/pool.ts";
+import { type Parts, rank } from "../../../src/domain/ranking/rank.ts";
+import type { Arm } from "../../../src/domain/schema/recall.ts";
+import { type ArmResult, Arms, CANDIDATES, type VectorResult, type WordStatistics } from "./arms.ts";
+import type { Condition } from "../core/compiled.ts";
+import { CandidateFilter, type FilterRequest } from "./candidate-filter.ts";
+import type { PieceStore } from "../search-index/piece-store.ts";
+import { FIRST_POSITION, threadNumberOf } from "../core/position.ts";
+import type { Document } from "../search-index/search-index.ts";
+import type { MessageRecord } from "../threads/thread-messages.ts";
+import type { VectorStore } from "../search-index/vector-store.ts";
+
+export type SearchQuery = SearchRequest &
+  FilterRequest & {
+    /** The query's vector of each model that documents have vectors of; the current model first. */
+    queryVectors: readonly QueryVector[];
+  };
+/** A document in its place of the ranking. `lexical` and `vector`: its rank in that arm. */
+export type RankedHit = {
+  n: number;
+  score: number;
+  parts?: Parts;
+  lexical?: number;
+  vector?: number;
+  key?: true;
+  date?: true;
+  document: Document;
+};
+/** An arm without its time, which only the caller measures. */
+export type SearchArm = Omit<Arm, "ms">;
+/** `full`: the weight that scores are shares of (src/domain/ranking/rank.ts). */
+export type SearchAnswer = { ranked: RankedHit[]; arms: SearchArm[]; full: number };
+
+/** What a search asks of the rest of the object. */
+type SearchContext = {
+  /** Null: words match only if they are equal. */
+  lexicon: Lexicon | null;
+  /** Number of documents in the index. */
+  size: number;
+  /** The messages among these positions that are deleted in the thread that shows them. */
+  unshown: (positions: readonly number[]) => ReadonlySet<number>;
+  /** Finds the neighbour of a message, `step` places after it in its thread. */
+  besides: (positions: readonly number[]) => Neighbour;
+  /** Matching documents whose vectors are not cached, to be compared with the query too. */
+  uncached: (filter: CandidateFilter) => readonly number[];
+};
+type Neighbour = (position: number, step: number) => number | null;
+type ArmResults = {
+  lexical: ArmResult | null;
+  vector: VectorResult | null;
+  key: ArmResult | null;
+  date: ArmResult | null;
+};
+
+/** Searches the index: each arm finds candidates, which are ranked together (`src/domain/ranking`). */
+export class HybridSearch {
+  readonly #sql: SqlStorage;
+  readonly #arms: Arms;
+  readonly #pieces: PieceStore;
+
+  constructor(sql: SqlStorage, { vectors, pieces }: { vectors: VectorStore; pieces: PieceStore }) {
+    this.#sql = sql;
+    this.#arms = new Arms(sql, vectors);
+    this.#pieces = pieces;
+  }
+
+  search(query: SearchQuery, context: SearchContext): SearchAnswer {
+    const filter = new CandidateFilter(this.#sql, query);
+    const words = this.#wordStatistics(context);
+    const embedded = this.#arms.embeddedQueries(query.query, query.queryVectors, words);
+    const stretches = namedStretches(query.query, query.referenceDate ?? query.moment.now);
+    const request = { filter, limit: Math.max(CANDIDATES, query.k) };
+    const found: ArmResults = {
+      lexical: this.#arms.lexical(query.query, words, request),
+      vector: this.#arms.vector(embedded, context.uncached, request),
+      key: this.#arms.key(query.query, filter),
+      date: this.#arms.date(stretches, embedded, request),
+    };
+    // A query with nothing to search by gets the newest.
+    const answer =
+      (found.lexical ?? found.vector ?? found.date) === null
+        ? { ranked: this.#newest(query.k, filter.condition, context.unshown), full: 0 }
+        : this.#ranked(query, found, { ...context, filter, words });
+    const arms = [
+      armOf("lexical", found.lexical),
+      armOf("vector", found.vector, query.queryVectors[0]),
+      armOf("key", found.key),
+      armOf("date", found.date),
+    ];
+    return { ...answer, arms };
+  }
+
+  #wordStatistics({ lexicon, size }: SearchContext): WordStatistics | null {
+    if (lexicon === null) return null;
+    const counts = this.#pieces.documentFrequencies(lexicon);
+    return { lexicon, frequencies: { size, holding: (piece) => counts[piece] ?? 0 } };
+  }
+
+  #ranked(
+    query: SearchQuery,
+    found: ArmResults,
+    {
+      filter,
+      words,
+      unshown,
+      besides,
+    }: Pick<SearchContext, "unshown" | "besides"> & { filter: CandidateFilter; words: WordStatistics | null },
+  ): Pick<SearchAnswer, "ranked" | "full"> {
+    const ranks = {
+      lexical: ranksOf(found.lexical),
+      vector: ranksOf(found.vector),
+      key: ranksOf(found.key),
+      date: ranksOf(found.date),
+    };
+    const seeds = [...new Set(Object.values(ranks).flatMap((one) => [...one.keys()]))];
+    const beside = besides(seeds.filter(isMessage));
+    const deleted = unshown(withNeighbours(seeds, beside).filter(isMessage));
+    const isShown = (n: number) => !deleted.has(n);
+    // A deleted message contributes no neighbours.
+    const shown = withNeighbours(seeds.filter(isShown), beside).filter(isShown);
+    const documents = this.#documents(filter.matching(shown));
+    const cosines = found.vector?.cosines(documents.map(({ n }) => n));
+    const bm25 = new Map(found.lexical?.candidates.map(({ n, score }) => [n, score]));
+    const pool = pooled(
+      documents.map((document): Candidate => {
+        const { n, text, pieces, importance } = document;
+        const { name = null } = isMessage(n) ? (JSON.parse(document.record) as MessageRecord) : {};
+        return {
+          n,
+          said: isMessage(n),
+          text,
+          speaker: name,
+          createdAt: document.createdAt,
+          pieces: pieces ?? (words === null ? NO_PIECES : distinctPieces(words.lexicon, text)),
+          words: bm25.get(n) ?? 0,
+          cosine: cosines?.get(n),
+          key: ranks.key.has(n),
+          importance: importance ?? 0,
+        };
+      }),
+      { sameThread, beside: (n, step) => (isMessage(n) ? beside(n, step) : null) },
+    );
+    const time = namedTime(query.query, query.referenceDate ?? query.moment.now);
+    const question = { text: query.query, now: query.moment.now, time };
+    const { ranked, full } = rank(question, pool, {
+      words,
+      ...(query.weights && { weights: query.weights }),
+      explain: query.explain ?? false,
+    });
+    const byNumber = new Map(documents.map((document) => [document.n, document]));
+    const hits = ranked.flatMap(({ n, score, parts }): RankedHit[] => {
+      const document = byNumber.get(n);
+      if (document === undefined) return [];
+      const [lexical, vector] = [ranks.lexical.get(n), ranks.vector.get(n)];
+      return [
+        {
+          n,
+          score,
+          document,
+          ...(parts && { parts }),
+          ...(lexical !== undefined && { lexical }),
+          ...(vector !== undefined && { vector }),
+          ...(ranks.key.has(n) && { key: true as const }),
+          ...(ranks.date.has(n) && { date: true as const }),
+        },
+      ];
+    });
+    return { ranked: distinctBy(hits, ({ document }) => document, query.k), full };
+  }
+
+  #newest(k: number, condition: Condition, unshown: SearchContext["unshown"]): RankedHit[] {
+    const rows = this.#sql.exec<DocumentRow>(
+      `SELECT n, kind, text, record, created_at FROM documents WHERE ${condition.sql} ORDER BY created_at DESC, n DESC`,
+      ...condition.bindings,
+    );
+    const newest: RankedHit[] = [];
+    for (const row of rows) {
+      if (newest.length === k) break;
+      if (!isMessage(row.n) || unshown([row.n]).size === 0)
+        newest.push({ n: row.n, score: 0, document: documentOf(row) });
+    }
+    return newest;
+  }
+
+  #documents(numbers: readonly number[]): RankedDocument[] {
+    return this.#sql
+      .exec<DocumentRow & { pieces: ArrayBuffer | null; importance: number | null }>(
+        `SELECT documents.n, documents.kind, documents.text, record, documents.created_at, pieces.data AS pieces, importance
+         FROM json_each(?) AS one CROSS JOIN documents ON documents.n = one.value
+         LEFT JOIN pieces ON pieces.n = documents.n
+         LEFT JOIN memories ON memories.version = documents.n AND documents.n < ${FIRST_POSITION}`,
+        JSON.stringify(numbers),
+      )
+      .toArray()
+      .map((row) => ({
+        ...documentOf(row),
+        pieces: row.pieces === null ? null : new Uint16Array(row.pieces),
+        importance: row.importance,
+      }));
+  }
+}
+
+type DocumentRow = Omit<Document, "createdAt"> & { created_at: number };
+type RankedDocument = Document & { pieces: Uint16Array | null; importance: number | null };
+
+const NO_PIECES = new Uint16Array();
+
+const documentOf = ({ n, kind, text, record, created_at: createdAt }: DocumentRow): Document => ({
+  n,
+  kind,
+  text,
+  record,
+  createdAt,
+});
+
+const isMessage = (n: number): boolean => n >= FIRST_POSITION;
+
+/** The same numbers, and those of the messages around each message. */
+function withNeighbours(seeds: readonly number[], beside: Neighbour): number[] {
+  const all = new Set(seeds);
+  for (const n of seeds.filter(isMessage))
+    for (let step = -REACH; step <= REACH; step++) {
+      const other = beside(n, step);
+      if (other !== null) all.add(other);
+    }
+  return [...all];
+}
+
+const sameThread = (a: number, b: number): boolean =>
+  isMessage(a) && isMessage(b) && threadNumberOf(a) === threadNumberOf(b);
+
+const ranksOf = (result: ArmResult | null): Map<number, number> =>
+  new Map(result?.candidates.map(({ n }, i) => [n, i + 1]));
+
+/** An arm of the answer; `off` if the query gave it nothing to search by. */
+function armOf(name: Arm["name"], result: ArmResult | null, vector?: QueryVector): SearchArm {
+  const failure = vector?.vector === "failed" ? (vector.late === true ? "late" : "failed") : null;
+  const status = failure ?? (result === null ? "off" : "ok");
+  return { name, status, candidates: result?.candidates.length ?? 0, capped: result?.capped ?? false };
+}

@@ -1,0 +1,211 @@
+import type { Embedder, QueryVector } from "../../../src/platform/embeddings/embedder.ts";
+import { fail, ok, type Result } from "../../../src/domain/errors.ts";
+import { embedOne } from "../../../src/platform/embeddings/embed.ts";
+import type { Lexicon } from "../../../src/domain/ranking/lexicon.ts";
+import { type Arm, type Hit, recallKind } from "../../../src/domain/schema/recall.ts";
+import type { VectorIndex } from "../../../src/platform/vectors/vector-index.ts";
+import type { WakeUp } from "../../storage/wake-up.ts";
+import { hitOf, WINDOW_CHARACTERS } from "./hit.ts";
+import { NOT_QUERIED, queryVectorize, type VectorizeAnswer } from "../vectorize/vectorize-query.ts";
+import { CandidateFilter, type FilterRequest } from "./candidate-filter.ts";
+import type { MemoryTable } from "../memories/memory-table.ts";
+import type { VectorSync } from "../vectorize/vector-sync.ts";
+import { FIRST_POSITION } from "../core/position.ts";
+import type { HybridSearch, RankedHit } from "./hybrid-search.ts";
+import type { EmbeddingTarget, SearchIndex } from "../search-index/search-index.ts";
+import type { ThreadMessages } from "../threads/thread-messages.ts";
+import type { EmbeddedQuery } from "../search-index/vector-store.ts";
+import type { Recall, Recalled, ScoreRequest } from "../contract.ts";
+
+type RecallDependencies = {
+  index: SearchIndex;
+  search: HybridSearch;
+  table: MemoryTable;
+  vectors: VectorSync;
+  messages: ThreadMessages;
+  sql: SqlStorage;
+  /** Null: this deployment has no Vectorize. */
+  vectorize: VectorIndex | null;
+  /** The user's own id; null if nothing was written yet. */
+  ownerId: () => string | null;
+  lexicon: () => Promise<Lexicon | null>;
+  /** Null while nothing can be embedded. */
+  target: () => EmbeddingTarget | null;
+  formerEmbedders: readonly Embedder[];
+  wakeUp: WakeUp;
+  now: () => number;
+};
+
+const WINDOW = 1;
+/** How long a recall waits for Vectorize by default. */
+const DEADLINE_MS = 300;
+/** Vectors compared at most that are neither cached nor confirmed by Vectorize; each costs a read. */
+const UNCONFIRMED = 2_000;
+
+/** Answers a recall from the object's index, and from Vectorize where the cache does not hold all vectors. */
+export class RecallService {
+  readonly #deps: RecallDependencies;
+
+  constructor(deps: RecallDependencies) {
+    this.#deps = deps;
+  }
+
+  async recall({ threadId, window = WINDOW, embeddedMs = 0, ...request }: Recall): Promise<Result<Recalled>> {
+    const { index, search, messages, wakeUp, now } = this.#deps;
+    const ranges = threadId === undefined ? undefined : messages.rangesOf(threadId);
+    if (ranges === null)
+      return fail("not_found", {
+        details: [{ path: "body.threadId", message: "is no thread of this user" }],
+      });
+    const { queryVector, asOf } = request;
+    const { model } = queryVector;
+    const target = this.#deps.target();
+    // A Worker of another version may query with another model: only this object's own model counts.
+    if (target?.model === model && index.enqueue(target)) wakeUp.by(now());
+    const query = { ...request, moment: this.#moment(request), ...(ranges && { ranges }) };
+    const began = now();
+    const querying = this.#queryVectorize(query);
+    const former = await this.#formerVectors(query.query, model);
+    const lexicon = await this.#deps.lexicon();
+    const embedded = now();
+    const nearest = await querying;
+    // Documents that came since the last alarm get their word pieces now.
+    if (lexicon !== null && index.pieces.cut(lexicon)) wakeUp.by(now());
+    const searching = now();
+    const { ranked, arms, full } = search.search(
+      { ...query, queryVectors: [queryVector, ...former] },
+      {
+        lexicon,
+        size: index.freshness().indexed,
+        unshown: (positions) => messages.unshown(positions, threadId),
+        besides: (positions) => messages.besides(positions, threadId),
+        uncached: (filter) => this.#uncached(queryVector, nearest, filter),
+      },
+    );
+    const ms = now() - searching;
+    const vectorMs = ms + embeddedMs + embedded - began;
+    const { numbers, ...vectorize } = nearest;
+    return ok({
+      hits: this.#hits(ranked, { threadId, asOf, window }),
+      arms: [
+        ...arms.map((arm): Arm => ({ ...arm, ms: arm.name === "vector" ? vectorMs : ms })),
+        { name: "vectorize", candidates: numbers.length, ...vectorize },
+      ],
+      freshness: index.freshness(),
+      full,
+    });
+  }
+
+  /** The documents of these numbers that match the query. `score` is the cosine. */
+  scoreDocuments({ numbers, queryVector, ...query }: ScoreRequest): Hit[] {
+    const { index, messages, sql, ownerId } = this.#deps;
+    const { model, vector } = queryVector;
+    if (vector === null || vector === "failed") return [];
+    const filter = new CandidateFilter(sql, { ...query, moment: this.#moment(query) });
+    const matching = filter.matching(numbers);
+    const unshown = messages.unshown(matching.filter((n) => n >= FIRST_POSITION));
+    const shown = matching.filter((n) => !unshown.has(n));
+    // Loading all vectors of many users would fill the isolate.
+    const cosines = index.vectors.storedCosines({ model, vector }, shown);
+    const scored = index.documents(shown).flatMap((document): RankedHit[] => {
+      const cosine = cosines.get(document.n);
+      if (cosine === undefined) return [];
+      return [{ n: document.n, score: Math.min(1, Math.max(0, cosine)), document }];
+    });
+    const owner = ownerId();
+    const hits = this.#hits(scored, { asOf: query.asOf, window: 0 });
+    return owner === null ? hits : hits.map((hit) => ({ ...hit, userId: owner }));
+  }
+
+  /** Asks Vectorize only for the kinds that the cache does not hold in full. */
+  async #queryVectorize(
+    query: Pick<Recall, "owner" | "queryVector" | "deadlineMs"> & FilterRequest,
+  ): Promise<VectorizeAnswer> {
+    const { vectorize, vectors, sql } = this.#deps;
+    const { model, dimensions, vector } = query.queryVector;
+    if (vectorize === null || vector === null || vector === "failed") return NOT_QUERIED;
+    const embedded: EmbeddedQuery = { model, dimensions, vector };
+    const missing = vectors.store.missing(embedded);
+    const filter = new CandidateFilter(sql, query);
+    const memories = filter.kinds.memories && missing.memories;
+    const messages = filter.kinds.messages && missing.messages && vectors.copiesMessages;
+    if (!memories && !messages) return NOT_QUERIED;
+    const kinds = new Set(query.kinds ?? recallKind.options);
+    const [scope, ...otherScopes] = query.filter?.scope ?? [];
+    return queryVectorize(vectorize, embedded, {
+      owner: query.owner,
+      kinds: [...kinds].filter((kind) => (kind === "message" ? messages : memories)),
+      ...(scope !== undefined && otherScopes.length === 0 && { scope }),
+      withinMs: query.deadlineMs ?? DEADLINE_MS,
+      now: this.#deps.now,
+    });
+  }
+
+  /** Matching documents that are not cached: those that Vectorize named, and those that it may not have yet. */
+  #uncached(
+    { model, dimensions }: QueryVector,
+    nearest: VectorizeAnswer,
+    filter: CandidateFilter,
+  ): readonly number[] {
+    const { vectorize, vectors } = this.#deps;
+    const missing = vectors.store.missing({ model, dimensions });
+    if (vectorize === null || !(missing.memories || missing.messages)) return [];
+    const searched = vectors.store.searched({ model, dimensions });
+    const unconfirmed: number[] = [];
+    for (const n of vectors.outbox.unconfirmed(model)) {
+      if (unconfirmed.length === UNCONFIRMED) break;
+      const wanted = n < FIRST_POSITION ? filter.kinds.memories : filter.kinds.messages;
+      if (wanted && !searched.has(n)) unconfirmed.push(n);
+    }
+    return filter.matching([...nearest.numbers, ...unconfirmed]);
+  }
+
+  #moment({ asOf, validAt }: Pick<Recall, "asOf" | "validAt">): FilterRequest["moment"] {
+    // The clock of this object may have been set back since the last write.
+    const now = Math.max(this.#deps.now(), this.#deps.table.lastWrite());
+    return { now, ...(asOf !== undefined && { asOf }), ...(validAt !== undefined && { validAt }) };
+  }
+
+  /** The query's vectors of former models that documents still have vectors of. */
+  async #formerVectors(query: string, model: string): Promise<QueryVector[]> {
+    const used = this.#deps.index.vectors.models().filter((other) => other !== model);
+    const embedders = this.#deps.formerEmbedders.filter((embedder) => used.includes(embedder.model));
+    const vectors = await Promise.all(embedders.map((embedder) => embedOne(embedder, query, "query")));
+    return vectors.filter(({ vector }) => vector !== "failed");
+  }
+
+  /** The hits with their rows, threads and neighbours. */
+  #hits(
+    ranked: readonly RankedHit[],
+    { threadId, asOf, window }: { threadId?: string | undefined; asOf?: number | undefined; window: number },
+  ): Hit[] {
+    const { table, messages, index } = this.#deps;
+    const numbers = ranked.map(({ n }) => n);
+    const rows = new Map(
+      table.numbered(numbers, asOf === undefined ? {} : { asOf }).map((row) => [row.version, row]),
+    );
+    const places = new Map(
+      numbers.flatMap((n) => {
+        const id = n < FIRST_POSITION ? null : messages.threadOf(n, threadId);
+        if (id === null) return [];
+        return [[n, { threadId: id, around: window === 0 ? [] : messages.around(id, n, window) }] as const];
+      }),
+    );
+    const neighbours = index.documents(
+      [...places.values()].flatMap(({ around }) => around),
+      WINDOW_CHARACTERS + 1,
+    );
+    const byNumber = new Map(
+      neighbours
+        .filter(({ createdAt }) => asOf === undefined || createdAt <= asOf)
+        .map((document) => [document.n, document]),
+    );
+    return ranked.flatMap((hit) => {
+      const place = places.get(hit.n);
+      const neighboursOfHit = place?.around.flatMap((n) => byNumber.get(n) ?? []) ?? [];
+      return (
+        hitOf(hit, { row: rows.get(hit.n), threadId: place?.threadId, neighbours: neighboursOfHit }) ?? []
+      );
+    });
+  }
+}
