@@ -1,6 +1,7 @@
 import { type ErrorCode, fail, type Failure, ok, type Result } from "../errors.ts";
 import { byteLength, limits } from "../limits.ts";
-import { type PatchMemoryBody, refuseForeignFields, type RememberBody } from "../schema/memory.ts";
+import { refuseForeignFields } from "../schema/memory-fields.ts";
+import type { PatchMemoryBody, RememberBody } from "../schema/memory.ts";
 import type { Draft } from "./draft.ts";
 import { textOf, tripleText } from "./identity.ts";
 import { normalise } from "./normalise.ts";
@@ -132,7 +133,7 @@ export function patchIn(
   const refusals: [path: string, message: string][] = [];
   refuseForeignFields(current.kind, body, (path, message) => void refusals.push([path, message]));
   const changes: Partial<MemoryRow> = {
-    ...changesOf(body),
+    ...changesOf(body, current),
     ...(body.tags !== undefined && { tags: [...new Set(body.tags)] }),
     ...(body.metadata !== undefined && { metadata: body.metadata }),
     text: patchedText(current, body),
@@ -282,7 +283,7 @@ function merged(row: MemoryRow, candidate: Candidate): Result<Partial<Content>> 
   // Of a text of the caller's own, the key stays what it was.
   const dedupeKey = text === row.text ? row.dedupeKey : candidate.identity.dedupeKey;
   const externalId = body.externalId ?? row.externalId;
-  const changes = { ...changesOf(body), text, dedupeKey, externalId, tags, metadata };
+  const changes = { ...changesOf(body, row), text, dedupeKey, externalId, tags, metadata };
   // What is found once more while it waits for its review leaves alone what the review has corrected.
   const corrected = row.status === "quarantined" && row.dedupeKey !== candidate.identity.dedupeKey;
   return ok(

@@ -1,7 +1,12 @@
-import { and, eq, getTableColumns, gte, inArray, isNull, lte, or, sql, type SQL } from "drizzle-orm";
-import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
+import { and, getTableColumns, inArray, isNull, lte, or, sql, type SQL, type SQLWrapper } from "drizzle-orm";
 import { normalise } from "../../domain/memory/normalise.ts";
-import { type MemoryFilter, rangeNames } from "../../domain/schema/memory-filter.ts";
+import {
+  type Attribute,
+  attributeNames,
+  type FieldName,
+  fieldsFilteredBy,
+} from "../../domain/schema/memory-fields.ts";
+import { type MemoryFilter, type RangeName, rangeNames } from "../../domain/schema/memory-filter.ts";
 import { type MetadataCondition, metadataCondition } from "../../domain/schema/metadata-filter.ts";
 import { memories } from "../../domain/memory/table.ts";
 
@@ -22,29 +27,19 @@ export function filterConditions(filter: MemoryFilter): SQL[] {
     filter.anyTags &&
       sql`EXISTS (SELECT 1 FROM json_each(${memories.tags}) AS own
         WHERE own.value IN (SELECT value FROM json_each(${JSON.stringify(filter.anyTags)})))`,
-    among(memories.scope, filter.scope),
     filter.unscoped && isNull(memories.scope),
-    among(memories.externalId, filter.externalId),
-    among(memories.type, filter.type),
-    normalised(memories.subjectNorm, filter.subject),
-    normalised(memories.predicateNorm, filter.predicate),
-    normalised(memories.keyNorm, filter.key),
-    exactly(memories.title, filter.title),
-    exactly(memories.sourceEntity, filter.sourceEntity),
-    filter.context === undefined
-      ? undefined
-      : sql`instr(lower(${memories.context}), lower(${filter.context})) > 0`,
+    ...fieldsFilteredBy("any").map((field) => among(valueOf(field), filter[field])),
+    ...fieldsFilteredBy("normalised").map((field) => normalised(memories[`${field}Norm`], filter[field])),
+    ...fieldsFilteredBy("exact").map((field) => exactly(valueOf(field), filter[field])),
+    ...fieldsFilteredBy("contains").map((field) => contains(valueOf(field), filter[field])),
     exactly(sql`${memories.source} ->> '$.thread'`, filter.sourceThread),
     // A seq is a number there, and text in a query string.
     exactly(sql`CAST(${memories.source} ->> '$.message' AS TEXT)`, filter.sourceMessage),
     exactly(sql`${memories.source} ->> '$.extractor'`, filter.extractor),
-    ...rangeNames.flatMap((range) => {
-      const [least, most] = [filter[`${range}Min`], filter[`${range}Max`]];
-      return [
-        least === undefined ? undefined : gte(memories[range], least),
-        most === undefined ? undefined : lte(memories[range], most),
-      ];
-    }),
+    ...rangeNames.flatMap((range) => [
+      bounded(">=", range, filter[`${range}Min`]),
+      bounded("<=", range, filter[`${range}Max`]),
+    ]),
     filter.metadata && metadataSql(metadataCondition(filter.metadata)),
   ].filter((one) => one !== undefined);
   return conditions.length === 0 ? [] : [joined(conditions, sql` AND `, sql`TRUE`)];
@@ -145,11 +140,25 @@ export const standing = (now: number | SQL): SQL | undefined =>
 const heldAt = (table: typeof memories, time: number): SQL | undefined =>
   and(lte(table.recordedAt, time), or(isNull(table.correctedAt), sql`${table.correctedAt} > ${time}`));
 
-const among = (column: SQLiteColumn, values: readonly string[] | undefined): SQL | undefined =>
+const isAttribute = (name: string): name is Attribute => (attributeNames as string[]).includes(name);
+
+/** The value of a field, in its column or in `attributes`. */
+function valueOf(field: FieldName | RangeName): SQLWrapper {
+  if (field === "valence") return sql`${memories.attributes} ->> '$.emotion.valence'`;
+  return isAttribute(field) ? sql`${memories.attributes} ->> ${sql.raw(`'$.${field}'`)}` : memories[field];
+}
+
+const among = (column: SQLWrapper, values: readonly string[] | undefined): SQL | undefined =>
   values && inArray(column, sql`(SELECT value FROM json_each(${JSON.stringify(values)}))`);
 
-const exactly = (column: SQLiteColumn | SQL, value: string | undefined): SQL | undefined =>
+const exactly = (column: SQLWrapper, value: string | undefined): SQL | undefined =>
   value === undefined ? undefined : sql`${column} = ${value}`;
 
-const normalised = (column: SQLiteColumn, value: string | undefined): SQL | undefined =>
-  value === undefined ? undefined : eq(column, normalise(value));
+const normalised = (column: SQLWrapper, value: string | undefined): SQL | undefined =>
+  value === undefined ? undefined : exactly(column, normalise(value));
+
+const contains = (column: SQLWrapper, value: string | undefined): SQL | undefined =>
+  value === undefined ? undefined : sql`instr(lower(${column}), lower(${value})) > 0`;
+
+const bounded = (end: ">=" | "<=", range: RangeName, value: number | undefined): SQL | undefined =>
+  value === undefined ? undefined : sql`${valueOf(range)} ${sql.raw(end)} ${value}`;

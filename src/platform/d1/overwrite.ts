@@ -1,3 +1,6 @@
+import { getTableColumns } from "drizzle-orm";
+import { memories } from "../../domain/memory/table.ts";
+
 /**
  * For the `SET` of an update that goes before a delete: as many zeros as each column has bytes. SQLite writes a row of the same size
  * in the place of the old one; the delete alone would leave that in the file, and neither D1 nor an object allows `secure_delete`.
@@ -14,29 +17,10 @@ const BLANK_JSON = `iif(metadata IS NULL, NULL, printf('"%*s"', octet_length(met
  * memories has the same columns, and indexes of some.
  */
 export const SAID = {
-  memories: [
-    "user_id",
-    "text",
-    "title",
-    "subject",
-    "predicate",
-    "object",
-    "topic_key",
-    "subject_norm",
-    "predicate_norm",
-    "key_norm",
-    "scope",
-    "external_id",
-    "tags",
-    "source",
-    "source_entity",
-    "context",
-    "type",
-    "appraisal",
-    "trigger_text",
-    "metadata",
-    "dedupe_key",
-  ],
+  memories: Object.values(getTableColumns(memories))
+    .filter((column) => column.getSQLType() === "text")
+    .map(({ name }) => name)
+    .filter((name) => !["user_hash", "id", "kind", "status"].includes(name)),
   threads: ["user_id", "title", "agent", "resource_slug", "record_id", "metadata"],
   users: ["user_id"],
-} as const;
+};
