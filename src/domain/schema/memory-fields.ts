@@ -181,7 +181,7 @@ export type FieldValues = { [Name in FieldName]?: z.infer<Fields[Name]["shape"]>
 
 // The keys are those of the table.
 export const fieldNames = Object.keys(memoryFields) as FieldName[];
-const entryOf = (field: FieldName): Field => memoryFields[field];
+export const entryOf = (field: FieldName): Field => memoryFields[field];
 export const isFixed = (field: FieldName): field is FieldWith<"fixed"> => entryOf(field).fixed === true;
 const hasColumn = (field: FieldName): field is FieldWith<"column"> => entryOf(field).column === true;
 export const columnFields = fieldNames.filter(hasColumn);
