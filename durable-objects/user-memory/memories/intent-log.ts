@@ -89,7 +89,7 @@ export class IntentLog {
   }
 
   /** Whether any write of this memory is still open. */
-  concerns(memoryId: string): boolean {
+  hasPendingFor(memoryId: string): boolean {
     return (
       this.#sql.exec("SELECT 1 FROM intent_parts WHERE memory_id = ? LIMIT 1", memoryId).toArray().length > 0
     );

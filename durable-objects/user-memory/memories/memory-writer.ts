@@ -31,14 +31,14 @@ import { limits } from "../../../src/domain/limits.ts";
 import { storageFailureOf } from "../../../src/platform/storage-failure.ts";
 import { importIn } from "./memory-import.ts";
 import { MemoryDraft } from "./memory-draft.ts";
-import { logUnconfirmed, OpenWrites, type OpenWritesParts } from "./open-writes.ts";
+import { logUnconfirmed, PendingWrites, type PendingWritesDependencies } from "./pending-writes.ts";
 import type { QuotaGuard } from "../core/quota-guard.ts";
-import { answerOf, type Reference, referenceTo } from "./remembered-answer.ts";
+import { resolveReference, type Reference, referenceTo } from "./answer-reference.ts";
 import type { Once } from "../../storage/contract.ts";
 import type { ImportedMemories, MemoryChange, Prepared, Remembered } from "../contract.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 
-type Parts = OpenWritesParts & { embedder: Embedder; quota: QuotaGuard };
+type Parts = PendingWritesDependencies & { embedder: Embedder; quota: QuotaGuard };
 /** What a write makes of the memories, and what its caller is told of it. */
 type Decided<T> = {
   answer: T;
@@ -67,18 +67,18 @@ const NOT_DELETED =
 
 /**
  * The one writer of a user's memories: decides what a write makes of what is stored, in its turn and behind all writes
- * that are still open, and hands that to `OpenWrites`.
+ * that are still open, and hands that to `PendingWrites`.
  */
 export class MemoryWriter {
   readonly #parts: Parts;
-  readonly #open: OpenWrites;
+  readonly #pending: PendingWrites;
   /** The scopes that were erased since the object is awake, each with its place among these erasures. */
   readonly #erasedScopes = new Map<string, number>();
   #scopeErasures = 0;
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    this.#open = new OpenWrites(parts);
+    this.#pending = new PendingWrites(parts);
   }
 
   /** All of them or none. */
@@ -167,16 +167,16 @@ export class MemoryWriter {
 
   /** Gone from recall before anything is awaited, whatever D1 does. False if there is no such memory. */
   forget(owner: Owner, id: string, condition: Condition = {}): Promise<Result<boolean>> {
-    const known = this.#parts.table.has(id) || this.#open.concerns(id);
+    const known = this.#parts.table.has(id) || this.#pending.hasPendingFor(id);
     if (condition.ifMatch !== undefined) {
       const current = currentOf(this.#draft(), id);
       if (!holds(condition, current === null ? null : String(current.version)))
         return Promise.resolve(current === null ? fail("not_found") : unmet(current));
     }
-    if (known) this.#open.forget(owner, this.#parts.table.withSameEntries([id], this.#parts.now()));
-    return this.#open.inTurn(async () => {
-      await this.#open.settle();
-      if (this.#open.concerns(id)) return this.#open.unsettled(NOT_DELETED);
+    if (known) this.#pending.forget(owner, this.#parts.table.withSameEntries([id], this.#parts.now()));
+    return this.#pending.inTurn(async () => {
+      await this.#pending.flush();
+      if (this.#pending.hasPendingFor(id)) return this.#pending.pendingFailure(NOT_DELETED);
       return known ? ok(true) : this.#deleteUnindexed(owner, id);
     });
   }
@@ -209,9 +209,9 @@ export class MemoryWriter {
     how: { keepEntries?: boolean } = {},
   ): Promise<Result<null>> {
     this.#forgetSlices(owner, find(), how);
-    return this.#open.inTurn(async () => {
+    return this.#pending.inTurn(async () => {
       for (;;) {
-        if (!(await this.#open.settle())) return this.#open.unsettled(NOT_DELETED);
+        if (!(await this.#pending.flush())) return this.#pending.pendingFailure(NOT_DELETED);
         // What was not certain, or on its way, when it was asked for is known by now.
         const more = find();
         if (more.length === 0) return ok(null);
@@ -226,9 +226,9 @@ export class MemoryWriter {
     { epoch, memories }: { epoch: number; memories: readonly (readonly ImportedVersion[])[] },
   ): Promise<Result<ImportedMemories>> {
     const arrived = this.#scopeErasures;
-    return this.#open.inTurn(async () => {
+    return this.#pending.inTurn(async () => {
       const { table, transactions, quota, generation, now } = this.#parts;
-      if (!(await this.#open.settle())) return this.#open.unsettled(NOT_NOTED);
+      if (!(await this.#pending.flush())) return this.#pending.pendingFailure(NOT_NOTED);
       if (epoch !== generation.epoch) return fail("erased_meanwhile");
       const time = table.tick(now());
       const refusal = (more: number) =>
@@ -236,8 +236,8 @@ export class MemoryWriter {
       const { put, ...counted } = importIn(table, owner, { memories, now: time, refusal });
       if (put.length === 0) return ok(counted);
       if (this.#isErased(put, arrived)) return fail("erased_meanwhile");
-      const outcome = await this.#open.carryOut(
-        transactions.atomically(() => this.#open.note({ owner, put, forget: [] })),
+      const outcome = await this.#pending.apply(
+        transactions.atomically(() => this.#pending.note({ owner, put, forget: [] })),
         { first: true },
       );
       return outcome === "done" ? ok(counted) : this.#undone(outcome);
@@ -246,7 +246,7 @@ export class MemoryWriter {
 
   /** Says that all memories were taken away, with what was open: what is decided on them is to be decided anew. */
   erased(): void {
-    this.#open.forgotten();
+    this.#pending.forgotten();
     this.#parts.table.forgetOwner();
   }
 
@@ -267,14 +267,14 @@ export class MemoryWriter {
 
   #forgetSlices(owner: Owner, ids: readonly string[], how: { keepEntries?: boolean }): void {
     for (let i = 0; i < ids.length; i += FORGET_SLICE)
-      this.#open.forget(owner, ids.slice(i, i + FORGET_SLICE), how);
+      this.#pending.forget(owner, ids.slice(i, i + FORGET_SLICE), how);
   }
 
   /** Forgets all memories of the user. */
   forgetAll(owner: Owner): Promise<Result<null>> {
-    this.#open.forgetAll(owner);
-    return this.#open.inTurn(async () =>
-      (await this.#open.settle()) ? ok(null) : this.#open.unsettled(NOT_DELETED),
+    this.#pending.forgetAll(owner);
+    return this.#pending.inTurn(async () =>
+      (await this.#pending.flush()) ? ok(null) : this.#pending.pendingFailure(NOT_DELETED),
     );
   }
 
@@ -283,33 +283,33 @@ export class MemoryWriter {
     const { table, now } = this.#parts;
     const due = this.nextDue();
     if (due === null || due > now()) return;
-    await this.#open.inTurn(async () => {
+    await this.#pending.inTurn(async () => {
       // First what is open, which may put a memory in the place of one that has expired.
-      await this.#open.settle();
-      const expired = table.expired(now(), FORGET_SLICE).filter((id) => !this.#open.concerns(id));
+      await this.#pending.flush();
+      const expired = table.expired(now(), FORGET_SLICE).filter((id) => !this.#pending.hasPendingFor(id));
       const owner = table.owner();
       if (owner === null || expired.length === 0) return;
       // The entry that it named has an expiry of its own, which a read may have put off.
-      this.#open.forget(owner, expired, { keepEntries: true });
-      await this.#open.settle();
+      this.#pending.forget(owner, expired, { keepEntries: true });
+      await this.#pending.flush();
     });
   }
 
   /** When the alarm should try what is still open, or forget what has expired; null if never. */
   nextDue(): number | null {
     // What has expired is hidden already, and waits for the next try of what is open.
-    return this.#open.nextDue() ?? this.#parts.table.nextExpiry();
+    return this.#pending.nextDue() ?? this.#parts.table.nextExpiry();
   }
 
   /** Whether a memory is to be deleted, and D1 may still have it. */
   isLeaving(id: string): boolean {
-    return this.#open.concerns(id) || this.#open.forgetsAll();
+    return this.#pending.hasPendingFor(id) || this.#pending.forgetsAll();
   }
 
   /** Does something between writes, once nothing is open; false if something stays so. */
   betweenWrites(act: () => Promise<void>): Promise<boolean> {
-    return this.#open.inTurn(async () => {
-      const settled = await this.#open.settle();
+    return this.#pending.inTurn(async () => {
+      const settled = await this.#pending.flush();
       if (settled) await act();
       return settled;
     });
@@ -353,7 +353,7 @@ export class MemoryWriter {
   ): Promise<Result<T>> {
     const { epoch } = this.#parts.generation;
     const arrived = this.#scopeErasures;
-    return this.#open.inTurn(async () => {
+    return this.#pending.inTurn(async () => {
       const known = this.#before<T>(once);
       if (known !== null) return known;
       const decided = await this.#decide({ once, epoch, arrived }, decide);
@@ -364,17 +364,17 @@ export class MemoryWriter {
       const reference = referenceTo(answer, draft);
       const kept = once && { answer: { once, answer: reference, memoryIds: [...memoryIds] } };
       const noted = this.#parts.transactions.atomically(() =>
-        this.#open.note({ owner, put, forget, ...kept }),
+        this.#pending.note({ owner, put, forget, ...kept }),
       );
-      const outcome = await this.#open.carryOut(noted, { vectors, first: true });
+      const outcome = await this.#pending.apply(noted, { vectors, first: true });
       return outcome === "done" ? ok(this.#told(answer)) : this.#undone(outcome);
     });
   }
 
   /** What is told of a write that did not get through. */
-  #undone(outcome: "refused" | "full" | "stale" | "open"): Failure {
-    if (outcome === "open") return this.#open.unsettled(UNCERTAIN);
-    if (outcome === "stale") return this.#open.unsettled(NOT_NOTED);
+  #undone(outcome: "refused" | "full" | "stale" | "pending"): Failure {
+    if (outcome === "pending") return this.#pending.pendingFailure(UNCERTAIN);
+    if (outcome === "stale") return this.#pending.pendingFailure(NOT_NOTED);
     return fail(outcome === "full" ? "storage_full" : "internal");
   }
 
@@ -386,17 +386,17 @@ export class MemoryWriter {
     const { table, generation, now } = this.#parts;
     for (;;) {
       // Nothing new is noted while older writes cannot be carried out: a caller's retries would pile up.
-      if (!(await this.#open.settle())) return { told: this.#open.unsettled(NOT_NOTED) };
+      if (!(await this.#pending.flush())) return { told: this.#pending.pendingFailure(NOT_NOTED) };
       // What came before an erasure is not to be there after it.
       if (epoch !== generation.epoch) return { told: fail("erased_meanwhile") };
       // What was open may have been the same request.
       const settled = this.#before<T>(once);
       if (settled !== null) return { told: settled };
-      const forgettings = this.#open.forgettings;
+      const forgetCount = this.#pending.forgetCount;
       const draft = new MemoryDraft(table, table.tick(now()));
       const decided = await decide(draft);
       // What was forgotten while a text was embedded is not to come back: it is decided on what is left.
-      if (forgettings !== this.#open.forgettings) continue;
+      if (forgetCount !== this.#pending.forgetCount) continue;
       if (!decided.ok) return { told: decided };
       if (this.#isErased(draft.write.put, arrived)) return { told: fail("erased_meanwhile") };
       return { ...decided.value, draft };
@@ -408,7 +408,7 @@ export class MemoryWriter {
     const { answers, table, now } = this.#parts;
     const kept = answers.before<Reference>(once, now());
     if (kept === null || !kept.ok) return kept;
-    const answer = answerOf(kept.value, (versions) => table.numbered(versions));
+    const answer = resolveReference(kept.value, (versions) => table.numbered(versions));
     // A reference has the shape of what it was made from, by the same operation.
     return answer === null ? null : ok(this.#told(answer as T));
   }
@@ -434,8 +434,8 @@ export class MemoryWriter {
       logUnconfirmed("a read before forgetting", error);
       return fail(storageFailureOf(error) ?? "storage_unavailable");
     }
-    this.#open.forget(owner, [id]);
-    return (await this.#open.settle()) ? ok(true) : this.#open.unsettled(NOT_DELETED);
+    this.#pending.forget(owner, [id]);
+    return (await this.#pending.flush()) ? ok(true) : this.#pending.pendingFailure(NOT_DELETED);
   }
 }
 

@@ -25,7 +25,7 @@ export function referenceTo(answer: Memory | Remembered[], draft: Pick<Draft, "v
 }
 
 /** The answer that was given, or null if not all versions are there any more. */
-export function answerOf(
+export function resolveReference(
   reference: Reference,
   rowsOf: (versions: number[]) => MemoryRow[],
 ): Memory | Remembered[] | null {

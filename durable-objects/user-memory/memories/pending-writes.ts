@@ -15,7 +15,7 @@ import type { OwnerNote } from "../core/owner-note.ts";
 import type { Transactions } from "../core/transactions.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 
-export type OpenWritesParts = {
+export type PendingWritesDependencies = {
   sql: SqlStorage;
   transactions: Transactions;
   table: MemoryTable;
@@ -34,7 +34,7 @@ export type OpenWritesParts = {
  * `refused`: never to be had; `full`: given up, since D1 has no room; `stale`: given up, since the
  * object knew less than D1; `open`: to be tried again.
  */
-type Outcome = "done" | "refused" | "full" | "stale" | "open";
+type Outcome = "done" | "refused" | "full" | "stale" | "pending";
 
 /** How often a write is given a later number when D1 knows one. */
 const OVERTAKES = 3;
@@ -45,27 +45,27 @@ const OVERTAKES = 3;
  * sees them in the order in which they were accepted. What D1 did not confirm is carried out again by the next write or
  * by the alarm: it is then there as a whole.
  */
-export class OpenWrites {
-  readonly #parts: OpenWritesParts;
+export class PendingWrites {
+  readonly #parts: PendingWritesDependencies;
   readonly #log: IntentLog;
   #turn: Promise<unknown> = Promise.resolve();
-  #forgettings = 0;
+  #forgetCount = 0;
   /** Whether D1 lacked a table at the last try. */
   #unmigrated = false;
 
-  constructor(parts: OpenWritesParts) {
+  constructor(parts: PendingWritesDependencies) {
     this.#parts = parts;
     this.#log = new IntentLog(parts.sql);
   }
 
   /** Grows with every forgetting: it does not wait for its turn, and what was noted before may lose parts. */
-  get forgettings(): number {
-    return this.#forgettings;
+  get forgetCount(): number {
+    return this.#forgetCount;
   }
 
   /** Whether an open write puts or forgets this memory. */
-  concerns(id: string): boolean {
-    return this.#log.concerns(id);
+  hasPendingFor(id: string): boolean {
+    return this.#log.hasPendingFor(id);
   }
 
   /** Whether one forgets every memory. */
@@ -86,7 +86,7 @@ export class OpenWrites {
   }
 
   /** Carries out what is open. False if something stays so. */
-  async settle(): Promise<boolean> {
+  async flush(): Promise<boolean> {
     // Or what is written anew would be listed beside what is being erased.
     if (!(await this.#parts.fence.holds())) return false;
     let putsFail = false;
@@ -97,7 +97,7 @@ export class OpenWrites {
       const puts = intent.put.length > 0;
       // Where puts fail, forgets may still get through.
       if (putsFail && puts) continue;
-      if ((await this.carryOut(intent)) !== "open") continue;
+      if ((await this.apply(intent)) !== "pending") continue;
       if (!puts) return false;
       putsFail = true;
     }
@@ -105,7 +105,7 @@ export class OpenWrites {
   }
 
   /** The failure of a call that something open holds up, with these words unless a person has to act first. */
-  unsettled(message: string): Failure {
+  pendingFailure(message: string): Failure {
     return this.#unmigrated ? fail("migrations_not_applied") : fail("storage_unavailable", { message });
   }
 
@@ -124,7 +124,7 @@ export class OpenWrites {
    */
   forget(owner: Owner, ids: readonly string[], { keepEntries = false } = {}): void {
     const { transactions, table, index, answers, entries, now } = this.#parts;
-    this.#forgettings++;
+    this.#forgetCount++;
     transactions.atomically(() => {
       if (!keepEntries) for (const key of table.entriesOf(ids, now())) entries.remove(key);
       index.remove(table.remove(ids));
@@ -138,7 +138,7 @@ export class OpenWrites {
   /** The same of all memories of the user. */
   forgetAll(owner: Owner): void {
     const { transactions, table, index, answers, entries, now } = this.#parts;
-    this.#forgettings++;
+    this.#forgetCount++;
     transactions.atomically(() => {
       for (const key of table.allEntries(now())) entries.remove(key);
       table.removeAll();
@@ -151,14 +151,14 @@ export class OpenWrites {
 
   /** Says that memories were taken away otherwise: what is decided on them is to be decided anew. */
   forgotten(): void {
-    this.#forgettings++;
+    this.#forgetCount++;
   }
 
   /**
    * Puts a noted write into D1, and then, with the vectors of versions that have one, into the object. `first`: no try
    * of it can be in D1, nor on its way there.
    */
-  async carryOut(
+  async apply(
     intent: NotedIntent,
     {
       vectors = new Map(),
@@ -167,17 +167,17 @@ export class OpenWrites {
   ): Promise<Outcome> {
     const { transactions, answers, now } = this.#parts;
     const { n } = intent;
-    const forgettings = this.#forgettings;
+    const forgetCount = this.#forgetCount;
     const failed = await this.#recorded(intent, first);
-    if (failed === "open") this.#log.failed(n, now());
+    if (failed === "pending") this.#log.failed(n, now());
     // A refused write would be refused again, for ever; one that waits for room would hold up all that fits.
     else if (failed !== null) this.#log.clear(n);
     if (failed !== null) return failed;
     transactions.atomically(() => {
       // What was forgotten while D1 wrote it is no longer in it.
-      const left = forgettings === this.#forgettings ? intent : this.#log.read(n);
+      const left = forgetCount === this.#forgetCount ? intent : this.#log.read(n);
       if (left === null) return;
-      this.#apply(left, vectors);
+      this.#applyToObject(left, vectors);
       this.#log.clear(n);
       if (left.answer !== undefined) answers.keepOf(left.answer, now());
     });
@@ -196,14 +196,14 @@ export class OpenWrites {
       this.#unmigrated = isUnmigrated(error);
       if (error instanceof RefusedWrite) return "refused";
       if (error instanceof ErasedWrite) return this.#erased(intent, error);
-      if (!puts || !(error instanceof FullDatabase)) return "open";
+      if (!puts || !(error instanceof FullDatabase)) return "pending";
       if (first) return "full";
     }
     try {
       return (await this.#isThere(intent)) ? null : "full";
     } catch (error) {
       logUnconfirmed("put", error);
-      return "open";
+      return "pending";
     }
   }
 
@@ -246,7 +246,7 @@ export class OpenWrites {
     }
   }
 
-  #apply({ put, forget }: NotedIntent, vectors: ReadonlyMap<number, QueryVector>): void {
+  #applyToObject({ put, forget }: NotedIntent, vectors: ReadonlyMap<number, QueryVector>): void {
     const { table, index, wakeUp, now } = this.#parts;
     if (forget !== "all") index.remove(table.remove(forget));
     table.put(put);
