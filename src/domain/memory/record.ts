@@ -17,19 +17,19 @@ import type { MemoryRow } from "./table.ts";
 
 type ColumnField = FieldWith<"column">;
 
-/** Whose something is: the name of the object, and the user's own id. */
+/** `hash` names the user's object; `id` is the caller's id of the user. */
 export type Owner = { hash: UserHash; id: string };
 export const ownerOf = async (user: string): Promise<Owner> => ({ hash: await userHash(user), id: user });
-/** The owner of a thread, which may be nobody: an object of its own then. */
+/** A thread without a user (`id` null) has an object of its own. */
 export type ThreadOwner = { hash: UserHash; id: string | null };
 
-/** What a caller wants remembered, with what makes it one with other memories. */
+/** A memory to remember, with its identity. */
 export type Candidate = { body: RememberBody; identity: Identity; status: MemoryRow["status"] };
 
-/** A model's finding with less confidence than this is kept for review. */
+/** Memories of an extractor with a lower score are quarantined. */
 const CONFIDENT = 0.7;
 
-/** What a caller remembers is active; what an extractor found with too little confidence, or a caller says so, is not. */
+/** The status that the caller sets; else `quarantined` for a low score of an extractor. */
 export function statusOf({
   status,
   source,
@@ -111,11 +111,11 @@ const changeableColumns = columnFields.filter((field) => !isFixed(field));
 const normalisedOr = (text: string | undefined): string | null =>
   text === undefined ? null : normalise(text);
 
-/** From when on a memory is true: unless that is said, from its creation on, which may be long before an import. */
+/** The start of validity: as set, or the creation, which may be long before an import. */
 export const validFromOf = ({ validFrom, createdAt }: RememberBody, time: number): number =>
   validFrom ?? Math.min(createdAt ?? time, time);
 
-/** The first version of a memory, or the next one that is true of a fact. */
+/** A new version: the first of a memory, or the next one of a fact. */
 export function newRow(
   owner: Owner,
   candidate: Candidate,
@@ -139,16 +139,16 @@ export function newRow(
   };
 }
 
-/** A row as the body that would make it. */
+/** The body that makes this row. */
 export function bodyOf(row: MemoryRow): RememberBody & { text: string } {
   const { id: _i, userId: _u, version: _v, recordedAt: _r, status: _s, ...body } = memoryOf(row);
   return body;
 }
 
-/** What was kept for review as it is to be remembered: true from its release on, unless its caller said since when. */
+/** The body of a released memory. It is true from the release on, unless its caller set `validFrom`. */
 export function releasedBodyOf(row: MemoryRow, time: number): RememberBody & { text: string } {
-  const said = row.validFrom !== row.recordedAt && row.validFrom !== row.createdAt;
-  return { ...bodyOf(row), updatedAt: time, validFrom: said ? row.validFrom : time };
+  const wasSet = row.validFrom !== row.recordedAt && row.validFrom !== row.createdAt;
+  return { ...bodyOf(row), updatedAt: time, validFrom: wasSet ? row.validFrom : time };
 }
 
 /** The optional fields of a row that are set. */
@@ -176,7 +176,7 @@ export function memoryOf(row: MemoryRow): Memory {
   };
 }
 
-/** A version of a memory's history, with what came after it. */
+/** A version of a memory's history, with its end. */
 export const pastMemoryOf = (row: MemoryRow): PastMemory => ({
   ...memoryOf(row),
   ...set("correctedAt", row.correctedAt),
@@ -184,7 +184,7 @@ export const pastMemoryOf = (row: MemoryRow): PastMemory => ({
 });
 
 const set = <Key extends string, T>(key: Key, value: T | null): { [K in Key]?: T } =>
-  // One key, as the type says.
+  // The object has at most this key.
   (value === null ? {} : { [key]: value }) as { [K in Key]?: T };
 
 const least = (a: number | null, b: number | null): number | null =>

@@ -6,10 +6,10 @@ import type { MemoryRow } from "../memory/table.ts";
 
 export type ExportedRow = MemoryRow & { supersededByNth: number | null };
 
-/** A version as it is to be put: its number, and that of the version that is true after it, are still those of the line. */
+/** A version from a line. `version` and `supersededBy` are still the ordinals of the line. */
 export type ImportedVersion = Omit<MemoryRow, "userHash" | "userId">;
 
-/** A version as a line: the `nth` of its memory. */
+/** The line of a version, the `nth` of its memory. */
 export function memoryLine(row: ExportedRow, nth: number) {
   const { id, kind, status, text, tags, metadata } = row;
   const { type: episodeType, ...fields } = fieldsOf(row);
@@ -35,7 +35,7 @@ export function memoryLine(row: ExportedRow, nth: number) {
   return Object.fromEntries(Object.entries(line).filter(([, value]) => value != null));
 }
 
-/** The versions of one memory for an owner: another one's memory that is known by its name has another id there. */
+/** The versions of one memory for an owner. For another user, a memory with a name gets another id. */
 export async function versionsOf(
   lines: readonly MemoryLine[],
   { from, to }: { from: UserHash; to: UserHash },
