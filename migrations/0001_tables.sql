@@ -22,15 +22,7 @@ CREATE TABLE memories (
   score REAL,                           -- 0 to 1, or unset
   importance REAL,                      -- 0 to 1, or unset
   source TEXT,                          -- JSON object { thread, message, extractor }, or unset
-  source_entity TEXT,                   -- of an episode or reflection: who it came from
-  context TEXT,                         -- of an episode, as are the next three
-  type TEXT,
-  intensity REAL,
-  appraisal TEXT,                       -- JSON object of numbers, or unset
-  valence REAL,                         -- of an episode or reflection, -1 to 1, as are the next two
-  arousal REAL,
-  dominance REAL,
-  trigger_text TEXT,                    -- of a reflection: what gave rise to it
+  attributes TEXT,                      -- JSON object of the fields without a column of their own, or unset
   metadata TEXT,                        -- JSON object, or unset
   dedupe_key TEXT NOT NULL,             -- hash of kind, scope and normalised text
   created_at INTEGER NOT NULL,          -- times are milliseconds since the epoch

@@ -59,7 +59,7 @@ export type DeletedEntries = z.infer<typeof entry.DeletedEntries>;
 export type BatchOperation = entry.BatchOperation;
 export type BatchAnswer = z.infer<typeof entry.BatchAnswer>;
 
-export type MemoryKind = memory.MemoryKind;
+export type MemoryKind = memory.Memory["kind"];
 export type Memory = memory.Memory;
 export type PastMemory = memory.PastMemory;
 export type RememberBody = memory.RememberBody;

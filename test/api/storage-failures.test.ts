@@ -63,12 +63,12 @@ describe("a D1 whose migrations are not applied", () => {
   it("fails a memory's write likewise, and stores it once they are applied", async () => {
     const user = newUser();
     const write = (text: string) => call(`/v1/users/${user}/memories`, { json: { text } });
-    await env.DB.prepare("ALTER TABLE memories RENAME COLUMN trigger_text TO not_yet_there").run();
+    await env.DB.prepare("ALTER TABLE memories RENAME COLUMN attributes TO not_yet_there").run();
     try {
       expect((await write("waits")).body.error.code).toBe("migrations_not_applied");
       expect((await write("waits too")).body.error.code).toBe("migrations_not_applied");
     } finally {
-      await env.DB.prepare("ALTER TABLE memories RENAME COLUMN not_yet_there TO trigger_text").run();
+      await env.DB.prepare("ALTER TABLE memories RENAME COLUMN not_yet_there TO attributes").run();
     }
     expect((await write("goes on")).status).toBe(201);
     const { items } = (await call(`/v1/users/${user}/memories`)).body;

@@ -94,7 +94,7 @@ describe.each(["before", "after"] as const)("D1 failing %s its write", (moment) 
     control.d1Writes = moment;
     const failed = await forget(user, id);
     expect(failed.status).toBe(503);
-    expect(failed.body.error.message).toContain("gone from recall");
+    expect(failed.body.error.message).toContain("no longer finds");
     expect(await recalledTexts(user, "secret")).toEqual([]);
     expect((await forget(user, id)).status).toBe(503);
     control.d1Writes = "ok";
@@ -176,9 +176,9 @@ it("says in a failure what became of the write that was asked for, not of an old
   const user = newUser();
   const { id } = (await remember(user, "to be forgotten")).body;
   control.d1Writes = "before";
-  expect((await remember(user, "first")).body.error.message).toContain("not certain yet");
+  expect((await remember(user, "first")).body.error.message).toContain("did not confirm the write");
   expect((await remember(user, "second")).body.error.message).toContain("nothing was stored");
-  expect((await forget(user, id)).body.error.message).toContain("gone from recall");
+  expect((await forget(user, id)).body.error.message).toContain("no longer finds");
   expect((await remember(user, "third")).body.error.message).toContain("nothing was stored");
 });
 

@@ -132,7 +132,7 @@ function answered(op: Op, { status, body, text }: Answer): Answered {
   if (status === 503 && message.includes("nothing was stored")) return { how: "nothing" };
   // A full database, or object, holds nothing of a write that it had no room for.
   if (body?.error?.code === "storage_full") return { how: "nothing" };
-  if (status === 503 && /gone from recall|nothing of it is recalled/.test(message)) return { how: "leaving" };
+  if (status === 503 && /no longer finds|nothing of it is recalled/.test(message)) return { how: "leaving" };
   if (status >= 500) return { how: "lost" };
   if (status === 400) throw new Error(`${JSON.stringify(op)} answered ${text}`);
   const items: { memory: { id: string } }[] = body?.items ?? (body?.id ? [{ memory: body }] : []);

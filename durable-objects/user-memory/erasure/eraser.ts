@@ -126,7 +126,7 @@ export class Eraser {
     const { table, writer } = this.#parts;
     const scopeHash = await hash16(`cairn:scope:${scope}`);
     const upTo = table.lastVersion();
-    writer.erasesScope(scope);
+    writer.rejectWritesTo(scope);
     const running = this.#log
       .all()
       .flatMap(({ erased, state }) =>

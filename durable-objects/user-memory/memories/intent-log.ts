@@ -2,13 +2,13 @@ import type { Owner } from "../../../src/domain/memory/record.ts";
 import type { KeptAnswer } from "../../storage/answers.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 
-/** A write of memories that D1 has not confirmed yet. Carrying one out twice is the same as once. */
+/** A write of memories that D1 has not confirmed yet. Applying it twice is the same as once. */
 export type Intent = {
   owner: Owner;
   put: readonly MemoryRow[];
   /** Memories to delete with their history. */
   forget: readonly string[] | "all";
-  /** What its caller is to be answered when it asks again. */
+  /** The answer to save for a repeated request. */
   answer?: KeptAnswer;
 };
 export type NotedIntent = Intent & { n: number };
@@ -17,9 +17,8 @@ const FIRST_RETRY_MS = 5_000;
 const LAST_RETRY_MS = 5 * 60_000;
 
 /**
- * Notes what is about to be written to D1, so that a crash or an outage at any step can be mended. An intent is kept in
- * parts, one a memory's version: a batch is larger than a row may be, and a memory that is forgotten takes its
- * parts with it.
+ * Logs each write before D1 gets it, so that the alarm repeats it after a crash or an outage. Each version of an intent
+ * is a row of its own: a batch exceeds the size of one row, and a deletion removes the versions of its memories.
  */
 export class IntentLog {
   readonly #sql: SqlStorage;
@@ -28,7 +27,7 @@ export class IntentLog {
     this.#sql = sql;
   }
 
-  /** Notes an intent, due for the alarm if nobody clears it before. */
+  /** Logs an intent, with the time of its first retry. */
   note(intent: Intent, now: number): NotedIntent {
     const { owner, put, forget, answer } = intent;
     const { n } = this.#sql
@@ -57,12 +56,12 @@ export class IntentLog {
     return { ...intent, n };
   }
 
-  /** The first intent that was noted after this one; null if there is none. */
+  /** The next intent after this one; null if there is none. */
   after(n: number): number | null {
     return this.#sql.exec<{ n: number | null }>("SELECT MIN(n) AS n FROM intents WHERE n > ?", n).one().n;
   }
 
-  /** An intent with the parts that are left of it, or null if it was cleared meanwhile. */
+  /** An intent with its remaining parts; null if it was cleared. */
   read(n: number): NotedIntent | null {
     const [intent] = this.#sql
       .exec<{ owner: string; forgets_all: number; answer: string | null }>(
@@ -88,14 +87,14 @@ export class IntentLog {
     };
   }
 
-  /** Whether any write of this memory is still open. */
-  concerns(memoryId: string): boolean {
+  /** True if a write of this memory is pending. */
+  hasPendingFor(memoryId: string): boolean {
     return (
       this.#sql.exec("SELECT 1 FROM intent_parts WHERE memory_id = ? LIMIT 1", memoryId).toArray().length > 0
     );
   }
 
-  /** Whether all memories are to be deleted. */
+  /** True if a deletion of all memories is pending. */
   forgetsAll(): boolean {
     return this.#sql.exec("SELECT 1 FROM intents WHERE forgets_all = 1 LIMIT 1").toArray().length > 0;
   }
@@ -105,10 +104,10 @@ export class IntentLog {
     this.#sql.exec("DELETE FROM intent_parts WHERE intent = ?", n);
   }
 
-  /** Takes these memories out of all intents: the one that is noted next stands for them. */
+  /** Takes these memories out of all intents. The caller logs their deletion next. */
   clearAllOf(ids: readonly string[]): void {
     const theirs = "FROM intent_parts WHERE memory_id IN (SELECT value FROM json_each(?))";
-    // An answer that tells of them is not to be kept.
+    // A saved answer must not hold a deleted memory.
     this.#sql.exec(
       `UPDATE intents SET answer = NULL WHERE n IN (SELECT intent ${theirs})`,
       JSON.stringify(ids),
@@ -124,7 +123,7 @@ export class IntentLog {
     this.#sql.exec("DELETE FROM intent_parts");
   }
 
-  /** Puts the next retry off: 5 s, 10 s, 20 s and so on to 5 min. */
+  /** Schedules the next retry: after 5 s, 10 s, 20 s, and so on to 5 min. */
   failed(n: number, now: number): void {
     this.#sql.exec(
       "UPDATE intents SET attempts = attempts + 1, due_at = ?1 + MIN(?2, ?3 * (1 << MIN(attempts, 16))) WHERE n = ?4",
@@ -135,7 +134,7 @@ export class IntentLog {
     );
   }
 
-  /** When the alarm should try again, or null if nothing is open. */
+  /** The time of the next retry; null if nothing is pending. */
   nextDue(): number | null {
     return this.#sql.exec<{ due: number | null }>("SELECT MIN(due_at) AS due FROM intents").one().due;
   }

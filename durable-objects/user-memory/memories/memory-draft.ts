@@ -2,14 +2,15 @@ import type { Draft, Span } from "../../../src/domain/memory/draft.ts";
 import type { MemoryTable } from "./memory-table.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 
-/** What one write makes of the memories, before anything is written: rows to put, and memories to forget before that. */
+/** The changes of one write before they are stored: rows to put, and memories to delete first. */
 export class MemoryDraft implements Draft {
   readonly time: number;
   readonly #table: MemoryTable;
   readonly #changed = new Map<string, Map<number, MemoryRow>>();
   readonly #forgotten = new Set<string>();
-  /** What this write has looked up already, and the memories that it changed, by text and by the caller's id. */
+  /** Rows that this write has read already. */
   readonly #stored = new Map<string, MemoryRow[]>();
+  /** Ids of changed memories, by text and by external id. */
   readonly #changedBy = new Map<string, Set<string>>();
   #last: number;
 
@@ -65,7 +66,6 @@ export class MemoryDraft implements Draft {
     return ++this.#last;
   }
 
-  /** What is to be written. */
   get write(): { put: MemoryRow[]; forget: string[] } {
     return {
       put: [...this.#changed.values()].flatMap((rows) => [...rows.values()]),
@@ -89,20 +89,20 @@ export class MemoryDraft implements Draft {
     return known;
   }
 
-  #find(ids: Iterable<string>, meant: (row: MemoryRow) => boolean): MemoryRow | null {
+  #find(ids: Iterable<string>, matches: (row: MemoryRow) => boolean): MemoryRow | null {
     for (const id of ids) {
-      const found = this.held(id).find(meant);
+      const found = this.held(id).find(matches);
       if (found !== undefined) return found;
     }
     return null;
   }
 
-  #note(what: "text" | "id", value: string, id: string): void {
-    const ids = this.#changedBy.get(`${what} ${value}`) ?? new Set();
-    this.#changedBy.set(`${what} ${value}`, ids.add(id));
+  #note(by: "text" | "id", value: string, id: string): void {
+    const ids = this.#changedBy.get(`${by} ${value}`) ?? new Set();
+    this.#changedBy.set(`${by} ${value}`, ids.add(id));
   }
 
-  #changedWith(what: "text" | "id", value: string): Iterable<string> {
-    return this.#changedBy.get(`${what} ${value}`) ?? [];
+  #changedWith(by: "text" | "id", value: string): Iterable<string> {
+    return this.#changedBy.get(`${by} ${value}`) ?? [];
   }
 }

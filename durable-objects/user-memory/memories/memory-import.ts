@@ -8,14 +8,13 @@ import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 type Given = {
   memories: readonly (readonly ImportedVersion[])[];
   now: number;
-  /** Why no memories can be added, so many more than there are; null if they can. */
+  /** Why the user may not hold this many more memories; null if allowed. */
   refusal: (more: number) => Failure | null;
 };
 
 /**
- * What an import makes of the memories that are there: the rows to put. Of a memory that is there with the same history the
- * versions that it lacks are added; one with another history stays as it is. Each version gets a new number, as numbers
- * are never used twice, and what was superseded by another version names that one's.
+ * The rows that an import puts. A stored memory with the same history gets the versions that it lacks; one with another
+ * history stays unchanged. Each new version gets a new number, as no number is used twice. `supersededBy` follows.
  */
 export function importIn(
   table: Pick<MemoryTable, "versions" | "lastVersion">,
@@ -24,7 +23,7 @@ export function importIn(
 ): ImportedMemories & { put: MemoryRow[] } {
   const result: ImportedMemories = { imported: 0, there: 0, expired: 0 };
   const put = new Map<number, MemoryRow>();
-  // A memory that comes twice is there the second time.
+  // The same memory may come twice.
   const known = new Map<string, MemoryRow[]>();
   let added = 0;
   let last = table.lastVersion();
@@ -50,7 +49,7 @@ export function importIn(
       const before = there[i];
       const next = version.supersededBy === null ? null : (numbers[version.supersededBy - 1] ?? null);
       const row = { ...version, userHash: owner.hash, userId: owner.id, version: number, supersededBy: next };
-      // What was the last of a history has come to its end in a longer one.
+      // A longer history ends the version that was the last.
       const ended = before !== undefined && i === there.length - 1 && i < versions.length - 1;
       if (before === undefined) result.imported++;
       else result.there++;
@@ -63,14 +62,14 @@ export function importIn(
   return { ...result, put: [...put.values()] };
 }
 
-/** Whether one is the beginning of the other. What became of a version later is not part of what it is. */
+/** True if one history begins with the other. Later ends of a version do not count. */
 const isSameHistory = (there: readonly MemoryRow[], given: readonly ImportedVersion[]): boolean =>
   there.every((row, i) => {
     const other = given[i];
     return other === undefined || (other.recordedAt === row.recordedAt && other.text === row.text);
   });
 
-/** The last version that stands says when a memory ends, with its history. */
+/** The expiry of the latest version is that of the memory with its history. */
 const hasExpired = (versions: readonly ImportedVersion[], now: number): boolean =>
   versions.some(
     ({ correctedAt, supersededAt, expiresAt }) =>

@@ -6,8 +6,8 @@ import type { SearchIndex } from "../search-index/search-index.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 
 /**
- * The versions of memories as documents of the search index, each under its number. What a version says never
- * changes, so it is indexed once; whether it is true, and of when, is in `memories`.
+ * The versions of memories as documents of the search index, each under its number. The text of a version never changes,
+ * so it is indexed once. The table `memories` says when a version is true.
  */
 export class MemoryIndex {
   readonly #index: SearchIndex;
@@ -18,7 +18,7 @@ export class MemoryIndex {
     this.#table = table;
   }
 
-  /** Puts the versions that are new here. Answers how many of them wait for a vector. */
+  /** Indexes the new versions. Returns how many of them wait for a vector. */
   put(rows: readonly MemoryRow[], vectors: ReadonlyMap<number, QueryVector>): number {
     let waiting = 0;
     for (const row of rows) {
@@ -30,7 +30,7 @@ export class MemoryIndex {
     return waiting;
   }
 
-  /** Puts a version as if it had never been here; keeps its vector if that is of the same text. */
+  /** Indexes a version again. Keeps its vector if the text is the same. */
   rebuild(row: MemoryRow): void {
     const document = documentOf(row);
     if (this.#index.text(row.version) === document.text) this.#index.rewrite(document);
@@ -48,7 +48,7 @@ export class MemoryIndex {
     this.#index.removeRange(1, FIRST_POSITION - 1);
   }
 
-  /** Removes what is indexed of versions that are not there. */
+  /** Removes documents whose version does not exist. */
   removeOrphans(): void {
     this.remove(this.#table.missing(this.#index.numbersBelow(FIRST_POSITION)));
   }
@@ -57,7 +57,7 @@ export class MemoryIndex {
     return this.#index.isPending(version) ? "lexical" : "full";
   }
 
-  /** Takes over the vector of another version of the same text. */
+  /** Copies the vector of another version with the same text. */
   #copied(row: MemoryRow): boolean {
     const text = embeddedText(row);
     return this.#table
@@ -79,6 +79,6 @@ const documentOf = (row: MemoryRow) => ({
   text: embeddedText(row),
   words: searchedText(row),
   record: "",
-  // What is asked for nothing in particular is answered with what was said last.
+  // A query without words gets the memories that changed last.
   createdAt: row.updatedAt,
 });

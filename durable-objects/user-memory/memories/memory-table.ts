@@ -13,12 +13,12 @@ import type { MemoryFilter } from "../../../src/domain/schema/memory-filter.ts";
 import { compiled } from "../core/compiled.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 
-/** Where a version is in the order of all of an owner's. */
+/** Place of a version in the order of all versions of an owner. */
 export type VersionKey = readonly [id: string, version: number];
 
 /**
- * The rows that D1 has of this owner's memories, as the object knows them: what a write is decided on, and what a hit
- * of recall shows. Owns the SQL of `memories` and `memory_clock`.
+ * The object's copy of the rows that D1 has of this owner's memories. Writes decide on it, and hits of recall show it.
+ * Owns the SQL of `memories` and `memory_clock`.
  */
 export class MemoryTable {
   readonly #sql: SqlStorage;
@@ -31,7 +31,7 @@ export class MemoryTable {
     return this.#rows("id = ?", id);
   }
 
-  /** The versions that hold these numbers, in no order, as they were known at the moment. */
+  /** The versions with these numbers, in no order, as known at `asOf`. */
   numbered(versions: readonly number[], { asOf }: Pick<Moment, "asOf"> = {}): MemoryRow[] {
     const wanted = JSON.stringify(versions);
     const chosen = "version IN (SELECT value FROM json_each(?))";
@@ -47,7 +47,7 @@ export class MemoryTable {
       .map((row) => rowOf({ ...row, superseded_at: row["then_superseded_at"] ?? null }));
   }
 
-  /** The memories that have or had this text. */
+  /** Ids of the memories with a version of this text. */
   withText(dedupeKey: string): string[] {
     return this.#ids("dedupe_key = ?", dedupeKey);
   }
@@ -56,13 +56,13 @@ export class MemoryTable {
     return this.#ids("external_id = ?", externalId);
   }
 
-  /** Whose memories these are or were; null while there never was one. */
+  /** The owner of the memories; null before the first one. */
   owner(): Owner | null {
     const { owner } = this.#sql.exec<{ owner: string | null }>("SELECT owner FROM memory_clock").one();
     return owner === null ? null : (JSON.parse(owner) as Owner);
   }
 
-  /** Whose they were is forgotten but for the hash, which deletes elsewhere go by. */
+  /** Forgets the owner's id. Deletions elsewhere still need the hash. */
   forgetOwner(): void {
     const owner = this.owner();
     if (owner === null) return;
@@ -70,7 +70,7 @@ export class MemoryTable {
     this.#sql.exec("UPDATE memory_clock SET owner = ?", JSON.stringify({ ...owner, id: "" }));
   }
 
-  /** The versions of a scope's memories up to one, with their ids. */
+  /** The versions of a scope's memories up to a number. */
   inScope(scope: string, upTo: number): { id: string; version: number }[] {
     return this.#sql
       .exec<{ id: string; version: number }>(
@@ -85,7 +85,7 @@ export class MemoryTable {
     return this.#sql.exec("SELECT 1 FROM memories WHERE id = ? LIMIT 1", id).toArray().length > 0;
   }
 
-  /** The memories that a filter means, whose time has come, is over or is to come: all but history. */
+  /** Ids of the memories that match, also past and future ones, but no history. */
   matching(filter: MemoryFilter, now: number): string[] {
     const { sql, bindings } = compiled(and(standing(now), ...filterConditions(filter)));
     return this.#sql
@@ -94,7 +94,7 @@ export class MemoryTable {
       .map(({ id }) => id);
   }
 
-  /** Puts versions of memories, all of this object's one owner. */
+  /** Puts versions of memories of the one owner. */
   put(rows: readonly MemoryRow[]): void {
     const [first] = rows;
     if (first === undefined) return;
@@ -104,12 +104,12 @@ export class MemoryTable {
     this.#sql.exec(
       "UPDATE memory_clock SET owner = ?, last_write = MAX(last_write, ?)",
       JSON.stringify(owner),
-      // A storage that was lost has forgotten its last write, and the clock may be behind it now.
+      // Lost storage has forgotten the last write, and the clock may be behind it.
       Math.max(...rows.map(({ recordedAt, correctedAt }) => Math.max(recordedAt, correctedAt ?? 0))),
     );
   }
 
-  /** The keys of the entries that these memories name now. */
+  /** Keys of the entries that these memories name now. */
   entriesOf(ids: readonly string[], now: number): string[] {
     return this.#keys(
       `SELECT DISTINCT ${ENTRY} AS key FROM memories
@@ -119,12 +119,12 @@ export class MemoryTable {
     );
   }
 
-  /** The keys of the entries that any memory names now. */
+  /** Keys of the entries that any memory names now. */
   allEntries(now: number): string[] {
     return this.#keys(`SELECT DISTINCT ${ENTRY} AS key FROM memories WHERE ${NAMES_ENTRY}`, now);
   }
 
-  /** These memories, and all others that name the same entries now. */
+  /** These memories, and all others that name the same entries. */
   withSameEntries(ids: readonly string[], now: number): string[] {
     const keys = this.entriesOf(ids, now);
     if (keys.length === 0) return [...ids];
@@ -138,7 +138,7 @@ export class MemoryTable {
     return [...new Set([...ids, ...others.map(({ id }) => id)])];
   }
 
-  /** Removes memories with their history, and answers the numbers of the versions that are gone. */
+  /** Removes memories with their history. Returns the numbers of the removed versions. */
   remove(ids: readonly string[]): number[] {
     this.#sql.exec(
       `UPDATE memories SET ${overwritten(SAID.memories)} WHERE id IN (SELECT value FROM json_each(?))`,
@@ -153,7 +153,7 @@ export class MemoryTable {
       .map(({ version }) => version);
   }
 
-  /** Those of these numbers that no version has. */
+  /** The numbers that no version has. */
   missing(numbers: readonly number[]): number[] {
     return this.#sql
       .exec<{ n: number }>(
@@ -168,7 +168,7 @@ export class MemoryTable {
     this.#sql.exec("DELETE FROM memories");
   }
 
-  /** Memories whose time is over, some at a time. */
+  /** Ids of expired memories, at most `limit`. */
   expired(now: number, limit: number): string[] {
     return this.#sql
       .exec<{ id: string }>(
@@ -180,14 +180,14 @@ export class MemoryTable {
       .map(({ id }) => id);
   }
 
-  /** When the next memory expires, or null. */
+  /** The time of the next expiry, or null. */
   nextExpiry(): number | null {
     return this.#sql
       .exec<{ at: number | null }>(`SELECT MIN(expires_at) + 1 AS at FROM memories WHERE ${EXPIRING}`)
       .one().at;
   }
 
-  /** Removes the versions between two, (id, version) in order, that are not among these. Answers their numbers. */
+  /** Removes the versions between two places except these. Returns their numbers. */
   removeBetween(after: VersionKey, upTo: VersionKey | null, but: readonly number[]): number[] {
     const end = upTo === null ? ["TRUE"] : ["(id, version) <= (?, ?)", ...upTo];
     return this.#sql
@@ -202,12 +202,12 @@ export class MemoryTable {
       .map(({ version }) => version);
   }
 
-  /** The number of the last version that there ever was. */
+  /** The highest version number ever used. */
   lastVersion(): number {
     return this.#sql.exec<{ n: number }>("SELECT last_version AS n FROM memory_clock").one().n;
   }
 
-  /** Notes that the numbers up to this one are used. */
+  /** Marks the numbers up to this one as used. */
   reach(version: number): void {
     this.#sql.exec("UPDATE memory_clock SET last_version = MAX(last_version, ?)", version);
   }
@@ -217,7 +217,7 @@ export class MemoryTable {
     return this.#sql.exec<{ n: number }>("SELECT last_write AS n FROM memory_clock").one().n;
   }
 
-  /** The number of a new write: the time, or more if the last one had that. */
+  /** The number of a new write: the time, or one more than the last number. */
   tick(now: number): number {
     return this.#sql
       .exec<{ n: number }>(
@@ -252,16 +252,16 @@ export class MemoryTable {
   }
 }
 
-/** The key of the entry that a memory is found for: index `memories_by_entry`. */
+/** Key of the entry that a memory names: index `memories_by_entry`. */
 const ENTRY = `(metadata ->> '$.${ENTRY_FIELD}')`;
 /**
- * A version that is true now or is to be, and that names an entry by its key, which is a string: what a memory named in
- * a former version is no longer its own. The first condition is that of the index.
+ * A present or future version that names an entry by a string. A past version no longer owns its entry. The first
+ * condition is that of the index.
  */
 const NAMES_ENTRY = `${ENTRY} IS NOT NULL AND json_type(metadata, '$.${ENTRY_FIELD}') = 'text'
   AND corrected_at IS NULL AND (superseded_at IS NULL OR superseded_at > ?)`;
 
 const UPSERT = upsertRows("TRUE");
 
-/** What is or will be true of a memory and has an end: index `memories_by_expiry`. */
+/** Present and future versions with an expiry: index `memories_by_expiry`. */
 const EXPIRING = "expires_at IS NOT NULL AND corrected_at IS NULL AND superseded_at IS NULL";

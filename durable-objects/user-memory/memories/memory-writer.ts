@@ -31,54 +31,50 @@ import { limits } from "../../../src/domain/limits.ts";
 import { storageFailureOf } from "../../../src/platform/storage-failure.ts";
 import { importIn } from "./memory-import.ts";
 import { MemoryDraft } from "./memory-draft.ts";
-import { logUnconfirmed, OpenWrites, type OpenWritesParts } from "./open-writes.ts";
+import { logUnconfirmed, PendingWrites, type PendingWritesDependencies } from "./pending-writes.ts";
 import type { QuotaGuard } from "../core/quota-guard.ts";
-import { answerOf, type Reference, referenceTo } from "./remembered-answer.ts";
+import { resolveReference, type Reference, referenceTo } from "./answer-reference.ts";
 import type { Once } from "../../storage/contract.ts";
 import type { ImportedMemories, MemoryChange, Prepared, Remembered } from "../contract.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 
-type Parts = OpenWritesParts & { embedder: Embedder; quota: QuotaGuard };
-/** What a write makes of the memories, and what its caller is told of it. */
+type MemoryWriterDependencies = PendingWritesDependencies & { embedder: Embedder; quota: QuotaGuard };
+/** A decided write: its answer, the memories in the answer, and vectors by version. */
 type Decided<T> = {
   answer: T;
   memoryIds: readonly string[];
-  /** Of versions whose text was embedded already. */
+  /** Versions whose text was embedded already. */
   vectors: ReadonlyMap<number, QueryVector>;
 };
 
-/** `path`: of the condition, where it is in the body. */
-const unmet = (current: MemoryRow | null, path?: string): Failure => {
+/** `path`: place of the condition in the body, unless it is a header. */
+const conditionFailed = (current: MemoryRow | null, path?: string): Failure => {
   const found = current === null ? "there is none" : `its version is "${current.version}"`;
   return fail("precondition_failed", {
-    message: `The memory is not as the condition demands: ${found}.`,
+    message: `The memory does not meet the condition: ${found}.`,
     ...(path !== undefined && { details: [{ path, message: `does not hold: ${found}` }] }),
   });
 };
 
-/** Memories that one intent forgets, and that one alarm finds to have expired. */
+/** Memories that one intent deletes, or that one alarm takes as expired. */
 const FORGET_SLICE = 1000;
 
-const UNCERTAIN =
-  "The database did not confirm the write, so it is not certain yet. Try again: the same write is never done twice.";
+const UNCERTAIN = "The database did not confirm the write. Try again: the same write is never done twice.";
 const NOT_NOTED = "The database does not answer, and nothing was stored. Try again.";
 const NOT_DELETED =
-  "What was to be forgotten is gone from recall. The database has not confirmed its deletion yet; Cairn goes on trying.";
+  "Recall no longer finds the memories. The database has not confirmed their deletion yet, and Cairn tries again.";
 
-/**
- * The one writer of a user's memories: decides what a write makes of what is stored, in its turn and behind all writes
- * that are still open, and hands that to `OpenWrites`.
- */
+/** The one writer of a user's memories. It decides each write on the stored rows, one after another. */
 export class MemoryWriter {
-  readonly #parts: Parts;
-  readonly #open: OpenWrites;
-  /** The scopes that were erased since the object is awake, each with its place among these erasures. */
+  readonly #deps: MemoryWriterDependencies;
+  readonly #pending: PendingWrites;
+  /** Scopes erased since the object started, each with the number of its erasure. */
   readonly #erasedScopes = new Map<string, number>();
   #scopeErasures = 0;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
-    this.#open = new OpenWrites(parts);
+  constructor(deps: MemoryWriterDependencies) {
+    this.#deps = deps;
+    this.#pending = new PendingWrites(deps);
   }
 
   /** All of them or none. */
@@ -91,21 +87,21 @@ export class MemoryWriter {
       for (const [i, candidate] of memories.entries()) {
         const target = candidate.condition === undefined ? null : targetOf(draft, candidate);
         if (!holds(candidate.condition ?? {}, target === null ? null : String(target.version)))
-          return unmet(target, memories.length === 1 ? undefined : `body.memories[${i}].ifVersion`);
+          return conditionFailed(target, memories.length === 1 ? undefined : `body.memories[${i}].ifVersion`);
         const ruled = rememberIn(draft, owner, candidate);
-        if (!ruled.ok) return placed(ruled, memories.length === 1 ? "body" : `body.memories[${i}]`);
+        if (!ruled.ok) return withPathPrefix(ruled, memories.length === 1 ? "body" : `body.memories[${i}]`);
         remembered.push(ruled.value);
       }
       const refused = this.#refusal(draft);
       if (refused !== null) return refused;
       return ok({
-        // What a later one of the same call has made of it is what is there.
+        // A later memory of the same call may have changed it.
         answer: remembered.map(({ row, created }) => ({
           memory: memoryOf(draft.version(row.id, row.version) ?? row),
           created,
         })),
         memoryIds: remembered.map(({ row }) => row.id),
-        // A memory that was there may have kept a text of its own.
+        // A stored memory may have kept its own text.
         vectors: new Map(
           remembered.flatMap(({ row }, i) => {
             const candidate = memories[i];
@@ -117,10 +113,10 @@ export class MemoryWriter {
     });
   }
 
-  /** Why what the draft adds is more than the user may hold, or null. */
+  /** The failure of the quota that the draft exceeds, or null. */
   #refusal({ write: { put, forget } }: MemoryDraft): Failure | null {
-    const { quota, table } = this.#parts;
-    // Every correction is kept: a new version adds, whatever it says.
+    const { quota, table } = this.#deps;
+    // Every correction adds a version.
     const last = table.lastVersion();
     if (!put.some(({ version }) => version > last)) return null;
     if (!quota.bounds("memories", "bytes")) return quota.refusesGrowth();
@@ -155,7 +151,7 @@ export class MemoryWriter {
     });
   }
 
-  /** Makes a quarantined memory an active one, which may have another id: that of what it takes the place of. */
+  /** Makes a quarantined memory active. It gets the id of the memory that it replaces, if any. */
   release(owner: Owner, id: string, change: MemoryChange): Promise<Result<Memory>> {
     return this.#change(owner, id, change, async (draft, current) => {
       if (current.status === "active") return ok(current);
@@ -165,23 +161,23 @@ export class MemoryWriter {
     });
   }
 
-  /** Gone from recall before anything is awaited, whatever D1 does. False if there is no such memory. */
+  /** Removes the memory from recall before anything is awaited. False if there is no such memory. */
   forget(owner: Owner, id: string, condition: Condition = {}): Promise<Result<boolean>> {
-    const known = this.#parts.table.has(id) || this.#open.concerns(id);
+    const known = this.#deps.table.has(id) || this.#pending.hasPendingFor(id);
     if (condition.ifMatch !== undefined) {
       const current = currentOf(this.#draft(), id);
       if (!holds(condition, current === null ? null : String(current.version)))
-        return Promise.resolve(current === null ? fail("not_found") : unmet(current));
+        return Promise.resolve(current === null ? fail("not_found") : conditionFailed(current));
     }
-    if (known) this.#open.forget(owner, this.#parts.table.withSameEntries([id], this.#parts.now()));
-    return this.#open.inTurn(async () => {
-      await this.#open.settle();
-      if (this.#open.concerns(id)) return this.#open.unsettled(NOT_DELETED);
+    if (known) this.#pending.forget(owner, this.#deps.table.withSameEntries([id], this.#deps.now()));
+    return this.#pending.inTurn(async () => {
+      await this.#pending.flush();
+      if (this.#pending.hasPendingFor(id)) return this.#pending.pendingFailure(NOT_DELETED);
       return known ? ok(true) : this.#deleteUnindexed(owner, id);
     });
   }
 
-  /** Forgets every memory that the filter means, or only tells which these are. */
+  /** Deletes every memory that matches, or only lists them (`dryRun`). */
   async forgetMatching(
     owner: Owner,
     { filter, dryRun = false, keepEntries = false }: ForgetMemoriesBody,
@@ -190,7 +186,7 @@ export class MemoryWriter {
     const answer = () => ok({ count: ids.size, ids: [...ids].slice(0, limits.page) });
     const find = () => {
       const matching = this.#matching(filter);
-      const found = keepEntries ? matching : this.#parts.table.withSameEntries(matching, this.#parts.now());
+      const found = keepEntries ? matching : this.#deps.table.withSameEntries(matching, this.#deps.now());
       for (const id of found) ids.add(id);
       return found;
     };
@@ -202,17 +198,17 @@ export class MemoryWriter {
     return forgotten.ok ? answer() : forgotten;
   }
 
-  /** Forgets what is found, at once, and until nothing more is found and D1 has confirmed it. */
+  /** Deletes the found memories at once. Repeats until none is found and D1 has confirmed the deletions. */
   forgetFound(
     owner: Owner,
     find: () => string[],
     how: { keepEntries?: boolean } = {},
   ): Promise<Result<null>> {
     this.#forgetSlices(owner, find(), how);
-    return this.#open.inTurn(async () => {
+    return this.#pending.inTurn(async () => {
       for (;;) {
-        if (!(await this.#open.settle())) return this.#open.unsettled(NOT_DELETED);
-        // What was not certain, or on its way, when it was asked for is known by now.
+        if (!(await this.#pending.flush())) return this.#pending.pendingFailure(NOT_DELETED);
+        // Writes that were pending at the first search are applied now.
         const more = find();
         if (more.length === 0) return ok(null);
         this.#forgetSlices(owner, more, how);
@@ -220,15 +216,15 @@ export class MemoryWriter {
     });
   }
 
-  /** Puts memories with their history, as they were elsewhere; see `importIn`. Their vectors come with the alarm. */
+  /** Puts memories with their history; see `importIn`. The alarm embeds them. */
   import(
     owner: Owner,
     { epoch, memories }: { epoch: number; memories: readonly (readonly ImportedVersion[])[] },
   ): Promise<Result<ImportedMemories>> {
     const arrived = this.#scopeErasures;
-    return this.#open.inTurn(async () => {
-      const { table, transactions, quota, generation, now } = this.#parts;
-      if (!(await this.#open.settle())) return this.#open.unsettled(NOT_NOTED);
+    return this.#pending.inTurn(async () => {
+      const { table, transactions, quota, generation, now } = this.#deps;
+      if (!(await this.#pending.flush())) return this.#pending.pendingFailure(NOT_NOTED);
       if (epoch !== generation.epoch) return fail("erased_meanwhile");
       const time = table.tick(now());
       const refusal = (more: number) =>
@@ -236,91 +232,91 @@ export class MemoryWriter {
       const { put, ...counted } = importIn(table, owner, { memories, now: time, refusal });
       if (put.length === 0) return ok(counted);
       if (this.#isErased(put, arrived)) return fail("erased_meanwhile");
-      const outcome = await this.#open.carryOut(
-        transactions.atomically(() => this.#open.note({ owner, put, forget: [] })),
+      const outcome = await this.#pending.apply(
+        transactions.atomically(() => this.#pending.note({ owner, put, forget: [] })),
         { first: true },
       );
-      return outcome === "done" ? ok(counted) : this.#undone(outcome);
+      return outcome === "done" ? ok(counted) : this.#failureOf(outcome);
     });
   }
 
-  /** Says that all memories were taken away, with what was open: what is decided on them is to be decided anew. */
+  /** An erasure deleted all memories and intents. Writes that are being decided start again. */
   erased(): void {
-    this.#open.forgotten();
-    this.#parts.table.forgetOwner();
+    this.#pending.countForget();
+    this.#deps.table.forgetOwner();
   }
 
-  /** Says that a scope is erased: what waits here to write to it is not written. */
-  erasesScope(scope: string): void {
+  /** Rejects the waiting writes to an erased scope. */
+  rejectWritesTo(scope: string): void {
     this.#erasedScopes.set(scope, ++this.#scopeErasures);
   }
 
-  /** Whether one of these rows is in a scope that was erased after so many erasures. */
+  /** True if a row is in a scope that was erased after erasure number `since`. */
   #isErased(put: readonly MemoryRow[], since: number): boolean {
     return put.some(({ scope }) => scope !== null && (this.#erasedScopes.get(scope) ?? 0) > since);
   }
 
   #matching(filter: MemoryFilter): string[] {
-    const { table, now } = this.#parts;
+    const { table, now } = this.#deps;
     return table.matching(filter, Math.max(now(), table.lastWrite()));
   }
 
   #forgetSlices(owner: Owner, ids: readonly string[], how: { keepEntries?: boolean }): void {
     for (let i = 0; i < ids.length; i += FORGET_SLICE)
-      this.#open.forget(owner, ids.slice(i, i + FORGET_SLICE), how);
+      this.#pending.forget(owner, ids.slice(i, i + FORGET_SLICE), how);
   }
 
-  /** Forgets all memories of the user. */
+  /** Deletes all memories of the user. */
   forgetAll(owner: Owner): Promise<Result<null>> {
-    this.#open.forgetAll(owner);
-    return this.#open.inTurn(async () =>
-      (await this.#open.settle()) ? ok(null) : this.#open.unsettled(NOT_DELETED),
+    this.#pending.forgetAll(owner);
+    return this.#pending.inTurn(async () =>
+      (await this.#pending.flush()) ? ok(null) : this.#pending.pendingFailure(NOT_DELETED),
     );
   }
 
-  /** Carries out what is still open and due, and forgets what has expired, for the alarm. */
+  /** Repeats pending writes and deletes expired memories, if due. For the alarm. */
   async alarm(): Promise<void> {
-    const { table, now } = this.#parts;
+    const { table, now } = this.#deps;
     const due = this.nextDue();
     if (due === null || due > now()) return;
-    await this.#open.inTurn(async () => {
-      // First what is open, which may put a memory in the place of one that has expired.
-      await this.#open.settle();
-      const expired = table.expired(now(), FORGET_SLICE).filter((id) => !this.#open.concerns(id));
+    await this.#pending.inTurn(async () => {
+      // A pending write may replace an expired memory.
+      await this.#pending.flush();
+      const expired = table.expired(now(), FORGET_SLICE).filter((id) => !this.#pending.hasPendingFor(id));
       const owner = table.owner();
       if (owner === null || expired.length === 0) return;
-      // The entry that it named has an expiry of its own, which a read may have put off.
-      this.#open.forget(owner, expired, { keepEntries: true });
-      await this.#open.settle();
+      // Its entry has an expiry of its own, which a read may have extended.
+      this.#pending.forget(owner, expired, { keepEntries: true });
+      await this.#pending.flush();
     });
   }
 
-  /** When the alarm should try what is still open, or forget what has expired; null if never. */
+  /** The time of the next retry or expiry; null if there is none. */
   nextDue(): number | null {
-    // What has expired is hidden already, and waits for the next try of what is open.
-    return this.#open.nextDue() ?? this.#parts.table.nextExpiry();
+    // Expired memories are hidden already, so they wait for a pending write.
+    return this.#pending.nextDue() ?? this.#deps.table.nextExpiry();
   }
 
-  /** Whether a memory is to be deleted, and D1 may still have it. */
-  isLeaving(id: string): boolean {
-    return this.#open.concerns(id) || this.#open.forgetsAll();
+  /** True if the memory's deletion is pending: D1 may still have it. */
+  isBeingDeleted(id: string): boolean {
+    return this.#pending.hasPendingFor(id) || this.#pending.forgetsAll();
   }
 
-  /** Does something between writes, once nothing is open; false if something stays so. */
+  /** Runs between writes, when none is pending. False if one stays pending. */
   betweenWrites(act: () => Promise<void>): Promise<boolean> {
-    return this.#open.inTurn(async () => {
-      const settled = await this.#open.settle();
+    return this.#pending.inTurn(async () => {
+      const settled = await this.#pending.flush();
       if (settled) await act();
       return settled;
     });
   }
 
   #draft(): MemoryDraft {
-    const { table, now } = this.#parts;
+    const { table, now } = this.#deps;
     return new MemoryDraft(table, Math.max(now(), table.lastWrite()));
   }
 
-  /** One change of one memory that is there. */
+  /** One change of one stored memory. */
   async #change(
     owner: Owner,
     id: string,
@@ -330,7 +326,7 @@ export class MemoryWriter {
     return this.#write<Memory>(owner, once, async (draft) => {
       const current = currentOf(draft, id);
       if (current === null) return fail("not_found");
-      if (!holds(condition, String(current.version))) return unmet(current);
+      if (!holds(condition, String(current.version))) return conditionFailed(current);
       const row = await decide(draft, current);
       if (!row.ok) return row;
       const refused = this.#refusal(draft);
@@ -338,109 +334,109 @@ export class MemoryWriter {
       const { version, id: changedId } = row.value;
       const text = embeddedText(row.value);
       const vectors = new Map<number, QueryVector>();
-      // What is quarantined has no vector yet.
+      // A quarantined memory has no vector yet.
       if (text !== embeddedText(current) || current.status !== row.value.status)
-        vectors.set(version, await embedOne(this.#parts.embedder, text));
+        vectors.set(version, await embedOne(this.#deps.embedder, text));
       return ok({ answer: memoryOf(row.value), memoryIds: [id, changedId], vectors });
     });
   }
 
-  /** Decides on a write in its turn, and carries it out. */
+  /** Decides a write in its turn, and applies it. */
   #write<T extends Memory | Remembered[]>(
     owner: Owner,
     once: Once | undefined,
     decide: (draft: MemoryDraft) => Promise<Result<Decided<T>>>,
   ): Promise<Result<T>> {
-    const { epoch } = this.#parts.generation;
+    const { epoch } = this.#deps.generation;
     const arrived = this.#scopeErasures;
-    return this.#open.inTurn(async () => {
-      const known = this.#before<T>(once);
+    return this.#pending.inTurn(async () => {
+      const known = this.#replay<T>(once);
       if (known !== null) return known;
       const decided = await this.#decide({ once, epoch, arrived }, decide);
-      if ("told" in decided) return decided.told;
+      if ("result" in decided) return decided.result;
       const { answer, memoryIds, vectors, draft } = decided;
       const { put, forget } = draft.write;
-      if (put.length === 0 && forget.length === 0) return ok(this.#told(answer));
+      if (put.length === 0 && forget.length === 0) return ok(this.#withIndexing(answer));
       const reference = referenceTo(answer, draft);
       const kept = once && { answer: { once, answer: reference, memoryIds: [...memoryIds] } };
-      const noted = this.#parts.transactions.atomically(() =>
-        this.#open.note({ owner, put, forget, ...kept }),
+      const noted = this.#deps.transactions.atomically(() =>
+        this.#pending.note({ owner, put, forget, ...kept }),
       );
-      const outcome = await this.#open.carryOut(noted, { vectors, first: true });
-      return outcome === "done" ? ok(this.#told(answer)) : this.#undone(outcome);
+      const outcome = await this.#pending.apply(noted, { vectors, first: true });
+      return outcome === "done" ? ok(this.#withIndexing(answer)) : this.#failureOf(outcome);
     });
   }
 
-  /** What is told of a write that did not get through. */
-  #undone(outcome: "refused" | "full" | "stale" | "open"): Failure {
-    if (outcome === "open") return this.#open.unsettled(UNCERTAIN);
-    if (outcome === "stale") return this.#open.unsettled(NOT_NOTED);
+  /** The failure of a write that D1 does not have. */
+  #failureOf(outcome: "refused" | "full" | "stale" | "pending"): Failure {
+    if (outcome === "pending") return this.#pending.pendingFailure(UNCERTAIN);
+    if (outcome === "stale") return this.#pending.pendingFailure(NOT_NOTED);
     return fail(outcome === "full" ? "storage_full" : "internal");
   }
 
-  /** What a write makes of what is stored, once nothing older is open; or what its caller is told without it. */
+  /** Decides a write when no older one is pending; or returns the result that needs none. */
   async #decide<T extends Memory | Remembered[]>(
     { once, epoch, arrived }: { once: Once | undefined; epoch: number; arrived: number },
     decide: (draft: MemoryDraft) => Promise<Result<Decided<T>>>,
-  ): Promise<(Decided<T> & { draft: MemoryDraft }) | { told: Result<T> }> {
-    const { table, generation, now } = this.#parts;
+  ): Promise<(Decided<T> & { draft: MemoryDraft }) | { result: Result<T> }> {
+    const { table, generation, now } = this.#deps;
     for (;;) {
-      // Nothing new is noted while older writes cannot be carried out: a caller's retries would pile up.
-      if (!(await this.#open.settle())) return { told: this.#open.unsettled(NOT_NOTED) };
-      // What came before an erasure is not to be there after it.
-      if (epoch !== generation.epoch) return { told: fail("erased_meanwhile") };
-      // What was open may have been the same request.
-      const settled = this.#before<T>(once);
-      if (settled !== null) return { told: settled };
-      const forgettings = this.#open.forgettings;
+      // No write is accepted while an older one is pending: retries would pile up.
+      if (!(await this.#pending.flush())) return { result: this.#pending.pendingFailure(NOT_NOTED) };
+      // A write from before an erasure must not come after it.
+      if (epoch !== generation.epoch) return { result: fail("erased_meanwhile") };
+      // The pending write may have been the same request.
+      const answered = this.#replay<T>(once);
+      if (answered !== null) return { result: answered };
+      const forgetCount = this.#pending.forgetCount;
       const draft = new MemoryDraft(table, table.tick(now()));
       const decided = await decide(draft);
-      // What was forgotten while a text was embedded is not to come back: it is decided on what is left.
-      if (forgettings !== this.#open.forgettings) continue;
-      if (!decided.ok) return { told: decided };
-      if (this.#isErased(draft.write.put, arrived)) return { told: fail("erased_meanwhile") };
+      // A deletion during the embedding must hold, so the write is decided again.
+      if (forgetCount !== this.#pending.forgetCount) continue;
+      if (!decided.ok) return { result: decided };
+      if (this.#isErased(draft.write.put, arrived)) return { result: fail("erased_meanwhile") };
       return { ...decided.value, draft };
     }
   }
 
-  /** What this request was answered before. Unless all that it tells of is still there, it is as good as new. */
-  #before<T extends Memory | Remembered[]>(once: Once | undefined): Result<T> | null {
-    const { answers, table, now } = this.#parts;
+  /** The answer of the first request with this key; null if a memory in it is deleted. */
+  #replay<T extends Memory | Remembered[]>(once: Once | undefined): Result<T> | null {
+    const { answers, table, now } = this.#deps;
     const kept = answers.before<Reference>(once, now());
     if (kept === null || !kept.ok) return kept;
-    const answer = answerOf(kept.value, (versions) => table.numbered(versions));
-    // A reference has the shape of what it was made from, by the same operation.
-    return answer === null ? null : ok(this.#told(answer as T));
+    const answer = resolveReference(kept.value, (versions) => table.numbered(versions));
+    // The same operation made the reference, so the shapes agree.
+    return answer === null ? null : ok(this.#withIndexing(answer as T));
   }
 
-  /** An answer with how far each of its memories is found. */
-  #told<T extends Memory | Remembered[]>(answer: T): T {
-    const told = (memory: Memory): Memory => ({
+  /** The answer, with `indexing` in each memory. */
+  #withIndexing<T extends Memory | Remembered[]>(answer: T): T {
+    const add = (memory: Memory): Memory => ({
       ...memory,
-      indexing: this.#parts.index.stateOf(memory.version),
+      indexing: this.#deps.index.stateOf(memory.version),
     });
     // The same shape, with one field more in each memory.
     return (
-      Array.isArray(answer) ? answer.map((one) => ({ ...one, memory: told(one.memory) })) : told(answer)
+      Array.isArray(answer) ? answer.map((one) => ({ ...one, memory: add(one.memory) })) : add(answer)
     ) as T;
   }
 
-  /** A memory that only D1 has, as a write may leave it whose answer was lost. */
+  /** Deletes a memory that only D1 has: a write whose answer was lost may leave one. */
   async #deleteUnindexed(owner: Owner, id: string): Promise<Result<boolean>> {
     try {
-      const there = await this.#parts.records.history(owner.hash, id, { limit: 1 });
+      const there = await this.#deps.records.history(owner.hash, id, { limit: 1 });
       if (there.length === 0) return ok(false);
     } catch (error) {
       logUnconfirmed("a read before forgetting", error);
       return fail(storageFailureOf(error) ?? "storage_unavailable");
     }
-    this.#open.forget(owner, [id]);
-    return (await this.#open.settle()) ? ok(true) : this.#open.unsettled(NOT_DELETED);
+    this.#pending.forget(owner, [id]);
+    return (await this.#pending.flush()) ? ok(true) : this.#pending.pendingFailure(NOT_DELETED);
   }
 }
 
-/** The failure with the paths of its fields under where its memory is in the body. */
-const placed = (failure: Failure, prefix: string): Failure => ({
+/** The failure with a prefix before the path of each field. */
+const withPathPrefix = (failure: Failure, prefix: string): Failure => ({
   ...failure,
   ...(failure.details && {
     details: failure.details.map((detail) => ({ ...detail, path: `${prefix}.${detail.path}` })),

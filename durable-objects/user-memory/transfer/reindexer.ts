@@ -118,7 +118,7 @@ export class Reindexer {
     const { table, index, vectors, writer, model } = this.#parts;
     // What was erased or forgotten while D1 answered is still in its answer.
     const { erasedUpTo } = this.#parts.generation;
-    const there = rows.filter(({ id, version }) => version > erasedUpTo && !writer.isLeaving(id));
+    const there = rows.filter(({ id, version }) => version > erasedUpTo && !writer.isBeingDeleted(id));
     index.remove(
       table.removeBetween(
         after,

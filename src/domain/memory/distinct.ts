@@ -1,15 +1,15 @@
 import { normalise } from "./normalise.ts";
 
-/** Of several of one kind that say the same, the first; so many at most. */
+/** The first of all items with the same kind and text, at most `most` items. */
 export function distinctBy<T>(
   all: Iterable<T>,
-  said: (one: T) => { kind: string; text: string },
+  contentOf: (one: T) => { kind: string; text: string },
   most = Infinity,
 ): T[] {
   const distinct = new Map<string, T>();
   for (const one of all) {
     if (distinct.size === most) break;
-    const { kind, text } = said(one);
+    const { kind, text } = contentOf(one);
     const words = `${kind} ${normalise(text)}`;
     if (!distinct.has(words)) distinct.set(words, one);
   }

@@ -1,22 +1,22 @@
 import type { MemoryRow } from "./table.ts";
 
-/** Memories of a status that are true from a time on until before another. */
+/** A status, and the times from which and before which a memory is true. */
 export type Span = { status: MemoryRow["status"]; from: number; to: number };
 
-/** The memories of one owner as the rules below see and change them: what is stored, with the changes of one write. */
+/** The stored memories of one owner with the changes of one write. The rules read and change it. */
 export interface Draft {
-  /** The time of this write: later than every write before it. */
+  /** The time of this write, later than all earlier writes. */
   readonly time: number;
-  /** The versions of a memory that are held (not corrected), in the order of `validFrom`; none if they have expired. */
+  /** The versions of a memory that are not corrected, in the order of `validFrom`. None if expired. */
   held(id: string): MemoryRow[];
   /** Any version of a memory. */
   version(id: string, version: number): MemoryRow | null;
-  /** A memory of this text, kind and scope that is true at some time of this span. */
+  /** A memory with this text, kind and scope that is true at some time of the span. */
   withText(dedupeKey: string, span: Span): MemoryRow | null;
   withExternalId(externalId: string): MemoryRow | null;
-  /** Puts a version, or what has become of one. */
+  /** Adds or replaces a version. */
   put(row: MemoryRow): void;
-  /** Forgets a memory with its history. */
+  /** Deletes a memory with its history. */
   forget(id: string): void;
   nextVersion(): number;
 }

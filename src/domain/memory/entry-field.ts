@@ -1,6 +1,6 @@
 /**
- * The field of a memory's metadata that names an entry of the same user by its key: the memory is how that entry is found.
- * Forgetting the memory deletes the entry, and the other memories that name it, in one transaction. Only a string in a
- * version that is no history counts.
+ * The metadata field that names an entry of the same user by its key, so that recall finds the entry. Deleting the memory
+ * deletes the entry, and the other memories that name it, in one transaction. Only strings count, in versions that are no
+ * history.
  */
 export const ENTRY_FIELD = "cairnEntry";

@@ -4,20 +4,20 @@ import { normalise } from "./normalise.ts";
 import { hash16 } from "../hash.ts";
 
 /**
- * What makes a memory the same one as another. `id` follows from what names it; null if only its text does.
- * - `supersede`: a fact of subject and predicate, or of a topic key: the new one is true from now on, the old one was.
- * - `replace`: a procedure's title, or the caller's own id: the new one stands in the place of the old one.
- * - `merge`: the same text: tags and metadata add up.
+ * The identity of a memory. `id` is null if only the text identifies it.
+ * - `supersede`: a fact with subject and predicate, or with a key. The new fact ends the old one.
+ * - `replace`: a procedure's title, or the caller's own id. The new memory replaces the old one.
+ * - `merge`: the same text. Tags and metadata add up.
  */
 export type Identity = { id: string | null; how: "supersede" | "replace" | "merge"; dedupeKey: string };
 
-/** The part of a memory that its identity follows from. */
+/** The fields that decide on the identity. */
 export type Named = Pick<
   RememberBody,
   "kind" | "scope" | "subject" | "predicate" | "key" | "title" | "externalId" | "dedupe" | "object"
 > & { text: string };
 
-/** A fact's triple is its text where there is none. */
+/** The text of a memory; a fact without one has the words of its triple. */
 export const textOf = ({
   text,
   subject,
@@ -26,7 +26,7 @@ export const textOf = ({
 }: Omit<Named, "text"> & { text?: string | undefined }): string =>
   text ?? tripleText({ subject, predicate, object });
 
-/** The words of a triple as a text; spaces that do not tell facts apart are not in it. */
+/** The words of a triple, with single spaces. */
 export const tripleText = (triple: Pick<Named, "subject" | "predicate" | "object">): string =>
   [triple.subject, triple.predicate, triple.object]
     .filter((part) => part !== undefined)
@@ -34,11 +34,11 @@ export const tripleText = (triple: Pick<Named, "subject" | "predicate" | "object
     .replace(/\s+/gu, " ")
     .trim();
 
-/** A memory of another scope is another memory, by whatever it is known. */
+/** Memories of different scopes are different memories. */
 export async function identityOf(owner: UserHash, named: Named, quarantined: boolean): Promise<Identity> {
   const dedupeKey = await dedupeKeyOf(named);
   const name = nameOf(named);
-  // What waits for its review is apart from what it may take the place of, and is there once.
+  // A quarantined memory has an id apart from the memory that it may replace.
   if (quarantined)
     return {
       id: await hashOf(owner, "quarantined", name?.parts ?? null, dedupeKey),
@@ -49,15 +49,13 @@ export async function identityOf(owner: UserHash, named: Named, quarantined: boo
   return { id: await hashOf(owner, ...name.parts), how: name.how, dedupeKey };
 }
 
-/** The hash of all that makes a text the same; of a text alone as it always was, since D1 has such hashes. */
+/** The hash of the text, with kind, scope and subject. */
 function dedupeKeyOf({ kind = "fact", scope, subject, predicate, text }: Named): Promise<string> {
-  // A triple names the fact itself. What is said about another subject is another fact.
+  // The same text about another subject is another fact. A whole triple has an id of its own.
   const triple = subject !== undefined && predicate !== undefined;
   const about = triple
     ? []
     : [subject, predicate].map((name) => (name === undefined ? null : normalise(name)));
-  if (scope === undefined && about.every((name) => name === null))
-    return hash16(`${kind}\n${normalise(text)}`);
   return hashOf(kind, scope ?? null, normalise(text), ...about);
 }
 

@@ -2,9 +2,8 @@ import { limits } from "../limits.ts";
 import type { Message } from "../schema/thread.ts";
 
 /**
- * What is searched of a message: its text parts without a model's reasoning, and the speaker's name before them if the
- * message has a `name`; the first `limits.searchableText` characters, and whether that is a part only. Empty for a message
- * without text (an image, a tool call).
+ * The text that search indexes of a message: its `name`, then its text parts without a model's reasoning. At most
+ * `limits.searchableText` characters; `cut` if there are more. Empty for a message without text (an image, a tool call).
  */
 export function searchableText(message: Message): { text: string; cut: boolean } {
   const text = partsText(message.content ?? message.parts);
@@ -25,7 +24,7 @@ function partsText(content: unknown): string {
     .join("\n");
 }
 
-/** What a model thinks is not said: whoever asks what was said would find guesses, and what it decided against. */
+/** Reasoning is not searched: it holds guesses and rejected answers. */
 const THOUGHTS: ReadonlySet<unknown> = new Set(["reasoning", "reasoning_text", "thinking"]);
 
 const isTextPart = (part: unknown): part is { text: string } =>

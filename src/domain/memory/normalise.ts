@@ -1,3 +1,3 @@
-/** A text as it is compared: what differs in case, width or spaces only is the same. */
+/** A text for comparison, without case, width and extra spaces. */
 export const normalise = (text: string): string =>
   text.normalize("NFKC").toLowerCase().replace(/\s+/gu, " ").trim();

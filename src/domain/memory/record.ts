@@ -2,21 +2,34 @@ import { newMemoryId, userHash, type UserHash } from "../ids.ts";
 import type { Memory, PastMemory, PatchMemoryBody, RememberBody } from "../schema/memory.ts";
 import { type Identity, textOf } from "./identity.ts";
 import { normalise } from "./normalise.ts";
+import {
+  attributeNames,
+  type Attributes,
+  byName,
+  columnFields,
+  type FieldName,
+  fieldNames,
+  type FieldValues,
+  type FieldWith,
+  isFixed,
+} from "../schema/memory-fields.ts";
 import type { MemoryRow } from "./table.ts";
 
-/** Whose something is: the name of the object, and the user's own id. */
+type ColumnField = FieldWith<"column">;
+
+/** `hash` names the user's object; `id` is the caller's id of the user. */
 export type Owner = { hash: UserHash; id: string };
 export const ownerOf = async (user: string): Promise<Owner> => ({ hash: await userHash(user), id: user });
-/** The owner of a thread, which may be nobody: an object of its own then. */
+/** A thread without a user (`id` null) has an object of its own. */
 export type ThreadOwner = { hash: UserHash; id: string | null };
 
-/** What a caller wants remembered, with what makes it one with other memories. */
+/** A memory to remember, with its identity. */
 export type Candidate = { body: RememberBody; identity: Identity; status: MemoryRow["status"] };
 
-/** A model's finding with less confidence than this is kept for review. */
+/** Memories of an extractor with a lower score are quarantined. */
 const CONFIDENT = 0.7;
 
-/** What a caller remembers is active; what an extractor found with too little confidence, or a caller says so, is not. */
+/** The status that the caller sets; else `quarantined` for a low score of an extractor. */
 export function statusOf({
   status,
   source,
@@ -29,113 +42,80 @@ export function statusOf({
     : "active";
 }
 
-/** What a memory says, in columns; null is unset. */
+/** The columns that a caller sets; null is unset. */
 export type Content = Pick<
   MemoryRow,
   | "kind"
   | "status"
   | "text"
-  | "title"
-  | "subject"
-  | "predicate"
-  | "object"
-  | "key"
+  | ColumnField
   | "subjectNorm"
   | "predicateNorm"
   | "keyNorm"
-  | "scope"
-  | "externalId"
   | "tags"
-  | "score"
-  | "importance"
-  | "source"
-  | "sourceEntity"
-  | "context"
-  | "type"
-  | "intensity"
-  | "appraisal"
-  | "valence"
-  | "arousal"
-  | "dominance"
-  | "trigger"
+  | "attributes"
   | "metadata"
   | "dedupeKey"
-  | "expiresAt"
-  | "validTo"
 >;
 
 export function contentOf({ body, identity, status }: Candidate): Content {
   return {
     kind: body.kind ?? "fact",
     status,
+    ...NO_COLUMNS,
+    ...setIn(body, columnFields),
     text: textOf(body),
-    title: body.title ?? null,
-    subject: body.subject ?? null,
-    predicate: body.predicate ?? null,
-    object: body.object ?? null,
-    key: body.key ?? null,
     subjectNorm: normalisedOr(body.subject),
     predicateNorm: normalisedOr(body.predicate),
     keyNorm: normalisedOr(body.key),
-    scope: body.scope ?? null,
-    externalId: body.externalId ?? null,
     tags: [...new Set(body.tags)],
-    score: body.score ?? null,
-    importance: body.importance ?? null,
-    source: body.source ?? null,
-    sourceEntity: body.sourceEntity ?? null,
-    context: body.context ?? null,
-    type: body.type ?? null,
-    intensity: body.intensity ?? null,
-    appraisal: body.appraisal ?? null,
-    ...feeling(body.emotion ?? null),
-    trigger: body.trigger ?? null,
+    attributes: attributesOf(body),
     metadata: body.metadata ?? null,
     dedupeKey: identity.dedupeKey,
-    expiresAt: body.expiresAt ?? null,
-    validTo: body.validTo ?? null,
   };
 }
 
-/** The columns that a body sets, for a change of a memory that is there. */
-export function changesOf(body: RememberBody | PatchMemoryBody): Partial<Content> {
-  const { emotion, ...given } = body;
-  const changes: Partial<Content> = {};
-  for (const field of changeable)
-    if (given[field] !== undefined) Object.assign(changes, { [field]: given[field] });
-  return { ...changes, ...(emotion !== undefined && feeling(emotion)) };
+/** The values of the fields that a body has; null removes a field. */
+const givenIn = <Name extends FieldName>(body: FieldValues, names: readonly Name[]) =>
+  // Each name has the value of its field.
+  byName(
+    names.filter((name) => body[name] !== undefined),
+    (name) => body[name],
+  ) as { [Key in Name]?: Exclude<FieldValues[Key], undefined> };
+
+/** The values of the fields that are set. */
+const setIn = <Name extends FieldName>(values: FieldValues, names: readonly Name[]) =>
+  // Null is unset.
+  givenIn(
+    values,
+    names.filter((name) => values[name] !== null),
+  ) as SetFields<Name>;
+type SetFields<Name extends FieldName> = { [Key in Name]?: NonNullable<FieldValues[Key]> };
+
+const NO_COLUMNS = byName(columnFields, () => null);
+
+/** The attributes after a change, in the order of the table: equal attributes have equal JSON. */
+function attributesOf(body: FieldValues, current: Attributes | null = null): Attributes | null {
+  const attributes = setIn({ ...current, ...givenIn(body, attributeNames) }, attributeNames);
+  return Object.keys(attributes).length === 0 ? null : attributes;
 }
 
-const changeable = [
-  "text",
-  "object",
-  "score",
-  "importance",
-  "source",
-  "sourceEntity",
-  "context",
-  "type",
-  "intensity",
-  "appraisal",
-  "trigger",
-  "expiresAt",
-  "validTo",
-] as const;
-
-const feeling = (emotion: Memory["emotion"] | null): Pick<Content, "valence" | "arousal" | "dominance"> => ({
-  valence: emotion?.valence ?? null,
-  arousal: emotion?.arousal ?? null,
-  dominance: emotion?.dominance ?? null,
+/** The columns that a body sets, for a change of a memory. */
+export const changesOf = (body: RememberBody | PatchMemoryBody, current: MemoryRow): Partial<Content> => ({
+  ...givenIn(body, changeableColumns),
+  ...(body.text !== undefined && { text: body.text }),
+  attributes: attributesOf(body, current.attributes),
 });
+const changeableColumns = columnFields.filter((field) => !isFixed(field));
 
 const normalisedOr = (text: string | undefined): string | null =>
   text === undefined ? null : normalise(text);
 
-/** From when on a memory is true: unless that is said, from its creation on, which may be long before an import. */
+/** The start of validity: as set, or the creation, which may be long before an import. */
 export const validFromOf = ({ validFrom, createdAt }: RememberBody, time: number): number =>
   validFrom ?? Math.min(createdAt ?? time, time);
 
-/** The first version of a memory, or the next one that is true of a fact. */
+/** A new version: the first of a memory, or the next one of a fact. */
 export function newRow(
   owner: Owner,
   candidate: Candidate,
@@ -159,21 +139,24 @@ export function newRow(
   };
 }
 
-/** A row as the body that would make it. */
+/** The body that makes this row. */
 export function bodyOf(row: MemoryRow): RememberBody & { text: string } {
   const { id: _i, userId: _u, version: _v, recordedAt: _r, status: _s, ...body } = memoryOf(row);
   return body;
 }
 
-/** What was kept for review as it is to be remembered: true from its release on, unless its caller said since when. */
+/** The body of a released memory. It is true from the release on, unless its caller set `validFrom`. */
 export function releasedBodyOf(row: MemoryRow, time: number): RememberBody & { text: string } {
-  const said = row.validFrom !== row.recordedAt && row.validFrom !== row.createdAt;
-  return { ...bodyOf(row), updatedAt: time, validFrom: said ? row.validFrom : time };
+  const wasSet = row.validFrom !== row.recordedAt && row.validFrom !== row.createdAt;
+  return { ...bodyOf(row), updatedAt: time, validFrom: wasSet ? row.validFrom : time };
 }
 
-/** A memory as callers see it: what is unset is absent. */
+/** The optional fields of a row that are set. */
+export const fieldsOf = (row: MemoryRow): SetFields<FieldName> =>
+  setIn({ ...row, ...row.attributes }, fieldNames);
+
+/** A memory as callers see it: fields that are unset are absent. */
 export function memoryOf(row: MemoryRow): Memory {
-  const validTo = least(row.validTo, row.supersededAt);
   return {
     id: row.id,
     userId: row.userId,
@@ -181,40 +164,19 @@ export function memoryOf(row: MemoryRow): Memory {
     status: row.status,
     version: row.version,
     text: row.text,
-    ...set("title", row.title),
-    ...set("subject", row.subject),
-    ...set("predicate", row.predicate),
-    ...set("object", row.object),
-    ...set("key", row.key),
-    ...set("scope", row.scope),
-    ...set("externalId", row.externalId),
     ...(row.tags.length > 0 && { tags: row.tags }),
-    ...set("score", row.score),
-    ...set("importance", row.importance),
-    ...set("source", row.source),
-    ...set("sourceEntity", row.sourceEntity),
-    ...set("context", row.context),
-    ...set("type", row.type),
-    ...set("intensity", row.intensity),
-    ...set("appraisal", row.appraisal),
-    ...(row.valence !== null &&
-      row.arousal !== null &&
-      row.dominance !== null && {
-        emotion: { valence: row.valence, arousal: row.arousal, dominance: row.dominance },
-      }),
-    ...set("trigger", row.trigger),
-    // It went in as JSON, by the schema.
+    // The schema accepts only JSON.
     ...(row.metadata !== null && { metadata: row.metadata as NonNullable<Memory["metadata"]> }),
+    ...fieldsOf(row),
     createdAt: row.createdAt,
     updatedAt: row.updatedAt,
-    ...set("expiresAt", row.expiresAt),
     validFrom: row.validFrom,
-    ...set("validTo", validTo),
+    ...set("validTo", least(row.validTo, row.supersededAt)),
     recordedAt: row.recordedAt,
   };
 }
 
-/** A version of a memory's history, with what came after it. */
+/** A version of a memory's history, with its end. */
 export const pastMemoryOf = (row: MemoryRow): PastMemory => ({
   ...memoryOf(row),
   ...set("correctedAt", row.correctedAt),
@@ -222,7 +184,7 @@ export const pastMemoryOf = (row: MemoryRow): PastMemory => ({
 });
 
 const set = <Key extends string, T>(key: Key, value: T | null): { [K in Key]?: T } =>
-  // One key, as the type says.
+  // The object has at most this key.
   (value === null ? {} : { [key]: value }) as { [K in Key]?: T };
 
 const least = (a: number | null, b: number | null): number | null =>

@@ -1,6 +1,7 @@
 import { type ErrorCode, fail, type Failure, ok, type Result } from "../errors.ts";
 import { byteLength, limits } from "../limits.ts";
-import { type PatchMemoryBody, refuseForeignFields, type RememberBody } from "../schema/memory.ts";
+import { refuseForeignFields } from "../schema/memory-fields.ts";
+import type { PatchMemoryBody, RememberBody } from "../schema/memory.ts";
 import type { Draft } from "./draft.ts";
 import { textOf, tripleText } from "./identity.ts";
 import { normalise } from "./normalise.ts";
@@ -15,10 +16,10 @@ import {
 } from "./record.ts";
 import type { MemoryRow } from "./table.ts";
 
-/** What became of a memory, and whether it is a new one. */
+/** The resulting version, and whether the memory is new. */
 export type Ruled = { row: MemoryRow; created: boolean };
 
-/** Remembers one memory: as a new one, or as what it makes of one that is there. */
+/** Remembers one memory: adds a new one, or changes a stored one. */
 export function rememberIn(draft: Draft, owner: Owner, candidate: Candidate): Result<Ruled> {
   const { body, identity } = candidate;
   if (isOver(body, draft.time))
@@ -39,7 +40,7 @@ export function rememberIn(draft: Draft, owner: Owner, candidate: Candidate): Re
 
 const NOT_AHEAD = "is not in the future";
 
-/** Seconds for milliseconds, most often. Taken as said, the memory would be gone at once, and the fact's history too. */
+/** Usually seconds in place of milliseconds. The memory would expire at once, with its history. */
 const isOver = ({ expiresAt }: RememberBody | PatchMemoryBody, time: number): boolean =>
   typeof expiresAt === "number" && expiresAt <= time;
 
@@ -53,19 +54,19 @@ function addOrReplace(draft: Draft, owner: Owner, candidate: Candidate): Result<
     return ok({ row: amend(draft, known, replacement(known, candidate)), created: false });
   const changes = merged(known, candidate);
   if (!changes.ok) return changes;
-  // A fact that supersedes others begins where it does.
+  // A fact that supersedes others keeps its start.
   const validFrom = isChain(known) ? known.validFrom : Math.min(known.validFrom, from);
   return ok({ row: amend(draft, known, { ...changes.value, validFrom }), created: false });
 }
 
-/** The memory that a candidate without a name of its own is one with. */
+/** The stored memory with the same text, for a candidate without an id of its own. */
 function withSameText(draft: Draft, { body, identity, status }: Candidate): MemoryRow | null {
   if (identity.id !== null || body.dedupe === "none") return null;
   const from = validFromOf(body, draft.time);
   return draft.withText(identity.dedupeKey, { status, from, to: body.validTo ?? Infinity });
 }
 
-/** The version that a candidate would supersede, replace or add to: its condition is about this one. */
+/** The version that a candidate supersedes, replaces or adds to. Conditions compare with it. */
 export const targetOf = (draft: Draft, candidate: Candidate): MemoryRow | null =>
   candidate.identity.id === null ? withSameText(draft, candidate) : currentOf(draft, candidate.identity.id);
 
@@ -75,8 +76,8 @@ const isChain = ({ subjectNorm, predicateNorm, keyNorm }: MemoryRow): boolean =>
 const neverTrue = ({ validFrom, validTo }: MemoryRow): boolean => validTo !== null && validTo <= validFrom;
 
 /**
- * A fact of which one is true at a time. The same statement again adds to the one that is there; another one is true
- * from `validFrom` on, in place of the one before it, and until the one after it if it is about the past.
+ * Facts of which one is true at a time. The same statement again adds to the stored fact. Another statement is true from
+ * its `validFrom` until the next stored fact, and ends the fact before it.
  */
 function supersede(draft: Draft, owner: Owner, candidate: Candidate): Result<Ruled> {
   const { body, identity } = candidate;
@@ -85,7 +86,7 @@ function supersede(draft: Draft, owner: Owner, candidate: Candidate): Result<Rul
   const before = held.findLast((row) => row.validFrom <= from);
   const after = held.find((row) => row.validFrom > from);
   const goesOn = before !== undefined && (before.validTo === null || before.validTo > from);
-  // What ended before it began again is another time of the same.
+  // A fact that ended, and begins again, is another version.
   const reaches = after !== undefined && (body.validTo === undefined || body.validTo >= after.validFrom);
   const same =
     goesOn && states(before, candidate) ? before : reaches && states(after, candidate) ? after : undefined;
@@ -100,7 +101,7 @@ function supersede(draft: Draft, owner: Owner, candidate: Candidate): Result<Rul
   return ok({ row: draft.version(row.id, row.version) ?? row, created: held.length === 0 });
 }
 
-/** Whether a version says what the candidate says. */
+/** True if a version and the candidate state the same. */
 function states(row: MemoryRow, candidate: Candidate): boolean {
   const { object, text } = contentOf(candidate);
   return row.object === null || object === null
@@ -108,10 +109,10 @@ function states(row: MemoryRow, candidate: Candidate): boolean {
     : normalise(row.object) === normalise(object);
 }
 
-/** The text that a memory has after a change. */
+/** The text of a memory after a change. */
 export function patchedText(current: MemoryRow, body: PatchMemoryBody): string {
   if (body.text !== undefined) return body.text;
-  // A text that was the triple goes on being the triple.
+  // A text made of the triple follows the triple.
   return saysItsTriple(current) && body.object !== undefined
     ? wordsOf({ ...current, object: body.object })
     : current.text;
@@ -120,10 +121,7 @@ export function patchedText(current: MemoryRow, body: PatchMemoryBody): string {
 const saysItsTriple = (row: MemoryRow): boolean =>
   row.subject !== null && row.predicate !== null && row.text === wordsOf(row);
 
-/**
- * Changes what a memory says. The version that was wrong or incomplete stays in the history. `dedupeKey` is that of the
- * text after the change.
- */
+/** Changes a memory. The former version stays in the history. `dedupeKey`: of the text after the change. */
 export function patchIn(
   draft: Draft,
   current: MemoryRow,
@@ -132,7 +130,7 @@ export function patchIn(
   const refusals: [path: string, message: string][] = [];
   refuseForeignFields(current.kind, body, (path, message) => void refusals.push([path, message]));
   const changes: Partial<MemoryRow> = {
-    ...changesOf(body),
+    ...changesOf(body, current),
     ...(body.tags !== undefined && { tags: [...new Set(body.tags)] }),
     ...(body.metadata !== undefined && { metadata: body.metadata }),
     text: patchedText(current, body),
@@ -160,8 +158,8 @@ const wordsOf = ({ subject, predicate, object }: MemoryRow): string =>
   });
 
 /**
- * What a version said takes the place of what the memory says now. What the memory is known by and its status stay; so
- * does its end, if the one of the version is over: a restored memory is there.
+ * Restores the content of a version. The memory keeps its identity and status. It also keeps its end or expiry where
+ * that of the version is over, so that the restored memory is alive.
  */
 export function restoreIn(draft: Draft, current: MemoryRow, past: MemoryRow): MemoryRow {
   const {
@@ -184,7 +182,7 @@ export function restoreIn(draft: Draft, current: MemoryRow, past: MemoryRow): Me
   });
 }
 
-/** Lets a memory out of quarantine: it takes the place that it would have had. */
+/** Releases a memory from quarantine, as if it were remembered now. */
 export function releaseIn(
   draft: Draft,
   owner: Owner,
@@ -204,7 +202,7 @@ export function releaseIn(
   return remembered.ok ? ok(remembered.value.row) : remembered;
 }
 
-/** The version of a memory that is true now; else the last that is held. */
+/** The version of a memory that is true now; else the last one. */
 export function currentOf(draft: Draft, id: string): MemoryRow | null {
   const held = draft.held(id);
   return held.findLast(({ validFrom }) => validFrom <= draft.time) ?? held.at(-1) ?? null;
@@ -213,17 +211,17 @@ export function currentOf(draft: Draft, id: string): MemoryRow | null {
 function begin(draft: Draft, owner: Owner, candidate: Candidate): MemoryRow {
   const { id } = candidate.identity;
   const held = id === null ? [] : draft.held(id);
-  // What has expired is gone, though its rows may still be there.
+  // The rows of an expired memory may still exist.
   if (id !== null && held.length === 0) draft.forget(id);
   const fresh = newRow(owner, candidate, { id, version: draft.nextVersion(), time: draft.time });
-  // A fact that changes keeps its place among the others, so that a list that is being read misses none.
+  // A changed fact keeps its place in lists, so that a reader of pages misses none.
   const createdAt = held.reduce((first, row) => Math.min(first, row.createdAt), fresh.createdAt);
   const row = { ...fresh, createdAt };
   draft.put(row);
   return row;
 }
 
-/** Puts a new version in the place of one, if it says anything else. */
+/** Replaces a version by a new one, if anything changes. */
 function amend(draft: Draft, row: MemoryRow, changes: Partial<MemoryRow>): MemoryRow {
   const updatedAt = Math.max(changes.updatedAt ?? draft.time, row.updatedAt);
   const changed = Object.entries(changes).some(
@@ -248,7 +246,7 @@ function amend(draft: Draft, row: MemoryRow, changes: Partial<MemoryRow>): Memor
   return draft.version(row.id, fresh.version) ?? fresh;
 }
 
-/** Notes in each held version which one is true after it. */
+/** Sets in each version which one is true after it. */
 function link(draft: Draft, id: string): void {
   const held = draft.held(id);
   for (const [i, row] of held.entries()) {
@@ -258,7 +256,7 @@ function link(draft: Draft, id: string): void {
   }
 }
 
-/** All that the memory says, as the caller now says it. */
+/** The full content of the candidate. */
 function replacement(row: MemoryRow, candidate: Candidate): Partial<MemoryRow> {
   const { createdAt, updatedAt, validFrom } = candidate.body;
   return {
@@ -269,7 +267,7 @@ function replacement(row: MemoryRow, candidate: Candidate): Partial<MemoryRow> {
   };
 }
 
-/** The memory that is there and the candidate in one: tags and metadata add up, of the rest what was said last holds. */
+/** The stored memory and the candidate in one: tags and metadata add up, other fields take the new value. */
 function merged(row: MemoryRow, candidate: Candidate): Result<Partial<Content>> {
   const { body } = candidate;
   const tags = [...new Set([...row.tags, ...(body.tags ?? [])])];
@@ -279,11 +277,11 @@ function merged(row: MemoryRow, candidate: Candidate): Result<Partial<Content>> 
   if (metadata !== null && byteLength(JSON.stringify(metadata)) > limits.metadata)
     return overLimit("metadata_too_large", "metadata");
   const text = body.text ?? (row.text === wordsOf(row) ? textOf(body) : row.text);
-  // Of a text of the caller's own, the key stays what it was.
+  // An unchanged text keeps its key.
   const dedupeKey = text === row.text ? row.dedupeKey : candidate.identity.dedupeKey;
   const externalId = body.externalId ?? row.externalId;
-  const changes = { ...changesOf(body), text, dedupeKey, externalId, tags, metadata };
-  // What is found once more while it waits for its review leaves alone what the review has corrected.
+  const changes = { ...changesOf(body, row), text, dedupeKey, externalId, tags, metadata };
+  // A repeated finding does not undo a correction made in review.
   const corrected = row.status === "quarantined" && row.dedupeKey !== candidate.identity.dedupeKey;
   return ok(
     corrected ? { ...changes, text: row.text, dedupeKey: row.dedupeKey, object: row.object } : changes,

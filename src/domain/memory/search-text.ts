@@ -1,16 +1,16 @@
 import type { MemoryRow } from "./table.ts";
 
-type Said = Pick<MemoryRow, "text" | "title" | "key">;
-type Found = Said & Pick<MemoryRow, "subject" | "predicate" | "object" | "tags">;
+type Embedded = Pick<MemoryRow, "text" | "title" | "key">;
+type Searched = Embedded & Pick<MemoryRow, "subject" | "predicate" | "object" | "tags">;
 
-/** What is embedded of a memory: a procedure's title says what it is for, a fact's key what it is about. */
-export function embeddedText({ title, key, text }: Said): string {
+/** The text to embed: with the title, which is a procedure's purpose, or the key, which is a fact's topic. */
+export function embeddedText({ title, key, text }: Embedded): string {
   if (title !== null) return `${title}\n${text}`;
   return key === null ? text : `${key}: ${text}`;
 }
 
-/** The words that a memory is found by: also its tags, and what its triple says beyond the text. */
-export function searchedText(memory: Found): string {
+/** The text for lexical search: also the tags, and the words of the triple that the text lacks. */
+export function searchedText(memory: Searched): string {
   const text = embeddedText(memory);
   const more = [memory.subject, memory.predicate, memory.object].filter(
     (part): part is string => part !== null && !text.includes(part),

@@ -1,20 +1,17 @@
 import { isWithin, limits } from "../limits.ts";
 
-/** `cut`: the query is longer than what is searched by. */
+/** `cut`: only a part of the query is searched. */
 export type SearchedQuery = { query: string; cut: boolean };
 
 const HALF = limits.searchedQuery / 2;
 const [encoder, decoder] = [new TextEncoder(), new TextDecoder()];
 
-/**
- * What a query is searched by: all of it, or its first and its last part. A pasted document is a query too, and what is
- * asked about it stands before it or after it.
- */
+/** The searched part of a query: all, or its first and last part. A question about a pasted document is at either end. */
 export function searchedQuery(query: string): SearchedQuery {
   if (isWithin(query, limits.searchedQuery)) return { query, cut: false };
   const bytes = encoder.encode(query);
   let [end, start] = [HALF - 1, bytes.length - HALF];
-  // No character is cut in two. The byte between the parts is a line break.
+  // Cuts between characters. A line break joins the parts.
   while (isInside(bytes[end])) end--;
   while (isInside(bytes[start])) start++;
   return {

@@ -1,7 +1,7 @@
 import { integer, primaryKey, real, sqliteTable, text } from "drizzle-orm/sqlite-core";
-import type { Appraisal, MemoryKind, MemorySource, MemoryStatus } from "../schema/memory.ts";
+import type { Attributes, MemoryKind, MemorySource, MemoryStatus } from "../schema/memory-fields.ts";
 
-/** Mirrors migrations/; what each column means is said there. A user's object has the same table for its own rows. */
+/** Mirrors migrations/, which describe each column. A user's object has the same table for its own rows. */
 export const memories = sqliteTable(
   "memories",
   {
@@ -26,15 +26,7 @@ export const memories = sqliteTable(
     score: real("score"),
     importance: real("importance"),
     source: text("source", { mode: "json" }).$type<MemorySource>(),
-    sourceEntity: text("source_entity"),
-    context: text("context"),
-    type: text("type"),
-    intensity: real("intensity"),
-    appraisal: text("appraisal", { mode: "json" }).$type<Appraisal>(),
-    valence: real("valence"),
-    arousal: real("arousal"),
-    dominance: real("dominance"),
-    trigger: text("trigger_text"),
+    attributes: text("attributes", { mode: "json" }).$type<Attributes>(),
     metadata: text("metadata", { mode: "json" }).$type<Record<string, unknown>>(),
     dedupeKey: text("dedupe_key").notNull(),
     createdAt: integer("created_at").notNull(),
@@ -50,5 +42,5 @@ export const memories = sqliteTable(
   (table) => [primaryKey({ columns: [table.userHash, table.id, table.version] })],
 );
 
-/** A version of a memory as D1 and the user's object keep it. */
+/** A version of a memory as D1 and the user's object store it. */
 export type MemoryRow = typeof memories.$inferSelect;

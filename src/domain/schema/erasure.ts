@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { text, timestamp } from "./bounds.ts";
 import { limits } from "../limits.ts";
-import { name } from "./memory.ts";
+import { name } from "./memory-fields.ts";
 
 /** What a receipt is about. A scope is named by its hash: base64url of the first 16 bytes of SHA-256 of `cairn:scope:<scope>`. */
 const target = z.object({

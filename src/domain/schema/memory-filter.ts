@@ -2,37 +2,29 @@ import { z } from "@hono/zod-openapi";
 import { limits } from "../limits.ts";
 import { hasInexactNumber, INEXACT } from "../raw-values.ts";
 import { cursor, type Json, pageLimit, plainObject, several } from "./bounds.ts";
-import { memoryKind, memoryStatus, name, tag } from "./memory.ts";
+import {
+  byName,
+  fieldsFilteredBy,
+  memoryKind,
+  type MemoryKind,
+  memoryStatus,
+  type MemoryStatus,
+  name,
+  tag,
+} from "./memory-fields.ts";
 import { metadataCondition } from "./metadata-filter.ts";
 
-/** Which memories are meant: every field that is given must fit. Ranges include both ends. */
-export type MemoryFilter = {
-  kinds?: z.infer<typeof memoryKind>[];
-  status?: z.infer<typeof memoryStatus>[];
-  tags?: string[];
-  anyTags?: string[];
-  scope?: string[];
-  /** Only those of no scope. Not asked for over HTTP. */
-  unscoped?: true;
-  subject?: string;
-  predicate?: string;
-  key?: string;
-  title?: string;
-  externalId?: string[];
-  type?: string[];
-  sourceEntity?: string;
-  context?: string;
-  sourceThread?: string;
-  sourceMessage?: string;
-  extractor?: string;
-  metadata?: Record<string, Json>;
-} & { [Range in RangeName as `${Range}Min` | `${Range}Max`]?: number };
-
-/** What can be asked for by range: `scoreMin`, `scoreMax` and so on. */
+const listNames = fieldsFilteredBy("any");
+const scalarNames = [
+  ...fieldsFilteredBy("exact"),
+  ...fieldsFilteredBy("normalised"),
+  ...fieldsFilteredBy("contains"),
+  "sourceThread",
+  "sourceMessage",
+  "extractor",
+] as const;
 export const rangeNames = [
-  "score",
-  "importance",
-  "intensity",
+  ...fieldsFilteredBy("range"),
   "valence",
   "createdAt",
   "updatedAt",
@@ -40,50 +32,46 @@ export const rangeNames = [
 ] as const;
 export type RangeName = (typeof rangeNames)[number];
 
+/** A memory matches if every condition holds. Ranges include both ends. */
+export type MemoryFilter = {
+  kinds?: MemoryKind[];
+  status?: MemoryStatus[];
+  tags?: string[];
+  anyTags?: string[];
+  /** Only memories without a scope. The API does not have this condition. */
+  unscoped?: true;
+  metadata?: Record<string, Json>;
+} & { [Name in (typeof listNames)[number]]?: string[] } & {
+  [Name in (typeof scalarNames)[number]]?: string;
+} & { [Range in RangeName as `${Range}Min` | `${Range}Max`]?: number };
+
 const wantedMetadata = plainObject<Record<string, Json>>().superRefine((wanted, context) => {
   metadataCondition(wanted, (path, message, code) =>
     context.addIssue({ code: "custom", path, message, input: wanted, ...(code && { params: { code } }) }),
   );
 });
-const described = {
+const described: Readonly<Record<string, string>> = {
   kinds: "Any of these kinds.",
   tags: "Every one of these tags.",
   anyTags: "At least one of these tags.",
   status: "`active` unless set.",
   scope: "Any of these scopes.",
-  subject: "Upper and lower case are the same here, as in what makes a fact one; so in predicate and key.",
+  subject: "Compared without case and extra spaces, as are predicate and key.",
   title: "The exact title.",
-  context: "Memories whose context holds this text; upper and lower case of A to Z are the same.",
+  context: "Memories whose context holds this text. Upper and lower case of A to Z are the same.",
   sourceMessage: "A seq, or an id of yours.",
   metadata:
-    "Each of these fields is there with this value (of objects in it, the order of fields counts), or fits these comparisons: `eq`, `ne`, `gt`, `gte`, `lt`, `lte`, `in`, `nin`, `exists`. `and`, `or` (lists of such filters) and `not` combine them.",
+    "Each field has this value (in an object, the order of fields counts), or fits these comparisons: `eq`, `ne`, `gt`, `gte`, `lt`, `lte`, `in`, `nin`, `exists`. `and`, `or` (lists of such filters) and `not` combine them.",
 };
-
-const scalars = {
-  subject: name,
-  predicate: name,
-  key: name,
-  title: name,
-  sourceEntity: name,
-  context: name,
-  sourceThread: name,
-  sourceMessage: name,
-  extractor: name,
-};
-type ScalarName = keyof typeof scalars;
-const scalarNames = Object.keys(scalars) as ScalarName[];
+const description = (field: string) => ({
+  ...(described[field] !== undefined && { description: described[field] }),
+});
 
 /** Optional fields of one schema, with their descriptions. */
-const each = <Name extends string, T extends z.ZodType>(names: readonly Name[], schema: (name: Name) => T) =>
-  // The keys are the names.
-  Object.fromEntries(
-    names.map((one) => [
-      one,
-      schema(one)
-        .optional()
-        .openapi(one in described ? { description: described[one as keyof typeof described] } : {}),
-    ]),
-  ) as { [Key in Name]: z.ZodOptional<T> };
+const each = <Name extends string, T extends z.ZodType>(
+  names: readonly Name[],
+  schema: T,
+): { [Key in Name]: z.ZodOptional<T> } => byName(names, (one) => schema.optional().openapi(description(one)));
 
 const listOf = <T extends z.ZodType>(one: T, max: number = limits.filterValues) =>
   z.array(one).min(1).max(max);
@@ -92,18 +80,16 @@ const ends = rangeNames.flatMap((range) => [`${range}Min`, `${range}Max`] as con
 /** A filter in a body. */
 export const memoryFilter = z
   .strictObject({
-    kinds: listOf(memoryKind).optional().openapi({ description: described.kinds }),
-    status: listOf(memoryStatus).optional().openapi({ description: described.status }),
-    tags: listOf(tag, limits.tags).optional().openapi({ description: described.tags }),
-    anyTags: listOf(tag).optional().openapi({ description: described.anyTags }),
-    scope: listOf(name).optional().openapi({ description: described.scope }),
-    externalId: listOf(name).optional(),
-    type: listOf(name).optional(),
-    ...each(scalarNames, (one) => scalars[one]),
-    ...each(ends, () => z.number()),
+    kinds: listOf(memoryKind).optional().openapi(description("kinds")),
+    status: listOf(memoryStatus).optional().openapi(description("status")),
+    tags: listOf(tag, limits.tags).optional().openapi(description("tags")),
+    anyTags: listOf(tag).optional().openapi(description("anyTags")),
+    ...each(listNames, listOf(name)),
+    ...each(scalarNames, name),
+    ...each(ends, z.number()),
     metadata: wantedMetadata
       .optional()
-      .openapi({ type: "object", additionalProperties: true, description: described.metadata }),
+      .openapi({ type: "object", additionalProperties: true, ...description("metadata") }),
   })
   .openapi("MemoryFilter");
 
@@ -129,7 +115,7 @@ const json = z
   .pipe(wantedMetadata)
   .openapi({ type: "string", example: '{"project":"foo"}' });
 
-/** A moment: its milliseconds since the epoch. */
+/** A time in milliseconds since the epoch. */
 const moment = z
   .string()
   .regex(/^-?\d{1,16}$/, "is not a whole number of milliseconds")
@@ -137,16 +123,16 @@ const moment = z
   .pipe(z.number().min(-8.64e15).max(8.64e15))
   .openapi({ type: "integer" });
 
-const asOf = "What was held true then: as if asked at that time.";
-const validAt = "What was true then, as is held now (or at `asOf`).";
+const asOf = "Answers as if asked at this time.";
+const validAt = "Answers with the memories that were true at this time, as known now (or at `asOf`).";
 
-/** When a caller wants to have asked, in a query string. */
+/** The times of a question, in a query string. */
 export const atQuery = {
   asOf: moment.optional().openapi({ description: asOf }),
   validAt: moment.optional().openapi({ description: validAt }),
 };
 
-/** The same in a body. */
+/** The same, in a body. */
 export const atBody = {
   asOf: z.int().min(-8.64e15).max(8.64e15).optional().openapi({ description: asOf }),
   validAt: z.int().min(-8.64e15).max(8.64e15).optional().openapi({ description: validAt }),
@@ -155,18 +141,16 @@ export const atBody = {
 export const sortKeys = ["createdAt", "updatedAt", "validFrom", "score", "importance"] as const;
 export type SortKey = (typeof sortKeys)[number];
 
-/** The same filter in a query string, whose repeated fields have names in the singular. */
+/** The same filter in a query string. A list is a repeated parameter, with a name in the singular. */
 export const ListMemoriesQuery = z.strictObject({
-  kind: several(memoryKind, 4).openapi({ description: described.kinds }),
-  status: several(memoryStatus, 2).openapi({ description: described.status }),
-  tag: several(tag, limits.tags).openapi({ description: described.tags }),
-  anyTag: several(tag, limits.filterValues).openapi({ description: described.anyTags }),
-  scope: several(name, limits.filterValues).openapi({ description: described.scope }),
-  externalId: several(name, limits.filterValues),
-  type: several(name, limits.filterValues),
-  ...each(scalarNames, (one) => scalars[one]),
-  ...each(ends, () => number),
-  metadata: json.optional().openapi({ description: `${described.metadata} JSON.` }),
+  kind: several(memoryKind, 4).openapi(description("kinds")),
+  status: several(memoryStatus, 2).openapi(description("status")),
+  tag: several(tag, limits.tags).openapi(description("tags")),
+  anyTag: several(tag, limits.filterValues).openapi(description("anyTags")),
+  ...byName(listNames, (one) => several(name, limits.filterValues).openapi(description(one))),
+  ...each(scalarNames, name),
+  ...each(ends, number),
+  metadata: json.optional().openapi({ description: `${described["metadata"]} As JSON.` }),
   ...atQuery,
   sort: z.enum(sortKeys).optional().openapi({ description: "`createdAt` unless set." }),
   order: z
@@ -178,7 +162,7 @@ export const ListMemoriesQuery = z.strictObject({
 });
 export type ListMemoriesQuery = z.infer<typeof ListMemoriesQuery>;
 
-/** A query string's filter as a body has it. */
+/** The filter of a query string, as in a body. */
 export function filterOf(query: ListMemoriesQuery): MemoryFilter {
   const {
     kind,
@@ -208,10 +192,13 @@ export const ForgetMemoriesBody = z
       (filter) => Object.keys(filter).length > 0,
       "names no field: DELETE …/memories forgets all",
     ),
-    dryRun: z.boolean().optional().openapi({ description: "Only answers what would go." }),
+    dryRun: z
+      .boolean()
+      .optional()
+      .openapi({ description: "Deletes nothing; answers the memories that match." }),
     keepEntries: z.boolean().optional().openapi({
       description:
-        "Keeps the entries that the memories name in `metadata.cairnEntry`; else they are deleted too.",
+        "Keeps the entries that the memories name in `metadata.cairnEntry`. Otherwise they are deleted too.",
     }),
   })
   .openapi("ForgetMemories", { example: { filter: { subject: "user", predicate: "lives in" } } });
@@ -219,8 +206,8 @@ export type ForgetMemoriesBody = z.infer<typeof ForgetMemoriesBody>;
 
 export const Forgotten = z
   .object({
-    count: z.int().openapi({ description: "How many memories are gone, each with its history." }),
-    ids: z.array(z.string()).openapi({ description: `Their ids, the first ${limits.page} of them.` }),
+    count: z.int().openapi({ description: "How many memories are deleted, each with its history." }),
+    ids: z.array(z.string()).openapi({ description: `The ids of the first ${limits.page} of them.` }),
   })
   .openapi("Forgotten");
 export type Forgotten = z.infer<typeof Forgotten>;

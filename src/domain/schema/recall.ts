@@ -2,7 +2,8 @@ import { z } from "@hono/zod-openapi";
 import { limits } from "../limits.ts";
 import { breaks, text, timestamp } from "./bounds.ts";
 import { atBody, memoryFilter } from "./memory-filter.ts";
-import { Memory, memoryKind, name } from "./memory.ts";
+import { memoryKind, name } from "./memory-fields.ts";
+import { Memory } from "./memory.ts";
 
 export const recallKind = z.enum([...memoryKind.options, "message"]).openapi("RecallKind");
 export type RecallKind = z.infer<typeof recallKind>;

@@ -6,11 +6,12 @@ import {
   memoryKind,
   memoryStatus,
   memoryText,
-  optionalContent,
+  optionalFields,
   refuseForeignFields,
   tags,
-  version,
-} from "./memory.ts";
+  time,
+} from "./memory-fields.ts";
+import { version } from "./memory.ts";
 import { indexing, message } from "./thread.ts";
 
 /** The lines of an export, version 1 (docs/export.md). What carries a value has it in its bytes besides, see raw-value.ts. */
@@ -19,7 +20,6 @@ export const FORMAT = "cairn-export";
 export const FORMAT_VERSION = 1;
 
 const name = text(limits.name, "name_too_long");
-const time = z.int().min(-8.64e15).max(8.64e15);
 const seq = z
   .int()
   .min(1)
@@ -91,7 +91,7 @@ const EntryLine = z.strictObject({
   valueText: z.string().optional(),
 });
 /** One version of a memory. Versions count within the memory, from 1: the numbers of Cairn are new after an import. */
-const { type: episodeType, ...content } = optionalContent;
+const { type: episodeType, ...fields } = optionalFields;
 const MemoryLine = z
   .strictObject({
     type: z.literal("memory"),
@@ -102,7 +102,7 @@ const MemoryLine = z
     text: memoryText,
     tags: tags.optional(),
     metadata: metadata.optional(),
-    ...content,
+    ...fields,
     /** `type` of an episode: here it says what the line is. */
     episodeType,
     createdAt: time,

@@ -13,15 +13,15 @@ import { memoryWrites, threads } from "./tables.ts";
 import { memories, type MemoryRow } from "../../domain/memory/table.ts";
 import type { ExportedRow } from "../../domain/transfer/memory-lines.ts";
 
-/** One step of an owner's memories: all of it or nothing. Doing it twice is the same as once. */
+/** One atomic write of an owner's memories. Repeating it changes nothing. */
 export type MemoryWrite = {
   owner: { hash: UserHash; id: string };
-  /** Grows with every write of this owner; a write that arrives after a later one does nothing. */
+  /** Grows with each write of this owner. A write that arrives after a later one does nothing. */
   seq: number;
   put: readonly MemoryRow[];
-  /** Memories to delete, each with its history. */
+  /** Memories to delete with their history. */
   forget: readonly string[] | "all";
-  /** The catalogue may not know the user yet, who was erased so often. */
+  /** The epoch of a user to add to the catalogue. */
   newIn?: number;
 };
 
@@ -30,17 +30,17 @@ export type MemoryPage = {
   moment: Moment;
   sort: SortKey;
   order: "asc" | "desc";
-  /** The (sort key, id) after which the page begins. A memory that is corrected meanwhile keeps both. */
+  /** The page begins after this (sort key, id). A corrected memory keeps both. */
   after?: readonly [key: number, id: string];
   limit: number;
 };
 
-/** A version of a memory, where all of an owner's are read in the order of (id, version). */
+/** Place of a version in the order of (id, version). */
 export type VersionPlace = readonly [id: string, version: number];
 
 export type HistoryPage = { before?: number; limit: number; now?: number };
 
-/** A write that came after a later one, and did nothing. `seq` is the later one's. */
+/** A write that came after a later one, and did nothing. `seq`: of the later write. */
 export class OvertakenWrite extends Error {
   override readonly name = "OvertakenWrite";
   readonly seq: number;
@@ -51,7 +51,7 @@ export class OvertakenWrite extends Error {
   }
 }
 
-/** A write of versions that were erased, and did nothing. `upTo` and `epoch` say where the last erasure ends. */
+/** A write of erased versions, which did nothing. `upTo` and `epoch`: end of the last erasure. */
 export class ErasedWrite extends Error {
   override readonly name = "ErasedWrite";
   readonly upTo: number;
@@ -65,42 +65,42 @@ export class ErasedWrite extends Error {
 }
 
 /**
- * The record of memories: the port that the Worker reads and a user's object writes. Every method rejects when
- * D1 does not answer. A write that rejected may still have happened, and is safe to repeat,
- * unless it rejected with `RefusedWrite`, `OvertakenWrite` or `ErasedWrite`: then it did nothing, and never will.
+ * The record of memories: the Worker reads it, a user's object writes it. Every method rejects when D1 does not answer. A
+ * rejected write may still have happened, and is safe to repeat. After `RefusedWrite`, `OvertakenWrite` or `ErasedWrite`
+ * it has not, and never will.
  */
 export interface MemoryRecords {
   write(write: MemoryWrite): Promise<void>;
-  /** The version of a memory that is visible at the moment. */
+  /** The version of a memory that answers the question. */
   get(owner: UserHash, id: string, moment: Moment): Promise<MemoryRow | undefined>;
   list(owner: UserHash, page: MemoryPage): Promise<MemoryRow[]>;
-  /** All versions of a memory, the newest first, from before a version on; none if it has expired by `now`. */
+  /** The versions of a memory before one, newest first; none if expired by `now`. */
   history(owner: UserHash, id: string, page: HistoryPage): Promise<MemoryRow[]>;
-  /** All versions of all memories of an owner in their order: what an index is rebuilt from. */
+  /** All versions of an owner's memories in order, to rebuild an index. */
   all(owner: UserHash, page: { after?: VersionPlace; limit: number }): Promise<MemoryRow[]>;
-  /** The same, each with which version of its memory it was superseded by: the first, the second, or none. */
+  /** The same, each with the ordinal of the version that superseded it. */
   exported(owner: UserHash, page: { after?: VersionPlace; limit: number }): Promise<ExportedRow[]>;
-  /** The owners that have or had memories or threads, in the order of their hashes. */
+  /** The owners of past or present memories and threads, in the order of their hashes. */
   owners(page: { after?: UserHash; limit: number }): Promise<UserHash[]>;
-  /** Rejects unless the database is there and its migrations are applied. */
+  /** Rejects unless the database answers and its migrations are applied. */
   check(): Promise<void>;
 }
 
-/** A write that takes longer counts as failed, and may still happen. */
+/** A slower write counts as failed, and may still happen. */
 const WRITE_WITHIN_MS = 10_000;
-/** Rows that one statement deletes of all of a user's. */
+/** Rows that one statement deletes where all of a user's go. */
 const SLICE = 1000;
 const BEFORE_ALL: VersionPlace = ["", 0];
 
-// Plain text, since Drizzle's batch takes no statement that is written by hand, and to build these takes it longer than
-// D1 takes to run them. ?1 is the owner, and a write that is not the last one does nothing.
+// Plain SQL: Drizzle's batch takes no handwritten statement, and takes longer to build these than D1 to run them.
+// ?1 is the owner. A write that is not the last one does nothing.
 
-/** Notes that ?2 is the owner's last write, unless a later one is known. */
+/** Sets ?2 as the owner's last write, unless D1 has a later one. */
 const ANNOUNCE = `INSERT INTO memory_writes (user_hash, seq) VALUES (?1, ?2)
   ON CONFLICT (user_hash) DO UPDATE SET seq = ?2 WHERE seq < ?2`;
 const LATEST = "SELECT seq FROM memory_writes WHERE user_hash = ?1";
 const STATE = "SELECT seq, erased_up_to AS upTo, epoch FROM memory_writes WHERE user_hash = ?1";
-/** All or nothing: no part of a write is done if the first of its versions (?4) was erased. */
+/** Rejects the whole write if the first of its versions (?4) is erased. */
 const UNERASED = "?4 > (SELECT erased_up_to FROM memory_writes WHERE user_hash = ?1)";
 const FORGOTTEN = `WHERE user_hash = ?1 AND (${LATEST}) = ?2 AND id IN (SELECT value FROM json_each(?3)) AND ${UNERASED}`;
 const SOME = `WHERE (${LATEST}) = ?2 AND rowid IN (SELECT rowid FROM memories WHERE user_hash = ?1 LIMIT ${SLICE})`;
@@ -156,7 +156,7 @@ export class D1MemoryRecords implements MemoryRecords {
     owner: UserHash,
     { filter, moment, sort, order, after, limit }: MemoryPage,
   ): Promise<MemoryRow[]> {
-    // What has no score comes with the least.
+    // A memory without a score sorts below all others.
     const key =
       sort === "score" || sort === "importance" ? sql`COALESCE(${memories[sort]}, -1)` : memories[sort];
     const asked = asStored(owner, moment);
@@ -246,11 +246,11 @@ export class D1MemoryRecords implements MemoryRecords {
   }
 }
 
-/** Up to which version of this owner's all is erased, though some may still be there. */
+/** The owner's last erased version. D1 may still have rows up to it. */
 const erasedUpTo = (owner: UserHash): SQL =>
   sql`COALESCE((SELECT erased_up_to FROM ${memoryWrites} WHERE ${memoryWrites.userHash} = ${owner}), 0)`;
 
-/** What comes behind this version, of all that the owner has. */
+/** The owner's versions after this one. */
 const laterOf = (owner: UserHash, [id, version]: VersionPlace): SQL | undefined =>
   and(
     eq(memories.userHash, owner),
@@ -258,10 +258,7 @@ const laterOf = (owner: UserHash, [id, version]: VersionPlace): SQL | undefined 
     sql`(${memories.id}, ${memories.version}) > (${id}, ${version})`,
   );
 
-/**
- * A reader's clock may be behind the clock of the object that wrote last: what it wrote is visible all the same. What was
- * erased is not, from the moment on in which the erasure is known.
- */
+/** The question with D1's own state: the last write counts as past, even if the reader's clock is behind; erased versions are hidden. */
 const asStored = (owner: UserHash, moment: Moment): Moment => ({
   ...moment,
   erased: erasedUpTo(owner),

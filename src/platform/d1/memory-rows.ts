@@ -2,7 +2,7 @@ import { getTableColumns } from "drizzle-orm";
 import { byteLength } from "../../domain/limits.ts";
 import { memories, type MemoryRow } from "../../domain/memory/table.ts";
 
-/** The columns of `memories`: the field of a row, its name in SQL, and whether it holds JSON. */
+/** The columns of `memories`: field of the row, name in SQL, and true for JSON. */
 const columns = Object.entries(getTableColumns(memories)).map(([field, { name, dataType }]) => ({
   // The fields are those of the table.
   field: field as keyof MemoryRow,
@@ -13,7 +13,7 @@ const columns = Object.entries(getTableColumns(memories)).map(([field, { name, d
 /** A row as SQLite gives it. */
 export type StoredRow = Record<string, SqlStorageValue>;
 
-/** Written out, since a query builder takes several times as long as the query where there are hundreds of rows. */
+/** By hand: for hundreds of rows, a query builder takes several times as long as the query. */
 export function rowOf(stored: StoredRow): MemoryRow {
   const row: Record<string, unknown> = {};
   for (const { field, name, json } of columns) {
@@ -32,7 +32,7 @@ export function rowPieces(rows: readonly MemoryRow[]): string[] {
     const stored: Record<string, unknown> = {};
     for (const { field, name, json } of columns) {
       const value = row[field];
-      // What is absent is NULL there.
+      // An absent member becomes NULL.
       if (value !== null) stored[name] = json ? JSON.stringify(value) : value;
     }
     const piece = JSON.stringify(stored);
@@ -52,10 +52,9 @@ const PIECE = 1_000_000;
 const list = (of: (name: string) => string): string => columns.map(({ name }) => of(name)).join(", ");
 
 /**
- * Puts many rows by one statement of few parameters, since D1 counts statements and takes 100 parameters in each: the
- * owner's hash (?1) and id (?2), and a piece (?3). The owner is bound apart: a user's id may hold U+0000, which ends a
- * text that SQLite takes out of JSON. The LIMIT, which limits nothing, keeps SQLite from parsing a row anew for each of
- * its columns: it is eight times as fast.
+ * Puts many rows by one statement: D1 counts statements, and takes 100 parameters in each. ?1 is the owner's hash, ?2 the
+ * owner's id, ?3 a piece. The id may hold U+0000, which ends a text that SQLite takes out of JSON. `LIMIT -1` makes SQLite
+ * parse each row once, not once per column: eight times as fast.
  */
 export const upsertRows = (condition: string): string =>
   `INSERT INTO memories (${list((name) => name)})

@@ -53,7 +53,7 @@ export class ShardedMemoryRecords implements MemoryRecords {
         return records.owners(page);
       }),
     );
-    // The first of all are among the first of each. Hashes are ASCII: both sort by bytes.
+    // Hashes are ASCII, so strings sort as SQLite sorts them.
     return pages
       .flat()
       .toSorted((a, b) => (a < b ? -1 : 1))

@@ -1,6 +1,6 @@
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
-/** The number of each user's last write of memories, and where what was erased of the user ends. */
+/** The number of each user's last write of memories, and the last erased version. */
 export const memoryWrites = sqliteTable("memory_writes", {
   userHash: text("user_hash").primaryKey(),
   seq: integer("seq").notNull(),
@@ -19,14 +19,14 @@ export const threads = sqliteTable("threads", {
   metadata: text("metadata", { mode: "json" }).$type<Record<string, unknown>>(),
   createdAt: integer("created_at").notNull(),
   updatedAt: integer("updated_at").notNull(),
-  /** How often the user had been erased when this was written. */
+  /** The number of erasures of the user before this write. */
   epoch: integer("epoch").notNull(),
 });
 
-/** A thread as the catalogue keeps it. */
+/** A thread in the catalogue. */
 export type ThreadRow = typeof threads.$inferSelect;
 
-/** What goes on over many runs of the cron. */
+/** Jobs that take several runs of the cron. */
 export const jobs = sqliteTable("jobs", {
   name: text("name").primaryKey(),
   detail: text("detail").notNull(),
@@ -36,7 +36,6 @@ export const jobs = sqliteTable("jobs", {
   finishedAt: integer("finished_at"),
 });
 
-/** Where a job is at. */
 export type JobRow = typeof jobs.$inferSelect;
 
 /** Tokens that are refused before they expire. */
@@ -48,7 +47,7 @@ export const revokedTokens = sqliteTable("revoked_tokens", {
 
 export type RevokedTokenRow = typeof revokedTokens.$inferSelect;
 
-/** At most one row: when tokens must have been issued at the earliest. */
+/** At most one row: tokens issued earlier are refused. */
 export const tokenFloor = sqliteTable("token_floor", {
   id: integer("id").primaryKey(),
   minIssuedAt: integer("min_issued_at").notNull(),

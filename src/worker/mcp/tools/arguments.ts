@@ -2,7 +2,8 @@ import { z } from "@hono/zod-openapi";
 import { limits } from "../../../domain/limits.ts";
 import { boundedInt } from "../../../domain/schema/bounds.ts";
 import { RecallBody } from "../../../domain/schema/recall.ts";
-import { name, RememberBody, tags as memoryTags } from "../../../domain/schema/memory.ts";
+import { name, tags as memoryTags } from "../../../domain/schema/memory-fields.ts";
+import { RememberBody } from "../../../domain/schema/memory.ts";
 
 /** The arguments that several tools share, in the API's own shapes, described for a model. */
 

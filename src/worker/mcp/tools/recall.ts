@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 import { limits } from "../../../domain/limits.ts";
 import { recall } from "../../use-cases/recall.ts";
 import { RecallBody } from "../../../domain/schema/recall.ts";
-import { memoryKind } from "../../../domain/schema/memory.ts";
+import { memoryKind } from "../../../domain/schema/memory-fields.ts";
 import { ownersToAsk } from "../access.ts";
 import { hitLine } from "../lines.ts";
 import { listedThatFit } from "../text.ts";

@@ -4,12 +4,12 @@ import type { Memory } from "../../../src/domain/schema/memory.ts";
 import type { Remembered } from "../contract.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 
-/** What a version was when its write was answered: all that may change of it later. */
+/** A version with the values that may change after the answer. */
 type VersionThen = Pick<MemoryRow, "version" | "updatedAt" | "supersededAt"> & { created?: boolean };
 
 /**
- * The answer of a write of memories as it is kept for a caller that asks again. It names versions, which are kept
- * anyway: whole, the answer to a batch may be larger than a row of SQLite (2 MB).
+ * The saved answer of a write, for a repeated request. It refers to versions, which are stored anyway: the answer to a
+ * batch may exceed a row of SQLite (2 MB).
  */
 export type Reference = { one: VersionThen } | { many: VersionThen[] };
 
@@ -24,8 +24,8 @@ export function referenceTo(answer: Memory | Remembered[], draft: Pick<Draft, "v
     : { one: then(answer) };
 }
 
-/** The answer that was given, or null if not all versions are there any more. */
-export function answerOf(
+/** The answer of the first request; null if a version is deleted. */
+export function resolveReference(
   reference: Reference,
   rowsOf: (versions: number[]) => MemoryRow[],
 ): Memory | Remembered[] | null {
