@@ -1,5 +1,5 @@
 import { type RouteConfig, z } from "@hono/zod-openapi";
-import type { Context, ValidationTargets } from "hono";
+import type { Context, MiddlewareHandler, ValidationTargets } from "hono";
 import type { AppEnv } from "./context.ts";
 import { invalid, Refusal } from "./failure.ts";
 import { parsedBody } from "./json-body.ts";
@@ -7,23 +7,24 @@ import { parsedBody } from "./json-body.ts";
 type Check = (c: Context<AppEnv>) => z.ZodSafeParseResult<unknown>;
 type Part = { target: keyof ValidationTargets; check: Check };
 
-/** Each issue tells what it found: nothing at all is to be told from what does not fit. */
+/** Issues carry their input, to tell a missing field from a wrong one. */
 const TOLD = { reportInput: true };
 
 /**
- * Checks a request by the schemas of its route, and keeps what they make of it for `c.req.valid`. In the order in which
- * zod-openapi has it, whose own validators cost a small call a fifth of its time: each is a middleware, asks for all
- * headers, parses the body once more, and waits for schemas that have nothing to wait for.
+ * Checks a request by the schemas of its route, and keeps the result for `c.req.valid`. In place of zod-openapi's validators,
+ * which cost 4 % (append) to 9 % (cache get) more CPU a call; KV get 5 %, KV put 6 %. Medians of 25 rounds of
+ * `npm run bench`, with the Workers of both versions called in turn. Each of those is a middleware that reads all headers.
  */
-export function validation(request: RouteConfig["request"]): (c: Context<AppEnv>) => void {
+export function validation(request: RouteConfig["request"]): MiddlewareHandler<AppEnv> {
   const parts = partsOf(request);
-  return (c) => {
+  return async (c, next) => {
     for (const { target, check } of parts) {
       const { success, data, error } = check(c);
       if (!success) throw new Refusal({ ok: false, ...invalid(target, error.issues) });
       // What a schema makes of the parts of a request is an object.
       c.req.addValidatedData(target, data as object);
     }
+    await next();
   };
 }
 
