@@ -82,6 +82,8 @@ mcp.post("/mcp", refusePreconditions(), async (c) => {
     onerror: () => {},
   });
   const response = await wrapTime(c, "mcp", handler.fetch(c.req.raw, { parsedBody: message }));
+  // The SDK's own body has no code of Cairn. The protocol leaves the body of such an answer open.
+  if (response.status === 406) throw new Refusal(fail("not_acceptable"));
   // A copy, whose headers the middleware may add to.
   return new Response(response.body, response);
 });
