@@ -121,8 +121,8 @@ export const entries = newRouter()
   .openapi(list, async (c) => {
     const { user } = c.req.valid("param");
     const { prefix = "", values, count, limit = 100, cursor } = c.req.valid("query");
-    const after = cursor === undefined ? undefined : decodeCursor(cursor, ["string"]);
-    if (after === null || after?.[0].startsWith(prefix) === false) throw new Refusal(invalidCursor);
+    const after = unwrap(decodeCursor(cursor, ["string"]));
+    if (after?.[0].startsWith(prefix) === false) throw new Refusal(invalidCursor);
     const object = c.get("services").userMemory(await userHash(user));
     const page = { prefix, limit, values: values === "true", ...(after && { after: after[0] }) };
     const listed = await wrapTime(c, "object", object.listEntries(page, count === "true"));

@@ -1,9 +1,9 @@
 import { createRoute, type z } from "@hono/zod-openapi";
 import { joined } from "../../domain/page-json.ts";
-import { decodeCursor, encodeCursor, invalidCursor } from "../../domain/cursor.ts";
+import { decodeCursor, encodeCursor } from "../../domain/cursor.ts";
 import { body, failures, idempotencyHeader, json, nothing } from "../http/describe.ts";
 import { requireScope } from "../http/scope.ts";
-import { Refusal, unwrap } from "../http/failure.ts";
+import { unwrap } from "../http/failure.ts";
 import { onceOf } from "../http/idempotency.ts";
 import { rawJson, rawLines } from "../http/raw-json.ts";
 import { rawMessages, rawSummary } from "../http/raw-body.ts";
@@ -181,8 +181,7 @@ export const messages = newRouter()
   .openapi(compactions, async (c) => {
     const { id } = c.req.valid("param");
     const { limit = 50, cursor } = c.req.valid("query");
-    const after = cursor === undefined ? undefined : decodeCursor(cursor, ["number", "string"]);
-    if (after === null) throw new Refusal(invalidCursor);
+    const after = unwrap(decodeCursor(cursor, ["number", "string"]));
     const page = threadObject(c, id).listCompactions(id, { limit, ...(after && { after }) });
     const { items, more } = unwrap(await wrapTime(c, "object", page));
     const last = items.at(-1);

@@ -179,8 +179,8 @@ export const threads = newRouter()
   .openapi(list, async (c) => {
     const { user } = c.req.valid("param");
     const { agent, order = "updated", limit = 50, cursor } = c.req.valid("query");
-    const key = cursor === undefined ? undefined : decodeCursor(cursor, ["string", "number", "number"]);
-    if (key === null || (key !== undefined && key[0] !== order)) throw new Refusal(invalidCursor);
+    const key = unwrap(decodeCursor(cursor, ["string", "number", "number"]));
+    if (key !== undefined && key[0] !== order) throw new Refusal(invalidCursor);
     const after = key && ([key[1], key[2]] as const);
     const object = c.get("services").userMemory(await userHash(user));
     const page = object.listThreads({ order, limit, ...(agent && { agent }), ...(after && { after }) });

@@ -1,7 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { answered } from "../../platform/d1/answered.ts";
-import { decodeCursor, encodeCursor, invalidCursor } from "../../domain/cursor.ts";
+import { decodeCursor, pageOf } from "../../domain/cursor.ts";
 import { fail } from "../../domain/errors.ts";
 import { audit } from "../http/audit.ts";
 import { requireWholeTenant } from "../http/authenticate.ts";
@@ -91,12 +91,9 @@ export const transfer = newRouter()
   .openapi(listUsers, async (c) => {
     requireWholeTenant(c, "lists the users");
     const { limit = 100, cursor } = c.req.valid("query");
-    const after = cursor === undefined ? undefined : decodeCursor(cursor, ["string"]);
-    if (after === null) throw new Refusal(invalidCursor);
+    const after = unwrap(decodeCursor(cursor, ["string"]));
     const page = { limit: limit + 1, ...(after && { after: after[0] }) };
     const users = unwrap(await answered(() => c.get("services").users.list(page)));
-    const items = users.slice(0, limit).map(({ id, hash }) => ({ userId: id, userHash: hash }));
-    const last = items.at(-1);
-    const more = users.length > limit && last !== undefined;
-    return c.json({ items, ...(more && { cursor: encodeCursor([last.userHash]) }) }, 200);
+    const show = ({ id, hash }: (typeof users)[number]) => ({ userId: id, userHash: hash });
+    return c.json(pageOf(users, limit, { show, keyOf: ({ hash }) => [hash] }), 200);
   });
