@@ -120,7 +120,7 @@ export function assemble(ctx: DurableObjectState, ports: Ports) {
   // Export, import and reindex
   const { model } = ports.embedder;
   const reindexer = new Reindexer({ ...memory, vectors, writer, model, conversations });
-  const exporter = new Exporter({ sql, stores, entries: entryStore, generation, now });
+  const exporter = new Exporter({ stores, entries: entryStore, generation, now });
   const importer = new Importer({
     ...threads,
     entries: entryStore,

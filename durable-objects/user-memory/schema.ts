@@ -37,6 +37,7 @@ export const migrations: readonly Migration[] = [
         fork_seq INTEGER NOT NULL DEFAULT 0,
         forked_from TEXT,
         deleted INTEGER NOT NULL DEFAULT 0,
+        importing INTEGER NOT NULL DEFAULT 0,
         created_at INTEGER NOT NULL,
         updated_at INTEGER NOT NULL,
         indexing TEXT
@@ -214,9 +215,6 @@ export const migrations: readonly Migration[] = [
       ${announcementsSchema}
       ${wordMergeSchema}
       ${freePagesSchema}
-
-      -- Threads whose import has not come to their end.
-      CREATE TABLE importing_threads (n INTEGER PRIMARY KEY);
     `,
   },
 ];
