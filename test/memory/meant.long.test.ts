@@ -3,6 +3,9 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { afterEach, expect, it } from "vitest";
+import { LeavingRanges } from "../../durable-objects/user-memory/core/leaving-ranges.ts";
+import { MemoryTable } from "../../durable-objects/user-memory/memories/memory-table.ts";
+import { Documents } from "../../durable-objects/user-memory/search-index/documents.ts";
 import { Meant, type Narrowing } from "../../durable-objects/user-memory/recall/meant.ts";
 import { SLOTS } from "../../durable-objects/user-memory/core/position.ts";
 import { userHash } from "../../src/domain/ids.ts";
@@ -99,6 +102,11 @@ it("one by one, some and all: the same documents are meant, whatever narrows a q
               .toArray()
               .map((r) => r.n);
             const last = sql.exec<{ n: number }>("SELECT last_write AS n FROM memory_clock").one().n;
+            const searched = {
+              documents: new Documents(sql),
+              table: new MemoryTable(sql),
+              leaving: new LeavingRanges(sql),
+            };
             for (const q of queries) {
               const query = {
                 ...(q.kinds && { kinds: [...q.kinds] }),
@@ -112,7 +120,7 @@ it("one by one, some and all: the same documents are meant, whatever narrows a q
                   ...(q.validAt !== undefined && { validAt: T0 + q.validAt }),
                 },
               };
-              const m = new Meant(sql, query);
+              const m = new Meant(searched, query);
               const by = sql
                 .exec<{ n: number }>(
                   `SELECT n FROM documents WHERE ${m.condition.sql}`,

@@ -2,26 +2,11 @@ import { type ErrorCode, fail, type Failure, type Result } from "../../../src/do
 import type { Quotas } from "../../../src/platform/quotas.ts";
 import type { FreePages } from "./free-pages.ts";
 
-/** Keeps count of what quotas bound, in the transaction of each change: to count a store's rows would read them all. */
+/** For `schema.ts`, whose triggers count: to count a store's rows would read them all. */
 export const tallySchema = `
   CREATE TABLE tallies (name TEXT PRIMARY KEY, n INTEGER NOT NULL) WITHOUT ROWID;
   INSERT INTO tallies (name, n) VALUES ('entries', 0);
   INSERT INTO tallies (name, n) VALUES ('memories', 0);
-  CREATE TRIGGER entry_came AFTER INSERT ON entries BEGIN
-    UPDATE tallies SET n = n + 1 WHERE name = 'entries';
-  END;
-  CREATE TRIGGER entry_went AFTER DELETE ON entries BEGIN
-    UPDATE tallies SET n = n - 1 WHERE name = 'entries';
-  END;
-  -- A memory is there with its first version, and gone with its last.
-  CREATE TRIGGER memory_came AFTER INSERT ON memories
-  WHEN NOT EXISTS (SELECT 1 FROM memories WHERE id = NEW.id AND version <> NEW.version) BEGIN
-    UPDATE tallies SET n = n + 1 WHERE name = 'memories';
-  END;
-  CREATE TRIGGER memory_went AFTER DELETE ON memories
-  WHEN NOT EXISTS (SELECT 1 FROM memories WHERE id = OLD.id) BEGIN
-    UPDATE tallies SET n = n - 1 WHERE name = 'memories';
-  END;
 `;
 
 type Kind = keyof Quotas;
@@ -41,14 +26,16 @@ export class QuotaGuard {
   readonly #quotas: Quotas;
   readonly #object: { readonly storageBytes: number };
   readonly #pages: Pick<FreePages, "bytes">;
+  readonly #threads: { count(most: number): number };
 
   constructor(
     sql: SqlStorage,
     bounds: { quotas: Quotas; readonly storageBytes: number },
-    pages: Pick<FreePages, "bytes">,
+    { pages, threads }: { pages: Pick<FreePages, "bytes">; threads: { count(most: number): number } },
   ) {
     this.#sql = sql;
     this.#pages = pages;
+    this.#threads = threads;
     this.#quotas = bounds.quotas;
     this.#object = bounds;
   }
@@ -106,19 +93,8 @@ export class QuotaGuard {
   #held(kind: Kind): number {
     // Pages in use, as SQLite counts them, but for those that an erasure overwrites: they are free again when it is done.
     if (kind === "bytes") return this.#sql.databaseSize - this.#pages.bytes;
-    if (kind === "threads") return this.#threads();
+    // No further than two behind the quota, to know whether there are more than before: threads begin seldom.
+    if (kind === "threads") return this.#threads.count((this.#quotas.threads ?? 0) + 2);
     return this.#sql.exec<{ n: number }>("SELECT n FROM tallies WHERE name = ?", kind).one().n;
-  }
-
-  /** Read row by row, no further than one behind the quota: threads begin seldom. */
-  #threads(): number {
-    const most = (this.#quotas.threads ?? 0) + 1;
-    return this.#sql
-      .exec<{ n: number }>(
-        "SELECT COUNT(*) AS n FROM (SELECT 1 FROM threads WHERE deleted = 0 LIMIT ?)",
-        // One more tells more from as many.
-        most + 1,
-      )
-      .one().n;
   }
 }

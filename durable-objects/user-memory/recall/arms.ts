@@ -7,7 +7,9 @@ import { queryVectorOf } from "../../../src/domain/ranking/query-vector.ts";
 import type { Scored } from "../../../src/platform/vectors/vector-table.ts";
 import type { Missing } from "../search-index/held-vectors.ts";
 import type { Meant } from "./meant.ts";
-import { FIRST_POSITION } from "../core/position.ts";
+import { FIRST_POSITION, type PositionRange } from "../core/position.ts";
+import { NAMED_FACTS } from "../memories/memory-table.ts";
+import type { SearchIndex } from "../search-index/search-index.ts";
 import type { Space, VectorStore } from "../search-index/vector-store.ts";
 
 /** What is known of words here: the word model, and the counts of this user's documents. */
@@ -33,14 +35,17 @@ const LOOK = 256;
 /** How many times as many as are wanted are taken from all vectors, before those that are meant are searched alone. */
 const PASSED_OVER = 8;
 
+const MEMORIES: PositionRange = [0, FIRST_POSITION - 1];
+const MESSAGES: PositionRange = [FIRST_POSITION, Number.MAX_SAFE_INTEGER];
+
 /** What may answer a query: the documents that its words, its meaning, a key or a time in it bring. */
 export class Arms {
-  readonly #sql: SqlStorage;
+  readonly #index: Pick<SearchIndex, "documents" | "words">;
   readonly #vectors: VectorStore;
 
-  constructor(sql: SqlStorage, vectors: VectorStore) {
-    this.#sql = sql;
-    this.#vectors = vectors;
+  constructor(index: Pick<SearchIndex, "documents" | "words" | "vectors">) {
+    this.#index = index;
+    this.#vectors = index.vectors;
   }
 
   /** The query's vector in each space; in the word model's own, its rare words weigh more. */
@@ -57,28 +62,23 @@ export class Arms {
   byWords(asked: readonly string[], words: Words | null, { meant, limit }: Wanted): Brought {
     const rare = rareWords(asked, words);
     if (rare.length === 0) return this.#byCommonWords(asked, { meant, limit });
-    // In FTS5's own order, which is several times as fast as one that looks at each document that has a word.
-    const best = this.#sql.exec<Scored>(
-      "SELECT rowid AS n, -rank AS score FROM words WHERE words MATCH ? ORDER BY rank",
-      matchExpression(rare),
-    );
+    const best = this.#index.words.best(matchExpression(rare), meant.isNarrow ? LOOK : 2 * limit);
     const found = firstMeant(best, meant, limit);
     return { found, capped: found.length === limit };
   }
 
   /** Words that all hold tell nothing from another: the last documents that have one are weighed, memories and messages. */
   #byCommonWords(asked: readonly string[], { meant, limit }: Wanted): Brought {
-    const halves = [
-      meant.kinds.memories ? `rowid < ${FIRST_POSITION}` : null,
-      meant.kinds.messages ? `rowid >= ${FIRST_POSITION}` : null,
-    ].filter((half) => half !== null);
-    const last = halves.map((half) => {
-      const rows = this.#sql.exec<Scored>(
-        `SELECT rowid AS n, -bm25(words) AS score FROM words WHERE words MATCH ? AND ${half} ORDER BY rowid DESC`,
-        matchExpression(asked),
+    const halves = [meant.kinds.memories ? MEMORIES : null, meant.kinds.messages ? MESSAGES : null];
+    const last = halves
+      .filter((half) => half !== null)
+      .map((half) =>
+        firstMeant(
+          this.#index.words.last(matchExpression(asked), half, LAST_OF_COMMON),
+          meant,
+          LAST_OF_COMMON,
+        ),
       );
-      return firstMeant(rows, meant, LAST_OF_COMMON);
-    });
     const found = last
       .flat()
       .toSorted((a, b) => b.score - a.score)
@@ -90,24 +90,8 @@ export class Arms {
   byKey(query: string, { condition: meant }: Meant): number[] {
     const named = spans(normalise(query).split(" ").map(withoutMarks));
     if (named.length === 0) return [];
-    return this.#sql
-      .exec<{ n: number }>(
-        `SELECT documents.n FROM (
-           SELECT version FROM json_each(?1) AS named JOIN memories INDEXED BY memories_by_key ON key_norm = named.value
-           UNION
-           -- The subjects that there are first: else each other run of words looks for every predicate.
-           SELECT version FROM (
-             SELECT value FROM json_each(?1) WHERE EXISTS (
-               SELECT 1 FROM memories INDEXED BY memories_by_triple
-               WHERE subject_norm = value AND predicate_norm IS NOT NULL)
-           ) AS named CROSS JOIN memories INDEXED BY memories_by_triple ON subject_norm = named.value
-           WHERE predicate_norm IN (SELECT value FROM json_each(?1))
-         ) AS keyed CROSS JOIN documents ON documents.n = keyed.version WHERE ${meant.sql} LIMIT ${CANDIDATES}`,
-        JSON.stringify(named),
-        ...meant.bindings,
-      )
-      .toArray()
-      .map(({ n }) => n);
+    const facts = { sql: NAMED_FACTS, bindings: [JSON.stringify(named)] };
+    return this.#index.documents.among(facts, meant, CANDIDATES);
   }
 
   /** What is of the time that the query names: the nearest of it, or the last where nothing says what is near. */
@@ -116,17 +100,7 @@ export class Arms {
     spaces: readonly Space[],
     { meant, limit }: Wanted,
   ): { numbers: number[]; capped: boolean } {
-    const numbers = stretches.flatMap(({ from, to }) =>
-      this.#sql
-        .exec<{ n: number }>(
-          `SELECT n FROM documents INDEXED BY documents_by_time WHERE created_at >= ? AND created_at < ?
-           ORDER BY created_at DESC, n DESC LIMIT ${IN_STRETCH}`,
-          from,
-          to,
-        )
-        .toArray()
-        .map(({ n }) => n),
-    );
+    const numbers = stretches.flatMap((stretch) => this.#index.documents.inTime(stretch, IN_STRETCH));
     const among = meant.among(numbers);
     const allowed = numbers.filter((n) => among.has(n));
     const [space] = spaces;

@@ -3,8 +3,10 @@ import type { SearchRequest } from "../contract.ts";
 import { filterConditions, type Moment, visibleAt } from "../../../src/platform/d1/memory-filter.ts";
 import { ofMessages } from "../../../src/domain/schema/recall.ts";
 import { compiled, type Condition } from "../core/compiled.ts";
-import { LeavingRanges, notLeaving } from "../core/leaving-ranges.ts";
+import { type LeavingRanges, notLeaving } from "../core/leaving-ranges.ts";
 import { FIRST_POSITION, type PositionRange } from "../core/position.ts";
+import { type MemoryTable, versionMeets } from "../memories/memory-table.ts";
+import type { Documents } from "../search-index/documents.ts";
 
 /** What narrows a recall. */
 export type Narrowing = Pick<SearchRequest, "kinds" | "filter"> & {
@@ -13,18 +15,21 @@ export type Narrowing = Pick<SearchRequest, "kinds" | "filter"> & {
   moment: Moment & { now: number };
 };
 
-/** Versions that may be hidden at some time; all others are true since they were recorded, for good. */
-const GUARDED = `(corrected_at IS NOT NULL OR superseded_at IS NOT NULL OR valid_to IS NOT NULL
-  OR expires_at IS NOT NULL OR status <> 'active' OR valid_from > recorded_at)`;
-
 const nothing: Condition = { sql: "FALSE", bindings: [] };
 const everything: Condition = { sql: "TRUE", bindings: [] };
+
+/** What a query is asked of. */
+export type Searched = {
+  documents: Pick<Documents, "among" | "where">;
+  table: Pick<MemoryTable, "where" | "hiddenAt">;
+  leaving: Pick<LeavingRanges, "all">;
+};
 
 /** Which documents a query means. */
 export class Meant {
   /** As SQL over `documents`. */
   readonly condition: Condition;
-  readonly #sql: SqlStorage;
+  readonly #searched: Searched;
   readonly #query: Narrowing;
   readonly #messages: Condition;
   readonly #memories: Condition;
@@ -32,14 +37,14 @@ export class Meant {
   #hidden: ReadonlySet<number> | undefined;
   #all: ReadonlySet<number> | undefined;
 
-  constructor(sql: SqlStorage, query: Narrowing) {
-    this.#sql = sql;
+  constructor(searched: Searched, query: Narrowing) {
+    this.#searched = searched;
     this.#query = query;
-    this.#leaving = new LeavingRanges(sql).all();
+    this.#leaving = searched.leaving.all();
     this.#messages = messagesOf(query, this.#leaving.length > 0);
     this.#memories = memoriesOf(query);
     this.condition = {
-      sql: `((documents.n >= ${FIRST_POSITION} AND ${this.#messages.sql}) OR (documents.n < ${FIRST_POSITION} AND ${existing(this.#memories)}))`,
+      sql: `((documents.n >= ${FIRST_POSITION} AND ${this.#messages.sql}) OR (documents.n < ${FIRST_POSITION} AND ${this.#memories === nothing ? nothing.sql : versionMeets("documents.n", this.#memories)}))`,
       bindings: [...this.#messages.bindings, ...this.#memories.bindings],
     };
   }
@@ -52,26 +57,14 @@ export class Meant {
   /** Those of these documents that are meant: some hundreds, not all that there are. */
   among(numbers: readonly number[]): Set<number> {
     if (!this.isNarrow) return new Set(numbers.filter((n) => this.#isShown(n)));
-    const rows = this.#sql.exec<{ n: number }>(
-      `SELECT documents.n FROM json_each(?) AS one CROSS JOIN documents ON documents.n = one.value
-       WHERE ${this.condition.sql}`,
-      JSON.stringify(numbers),
-      ...this.condition.bindings,
-    );
-    return numbersOf(rows);
+    const some = { sql: "SELECT value AS n FROM json_each(?)", bindings: [JSON.stringify(numbers)] };
+    return new Set(this.#searched.documents.among(some, this.condition));
   }
 
   /** Looks at one after another, all that there are. The first one of a narrow query costs a look at every document. */
   allows(n: number): boolean {
     if (!this.isNarrow) return this.#isShown(n);
-    this.#all ??= numbersOf(
-      this.#sql.exec<{ n: number }>(
-        `SELECT version AS n FROM memories WHERE ${this.#memories.sql}
-         UNION ALL SELECT n FROM documents WHERE n >= ${FIRST_POSITION} AND ${this.#messages.sql}`,
-        ...this.#memories.bindings,
-        ...this.#messages.bindings,
-      ),
-    );
+    this.#all ??= this.#everything();
     return this.#all.has(n);
   }
 
@@ -84,20 +77,18 @@ export class Meant {
   /** Without narrowing, all but those that are not to be found now. */
   #isShown(n: number): boolean {
     if (n >= FIRST_POSITION) return !this.#leaving.some(([first, last]) => n >= first && n <= last);
-    this.#hidden ??= this.#hiddenNow();
+    // Asked once a query: to make the statement takes longer than to run it.
+    this.#hidden ??= new Set(this.#searched.table.hiddenAt(this.#query.moment));
     return !this.#hidden.has(n);
   }
 
-  /** They are among history and what has an end. Asked once a query: to make the statement takes longer than to run it. */
-  #hiddenNow(): Set<number> {
-    const visible = compiled(visibleAt(this.#query.moment));
-    return numbersOf(
-      this.#sql.exec<{ n: number }>(
-        `SELECT version AS n FROM memories INDEXED BY memories_guarded
-         WHERE ${GUARDED} AND NOT (${visible.sql} AND status = 'active')`,
-        ...visible.bindings,
-      ),
-    );
+  #everything(): Set<number> {
+    const { documents, table } = this.#searched;
+    const messages = {
+      sql: `n >= ${FIRST_POSITION} AND ${this.#messages.sql}`,
+      bindings: this.#messages.bindings,
+    };
+    return new Set([...table.where(this.#memories), ...documents.where(messages)]);
   }
 }
 
@@ -134,10 +125,3 @@ function memoriesOf({ kinds, filter, ranges, moment }: Narrowing): Condition {
   });
   return compiled(and(visibleAt(moment), ...conditions));
 }
-
-const existing = (memories: Condition): string =>
-  memories === nothing
-    ? nothing.sql
-    : `EXISTS (SELECT 1 FROM memories WHERE memories.version = documents.n AND ${memories.sql})`;
-
-const numbersOf = (rows: Iterable<{ n: number }>): Set<number> => new Set(Array.from(rows, ({ n }) => n));

@@ -7,7 +7,7 @@ import type { VectorIndex } from "../../../src/platform/vectors/vector-index.ts"
 import type { WakeUp } from "../../storage/wake-up.ts";
 import { BESIDE, hitOf } from "./hit.ts";
 import { type Near, nearIn, NOT_ASKED } from "../vectorize/large-index.ts";
-import { Meant, type Narrowing } from "./meant.ts";
+import { Meant, type Narrowing, type Searched } from "./meant.ts";
 import type { MemoryTable } from "../memories/memory-table.ts";
 import type { MemoryVectors } from "../vectorize/memory-vectors.ts";
 import { FIRST_POSITION } from "../core/position.ts";
@@ -23,7 +23,7 @@ type Parts = {
   table: MemoryTable;
   vectors: MemoryVectors;
   messages: ThreadMessages;
-  sql: SqlStorage;
+  searched: Searched;
   /** Null: this deployment has no large index. */
   large: VectorIndex | null;
   /** The user's own id; null for the memory of nobody. */
@@ -74,7 +74,7 @@ export class Recaller {
     const embedded = now();
     const near = await asking;
     // What came since the last alarm is compared word by word too.
-    if (lexicon !== null && index.pieces.cut(lexicon)) wakeUp.by(now());
+    if (lexicon !== null && index.cut(lexicon)) wakeUp.by(now());
     const unshown = (positions: readonly number[]) => messages.unshown(positions, threadId);
     const besides = (positions: readonly number[]) => messages.besides(positions, threadId);
     const size = index.freshness().indexed;
@@ -103,15 +103,15 @@ export class Recaller {
 
   /** Those of some documents that the query means, by how near they are. `score` is the cosine. */
   numbered({ numbers, queryVector, ...query }: Numbered): Hit[] {
-    const { index, messages, sql, ownerId } = this.#parts;
+    const { index, messages, searched, ownerId } = this.#parts;
     const { model, vector } = queryVector;
     if (vector === null || vector === "failed") return [];
-    const meant = new Meant(sql, { ...query, moment: this.#moment(query) }).among(numbers);
+    const meant = new Meant(searched, { ...query, moment: this.#moment(query) }).among(numbers);
     const unshown = messages.unshown([...meant].filter((n) => n >= FIRST_POSITION));
     const shown = [...meant].filter((n) => !unshown.has(n));
     // Read one by one: to load all that the user has, for a few, would fill the isolate when many users are asked.
     const vectors = new Map(index.vectors.read(model, shown).map(({ n, values }) => [n, values]));
-    const found = index.documents(shown).flatMap((document): Found[] => {
+    const found = index.documents.read(shown).flatMap((document): Found[] => {
       const values = vectors.get(document.n);
       if (values === undefined) return [];
       return [{ n: document.n, score: Math.min(1, Math.max(0, dot(values, vector))), document }];
@@ -123,12 +123,12 @@ export class Recaller {
 
   /** What the large index has near the query: asked only for what is not in memory, and which it can have. */
   async #near(query: Pick<Recall, "owner" | "queryVector" | "deadlineMs"> & Narrowing): Promise<Near> {
-    const { large, vectors, sql } = this.#parts;
+    const { large, vectors, searched } = this.#parts;
     const { model, dimensions, vector } = query.queryVector;
     if (large === null || vector === null || vector === "failed") return NOT_ASKED;
     const space: Space = { model, dimensions, vector };
     const missing = vectors.store.missing(space);
-    const { kinds } = new Meant(sql, query);
+    const { kinds } = new Meant(searched, query);
     const memories = kinds.memories && missing.memories;
     const said = kinds.messages && missing.messages && vectors.copiesMessages;
     if (!memories && !said) return NOT_ASKED;
@@ -166,7 +166,7 @@ export class Recaller {
 
   /** The query as the models before this one see it, while documents have vectors of theirs. */
   async #formerVectors(query: string, model: string): Promise<QueryVector[]> {
-    const used = this.#parts.index.vectors.models().filter((other) => other !== model);
+    const used = this.#parts.index.vectors.rows.models().filter((other) => other !== model);
     const embedders = this.#parts.formerEmbedders.filter((embedder) => used.includes(embedder.model));
     const vectors = await Promise.all(embedders.map((embedder) => embedOne(embedder, query, "query")));
     return vectors.filter(({ vector }) => vector !== "failed");
@@ -190,7 +190,7 @@ export class Recaller {
     const around = new Map(
       Array.from(threads, ([n, id]) => [n, window === 0 ? [] : messages.around(id, n, window)] as const),
     );
-    const neighbours = index.documents([...around.values()].flat(), BESIDE + 1);
+    const neighbours = index.documents.read([...around.values()].flat(), BESIDE + 1);
     const byNumber = new Map(
       neighbours
         .filter(({ createdAt }) => asOf === undefined || createdAt <= asOf)

@@ -10,12 +10,13 @@ import type { Arm } from "../../../src/domain/schema/recall.ts";
 import type { Scored } from "../../../src/platform/vectors/vector-table.ts";
 import { Arms, CANDIDATES, type Words } from "./arms.ts";
 import type { Condition } from "../core/compiled.ts";
-import { Meant, type Narrowing } from "./meant.ts";
-import type { PieceStore } from "../search-index/piece-store.ts";
+import { Meant, type Narrowing, type Searched } from "./meant.ts";
+import { importanceOf } from "../memories/memory-table.ts";
+import { type PieceStore, piecesOf } from "../search-index/piece-store.ts";
 import { FIRST_POSITION, threadNumberOf } from "../core/position.ts";
-import type { Document } from "../search-index/search-index.ts";
+import type { Document, Documents } from "../search-index/documents.ts";
+import type { SearchIndex } from "../search-index/search-index.ts";
 import type { MessageRecord } from "../threads/thread-messages.ts";
-import type { VectorStore } from "../search-index/vector-store.ts";
 
 export type SearchQuery = SearchRequest &
   Narrowing & {
@@ -53,18 +54,20 @@ type Around = {
 
 /** Searches the index: each arm brings candidates, and these are ranked together (`src/domain/ranking`). */
 export class Search {
-  readonly #sql: SqlStorage;
+  readonly #searched: Searched;
+  readonly #documents: Documents;
   readonly #arms: Arms;
   readonly #pieces: PieceStore;
 
-  constructor(sql: SqlStorage, { vectors, pieces }: { vectors: VectorStore; pieces: PieceStore }) {
-    this.#sql = sql;
-    this.#arms = new Arms(sql, vectors);
-    this.#pieces = pieces;
+  constructor(index: SearchIndex, searched: Searched) {
+    this.#searched = searched;
+    this.#documents = index.documents;
+    this.#arms = new Arms(index);
+    this.#pieces = index.pieces;
   }
 
   search(query: SearchQuery, { lexicon, size, unshown, besides, far }: Around): SearchAnswer {
-    const meant = new Meant(this.#sql, query);
+    const meant = new Meant(this.#searched, query);
     const words = this.#words(lexicon, size);
     const [first] = query.queryVectors;
     const spaces = this.#arms.spaces(query.query, query.queryVectors, words);
@@ -123,7 +126,10 @@ export class Search {
     // What is deleted brings nobody along.
     const around = withNeighbours(new Set([...seeds].filter((n) => !unshown.has(n))), beside);
     const wanted = given.meant.among([...around].filter((n) => !unshown.has(n)));
-    const documents = this.#documents([...wanted]);
+    const documents = this.#documents.readWith<{ pieces: ArrayBuffer | null; importance: number | null }>(
+      [...wanted],
+      { pieces: piecesOf("documents.n"), importance: importanceOf("documents.n") },
+    );
     const cosines = given.vector?.cosines(documents.map(({ n }) => n));
     const [keys, dates] = [new Set(given.keys), new Set(given.dates)];
     const bm25 = new Map(lexical.map(({ n, score }) => [n, score]));
@@ -137,7 +143,12 @@ export class Search {
           text,
           speaker: name,
           createdAt: document.createdAt,
-          pieces: pieces ?? (given.words === null ? NO_PIECES : distinctPieces(given.words.lexicon, text)),
+          pieces:
+            pieces !== null
+              ? new Uint16Array(pieces)
+              : given.words === null
+                ? NO_PIECES
+                : distinctPieces(given.words.lexicon, text),
           words: bm25.get(n) ?? 0,
           cosine: cosines?.get(n),
           key: keys.has(n),
@@ -173,50 +184,17 @@ export class Search {
   }
 
   #newest(k: number, meant: Condition, unshown: Around["unshown"]): Found[] {
-    const rows = this.#sql.exec<DocumentRow>(
-      `SELECT n, kind, text, record, created_at FROM documents WHERE ${meant.sql} ORDER BY created_at DESC, n DESC`,
-      ...meant.bindings,
-    );
     const found: Found[] = [];
-    for (const row of rows) {
+    for (const document of this.#documents.newest(meant, k)) {
+      if (document.n < FIRST_POSITION || unshown([document.n]).size === 0)
+        found.push({ n: document.n, score: 0, document });
       if (found.length === k) break;
-      if (row.n < FIRST_POSITION || unshown([row.n]).size === 0)
-        found.push({ n: row.n, score: 0, document: documentOf(row) });
     }
     return found;
   }
-
-  /** These documents, with what ranks them. */
-  #documents(numbers: readonly number[]): RankedDocument[] {
-    return this.#sql
-      .exec<DocumentRow & { pieces: ArrayBuffer | null; importance: number | null }>(
-        `SELECT documents.n, documents.kind, documents.text, record, documents.created_at, pieces.data AS pieces, importance
-         FROM json_each(?) AS one CROSS JOIN documents ON documents.n = one.value
-         LEFT JOIN pieces ON pieces.n = documents.n
-         LEFT JOIN memories ON memories.version = documents.n AND documents.n < ${FIRST_POSITION}`,
-        JSON.stringify(numbers),
-      )
-      .toArray()
-      .map((row) => ({
-        ...documentOf(row),
-        pieces: row.pieces === null ? null : new Uint16Array(row.pieces),
-        importance: row.importance,
-      }));
-  }
 }
 
-type DocumentRow = Omit<Document, "createdAt"> & { created_at: number };
-type RankedDocument = Document & { pieces: Uint16Array | null; importance: number | null };
-
 const NO_PIECES = new Uint16Array();
-
-const documentOf = ({ n, kind, text, record, created_at: createdAt }: DocumentRow): Document => ({
-  n,
-  kind,
-  text,
-  record,
-  createdAt,
-});
 
 /** The same numbers, and those of the messages around each message. */
 function withNeighbours(

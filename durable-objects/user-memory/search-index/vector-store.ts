@@ -3,13 +3,11 @@ import { dotWith, type Quantised, quantise } from "../../../src/platform/vectors
 import type { VectorBudget } from "../../../src/platform/vectors/vector-budget.ts";
 import { FIRST, VectorTable } from "../../../src/platform/vectors/vector-table.ts";
 import { HeldVectors, type Missing } from "./held-vectors.ts";
-import { type StoredVector, StoredVectors } from "./stored-vectors.ts";
-import { FIRST_POSITION, type PositionRange } from "../core/position.ts";
+import { StoredVectors } from "./stored-vectors.ts";
+import type { PositionRange } from "../core/position.ts";
+import { type VectorName, VectorRows } from "./vector-rows.ts";
 
-type VectorRow = { n: number; scale: number; data: ArrayBuffer };
-
-/** A document's vector in the space of one model. */
-export type VectorName = { n: number; model: string };
+export type { VectorName } from "./vector-rows.ts";
 /** What is to hold the same vectors as is held here. */
 export type VectorCopy = {
   put: (n: number, model: string) => void;
@@ -36,9 +34,9 @@ const SPARE = 1 / 8;
 /** A space of vectors, and the query as a unit vector in it. */
 export type Space = Pick<Embedder, "model" | "dimensions"> & { vector: Float32Array };
 
-/** The vectors of all documents. Owns the SQL of `vectors`; a document has one, of the model that embedded it last. */
+/** The vectors of all documents, with those of them that memory holds. */
 export class VectorStore {
-  readonly #sql: SqlStorage;
+  readonly rows: VectorRows;
   readonly #copy: VectorCopy;
   readonly #memory: VectorMemory;
   /** The vectors in memory by model, filled by the first recall and kept up to date from then on. */
@@ -49,7 +47,7 @@ export class VectorStore {
   #used: Set<string> | undefined;
 
   constructor(sql: SqlStorage, copy: VectorCopy, memory: VectorMemory) {
-    this.#sql = sql;
+    this.rows = new VectorRows(sql);
     this.#copy = copy;
     this.#memory = memory;
     // Those of the object that this one takes the place of: nobody uses them any more.
@@ -62,89 +60,38 @@ export class VectorStore {
     vector: NonNullable<Vector>,
   ): void {
     if (vector.length !== dimensions) throw new Error(`a vector of ${model} has ${vector.length} dimensions`);
-    this.#used ??= new Set(this.models());
+    this.#used ??= new Set(this.rows.models());
     // Only where there are several models can the vector of another one stand in the place.
-    if (this.#used.add(model).size > 1) this.#removeWhere("n = ? AND model <> ?", n, model);
+    if (this.#used.add(model).size > 1) this.#removed(this.rows.removeOther({ n, model }));
     const quantised = quantise(vector);
-    this.#sql.exec(
-      "INSERT OR REPLACE INTO vectors (n, model, scale, data) VALUES (?, ?, ?, ?)",
-      n,
-      model,
-      quantised.scale,
-      quantised.data,
-    );
+    this.rows.put({ n, model }, quantised);
     this.#hold(model, n, quantised);
     this.#copy.put(n, model);
   }
 
   /** Gives one document the vector of another, if that has one. */
   copy(from: number, to: number): boolean {
-    const [row] = this.#sql
-      .exec<VectorRow & { model: string }>(
-        "INSERT OR REPLACE INTO vectors (n, model, scale, data) SELECT ?, model, scale, data FROM vectors WHERE n = ? RETURNING n, model, scale, data",
-        to,
-        from,
-      )
-      .toArray();
-    if (row === undefined) return false;
-    this.#hold(row.model, to, { data: new Int8Array(row.data), scale: row.scale });
-    this.#copy.put(to, row.model);
+    const copied = this.rows.copy(from, to);
+    if (copied === null) return false;
+    this.#hold(copied.model, to, copied.vector);
+    this.#copy.put(to, copied.model);
     return true;
   }
 
-  removeRange(from: number, to: number): void {
-    this.#removeWhere("n BETWEEN ? AND ?", from, to);
+  removeRange(range: PositionRange): void {
+    this.#removed(this.rows.removeRange(range));
   }
 
   removeAll(numbers: readonly number[]): void {
-    this.#removeWhere("n IN (SELECT value FROM json_each(?))", JSON.stringify(numbers));
-  }
-
-  /** The models that documents have vectors of. */
-  models(): string[] {
-    // Skips from one model to the next in the index, and so reads a row for each.
-    const models: string[] = [];
-    for (let last = ""; ;) {
-      const { next } = this.#sql
-        .exec<{ next: string | null }>("SELECT MIN(model) AS next FROM vectors WHERE model > ?", last)
-        .one();
-      if (next === null) return models;
-      models.push(next);
-      last = next;
-    }
-  }
-
-  /** Whether a message has a vector of the model. */
-  hasMessages(model: string): boolean {
-    const any = "SELECT 1 FROM vectors WHERE model = ? AND n >= ? LIMIT 1";
-    return this.#sql.exec(any, model, FIRST_POSITION).toArray().length > 0;
-  }
-
-  /** The documents of these numbers, both included, that have a vector of the model. */
-  numbersBetween([from, to]: PositionRange, model: string): number[] {
-    return this.#sql
-      .exec<{ n: number }>("SELECT n FROM vectors WHERE n BETWEEN ? AND ? AND model = ?", from, to, model)
-      .toArray()
-      .map((row) => row.n);
+    this.#removed(this.rows.removeAll(numbers));
   }
 
   /** The vectors of these documents that are of the model. */
   read(model: string, numbers: readonly number[]): { n: number; values: Float32Array }[] {
-    return this.#quantised(model, numbers).map(({ n, vector: { data, scale } }) => ({
+    return this.rows.read(model, numbers).map(({ n, vector: { data, scale } }) => ({
       n,
-      values: Float32Array.from(data, (x) => x * scale),
+      values: Float32Array.from(data, (x) => x * Math.fround(scale)),
     }));
-  }
-
-  #quantised(model: string, numbers: readonly number[]): StoredVector[] {
-    return this.#sql
-      .exec<VectorRow>(
-        "SELECT n, scale, data FROM vectors WHERE model = ? AND n IN (SELECT value FROM json_each(?))",
-        model,
-        JSON.stringify(numbers),
-      )
-      .toArray()
-      .map(({ n, scale, data }) => ({ n, vector: { data: new Int8Array(data), scale: Math.fround(scale) } }));
   }
 
   /** The vectors of one model, as many as an object may hold: memories first, then messages, the newest of each. */
@@ -170,8 +117,8 @@ export class VectorStore {
     if (absent.length === 0) return cosines;
     if (loaded !== null && !loaded.held.missing.memories && !loaded.held.missing.messages) return cosines;
     // Computed as the table does it, with a scale of 32 bits: the same to the last digit.
-    for (const { n, vector } of this.#quantised(space.model, absent))
-      cosines.set(n, dotWith(vector, space.vector));
+    for (const { n, vector } of this.rows.read(space.model, absent))
+      cosines.set(n, dotWith({ ...vector, scale: Math.fround(vector.scale) }, space.vector));
     return cosines;
   }
 
@@ -236,7 +183,7 @@ export class VectorStore {
   #inStorage({ model, dimensions }: Pick<Embedder, "model" | "dimensions">): StoredVectors {
     const known = this.#stored.get(model);
     if (known !== undefined) return known;
-    const stored = new StoredVectors(this.#sql, { model, dimensions }, this.#capacity(dimensions));
+    const stored = new StoredVectors(this.rows, { model, dimensions }, this.#capacity(dimensions));
     this.#stored.set(model, stored);
     return stored;
   }
@@ -246,10 +193,7 @@ export class VectorStore {
     return Math.max(1, Math.floor(this.#memory.bytes / Math.max(1, dimensions)));
   }
 
-  #removeWhere(condition: string, ...bindings: (string | number)[]): void {
-    const gone = this.#sql
-      .exec<VectorName>(`DELETE FROM vectors WHERE ${condition} RETURNING n, model`, ...bindings)
-      .toArray();
+  #removed(gone: readonly VectorName[]): void {
     if (gone.length === 0) return;
     for (const { n, model } of gone) {
       this.#loaded.get(model)?.table?.delete(n);

@@ -1,7 +1,9 @@
 import type { WakeUp } from "../../storage/wake-up.ts";
+import type { WordIndex } from "./word-index.ts";
 
 type Parts = {
   sql: SqlStorage;
+  words: Pick<WordIndex, "merge" | "hasTombstones">;
   wakeUp: Pick<WakeUp, "by">;
   now: () => number;
   /** Pages that one step writes, of some 4 kB. */
@@ -13,8 +15,6 @@ const PAGES = 250;
 const STEPS = 10;
 /** Longest stay of deleted words. The whole index is written anew then, and so not for each delete. */
 const WITHIN_MS = 3600_000;
-/** FTS5 keeps the numbers of deleted documents in rows of `words_data` with an `id` from here on (`FTS5_TOMBSTONE_ROWID`). */
-const FIRST_TOMBSTONE = 2 ** 53;
 
 /** For `schema.ts`. `merging`: a round has begun; `rounds`: how many have ended. */
 export const wordMergeSchema = `
@@ -75,35 +75,21 @@ export class WordMerger {
   }
 
   #step(): void {
-    const { sql, now, pages = PAGES } = this.#parts;
-    if (!this.#hasTombstones()) {
+    const { sql, words, now, pages = PAGES } = this.#parts;
+    if (!words.hasTombstones()) {
       // No round could find more. Those that wait for one, or for the one behind it, wait for nothing.
       sql.exec("UPDATE word_merge SET due_at = NULL, merging = 0, rounds = rounds + 2");
       return;
     }
     // First what is being merged already: FTS5 would count it to the round, and it may have words in it that are deleted.
-    if (this.#merge(pages)) return;
+    if (words.merge(pages)) return;
     if (this.#row().merging === 1)
       // There are tombstones again.
       sql.exec("UPDATE word_merge SET due_at = ?, merging = 0, rounds = rounds + 1", now() + WITHIN_MS);
     else {
       sql.exec("UPDATE word_merge SET merging = 1");
-      this.#merge(-pages);
+      words.merge(-pages);
     }
-  }
-
-  /** Negative: all segments into one; positive: goes on. Answers whether there was anything to merge, as SQLite says to tell. */
-  #merge(pages: number): boolean {
-    const { sql } = this.#parts;
-    const changes = () => sql.exec<{ n: number }>("SELECT total_changes() AS n").one().n;
-    const before = changes();
-    sql.exec("INSERT INTO words (words, rank) VALUES ('merge', ?)", pages);
-    return changes() - before > 1;
-  }
-
-  #hasTombstones(): boolean {
-    const any = `SELECT 1 FROM words_data WHERE id >= ${FIRST_TOMBSTONE} LIMIT 1`;
-    return this.#parts.sql.exec(any).toArray().length > 0;
   }
 
   #row(): Row {

@@ -3,6 +3,7 @@ import type { VectorIndex } from "../../../src/platform/vectors/vector-index.ts"
 import type { WakeUp } from "../../storage/wake-up.ts";
 import { LeavingRanges } from "../core/leaving-ranges.ts";
 import type { MemoryTable } from "../memories/memory-table.ts";
+import type { ThreadStore } from "../threads/thread-store.ts";
 import { MessageCopies } from "./message-copies.ts";
 import { FIRST_POSITION, type PositionRange } from "../core/position.ts";
 import { type OutgoingVector, VectorOutbox } from "./vector-outbox.ts";
@@ -16,6 +17,7 @@ import {
 type Parts = {
   sql: SqlStorage;
   table: MemoryTable;
+  threads: Pick<ThreadStore, "owner">;
   /** Null: this deployment has no large index. */
   vectors: VectorIndex | null;
   /** Whether messages' vectors are to be in the large index too. */
@@ -91,8 +93,8 @@ export class MemoryVectors implements VectorCopy {
   /** Sends the messages' vectors once more, as far as they are to be in the large index. */
   putMessagesAgain(model: string): void {
     if (!this.copiesMessages) return;
-    this.#copies.begin(model);
-    this.outbox.putAgain(model, this.store.numbersBetween(MESSAGES, model));
+    this.#copies.begin(model, this.#parts.threads.owner());
+    this.outbox.putAgain(model, this.store.rows.numbersBetween(MESSAGES, model));
     this.#wake();
   }
 
@@ -109,7 +111,7 @@ export class MemoryVectors implements VectorCopy {
   /** Brings the large index nearer to what is here; first of all what was here before it was to have it. */
   drain(model: string | null): Promise<void> {
     if (model !== null) {
-      this.outbox.adopt(model, () => this.store.numbersBetween(MEMORIES, model));
+      this.outbox.adopt(model, () => this.store.rows.numbersBetween(MEMORIES, model));
       this.#adoptMessages(model);
     }
     return this.outbox.drain();
@@ -123,14 +125,16 @@ export class MemoryVectors implements VectorCopy {
   /** Whether messages are to have copies and have none, or have some and are not to. */
   #switched(model: string): boolean {
     const copied = this.#copies.models();
-    return this.copiesMessages ? !copied.includes(model) && this.store.hasMessages(model) : copied.length > 0;
+    return this.copiesMessages
+      ? !copied.includes(model) && this.store.rows.hasMessages(model)
+      : copied.length > 0;
   }
 
   #adoptMessages(model: string): void {
     if (!this.#switched(model)) return;
     if (this.copiesMessages) return this.putMessagesAgain(model);
     for (const copied of this.#copies.end())
-      this.outbox.remove(this.store.numbersBetween(MESSAGES, copied).map((n) => ({ n, model: copied })));
+      this.outbox.remove(this.store.rows.numbersBetween(MESSAGES, copied).map((n) => ({ n, model: copied })));
   }
 
   #wake(): void {
