@@ -1,4 +1,4 @@
-import type { VectorName } from "../search-index/vector-store.ts";
+import type { VectorName } from "../search-index/vector-rows.ts";
 
 /**
  * The tables that hold what the user has, each with the columns that name a row and what its rows are to who reads a
@@ -30,7 +30,6 @@ export const EMPTIED = [
   "intents",
   "intent_parts",
   "reindex",
-  "importing_threads",
   "leaving",
 ] as const;
 /** Statements that fill a page of those that hold words of the user's; what fills it, of the 4,096 bytes that it has. */
