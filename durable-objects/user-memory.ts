@@ -61,7 +61,6 @@ export class UserMemory extends DurableObject<Bindings> implements Served<UserMe
     this.#chores = new Chores(this.#parts.wakeUp, ports.now);
     void ctx.blockConcurrencyWhile(async () => {
       await this.#parts.wakeUp.load();
-      this.#parts.eraser.start();
       // What the migrations have begun, and what an alarm left that failed too often.
       const meaning = this.#parts.embedding.meaning();
       // The first recall or alarm begins with what was here before; from then on, each deploy's meaning is followed.
