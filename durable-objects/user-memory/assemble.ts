@@ -151,10 +151,6 @@ export function assemble(ctx: DurableObjectState, ports: Ports) {
     owner,
     vectors,
     writer,
-    restart: async () => {
-      await storage.sync();
-      ctx.abort("an erasure begins with a new start");
-    },
     abort: () => ctx.abort("the storage was not made anew"),
   });
 
