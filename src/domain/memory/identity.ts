@@ -53,10 +53,9 @@ export async function identityOf(owner: UserHash, named: Named, quarantined: boo
 function dedupeKeyOf({ kind = "fact", scope, subject, predicate, text }: Named): Promise<string> {
   // The same text about another subject is another fact. A whole triple has an id of its own.
   const triple = subject !== undefined && predicate !== undefined;
-  const about = triple
-    ? []
-    : [subject, predicate].map((name) => (name === undefined ? null : normalise(name)));
-  return hashOf(kind, scope ?? null, normalise(text), ...about);
+  const about = [subject, predicate].map((name) => (name === undefined ? null : normalise(name)));
+  const plain = triple || about.every((name) => name === null);
+  return hashOf(kind, scope ?? null, normalise(text), ...(plain ? [] : about));
 }
 
 function nameOf({
