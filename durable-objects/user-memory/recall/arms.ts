@@ -1,7 +1,6 @@
 import type { QueryVector } from "../../../src/platform/embeddings/embedder.ts";
 import { normalise } from "../../../src/domain/memory/normalise.ts";
-import type { Frequencies } from "../../../src/domain/ranking/features.ts";
-import type { Lexicon } from "../../../src/domain/ranking/lexicon.ts";
+import type { WordStatistics } from "../../../src/domain/ranking/features.ts";
 import type { Stretch } from "../../../src/domain/ranking/named-time.ts";
 import { contentWords, matchExpression, spans } from "../../../src/domain/ranking/question.ts";
 import { queryVectorOf } from "../../../src/domain/ranking/query-vector.ts";
@@ -10,9 +9,6 @@ import type { CandidateFilter } from "./candidate-filter.ts";
 import { FIRST_POSITION } from "../core/position.ts";
 import type { EmbeddedQuery, VectorStore } from "../search-index/vector-store.ts";
 
-/** The word model, and how many of this user's documents hold each of its pieces. */
-export type WordStatistics = { lexicon: Lexicon; frequencies: Frequencies };
-
 /** The documents that an arm found, best first; `capped`: there are more. */
 export type ArmResult = { candidates: readonly Scored[]; capped: boolean };
 export type VectorResult = ArmResult & {
@@ -20,7 +16,7 @@ export type VectorResult = ArmResult & {
   cosines: (numbers: readonly number[]) => Map<number, number>;
 };
 /** An arm finds at most `limit` documents that match the filter. */
-export type ArmRequest = { filter: CandidateFilter; limit: number };
+type ArmRequest = { filter: CandidateFilter; limit: number };
 
 /** Candidates of each arm, unless `k` is greater; 25 to 200 measured the same. */
 export const CANDIDATES = 64;

@@ -1,12 +1,13 @@
 import type { SearchRequest } from "../contract.ts";
 import type { QueryVector } from "../../../src/platform/embeddings/embedder.ts";
 import { distinctBy } from "../../../src/domain/memory/distinct.ts";
+import type { WordStatistics } from "../../../src/domain/ranking/features.ts";
 import { distinctPieces, type Lexicon } from "../../../src/domain/ranking/lexicon.ts";
 import { namedStretches, namedTime } from "../../../src/domain/ranking/named-time.ts";
 import { type Candidate, pooled, REACH } from "../../../src/domain/ranking/pool.ts";
 import { type Parts, rank } from "../../../src/domain/ranking/rank.ts";
 import type { Arm } from "../../../src/domain/schema/recall.ts";
-import { type ArmResult, Arms, CANDIDATES, type VectorResult, type WordStatistics } from "./arms.ts";
+import { type ArmResult, Arms, CANDIDATES, type VectorResult } from "./arms.ts";
 import type { Condition } from "../core/compiled.ts";
 import { CandidateFilter, type FilterRequest } from "./candidate-filter.ts";
 import type { PieceStore } from "../search-index/piece-store.ts";
@@ -15,7 +16,7 @@ import type { Document } from "../search-index/search-index.ts";
 import type { MessageRecord } from "../threads/thread-messages.ts";
 import type { VectorStore } from "../search-index/vector-store.ts";
 
-export type SearchQuery = SearchRequest &
+type SearchQuery = SearchRequest &
   FilterRequest & {
     /** The query's vector of each model that documents have vectors of; the current model first. */
     queryVectors: readonly QueryVector[];
@@ -32,9 +33,9 @@ export type RankedHit = {
   document: Document;
 };
 /** An arm without its time, which only the caller measures. */
-export type SearchArm = Omit<Arm, "ms">;
+type SearchArm = Omit<Arm, "ms">;
 /** `full`: the weight that scores are shares of (src/domain/ranking/rank.ts). */
-export type SearchAnswer = { ranked: RankedHit[]; arms: SearchArm[]; full: number };
+type SearchAnswer = { ranked: RankedHit[]; arms: SearchArm[]; full: number };
 
 /** What a search asks of the rest of the object. */
 type SearchContext = {

@@ -1,4 +1,5 @@
 import { distinctPieces, type Lexicon } from "../../../src/domain/ranking/lexicon.ts";
+import type { DocumentRows } from "../core/position.ts";
 
 /** The most that one recall or alarm cuts: some milliseconds. */
 const DOCUMENTS = 500;
@@ -57,12 +58,11 @@ export class PieceStore {
     for (const piece of pieces) this.#count(piece, 1);
   }
 
-  removeRange(from: number, to: number): void {
-    this.#removeWhere("n BETWEEN ? AND ?", from, to);
-  }
-
-  removeAll(numbers: readonly number[]): void {
-    this.#removeWhere("n IN (SELECT value FROM json_each(?))", JSON.stringify(numbers));
+  remove({ sql, bindings }: DocumentRows): void {
+    this.#sql.exec(`DELETE FROM unpieced WHERE ${sql}`, ...bindings);
+    const gone = this.#sql.exec(`DELETE FROM pieces WHERE ${sql} RETURNING data`, ...bindings);
+    for (const [data] of gone.raw<[ArrayBuffer]>())
+      for (const piece of new Uint16Array(data)) this.#count(piece, -1);
   }
 
   /** How many documents hold each piece. */
@@ -78,13 +78,6 @@ export class PieceStore {
   /** Drops the counts, which may be ahead of the storage after a rollback. */
   forgetLoaded(): void {
     this.#frequencies = null;
-  }
-
-  #removeWhere(condition: string, ...bindings: (string | number)[]): void {
-    this.#sql.exec(`DELETE FROM unpieced WHERE ${condition}`, ...bindings);
-    const gone = this.#sql.exec(`DELETE FROM pieces WHERE ${condition} RETURNING data`, ...bindings);
-    for (const [data] of gone.raw<[ArrayBuffer]>())
-      for (const piece of new Uint16Array(data)) this.#count(piece, -1);
   }
 
   #count(piece: number, change: 1 | -1): void {

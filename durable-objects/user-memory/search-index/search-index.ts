@@ -4,7 +4,15 @@ import { indexedText } from "../../../src/domain/ranking/question.ts";
 import type { RecallKind } from "../../../src/domain/schema/recall.ts";
 import { notLeaving } from "../core/leaving-ranges.ts";
 import { PieceStore } from "./piece-store.ts";
-import { FIRST_POSITION, MESSAGES, type PositionRange, SLOTS } from "../core/position.ts";
+import {
+  type DocumentRows,
+  FIRST_POSITION,
+  MESSAGES,
+  type PositionRange,
+  rowsIn,
+  rowsOf,
+  SLOTS,
+} from "../core/position.ts";
 import type { VectorStore } from "./vector-store.ts";
 import type { WordMerger } from "./word-merger.ts";
 
@@ -26,8 +34,6 @@ export type EmbeddingTarget = { model: string; messages: boolean };
 
 const nameOf = ({ model, messages }: EmbeddingTarget): string =>
   messages ? model : `${model} but no messages`;
-
-const OVERWRITE = `UPDATE documents SET ${overwritten(["text", "record"])}`;
 
 /** A text's vector of a model; null: the text has none. */
 type EmbeddedText = Pick<Embedder, "model" | "dimensions"> & { vector: Vector };
@@ -121,45 +127,43 @@ export class SearchIndex {
     return Array.from(rows, (row) => row.n);
   }
 
-  removeRange(from: number, to: number): void {
-    // A longer range frees nearly all its pages whole, and an erasure overwrites those.
-    if (from === to) this.#sql.exec(`${OVERWRITE} WHERE n = ?`, from);
-    this.#sql.exec("DELETE FROM documents WHERE n BETWEEN ? AND ?", from, to);
-    this.#removed(this.#sql.exec<{ n: number }>("SELECT changes() AS n").one().n);
-    this.vectors.removeRange(from, to);
-    this.pieces.removeRange(from, to);
-    for (const table of ["words", "unembedded"])
-      this.#sql.exec(`DELETE FROM ${table} WHERE rowid BETWEEN ? AND ?`, from, to);
-  }
-
   removeRanges(ranges: readonly PositionRange[]): void {
-    for (const [from, to] of ranges) this.removeRange(from, to);
-  }
-
-  /** Whether any table still has a row of these documents. */
-  holds([from, to]: PositionRange): boolean {
-    return ["documents", "words", "unembedded", "vectors", "pieces", "unpieced"].some(
-      (table) =>
-        this.#sql.exec(`SELECT 1 FROM ${table} WHERE rowid BETWEEN ? AND ? LIMIT 1`, from, to).toArray()
-          .length > 0,
-    );
+    for (const range of ranges) {
+      // A longer range frees nearly all its pages whole, and an erasure overwrites those.
+      if (range[0] === range[1]) this.#overwrite(rowsIn(range));
+      this.#remove(rowsIn(range));
+    }
   }
 
   removeAll(numbers: readonly number[]): void {
-    const wanted = JSON.stringify(numbers);
-    this.#sql.exec(`${OVERWRITE} WHERE n IN (SELECT value FROM json_each(?))`, wanted);
-    const gone = this.#sql
-      .exec<{ n: number }>(
-        "DELETE FROM documents WHERE n IN (SELECT value FROM json_each(?)) RETURNING n",
-        wanted,
-      )
-      .toArray();
-    if (gone.length === 0) return;
-    this.#removed(gone.length);
-    this.vectors.removeAll(numbers);
-    this.pieces.removeAll(numbers);
+    this.#overwrite(rowsOf(numbers));
+    this.#remove(rowsOf(numbers));
+  }
+
+  /** Whether any table still has a row of these documents. */
+  holds(range: PositionRange): boolean {
+    const { sql, bindings } = rowsIn(range);
+    return ["documents", "words", "unembedded", "vectors", "pieces", "unpieced"].some(
+      (table) =>
+        this.#sql.exec(`SELECT 1 FROM ${table} WHERE ${sql} LIMIT 1`, ...bindings).toArray().length > 0,
+    );
+  }
+
+  #overwrite({ sql, bindings }: DocumentRows): void {
+    this.#sql.exec(`UPDATE documents SET ${overwritten(["text", "record"])} WHERE ${sql}`, ...bindings);
+  }
+
+  #remove(rows: DocumentRows): void {
+    const { sql, bindings } = rows;
+    this.#sql.exec(`DELETE FROM documents WHERE ${sql}`, ...bindings);
+    const removed = this.#sql.exec<{ n: number }>("SELECT changes() AS n").one().n;
+    if (removed > 0) this.#words.deleted();
+    this.#changes += removed;
+    if (this.#count !== null) this.#count -= removed;
+    this.vectors.remove(rows);
+    this.pieces.remove(rows);
     for (const table of ["words", "unembedded"])
-      this.#sql.exec(`DELETE FROM ${table} WHERE rowid IN (SELECT value FROM json_each(?))`, wanted);
+      this.#sql.exec(`DELETE FROM ${table} WHERE ${sql}`, ...bindings);
   }
 
   /** Documents that wait for a vector: those that failed least often first, then the oldest. */
@@ -241,10 +245,11 @@ export class SearchIndex {
   }
 
   /** Removes the vectors of these: they are found by their words only. */
-  onlyWords([from, to]: PositionRange): void {
-    this.vectors.removeRange(from, to);
+  onlyWords(range: PositionRange): void {
+    const rows = rowsIn(range);
+    this.vectors.remove(rows);
     const waiting = this.#sql
-      .exec<{ n: number }>("DELETE FROM unembedded WHERE n BETWEEN ? AND ? RETURNING n", from, to)
+      .exec<{ n: number }>(`DELETE FROM unembedded WHERE ${rows.sql} RETURNING n`, ...rows.bindings)
       .toArray();
     for (const { n } of waiting) this.pieces.wait(n);
     this.#changes++;
@@ -277,11 +282,5 @@ export class SearchIndex {
     this.vectors.forgetLoaded();
     this.pieces.forgetLoaded();
     this.#count = null;
-  }
-
-  #removed(documents: number): void {
-    if (documents > 0) this.#words.deleted();
-    this.#changes += documents;
-    if (this.#count !== null) this.#count -= documents;
   }
 }

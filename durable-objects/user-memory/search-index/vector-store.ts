@@ -4,7 +4,7 @@ import type { VectorBudget } from "../../../src/platform/vectors/vector-budget.t
 import { FIRST, VectorTable } from "../../../src/platform/vectors/vector-table.ts";
 import { type Missing, VectorCache } from "./vector-cache.ts";
 import { type StoredVector, StoredVectors, type VectorRow } from "./stored-vectors.ts";
-import { FIRST_POSITION, type PositionRange } from "../core/position.ts";
+import { type DocumentRows, FIRST_POSITION, type PositionRange } from "../core/position.ts";
 
 /** The vector space of one model. */
 type Space = Pick<Embedder, "model" | "dimensions">;
@@ -30,7 +30,7 @@ export type VectorCacheOptions = {
 };
 
 /** The vectors that a query is compared with: cached, or read from storage by each search. */
-export type SearchedVectors = Pick<VectorTable, "size" | "has" | "nearest">;
+type SearchedVectors = Pick<VectorTable, "size" | "has" | "nearest">;
 type LoadedCache = { cache: VectorCache; table: VectorTable };
 
 /** Room for vectors to come, as a share of those at loading. */
@@ -60,7 +60,7 @@ export class VectorStore {
     if (vector.length !== dimensions) throw new Error(`a vector of ${model} has ${vector.length} dimensions`);
     this.#used ??= new Set(this.models());
     // Only with several models can the document have a vector of another one.
-    if (this.#used.add(model).size > 1) this.#removeWhere("n = ? AND model <> ?", n, model);
+    if (this.#used.add(model).size > 1) this.remove({ sql: "n = ? AND model <> ?", bindings: [n, model] });
     const quantised = quantise(vector);
     this.#sql.exec(
       "INSERT OR REPLACE INTO vectors (n, model, scale, data) VALUES (?, ?, ?, ?)",
@@ -88,12 +88,16 @@ export class VectorStore {
     return true;
   }
 
-  removeRange(from: number, to: number): void {
-    this.#removeWhere("n BETWEEN ? AND ?", from, to);
-  }
-
-  removeAll(numbers: readonly number[]): void {
-    this.#removeWhere("n IN (SELECT value FROM json_each(?))", JSON.stringify(numbers));
+  remove({ sql, bindings }: DocumentRows): void {
+    const gone = this.#sql
+      .exec<VectorName>(`DELETE FROM vectors WHERE ${sql} RETURNING n, model`, ...bindings)
+      .toArray();
+    if (gone.length === 0) return;
+    for (const { n, model } of gone) {
+      this.#caches.get(model)?.table?.delete(n);
+      this.#stored.delete(model);
+    }
+    this.#mirror.remove(gone);
   }
 
   /** The models that documents have vectors of. */
@@ -241,17 +245,5 @@ export class VectorStore {
   /** In vectors. A misconfigured embedder has no dimensions. */
   #capacity(dimensions: number): number {
     return Math.max(1, Math.floor(this.#options.bytes / Math.max(1, dimensions)));
-  }
-
-  #removeWhere(condition: string, ...bindings: (string | number)[]): void {
-    const gone = this.#sql
-      .exec<VectorName>(`DELETE FROM vectors WHERE ${condition} RETURNING n, model`, ...bindings)
-      .toArray();
-    if (gone.length === 0) return;
-    for (const { n, model } of gone) {
-      this.#caches.get(model)?.table?.delete(n);
-      this.#stored.delete(model);
-    }
-    this.#mirror.remove(gone);
   }
 }

@@ -30,6 +30,8 @@ export type Frequencies = {
   /** How many of them hold this piece. */
   holding: (piece: number) => number;
 };
+/** The word model, and how many of the user's documents hold each of its pieces. */
+export type WordStatistics = { lexicon: Lexicon; frequencies: Frequencies };
 export type Question = { text: string; now: number; time: TimeMatch | null };
 
 /** A question of more pieces than this is compared by its first ones: each costs a look at all words of the pool. */
@@ -46,7 +48,7 @@ const HALF_LIFE_MS = 30 * 86_400_000;
 export function featuresOf(
   question: Question,
   pool: readonly PooledCandidate[],
-  words: { lexicon: Lexicon; frequencies: Frequencies } | null,
+  words: WordStatistics | null,
 ): { table: FeatureTable; strength: number } {
   const own = Float32Array.from(pool, saysItself);
   const { soft, softNear, most: mostSoft } = softWords(question.text, { pool, own, words });
@@ -112,7 +114,7 @@ function softWords(
   }: {
     pool: readonly PooledCandidate[];
     own: Float32Array;
-    words: { lexicon: Lexicon; frequencies: Frequencies } | null;
+    words: WordStatistics | null;
   },
 ): { soft: Float32Array; softNear: Float32Array; most: number } {
   const soft = new Float32Array(pool.length);

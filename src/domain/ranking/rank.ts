@@ -1,5 +1,4 @@
-import { type Feature, features, featuresOf, type Frequencies, type Question } from "./features.ts";
-import type { Lexicon } from "./lexicon.ts";
+import { type Feature, features, featuresOf, type Question, type WordStatistics } from "./features.ts";
 import type { PooledCandidate } from "./pool.ts";
 
 /** Chosen on the three conversations of LoCoMo's dev split, and rounded; docs/recall.md has the numbers that chose them. */
@@ -53,7 +52,7 @@ export function rank(
     weights = {},
     explain = false,
   }: {
-    words: { lexicon: Lexicon; frequencies: Frequencies } | null;
+    words: WordStatistics | null;
     weights?: Weights;
     explain?: boolean;
   },
