@@ -1,7 +1,7 @@
 import type { QueryVector } from "../../../src/platform/embeddings/embedder.ts";
 import { normalise } from "../../../src/domain/memory/normalise.ts";
 import type { WordStatistics } from "../../../src/domain/ranking/features.ts";
-import type { Stretch } from "../../../src/domain/ranking/named-time.ts";
+import type { TimeSpan } from "../../../src/domain/ranking/named-time.ts";
 import { contentWords, matchExpression, spans } from "../../../src/domain/ranking/question.ts";
 import { queryVectorOf } from "../../../src/domain/ranking/query-vector.ts";
 import type { Scored } from "../../../src/platform/vectors/vector-table.ts";
@@ -117,12 +117,12 @@ export class Arms {
 
   /** Documents of the time that the query names: the nearest by vector, or the newest if the query has no vector. */
   date(
-    stretches: readonly Stretch[],
+    timeSpans: readonly TimeSpan[],
     [embedded]: readonly EmbeddedQuery[],
     { filter, limit }: ArmRequest,
   ): ArmResult | null {
-    if (stretches.length === 0) return null;
-    const numbers = stretches.flatMap(({ from, to }) =>
+    if (timeSpans.length === 0) return null;
+    const numbers = timeSpans.flatMap(({ from, to }) =>
       this.#sql
         .exec<{ n: number }>(
           `SELECT n FROM documents INDEXED BY documents_by_time WHERE created_at >= ? AND created_at < ?

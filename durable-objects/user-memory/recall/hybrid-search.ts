@@ -3,9 +3,9 @@ import type { QueryVector } from "../../../src/platform/embeddings/embedder.ts";
 import { distinctBy } from "../../../src/domain/memory/distinct.ts";
 import type { WordStatistics } from "../../../src/domain/ranking/features.ts";
 import { distinctPieces, type Lexicon } from "../../../src/domain/ranking/lexicon.ts";
-import { namedStretches, namedTime } from "../../../src/domain/ranking/named-time.ts";
+import { namedTimeSpans, namedTime } from "../../../src/domain/ranking/named-time.ts";
 import { type Candidate, pooled, REACH } from "../../../src/domain/ranking/pool.ts";
-import { type Parts, rank } from "../../../src/domain/ranking/rank.ts";
+import { type ScoreParts, rank } from "../../../src/domain/ranking/rank.ts";
 import type { Arm } from "../../../src/domain/schema/recall.ts";
 import { type ArmResult, Arms, CANDIDATES, type VectorResult } from "./arms.ts";
 import type { Condition } from "../core/compiled.ts";
@@ -25,7 +25,7 @@ type SearchQuery = SearchRequest &
 export type RankedHit = {
   n: number;
   score: number;
-  parts?: Parts;
+  parts?: ScoreParts;
   lexical?: number;
   vector?: number;
   key?: true;
@@ -74,13 +74,13 @@ export class HybridSearch {
     const filter = new CandidateFilter(this.#sql, query);
     const words = this.#wordStatistics(context);
     const embedded = this.#arms.embeddedQueries(query.query, query.queryVectors, words);
-    const stretches = namedStretches(query.query, query.referenceDate ?? query.moment.now);
+    const timeSpans = namedTimeSpans(query.query, query.referenceDate ?? query.moment.now);
     const request = { filter, limit: Math.max(CANDIDATES, query.k) };
     const found: ArmResults = {
       lexical: this.#arms.lexical(query.query, words, request),
       vector: this.#arms.vector(embedded, context.uncached, request),
       key: this.#arms.key(query.query, filter),
-      date: this.#arms.date(stretches, embedded, request),
+      date: this.#arms.date(timeSpans, embedded, request),
     };
     // A query with nothing to search by gets the newest.
     const answer =
@@ -133,7 +133,7 @@ export class HybridSearch {
         const { name = null } = isMessage(n) ? (JSON.parse(document.record) as MessageRecord) : {};
         return {
           n,
-          said: isMessage(n),
+          isMessage: isMessage(n),
           text,
           speaker: name,
           createdAt: document.createdAt,

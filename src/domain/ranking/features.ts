@@ -59,7 +59,7 @@ export function featuresOf(
   const cosine = Float32Array.from(pool, (one, i) =>
     Math.max(0, one.cosine ?? (closest || 1) * (softly[i] ?? 0)),
   );
-  const asks = of(pool, ({ said, text }) => said && text.includes("?"));
+  const asks = of(pool, ({ isMessage, text }) => isMessage && text.includes("?"));
   const only = namedSpeaker(question.text, pool);
   const asked = asksTime(question.text);
   const table: FeatureTable = {
@@ -175,8 +175,8 @@ function mostOf(values: Float32Array, places: Uint16Array): number {
 }
 
 /** Whether a message says something by itself, 0 to 1: "Noted, thanks!" has two telling words, and is no answer. */
-function saysItself({ said, text, speaker }: PooledCandidate): number {
-  if (!said) return 1;
+function saysItself({ isMessage, text, speaker }: PooledCandidate): number {
+  if (!isMessage) return 1;
   const start = speaker === null ? 0 : speaker.length;
   const words = tellingCount(text.slice(start, start + LOOKED_AT));
   return Math.min(1, words / SAYS_ENOUGH) ** 2;
