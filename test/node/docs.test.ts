@@ -132,6 +132,19 @@ it("the reference has every variable that the Worker and the commands read", () 
   );
 });
 
+it("the code logs every message that the table of the monitoring explains", () => {
+  const code = globSync("{src,durable-objects}/**/*.ts", { cwd: root }).map(read).join("\n");
+  const [table = ""] = /^\| `message`[^]*?\n\n/m.exec(read("docs/deploy.md")) ?? [];
+  const messages = table
+    .split("\n")
+    .slice(2)
+    .flatMap((row) =>
+      Array.from((row.split("|")[1] ?? "").matchAll(/`([^`]+)`/g), ([, message = ""]) => message),
+    );
+  expect(messages).toContain("request failed");
+  expect(messages.filter((message) => !code.includes(`"${message}"`))).toEqual([]);
+});
+
 it("what the free plan is said to allow follows from the rows of a call", () => {
   const deploy = read("docs/deploy.md");
   const cell = (row: string, column: number): number => {
