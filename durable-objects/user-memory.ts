@@ -29,9 +29,8 @@ export class UserMemory extends DurableObject<Bindings> implements Served<UserMe
     this.#parts = assemble(ctx, ports);
     this.#chores = new Chores(this.#parts.wakeUp, ports.now);
     void ctx.blockConcurrencyWhile(async () => {
-      const { wakeUp, eraser, embedding, index, vectors } = this.#parts;
+      const { wakeUp, embedding, index, vectors } = this.#parts;
       await wakeUp.load();
-      eraser.start();
       // The first target is queued by the first recall or alarm; a later one by the start after its deployment.
       const target = embedding.target();
       if (target !== null && index.differsFrom(target) && index.enqueue(target)) wakeUp.by(ports.now());

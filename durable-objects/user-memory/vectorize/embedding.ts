@@ -64,7 +64,7 @@ export class Embedding {
     const { index, lexicon } = this.#deps;
     if (!index.pieces.waiting) return false;
     const model = await lexicon();
-    return model !== null && index.pieces.cut(model);
+    return model !== null && index.cut(model);
   }
 
   async #embedBatch(documents: readonly { n: number; text: string }[]): Promise<boolean> {

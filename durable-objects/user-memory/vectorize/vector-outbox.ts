@@ -9,7 +9,7 @@ import type {
 import { refusal } from "../../../src/platform/vectors/vectorize-limits.ts";
 import { backOff } from "../../storage/back-off.ts";
 import type { PositionRange } from "../core/position.ts";
-import type { VectorName } from "../search-index/vector-store.ts";
+import type { VectorName } from "../search-index/vector-rows.ts";
 import {
   type Group,
   type OutboxRow,
