@@ -1,33 +1,148 @@
 // What the documents say that the code can be asked for.
-import { globSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
+import { errors } from "../../src/domain/errors.ts";
+import { limits } from "../../src/domain/limits.ts";
 
 const root = join(import.meta.dirname, "../..");
 const read = (file: string) => readFileSync(join(root, file), "utf8");
-const docs = globSync("docs/*.md", { cwd: root }).map(read).join("\n");
+const pages = [
+  "README.md",
+  "CONTRIBUTING.md",
+  "SECURITY.md",
+  ...globSync("docs/**/*.md", { cwd: root }),
+].toSorted();
 
-it("the architecture's table has every file of a user's object, in its folder, and no other", () => {
-  const rows = read("docs/architecture.md").matchAll(/^\| \d +\| `([a-z-]+)\/` +\|[^|]*\|([^|]*)\|$/gm);
-  const named = Array.from(rows, ([, folder, files = ""]) =>
-    Array.from(files.matchAll(/`([a-z-]+)`/g), ([, file]) => `${folder}/${file}.ts`),
-  ).flat();
-  const files = globSync("*/*.ts", { cwd: join(root, "durable-objects/user-memory") });
-  expect(named.toSorted()).toEqual(files.toSorted());
+it("the architecture's table has every folder of a user's object, and no other", () => {
+  const rows = read("docs/architecture.md").matchAll(/^\| \d +\| `([a-z-]+)\/`/gm);
+  const folders = globSync("*/", { cwd: join(root, "durable-objects/user-memory") });
+  expect(Array.from(rows, ([, folder]) => folder).toSorted()).toEqual(folders.toSorted());
 });
 
-it("the documents name every variable that a deployment may set", () => {
-  const settings = [
+/** The anchors that GitHub gives to the headings of a page. */
+function anchorsOf(text: string): string[] {
+  return Array.from(text.matchAll(/^#+ (.+)$/gm), ([, heading = ""]) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, "")
+      .replaceAll(" ", "-"),
+  );
+}
+
+it.each([...pages, "llms.txt"])(
+  "every relative link of %s leads to a file, and to a heading in it",
+  (page) => {
+    const prose = read(page).replaceAll(/^```[^]*?^```/gm, "");
+    const broken = Array.from(prose.matchAll(/\]\(([^)]+)\)/g), ([, link = ""]) => link)
+      .filter((link) => !/^[a-z]+:/.test(link))
+      .filter((link) => {
+        const [path = "", anchor] = link.split("#");
+        const file = path === "" ? page : join(dirname(page), path);
+        if (!existsSync(join(root, file))) return true;
+        return anchor !== undefined && !anchorsOf(read(file)).includes(anchor);
+      });
+    expect(broken).toEqual([]);
+  },
+);
+
+it("every path of the code that a page names is there", () => {
+  const missing = pages.flatMap((page) =>
+    Array.from(
+      read(page).matchAll(/`((?:src|durable-objects|test|scripts|migrations|evals|bench)\/[\w./-]*)`/g),
+      ([, path = ""]) => path,
+    )
+      .filter((path) => !existsSync(join(root, path)))
+      .map((path) => `${page}: ${path}`),
+  );
+  expect(missing).toEqual([]);
+});
+
+it("llms.txt lists every page of the documents, each with a line about it", () => {
+  const llms = read("llms.txt");
+  expect(llms).toMatch(/^# Cairn\n\n> .+\n/);
+  const listed = Array.from(llms.matchAll(/^- \[.+\]\((.+)\): \S.*$/gm), ([, link]) => link);
+  expect(listed.toSorted()).toEqual(pages.toSorted());
+});
+
+/** The cells of a table's rows that begin with a name in backticks. */
+const rowsOf = (page: string): string[][] =>
+  Array.from(read(page).matchAll(/^\| `.*$/gm), ([row]) =>
+    row
+      .split(/(?<!\\)\|/)
+      .slice(1, -1)
+      .map((cell) => cell.trim().replaceAll("`", "")),
+  );
+
+const UNITS: Record<string, number> = {
+  B: 1,
+  KiB: 1024,
+  MiB: 1024 ** 2,
+  characters: 1,
+  s: 1000,
+  min: 60_000,
+  years: 365 * 86_400_000,
+};
+
+it("the reference has every limit with its value, and no other", () => {
+  const said = rowsOf("docs/reference/limits.md").map(([name = "", value = ""]) => [
+    name,
+    value
+      .split(" + ")
+      .map((part) => part.split(" "))
+      .reduce(
+        (sum, [number = "", unit = "B"]) => sum + Number(number.replaceAll(",", "")) * (UNITS[unit] ?? NaN),
+        0,
+      ),
+  ]);
+  expect(Object.fromEntries(said)).toEqual(limits);
+  expect(said.length).toBe(Object.keys(limits).length);
+});
+
+it("the limits' codes are errors", () => {
+  const codes = rowsOf("docs/reference/limits.md").map(([, , , code = ""]) => code);
+  expect(codes.filter((code) => !code.startsWith("none") && !(code in errors))).toEqual([]);
+});
+
+it("the reference has every error with its status, and no other", () => {
+  const said = rowsOf("docs/reference/errors.md").map(([code = "", status]) => `${code} ${status}`);
+  const known = Object.entries(errors).map(([code, [status]]) => `${code} ${status}`);
+  expect(said.toSorted()).toEqual(known.toSorted());
+});
+
+it("the reference has every variable that the Worker and the commands read", () => {
+  const worker = [
     "src/platform/bindings.ts",
     "src/platform/recall-settings.ts",
     "src/platform/quotas.ts",
+    "src/platform/embeddings/choose.ts",
+    "src/platform/embeddings/endpoint-vars.ts",
     "src/worker/auth/login-settings.ts",
-  ];
-  const variables = settings.flatMap((file) =>
-    Array.from(read(file).matchAll(/^\s+([A-Z][A-Z_]{3,})\??: /gm), ([, name]) => name ?? ""),
+  ].flatMap((file) =>
+    Array.from(read(file).matchAll(/^\s+([A-Z][A-Z_]{3,})\??: /gm), ([, name = ""]) => name),
   );
-  expect(variables).toContain("JURISDICTION");
-  expect([...new Set(variables)].filter((name) => !docs.includes(name))).toEqual([]);
+  const commands = globSync("{scripts,bench,evals,examples}/**/*.ts", { cwd: root }).flatMap((file) =>
+    Array.from(read(file).matchAll(/process\.env(?:\.|\[")([A-Z_]+)/g), ([, name = ""]) => name),
+  );
+  expect(worker).toContain("EMBEDDINGS_URL");
+  expect(commands).toContain("CAIRN_STATE");
+  const settings = read("docs/reference/settings.md");
+  expect([...new Set([...worker, ...commands])].filter((name) => !settings.includes(`\`${name}\``))).toEqual(
+    [],
+  );
+});
+
+it("the code logs every message that the table of the monitoring explains", () => {
+  const code = globSync("{src,durable-objects}/**/*.ts", { cwd: root }).map(read).join("\n");
+  const [table = ""] = /^\| `message`[^]*?\n\n/m.exec(read("docs/deploy.md")) ?? [];
+  const messages = table
+    .split("\n")
+    .slice(2)
+    .flatMap((row) =>
+      Array.from((row.split("|")[1] ?? "").matchAll(/`([^`]+)`/g), ([, message = ""]) => message),
+    );
+  expect(messages).toContain("request failed");
+  expect(messages.filter((message) => !code.includes(`"${message}"`))).toEqual([]);
 });
 
 it("what the free plan is said to allow follows from the rows of a call", () => {

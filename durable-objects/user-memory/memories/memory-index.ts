@@ -1,7 +1,7 @@
 import type { QueryVector } from "../../../src/platform/embeddings/embedder.ts";
 import { embeddedText, searchedText } from "../../../src/domain/memory/search-text.ts";
 import type { MemoryTable } from "./memory-table.ts";
-import { FIRST_POSITION } from "../core/position.ts";
+import { FIRST_POSITION, MEMORIES } from "../core/position.ts";
 import type { SearchIndex } from "../search-index/search-index.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 
@@ -45,7 +45,7 @@ export class MemoryIndex {
   }
 
   removeAll(): void {
-    this.#index.removeRange([1, FIRST_POSITION - 1]);
+    this.#index.removeRanges([MEMORIES]);
   }
 
   /** Removes documents whose version does not exist. */

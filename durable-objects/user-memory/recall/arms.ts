@@ -1,8 +1,7 @@
 import type { QueryVector } from "../../../src/platform/embeddings/embedder.ts";
 import { normalise } from "../../../src/domain/memory/normalise.ts";
-import type { Frequencies } from "../../../src/domain/ranking/features.ts";
-import type { Lexicon } from "../../../src/domain/ranking/lexicon.ts";
-import type { Stretch } from "../../../src/domain/ranking/named-time.ts";
+import type { WordStatistics } from "../../../src/domain/ranking/features.ts";
+import type { TimeSpan } from "../../../src/domain/ranking/named-time.ts";
 import { contentWords, matchExpression, spans } from "../../../src/domain/ranking/question.ts";
 import { queryVectorOf } from "../../../src/domain/ranking/query-vector.ts";
 import type { Scored } from "../../../src/platform/vectors/vector-table.ts";
@@ -12,9 +11,6 @@ import { NAMED_FACTS } from "../memories/memory-table.ts";
 import type { SearchIndex } from "../search-index/search-index.ts";
 import type { EmbeddedQuery, VectorStore } from "../search-index/vector-store.ts";
 
-/** The word model, and how many of this user's documents hold each of its pieces. */
-export type WordStatistics = { lexicon: Lexicon; frequencies: Frequencies };
-
 /** The documents that an arm found, best first; `capped`: there are more. */
 export type ArmResult = { candidates: readonly Scored[]; capped: boolean };
 export type VectorResult = ArmResult & {
@@ -22,7 +18,7 @@ export type VectorResult = ArmResult & {
   cosines: (numbers: readonly number[]) => Map<number, number>;
 };
 /** An arm finds at most `limit` documents that match the filter. */
-export type ArmRequest = { filter: CandidateFilter; limit: number };
+type ArmRequest = { filter: CandidateFilter; limit: number };
 
 /** Candidates of each arm, unless `k` is greater; 25 to 200 measured the same. */
 export const CANDIDATES = 64;
@@ -103,12 +99,12 @@ export class Arms {
 
   /** Documents of the time that the query names: the nearest by vector, or the newest if the query has no vector. */
   date(
-    stretches: readonly Stretch[],
+    timeSpans: readonly TimeSpan[],
     [embedded]: readonly EmbeddedQuery[],
     { filter, limit }: ArmRequest,
   ): ArmResult | null {
-    if (stretches.length === 0) return null;
-    const numbers = stretches.flatMap((stretch) => this.#index.documents.inTime(stretch, IN_TIME_SPAN));
+    if (timeSpans.length === 0) return null;
+    const numbers = timeSpans.flatMap((span) => this.#index.documents.inTime(span, IN_TIME_SPAN));
     const matching = filter.matching(numbers);
     const cosines = embedded === undefined ? null : this.#vectors.cosines(embedded, matching);
     const scored = matching.map((n) => ({ n, score: cosines?.get(n) ?? 0 }));

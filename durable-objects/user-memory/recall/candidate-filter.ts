@@ -44,7 +44,7 @@ export class CandidateFilter {
     this.#messages = messagesOf(query, this.#leaving.length > 0);
     this.#memories = memoriesOf(query);
     this.condition = {
-      sql: `((documents.n >= ${FIRST_POSITION} AND ${this.#messages.sql}) OR (documents.n < ${FIRST_POSITION} AND ${this.#memories === nothing ? nothing.sql : versionMeets("documents.n", this.#memories)}))`,
+      sql: `((documents.n >= ${FIRST_POSITION} AND ${this.#messages.sql}) OR (documents.n < ${FIRST_POSITION} AND ${versionMeets("documents.n", this.#memories)}))`,
       bindings: [...this.#messages.bindings, ...this.#memories.bindings],
     };
   }
@@ -95,19 +95,16 @@ export class CandidateFilter {
 function messagesOf({ kinds, filter = {}, ranges, moment }: FilterRequest, someLeave: boolean): Condition {
   const ofMemoriesOnly = Object.keys(filter).some((field) => !ofMessages.has(field));
   if (ofMemoriesOnly || kinds?.includes("message") === false) return nothing;
-  const conditions: Condition[] = [everything];
-  if (someLeave) conditions.push({ sql: notLeaving("documents.n"), bindings: [] });
-  if (filter.createdAtMin !== undefined)
-    conditions.push({ sql: "documents.created_at >= ?", bindings: [filter.createdAtMin] });
-  if (filter.createdAtMax !== undefined)
-    conditions.push({ sql: "documents.created_at <= ?", bindings: [filter.createdAtMax] });
-  if (ranges !== undefined)
-    conditions.push({
-      sql: "EXISTS (SELECT 1 FROM json_each(?) AS range WHERE documents.n BETWEEN range.value ->> 0 AND range.value ->> 1)",
-      bindings: [JSON.stringify(ranges)],
-    });
-  if (moment.asOf !== undefined)
-    conditions.push({ sql: "documents.created_at <= ?", bindings: [moment.asOf] });
+  const conditions = [
+    someLeave ? { sql: notLeaving("documents.n"), bindings: [] } : everything,
+    ...given("documents.created_at >= ?", filter.createdAtMin),
+    ...given("documents.created_at <= ?", filter.createdAtMax),
+    ...given("documents.created_at <= ?", moment.asOf),
+    ...given(
+      "EXISTS (SELECT 1 FROM json_each(?) AS range WHERE documents.n BETWEEN range.value ->> 0 AND range.value ->> 1)",
+      ranges && JSON.stringify(ranges),
+    ),
+  ];
   return {
     sql: conditions.map(({ sql }) => sql).join(" AND "),
     bindings: conditions.flatMap(({ bindings }) => bindings),
@@ -125,3 +122,7 @@ function memoriesOf({ kinds, filter, ranges, moment }: FilterRequest): Condition
   });
   return compiled(and(visibleAt(moment), ...conditions));
 }
+
+/** A condition on a value that the query may not give. */
+const given = (sql: string, value: string | number | undefined): Condition[] =>
+  value === undefined ? [] : [{ sql, bindings: [value] }];

@@ -1,12 +1,13 @@
 import type { SearchRequest } from "../contract.ts";
 import type { QueryVector } from "../../../src/platform/embeddings/embedder.ts";
 import { distinctBy } from "../../../src/domain/memory/distinct.ts";
+import type { WordStatistics } from "../../../src/domain/ranking/features.ts";
 import { distinctPieces, type Lexicon } from "../../../src/domain/ranking/lexicon.ts";
-import { namedStretches, namedTime } from "../../../src/domain/ranking/named-time.ts";
+import { namedTimeSpans, namedTime } from "../../../src/domain/ranking/named-time.ts";
 import { type Candidate, pooled, REACH } from "../../../src/domain/ranking/pool.ts";
-import { type Parts, rank } from "../../../src/domain/ranking/rank.ts";
+import { type ScoreParts, rank } from "../../../src/domain/ranking/rank.ts";
 import type { Arm } from "../../../src/domain/schema/recall.ts";
-import { type ArmResult, Arms, CANDIDATES, type VectorResult, type WordStatistics } from "./arms.ts";
+import { type ArmResult, Arms, CANDIDATES, type VectorResult } from "./arms.ts";
 import type { Condition } from "../core/compiled.ts";
 import { CandidateFilter, type FilteredTables, type FilterRequest } from "./candidate-filter.ts";
 import { importanceOf } from "../memories/memory-table.ts";
@@ -16,7 +17,7 @@ import type { Document } from "../search-index/documents.ts";
 import type { SearchIndex } from "../search-index/search-index.ts";
 import type { MessageRecord } from "../threads/thread-messages.ts";
 
-export type SearchQuery = SearchRequest &
+type SearchQuery = SearchRequest &
   FilterRequest & {
     /** The query's vector of each model that documents have vectors of; the current model first. */
     queryVectors: readonly QueryVector[];
@@ -25,7 +26,7 @@ export type SearchQuery = SearchRequest &
 export type RankedHit = {
   n: number;
   score: number;
-  parts?: Parts;
+  parts?: ScoreParts;
   lexical?: number;
   vector?: number;
   key?: true;
@@ -33,9 +34,9 @@ export type RankedHit = {
   document: Document;
 };
 /** An arm without its time, which only the caller measures. */
-export type SearchArm = Omit<Arm, "ms">;
+type SearchArm = Omit<Arm, "ms">;
 /** `full`: the weight that scores are shares of (src/domain/ranking/rank.ts). */
-export type SearchAnswer = { ranked: RankedHit[]; arms: SearchArm[]; full: number };
+type SearchAnswer = { ranked: RankedHit[]; arms: SearchArm[]; full: number };
 
 /** What a search asks of the rest of the object. */
 type SearchContext = {
@@ -74,13 +75,13 @@ export class HybridSearch {
     const filter = new CandidateFilter(this.#tables, query);
     const words = this.#wordStatistics(context);
     const embedded = this.#arms.embeddedQueries(query.query, query.queryVectors, words);
-    const stretches = namedStretches(query.query, query.referenceDate ?? query.moment.now);
+    const timeSpans = namedTimeSpans(query.query, query.referenceDate ?? query.moment.now);
     const request = { filter, limit: Math.max(CANDIDATES, query.k) };
     const found: ArmResults = {
       lexical: this.#arms.lexical(query.query, words, request),
       vector: this.#arms.vector(embedded, context.uncached, request),
       key: this.#arms.key(query.query, filter),
-      date: this.#arms.date(stretches, embedded, request),
+      date: this.#arms.date(timeSpans, embedded, request),
     };
     // A query with nothing to search by gets the newest.
     const answer =
@@ -133,7 +134,7 @@ export class HybridSearch {
         const { name = null } = isMessage(n) ? (JSON.parse(document.record) as MessageRecord) : {};
         return {
           n,
-          said: isMessage(n),
+          isMessage: isMessage(n),
           text,
           speaker: name,
           createdAt: document.createdAt,

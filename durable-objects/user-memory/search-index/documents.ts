@@ -1,7 +1,7 @@
 import { overwritten } from "../../../src/platform/d1/overwrite.ts";
 import type { RecallKind } from "../../../src/domain/schema/recall.ts";
 import type { Condition } from "../core/compiled.ts";
-import type { PositionRange } from "../core/position.ts";
+import type { DocumentRows } from "../core/position.ts";
 
 /**
  * What can be found: `text` is what is embedded of it, `words` what it is found by besides (the text unless given),
@@ -18,8 +18,6 @@ export type Document = {
 type Row = Omit<Document, "words">;
 
 const COLUMNS = 'documents.n, kind, text, record, documents.created_at AS "createdAt"';
-
-const OVERWRITE = `UPDATE documents SET ${overwritten(["text", "record"])}`;
 
 /** SQL that selects the numbers of all documents. */
 export const DOCUMENT_NUMBERS = "SELECT n FROM documents";
@@ -161,26 +159,19 @@ export class Documents {
     return this.#sql.exec<{ n: number }>("SELECT COUNT(*) AS n FROM documents").one().n;
   }
 
-  holds([from, to]: PositionRange): boolean {
-    const any = "SELECT 1 FROM documents WHERE n BETWEEN ? AND ? LIMIT 1";
-    return this.#sql.exec(any, from, to).toArray().length > 0;
+  holds({ sql, bindings }: DocumentRows): boolean {
+    return this.#sql.exec(`SELECT 1 FROM documents WHERE ${sql} LIMIT 1`, ...bindings).toArray().length > 0;
   }
 
-  /** Answers how many there were. */
-  removeRange([from, to]: PositionRange): number {
-    // Of many, nearly all pages go as a whole: an erasure overwrites those.
-    if (from === to) this.#sql.exec(`${OVERWRITE} WHERE n = ?`, from);
-    this.#sql.exec("DELETE FROM documents WHERE n BETWEEN ? AND ?", from, to);
+  /** Overwrites the texts, so that no free page holds them after a delete. */
+  overwrite({ sql, bindings }: DocumentRows): void {
+    this.#sql.exec(`UPDATE documents SET ${overwritten(["text", "record"])} WHERE ${sql}`, ...bindings);
+  }
+
+  /** Returns how many documents were removed. */
+  remove({ sql, bindings }: DocumentRows): number {
+    this.#sql.exec(`DELETE FROM documents WHERE ${sql}`, ...bindings);
     return this.#sql.exec<{ n: number }>("SELECT changes() AS n").one().n;
-  }
-
-  /** Answers how many there were. */
-  removeAll(numbers: readonly number[]): number {
-    const wanted = JSON.stringify(numbers);
-    this.#sql.exec(`${OVERWRITE} WHERE n IN (SELECT value FROM json_each(?))`, wanted);
-    return this.#sql
-      .exec("DELETE FROM documents WHERE n IN (SELECT value FROM json_each(?)) RETURNING n", wanted)
-      .toArray().length;
   }
 }
 

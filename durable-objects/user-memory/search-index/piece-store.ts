@@ -1,5 +1,5 @@
 import { distinctPieces, type Lexicon } from "../../../src/domain/ranking/lexicon.ts";
-import type { PositionRange } from "../core/position.ts";
+import type { DocumentRows } from "../core/position.ts";
 import type { Documents } from "./documents.ts";
 
 /** SQL of the pieces of the document with this number, an SQL expression; null until they are cut. */
@@ -53,20 +53,19 @@ export class PieceStore {
     for (const piece of pieces) this.#count(piece, 1);
   }
 
-  holds([from, to]: PositionRange): boolean {
+  holds(rows: DocumentRows): boolean {
     return ["pieces", "unpieced"].some(
       (table) =>
-        this.#sql.exec(`SELECT 1 FROM ${table} WHERE n BETWEEN ? AND ? LIMIT 1`, from, to).toArray().length >
-        0,
+        this.#sql.exec(`SELECT 1 FROM ${table} WHERE ${rows.sql} LIMIT 1`, ...rows.bindings).toArray()
+          .length > 0,
     );
   }
 
-  removeRange([from, to]: PositionRange): void {
-    this.#removeWhere("n BETWEEN ? AND ?", from, to);
-  }
-
-  removeAll(numbers: readonly number[]): void {
-    this.#removeWhere("n IN (SELECT value FROM json_each(?))", JSON.stringify(numbers));
+  remove({ sql, bindings }: DocumentRows): void {
+    this.#sql.exec(`DELETE FROM unpieced WHERE ${sql}`, ...bindings);
+    const gone = this.#sql.exec(`DELETE FROM pieces WHERE ${sql} RETURNING data`, ...bindings);
+    for (const [data] of gone.raw<[ArrayBuffer]>())
+      for (const piece of new Uint16Array(data)) this.#count(piece, -1);
   }
 
   /** How many documents hold each piece. */
@@ -82,13 +81,6 @@ export class PieceStore {
   /** Drops the counts, which may be ahead of the storage after a rollback. */
   forgetLoaded(): void {
     this.#frequencies = null;
-  }
-
-  #removeWhere(condition: string, ...bindings: (string | number)[]): void {
-    this.#sql.exec(`DELETE FROM unpieced WHERE ${condition}`, ...bindings);
-    const gone = this.#sql.exec(`DELETE FROM pieces WHERE ${condition} RETURNING data`, ...bindings);
-    for (const [data] of gone.raw<[ArrayBuffer]>())
-      for (const piece of new Uint16Array(data)) this.#count(piece, -1);
   }
 
   #count(piece: number, change: 1 | -1): void {

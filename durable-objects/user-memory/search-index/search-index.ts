@@ -3,7 +3,15 @@ import type { Lexicon } from "../../../src/domain/ranking/lexicon.ts";
 import { notLeaving } from "../core/leaving-ranges.ts";
 import { type Document, DOCUMENT_NUMBERS, Documents, textOf } from "./documents.ts";
 import { PieceStore } from "./piece-store.ts";
-import { FIRST_POSITION, MESSAGES, type PositionRange, SLOTS } from "../core/position.ts";
+import {
+  type DocumentRows,
+  FIRST_POSITION,
+  MESSAGES,
+  type PositionRange,
+  rowsIn,
+  rowsOf,
+  SLOTS,
+} from "../core/position.ts";
 import type { VectorStore } from "./vector-store.ts";
 import { IN_RANGE, OF_MODEL } from "./vector-rows.ts";
 import type { WordIndex } from "./word-index.ts";
@@ -74,48 +82,46 @@ export class SearchIndex {
     const { n, text, words = text } = document;
     this.#changes++;
     this.documents.change(document);
-    this.words.removeRange([n, n]);
+    this.words.remove(rowsOf([n]));
     this.#merger.deleted();
     this.words.put(n, words);
   }
 
-  removeRange(range: PositionRange): void {
-    this.#removed(this.documents.removeRange(range));
-    this.vectors.removeRange(range);
-    this.pieces.removeRange(range);
-    this.words.removeRange(range);
-    this.#sql.exec("DELETE FROM unembedded WHERE n BETWEEN ? AND ?", ...range);
+  removeRanges(ranges: readonly PositionRange[]): void {
+    for (const range of ranges) {
+      // A longer range frees nearly all its pages whole, and an erasure overwrites those.
+      if (range[0] === range[1]) this.documents.overwrite(rowsIn(range));
+      this.#remove(rowsIn(range));
+    }
   }
 
-  removeRanges(ranges: readonly PositionRange[]): void {
-    for (const range of ranges) this.removeRange(range);
+  removeAll(numbers: readonly number[]): void {
+    this.documents.overwrite(rowsOf(numbers));
+    this.#remove(rowsOf(numbers));
   }
 
   /** Whether any table still has a row of these documents. */
   holds(range: PositionRange): boolean {
-    const waiting = "SELECT 1 FROM unembedded WHERE n BETWEEN ? AND ? LIMIT 1";
+    const rows = rowsIn(range);
     return (
-      [this.documents, this.words, this.vectors.rows, this.pieces].some((store) => store.holds(range)) ||
-      this.#sql.exec(waiting, ...range).toArray().length > 0
-    );
-  }
-
-  removeAll(numbers: readonly number[]): void {
-    const gone = this.documents.removeAll(numbers);
-    if (gone === 0) return;
-    this.#removed(gone);
-    this.vectors.removeAll(numbers);
-    this.pieces.removeAll(numbers);
-    this.words.removeAll(numbers);
-    this.#sql.exec(
-      "DELETE FROM unembedded WHERE n IN (SELECT value FROM json_each(?))",
-      JSON.stringify(numbers),
+      [this.documents, this.words, this.vectors.rows, this.pieces].some((store) => store.holds(rows)) ||
+      this.#sql.exec(`SELECT 1 FROM unembedded WHERE ${rows.sql} LIMIT 1`, ...rows.bindings).toArray()
+        .length > 0
     );
   }
 
   /** Cuts some waiting documents into word pieces. Returns whether there are more. */
   cut(lexicon: Lexicon): boolean {
     return this.pieces.cut(lexicon, this.documents);
+  }
+
+  #remove(rows: DocumentRows): void {
+    const removed = this.documents.remove(rows);
+    if (removed > 0) this.#merger.deleted();
+    this.#changes += removed;
+    if (this.#count !== null) this.#count -= removed;
+    for (const store of [this.vectors, this.pieces, this.words]) store.remove(rows);
+    this.#sql.exec(`DELETE FROM unembedded WHERE ${rows.sql}`, ...rows.bindings);
   }
 
   /** Documents that wait for a vector: those that failed least often first, then the oldest. */
@@ -197,10 +203,11 @@ export class SearchIndex {
   }
 
   /** Removes the vectors of these: they are found by their words only. */
-  onlyWords([from, to]: PositionRange): void {
-    this.vectors.removeRange([from, to]);
+  onlyWords(range: PositionRange): void {
+    const rows = rowsIn(range);
+    this.vectors.remove(rows);
     const waiting = this.#sql
-      .exec<{ n: number }>("DELETE FROM unembedded WHERE n BETWEEN ? AND ? RETURNING n", from, to)
+      .exec<{ n: number }>(`DELETE FROM unembedded WHERE ${rows.sql} RETURNING n`, ...rows.bindings)
       .toArray();
     for (const { n } of waiting) this.pieces.wait(n);
     this.#changes++;
@@ -233,11 +240,5 @@ export class SearchIndex {
     this.vectors.forgetLoaded();
     this.pieces.forgetLoaded();
     this.#count = null;
-  }
-
-  #removed(documents: number): void {
-    if (documents > 0) this.#merger.deleted();
-    this.#changes += documents;
-    if (this.#count !== null) this.#count -= documents;
   }
 }

@@ -1,5 +1,5 @@
 import type { Quantised } from "../../../src/platform/vectors/int8.ts";
-import { FIRST_POSITION, type PositionRange } from "../core/position.ts";
+import { type DocumentRows, FIRST_POSITION, type PositionRange } from "../core/position.ts";
 
 /** A document's vector in the space of one model. */
 export type VectorName = { n: number; model: string };
@@ -43,15 +43,13 @@ export class VectorRows {
 
   /** Removes a document's vector of any other model. */
   removeOther({ n, model }: VectorName): VectorName[] {
-    return this.#removeWhere("n = ? AND model <> ?", n, model);
+    return this.remove({ sql: "n = ? AND model <> ?", bindings: [n, model] });
   }
 
-  removeRange([from, to]: PositionRange): VectorName[] {
-    return this.#removeWhere("n BETWEEN ? AND ?", from, to);
-  }
-
-  removeAll(numbers: readonly number[]): VectorName[] {
-    return this.#removeWhere("n IN (SELECT value FROM json_each(?))", JSON.stringify(numbers));
+  remove({ sql, bindings }: DocumentRows): VectorName[] {
+    return this.#sql
+      .exec<VectorName>(`DELETE FROM vectors WHERE ${sql} RETURNING n, model`, ...bindings)
+      .toArray();
   }
 
   /** The models that documents have vectors of. */
@@ -74,8 +72,8 @@ export class VectorRows {
     return this.#sql.exec(any, model, FIRST_POSITION).toArray().length > 0;
   }
 
-  holds([from, to]: PositionRange): boolean {
-    return this.#sql.exec(`${IN_RANGE} LIMIT 1`, from, to).toArray().length > 0;
+  holds({ sql, bindings }: DocumentRows): boolean {
+    return this.#sql.exec(`SELECT 1 FROM vectors WHERE ${sql} LIMIT 1`, ...bindings).toArray().length > 0;
   }
 
   /** The documents of these numbers, both included, that have a vector of the model. */
@@ -139,12 +137,6 @@ export class VectorRows {
         nth - 1,
       )
       .one().n;
-  }
-
-  #removeWhere(condition: string, ...bindings: (string | number)[]): VectorName[] {
-    return this.#sql
-      .exec<VectorName>(`DELETE FROM vectors WHERE ${condition} RETURNING n, model`, ...bindings)
-      .toArray();
   }
 }
 

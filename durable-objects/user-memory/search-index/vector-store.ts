@@ -5,7 +5,7 @@ import { FIRST, VectorTable } from "../../../src/platform/vectors/vector-table.t
 import { type Missing, VectorCache } from "./vector-cache.ts";
 import { StoredVectors } from "./stored-vectors.ts";
 import { type StoredVector, type VectorName, VectorRows } from "./vector-rows.ts";
-import type { PositionRange } from "../core/position.ts";
+import type { DocumentRows } from "../core/position.ts";
 
 /** The vector space of one model. */
 type Space = Pick<Embedder, "model" | "dimensions">;
@@ -29,7 +29,7 @@ export type VectorCacheOptions = {
 };
 
 /** The vectors that a query is compared with: cached, or read from storage by each search. */
-export type SearchedVectors = Pick<VectorTable, "size" | "has" | "nearest">;
+type SearchedVectors = Pick<VectorTable, "size" | "has" | "nearest">;
 type LoadedCache = { cache: VectorCache; table: VectorTable };
 
 /** Room for vectors to come, as a share of those at loading. */
@@ -75,12 +75,8 @@ export class VectorStore {
     return true;
   }
 
-  removeRange(range: PositionRange): void {
-    this.#removed(this.rows.removeRange(range));
-  }
-
-  removeAll(numbers: readonly number[]): void {
-    this.#removed(this.rows.removeAll(numbers));
+  remove(rows: DocumentRows): void {
+    this.#removed(this.rows.remove(rows));
   }
 
   read(model: string, numbers: readonly number[]): { n: number; values: Float32Array }[] {

@@ -1,6 +1,6 @@
 import { indexedText } from "../../../src/domain/ranking/question.ts";
 import type { Scored } from "../../../src/platform/vectors/vector-table.ts";
-import type { PositionRange } from "../core/position.ts";
+import type { DocumentRows, PositionRange } from "../core/position.ts";
 
 /** FTS5 keeps the numbers of deleted documents in rows of `words_data` with an `id` from here on (`FTS5_TOMBSTONE_ROWID`). */
 const FIRST_TOMBSTONE = 2 ** 53;
@@ -17,20 +17,12 @@ export class WordIndex {
     this.#sql.exec("INSERT INTO words (rowid, text) VALUES (?, ?)", n, indexedText(words));
   }
 
-  removeRange([from, to]: PositionRange): void {
-    this.#sql.exec("DELETE FROM words WHERE rowid BETWEEN ? AND ?", from, to);
+  remove({ sql, bindings }: DocumentRows): void {
+    this.#sql.exec(`DELETE FROM words WHERE ${sql}`, ...bindings);
   }
 
-  removeAll(numbers: readonly number[]): void {
-    this.#sql.exec(
-      "DELETE FROM words WHERE rowid IN (SELECT value FROM json_each(?))",
-      JSON.stringify(numbers),
-    );
-  }
-
-  holds([from, to]: PositionRange): boolean {
-    const any = "SELECT 1 FROM words WHERE rowid BETWEEN ? AND ? LIMIT 1";
-    return this.#sql.exec(any, from, to).toArray().length > 0;
+  holds({ sql, bindings }: DocumentRows): boolean {
+    return this.#sql.exec(`SELECT 1 FROM words WHERE ${sql} LIMIT 1`, ...bindings).toArray().length > 0;
   }
 
   /**

@@ -122,7 +122,7 @@ export class VectorOutboxRows {
   }
 
   /** Records a call as failed before it begins, so that a crash in it leaves a retry. Returns which rows still want it. */
-  begin({ model, wanted }: Group, ns: readonly number[], now: number): Set<number> {
+  begin({ model, wanted }: Group, ns: readonly number[], now: number): number[] {
     const begun = this.#sql.exec<{ n: number }>(
       `UPDATE vector_outbox SET may_be_there = 1, sent_at = ?4, attempts = attempts + 1,
          due_at = ?4 + MIN(${LAST_RETRY_MS}, ${FIRST_RETRY_MS} * (1 << MIN(attempts, 16)))
@@ -132,7 +132,7 @@ export class VectorOutboxRows {
       wanted,
       now,
     );
-    return new Set(Array.from(begun, ({ n }) => n));
+    return Array.from(begun, ({ n }) => n);
   }
 
   /** The call was accepted. Rows that changed meanwhile stay in `send`. */

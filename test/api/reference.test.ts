@@ -1,0 +1,20 @@
+// The reference of the calls, compared with what the Worker says of itself.
+import { expect, it } from "vitest";
+import reference from "../../docs/reference/api.md?raw";
+import { call } from "../call.ts";
+
+it("the reference has every call with its scope, and no other", async () => {
+  const { paths } = (await call("/openapi.json", { token: null })).body;
+  const known = Object.entries<Record<string, { security?: { bearer?: string[] }[] }>>(paths).flatMap(
+    ([path, methods]) =>
+      Object.entries(methods).map(
+        ([method, { security }]) =>
+          `${method.toUpperCase()} ${path} ${security?.[0]?.bearer?.join(" ") ?? "none"}`,
+      ),
+  );
+  const said = Array.from(
+    reference.matchAll(/^\| `([A-Z]+ \/\S+)` +\| (\w+) +\|/gm),
+    ([, named, scope]) => `${named} ${scope}`,
+  );
+  expect(said.toSorted()).toEqual(known.toSorted());
+});

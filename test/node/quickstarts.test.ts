@@ -1,0 +1,80 @@
+// The programs and commands of the README and the quick starts, run as they stand, and the output that the pages show.
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import {
+  developmentToken,
+  freePort,
+  type LocalServer,
+  startLocalServer,
+} from "../../scripts/local-server.ts";
+
+const root = join(import.meta.dirname, "../..");
+const read = (file: string) => readFileSync(join(root, file), "utf8");
+const pages = readdirSync(join(root, "docs/quickstarts")).map((page) => `docs/quickstarts/${page}`);
+
+let server: LocalServer;
+let token: string;
+beforeAll(async () => {
+  server = await startLocalServer({
+    port: await freePort(),
+    state: mkdtempSync(join(tmpdir(), "cairn-docs-")),
+  });
+  token = await developmentToken("alice");
+});
+afterAll(async () => await server.stop());
+
+/** What a shell prints for `commands` in `folder`, with this Node as `node`. */
+function printed(commands: string, folder: string): string {
+  const PATH = `${dirname(process.execPath)}:${process.env.PATH ?? ""}`;
+  const env = { ...process.env, PATH, CAIRN_URL: server.url, CAIRN_TOKEN: token };
+  const { stdout, status } = spawnSync("bash", ["-euc", commands], { cwd: folder, env, encoding: "utf8" });
+  expect(status, commands).toBe(0);
+  return stdout;
+}
+
+/** Expects `text` to be as `shown`, where `…` stands for any characters within a line. */
+function expectShown(text: string, shown: string): void {
+  const parts = shown.split("…").map((part) => part.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`));
+  expect(text).toMatch(new RegExp(`^${parts.join(".*")}$`));
+}
+
+it.each(pages)("%s shows what its commands print", async (page) => {
+  await fetch(`${server.url}/v1/users/alice`, {
+    method: "DELETE",
+    headers: { authorization: `Bearer ${token}` },
+  });
+  const folder = mkdtempSync(join(tmpdir(), "cairn-quickstart-"));
+  const text = read(page);
+  const [, name] = /Save this as `([\w.]+)`/.exec(text) ?? [];
+  const [, program = ""] = /```js\n([^]*?)```/.exec(text) ?? [];
+  if (name !== undefined) writeFileSync(join(folder, name), program);
+  // Each block of commands runs behind all that came before it, as in one terminal.
+  let before = "";
+  let shown = 0;
+  for (const [, commands = "", output] of text.matchAll(/```sh\n([^]*?)```(?:\n\n```\n([^]*?)```)?/g)) {
+    if (output !== undefined) {
+      shown++;
+      expectShown(printed(`{\n:\n${before}} > /dev/null\n${commands}`, folder), output);
+    }
+    // What only sets names is carried over; what writes is not done twice.
+    before += `${commands
+      .split("\n")
+      .filter((line) => /^(?:[A-Z]=|cairn\(\))/.test(line))
+      .join("\n")}\n`;
+  }
+  expect(shown).toBeGreaterThan(0);
+});
+
+it("the README's program prints what the README shows", () => {
+  const [, program = "", output = ""] = /```js\n([^]*?)```\n\n```\n([^]*?)```/.exec(read("README.md")) ?? [];
+  const node = spawnSync(process.execPath, ["--input-type=module"], {
+    cwd: root,
+    env: { ...process.env, CAIRN_URL: server.url },
+    input: program,
+    encoding: "utf8",
+  });
+  expect(node.stdout).toBe(output);
+});
