@@ -94,7 +94,7 @@ export class PendingWrites {
       const intent = this.#log.read(n);
       if (intent === null) continue;
       const puts = intent.put.length > 0;
-      // Where puts fail, deletions may still succeed.
+      // A deletion may succeed though puts fail.
       if (putsFail && puts) continue;
       if ((await this.apply(intent)) !== "pending") continue;
       if (!puts) return false;
