@@ -284,11 +284,11 @@ export class UserMemory extends DurableObject<Bindings> implements Served<UserMe
 
   /** Chores that each start of the object schedules too. */
   #resumableChores(): readonly [Chore, Chore, Chore, Chore, Chore] {
-    const { memories, reindexer, emptying, words, eraser } = this.#parts;
+    const { memories, reindexer, purger, words, eraser } = this.#parts;
     return [
       choreOf("memories", memories),
       choreOf("reindex", reindexer),
-      choreOf("messages", emptying),
+      choreOf("messages", purger),
       choreOf("words", words),
       choreOf("erasures", eraser),
     ];

@@ -6,7 +6,7 @@ import { migrate } from "../storage/migrate.ts";
 import { WakeUp } from "../storage/wake-up.ts";
 import { FreePages } from "./core/free-pages.ts";
 import { Generation } from "./core/generation.ts";
-import { LeavingRanges } from "./core/leaving-ranges.ts";
+import { TombstoneRanges } from "./core/tombstone-ranges.ts";
 import { OwnerNote } from "./core/owner-note.ts";
 import { QuotaGuard } from "./core/quota-guard.ts";
 import { Transactions } from "./core/transactions.ts";
@@ -24,7 +24,7 @@ import { SearchIndex } from "./search-index/search-index.ts";
 import { WordIndex } from "./search-index/word-index.ts";
 import { WordMerger } from "./search-index/word-merger.ts";
 import { Conversations } from "./threads/conversations.ts";
-import { Emptying } from "./threads/emptying.ts";
+import { MessagePurger } from "./threads/message-purger.ts";
 import { ThreadMessages } from "./threads/thread-messages.ts";
 import { LEXICAL } from "./threads/thread-store.ts";
 import { ThreadStores } from "./threads/thread-stores.ts";
@@ -82,7 +82,7 @@ export function assemble(ctx: DurableObjectState, ports: Ports) {
 
   // Threads
   const { messages } = stores;
-  const emptying = new Emptying({ ...shared, messages, erasures: erasureLog });
+  const purger = new MessagePurger({ ...shared, messages, erasures: erasureLog });
   const threads = { ...shared, stores };
   const conversations = new Conversations({
     ...threads,
@@ -90,7 +90,7 @@ export function assemble(ctx: DurableObjectState, ports: Ports) {
     unlisted,
     owner,
     generation,
-    emptying,
+    purger,
   });
   generation.onRaised(() => conversations.catalogueAnew());
   const threadMessages = new ThreadMessages({ ...threads, touched: (id) => conversations.touched(id) });
@@ -108,7 +108,7 @@ export function assemble(ctx: DurableObjectState, ports: Ports) {
   // Recall
   const lexicon = () => wordModelOf(ports);
   const embedding = new Embedding({ ...shared, embedder: ports.embedder, lexicon });
-  const tables = { documents: index.documents, memories: table, leaving: new LeavingRanges(sql) };
+  const tables = { documents: index.documents, memories: table, tombstones: new TombstoneRanges(sql) };
   const recall = new RecallService({
     ...shared,
     search: new HybridSearch(index, tables),
@@ -145,7 +145,7 @@ export function assemble(ctx: DurableObjectState, ports: Ports) {
     records: ports.erasures,
     receipts: ports.receipts,
     conversations,
-    emptying,
+    purger,
     words: merger,
     pages,
     owner,
@@ -165,7 +165,7 @@ export function assemble(ctx: DurableObjectState, ports: Ports) {
     index,
     transactions,
     entries,
-    emptying,
+    purger,
     conversations,
     messages: threadMessages,
     memoryIndex,

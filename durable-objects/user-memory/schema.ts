@@ -3,7 +3,7 @@ import type { Migration } from "../storage/migrate.ts";
 import { answersSchema } from "../storage/answers.ts";
 import { erasureSchema } from "./erasure/erasure-log.ts";
 import { freePagesSchema } from "./core/free-pages.ts";
-import { leavingSchema } from "./core/leaving-ranges.ts";
+import { tombstoneSchema } from "./core/tombstone-ranges.ts";
 import { announcementsSchema } from "./threads/thread-announcements.ts";
 import { tallySchema } from "./core/quota-guard.ts";
 import { vectorOutboxSchema } from "./vectorize/vector-outbox-rows.ts";
@@ -218,7 +218,7 @@ export const migrations: readonly Migration[] = [
       WHEN NOT EXISTS (SELECT 1 FROM memories WHERE id = OLD.id) BEGIN
         UPDATE tallies SET n = n - 1 WHERE name = 'memories';
       END;
-      ${leavingSchema}
+      ${tombstoneSchema}
       ${announcementsSchema}
       ${wordMergeSchema}
       ${freePagesSchema}

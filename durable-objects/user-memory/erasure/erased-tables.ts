@@ -30,7 +30,7 @@ export const EMPTIED = [
   "intents",
   "intent_parts",
   "reindex",
-  "leaving",
+  "tombstones",
 ] as const;
 /** Statements that fill a page of those that hold words of the user's; what fills it, of the 4,096 bytes that it has. */
 const FILL = [

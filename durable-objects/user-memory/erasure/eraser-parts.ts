@@ -1,4 +1,4 @@
-import type { Emptying } from "../threads/emptying.ts";
+import type { MessagePurger } from "../threads/message-purger.ts";
 import type { ReceiptKey } from "../../../src/platform/receipt-key.ts";
 import type { ErasureRecords } from "../../../src/platform/d1/erasure-records.ts";
 import type { Migration } from "../../storage/migrate.ts";
@@ -29,7 +29,7 @@ export type EraserParts = {
   vectors: VectorSync;
   writer: MemoryWriter;
   conversations: Conversations;
-  emptying: Emptying;
+  purger: MessagePurger;
   words: WordMerger;
   pages: FreePages;
   owner: OwnerNote;

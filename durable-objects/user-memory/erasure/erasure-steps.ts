@@ -78,7 +78,7 @@ export class ErasureSteps {
     const open = state.steps.filter((step) => step.state === "open").map(({ store }) => store);
     if (erased.what === "thread" && open.includes("object"))
       // Its messages are gone: words are merged, and pages overwritten.
-      return mergedIn === null ? (this.#parts.emptying.nextDue() ?? now + LOOK_AGAIN_MS) : now;
+      return mergedIn === null ? (this.#parts.purger.nextDue() ?? now + LOOK_AGAIN_MS) : now;
     // What D1 has more of a scope is much, or comes back: there is no hurry.
     if (erased.what === "scope" && open.includes("memories") && !open.includes("object"))
       return now + LOOK_AGAIN_MS;
@@ -171,7 +171,7 @@ export class ErasureSteps {
 
   /** Those that an erasure of the user took over go with that one. */
   #messagesGone(id: string): boolean {
-    return this.#parts.emptying.isDone(id) && !this.#parts.tables.holdsAny;
+    return this.#parts.purger.isDone(id) && !this.#parts.tables.holdsAny;
   }
 
   /** Whether no word of what was deleted is in the full-text index any more, nor under what was deleted. */

@@ -12,7 +12,7 @@ import type {
 import type { WakeUp } from "../../storage/wake-up.ts";
 import type { Answers } from "../../storage/answers.ts";
 import { CatalogueWriter } from "./catalogue-writer.ts";
-import type { Emptying } from "./emptying.ts";
+import type { MessagePurger } from "./message-purger.ts";
 import { LAST_SEQ, positionOf, type PositionRange } from "../core/position.ts";
 import type { QuotaGuard } from "../core/quota-guard.ts";
 import type { Generation } from "../core/generation.ts";
@@ -27,7 +27,7 @@ import type { ListedThreads, Resumed, ThreadPage } from "../contract.ts";
 
 /**
  * What went with a thread at once, what of its messages stays, since others show them, and where messages are gone. Those
- * there that did not go at once are for `Emptying`.
+ * there that did not go at once are for `MessagePurger`.
  */
 export type Removed = {
   erased: { threads: number; messages: number; compactions: number };
@@ -37,7 +37,7 @@ export type Removed = {
 type Parts = {
   storage: DurableObjectStorage;
   stores: ThreadStores;
-  emptying: Emptying;
+  purger: MessagePurger;
   answers: Pick<Answers, "forgetAbout">;
   transactions: Transactions;
   index: SearchIndex;
@@ -176,11 +176,11 @@ export class Conversations {
   }
 
   #remove(thread: StoredThread, erasure: string | null): { compactions: number; gone: PositionRange[] } {
-    const { index, emptying, answers, wakeUp, now } = this.#parts;
+    const { index, purger, answers, wakeUp, now } = this.#parts;
     const compactions = this.#stores.compactions.deleteAll(thread);
     const { removed, left } = this.#stores.sharing.deleteThread(thread);
     index.removeRanges(removed);
-    emptying.begin(left, erasure);
+    purger.purge(left, erasure);
     answers.forgetAbout(thread.id);
     this.#catalogue.changed(thread.id);
     wakeUp.by(now());

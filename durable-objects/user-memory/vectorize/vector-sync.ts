@@ -1,7 +1,7 @@
 import type { UserHash } from "../../../src/domain/ids.ts";
 import type { VectorIndex } from "../../../src/platform/vectors/vector-index.ts";
 import type { WakeUp } from "../../storage/wake-up.ts";
-import { LeavingRanges } from "../core/leaving-ranges.ts";
+import { TombstoneRanges } from "../core/tombstone-ranges.ts";
 import type { MemoryTable } from "../memories/memory-table.ts";
 import type { ThreadStore } from "../threads/thread-store.ts";
 import { MessageCopies } from "./message-copies.ts";
@@ -137,9 +137,9 @@ export class VectorSync implements VectorMirror {
     const rows = new Map(
       this.#deps.table.numbered(numbers.filter((n) => n < FIRST_POSITION)).map((row) => [row.version, row]),
     );
-    const leaving = new LeavingRanges(this.#deps.sql).all();
+    const tombstones = new TombstoneRanges(this.#deps.sql).all();
     return this.store.read(model, numbers).flatMap(({ n, values }) => {
-      if (leaving.some(([first, last]) => n >= first && n <= last)) return [];
+      if (tombstones.some(([first, last]) => n >= first && n <= last)) return [];
       if (n >= FIRST_POSITION) return [{ n, kind: "message", values }];
       const row = rows.get(n);
       if (row === undefined) return [];
