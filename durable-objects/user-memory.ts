@@ -9,7 +9,7 @@ import { type Chore, Chores } from "./storage/chores.ts";
 import type { Served } from "./storage/contract.ts";
 import { assemble, type UserMemoryParts } from "./user-memory/assemble.ts";
 import type { UserMemoryRpc } from "./user-memory/contract.ts";
-import { CATALOGUE_WITHIN_MS } from "./user-memory/core/owner-note.ts";
+import { CATALOGUE_WITHIN_MS } from "./user-memory/core/owner-record.ts";
 
 /** The arguments of a call, as `contract.ts` has them. */
 type Args<Name extends keyof UserMemoryRpc> = Parameters<UserMemoryRpc[Name]>;
@@ -201,7 +201,7 @@ export class UserMemory extends DurableObject<Bindings> implements Served<UserMe
   }
 
   epoch(): number {
-    return this.#parts.generation.epoch;
+    return this.#parts.erasureEpoch.current;
   }
 
   async importItems(...[owner, given]: Args<"importItems">) {

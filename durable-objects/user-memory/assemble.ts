@@ -5,9 +5,9 @@ import { EntryStore } from "../storage/entry-store.ts";
 import { migrate } from "../storage/migrate.ts";
 import { WakeUp } from "../storage/wake-up.ts";
 import { FreePages } from "./core/free-pages.ts";
-import { Generation } from "./core/generation.ts";
+import { ErasureEpoch } from "./core/erasure-epoch.ts";
 import { TombstoneRanges } from "./core/tombstone-ranges.ts";
-import { OwnerNote } from "./core/owner-note.ts";
+import { OwnerRecord } from "./core/owner-record.ts";
 import { QuotaGuard } from "./core/quota-guard.ts";
 import { Transactions } from "./core/transactions.ts";
 import { Entries } from "./entries/entries.ts";
@@ -49,9 +49,9 @@ export function assemble(ctx: DurableObjectState, ports: Ports) {
   const pages = new FreePages(sql);
   const stores = new ThreadStores(sql);
   const quota = new QuotaGuard(sql, ports, { pages, threads: stores.threads });
-  const owner = new OwnerNote(sql);
-  const generation = new Generation(sql);
-  if (isNew) generation.begin(now());
+  const owner = new OwnerRecord(sql);
+  const erasureEpoch = new ErasureEpoch(sql);
+  if (isNew) erasureEpoch.begin(now());
 
   // Memories' rows, vectors, and the search index over both
   const table = new MemoryTable(sql);
@@ -89,15 +89,15 @@ export function assemble(ctx: DurableObjectState, ports: Ports) {
     catalogue,
     unlisted,
     owner,
-    generation,
+    erasureEpoch,
     purger,
   });
-  generation.onRaised(() => conversations.catalogueAnew());
+  erasureEpoch.onRaised(() => conversations.catalogueAnew());
   const threadMessages = new ThreadMessages({ ...threads, touched: (id) => conversations.touched(id) });
 
   // Memories
   const memoryIndex = new MemoryIndex(index, table);
-  const memory = { ...shared, records, table, index: memoryIndex, entries: entryStore, generation };
+  const memory = { ...shared, records, table, index: memoryIndex, entries: entryStore, erasureEpoch };
   const writer = new MemoryWriter({
     ...memory,
     note: owner,
@@ -126,13 +126,13 @@ export function assemble(ctx: DurableObjectState, ports: Ports) {
   // Export, import and reindex
   const { model } = ports.embedder;
   const reindexer = new Reindexer({ ...memory, vectors, writer, model, conversations });
-  const exporter = new Exporter({ stores, entries: entryStore, generation, now });
+  const exporter = new Exporter({ stores, entries: entryStore, erasureEpoch, now });
   const importer = new Importer({
     ...threads,
     entries: entryStore,
     messages: threadMessages,
     conversations,
-    generation,
+    erasureEpoch,
   });
 
   // Erasure
@@ -159,7 +159,7 @@ export function assemble(ctx: DurableObjectState, ports: Ports) {
     answers,
     pages,
     owner,
-    generation,
+    erasureEpoch,
     vectors,
     words: merger,
     index,

@@ -20,8 +20,8 @@ export const migrations: readonly Migration[] = [
     description: "all tables of a user's object",
     sql: `
       CREATE TABLE owner (id TEXT NOT NULL, hash TEXT, due_at INTEGER);
-      CREATE TABLE generation (epoch INTEGER NOT NULL, erased_up_to INTEGER NOT NULL);
-      INSERT INTO generation (epoch, erased_up_to) VALUES (0, 0);
+      CREATE TABLE erasure_epoch (epoch INTEGER NOT NULL, erased_up_to INTEGER NOT NULL);
+      INSERT INTO erasure_epoch (epoch, erased_up_to) VALUES (0, 0);
 
       CREATE TABLE threads (
         n INTEGER PRIMARY KEY AUTOINCREMENT,

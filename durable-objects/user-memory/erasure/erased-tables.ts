@@ -43,7 +43,7 @@ const ZEROS = 4_020;
 export const STAYING = [
   "applied_migrations",
   "memory_clock",
-  "generation",
+  "erasure_epoch",
   "erasures",
   "erasing_versions",
   "index_state",

@@ -7,11 +7,11 @@ import type { Conversations } from "../threads/conversations.ts";
 import type { ErasureLog } from "./erasure-log.ts";
 import type { ErasureFence } from "./erasure-fence.ts";
 import type { FreePages } from "../core/free-pages.ts";
-import type { Generation } from "../core/generation.ts";
+import type { ErasureEpoch } from "../core/erasure-epoch.ts";
 import type { MemoryTable } from "../memories/memory-table.ts";
 import type { VectorSync } from "../vectorize/vector-sync.ts";
 import type { MemoryWriter } from "../memories/memory-writer.ts";
-import type { OwnerNote } from "../core/owner-note.ts";
+import type { OwnerRecord } from "../core/owner-record.ts";
 import type { SearchIndex } from "../search-index/search-index.ts";
 import type { Transactions } from "../core/transactions.ts";
 import type { WordMerger } from "../search-index/word-merger.ts";
@@ -23,7 +23,7 @@ export type EraserParts = {
   /** Makes the tables of a new storage. */
   migrations: readonly Migration[];
   transactions: Transactions;
-  generation: Generation;
+  erasureEpoch: ErasureEpoch;
   table: MemoryTable;
   index: SearchIndex;
   vectors: VectorSync;
@@ -32,7 +32,7 @@ export type EraserParts = {
   purger: MessagePurger;
   words: WordMerger;
   pages: FreePages;
-  owner: OwnerNote;
+  owner: OwnerRecord;
   log: ErasureLog;
   fence: ErasureFence;
   records: ErasureRecords;

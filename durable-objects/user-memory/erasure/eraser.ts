@@ -52,10 +52,10 @@ export class Eraser {
   }
 
   #putAside(id: string): void {
-    const { transactions, generation, table, index, vectors, writer, owner } = this.#parts;
+    const { transactions, erasureEpoch, table, index, vectors, writer, owner } = this.#parts;
     transactions.atomically(() => {
       const upTo = table.lastVersion();
-      const epoch = generation.next(upTo);
+      const epoch = erasureEpoch.next(upTo);
       const erased = { what: "user" as const, epoch, upTo, ...this.#tables.putAside(epoch) };
       this.#add(id, erased, { of: { what: "user" } });
       vectors.removeOnTheirWay(rangesOf(erased));
@@ -134,7 +134,7 @@ export class Eraser {
     const state = await this.#parts.records.get(id);
     if (state === undefined || known() || !isEmptied(state)) return;
     // One that was set back to an earlier state has what was erased: only a storage that is new since has nothing.
-    if (this.#parts.generation.epoch < state.requestedAt) return;
+    if (this.#parts.erasureEpoch.current < state.requestedAt) return;
     this.#parts.transactions.atomically(() => this.#log.takeOver(state, this.#parts.now()));
   }
 

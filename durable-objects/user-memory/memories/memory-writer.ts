@@ -223,9 +223,9 @@ export class MemoryWriter {
   ): Promise<Result<ImportedMemories>> {
     const arrived = this.#scopeErasures;
     return this.#pending.inTurn(async () => {
-      const { table, transactions, quota, generation, now } = this.#deps;
+      const { table, transactions, quota, erasureEpoch, now } = this.#deps;
       if (!(await this.#pending.flush())) return this.#pending.pendingFailure(NOT_NOTED);
-      if (epoch !== generation.epoch) return fail("erased_meanwhile");
+      if (epoch !== erasureEpoch.current) return fail("erased_meanwhile");
       const time = table.tick(now());
       const refusal = (more: number) =>
         quota.bounds("memories", "bytes") ? quota.refusesMemories(more) : quota.refusesGrowth();
@@ -347,7 +347,7 @@ export class MemoryWriter {
     once: Once | undefined,
     decide: (draft: MemoryDraft) => Promise<Result<Decided<T>>>,
   ): Promise<Result<T>> {
-    const { epoch } = this.#deps.generation;
+    const { current: epoch } = this.#deps.erasureEpoch;
     const arrived = this.#scopeErasures;
     return this.#pending.inTurn(async () => {
       const known = this.#replay<T>(once);
@@ -379,12 +379,12 @@ export class MemoryWriter {
     { once, epoch, arrived }: { once: Once | undefined; epoch: number; arrived: number },
     decide: (draft: MemoryDraft) => Promise<Result<Decided<T>>>,
   ): Promise<(Decided<T> & { draft: MemoryDraft }) | { result: Result<T> }> {
-    const { table, generation, now } = this.#deps;
+    const { table, erasureEpoch, now } = this.#deps;
     for (;;) {
       // No write is accepted while an older one is pending: retries would pile up.
       if (!(await this.#pending.flush())) return { result: this.#pending.pendingFailure(NOT_NOTED) };
       // A write from before an erasure must not come after it.
-      if (epoch !== generation.epoch) return { result: fail("erased_meanwhile") };
+      if (epoch !== erasureEpoch.current) return { result: fail("erased_meanwhile") };
       // The pending write may have been the same request.
       const answered = this.#replay<T>(once);
       if (answered !== null) return { result: answered };

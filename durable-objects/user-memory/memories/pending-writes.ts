@@ -7,11 +7,11 @@ import { isUnmigrated } from "../../../src/platform/storage-failure.ts";
 import type { EntryStore } from "../../storage/entry-store.ts";
 import type { WakeUp } from "../../storage/wake-up.ts";
 import type { Answers } from "../../storage/answers.ts";
-import type { Generation } from "../core/generation.ts";
+import type { ErasureEpoch } from "../core/erasure-epoch.ts";
 import { IntentLog, type NotedIntent } from "./intent-log.ts";
 import type { MemoryIndex } from "./memory-index.ts";
 import type { MemoryTable } from "./memory-table.ts";
-import type { OwnerNote } from "../core/owner-note.ts";
+import type { OwnerRecord } from "../core/owner-record.ts";
 import type { Transactions } from "../core/transactions.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 
@@ -23,8 +23,8 @@ export type PendingWritesDependencies = {
   records: MemoryRecords;
   answers: Answers;
   entries: Pick<EntryStore, "remove">;
-  generation: Pick<Generation, "epoch" | "reach">;
-  note: Pick<OwnerNote, "uncatalogued" | "catalogued">;
+  erasureEpoch: Pick<ErasureEpoch, "current" | "reach">;
+  note: Pick<OwnerRecord, "uncatalogued" | "catalogued">;
   /** True if D1 has every erasure. Writes the missing ones first. */
   fence: { holds(): Promise<boolean> };
   wakeUp: WakeUp;
@@ -205,10 +205,10 @@ export class PendingWrites {
 
   /** The outcome of a write that D1 rejected because of an erasure. */
   #outcomeAfterErasure({ n }: NotedIntent, fence: ErasedWrite): "stale" | null {
-    const { table, generation } = this.#deps;
+    const { table, erasureEpoch } = this.#deps;
     // The erasure ran in this object and deleted the intent too.
     if (this.#log.read(n) === null) return null;
-    generation.reach(fence);
+    erasureEpoch.reach(fence);
     table.reach(fence.upTo);
     return "stale";
   }
@@ -226,13 +226,13 @@ export class PendingWrites {
 
   /** Writes to D1 under a later number than all before. */
   async #sendToRecord({ owner, put, forget }: NotedIntent): Promise<void> {
-    const { records, table, generation, note, now } = this.#deps;
-    const newIn = put.length > 0 && note.uncatalogued(Infinity) !== null ? generation.epoch : undefined;
+    const { records, table, erasureEpoch, note, now } = this.#deps;
+    const newIn = put.length > 0 && note.uncatalogued(Infinity) !== null ? erasureEpoch.current : undefined;
     for (let attempt = 1; ; attempt++) {
       try {
         const seq = table.tick(now());
         await records.write({ owner, seq, put, forget, ...(newIn !== undefined && { newIn }) });
-        if (newIn === generation.epoch) note.catalogued();
+        if (newIn === erasureEpoch.current) note.catalogued();
         return;
       } catch (error) {
         // Storage that was reset or restored does not have the last number; D1 has.

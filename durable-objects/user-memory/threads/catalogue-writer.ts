@@ -1,8 +1,8 @@
 import type { ThreadRow } from "../../../src/platform/d1/tables.ts";
 import { ErasedWrite } from "../../../src/platform/d1/memory-records.ts";
 import type { ThreadCatalogue } from "../../../src/platform/d1/thread-catalogue.ts";
-import type { Generation } from "../core/generation.ts";
-import type { OwnerNote } from "../core/owner-note.ts";
+import type { ErasureEpoch } from "../core/erasure-epoch.ts";
+import type { OwnerRecord } from "../core/owner-record.ts";
 import { LIVE_IDS } from "./thread-store.ts";
 
 /** Appends of a running conversation reach the catalogue together. */
@@ -17,9 +17,9 @@ type Parts = {
   catalogue: ThreadCatalogue;
   /** The thread's row as it is now, or null if it is gone. */
   rowOf: (threadId: string) => ThreadRow | null;
-  generation: Pick<Generation, "epoch" | "reach">;
+  erasureEpoch: Pick<ErasureEpoch, "current" | "reach">;
   /** Who the user is, for the catalogue of users. */
-  owner: Pick<OwnerNote, "uncatalogued" | "catalogued" | "putOff" | "nextDue">;
+  owner: Pick<OwnerRecord, "uncatalogued" | "catalogued" | "putOff" | "nextDue">;
   now: () => number;
 };
 
@@ -109,7 +109,7 @@ export class CatalogueWriter {
   }
 
   async #drain(first: string): Promise<void> {
-    const { sql, catalogue, generation, rowOf, now } = this.#parts;
+    const { sql, catalogue, erasureEpoch, rowOf, now } = this.#parts;
     const due = sql
       .exec<Change>(
         "SELECT * FROM catalogue_changes WHERE due_at <= ? ORDER BY thread_id = ? DESC, due_at LIMIT ?",
@@ -121,7 +121,7 @@ export class CatalogueWriter {
     // With other rows it goes at once: it is no write of its own then.
     const user = this.#parts.owner.uncatalogued(due.length > 0 ? Infinity : now());
     if (due.length === 0 && user === null) return;
-    const { epoch } = generation;
+    const { current: epoch } = erasureEpoch;
     const rows = due.map(({ thread_id: id }) => ({ id, row: rowOf(id) }));
     const put = rows.flatMap(({ row }) => (row === null ? [] : [row]));
     const remove = rows.filter(({ row }) => row === null).map(({ id }) => id);
@@ -130,14 +130,14 @@ export class CatalogueWriter {
     try {
       await catalogue.apply({ put, remove, epoch, ...(user && { user }) });
       // What an erasure took away meanwhile may have been noted anew, by the same name.
-      if (generation.epoch !== epoch) return;
+      if (erasureEpoch.current !== epoch) return;
       this.#written(due);
       if (user !== null) this.#parts.owner.catalogued();
     } catch (error) {
       console.error({ message: "the catalogue of threads was not written", error: String(error) });
-      if (error instanceof ErasedWrite) generation.reach(error);
+      if (error instanceof ErasedWrite) erasureEpoch.reach(error);
       // D1 takes it in the epoch that it knows.
-      if (generation.epoch === epoch) this.#putOff(due);
+      if (erasureEpoch.current === epoch) this.#putOff(due);
       else if (error instanceof ErasedWrite) again = true;
     } finally {
       this.#draining = false;

@@ -15,8 +15,8 @@ import { CatalogueWriter } from "./catalogue-writer.ts";
 import type { MessagePurger } from "./message-purger.ts";
 import { LAST_SEQ, positionOf, type PositionRange } from "../core/position.ts";
 import type { QuotaGuard } from "../core/quota-guard.ts";
-import type { Generation } from "../core/generation.ts";
-import { CATALOGUE_WITHIN_MS, type OwnerNote } from "../core/owner-note.ts";
+import type { ErasureEpoch } from "../core/erasure-epoch.ts";
+import { CATALOGUE_WITHIN_MS, type OwnerRecord } from "../core/owner-record.ts";
 import type { SearchIndex } from "../search-index/search-index.ts";
 import { ThreadAnnouncements } from "./thread-announcements.ts";
 import type { StoredThread, ThreadLine } from "./thread-store.ts";
@@ -46,8 +46,8 @@ type Parts = {
   quota: QuotaGuard;
   /** Whether messages are found by their meaning at all. */
   byMeaning: boolean;
-  owner: OwnerNote;
-  generation: Pick<Generation, "epoch" | "lastErasure" | "reach">;
+  owner: OwnerRecord;
+  erasureEpoch: Pick<ErasureEpoch, "current" | "lastErasure" | "reach">;
   wakeUp: WakeUp;
   now: () => number;
 };
@@ -64,8 +64,8 @@ export class Conversations {
     this.#stores = parts.stores;
     const { sql } = parts.storage;
     const rowOf = (id: string) => this.#catalogueRow(id);
-    const { catalogue, unlisted, owner, generation, wakeUp, now } = parts;
-    const writer = new CatalogueWriter({ sql, catalogue, rowOf, generation, owner, now });
+    const { catalogue, unlisted, owner, erasureEpoch, wakeUp, now } = parts;
+    const writer = new CatalogueWriter({ sql, catalogue, rowOf, erasureEpoch, owner, now });
     this.#catalogue = writer;
     this.#announcements = new ThreadAnnouncements({
       sql,
@@ -73,7 +73,7 @@ export class Conversations {
       unlisted,
       writer,
       owner,
-      generation,
+      erasureEpoch,
       wakeUp,
       now,
     });
@@ -248,7 +248,7 @@ export class Conversations {
     lines: readonly ThreadLine[],
     take: () => Result<T>,
   ): Promise<Result<T>> {
-    const { epoch } = this.#parts.generation;
+    const { current: epoch } = this.#parts.erasureEpoch;
     const rows = lines
       .filter(({ id, deleted }) => deleted !== true && this.#stores.threads.any(id) === null)
       .map((line) => announcedRow(line, owner, epoch));
@@ -350,7 +350,7 @@ export class Conversations {
     } = this.#view(thread);
     const { title, createdAt, updatedAt } = thread;
     const userHash = id.slice(0, id.indexOf("."));
-    const { epoch } = this.#parts.generation;
+    const { current: epoch } = this.#parts.erasureEpoch;
     const said = { title, agent, resourceSlug, recordId, metadata };
     return { id, userHash, userId, ...said, createdAt, updatedAt, epoch };
   }

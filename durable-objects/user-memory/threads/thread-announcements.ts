@@ -5,8 +5,8 @@ import { type ErrorCode, fail, type Result } from "../../../src/domain/errors.ts
 import type { UnlistedThreads } from "../../../src/platform/unlisted-threads.ts";
 import { isFull } from "../../../src/platform/storage-failure.ts";
 import type { WakeUp } from "../../storage/wake-up.ts";
-import type { Generation } from "../core/generation.ts";
-import type { OwnerNote } from "../core/owner-note.ts";
+import type { ErasureEpoch } from "../core/erasure-epoch.ts";
+import type { OwnerRecord } from "../core/owner-record.ts";
 import { type CatalogueWriter, RETRY_AFTER_MS } from "./catalogue-writer.ts";
 
 export const announcementsSchema = `
@@ -29,8 +29,8 @@ type Parts = {
   unlisted: UnlistedThreads;
   writer: CatalogueWriter;
   /** Notes the user for the catalogue of users. */
-  owner: Pick<OwnerNote, "uncatalogued" | "catalogued">;
-  generation: Pick<Generation, "epoch" | "lastErasure" | "reach">;
+  owner: Pick<OwnerRecord, "uncatalogued" | "catalogued">;
+  erasureEpoch: Pick<ErasureEpoch, "current" | "lastErasure" | "reach">;
   wakeUp: WakeUp;
   now: () => number;
 };
@@ -56,15 +56,15 @@ export class ThreadAnnouncements {
 
   /** Announces threads, and then lets them begin. Each of them has to be told to `begun`, in the transaction of `begin`. */
   async before<T>(rows: readonly ThreadRow[], begin: () => Result<T>): Promise<Result<T>> {
-    const { generation } = this.#parts;
-    const [after, ids] = [generation.lastErasure, rows.map(({ id }) => id)];
+    const { erasureEpoch } = this.#parts;
+    const [after, ids] = [erasureEpoch.lastErasure, rows.map(({ id }) => id)];
     this.#note(ids);
     for (const id of ids) this.#underWay.add(id);
     try {
       const failure = await this.#announced(rows.map((row) => ({ row, after })));
       if (failure !== null) return fail(failure);
       // Its row is of an earlier time, and the catalogue shows it no more.
-      if (generation.lastErasure !== after) return fail("erased_meanwhile");
+      if (erasureEpoch.lastErasure !== after) return fail("erased_meanwhile");
       return begin();
     } finally {
       for (const id of ids) this.#underWay.delete(id);
@@ -170,8 +170,8 @@ export class ThreadAnnouncements {
 
   /** Puts the rows into the catalogue, in the epoch that D1 knows of if that is later than the object's. */
   async #put(announcements: readonly Announcement[]): Promise<void> {
-    const { sql, catalogue, generation, owner, wakeUp, now } = this.#parts;
-    const { epoch, lastErasure } = generation;
+    const { sql, catalogue, erasureEpoch, owner, wakeUp, now } = this.#parts;
+    const { current: epoch, lastErasure } = erasureEpoch;
     // The threads announced before an erasure do not begin any more.
     const put = announcements
       .filter(({ after }) => after === lastErasure)
@@ -182,10 +182,10 @@ export class ThreadAnnouncements {
       await catalogue.apply({ put, remove: [], epoch, ...(user && { user }) });
     } catch (error) {
       if (!(error instanceof ErasedWrite)) throw error;
-      generation.reach(error);
+      erasureEpoch.reach(error);
       return this.#put(announcements);
     }
-    if (user !== null && generation.epoch === epoch) owner.catalogued();
+    if (user !== null && erasureEpoch.current === epoch) owner.catalogued();
     // D1 is back: all marked threads are settled at once.
     if (sql.exec("UPDATE announced_threads SET due_at = ? WHERE marked = 1", now()).rowsWritten > 0)
       wakeUp.by(now());

@@ -3,7 +3,7 @@ import { fail, ok, type Result } from "../../../src/domain/errors.ts";
 import { inlineOrText } from "../../../src/domain/transfer/raw-value.ts";
 import { ownerKeyOf } from "../../../src/domain/entry-parts.ts";
 import { type EntryStore, partsNamedIn } from "../../storage/entry-store.ts";
-import type { Generation } from "../core/generation.ts";
+import type { ErasureEpoch } from "../core/erasure-epoch.ts";
 import { positionOf } from "../core/position.ts";
 import type { ExportedThread } from "../threads/thread-store.ts";
 import type { ThreadStores } from "../threads/thread-stores.ts";
@@ -14,7 +14,7 @@ type Line = { pieces: JsonPieces; count?: number; next: Spot };
 type Parts = {
   stores: Pick<ThreadStores, "threads" | "messages" | "hidden" | "compactions">;
   entries: Pick<EntryStore, "version" | "from">;
-  generation: Pick<Generation, "epoch">;
+  erasureEpoch: Pick<ErasureEpoch, "current">;
   now: () => number;
 };
 
@@ -38,7 +38,7 @@ export class Exporter {
 
   /** The next page; `not_found` if the user was erased since the export began. */
   page(place: ExportPlace = this.#beginning()): Result<ExportPage> {
-    if (place.epoch !== this.#parts.generation.epoch) return fail("not_found");
+    if (place.epoch !== this.#parts.erasureEpoch.current) return fail("not_found");
     const { epoch } = place;
     const pieces: JsonPieces = [];
     let [bytes, count] = [0, 0];
@@ -54,8 +54,8 @@ export class Exporter {
   }
 
   #beginning(): ExportPlace {
-    const { stores, generation } = this.#parts;
-    return { epoch: generation.epoch, upTo: stores.threads.lastNumber(), at: { part: "thread", n: 0 } };
+    const { stores, erasureEpoch } = this.#parts;
+    return { epoch: erasureEpoch.current, upTo: stores.threads.lastNumber(), at: { part: "thread", n: 0 } };
   }
 
   *#lines({ at, upTo }: ExportPlace): Generator<Line, void> {

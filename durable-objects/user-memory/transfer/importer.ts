@@ -5,7 +5,7 @@ import type { ImportCounts, ObjectLine } from "../../../src/domain/schema/transf
 import type { EntryStore } from "../../storage/entry-store.ts";
 import type { WakeUp } from "../../storage/wake-up.ts";
 import type { Conversations } from "../threads/conversations.ts";
-import type { Generation } from "../core/generation.ts";
+import type { ErasureEpoch } from "../core/erasure-epoch.ts";
 import { positionOf } from "../core/position.ts";
 import type { QuotaGuard } from "../core/quota-guard.ts";
 import type { ThreadMessages } from "../threads/thread-messages.ts";
@@ -30,7 +30,7 @@ type Parts = {
   entries: EntryStore;
   quota: QuotaGuard;
   conversations: Conversations;
-  generation: Pick<Generation, "epoch">;
+  erasureEpoch: Pick<ErasureEpoch, "current">;
   wakeUp: WakeUp;
   now: () => number;
 };
@@ -73,8 +73,8 @@ export class Importer {
     { epoch, items }: { epoch: number; items: readonly ImportItem[] },
   ): Promise<Imported> {
     const counts: ImportCounts = { imported: {}, there: {}, expired: {}, leftOut: {} };
-    const { entries, generation, quota, now } = this.#parts;
-    if (epoch !== generation.epoch)
+    const { entries, erasureEpoch, quota, now } = this.#parts;
+    if (epoch !== erasureEpoch.current)
       return { counts, failed: { index: 0, failure: fail("erased_meanwhile") } };
     // What has expired counts until it is swept.
     if (quota.bounds("entries") && items.some(({ line }) => line.type === "entry")) entries.sweep(now());

@@ -2,7 +2,7 @@ import type { MemoryRecords } from "../../../src/platform/d1/memory-records.ts";
 import type { UserHash } from "../../../src/domain/ids.ts";
 import type { Reindex } from "../../../src/domain/schema/reindex.ts";
 import type { Conversations } from "../threads/conversations.ts";
-import type { Generation } from "../core/generation.ts";
+import type { ErasureEpoch } from "../core/erasure-epoch.ts";
 import type { MemoryIndex } from "../memories/memory-index.ts";
 import type { MemoryTable, VersionKey } from "../memories/memory-table.ts";
 import type { VectorSync } from "../vectorize/vector-sync.ts";
@@ -18,7 +18,7 @@ type Parts = {
   records: MemoryRecords;
   vectors: VectorSync;
   writer: MemoryWriter;
-  generation: Pick<Generation, "erasedUpTo">;
+  erasureEpoch: Pick<ErasureEpoch, "erasedUpTo">;
   conversations: Pick<Conversations, "catalogueAnew">;
   /** The model whose vectors the large index is to hold. */
   model: string;
@@ -117,7 +117,7 @@ export class Reindexer {
   #apply(rows: readonly MemoryRow[], after: VersionKey, upTo: VersionKey | null): void {
     const { table, index, vectors, writer, model } = this.#parts;
     // What was erased or forgotten while D1 answered is still in its answer.
-    const { erasedUpTo } = this.#parts.generation;
+    const { erasedUpTo } = this.#parts.erasureEpoch;
     const there = rows.filter(({ id, version }) => version > erasedUpTo && !writer.isBeingDeleted(id));
     index.remove(
       table.removeBetween(

@@ -7,7 +7,7 @@ export const CATALOGUE_WITHIN_MS = { entry: 60_000, memory: 24 * 3600_000, threa
  * Who the user is: the object's name is only a hash. Noted with the first write, for the views of threads and the
  * catalogue of users in D1. Owns the SQL of `owner`; `due_at` is null once the catalogue has it.
  */
-export class OwnerNote {
+export class OwnerRecord {
   readonly #sql: SqlStorage;
   /** Whether it is stored for sure: every write asks, and only the first two look. */
   #known = false;
