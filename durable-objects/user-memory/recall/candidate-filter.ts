@@ -2,7 +2,7 @@ import { and } from "drizzle-orm";
 import type { SearchRequest } from "../contract.ts";
 import { filterConditions, type Moment, visibleAt } from "../../../src/platform/d1/memory-filter.ts";
 import { ofMessages } from "../../../src/domain/schema/recall.ts";
-import { compiled, type Condition } from "../core/compiled.ts";
+import { toSqlCondition, type Condition } from "../core/sql-condition.ts";
 import { type TombstoneRanges, notTombstoned } from "../core/tombstone-ranges.ts";
 import { FIRST_POSITION, type PositionRange } from "../core/position.ts";
 import { type MemoryTable, versionMeets } from "../memories/memory-table.ts";
@@ -120,7 +120,7 @@ function memoriesOf({ kinds, filter, ranges, moment }: FilterRequest): Condition
     status: ["active"],
     ...(memoryKinds && { kinds: memoryKinds }),
   });
-  return compiled(and(visibleAt(moment), ...conditions));
+  return toSqlCondition(and(visibleAt(moment), ...conditions));
 }
 
 /** A condition on a value that the query may not give. */

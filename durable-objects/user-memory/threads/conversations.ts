@@ -178,7 +178,7 @@ export class Conversations {
   #remove(thread: StoredThread, erasure: string | null): { compactions: number; gone: PositionRange[] } {
     const { index, purger, answers, wakeUp, now } = this.#parts;
     const compactions = this.#stores.compactions.deleteAll(thread);
-    const { removed, left } = this.#stores.sharing.deleteThread(thread);
+    const { removed, left } = this.#stores.shared.deleteThread(thread);
     index.removeRanges(removed);
     purger.purge(left, erasure);
     answers.forgetAbout(thread.id);

@@ -100,7 +100,7 @@ export class ThreadMessages {
     return this.#with(id, undefined, (thread) => {
       const position = this.#stores.lineage.position(thread, seq);
       if (position === null) return fail("not_found");
-      this.#parts.index.removeRanges(this.#stores.sharing.deleteMessage(thread, position));
+      this.#parts.index.removeRanges(this.#stores.shared.deleteMessage(thread, position));
       this.#stores.threads.shorten(thread, this.#parts.now());
       this.#stores.threads.endImport(thread);
       this.#parts.touched(id);

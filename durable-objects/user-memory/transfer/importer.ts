@@ -182,18 +182,18 @@ export class Importer {
     // Another was said here since: the export is a later one than that which began the thread.
     if (same !== null) return ok(same ? "there" : "leftOut");
     if (messages.restore(thread, seq, { body, createdAt })) wakeUp.by(now() + EMBED_AFTER_MS);
-    stores.sharing.cameBack(position);
+    stores.shared.cameBack(position);
     return ok("imported");
   }
 
   #hidden(thread: StoredThread, { seq }: Of<"hidden">): Result<Outcome> {
-    const { messages, hidden, lineage, sharing } = this.#parts.stores;
+    const { messages, hidden, lineage, shared } = this.#parts.stores;
     if (seq > thread.lastSeq) return wrong("seq", `is more than ${thread.lastSeq}`);
     const owner = lineage.owner(thread, seq);
     const position = positionOf(owner, seq);
     if (hidden.has(thread, position)) return ok("there");
     if (messages.has(position)) {
-      sharing.hideWithForks(thread, position);
+      shared.hideWithForks(thread, position);
       return ok("imported");
     }
     // It is gone here, for all who shared it.

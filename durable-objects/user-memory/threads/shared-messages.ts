@@ -7,7 +7,7 @@ import type { StoredThread, ThreadStore } from "./thread-store.ts";
 type Stores = { threads: ThreadStore; messages: MessageStore; hidden: HiddenMessages; lineage: Lineage };
 
 /** Deletes messages and threads, as far as no other thread shares them. */
-export class Sharing {
+export class SharedMessages {
   readonly #stores: Stores;
 
   constructor(stores: Stores) {
