@@ -7,14 +7,14 @@ import { KEPT_MS } from "../src/domain/prompt-cache/usage.ts";
 import type { WrittenEntry } from "../src/domain/schema/entry.ts";
 import { Chores } from "./storage/chores.ts";
 import { EntryStore } from "./storage/entry-store.ts";
-import type { Entry, Once, Served } from "./storage/contract.ts";
+import type { Entry, IdempotencyKey, Served } from "./storage/contract.ts";
 import { migrate } from "./storage/migrate.ts";
 import { LeaseStore } from "./prompt-cache/lease-store.ts";
 import { PrefixLedger } from "./prompt-cache/prefix-ledger.ts";
 import { migrations } from "./prompt-cache/schema.ts";
 import { SingleFlight } from "./prompt-cache/single-flight.ts";
 import { UsageStore } from "./prompt-cache/usage-store.ts";
-import { Answers } from "./storage/answers.ts";
+import { IdempotencyStore } from "./storage/idempotency-store.ts";
 import { WakeUp } from "./storage/wake-up.ts";
 import type {
   Cached,
@@ -41,7 +41,7 @@ export class PromptCache extends DurableObject<Bindings> implements Served<Promp
   readonly #flights: SingleFlight;
   readonly #prefixes: PrefixLedger;
   readonly #usage: UsageStore;
-  readonly #answers: Answers;
+  readonly #answers: IdempotencyStore;
   readonly #wakeUp: WakeUp;
   readonly #chores: Chores;
   readonly #now: () => number;
@@ -55,7 +55,7 @@ export class PromptCache extends DurableObject<Bindings> implements Served<Promp
     this.#leases = new LeaseStore(sql);
     this.#prefixes = new PrefixLedger(sql);
     this.#usage = new UsageStore(sql);
-    this.#answers = new Answers(sql);
+    this.#answers = new IdempotencyStore(sql);
     this.#wakeUp = new WakeUp(ctx.storage);
     this.#chores = new Chores(this.#wakeUp, now);
     this.#flights = new SingleFlight({
@@ -145,13 +145,13 @@ export class PromptCache extends DurableObject<Bindings> implements Served<Promp
   }
 
   /** Counts into the usage of its hour, once for an idempotency key. */
-  report(usage: Usage, once?: Once): Result<null> {
+  report(usage: Usage, once?: IdempotencyKey): Result<null> {
     const now = this.#now();
     const counted = this.ctx.storage.transactionSync(() => {
-      const before = this.#answers.before<null>(once, now);
+      const before = this.#answers.replay<null>(once, now);
       if (before !== null) return before;
       this.#usage.add(usage, usage.hour + KEPT_MS);
-      return this.#answers.keep(once, ok(null), { now });
+      return this.#answers.save(once, ok(null), { now });
     });
     for (const { expired } of [this.#usage, this.#answers]) this.#wakeUp.by(expired.next(now));
     return counted;

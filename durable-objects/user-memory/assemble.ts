@@ -1,6 +1,6 @@
 import type { Lexicon } from "../../src/domain/ranking/lexicon.ts";
 import type { Ports } from "../../src/platform/bindings.ts";
-import { Answers } from "../storage/answers.ts";
+import { IdempotencyStore } from "../storage/idempotency-store.ts";
 import { EntryStore } from "../storage/entry-store.ts";
 import { migrate } from "../storage/migrate.ts";
 import { WakeUp } from "../storage/wake-up.ts";
@@ -45,7 +45,7 @@ export function assemble(ctx: DurableObjectState, ports: Ports) {
 
   // Core
   const wakeUp = new WakeUp(storage);
-  const answers = new Answers(sql);
+  const answers = new IdempotencyStore(sql);
   const pages = new FreePages(sql);
   const stores = new ThreadStores(sql);
   const quota = new QuotaGuard(sql, ports, { pages, threads: stores.threads });

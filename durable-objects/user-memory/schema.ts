@@ -1,6 +1,6 @@
 import { entrySchema } from "../storage/entry-store.ts";
 import type { Migration } from "../storage/migrate.ts";
-import { answersSchema } from "../storage/answers.ts";
+import { idempotencySchema } from "../storage/idempotency-store.ts";
 import { erasureSchema } from "./erasure/erasure-log.ts";
 import { freePagesSchema } from "./core/free-pages.ts";
 import { tombstoneSchema } from "./core/tombstone-ranges.ts";
@@ -82,7 +82,7 @@ export const migrations: readonly Migration[] = [
       CREATE INDEX compactions_by_range ON compactions (thread, from_seq, id, to_seq, created_at);
 
       ${entrySchema}
-      ${answersSchema}
+      ${idempotencySchema}
 
       CREATE TABLE documents (
         n INTEGER PRIMARY KEY,

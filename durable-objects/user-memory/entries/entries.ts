@@ -7,7 +7,7 @@ import { performBatch } from "./entry-batch.ts";
 import { entriesJson } from "../../../src/domain/page-json.ts";
 import type { QuotaGuard } from "../core/quota-guard.ts";
 import type { Transactions } from "../core/transactions.ts";
-import type { Entry, EntryPage, EntryWrite, Once } from "../../storage/contract.ts";
+import type { Entry, EntryPage, EntryWrite, IdempotencyKey } from "../../storage/contract.ts";
 import type { EntryOperation, EntryResult, ListedEntries } from "../contract.ts";
 
 type EntriesDependencies = {
@@ -63,7 +63,7 @@ export class Entries {
   }
 
   /** All operations in order, or none of them. */
-  batch(operations: readonly EntryOperation[], once?: Once): Result<EntryResult[]> {
+  batch(operations: readonly EntryOperation[], once?: IdempotencyKey): Result<EntryResult[]> {
     const { entries, transactions, wakeUp, now } = this.#deps;
     const time = now();
     if (once !== undefined && operations.some(({ op }) => op === "get"))
@@ -83,7 +83,7 @@ export class Entries {
     return this.#deps.entries.nextSweep(this.#deps.now());
   }
 
-  #growing<T>(once: Once | undefined, act: () => Result<T>): Result<T> {
+  #growing<T>(once: IdempotencyKey | undefined, act: () => Result<T>): Result<T> {
     const { transactions, quota } = this.#deps;
     const grow = () => transactions.run(once, () => quota.growing(["entries", "bytes"], act));
     const done = grow();

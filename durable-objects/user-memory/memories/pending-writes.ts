@@ -6,7 +6,7 @@ import type { Owner } from "../../../src/domain/memory/record.ts";
 import { isUnmigrated } from "../../../src/platform/storage-failure.ts";
 import type { EntryStore } from "../../storage/entry-store.ts";
 import type { WakeUp } from "../../storage/wake-up.ts";
-import type { Answers } from "../../storage/answers.ts";
+import type { IdempotencyStore } from "../../storage/idempotency-store.ts";
 import type { ErasureEpoch } from "../core/erasure-epoch.ts";
 import { IntentLog, type NotedIntent } from "./intent-log.ts";
 import type { MemoryIndex } from "./memory-index.ts";
@@ -21,7 +21,7 @@ export type PendingWritesDependencies = {
   table: MemoryTable;
   index: MemoryIndex;
   records: MemoryRecords;
-  answers: Answers;
+  answers: IdempotencyStore;
   entries: Pick<EntryStore, "remove">;
   erasureEpoch: Pick<ErasureEpoch, "current" | "reach">;
   note: Pick<OwnerRecord, "uncatalogued" | "catalogued">;
@@ -175,7 +175,7 @@ export class PendingWrites {
       if (left === null) return;
       this.#applyToObject(left, vectors);
       this.#log.clear(n);
-      if (left.answer !== undefined) answers.keepOf(left.answer, now());
+      if (left.answer !== undefined) answers.saveOf(left.answer, now());
     });
     return "done";
   }

@@ -10,7 +10,7 @@ import type {
   Thread,
 } from "../../../src/domain/schema/thread.ts";
 import type { WakeUp } from "../../storage/wake-up.ts";
-import type { Answers } from "../../storage/answers.ts";
+import type { IdempotencyStore } from "../../storage/idempotency-store.ts";
 import { CatalogueWriter } from "./catalogue-writer.ts";
 import type { MessagePurger } from "./message-purger.ts";
 import { LAST_SEQ, positionOf, type PositionRange } from "../core/position.ts";
@@ -22,7 +22,7 @@ import { ThreadAnnouncements } from "./thread-announcements.ts";
 import type { StoredThread, ThreadLine } from "./thread-store.ts";
 import { missing, type ThreadStores } from "./thread-stores.ts";
 import type { Transactions } from "../core/transactions.ts";
-import type { Once } from "../../storage/contract.ts";
+import type { IdempotencyKey } from "../../storage/contract.ts";
 import type { ListedThreads, Resumed, ThreadPage } from "../contract.ts";
 
 /**
@@ -38,7 +38,7 @@ type Parts = {
   storage: DurableObjectStorage;
   stores: ThreadStores;
   purger: MessagePurger;
-  answers: Pick<Answers, "forgetAbout">;
+  answers: Pick<IdempotencyStore, "forgetAbout">;
   transactions: Transactions;
   index: SearchIndex;
   catalogue: ThreadCatalogue;
@@ -82,7 +82,7 @@ export class Conversations {
   create(
     owner: ThreadOwner,
     id: string,
-    { fields, once }: { fields: CreateThreadBody; once?: Once },
+    { fields, once }: { fields: CreateThreadBody; once?: IdempotencyKey },
   ): Promise<Result<Thread>> {
     const { transactions, now } = this.#parts;
     const at = now();
@@ -191,7 +191,7 @@ export class Conversations {
   fork(
     id: string,
     forkId: string,
-    { fields, once }: { fields: ForkBody; once?: Once },
+    { fields, once }: { fields: ForkBody; once?: IdempotencyKey },
   ): Promise<Result<Thread>> {
     const beganAt = this.#parts.now();
     return this.#begin(forkId, () =>
@@ -301,7 +301,11 @@ export class Conversations {
     return this.#begun(() => this.#view(this.#stores.threads.create(id, fields, { now: at })));
   }
 
-  #with<T>(id: string, once: Once | undefined, act: (thread: StoredThread) => Result<T>): Result<T> {
+  #with<T>(
+    id: string,
+    once: IdempotencyKey | undefined,
+    act: (thread: StoredThread) => Result<T>,
+  ): Result<T> {
     return this.#stores.change(id, act, { transactions: this.#parts.transactions, once });
   }
 

@@ -16,7 +16,7 @@ import { parsed } from "./thread-reader.ts";
 import type { StoredThread } from "./thread-store.ts";
 import { missing, type ThreadStores } from "./thread-stores.ts";
 import type { Transactions } from "../core/transactions.ts";
-import type { Once } from "../../storage/contract.ts";
+import type { IdempotencyKey } from "../../storage/contract.ts";
 import type { MessagePage } from "../../../src/domain/page-json.ts";
 import type {
   Append,
@@ -61,7 +61,7 @@ export class ThreadMessages {
     this.#stores = parts.stores;
   }
 
-  append(id: string, append: Append, once?: Once): Result<Appended> {
+  append(id: string, append: Append, once?: IdempotencyKey): Result<Appended> {
     return this.#growing(id, once, (thread) => {
       const fresh = this.#newBodies(thread, append);
       if (!fresh.ok) return fresh;
@@ -112,7 +112,7 @@ export class ThreadMessages {
   compact(
     id: string,
     range: Pick<Compaction, "from" | "to" | "summary">,
-    once?: Once,
+    once?: IdempotencyKey,
   ): Result<{ id: string; createdAt: number }> {
     return this.#growing(id, once, (thread) => {
       if (range.from > range.to) return missing("body.from");
@@ -190,11 +190,19 @@ export class ThreadMessages {
   }
 
   /** The same, if the user may hold what it adds. */
-  #growing<T>(id: string, once: Once | undefined, act: (thread: StoredThread) => Result<T>): Result<T> {
+  #growing<T>(
+    id: string,
+    once: IdempotencyKey | undefined,
+    act: (thread: StoredThread) => Result<T>,
+  ): Result<T> {
     return this.#with(id, once, (thread) => this.#parts.quota.growing(["bytes"], () => act(thread)));
   }
 
-  #with<T>(id: string, once: Once | undefined, act: (thread: StoredThread) => Result<T>): Result<T> {
+  #with<T>(
+    id: string,
+    once: IdempotencyKey | undefined,
+    act: (thread: StoredThread) => Result<T>,
+  ): Result<T> {
     // What was answered goes with the thread.
     const about = once && { ...once, about: id };
     return this.#stores.change(id, act, { transactions: this.#parts.transactions, once: about });

@@ -7,7 +7,7 @@ import { SharedMessages } from "./shared-messages.ts";
 import { ThreadReader } from "./thread-reader.ts";
 import { type StoredThread, ThreadStore } from "./thread-store.ts";
 import type { Transactions } from "../core/transactions.ts";
-import type { Once } from "../../storage/contract.ts";
+import type { IdempotencyKey } from "../../storage/contract.ts";
 
 /** The stores that threads and what is said in them are made of. */
 export class ThreadStores {
@@ -33,7 +33,7 @@ export class ThreadStores {
   change<T>(
     id: string,
     act: (thread: StoredThread) => Result<T>,
-    { transactions, once }: { transactions: Transactions; once: Once | undefined },
+    { transactions, once }: { transactions: Transactions; once: IdempotencyKey | undefined },
   ): Result<T> {
     return transactions.run(once, () => {
       const thread = this.threads.get(id);
