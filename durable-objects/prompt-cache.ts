@@ -15,7 +15,7 @@ import { migrations } from "./prompt-cache/schema.ts";
 import { SingleFlight } from "./prompt-cache/single-flight.ts";
 import { UsageStore } from "./prompt-cache/usage-store.ts";
 import { IdempotencyStore } from "./storage/idempotency-store.ts";
-import { WakeUp } from "./storage/wake-up.ts";
+import { AlarmScheduler } from "./storage/alarm-scheduler.ts";
 import type {
   Cached,
   Flown,
@@ -42,7 +42,7 @@ export class PromptCache extends DurableObject<Bindings> implements Served<Promp
   readonly #prefixes: PrefixLedger;
   readonly #usage: UsageStore;
   readonly #answers: IdempotencyStore;
-  readonly #wakeUp: WakeUp;
+  readonly #alarms: AlarmScheduler;
   readonly #chores: Chores;
   readonly #now: () => number;
 
@@ -56,15 +56,15 @@ export class PromptCache extends DurableObject<Bindings> implements Served<Promp
     this.#prefixes = new PrefixLedger(sql);
     this.#usage = new UsageStore(sql);
     this.#answers = new IdempotencyStore(sql);
-    this.#wakeUp = new WakeUp(ctx.storage);
-    this.#chores = new Chores(this.#wakeUp, now);
+    this.#alarms = new AlarmScheduler(ctx.storage);
+    this.#chores = new Chores(this.#alarms, now);
     this.#flights = new SingleFlight({
       leases: this.#leases,
       get: (key) => this.#entries.get(key, now()),
       now,
-      granted: () => this.#wakeUp.by(this.#leases.expired.next(now())),
+      granted: () => this.#alarms.scheduleBy(this.#leases.expired.next(now())),
     });
-    void ctx.blockConcurrencyWhile(() => this.#wakeUp.load());
+    void ctx.blockConcurrencyWhile(() => this.#alarms.load());
   }
 
   // Values
@@ -84,7 +84,7 @@ export class PromptCache extends DurableObject<Bindings> implements Served<Promp
     this.#flights.settle(key);
     const taken = this.#entries.take(key, this.#now());
     // The parts of what was taken are swept.
-    this.#wakeUp.by(this.#entries.nextSweep(this.#now()));
+    this.#alarms.scheduleBy(this.#entries.nextSweep(this.#now()));
     return taken;
   }
 
@@ -140,7 +140,7 @@ export class PromptCache extends DurableObject<Bindings> implements Served<Promp
     const before = this.ctx.storage.transactionSync(() =>
       this.#prefixes.use(ledger, hashes, { usedAt: now, lifetimeMs }),
     );
-    this.#wakeUp.by(this.#prefixes.expired.next(now));
+    this.#alarms.scheduleBy(this.#prefixes.expired.next(now));
     return { before, now };
   }
 
@@ -153,7 +153,7 @@ export class PromptCache extends DurableObject<Bindings> implements Served<Promp
       this.#usage.add(usage, usage.hour + KEPT_MS);
       return this.#answers.save(once, ok(null), { now });
     });
-    for (const { expired } of [this.#usage, this.#answers]) this.#wakeUp.by(expired.next(now));
+    for (const { expired } of [this.#usage, this.#answers]) this.#alarms.scheduleBy(expired.next(now));
     return counted;
   }
 
@@ -191,7 +191,7 @@ export class PromptCache extends DurableObject<Bindings> implements Served<Promp
     const now = this.#now();
     const written = this.#entries.set({ condition: {}, ...write, refreshOnRead: false }, now);
     if (!written.ok) return written;
-    if (written.value.expiresAt !== undefined) this.#wakeUp.by(this.#entries.nextSweep(now));
+    if (written.value.expiresAt !== undefined) this.#alarms.scheduleBy(this.#entries.nextSweep(now));
     this.#flights.landed(write.key);
     return written;
   }

@@ -3,7 +3,7 @@ import type { Ports } from "../../src/platform/bindings.ts";
 import { IdempotencyStore } from "../storage/idempotency-store.ts";
 import { EntryStore } from "../storage/entry-store.ts";
 import { migrate } from "../storage/migrate.ts";
-import { WakeUp } from "../storage/wake-up.ts";
+import { AlarmScheduler } from "../storage/alarm-scheduler.ts";
 import { FreePages } from "./core/free-pages.ts";
 import { ErasureEpoch } from "./core/erasure-epoch.ts";
 import { TombstoneRanges } from "./core/tombstone-ranges.ts";
@@ -44,7 +44,7 @@ export function assemble(ctx: DurableObjectState, ports: Ports) {
   const isNew = migrate(storage, migrations);
 
   // Core
-  const wakeUp = new WakeUp(storage);
+  const alarms = new AlarmScheduler(storage);
   const answers = new IdempotencyStore(sql);
   const pages = new FreePages(sql);
   const stores = new ThreadStores(sql);
@@ -59,22 +59,22 @@ export function assemble(ctx: DurableObjectState, ports: Ports) {
     sql,
     table,
     threads: stores.threads,
-    wakeUp,
+    alarms,
     vectors: ports.vectors,
     messages: ports.recall.messageIndexing === "vectorize",
     cache: { bytes: ports.vectorBytes, budget: ports.vectorBudget, owner: ctx.id.toString(), now },
     now,
   });
   const words = new WordIndex(sql);
-  const merger = new WordMerger({ sql, words, wakeUp, now });
+  const merger = new WordMerger({ sql, words, alarms, now });
   const index = new SearchIndex(sql, { vectors: vectors.store, words, merger, lexicalThreads: LEXICAL });
-  const transactions = new Transactions({ storage, answers, index, wakeUp, now });
+  const transactions = new Transactions({ storage, answers, index, alarms, now });
   const byMeaning = ports.recall.messageIndexing !== "lexical";
-  const shared = { storage, sql, transactions, index, byMeaning, answers, wakeUp, quota, now };
+  const shared = { storage, sql, transactions, index, byMeaning, answers, alarms, quota, now };
 
   // Erasures under way: every write of memories asks for their fence
   const erasureLog = new ErasureLog(sql);
-  const fence = new ErasureFence({ log: erasureLog, records: ports.erasures, wakeUp });
+  const fence = new ErasureFence({ log: erasureLog, records: ports.erasures, alarms });
 
   // Entries
   const entryStore = new EntryStore(sql);
@@ -155,7 +155,7 @@ export function assemble(ctx: DurableObjectState, ports: Ports) {
   });
 
   return {
-    wakeUp,
+    alarms,
     answers,
     pages,
     owner,

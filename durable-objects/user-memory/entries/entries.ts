@@ -2,7 +2,7 @@ import type { Condition } from "../../../src/domain/conditions.ts";
 import { fail, type Result } from "../../../src/domain/errors.ts";
 import type { WrittenEntry } from "../../../src/domain/schema/entry.ts";
 import type { EntryStore } from "../../storage/entry-store.ts";
-import type { WakeUp } from "../../storage/wake-up.ts";
+import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
 import { performBatch } from "./entry-batch.ts";
 import { entriesJson } from "../../../src/domain/page-json.ts";
 import type { QuotaGuard } from "../core/quota-guard.ts";
@@ -14,7 +14,7 @@ type EntriesDependencies = {
   entries: EntryStore;
   transactions: Transactions;
   quota: QuotaGuard;
-  wakeUp: WakeUp;
+  alarms: AlarmScheduler;
   now: () => number;
 };
 
@@ -35,12 +35,12 @@ export class Entries {
   }
 
   set(write: EntryWrite): Result<WrittenEntry> {
-    const { entries, quota, wakeUp, now } = this.#deps;
+    const { entries, quota, alarms, now } = this.#deps;
     const time = now();
     const set = () => entries.set(write, time);
     const bounded = quota.bounds("entries", "bytes");
     const written = bounded ? this.#growing(undefined, set) : (quota.refusesGrowth() ?? set());
-    if (written.ok && written.value.expiresAt !== undefined) wakeUp.by(entries.nextSweep(time));
+    if (written.ok && written.value.expiresAt !== undefined) alarms.scheduleBy(entries.nextSweep(time));
     return written;
   }
 
@@ -64,14 +64,14 @@ export class Entries {
 
   /** All operations in order, or none of them. */
   batch(operations: readonly EntryOperation[], once?: IdempotencyKey): Result<EntryResult[]> {
-    const { entries, transactions, wakeUp, now } = this.#deps;
+    const { entries, transactions, alarms, now } = this.#deps;
     const time = now();
     if (once !== undefined && operations.some(({ op }) => op === "get"))
       return fail("invalid_request", READ_ONCE);
     const perform = () => performBatch(entries, operations, time);
     const grows = operations.some(({ op }) => op === "set");
     const done = grows ? this.#growing(once, perform) : transactions.run(once, perform);
-    wakeUp.by(entries.nextSweep(time));
+    alarms.scheduleBy(entries.nextSweep(time));
     return done;
   }
 

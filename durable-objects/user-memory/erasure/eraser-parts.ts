@@ -2,7 +2,7 @@ import type { MessagePurger } from "../threads/message-purger.ts";
 import type { ReceiptKey } from "../../../src/platform/receipt-key.ts";
 import type { ErasureRecords } from "../../../src/platform/d1/erasure-records.ts";
 import type { Migration } from "../../storage/migrate.ts";
-import type { WakeUp } from "../../storage/wake-up.ts";
+import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
 import type { Conversations } from "../threads/conversations.ts";
 import type { ErasureLog } from "./erasure-log.ts";
 import type { ErasureFence } from "./erasure-fence.ts";
@@ -39,6 +39,6 @@ export type EraserParts = {
   receipts: ReceiptKey;
   /** Stops the object without what was written since the last `await`. */
   abort: () => void;
-  wakeUp: WakeUp;
+  alarms: AlarmScheduler;
   now: () => number;
 };

@@ -175,7 +175,7 @@ export class Eraser {
     const state: Erasure = { id, status: "running", of, requestedAt: now(), steps };
     this.#log.add({ erased, state, dueAt: now() });
     this.#parts.fence.begun();
-    this.#parts.wakeUp.by(this.#parts.now());
+    this.#parts.alarms.scheduleBy(this.#parts.now());
   }
 
   /** Lets D1 know before the caller does: from then on nobody reads what it still has. */

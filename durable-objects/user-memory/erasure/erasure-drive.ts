@@ -6,7 +6,7 @@ import type { ErasureLog, OpenErasure } from "./erasure-log.ts";
 import type { ErasureSteps } from "./erasure-steps.ts";
 import type { EraserParts } from "./eraser-parts.ts";
 
-type Parts = Pick<EraserParts, "records" | "receipts" | "vectors" | "wakeUp" | "now"> & {
+type Parts = Pick<EraserParts, "records" | "receipts" | "vectors" | "alarms" | "now"> & {
   log: ErasureLog;
   fence: ErasureFence;
   steps: ErasureSteps;
@@ -110,7 +110,7 @@ export class ErasureDrive {
 
   #update(id: string, change: (open: OpenErasure) => OpenErasure): void {
     this.#parts.log.update(id, change);
-    this.#parts.wakeUp.by(this.#parts.log.nextDue());
+    this.#parts.alarms.scheduleBy(this.#parts.log.nextDue());
   }
 }
 

@@ -2,10 +2,10 @@ import type { ErasureRecords, Fence } from "../../../src/platform/d1/erasure-rec
 import { threadOwner, type UserHash } from "../../../src/domain/ids.ts";
 import type { Erasure, ErasureStore } from "../../../src/domain/schema/erasure.ts";
 import { isFull } from "../../../src/platform/storage-failure.ts";
-import type { WakeUp } from "../../storage/wake-up.ts";
+import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
 import type { Erased, ErasureLog, OpenErasure } from "./erasure-log.ts";
 
-type Parts = { log: ErasureLog; records: ErasureRecords; wakeUp: WakeUp };
+type Parts = { log: ErasureLog; records: ErasureRecords; alarms: AlarmScheduler };
 
 const IN_D1: ReadonlySet<ErasureStore> = new Set(["memories", "threads", "users"]);
 
@@ -36,7 +36,7 @@ export class ErasureFence {
 
   /** Tells D1 of an erasure; false if it does not answer. */
   async raise({ erased, state, revision }: OpenErasure): Promise<boolean> {
-    const { log, records, wakeUp } = this.#parts;
+    const { log, records, alarms } = this.#parts;
     const fence = fenceOf(userOf(state), erased);
     const note = () => records.note(state, { revision, ...(fence && { fence }) });
     try {
@@ -53,11 +53,11 @@ export class ErasureFence {
           if (IN_D1.has(store)) countFailure(open.state, store, error);
         return open;
       });
-      wakeUp.by(log.nextDue());
+      alarms.scheduleBy(log.nextDue());
       return false;
     }
     log.update(state.id, (open) => ({ ...open, fenced: true }));
-    wakeUp.by(log.nextDue());
+    alarms.scheduleBy(log.nextDue());
     return true;
   }
 }

@@ -1,5 +1,5 @@
 import { migrate, type Migration } from "../../storage/migrate.ts";
-import type { WakeUp } from "../../storage/wake-up.ts";
+import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
 import type { ErasureLog } from "./erasure-log.ts";
 import { EMPTIED, type ErasedTables, STAYING, USER_TABLES } from "./erased-tables.ts";
 
@@ -17,7 +17,7 @@ type Parts = {
   storage: DurableObjectStorage;
   tables: Pick<ErasedTables, "holdsAny" | "holdAny">;
   log: Pick<ErasureLog, "all">;
-  wakeUp: WakeUp;
+  alarms: AlarmScheduler;
   migrations: readonly Migration[];
   /** Stops the object without a commit. */
   abort: () => void;
@@ -45,7 +45,7 @@ export class StorageReset {
    * local server deletes the file at once: an object that dies before the commit starts with nothing. See `Eraser.takeOver`.
    */
   async reset(): Promise<void> {
-    const { storage, wakeUp, migrations, abort } = this.#parts;
+    const { storage, alarms, migrations, abort } = this.#parts;
     const copied = COPIED.map((table) => [table, this.#read(table)] as const);
     const sequences = this.#sequences();
     const deleted = storage.deleteAll();
@@ -55,7 +55,7 @@ export class StorageReset {
         for (const [table, rows] of copied) this.#write(table, rows);
         for (const { name, seq } of sequences) this.#setSequence(name, seq);
       });
-      wakeUp.setAgain();
+      alarms.setAgain();
     } catch (error) {
       console.error({ message: "the storage was not made anew", error: String(error) });
       abort();

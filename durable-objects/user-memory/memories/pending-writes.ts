@@ -5,7 +5,7 @@ import { fail, type Failure } from "../../../src/domain/errors.ts";
 import type { Owner } from "../../../src/domain/memory/record.ts";
 import { isUnmigrated } from "../../../src/platform/storage-failure.ts";
 import type { EntryStore } from "../../storage/entry-store.ts";
-import type { WakeUp } from "../../storage/wake-up.ts";
+import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
 import type { IdempotencyStore } from "../../storage/idempotency-store.ts";
 import type { ErasureEpoch } from "../core/erasure-epoch.ts";
 import { IntentLog, type NotedIntent } from "./intent-log.ts";
@@ -27,7 +27,7 @@ export type PendingWritesDependencies = {
   note: Pick<OwnerRecord, "uncatalogued" | "catalogued">;
   /** True if D1 has every erasure. Writes the missing ones first. */
   fence: { holds(): Promise<boolean> };
-  wakeUp: WakeUp;
+  alarms: AlarmScheduler;
   now: () => number;
 };
 /**
@@ -113,7 +113,7 @@ export class PendingWrites {
     const noted = this.#log.note(intent, this.#deps.now());
     // D1 may show a version that never arrives here, so its number is used up.
     this.#deps.table.reach(Math.max(0, ...intent.put.map(({ version }) => version)));
-    this.#deps.wakeUp.by(this.#log.nextDue());
+    this.#deps.alarms.scheduleBy(this.#log.nextDue());
     return noted;
   }
 
@@ -243,12 +243,12 @@ export class PendingWrites {
   }
 
   #applyToObject({ put, forget }: NotedIntent, vectors: ReadonlyMap<number, QueryVector>): void {
-    const { table, index, wakeUp, now } = this.#deps;
+    const { table, index, alarms, now } = this.#deps;
     if (forget !== "all") index.remove(table.remove(forget));
     table.put(put);
     // The alarm embeds the rest, which lexical search finds meanwhile.
-    if (index.put(put, vectors) > 0) wakeUp.by(now());
-    wakeUp.by(table.nextExpiry());
+    if (index.put(put, vectors) > 0) alarms.scheduleBy(now());
+    alarms.scheduleBy(table.nextExpiry());
   }
 }
 

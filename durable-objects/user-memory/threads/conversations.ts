@@ -9,7 +9,7 @@ import type {
   PatchThreadBody,
   Thread,
 } from "../../../src/domain/schema/thread.ts";
-import type { WakeUp } from "../../storage/wake-up.ts";
+import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
 import type { IdempotencyStore } from "../../storage/idempotency-store.ts";
 import { CatalogueWriter } from "./catalogue-writer.ts";
 import type { MessagePurger } from "./message-purger.ts";
@@ -48,7 +48,7 @@ type Parts = {
   byMeaning: boolean;
   owner: OwnerRecord;
   erasureEpoch: Pick<ErasureEpoch, "current" | "lastErasure" | "reach">;
-  wakeUp: WakeUp;
+  alarms: AlarmScheduler;
   now: () => number;
 };
 
@@ -64,7 +64,7 @@ export class Conversations {
     this.#stores = parts.stores;
     const { sql } = parts.storage;
     const rowOf = (id: string) => this.#catalogueRow(id);
-    const { catalogue, unlisted, owner, erasureEpoch, wakeUp, now } = parts;
+    const { catalogue, unlisted, owner, erasureEpoch, alarms, now } = parts;
     const writer = new CatalogueWriter({ sql, catalogue, rowOf, erasureEpoch, owner, now });
     this.#catalogue = writer;
     this.#announcements = new ThreadAnnouncements({
@@ -74,7 +74,7 @@ export class Conversations {
       writer,
       owner,
       erasureEpoch,
-      wakeUp,
+      alarms,
       now,
     });
   }
@@ -161,10 +161,10 @@ export class Conversations {
 
   /** Writes the user and all threads into the catalogue once more, from the alarm. */
   catalogueAnew(): void {
-    const { owner, wakeUp, now } = this.#parts;
+    const { owner, alarms, now } = this.#parts;
     this.#catalogue.allChanged();
     owner.catalogueAgain(now());
-    wakeUp.by(now());
+    alarms.scheduleBy(now());
   }
 
   /** A thread was imported (null: one that is there for its forks only): the catalogue hears of it from the alarm. */
@@ -172,18 +172,18 @@ export class Conversations {
     this.#noteOwner(owner);
     if (id !== null) this.#announcements.begun(id, false);
     // At once: to look for the first of all that is due would read them all, for each thread of an import.
-    this.#parts.wakeUp.by(this.#parts.now());
+    this.#parts.alarms.scheduleBy(this.#parts.now());
   }
 
   #remove(thread: StoredThread, erasure: string | null): { compactions: number; gone: PositionRange[] } {
-    const { index, purger, answers, wakeUp, now } = this.#parts;
+    const { index, purger, answers, alarms, now } = this.#parts;
     const compactions = this.#stores.compactions.deleteAll(thread);
     const { removed, left } = this.#stores.shared.deleteThread(thread);
     index.removeRanges(removed);
     purger.purge(left, erasure);
     answers.forgetAbout(thread.id);
     this.#catalogue.changed(thread.id);
-    wakeUp.by(now());
+    alarms.scheduleBy(now());
     return { compactions, gone: [...left, ...removed] };
   }
 
@@ -221,7 +221,7 @@ export class Conversations {
 
   /** Messages of a thread have come or gone: the catalogue hears of it within a minute. */
   touched(id: string): void {
-    this.#parts.wakeUp.by(this.#catalogue.touched(id));
+    this.#parts.alarms.scheduleBy(this.#catalogue.touched(id));
   }
 
   /** Takes a thread that is gone out of the catalogue; false while D1 has not confirmed that. */
@@ -269,7 +269,7 @@ export class Conversations {
         return result;
       }),
     );
-    this.#parts.wakeUp.by(this.nextDue());
+    this.#parts.alarms.scheduleBy(this.nextDue());
     if (begun.ok && !this.#announcements.isMarked(id)) await this.#catalogue.drain(id);
     return begun;
   }
@@ -316,7 +316,7 @@ export class Conversations {
 
   /** Brings the catalogue up to date before the caller hears of the change. */
   async #catalogued<T>(id: string, result: Result<T>): Promise<Result<T>> {
-    this.#parts.wakeUp.by(this.#catalogue.nextDue());
+    this.#parts.alarms.scheduleBy(this.#catalogue.nextDue());
     if (result.ok) await this.#catalogue.drain(id);
     return result;
   }
@@ -328,12 +328,12 @@ export class Conversations {
 
   /** Lets what the thread owns be found as it says now. */
   #index({ n, indexing }: StoredThread): void {
-    const { index, byMeaning, wakeUp, now } = this.#parts;
+    const { index, byMeaning, alarms, now } = this.#parts;
     const own: PositionRange = [positionOf(n, 1), positionOf(n, LAST_SEQ)];
     if (indexing === "lexical") index.onlyWords(own);
     else if (byMeaning) {
       index.byMeaning(own);
-      wakeUp.by(now());
+      alarms.scheduleBy(now());
     }
   }
 
@@ -361,7 +361,7 @@ export class Conversations {
 
   #noteOwner({ hash, id }: ThreadOwner): void {
     if (id !== null)
-      this.#parts.wakeUp.by(
+      this.#parts.alarms.scheduleBy(
         this.#parts.owner.note({ hash, id }, this.#parts.now() + CATALOGUE_WITHIN_MS.thread),
       );
   }

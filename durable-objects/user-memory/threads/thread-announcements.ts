@@ -4,7 +4,7 @@ import type { ThreadCatalogue } from "../../../src/platform/d1/thread-catalogue.
 import { type ErrorCode, fail, type Result } from "../../../src/domain/errors.ts";
 import type { UnlistedThreads } from "../../../src/platform/unlisted-threads.ts";
 import { isFull } from "../../../src/platform/storage-failure.ts";
-import type { WakeUp } from "../../storage/wake-up.ts";
+import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
 import type { ErasureEpoch } from "../core/erasure-epoch.ts";
 import type { OwnerRecord } from "../core/owner-record.ts";
 import { type CatalogueWriter, RETRY_AFTER_MS } from "./catalogue-writer.ts";
@@ -31,7 +31,7 @@ type Parts = {
   /** Notes the user for the catalogue of users. */
   owner: Pick<OwnerRecord, "uncatalogued" | "catalogued">;
   erasureEpoch: Pick<ErasureEpoch, "current" | "lastErasure" | "reach">;
-  wakeUp: WakeUp;
+  alarms: AlarmScheduler;
   now: () => number;
 };
 type Announced = { thread_id: string; marked: number };
@@ -170,7 +170,7 @@ export class ThreadAnnouncements {
 
   /** Puts the rows into the catalogue, in the epoch that D1 knows of if that is later than the object's. */
   async #put(announcements: readonly Announcement[]): Promise<void> {
-    const { sql, catalogue, erasureEpoch, owner, wakeUp, now } = this.#parts;
+    const { sql, catalogue, erasureEpoch, owner, alarms, now } = this.#parts;
     const { current: epoch, lastErasure } = erasureEpoch;
     // The threads announced before an erasure do not begin any more.
     const put = announcements
@@ -188,11 +188,11 @@ export class ThreadAnnouncements {
     if (user !== null && erasureEpoch.current === epoch) owner.catalogued();
     // D1 is back: all marked threads are settled at once.
     if (sql.exec("UPDATE announced_threads SET due_at = ? WHERE marked = 1", now()).rowsWritten > 0)
-      wakeUp.by(now());
+      alarms.scheduleBy(now());
   }
 
   #note(ids: readonly string[]): void {
-    const { sql, wakeUp, now } = this.#parts;
+    const { sql, alarms, now } = this.#parts;
     const dueAt = now() + LANDS_WITHIN_MS;
     for (const id of ids)
       sql.exec(
@@ -200,14 +200,14 @@ export class ThreadAnnouncements {
         id,
         dueAt,
       );
-    wakeUp.by(dueAt);
+    alarms.scheduleBy(dueAt);
   }
 
   #dueLater(announced: readonly Pick<Announced, "thread_id">[]): void {
-    const { sql, wakeUp } = this.#parts;
+    const { sql, alarms } = this.#parts;
     for (const { thread_id: id } of announced)
       sql.exec("UPDATE announced_threads SET due_at = ? WHERE thread_id = ?", this.#later(), id);
-    wakeUp.by(this.#later());
+    alarms.scheduleBy(this.#later());
   }
 
   #later(): number {

@@ -8,7 +8,7 @@ import { newVersion } from "../../../src/domain/ids.ts";
 import { limits } from "../../../src/domain/limits.ts";
 import { searchableText } from "../../../src/domain/memory/message-text.ts";
 import type { Message } from "../../../src/domain/schema/thread.ts";
-import type { WakeUp } from "../../storage/wake-up.ts";
+import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
 import { positionOf, type PositionRange, seqOf } from "../core/position.ts";
 import type { QuotaGuard } from "../core/quota-guard.ts";
 import type { SearchIndex } from "../search-index/search-index.ts";
@@ -43,7 +43,7 @@ type Parts = {
   touched: (threadId: string) => void;
   /** Whether messages are found by their meaning at all. */
   byMeaning: boolean;
-  wakeUp: WakeUp;
+  alarms: AlarmScheduler;
   quota: QuotaGuard;
   now: () => number;
 };
@@ -73,7 +73,7 @@ export class ThreadMessages {
       const indexed = bodies.map((body, i) =>
         this.#write(positionOf(thread.n, first + i), body, { createdAt: said, embeds }),
       );
-      if (indexed.includes(true)) this.#parts.wakeUp.by(now + EMBED_AFTER_MS);
+      if (indexed.includes(true)) this.#parts.alarms.scheduleBy(now + EMBED_AFTER_MS);
       this.#parts.touched(id);
       const length = thread.length + bodies.length;
       return ok(

@@ -3,7 +3,7 @@ import type { Owner } from "../../../src/domain/memory/record.ts";
 import type { Quotas } from "../../../src/platform/quotas.ts";
 import type { ImportCounts, ObjectLine } from "../../../src/domain/schema/transfer.ts";
 import type { EntryStore } from "../../storage/entry-store.ts";
-import type { WakeUp } from "../../storage/wake-up.ts";
+import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
 import type { Conversations } from "../threads/conversations.ts";
 import type { ErasureEpoch } from "../core/erasure-epoch.ts";
 import { positionOf } from "../core/position.ts";
@@ -31,7 +31,7 @@ type Parts = {
   quota: QuotaGuard;
   conversations: Conversations;
   erasureEpoch: Pick<ErasureEpoch, "current">;
-  wakeUp: WakeUp;
+  alarms: AlarmScheduler;
   now: () => number;
 };
 
@@ -174,14 +174,14 @@ export class Importer {
   }
 
   #message(thread: StoredThread, { seq, createdAt }: Of<"message">, body: Uint8Array): Result<Outcome> {
-    const { stores, messages, wakeUp, now } = this.#parts;
+    const { stores, messages, alarms, now } = this.#parts;
     if (seq <= thread.forkSeq || seq > thread.lastSeq)
       return wrong("seq", `is not between ${thread.forkSeq + 1} and ${thread.lastSeq}`);
     const position = positionOf(thread.n, seq);
     const same = stores.messages.is(position, body);
     // Another was said here since: the export is a later one than that which began the thread.
     if (same !== null) return ok(same ? "there" : "leftOut");
-    if (messages.restore(thread, seq, { body, createdAt })) wakeUp.by(now() + EMBED_AFTER_MS);
+    if (messages.restore(thread, seq, { body, createdAt })) alarms.scheduleBy(now() + EMBED_AFTER_MS);
     stores.shared.cameBack(position);
     return ok("imported");
   }
@@ -211,12 +211,12 @@ export class Importer {
   }
 
   #entry(line: Of<"entry">, value: Uint8Array): Result<Outcome> {
-    const { entries, wakeUp, now } = this.#parts;
+    const { entries, alarms, now } = this.#parts;
     if (line.expiresAt !== undefined && line.expiresAt < now()) return ok("expired");
     // Its entry came before it, and another value may be there.
     if (!entries.names(line.key)) return ok("leftOut");
     if (!entries.restore({ ...line, value }, now())) return ok("there");
-    if (line.expiresAt !== undefined) wakeUp.by(line.expiresAt + 1);
+    if (line.expiresAt !== undefined) alarms.scheduleBy(line.expiresAt + 1);
     return ok("imported");
   }
 
