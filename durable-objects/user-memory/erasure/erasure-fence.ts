@@ -5,18 +5,18 @@ import { isFull } from "../../../src/platform/storage-failure.ts";
 import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
 import type { Erased, ErasureLog, OpenErasure } from "./erasure-log.ts";
 
-type Parts = { log: ErasureLog; records: ErasureRecords; alarms: AlarmScheduler };
+type ErasureFenceDependencies = { log: ErasureLog; records: ErasureRecords; alarms: AlarmScheduler };
 
 const IN_D1: ReadonlySet<ErasureStore> = new Set(["memories", "threads", "users"]);
 
 /** Tells D1 of each erasure that has begun, so that D1 shows nothing of what it still has of it. */
 export class ErasureFence {
-  readonly #parts: Parts;
+  readonly #deps: ErasureFenceDependencies;
   /** True once D1 is known to know of all: every write of memories asks. */
   #holds = false;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
+  constructor(deps: ErasureFenceDependencies) {
+    this.#deps = deps;
   }
 
   /** Says that one more has begun. */
@@ -26,7 +26,7 @@ export class ErasureFence {
 
   /** True if D1 hides all that was erased. Where it may not, it is told now; false if it does not answer. */
   async holds(): Promise<boolean> {
-    const { log } = this.#parts;
+    const { log } = this.#deps;
     if (this.#holds) return true;
     for (const open of log.all()) if (!open.fenced && !(await this.raise(open))) return false;
     // Another one may have begun while this one was told of.
@@ -36,7 +36,7 @@ export class ErasureFence {
 
   /** Tells D1 of an erasure; false if it does not answer. */
   async raise({ erased, state, revision }: OpenErasure): Promise<boolean> {
-    const { log, records, alarms } = this.#parts;
+    const { log, records, alarms } = this.#deps;
     const fence = fenceOf(userOf(state), erased);
     const note = () => records.note(state, { revision, ...(fence && { fence }) });
     try {

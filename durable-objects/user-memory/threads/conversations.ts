@@ -34,7 +34,7 @@ export type Removed = {
   kept: number;
   gone: PositionRange[];
 };
-type Parts = {
+type ConversationsDependencies = {
   storage: DurableObjectStorage;
   stores: ThreadStores;
   purger: MessagePurger;
@@ -54,17 +54,17 @@ type Parts = {
 
 /** A user's threads, from their beginning to their end, with the search index and the catalogue in step. */
 export class Conversations {
-  readonly #parts: Parts;
+  readonly #deps: ConversationsDependencies;
   readonly #stores: ThreadStores;
   readonly #catalogue: CatalogueWriter;
   readonly #announcements: ThreadAnnouncements;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
-    this.#stores = parts.stores;
-    const { sql } = parts.storage;
+  constructor(deps: ConversationsDependencies) {
+    this.#deps = deps;
+    this.#stores = deps.stores;
+    const { sql } = deps.storage;
     const rowOf = (id: string) => this.#catalogueRow(id);
-    const { catalogue, unlisted, owner, erasureEpoch, alarms, now } = parts;
+    const { catalogue, unlisted, owner, erasureEpoch, alarms, now } = deps;
     const writer = new CatalogueWriter({ sql, catalogue, rowOf, erasureEpoch, owner, now });
     this.#catalogue = writer;
     this.#announcements = new ThreadAnnouncements({
@@ -84,7 +84,7 @@ export class Conversations {
     id: string,
     { fields, once }: { fields: CreateThreadBody; once?: IdempotencyKey },
   ): Promise<Result<Thread>> {
-    const { transactions, now } = this.#parts;
+    const { transactions, now } = this.#deps;
     const at = now();
     return this.#begin(id, () =>
       transactions.run(once && { ...once, about: id }, () => this.#created(owner, id, { fields, at })),
@@ -93,7 +93,7 @@ export class Conversations {
 
   /** The agent's latest thread, or a new one, in one step: many first calls at once make one thread. */
   resume(owner: ThreadOwner, id: string, fields: CreateThreadBody): Promise<Result<Resumed>> {
-    const { transactions, now } = this.#parts;
+    const { transactions, now } = this.#deps;
     const at = now();
     return this.#begin<Resumed>(id, () =>
       transactions.run<Resumed>(undefined, () => {
@@ -124,7 +124,7 @@ export class Conversations {
     return this.#catalogued(
       id,
       this.#with(id, undefined, (thread) => {
-        const patched = this.#stores.threads.patch(thread, fields, this.#parts.now());
+        const patched = this.#stores.threads.patch(thread, fields, this.#deps.now());
         if (patched.indexing !== thread.indexing) this.#index(patched);
         return ok(this.#changed(patched));
       }),
@@ -161,7 +161,7 @@ export class Conversations {
 
   /** Writes the user and all threads into the catalogue once more, from the alarm. */
   catalogueAnew(): void {
-    const { owner, alarms, now } = this.#parts;
+    const { owner, alarms, now } = this.#deps;
     this.#catalogue.allChanged();
     owner.catalogueAgain(now());
     alarms.scheduleBy(now());
@@ -172,11 +172,11 @@ export class Conversations {
     this.#noteOwner(owner);
     if (id !== null) this.#announcements.begun(id, false);
     // At once: to look for the first of all that is due would read them all, for each thread of an import.
-    this.#parts.alarms.scheduleBy(this.#parts.now());
+    this.#deps.alarms.scheduleBy(this.#deps.now());
   }
 
   #remove(thread: StoredThread, erasure: string | null): { compactions: number; gone: PositionRange[] } {
-    const { index, purger, answers, alarms, now } = this.#parts;
+    const { index, purger, answers, alarms, now } = this.#deps;
     const compactions = this.#stores.compactions.deleteAll(thread);
     const { removed, left } = this.#stores.shared.deleteThread(thread);
     index.removeRanges(removed);
@@ -193,7 +193,7 @@ export class Conversations {
     forkId: string,
     { fields, once }: { fields: ForkBody; once?: IdempotencyKey },
   ): Promise<Result<Thread>> {
-    const beganAt = this.#parts.now();
+    const beganAt = this.#deps.now();
     return this.#begin(forkId, () =>
       this.#with(id, once && { ...once, about: forkId }, (origin) => {
         const { at = this.#lastSeq(origin), ...given } = fields;
@@ -221,7 +221,7 @@ export class Conversations {
 
   /** Messages of a thread have come or gone: the catalogue hears of it within a minute. */
   touched(id: string): void {
-    this.#parts.alarms.scheduleBy(this.#catalogue.touched(id));
+    this.#deps.alarms.scheduleBy(this.#catalogue.touched(id));
   }
 
   /** Takes a thread that is gone out of the catalogue; false while D1 has not confirmed that. */
@@ -248,7 +248,7 @@ export class Conversations {
     lines: readonly ThreadLine[],
     take: () => Result<T>,
   ): Promise<Result<T>> {
-    const { current: epoch } = this.#parts.erasureEpoch;
+    const { current: epoch } = this.#deps.erasureEpoch;
     const rows = lines
       .filter(({ id, deleted }) => deleted !== true && this.#stores.threads.any(id) === null)
       .map((line) => announcedRow(line, owner, epoch));
@@ -263,13 +263,13 @@ export class Conversations {
     const { result: tried, row } = this.#tried(id, act);
     if (row === null) return tried;
     const begun = await this.#announcements.before([row], () =>
-      this.#parts.transactions.run(undefined, () => {
+      this.#deps.transactions.run(undefined, () => {
         const result = act();
         if (result.ok) this.#announcements.begun(id, same(this.#catalogueRow(id), row));
         return result;
       }),
     );
-    this.#parts.alarms.scheduleBy(this.nextDue());
+    this.#deps.alarms.scheduleBy(this.nextDue());
     if (begun.ok && !this.#announcements.isMarked(id)) await this.#catalogue.drain(id);
     return begun;
   }
@@ -278,7 +278,7 @@ export class Conversations {
     const tried: { result: Result<T>; row: ThreadRow | null }[] = [];
     const undone = new Error("a first try is undone");
     try {
-      this.#parts.transactions.atomically(() => {
+      this.#deps.transactions.atomically(() => {
         const result = act();
         tried.push({ result, row: result.ok ? this.#catalogueRow(id) : null });
         throw undone;
@@ -306,17 +306,17 @@ export class Conversations {
     once: IdempotencyKey | undefined,
     act: (thread: StoredThread) => Result<T>,
   ): Result<T> {
-    return this.#stores.change(id, act, { transactions: this.#parts.transactions, once });
+    return this.#stores.change(id, act, { transactions: this.#deps.transactions, once });
   }
 
   /** Begins a thread, if the user may hold one more. */
   #begun(begin: () => Thread): Result<Thread> {
-    return this.#parts.quota.growing(["threads", "bytes"], () => ok(begin()));
+    return this.#deps.quota.growing(["threads", "bytes"], () => ok(begin()));
   }
 
   /** Brings the catalogue up to date before the caller hears of the change. */
   async #catalogued<T>(id: string, result: Result<T>): Promise<Result<T>> {
-    this.#parts.alarms.scheduleBy(this.#catalogue.nextDue());
+    this.#deps.alarms.scheduleBy(this.#catalogue.nextDue());
     if (result.ok) await this.#catalogue.drain(id);
     return result;
   }
@@ -328,7 +328,7 @@ export class Conversations {
 
   /** Lets what the thread owns be found as it says now. */
   #index({ n, indexing }: StoredThread): void {
-    const { index, byMeaning, alarms, now } = this.#parts;
+    const { index, byMeaning, alarms, now } = this.#deps;
     const own: PositionRange = [positionOf(n, 1), positionOf(n, LAST_SEQ)];
     if (indexing === "lexical") index.onlyWords(own);
     else if (byMeaning) {
@@ -354,15 +354,15 @@ export class Conversations {
     } = this.#view(thread);
     const { title, createdAt, updatedAt } = thread;
     const userHash = id.slice(0, id.indexOf("."));
-    const { current: epoch } = this.#parts.erasureEpoch;
+    const { current: epoch } = this.#deps.erasureEpoch;
     const said = { title, agent, resourceSlug, recordId, metadata };
     return { id, userHash, userId, ...said, createdAt, updatedAt, epoch };
   }
 
   #noteOwner({ hash, id }: ThreadOwner): void {
     if (id !== null)
-      this.#parts.alarms.scheduleBy(
-        this.#parts.owner.note({ hash, id }, this.#parts.now() + CATALOGUE_WITHIN_MS.thread),
+      this.#deps.alarms.scheduleBy(
+        this.#deps.owner.note({ hash, id }, this.#deps.now() + CATALOGUE_WITHIN_MS.thread),
       );
   }
 
@@ -375,7 +375,7 @@ export class Conversations {
       importing: _importing,
       ...thread
     } = stored;
-    const userId = this.#parts.owner.id();
+    const userId = this.#deps.owner.id();
     return { ...thread, ...(userId !== null && { userId }) };
   }
 }

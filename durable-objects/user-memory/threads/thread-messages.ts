@@ -35,7 +35,7 @@ export type MessageRecord = {
   cut?: true;
 };
 
-type Parts = {
+type ThreadMessagesDependencies = {
   stores: ThreadStores;
   transactions: Transactions;
   index: SearchIndex;
@@ -53,12 +53,12 @@ const EMBED_AFTER_MS = 1_000;
 
 /** What is said in a user's threads: every write whole or not at all, with the search index in step. */
 export class ThreadMessages {
-  readonly #parts: Parts;
+  readonly #deps: ThreadMessagesDependencies;
   readonly #stores: ThreadStores;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
-    this.#stores = parts.stores;
+  constructor(deps: ThreadMessagesDependencies) {
+    this.#deps = deps;
+    this.#stores = deps.stores;
   }
 
   append(id: string, append: Append, once?: IdempotencyKey): Result<Appended> {
@@ -66,15 +66,15 @@ export class ThreadMessages {
       const fresh = this.#newBodies(thread, append);
       if (!fresh.ok) return fresh;
       const bodies = fresh.value;
-      const now = this.#parts.now();
+      const now = this.#deps.now();
       const first = this.#stores.threads.extend(thread, bodies.length, now);
       const said = append.createdAt ?? now;
       const embeds = this.#embeds(thread);
       const indexed = bodies.map((body, i) =>
         this.#write(positionOf(thread.n, first + i), body, { createdAt: said, embeds }),
       );
-      if (indexed.includes(true)) this.#parts.alarms.scheduleBy(now + EMBED_AFTER_MS);
-      this.#parts.touched(id);
+      if (indexed.includes(true)) this.#deps.alarms.scheduleBy(now + EMBED_AFTER_MS);
+      this.#deps.touched(id);
       const length = thread.length + bodies.length;
       return ok(
         bodies.length === 0 ? { length } : { length, firstSeq: first, lastSeq: first + bodies.length - 1 },
@@ -100,10 +100,10 @@ export class ThreadMessages {
     return this.#with(id, undefined, (thread) => {
       const position = this.#stores.lineage.position(thread, seq);
       if (position === null) return fail("not_found");
-      this.#parts.index.removeRanges(this.#stores.shared.deleteMessage(thread, position));
-      this.#stores.threads.shorten(thread, this.#parts.now());
+      this.#deps.index.removeRanges(this.#stores.shared.deleteMessage(thread, position));
+      this.#stores.threads.shorten(thread, this.#deps.now());
       this.#stores.threads.endImport(thread);
-      this.#parts.touched(id);
+      this.#deps.touched(id);
       return ok(null);
     });
   }
@@ -117,7 +117,7 @@ export class ThreadMessages {
     return this.#growing(id, once, (thread) => {
       if (range.from > range.to) return missing("body.from");
       if (this.#stores.lineage.position(thread, range.to) === null) return missing("body.to");
-      const compaction = { ...range, id: newVersion(), createdAt: this.#parts.now() };
+      const compaction = { ...range, id: newVersion(), createdAt: this.#deps.now() };
       const added = this.#stores.compactions.add(thread, compaction);
       return added.ok ? ok({ id: compaction.id, createdAt: compaction.createdAt }) : added;
     });
@@ -195,7 +195,7 @@ export class ThreadMessages {
     once: IdempotencyKey | undefined,
     act: (thread: StoredThread) => Result<T>,
   ): Result<T> {
-    return this.#with(id, once, (thread) => this.#parts.quota.growing(["bytes"], () => act(thread)));
+    return this.#with(id, once, (thread) => this.#deps.quota.growing(["bytes"], () => act(thread)));
   }
 
   #with<T>(
@@ -205,7 +205,7 @@ export class ThreadMessages {
   ): Result<T> {
     // What was answered goes with the thread.
     const about = once && { ...once, about: id };
-    return this.#stores.change(id, act, { transactions: this.#parts.transactions, once: about });
+    return this.#stores.change(id, act, { transactions: this.#deps.transactions, once: about });
   }
 
   /** What of an append is to be written, once its conditions are met. */
@@ -241,7 +241,7 @@ export class ThreadMessages {
 
   /** Whether what is said in a thread is found by its meaning. */
   #embeds({ indexing }: StoredThread): boolean {
-    return this.#parts.byMeaning && indexing !== "lexical";
+    return this.#deps.byMeaning && indexing !== "lexical";
   }
 
   /** Answers whether there is something to embed. */
@@ -256,7 +256,7 @@ export class ThreadMessages {
     if (text === "") return false;
     const named = typeof message["name"] === "string" && { name: message["name"] };
     const record = { role: message.role, ...named, ...(cut && { cut }) } satisfies MessageRecord;
-    this.#parts.index.put(
+    this.#deps.index.put(
       { n: position, kind: "message", text, record: JSON.stringify(record), createdAt },
       embeds ? undefined : "only words",
     );

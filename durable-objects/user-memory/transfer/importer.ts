@@ -23,7 +23,7 @@ type Act = {
   isThere: (thread: StoredThread) => boolean;
 };
 
-type Parts = {
+type ImporterDependencies = {
   stores: ThreadStores;
   transactions: Transactions;
   messages: ThreadMessages;
@@ -61,10 +61,10 @@ const GROWS = {
  * other write may set.
  */
 export class Importer {
-  readonly #parts: Parts;
+  readonly #deps: ImporterDependencies;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
+  constructor(deps: ImporterDependencies) {
+    this.#deps = deps;
   }
 
   /** One line after another, all in one transaction, up to the first that cannot be taken: none if the user was erased. */
@@ -73,20 +73,20 @@ export class Importer {
     { epoch, items }: { epoch: number; items: readonly ImportItem[] },
   ): Promise<Imported> {
     const counts: ImportCounts = { imported: {}, there: {}, expired: {}, leftOut: {} };
-    const { entries, erasureEpoch, quota, now } = this.#parts;
+    const { entries, erasureEpoch, quota, now } = this.#deps;
     if (epoch !== erasureEpoch.current)
       return { counts, failed: { index: 0, failure: fail("erased_meanwhile") } };
     // What has expired counts until it is swept.
     if (quota.bounds("entries") && items.some(({ line }) => line.type === "entry")) entries.sweep(now());
     const lines = items.flatMap(({ line }) => (line.type === "thread" ? [line] : []));
-    const taken = await this.#parts.conversations.importing(owner, lines, () =>
+    const taken = await this.#deps.conversations.importing(owner, lines, () =>
       ok(this.#takeAll(owner, items, counts)),
     );
     return taken.ok ? taken.value : { counts, failed: { index: 0, failure: taken } };
   }
 
   #takeAll(owner: Owner, items: readonly ImportItem[], counts: ImportCounts): Imported {
-    return this.#parts.transactions.atomically(() => {
+    return this.#deps.transactions.atomically(() => {
       for (const [index, item] of items.entries()) {
         const outcome = this.#within(item, () => this.#take(owner, item));
         if (!outcome.ok) return { counts, failed: { index, failure: outcome } };
@@ -101,7 +101,7 @@ export class Importer {
 
   /** Takes a line, if the user may hold what it adds; what came before it stays. */
   #within({ line: { type } }: ImportItem, take: () => Result<Outcome>): Result<Outcome> {
-    const { transactions, quota } = this.#parts;
+    const { transactions, quota } = this.#deps;
     const grows = GROWS[type];
     if (quota.bounds(...grows)) return transactions.run(undefined, () => quota.growing(grows, take));
     return (grows.length === 0 ? null : quota.refusesGrowth()) ?? take();
@@ -118,7 +118,7 @@ export class Importer {
         return this.#inThread(line.threadId, {
           came,
           act: (thread) => this.#message(thread, line, value),
-          isThere: ({ n }) => this.#parts.stores.messages.is(positionOf(n, line.seq), value) === true,
+          isThere: ({ n }) => this.#deps.stores.messages.is(positionOf(n, line.seq), value) === true,
         });
       case "hidden":
         return this.#inThread(line.threadId, {
@@ -130,7 +130,7 @@ export class Importer {
         return this.#inThread(line.threadId, {
           came,
           act: (thread) => this.#compaction(thread, line, value),
-          isThere: (thread) => this.#parts.stores.compactions.has(thread, line.id),
+          isThere: (thread) => this.#deps.stores.compactions.has(thread, line.id),
         });
       case "entry":
         return this.#entry(line, value);
@@ -140,14 +140,14 @@ export class Importer {
   }
 
   #end(threadId: string): Result<Outcome> {
-    const { threads } = this.#parts.stores;
+    const { threads } = this.#deps.stores;
     const thread = threads.any(threadId);
     if (thread !== null) threads.endImport(thread);
     return ok("there");
   }
 
   #thread(owner: Owner, line: Of<"thread">, came: boolean): Result<Outcome> {
-    const { stores, conversations } = this.#parts;
+    const { stores, conversations } = this.#deps;
     const there = stores.threads.any(line.id);
     if (there !== null) return ok(this.#known(there, line));
     const parent = line.parent === undefined ? null : stores.threads.any(line.parent.threadId);
@@ -167,14 +167,14 @@ export class Importer {
 
   /** Of a thread that was deleted since, and is there for its forks only, nothing is brought back. */
   #known(thread: StoredThread, line: Of<"thread">): Outcome {
-    const { threads } = this.#parts.stores;
+    const { threads } = this.#deps.stores;
     // A later export of it: what it has more would not fit to what is there.
     if (line.lastSeq > thread.lastSeq) threads.endImport(thread);
     return line.deleted !== true && threads.get(thread.id) === null ? "leftOut" : "there";
   }
 
   #message(thread: StoredThread, { seq, createdAt }: Of<"message">, body: Uint8Array): Result<Outcome> {
-    const { stores, messages, alarms, now } = this.#parts;
+    const { stores, messages, alarms, now } = this.#deps;
     if (seq <= thread.forkSeq || seq > thread.lastSeq)
       return wrong("seq", `is not between ${thread.forkSeq + 1} and ${thread.lastSeq}`);
     const position = positionOf(thread.n, seq);
@@ -187,7 +187,7 @@ export class Importer {
   }
 
   #hidden(thread: StoredThread, { seq }: Of<"hidden">): Result<Outcome> {
-    const { messages, hidden, lineage, shared } = this.#parts.stores;
+    const { messages, hidden, lineage, shared } = this.#deps.stores;
     if (seq > thread.lastSeq) return wrong("seq", `is more than ${thread.lastSeq}`);
     const owner = lineage.owner(thread, seq);
     const position = positionOf(owner, seq);
@@ -202,7 +202,7 @@ export class Importer {
   }
 
   #compaction(thread: StoredThread, line: Of<"compaction">, summary: Uint8Array): Result<Outcome> {
-    const { compactions } = this.#parts.stores;
+    const { compactions } = this.#deps.stores;
     const { id, from, to, createdAt } = line;
     if (from > to) return wrong("from", "is behind `to`");
     if (compactions.has(thread, id)) return ok("there");
@@ -211,7 +211,7 @@ export class Importer {
   }
 
   #entry(line: Of<"entry">, value: Uint8Array): Result<Outcome> {
-    const { entries, alarms, now } = this.#parts;
+    const { entries, alarms, now } = this.#deps;
     if (line.expiresAt !== undefined && line.expiresAt < now()) return ok("expired");
     // Its entry came before it, and another value may be there.
     if (!entries.names(line.key)) return ok("leftOut");
@@ -222,7 +222,7 @@ export class Importer {
 
   /** Acts on a thread that is being imported; one that was there before stays as it is, and one that is gone since is gone. */
   #inThread(id: string, { came, act, isThere }: Act): Result<Outcome> {
-    const thread = this.#parts.stores.threads.any(id);
+    const thread = this.#deps.stores.threads.any(id);
     if (thread === null) return came ? ok("leftOut") : wrong("threadId", NO_THREAD);
     if (thread.importing) return act(thread);
     return ok(isThere(thread) ? "there" : "leftOut");

@@ -17,7 +17,7 @@ import type { Transactions } from "../core/transactions.ts";
 import type { WordMerger } from "../search-index/word-merger.ts";
 
 /** The parts of the object that an erasure empties, or asks. */
-export type EraserParts = {
+export type EraserDependencies = {
   sql: SqlStorage;
   storage: DurableObjectStorage;
   /** Makes the tables of a new storage. */
