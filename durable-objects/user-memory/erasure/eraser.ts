@@ -76,7 +76,7 @@ export class Eraser {
       return this.#takenOut(threadId, await this.#begun(running.state.id));
     const id = this.#newId(hash);
     const found = transactions.atomically(() => {
-      // What is removed is still counted.
+      // The peak includes the rows that are removed next.
       pages.note();
       const removed = conversations.remove(threadId, id);
       if (removed === null) return false;
@@ -93,7 +93,7 @@ export class Eraser {
     return this.#takenOut(threadId, await this.#begun(id));
   }
 
-  /** Whoever is told that the thread is erased is not to see it listed. */
+  /** Removes the thread from the list before the caller gets its answer. */
   async #takenOut(threadId: string, begun: Result<Erasure>): Promise<Result<Erasure>> {
     if (!begun.ok || (await this.#deps.conversations.takeOut(threadId))) return begun;
     return fail("storage_unavailable", { message: NOT_FENCED });
@@ -119,7 +119,7 @@ export class Eraser {
     return this.#scopeBegun(hash, id, erased);
   }
 
-  /** Whoever is told that a scope is erased is not to find any of it. */
+  /** Forgets the scope's memories before the caller gets its answer. */
   async #scopeBegun(hash: UserHash, id: string, erased: ErasedScope): Promise<Result<Erasure>> {
     const forgotten = await this.#steps.forgetScope(hash, id, erased);
     return forgotten.ok ? this.#begun(id) : fail(forgotten.code, { message: NOT_FENCED });

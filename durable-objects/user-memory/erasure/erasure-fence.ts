@@ -9,7 +9,7 @@ type ErasureFenceDependencies = { log: ErasureLog; records: ErasureRecords; alar
 
 const IN_D1: ReadonlySet<ErasureStore> = new Set(["memories", "threads", "users"]);
 
-/** Tells D1 of each erasure that has begun, so that D1 shows nothing of what it still has of it. */
+/** Writes the fence of each erasure to D1, which then hides the rows that it still has. */
 export class ErasureFence {
   readonly #deps: ErasureFenceDependencies;
   /** True once D1 is known to know of all: every write of memories asks. */
@@ -19,7 +19,7 @@ export class ErasureFence {
     this.#deps = deps;
   }
 
-  /** Says that one more has begun. */
+  /** Another erasure has begun. */
   begun(): void {
     this.#holds = false;
   }
@@ -42,7 +42,7 @@ export class ErasureFence {
     try {
       await note().catch(async (error: unknown) => {
         if (fence === null || !isFull(error)) throw error;
-        // What is to be erased makes room for the note of it.
+        // Erasing some memories makes room for the record.
         await records.eraseMemories(fence);
         await note();
       });

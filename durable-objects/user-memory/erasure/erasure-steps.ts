@@ -17,10 +17,10 @@ type ErasureStepsDependencies = EraserDependencies & {
 
 /** Slices of the object's tables, and statements of D1, that one alarm takes; each is of 1,000 rows. */
 const SLICES = 20;
-/** How soon what is waited for is looked at again. */
+/** Time between two looks at something that only needs time. */
 const LOOK_AGAIN_MS = 5_000;
 
-/** One step of an erasure in one store. All may be repeated, and are bounded; what fails rejects, and is tried again. */
+/** The steps of an erasure, one for each store. Each is bounded and may be repeated; a failure rejects, and is tried again. */
 export class ErasureSteps {
   readonly #deps: ErasureStepsDependencies;
 
@@ -35,7 +35,7 @@ export class ErasureSteps {
         case "object":
           return this.#messagesGone(state.id) && this.#wordsGone(state.id) && this.#overwritten(state.id);
         case "vectors":
-          // What is here names them.
+          // The messages name the vectors.
           return this.#messagesGone(state.id) && this.#vectorsGone(erased);
         default:
           return this.#threadGone(erased.threadId, state.requestedAt);
@@ -83,7 +83,7 @@ export class ErasureSteps {
     if (erased.what === "thread" && open.includes("object"))
       // Its messages are gone: words are merged, and pages overwritten.
       return mergedIn === null ? (this.#deps.purger.nextDue() ?? now + LOOK_AGAIN_MS) : now;
-    // What D1 has more of a scope is much, or comes back: there is no hurry.
+    // D1 has many more rows of the scope, or gets some back: no hurry.
     if (erased.what === "scope" && open.includes("memories") && !open.includes("object"))
       return now + LOOK_AGAIN_MS;
     const landing = erased.what === "thread" && open.includes("threads");
@@ -139,7 +139,7 @@ export class ErasureSteps {
       const removed = transactions.atomically(() => {
         const some = tables.removeSome(epoch);
         if (some === null) return false;
-        // Those that the large index may hold are to go there too, and this is the last that knows of them.
+        // Vectorize may hold these too, and no other row names them.
         vectors.removeErased(some.vectors);
         log.count(id, "object", some.counted);
         return true;
@@ -173,12 +173,12 @@ export class ErasureSteps {
     return rangesOf(erased).every((range) => this.#deps.vectors.outbox.isSettled(range));
   }
 
-  /** Those that an erasure of the user took over go with that one. */
+  /** An erasure of the user takes over those of an earlier one. */
   #messagesGone(id: string): boolean {
     return this.#deps.purger.isDone(id) && !this.#deps.tables.holdsAny;
   }
 
-  /** Whether no word of what was deleted is in the full-text index any more, nor under what was deleted. */
+  /** Whether the full-text index has no deleted words any more, not even under tombstones. */
   #wordsGone(id: string): boolean {
     const { log, words } = this.#deps;
     const open = log.get(id);
@@ -191,7 +191,7 @@ export class ErasureSteps {
     return false;
   }
 
-  /** Whether what it left in pages of the file that are not in use any more is overwritten. */
+  /** Whether the free pages of the file are overwritten. */
   #overwritten(id: string): boolean {
     const { log, pages } = this.#deps;
     const open = log.get(id);

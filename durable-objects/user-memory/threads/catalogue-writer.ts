@@ -18,7 +18,6 @@ type CatalogueWriterDependencies = {
   /** The thread's row as it is now, or null if it is gone. */
   rowOf: (threadId: string) => ThreadRow | null;
   erasureEpoch: Pick<ErasureEpoch, "current" | "reach">;
-  /** Who the user is, for the catalogue of users. */
   owner: Pick<OwnerRecord, "uncatalogued" | "catalogued" | "putOff" | "nextDue">;
   now: () => number;
 };
@@ -76,13 +75,13 @@ export class CatalogueWriter {
     return dueAt;
   }
 
-  /** Whether the catalogue may show a thread otherwise than it is. */
+  /** Whether a change of the thread is still to be written. */
   owes(threadId: string): boolean {
     const change = "SELECT 1 FROM catalogue_changes WHERE thread_id = ?";
     return this.#deps.sql.exec(change, threadId).toArray().length > 0;
   }
 
-  /** What it owes of a thread is due at once, though it may have failed a moment ago. */
+  /** Makes a thread's change due at once, even after a failure. */
   hurry(threadId: string): void {
     const { sql, now } = this.#deps;
     sql.exec("UPDATE catalogue_changes SET due_at = MIN(due_at, ?) WHERE thread_id = ?", now(), threadId);
@@ -129,7 +128,7 @@ export class CatalogueWriter {
     this.#draining = true;
     try {
       await catalogue.apply({ put, remove, epoch, ...(user && { user }) });
-      // What an erasure took away meanwhile may have been noted anew, by the same name.
+      // After an erasure, a row with the same id may stand for a new change.
       if (erasureEpoch.current !== epoch) return;
       this.#written(due);
       if (user !== null) this.#deps.owner.catalogued();
@@ -145,7 +144,7 @@ export class CatalogueWriter {
     if (again) await this.#drain(first);
   }
 
-  /** What changed meanwhile has another version, and stays. */
+  /** A change that came meanwhile has another version, and stays. */
   #written(changes: readonly Change[]): void {
     for (const { thread_id: id, version } of changes)
       this.#deps.sql.exec("DELETE FROM catalogue_changes WHERE thread_id = ? AND version = ?", id, version);

@@ -25,10 +25,7 @@ import type { Transactions } from "../core/transactions.ts";
 import type { IdempotencyKey } from "../../storage/contract.ts";
 import type { ListedThreads, Resumed, ThreadPage } from "../contract.ts";
 
-/**
- * What went with a thread at once, what of its messages stays, since others show them, and where messages are gone. Those
- * there that did not go at once are for `MessagePurger`.
- */
+/** The rows removed with a thread at once, the messages that other threads still show (`kept`), and the ranges of gone messages. */
 export type Removed = {
   erased: { threads: number; messages: number; compactions: number };
   kept: number;
@@ -52,7 +49,7 @@ type ConversationsDependencies = {
   now: () => number;
 };
 
-/** A user's threads, from their beginning to their end, with the search index and the catalogue in step. */
+/** Creates, changes, forks and deletes a user's threads, and keeps the search index and the catalogue in step. */
 export class Conversations {
   readonly #deps: ConversationsDependencies;
   readonly #stores: ThreadStores;
@@ -149,17 +146,17 @@ export class Conversations {
     const [had, before] = [[...lineage.segments(thread)], messages.deleted];
     const { compactions, gone } = this.#remove(thread, erasure);
     const erased = { threads: 1, messages: messages.deleted - before, compactions };
-    // What nobody shows is gone: all that is left of what it had, others show.
+    // All messages that are left are shown by other threads.
     const left = had.map(({ n, from, to }) => messages.count([positionOf(n, from), positionOf(n, to)]));
     return { erased, kept: left.reduce((sum, one) => sum + one, 0), gone };
   }
 
-  /** The catalogue may show what is gone: it is to be as the thread is now, or to be taken out once more. */
+  /** Writes the thread's row in the catalogue again, or removes it again. */
   writeAgain(id: string): void {
     this.#catalogue.changed(id);
   }
 
-  /** Writes the user and all threads into the catalogue once more, from the alarm. */
+  /** Lets the alarm write the user and all threads into the catalogue again. */
   catalogueAnew(): void {
     const { owner, alarms, now } = this.#deps;
     this.#catalogue.allChanged();
@@ -219,16 +216,16 @@ export class Conversations {
     );
   }
 
-  /** Messages of a thread have come or gone: the catalogue hears of it within a minute. */
+  /** Messages were added or deleted: the catalogue follows within a minute. */
   touched(id: string): void {
     this.#deps.alarms.scheduleBy(this.#catalogue.touched(id));
   }
 
-  /** Takes a thread that is gone out of the catalogue; false while D1 has not confirmed that. */
+  /** Removes a deleted thread from the catalogue. Returns false while D1 has not confirmed it. */
   async takeOut(id: string): Promise<boolean> {
     this.#catalogue.hurry(id);
     await this.#catalogue.drain(id);
-    // One that an import has brought back is listed as it is now.
+    // A thread that an import has brought back stays listed.
     return !this.#catalogue.owes(id) || this.get(id).ok;
   }
 
@@ -291,7 +288,7 @@ export class Conversations {
     return one;
   }
 
-  /** In the caller's transaction, if the user may hold one more. */
+  /** In the caller's transaction, within the quota. */
   #created(
     owner: ThreadOwner,
     id: string,
@@ -309,12 +306,12 @@ export class Conversations {
     return this.#stores.change(id, act, { transactions: this.#deps.transactions, once });
   }
 
-  /** Begins a thread, if the user may hold one more. */
+  /** Begins a thread, within the quota. */
   #begun(begin: () => Thread): Result<Thread> {
     return this.#deps.quota.growing(["threads", "bytes"], () => ok(begin()));
   }
 
-  /** Brings the catalogue up to date before the caller hears of the change. */
+  /** Updates the catalogue before the caller gets its answer. */
   async #catalogued<T>(id: string, result: Result<T>): Promise<Result<T>> {
     this.#deps.alarms.scheduleBy(this.#catalogue.nextDue());
     if (result.ok) await this.#catalogue.drain(id);
@@ -326,7 +323,7 @@ export class Conversations {
     return this.#view(thread);
   }
 
-  /** Lets what the thread owns be found as it says now. */
+  /** Applies the thread's `indexing` to its own messages. */
   #index({ n, indexing }: StoredThread): void {
     const { index, byMeaning, alarms, now } = this.#deps;
     const own: PositionRange = [positionOf(n, 1), positionOf(n, LAST_SEQ)];

@@ -103,7 +103,7 @@ export class MessageStore {
   }
 
   delete([from, to]: PositionRange): void {
-    // Of many, nearly all pages go as a whole: an erasure overwrites those.
+    // A longer range frees nearly all its pages whole, and an erasure overwrites those.
     if (from === to)
       for (const table of ["messages", "message_pieces"])
         this.#sql.exec(`UPDATE ${table} SET ${overwritten(["body"])} WHERE position = ?`, from);
@@ -134,7 +134,7 @@ export class MessageStore {
     );
   }
 
-  /** How many were deleted since the object is awake. */
+  /** The number of deleted messages since the object is awake. */
   get deleted(): number {
     return this.#deleted;
   }

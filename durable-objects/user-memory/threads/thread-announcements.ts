@@ -115,7 +115,7 @@ export class ThreadAnnouncements {
     const due = settled.filter((one) => !this.#underWay.has(one.thread_id));
     const owed = due.filter((one) => writer.owes(one.thread_id));
     const written = due.filter((one) => !owed.includes(one));
-    // Where some was written, the rest goes on at once.
+    // If some were written, the others are tried again at once.
     if (written.length === 0) this.#dueLater(due);
     try {
       await unlisted.unmark(markedOf(written));

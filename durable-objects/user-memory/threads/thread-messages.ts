@@ -27,7 +27,7 @@ import type {
   MessagesQuery,
 } from "../contract.ts";
 
-/** What a message's document keeps besides its text. */
+/** The fields of a message's document besides its text. */
 export type MessageRecord = {
   role: string;
   name?: string;
@@ -48,10 +48,10 @@ type ThreadMessagesDependencies = {
   now: () => number;
 };
 
-/** What is appended within this time is embedded together. */
+/** Messages that are appended within this time are embedded together. */
 const EMBED_AFTER_MS = 1_000;
 
-/** What is said in a user's threads: every write whole or not at all, with the search index in step. */
+/** Reads and writes the messages of a user's threads, and keeps the search index in step. Each write is atomic. */
 export class ThreadMessages {
   readonly #deps: ThreadMessagesDependencies;
   readonly #stores: ThreadStores;
@@ -82,7 +82,7 @@ export class ThreadMessages {
     });
   }
 
-  /** Writes a message that was elsewhere where it was. Answers whether there is something to embed. */
+  /** Writes an imported message at its seq. Returns whether it waits for a vector. */
   restore(
     thread: StoredThread,
     seq: number,
@@ -108,7 +108,7 @@ export class ThreadMessages {
     });
   }
 
-  /** Lets a summary stand for a range of messages in the compacted view. */
+  /** Adds a summary, which replaces a range of messages in the compacted view. */
   compact(
     id: string,
     range: Pick<Compaction, "from" | "to" | "summary">,
@@ -128,7 +128,7 @@ export class ThreadMessages {
     return thread === null ? fail("not_found") : ok(this.#stores.compactions.list(thread, query));
   }
 
-  /** Takes a summary away, and shows again what it stood for. */
+  /** Deletes a summary. The compacted view shows its messages again. */
   deleteCompaction(id: string, compaction: string): Result<null> {
     return this.#with(id, undefined, (thread) => {
       if (!this.#stores.compactions.delete(thread, compaction)) return fail("not_found");
@@ -137,13 +137,13 @@ export class ThreadMessages {
     });
   }
 
-  /** Whether the whole conversation as a caller has it continues the stored one. */
+  /** Checks that the caller's whole conversation continues the stored one. */
   validate(id: string, bodies: readonly Uint8Array[], options: ContinuationOptions): Result<Continuation> {
     const thread = this.#stores.threads.get(id);
     return thread === null ? fail("not_found") : ok(this.#continuation(thread, bodies, options));
   }
 
-  /** Where the messages of a thread lie, for a search within it. */
+  /** The ranges of a thread's messages, for a search within it. */
   rangesOf(id: string): PositionRange[] | null {
     const thread = this.#stores.threads.get(id);
     return thread === null
@@ -174,7 +174,7 @@ export class ThreadMessages {
     return found;
   }
 
-  /** Where the messages around these are: in the thread that is searched, or in each one's own. */
+  /** Finds the neighbours of messages, in the searched thread or in each message's own. */
   besides(
     positions: readonly number[],
     searched?: string,
@@ -183,13 +183,13 @@ export class ThreadMessages {
     return this.#stores.lineage.besides(positions, thread);
   }
 
-  /** Those of these positions that are not to be shown: in the thread that is searched, or in any. */
+  /** The messages among these that the searched thread does not show, or that no thread shows. */
   unshown(positions: readonly number[], searched?: string): Set<number> {
     const hidden = this.#stores.hidden.among(positions);
     return new Set(hidden.filter((position) => this.threadOf(position, searched) === null));
   }
 
-  /** The same, if the user may hold what it adds. */
+  /** The same, within the quota. */
   #growing<T>(
     id: string,
     once: IdempotencyKey | undefined,
@@ -203,12 +203,12 @@ export class ThreadMessages {
     once: IdempotencyKey | undefined,
     act: (thread: StoredThread) => Result<T>,
   ): Result<T> {
-    // What was answered goes with the thread.
+    // The answer is deleted with the thread.
     const about = once && { ...once, about: id };
     return this.#stores.change(id, act, { transactions: this.#deps.transactions, once: about });
   }
 
-  /** What of an append is to be written, once its conditions are met. */
+  /** The bodies of an append that are new, if its conditions hold. */
   #newBodies(
     thread: StoredThread,
     { bodies, expectedLength, validate }: Append,
@@ -239,12 +239,12 @@ export class ThreadMessages {
       yield parsed(message.body);
   }
 
-  /** Whether what is said in a thread is found by its meaning. */
+  /** Whether the thread's messages get vectors. */
   #embeds({ indexing }: StoredThread): boolean {
     return this.#deps.byMeaning && indexing !== "lexical";
   }
 
-  /** Answers whether there is something to embed. */
+  /** Returns whether the message waits for a vector. */
   #write(
     position: number,
     body: Uint8Array,

@@ -21,7 +21,7 @@ type ExporterDependencies = {
 /** A page ends behind the line that reaches one of these. */
 const PAGE_BYTES = 1024 * 1024;
 const PAGE_LINES = 2000;
-/** What a thread hides of what it shares is in the page of its line, up to so much: RPC moves 32 MiB. */
+/** The page of a thread's line contains its hidden seqs, up to this size: RPC moves 32 MiB. */
 const HIDDEN_BYTES = 8 * 1024 * 1024;
 
 /**
@@ -73,7 +73,7 @@ export class Exporter {
     yield* this.#entries(at.part === "entry" ? at : { part: "entry", after: null });
   }
 
-  /** What follows in the section of a thread: what it hides of what it shares, its own messages, compactions. */
+  /** The rest of a thread's section: hidden seqs of shared messages, its own messages, compactions. */
   *#restOfThread(at: Exclude<Spot, { part: "entry" }>): Generator<Line, void> {
     if (at.part === "thread") return;
     const { n, forkSeq, lastSeq, compactedAt } = at;
@@ -104,7 +104,7 @@ export class Exporter {
     }
   }
 
-  /** Of what it shares, also where that is gone by now: it may have been told of before. */
+  /** Hidden seqs of shared messages, also of deleted ones: an earlier page may contain them. */
   *#hidden(section: Section, threadId: string, after: number): Generator<Line, void> {
     for (const seq of this.#deps.stores.hidden.seqs(section, [after, section.forkSeq]))
       yield { pieces: [hiddenLine(threadId, seq)], next: { ...section, part: "hidden", after: seq } };

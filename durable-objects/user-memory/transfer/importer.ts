@@ -15,7 +15,7 @@ import type { Transactions } from "../core/transactions.ts";
 import type { ImportItem, Imported } from "../contract.ts";
 
 type Of<Type extends ObjectLine["type"]> = ObjectLine & { type: Type };
-/** What becomes of a line that is right, as in the answer of an import (docs/export.md). */
+/** The outcome of a valid line, as in the answer of an import (docs/export.md). */
 type Outcome = keyof ImportCounts;
 type Act = {
   came: boolean;
@@ -45,7 +45,7 @@ const COUNTED = {
   entry: "entries",
 } as const;
 
-/** Of what each line may bring the user more than a quota lets one hold. */
+/** The quotas that each type of line may exceed. */
 const GROWS = {
   thread: ["threads", "bytes"],
   message: ["bytes"],
@@ -76,7 +76,7 @@ export class Importer {
     const { entries, erasureEpoch, quota, now } = this.#deps;
     if (epoch !== erasureEpoch.current)
       return { counts, failed: { index: 0, failure: fail("erased_meanwhile") } };
-    // What has expired counts until it is swept.
+    // Expired entries count until they are swept.
     if (quota.bounds("entries") && items.some(({ line }) => line.type === "entry")) entries.sweep(now());
     const lines = items.flatMap(({ line }) => (line.type === "thread" ? [line] : []));
     const taken = await this.#deps.conversations.importing(owner, lines, () =>
@@ -99,7 +99,7 @@ export class Importer {
     });
   }
 
-  /** Takes a line, if the user may hold what it adds; what came before it stays. */
+  /** Takes a line within the quotas; earlier lines stay. */
   #within({ line: { type } }: ImportItem, take: () => Result<Outcome>): Result<Outcome> {
     const { transactions, quota } = this.#deps;
     const grows = GROWS[type];
@@ -155,17 +155,17 @@ export class Importer {
       return came ? ok("leftOut") : wrong("parent.threadId", NO_THREAD);
     const forkSeq = line.parent?.seq ?? 0;
     if (forkSeq > line.lastSeq) return wrong("lastSeq", "is less than what the thread shares");
-    // What is said there from now on is no message that this one shares.
+    // Later messages of the parent are not shared.
     if (parent !== null) stores.threads.reach(parent, forkSeq);
     const thread = stores.threads.restore(line, { parent: parent?.n ?? null, forkSeq });
-    // What it shares is there; what is hidden of that comes in lines of its own.
+    // The shared messages are there; hidden ones follow in lines of their own.
     for (const { n, from, to } of [...stores.lineage.segments(thread)].slice(1))
       stores.threads.lengthen([thread.n], stores.messages.count([positionOf(n, from), positionOf(n, to)]));
     conversations.imported(owner, line.deleted === true ? null : line.id);
     return ok("imported");
   }
 
-  /** Of a thread that was deleted since, and is there for its forks only, nothing is brought back. */
+  /** A thread that was deleted since, and is kept for its forks only, is left out. */
   #known(thread: StoredThread, line: Of<"thread">): Outcome {
     const { threads } = this.#deps.stores;
     // A later export of it: what it has more would not fit to what is there.

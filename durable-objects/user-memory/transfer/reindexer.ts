@@ -50,7 +50,7 @@ export class Reindexer {
     this.#deps = deps;
   }
 
-  /** Begins anew, also if one is under way. */
+  /** Restarts a reindex that is under way. */
   start(owner: UserHash): void {
     const now = this.#deps.now();
     const { sql } = this.#deps;
@@ -60,7 +60,6 @@ export class Reindexer {
     this.#deps.conversations.catalogueAnew();
   }
 
-  /** How far the last one is. */
   state(): Omit<Reindex, "pending"> {
     const row = this.#row();
     if (row === null) return { status: "none", versions: 0 };
@@ -72,12 +71,10 @@ export class Reindexer {
     };
   }
 
-  /** When to go on, or null if there is nothing to do. */
   nextDue(): number | null {
     return this.#row()?.due_at ?? null;
   }
 
-  /** Goes on for some slices, for the alarm. */
   async alarm(): Promise<void> {
     const { writer, now } = this.#deps;
     for (let step = 0; step < STEPS; step++) {
@@ -98,7 +95,7 @@ export class Reindexer {
     const after: VersionKey = [id, version];
     const rows = await records.all(owner, { after, limit: SLICE });
     transactions.atomically(() => {
-      // Another one may have begun meanwhile.
+      // Another reindex may have begun meanwhile.
       if (this.#row()?.started_at !== started) return;
       const last = rows.length < SLICE ? undefined : rows.at(-1);
       this.#apply(rows, after, last === undefined ? null : [last.id, last.version]);
@@ -116,7 +113,7 @@ export class Reindexer {
   /** Makes what is here between two versions what D1 has there. */
   #apply(rows: readonly MemoryRow[], after: VersionKey, upTo: VersionKey | null): void {
     const { table, index, vectors, writer, model } = this.#deps;
-    // What was erased or forgotten while D1 answered is still in its answer.
+    // D1's answer may contain memories that were erased or forgotten meanwhile.
     const { erasedUpTo } = this.#deps.erasureEpoch;
     const there = rows.filter(({ id, version }) => version > erasedUpTo && !writer.isBeingDeleted(id));
     index.remove(
