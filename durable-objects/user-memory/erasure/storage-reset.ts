@@ -58,6 +58,7 @@ export class StorageReset {
       alarms.setAgain();
     } catch (error) {
       console.error({ message: "the storage was not made anew", error: String(error) });
+      // The platform would commit the deletion alone, and the object would go on without tables.
       abort();
       throw error;
     }
