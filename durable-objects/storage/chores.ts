@@ -1,5 +1,5 @@
 import { backOff } from "./back-off.ts";
-import type { WakeUp } from "./wake-up.ts";
+import type { AlarmScheduler } from "./alarm-scheduler.ts";
 
 /** Something that an alarm does: idempotent, and bounded. `nextDue`: when to go on; null if there is nothing to do. */
 export type Chore = { name: string; run: () => Promise<void> | void; nextDue: () => number | null };
@@ -9,18 +9,18 @@ export type Chore = { name: string; run: () => Promise<void> | void; nextDue: ()
  * other from running, nor the next alarm from being set. An alarm that throws is retried six times, and then never again.
  */
 export class Chores {
-  readonly #wakeUp: WakeUp;
+  readonly #alarms: AlarmScheduler;
   readonly #now: () => number;
   /** Failures of each chore since its last success, counted while the object is awake. */
   readonly #failures = new Map<string, number>();
 
-  constructor(wakeUp: WakeUp, now: () => number) {
-    this.#wakeUp = wakeUp;
+  constructor(alarms: AlarmScheduler, now: () => number) {
+    this.#alarms = alarms;
     this.#now = now;
   }
 
   async run(chores: readonly Chore[]): Promise<void> {
-    this.#wakeUp.rang();
+    this.#alarms.fired();
     const failed = new Set<Chore>();
     for (const chore of chores)
       try {
@@ -31,7 +31,7 @@ export class Chores {
       }
     // When all have run, as one may have brought work for another.
     for (const chore of chores)
-      this.#wakeUp.by(failed.has(chore) ? this.#retry(chore) : this.#nextDue(chore));
+      this.#alarms.scheduleBy(failed.has(chore) ? this.#retry(chore) : this.#nextDue(chore));
   }
 
   #nextDue(chore: Chore): number | null {

@@ -1,6 +1,6 @@
 import { overwritten } from "../../../src/platform/d1/overwrite.ts";
 import type { RecallKind } from "../../../src/domain/schema/recall.ts";
-import type { Condition } from "../core/compiled.ts";
+import type { Condition } from "../core/sql-condition.ts";
 import type { DocumentRows } from "../core/position.ts";
 
 /**

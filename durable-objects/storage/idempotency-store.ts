@@ -1,14 +1,14 @@
 import { fail, ok, type Result } from "../../src/domain/errors.ts";
 import { Expired } from "./expired.ts";
-import type { Once } from "./contract.ts";
+import type { IdempotencyKey } from "./contract.ts";
 
-/** An answer to keep once its write is done, and the memories that it tells of. */
-export type KeptAnswer = { once: Once; answer: unknown; memoryIds: string[] };
+/** An answer to save once its write is done, and the memories that it names. */
+export type KeptAnswer = { once: IdempotencyKey; answer: unknown; memoryIds: string[] };
 
 /** How long an answer is kept for a caller that asks again. */
 const KEPT_MS = 24 * 60 * 60 * 1000;
 
-export const answersSchema = `
+export const idempotencySchema = `
   CREATE TABLE answers (
     key TEXT PRIMARY KEY,
     request TEXT NOT NULL,
@@ -20,8 +20,8 @@ export const answersSchema = `
   CREATE INDEX answers_by_about ON answers (about) WHERE about IS NOT NULL;
 `;
 
-/** The answers of writes that carried an idempotency key, so that the same request is answered alike and done once. */
-export class Answers {
+/** The answers of writes with an idempotency key. A repeated request with the same key returns the first answer. */
+export class IdempotencyStore {
   readonly expired: Expired;
   readonly #sql: SqlStorage;
 
@@ -30,8 +30,8 @@ export class Answers {
     this.expired = new Expired(sql, "answers");
   }
 
-  /** The answer that this request got before; a conflict if the key was another request's; null if it is new. */
-  before<T>(once: Once | undefined, now: number): Result<T> | null {
+  /** The first answer to this request; null if it is new. Fails if the key belongs to another request. */
+  replay<T>(once: IdempotencyKey | undefined, now: number): Result<T> | null {
     if (once === undefined) return null;
     const [row] = this.#sql
       .exec<{ request: string; answer: string }>(
@@ -41,18 +41,18 @@ export class Answers {
       )
       .toArray();
     if (row === undefined) return null;
-    // It was kept by the same operation, since the request's hash covers method and path.
+    // The same operation saved it: the request's hash covers method and path.
     return row.request === once.request ? ok(JSON.parse(row.answer) as T) : fail("idempotency_conflict");
   }
 
-  /** Keeps a success; a failure may be tried again. To be called in the transaction of the write itself. */
-  keep<T>(once: Once | undefined, result: Result<T>, { now }: { now: number }): Result<T> {
+  /** Saves a success; a failure may be tried again. Call it in the transaction of the write. */
+  save<T>(once: IdempotencyKey | undefined, result: Result<T>, { now }: { now: number }): Result<T> {
     if (once !== undefined && result.ok) this.#put(once, result.value, now);
     return result;
   }
 
-  /** Keeps an answer that tells of memories. Only a user's object has any. */
-  keepOf({ once, answer, memoryIds }: KeptAnswer, now: number): void {
+  /** Saves an answer that names memories. Only a user's object has any. */
+  saveOf({ once, answer, memoryIds }: KeptAnswer, now: number): void {
     this.#put(once, answer, now);
     this.#sql.exec(
       "INSERT OR IGNORE INTO answer_memories (memory_id, key) SELECT value, ? FROM json_each(?)",
@@ -61,7 +61,7 @@ export class Answers {
     );
   }
 
-  /** What is forgotten must not come back as the answer of its remembering. */
+  /** Deletes the answers that name these memories, which a replay would show again. */
   forget(memoryIds: readonly string[]): void {
     this.#sql.exec(
       `DELETE FROM answers WHERE key IN (SELECT key FROM answer_memories
@@ -70,24 +70,24 @@ export class Answers {
     );
   }
 
-  /** The same for all memories. */
+  /** Deletes the answers that name any memory. */
   forgetMemories(): void {
     this.#sql.exec("DELETE FROM answers WHERE key IN (SELECT key FROM answer_memories)");
     this.#sql.exec("DELETE FROM answer_memories");
   }
 
-  /** The same for what an answer is about. */
+  /** Deletes the answers about a thread. */
   forgetAbout(id: string): void {
     this.#sql.exec("DELETE FROM answers WHERE about = ?", id);
   }
 
-  /** Removes what is no longer kept, a bounded number a call, and what it told of memories. */
+  /** Deletes expired answers, a bounded number a call, and their lists of memories. */
   sweep(now: number): void {
     this.expired.sweep(now);
     this.#sql.exec("DELETE FROM answer_memories WHERE key NOT IN (SELECT key FROM answers)");
   }
 
-  #put({ key, request, about }: Once, answer: unknown, now: number): void {
+  #put({ key, request, about }: IdempotencyKey, answer: unknown, now: number): void {
     this.#sql.exec(
       "INSERT OR REPLACE INTO answers (key, request, answer, about, expires_at) VALUES (?, ?, ?, ?, ?)",
       key,
