@@ -4,7 +4,7 @@ import { type ErrorCode, fail, ok, type Result } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
 import { FORMAT, FORMAT_VERSION } from "../../domain/schema/transfer.ts";
 import type { Services } from "../services.ts";
-import { streamOf } from "../../platform/stream-of.ts";
+import { readableFromGenerator } from "../../platform/readable-from-generator.ts";
 import { memoryLine } from "../../domain/transfer/memory-lines.ts";
 import { retryOnReset } from "../../platform/retry-on-reset.ts";
 import { type Owner, ownerOf } from "../../domain/memory/record.ts";
@@ -42,7 +42,7 @@ export async function exportLines(
   const first = await needs.userMemory(owner.hash).exportPage();
   if (!first.ok) return first;
   const d1 = await answered(() => needs.records.exported(owner.hash, { limit: 1 }));
-  return d1.ok ? ok(streamOf(watched(linesOf(needs, owner, first.value), brokenOff))) : d1;
+  return d1.ok ? ok(readableFromGenerator(watched(linesOf(needs, owner, first.value), brokenOff))) : d1;
 }
 
 async function* watched<T>(

@@ -5,7 +5,7 @@ import { fail, ok, type Result, wrong } from "../../domain/errors.ts";
 import { inUtf8, type JsonPieces } from "../../domain/json-pieces.ts";
 import { limits } from "../../domain/limits.ts";
 import type { Message, ReadMessagesQuery } from "../../domain/schema/thread.ts";
-import { streamOf } from "../../platform/stream-of.ts";
+import { readableFromGenerator } from "../../platform/readable-from-generator.ts";
 import { retryOnReset } from "../../platform/retry-on-reset.ts";
 import type { MessagesQuery } from "../../../durable-objects/user-memory/contract.ts";
 
@@ -80,7 +80,7 @@ export async function messageLines(
       "\n",
     );
   const first = await pageFrom(query.from);
-  return first.ok ? ok(streamOf(lines(first.value, pageFrom))) : first;
+  return first.ok ? ok(readableFromGenerator(lines(first.value, pageFrom))) : first;
 }
 
 async function* lines(
