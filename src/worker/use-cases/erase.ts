@@ -1,4 +1,4 @@
-import { answered } from "../../platform/d1/answered.ts";
+import { d1Result } from "../../platform/d1/d1-result.ts";
 import { fail, ok, type Result } from "../../domain/errors.ts";
 import { threadOwner } from "../../domain/ids.ts";
 import type { Erasure } from "../../domain/schema/erasure.ts";
@@ -39,7 +39,7 @@ export async function erasureOf({ userMemory, erasures }: Needs, id: string): Pr
   if (owner === null) return fail("not_found");
   const running = await userMemory(owner).erasureState(id);
   if (running !== null) return ok(running);
-  const noted = await answered(() => erasures.get(id));
+  const noted = await d1Result(() => erasures.get(id));
   if (!noted.ok) return noted;
   return noted.value === undefined ? fail("not_found") : ok(noted.value);
 }

@@ -1,4 +1,4 @@
-import { answered } from "../../platform/d1/answered.ts";
+import { d1Result } from "../../platform/d1/d1-result.ts";
 import type { VersionPlace } from "../../platform/d1/memory-records.ts";
 import { type ErrorCode, fail, ok, type Result } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
@@ -41,7 +41,7 @@ export async function exportLines(
   // Nothing is answered before both stores have.
   const first = await needs.userMemory(owner.hash).exportPage();
   if (!first.ok) return first;
-  const d1 = await answered(() => needs.records.exported(owner.hash, { limit: 1 }));
+  const d1 = await d1Result(() => needs.records.exported(owner.hash, { limit: 1 }));
   return d1.ok ? ok(readableFromGenerator(watched(linesOf(needs, owner, first.value), brokenOff))) : d1;
 }
 
