@@ -1,7 +1,7 @@
 import { type Bindings, type Ports, portsOf } from "../../src/platform/bindings.ts";
 import type { ErasureRecords } from "../../src/platform/d1/erasure-records.ts";
 import type { MemoryRecords } from "../../src/platform/d1/memory-records.ts";
-import { FullDatabase, RefusedWrite } from "../../src/platform/d1/refused.ts";
+import { FullDatabase, RefusedWrite } from "../../src/platform/d1/write-errors.ts";
 import { DeadlineExceeded, withDeadline } from "../../src/platform/deadline.ts";
 import type { Embedder } from "../../src/platform/embeddings/embedder.ts";
 import { UnusableEmbedder } from "../../src/platform/embeddings/unusable.ts";

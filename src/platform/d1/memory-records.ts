@@ -7,7 +7,7 @@ import type { MemoryFilter, SortKey } from "../../domain/schema/memory-filter.ts
 import { columnsAt, filterConditions, type Moment, unerased, unexpired, visibleAt } from "./memory-filter.ts";
 import { rowPieces, upsertRows } from "./memory-rows.ts";
 import { overwritten, SAID } from "./overwrite.ts";
-import { refusable } from "./refused.ts";
+import { withWriteErrors } from "./write-errors.ts";
 import { PUT_USER } from "./user-catalogue.ts";
 import { memoryWrites, threads } from "./tables.ts";
 import { memories, type MemoryRow } from "../../domain/memory/table.ts";
@@ -135,7 +135,7 @@ export class D1MemoryRecords implements MemoryRecords {
     ];
     for (;;) {
       const batch = this.#database.batch<{ seq: number; upTo: number; epoch: number }>(statements);
-      const [, states, , deleted] = await refusable(() => withDeadline(batch, WRITE_WITHIN_MS));
+      const [, states, , deleted] = await withWriteErrors(() => withDeadline(batch, WRITE_WITHIN_MS));
       const state = states?.results[0] ?? { seq, upTo: 0, epoch: 0 };
       if (state.seq !== seq) throw new OvertakenWrite(state.seq);
       if (first <= state.upTo) throw new ErasedWrite(state);
