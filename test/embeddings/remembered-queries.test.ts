@@ -4,7 +4,7 @@ import { EmbeddedEmbedder } from "../../src/platform/embeddings/embedded.ts";
 import { SharedModel } from "../../src/platform/embeddings/embedded/shared-model.ts";
 import type { Embedder } from "../../src/platform/embeddings/embedder.ts";
 import { RememberedQueries } from "../../src/platform/embeddings/remembered-queries.ts";
-import { UnusableEmbedder } from "../../src/platform/embeddings/unusable.ts";
+import { MisconfiguredEmbedder } from "../../src/platform/embeddings/embedders-from-bindings.ts";
 import { BoundedCache } from "../../src/domain/bounded-cache.ts";
 import { embedderContract, texts } from "./contract.ts";
 
@@ -83,7 +83,7 @@ it("answers whole although others push out what it knew meanwhile", async () => 
 });
 
 it("tells what its embedder tells", () => {
-  expect(new RememberedQueries(new UnusableEmbedder("why")).problem).toBe("why");
+  expect(new RememberedQueries(new MisconfiguredEmbedder("why")).problem).toBe("why");
   const { embedder } = counting();
   expect(new RememberedQueries(embedder)).toMatchObject({
     model: "counting",
