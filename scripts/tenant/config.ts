@@ -2,8 +2,7 @@
 import { createHash } from "node:crypto";
 import { parse, stringify, type TomlTable } from "smol-toml";
 import { z } from "zod";
-import { knownModel } from "../../src/platform/embeddings/endpoint-models.ts";
-import { workersAiModels } from "../../src/platform/embeddings/workers-ai-models.ts";
+import { knownModel, workersAiModels } from "../../src/platform/embeddings/models.ts";
 import { isJurisdiction, type Jurisdiction, jurisdictions } from "../../src/platform/jurisdiction.ts";
 import { bindingsOf, databaseOf, workerOf } from "./names.ts";
 import { Stopped } from "./stopped.ts";

@@ -1,4 +1,4 @@
-import { defaultModel } from "../../src/platform/embeddings/workers-ai-models.ts";
+import { defaultModel } from "../../src/platform/embeddings/models.ts";
 import type { Jurisdiction } from "../../src/platform/jurisdiction.ts";
 import { Account } from "./account.ts";
 import { dimensionsOf, EMBEDDED, type Tenant } from "./config.ts";

@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from "uuid";
 import { hash16, sha256 } from "./hash.ts";
-import { Recent } from "./recent.ts";
+import { BoundedCache } from "./bounded-cache.ts";
 
 /** 22 characters of base64url: the first 16 bytes of SHA-256 of `cairn:user:<id>`. Names the user's object. */
 export type UserHash = string;
@@ -10,7 +10,7 @@ const THREAD_ID =
   /^([A-Za-z0-9_-]{22})\.[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 /** The hashes of the users who called this isolate last: an agent's calls are all for one. */
-const userHashes = new Recent<UserHash>(1000);
+const userHashes = new BoundedCache<UserHash>(1000);
 
 /** The name of a user's object. Never the id itself, so that ids may be personal and of any length. */
 export async function userHash(userId: string): Promise<UserHash> {
@@ -22,7 +22,7 @@ export async function userHash(userId: string): Promise<UserHash> {
 }
 
 /** The first byte of the hash of the registry keys that were asked for last. */
-const firstBytes = new Recent<number>(1000);
+const firstBytes = new BoundedCache<number>(1000);
 
 /** Spreads keys evenly over `shards` (at most 256) numbers from 0 on. */
 export async function shardOf(key: string, shards: number): Promise<number> {

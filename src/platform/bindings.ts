@@ -6,7 +6,7 @@ import type { MemoryRecords } from "./d1/memory-records.ts";
 import { D1Revocations, type Revocations } from "./d1/revocations.ts";
 import { shardedStores } from "./d1/sharded-stores.ts";
 import type { ThreadCatalogue } from "./d1/thread-catalogue.ts";
-import { type EmbedderBindings, embeddersOf } from "./embeddings/choose.ts";
+import { type EmbedderBindings, embeddersFromBindings } from "./embeddings/embedders-from-bindings.ts";
 import type { Embedder } from "./embeddings/embedder.ts";
 import { type Isolate, isolate } from "./isolate.ts";
 import { isJurisdiction, jurisdictions } from "./jurisdiction.ts";
@@ -119,7 +119,7 @@ export function portsOf(env: Bindings, shared: Isolate = isolate): Ports {
     revocations: new D1Revocations(env.DB),
     auditLog: new D1AuditLog(env.DB),
     receipts: new DerivedReceiptKey(env.CAIRN_SECRET),
-    ...embeddersOf(env, shared.wordModel),
+    ...embeddersFromBindings(env, shared.wordModel),
     lexicon: () => shared.wordModel.get(env.ASSETS),
     vectors: env.VECTORIZE === undefined ? null : new VectorizeIndex(env.VECTORIZE),
     quotas: quotasOf(env),

@@ -9,7 +9,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it } from "vitest";
 import { D1MemoryRecords } from "../../src/platform/d1/memory-records.ts";
 import { withDeadline } from "../../src/platform/deadline.ts";
-import { RefusedWrite } from "../../src/platform/d1/refused.ts";
+import { RefusedWrite } from "../../src/platform/d1/write-errors.ts";
 import { userHash } from "../../src/domain/ids.ts";
 import { call, newUser } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";

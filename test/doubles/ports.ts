@@ -1,10 +1,10 @@
 import { type Bindings, type Ports, portsOf } from "../../src/platform/bindings.ts";
 import type { ErasureRecords } from "../../src/platform/d1/erasure-records.ts";
 import type { MemoryRecords } from "../../src/platform/d1/memory-records.ts";
-import { FullDatabase, RefusedWrite } from "../../src/platform/d1/refused.ts";
+import { FullDatabase, RefusedWrite } from "../../src/platform/d1/write-errors.ts";
 import { DeadlineExceeded, withDeadline } from "../../src/platform/deadline.ts";
 import type { Embedder } from "../../src/platform/embeddings/embedder.ts";
-import { UnusableEmbedder } from "../../src/platform/embeddings/unusable.ts";
+import { MisconfiguredEmbedder } from "../../src/platform/embeddings/embedders-from-bindings.ts";
 import { type WorkersAi, WorkersAiEmbedder } from "../../src/platform/embeddings/workers-ai.ts";
 import type { Reranker } from "../../src/platform/reranking/reranker.ts";
 import { VectorizeIndex } from "../../src/platform/vectors/vectorize.ts";
@@ -200,7 +200,7 @@ function faultyErasures(real: ErasureRecords): ErasureRecords {
 }
 
 function embedderOf({ embedder }: Ports): Embedder {
-  if (control.misnamed) return new UnusableEmbedder("EMBEDDINGS_MODEL is misspelt");
+  if (control.misnamed) return new MisconfiguredEmbedder("EMBEDDINGS_MODEL is misspelt");
   return control.formerModel ? mirrored(embedder) : faultyEmbedder(embedder);
 }
 

@@ -147,7 +147,7 @@ describe("an endpoint that fails", () => {
     ["an index that is none", data({ index: 7, embedding: vector }), "not numbered"],
     ["no index", data({ embedding: vector }), "not numbered"],
     ["another dimension", data({ index: 0, embedding: [1, 2] }), "2 dimensions, not 1536"],
-    ["Base64", data({ index: 0, embedding: "AAAA" }), "something else than a vector"],
+    ["Base64", data({ index: 0, embedding: "AAAA" }), "not a vector"],
     [
       "numbers beyond a double",
       () => new Response(`{"data":[{"index":0,"embedding":[${Array(1536).fill("1e999").join()}]}]}`),

@@ -4,8 +4,8 @@ import { EmbeddedEmbedder } from "../../src/platform/embeddings/embedded.ts";
 import { SharedModel } from "../../src/platform/embeddings/embedded/shared-model.ts";
 import type { Embedder } from "../../src/platform/embeddings/embedder.ts";
 import { RememberedQueries } from "../../src/platform/embeddings/remembered-queries.ts";
-import { UnusableEmbedder } from "../../src/platform/embeddings/unusable.ts";
-import { Recent } from "../../src/domain/recent.ts";
+import { MisconfiguredEmbedder } from "../../src/platform/embeddings/embedders-from-bindings.ts";
+import { BoundedCache } from "../../src/domain/bounded-cache.ts";
 import { embedderContract, texts } from "./contract.ts";
 
 const shared = new SharedModel();
@@ -83,7 +83,7 @@ it("answers whole although others push out what it knew meanwhile", async () => 
 });
 
 it("tells what its embedder tells", () => {
-  expect(new RememberedQueries(new UnusableEmbedder("why")).problem).toBe("why");
+  expect(new RememberedQueries(new MisconfiguredEmbedder("why")).problem).toBe("why");
   const { embedder } = counting();
   expect(new RememberedQueries(embedder)).toMatchObject({
     model: "counting",
@@ -93,7 +93,7 @@ it("tells what its embedder tells", () => {
 });
 
 it("keeps within the bound when a key is set again, and lets go of what is over it alone", () => {
-  const recent = new Recent<string>(10, { most: 10, of: (value) => value.length });
+  const recent = new BoundedCache<string>(10, { most: 10, of: (value) => value.length });
   for (const value of ["four", "nine nine", "four"]) recent.set("a", value);
   recent.set("b", "sixsix");
   expect([recent.get("a"), recent.get("b")]).toEqual(["four", "sixsix"]);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type WorkersAi, WorkersAiEmbedder } from "../../src/platform/embeddings/workers-ai.ts";
-import { workersAiModels } from "../../src/platform/embeddings/workers-ai-models.ts";
+import { workersAiModels } from "../../src/platform/embeddings/models.ts";
 import { WorkersAiDouble } from "../doubles/workers-ai.ts";
 import { embedderContract, texts } from "./contract.ts";
 
@@ -84,7 +84,7 @@ describe("Workers AI", () => {
     ["an answer for later", () => Promise.resolve({ request_id: "1" }), "no vectors"],
     ["too few vectors", () => Promise.resolve({ data: [] }), "0 vectors for 1"],
     ["vectors of another size", () => Promise.resolve({ data: [[1, 2, 3]] }), "3 dimensions, not 768"],
-    ["no vector in the list", () => Promise.resolve({ data: [null] }), "something else"],
+    ["no vector in the list", () => Promise.resolve({ data: [null] }), "not a vector"],
     ["a vector of text", () => Promise.resolve({ data: [Array(768).fill("1")] }), "not finite"],
     ["a vector of NaN", () => Promise.resolve({ data: [Array(768).fill(Number.NaN)] }), "not finite"],
   ])("rejects on %s", async (_, run, reason) => {

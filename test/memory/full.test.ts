@@ -2,7 +2,7 @@
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it } from "vitest";
-import { FullDatabase, refusable } from "../../src/platform/d1/refused.ts";
+import { FullDatabase, withWriteErrors } from "../../src/platform/d1/write-errors.ts";
 import { userHash } from "../../src/domain/ids.ts";
 import { type Answer, call, newUser, token } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
@@ -106,7 +106,7 @@ describe("a full D1", () => {
     "D1_ERROR: Your account has exceeded D1's maximum account storage limit, please contact Cloudflare to raise your limit",
   ])("is known by what D1 says: %s", async (message) => {
     const fails = () => Promise.reject(new Error("Failed query", { cause: new Error(message) }));
-    await expect(refusable(fails)).rejects.toBeInstanceOf(FullDatabase);
+    await expect(withWriteErrors(fails)).rejects.toBeInstanceOf(FullDatabase);
   });
 });
 

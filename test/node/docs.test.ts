@@ -115,8 +115,7 @@ it("the reference has every variable that the Worker and the commands read", () 
     "src/platform/bindings.ts",
     "src/platform/recall-settings.ts",
     "src/platform/quotas.ts",
-    "src/platform/embeddings/choose.ts",
-    "src/platform/embeddings/endpoint-vars.ts",
+    "src/platform/embeddings/embedders-from-bindings.ts",
     "src/worker/auth/login-settings.ts",
   ].flatMap((file) =>
     Array.from(read(file).matchAll(/^\s+([A-Z][A-Z_]{3,})\??: /gm), ([, name = ""]) => name),

@@ -7,7 +7,7 @@ import {
   visibleAt,
 } from "../../../src/platform/d1/memory-filter.ts";
 import { rowOf, rowPieces, type StoredRow, upsertRows } from "../../../src/platform/d1/memory-rows.ts";
-import { overwritten, SAID } from "../../../src/platform/d1/overwrite.ts";
+import { zeroedColumns, PERSONAL_COLUMNS } from "../../../src/platform/d1/zeroed-columns.ts";
 import type { Owner } from "../../../src/domain/memory/record.ts";
 import { ENTRY_FIELD } from "../../../src/domain/memory/entry-field.ts";
 import type { MemoryFilter } from "../../../src/domain/schema/memory-filter.ts";
@@ -67,7 +67,7 @@ export class MemoryTable {
   forgetOwner(): void {
     const owner = this.owner();
     if (owner === null) return;
-    this.#sql.exec(`UPDATE memory_clock SET ${overwritten(["owner"])}`);
+    this.#sql.exec(`UPDATE memory_clock SET ${zeroedColumns(["owner"])}`);
     this.#sql.exec("UPDATE memory_clock SET owner = ?", JSON.stringify({ ...owner, id: "" }));
   }
 
@@ -142,7 +142,7 @@ export class MemoryTable {
   /** Removes memories with their history. Returns the numbers of the removed versions. */
   remove(ids: readonly string[]): number[] {
     this.#sql.exec(
-      `UPDATE memories SET ${overwritten(SAID.memories)} WHERE id IN (SELECT value FROM json_each(?))`,
+      `UPDATE memories SET ${zeroedColumns(PERSONAL_COLUMNS.memories)} WHERE id IN (SELECT value FROM json_each(?))`,
       JSON.stringify(ids),
     );
     return this.#sql

@@ -1,4 +1,4 @@
-import { overwritten } from "../../../src/platform/d1/overwrite.ts";
+import { zeroedColumns } from "../../../src/platform/d1/zeroed-columns.ts";
 import type { RecallKind } from "../../../src/domain/schema/recall.ts";
 import type { Condition } from "../core/sql-condition.ts";
 import type { DocumentRows } from "../core/position.ts";
@@ -165,7 +165,7 @@ export class Documents {
 
   /** Overwrites the texts, so that no free page holds them after a delete. */
   overwrite({ sql, bindings }: DocumentRows): void {
-    this.#sql.exec(`UPDATE documents SET ${overwritten(["text", "record"])} WHERE ${sql}`, ...bindings);
+    this.#sql.exec(`UPDATE documents SET ${zeroedColumns(["text", "record"])} WHERE ${sql}`, ...bindings);
   }
 
   /** Returns how many documents were removed. */

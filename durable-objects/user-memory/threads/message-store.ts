@@ -1,4 +1,4 @@
-import { overwritten } from "../../../src/platform/d1/overwrite.ts";
+import { zeroedColumns } from "../../../src/platform/d1/zeroed-columns.ts";
 import { TombstoneRanges, notTombstoned } from "../core/tombstone-ranges.ts";
 import { type PositionRange, seqOf, SLOTS } from "../core/position.ts";
 import { inline } from "../../storage/inline.ts";
@@ -106,7 +106,7 @@ export class MessageStore {
     // A longer range frees nearly all its pages whole, and an erasure overwrites those.
     if (from === to)
       for (const table of ["messages", "message_pieces"])
-        this.#sql.exec(`UPDATE ${table} SET ${overwritten(["body"])} WHERE position = ?`, from);
+        this.#sql.exec(`UPDATE ${table} SET ${zeroedColumns(["body"])} WHERE position = ?`, from);
     this.#sql.exec("DELETE FROM messages WHERE position BETWEEN ? AND ?", from, to);
     this.#deleted += this.#sql.exec<{ n: number }>("SELECT changes() AS n").one().n;
     this.#sql.exec("DELETE FROM message_pieces WHERE position BETWEEN ? AND ?", from, to);

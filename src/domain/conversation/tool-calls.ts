@@ -1,6 +1,6 @@
 import { type AnyMessage, field, listField, textField } from "./message.ts";
 
-// The shapes in which people store tool calls and their results. Here are their ids; what they tell is in told-calls.ts:
+// The shapes in which people store tool calls and their results. Here are their ids; what they tell is in tool-call-formats.ts:
 //
 //              calls, of an assistant message             results
 //   Cairn      toolCalls: [{ id }]                        role tool, toolCallId

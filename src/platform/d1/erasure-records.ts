@@ -1,7 +1,7 @@
 import { withDeadline } from "../deadline.ts";
 import type { UserHash } from "../../domain/ids.ts";
 import type { Erasure, PublicKey } from "../../domain/schema/erasure.ts";
-import { overwritten, SAID } from "./overwrite.ts";
+import { zeroedColumns, PERSONAL_COLUMNS } from "./zeroed-columns.ts";
 
 /** Where a user's erasure ends: versions up to this one, and rows of epochs before this one, are gone for all. */
 export type Fence = { user: UserHash; epoch: number; upTo: number };
@@ -65,7 +65,7 @@ const SOME_RUNNING = `SELECT id ${RUNNING} ORDER BY state ->> '$.requestedAt', i
   OFFSET ?2 * (?3 % MAX(1, ((SELECT COUNT(*) ${RUNNING}) + ?2 - 1) / ?2))`;
 /** The statements that remove rows of a table, one after the other. */
 const removal = (table: keyof typeof OLD, where: string): [string, string] => [
-  `UPDATE ${table} SET ${overwritten(SAID[table])} WHERE ${where}`,
+  `UPDATE ${table} SET ${zeroedColumns(PERSONAL_COLUMNS[table])} WHERE ${where}`,
   `DELETE FROM ${table} WHERE ${where}`,
 ];
 const ERASE_VERSIONS = removal("memories", "user_hash = ?1 AND version IN (SELECT value FROM json_each(?2))");

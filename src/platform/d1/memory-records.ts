@@ -6,8 +6,8 @@ import type { UserHash } from "../../domain/ids.ts";
 import type { MemoryFilter, SortKey } from "../../domain/schema/memory-filter.ts";
 import { columnsAt, filterConditions, type Moment, unerased, unexpired, visibleAt } from "./memory-filter.ts";
 import { rowPieces, upsertRows } from "./memory-rows.ts";
-import { overwritten, SAID } from "./overwrite.ts";
-import { refusable } from "./refused.ts";
+import { zeroedColumns, PERSONAL_COLUMNS } from "./zeroed-columns.ts";
+import { withWriteErrors } from "./write-errors.ts";
 import { PUT_USER } from "./user-catalogue.ts";
 import { memoryWrites, threads } from "./tables.ts";
 import { memories, type MemoryRow } from "../../domain/memory/table.ts";
@@ -104,7 +104,7 @@ const STATE = "SELECT seq, erased_up_to AS upTo, epoch FROM memory_writes WHERE 
 const UNERASED = "?4 > (SELECT erased_up_to FROM memory_writes WHERE user_hash = ?1)";
 const FORGOTTEN = `WHERE user_hash = ?1 AND (${LATEST}) = ?2 AND id IN (SELECT value FROM json_each(?3)) AND ${UNERASED}`;
 const SOME = `WHERE (${LATEST}) = ?2 AND rowid IN (SELECT rowid FROM memories WHERE user_hash = ?1 LIMIT ${SLICE})`;
-const OVERWRITE = `UPDATE memories SET ${overwritten(SAID.memories)}`;
+const OVERWRITE = `UPDATE memories SET ${zeroedColumns(PERSONAL_COLUMNS.memories)}`;
 const DELETE = "DELETE FROM memories";
 const UPSERT = upsertRows(`(${LATEST}) = ?5 AND ${UNERASED}`);
 
@@ -135,7 +135,7 @@ export class D1MemoryRecords implements MemoryRecords {
     ];
     for (;;) {
       const batch = this.#database.batch<{ seq: number; upTo: number; epoch: number }>(statements);
-      const [, states, , deleted] = await refusable(() => withDeadline(batch, WRITE_WITHIN_MS));
+      const [, states, , deleted] = await withWriteErrors(() => withDeadline(batch, WRITE_WITHIN_MS));
       const state = states?.results[0] ?? { seq, upTo: 0, epoch: 0 };
       if (state.seq !== seq) throw new OvertakenWrite(state.seq);
       if (first <= state.upTo) throw new ErasedWrite(state);

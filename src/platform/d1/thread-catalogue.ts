@@ -4,7 +4,7 @@ import { withDeadline } from "../deadline.ts";
 import { threadOwner, type UserHash } from "../../domain/ids.ts";
 import { ErasedWrite } from "./memory-records.ts";
 import { type ThreadRow, threads } from "./tables.ts";
-import { overwritten, SAID } from "./overwrite.ts";
+import { zeroedColumns, PERSONAL_COLUMNS } from "./zeroed-columns.ts";
 import { current, PUT_USER } from "./user-catalogue.ts";
 
 export type CataloguePage = {
@@ -51,7 +51,10 @@ const PUT = `INSERT INTO threads (id, user_hash, user_id, title, agent, resource
 const FENCE = `SELECT erased_up_to AS upTo, epoch FROM memory_writes
   WHERE user_hash = ?1 AND epoch > ?2`;
 const GONE = "WHERE id IN (SELECT value FROM json_each(?1)) AND epoch <= ?2";
-const REMOVE = [`UPDATE threads SET ${overwritten(SAID.threads)} ${GONE}`, `DELETE FROM threads ${GONE}`];
+const REMOVE = [
+  `UPDATE threads SET ${zeroedColumns(PERSONAL_COLUMNS.threads)} ${GONE}`,
+  `DELETE FROM threads ${GONE}`,
+];
 
 export class D1ThreadCatalogue implements ThreadCatalogue {
   readonly #db: DrizzleD1Database;

@@ -1,11 +1,7 @@
 import { type Embedder, type EmbedOptions, type Vector, WITHIN_MS } from "./embedder.ts";
-import { knownModel } from "./endpoint-models.ts";
+import { embedLongTexts, type ModelSpec } from "./embed-long-texts.ts";
 import { type Endpoint, post } from "./endpoint-request.ts";
-import { embedInPieces, type Shape } from "./in-pieces.ts";
-import { spaceName } from "./space-name.ts";
-
-/** Of one call in sum. OpenAI takes 300,000 tokens; others publish nothing. */
-const CALL_TOKENS = 60_000;
+import { knownModel, spaceName } from "./models.ts";
 
 type Model = {
   /** As the endpoint names it. */
@@ -18,25 +14,19 @@ export class EndpointEmbedder implements Embedder {
   readonly model: string;
   readonly dimensions: number;
   readonly #endpoint: Endpoint;
-  readonly #shape: Shape;
-  /** What every call says besides its texts. */
+  readonly #spec: ModelSpec;
+  /** The body of a call, without its texts. */
   readonly #request: Record<string, unknown>;
 
   constructor(endpoint: Endpoint, { name, dimensions }: Model) {
     const known = knownModel(name);
-    const { tokens, texts, prompts } = known;
     this.#endpoint = endpoint;
     this.dimensions = dimensions;
-    this.#shape = { dimensions, tokens, batch: { texts, tokens: CALL_TOKENS }, prompts };
+    this.#spec = { ...known, dimensions };
     const reduced = known.reducible === true && known.dimensions !== dimensions;
     this.#request = { model: name, encoding_format: "float", ...(reduced && { dimensions }) };
-    // Another server may run another model under the same name, or pool it otherwise.
-    const at = fingerprint(endpoint.url.host);
-    this.model = spaceName(name, {
-      dimensions,
-      ...(prompts.name !== "none" && { prompts: prompts.name }),
-      at,
-    });
+    // Another server may run another model under the same name, or pool differently.
+    this.model = spaceName(name, { ...this.#spec, at: fingerprint(endpoint.url.host) });
   }
 
   embed(
@@ -46,11 +36,11 @@ export class EndpointEmbedder implements Embedder {
     const until = this.#endpoint.now() + withinMs;
     const call = async (input: string[]) =>
       inOrder(await post(this.#endpoint, { ...this.#request, input }, until));
-    return embedInPieces(texts, { shape: this.#shape, as, call });
+    return embedLongTexts(texts, { spec: this.#spec, as, call });
   }
 }
 
-/** The answer's vectors in the order of the texts, which its `index` tells, and not its own order. */
+/** The vectors in the order of the texts: each item has its `index`. */
 function inOrder(answer: unknown): unknown {
   const data = answer instanceof Object && "data" in answer ? answer.data : undefined;
   if (!Array.isArray(data)) return undefined;
@@ -64,7 +54,7 @@ function inOrder(answer: unknown): unknown {
   return vectors;
 }
 
-/** 32 bits of FNV-1a in hex: /health shows the model's name to everybody, and an endpoint's host is not for everybody. */
+/** 32 bits of FNV-1a in hex: /health shows the model's name, and must not reveal the endpoint's host. */
 function fingerprint(text: string): string {
   let hash = 0x811c9dc5;
   for (const byte of new TextEncoder().encode(text)) hash = Math.imul(hash ^ byte, 0x01000193);

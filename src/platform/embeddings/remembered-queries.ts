@@ -1,4 +1,4 @@
-import { Recent } from "../../domain/recent.ts";
+import { BoundedCache } from "../../domain/bounded-cache.ts";
 import type { Embedder, EmbedOptions, Vector } from "./embedder.ts";
 
 const QUERIES = 500;
@@ -12,11 +12,11 @@ const BYTES = 2 * 1024 * 1024;
  */
 export class RememberedQueries implements Embedder {
   readonly #embedder: Embedder;
-  readonly #vectors: Recent<{ vector: Vector }>;
+  readonly #vectors: BoundedCache<{ vector: Vector }>;
 
   constructor(embedder: Embedder, { queries = QUERIES, bytes = BYTES } = {}) {
     this.#embedder = embedder;
-    this.#vectors = new Recent(queries, {
+    this.#vectors = new BoundedCache(queries, {
       most: bytes,
       of: ({ vector }, text) => (vector?.byteLength ?? 0) + 2 * text.length,
     });

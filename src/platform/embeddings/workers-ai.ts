@@ -1,9 +1,9 @@
 import { DeadlineExceeded, withDeadline } from "../deadline.ts";
 import { type Embedder, type EmbedOptions, type Vector, WITHIN_MS } from "./embedder.ts";
-import { embedInPieces } from "./in-pieces.ts";
-import { defaultModel, type WorkersAiModel } from "./workers-ai-models.ts";
+import { embedLongTexts } from "./embed-long-texts.ts";
+import { defaultModel, type WorkersAiModel } from "./models.ts";
 
-/** What Cairn needs of the `AI` binding; a double in the tests caps and fails as the real one does. */
+/** The part of the `AI` binding that Cairn uses. The tests' double has the limits and errors of the real one. */
 export type WorkersAi = { run(model: string, input: Record<string, unknown>): Promise<unknown> };
 
 /** Embeds with a model of Workers AI. */
@@ -27,11 +27,11 @@ export class WorkersAiEmbedder implements Embedder {
     const { name, input } = this.#model;
     const until = Date.now() + withinMs;
     const call = async (asked: string[]) => {
-      // Nobody waits for what is still to be asked.
+      // The caller has gone: the remaining calls are not made.
       if (Date.now() >= until) throw new DeadlineExceeded(withinMs);
       return dataOf(await this.#ai.run(name, input(asked, as)));
     };
-    return withDeadline(embedInPieces(texts, { shape: this.#model, as, call }), withinMs);
+    return withDeadline(embedLongTexts(texts, { spec: this.#model, as, call }), withinMs);
   }
 }
 

@@ -1,5 +1,5 @@
 import { type UserHash } from "../../domain/ids.ts";
-import { Recent } from "../../domain/recent.ts";
+import { BoundedCache } from "../../domain/bounded-cache.ts";
 import { hash16 } from "../../domain/hash.ts";
 
 const VECTOR_ID = /^([A-Za-z0-9_-]{22})\.(0|[1-9]\d{0,15})\.([A-Za-z0-9_-]{6})$/;
@@ -7,7 +7,7 @@ const VECTOR_ID = /^([A-Za-z0-9_-]{22})\.(0|[1-9]\d{0,15})\.([A-Za-z0-9_-]{6})$/
 /** Names a model in ids: 36 bits of its hash, where a deployment has two or three models in its life. */
 export type ModelTag = string;
 
-const tags = new Recent<ModelTag>(16);
+const tags = new BoundedCache<ModelTag>(16);
 
 /** The first 6 characters of base64url of SHA-256 of `cairn:model:<model>`. */
 export async function modelTag(model: string): Promise<ModelTag> {

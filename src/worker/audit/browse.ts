@@ -1,6 +1,6 @@
 import { decodeCursor, pageOf } from "../../domain/cursor.ts";
 import type { AuditLog } from "../../platform/d1/audit-log.ts";
-import { answered } from "../../platform/d1/answered.ts";
+import { d1Result } from "../../platform/d1/d1-result.ts";
 import type { AuditRow } from "../../platform/d1/tables.ts";
 import { ok, type Result } from "../../domain/errors.ts";
 import { userHash } from "../../domain/ids.ts";
@@ -20,7 +20,7 @@ export async function listAudit(
     ...(to !== undefined && { to }),
     ...(after.value && { after: after.value }),
   };
-  const rows = await answered(() => auditLog.list({ ...filter, limit: limit + 1 }));
+  const rows = await d1Result(() => auditLog.list({ ...filter, limit: limit + 1 }));
   if (!rows.ok) return rows;
   return ok(pageOf(rows.value, limit, { show: viewOf, keyOf: ({ at, id }) => [at, id] }));
 }

@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from "uuid";
 import type { AuditRow } from "../../platform/d1/tables.ts";
-import { Recent } from "../../domain/recent.ts";
+import { BoundedCache } from "../../domain/bounded-cache.ts";
 
 const MINUTE_MS = 60_000;
 /** How many kinds of refusals, each caller's its own, are counted at a time. */
@@ -15,7 +15,7 @@ export type Refused = Pick<AuditRow, "action" | "outcome" | "actor" | "tokenId" 
  * would have to outlive the calls.
  */
 export class RefusedCalls {
-  readonly #minutes = new Recent<AuditRow>(KINDS);
+  readonly #minutes = new BoundedCache<AuditRow>(KINDS);
 
   /** Notes one. Answers the row where it is time to write it. */
   note(refused: Refused, { requestId, now }: { requestId: string; now: number }): AuditRow | null {

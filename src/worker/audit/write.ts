@@ -1,6 +1,6 @@
 import type { AuditLog } from "../../platform/d1/audit-log.ts";
 import type { AuditRow } from "../../platform/d1/tables.ts";
-import { tryAgain } from "../../platform/try-again.ts";
+import { retryOnReset } from "../../platform/retry-on-reset.ts";
 
 /**
  * Writes an event behind the answer, and never rejects. A call is not refused because the log is down, not even one that
@@ -9,7 +9,7 @@ import { tryAgain } from "../../platform/try-again.ts";
  */
 export async function writeEvent(auditLog: AuditLog, event: AuditRow): Promise<void> {
   try {
-    await tryAgain(() => auditLog.add(event));
+    await retryOnReset(() => auditLog.add(event));
   } catch (error) {
     console.error({ message: "an audit event could not be stored", event, error: String(error) });
   }

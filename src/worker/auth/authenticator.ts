@@ -1,5 +1,5 @@
 import { ok, type Result } from "../../domain/errors.ts";
-import { Recent } from "../../domain/recent.ts";
+import { BoundedCache } from "../../domain/bounded-cache.ts";
 import { CLOCK_SKEW_S, type Caller, type Verified } from "./claims.ts";
 import type { Logins } from "./logins.ts";
 import type { RevocationList } from "./revocation-list.ts";
@@ -19,7 +19,7 @@ export class Authenticator {
    * Tokens that passed: an agent sends the same one with every call, and to check its signature again is the dearest
    * step of a small call. Only what passed is kept, so nobody fills it with forgeries.
    */
-  readonly #checked = new Recent<Checked>(1000);
+  readonly #checked = new BoundedCache<Checked>(1000);
 
   constructor(parts: Parts) {
     this.#parts = parts;

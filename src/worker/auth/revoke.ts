@@ -1,5 +1,5 @@
 import { decodeCursor, pageOf } from "../../domain/cursor.ts";
-import { answered } from "../../platform/d1/answered.ts";
+import { d1Result } from "../../platform/d1/d1-result.ts";
 import { fail, type Failure, ok, type Result } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
 import type { RevocationsList } from "../../domain/schema/revocation.ts";
@@ -17,7 +17,7 @@ export async function listRevocations(
   const after = decodeCursor(cursor, ["string"]);
   if (!after.ok) return after;
   const page = { ...(after.value && { after: after.value[0] }), limit: limit + 1 };
-  const read = await answered(() =>
+  const read = await d1Result(() =>
     Promise.all([
       revocations.list({ ...page, time: now() - CLOCK_SKEW_S * 1000 }),
       revocations.minIssuedAt(),
@@ -39,7 +39,7 @@ export async function revokeToken(
 ): Promise<Result<RevokedToken>> {
   if (expiresAt <= now()) return wrongTime("body.expiresAt", "is in the past, so nothing would be revoked");
   const token = { tokenId, expiresAt, revokedAt: now() };
-  const done = await answered(() => revocations.revoke(token));
+  const done = await d1Result(() => revocations.revoke(token));
   revoked.forget();
   if (!done.ok) return done;
   return done.value === null ? fail("too_many_revoked_tokens") : ok({ ...token, expiresAt: done.value });
@@ -55,7 +55,7 @@ const wrongTime = (path: string, message: string): Failure =>
 
 /** Ends the revocation of one token. */
 export async function restoreToken({ revocations, revoked }: Needs, tokenId: string): Promise<Result<void>> {
-  const done = await answered(() => revocations.restore(tokenId));
+  const done = await d1Result(() => revocations.restore(tokenId));
   revoked.forget();
   return done;
 }
@@ -69,7 +69,7 @@ export async function setMinIssuedAt(
     return wrongTime("body.minIssuedAt", "is in the future: no token issued now would pass");
   if (time !== null && time < FIRST_TOKEN_MS)
     return wrongTime("body.minIssuedAt", "is before the first token");
-  const done = await answered(() => revocations.setMinIssuedAt(time));
+  const done = await d1Result(() => revocations.setMinIssuedAt(time));
   revoked.forget();
   return done;
 }

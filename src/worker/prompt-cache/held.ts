@@ -1,4 +1,4 @@
-import { tryAgain } from "../../platform/try-again.ts";
+import { retryOnReset } from "../../platform/retry-on-reset.ts";
 import type { Flown, Held } from "../../../durable-objects/prompt-cache/contract.ts";
 
 type Asked<Hit> = {
@@ -22,7 +22,7 @@ export async function answered<Hit extends { status: string }>({
   while (isHeld(answer)) {
     const held = await told(answer);
     if (held !== null) return held;
-    answer = await tryAgain(() => ask(Math.max(0, until - now())));
+    answer = await retryOnReset(() => ask(Math.max(0, until - now())));
   }
   return answer;
 }

@@ -1,5 +1,5 @@
 import { createRoute } from "@hono/zod-openapi";
-import { answered } from "../../platform/d1/answered.ts";
+import { d1Result } from "../../platform/d1/d1-result.ts";
 import { alwaysAudited, body, failures, json } from "../http/describe.ts";
 import { publicRoute, requireScope } from "../http/scope.ts";
 import { unwrap } from "../http/failure.ts";
@@ -81,6 +81,6 @@ export const erasures = newRouter()
 export const receiptKeys = newRouter().openapi(keys, async (c) => {
   const { receipts, erasures: records } = c.get("services");
   const current = await receipts.publicKey();
-  const former = unwrap(await answered(() => records.keys())).filter(({ kid }) => kid !== current.kid);
+  const former = unwrap(await d1Result(() => records.keys())).filter(({ kid }) => kid !== current.kid);
   return c.json({ keys: [current, ...former] }, 200, { "Cache-Control": "public, max-age=300" });
 });

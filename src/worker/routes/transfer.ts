@@ -1,6 +1,6 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
-import { answered } from "../../platform/d1/answered.ts";
+import { d1Result } from "../../platform/d1/d1-result.ts";
 import { decodeCursor, pageOf } from "../../domain/cursor.ts";
 import { fail } from "../../domain/errors.ts";
 import { audit } from "../http/audit.ts";
@@ -93,7 +93,7 @@ export const transfer = newRouter()
     const { limit = 100, cursor } = c.req.valid("query");
     const after = unwrap(decodeCursor(cursor, ["string"]));
     const page = { limit: limit + 1, ...(after && { after: after[0] }) };
-    const users = unwrap(await answered(() => c.get("services").users.list(page)));
+    const users = unwrap(await d1Result(() => c.get("services").users.list(page)));
     const show = ({ id, hash }: (typeof users)[number]) => ({ userId: id, userHash: hash });
     return c.json(pageOf(users, limit, { show, keyOf: ({ hash }) => [hash] }), 200);
   });

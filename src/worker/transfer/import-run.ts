@@ -9,7 +9,7 @@ import {
   OUTCOMES,
 } from "../../domain/schema/transfer.ts";
 import type { Services } from "../services.ts";
-import { tryAgain } from "../../platform/try-again.ts";
+import { retryOnReset } from "../../platform/retry-on-reset.ts";
 import { ExportOrder } from "./export-order.ts";
 import { type ImportedVersion, versionsOf } from "../../domain/transfer/memory-lines.ts";
 import type { ParsedLine } from "./parse-line.ts";
@@ -197,7 +197,9 @@ export class ImportRun {
     if (items.length === 0) return null;
     const { userMemory, owner, epoch } = this.#parts;
     const given = items.map(({ item }) => item);
-    const taken = await tryAgain(() => userMemory(owner.hash).importItems(owner, { epoch, items: given }));
+    const taken = await retryOnReset(() =>
+      userMemory(owner.hash).importItems(owner, { epoch, items: given }),
+    );
     for (const outcome of OUTCOMES) this.#count(outcome, taken.counts[outcome]);
     if (taken.failed === undefined) return null;
     const { index, failure } = taken.failed;
@@ -208,7 +210,7 @@ export class ImportRun {
     if (memories.length === 0) return null;
     const { userMemory, owner, epoch } = this.#parts;
     const given = memories.map(({ versions }) => versions);
-    const taken = await tryAgain(() =>
+    const taken = await retryOnReset(() =>
       userMemory(owner.hash).importMemories(owner, { epoch, memories: given }),
     );
     if (!taken.ok) return { n: memories[0]?.n ?? 0, failure: taken };

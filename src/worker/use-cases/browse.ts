@@ -1,5 +1,5 @@
 import { decodeCursor, encodeCursor, invalidCursor } from "../../domain/cursor.ts";
-import { answered } from "../../platform/d1/answered.ts";
+import { d1Result } from "../../platform/d1/d1-result.ts";
 import type { Moment } from "../../platform/d1/memory-filter.ts";
 import { fail, ok, type Result } from "../../domain/errors.ts";
 import type { UserHash } from "../../domain/ids.ts";
@@ -43,7 +43,7 @@ export async function getMemory(
   owner: UserHash,
   { id, at }: { id: string; at: At },
 ): Promise<Result<Memory>> {
-  const row = await answered(() => records.get(owner, id, momentOf(now(), at)));
+  const row = await d1Result(() => records.get(owner, id, momentOf(now(), at)));
   if (!row.ok) return row;
   if (row.value === undefined) return fail("not_found");
   return ok({ ...memoryOf(row.value), indexing: await userMemory(owner).indexingOf(row.value.version) });
@@ -102,7 +102,7 @@ async function paged<T, Key extends readonly (string | number)[]>({
   for (let from = after; ;) {
     // One more than asked for tells whether there is a next page.
     const slice = Math.min(SLICE, limit + 1 - rows.length);
-    const some = await answered(() => read(from, slice));
+    const some = await d1Result(() => read(from, slice));
     if (!some.ok) return some;
     rows.push(...some.value);
     bytes += some.value.reduce((sum, row) => sum + byteLength(JSON.stringify(row)), 0);

@@ -1,5 +1,5 @@
 import { decodeCursor, pageOf } from "../../domain/cursor.ts";
-import { answered } from "../../platform/d1/answered.ts";
+import { d1Result } from "../../platform/d1/d1-result.ts";
 import type { ThreadRow } from "../../platform/d1/tables.ts";
 import type { ThreadCatalogue } from "../../platform/d1/thread-catalogue.ts";
 import { fail, ok, type Result } from "../../domain/errors.ts";
@@ -24,12 +24,12 @@ export async function listCatalogue(
   const after = begun.value;
   // Before the list is read: a thread is marked or listed before it can be read, and unmarked after it is listed.
   if (after === undefined) {
-    const some = await answered(() => unlisted.any(owner));
+    const some = await d1Result(() => unlisted.any(owner));
     if (!some.ok) return some;
     if (some.value) return fail("catalogue_behind");
   }
   const filter = { ...(owner && { owner }), ...(agent && { agent }), ...(after && { after }) };
-  const rows = await answered(() => catalogue.list({ ...filter, limit: limit + 1 }));
+  const rows = await d1Result(() => catalogue.list({ ...filter, limit: limit + 1 }));
   if (!rows.ok) return rows;
   return ok(pageOf(rows.value, limit, { show: viewOf, keyOf: ({ createdAt, id }) => [createdAt, id] }));
 }

@@ -1,9 +1,9 @@
-import { answered } from "../../platform/d1/answered.ts";
+import { d1Result } from "../../platform/d1/d1-result.ts";
 import { fail, ok, type Result } from "../../domain/errors.ts";
 import { threadOwner } from "../../domain/ids.ts";
 import type { Erasure } from "../../domain/schema/erasure.ts";
 import type { Services } from "../services.ts";
-import { tryAgain } from "../../platform/try-again.ts";
+import { retryOnReset } from "../../platform/retry-on-reset.ts";
 import { ownerOf } from "../../domain/memory/record.ts";
 
 type Needs = Pick<Services, "userMemory" | "erasures">;
@@ -26,7 +26,7 @@ export async function erase(
   const owner = await ownerOf(user);
   const object = userMemory(owner.hash);
   // Its object may have to start anew for it.
-  if (which === "everything") return tryAgain(() => userMemory(owner.hash).eraseUser(owner));
+  if (which === "everything") return retryOnReset(() => userMemory(owner.hash).eraseUser(owner));
   if ("scope" in which) return object.eraseScope(owner, which.scope);
   if (threadOwner(which.threadId) !== owner.hash)
     return fail("not_found", { details: [{ path: "body.threadId", message: "is no thread of this user" }] });
@@ -39,7 +39,7 @@ export async function erasureOf({ userMemory, erasures }: Needs, id: string): Pr
   if (owner === null) return fail("not_found");
   const running = await userMemory(owner).erasureState(id);
   if (running !== null) return ok(running);
-  const noted = await answered(() => erasures.get(id));
+  const noted = await d1Result(() => erasures.get(id));
   if (!noted.ok) return noted;
   return noted.value === undefined ? fail("not_found") : ok(noted.value);
 }

@@ -1,12 +1,12 @@
-import { answered } from "../../platform/d1/answered.ts";
+import { d1Result } from "../../platform/d1/d1-result.ts";
 import type { VersionPlace } from "../../platform/d1/memory-records.ts";
 import { type ErrorCode, fail, ok, type Result } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
 import { FORMAT, FORMAT_VERSION } from "../../domain/schema/transfer.ts";
 import type { Services } from "../services.ts";
-import { streamOf } from "../../platform/stream-of.ts";
+import { readableFromGenerator } from "../../platform/readable-from-generator.ts";
 import { memoryLine } from "../../domain/transfer/memory-lines.ts";
-import { tryAgain } from "../../platform/try-again.ts";
+import { retryOnReset } from "../../platform/retry-on-reset.ts";
 import { type Owner, ownerOf } from "../../domain/memory/record.ts";
 import type { ExportPage } from "../../../durable-objects/user-memory/contract.ts";
 
@@ -41,8 +41,8 @@ export async function exportLines(
   // Nothing is answered before both stores have.
   const first = await needs.userMemory(owner.hash).exportPage();
   if (!first.ok) return first;
-  const d1 = await answered(() => needs.records.exported(owner.hash, { limit: 1 }));
-  return d1.ok ? ok(streamOf(watched(linesOf(needs, owner, first.value), brokenOff))) : d1;
+  const d1 = await d1Result(() => needs.records.exported(owner.hash, { limit: 1 }));
+  return d1.ok ? ok(readableFromGenerator(watched(linesOf(needs, owner, first.value), brokenOff))) : d1;
 }
 
 async function* watched<T>(
@@ -67,14 +67,14 @@ async function* linesOf(needs: Needs, owner: Owner, first: ExportPage): AsyncGen
     if (page.count > 0) yield page.lines;
     const { next } = page;
     if (next === undefined) break;
-    page = whole(await tryAgain(() => object().exportPage(next)));
+    page = whole(await retryOnReset(() => object().exportPage(next)));
   }
   for await (const lines of memories(needs, owner.hash)) {
     count += lines.length;
     yield encoder.encode(lines.join(""));
   }
   // D1 shows nothing of an erased user: that is no export that is complete.
-  if (first.epoch !== (await tryAgain(() => object().epoch()))) whole(fail("not_found"));
+  if (first.epoch !== (await retryOnReset(() => object().epoch()))) whole(fail("not_found"));
   yield line({ type: "end", lines: count + 1 });
 }
 
@@ -87,7 +87,9 @@ async function* memories({ records }: Needs, owner: string): AsyncGenerator<stri
   let [id, nth] = ["", 0];
   for (let limit = VERSIONS; ;) {
     const [from, most] = [after, limit];
-    const rows = await tryAgain(() => records.exported(owner, { limit: most, ...(from && { after: from }) }));
+    const rows = await retryOnReset(() =>
+      records.exported(owner, { limit: most, ...(from && { after: from }) }),
+    );
     const full = rows.length === limit;
     let taken = full ? rows.filter((row) => row.id !== rows.at(-1)?.id) : rows;
     if (full && taken.length === 0) {

@@ -4,7 +4,7 @@ import type { ImportAnswer } from "../../domain/schema/transfer.ts";
 import type { Services } from "../services.ts";
 import { ImportRun } from "../transfer/import-run.ts";
 import { linesOf } from "../transfer/lines.ts";
-import { tryAgain } from "../../platform/try-again.ts";
+import { retryOnReset } from "../../platform/retry-on-reset.ts";
 import { parseHeader, parseLine } from "../transfer/parse-line.ts";
 import { ownerOf } from "../../domain/memory/record.ts";
 
@@ -34,7 +34,7 @@ export async function importLines(
   if ((await userHash(exported.userId)) !== exported.userHash)
     return inLine(1, wrong("userHash", "is not that of `userId`"));
   // What the user's erasure takes is not to come in behind it.
-  const epoch = await tryAgain(() => userMemory(owner.hash).epoch());
+  const epoch = await retryOnReset(() => userMemory(owner.hash).epoch());
   const run = new ImportRun({ owner, epoch, part, from: exported.userHash, userMemory, now });
   for await (const { n, line } of lines) {
     const parsed = line.ok ? parseLine(line.value) : line;

@@ -5,8 +5,8 @@ import { fail, ok, type Result, wrong } from "../../domain/errors.ts";
 import { inUtf8, type JsonPieces } from "../../domain/json-pieces.ts";
 import { limits } from "../../domain/limits.ts";
 import type { Message, ReadMessagesQuery } from "../../domain/schema/thread.ts";
-import { streamOf } from "../../platform/stream-of.ts";
-import { tryAgain } from "../../platform/try-again.ts";
+import { readableFromGenerator } from "../../platform/readable-from-generator.ts";
+import { retryOnReset } from "../../platform/retry-on-reset.ts";
 import type { MessagesQuery } from "../../../durable-objects/user-memory/contract.ts";
 
 /** How a thread is to be read: the object's query, and what is done to its pages here. */
@@ -80,7 +80,7 @@ export async function messageLines(
       "\n",
     );
   const first = await pageFrom(query.from);
-  return first.ok ? ok(streamOf(lines(first.value, pageFrom))) : first;
+  return first.ok ? ok(readableFromGenerator(lines(first.value, pageFrom))) : first;
 }
 
 async function* lines(
@@ -91,7 +91,7 @@ async function* lines(
     if (page.json.byteLength > 0) yield inUtf8([page.json, "\n"]);
     if (!page.more || page.last === undefined) return;
     const { last } = page;
-    const next = await tryAgain(() => pageFrom(last));
+    const next = await retryOnReset(() => pageFrom(last));
     // A failure in the middle of a stream can only break it off.
     if (!next.ok) throw new Error(`the thread could not be read on: ${next.code}`);
     page = next.value;

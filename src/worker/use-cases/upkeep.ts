@@ -1,4 +1,4 @@
-import { answered } from "../../platform/d1/answered.ts";
+import { d1Result } from "../../platform/d1/d1-result.ts";
 import type { JobRow } from "../../platform/d1/tables.ts";
 import { ok, type Result } from "../../domain/errors.ts";
 import type { TenantReindex } from "../../domain/schema/reindex.ts";
@@ -14,12 +14,12 @@ const AT_ONCE = 10;
 /** Begins to rebuild the index of every user of the tenant; the cron carries it on. */
 export async function startTenantReindex(needs: Needs): Promise<Result<TenantReindex>> {
   const job = { name: REINDEX, detail: indexOf(needs), startedAt: needs.now() };
-  const started = await answered(() => needs.jobs.start(job));
+  const started = await d1Result(() => needs.jobs.start(job));
   return started.ok ? ok({ status: "running", owners: 0, startedAt: job.startedAt }) : started;
 }
 
 export async function tenantReindexState({ jobs }: Needs): Promise<Result<TenantReindex>> {
-  const job = await answered(() => jobs.get(REINDEX));
+  const job = await d1Result(() => jobs.get(REINDEX));
   if (!job.ok) return job;
   return ok(job.value === undefined ? { status: "none", owners: 0 } : stateOf(job.value));
 }

@@ -1,5 +1,5 @@
 import { field, listField, textField } from "../../../../src/domain/conversation/message.ts";
-import { listedCalls } from "../../../../src/domain/conversation/told-calls.ts";
+import { listedCalls } from "../../../../src/domain/conversation/tool-call-formats.ts";
 import type { Message } from "../../shapes.ts";
 import { textOf } from "./recalled.ts";
 import type { AssistantPart, PromptMessage } from "./sdk.ts";

@@ -1,7 +1,7 @@
 // A message that another adapter stored, in the items that say the same: texts, calls of tools and their results.
 import type { AgentInputItem } from "@openai/agents-core";
 import { field, listField, textField } from "../../../../src/domain/conversation/message.ts";
-import { invocationIn, listedCalls } from "../../../../src/domain/conversation/told-calls.ts";
+import { invocationIn, listedCalls } from "../../../../src/domain/conversation/tool-call-formats.ts";
 import type { Message } from "../../shapes.ts";
 
 /** What a call of a tool is in any of the shapes of src/domain/conversation/tool-calls.ts. */

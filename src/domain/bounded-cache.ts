@@ -5,7 +5,7 @@ type Bound<V> = { most: number; of: (value: V, key: string) => number };
  * A map that holds on to the `size` keys that came last, so that what an isolate remembers has an end; and to fewer where
  * they would be more than a bound, say of bytes. A value that is over the bound by itself is not kept.
  */
-export class Recent<V> {
+export class BoundedCache<V> {
   readonly #size: number;
   readonly #bound: Bound<V> | null;
   readonly #values = new Map<string, V>();

@@ -1,20 +1,20 @@
 import { isFull, reasons } from "../storage-failure.ts";
 
-/** A write that D1 understood and refused: nothing of it happened, and trying it again changes nothing. */
+/** D1 refused the write: it did nothing, and a retry fails the same way. */
 export class RefusedWrite extends Error {
   override readonly name = "RefusedWrite";
 }
 
-/** A write that D1 has no room for: nothing of this try happened, and another one helps once something is deleted. */
+/** D1 has no room for the write: it did nothing, and a retry succeeds once rows are deleted. */
 export class FullDatabase extends Error {
   override readonly name = "FullDatabase";
 }
 
-/** Messages of D1 for a statement or a value that it will never take; all else may pass on another try. */
+/** D1's messages for a statement or a value that it never takes. After any other error a retry may succeed. */
 const REFUSALS = /SQLITE_(CONSTRAINT|TOOBIG|MISMATCH|RANGE)|D1_TYPE_ERROR/;
 
-/** Runs a write and tells a refusal, and a full database, from an outage. */
-export async function refusable<T>(write: () => Promise<T>): Promise<T> {
+/** Runs a write. Throws `RefusedWrite` or `FullDatabase` in the place of D1's error for these. */
+export async function withWriteErrors<T>(write: () => Promise<T>): Promise<T> {
   try {
     return await write();
   } catch (error) {

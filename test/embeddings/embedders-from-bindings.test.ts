@@ -1,14 +1,17 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { createApp } from "../../src/worker/app.ts";
-import { type EmbedderBindings, embeddersOf } from "../../src/platform/embeddings/choose.ts";
+import {
+  type EmbedderBindings,
+  embeddersFromBindings,
+} from "../../src/platform/embeddings/embedders-from-bindings.ts";
 import { SharedModel } from "../../src/platform/embeddings/embedded/shared-model.ts";
 import { VectorizeDouble } from "../doubles/vectorize.ts";
 import { WorkersAiDouble } from "../doubles/workers-ai.ts";
 
 type Vars = Omit<EmbedderBindings, "ASSETS">;
 const AI = new WorkersAiDouble();
-const chosen = (vars: Vars) => embeddersOf({ ASSETS: env.ASSETS, ...vars }, new SharedModel());
+const chosen = (vars: Vars) => embeddersFromBindings({ ASSETS: env.ASSETS, ...vars }, new SharedModel());
 const URL = "https://embeddings.test/v1";
 const KEY = "sk-a-key-that-nobody-may-see";
 const BASE = "@cf/baai/bge-base-en-v1.5";
@@ -82,7 +85,7 @@ describe("what does not add up", () => {
     ],
     ["a model of Workers AI's without the binding", { EMBEDDINGS_MODEL: BASE }, "no AI binding"],
     ["an endpoint without a model", { EMBEDDINGS_URL: URL }, "EMBEDDINGS_MODEL is not"],
-    ["an address that is none", { EMBEDDINGS_URL: "embeddings", EMBEDDINGS_MODEL: "m" }, "no URL"],
+    ["an address that is none", { EMBEDDINGS_URL: "embeddings", EMBEDDINGS_MODEL: "m" }, "not a URL"],
     [
       "an address without TLS",
       { EMBEDDINGS_URL: "http://embeddings.test", EMBEDDINGS_MODEL: "m" },

@@ -5,7 +5,7 @@ import { memories } from "../../domain/memory/table.ts";
  * The `SET` of an update before a delete: as many zeros as each column has bytes. SQLite writes a row of the same size in
  * place. A delete alone leaves the bytes in the file, and neither D1 nor an object allows `secure_delete`.
  */
-export const overwritten = (columns: readonly string[]): string =>
+export const zeroedColumns = (columns: readonly string[]): string =>
   columns.map((column) => `${column} = ${column === "metadata" ? BLANK_JSON : zeros(column)}`).join(", ");
 
 const zeros = (column: string): string => `zeroblob(octet_length(${column}))`;
@@ -13,7 +13,7 @@ const zeros = (column: string): string => `zeroblob(octet_length(${column}))`;
 const BLANK_JSON = `iif(metadata IS NULL, NULL, printf('"%*s"', octet_length(metadata) - 2, ''))`;
 
 /** The columns of D1's tables with personal data: no index of D1 has one. An object's `memories` has indexes of some. */
-export const SAID = {
+export const PERSONAL_COLUMNS = {
   memories: Object.values(getTableColumns(memories))
     .filter((column) => column.getSQLType() === "text")
     .map(({ name }) => name)

@@ -1,5 +1,5 @@
 /** As ReadableStream.from, which the types do not know yet: the next chunk is made when the one before was taken. */
-export const streamOf = (chunks: AsyncGenerator<Uint8Array, void>): ReadableStream =>
+export const readableFromGenerator = (chunks: AsyncGenerator<Uint8Array, void>): ReadableStream =>
   new ReadableStream({
     async pull(controller) {
       const { value, done } = await chunks.next();

@@ -1,13 +1,13 @@
 import { expect, it } from "vitest";
-import { embedInPieces, type Shape } from "../../src/platform/embeddings/in-pieces.ts";
-import { prompts } from "../../src/platform/embeddings/prompts.ts";
+import { embedLongTexts, type ModelSpec } from "../../src/platform/embeddings/embed-long-texts.ts";
+import { noPrompts } from "../../src/platform/embeddings/models.ts";
 import { estimatedTokens } from "../../src/platform/embeddings/tokens.ts";
 
-const shape: Shape = {
+const spec: ModelSpec = {
   dimensions: 2,
   tokens: 22,
   batch: { texts: 3, tokens: 50 },
-  prompts: prompts.none,
+  prompts: noPrompts,
 };
 
 /** One direction for texts about cats, another for all else. */
@@ -20,7 +20,7 @@ const record = (asked: string[][]) => async (texts: string[]) => {
 it("weighs the pieces of a text by their length", async () => {
   const asked: string[][] = [];
   const text = "The cat sleeps on the mat by the door. It rains.";
-  const [vector] = await embedInPieces([text], { shape, as: "document", call: record(asked) });
+  const [vector] = await embedLongTexts([text], { spec, as: "document", call: record(asked) });
   const [about = "", other = ""] = asked.flat();
   expect([about.trim(), other.trim()].join(" ")).toBe(text);
   const [x, y] = [estimatedTokens(about), estimatedTokens(other)];
@@ -40,7 +40,7 @@ it("makes calls of so many texts and tokens at most, and puts the answers in ord
     "The cat sleeps on the mat by the door",
     "rain",
   ];
-  const vectors = await embedInPieces(texts, { shape, as: "document", call: record(asked) });
+  const vectors = await embedLongTexts(texts, { spec, as: "document", call: record(asked) });
   expect(vectors.map((vector) => vector && [...vector])).toEqual(
     texts.map((text) => (text === " " ? null : direction(text).map((x) => x / 3))),
   );
@@ -52,9 +52,9 @@ it("makes calls of so many texts and tokens at most, and puts the answers in ord
 
 it("puts the prompt before each piece, and counts it", async () => {
   const asked: string[][] = [];
-  const prompted = { ...shape, prompts: { name: "p", query: "ask: ", document: "" } };
+  const prompted = { ...spec, prompts: { name: "p", query: "ask: ", document: "" } };
   const text = "The cat sleeps on the mat. The dog barks at the door.";
-  await embedInPieces([text], { shape: prompted, as: "query", call: record(asked) });
+  await embedLongTexts([text], { spec: prompted, as: "query", call: record(asked) });
   expect(asked.flat().length).toBeGreaterThan(1);
   for (const piece of asked.flat()) {
     expect(piece.startsWith("ask: ")).toBe(true);
@@ -63,7 +63,7 @@ it("puts the prompt before each piece, and counts it", async () => {
 });
 
 it("has no vector of a text whose pieces have none, or cancel each other", async () => {
-  const [zero] = await embedInPieces(["rain"], { shape, as: "document", call: async () => [[0, 0]] });
+  const [zero] = await embedLongTexts(["rain"], { spec, as: "document", call: async () => [[0, 0]] });
   expect(zero).toBeNull();
 });
 
@@ -74,5 +74,5 @@ it("fails as a whole when one call does", async () => {
     return texts.map(direction);
   };
   const texts = Array.from({ length: 9 }, () => "rain");
-  await expect(embedInPieces(texts, { shape, as: "document", call })).rejects.toThrow("down");
+  await expect(embedLongTexts(texts, { spec, as: "document", call })).rejects.toThrow("down");
 });

@@ -6,7 +6,7 @@ const COMES_BACK_MS = [10, 100, 500];
  * ask the caller itself to come again. Not if the object has too much to do as it is, nor for a bug of ours. `call` gets itself a fresh stub:
  * one whose object has died fails for good.
  */
-export async function tryAgain<T>(
+export async function retryOnReset<T>(
   call: () => Promise<T>,
   waits: readonly number[] = COMES_BACK_MS,
 ): Promise<T> {
@@ -17,7 +17,7 @@ export async function tryAgain<T>(
     const overloaded = error instanceof Error && "overloaded" in error && error.overloaded === true;
     if (overloaded || isBug(error) || wait === undefined) throw error;
     await scheduler.wait(wait);
-    return tryAgain(call, further);
+    return retryOnReset(call, further);
   }
 }
 

@@ -1,0 +1,141 @@
+import { EmbeddedEmbedder } from "./embedded.ts";
+import type { SharedModel } from "./embedded/shared-model.ts";
+import type { Embedder, Vector } from "./embedder.ts";
+import { EndpointEmbedder } from "./endpoint.ts";
+import type { Endpoint } from "./endpoint-request.ts";
+import { knownModel, openAiModels, workersAiModels } from "./models.ts";
+import { type WorkersAi, WorkersAiEmbedder } from "./workers-ai.ts";
+
+/** The bindings that choose the embedder. */
+export type EmbedderBindings = {
+  ASSETS: Fetcher;
+  AI?: WorkersAi;
+  /** The base (`https://api.openai.com/v1`) or the whole address (`…/embeddings`) of an endpoint. */
+  EMBEDDINGS_URL?: string;
+  /** The endpoint's name of the model, a model of Workers AI, or the embedded model. */
+  EMBEDDINGS_MODEL?: string;
+  /** A secret; absent for an endpoint without authentication. */
+  EMBEDDINGS_KEY?: string;
+  /** Required for a model that is not known here; or fewer than the model's own. */
+  EMBEDDINGS_DIMENSIONS?: string;
+};
+
+const MAX_DIMENSIONS = 8192;
+const LOCALHOST = /^(localhost|.+\.localhost|127\.0\.0\.1|\[::1\])$/;
+
+/** Stands in for an embedder that the bindings do not allow. Every call fails with the reason. */
+export class MisconfiguredEmbedder implements Embedder {
+  readonly model = "none";
+  readonly dimensions = 0;
+  readonly problem: string;
+
+  constructor(problem: string) {
+    this.problem = problem;
+  }
+
+  async embed(): Promise<Vector[]> {
+    throw new Error(`the embedder is misconfigured: ${this.problem}`);
+  }
+}
+
+/**
+ * The chosen embedder, and all others that these bindings allow, for vectors from before a change. Wrong bindings give an
+ * embedder that reports the problem. Another model in its place would embed everything again.
+ */
+export function embeddersFromBindings(
+  given: EmbedderBindings,
+  wordModel: SharedModel,
+): { embedder: Embedder; formerEmbedders: readonly Embedder[] } {
+  const env = withoutEmpty(given);
+  const embedded = new EmbeddedEmbedder(env.ASSETS, wordModel);
+  const chosen = chosenBy(env, embedded);
+  const embedder = typeof chosen === "string" ? new MisconfiguredEmbedder(chosen) : chosen;
+  const { AI } = env;
+  const former = [
+    embedded,
+    ...(AI === undefined ? [] : workersAiModels.map((model) => new WorkersAiEmbedder(AI, model))),
+    ...formerEndpointEmbedders(env),
+  ];
+  return { embedder, formerEmbedders: former.filter(({ model }) => model !== embedder.model) };
+}
+
+/** The embedder, or the problem of the bindings. */
+function chosenBy(env: EmbedderBindings, embedded: Embedder): Embedder | string {
+  const embedder = namedBy(env, embedded);
+  const { EMBEDDINGS_DIMENSIONS: wanted } = env;
+  if (typeof embedder === "string" || wanted === undefined || Number(wanted) === embedder.dimensions)
+    return embedder;
+  return `EMBEDDINGS_DIMENSIONS is ${wanted}, and the model has ${embedder.dimensions}`;
+}
+
+function namedBy(env: EmbedderBindings, embedded: Embedder): Embedder | string {
+  const { AI, EMBEDDINGS_MODEL: name, EMBEDDINGS_URL } = env;
+  if (name === embedded.model) return embedded;
+  const isCloudflares = name?.startsWith("@cf/") === true;
+  // Workers AI has an OpenAI-compatible endpoint too, for deployments without the binding.
+  if (EMBEDDINGS_URL !== undefined && !(isCloudflares && AI !== undefined)) return endpointEmbedder(env);
+  if (name === undefined) return AI === undefined ? embedded : new WorkersAiEmbedder(AI);
+  if (isCloudflares && AI === undefined) return `EMBEDDINGS_MODEL is ${name}, and there is no AI binding`;
+  const model = workersAiModels.find((one) => one.name === name);
+  if (AI !== undefined && model !== undefined) return new WorkersAiEmbedder(AI, model);
+  const names = [embedded.model, ...workersAiModels.map((one) => one.name)].join(", ");
+  return `EMBEDDINGS_MODEL is ${name}: without EMBEDDINGS_URL it is one of ${names}`;
+}
+
+/** No message repeats the address or the key. */
+function endpointEmbedder(vars: EmbedderBindings): EndpointEmbedder | string {
+  const endpoint = endpointOf(vars);
+  if (typeof endpoint === "string") return endpoint;
+  const { EMBEDDINGS_MODEL: name } = vars;
+  if (name === undefined) return "EMBEDDINGS_URL is set, and EMBEDDINGS_MODEL is not";
+  const dimensions = dimensionsOf(name, vars.EMBEDDINGS_DIMENSIONS);
+  return typeof dimensions === "string" ? dimensions : new EndpointEmbedder(endpoint, { name, dimensions });
+}
+
+function formerEndpointEmbedders(vars: EmbedderBindings): EndpointEmbedder[] {
+  const endpoint = endpointOf(vars);
+  if (typeof endpoint === "string") return [];
+  return openAiModels.flatMap((name) => {
+    const { dimensions } = knownModel(name);
+    return dimensions === undefined ? [] : [new EndpointEmbedder(endpoint, { name, dimensions })];
+  });
+}
+
+function endpointOf({ EMBEDDINGS_URL, EMBEDDINGS_KEY: key }: EmbedderBindings): Endpoint | string {
+  const url = URL.parse(EMBEDDINGS_URL ?? "");
+  if (url === null) return "EMBEDDINGS_URL is not a URL";
+  if (url.protocol !== "https:" && !(url.protocol === "http:" && LOCALHOST.test(url.hostname)))
+    return "EMBEDDINGS_URL is not https (http is for localhost only)";
+  if (url.username !== "" || url.password !== "")
+    return "EMBEDDINGS_URL holds a password: set EMBEDDINGS_KEY in its place";
+  // `fetch` would refuse it in a message that repeats the key.
+  if (key !== undefined && !/^[\x21-\x7e]+$/.test(key))
+    return "EMBEDDINGS_KEY is empty, or has characters that a header cannot hold";
+  if (!url.pathname.endsWith("/embeddings")) url.pathname = `${url.pathname.replace(/\/$/, "")}/embeddings`;
+  return {
+    url,
+    ...(key !== undefined && { key }),
+    fetch: (address, init) => fetch(address, init),
+    wait: (ms) => scheduler.wait(ms),
+    now: () => Date.now(),
+  };
+}
+
+function dimensionsOf(name: string, given: string | undefined): number | string {
+  const { dimensions: own, reducible = false } = knownModel(name);
+  if (given === undefined)
+    return own ?? `EMBEDDINGS_DIMENSIONS is not set, and the dimensions of ${name} are not known here`;
+  const wanted = Number(given);
+  if (!Number.isInteger(wanted) || wanted < 1 || wanted > MAX_DIMENSIONS)
+    return `EMBEDDINGS_DIMENSIONS is not a number from 1 to ${MAX_DIMENSIONS}`;
+  if (own === undefined || wanted === own || (reducible && wanted < own)) return wanted;
+  return `EMBEDDINGS_DIMENSIONS is ${wanted}, and ${name} has ${own}`;
+}
+
+/** Treats a blank variable as an absent one. */
+function withoutEmpty(env: EmbedderBindings): EmbedderBindings {
+  const { ASSETS, AI, EMBEDDINGS_URL, EMBEDDINGS_MODEL, EMBEDDINGS_KEY, EMBEDDINGS_DIMENSIONS } = env;
+  const vars = { EMBEDDINGS_URL, EMBEDDINGS_MODEL, EMBEDDINGS_KEY, EMBEDDINGS_DIMENSIONS };
+  const set = Object.entries(vars).map(([name, text]) => [name, text?.trim() || undefined]);
+  return { ASSETS, AI, ...Object.fromEntries(set) };
+}
