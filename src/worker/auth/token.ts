@@ -5,23 +5,23 @@ export const scopes = ["read", "write", "cache", "admin"] as const;
 export type Scope = (typeof scopes)[number];
 export const isScope = (word: string): word is Scope => (scopes as readonly string[]).includes(word);
 
-/** Whom a token speaks for. */
+/** The subject and rights of a token. */
 export type Caller = {
   /** One user, or all of the tenant's (`*`). */
   user: string;
   scopes: ReadonlySet<string>;
-  /** The shared owners whose memory it reads besides its user's. */
+  /** The shared owners whose memory it can read. */
   shared: ReadonlySet<string>;
-  /** The one thread that it reaches; absent for a token that reaches all that is its user's. */
+  /** The only thread that it reaches; absent for a token that reaches all of its user's data. */
   thread?: string;
-  /** The token's `jti`, by which it can be revoked. */
+  /** The token's `jti`, for its revocation. */
   tokenId?: string;
 };
 
-/** The one algorithm of the tenant's own tokens: no token chooses how it is checked. */
+/** The only algorithm of the tenant's own tokens: a token cannot choose its check. */
 export const ALGORITHM = "HS256";
 
-/** What a token is to say. Times in seconds since the epoch. */
+/** The claims of a token to mint. Times in seconds since the epoch. */
 export type TokenRequest = {
   user: string;
   scope: readonly Scope[];
@@ -48,3 +48,11 @@ export async function mintToken(
     .setExpirationTime(expiresAt)
     .sign(new TextEncoder().encode(secret));
 }
+
+/** A token reads its own user, the shared owners that it names, and with `*` every user. */
+export const mayRead = (caller: Caller, user: string): boolean =>
+  mayWrite(caller, user) || (caller.thread === undefined && caller.shared.has(user));
+
+/** A token changes its own user, and with `*` every user. Shared owners are read only. */
+export const mayWrite = ({ user: own, thread }: Caller, user: string): boolean =>
+  thread === undefined && (own === "*" || own === user);
