@@ -49,10 +49,7 @@ import { threads } from "./routes/threads.ts";
 import { transfer } from "./routes/transfer.ts";
 import { hash16 } from "../domain/hash.ts";
 
-/**
- * The Worker's HTTP surface. `makePorts` is for the tests, which put doubles in the place of what can fail; `basePathOf`
- * says where a Worker that embeds this one has mounted it.
- */
+/** The HTTP API. Tests put doubles into `makePorts`; a Worker that embeds this one gives its path as `basePathOf`. */
 export function createApp(
   makePorts: (env: Bindings) => Ports = portsOf,
   basePathOf: (request: Request) => string = () => "",
@@ -113,7 +110,7 @@ export function createApp(
   return app;
 }
 
-/** What is made of the bindings lives as long as they do: the runtime hands an isolate's requests the same ones. */
+/** Makes one value for each set of bindings: the requests of an isolate share theirs. */
 function oncePerEnv<T>(make: (env: Bindings) => T): (env: Bindings) => T {
   const made = new WeakMap<Bindings, T>();
   return (env) => {
@@ -136,7 +133,7 @@ export function services(env: Bindings, ports: Ports): Services {
     embedder: new RememberedQueries(ports.embedder),
     corsOrigins: (env.CORS_ORIGINS ?? "")
       .split(",")
-      // An origin ends without a slash, and people write one.
+      // Origins have no slash at the end, though people write one.
       .map((origin) => origin.trim().replace(/\/$/, ""))
       .filter((origin) => origin !== ""),
     ...(env.CAIRN_SECRET !== undefined && { secret: env.CAIRN_SECRET }),
@@ -150,7 +147,7 @@ export function services(env: Bindings, ports: Ports): Services {
     rateLimits: { caller: env.CALLER_RATE ?? null, user: env.USER_RATE ?? null },
     auditDays: auditDaysOf(env) ?? AUDIT_DAYS,
     settingProblems: settingProblems(env),
-    // The stub types of workers-types do not get through the recursive type of a JSON value.
+    // The stub types of workers-types fail on the recursive type of a JSON value.
     userMemory: (owner) => users().getByName(owner) as unknown as UserMemoryRpc,
     promptCache: async (key) =>
       registry().getByName(`shard-${await shardOf(ownerKeyOf(key), PROMPT_CACHE_SHARDS)}`),
@@ -158,7 +155,7 @@ export function services(env: Bindings, ports: Ports): Services {
       registry().getByName(`usage-${await hash16(`cairn:usage:${namespace}`)}`),
     asset: async (request) => {
       const response = await env.ASSETS.fetch(request);
-      // A copy, whose headers the middleware may add to.
+      // A copy with mutable headers.
       return new Response(response.body, response);
     },
   };

@@ -5,28 +5,28 @@ import type { Authenticator } from "./auth/authenticator.ts";
 import type { RevocationList } from "./auth/revocation-list.ts";
 import type { Ports } from "../platform/bindings.ts";
 import type { UserHash } from "../domain/ids.ts";
-import type { RateLimits } from "./rates.ts";
 
-/** What a request works with; `app.ts` makes it of the bindings, so that nothing below reads them. */
+/** The dependencies of a request. `app.ts` makes them from the bindings, so that no other file reads those. */
 export type Services = Ports & {
   /** Signs tokens; absent while the deployment is not configured. */
   secret?: string;
   authenticator: Authenticator;
-  /** What this isolate knows of revoked tokens. */
+  /** This isolate's copy of the revoked tokens. */
   revoked: RevocationList;
   refusedCalls: RefusedCalls;
-  rateLimits: RateLimits;
-  /** How many days the audit log goes back. */
+  /** The platform's counters by caller and by user; null where none is bound. */
+  rateLimits: { caller: RateLimit | null; user: RateLimit | null };
+  /** The age at which events of the audit log are deleted. */
   auditDays: number;
-  /** What is wrong with the settings, each so that calls go on without what it is about. */
+  /** Wrong settings. Calls go on without them. */
   settingProblems: readonly string[];
   /** Origins that a browser may call from; `*` for any. */
   corsOrigins: readonly string[];
   userMemory: (owner: UserHash) => UserMemoryRpc;
-  /** Answers a request for a file of ours from the static assets. */
+  /** Answers from the static assets. */
   asset: (request: Request) => Promise<Response>;
-  /** The shard that a key of the registry lives in. */
+  /** The shard of a key of the registry. */
   promptCache: (key: string) => Promise<RegistryRpc>;
-  /** The one object that counts a namespace's usage. */
+  /** The object that counts a namespace's usage. */
   promptCacheUsage: (namespace: string) => Promise<UsageRpc>;
 };

@@ -4,14 +4,14 @@ import { type Bindings, type Ports, portsOf } from "../platform/bindings.ts";
 import { wakeErasures } from "./use-cases/erase.ts";
 import { upkeep } from "./use-cases/upkeep.ts";
 
-/** The Worker: HTTP, and the cron. `makePorts` is for the tests, which put doubles in the place of what can fail. */
+/** The Worker: HTTP and the cron. Tests put doubles into `makePorts`. */
 export function createWorker(makePorts: (env: Bindings) => Ports = portsOf) {
   const app = createApp(makePorts);
   return {
     fetch: app.fetch,
     async scheduled(_event: ScheduledController, env: Bindings): Promise<void> {
       const all = services(env, makePorts(env));
-      // Nothing is done, nor dropped, in databases that are not those that the data were stored in.
+      // Changes nothing in databases other than those that the data were stored in.
       const changed = await all.deployment.problem();
       if (changed !== null) {
         console.error({
@@ -20,7 +20,7 @@ export function createWorker(makePorts: (env: Bindings) => Ports = portsOf) {
         });
         return;
       }
-      // Neither waits for the other, nor goes without it.
+      // A failure of one does not stop the others.
       const done = await Promise.allSettled([upkeep(all), pruneAccess(all), wakeErasures(all)]);
       for (const one of done) if (one.status === "rejected") throw one.reason;
     },

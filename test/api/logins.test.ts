@@ -272,8 +272,8 @@ describe("set up wrong", () => {
       { JWT_ISSUER: "", JWT_AUDIENCE: " ," },
       "JWT_ISSUER and JWT_AUDIENCE must",
     ],
-    ["an address that is one", { JWT_JWKS_URL: "login.example.com/keys" }, "no https URL"],
-    ["an address that is safe", { JWT_JWKS_URL: "http://login.example.com/keys" }, "no https URL"],
+    ["an address that is one", { JWT_JWKS_URL: "login.example.com/keys" }, "not an https URL"],
+    ["an address that is safe", { JWT_JWKS_URL: "http://login.example.com/keys" }, "not an https URL"],
     ["scopes that there are", { JWT_SCOPE: "read,everything" }, "JWT_SCOPE"],
     ["ids of shared owners", { JWT_SHARED: "team" }, "JWT_SHARED"],
   ])("without %s, no login passes, and /health says why", async (_, wrong, problem) => {

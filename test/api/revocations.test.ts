@@ -86,7 +86,7 @@ it("refuses what was revoked while the list was on its way, from the next call o
   const verified = { caller, issuedAt: 1, expiresAt: 2_000_000 };
   const before = list.refusal(verified);
   revoked = ["stolen"];
-  list.forget();
+  list.invalidate();
   arrives();
   // It was asked before the revocation was answered.
   expect(await before).toBeNull();

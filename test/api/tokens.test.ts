@@ -142,21 +142,21 @@ describe("a token that has just passed", () => {
 });
 
 it.each([
-  ["jti", "no string of 1 to 256 bytes", { jti: 7 }],
-  ["jti", "no string of 1 to 256 bytes", { jti: "" }],
-  ["jti", "no string of 1 to 256 bytes", { jti: "x".repeat(257) }],
-  ["thread", "no id of a thread", { thread: "nonsense" }],
-  ["thread", "no id of a thread", { thread: ["x"] }],
+  ["jti", "not a string of 1 to 256 bytes", { jti: 7 }],
+  ["jti", "not a string of 1 to 256 bytes", { jti: "" }],
+  ["jti", "not a string of 1 to 256 bytes", { jti: "x".repeat(257) }],
+  ["thread", "not the id of a thread", { thread: "nonsense" }],
+  ["thread", "not the id of a thread", { thread: ["x"] }],
   ["shared", "ids that begin with 'shared:'", { shared: ["team"] }],
-  ["sub", "no user id", { sub: 7 }],
-  ["sub", "no user id", { sub: ".." }],
+  ["sub", "not a user id", { sub: 7 }],
+  ["sub", "not a user id", { sub: ".." }],
   ["sub", "is missing", { sub: undefined }],
   ["scope", "is missing", { scope: undefined }],
   ["scope", "spaces between the scopes", { scope: ["read"] }],
   ["scope", "spaces between the scopes", { scope: "read,write" }],
   ["exp", "is missing", { exp: undefined }],
-  ["exp", "is of a wrong type", { exp: "tomorrow" }],
-  ["nbf", "is of a wrong type", { nbf: "now" }],
+  ["exp", "has a wrong type", { exp: "tomorrow" }],
+  ["nbf", "has a wrong type", { nbf: "now" }],
 ])("names the claim %s of a token that is signed as it should be (%s)", async (name, reason, claims) => {
   const bearer = await signed(env.CAIRN_SECRET, claims);
   const { status, body } = await call("/v1/users/alice/kv", { token: bearer });

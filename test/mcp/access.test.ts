@@ -179,7 +179,7 @@ describe("whose memory it is", () => {
     const { status, error } = await mcp("tools/list");
     expect([status, error.code]).toEqual([400, "invalid_request"]);
     expect(error.details).toEqual([
-      { path: "header.Cairn-User", message: "is required of a token of all users: whose memory is meant" },
+      { path: "header.Cairn-User", message: "is required with a token of all users" },
     ]);
     const user = `${newUser()} é/%`;
     const headers = { "Cairn-User": encodeURIComponent(user) };
@@ -232,7 +232,7 @@ describe("shared owners", () => {
       await remember(owner, { kind: "procedure", title: "release", text: `steps of ${owner}` });
     const own = await tool(user, "memory_get_procedure", { title: "release" }, { shared: [team] });
     expect(own.text).toContain(`steps of ${user}`);
-    expect(own.text).toContain(`One of this title is there of "${team}", too.`);
+    expect(own.text).toContain(`These shared owners have one of this title too: "${team}".`);
     const theirs = await tool(
       user,
       "memory_get_procedure",
@@ -248,7 +248,7 @@ describe("shared owners", () => {
     const given = { title: "release", body: "x", owner: team };
     const { isError, text } = await tool(user, "memory_store_procedure", given, { shared: [team] });
     expect(isError).toBe(true);
-    expect(text).toContain("leave `owner` out");
+    expect(text).toContain("Leave `owner` out");
     expect([...(await list(team)), ...(await list(user))]).toEqual([]);
   });
 
@@ -276,7 +276,7 @@ describe("shared owners", () => {
     const { result } = await mcp("server/discover", {}, { token: bearer });
     expect(result.instructions).toContain(`"${teams[16]}" (read only)`);
     const { text } = await toolWith(bearer, "memory_recall", { query: "anything" });
-    expect(text).toContain(`Not asked: "${teams[16]}"`);
+    expect(text).toContain(`Not searched: "${teams[16]}"`);
     expect(text).not.toContain(teams[15]);
   });
 });

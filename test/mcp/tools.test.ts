@@ -3,7 +3,7 @@ import { createMcpHandler } from "@modelcontextprotocol/server";
 import { afterEach, describe, expect, it } from "vitest";
 import { fail } from "../../src/domain/errors.ts";
 import type { Access } from "../../src/worker/mcp/access.ts";
-import { mcpServer, type Serving } from "../../src/worker/mcp/server.ts";
+import { mcpServer, type RequestContext } from "../../src/worker/mcp/server.ts";
 import { newUser, pages, token } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
 import { mcp, tool } from "../mcp-calls.ts";
@@ -97,7 +97,7 @@ describe("procedures", () => {
     const missing = await tool(user, "memory_get_procedure", { title: "deploy shop" });
     expect(missing.isError).toBe(true);
     expect(missing.text).toBe(
-      'not_found: There is no procedure "deploy shop". memory_list_procedures shows the titles that there are.',
+      'not_found: There is no procedure "deploy shop". memory_list_procedures shows the titles.',
     );
     expect((await tool(user, "memory_forget_procedure", { title: "x" })).structured).toEqual({
       forgotten: 0,
@@ -196,7 +196,7 @@ describe("memory_list", () => {
     expect(second.text).not.toContain("cursor");
     expect(lines((await tool(user, "memory_list", { kinds: ["episode"] })).text)).toHaveLength(1);
     expect(lines((await tool(user, "memory_list", { subject: "alice" })).text)).toHaveLength(1);
-    expect((await tool(user, "memory_list", { subject: "Bob" })).text).toBe("Nothing of that is remembered.");
+    expect((await tool(user, "memory_list", { subject: "Bob" })).text).toBe("No such memory is stored.");
     const bad = await tool(user, "memory_list", { cursor: "nonsense" });
     expect(bad.text).toBe(
       "invalid_cursor: The cursor is not one that this list handed out.\n- cursor: is not one that this list handed out",
@@ -246,9 +246,9 @@ describe("memory_recall and thread_search", () => {
     expect(both.text).toContain("[message 2 |");
     expect(both.text).toContain("shop is deployed");
     expect((await tool(user, "memory_recall", { query: "Tuesdays", scope: "other" })).text).toBe(
-      "Nothing that fits is remembered.",
+      "No memory matches.",
     );
-    expect((await tool(newUser(), "thread_search", { query: "Tuesdays" })).text).toBe("No message fits.");
+    expect((await tool(newUser(), "thread_search", { query: "Tuesdays" })).text).toBe("No message matches.");
   });
 
   it("say what they left out for its length", async () => {
@@ -259,7 +259,7 @@ describe("memory_recall and thread_search", () => {
     );
     const { text } = await tool(user, "memory_recall", { query: "apple pear", k: 30 });
     expect(text.length).toBeLessThan(25_000);
-    const [, left = "0"] = /^(\d+) more are left out/m.exec(text) ?? [];
+    const [, left = "0"] = /^(\d+) more do not fit/m.exec(text) ?? [];
     expect(lines(text).length + Number(left)).toBe(30);
     expect(Number(left)).toBeGreaterThan(0);
   });
@@ -286,7 +286,7 @@ describe("memory_history", () => {
         "- id: is required, or subject and predicate",
       );
     const unknown = await tool(user, "memory_history", { subject: "user", predicate: "was born in" });
-    expect(unknown.text).toBe("not_found: No such fact is remembered.");
+    expect(unknown.text).toBe("not_found: No such fact is stored.");
   });
 
   it("shows a memory whole that a list has cut", async () => {
@@ -394,9 +394,7 @@ describe("an outage of D1", () => {
     const gone = await tool(user, "memory_forget_fact", { subject: "user", predicate: "lives in" });
     expect(gone.isError).toBe(true);
     expect(gone.text).toContain("storage_unavailable");
-    expect((await tool(user, "memory_recall", { query: "Porto" })).text).toBe(
-      "Nothing that fits is remembered.",
-    );
+    expect((await tool(user, "memory_recall", { query: "Porto" })).text).toBe("No memory matches.");
     control.d1Writes = "ok";
     expect((await tool(user, "memory_forget_fact", { subject: "user", predicate: "lives in" })).isError).toBe(
       false,
@@ -420,8 +418,8 @@ describe("what nobody expected", () => {
     const logged: unknown[] = [];
     const unexpected = (seen: unknown) => (logged.push(seen), fail("internal"));
     // A server whose clock throws: all that these requests come to.
-    const serving = { services, access, unexpected } as unknown as Serving;
-    const handler = createMcpHandler(() => mcpServer(serving));
+    const context = { services, access, unexpected } as unknown as RequestContext;
+    const handler = createMcpHandler(() => mcpServer(context));
     const request = new Request("https://cairn.test/mcp", {
       method: "POST",
       headers: { "Content-Type": "application/json", Accept: "application/json, text/event-stream" },

@@ -47,7 +47,7 @@ describe("an import of a file that lacks a line", () => {
     const answer = await importTo(user, lines.toSpliced(3, 1).join("\n"));
     expect(answer).toMatchObject(wrongIn(7, ".lines"));
     const [{ message }] = answer.body.error.details;
-    expect(message).toMatch(/^is 8, and 7 came: a line .* is missing/);
+    expect(message).toMatch(/^is 8, but 7 lines came: a line .* is missing/);
     expect(message).not.toContain("part");
     expect(await openThreads(user)).toBe(2);
     await call(`/v1/threads/${id}/messages`, { json: { messages: [say("said here")] } });

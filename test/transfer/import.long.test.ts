@@ -57,7 +57,7 @@ describe("an import", () => {
     const missing = await send([header, b, end]);
     expect(missing).toMatchObject(refused);
     expect(missing.body.error.details).toEqual([
-      { path: "line[3].lines", message: expect.stringMatching(/^is 4, and 3 came: .* missing/) },
+      { path: "line[3].lines", message: expect.stringMatching(/^is 4, but 3 lines came: .* missing/) },
     ]);
     // What stood before is there.
     expect(await send([header, b, end], "part=true")).toMatchObject({

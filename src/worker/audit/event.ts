@@ -1,24 +1,26 @@
 import { v7 as uuidv7 } from "uuid";
-import type { AuditRow } from "../../platform/d1/tables.ts";
 import { type UserHash, userHash } from "../../domain/ids.ts";
+import type { AuditLog } from "../../platform/d1/audit-log.ts";
+import type { AuditRow } from "../../platform/d1/tables.ts";
+import { retryOnReset } from "../../platform/retry-on-reset.ts";
 import type { Caller } from "../auth/claims.ts";
 
-/** What happened: never what it was about. */
+/** An event: who did what to whose memory, without contents. */
 export type AuditEvent = {
   /** An operation as the API describes it (`DELETE /v1/threads/{id}`), or `token.refused`. */
   action: string;
   /** `ok`, or the code of the error. */
   outcome: string;
-  /** Absent where nobody was known. */
+  /** Absent where no token was accepted. */
   caller?: Caller;
-  /** Whose memory; absent where it was no one user's. */
+  /** The owner of the memory; absent where the call concerns the tenant. */
   user?: UserHash;
   requestId?: string;
-  /** Which token or time of the tenant's was set; `dryRun`, where nothing was to be done. */
+  /** The revoked token or the time that was set; or `dryRun`. */
   about?: string;
 };
 
-/** The event as it is kept, at `now`: users by their hashes only. */
+/** The row of an event at `now`. Users appear as hashes only. */
 export async function auditRow({ caller, ...event }: AuditEvent, now: number): Promise<AuditRow> {
   return {
     id: uuidv7({ msecs: now }),
@@ -32,4 +34,16 @@ export async function auditRow({ caller, ...event }: AuditEvent, now: number): P
     about: event.about ?? null,
     count: 1,
   };
+}
+
+/**
+ * Writes an event, and never rejects: a deletion must not fail because the log is down. An event that D1 refuses four times
+ * goes to the Worker's own log.
+ */
+export async function writeEvent(auditLog: AuditLog, event: AuditRow): Promise<void> {
+  try {
+    await retryOnReset(() => auditLog.add(event));
+  } catch (error) {
+    console.error({ message: "an audit event could not be stored", event, error: String(error) });
+  }
 }

@@ -4,11 +4,11 @@ import type { Services } from "../services.ts";
 type Needs = Pick<Services, "auditLog" | "auditDays" | "revocations" | "now">;
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** Events that one statement drops, and statements of one run of the cron. */
+/** Events that one statement deletes, and statements of one run of the cron. */
 const SLICE = 5_000;
 const SLICES = 20;
 
-/** Drops what the cron finds too old: events of the audit log, and revocations of tokens that have expired. */
+/** Deletes old events of the audit log, and revocations of expired tokens. The cron calls it. */
 export async function pruneAccess({ auditLog, auditDays, revocations, now }: Needs): Promise<void> {
   await revocations.prune(now() - CLOCK_SKEW_S * 1000);
   for (let slice = 0; slice < SLICES; slice++)

@@ -6,48 +6,50 @@ import type { RevocationList } from "./revocation-list.ts";
 import type { SigningKeys } from "./signing-keys.ts";
 import { verifyOwn } from "./verify-own.ts";
 
-/** How long a signature that was checked is believed, in milliseconds. */
-const BELIEVED_MS = 30_000;
+/** The life of a cached result. */
+const CACHED_MS = 30_000;
 
-type Checked = Verified & { from: number; until: number };
-type Parts = { keys: SigningKeys; logins: Logins | null; revoked: RevocationList; now: () => number };
+type CachedToken = Verified & { from: number; until: number };
+type AuthenticatorDependencies = {
+  keys: SigningKeys;
+  logins: Logins | null;
+  revoked: RevocationList;
+  now: () => number;
+};
 
-/** Tells who calls, from the token of a call. */
+/** Finds the caller of a token. */
 export class Authenticator {
-  readonly #parts: Parts;
-  /**
-   * Tokens that passed: an agent sends the same one with every call, and to check its signature again is the dearest
-   * step of a small call. Only what passed is kept, so nobody fills it with forgeries.
-   */
-  readonly #checked = new BoundedCache<Checked>(1000);
+  readonly #deps: AuthenticatorDependencies;
+  /** Tokens that passed, as a signature is the dearest step of a small call. Forged tokens take no place in it. */
+  readonly #cached = new BoundedCache<CachedToken>(1000);
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
+  constructor(deps: AuthenticatorDependencies) {
+    this.#deps = deps;
   }
 
   async caller(token: string): Promise<Result<Caller>> {
-    const now = this.#parts.now();
-    const verified = this.#known(token, now) ?? (await this.#check(token, now));
+    const now = this.#deps.now();
+    const verified = this.#fromCache(token, now) ?? (await this.#verify(token, now));
     if (!verified.ok) return verified;
-    // Asked anew with every call: a verdict that is believed for a while must not outlive the token.
-    const refusal = this.#parts.revoked.refusal(verified.value);
+    // With every call: a cached result must not outlive a revocation.
+    const refusal = this.#deps.revoked.refusal(verified.value);
     return (refusal instanceof Promise ? await refusal : refusal) ?? ok(verified.value.caller);
   }
 
-  #known(token: string, now: number): Result<Verified> | null {
-    const known = this.#checked.get(token);
-    // A clock that was put back asks again, as the token may have a time from which it holds.
+  #fromCache(token: string, now: number): Result<Verified> | null {
+    const known = this.#cached.get(token);
+    // If the clock was put back, the token may not be valid yet.
     return known !== undefined && known.from <= now && now < known.until ? ok(known) : null;
   }
 
-  async #check(token: string, now: number): Promise<Result<Verified>> {
-    const { logins, keys } = this.#parts;
-    const verified = logins?.claims(token)
+  async #verify(token: string, now: number): Promise<Result<Verified>> {
+    const { logins, keys } = this.#deps;
+    const verified = logins?.isIssuerOf(token)
       ? await logins.verify(token, now)
       : await verifyOwn(token, keys, now);
     if (verified.ok) {
-      const until = Math.min(now + BELIEVED_MS, verified.value.expiresAt + CLOCK_SKEW_S * 1000);
-      this.#checked.set(token, { ...verified.value, from: now, until });
+      const until = Math.min(now + CACHED_MS, verified.value.expiresAt + CLOCK_SKEW_S * 1000);
+      this.#cached.set(token, { ...verified.value, from: now, until });
     }
     return verified;
   }

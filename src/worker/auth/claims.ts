@@ -4,49 +4,60 @@ import { threadOwner } from "../../domain/ids.ts";
 import { byteLength, limits } from "../../domain/limits.ts";
 import { areShared, isUser, LONGEST_LIFE_S } from "../../domain/token.ts";
 
-/** How far the clock of who issued a token may be from ours, in seconds. */
+/** The tolerance for the clock of a token's issuer, in seconds. */
 export const CLOCK_SKEW_S = 30;
 
-/** Whom a token speaks for. */
+/** The holder of a token. */
 export type Caller = {
-  /** One user, or all of the tenant's (`*`). */
+  /** One user, or `*` for all of the tenant's. */
   user: string;
   scopes: ReadonlySet<string>;
-  /** The shared owners whose memory it reads besides its user's. */
+  /** The shared owners that the token reads besides its user. */
   shared: ReadonlySet<string>;
-  /** The one thread that it reaches; absent for a token that reaches all that is its user's. */
+  /** The only thread that the token reaches. Without it, the token reaches all that its user has. */
   thread?: string;
   /** The token's `jti`, by which it can be revoked. */
   tokenId?: string;
 };
 
-/** A token that holds. Times in milliseconds since the epoch; `issuedAt` is 0 where the token does not say. */
+/** A token reads its own user, the shared owners that it names, and with `*` every user. */
+export const mayRead = (caller: Caller, user: string): boolean =>
+  mayWrite(caller, user) || (caller.thread === undefined && caller.shared.has(user));
+
+/** A token changes its own user, and with `*` every user. Shared owners are read only. */
+export const mayWrite = ({ user: own, thread }: Caller, user: string): boolean =>
+  thread === undefined && (own === "*" || own === user);
+
+/** A valid token. Times in milliseconds since the epoch; `issuedAt` is 0 for a token without `iat`. */
 export type Verified = { caller: Caller; issuedAt: number; expiresAt: number };
 
-/** Names what is wrong with a token. Only of one whose signature holds: to a forger nothing is told. */
+/** Names a wrong claim. Only for a token whose signature is valid: a forger learns nothing. */
 export const wrongClaim = (claim: string, reason: string): Failure =>
   fail("invalid_token", { message: `The token's claim \`${claim}\` ${reason}.` });
 
-/** What a token of the tenant's own says, once its signature and its expiry hold at `now` (milliseconds). */
-export function verifiedOf(payload: JWTPayload, now: number): Result<Verified> {
+/** Reads the claims of one of the tenant's own tokens. Its signature and expiry are valid at `now` (milliseconds). */
+export function readClaims(payload: JWTPayload, now: number): Result<Verified> {
   const { sub, scope, shared = [], thread } = payload;
   if (typeof sub !== "string" || !isUser(sub))
-    return wrongClaim("sub", `is no user id: a string of 1 to ${limits.userId} bytes, or \`*\``);
+    return wrongClaim("sub", `is not a user id: a string of 1 to ${limits.userId} bytes, or \`*\``);
   if (typeof scope !== "string") return wrongClaim("scope", SCOPES_ARE);
-  // `read,write` would be one scope that nothing asks for, and each call 403.
+  // `read,write` would be one unknown scope, and each call 403.
   if (scope.includes(",")) return wrongClaim("scope", SCOPES_ARE);
   if (!areShared(shared))
-    return wrongClaim("shared", `is no list of at most ${limits.sharedOwners} ids that begin with 'shared:'`);
+    return wrongClaim(
+      "shared",
+      `is not a list of at most ${limits.sharedOwners} ids that begin with 'shared:'`,
+    );
   if (thread !== undefined && (typeof thread !== "string" || threadOwner(thread) === null))
-    return wrongClaim("thread", "is no id of a thread");
+    return wrongClaim("thread", "is not the id of a thread");
   const scopes = new Set(scope.split(" "));
-  return timed(payload, { user: sub, scopes, shared: new Set(shared), ...(thread && { thread }) }, now);
+  return withTimes(payload, { user: sub, scopes, shared: new Set(shared), ...(thread && { thread }) }, now);
 }
 
 const SCOPES_ARE = "is not one string with spaces between the scopes, as in 'read write'";
 
-/** The caller with the times and the id of its token. One that was issued later than now is not to be had. */
-export function timed({ exp, iat = 0, jti }: JWTPayload, caller: Caller, now: number): Result<Verified> {
+/** Adds the times and the id of the token. Rejects a token whose `iat` lies in the future. */
+export function withTimes({ exp, iat = 0, jti }: JWTPayload, caller: Caller, now: number): Result<Verified> {
   if (exp === undefined) return wrongClaim("exp", "is missing");
   if (exp > now / 1000 + LONGEST_LIFE_S)
     return wrongClaim(
@@ -54,7 +65,7 @@ export function timed({ exp, iat = 0, jti }: JWTPayload, caller: Caller, now: nu
       "is more than 100 years away: it is in seconds since the epoch, not in milliseconds",
     );
   if (jti !== undefined && !isTokenId(jti))
-    return wrongClaim("jti", `is no string of 1 to ${limits.tokenId} bytes`);
+    return wrongClaim("jti", `is not a string of 1 to ${limits.tokenId} bytes`);
   const issuedAt = Math.max(0, iat * 1000);
   if (issuedAt > now + CLOCK_SKEW_S * 1000) return fail("token_not_yet_valid");
   return ok({
@@ -64,6 +75,5 @@ export function timed({ exp, iat = 0, jti }: JWTPayload, caller: Caller, now: nu
   });
 }
 
-/** Whether a token can be revoked by this id. */
 const isTokenId = (jti: unknown): jti is string =>
   typeof jti === "string" && jti !== "" && jti.isWellFormed() && byteLength(jti) <= limits.tokenId;

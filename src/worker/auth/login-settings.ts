@@ -10,7 +10,7 @@ export type LoginSettings = {
   shared: readonly string[];
 };
 
-/** What the variables say: null where no provider is set up, and why where one is set up wrong. */
+/** The settings of the login provider; null without one, or the problem with them. */
 export function loginSettingsOf(
   env: LoginBindings,
 ): { settings: LoginSettings | null; problem?: undefined } | { settings?: undefined; problem: string } {
@@ -22,22 +22,23 @@ export function loginSettingsOf(
     audience.length === 0 && "JWT_AUDIENCE",
   ].filter((name) => name !== false);
   if (missing.length === 3) return { settings: null };
-  if (missing.length > 0) return wrong(`${missing.join(" and ")} must be set, too`);
+  if (missing.length > 0) return wrong(`${missing.join(" and ")} must be set too`);
   const jwksUrl = keysAt(address);
-  if (jwksUrl === null) return wrong("JWT_JWKS_URL is no https URL");
+  if (jwksUrl === null) return wrong("JWT_JWKS_URL is not an https URL");
   const scopes = listed(env.JWT_SCOPE || "read,write");
-  if (!scopes.every(isScope)) return wrong("JWT_SCOPE names what is no scope");
+  if (!scopes.every(isScope)) return wrong("JWT_SCOPE has an unknown scope");
   const shared = listed(env.JWT_SHARED);
-  if (!areShared(shared)) return wrong("JWT_SHARED is no list of at most 64 ids that begin with 'shared:'");
+  if (!areShared(shared))
+    return wrong("JWT_SHARED is not a list of at most 64 ids that begin with 'shared:'");
   const userClaim = env.JWT_USER_CLAIM || "sub";
   return { settings: { jwksUrl, issuer, audience, userClaim, scopes, shared } };
 }
 
-const wrong = (reason: string) => ({ problem: `No login of JWT_ISSUER passes: ${reason}` });
+const wrong = (reason: string) => ({ problem: `logins of JWT_ISSUER are refused: ${reason}` });
 
 const listed = (list = ""): string[] => list.split(/[\s,]+/).filter((word) => word !== "");
 
-/** Keys that anybody on the way could change are no keys: http is for a provider on this machine. */
+/** Refuses http, over which anybody on the way could change the keys; except on this machine. */
 function keysAt(address: string): URL | null {
   if (!URL.canParse(address)) return null;
   const url = new URL(address);

@@ -6,13 +6,13 @@ import {
   jwtVerify,
 } from "jose";
 import { fail, type Result } from "../../domain/errors.ts";
-import { CLOCK_SKEW_S, timed, type Verified } from "./claims.ts";
+import { CLOCK_SKEW_S, type Verified, withTimes } from "./claims.ts";
 import type { LoginSettings } from "./login-settings.ts";
-import { NoKeys, providerKeys } from "./provider-keys.ts";
-import { refusalOf } from "./verify-own.ts";
+import { KeysUnavailable, providerKeys } from "./provider-keys.ts";
+import { failureOfToken } from "./verify-own.ts";
 import { isShared, isUser } from "../../domain/token.ts";
 
-/** Signatures that a public key checks. With one that a secret checks (HS256), the public key would be the secret. */
+/** Asymmetric algorithms only: with HS256, the public key would be the secret. */
 const ALGORITHMS = [
   "RS256",
   "RS384",
@@ -27,7 +27,7 @@ const ALGORITHMS = [
   "Ed25519",
 ];
 
-/** Tokens of an identity provider, checked with the keys that it publishes. */
+/** Verifies tokens of an identity provider, with the keys that it publishes. */
 export class Logins {
   readonly #settings: LoginSettings;
   readonly #key: JWTVerifyGetKey;
@@ -37,8 +37,8 @@ export class Logins {
     this.#key = providerKeys(settings.jwksUrl);
   }
 
-  /** Whether the token says that it is of this provider. That is not checked here: it decides by which keys it will be. */
-  claims(token: string): boolean {
+  /** Reads the unverified issuer, which decides by whose keys the token is verified. */
+  isIssuerOf(token: string): boolean {
     try {
       return decodeJwt(token).iss === this.#settings.issuer;
     } catch {
@@ -46,7 +46,7 @@ export class Logins {
     }
   }
 
-  /** Checks the token at `now` (milliseconds): signature, issuer, audience, times and the claim that names the user. */
+  /** Verifies signature, issuer, audience, times and the user's claim at `now` (milliseconds). */
   async verify(token: string, now: number): Promise<Result<Verified>> {
     const { issuer, audience, userClaim, scopes, shared } = this.#settings;
     const options = {
@@ -58,21 +58,21 @@ export class Logins {
       requiredClaims: ["exp", userClaim],
     };
     try {
-      const { payload } = await this.#checked(token, options);
+      const { payload } = await this.#verifySignature(token, options);
       const user = payload[userClaim];
       if (typeof user !== "string" || !isUser(user) || user === "*" || isShared(user)) return NO_USER;
-      return timed(payload, { user, scopes: new Set(scopes), shared: new Set(shared) }, now);
+      return withTimes(payload, { user, scopes: new Set(scopes), shared: new Set(shared) }, now);
     } catch (error) {
-      return error instanceof NoKeys ? fail("login_keys_unavailable") : refusalOf(error);
+      return error instanceof KeysUnavailable ? fail("login_keys_unavailable") : failureOfToken(error);
     }
   }
 
-  async #checked(token: string, options: JWTVerifyOptions) {
+  async #verifySignature(token: string, options: JWTVerifyOptions) {
     try {
       return await jwtVerify(token, this.#key, options);
     } catch (error) {
       if (!(error instanceof joseErrors.JWKSMultipleMatchingKeys)) throw error;
-      // The token names no key, and several are of its kind.
+      // The token has no `kid`, and several keys fit its algorithm.
       for await (const key of error) {
         try {
           return await jwtVerify(token, key, options);
@@ -86,5 +86,5 @@ export class Logins {
 }
 
 const NO_USER = fail("invalid_token", {
-  message: "The token's user claim (JWT_USER_CLAIM) is no user id, or one that is reserved: `*`, `shared:…`.",
+  message: "The token's user claim (JWT_USER_CLAIM) is not a user id, or is reserved: `*`, `shared:…`.",
 });

@@ -9,23 +9,23 @@ import {
   type JWTVerifyGetKey,
 } from "jose";
 
-/** The provider's keys could not be had: nothing is known of the token. */
-export class NoKeys extends Error {
-  override readonly name = "NoKeys";
+/** The provider's keys are unavailable, so the token can be neither accepted nor refused. */
+export class KeysUnavailable extends Error {
+  override readonly name = "KeysUnavailable";
 }
 
-/** In milliseconds. How long fetched keys are kept without asking, and after a fetch none is made for an unknown key. */
+/** The life of fetched keys, and the least time between two fetches for unknown keys. */
 const FRESH_MS = 600_000;
 const COOLDOWN_MS = 30_000;
-/** How long they still count while the provider does not answer: a key that it took back counts as long at most. */
+/** The age to which old keys are used while the provider does not answer. */
 const USABLE_MS = 3_600_000;
-/** How long after a fetch that failed none is made: each call would wait for it. */
+/** The pause after a failed fetch: else each call would wait for another. */
 const RETRY_MS = 5_000;
 const FETCH_WITHIN_MS = 5_000;
 
 /**
- * The keys that a provider publishes, kept for 10 minutes; a token whose key is not among them has them fetched anew, once
- * in 30 seconds at most. While the provider is down, those that it published last count for an hour after they were fetched.
+ * The keys that a provider publishes. They are kept for 10 minutes; a token with an unknown key has them fetched again, once
+ * in 30 seconds at most. While the provider is down, the last ones are used for an hour.
  */
 export function providerKeys(url: URL): JWTVerifyGetKey {
   const cache: JWKSCacheInput = {};
@@ -40,35 +40,37 @@ export function providerKeys(url: URL): JWTVerifyGetKey {
     // The clock of the library's own cache.
     const now = Date.now();
     if (failure !== null && Math.abs(now - failure.at) < RETRY_MS)
-      return formerKey(cache, { header, token, now, cause: failure.cause });
+      return oldKey(cache, { header, token, now, cause: failure.cause });
     try {
       const key = await keys(header, token);
       failure = null;
       return key;
     } catch (error) {
-      if (isOfToken(error)) throw error;
+      if (isTokenError(error)) throw error;
       failure = { at: now, cause: error };
       console.error({ message: "the login provider's keys could not be fetched", error: String(error) });
-      return formerKey(cache, { header, token, now, cause: error });
+      return oldKey(cache, { header, token, now, cause: error });
     }
   };
 }
 
-type Wanted = { header: JWTHeaderParameters; token: FlattenedJWSInput; now: number; cause: unknown };
+type KeyRequest = { header: JWTHeaderParameters; token: FlattenedJWSInput; now: number; cause: unknown };
 
-async function formerKey({ uat, jwks }: JWKSCacheInput, { header, token, now, cause }: Wanted) {
+async function oldKey({ uat, jwks }: JWKSCacheInput, { header, token, now, cause }: KeyRequest) {
   if (jwks === undefined || uat === undefined || Math.abs(now - uat) >= USABLE_MS)
-    throw new NoKeys("no keys", { cause });
+    throw new KeysUnavailable("no keys", { cause });
   try {
     return await createLocalJWKSet(jwks)(header, token);
   } catch (error) {
-    // It may be a new one.
-    throw error instanceof joseErrors.JWKSNoMatchingKey ? new NoKeys("no such key", { cause }) : error;
+    // The key may be a new one.
+    throw error instanceof joseErrors.JWKSNoMatchingKey
+      ? new KeysUnavailable("no such key", { cause })
+      : error;
   }
 }
 
-/** What is wrong with the token is told from what is wrong with the provider. */
-const isOfToken = (error: unknown): boolean =>
+/** Errors of the token, not of the provider. */
+const isTokenError = (error: unknown): boolean =>
   error instanceof joseErrors.JWKSNoMatchingKey ||
   error instanceof joseErrors.JWKSMultipleMatchingKeys ||
   error instanceof joseErrors.JOSENotSupported;

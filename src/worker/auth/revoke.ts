@@ -40,7 +40,7 @@ export async function revokeToken(
   if (expiresAt <= now()) return wrongTime("body.expiresAt", "is in the past, so nothing would be revoked");
   const token = { tokenId, expiresAt, revokedAt: now() };
   const done = await d1Result(() => revocations.revoke(token));
-  revoked.forget();
+  revoked.invalidate();
   if (!done.ok) return done;
   return done.value === null ? fail("too_many_revoked_tokens") : ok({ ...token, expiresAt: done.value });
 }
@@ -56,7 +56,7 @@ const wrongTime = (path: string, message: string): Failure =>
 /** Ends the revocation of one token. */
 export async function restoreToken({ revocations, revoked }: Needs, tokenId: string): Promise<Result<void>> {
   const done = await d1Result(() => revocations.restore(tokenId));
-  revoked.forget();
+  revoked.invalidate();
   return done;
 }
 
@@ -70,6 +70,6 @@ export async function setMinIssuedAt(
   if (time !== null && time < FIRST_TOKEN_MS)
     return wrongTime("body.minIssuedAt", "is before the first token");
   const done = await d1Result(() => revocations.setMinIssuedAt(time));
-  revoked.forget();
+  revoked.invalidate();
   return done;
 }

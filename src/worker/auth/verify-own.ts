@@ -1,12 +1,12 @@
 import { decodeProtectedHeader, errors as joseErrors, jwtVerify } from "jose";
 import { fail, type Failure, type Result } from "../../domain/errors.ts";
-import { CLOCK_SKEW_S, type Verified, verifiedOf, wrongClaim } from "./claims.ts";
+import { CLOCK_SKEW_S, readClaims, type Verified, wrongClaim } from "./claims.ts";
 import { type SigningKeys } from "./signing-keys.ts";
 import { ALGORITHM, keyId } from "../../domain/token.ts";
 
 /**
- * Checks a token of the tenant's own at `now` (milliseconds): its signature (HS256 and nothing else), its times and its
- * claims. Signatures are compared by WebCrypto's `verify`, which takes as long for one that is nearly right.
+ * Verifies one of the tenant's own tokens at `now` (milliseconds): signature (HS256 only), times and claims. WebCrypto
+ * compares signatures in constant time.
  */
 export async function verifyOwn(token: string, keys: SigningKeys, now: number): Promise<Result<Verified>> {
   for (const key of await candidates(token, keys)) {
@@ -16,7 +16,7 @@ export async function verifyOwn(token: string, keys: SigningKeys, now: number): 
   return fail("invalid_token");
 }
 
-/** The key that the token names; where it names none that is known, all of them. */
+/** The key that the token's `kid` names, or all. */
 async function candidates(token: string, keys: SigningKeys): Promise<SigningKeys> {
   if (keys.length < 2) return keys;
   const kid = kidOf(token);
@@ -44,21 +44,21 @@ async function verifyWith(
       clockTolerance: CLOCK_SKEW_S,
       requiredClaims: ["sub", "exp", "scope"],
     });
-    return verifiedOf(payload, now);
+    return readClaims(payload, now);
   } catch (error) {
-    return error instanceof joseErrors.JWSSignatureVerificationFailed ? "another key" : refusalOf(error);
+    return error instanceof joseErrors.JWSSignatureVerificationFailed ? "another key" : failureOfToken(error);
   }
 }
 
-/** What a token that jose refuses is told. It looks at the claims when the signature holds. */
-export function refusalOf(error: unknown): Failure {
+/** The failure for an error of jose, which checks the claims only when the signature is valid. */
+export function failureOfToken(error: unknown): Failure {
   if (error instanceof joseErrors.JWTExpired) return fail("token_expired");
   if (!(error instanceof joseErrors.JWTClaimValidationFailed)) return fail("invalid_token");
   const { claim, reason } = error;
   if (reason !== "check_failed") return wrongClaim(claim, REASONS[reason] ?? "is wrong");
   return claim === "nbf"
     ? fail("token_not_yet_valid")
-    : wrongClaim(claim, "is not what this deployment takes");
+    : wrongClaim(claim, "is not the one of this deployment");
 }
 
-const REASONS: Record<string, string> = { missing: "is missing", invalid: "is of a wrong type" };
+const REASONS: Record<string, string> = { missing: "is missing", invalid: "has a wrong type" };

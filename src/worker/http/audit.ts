@@ -1,21 +1,20 @@
 import type { Context, MiddlewareHandler } from "hono";
-import { auditRow } from "../audit/event.ts";
+import { auditRow, writeEvent } from "../audit/event.ts";
 import type { Refused } from "../audit/refused-calls.ts";
-import { writeEvent } from "../audit/write.ts";
 import type { ErrorCode } from "../../domain/errors.ts";
 import { userHash } from "../../domain/ids.ts";
 import type { AppEnv } from "./context.ts";
 import { Refusal } from "./failure.ts";
-import { ownerInPath } from "./owner-in-path.ts";
+import { ownerInPath } from "./path.ts";
 
-/** Notes in the audit log, behind the answer, what the call did or tried to do: to the memory of the user in its path, or of another. */
+/** Writes an event of this call into the audit log, after the answer. The owner is `user`, or the one that the path names. */
 export function audit(
   c: Context<AppEnv>,
   { action, outcome, user }: { action: string; outcome: "ok" | ErrorCode; user?: string },
 ): void {
   const { auditLog, now } = c.get("services");
   const [at, caller, requestId, about] = [now(), c.get("caller"), c.get("requestId"), c.get("about")];
-  const written = async () => {
+  const write = async () => {
     const owner = user === undefined ? await ownerInPath(c) : await userHash(user);
     const event = {
       action,
@@ -27,28 +26,28 @@ export function audit(
     };
     await writeEvent(auditLog, await auditRow(event, at));
   };
-  afterAnswer(c, written());
+  afterAnswer(c, write());
 }
 
-/** Notes that a token was refused, or that there was none: many at once in one event. */
+/** Counts a call with a refused token, or with none. */
 export function auditRefusedToken(c: Context<AppEnv>, code: ErrorCode): void {
-  noteRefused(c, { action: "token.refused", outcome: code, actor: null, tokenId: null, userHash: null });
+  countRefused(c, { action: "token.refused", outcome: code, actor: null, tokenId: null, userHash: null });
 }
 
-/** Notes that a token asked for what is another's: a caller's many in one event, with the last one's owner. */
+/** Counts a call for another user's data, by its caller. The event has the owner of the last such call. */
 export function auditRefusedAccess(c: Context<AppEnv>): void {
   const { user, tokenId = null } = c.get("caller");
-  const noted = async () => {
+  const count = async () => {
     const [actor, userHashed] = [await userHash(user), await ownerInPath(c)];
     const refused = { action: "access.refused", outcome: "not_found", actor, tokenId, userHash: userHashed };
-    noteRefused(c, refused);
+    countRefused(c, refused);
   };
-  afterAnswer(c, noted());
+  afterAnswer(c, count());
 }
 
-function noteRefused(c: Context<AppEnv>, refused: Refused): void {
+function countRefused(c: Context<AppEnv>, refused: Refused): void {
   const { auditLog, refusedCalls, now } = c.get("services");
-  const event = refusedCalls.note(refused, { requestId: c.get("requestId"), now: now() });
+  const event = refusedCalls.count(refused, { requestId: c.get("requestId"), now: now() });
   if (event !== null) afterAnswer(c, writeEvent(auditLog, event));
 }
 
@@ -74,11 +73,11 @@ export async function audited<T>(c: Context<AppEnv>, action: string, work: () =>
 
 const codeOf = (error: unknown): ErrorCode => (error instanceof Refusal ? error.failure.code : "internal");
 
-/** Lets work that never rejects go on behind the answer; without a context of the runtime, it goes on by itself. */
+/** Keeps the request alive for work that never rejects. */
 function afterAnswer(c: Context<AppEnv>, work: Promise<void>): void {
   try {
     c.executionCtx.waitUntil(work);
   } catch {
-    // Hono has no context where an app is called without one, as tests do.
+    // Tests call an app without an execution context; the work goes on by itself.
   }
 }

@@ -1,5 +1,5 @@
 import type { Context, MiddlewareHandler } from "hono";
-import { mayRead, mayWrite } from "../auth/access.ts";
+import { mayRead, mayWrite } from "../auth/claims.ts";
 import { errors, fail } from "../../domain/errors.ts";
 import { threadOwner, userHash } from "../../domain/ids.ts";
 import { auditRefusedAccess, auditRefusedToken } from "./audit.ts";
@@ -10,7 +10,7 @@ import { isSecret } from "../../domain/token.ts";
 type Middleware = MiddlewareHandler<AppEnv>;
 
 /** Refuses every call but /health while no secret is set: Cairn is never open by default. */
-export const requireSecret: Middleware = async (c, next) => {
+export const requireSecret: Middleware = (c, next) => {
   if (c.req.path !== "/health" && !isSecret(c.get("services").secret))
     throw new Refusal(
       fail("not_configured", {
@@ -18,7 +18,7 @@ export const requireSecret: Middleware = async (c, next) => {
           "CAIRN_SECRET is not set, or shorter than 32 bytes: set it with `wrangler secret put CAIRN_SECRET`.",
       }),
     );
-  await next();
+  return next();
 };
 
 /** Finds the caller, from `Authorization: Bearer <token>`. */
@@ -32,13 +32,13 @@ export const authenticate: Middleware = async (c, next) => {
 };
 
 /** Refuses a token of one thread on every other path, those of later routes among them. */
-export const restrictToThread: Middleware = async (c, next) => {
+export const restrictToThread: Middleware = (c, next) => {
   const { thread } = c.get("caller");
   const own = `/v1/threads/${thread}`;
   const { path } = c.req;
   if (thread !== undefined && path !== own && !path.startsWith(`${own}/`)) throw new Refusal(ONE_THREAD_ONLY);
   if (thread !== undefined && path === `${own}/fork`) throw new Refusal(NO_FORK);
-  await next();
+  return next();
 };
 
 const ONE_THREAD_ONLY = fail("forbidden", {
@@ -57,11 +57,11 @@ export function requireWholeTenant(c: Context<AppEnv>, action: string): void {
 }
 
 /** On `/v1/users/:user`: refuses other users; a shared owner that the token names can be read. */
-export const requireOwnUser: Middleware = async (c, next) => {
+export const requireOwnUser: Middleware = (c, next) => {
   const caller = c.get("caller");
   const user = c.req.param("user") ?? "";
   if (!mayWrite(caller, user)) allowReading(c, mayRead(caller, user));
-  await next();
+  return next();
 };
 
 /** The same on `/v1/threads/:id` and `/v1/erasures/:id`, by the owner that the id names. */

@@ -7,17 +7,17 @@ export type AppEnv = {
   Variables: {
     requestId: string;
     services: Services;
-    /** The path that comes before those of the routes, as `/memory`; empty where Cairn is the whole Worker. */
+    /** The prefix of all paths, as `/memory`; empty where Cairn is the whole Worker. */
     basePath: string;
     caller: Caller;
-    /** Set where the path is of a shared owner whom the caller may only read. */
+    /** True on the path of a shared owner, whom the caller can only read. */
     readOnly: true | undefined;
-    /** What the audit log says of the call besides its name. */
+    /** The `about` of this call's audit event. */
     about: string | undefined;
-    /** The body of a write, in its bytes and as text; absent where the method has none. */
+    /** The body of a write, as bytes and as text; absent for other methods. */
     body: ArrayBuffer;
     bodyText: string;
-    /** The parts of the answer that were timed, as `Server-Timing` lists them; absent while there is none. */
+    /** The value of `Server-Timing` so far; absent at the beginning. */
     timings: string | undefined;
   };
 };

@@ -2,10 +2,10 @@ import { cors } from "hono/cors";
 import { createMiddleware } from "hono/factory";
 import type { AppEnv } from "./context.ts";
 
-/** Lets browsers of the configured origins call; without any, no CORS header is sent at all. */
+/** Lets browsers of CORS_ORIGINS call. Without any, sends no CORS header. */
 export const withCors = createMiddleware<AppEnv>(async function withCors(c, next) {
   const { corsOrigins } = c.get("services");
-  // Not `return next()`: what Hono's answers is no Response, as that of a preflight is.
+  // Not `return next()`, whose value is no Response, as that of a preflight is.
   if (corsOrigins.length === 0) {
     await next();
     return undefined;
@@ -13,7 +13,7 @@ export const withCors = createMiddleware<AppEnv>(async function withCors(c, next
   return cors({
     origin: corsOrigins.includes("*") ? "*" : [...corsOrigins],
     allowMethods: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"],
-    // No `credentials`: a token is sent by the program that has it, and never by the browser on its own.
+    // No `credentials`: the program sends its token, never the browser by itself.
     exposeHeaders: [
       "Allow",
       "ETag",

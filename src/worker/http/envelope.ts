@@ -3,10 +3,10 @@ import type { AppEnv } from "./context.ts";
 import { withCors } from "./cors.ts";
 import { setSecurityHeaders } from "./security-headers.ts";
 
-/** What a caller may name a request: it goes into a header and into the logs as it is. */
+/** Request ids of callers that are safe in a header and in the logs. */
 const REQUEST_ID = /^[\w\-=]{1,128}$/;
 
-/** What every answer carries, failures too: the request's id, how long it took, and what a browser may do with it. */
+/** Adds to every answer, failures too: the request id, the timings, CORS and security headers. */
 export const envelope = createMiddleware<AppEnv>(async function envelope(c, next) {
   const started = performance.now();
   const given = c.req.header("X-Request-Id");

@@ -1,14 +1,14 @@
 import type { Context, MiddlewareHandler } from "hono";
+import { concatBytes } from "../../domain/concat-bytes.ts";
 import { fail } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
 import type { AppEnv } from "./context.ts";
 import { Refusal } from "./failure.ts";
-import { isStreamed } from "./streamed-body.ts";
 
 const WRITES: readonly string[] = ["POST", "PUT", "PATCH"];
 const JSON_TYPE = /^application\/([a-z0-9.-]+\+)?json\s*(;|$)/i;
 
-// A byte order mark stays, and is then no JSON: it must not be stored in front of a value.
+// Keeps a byte order mark, which JSON.parse then refuses: it must not be stored in front of a value.
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
@@ -51,24 +51,13 @@ async function bytesOf(request: Request, most: number): Promise<ArrayBuffer> {
   } catch (error) {
     incomplete(error);
   }
-  return concat(chunks, size).buffer;
+  return concatBytes(chunks).buffer;
 }
 
 /** A body that breaks off is the caller's failure, whatever error the runtime throws. */
 const incomplete = (error: unknown): never => {
   throw error instanceof Refusal ? error : new Refusal(fail("body_incomplete"));
 };
-
-/** The chunks, of `size` bytes together, as one. */
-export function concat(chunks: readonly Uint8Array[], size: number): Uint8Array<ArrayBuffer> {
-  const all = new Uint8Array(size);
-  let start = 0;
-  for (const chunk of chunks) {
-    all.set(chunk, start);
-    start += chunk.byteLength;
-  }
-  return all;
-}
 
 function textOf(bytes: ArrayBuffer): string {
   try {
@@ -106,3 +95,11 @@ export function jsonValue(c: Context<AppEnv>): Uint8Array {
   if (value.byteLength > limits.value) throw new Refusal(fail("value_too_large"));
   return value;
 }
+
+export const NDJSON = "application/x-ndjson";
+
+const STREAMED = /^\/v1\/users\/[^/]+\/import$/;
+
+/** True for a route that reads its body itself, line by line: the limit of a body does not apply. */
+export const isStreamed = (c: Context<AppEnv>): boolean =>
+  c.req.method === "POST" && STREAMED.test(c.req.path);

@@ -4,6 +4,6 @@ import type { AppEnv } from "./context.ts";
 
 type Validated = { out: { header: { "Cairn-Namespace"?: string | undefined } } };
 
-/** Whose part of the registry this request is about. */
+/** The namespace of the registry that this request uses. */
 export const namespace = (c: Context<AppEnv, string, Validated>): string =>
   namespaceOf(c.get("caller").user, c.req.valid("header")["Cairn-Namespace"]);

@@ -1,15 +1,40 @@
-import type { MiddlewareHandler } from "hono";
+import type { Context, MiddlewareHandler } from "hono";
+import { getPath } from "hono/utils/url";
+import type { UserMemoryRpc } from "../../../durable-objects/user-memory/contract.ts";
 import { fail } from "../../domain/errors.ts";
+import { threadOwner, type UserHash, userHash } from "../../domain/ids.ts";
 import type { AppEnv } from "./context.ts";
 import { Refusal } from "./failure.ts";
 
 /** Refuses a path or query that does not decode: the router would take `%zz` as literal text, and store under it. */
-export const requireDecodablePath: MiddlewareHandler<AppEnv> = async (c, next) => {
+export const requireDecodablePath: MiddlewareHandler<AppEnv> = (c, next) => {
   const { url } = c.req;
   try {
     if (url.includes("%")) decodeURIComponent(url);
   } catch {
     throw new Refusal(fail("invalid_path"));
   }
-  await next();
+  return next();
 };
+
+/**
+ * The path for the router. URL parsers drop a last segment `.`, encoded or not, and keep the slash before it. No key is
+ * empty, so a path that ends in that slash names the key `.`.
+ */
+export function routedPath(request: Request): string {
+  const path = getPath(request);
+  return path.endsWith("/") && /^\/v1\/(users\/[^/]+\/kv|cache)\/$/.test(path) ? `${path}%2E` : path;
+}
+
+/** The owner in a path: its user, or the owner of its thread or erasure; null if it has neither. */
+export async function ownerInPath(c: Context<AppEnv>): Promise<UserHash | null> {
+  const user = c.req.param("user");
+  return user === undefined ? threadOwner(c.req.param("id") ?? "") : userHash(user);
+}
+
+/** The object of the owner that a thread's id names. */
+export function threadObject(c: Context<AppEnv>, threadId: string): UserMemoryRpc {
+  const owner = threadOwner(threadId);
+  if (owner === null) throw new Refusal(fail("not_found"));
+  return c.get("services").userMemory(owner);
+}

@@ -3,7 +3,7 @@ import { fail } from "../../domain/errors.ts";
 import { userHash } from "../../domain/ids.ts";
 import type { AppEnv } from "./context.ts";
 import { Refusal } from "./failure.ts";
-import { ownerInPath } from "./owner-in-path.ts";
+import { ownerInPath } from "./path.ts";
 
 /** Seconds: the shorter of the platform's two windows. A caller that comes too early gets another 429. */
 const RETRY_AFTER_S = 10;

@@ -3,18 +3,18 @@ import type { Handler } from "hono";
 import { auditing } from "./audit.ts";
 import { refusePreconditions } from "./conditions.ts";
 import type { AppEnv } from "./context.ts";
-import { routedPath } from "./kv-path.ts";
+import { routedPath } from "./path.ts";
 import { validation } from "./validation.ts";
 
-/** A router that refuses a route without `requireScope(…)` or `publicRoute` in its definition. */
-export function newRouter(): OpenAPIHono<AppEnv> {
+/** A router whose routes are documented under `tag`. Throws for a route without `requireScope(…)` or `publicRoute`. */
+export function newRouter(tag = "other"): OpenAPIHono<AppEnv> {
   const router = new OpenAPIHono<AppEnv>({ getPath: routedPath });
   // As the framework's, but with `validation` in place of its validators.
   const openapi = ({ middleware, ...route }: RouteConfig, handler: Handler<AppEnv>): OpenAPIHono<AppEnv> => {
     if (route.security === undefined || middleware === undefined)
       throw new Error(`${operationOf(route)} says no scope: spread requireScope(…) or publicRoute into it`);
     const isPublic = route.security.length === 0;
-    router.openAPIRegistry.registerPath(route);
+    router.openAPIRegistry.registerPath({ tags: [tag], ...route });
     router.on(
       [route.method],
       [route.path.replaceAll(/\/{(.+?)}/g, "/:$1")],

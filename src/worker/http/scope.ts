@@ -7,9 +7,9 @@ import { Refusal } from "./failure.ts";
 /** For the definition of a route: its callers need a token with this scope. Enforces it, and documents it. */
 export const requireScope = (scope: Scope) => ({
   security: [{ bearer: [scope] }],
-  middleware: (async (c, next) => {
+  middleware: ((c, next) => {
     assertScope(c, scope);
-    await next();
+    return next();
   }) satisfies MiddlewareHandler<AppEnv>,
 });
 

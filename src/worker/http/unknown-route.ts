@@ -2,7 +2,7 @@ import type { Context } from "hono";
 import type { AppEnv } from "./context.ts";
 import { answerFailure } from "./failure.ts";
 
-/** What a path was probably meant to be. */
+/** A message for a path that is probably a mistake. */
 function hint(pathname: string): { message?: string } {
   if (/\/v1\/v1\//.test(pathname))
     return { message: "There is no such route. The `url` of a client has no /v1 at its end." };
@@ -13,9 +13,9 @@ function hint(pathname: string): { message?: string } {
 
 type Route = { method: string; path: string };
 
-/** Answers what no route took: 405 with the methods that the path does take, or 404. */
+/** Answers a call that no route takes: 405 with the methods of its path, or 404. */
 export function unknownRoute(routes: readonly Route[]): (c: Context<AppEnv>) => Response {
-  // Middleware is registered for ALL methods; what is left are the routes.
+  // Middleware is registered for ALL methods.
   const known = routes
     .filter(({ method }) => method !== "ALL")
     .map(({ method, path }) => ({ method, pattern: new RegExp(`^${path.replaceAll(/:[^/]+/g, "[^/]+")}$`) }));

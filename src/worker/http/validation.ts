@@ -15,10 +15,10 @@ type Part = { target: keyof ValidationTargets; parse: (c: Context<AppEnv>) => Re
  */
 export function validation(request: RouteConfig["request"]): MiddlewareHandler<AppEnv> {
   const parts = partsOf(request);
-  return async (c, next) => {
+  return (c, next) => {
     // A schema makes an object of each part of a request.
     for (const { target, parse } of parts) c.req.addValidatedData(target, unwrap(parse(c)) as object);
-    await next();
+    return next();
   };
 }
 

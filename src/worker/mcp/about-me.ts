@@ -3,11 +3,11 @@ import { ok, type Result } from "../../domain/errors.ts";
 import { factsText } from "./resources.ts";
 import type { Context } from "./tool.ts";
 
-/** The prompt that a user picks to see what is known about them. */
+/** The prompt that a user picks to see the facts about them. */
 export const aboutMe: Prompt = {
   name: "about_me",
   title: "What do you know about me?",
-  description: "Brings along the facts that are remembered about the user, the newest first.",
+  description: "The facts that are stored about the user, the newest first.",
 };
 
 /** The user's question, with the facts that answer it. */
@@ -16,7 +16,7 @@ export async function aboutMePrompt(context: Context): Promise<Result<GetPromptR
   if (!facts.ok) return facts;
   const text = `What do you know about me? Answer from what is remembered, sort it by topic, and tell me what looks outdated or contradictory.\n\n${facts.value}`;
   return ok({
-    description: "What is remembered about the user.",
+    description: "The facts about the user.",
     messages: [{ role: "user", content: { type: "text", text } }],
   });
 }

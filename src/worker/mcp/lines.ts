@@ -2,7 +2,7 @@ import type { Memory, PastMemory } from "../../domain/schema/memory.ts";
 import type { Hit } from "../../domain/schema/recall.ts";
 import { day, oneLine, quoted } from "../../domain/conversation/stored-text.ts";
 
-/** Characters of a message beside a hit. */
+/** Characters of a neighbour of a hit. */
 const BESIDE = 300;
 
 type Shown = Pick<Memory, "id" | "text"> &
@@ -11,7 +11,7 @@ type Shown = Pick<Memory, "id" | "text"> &
     score?: number;
   };
 
-/** One memory on one line: what it is, when, how it is called, then what it says. `user`: whose needs no word. */
+/** One memory on one line: its properties, then its text. Names the owner unless it is `user`. */
 export function memoryLine(memory: Shown, user: string): string {
   const { id, kind, title, tags, scope, userId, score, validFrom, createdAt, validTo } = memory;
   const since = validFrom ?? createdAt;
@@ -21,14 +21,26 @@ export function memoryLine(memory: Shown, user: string): string {
     ...(since === undefined ? [] : [`since ${day(since)}`]),
     ...(validTo === undefined ? [] : [`until ${day(validTo)}`]),
     ...(score === undefined ? [] : [`score ${score.toFixed(2)}`]),
-    ...(tags === undefined || tags.length === 0 ? [] : [`tags ${tags.map(quoted).join(" ")}`]),
-    ...(scope === undefined ? [] : [`scope ${quoted(scope)}`]),
-    ...(userId === undefined || userId === user ? [] : [`owner ${quoted(userId)}`]),
+    ...labels({ tags, scope, userId }, user),
   ];
   return `- [${about.join(" | ")}] ${oneLine(memory.text)}`;
 }
 
-/** A message that was found, on one line each it and those beside it, in their order. */
+/** The tags, scope and owner of a memory. Names the owner unless it is `user`. */
+export const labels = (
+  {
+    tags = [],
+    scope,
+    userId,
+  }: { tags?: string[] | undefined; scope?: string | undefined; userId?: string | undefined },
+  user: string,
+): string[] => [
+  ...(tags.length === 0 ? [] : [`tags ${tags.map(quoted).join(" ")}`]),
+  ...(scope === undefined ? [] : [`scope ${quoted(scope)}`]),
+  ...(userId === undefined || userId === user ? [] : [`owner ${quoted(userId)}`]),
+];
+
+/** A message that was found and its neighbours, one line each. */
 export function messageLines(hit: Hit, user: string): string {
   const { threadId = "", seq = 0, role = "", window = [], userId } = hit;
   const said = [
@@ -36,8 +48,8 @@ export function messageLines(hit: Hit, user: string): string {
     `thread ${threadId}`,
     day(hit.createdAt ?? 0),
     `score ${hit.score.toFixed(2)}`,
+    ...labels({ userId }, user),
   ];
-  if (userId !== undefined && userId !== user) said.push(`owner ${quoted(userId)}`);
   const beside = window.map(
     (message) => `    ${message.seq} ${quoted(message.role)}: ${oneLine(message.text, BESIDE)}`,
   );
@@ -47,7 +59,7 @@ export function messageLines(hit: Hit, user: string): string {
 export const hitLine = (hit: Hit, user: string): string =>
   hit.kind === "message" ? messageLines(hit, user) : memoryLine(hit, user);
 
-/** One version of a memory on one line: when it was true, and whether it was found to be wrong. */
+/** One version of a memory on one line: when it was true, and whether it was corrected. */
 export function versionLine(version: PastMemory, most: number): string {
   const { validFrom, validTo, supersededBy, correctedAt, status } = version;
   const about = [

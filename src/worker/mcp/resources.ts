@@ -7,9 +7,8 @@ import { listMemories } from "../use-cases/browse.ts";
 import type { Memory } from "../../domain/schema/memory.ts";
 import { ownerToRead } from "./access.ts";
 import { memoryLine } from "./lines.ts";
-import { fittingPage } from "./pages.ts";
-import { memoryNamed } from "./named.ts";
-import { listed } from "./text.ts";
+import { fittingPage, listed } from "./text.ts";
+import { findMemory } from "./find-memory.ts";
 import type { Context } from "./tool.ts";
 
 const FACTS = "cairn://facts";
@@ -24,17 +23,17 @@ const factsResource: Resource = {
   uri: FACTS,
   name: "facts",
   title: "What is known about the user",
-  description: "The facts that are remembered, the newest first.",
+  description: "The facts about the user, the newest first.",
   mimeType: "text/plain",
 };
 
-/** What can be read that a list does not hold: further pages, and procedures by their titles. */
+/** Resources that the list does not hold: further pages, and procedures by title. */
 export const resourceTemplates = [
   {
     uriTemplate: `${FACTS}{?cursor}`,
     name: "facts-page",
     title: "A further page of facts",
-    description: "Begins at the cursor that the page before ends with.",
+    description: "Begins at the cursor at the end of the page before.",
     mimeType: "text/plain",
   },
   {
@@ -46,7 +45,7 @@ export const resourceTemplates = [
   },
 ];
 
-/** A page of the resources: the facts, then the procedures of the user, then those of each shared owner. */
+/** A page of resources: the facts, then the procedures of the user and of each shared owner. */
 export async function listResources(
   { services, access }: Context,
   cursor: string | undefined,
@@ -85,7 +84,7 @@ function procedureResource({ title = "", userId, scope, updatedAt }: Memory, use
   };
 }
 
-/** Reads one resource; `not_found` for an address that names nothing. */
+/** Reads one resource; `not_found` for an unknown address. */
 export async function readResource(context: Context, uri: string): Promise<Result<ReadResourceResult>> {
   const address = addressOf(uri);
   if (address === null) return fail("not_found");
@@ -98,7 +97,7 @@ export async function readResource(context: Context, uri: string): Promise<Resul
     : procedureText(context, uri, { title, owner: query.get("owner"), scope: query.get("scope") });
 }
 
-/** Not by `URL`, which would take a title such as `..` for a step up. */
+/** Without `URL`, which would resolve a title such as `..`. */
 function addressOf(uri: string): { path: string; query: URLSearchParams } | null {
   const [, path, query = ""] = /^([^?#]+)(?:\?([^#]*))?$/.exec(uri) ?? [];
   return path === undefined ? null : { path, query: new URLSearchParams(query) };
@@ -112,7 +111,7 @@ function decoded(segment: string): string | null {
   }
 }
 
-/** The user's facts as text: what the prompt `about_me` brings along, too. */
+/** The user's facts as text, also for the prompt `about_me`. */
 export async function factsText(context: Context, cursor?: string): Promise<Result<string>> {
   const { services, access } = context;
   const page = await fittingPage(
@@ -137,7 +136,7 @@ async function facts(context: Context, uri: string, cursor?: string): Promise<Re
   return text.ok ? ok({ contents: [{ uri, mimeType: "text/plain", text: text.value }] }) : text;
 }
 
-/** The procedure's body as it was stored: a resource is a document that the user or the host chose. */
+/** The stored body, without a note for the model: the user or the host chose this document. */
 async function procedureText(
   context: Context,
   uri: string,
@@ -145,7 +144,7 @@ async function procedureText(
 ): Promise<Result<ReadResourceResult>> {
   const whose = await ownerToRead(context.access, owner ?? undefined);
   if (!whose.ok) return whose;
-  const found = await memoryNamed(context, whose.value.id, { title, scope: scope ?? undefined });
+  const found = await findMemory(context, whose.value.id, { title, scope: scope ?? undefined });
   if (!found.ok) return found;
   return found.value === null
     ? fail("not_found")

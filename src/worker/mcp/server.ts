@@ -9,81 +9,85 @@ import packageJson from "../../../package.json" with { type: "json" };
 import { type ErrorCode, errors, fail, type Failure, type Result } from "../../domain/errors.ts";
 import { aboutMe, aboutMePrompt } from "./about-me.ts";
 import { allows } from "./access.ts";
-import { failureText } from "./failure-text.ts";
+import { failureText } from "./text.ts";
 import { instructions } from "./instructions.ts";
 import { listResources, readResource, resourceTemplates } from "./resources.ts";
-import type { Context, Said } from "./tool.ts";
+import type { Context, ToolResult } from "./tool.ts";
 import { tools } from "./tools.ts";
 
-/**
- * What a request is served with. `unexpected` logs what nobody expected, and says what its caller is told; `note` notes
- * in the audit log what a tool took away, or tried to, and whose it was.
- */
-export type Serving = Context & {
+/** `unexpected` logs an error and returns the failure for the caller; `audit` records a tool that deletes, with its owner. */
+export type RequestContext = Context & {
   unexpected: (error: unknown) => Failure;
-  note: (tool: string, done: { outcome: "ok" | ErrorCode; owner: string }) => void;
+  audit: (tool: string, done: { outcome: "ok" | ErrorCode; owner: string }) => void;
 };
 
 /**
- * The MCP server of one request: nothing of it outlives the request. Built on the SDK's low-level server, whose high-level
- * one tells a client what an unexpected error says, knows no pages of resources, and has its own words for bad arguments.
+ * The MCP server of one request. Built on the SDK's low-level server: the high-level one shows clients the text of unexpected
+ * errors, has no pages of resources, and words errors of arguments itself.
  */
-export function mcpServer(serving: Serving): Server {
-  const { access } = serving;
+export function mcpServer(context: RequestContext): Server {
+  const { access } = context;
   const server = new Server(
     { name: "cairn", title: "Cairn memory", version: packageJson.version },
     { capabilities: { tools: {}, resources: {}, prompts: {} }, instructions: instructions(access) },
   );
-  const mine = tools.filter(({ scope }) => allows(access, scope));
+  const allowed = tools.filter(({ scope }) => allows(access, scope));
   const reads = allows(access, "read");
 
-  server.setRequestHandler("tools/list", () => ({ tools: mine.map(({ listed }) => listed) }));
+  server.setRequestHandler("tools/list", () => ({ tools: allowed.map(({ listed }) => listed) }));
   server.setRequestHandler("tools/call", async ({ params }) => {
     const tool = tools.find(({ listed }) => listed.name === params.name);
     if (tool === undefined)
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${params.name}.`);
-    const result = mine.includes(tool)
-      ? await caught(serving, () => tool.call(serving, params.arguments))
-      : mayNot(serving, tool.scope);
+    const result = allowed.includes(tool)
+      ? await catchUnexpected(context, () => tool.call(context, params.arguments))
+      : missingScope(context, tool.scope);
     if (tool.listed.annotations?.destructiveHint === true) {
       const owner = tool.ownerOf(access, params.arguments);
-      serving.note(params.name, { outcome: result.ok ? "ok" : result.code, owner });
+      context.audit(params.name, { outcome: result.ok ? "ok" : result.code, owner });
     }
-    return resultOf(result);
+    return callToolResult(result);
   });
 
   server.setRequestHandler("resources/list", async ({ params }) =>
     reads
-      ? unwrapped(await caught(serving, () => listResources(serving, params?.cursor)))
+      ? unwrapForHost(await catchUnexpected(context, () => listResources(context, params?.cursor)))
       : { resources: [] },
   );
   server.setRequestHandler("resources/templates/list", () => ({
     resourceTemplates: reads ? resourceTemplates : [],
   }));
   server.setRequestHandler("resources/read", async ({ params: { uri } }) => {
-    const read = reads ? await caught(serving, () => readResource(serving, uri)) : mayNot(serving, "read");
+    const read = reads
+      ? await catchUnexpected(context, () => readResource(context, uri))
+      : missingScope(context, "read");
     if (!read.ok && read.code === "not_found") throw new ResourceNotFoundError(uri);
-    return unwrapped(read);
+    return unwrapForHost(read);
   });
 
   server.setRequestHandler("prompts/list", () => ({ prompts: reads ? [aboutMe] : [] }));
   server.setRequestHandler("prompts/get", async ({ params: { name } }) => {
     if (name !== aboutMe.name)
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no prompt ${name}.`);
-    return unwrapped(reads ? await caught(serving, () => aboutMePrompt(serving)) : mayNot(serving, "read"));
+    return unwrapForHost(
+      reads ? await catchUnexpected(context, () => aboutMePrompt(context)) : missingScope(context, "read"),
+    );
   });
   return server;
 }
 
-const mayNot = ({ access }: Context, scope: "read" | "write") =>
+const missingScope = ({ access }: Context, scope: "read" | "write") =>
   fail("forbidden", {
     message: access.caller.scopes.has(scope)
       ? "The token may read this memory, not change it."
       : `The token lacks the scope '${scope}'.`,
   });
 
-/** What nobody expected is logged, and told to nobody. */
-async function caught<T>({ unexpected }: Serving, work: () => Promise<Result<T>>): Promise<Result<T>> {
+/** Turns an unexpected error into a failure without its text. */
+async function catchUnexpected<T>(
+  { unexpected }: RequestContext,
+  work: () => Promise<Result<T>>,
+): Promise<Result<T>> {
   try {
     return await work();
   } catch (error) {
@@ -91,15 +95,15 @@ async function caught<T>({ unexpected }: Serving, work: () => Promise<Result<T>>
   }
 }
 
-/** A failure of a tool is a result, which the model reads; an error of the protocol would only reach its host. */
-function resultOf(result: Result<Said>): CallToolResult {
+/** A failure of a tool is a result, for the model to read; a protocol error would reach only its host. */
+function callToolResult(result: Result<ToolResult>): CallToolResult {
   if (!result.ok) return { isError: true, content: [{ type: "text", text: failureText(result) }] };
   const { text, structured } = result.value;
   return { content: [{ type: "text", text }], ...(structured && { structuredContent: structured }) };
 }
 
-/** Resources and prompts are asked for by the host, which is told of failures by the protocol's errors. */
-function unwrapped<T>(result: Result<T>): T {
+/** Throws a failure as a protocol error, for the host, which reads resources and prompts. */
+function unwrapForHost<T>(result: Result<T>): T {
   if (result.ok) return result.value;
   const code =
     errors[result.code][0] >= 500 ? ProtocolErrorCode.InternalError : ProtocolErrorCode.InvalidParams;

@@ -5,35 +5,35 @@ import { parseInput } from "../parse-input.ts";
 import type { Services } from "../services.ts";
 import type { Access } from "./access.ts";
 
-/** What tools, resources and prompts work with. */
+/** The dependencies of tools, resources and prompts. */
 export type Context = {
   services: Pick<Services, "embedder" | "records" | "userMemory" | "recall" | "now">;
   access: Access;
 };
 
-/** What a tool says to the model; `structured` says the same to a program. */
-export type Said = { text: string; structured?: Record<string, unknown> };
+/** A tool's text for the model; `structured` has the same for a program. */
+export type ToolResult = { text: string; structured?: Record<string, unknown> };
 
 type Definition<Input extends z.ZodType, Output extends z.ZodType> = {
   name: string;
   title: string;
-  /** For the model: when to use it, and what it gives. */
+  /** For the model: when to use the tool, and what it returns. */
   description: string;
   /** The scope that a token needs; without it the tool is not listed. */
   scope: "read" | "write";
   annotations: Pick<ToolAnnotations, "readOnlyHint" | "destructiveHint" | "idempotentHint">;
   input: Input;
   output?: Output;
-  run: (context: Context, given: z.infer<Input>) => Promise<Result<Said>>;
+  run: (context: Context, given: z.infer<Input>) => Promise<Result<ToolResult>>;
 };
 
 /** A tool as the server lists and calls it. */
 export type Tool = {
   listed: ListedTool;
   scope: "read" | "write";
-  /** Checks what came, and does it. */
-  call: (context: Context, given: unknown) => Promise<Result<Said>>;
-  /** Whose memory the arguments name; without a word of it, or where they are wrong, the user's. */
+  /** Checks the arguments and runs the tool. */
+  call: (context: Context, given: unknown) => Promise<Result<ToolResult>>;
+  /** The owner that the arguments name; by default, and where they are wrong, the user. */
   ownerOf: (access: Access, given: unknown) => string;
 };
 
@@ -47,7 +47,7 @@ export function tool<Input extends z.ZodType, Output extends z.ZodType>(
       name,
       title,
       description,
-      // Nothing here reaches beyond the deployment's own memory.
+      // No tool reaches beyond this deployment.
       annotations: { title, ...annotations, openWorldHint: false },
       inputSchema: documentOf(input, "input"),
       ...(output !== undefined && { outputSchema: documentOf(output, "output") }),
@@ -63,16 +63,15 @@ export function tool<Input extends z.ZodType, Output extends z.ZodType>(
   };
 }
 
-/** For a tool that reads. */
 export const READS = { readOnlyHint: true, destructiveHint: false, idempotentHint: true } as const;
-/** For a tool that takes something away for good. Twice is the same as once. */
+/** For a tool that deletes. A repeat changes nothing. */
 export const FORGETS = { readOnlyHint: false, destructiveHint: true, idempotentHint: true } as const;
-/** For a tool that stores. The same again changes nothing. */
+/** For a tool that stores. A repeat changes nothing. */
 export const STORES = { readOnlyHint: false, destructiveHint: false, idempotentHint: true } as const;
 
 type ObjectSchema = ListedTool["inputSchema"];
 
-/** The JSON Schema of a tool's input or output, without what only takes up a model's context. */
+/** The JSON Schema of a tool's input or output, without what only fills a model's context. */
 function documentOf(schema: z.ZodType, io: "input" | "output"): ObjectSchema {
   const { $schema: _dialect, ...document } = z.toJSONSchema(schema, {
     io,
@@ -80,10 +79,9 @@ function documentOf(schema: z.ZodType, io: "input" | "output"): ObjectSchema {
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
     },
   });
-  // A tool's input and output are objects.
+  // Inputs and outputs of tools are objects.
   return document as ObjectSchema;
 }
 
-/** A result of text alone. */
-export const said = (text: string, structured?: Record<string, unknown>): Result<Said> =>
+export const textResult = (text: string, structured?: Record<string, unknown>): Result<ToolResult> =>
   ok({ text, ...(structured && { structured }) });

@@ -10,7 +10,7 @@ import { memoryStoreProcedure } from "./tools/store-procedure.ts";
 import { threadSearch } from "./tools/thread-search.ts";
 import type { Tool } from "./tool.ts";
 
-/** Every tool of the MCP server, in the order in which they are listed: always the same, so that prompts can be cached. */
+/** All tools, in the order of their list: always the same, so that prompts can be cached. */
 export const tools: readonly Tool[] = [
   memoryRecall,
   threadSearch,

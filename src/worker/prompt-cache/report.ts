@@ -8,7 +8,7 @@ import type { UsageKey } from "../../../durable-objects/prompt-cache/contract.ts
 
 type Registry = Pick<Services, "promptCacheUsage" | "now">;
 
-/** Counts one call of a provider; once, if it has an idempotency key. */
+/** Counts one call of a provider. */
 export async function report(
   { promptCacheUsage, now }: Registry,
   namespace: string,
@@ -19,7 +19,7 @@ export async function report(
   return (await promptCacheUsage(namespace)).report({ ...counted, hour: hour.value, calls: 1 }, once);
 }
 
-/** A page of what was counted, by the hour, and the sums of the whole range. */
+/** A page of counts by the hour, and the sums of the whole range. */
 export async function stats(
   { promptCacheUsage }: Registry,
   namespace: string,

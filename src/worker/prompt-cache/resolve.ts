@@ -3,7 +3,7 @@ import type { Services } from "../services.ts";
 import { breakpoints, lifetimeMs } from "../../domain/prompt-cache/anthropic.ts";
 import { durationMs } from "../../domain/prompt-cache/duration.ts";
 import { isTooSmall } from "../../domain/prompt-cache/google.ts";
-import { answered } from "./held.ts";
+import { awaitAnswer } from "./held-call.ts";
 import {
   keyIn,
   ledgerKey,
@@ -14,14 +14,14 @@ import {
 } from "../../domain/prompt-cache/keys.ts";
 import type { UsedPrefixes } from "../../../durable-objects/prompt-cache/contract.ts";
 
-/** How long a caller may take to create a resource, unless it says so itself. */
+/** The default time to create a resource. */
 const LEASE_MS = 60_000;
 
 type Registry = Pick<Services, "promptCache" | "now">;
 
 /**
- * What is to be done to have this content cached by its provider: use a resource, create it, wait for who does,
- * or nothing at all, because the provider recognises it by itself. One call to one object at most.
+ * Decides how to have this content cached by its provider: use a resource, create it, wait for its creator, or nothing, as
+ * the provider recognizes it by itself. At most one call to one object.
  */
 export async function resolve(
   registry: Registry,
@@ -29,7 +29,7 @@ export async function resolve(
   body: ResolveBody,
 ): Promise<ResolveAnswer> {
   if (body.provider === "google") return resolveGoogle(registry, namespace, body);
-  // Nothing is asked of these providers, and so there is nothing to remember.
+  // These providers have no resource to remember.
   if (isTooSmall(body)) return { status: "too-small" };
   if (body.provider === "anthropic") return resolveAnthropic(registry, namespace, body);
   const key = await promptCacheKey(namespace, body.model, await hashOf(body));
@@ -46,7 +46,7 @@ async function resolveGoogle(
   const stored = keyIn(namespace, key);
   const request = { key: stored, leaseMs, tooSmall: isTooSmall(body) };
   const ask = async (left: number) => (await promptCache(stored)).resource({ ...request, waitMs: left });
-  const answer = await answered({ ask, waitMs, now });
+  const answer = await awaitAnswer({ ask, waitMs, now });
   if (answer.status === "too-small") return answer;
   if (answer.status === "lease") return { status: "create", key, lease: answer.lease, ...ttlSecondsOf(body) };
   return { ...answer, key };
@@ -66,7 +66,7 @@ async function resolveAnthropic(
 
 const hashOf = async ({ hash, regions = [] }: ResolveBody): Promise<string> => hash ?? regionsHash(regions);
 
-/** The schema has let pass durations only. */
+/** The schema lets only durations pass. */
 const ttlMsOf = ({ ttl }: ResolveBody): number | undefined =>
   ttl === undefined ? undefined : (durationMs(ttl) ?? undefined);
 

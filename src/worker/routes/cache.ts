@@ -1,19 +1,17 @@
 import { createRoute } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { fail } from "../../domain/errors.ts";
-import { holds } from "../../domain/conditions.ts";
-import { conditionOf } from "../http/conditions.ts";
+import { conditionOf, isNotModified } from "../http/conditions.ts";
 import type { AppEnv } from "../http/context.ts";
 import { anyJson, body, conditionHeaders, failures, json, noBody, nothing } from "../http/describe.ts";
 import { requireScope } from "../http/scope.ts";
 import { Refusal, unwrap } from "../http/failure.ts";
 import { jsonValue } from "../http/json-body.ts";
 import { namespace } from "../http/namespace.ts";
-import { rawJson } from "../http/raw-json.ts";
+import { rawJson, wrapTime } from "../http/answer.ts";
 import type { JsonPieces } from "../../domain/json-pieces.ts";
 import { newRouter } from "../http/router.ts";
-import { wrapTime } from "../http/timing.ts";
-import { answered } from "../prompt-cache/held.ts";
+import { awaitAnswer } from "../prompt-cache/held-call.ts";
 import { keyIn } from "../../domain/prompt-cache/keys.ts";
 import { noQuery } from "../../domain/schema/bounds.ts";
 import { cachePath, EntryValue, SetCacheQuery, WrittenEntry } from "../../domain/schema/entry.ts";
@@ -27,7 +25,6 @@ import {
 } from "../../domain/schema/prompt-cache.ts";
 import type { Entry } from "../../../durable-objects/storage/contract.ts";
 
-const shared = { tags: ["prompt-cache registry"], ...requireScope("cache") };
 const request = { params: cachePath, headers: namespaceHeader };
 const conditional = { params: cachePath, headers: namespaceHeader.extend(conditionHeaders.shape) };
 
@@ -36,14 +33,14 @@ const get = createRoute({
   path: "/v1/cache/{key}",
   operationId: "getCacheEntry",
   summary: "Get a registry entry's value, or the lease to create it",
-  ...shared,
+  ...requireScope("cache"),
   request: { ...conditional, query: GetCacheQuery },
   responses: {
     200: json(EntryValue, "The value, with its version as ETag."),
-    304: nothing("It still has a version of If-None-Match."),
+    304: nothing("If-None-Match names the current version."),
     404: {
       ...failures.default,
-      description: "There is none. With `lease`, you are to create it: see `Cairn-Lease`.",
+      description: "No value. With `lease`, the caller holds the lease to create it: `Cairn-Lease`.",
       headers: {
         "Cairn-Lease": { schema: { type: "string" }, description: "The lease's id, for the PUT." },
         "Cairn-Lease-Expires": { schema: { type: "integer" }, description: "Milliseconds since the epoch." },
@@ -51,7 +48,7 @@ const get = createRoute({
     },
     409: {
       ...failures.default,
-      description: "Another creates it, and your wait ran out.",
+      description: "Another caller creates the value, and the wait ran out.",
       headers: { "Retry-After": { schema: { type: "integer" }, description: "Seconds." } },
     },
     ...failures,
@@ -63,66 +60,65 @@ const set = createRoute({
   path: "/v1/cache/{key}",
   operationId: "setCacheEntry",
   summary: "Set a registry entry: its value and its expiry",
-  ...shared,
+  ...requireScope("cache"),
   request: { ...conditional, query: SetCacheQuery, body: anyJson },
-  responses: { 200: json(WrittenEntry, "It is stored, and all who waited for it have it."), ...failures },
+  responses: { 200: json(WrittenEntry, "The value is stored, and its waiters have it."), ...failures },
 });
 
 const forget = createRoute({
   method: "delete",
   path: "/v1/cache/{key}",
   operationId: "deleteCacheEntry",
-  summary: "Forget a registry entry and its lease, or one version of it",
-  ...shared,
+  summary: "Delete a registry entry and its lease, or one version of it",
+  ...requireScope("cache"),
   request: { ...conditional, query: DeleteCacheQuery },
-  responses: { 204: nothing("It is gone, or was never there."), ...failures },
+  responses: { 204: nothing("The entry does not exist any more."), ...failures },
 });
 
 const take = createRoute({
   method: "post",
   path: "/v1/cache/{key}/take",
   operationId: "takeCacheEntry",
-  summary: "Get a registry entry's value and forget it, in one step",
-  ...shared,
+  summary: "Get a registry entry's value and delete it, in one step",
+  ...requireScope("cache"),
   request: { ...request, query: noQuery, body: noBody },
-  responses: { 200: json(EntryValue, "The value, which nobody else gets."), ...failures },
+  responses: { 200: json(EntryValue, "The value, which no other caller gets."), ...failures },
 });
 
 const lease = createRoute({
   method: "post",
   path: "/v1/cache/{key}/lease",
   operationId: "leaseCacheEntry",
-  summary: "Get a registry entry, the lease to create it, or wait for who does",
-  ...shared,
+  summary: "Get a registry entry or the lease to create it, or wait for its creator",
+  ...requireScope("cache"),
   request: { ...request, query: noQuery, body: body(LeaseBody) },
-  responses: { 200: json(LeaseAnswer, "What you have got, in `status`."), ...failures },
+  responses: { 200: json(LeaseAnswer, "`status` says which of them it is."), ...failures },
 });
 
 const release = createRoute({
   method: "delete",
   path: "/v1/cache/{key}/lease",
   operationId: "releaseCacheLease",
-  summary: "Give a lease back; the next who waits gets it",
-  ...shared,
+  summary: "Release a lease; the next waiter gets it",
+  ...requireScope("cache"),
   request: { ...request, query: ReleaseQuery },
-  responses: { 204: nothing("It is not current, or never was."), ...failures },
+  responses: { 204: nothing("The lease is not held any more."), ...failures },
 });
 
-export const cache = newRouter()
+export const cache = newRouter("prompt-cache registry")
   .openapi(get, async (c) => {
     const key = keyIn(namespace(c), c.req.valid("param").key);
     const { lease: leaseMs, wait: waitMs = 0 } = c.req.valid("query");
-    const { promptCache, now } = c.get("services");
+    const { promptCache } = c.get("services");
     if (leaseMs === undefined)
       return currentValueOf(c, await wrapTime(c, "object", (await promptCache(key)).get(key)));
-    const ask = async (left: number) => (await promptCache(key)).lease({ key, leaseMs, waitMs: left });
-    const answer = await wrapTime(c, "object", answered({ ask, waitMs, now }));
+    const answer = await leaseOf(c, { key, leaseMs, waitMs });
     if (answer.status === "hit") return currentValueOf(c, answer.entry);
     if (answer.status === "lease") {
       c.header("Cairn-Lease", answer.lease.id);
       c.header("Cairn-Lease-Expires", String(answer.lease.expiresAt));
       throw new Refusal(
-        fail("not_found", { message: "There is no value: you hold the lease to create it." }),
+        fail("not_found", { message: "There is no value. You hold the lease to create it." }),
       );
     }
     c.header("Retry-After", String(Math.ceil(answer.retryAfterMs / 1000)));
@@ -156,9 +152,7 @@ export const cache = newRouter()
   .openapi(lease, async (c) => {
     const key = keyIn(namespace(c), c.req.valid("param").key);
     const { leaseMs, waitMs = 0 } = c.req.valid("json");
-    const { promptCache, now } = c.get("services");
-    const ask = async (left: number) => (await promptCache(key)).lease({ key, leaseMs, waitMs: left });
-    const answer = await wrapTime(c, "object", answered({ ask, waitMs, now }));
+    const answer = await leaseOf(c, { key, leaseMs, waitMs });
     return rawJson<LeaseAnswer>(c, answer.status === "hit" ? hitOf(answer.entry) : [JSON.stringify(answer)]);
   })
   .openapi(release, async (c) => {
@@ -169,16 +163,23 @@ export const cache = newRouter()
   });
 
 const TWO_CONDITIONS = fail("invalid_request", {
-  details: [{ path: "query.version", message: "does not go with If-Match or If-None-Match" }],
+  details: [{ path: "query.version", message: "cannot be combined with If-Match or If-None-Match" }],
 });
 
-/** The value, unless the caller's If-Match or If-None-Match says that it wants none, or not this one. */
+/** The entry, or the lease to create it; waits for another caller's lease. */
+async function leaseOf(
+  c: Context<AppEnv>,
+  { key, leaseMs, waitMs }: { key: string; leaseMs: number; waitMs: number },
+) {
+  const { promptCache, now } = c.get("services");
+  const ask = async (left: number) => (await promptCache(key)).lease({ key, leaseMs, waitMs: left });
+  return wrapTime(c, "object", awaitAnswer({ ask, waitMs, now }));
+}
+
+/** The value, under the caller's If-Match and If-None-Match. */
 function currentValueOf(c: Context<AppEnv>, entry: Entry | null) {
-  const { ifMatch, ifNoneMatch } = conditionOf(c);
   const version = entry?.version ?? null;
-  if (!holds({ ...(ifMatch && { ifMatch }) }, version)) throw new Refusal(fail("precondition_failed"));
-  if (version !== null && !holds({ ...(ifNoneMatch && { ifNoneMatch }) }, version))
-    return c.body(null, 304, { ETag: `"${version}"` });
+  if (isNotModified(conditionOf(c), version)) return c.body(null, 304, { ETag: `"${version}"` });
   return valueOf(c, entry);
 }
 

@@ -17,7 +17,7 @@ const page = `<!doctype html>
 </html>
 `;
 
-/** The reference as a page: Swagger UI, from our own assets, so that it works offline, and wherever it is mounted. */
+/** The reference as a page: Swagger UI from our own assets, so that it works offline and under any base path. */
 export const documents = newRouter();
 documents.get("/", (c) => c.redirect(`${c.get("basePath")}/docs`));
 documents.get("/docs", (c) => c.html(page));

@@ -5,11 +5,10 @@ import type {
   ListedEntries,
 } from "../../../durable-objects/user-memory/contract.ts";
 import { joined, withValue } from "../../domain/page-json.ts";
-import { type Condition, holds } from "../../domain/conditions.ts";
 import { decodeCursor, encodeCursor, invalidCursor } from "../../domain/cursor.ts";
 import { fail } from "../../domain/errors.ts";
 import { audited } from "../http/audit.ts";
-import { conditionOf } from "../http/conditions.ts";
+import { conditionOf, conditionOnVersion, isNotModified } from "../http/conditions.ts";
 import {
   anyJson,
   body,
@@ -21,12 +20,11 @@ import {
 } from "../http/describe.ts";
 import { assertScope, requireScope } from "../http/scope.ts";
 import { Refusal, unwrap } from "../http/failure.ts";
-import { onceOf } from "../http/idempotency.ts";
+import { idempotencyKeyOf } from "../http/idempotency.ts";
 import { jsonValue } from "../http/json-body.ts";
-import { rawJson } from "../http/raw-json.ts";
+import { rawJson, wrapTime } from "../http/answer.ts";
 import { rawOperationValues } from "../http/raw-body.ts";
 import { newRouter } from "../http/router.ts";
-import { wrapTime } from "../http/timing.ts";
 import { userHash } from "../../domain/ids.ts";
 import type { JsonPieces } from "../../domain/json-pieces.ts";
 import { ownerOf } from "../../domain/memory/record.ts";
@@ -50,7 +48,6 @@ const list = createRoute({
   path: "/v1/users/{user}/kv",
   operationId: "listEntries",
   summary: "List entries by prefix, in byte order of their keys",
-  tags: ["entries"],
   ...requireScope("read"),
   request: { params: userPath, query: ListEntriesQuery },
   responses: { 200: json(EntryList, "A page of live entries."), ...failures },
@@ -61,11 +58,10 @@ const removeAll = createRoute({
   path: "/v1/users/{user}/kv",
   operationId: "deleteEntries",
   summary: "Delete all entries under a prefix",
-  description: "An empty prefix deletes every entry of the user.",
-  tags: ["entries"],
+  description: "An empty prefix deletes all entries of the user.",
   ...requireScope("write"),
   request: { params: userPath, query: DeleteEntriesQuery },
-  responses: { 200: json(DeletedEntries, "How many live entries are gone."), ...failures },
+  responses: { 200: json(DeletedEntries, "The number of live entries that it deleted."), ...failures },
 });
 
 const batch = createRoute({
@@ -73,11 +69,11 @@ const batch = createRoute({
   path: "/v1/users/{user}/kv/batch",
   operationId: "batchEntries",
   summary: "Get, set and delete many entries in one atomic step",
-  description: "Operations happen in order, all or none. Needs the scope `write` too if one of them writes.",
-  tags: ["entries"],
+  description:
+    "Runs the operations in order, all or none. Needs the scope `write` too if one of them writes.",
   ...requireScope("read"),
   request: { params: userPath, query: noQuery, headers: idempotencyHeader, body: body(BatchBody) },
-  responses: { 200: json(BatchAnswer, "One result an operation, in their order."), ...failures },
+  responses: { 200: json(BatchAnswer, "One result for each operation, in their order."), ...failures },
 });
 
 const get = createRoute({
@@ -85,12 +81,11 @@ const get = createRoute({
   path: "/v1/users/{user}/kv/{key}",
   operationId: "getEntry",
   summary: "Get an entry's value",
-  tags: ["entries"],
   ...requireScope("read"),
   request: { params: entryPath, query: noQuery, headers: conditionHeaders },
   responses: {
     200: json(EntryValue, "The value, byte for byte, with its version as ETag."),
-    304: nothing("It still has a version of If-None-Match."),
+    304: nothing("If-None-Match names the current version."),
     ...failures,
   },
 });
@@ -100,10 +95,9 @@ const set = createRoute({
   path: "/v1/users/{user}/kv/{key}",
   operationId: "setEntry",
   summary: "Set an entry: its value and its expiry",
-  tags: ["entries"],
   ...requireScope("write"),
   request: { params: entryPath, query: SetEntryQuery, headers: conditionHeaders, body: anyJson },
-  responses: { 200: json(WrittenEntry, "It is stored."), ...failures },
+  responses: { 200: json(WrittenEntry, "The entry is stored."), ...failures },
 });
 
 const remove = createRoute({
@@ -111,13 +105,12 @@ const remove = createRoute({
   path: "/v1/users/{user}/kv/{key}",
   operationId: "deleteEntry",
   summary: "Delete an entry",
-  tags: ["entries"],
   ...requireScope("write"),
   request: { params: entryPath, query: noQuery, headers: conditionHeaders },
-  responses: { 204: nothing("It is gone, or was never there."), ...failures },
+  responses: { 204: nothing("The entry does not exist any more."), ...failures },
 });
 
-export const entries = newRouter()
+export const entries = newRouter("entries")
   .openapi(list, async (c) => {
     const { user } = c.req.valid("param");
     const { prefix = "", values, count, limit = 100, cursor } = c.req.valid("query");
@@ -126,7 +119,7 @@ export const entries = newRouter()
     const object = c.get("services").userMemory(await userHash(user));
     const page = { prefix, limit, values: values === "true", ...(after && { after: after[0] }) };
     const listed = await wrapTime(c, "object", object.listEntries(page, count === "true"));
-    return rawJson<z.infer<typeof EntryList>>(c, listPieces(listed));
+    return rawJson<z.infer<typeof EntryList>>(c, listJson(listed));
   })
   .openapi(removeAll, async (c) => {
     const { user } = c.req.valid("param");
@@ -142,32 +135,24 @@ export const entries = newRouter()
     const owner = await ownerOf(user);
     const object = c.get("services").userMemory(owner.hash);
     const values = rawOperationValues(c);
-    const once = await onceOf(c);
+    const once = await idempotencyKeyOf(c);
     const perform = async () => {
-      const all = operations.map((operation, i) => stored(operation, values[i]));
+      const all = operations.map((operation, i) => operationFor(operation, values[i]));
       return unwrap(await wrapTime(c, "object", object.batchEntries(all, owner, once)));
     };
     const deletes = operations.some(({ op }) => op === "delete");
     const results = await (deletes ? audited(c, "POST /v1/users/{user}/kv/batch", perform) : perform());
-    return rawJson<z.infer<typeof BatchAnswer>>(c, batchPieces(operations, results));
+    return rawJson<z.infer<typeof BatchAnswer>>(c, batchJson(operations, results));
   })
   .openapi(get, async (c) => {
     const { user, key } = c.req.valid("param");
-    const { ifMatch, ifNoneMatch } = conditionOf(c);
-    const entry = await wrapTime(
-      c,
-      "object",
-      c
-        .get("services")
-        .userMemory(await userHash(user))
-        .getEntry(key),
-    );
-    if (!holds(ifMatch === undefined ? {} : { ifMatch }, entry?.version ?? null))
-      throw new Refusal(fail("precondition_failed"));
+    const condition = conditionOf(c);
+    const object = c.get("services").userMemory(await userHash(user));
+    const entry = await wrapTime(c, "object", object.getEntry(key));
+    const notModified = isNotModified(condition, entry?.version ?? null);
     if (entry === null) throw new Refusal(fail("not_found"));
     const headers = { ETag: `"${entry.version}"` };
-    if (ifNoneMatch !== undefined && !holds({ ifNoneMatch }, entry.version))
-      return c.body(null, 304, headers);
+    if (notModified) return c.body(null, 304, headers);
     return rawJson(c, [entry.value], headers);
   })
   .openapi(set, async (c) => {
@@ -187,18 +172,16 @@ export const entries = newRouter()
     return c.body(null, 204);
   });
 
-/** A batch operation as the object takes it: values in the bytes that they were sent in. */
-function stored(operation: BatchOperation, value: Uint8Array = new Uint8Array()): EntryOperation {
+/** A batch operation for the object. Values keep the bytes that the caller sent. */
+function operationFor(operation: BatchOperation, value: Uint8Array = new Uint8Array()): EntryOperation {
   if (operation.op === "get") return operation;
-  const { ifVersion } = operation;
-  const condition: Condition =
-    ifVersion === undefined ? {} : ifVersion === null ? { ifNoneMatch: "any" } : { ifMatch: [ifVersion] };
+  const condition = conditionOnVersion(operation.ifVersion);
   if (operation.op === "delete") return { op: "delete", key: operation.key, condition };
   const { key, ttlMs = null, refreshOnRead = false } = operation;
   return { op: "set", key, value, ttlMs, refreshOnRead, condition };
 }
 
-function listPieces({ json: items, last, more, count }: ListedEntries): JsonPieces {
+function listJson({ json: items, last, more, count }: ListedEntries): JsonPieces {
   const end = {
     ...(more && last !== undefined && { cursor: encodeCursor([last]) }),
     ...(count !== null && { count }),
@@ -206,7 +189,7 @@ function listPieces({ json: items, last, more, count }: ListedEntries): JsonPiec
   return ['{"items":[', items, `]${Object.keys(end).length > 0 ? `,${JSON.stringify(end).slice(1)}` : "}"}`];
 }
 
-function batchPieces(operations: readonly BatchOperation[], results: readonly EntryResult[]): JsonPieces {
+function batchJson(operations: readonly BatchOperation[], results: readonly EntryResult[]): JsonPieces {
   const items = results.map((result, i): JsonPieces => {
     const key = operations[i]?.key;
     if (!("entry" in result)) return [JSON.stringify({ key, ...result })];

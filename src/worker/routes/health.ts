@@ -12,26 +12,25 @@ const getHealth = createRoute({
   method: "get",
   path: "/health",
   operationId: "getHealth",
-  summary: "What is live here, and what is missing",
-  tags: ["service"],
+  summary: "Get the state of the deployment",
   ...publicRoute,
   request: { query: noQuery },
   responses: {
     200: json(
       Health,
-      "All that a call needs is there; `degraded` if the embedder, the large vector index or a setting is not right.",
+      "Ready for calls; `degraded` if the embedder, the large vector index or a setting has a problem.",
     ),
-    503: json(Health, "Something is missing; `problems` says what."),
+    503: json(Health, "Not ready; `problems` says why."),
     ...failures,
   },
 });
 
-export const health = newRouter().openapi(getHealth, async (c) => {
+export const health = newRouter("service").openapi(getHealth, async (c) => {
   const { secret, settingProblems, records, revocations, deployment, embedder, vectors, recall, now } =
     c.get("services");
   const problems: string[] = [];
   if (!isSecret(secret)) problems.push("CAIRN_SECRET is not set, or shorter than 32 bytes");
-  // Tables of early and of late migrations: some may be applied, and others not.
+  // Reads tables of early and late migrations: only some may be applied.
   const asked = await Promise.allSettled([
     records.check(),
     revocations.minIssuedAt(),
@@ -48,8 +47,8 @@ export const health = newRouter().openapi(getHealth, async (c) => {
   }
   const [, , changed] = asked;
   if (changed.status === "fulfilled" && changed.value !== null) problems.push(changed.value);
-  // Words are searched and everything is stored while nothing can be embedded, or the large index does not answer.
-  const lacks = [
+  // Storing and searching by words go on without the embedder or the large index.
+  const degradations = [
     ...settingProblems,
     embedder.problem ?? null,
     embedder.problem === undefined ? ((await vectors?.check(embedder.dimensions)) ?? null) : null,
@@ -60,8 +59,8 @@ export const health = newRouter().openapi(getHealth, async (c) => {
     vectorIndex: vectors === null ? ("object" as const) : ("vectorize" as const),
   };
   if (problems.length > 0)
-    return c.json({ status: "unavailable" as const, ...live, problems: [...problems, ...lacks] }, 503);
-  return lacks.length === 0
+    return c.json({ status: "unavailable" as const, ...live, problems: [...problems, ...degradations] }, 503);
+  return degradations.length === 0
     ? c.json({ status: "ok" as const, ...live }, 200)
-    : c.json({ status: "degraded" as const, ...live, problems: lacks }, 200);
+    : c.json({ status: "degraded" as const, ...live, problems: degradations }, 200);
 });

@@ -10,7 +10,7 @@ import { codeOfUnexpected, Refusal, unwrap } from "../http/failure.ts";
 import { parsedBody, readBody } from "../http/json-body.ts";
 import { countCall, countUsers, limitCaller } from "../http/rates.ts";
 import { newRouter } from "../http/router.ts";
-import { wrapTime } from "../http/timing.ts";
+import { wrapTime } from "../http/answer.ts";
 import { limits } from "../../domain/limits.ts";
 import { accessOf, USER_HEADER } from "../mcp/access.ts";
 import { mcpServer } from "../mcp/server.ts";
@@ -18,8 +18,8 @@ import { mcpServer } from "../mcp/server.ts";
 const LOOPBACK: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
 
 /**
- * Lets browsers in from the origins of CORS_ORIGINS only, and from a page of the same local server. Not from the origin
- * that the request itself is for: a name that was pointed at this machine (DNS rebinding) is the same origin.
+ * Accepts browsers only from CORS_ORIGINS, and from a page of the same local server. Any other page of the same origin may
+ * be a name that points at this machine (DNS rebinding).
  */
 const requireKnownOrigin: MiddlewareHandler<AppEnv> = async (c, next) => {
   const origin = c.req.header("Origin") ?? null;
@@ -35,18 +35,18 @@ const requireKnownOrigin: MiddlewareHandler<AppEnv> = async (c, next) => {
   );
 };
 
-/** Asks for a stream of announcements: the SDK would open it, and keep it open for nothing. */
+/** A request for a stream of notifications, which the SDK would keep open without ever sending one. */
 const isListen = (message: unknown): message is { id?: unknown } =>
   Object(message).method === "subscriptions/listen";
 
-/** The protocol's word for a method that a server has not: nothing here announces its changes. */
-const noAnnouncements = (id: unknown) => ({
+/** The protocol's answer to an unknown method. */
+const noNotifications = (id: unknown) => ({
   jsonrpc: "2.0" as const,
   id: typeof id === "string" || typeof id === "number" ? id : null,
-  error: { code: -32_601, message: "Nothing is announced here, so there is nothing to listen to." },
+  error: { code: -32_601, message: "This server sends no notifications." },
 });
 
-/** The Model Context Protocol: each POST is served by a server of its own, so there is no session to keep or to steal. */
+/** The Model Context Protocol. Each POST has its own server, so there is no session to steal. */
 export const mcp = newRouter();
 mcp.use(
   "/mcp",
@@ -64,26 +64,28 @@ mcp.post("/mcp", refusePreconditions(), async (c) => {
     throw new Refusal(
       fail("too_many_operations", { message: `One POST holds at most ${limits.mcpBatch} messages.` }),
     );
-  // Each message is a call; the first one was counted on the way here.
+  // Each message is a call; the middleware has counted the first.
   if (Array.isArray(message)) for (const _ of message.slice(1)) await countCall(c);
   await countUsers(c, Array.isArray(message) ? message.map(() => access.user) : [access.user]);
-  if (isListen(message)) return c.json(noAnnouncements(message.id), 404);
+  if (isListen(message)) return c.json(noNotifications(message.id), 404);
   const unexpected = (error: unknown): Failure => {
     const requestId = c.get("requestId");
     const code = codeOfUnexpected(error, requestId);
     if (code !== "internal") return fail(code);
-    return fail(code, { message: `Something went wrong in Cairn; its logs have it under ${requestId}.` });
+    return fail(code, {
+      message: `Something went wrong in Cairn; its logs have the request id ${requestId}.`,
+    });
   };
-  const note = (tool: string, { outcome, owner }: { outcome: "ok" | ErrorCode; owner: string }) =>
+  const auditTool = (tool: string, { outcome, owner }: { outcome: "ok" | ErrorCode; owner: string }) =>
     audit(c, { action: `POST /mcp ${tool}`, outcome, user: owner });
   const services = c.get("services");
-  const handler = createMcpHandler(() => mcpServer({ services, access, unexpected, note }), {
-    // What a client sent wrong is in its answer.
+  const handler = createMcpHandler(() => mcpServer({ services, access, unexpected, audit: auditTool }), {
+    // A client's mistake is in its answer.
     onerror: () => {},
   });
   const response = await wrapTime(c, "mcp", handler.fetch(c.req.raw, { parsedBody: message }));
   // The SDK's own body has no code of Cairn. The protocol leaves the body of such an answer open.
   if (response.status === 406) throw new Refusal(fail("not_acceptable"));
-  // A copy, whose headers the middleware may add to.
+  // A copy with mutable headers.
   return new Response(response.body, response);
 });

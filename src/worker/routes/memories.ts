@@ -1,8 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { fail } from "../../domain/errors.ts";
-import { type Condition, holds } from "../../domain/conditions.ts";
-import { conditionOf } from "../http/conditions.ts";
+import { conditionOf, conditionOnVersion, isNotModified } from "../http/conditions.ts";
 import type { AppEnv } from "../http/context.ts";
 import {
   body,
@@ -15,11 +14,10 @@ import {
 } from "../http/describe.ts";
 import { requireScope } from "../http/scope.ts";
 import { Refusal, unwrap } from "../http/failure.ts";
-import { onceOf } from "../http/idempotency.ts";
-import { NO_STORE } from "../http/no-store.ts";
+import { idempotencyKeyOf } from "../http/idempotency.ts";
+import { NO_STORE, wrapTime } from "../http/answer.ts";
 import { requireExactMetadata, requireExactMetadataOfMany } from "../http/raw-body.ts";
 import { newRouter } from "../http/router.ts";
-import { wrapTime } from "../http/timing.ts";
 import { userHash } from "../../domain/ids.ts";
 import { getMemory, listMemories, memoryHistory } from "../use-cases/browse.ts";
 import { ownerOf } from "../../domain/memory/record.ts";
@@ -45,7 +43,7 @@ import {
 } from "../../domain/schema/memory.ts";
 
 const changeHeaders = idempotencyHeader.extend({ "if-match": conditionHeaders.shape["if-match"] });
-/** Of a new memory too: `If-None-Match: *` remembers only what is not there. */
+/** For a new memory too: `If-None-Match: *` creates only. */
 const rememberHeaders = idempotencyHeader.extend(conditionHeaders.shape);
 const withVersion = "The memory, with its version as ETag.";
 
@@ -53,15 +51,14 @@ const rememberRoute = createRoute({
   method: "post",
   path: "/v1/users/{user}/memories",
   operationId: "remember",
-  summary: "Remember",
+  summary: "Remember one memory",
   description:
-    "What makes it one with a memory that is there: a fact's subject and predicate, or its key (the new one supersedes the old one); a procedure's title, or your externalId (the new one replaces the old one); else its text (tags and metadata add up). A condition is about that memory.",
-  tags: ["memories"],
+    "Merges with the memory that has the same identity. A fact with the same subject and predicate, or the same key, is superseded. A procedure with the same title, or a memory with the same externalId, is replaced. With the same text, tags and metadata are added. A condition applies to that memory.",
   ...requireScope("write"),
   request: { params: userPath, query: noQuery, headers: rememberHeaders, body: body(RememberBody) },
   responses: {
-    201: json(Memory, "A new memory; recall finds it from now on."),
-    200: json(Memory, "The memory was there already, and is now what the answer says."),
+    201: json(Memory, "A new memory, which recall finds from now on."),
+    200: json(Memory, "The memory that was there, as it is now."),
     ...failures,
   },
 });
@@ -71,10 +68,9 @@ const rememberManyRoute = createRoute({
   path: "/v1/users/{user}/memories/batch",
   operationId: "rememberMany",
   summary: "Remember many in one atomic step",
-  tags: ["memories"],
   ...requireScope("write"),
   request: { params: userPath, query: noQuery, headers: idempotencyHeader, body: body(RememberManyBody) },
-  responses: { 200: json(RememberedMany, "What became of each, in their order."), ...failures },
+  responses: { 200: json(RememberedMany, "The memories, in their order."), ...failures },
 });
 
 const listRoute = createRoute({
@@ -82,7 +78,6 @@ const listRoute = createRoute({
   path: "/v1/users/{user}/memories",
   operationId: "listMemories",
   summary: "List memories",
-  tags: ["memories"],
   ...requireScope("read"),
   request: { params: userPath, query: ListMemoriesQuery },
   responses: { 200: json(MemoryList, "A page of memories."), ...failures },
@@ -93,12 +88,11 @@ const getRoute = createRoute({
   path: "/v1/users/{user}/memories/{id}",
   operationId: "getMemory",
   summary: "Get a memory",
-  tags: ["memories"],
   ...requireScope("read"),
   request: { params: memoryPath, query: z.strictObject(atQuery), headers: conditionHeaders },
   responses: {
     200: json(Memory, withVersion),
-    304: nothing("It still has a version of If-None-Match."),
+    304: nothing("If-None-Match names the current version."),
     ...failures,
   },
 });
@@ -109,8 +103,7 @@ const patchRoute = createRoute({
   operationId: "updateMemory",
   summary: "Correct a memory",
   description:
-    "The version that was wrong stays in the history. For what has changed in the world, remember the new fact: it supersedes the old one.",
-  tags: ["memories"],
+    "The wrong version stays in the history. If the world has changed, remember the new fact instead: it supersedes the old one.",
   ...requireScope("write"),
   request: { params: memoryPath, query: noQuery, headers: changeHeaders, body: body(PatchMemoryBody) },
   responses: { 200: json(Memory, withVersion), ...failures },
@@ -120,47 +113,43 @@ const forgetRoute = createRoute({
   method: "delete",
   path: "/v1/users/{user}/memories/{id}",
   operationId: "forgetMemory",
-  summary: "Forget a memory with its history",
-  tags: ["memories"],
+  summary: "Delete a memory with its history",
   ...requireScope("write"),
   request: {
     params: memoryPath,
     query: noQuery,
     headers: conditionHeaders.pick({ "if-match": true }),
   },
-  responses: { 204: nothing("It is gone, from the record and from recall."), ...failures },
+  responses: { 204: nothing("The memory is deleted, and recall does not find it."), ...failures },
 });
 
 const forgetManyRoute = createRoute({
   method: "post",
   path: "/v1/users/{user}/memories/forget",
   operationId: "forgetMemories",
-  summary: "Forget the memories that a filter means",
+  summary: "Delete memories by filter",
   description:
-    "Also those that are quarantined, or whose time is over or to come, unless the filter says otherwise; each with its history.",
-  tags: ["memories"],
+    "Deletes them with their history. Includes quarantined, past and future memories, unless the filter excludes them.",
   ...requireScope("write"),
   request: { params: userPath, query: noQuery, body: body(ForgetMemoriesBody) },
-  responses: { 200: json(Forgotten, "What is gone, or would be."), ...failures },
+  responses: { 200: json(Forgotten, "The memories that it deleted, or would delete."), ...failures },
 });
 
 const forgetAllRoute = createRoute({
   method: "delete",
   path: "/v1/users/{user}/memories",
   operationId: "forgetAllMemories",
-  summary: "Forget all memories of a user",
-  tags: ["memories"],
+  summary: "Delete all memories of a user",
   ...requireScope("write"),
   request: { params: userPath, query: noQuery },
-  responses: { 204: nothing("All are gone, from the record and from recall."), ...failures },
+  responses: { 204: nothing("The memories are deleted, and recall does not find them."), ...failures },
 });
 
 const historyRoute = createRoute({
   method: "get",
   path: "/v1/users/{user}/memories/{id}/history",
   operationId: "getMemoryHistory",
-  summary: "What a memory was, the newest version first",
-  tags: ["memories"],
+  summary: "List the versions of a memory, the newest first",
   ...requireScope("read"),
   request: { params: memoryPath, query: HistoryQuery },
   responses: { 200: json(MemoryHistory, "A page of its versions."), ...failures },
@@ -170,8 +159,7 @@ const restoreRoute = createRoute({
   method: "post",
   path: "/v1/users/{user}/memories/{id}/restore",
   operationId: "restoreMemory",
-  summary: "Let a version of the history take the place of what the memory says",
-  tags: ["memories"],
+  summary: "Restore a version of a memory",
   ...requireScope("write"),
   request: { params: memoryPath, query: noQuery, headers: changeHeaders, body: body(RestoreMemoryBody) },
   responses: { 200: json(Memory, withVersion), ...failures },
@@ -181,16 +169,15 @@ const releaseRoute = createRoute({
   method: "post",
   path: "/v1/users/{user}/memories/{id}/release",
   operationId: "releaseMemory",
-  summary: "Let a memory out of quarantine",
+  summary: "Release a memory from quarantine",
   description:
-    "It takes the place that it would have had: of a fact that it supersedes, or of a memory of the same text. Its id is then that one's. To reject it, forget it.",
-  tags: ["memories"],
+    "It merges as a new memory would, and then has the id of the memory that it merged with. To reject it, delete it.",
   ...requireScope("write"),
   request: { params: memoryPath, query: noQuery, headers: changeHeaders, body: noBody },
   responses: { 200: json(Memory, withVersion), ...failures },
 });
 
-export const memories = newRouter()
+export const memories = newRouter("memories")
   .openapi(rememberRoute, async (c) => {
     requireExactMetadata(c);
     const owner = await ownerOf(c.req.valid("param").user);
@@ -204,9 +191,9 @@ export const memories = newRouter()
     const owner = await ownerOf(c.req.valid("param").user);
     const asked = c.req.valid("json").memories.map(({ ifVersion, ...fields }) => ({
       body: fields,
-      condition: conditionOn(ifVersion),
+      condition: conditionOnVersion(ifVersion),
     }));
-    const request = { memories: asked, once: await onceOf(c) };
+    const request = { memories: asked, once: await idempotencyKeyOf(c) };
     const remembered = remember(c.get("services"), owner, request);
     return c.json({ items: unwrap(await wrapTime(c, "remember", remembered)) }, 200);
   })
@@ -230,15 +217,14 @@ export const memories = newRouter()
   })
   .openapi(getRoute, async (c) => {
     const { user, id } = c.req.valid("param");
-    const { ifMatch, ifNoneMatch } = conditionOf(c);
+    const condition = conditionOf(c);
     const read = getMemory(c.get("services"), await userHash(user), { id, at: c.req.valid("query") });
     const memory = unwrap(await wrapTime(c, "d1", read));
     const version = String(memory.version);
-    if (!holds({ ...(ifMatch && { ifMatch }) }, version)) throw new Refusal(fail("precondition_failed"));
-    // A browser that kept the answer would ask by its version, which says nothing of `updatedAt` and `indexing`.
+    const notModified = isNotModified(condition, version);
+    // A cached answer would be validated by its version, which does not cover `updatedAt` and `indexing`.
     c.header("Cache-Control", NO_STORE["Cache-Control"]);
-    if (!holds({ ...(ifNoneMatch && { ifNoneMatch }) }, version))
-      return c.body(null, 304, { ETag: `"${version}"` });
+    if (notModified) return c.body(null, 304, { ETag: `"${version}"` });
     return versioned(c, memory, 200);
   })
   .openapi(patchRoute, async (c) => {
@@ -280,15 +266,11 @@ export const memories = newRouter()
     return versioned(c, unwrap(await wrapTime(c, "object", released)), 200);
   });
 
-/** Under which condition, and how often, a change is to be made. */
+/** The condition and the idempotency key of a change. */
 async function changeOf(c: Context<AppEnv>) {
-  const once = await onceOf(c);
+  const once = await idempotencyKeyOf(c);
   return { condition: conditionOf(c), ...(once && { once }) };
 }
-
-/** The condition of one memory of a batch, as headers say it of a single one. */
-const conditionOn = (version: number | null | undefined): Condition =>
-  version === undefined ? {} : version === null ? { ifNoneMatch: "any" } : { ifMatch: [String(version)] };
 
 function versioned<const Status extends 200 | 201>(c: Context<AppEnv>, memory: Memory, status: Status) {
   c.header("ETag", `"${memory.version}"`);

@@ -4,12 +4,12 @@ import { decodeCursor, encodeCursor } from "../../domain/cursor.ts";
 import { body, failures, idempotencyHeader, json, nothing } from "../http/describe.ts";
 import { requireScope } from "../http/scope.ts";
 import { unwrap } from "../http/failure.ts";
-import { onceOf } from "../http/idempotency.ts";
-import { rawJson, rawLines } from "../http/raw-json.ts";
+import { idempotencyKeyOf } from "../http/idempotency.ts";
+import { rawJson, wrapTime } from "../http/answer.ts";
 import { rawMessages, rawSummary } from "../http/raw-body.ts";
 import { newRouter } from "../http/router.ts";
-import { wrapTime } from "../http/timing.ts";
-import { threadObject } from "../http/thread-object.ts";
+import { NDJSON } from "../http/json-body.ts";
+import { threadObject } from "../http/path.ts";
 import type { JsonPieces } from "../../domain/json-pieces.ts";
 import {
   messageLines,
@@ -36,19 +36,15 @@ import {
 } from "../../domain/schema/thread.ts";
 import type { Compaction as StoredCompaction } from "../../../durable-objects/user-memory/contract.ts";
 
-const tags = ["messages"];
-const NDJSON = "application/x-ndjson";
-
 const append = createRoute({
   method: "post",
   path: "/v1/threads/{id}/messages",
   operationId: "appendMessages",
   summary: "Append messages, all or none",
-  tags,
   ...requireScope("write"),
   request: { params: threadPath, query: noQuery, headers: idempotencyHeader, body: body(AppendBody) },
   responses: {
-    201: json(AppendAnswer, "They are stored, and found by their words from now on."),
+    201: json(AppendAnswer, "The messages are stored, and recall finds them by their words."),
     ...failures,
   },
 });
@@ -57,9 +53,8 @@ const read = createRoute({
   method: "get",
   path: "/v1/threads/{id}/messages",
   operationId: "listMessages",
-  summary: "Read messages",
-  description: `With \`Accept: ${NDJSON}\`, all messages from the first (or behind \`after\`) on, one JSON object a line, as a stream without pages.`,
-  tags,
+  summary: "List messages",
+  description: `With \`Accept: ${NDJSON}\`, streams all messages from the first (or behind \`after\`) on, one JSON object a line.`,
   ...requireScope("read"),
   request: { params: threadPath, query: ReadMessagesQuery },
   responses: {
@@ -76,20 +71,18 @@ const remove = createRoute({
   path: "/v1/threads/{id}/messages/{seq}",
   operationId: "deleteMessage",
   summary: "Delete one message",
-  description: "From this thread; forks that share it keep it.",
-  tags,
+  description: "Forks that share the message keep it.",
   ...requireScope("write"),
   request: { params: messagePath, query: noQuery },
-  responses: { 204: nothing("It is gone, also from recall."), ...failures },
+  responses: { 204: nothing("The message is deleted, and recall does not find it."), ...failures },
 });
 
 const compact = createRoute({
   method: "post",
   path: "/v1/threads/{id}/compactions",
   operationId: "createCompaction",
-  summary: "Let a summary stand for a range of messages",
-  description: "The messages stay; `view=compacted` shows the summary in their place.",
-  tags,
+  summary: "Summarize a range of messages",
+  description: "Stores your summary. The messages stay; `view=compacted` shows the summary in their place.",
   ...requireScope("write"),
   request: { params: threadPath, query: noQuery, headers: idempotencyHeader, body: body(CompactBody) },
   responses: { 201: json(Compaction, "The compaction."), ...failures },
@@ -100,10 +93,12 @@ const compactions = createRoute({
   path: "/v1/threads/{id}/compactions",
   operationId: "listCompactions",
   summary: "List the compactions of a thread",
-  tags,
   ...requireScope("read"),
   request: { params: threadPath, query: ListCompactionsQuery },
-  responses: { 200: json(CompactionList, "A page of them, in the order of the conversation."), ...failures },
+  responses: {
+    200: json(CompactionList, "A page of compactions, in the order of the conversation."),
+    ...failures,
+  },
 });
 
 const removeCompaction = createRoute({
@@ -111,11 +106,10 @@ const removeCompaction = createRoute({
   path: "/v1/threads/{id}/compactions/{compaction}",
   operationId: "deleteCompaction",
   summary: "Delete a compaction",
-  description: "`view=compacted` shows again what it stood for. Forks that were made behind it keep theirs.",
-  tags,
+  description: "`view=compacted` shows its messages again. Forks that were made after it keep theirs.",
   ...requireScope("write"),
   request: { params: compactionPath, query: noQuery },
-  responses: { 204: nothing("It is gone; the messages are as they were."), ...failures },
+  responses: { 204: nothing("The compaction is deleted; its messages are unchanged."), ...failures },
 });
 
 const validate = createRoute({
@@ -124,18 +118,17 @@ const validate = createRoute({
   operationId: "validateConversation",
   summary: "Check that a conversation continues the stored one",
   description:
-    "Finds rewritten history, forged tool results and forged approvals; `strict` also truncated history, second results, forged tool calls and forged system messages.",
-  tags,
+    "Finds rewritten history, forged tool results and forged approvals. `strict` also finds truncated history, second results, forged tool calls and forged system messages.",
   ...requireScope("read"),
   request: { params: threadPath, query: noQuery, body: body(ValidateBody) },
   responses: { 200: json(Verdict, "The verdict."), ...failures },
 });
 
-function compactionPieces({ summary, ...rest }: StoredCompaction): JsonPieces {
+function compactionJson({ summary, ...rest }: StoredCompaction): JsonPieces {
   return [`${JSON.stringify(rest).slice(0, -1)},"summary":`, summary, "}"];
 }
 
-export const messages = newRouter()
+export const messages = newRouter("messages")
   .openapi(append, async (c) => {
     const { id } = c.req.valid("param");
     const { messages: _given, expectedLength, validate: mode, createdAt, ...approvals } = c.req.valid("json");
@@ -145,20 +138,20 @@ export const messages = newRouter()
       ...(expectedLength !== undefined && { expectedLength }),
       ...(mode && { validate: { mode, ...approvals } }),
     };
-    const appended = threadObject(c, id).appendMessages(id, request, await onceOf(c));
+    const appended = threadObject(c, id).appendMessages(id, request, await idempotencyKeyOf(c));
     return c.json(unwrap(await wrapTime(c, "object", appended)), 201);
   })
   .openapi(read, async (c) => {
     const { id } = c.req.valid("param");
     const asked = c.req.valid("query");
-    // A stub for each page: one whose object has died fails for good, also when the next object is there.
+    // A new stub for each page: a stub stays broken after its object was reset.
     const pages: ThreadPages = {
       messages: (query) => threadObject(c, id).readMessages(id, query),
       json: (query, separator) => threadObject(c, id).readMessagesJson(id, query, separator),
     };
     if ((c.req.header("Accept") ?? "").includes(NDJSON)) {
       const lines = unwrap(await messageLines(pages, unwrap(streamReaderOf(asked))));
-      return rawLines<z.infer<typeof MessageList>>(lines, NDJSON);
+      return rawJson<z.infer<typeof MessageList>>(c, lines, { "Content-Type": NDJSON });
     }
     const pieces = unwrap(await wrapTime(c, "object", messagesPage(pages, unwrap(readerOf(asked)))));
     return rawJson<z.infer<typeof MessageList>>(c, pieces);
@@ -172,9 +165,9 @@ export const messages = newRouter()
     const { id } = c.req.valid("param");
     const { summary: given, from = 1, to } = c.req.valid("json");
     const summary = rawSummary(c, given);
-    const added = threadObject(c, id).compactThread(id, { from, to, summary }, await onceOf(c));
+    const added = threadObject(c, id).compactThread(id, { from, to, summary }, await idempotencyKeyOf(c));
     const made = unwrap(await wrapTime(c, "object", added));
-    return rawJson<z.infer<typeof Compaction>, 201>(c, compactionPieces({ ...made, from, to, summary }), {
+    return rawJson<z.infer<typeof Compaction>, 201>(c, compactionJson({ ...made, from, to, summary }), {
       status: 201,
     });
   })
@@ -188,7 +181,7 @@ export const messages = newRouter()
     const end = more && last ? `],"cursor":"${encodeCursor([last.from, last.id])}"}` : "]}";
     return rawJson<z.infer<typeof CompactionList>>(c, [
       '{"items":[',
-      ...joined(items.map(compactionPieces), ","),
+      ...joined(items.map(compactionJson), ","),
       end,
     ]);
   })

@@ -1,6 +1,6 @@
 import { createRoute } from "@hono/zod-openapi";
 import type { Context } from "hono";
-import { mayRead } from "../auth/access.ts";
+import { mayRead } from "../auth/claims.ts";
 import { fail } from "../../domain/errors.ts";
 import type { AppEnv } from "../http/context.ts";
 import { requireWholeTenant } from "../http/authenticate.ts";
@@ -10,7 +10,7 @@ import { Refusal, unwrap } from "../http/failure.ts";
 import { countUsers } from "../http/rates.ts";
 import { requireExactMetadata } from "../http/raw-body.ts";
 import { newRouter } from "../http/router.ts";
-import { wrapTime } from "../http/timing.ts";
+import { wrapTime } from "../http/answer.ts";
 import { recall } from "../use-cases/recall.ts";
 import { tenantRecall } from "../use-cases/tenant-recall.ts";
 import { noQuery, userPath } from "../../domain/schema/bounds.ts";
@@ -28,11 +28,10 @@ const recallRoute = createRoute({
   operationId: "recall",
   summary: "Find memories and messages by meaning and by words",
   description:
-    "Sees all that was written before. If a part is down, `degraded` says so and the others answer.",
-  tags: ["memories"],
+    "Finds everything that was written before. If a part is down, the others answer and `degraded` is true.",
   ...requireScope("read"),
   request: { params: userPath, query: noQuery, body: body(RecallBody) },
-  responses: { 200: json(RecallAnswer, "What was found, best first, and how."), ...failures },
+  responses: { 200: json(RecallAnswer, "The hits, best first, and how they were found."), ...failures },
 });
 
 const tenantRecallRoute = createRoute({
@@ -41,19 +40,18 @@ const tenantRecallRoute = createRoute({
   operationId: "recallAllUsers",
   summary: "Find memories of all users by meaning",
   description:
-    "Through Vectorize, which shows a write after seconds, sometimes minutes: each owner's object says what of it still stands. Messages are among the hits where `MESSAGE_INDEXING` is `vectorize`.",
-  tags: ["memories"],
+    "Searches Vectorize, which shows a write after seconds, sometimes minutes. Each owner's object confirms its hits. Includes messages where `MESSAGE_INDEXING` is `vectorize`.",
   ...requireScope("admin"),
   request: { query: noQuery, body: body(TenantRecallBody) },
-  responses: { 200: json(TenantRecallAnswer, "What was found, best first."), ...failures },
+  responses: { 200: json(TenantRecallAnswer, "The hits, best first."), ...failures },
 });
 
-export const recalls = newRouter()
+export const recalls = newRouter("memories")
   .openapi(recallRoute, async (c) => {
     requireExactMetadata(c, "filter");
     const { user } = c.req.valid("param");
     const asked = c.req.valid("json");
-    requireReadable(c, asked.owners ?? []);
+    requireReadableOwners(c, asked.owners ?? []);
     await countUsers(c, asked.owners ?? []);
     const answer = recall(c.get("services"), user, asked);
     return c.json(unwrap(await wrapTime(c, "recall", answer)), 200);
@@ -65,10 +63,10 @@ export const recalls = newRouter()
     return c.json(unwrap(await wrapTime(c, "recall", answer)), 200);
   });
 
-/** A shared owner that the token does not name is as unknown as one that there is not. */
-function requireReadable(c: Context<AppEnv>, owners: readonly string[]): void {
+/** Answers 404 for a shared owner that the token does not name, as for one that does not exist. */
+function requireReadableOwners(c: Context<AppEnv>, owners: readonly string[]): void {
   const at = owners.findIndex((owner) => !isShared(owner) || !mayRead(c.get("caller"), owner));
   if (at < 0) return;
-  const message = "is no shared owner (`shared:…`) that this token may read";
+  const message = "is not a shared owner (`shared:…`) that this token may read";
   throw new Refusal(fail("not_found", { details: [{ path: `body.owners[${at}]`, message }] }));
 }

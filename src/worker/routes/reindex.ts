@@ -13,51 +13,48 @@ const startUser = createRoute({
   method: "post",
   path: "/v1/users/{user}/reindex",
   operationId: "reindexUser",
-  summary: "Rebuild a user's index of memories from the record",
-  description: "In slices, while recall goes on. Also embeds what has no vector of the current model.",
-  tags: ["memories"],
+  summary: "Rebuild a user's search index from the record",
+  description:
+    "Runs in slices, while recall goes on. Also embeds memories without a vector of the current model.",
   ...requireScope("write"),
   request: { params: userPath, query: noQuery, body: noBody },
-  responses: { 202: json(Reindex, "It has begun."), ...failures },
+  responses: { 202: json(Reindex, "The reindex has begun."), ...failures },
 });
 
 const getUser = createRoute({
   method: "get",
   path: "/v1/users/{user}/reindex",
   operationId: "getUserReindex",
-  summary: "How far the last reindex of a user is",
-  tags: ["memories"],
+  summary: "Get the progress of a user's last reindex",
   ...requireScope("read"),
   request: { params: userPath, query: noQuery },
-  responses: { 200: json(Reindex, "The last one."), ...failures },
+  responses: { 200: json(Reindex, "The last reindex."), ...failures },
 });
 
 const startTenant = createRoute({
   method: "post",
   path: "/v1/reindex",
   operationId: "reindexTenant",
-  summary: "Rebuild the index of every user of the tenant",
-  description: "The first 500 users at once, 500 more with every run of the cron.",
-  tags: ["memories"],
+  summary: "Rebuild the search index of every user",
+  description: "Starts with 500 users; each run of the cron takes 500 more.",
   ...requireScope("admin"),
   request: { query: noQuery, body: noBody },
-  responses: { 202: json(TenantReindex, "It has begun."), ...failures },
+  responses: { 202: json(TenantReindex, "The reindex has begun."), ...failures },
 });
 
 const getTenant = createRoute({
   method: "get",
   path: "/v1/reindex",
   operationId: "getTenantReindex",
-  summary: "How far the last reindex of the tenant is",
-  tags: ["memories"],
+  summary: "Get the progress of the last reindex of all users",
   ...requireScope("admin"),
   request: { query: noQuery },
-  responses: { 200: json(TenantReindex, "The last one."), ...failures },
+  responses: { 200: json(TenantReindex, "The last reindex."), ...failures },
 });
 
 const REINDEXES = "reindexes the tenant";
 
-export const reindex = newRouter()
+export const reindex = newRouter("memories")
   .openapi(startUser, async (c) => {
     const owner = await userHash(c.req.valid("param").user);
     return c.json(await c.get("services").userMemory(owner).startReindex(owner), 202);

@@ -16,38 +16,36 @@ import {
   RevokeTokenBody,
 } from "../../domain/schema/revocation.ts";
 
-const shared = { tags: ["access"], ...requireScope("admin") };
-
 const list = createRoute({
   method: "get",
   path: "/v1/revocations",
   operationId: "listRevocations",
-  summary: "List what is revoked: tokens by their ids, and the time before which none may have been issued",
-  ...shared,
+  summary: "List revoked tokens, and the time before which all tokens are refused",
+  ...requireScope("admin"),
   request: { query: ListRevocationsQuery },
   responses: { 200: json(RevocationsList, "A page of revoked tokens, by their ids."), ...failures },
 });
 
-const setFloor = createRoute({
+const setMinimum = createRoute({
   method: "put",
   path: "/v1/revocations/min-issued-at",
   operationId: "setMinIssuedAt",
-  summary: "Refuse all tokens that were issued before a time",
+  summary: "Refuse all tokens issued before a time",
   description:
-    "Holds everywhere within 30 seconds. The token of this very call is refused too, if it is older: mint a new one.",
-  ...shared,
+    "Takes effect everywhere within 30 seconds. Refuses the token of this call too, if it is older.",
+  ...requireScope("admin"),
   request: { query: noQuery, body: body(MinIssuedAtBody) },
-  responses: { 200: json(MinIssuedAt, "From now on, by this time."), ...failures },
+  responses: { 200: json(MinIssuedAt, "The time that was set."), ...failures },
 });
 
-const removeFloor = createRoute({
+const clearMinimum = createRoute({
   method: "delete",
   path: "/v1/revocations/min-issued-at",
   operationId: "clearMinIssuedAt",
-  summary: "Take tokens however old they are",
-  ...shared,
+  summary: "Clear the time before which all tokens are refused",
+  ...requireScope("admin"),
   request: { query: noQuery },
-  responses: { 204: nothing("There is no such time any more."), ...failures },
+  responses: { 204: nothing("No such time is set any more."), ...failures },
 });
 
 const revoke = createRoute({
@@ -55,37 +53,37 @@ const revoke = createRoute({
   path: "/v1/revocations/tokens/{tokenId}",
   operationId: "revokeToken",
   summary: "Refuse one token, by its jti",
-  description: "Holds everywhere within 30 seconds.",
-  ...shared,
+  description: "Takes effect everywhere within 30 seconds.",
+  ...requireScope("admin"),
   request: { params: revokedTokenPath, query: noQuery, body: optionalBody(RevokeTokenBody) },
-  responses: { 200: json(RevokedToken, "It is revoked."), ...failures },
+  responses: { 200: json(RevokedToken, "The token is revoked."), ...failures },
 });
 
 const restore = createRoute({
   method: "delete",
   path: "/v1/revocations/tokens/{tokenId}",
   operationId: "restoreToken",
-  summary: "Take back the revocation of one token",
-  ...shared,
+  summary: "End the revocation of one token",
+  ...requireScope("admin"),
   request: { params: revokedTokenPath, query: noQuery },
-  responses: { 204: nothing("It is not revoked, or never was."), ...failures },
+  responses: { 204: nothing("The token is not revoked any more."), ...failures },
 });
 
-const REVOKES = "sees and changes what is revoked";
+const REVOKES = "lists and changes revocations";
 
-export const revocations = newRouter()
+export const revocations = newRouter("access")
   .openapi(list, async (c) => {
     requireWholeTenant(c, REVOKES);
     return c.json(unwrap(await listRevocations(c.get("services"), c.req.valid("query"))), 200);
   })
-  .openapi(setFloor, async (c) => {
+  .openapi(setMinimum, async (c) => {
     requireWholeTenant(c, REVOKES);
     const { minIssuedAt } = c.req.valid("json");
     c.set("about", String(minIssuedAt));
     unwrap(await setMinIssuedAt(c.get("services"), minIssuedAt));
     return c.json({ minIssuedAt }, 200);
   })
-  .openapi(removeFloor, async (c) => {
+  .openapi(clearMinimum, async (c) => {
     requireWholeTenant(c, REVOKES);
     unwrap(await setMinIssuedAt(c.get("services"), null));
     return c.body(null, 204);

@@ -1,14 +1,14 @@
 import { createRoute } from "@hono/zod-openapi";
 import { decodeCursor, encodeCursor, invalidCursor } from "../../domain/cursor.ts";
-import { fail } from "../../domain/errors.ts";
+import { requireWholeTenant } from "../http/authenticate.ts";
 import { body, failures, idempotencyHeader, json, nothing, optionalBody } from "../http/describe.ts";
 import { requireScope } from "../http/scope.ts";
 import { Refusal, unwrap } from "../http/failure.ts";
-import { onceOf } from "../http/idempotency.ts";
+import { idempotencyKeyOf } from "../http/idempotency.ts";
 import { requireExactMetadata } from "../http/raw-body.ts";
 import { newRouter } from "../http/router.ts";
-import { wrapTime } from "../http/timing.ts";
-import { threadObject } from "../http/thread-object.ts";
+import { wrapTime } from "../http/answer.ts";
+import { threadObject } from "../http/path.ts";
 import { newThreadId, userHash } from "../../domain/ids.ts";
 import { listCatalogue } from "../use-cases/catalogue.ts";
 import { ownerOf } from "../../domain/memory/record.ts";
@@ -26,14 +26,11 @@ import {
 } from "../../domain/schema/thread.ts";
 import { hash16 } from "../../domain/hash.ts";
 
-const tags = ["threads"];
-
 const create = createRoute({
   method: "post",
   path: "/v1/users/{user}/threads",
   operationId: "createThread",
-  summary: "Begin a thread",
-  tags,
+  summary: "Create a thread",
   ...requireScope("write"),
   request: {
     params: userPath,
@@ -48,9 +45,8 @@ const createForNobody = createRoute({
   method: "post",
   path: "/v1/threads",
   operationId: "createThreadForNobody",
-  summary: "Begin a thread of nobody",
-  description: "For a token of all users (`*`), which alone can reach the thread.",
-  tags,
+  summary: "Create a thread without a user",
+  description: "Only a token of all users (`*`) can create and reach such a thread.",
   ...requireScope("write"),
   request: { query: noQuery, headers: idempotencyHeader, body: optionalBody(CreateThreadBody) },
   responses: { 201: json(Thread, "The new thread."), ...failures },
@@ -60,9 +56,9 @@ const resume = createRoute({
   method: "post",
   path: "/v1/users/{user}/threads/resume",
   operationId: "resumeThread",
-  summary: "Get the thread of this agent that was updated last, or begin one, in one step",
-  description: "Without an `agent`, among the threads without one. The other fields are for a new thread.",
-  tags,
+  summary: "Get the latest thread of an agent, or create one, in one step",
+  description:
+    "Without `agent`, looks among the threads without an agent. The other fields are for a new thread.",
   ...requireScope("write"),
   request: { params: userPath, query: noQuery, body: optionalBody(CreateThreadBody) },
   responses: { 200: json(Thread, "The latest thread."), 201: json(Thread, "A new thread."), ...failures },
@@ -72,8 +68,7 @@ const list = createRoute({
   method: "get",
   path: "/v1/users/{user}/threads",
   operationId: "listThreads",
-  summary: "List a user's threads, the one that was updated last first",
-  tags,
+  summary: "List a user's threads, the latest update first",
   ...requireScope("read"),
   request: { params: userPath, query: ListThreadsQuery },
   responses: { 200: json(ThreadList, "A page of threads."), ...failures },
@@ -83,10 +78,9 @@ const listAll = createRoute({
   method: "get",
   path: "/v1/threads",
   operationId: "listAllThreads",
-  summary: "List the threads of all users, the one that began last first",
+  summary: "List the threads of all users, the newest first",
   description:
-    "Complete over its pages: it has every thread that could be read when its first page was asked for, or is 503 (`catalogue_behind`). A token of one user lists that user's.",
-  tags,
+    "Its pages together hold every thread that could be read when the first was requested; else the answer is 503 (`catalogue_behind`). A token of one user lists that user's threads.",
   ...requireScope("admin"),
   request: { query: ListAllThreadsQuery },
   responses: { 200: json(CataloguedThreadList, "A page of threads."), ...failures },
@@ -97,7 +91,6 @@ const get = createRoute({
   path: "/v1/threads/{id}",
   operationId: "getThread",
   summary: "Get a thread",
-  tags,
   ...requireScope("read"),
   request: { params: threadPath, query: noQuery },
   responses: { 200: json(Thread, "The thread."), ...failures },
@@ -107,8 +100,7 @@ const patch = createRoute({
   method: "patch",
   path: "/v1/threads/{id}",
   operationId: "updateThread",
-  summary: "Rename a thread, or change what is said of it",
-  tags,
+  summary: "Change the title and metadata of a thread",
   ...requireScope("write"),
   request: { params: threadPath, query: noQuery, body: body(PatchThreadBody) },
   responses: { 200: json(Thread, "The thread as it is now."), ...failures },
@@ -120,10 +112,9 @@ const remove = createRoute({
   operationId: "deleteThread",
   summary: "Delete a thread with its messages",
   description: "Its forks keep the messages that they share with it.",
-  tags,
   ...requireScope("write"),
   request: { params: threadPath, query: noQuery },
-  responses: { 204: nothing("It is gone, also from recall."), ...failures },
+  responses: { 204: nothing("The thread is deleted, and recall does not find it."), ...failures },
 });
 
 const fork = createRoute({
@@ -131,21 +122,21 @@ const fork = createRoute({
   path: "/v1/threads/{id}/fork",
   operationId: "forkThread",
   summary: "Fork a thread at a message",
-  description: "The fork shares the messages up to that one; none is copied, and seqs go on from there.",
-  tags,
+  description:
+    "The fork shares the messages up to that one, without copies. Its next seq follows that message.",
   ...requireScope("write"),
   request: { params: threadPath, query: noQuery, headers: idempotencyHeader, body: optionalBody(ForkBody) },
   responses: { 201: json(Thread, "The fork."), ...failures },
 });
 
-export const threads = newRouter()
+export const threads = newRouter("threads")
   .openapi(create, async (c) => {
     requireExactMetadata(c);
     const { user } = c.req.valid("param");
     const { userMemory, now } = c.get("services");
     const owner = await ownerOf(user);
     const id = newThreadId(owner.hash, now());
-    const once = await onceOf(c);
+    const once = await idempotencyKeyOf(c);
     const made = userMemory(owner.hash).createThread(owner, id, {
       fields: c.req.valid("json"),
       ...(once && { once }),
@@ -155,12 +146,9 @@ export const threads = newRouter()
   .openapi(createForNobody, async (c) => {
     requireExactMetadata(c);
     const { userMemory, now } = c.get("services");
-    if (c.get("caller").user !== "*")
-      throw new Refusal(
-        fail("forbidden", { message: "Only a token of all users (`*`) begins a thread of nobody." }),
-      );
-    const once = await onceOf(c);
-    // A retry has to find the object that the first try made.
+    requireWholeTenant(c, "creates a thread without a user");
+    const once = await idempotencyKeyOf(c);
+    // A retry has to reach the object of the first try.
     const hash = await hash16(`cairn:nobody:${once?.key ?? crypto.randomUUID()}`);
     const id = newThreadId(hash, now());
     const request = { fields: c.req.valid("json"), ...(once && { once }) };
@@ -213,7 +201,7 @@ export const threads = newRouter()
     requireExactMetadata(c);
     const { id } = c.req.valid("param");
     const forkId = newThreadId(id.slice(0, id.indexOf(".")), c.get("services").now());
-    const once = await onceOf(c);
+    const once = await idempotencyKeyOf(c);
     const request = { fields: c.req.valid("json"), ...(once && { once }) };
     const forked = threadObject(c, id).forkThread(id, forkId, request);
     return c.json(unwrap(await wrapTime(c, "object", forked)), 201);

@@ -9,16 +9,15 @@ import type { AppEnv } from "../http/context.ts";
 import { alwaysAudited, failures, json } from "../http/describe.ts";
 import { requireScope } from "../http/scope.ts";
 import { Refusal, unwrap } from "../http/failure.ts";
-import { NO_STORE } from "../http/no-store.ts";
+import { NO_STORE } from "../http/answer.ts";
 import { newRouter, operationOf } from "../http/router.ts";
-import { NDJSON } from "../http/streamed-body.ts";
+import { NDJSON } from "../http/json-body.ts";
 import { BrokenOff, exportLines } from "../use-cases/export.ts";
 import { importLines } from "../use-cases/import.ts";
 import { noQuery, userPath } from "../../domain/schema/bounds.ts";
 import { ImportAnswer, ImportQuery, ListUsersQuery, UserList } from "../../domain/schema/transfer.ts";
 
-const tags = ["export"];
-// Typed by any name: of a type that ends in `json`, the answer would have to be a value.
+// The wide type hides the `json` at the end of the name, which would type the answer as a value.
 const lines: Record<string, { schema: z.ZodString }> = {
   [NDJSON]: { schema: z.string().openapi({ description: "Lines of JSON: docs/export.md." }) },
 };
@@ -27,10 +26,8 @@ const exportUser = createRoute({
   method: "get",
   path: "/v1/users/{user}/export",
   operationId: "exportUser",
-  summary: "Everything that is kept of a user, as lines of JSON",
-  description:
-    "A stream. It is whole if its last line is `end`. What is written while it runs may be in it or not.",
-  tags,
+  summary: "Export all data of a user, as lines of JSON",
+  description: "A stream, complete if its last line is `end`. It may lack what is written meanwhile.",
   ...requireScope("read"),
   ...alwaysAudited,
   request: { params: userPath, query: noQuery },
@@ -41,43 +38,38 @@ const importUser = createRoute({
   method: "post",
   path: "/v1/users/{user}/import",
   operationId: "importUser",
-  summary: "Take an export in, for this user or another",
+  summary: "Import an export, for this user or another",
   description:
-    "What is there stays as it is, so the same can be sent again: after a broken connection it goes on where it was. " +
-    "A file that is cut off, lacks a line or has one twice is refused; the right one brings what is missing then.",
-  tags,
+    "Changes nothing that is there, so the same file can be sent again after a broken connection. " +
+    "Refuses a file that is cut off, lacks a line or has one twice.",
   ...requireScope("write"),
   ...alwaysAudited,
   request: { params: userPath, query: ImportQuery, body: { required: true, content: lines } },
-  responses: { 200: json(ImportAnswer, "What became of the lines."), ...failures },
+  responses: { 200: json(ImportAnswer, "The counts of imported lines."), ...failures },
 });
 
 const listUsers = createRoute({
   method: "get",
   path: "/v1/users",
   operationId: "listUsers",
-  summary: "List all users who have written anything, in the order of their hashes",
-  description: "Complete over its pages, and a minute behind for users who have only entries.",
-  tags,
+  summary: "List all users that have data, in the order of their hashes",
+  description: "A user who has only entries is listed after a minute.",
   ...requireScope("admin"),
   request: { query: ListUsersQuery },
   responses: { 200: json(UserList, "A page of users."), ...failures },
 });
 
-/**
- * Notes an export that broke off, besides the event of its beginning: one event at the end would be none of an export that
- * was taken nearly whole, by a caller who hangs up.
- */
-function noteBrokenOff(c: Context<AppEnv>, why: unknown): void {
+/** Writes a second event for an export that broke off. The first comes at its beginning: a caller who hangs up leaves it too. */
+function auditBrokenOff(c: Context<AppEnv>, why: unknown): void {
   console.error({ message: "an export broke off", requestId: c.get("requestId"), error: String(why) });
   const outcome = why instanceof BrokenOff ? why.code : "internal";
   audit(c, { action: operationOf(exportUser), outcome });
 }
 
-export const transfer = newRouter()
+export const transfer = newRouter("export")
   .openapi(exportUser, async (c) => {
     const { user } = c.req.valid("param");
-    const exported = unwrap(await exportLines(c.get("services"), user, (why) => noteBrokenOff(c, why)));
+    const exported = unwrap(await exportLines(c.get("services"), user, (why) => auditBrokenOff(c, why)));
     return new Response(exported, { headers: { "Content-Type": NDJSON, ...NO_STORE } });
   })
   .openapi(importUser, async (c) => {

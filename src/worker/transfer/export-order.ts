@@ -1,15 +1,15 @@
 import { type Failure, wrong } from "../../domain/errors.ts";
 import type { ObjectLine } from "../../domain/schema/transfer.ts";
 
-const TWICE = "came before: an export has it once";
+const TWICE = "came before, and an export has it once";
 
 /**
- * The order that every export has: all lines of a thread stand together behind the one that it begins with, its messages,
- * and what it hides, by their numbers. What stands otherwise was moved, or came twice in the place of another line.
+ * Checks the order of an export: the lines of a thread follow its first line, its messages and its hidden messages by seq.
+ * Another order means that a line was moved, or came twice.
  */
 export class ExportOrder {
   readonly #part: boolean;
-  /** The threads whose lines came: what a thread is deleted under is no mistake of the export. 100 bytes each. */
+  /** The threads that came so far, some 100 bytes each. */
   readonly #threads = new Set<string>();
   #thread: string | null = null;
   #compactions = new Set<string>();
@@ -20,7 +20,7 @@ export class ExportOrder {
     this.#part = part;
   }
 
-  /** The thread whose lines stand here, or null where those of all threads are over. */
+  /** The thread of the current line; null after the lines of all threads. */
   get thread(): string | null {
     return this.#thread;
   }
@@ -29,12 +29,12 @@ export class ExportOrder {
     return this.#threads;
   }
 
-  /** What is in no thread, and in no object, comes next. */
+  /** Ends the thread: the next line belongs to none. */
   leaveThreads(): void {
     this.#thread = null;
   }
 
-  /** Takes a line as the next one; a failure if it cannot stand here. */
+  /** Takes the next line; a failure if it is out of order. */
   take(line: ObjectLine): Failure | null {
     switch (line.type) {
       case "thread":
@@ -49,8 +49,8 @@ export class ExportOrder {
         return this.#ofThread(line.threadId) ?? this.#once(line.id);
       default:
         this.leaveThreads();
-        // Only next to each other: all keys of a user do not fit into memory. A value in parts that was replaced meanwhile
-        // is told again, in another version.
+        // Compares neighbours only, as all keys of a user do not fit into memory. Another version is no repeat: a value in
+        // parts may be replaced while it is exported.
         if (line.key === this.#entry?.key && line.version === this.#entry.version) return wrong("key", TWICE);
         this.#entry = line;
         return null;
@@ -67,7 +67,7 @@ export class ExportOrder {
   #ofThread(threadId: string): Failure | null {
     if (this.#thread === threadId) return null;
     if (!this.#part || this.#threads.size > 0 || this.#thread !== null)
-      return wrong("threadId", "is not the thread whose lines stand here: each has its own behind it");
+      return wrong("threadId", "is not the current thread: the lines of a thread stand together");
     this.#begin(threadId);
     return null;
   }

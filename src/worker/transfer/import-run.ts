@@ -16,40 +16,39 @@ import type { ParsedLine } from "./parse-line.ts";
 import { ThreadIds } from "./thread-ids.ts";
 import type { ImportItem } from "../../../durable-objects/user-memory/contract.ts";
 
-type Parts = Pick<Services, "userMemory" | "now"> & {
+type ImportRunDependencies = Pick<Services, "userMemory" | "now"> & {
   owner: Owner;
   from: UserHash;
-  /** How often the owner was erased when the import began. */
+  /** The owner's erasure epoch when the import began. */
   epoch: number;
-  /** More of the export came before: the last line counts that too. */
+  /** The body is a part of an export, whose last line counts the earlier lines too. */
   part: boolean;
 };
-/** The first line that could not be taken. */
+/** The first line that could not be imported. */
 type Failed = { n: number; failure: Failure };
-/** What comes of the line `n`, and what begins in it. */
+/** An item, or a memory, with the number of its first line. */
 type NumberedItem = { n: number; item: ImportItem };
 type NumberedMemory = { n: number; versions: ImportedVersion[] };
 
-/** What one call of the object carries, at most but for one line or memory: RPC moves 32 MiB. */
+/** The size of one call of the object, exceeded by at most one line or memory. RPC moves 32 MiB. */
 const CALL_LINES = 250;
 const CALL_BYTES = 2 * 1024 * 1024;
 /**
- * How long to wait before each call, for all else to have its turn: where the body is there at once, and the object in the
- * same process, nothing in an import waits for an event. Smaller steps would not help: a turn comes between none of them,
- * and a request has 1,000 calls.
+ * The pause before each call, which lets other requests run: nothing else in an import waits for an event where the body is
+ * there at once and the object is in the same process.
  */
 const BREATH_MS = 1;
-/** How far the clock of the Cairn that exported may be ahead of this one's. */
+/** The tolerance for the clock of the exporting Cairn. */
 const CLOCKS_MS = 5 * 60_000;
 
-const HOLE = "a line between the first and this one is missing. Export again";
-const SURPLUS = "a line came twice, or is not of this export. Export again";
+const HOLE = "a line before this one is missing. Export again";
+const SURPLUS = "a line came twice, or belongs to another export. Export again";
 const CUT_OFF = wrong(
   "",
-  "is missing: an export ends in a line of the type `end`. Send the whole file again: what came is there",
+  "is missing: an export ends with a line of the type `end`. Send the whole file again: the lines so far are imported",
 );
 
-/** One import under way: collects lines into calls of the user's object, a memory with all of its versions in one. */
+/** A running import: collects lines into calls of the user's object, all versions of a memory in one call. */
 export class ImportRun {
   readonly answer: ImportAnswer = {
     lines: 1,
@@ -59,33 +58,33 @@ export class ImportRun {
     expired: {},
     leftOut: {},
   };
-  readonly #parts: Parts;
+  readonly #deps: ImportRunDependencies;
   readonly #ids: ThreadIds;
   readonly #order: ExportOrder;
   #items: NumberedItem[] = [];
   #memories: NumberedMemory[] = [];
-  /** The versions of the memory that is being read, and in which line it begins. */
+  /** The versions of the current memory, and its first line. */
   #versions: MemoryLine[] = [];
   #memoryLine = 0;
   #memoryBytes = 0;
   #bytes = 0;
-  /** The last line that came. */
+  /** The last line. */
   #n = 1;
-  /** What ended the import: nothing is sent after it. */
+  /** The failure that ended the import. */
   #failed: Failed | null = null;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
-    const { owner, from, part } = parts;
+  constructor(deps: ImportRunDependencies) {
+    this.#deps = deps;
+    const { owner, from, part } = deps;
     this.#order = new ExportOrder({ part });
     this.#ids = new ThreadIds(from, owner.hash);
     if (from !== owner.hash) this.answer.threadIds = { from, to: owner.hash };
   }
 
-  /** Takes the next line in, with the ones before it when they are enough for a call. */
+  /** Takes the next line, and sends the collected lines when they fill a call. */
   async take(n: number, parsed: ParsedLine): Promise<Failed | null> {
     this.#n = n;
-    if (this.answer.complete) return { n, failure: wrong("type", "is behind the last line of an export") };
+    if (this.answer.complete) return { n, failure: wrong("type", "comes after the last line of an export") };
     const failure =
       "memory" in parsed ? await this.#takeMemory(n, parsed.memory) : await this.#takeOther(n, parsed);
     if (failure !== null) return { n, failure };
@@ -95,20 +94,17 @@ export class ImportRun {
     return this.#sendAll();
   }
 
-  /** Sends all that was taken. Answers the first line that could not be, also if that was found before. */
+  /** Sends all collected lines. Returns the first line that failed, now or before. */
   async flush(): Promise<Failed | null> {
     if (this.#failed !== null) return this.#failed;
     await this.#endMemory();
     return this.#sendAll();
   }
 
-  /**
-   * The same where the body has ended. Threads stay open for what is missing until it is known that nothing is: of a part
-   * that is nobody's to know, so there each ends where the next one begins.
-   */
+  /** Ends the import. Threads of a whole export end only here, once it is complete; those of a part end one by one. */
   async end(): Promise<Failed | null> {
     const failed = await this.flush();
-    if (failed !== null || this.#parts.part) return failed;
+    if (failed !== null || this.#deps.part) return failed;
     if (!this.answer.complete) return { n: this.#n + 1, failure: CUT_OFF };
     for (const threadId of this.#order.threads) {
       this.#items.push({ n: this.#n, item: { line: { type: "threadEnd", threadId } } });
@@ -128,8 +124,11 @@ export class ImportRun {
     await this.#endMemory();
     if ("end" in parsed) {
       const lines = this.answer.lines + 1;
-      if (this.#parts.part ? parsed.end < lines : parsed.end !== lines)
-        return wrong("lines", `is ${parsed.end}, and ${lines} came: ${parsed.end > lines ? HOLE : SURPLUS}`);
+      if (this.#deps.part ? parsed.end < lines : parsed.end !== lines)
+        return wrong(
+          "lines",
+          `is ${parsed.end}, but ${lines} lines came: ${parsed.end > lines ? HOLE : SURPLUS}`,
+        );
       this.answer.complete = true;
       this.#leaveThread(n, () => this.#order.leaveThreads());
       return null;
@@ -147,19 +146,18 @@ export class ImportRun {
     return null;
   }
 
-  /** Of a part: no more of a thread comes, once a line of another one does, or of none. */
-  #leaveThread<T>(n: number, goOn: () => T): T {
+  /** Ends the thread of a part when a line of another thread, or of none, follows. */
+  #leaveThread<T>(n: number, next: () => T): T {
     const threadId = this.#order.thread;
-    const gone = goOn();
-    if (this.#parts.part && threadId !== null && threadId !== this.#order.thread)
+    const result = next();
+    if (this.#deps.part && threadId !== null && threadId !== this.#order.thread)
       this.#items.push({ n, item: { line: { type: "threadEnd", threadId } } });
-    return gone;
+    return result;
   }
 
   async #takeMemory(n: number, line: MemoryLine): Promise<Failure | null> {
     this.#leaveThread(n, () => this.#order.leaveThreads());
-    if (line.recordedAt > this.#parts.now() + CLOCKS_MS)
-      return wrong("recordedAt", "is later than it is here");
+    if (line.recordedAt > this.#deps.now() + CLOCKS_MS) return wrong("recordedAt", "is in the future");
     if (this.#versions[0]?.id !== line.id) {
       await this.#endMemory();
       this.#memoryLine = n;
@@ -175,7 +173,7 @@ export class ImportRun {
 
   async #endMemory(): Promise<void> {
     if (this.#versions.length === 0) return;
-    const { from, owner } = this.#parts;
+    const { from, owner } = this.#deps;
     const versions = await versionsOf(this.#versions, { from, to: owner.hash });
     this.#memories.push({ n: this.#memoryLine, versions });
     this.#bytes += this.#memoryBytes;
@@ -188,14 +186,14 @@ export class ImportRun {
     if (items.length === 0 && memories.length === 0) return null;
     await scheduler.wait(BREATH_MS);
     const failed = await this.#sendItems(items);
-    // What stood before the line that failed is taken in.
+    // The lines before the one that failed are imported.
     const before = failed === null ? memories : memories.filter(({ n }) => n < failed.n);
     return (await this.#sendMemories(before)) ?? failed;
   }
 
   async #sendItems(items: readonly NumberedItem[]): Promise<Failed | null> {
     if (items.length === 0) return null;
-    const { userMemory, owner, epoch } = this.#parts;
+    const { userMemory, owner, epoch } = this.#deps;
     const given = items.map(({ item }) => item);
     const taken = await retryOnReset(() =>
       userMemory(owner.hash).importItems(owner, { epoch, items: given }),
@@ -208,7 +206,7 @@ export class ImportRun {
 
   async #sendMemories(memories: readonly NumberedMemory[]): Promise<Failed | null> {
     if (memories.length === 0) return null;
-    const { userMemory, owner, epoch } = this.#parts;
+    const { userMemory, owner, epoch } = this.#deps;
     const given = memories.map(({ versions }) => versions);
     const taken = await retryOnReset(() =>
       userMemory(owner.hash).importMemories(owner, { epoch, memories: given }),
@@ -223,7 +221,7 @@ export class ImportRun {
   #count(outcome: keyof ImportCounts, counted: ImportAnswer["imported"]): void {
     const tally = this.answer[outcome];
     for (const [what, n] of Object.entries(counted)) {
-      // They are the fields of a tally.
+      // The names are the fields of a tally.
       const field = what as keyof typeof tally;
       tally[field] = (tally[field] ?? 0) + n;
     }

@@ -1,3 +1,4 @@
+import { concatBytes } from "../../domain/concat-bytes.ts";
 import { fail, ok, type Result } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
 
@@ -5,9 +6,8 @@ const LF = 0x0a;
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
- * The lines of a body, counted from 1, while it comes in: no more of it is in memory than a line and what arrived with it.
- * Empty lines are left out. A line that is too long, or no UTF-8, is a failure, and the last that comes;
- * so is a body that breaks off.
+ * The lines of a body, counted from 1, with one line and one chunk in memory. Skips empty lines. Ends with a failure for a
+ * line that is too long or not UTF-8, and for a body that breaks off.
  */
 export async function* linesOf(
   body: ReadableStream<Uint8Array>,
@@ -39,7 +39,7 @@ export async function* linesOf(
   if (length > 0) yield { n: n + 1, line: textOf(parts, length) };
 }
 
-/** The chunks of a body; null is the last one where the body cannot be read to its end. */
+/** The chunks of a body; null at the end if it breaks off. */
 async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array | null, void> {
   try {
     yield* body;
@@ -50,14 +50,8 @@ async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8
 
 function textOf(parts: readonly Uint8Array[], length: number): Result<string> {
   if (length > limits.exportLine) return fail("line_too_long");
-  const whole = new Uint8Array(length);
-  let start = 0;
-  for (const part of parts) {
-    whole.set(part, start);
-    start += part.length;
-  }
   try {
-    return ok(utf8.decode(whole).trim());
+    return ok(utf8.decode(concatBytes(parts)).trim());
   } catch {
     return fail("invalid_json");
   }

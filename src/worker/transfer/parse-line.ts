@@ -17,27 +17,27 @@ export type ParsedLine = { item: ObjectItem } | { memory: MemoryLine } | { end: 
 
 const encoder = new TextEncoder();
 
-/** The first line: what format the others are in, and whose they are. */
+/** The first line: the format and the owner. */
 export function parseHeader(text: string): Result<ExportHeader> {
-  const json = parsed(text);
+  const json = parseJson(text);
   if (!json.ok) return json;
   const given = Object(json.value) as Partial<ExportHeader>;
   if (given.format !== FORMAT)
-    return fail("unsupported_format", { details: [{ path: "format", message: `is not \`${FORMAT}\`` }] });
+    return fail("unsupported_format", { details: [{ path: "format", message: `must be \`${FORMAT}\`` }] });
   if (given.version !== FORMAT_VERSION)
     return fail("unsupported_format", {
-      details: [{ path: "version", message: `is not ${FORMAT_VERSION}, which this Cairn reads` }],
+      details: [{ path: "version", message: `must be ${FORMAT_VERSION}` }],
     });
   return parseShape(ExportHeader, given);
 }
 
-/** Any other line, with the value that it carries in the bytes that it was stored in. */
+/** Any other line. Its value keeps its bytes. */
 export function parseLine(text: string): Result<ParsedLine> {
-  const json = parsed(text);
+  const json = parseJson(text);
   if (!json.ok) return json;
-  const checked = parseShape(ExportLine, json.value);
-  if (!checked.ok) return checked;
-  const line = checked.value;
+  const shape = parseShape(ExportLine, json.value);
+  if (!shape.ok) return shape;
+  const line = shape.value;
   const metadata = "metadata" in line ? rawField(text, "metadata") : undefined;
   if (metadata !== undefined && hasInexactNumber(metadata)) return wrong("metadata", INEXACT);
   switch (line.type) {
@@ -66,7 +66,7 @@ const MESSAGE = { max: limits.message, code: "message_too_large" } as const;
 const SUMMARY = { max: limits.summary, code: "summary_too_large" } as const;
 const VALUE = { max: limits.value, code: "value_too_large" } as const;
 
-type Carried = {
+type LineValue = {
   text: string;
   field: "message" | "summary" | "value";
   asText: string | undefined;
@@ -74,15 +74,15 @@ type Carried = {
   code: "message_too_large" | "summary_too_large" | "value_too_large";
 };
 
-function withValue(line: ObjectLine, { text, field, asText, max, code }: Carried): Result<ParsedLine> {
+function withValue(line: ObjectLine, { text, field, asText, max, code }: LineValue): Result<ParsedLine> {
   const inline = rawField(text, field);
   if ((inline === undefined) === (asText === undefined))
-    return wrong(field, `is required, or \`${field}Text\` in its place`);
+    return wrong(field, `is required, or \`${field}Text\` instead`);
   const json = inline ?? asText ?? "";
   if (asText !== undefined) {
-    const value = parsed(asText);
-    if (!value.ok) return wrong(`${field}Text`, "is no JSON");
-    // A message is to be one in either form.
+    const value = parseJson(asText);
+    if (!value.ok) return wrong(`${field}Text`, "is not JSON");
+    // In either form, a message has to be valid.
     const shape = parseShape(ExportLine, { ...line, [field]: value.value });
     if (!shape.ok) return shape;
   }
@@ -104,7 +104,7 @@ function parseShape<Schema extends z.ZodType>(schema: Schema, value: unknown): R
   });
 }
 
-function parsed(text: string): Result<unknown> {
+function parseJson(text: string): Result<unknown> {
   try {
     return ok(JSON.parse(text));
   } catch {

@@ -2,7 +2,7 @@ import { ok, type Result, wrong } from "../../domain/errors.ts";
 import type { UserHash } from "../../domain/ids.ts";
 import type { ObjectItem } from "../../../durable-objects/user-memory/contract.ts";
 
-/** The ids of threads on their way to another user: what stands before the dot is whose they are. */
+/** Maps the ids of threads to another user: the part before the dot is the owner. */
 export class ThreadIds {
   readonly from: UserHash;
   readonly to: UserHash;
@@ -12,35 +12,33 @@ export class ThreadIds {
     this.to = to;
   }
 
-  /** The line with the ids that its threads have there; a failure if one is not of the user that was exported. */
+  /** The line with mapped ids; a failure if one does not belong to the exported user. */
   mapped({ line, ...rest }: ObjectItem): Result<ObjectItem> {
-    const ids =
-      line.type === "thread"
-        ? { id: line.id, "parent.threadId": line.parent?.threadId, forkedFrom: line.forkedFrom }
-        : "threadId" in line
-          ? { threadId: line.threadId }
-          : {};
-    for (const [path, id] of Object.entries(ids))
-      if (id !== undefined && !id.startsWith(`${this.from}.`))
-        return wrong(path, "is no thread of the user in the first line");
-    if (this.from === this.to) return ok({ line, ...rest });
-    const mapped =
-      line.type === "thread"
-        ? {
-            ...line,
-            id: this.#moved(line.id),
-            ...(line.parent && {
-              parent: { ...line.parent, threadId: this.#moved(line.parent.threadId) },
-            }),
-            ...(line.forkedFrom !== undefined && { forkedFrom: this.#moved(line.forkedFrom) }),
-          }
-        : "threadId" in line
-          ? { ...line, threadId: this.#moved(line.threadId) }
-          : line;
+    if (line.type !== "thread") {
+      if (!("threadId" in line)) return ok({ line, ...rest });
+      if (!this.#isOwn(line.threadId)) return foreign("threadId");
+      return ok({ line: { ...line, threadId: this.#moved(line.threadId) }, ...rest });
+    }
+    const { id, parent, forkedFrom } = line;
+    if (!this.#isOwn(id)) return foreign("id");
+    if (parent && !this.#isOwn(parent.threadId)) return foreign("parent.threadId");
+    if (forkedFrom !== undefined && !this.#isOwn(forkedFrom)) return foreign("forkedFrom");
+    const mapped = {
+      ...line,
+      id: this.#moved(id),
+      ...(parent && { parent: { ...parent, threadId: this.#moved(parent.threadId) } }),
+      ...(forkedFrom !== undefined && { forkedFrom: this.#moved(forkedFrom) }),
+    };
     return ok({ line: mapped, ...rest });
+  }
+
+  #isOwn(id: string): boolean {
+    return id.startsWith(`${this.from}.`);
   }
 
   #moved(id: string): string {
     return `${this.to}${id.slice(this.from.length)}`;
   }
 }
+
+const foreign = (path: string) => wrong(path, "is not a thread of the user in the first line");

@@ -11,7 +11,7 @@ import { memoryOf, pastMemoryOf } from "../../domain/memory/record.ts";
 import type { MemoryRow } from "../../domain/memory/table.ts";
 
 export type Page<T> = { items: T[]; cursor?: string };
-/** As of when, and about when, a caller asks. */
+/** The transaction time and the valid time of a read. */
 export type At = { asOf?: number | undefined; validAt?: number | undefined };
 type Needs = Pick<Services, "records" | "now">;
 
@@ -27,7 +27,7 @@ export async function listMemories(
   const begun = decoded.value;
   if (begun && (begun[0] !== sort || begun[1] !== order)) return invalidCursor;
   const page = { filter: filterOf(query), moment: momentOf(now(), query), sort, order };
-  return paged({
+  return readPage({
     limit,
     after: begun && ([begun[2], begun[3]] as const),
     keyOf: (row) => [sortKey(row, sort), row.id] as const,
@@ -49,7 +49,7 @@ export async function getMemory(
   return ok({ ...memoryOf(row.value), indexing: await userMemory(owner).indexingOf(row.value.version) });
 }
 
-/** What a memory was, the newest version first. */
+/** A page of a memory's versions, the newest first. */
 export async function memoryHistory(
   { records, now }: Needs,
   owner: UserHash,
@@ -57,7 +57,7 @@ export async function memoryHistory(
 ): Promise<Result<Page<PastMemory>>> {
   const before = decodeCursor(cursor, ["number"]);
   if (!before.ok) return before;
-  const page = await paged({
+  const page = await readPage({
     limit,
     after: before.value,
     keyOf: ({ version }) => [version] as const,
@@ -75,14 +75,14 @@ const momentOf = (now: number, { asOf, validAt }: At): Moment => ({
   ...(validAt !== undefined && { validAt }),
 });
 
-/** What a row is sorted by; what has no score comes with the least. */
+/** A memory without a score sorts below all scores. */
 const sortKey = (row: MemoryRow, sort: SortKey): number => row[sort] ?? -1;
 
-/** Rows that one statement reads of a page, so that a page of long texts can be cut short. */
+/** Rows that one statement reads, so that a page of long texts can end early. */
 const SLICE = 100;
 
-/** A page by count and by bytes: long texts make it shorter. */
-async function paged<T, Key extends readonly (string | number)[]>({
+/** Reads a page of at most `limit` rows, and of about `limits.pageBytes`. */
+async function readPage<T, Key extends readonly (string | number)[]>({
   limit,
   after,
   keyOf,
@@ -100,7 +100,7 @@ async function paged<T, Key extends readonly (string | number)[]>({
   const rows: MemoryRow[] = [];
   let bytes = 0;
   for (let from = after; ;) {
-    // One more than asked for tells whether there is a next page.
+    // One row more than the limit, to know whether there are more.
     const slice = Math.min(SLICE, limit + 1 - rows.length);
     const some = await d1Result(() => read(from, slice));
     if (!some.ok) return some;

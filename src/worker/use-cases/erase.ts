@@ -8,45 +8,47 @@ import { ownerOf } from "../../domain/memory/record.ts";
 
 type Needs = Pick<Services, "userMemory" | "erasures">;
 
-/** An erasure that takes longer than this is looked after by the cron. */
+/** The cron wakes erasures that take longer than this. */
 const WAKE_AFTER_MS = 3600_000;
-/** Erasures that one run wakes, in each database, and how many of them at once. */
+/** Erasures that one run wakes in each database, and how many at once. */
 const WAKES = 100;
 const AT_ONCE = 10;
 
-/** What of a user's to erase. */
-export type Which = { threadId: string } | { scope: string } | "everything";
+/** The part of a user's data to erase. */
+export type ErasureScope = { threadId: string } | { scope: string } | "everything";
 
-/** Begins an erasure: the one place where erasures begin. When it returns, nothing of what is erased is read any more. */
+/** Begins an erasure. After it returns, no call reads the erased data. */
 export async function erase(
   { userMemory }: Pick<Needs, "userMemory">,
   user: string,
-  which: Which,
+  which: ErasureScope,
 ): Promise<Result<Erasure>> {
   const owner = await ownerOf(user);
   const object = userMemory(owner.hash);
-  // Its object may have to start anew for it.
+  // A retry, as the object may have to restart.
   if (which === "everything") return retryOnReset(() => userMemory(owner.hash).eraseUser(owner));
   if ("scope" in which) return object.eraseScope(owner, which.scope);
   if (threadOwner(which.threadId) !== owner.hash)
-    return fail("not_found", { details: [{ path: "body.threadId", message: "is no thread of this user" }] });
+    return fail("not_found", {
+      details: [{ path: "body.threadId", message: "is not a thread of this user" }],
+    });
   return object.eraseThread(owner, which.threadId);
 }
 
-/** How far an erasure is. Its object knows while it is under way, and D1 when it is done. */
+/** The state of an erasure: from its object while it runs, then from D1. */
 export async function erasureOf({ userMemory, erasures }: Needs, id: string): Promise<Result<Erasure>> {
   const owner = threadOwner(id);
   if (owner === null) return fail("not_found");
   const running = await userMemory(owner).erasureState(id);
   if (running !== null) return ok(running);
-  const noted = await d1Result(() => erasures.get(id));
-  if (!noted.ok) return noted;
-  return noted.value === undefined ? fail("not_found") : ok(noted.value);
+  const stored = await d1Result(() => erasures.get(id));
+  if (!stored.ok) return stored;
+  return stored.value === undefined ? fail("not_found") : ok(stored.value);
 }
 
 /**
- * What the cron does for erasures: wakes the objects of those that take too long. An erasure is driven by the alarm of its object,
- * which the platform gives up when it has failed too often; its user may never return.
+ * Wakes the objects of erasures that take too long; the cron calls it. The alarm of an object drives its erasure, and the
+ * platform gives up an alarm that failed too often.
  */
 export async function wakeErasures({
   userMemory,

@@ -11,12 +11,12 @@ import { type Owner, ownerOf } from "../../domain/memory/record.ts";
 import type { ExportPage } from "../../../durable-objects/user-memory/contract.ts";
 
 type Needs = Pick<Services, "userMemory" | "records">;
-/** Versions of memories that one read of D1 brings: of the largest, some 10 MB. */
+/** Versions of memories in one read of D1: at most some 10 MB. */
 const VERSIONS = 100;
 
 const encoder = new TextEncoder();
 
-/** Why an export broke off, where that is no bug and no store that failed. */
+/** An export that broke off, other than by a bug or a failed store. */
 export class BrokenOff extends Error {
   override readonly name = "BrokenOff";
   readonly code: ErrorCode;
@@ -28,9 +28,8 @@ export class BrokenOff extends Error {
 }
 
 /**
- * All that is kept of a user as lines (docs/export.md): the one place where exports begin. A page is in memory at a time, and
- * the next is read when the caller has taken it. Breaks off, without the last line, where a store does not answer and where
- * the user is erased meanwhile; `brokenOff` is told why, as whoever asked is gone by then.
+ * Streams all data of a user as lines (docs/export.md), one page in memory at a time. Breaks off without the last line where
+ * a store does not answer or the user is erased meanwhile, and calls `brokenOff` with the reason.
  */
 export async function exportLines(
   needs: Needs,
@@ -38,14 +37,16 @@ export async function exportLines(
   brokenOff: (reason: unknown) => void,
 ): Promise<Result<ReadableStream>> {
   const owner = await ownerOf(user);
-  // Nothing is answered before both stores have.
+  // Fails before the stream begins if one of the stores does.
   const first = await needs.userMemory(owner.hash).exportPage();
   if (!first.ok) return first;
   const d1 = await d1Result(() => needs.records.exported(owner.hash, { limit: 1 }));
-  return d1.ok ? ok(readableFromGenerator(watched(linesOf(needs, owner, first.value), brokenOff))) : d1;
+  return d1.ok
+    ? ok(readableFromGenerator(reportingErrors(linesOf(needs, owner, first.value), brokenOff)))
+    : d1;
 }
 
-async function* watched<T>(
+async function* reportingErrors<T>(
   lines: AsyncGenerator<T, void>,
   brokenOff: (reason: unknown) => void,
 ): AsyncGenerator<T, void> {
@@ -67,20 +68,20 @@ async function* linesOf(needs: Needs, owner: Owner, first: ExportPage): AsyncGen
     if (page.count > 0) yield page.lines;
     const { next } = page;
     if (next === undefined) break;
-    page = whole(await retryOnReset(() => object().exportPage(next)));
+    page = unwrapPage(await retryOnReset(() => object().exportPage(next)));
   }
   for await (const lines of memories(needs, owner.hash)) {
     count += lines.length;
     yield encoder.encode(lines.join(""));
   }
-  // D1 shows nothing of an erased user: that is no export that is complete.
-  if (first.epoch !== (await retryOnReset(() => object().epoch()))) whole(fail("not_found"));
+  // After an erasure, D1 shows nothing: the export would seem complete.
+  if (first.epoch !== (await retryOnReset(() => object().epoch()))) unwrapPage(fail("not_found"));
   yield line({ type: "end", lines: count + 1 });
 }
 
 /**
- * Each memory as it was at one time: one read brings all of its versions, as a correction between two would leave two
- * versions that stand. So the last of a full page is read again with the next.
+ * Reads all versions of a memory at once: a correction between two reads would leave two current versions. So the next
+ * page begins with the last memory of a full page.
  */
 async function* memories({ records }: Needs, owner: string): AsyncGenerator<string[], void> {
   let after: VersionPlace | undefined;
@@ -97,7 +98,7 @@ async function* memories({ records }: Needs, owner: string): AsyncGenerator<stri
         limit *= 2;
         continue;
       }
-      // Its history is larger than an import takes: it is told as it can be.
+      // Larger than an import takes: goes out as it is.
       taken = rows;
     }
     const lines = taken.map((row) => {
@@ -115,8 +116,8 @@ async function* memories({ records }: Needs, owner: string): AsyncGenerator<stri
 
 const line = (fields: object): Uint8Array => encoder.encode(`${JSON.stringify(fields)}\n`);
 
-/** A failure in the middle of a stream can only break it off. Who was there and is not found any more was erased. */
-function whole<T>(page: Result<T>): T {
+/** A failure in the middle of a stream can only break it off. `not_found` there means that the user was erased. */
+function unwrapPage<T>(page: Result<T>): T {
   if (!page.ok) throw new BrokenOff(page.code === "not_found" ? "erased_meanwhile" : page.code);
   return page.value;
 }

@@ -8,16 +8,15 @@ import { retryOnReset } from "../../platform/retry-on-reset.ts";
 import { parseHeader, parseLine } from "../transfer/parse-line.ts";
 import { ownerOf } from "../../domain/memory/record.ts";
 
-const NOTHING = fail("unsupported_format", {
+const EMPTY = fail("unsupported_format", {
   details: [{ path: "", message: "is missing: the body is empty" }],
 });
 
 type Needs = Pick<Services, "userMemory" | "now">;
 
 /**
- * Takes an export in, line by line as it arrives: the one place where imports begin. What is there stays as it is, so the
- * same may be sent again, and goes on where it broke off. Unless it is said to be a part, it is to have its end, which counts
- * its lines. At the first line that is wrong it ends: what came before is there.
+ * Imports an export, line by line as it arrives. Changes nothing that is there, so the same file may be sent again. Unless it
+ * is a `part`, it must have its last line, which counts the lines. Ends at the first wrong line; the lines before are stored.
  */
 export async function importLines(
   { userMemory, now }: Needs,
@@ -27,20 +26,20 @@ export async function importLines(
   const owner = await ownerOf(user);
   const lines = linesOf(body);
   const { value: first } = await lines.next();
-  if (first === undefined) return inLine(1, NOTHING);
+  if (first === undefined) return inLine(1, EMPTY);
   const header = first.line.ok ? parseHeader(first.line.value) : first.line;
   if (!header.ok) return inLine(first.n, header);
   const exported = header.value;
   if ((await userHash(exported.userId)) !== exported.userHash)
-    return inLine(1, wrong("userHash", "is not that of `userId`"));
-  // What the user's erasure takes is not to come in behind it.
+    return inLine(1, wrong("userHash", "is not the hash of `userId`"));
+  // An erasure from here on must also erase what is imported.
   const epoch = await retryOnReset(() => userMemory(owner.hash).epoch());
   const run = new ImportRun({ owner, epoch, part, from: exported.userHash, userMemory, now });
   for await (const { n, line } of lines) {
     const parsed = line.ok ? parseLine(line.value) : line;
     const failed = parsed.ok ? await run.take(n, parsed.value) : { n, failure: parsed };
     if (failed === null) continue;
-    // What stood before it is taken in all the same.
+    // The lines before it are imported.
     const ended = (await run.flush()) ?? failed;
     return inLine(ended.n, ended.failure);
   }
@@ -48,7 +47,7 @@ export async function importLines(
   return last === null ? ok(run.answer) : inLine(last.n, last.failure);
 }
 
-/** A failure with the line that it is in; it is in all of the line where its path is empty. */
+/** Adds the line to a failure's paths. An empty path means the whole line. */
 function inLine(n: number, { code, message, details }: Failure): Failure {
   const paths = details?.map((detail) => ({
     ...detail,
@@ -56,6 +55,6 @@ function inLine(n: number, { code, message, details }: Failure): Failure {
   }));
   return fail(code, {
     ...(message !== undefined && { message: `Line ${n}: ${message}` }),
-    details: paths ?? [{ path: `line[${n}]`, message: "is the line that could not be taken" }],
+    details: paths ?? [{ path: `line[${n}]`, message: "could not be imported" }],
   });
 }

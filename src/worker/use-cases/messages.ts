@@ -9,15 +9,14 @@ import { readableFromGenerator } from "../../platform/readable-from-generator.ts
 import { retryOnReset } from "../../platform/retry-on-reset.ts";
 import type { MessagesQuery } from "../../../durable-objects/user-memory/contract.ts";
 
-/** How a thread is to be read: the object's query, and what is done to its pages here. */
+/** A read of a thread: the object's query, and whether its pages are sanitized here. */
 export type Reader = { query: MessagesQuery; sanitized: boolean };
-/** The object's two ways to read a page: as messages, for what is done to them here, and as JSON, which is cheaper. */
+/** The object's two ways to read a page: as messages, to sanitize them here, and as JSON, which is cheaper. */
 export type ThreadPages = {
   messages: (query: MessagesQuery) => Promise<Result<MessagePage>>;
   json: (query: MessagesQuery, separator: string) => Promise<Result<PageJson<number>>>;
 };
 
-/** What a request's query asks for, or what is wrong with it. */
 export function readerOf({
   order = "newest",
   before,
@@ -28,7 +27,10 @@ export function readerOf({
 }: ReadMessagesQuery): Result<Reader> {
   const misplaced = order === "newest" ? after : before;
   if (misplaced !== undefined)
-    return wrong(order === "newest" ? "query.after" : "query.before", `does not go with ${order}`);
+    return wrong(
+      order === "newest" ? "query.after" : "query.before",
+      `cannot be combined with the order ${order}`,
+    );
   const from = cursor === undefined ? ok(order === "newest" ? before : after) : seqOf(cursor, order);
   if (!from.ok) return from;
   const sanitized = view === "sanitized";
@@ -42,20 +44,22 @@ export function readerOf({
   return ok({ query, sanitized });
 }
 
-/** The same for a stream, which is the whole thread from the first message, or from behind `after`, on. */
+/** The same for a stream: the whole thread, or everything behind `after`. */
 export function streamReaderOf(query: ReadMessagesQuery): Result<Reader> {
   const { order, before, limit, cursor } = query;
-  if (order === "newest") return wrong("query.order", "does not go with a stream, which is oldest first");
-  if (before !== undefined) return wrong("query.before", "does not go with a stream, which is oldest first");
+  if (order === "newest")
+    return wrong("query.order", "cannot be combined with a stream, which is oldest first");
+  if (before !== undefined)
+    return wrong("query.before", "cannot be combined with a stream, which is oldest first");
   if (limit !== undefined || cursor !== undefined)
     return wrong(
       limit === undefined ? "query.cursor" : "query.limit",
-      "does not go with a stream, which has no pages",
+      "cannot be combined with a stream, which has no pages",
     );
   return readerOf({ ...query, order: "oldest" });
 }
 
-/** One page, as the JSON of a list. The messages go through in the bytes that they were stored in. */
+/** One page, as the JSON of a list. The messages keep their stored bytes. */
 export async function messagesPage(
   pages: ThreadPages,
   { query, sanitized }: Reader,
@@ -68,7 +72,7 @@ export async function messagesPage(
   return ok(['{"items":[', json, end]);
 }
 
-/** The whole thread, a line a message. One page of it is in memory at a time. */
+/** Streams the thread, one line a message and one page in memory at a time. */
 export async function messageLines(
   pages: ThreadPages,
   { query, sanitized }: Reader,
@@ -107,17 +111,17 @@ async function pageJson(
   const page = await pages.messages(query);
   if (!page.ok) return page;
   const { items, more } = page.value;
-  // The cursor goes by what was read, not by what is left of it.
+  // The cursor counts the messages before sanitizing.
   const [first, last] = [items.at(0)?.seq, items.at(-1)?.seq];
-  const { json } = messagesJson({ items: cleaned(items), more }, separator);
+  const { json } = messagesJson({ items: sanitize(items), more }, separator);
   return ok({ json, more, ...(first !== undefined && { first }), ...(last !== undefined && { last }) });
 }
 
-/** A symbol survives the copies that sanitising makes, and is no part of a message's JSON. */
+/** Survives the copies that sanitizing makes, and is not part of a message's JSON. */
 const SOURCE = Symbol("the stored message");
 type Sourced = Message & { [SOURCE]: ReadMessage };
 
-function cleaned(items: readonly ReadMessage[]): ReadMessage[] {
+function sanitize(items: readonly ReadMessage[]): ReadMessage[] {
   const messages = items.map((item) =>
     Object.assign(JSON.parse(decoder.decode(item.body)) as Message, { [SOURCE]: item }),
   );

@@ -5,18 +5,18 @@ import type { Arm, Hit, RecallAnswer, RecallBody } from "../../domain/schema/rec
 import type { Services } from "../services.ts";
 import { distinctBy } from "../../domain/memory/distinct.ts";
 import { embedOne } from "../../platform/embeddings/embed.ts";
-import { reranked, RERANKED } from "./rerank.ts";
+import { RERANKED, rerankHits } from "./rerank.ts";
 import { searchedQuery } from "../../domain/memory/searched-query.ts";
 import type { Recall, Recalled } from "../../../durable-objects/user-memory/contract.ts";
 
 type Needs = Pick<Services, "embedder" | "userMemory" | "recall" | "now">;
 
-/** A shared owner whose object hangs holds up nobody for longer. */
+/** The deadline of a shared owner's object. */
 const SHARED_WITHIN_MS = 5_000;
 
 /**
- * Finds memories and messages by meaning and by words: one embedding, then one call to the user's object, and beside it
- * one to each shared owner's. The caller has seen to it that these may be read.
+ * Finds memories and messages by meaning and by words: one embedding, then one call to the user's object and to each shared
+ * owner's. The caller has checked the access to these.
  */
 export async function recall(
   needs: Needs,
@@ -28,7 +28,7 @@ export async function recall(
   const queryVector = await embedOne(needs.embedder, query, "query");
   const deep = rerank && needs.recall.reranker !== null;
   const asked = {
-    ...narrowed(body),
+    ...withFilter(body),
     query,
     k: deep ? Math.max(k, RERANKED) : k,
     queryVector,
@@ -36,10 +36,10 @@ export async function recall(
   };
   const shared = [...new Set(owners)].filter((owner) => owner !== user);
   const [own, ...others] = await Promise.all([
-    ask(needs, user, asked),
-    // A shared owner whose object does not answer costs what it has, and the answer says so.
+    recallOf(needs, user, asked),
+    // Without a shared owner that does not answer; the arm `owners` says so.
     ...shared.map((owner) =>
-      withDeadline(ask(needs, owner, asked), SHARED_WITHIN_MS).catch((error: unknown) => {
+      withDeadline(recallOf(needs, owner, asked), SHARED_WITHIN_MS).catch((error: unknown) => {
         console.error({ message: "a shared owner does not answer", error: String(error) });
         return null;
       }),
@@ -47,30 +47,30 @@ export async function recall(
   ]);
   if (!own.ok) return own;
   const answers = others.flatMap((other) => (other?.ok === true ? [other.value] : []));
-  const joined = together([own.value, ...answers]);
+  const joined = mergeAnswers([own.value, ...answers]);
   if (shared.length > 0) joined.arms.push(sharedArm(answers, shared.length));
-  const answer = rerank ? await reranked(needs, query, { answer: joined, k }) : joined;
+  const answer = rerank ? await rerankHits(needs, query, { answer: joined, k }) : joined;
   const hits = answer.hits.filter(({ score }) => score >= minScore).slice(0, k);
   return ok({ ...answer, hits, degraded: answer.arms.some(failed), ...(cut && { cut }) });
 }
 
 type Narrowed = Pick<RecallBody, "tags" | "scope" | "filter">;
 
-/** A body whose tags and scope are part of its filter. */
-export function narrowed<Body extends Narrowed>({
+/** Moves the tags and the scope of a body into its filter. */
+export function withFilter<Body extends Narrowed>({
   tags: given,
   scope,
   filter,
   ...body
 }: Body): Omit<Body, keyof Narrowed> & { filter?: NonNullable<Narrowed["filter"]> } {
-  // No tag narrows nothing, not even memories from messages.
+  // An empty list does not filter at all, not even messages.
   const tags = given?.length === 0 ? undefined : given;
   if (filter === undefined && tags === undefined && scope === undefined) return body;
   return {
     ...body,
     filter: {
       ...filter,
-      // A tag or scope here is one more condition, whatever the filter says.
+      // One more condition beside those of the filter.
       ...(tags && { tags: [...(filter?.tags ?? []), ...tags] }),
       ...(scope !== undefined && {
         scope: filter?.scope === undefined || filter.scope.includes(scope) ? [scope] : [],
@@ -79,7 +79,7 @@ export function narrowed<Body extends Narrowed>({
   };
 }
 
-async function ask(
+async function recallOf(
   { userMemory }: Needs,
   user: string,
   query: Omit<Recall, "owner">,
@@ -91,22 +91,22 @@ async function ask(
 }
 
 /**
- * Several owners' answers as one. A score is the share of what an owner's documents can bring to bear: of an owner that has
- * no fact whose key is asked for, say, it is the share of less. Shares of the most that any of them has compare.
+ * Merges the answers of several owners. A score is a share of the most that an owner's documents can reach (`full`): that
+ * is less for an owner without a fact of a requested key. Scaled to the largest `full`, scores compare.
  */
-function together(answers: readonly Recalled[]): Omit<RecallAnswer, "degraded"> {
+function mergeAnswers(answers: readonly Recalled[]): Omit<RecallAnswer, "degraded"> {
   const [first, ...others] = answers;
-  if (first === undefined) throw new Error("an answer of nobody");
+  if (first === undefined) throw new Error("no answers to merge");
   const { full: _full, ...own } = first;
   if (others.length === 0) return own;
   const most = Math.max(...answers.map(({ full }) => full));
   const hits = answers
-    .flatMap(({ full, hits: found }) => found.map((hit) => scaled(hit, most === 0 ? 1 : full / most)))
+    .flatMap(({ full, hits: found }) => found.map((hit) => scaleScore(hit, most === 0 ? 1 : full / most)))
     .toSorted((a, b) => b.score - a.score);
   return {
     hits: distinctBy(hits, (hit) => hit),
     arms: first.arms.map((arm) =>
-      answers.flatMap(({ arms }) => arms.filter(({ name }) => name === arm.name)).reduce(both),
+      answers.flatMap(({ arms }) => arms.filter(({ name }) => name === arm.name)).reduce(mergeArms),
     ),
     freshness: {
       indexed: answers.reduce((sum, { freshness }) => sum + freshness.indexed, 0),
@@ -115,17 +115,16 @@ function together(answers: readonly Recalled[]): Omit<RecallAnswer, "degraded"> 
   };
 }
 
-function scaled(hit: Hit, share: number): Hit {
+function scaleScore(hit: Hit, share: number): Hit {
   const { parts } = hit.why;
   const each = parts && Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, part * share]));
   return { ...hit, score: hit.score * share, why: { ...hit.why, ...(each && { parts: each }) } };
 }
 
-/** From the best to the worst that can be said of an arm. */
+/** From best to worst. */
 const STATUSES: readonly Arm["status"][] = ["off", "ok", "late", "failed"];
 
-/** One arm of two owners. */
-const both = (a: Arm, b: Arm): Arm => ({
+const mergeArms = (a: Arm, b: Arm): Arm => ({
   name: a.name,
   status: STATUSES[Math.max(STATUSES.indexOf(a.status), STATUSES.indexOf(b.status))] ?? "failed",
   candidates: a.candidates + b.candidates,

@@ -9,14 +9,14 @@ import { embeddedText } from "../../domain/memory/search-text.ts";
 import type { IdempotencyKey } from "../../../durable-objects/storage/contract.ts";
 import type { Prepared, Remembered } from "../../../durable-objects/user-memory/contract.ts";
 
-/** A memory to remember, under a condition on the memory that it is one with. */
+/** A memory to remember, with a condition on the memory that it merges with. */
 export type Remembering = { body: RememberBody; condition?: Condition };
 
 type Needs = Pick<Services, "embedder" | "userMemory">;
 
 /**
- * Stores memories through the user's object, the one writer of that user's memories: all of them or none. No model
- * decides anything here. If the embedder fails, they are stored, are found by their words, and get their vectors later.
+ * Stores memories through the user's object, all or none. If the embedder fails, recall finds them by their words, and they
+ * get their vectors later.
  */
 export async function remember(
   { embedder, userMemory }: Needs,
@@ -28,7 +28,7 @@ export async function remember(
   );
   const [vectors, identities] = await Promise.all([
     embedAll(embedder, texts),
-    Promise.all(given.map((one) => identified(owner, one))),
+    Promise.all(given.map((one) => withIdentity(owner, one))),
   ]);
   const memories = identities.flatMap((identity, i): Prepared[] => {
     const vector = vectors[i];
@@ -37,7 +37,6 @@ export async function remember(
   return userMemory(owner.hash).remember(owner, { memories, ...(once && { once }) });
 }
 
-/** One memory, which may be the only one of its call. */
 export async function rememberOne(
   needs: Needs,
   owner: Owner,
@@ -46,11 +45,11 @@ export async function rememberOne(
   const remembered = await remember(needs, owner, { memories: [memory], once });
   if (!remembered.ok) return remembered;
   const [one] = remembered.value;
-  if (one === undefined) throw new Error("one memory was remembered, and none came back");
+  if (one === undefined) throw new Error("the object returned no memory");
   return ok(one);
 }
 
-async function identified(owner: Owner, { body, condition = {} }: Remembering) {
+async function withIdentity(owner: Owner, { body, condition = {} }: Remembering) {
   const status = statusOf(body);
   const identity = await identityOf(owner.hash, { ...body, text: textOf(body) }, status === "quarantined");
   return { body, status, identity, condition };

@@ -2,12 +2,12 @@ import { DeadlineExceeded } from "../../platform/deadline.ts";
 import type { Arm, RecallAnswer } from "../../domain/schema/recall.ts";
 import type { Services } from "../services.ts";
 
-/** How many of what was found are read again. */
+/** Hits that the reranker reads. */
 export const RERANKED = 30;
 const WITHIN_MS = 2_000;
 
-/** The answer in the order of the reranker, with its scores; as it was if there is none, or it fails. */
-export async function reranked<Answer extends Pick<RecallAnswer, "hits" | "arms">>(
+/** Reorders the answer by the reranker's scores. Without a reranker, or if it fails, the order stays. */
+export async function rerankHits<Answer extends Pick<RecallAnswer, "hits" | "arms">>(
   { recall: { reranker }, now }: Pick<Services, "recall" | "now">,
   query: string,
   { answer, k }: { answer: Answer; k: number },

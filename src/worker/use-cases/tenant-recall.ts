@@ -14,20 +14,20 @@ import { modelTag, parseVectorId } from "../../platform/vectors/vector-id.ts";
 import type { VectorHit } from "../../platform/vectors/vector-index.ts";
 import { vectorizeLimits } from "../../platform/vectors/vectorize-limits.ts";
 import { embedOne } from "../../platform/embeddings/embed.ts";
-import { failed, narrowed } from "./recall.ts";
+import { failed, withFilter } from "./recall.ts";
 import { searchedQuery } from "../../domain/memory/searched-query.ts";
 
 type Needs = Pick<Services, "embedder" | "userMemory" | "vectors" | "now">;
 
 const K = 10;
-/** Nobody chats with all users at once: it may take longer than a user's recall. */
+/** Longer than a user's recall, as no chat waits for it. */
 const DEADLINE_MS = 2_000;
-/** Objects that are asked at once. */
+/** Concurrent calls to objects. */
 const AT_ONCE = 20;
 
 /**
- * Finds what is near a query among all users: Vectorize names what may be, and each owner's object says what of that is
- * still there, is meant, and how near it is. What Vectorize does not hold (yet) is not found.
+ * Finds memories near a query among all users. Vectorize returns candidates; each owner's object drops those that are
+ * deleted or do not match, and scores the others. Finds nothing that Vectorize does not hold yet.
  */
 export async function tenantRecall(
   needs: Needs,
@@ -52,8 +52,8 @@ export async function tenantRecall(
   const without = (status: Arm["status"]) => answer([], { status, candidates: 0, capped: false });
   if (vector === "failed") return without(queryVector.late === true ? "late" : "failed");
   if (vector === null) return without("off");
-  const { filter, kinds: wanted, ...moment } = narrowed(body);
-  // With a filter that no message fits, messages would only take the place of what is meant.
+  const { filter, kinds: wanted, ...moment } = withFilter(body);
+  // Under a filter that no message matches, messages would only displace other candidates.
   const kinds = Object.keys(filter ?? {}).some((field) => !ofMessages.has(field))
     ? (wanted ?? recallKind.options).filter((kind) => kind !== "message")
     : wanted;
@@ -73,12 +73,12 @@ export async function tenantRecall(
     console.error({ message: "the vector index failed a query", model, error: String(error) });
     return without(error instanceof DeadlineExceeded ? "late" : "failed");
   }
-  const named = await byOwner(near, model);
+  const candidates = await byOwner(near, model);
   const asked = { queryVector, ...moment, ...(kinds && { kinds }), ...(filter && { filter }) };
   const found: Hit[] = [];
   let silent = 0;
-  for (let i = 0; i < named.length; i += AT_ONCE) {
-    const some = named.slice(i, i + AT_ONCE).map(([owner, numbers]) =>
+  for (let i = 0; i < candidates.length; i += AT_ONCE) {
+    const some = candidates.slice(i, i + AT_ONCE).map(([owner, numbers]) =>
       needs
         .userMemory(owner)
         .scoreDocuments({ ...asked, numbers })
@@ -101,14 +101,13 @@ export async function tenantRecall(
   });
 }
 
-/** The documents of each owner among what was named. An id of another kind than ours is left alone. */
+/** The candidates of each owner. Skips ids that Cairn did not make. */
 async function byOwner(near: readonly VectorHit[], model: string): Promise<[UserHash, number[]][]> {
   const tag = await modelTag(model);
   const numbers = new Map<UserHash, number[]>();
   for (const { id } of near) {
-    const named = parseVectorId(id);
-    if (named === null || named.model !== tag) continue;
-    numbers.set(named.user, [...(numbers.get(named.user) ?? []), named.n]);
+    const parsed = parseVectorId(id);
+    if (parsed?.model === tag) numbers.set(parsed.user, [...(numbers.get(parsed.user) ?? []), parsed.n]);
   }
   return [...numbers];
 }

@@ -7,13 +7,13 @@ import type { Services } from "../services.ts";
 type Needs = Pick<Services, "jobs" | "records" | "userMemory" | "embedder" | "vectors" | "recall" | "now">;
 
 const REINDEX = "reindex";
-/** Users that one run tells to rebuild their index, and how many of them at once: a run has 1,000 subrequests. */
+/** Users whose reindex one run starts, and how many at once: a run has 1,000 subrequests. */
 const OWNERS = 500;
 const AT_ONCE = 10;
 
-/** Begins to rebuild the index of every user of the tenant; the cron carries it on. */
+/** Starts to rebuild the index of every user; the cron continues it. */
 export async function startTenantReindex(needs: Needs): Promise<Result<TenantReindex>> {
-  const job = { name: REINDEX, detail: indexOf(needs), startedAt: needs.now() };
+  const job = { name: REINDEX, detail: indexSettings(needs), startedAt: needs.now() };
   const started = await d1Result(() => needs.jobs.start(job));
   return started.ok ? ok({ status: "running", owners: 0, startedAt: job.startedAt }) : started;
 }
@@ -25,16 +25,16 @@ export async function tenantReindexState({ jobs }: Needs): Promise<Result<Tenant
 }
 
 /**
- * What the cron does for memories: begins a reindex when the tenant's index is another than before (another embedding model, or
- * Vectorize where there was none), and tells the next users to rebuild theirs. Where it stops, the next run goes on.
+ * Starts a reindex when the settings of the index changed (another embedding model, or Vectorize where there was none), and
+ * starts it for the next users. The next run of the cron continues.
  */
 export async function upkeep(needs: Needs): Promise<void> {
-  // Nothing can be embedded: what is stored is not to be touched for a name that is misspelt.
+  // A misspelt model must not start a reindex.
   if (needs.embedder.problem !== undefined) return;
-  const detail = indexOf(needs);
+  const detail = indexSettings(needs);
   let job = await needs.jobs.get(REINDEX);
   if (job === undefined) {
-    // The first run of a deployment notes what its index is.
+    // The first run of a deployment stores the settings of its index.
     const now = needs.now();
     await needs.jobs.start({ name: REINDEX, detail, startedAt: now, finishedAt: now });
     return;
@@ -43,10 +43,10 @@ export async function upkeep(needs: Needs): Promise<void> {
     await needs.jobs.start({ name: REINDEX, detail, startedAt: needs.now() });
     job = await needs.jobs.get(REINDEX);
   }
-  if (job !== undefined && job.finishedAt === null) await tellOwners(needs, job);
+  if (job !== undefined && job.finishedAt === null) await startOwners(needs, job);
 }
 
-async function tellOwners({ jobs, records, userMemory, now }: Needs, job: JobRow): Promise<void> {
+async function startOwners({ jobs, records, userMemory, now }: Needs, job: JobRow): Promise<void> {
   const owners = await records.owners({ after: job.position, limit: OWNERS });
   for (let i = 0; i < owners.length; i += AT_ONCE)
     await Promise.all(owners.slice(i, i + AT_ONCE).map((owner) => userMemory(owner).startReindex(owner)));
@@ -57,8 +57,8 @@ async function tellOwners({ jobs, records, userMemory, now }: Needs, job: JobRow
   });
 }
 
-/** What an index is made with. */
-const indexOf = ({ embedder, vectors, recall: { messageIndexing } }: Needs): string =>
+/** The settings that an index depends on. */
+const indexSettings = ({ embedder, vectors, recall: { messageIndexing } }: Needs): string =>
   JSON.stringify({
     model: embedder.model,
     vectorize: vectors !== null,

@@ -5,14 +5,14 @@ import { RecallBody } from "../../../domain/schema/recall.ts";
 import { name, tags as memoryTags } from "../../../domain/schema/memory-fields.ts";
 import { RememberBody } from "../../../domain/schema/memory.ts";
 
-/** The arguments that several tools share, in the API's own shapes, described for a model. */
+/** Arguments that several tools share: the API's own shapes, described for a model. */
 
 const { subject, predicate, object, title, text } = RememberBody.shape;
 const { owners: recallOwners } = RecallBody.shape;
 
 export const tags = memoryTags;
 
-const SHARED = "The server's instructions list the shared owners that there are.";
+const SHARED = "The server's instructions list the shared owners.";
 
 export const owners = recallOwners
   .unwrap()
@@ -24,29 +24,29 @@ export const owner = z
   .string()
   .max(limits.userId)
   .optional()
-  .describe(`A shared owner (\`shared:…\`) in place of the user. Leave it out, most often. ${SHARED}`);
+  .describe(`A shared owner (\`shared:…\`) in place of the user. Usually left out. ${SHARED}`);
 
 export const fact = {
   subject: subject
     .unwrap()
     .describe(
-      "Who or what the fact is about: `user` for the user themselves, also where their name is known; else a person, a project.",
+      "Who or what the fact is about: `user` for the user themselves, even if their name is known; else a person, a project.",
     ),
   predicate: predicate
     .unwrap()
-    .describe("What is said of it, short and always worded alike: `lives in`, `prefers`."),
+    .describe("The property, short and always worded alike: `lives in`, `prefers`."),
   object: object.unwrap().describe("The value: `Porto`, `tabs over spaces`."),
 };
 
-export const scope = name.describe("What it belongs to besides its user, as listed: a project, an app.");
+export const scope = name.describe("The scope, as listed: a project, an app.");
 
 export const procedureTitle = title.unwrap().describe("The procedure's exact title.");
 export const procedureBody = text.unwrap();
 
-/** Items of a page, to 50: more do not fit into one result. */
+/** Items of a page. More than 50 do not fit into one result. */
 const PAGE = 50;
 export const limit = boundedInt({ min: 1, max: PAGE, code: "page_too_large" })
   .optional()
-  .describe(`How many at most; 20 unless set, ${PAGE} at most.`);
+  .describe(`At most this many; 20 unless set, ${PAGE} at most.`);
 export const LIMIT = 20;
-export const cursor = z.string().optional().describe("From the result before, to go on where it ended.");
+export const cursor = z.string().optional().describe("From the result before, to continue where it ended.");

@@ -1,14 +1,14 @@
 import { z } from "@hono/zod-openapi";
 import { ownerToChange } from "../access.ts";
 import { quoted } from "../../../domain/conversation/stored-text.ts";
-import { FORGETS, said, tool } from "../tool.ts";
+import { FORGETS, textResult, tool } from "../tool.ts";
 import { owner, procedureTitle } from "./arguments.ts";
 
 export const memoryForgetProcedure = tool({
   name: "memory_forget_procedure",
   title: "Forget a procedure",
   description:
-    "Forget the procedure of this exact title for good, with its history. Use it when the user asks for that, or when it is no longer done at all. If it is done differently now, store it again instead.",
+    "Delete the procedure of this exact title with its history. Use it when the user asks for that, or when nobody does the task any more. If it is done differently now, store it again instead.",
   scope: "write",
   annotations: FORGETS,
   input: z.strictObject({ title: procedureTitle, owner }),
@@ -20,7 +20,7 @@ export const memoryForgetProcedure = tool({
     const gone = await services.userMemory(whose.value.hash).forgetMemories(whose.value, { filter });
     if (!gone.ok) return gone;
     const forgotten = gone.value.count;
-    return said(
+    return textResult(
       forgotten === 0
         ? `There is no procedure ${quoted(title)}, so nothing changed. memory_list_procedures shows the titles.`
         : `Forgotten: procedure ${quoted(title)}, with its history.`,

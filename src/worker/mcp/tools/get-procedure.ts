@@ -1,11 +1,12 @@
 import { z } from "@hono/zod-openapi";
 import { fail } from "../../../domain/errors.ts";
 import type { Memory } from "../../../domain/schema/memory.ts";
-import { ownersToAsk, ownerToRead } from "../access.ts";
-import { memoryNamed } from "../named.ts";
+import { ownersToSearch, ownerToRead } from "../access.ts";
+import { findMemory } from "../find-memory.ts";
+import { labels } from "../lines.ts";
 import { day, quoted } from "../../../domain/conversation/stored-text.ts";
 import { documented } from "../text.ts";
-import { READS, said, tool } from "../tool.ts";
+import { READS, textResult, tool } from "../tool.ts";
 import { owner, procedureTitle, scope } from "./arguments.ts";
 
 export const memoryGetProcedure = tool({
@@ -20,23 +21,24 @@ export const memoryGetProcedure = tool({
     const { access } = context;
     const first = await ownerToRead(access, wanted);
     if (!first.ok) return first;
-    const others = ownersToAsk(access, wanted === undefined ? undefined : []);
+    const others = ownersToSearch(access, wanted === undefined ? undefined : []);
     if (!others.ok) return others;
     const owners = [first.value.id, ...others.value];
     const named = { title, scope: within };
     const found: Memory[] = [];
-    for (const one of await Promise.all(owners.map((each) => memoryNamed(context, each, named)))) {
+    for (const one of await Promise.all(owners.map((each) => findMemory(context, each, named)))) {
       if (!one.ok) return one;
       if (one.value !== null) found.push(one.value);
     }
     const [procedure, ...same] = found;
     if (procedure === undefined)
       return fail("not_found", {
-        message: `There is no procedure ${quoted(title)}. memory_list_procedures shows the titles that there are.`,
+        message: `There is no procedure ${quoted(title)}. memory_list_procedures shows the titles.`,
       });
-    return said(
+    return textResult(
       documented(headingOf(procedure), [
-        ...aboutOf(procedure, access.user),
+        `title ${quoted(procedure.title ?? "")}`,
+        ...labels(procedure, access.user),
         ...alsoOf(same),
         "",
         procedure.text,
@@ -47,17 +49,7 @@ export const memoryGetProcedure = tool({
 
 const headingOf = ({ id, updatedAt }: Memory): string => `Procedure of id ${id}, updated ${day(updatedAt)}.`;
 
-/** What somebody stored with it: as little to be trusted as its text. */
-function aboutOf({ title = "", userId, tags = [], scope: within }: Memory, user: string): string[] {
-  return [
-    `title ${quoted(title)}`,
-    ...(tags.length === 0 ? [] : [`tags ${tags.map(quoted).join(" ")}`]),
-    ...(within === undefined ? [] : [`scope ${quoted(within)}`]),
-    ...(userId === user ? [] : [`owner ${quoted(userId)}`]),
-  ];
-}
-
 function alsoOf(same: readonly Memory[]): string[] {
   const owners = same.map(({ userId }) => quoted(userId)).join(", ");
-  return owners === "" ? [] : [`One of this title is there of ${owners}, too.`];
+  return owners === "" ? [] : [`These shared owners have one of this title too: ${owners}.`];
 }

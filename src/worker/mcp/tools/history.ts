@@ -4,18 +4,17 @@ import { memoryHistory } from "../../use-cases/browse.ts";
 import { memoryPath } from "../../../domain/schema/memory.ts";
 import { ownerToRead } from "../access.ts";
 import { versionLine } from "../lines.ts";
-import { memoryNamed } from "../named.ts";
-import { fittingPage } from "../pages.ts";
+import { findMemory } from "../find-memory.ts";
+import { SINGLE_TEXT, fittingPage, listed } from "../text.ts";
 import { ITEM } from "../../../domain/conversation/stored-text.ts";
-import { listed, WHOLE } from "../text.ts";
-import { READS, said, tool } from "../tool.ts";
+import { READS, textResult, tool } from "../tool.ts";
 import { cursor, fact, LIMIT, limit, owner } from "./arguments.ts";
 
 export const memoryHistoryTool = tool({
   name: "memory_history",
   title: "History of a memory",
   description:
-    "What a memory said before: every version, the newest first, with when it was true and which were corrections. Use it when the user asks what something was earlier (“where did I live before?”), or when a fact looks wrong; with limit 1, to read a memory whole that a list has cut. Name the memory by its id, or a fact by its subject and predicate.",
+    "List the versions of a memory, the newest first, with when each was true and which were corrections. Use it when the user asks what something was earlier (“where did I live before?”), or when a fact looks wrong; with limit 1, to read a memory whole that a list has cut. Name the memory by its id, or a fact by its subject and predicate.",
   scope: "read",
   annotations: READS,
   input: z
@@ -32,7 +31,7 @@ export const memoryHistoryTool = tool({
         id === undefined
           ? subject !== undefined && predicate !== undefined
           : subject === undefined && predicate === undefined,
-      { path: ["id"], error: "is required, or subject and predicate in its place" },
+      { path: ["id"], error: "is required, or subject and predicate instead" },
     ),
   run: async (
     context,
@@ -44,18 +43,18 @@ export const memoryHistoryTool = tool({
     const named =
       subject === undefined || predicate === undefined
         ? ok({ id: given ?? "" })
-        : await memoryNamed(context, whose.value.id, { subject, predicate });
+        : await findMemory(context, whose.value.id, { subject, predicate });
     if (!named.ok) return named;
-    if (named.value === null) return fail("not_found", { message: "No such fact is remembered." });
+    if (named.value === null) return fail("not_found", { message: "No such fact is stored." });
     const { id } = named.value;
     const page = await fittingPage(
       (many) => memoryHistory(context.services, hash, { id, limit: many, cursor: from }),
       most,
-      (version) => versionLine(version, most === 1 ? WHOLE : ITEM),
+      (version) => versionLine(version, most === 1 ? SINGLE_TEXT : ITEM),
     );
     if (!page.ok) return page;
     const { lines, cursor: next } = page.value;
     const after = next === undefined ? [] : [`There are older ones: call again with cursor ${next}`];
-    return said(listed(`Versions of ${id}: ${lines.length}, the newest first.`, lines, after));
+    return textResult(listed(`Versions of ${id}: ${lines.length}, the newest first.`, lines, after));
   },
 });

@@ -6,54 +6,55 @@ import { recall } from "../../use-cases/recall.ts";
 import { tag as memoryTag } from "../../../domain/schema/memory-fields.ts";
 import type { Memory } from "../../../domain/schema/memory.ts";
 import { RecallBody, type RecallAnswer } from "../../../domain/schema/recall.ts";
-import { ownersToAsk } from "../access.ts";
+import { ownersToSearch } from "../access.ts";
 import { day, oneLine, quoted } from "../../../domain/conversation/stored-text.ts";
+import { labels } from "../lines.ts";
 import { listedThatFit } from "../text.ts";
-import { type Context, READS, said, tool } from "../tool.ts";
+import { type Context, READS, textResult, tool } from "../tool.ts";
 import { LIMIT, limit, owners } from "./arguments.ts";
-import { besides, incomplete } from "./recalled.ts";
+import { notesOnOwners, notesOnSearch } from "./recall-notes.ts";
 
-/** Characters of a procedure's body that announce it. */
-const ANNOUNCED = 160;
+/** Characters of a procedure's body in the list. */
+const PREVIEW = 160;
 
 type Asked = { query?: string | undefined; tag?: string | undefined; limit: number };
-type Announced = Pick<
+type ListedProcedure = Pick<
   RecallAnswer["hits"][number],
   "id" | "title" | "text" | "tags" | "scope" | "userId" | "updatedAt"
 > & {
   score?: number;
 };
-type Found = { procedures: Announced[]; after: string[] };
+type Found = { procedures: ListedProcedure[]; after: string[] };
 
 export const memoryListProcedures = tool({
   name: "memory_list_procedures",
   title: "List procedures",
   description:
-    "List the procedures that are stored, of the user and of the shared owners: with a query those that fit it best, else those that were updated last. Use it before a task that may have been worked out before. Gives titles and how they begin; memory_get_procedure gives one whole.",
+    "List the stored procedures of the user and of the shared owners: with a query the best matches, else the latest updates. Use it before a task that may have been worked out before. Returns titles and how they begin; memory_get_procedure returns one whole.",
   scope: "read",
   annotations: READS,
   input: z.strictObject({
-    query: RecallBody.shape.query.optional().describe("What is to be done, in plain words."),
+    query: RecallBody.shape.query.optional().describe("The task, in plain words."),
     tag: memoryTag.optional().describe("Only procedures that carry this tag."),
     limit,
     owners: owners.optional(),
   }),
   run: async (context, { owners: wanted, limit: most = LIMIT, ...asked }) => {
     const { access } = context;
-    const others = ownersToAsk(access, wanted);
+    const others = ownersToSearch(access, wanted);
     if (!others.ok) return others;
-    const search = asked.query === undefined ? lastUpdated : fittingBest;
+    const search = asked.query === undefined ? byUpdate : byQuery;
     const found = await search(context, others.value, { ...asked, limit: most });
     if (!found.ok) return found;
     const { procedures } = found.value;
-    const after = [...found.value.after, ...besides(access, wanted)];
-    if (procedures.length === 0) return said(["There is no such procedure.", ...after].join("\n"));
-    const lines = procedures.map((procedure) => announced(procedure, access.user));
-    return said(listedThatFit(`Procedures: ${procedures.length}.`, lines, after));
+    const after = [...found.value.after, ...notesOnOwners(access, wanted)];
+    if (procedures.length === 0) return textResult(["There is no such procedure.", ...after].join("\n"));
+    const lines = procedures.map((procedure) => lineOf(procedure, access.user));
+    return textResult(listedThatFit(`Procedures: ${procedures.length}.`, lines, after));
   },
 });
 
-async function lastUpdated(
+async function byUpdate(
   context: Context,
   others: string[],
   { tag, limit: most }: Asked,
@@ -76,12 +77,11 @@ async function lastUpdated(
     more ||= page.value.cursor !== undefined;
   }
   const sorted = all.toSorted((a, b) => b.updatedAt - a.updatedAt);
-  const after =
-    more || sorted.length > most ? [`There are more: a higher limit, a query or a tag shows them.`] : [];
+  const after = more || sorted.length > most ? ["There are more: use a higher limit, a query or a tag."] : [];
   return ok({ procedures: sorted.slice(0, most), after });
 }
 
-async function fittingBest(
+async function byQuery(
   { services, access }: Context,
   others: string[],
   { query = "", tag, limit: most }: Asked,
@@ -94,20 +94,18 @@ async function fittingBest(
     ...(tag !== undefined && { tags: [tag] }),
   });
   if (!answer.ok) return answer;
-  return ok({ procedures: answer.value.hits, after: incomplete(answer.value) });
+  return ok({ procedures: answer.value.hits, after: notesOnSearch(answer.value) });
 }
 
-function announced(
-  { id, title = "", text, tags = [], scope, userId, updatedAt, score }: Announced,
+function lineOf(
+  { id, title = "", text, tags, scope, userId, updatedAt, score }: ListedProcedure,
   user: string,
 ): string {
   const about = [
     `id ${id}`,
     ...(updatedAt === undefined ? [] : [`updated ${day(updatedAt)}`]),
     ...(score === undefined ? [] : [`score ${score.toFixed(2)}`]),
-    ...(tags.length === 0 ? [] : [`tags ${tags.map(quoted).join(" ")}`]),
-    ...(scope === undefined ? [] : [`scope ${quoted(scope)}`]),
-    ...(userId === undefined || userId === user ? [] : [`owner ${quoted(userId)}`]),
+    ...labels({ tags, scope, userId }, user),
   ];
-  return `- ${quoted(title)} [${about.join(" | ")}] ${oneLine(text, ANNOUNCED)}`;
+  return `- ${quoted(title)} [${about.join(" | ")}] ${oneLine(text, PREVIEW)}`;
 }

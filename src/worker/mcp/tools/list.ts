@@ -3,9 +3,8 @@ import { listMemories } from "../../use-cases/browse.ts";
 import { memoryFilter } from "../../../domain/schema/memory-filter.ts";
 import { ownerToRead } from "../access.ts";
 import { memoryLine } from "../lines.ts";
-import { fittingPage } from "../pages.ts";
-import { listed } from "../text.ts";
-import { READS, said, tool } from "../tool.ts";
+import { fittingPage, listed } from "../text.ts";
+import { READS, textResult, tool } from "../tool.ts";
 import { cursor, LIMIT, limit, owner } from "./arguments.ts";
 
 const { kinds, tags, scope, subject, predicate } = memoryFilter.shape;
@@ -14,7 +13,7 @@ export const memoryList = tool({
   name: "memory_list",
   title: "List memories",
   description:
-    "List what is remembered, the newest first, without a search. Use it to see everything, or all of one kind, tag or subject (“what do you know about me?”, “what did I tell you about Alice?”). To answer a question use memory_recall. Each line has the id that memory_history takes.",
+    "List memories, the newest first, without a search. Use it to see everything, or all of one kind, tag or subject (“what do you know about me?”, “what did I tell you about Alice?”). To answer a question use memory_recall. Each line has the id that memory_history takes.",
   scope: "read",
   annotations: READS,
   input: z.strictObject({
@@ -39,8 +38,8 @@ export const memoryList = tool({
     );
     if (!page.ok) return page;
     const { lines, cursor: next } = page.value;
-    if (lines.length === 0) return said("Nothing of that is remembered.");
+    if (lines.length === 0) return textResult("No such memory is stored.");
     const after = next === undefined ? [] : [`There are more: call again with cursor ${next}`];
-    return said(listed(`Memories: ${lines.length}, the newest first.`, lines, after));
+    return textResult(listed(`Memories: ${lines.length}, the newest first.`, lines, after));
   },
 });

@@ -3,12 +3,12 @@ import { limits } from "../../../domain/limits.ts";
 import { recall } from "../../use-cases/recall.ts";
 import { RecallBody } from "../../../domain/schema/recall.ts";
 import { memoryKind } from "../../../domain/schema/memory-fields.ts";
-import { ownersToAsk } from "../access.ts";
+import { ownersToSearch } from "../access.ts";
 import { hitLine } from "../lines.ts";
 import { listedThatFit } from "../text.ts";
-import { READS, said, tool } from "../tool.ts";
+import { READS, textResult, tool } from "../tool.ts";
 import { owners, tags } from "./arguments.ts";
-import { besides, incomplete } from "./recalled.ts";
+import { notesOnOwners, notesOnSearch } from "./recall-notes.ts";
 
 const { query, k, kinds, scope } = RecallBody.shape;
 
@@ -16,27 +16,27 @@ export const memoryRecall = tool({
   name: "memory_recall",
   title: "Recall memories",
   description:
-    "Find what is remembered about the user (facts, past episodes, procedures, reflections) by meaning and by words. Use it before answering anything that may depend on who the user is, what they prefer, or what was decided earlier. Gives the best matches first, each with its id, its kind, since when it holds, and a score from 0 to 1, which is low for what does not answer the question. A long text is cut: memory_history with its id and limit 1 gives it whole.",
+    "Find memories about the user (facts, past episodes, procedures, reflections) by meaning and by words. Use it before answering anything that may depend on who the user is, what they prefer, or what was decided earlier. Returns the best matches first, each with its id, its kind, since when it holds, and a score from 0 to 1; a low score does not answer the question. A long text is cut: memory_history with its id and limit 1 returns it whole.",
   scope: "read",
   annotations: READS,
   input: z.strictObject({
-    query: query.describe("What to look for, in plain words: a question, or a topic."),
-    k: k.describe(`How many at most; 10 unless set, ${limits.k} at most.`),
+    query: query.describe("A question or a topic, in plain words."),
+    k: k.describe(`At most this many; 10 unless set, ${limits.k} at most.`),
     kinds: kinds.describe("Only these kinds. All but `message` unless set; for messages use thread_search."),
     tags: tags.optional().describe("Only memories that carry every one of these tags."),
     scope: scope.describe("Only memories of this scope, such as a project."),
     owners: owners.optional(),
   }),
   run: async ({ services, access }, { owners: wanted, kinds: given, ...asked }) => {
-    const asking = ownersToAsk(access, wanted);
+    const asking = ownersToSearch(access, wanted);
     if (!asking.ok) return asking;
     const body = { ...asked, kinds: given ?? memoryKind.options, owners: asking.value };
     const answer = await recall(services, access.user, body);
     if (!answer.ok) return answer;
     const { hits } = answer.value;
-    const after = [...incomplete(answer.value), ...besides(access, wanted)];
-    if (hits.length === 0) return said(["Nothing that fits is remembered.", ...after].join("\n"));
+    const after = [...notesOnSearch(answer.value), ...notesOnOwners(access, wanted)];
+    if (hits.length === 0) return textResult(["No memory matches.", ...after].join("\n"));
     const lines = hits.map((hit) => hitLine(hit, access.user));
-    return said(listedThatFit(`Found: ${hits.length}, best first.`, lines, after));
+    return textResult(listedThatFit(`Found: ${hits.length}, best first.`, lines, after));
   },
 });

@@ -1,14 +1,14 @@
 import { z } from "@hono/zod-openapi";
 import { rememberOne } from "../../use-cases/remember.ts";
 import { ownerToChange } from "../access.ts";
-import { said, STORES, tool } from "../tool.ts";
+import { STORES, textResult, tool } from "../tool.ts";
 import { fact } from "./arguments.ts";
 
 export const memoryRememberFact = tool({
   name: "memory_remember_fact",
   title: "Remember a fact",
   description:
-    "Remember one lasting fact as subject, predicate and object (“user”, “prefers”, “TypeScript”). Use it when the user states something that will still matter in a later conversation, or asks you to remember it. One fact is true at a time for a subject and a predicate: a new object takes the place of the old one, which stays in the history. Do not store secrets, or what only this task needs.",
+    "Remember one lasting fact as subject, predicate and object (“user”, “prefers”, “TypeScript”). Use it when the user states something that will still matter in a later conversation, or asks you to remember it. One fact is true at a time for a subject and a predicate: a new object replaces the old one, which stays in the history. Do not store secrets, or details that only this task needs.",
   scope: "write",
   annotations: STORES,
   input: z.strictObject(fact),
@@ -21,7 +21,7 @@ export const memoryRememberFact = tool({
     const { memory, created } = remembered.value;
     const more = created
       ? ""
-      : " There was a fact of this subject and predicate: memory_history shows what it was.";
-    return said(`Remembered (id ${memory.id}).${more}`, { id: memory.id, created });
+      : " It replaced the fact of this subject and predicate; memory_history shows the old one.";
+    return textResult(`Remembered (id ${memory.id}).${more}`, { id: memory.id, created });
   },
 });

@@ -2,21 +2,21 @@ import { z } from "@hono/zod-openapi";
 import { rememberOne } from "../../use-cases/remember.ts";
 import { ownerToChange } from "../access.ts";
 import { quoted } from "../../../domain/conversation/stored-text.ts";
-import { said, STORES, tool } from "../tool.ts";
+import { STORES, textResult, tool } from "../tool.ts";
 import { owner, procedureBody, procedureTitle, tags } from "./arguments.ts";
 
 export const memoryStoreProcedure = tool({
   name: "memory_store_procedure",
   title: "Store a procedure",
   description:
-    "Store how something is done, step by step, under a title: a deployment, a release, a way of working that has proved itself. Use it when a task was worked out that will come again. A procedure of the same title is replaced whole; read it first with memory_get_procedure if you mean to add to it.",
+    "Store how something is done, step by step, under a title: a deployment, a release, a way of working that has proved itself. Use it when you have worked out a task that will come again. Replaces a procedure of the same title; to add to one, read it first with memory_get_procedure.",
   scope: "write",
-  // What stood under the title is in the history, not gone.
+  // The replaced version stays in the history.
   annotations: STORES,
   input: z.strictObject({
-    title: procedureTitle.describe("A short name by which it is found again: `deploy-shop`."),
+    title: procedureTitle.describe("A short name to find it by: `deploy-shop`."),
     body: procedureBody.describe("The steps, as Markdown, to 32 KiB."),
-    tags: tags.optional().describe("Words to list it by."),
+    tags: tags.optional().describe("Tags to list it by."),
     owner,
   }),
   output: z.object({ id: z.string(), created: z.boolean() }),
@@ -27,7 +27,7 @@ export const memoryStoreProcedure = tool({
     const stored = await rememberOne(services, whose.value, { body });
     if (!stored.ok) return stored;
     const { memory, created } = stored.value;
-    const done = created ? "Stored" : "Stored in the place of the one that was there";
-    return said(`${done}: procedure ${quoted(title)} (id ${memory.id}).`, { id: memory.id, created });
+    const done = created ? "Stored" : "Replaced";
+    return textResult(`${done}: procedure ${quoted(title)} (id ${memory.id}).`, { id: memory.id, created });
   },
 });

@@ -4,14 +4,10 @@ import { listMemories } from "../use-cases/browse.ts";
 import type { Memory } from "../../domain/schema/memory.ts";
 import type { Context } from "./tool.ts";
 
-/** What names a memory; one without a scope is another than one of a scope. */
 type Name = { title: string } | { subject: string; predicate: string };
 
-/**
- * The memory of this name and scope; where no scope is asked for, the one without, else the newest of any. Null if there
- * is none.
- */
-export async function memoryNamed(
+/** The memory of this name and scope. Without `scope`: the one without a scope, else the newest of any. Null if none. */
+export async function findMemory(
   { services }: Context,
   owner: string,
   { scope, ...name }: Name & { scope?: string | undefined },
