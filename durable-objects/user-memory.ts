@@ -29,9 +29,8 @@ export class UserMemory extends DurableObject<Bindings> implements Served<UserMe
     this.#parts = assemble(ctx, ports);
     this.#chores = new Chores(this.#parts.wakeUp, ports.now);
     void ctx.blockConcurrencyWhile(async () => {
-      const { wakeUp, eraser, embedding, index, vectors } = this.#parts;
+      const { wakeUp, embedding, index, vectors } = this.#parts;
       await wakeUp.load();
-      eraser.start();
       // The first target is queued by the first recall or alarm; a later one by the start after its deployment.
       const target = embedding.target();
       if (target !== null && index.differsFrom(target) && index.enqueue(target)) wakeUp.by(ports.now());
@@ -253,23 +252,13 @@ export class UserMemory extends DurableObject<Bindings> implements Served<UserMe
 
   #alarmChores(): Chore[] {
     const { now } = this.#ports;
-    const { pages, embedding, index, entries, answers, conversations, vectors } = this.#parts;
+    const { pages, embedding, entries, answers, conversations, vectors } = this.#parts;
     const [memories, reindex, messages, words, erasures] = this.#resumableChores();
     const model = () => embedding.target()?.model ?? null;
-    let embedAgain: number | null = null;
     let cutAgain = false;
     return [
       { name: "size", run: () => pages.note(), nextDue: () => null },
-      {
-        name: "embedding",
-        run: async () => {
-          const target = embedding.target();
-          if (target !== null) index.enqueue(target);
-          embedAgain = await embedding.embed();
-        },
-        // A reindex may have brought more.
-        nextDue: () => embedAgain ?? (index.unembedded(1).length > 0 ? now() : null),
-      },
+      choreOf("embedding", embedding),
       {
         name: "word pieces",
         run: async () => {

@@ -277,7 +277,7 @@ export function clientContract(subject: () => Subject): void {
     const wrong = { textt: "typo" } as object;
     await expect(mine.memories.remember(user, wrong)).rejects.toMatchObject({
       code: "invalid_request",
-      details: [{ path: "body.textt", message: "is unknown" }, { path: "body.text" }],
+      details: [{ path: "body.textt", message: expect.stringMatching(/^is unknown/) }, { path: "body.text" }],
     });
     await expect(mine.kv.list(user, { cursor: "nonsense" })).rejects.toMatchObject({
       code: "invalid_cursor",

@@ -13,6 +13,7 @@ import { newVersion } from "../../src/domain/ids.ts";
 import { limits } from "../../src/domain/limits.ts";
 import type { WrittenEntry } from "../../src/domain/schema/entry.ts";
 import { Expired } from "./expired.ts";
+import { inline } from "./inline.ts";
 import type { Entry, EntryPage, EntryWrite, ListedEntry } from "./contract.ts";
 
 type Row = {
@@ -23,6 +24,12 @@ type Row = {
   expires_at: number | null;
   refresh_ms: number | null;
 };
+
+/** An entry as an export and an import have it. `refreshMs`: every read lets it live so long from then on. */
+export type StoredEntry = Entry & { refreshMs: number | null };
+
+/** Entries that one statement of an export reads. */
+const SLICE = 256;
 
 export const entrySchema = `
   CREATE TABLE entries (
@@ -134,10 +141,53 @@ export class EntryStore {
     return owner === key || (parts !== null && key.startsWith(partsUnder(owner, parts.cairnParts)));
   }
 
-  /** True if the entry under this key names parts that are missing. */
-  lacksParts(key: string, now: number): boolean {
+  /** The live entries from a key on, parts among them, in byte order of their keys, read some at a time. */
+  *from({ key, included }: { key: string; included: boolean }, now: number): Generator<StoredEntry> {
+    for (let [from, behind] = [key, included ? ">=" : ">"]; ; behind = ">") {
+      const rows = this.#sql
+        .exec<Omit<Row, "value"> & { value: ArrayBuffer | null }>(
+          `SELECT key, ${inline("value")}, version, updated_at, expires_at, refresh_ms FROM entries
+           WHERE key ${behind} ? AND (expires_at IS NULL OR expires_at >= ?) ORDER BY key LIMIT ${SLICE}`,
+          from,
+          now,
+        )
+        .toArray();
+      for (const row of rows) {
+        from = row.key;
+        const value = row.value ?? this.#value(row.key);
+        yield { ...entryOf({ ...row, value }), refreshMs: row.refresh_ms };
+      }
+      if (rows.length < SLICE) return;
+    }
+  }
+
+  /** Puts an entry as it was elsewhere; false if there is one already. */
+  restore(
+    {
+      key,
+      value,
+      version,
+      updatedAt,
+      expiresAt,
+      refreshMs,
+    }: Pick<Entry, "key" | "value" | "version" | "updatedAt"> & Partial<StoredEntry>,
+    now: number,
+  ): boolean {
+    this.#sql.exec("DELETE FROM entries WHERE key = ? AND expires_at < ?", key, now);
     const parts = this.#partsOf(key);
-    return parts !== null && this.#countParts(key, parts, now) < parts.count;
+    // The value was replaced while it was exported: the export has its entry again, with the parts that follow.
+    if (parts !== null && this.#countParts(key, parts, now) < parts.count) this.remove(key);
+    const written = this.#sql.exec(
+      `INSERT OR IGNORE INTO entries (key, value, version, updated_at, expires_at, refresh_ms) VALUES (?, ?, ?, ?, ?, ?)
+       RETURNING 1`,
+      key,
+      value,
+      version,
+      updatedAt,
+      expiresAt ?? null,
+      refreshMs ?? null,
+    );
+    return written.toArray().length > 0;
   }
 
   /** Deletes every entry under the prefix, and answers how many were alive. */
@@ -163,24 +213,33 @@ export class EntryStore {
   list({ prefix, after, limit, values }: EntryPage, now: number): { entries: ListedEntry[]; more: boolean } {
     const entries: ListedEntry[] = [];
     let bytes = 0;
-    // A range of the primary key, read lazily: its cost follows the page, not the store.
-    const rows = this.#sql.exec<Row>(
-      `SELECT key, ${values ? "value" : "x'' AS value"}, version, updated_at, expires_at FROM entries
-       WHERE ${after === undefined ? UNDER_PREFIX : BEHIND_CURSOR} AND (expires_at IS NULL OR expires_at >= ?)
-         AND ${NO_PART} ORDER BY key`,
-      after ?? prefix,
-      prefixRange(prefix)[1],
-      now,
-      shown(prefix),
-    );
+    // A range of the primary key: its cost follows the page, not the store.
+    const rows = this.#sql
+      .exec<Omit<Row, "value"> & { value: ArrayBuffer | null; bytes: number }>(
+        `SELECT key, ${values ? `${inline("value")}, length(value) AS bytes` : "x'' AS value, 0 AS bytes"},
+           version, updated_at, expires_at FROM entries
+         WHERE ${after === undefined ? UNDER_PREFIX : BEHIND_CURSOR} AND (expires_at IS NULL OR expires_at >= ?)
+           AND ${NO_PART} ORDER BY key LIMIT ?`,
+        after ?? prefix,
+        prefixRange(prefix)[1],
+        now,
+        shown(prefix),
+        // One row more than the limit, to know whether there are more.
+        limit + 1,
+      )
+      .toArray();
     for (const row of rows) {
-      bytes += row.value.byteLength;
+      bytes += row.bytes;
       if (entries.length === limit || (entries.length > 0 && bytes > limits.pageBytes))
         return { entries, more: true };
-      const { value, ...rest } = entryOf(row);
+      const { value, ...rest } = entryOf({ ...row, value: row.value ?? this.#value(row.key) });
       entries.push(values ? { ...rest, value } : rest);
     }
     return { entries, more: false };
+  }
+
+  #value(key: string): ArrayBuffer {
+    return this.#sql.exec<Pick<Row, "value">>("SELECT value FROM entries WHERE key = ?", key).one().value;
   }
 
   #live(key: string, now: number): Row | null {

@@ -6,6 +6,7 @@ import { migrate } from "../storage/migrate.ts";
 import { WakeUp } from "../storage/wake-up.ts";
 import { FreePages } from "./core/free-pages.ts";
 import { Generation } from "./core/generation.ts";
+import { LeavingRanges } from "./core/leaving-ranges.ts";
 import { OwnerNote } from "./core/owner-note.ts";
 import { QuotaGuard } from "./core/quota-guard.ts";
 import { Transactions } from "./core/transactions.ts";
@@ -20,10 +21,12 @@ import { RecallService } from "./recall/recall-service.ts";
 import { HybridSearch } from "./recall/hybrid-search.ts";
 import { migrations } from "./schema.ts";
 import { SearchIndex } from "./search-index/search-index.ts";
+import { WordIndex } from "./search-index/word-index.ts";
 import { WordMerger } from "./search-index/word-merger.ts";
 import { Conversations } from "./threads/conversations.ts";
 import { Emptying } from "./threads/emptying.ts";
 import { ThreadMessages } from "./threads/thread-messages.ts";
+import { LEXICAL } from "./threads/thread-store.ts";
 import { ThreadStores } from "./threads/thread-stores.ts";
 import { Exporter } from "./transfer/exporter.ts";
 import { Importer } from "./transfer/importer.ts";
@@ -44,7 +47,8 @@ export function assemble(ctx: DurableObjectState, ports: Ports) {
   const wakeUp = new WakeUp(storage);
   const answers = new Answers(sql);
   const pages = new FreePages(sql);
-  const quota = new QuotaGuard(sql, ports, pages);
+  const stores = new ThreadStores(sql);
+  const quota = new QuotaGuard(sql, ports, { pages, threads: stores.threads });
   const owner = new OwnerNote(sql);
   const generation = new Generation(sql);
   if (isNew) generation.begin(now());
@@ -54,14 +58,16 @@ export function assemble(ctx: DurableObjectState, ports: Ports) {
   const vectors = new VectorSync({
     sql,
     table,
+    threads: stores.threads,
     wakeUp,
     vectors: ports.vectors,
     messages: ports.recall.messageIndexing === "vectorize",
     cache: { bytes: ports.vectorBytes, budget: ports.vectorBudget, owner: ctx.id.toString(), now },
     now,
   });
-  const words = new WordMerger({ sql, wakeUp, now });
-  const index = new SearchIndex(sql, vectors.store, words);
+  const words = new WordIndex(sql);
+  const merger = new WordMerger({ sql, words, wakeUp, now });
+  const index = new SearchIndex(sql, { vectors: vectors.store, words, merger, lexicalThreads: LEXICAL });
   const transactions = new Transactions({ storage, answers, index, wakeUp, now });
   const byMeaning = ports.recall.messageIndexing !== "lexical";
   const shared = { storage, sql, transactions, index, byMeaning, answers, wakeUp, quota, now };
@@ -75,7 +81,6 @@ export function assemble(ctx: DurableObjectState, ports: Ports) {
   const entries = new Entries({ ...shared, entries: entryStore });
 
   // Threads
-  const stores = new ThreadStores(sql);
   const { messages } = stores;
   const emptying = new Emptying({ ...shared, messages, erasures: erasureLog });
   const threads = { ...shared, stores };
@@ -103,9 +108,11 @@ export function assemble(ctx: DurableObjectState, ports: Ports) {
   // Recall
   const lexicon = () => wordModelOf(ports);
   const embedding = new Embedding({ ...shared, embedder: ports.embedder, lexicon });
+  const tables = { documents: index.documents, memories: table, leaving: new LeavingRanges(sql) };
   const recall = new RecallService({
     ...shared,
-    search: new HybridSearch(sql, index),
+    search: new HybridSearch(index, tables),
+    tables,
     table,
     vectors,
     messages: threadMessages,
@@ -119,7 +126,7 @@ export function assemble(ctx: DurableObjectState, ports: Ports) {
   // Export, import and reindex
   const { model } = ports.embedder;
   const reindexer = new Reindexer({ ...memory, vectors, writer, model, conversations });
-  const exporter = new Exporter({ sql, stores, entries: entryStore, generation, now });
+  const exporter = new Exporter({ stores, entries: entryStore, generation, now });
   const importer = new Importer({
     ...threads,
     entries: entryStore,
@@ -139,15 +146,11 @@ export function assemble(ctx: DurableObjectState, ports: Ports) {
     receipts: ports.receipts,
     conversations,
     emptying,
-    words,
+    words: merger,
     pages,
     owner,
     vectors,
     writer,
-    restart: async () => {
-      await storage.sync();
-      ctx.abort("an erasure begins with a new start");
-    },
     abort: () => ctx.abort("the storage was not made anew"),
   });
 
@@ -158,7 +161,7 @@ export function assemble(ctx: DurableObjectState, ports: Ports) {
     owner,
     generation,
     vectors,
-    words,
+    words: merger,
     index,
     transactions,
     entries,

@@ -20,7 +20,7 @@ export const migrations: readonly Migration[] = [
     description: "all tables of a user's object",
     sql: `
       CREATE TABLE owner (id TEXT NOT NULL, hash TEXT, due_at INTEGER);
-      CREATE TABLE generation (epoch INTEGER NOT NULL, erased_up_to INTEGER NOT NULL, wanted TEXT);
+      CREATE TABLE generation (epoch INTEGER NOT NULL, erased_up_to INTEGER NOT NULL);
       INSERT INTO generation (epoch, erased_up_to) VALUES (0, 0);
 
       CREATE TABLE threads (
@@ -37,6 +37,7 @@ export const migrations: readonly Migration[] = [
         fork_seq INTEGER NOT NULL DEFAULT 0,
         forked_from TEXT,
         deleted INTEGER NOT NULL DEFAULT 0,
+        importing INTEGER NOT NULL DEFAULT 0,
         created_at INTEGER NOT NULL,
         updated_at INTEGER NOT NULL,
         indexing TEXT
@@ -202,13 +203,25 @@ export const migrations: readonly Migration[] = [
 
       ${erasureSchema}
       ${tallySchema}
+      CREATE TRIGGER entry_came AFTER INSERT ON entries BEGIN
+        UPDATE tallies SET n = n + 1 WHERE name = 'entries';
+      END;
+      CREATE TRIGGER entry_went AFTER DELETE ON entries BEGIN
+        UPDATE tallies SET n = n - 1 WHERE name = 'entries';
+      END;
+      -- A memory is there with its first version, and gone with its last.
+      CREATE TRIGGER memory_came AFTER INSERT ON memories
+      WHEN NOT EXISTS (SELECT 1 FROM memories WHERE id = NEW.id AND version <> NEW.version) BEGIN
+        UPDATE tallies SET n = n + 1 WHERE name = 'memories';
+      END;
+      CREATE TRIGGER memory_went AFTER DELETE ON memories
+      WHEN NOT EXISTS (SELECT 1 FROM memories WHERE id = OLD.id) BEGIN
+        UPDATE tallies SET n = n - 1 WHERE name = 'memories';
+      END;
       ${leavingSchema}
       ${announcementsSchema}
       ${wordMergeSchema}
       ${freePagesSchema}
-
-      -- Threads whose import has not come to their end.
-      CREATE TABLE importing_threads (n INTEGER PRIMARY KEY);
     `,
   },
 ];

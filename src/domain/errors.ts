@@ -32,6 +32,7 @@ export const errors = {
   not_found: [404, "There is no such thing, or it is not yours."],
   route_not_found: [404, "There is no such route; GET /openapi.json lists them all."],
   method_not_allowed: [405, "This route does not take this method; the Allow header lists those it takes."],
+  not_acceptable: [406, "Send `Accept: application/json, text/event-stream`."],
   body_too_large: [413, "The body is larger than this route takes."],
   value_too_large: [413, "The value is larger than 1 MiB of JSON."],
   message_too_large: [413, "A message is larger than 8 MiB of JSON."],

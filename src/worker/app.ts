@@ -12,19 +12,25 @@ import { type Bindings, type Ports, portsOf } from "../platform/bindings.ts";
 import { AUDIT_DAYS, auditDaysOf, settingProblems } from "./settings.ts";
 import { ownerKeyOf } from "../domain/entry-parts.ts";
 import { RememberedQueries } from "../platform/embeddings/remembered-queries.ts";
-import { authenticate, ownThreadOf, ownThreadOnly, ownUserOnly, requireSecret } from "./http/authenticate.ts";
+import {
+  authenticate,
+  requireOwnId,
+  requireOwnUser,
+  requireSecret,
+  restrictToThread,
+} from "./http/authenticate.ts";
 import type { AppEnv } from "./http/context.ts";
 import type { Services } from "./services.ts";
-import { demandSameDeployment } from "./http/deployment.ts";
+import { requireSameDeployment } from "./http/deployment.ts";
 import { envelope } from "./http/envelope.ts";
 import { onError } from "./http/failure.ts";
 import { readBody } from "./http/json-body.ts";
-import { demandDecodablePath } from "./http/path.ts";
-import { demandCallerRate, demandUserRate } from "./http/rates.ts";
+import { requireDecodablePath } from "./http/path.ts";
+import { limitCaller, limitUser } from "./http/rates.ts";
 import { auditedIn, newRouter } from "./http/router.ts";
-import { inOrder } from "./http/steps.ts";
 import { unknownRoute } from "./http/unknown-route.ts";
 import { shardOf } from "../domain/ids.ts";
+import { limits } from "../domain/limits.ts";
 import { auditOf } from "./routes/audit.ts";
 import { within } from "../platform/objects-within.ts";
 import { cache } from "./routes/cache.ts";
@@ -32,7 +38,7 @@ import { documents } from "./routes/documents.ts";
 import { entries } from "./routes/entries.ts";
 import { erasures, receiptKeys } from "./routes/erasures.ts";
 import { health } from "./routes/health.ts";
-import { demandKnownOrigin, mcp, readMcpBody } from "./routes/mcp.ts";
+import { mcp } from "./routes/mcp.ts";
 import { memories } from "./routes/memories.ts";
 import { messages } from "./routes/messages.ts";
 import { promptCache } from "./routes/prompt-cache.ts";
@@ -59,25 +65,14 @@ export function createApp(
     c.set("basePath", basePathOf(c.req.raw));
     return envelope(c, next);
   });
-  app.use(inOrder(demandDecodablePath, requireSecret));
+  app.use(requireDecodablePath, requireSecret);
   app.route("/", health);
   app.route("/", documents);
   app.route("/", receiptKeys);
-  app.use("/v1/*", inOrder(authenticate, ownThreadOf, demandSameDeployment, demandCallerRate, readBody));
-  app.use("/v1/users/:user/*", inOrder(ownUserOnly, demandUserRate));
-  app.use("/v1/threads/:id/*", inOrder(ownThreadOnly, demandUserRate));
-  app.use("/v1/erasures/:id", inOrder(ownThreadOnly, demandUserRate));
-  app.use(
-    "/mcp",
-    inOrder(
-      demandKnownOrigin,
-      authenticate,
-      ownThreadOf,
-      demandSameDeployment,
-      demandCallerRate,
-      readMcpBody,
-    ),
-  );
+  app.use("/v1/*", authenticate, restrictToThread, requireSameDeployment, limitCaller, readBody(limits.body));
+  app.use("/v1/users/:user/*", requireOwnUser, limitUser);
+  app.use("/v1/threads/:id/*", requireOwnId, limitUser);
+  app.use("/v1/erasures/:id", requireOwnId, limitUser);
   for (const routes of [
     mcp,
     entries,

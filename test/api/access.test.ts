@@ -1,7 +1,10 @@
+import { createRoute } from "@hono/zod-openapi";
 import { env } from "cloudflare:workers";
 import { decodeJwt, SignJWT, UnsecuredJWT } from "jose";
 import { afterEach, describe, expect, it } from "vitest";
 import { createApp } from "../../src/worker/app.ts";
+import { newRouter } from "../../src/worker/http/router.ts";
+import { publicRoute, requireScope } from "../../src/worker/http/scope.ts";
 import { call, newUser, token } from "../call.ts";
 import { restore } from "../doubles/control.ts";
 import { type Operation, operations, pathOf } from "../operations.ts";
@@ -28,6 +31,23 @@ it("demands a token on every operation but the service's own", async () => {
   const open = (await operations()).filter(({ scope }) => scope === undefined).map(({ path }) => path);
   expect(open).toEqual(["/health", "/.well-known/jwks.json"]);
   expect(secured.length).toBeGreaterThan(15);
+});
+
+it("refuses to start with a route that does not say its scope", () => {
+  const describedAs = (access: object) =>
+    newRouter().openapi(
+      createRoute({
+        method: "get",
+        path: "/v1/new",
+        responses: { 204: { description: "Nothing." } },
+        ...access,
+      }),
+      (c) => c.body(null, 204),
+    );
+  expect(() => describedAs({})).toThrow("GET /v1/new says no scope");
+  // A scope that is only documented is not enforced.
+  expect(() => describedAs({ security: [{ bearer: ["read"] }] })).toThrow("GET /v1/new says no scope");
+  for (const access of [requireScope("read"), publicRoute]) describedAs(access);
 });
 
 describe.each(secured)("$method $path", (operation) => {

@@ -18,7 +18,10 @@ it.each(all)("$method $path refuses an unknown query parameter and names it", as
   const answer = await call(`${pathFor(operation)}?nonsense=1`, { method, ...(hasBody && { json: {} }) });
   expect(answer.status).toBe(400);
   expect(answer.body.error.code).toBe("invalid_request");
-  expect(answer.body.error.details).toContainEqual({ path: "query.nonsense", message: "is unknown" });
+  expect(answer.body.error.details).toContainEqual({
+    path: "query.nonsense",
+    message: expect.stringMatching(/^is unknown/),
+  });
 });
 
 it.each(withBody)("$method $path refuses a body that is no JSON or no UTF-8", async (operation) => {
@@ -66,7 +69,10 @@ it.each(posts)(
       expect(answer.body.error.details[0].path).toBe("body");
     }
     const named = await call(path, { json: { nonsense: 1 } });
-    expect(named.body.error.details).toContainEqual({ path: "body.nonsense", message: "is unknown" });
+    expect(named.body.error.details).toContainEqual({
+      path: "body.nonsense",
+      message: expect.stringMatching(/^is unknown/),
+    });
   },
 );
 

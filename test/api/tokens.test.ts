@@ -196,7 +196,7 @@ describe("a token of one thread", () => {
       token: await tokenWith({ user, thread }),
     });
     expect([fork.status, fork.body.error.code]).toEqual([403, "forbidden"]);
-    expect(fork.body.error.message).toContain("a fork of it is another one");
+    expect(fork.body.error.message).toContain("a fork is another one");
   });
 
   it.each(within.filter(({ path }) => !path.endsWith("/fork")))(

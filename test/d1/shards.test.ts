@@ -2,16 +2,15 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { MemoryRecords } from "../../src/platform/d1/memory-records.ts";
-import { ShardedMemoryRecords } from "../../src/platform/d1/sharded-memory-records.ts";
-import { ShardedThreadCatalogue } from "../../src/platform/d1/sharded-thread-catalogue.ts";
+import { shardedCatalogue, shardedRecords } from "../../src/platform/d1/sharded-stores.ts";
 import { ofUser, shardOfUser } from "../../src/platform/d1/shards.ts";
 import type { ThreadRow } from "../../src/platform/d1/tables.ts";
 import type { CataloguePage, ThreadCatalogue } from "../../src/platform/d1/thread-catalogue.ts";
 import { newThreadId, userHash } from "../../src/domain/ids.ts";
 
-const mark = { demand: async () => {}, demandUnchanged: async () => {} };
+const mark = { requireUse: async () => {}, requireUnchanged: async () => {} };
 const rejects = () => Promise.reject(new Error("D1_ERROR: this database is down"));
-const down = { demand: rejects, demandUnchanged: rejects };
+const down = { requireUse: rejects, requireUnchanged: rejects };
 const base64url = fc.stringMatching(/^[A-Za-z0-9_-]{22}$/);
 
 it("gives a user the same shard for ever", async () => {
@@ -85,17 +84,14 @@ it("lists the threads of all shards page by page as one database would", () =>
       fc.integer({ min: 1, max: 7 }),
       async (threads, count, limit) => {
         const put = threads.map(([hash, createdAt]) => rowOf(hash, createdAt));
-        const [one, many] = [1, count].map(
-          (shards) =>
-            new ShardedThreadCatalogue(
-              Array.from({ length: shards }, () => ({ catalogue: catalogueOf([]), mark })),
-            ),
+        const [one, many] = [1, count].map((shards) =>
+          shardedCatalogue(Array.from({ length: shards }, () => ({ store: catalogueOf([]), mark }))),
         );
-        await one?.apply({ put, remove: [], epoch: 0 });
-        await many?.apply({ put, remove: [], epoch: 0 });
         const gone = put.filter((_, i) => i % 3 === 0).map(({ id }) => id);
-        await one?.apply({ put: [], remove: gone, epoch: 0 });
-        await many?.apply({ put: [], remove: gone, epoch: 0 });
+        for (const catalogue of [one, many]) {
+          for (const row of put) await catalogue?.apply({ put: [row], remove: [], epoch: 0 });
+          for (const id of gone) await catalogue?.apply({ put: [], remove: [id], epoch: 0 });
+        }
         const all = (await one?.list({ limit: 1000 })) ?? [];
         expect(all).toHaveLength(put.length - gone.length);
         const found: ThreadRow[] = [];
@@ -132,10 +128,10 @@ it("pages through the owners of all shards in order, without passing over any", 
       fc.integer({ min: 1, max: 7 }),
       async (owners, count, limit) => {
         const shards = Array.from({ length: count }, (_, shard) => ({
-          records: ownersOnly(owners.filter((owner) => shardOfUser(owner, count) === shard)),
+          store: ownersOnly(owners.filter((owner) => shardOfUser(owner, count) === shard)),
           mark,
         }));
-        const records = new ShardedMemoryRecords(shards);
+        const records = shardedRecords(shards);
         const found: string[] = [];
         for (let page: string[] | null = null; page === null || page.length > 0; found.push(...page)) {
           const after = found.at(-1);
@@ -147,11 +143,7 @@ it("pages through the owners of all shards in order, without passing over any", 
   ));
 
 it("lists nothing over all shards while one is down: a list that is not complete would be taken for one", async () => {
-  const shards = [mark, down].map((one) => ({
-    records: ownersOnly([]),
-    catalogue: catalogueOf([]),
-    mark: one,
-  }));
-  await expect(new ShardedMemoryRecords(shards).owners({ limit: 10 })).rejects.toThrow("down");
-  await expect(new ShardedThreadCatalogue(shards).list({ limit: 10 })).rejects.toThrow("down");
+  const over = <T>(store: T) => [mark, down].map((one) => ({ store, mark: one }));
+  await expect(shardedRecords(over(ownersOnly([]))).owners({ limit: 10 })).rejects.toThrow("down");
+  await expect(shardedCatalogue(over(catalogueOf([]))).list({ limit: 10 })).rejects.toThrow("down");
 });

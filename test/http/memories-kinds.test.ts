@@ -7,6 +7,7 @@ import {
   history,
   list,
   listTexts,
+  patch,
   recall,
   recallTexts,
   remember,
@@ -83,6 +84,18 @@ it("an episode is replaced by its id, and found by what molroo's recall asks for
     "We made up",
   ]);
   expect((await list(user, query("")))[0]?.externalId).toBe("ep-2");
+});
+
+it("the same episode again makes no new version, in whatever order its fields were set", async () => {
+  const user = newUser();
+  const { id } = await remembered(user, { kind: "episode", text: "We argued", externalId: "ep-1" });
+  await patch(user, id, { emotion, intensity: 0.5 });
+  await patch(user, id, { type: "conflict", context: "harbour" });
+  expect(await history(user, id)).toHaveLength(3);
+  const same = { type: "conflict", emotion, context: "harbour", intensity: 0.5 };
+  await remembered(user, { kind: "episode", text: "We argued", externalId: "ep-1", ...same });
+  await patch(user, id, same);
+  expect(await history(user, id)).toHaveLength(3);
 });
 
 it("a procedure is one by its exact title within its scope: a new body replaces the old one", async () => {

@@ -56,12 +56,43 @@ it("says of an unknown field that it is, and of nothing that it changes nothing"
   const user = newUser();
   const { id } = await remembered(user, { text: "tea" });
   expect(detailsOf(await patch(user, id, { colour: "x" }))).toEqual([
-    { path: "body.colour", message: "is unknown" },
+    { path: "body.colour", message: expect.stringMatching(/^is unknown/) },
   ]);
   expect(detailsOf(await patch(user, id, {}))).toEqual([{ path: "body", message: "changes nothing" }]);
   const thread = (await call(`/v1/users/${user}/threads`, { json: {} })).body;
   const patched = await call(`/v1/threads/${thread.id}`, { method: "PATCH", json: {} });
   expect(detailsOf(patched)).toEqual([{ path: "body", message: "changes nothing" }]);
+});
+
+it.each([
+  ["recall", { query: "" }, "body.query", "must not be empty"],
+  ["recall", { query: 7 }, "body.query", "must be a string"],
+  ["recall", { query: "tea", k: 0 }, "body.k", "must be at least 1"],
+  ["recall", { query: "tea", kinds: [] }, "body.kinds", "must not be empty"],
+  [
+    "memories",
+    { text: "tea", kind: "idea" },
+    "body.kind",
+    'must be one of "fact", "episode", "procedure", "reflection"',
+  ],
+  [
+    "kv/batch",
+    { operations: [{ op: "move", key: "a" }] },
+    "body.operations[0].op",
+    'must be one of "get", "set", "delete"',
+  ],
+])("says of %s with %j in plain words what %s must be", async (path, json, field, message) => {
+  const details = detailsOf(await call(`/v1/users/${newUser()}/${path}`, { json }));
+  expect(details).toEqual([{ path: field, message }]);
+});
+
+it("lists the fields that there are beside an unknown one", async () => {
+  const json = { query: "tea", filter: { tag: ["a"] } };
+  const [detail] = detailsOf(await call(`/v1/users/${newUser()}/recall`, { json }));
+  expect(detail.path).toBe("body.filter.tag");
+  expect(detail.message).toMatch(/^is unknown; the fields here are .*\btags\b/);
+  const [query] = detailsOf(await call(`/v1/users/${newUser()}/memories/x?colour=1`));
+  expect(query.message).toBe("is unknown; the fields here are asOf, validAt");
 });
 
 it("takes tags and metadata away by null", async () => {

@@ -325,7 +325,7 @@ describe("what is no call", () => {
     }
   });
 
-  it("is refused where it is too large, no JSON, not UTF-8, or of another type", async () => {
+  it("is refused where it is too large, no JSON, not UTF-8, of another type, or accepts too little", async () => {
     const bearer = await token(newUser());
     const post = async (body: BodyInit, headers = {}) => {
       const { status, error } = await mcpPost(body, { token: bearer, headers });
@@ -336,6 +336,8 @@ describe("what is no call", () => {
     expect(await post(Uint8Array.of(0x22, 0xff, 0x22))).toEqual([400, "invalid_json"]);
     expect(await post("{}", { "Content-Type": "text/plain" })).toEqual([415, "unsupported_media_type"]);
     const ping = { jsonrpc: "2.0", id: 1, method: "ping" };
+    const acceptsJsonOnly = { Accept: "application/json" };
+    expect(await post(JSON.stringify(ping), acceptsJsonOnly)).toEqual([406, "not_acceptable"]);
     expect(await post(JSON.stringify(Array.from({ length: 21 }, () => ping)))).toEqual([
       400,
       "too_many_operations",

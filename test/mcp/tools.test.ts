@@ -317,6 +317,12 @@ describe("a mistake in the arguments", () => {
       "- object: is required",
     ],
     ["memory_remember_fact", { ...livesIn("Porto"), mood: 1 }, "invalid_request", "- mood: is unknown"],
+    [
+      "memory_list",
+      { owner: "x".repeat(257) },
+      "invalid_request",
+      "- owner: must have at most 256 characters",
+    ],
     ["memory_remember_fact", livesIn("x".repeat(40_000)), "text_too_long", "- object: "],
     ["memory_remember_fact", livesIn("a\0b"), "invalid_request", "- object: holds U+0000"],
     [

@@ -7,6 +7,9 @@ import {
   CandidateFilter,
   type FilterRequest,
 } from "../../durable-objects/user-memory/recall/candidate-filter.ts";
+import { LeavingRanges } from "../../durable-objects/user-memory/core/leaving-ranges.ts";
+import { MemoryTable } from "../../durable-objects/user-memory/memories/memory-table.ts";
+import { Documents } from "../../durable-objects/user-memory/search-index/documents.ts";
 import { SLOTS } from "../../durable-objects/user-memory/core/position.ts";
 import { userHash } from "../../src/domain/ids.ts";
 import { newUser } from "../call.ts";
@@ -102,6 +105,11 @@ it("one by one, some and all: the same documents match, whatever the conditions 
               .toArray()
               .map((r) => r.n);
             const last = sql.exec<{ n: number }>("SELECT last_write AS n FROM memory_clock").one().n;
+            const tables = {
+              documents: new Documents(sql),
+              memories: new MemoryTable(sql),
+              leaving: new LeavingRanges(sql),
+            };
             for (const q of queries) {
               const query = {
                 ...(q.kinds && { kinds: [...q.kinds] }),
@@ -115,7 +123,7 @@ it("one by one, some and all: the same documents match, whatever the conditions 
                   ...(q.validAt !== undefined && { validAt: T0 + q.validAt }),
                 },
               };
-              const m = new CandidateFilter(sql, query);
+              const m = new CandidateFilter(tables, query);
               const by = sql
                 .exec<{ n: number }>(
                   `SELECT n FROM documents WHERE ${m.condition.sql}`,

@@ -32,7 +32,7 @@ const words = { lexicon, frequencies: { size: 100, holding: () => 5 } };
 const THREAD = 2 ** 31;
 const found = (n: number, text: string, more: Partial<Candidate> = {}): Candidate => ({
   n,
-  said: n >= THREAD,
+  isMessage: n >= THREAD,
   text,
   speaker: null,
   createdAt: 0,

@@ -1,6 +1,7 @@
 // Words of what is gone, in the tables of the full-text index itself: a delete there is only noted until segments are merged.
 import { runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { WordIndex } from "../../durable-objects/user-memory/search-index/word-index.ts";
 import { WordMerger } from "../../durable-objects/user-memory/search-index/word-merger.ts";
 import { call, newUser } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
@@ -180,7 +181,8 @@ it("merges some pages at a time, wherever it was interrupted, and ends while mor
   const user = await userWithSomeThatStays();
   const alarms = await runInDurableObject(await objectOf(user), (_, { storage: { sql } }) => {
     // Each as after an eviction.
-    const merger = () => new WordMerger({ sql, wakeUp: { by: () => {} }, now: () => 0, pages: 1 });
+    const merger = () =>
+      new WordMerger({ sql, words: new WordIndex(sql), wakeUp: { by: () => {} }, now: () => 0, pages: 1 });
     const put = (n: number, text: string) =>
       sql.exec("INSERT INTO words (rowid, text) VALUES (?, ?)", 2 ** 40 + n, text);
     const remove = (n: number) => sql.exec("DELETE FROM words WHERE rowid = ?", 2 ** 40 + n);

@@ -14,7 +14,7 @@ afterEach(restore);
 const openThreads = async (user: string): Promise<number> =>
   runInDurableObject(
     await objectOf(user),
-    (_, { storage }) => storage.sql.exec("SELECT * FROM importing_threads").toArray().length,
+    (_, { storage }) => storage.sql.exec("SELECT n FROM threads WHERE importing = 1").toArray().length,
   );
 const exported = async (user: string) => (await exportOf(user)).trimEnd().split("\n");
 const wrongIn = (n: number, field: string) => ({

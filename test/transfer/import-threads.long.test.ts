@@ -255,7 +255,7 @@ describe("an import in parts", () => {
   const openThreads = async (user: string): Promise<number> =>
     runInDurableObject(
       await objectOf(user),
-      (_, { storage }) => storage.sql.exec("SELECT * FROM importing_threads").toArray().length,
+      (_, { storage }) => storage.sql.exec("SELECT n FROM threads WHERE importing = 1").toArray().length,
     );
 
   it("is at the end of a thread whose last line is a part's, and a later export leaves it as it is", async () => {

@@ -39,15 +39,6 @@ export class Generation {
     this.#sql.exec("UPDATE generation SET epoch = ?", now);
   }
 
-  /** An erasure that begins with the next start of the object; null if there is none. */
-  get wanted(): string | null {
-    return this.#sql.exec<{ wanted: string | null }>("SELECT wanted FROM generation").one().wanted;
-  }
-
-  want(erasure: string): void {
-    this.#sql.exec("UPDATE generation SET wanted = ?", erasure);
-  }
-
   /** Takes over where the last erasure ends, which D1 knows better than a storage that was set back. */
   reach({ epoch, upTo }: { epoch: number; upTo: number }): void {
     const before = this.epoch;
@@ -65,7 +56,7 @@ export class Generation {
   next(upTo: number): number {
     return this.#sql
       .exec<{ epoch: number }>(
-        "UPDATE generation SET epoch = epoch + 1, erased_up_to = ?, wanted = NULL RETURNING epoch",
+        "UPDATE generation SET epoch = epoch + 1, erased_up_to = ? RETURNING epoch",
         upTo,
       )
       .one().epoch;

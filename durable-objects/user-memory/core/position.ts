@@ -18,3 +18,14 @@ export const threadNumberOf = (position: number): number => Math.floor(position 
 export type PositionRange = readonly [from: number, to: number];
 export const MEMORIES: PositionRange = [0, FIRST_POSITION - 1];
 export const MESSAGES: PositionRange = [FIRST_POSITION, Number.MAX_SAFE_INTEGER];
+
+/** A condition on the rows of some documents, for a table whose rowid is the document's number. */
+export type DocumentRows = { sql: string; bindings: (string | number)[] };
+export const rowsIn = (range: PositionRange): DocumentRows => ({
+  sql: "rowid BETWEEN ? AND ?",
+  bindings: [...range],
+});
+export const rowsOf = (numbers: readonly number[]): DocumentRows => ({
+  sql: "rowid IN (SELECT value FROM json_each(?))",
+  bindings: [JSON.stringify(numbers)],
+});

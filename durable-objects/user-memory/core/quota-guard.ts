@@ -2,26 +2,11 @@ import { type ErrorCode, fail, type Failure, type Result } from "../../../src/do
 import type { Quotas } from "../../../src/platform/quotas.ts";
 import type { FreePages } from "./free-pages.ts";
 
-/** Counts rows in the transaction of each change: counting them later would read them all. */
+/** For `schema.ts`, whose triggers count in the transaction of each change: counting later would read all rows. */
 export const tallySchema = `
   CREATE TABLE tallies (name TEXT PRIMARY KEY, n INTEGER NOT NULL) WITHOUT ROWID;
   INSERT INTO tallies (name, n) VALUES ('entries', 0);
   INSERT INTO tallies (name, n) VALUES ('memories', 0);
-  CREATE TRIGGER entry_came AFTER INSERT ON entries BEGIN
-    UPDATE tallies SET n = n + 1 WHERE name = 'entries';
-  END;
-  CREATE TRIGGER entry_went AFTER DELETE ON entries BEGIN
-    UPDATE tallies SET n = n - 1 WHERE name = 'entries';
-  END;
-  -- A memory exists from its first version to its last.
-  CREATE TRIGGER memory_came AFTER INSERT ON memories
-  WHEN NOT EXISTS (SELECT 1 FROM memories WHERE id = NEW.id AND version <> NEW.version) BEGIN
-    UPDATE tallies SET n = n + 1 WHERE name = 'memories';
-  END;
-  CREATE TRIGGER memory_went AFTER DELETE ON memories
-  WHEN NOT EXISTS (SELECT 1 FROM memories WHERE id = OLD.id) BEGIN
-    UPDATE tallies SET n = n - 1 WHERE name = 'memories';
-  END;
 `;
 
 type Kind = keyof Quotas;
@@ -41,14 +26,16 @@ export class QuotaGuard {
   readonly #quotas: Quotas;
   readonly #object: { readonly storageBytes: number };
   readonly #pages: Pick<FreePages, "bytes">;
+  readonly #threads: { count(): number };
 
   constructor(
     sql: SqlStorage,
     bounds: { quotas: Quotas; readonly storageBytes: number },
-    pages: Pick<FreePages, "bytes">,
+    { pages, threads }: { pages: Pick<FreePages, "bytes">; threads: { count(): number } },
   ) {
     this.#sql = sql;
     this.#pages = pages;
+    this.#threads = threads;
     this.#quotas = bounds.quotas;
     this.#object = bounds;
   }
@@ -106,8 +93,7 @@ export class QuotaGuard {
     // Without the zeros of an erasure, which frees them again.
     if (kind === "bytes") return this.#sql.databaseSize - this.#pages.bytes;
     // Threads begin seldom, so these are counted row by row.
-    if (kind === "threads")
-      return this.#sql.exec<{ n: number }>("SELECT COUNT(*) AS n FROM threads WHERE deleted = 0").one().n;
+    if (kind === "threads") return this.#threads.count();
     return this.#sql.exec<{ n: number }>("SELECT n FROM tallies WHERE name = ?", kind).one().n;
   }
 }

@@ -1,4 +1,4 @@
-import type { VectorName } from "../search-index/vector-store.ts";
+import type { VectorName } from "../search-index/vector-rows.ts";
 
 /**
  * The tables that hold what the user has, each with the columns that name a row and what its rows are to who reads a
@@ -30,7 +30,6 @@ export const EMPTIED = [
   "intents",
   "intent_parts",
   "reindex",
-  "importing_threads",
   "leaving",
 ] as const;
 /** Statements that fill a page of those that hold words of the user's; what fills it, of the 4,096 bytes that it has. */
@@ -58,10 +57,6 @@ export const STAYING = [
   "zeros",
 ] as const;
 
-/** What SQLite says where a statement is being read. */
-const LOCKED = "SQLITE_LOCKED";
-export const isLocked = (error: unknown): boolean => error instanceof Error && error.message.includes(LOCKED);
-
 /** If one of these has rows, the user has written something. */
 const WRITTEN = ["threads", "entries", "memories", "documents", "answers", "intents"] as const;
 /** Rows that one call removes; a row holds up to 1 MiB. */
@@ -83,8 +78,13 @@ export class ErasedTables {
 
   /** Whether the user has nothing here. */
   get empty(): boolean {
-    const some = WRITTEN.map((table) => `EXISTS (SELECT 1 FROM ${table})`).join(" OR ");
-    return this.#sql.exec<{ some: number }>(`SELECT ${some} AS "some"`).one().some === 0;
+    return !this.holdAny(WRITTEN);
+  }
+
+  /** Whether one of these tables has a row. */
+  holdAny(tables: readonly string[]): boolean {
+    const some = tables.map((table) => `EXISTS (SELECT 1 FROM ${table})`).join(" OR ");
+    return this.#sql.exec<{ some: number }>(`SELECT ${some} AS "some"`).one().some !== 0;
   }
 
   /**
@@ -121,7 +121,7 @@ export class ErasedTables {
    * empty. To be called in a transaction.
    */
   removeSome(epoch: number): { counted: Record<string, number>; vectors: VectorName[] } | null {
-    const table = this.#aside(epoch).find((one) => this.#hasRows(aside(epoch, one)));
+    const table = this.#aside(epoch).find((one) => this.holdAny([aside(epoch, one)]));
     if (table === undefined) return null;
     const name = aside(epoch, table);
     if (table === "words") {
@@ -137,22 +137,19 @@ export class ErasedTables {
     };
   }
 
-  /**
-   * Drops the tables that were put aside and are empty. SQLite drops none while any statement is being read, and a page that
-   * was read in part is such a statement until it is collected: what stays is dropped when the object starts.
-   */
+  /** Drops the tables that were put aside and are empty. */
   dropEmpty(): void {
-    for (const name of this.#names()) if (!this.#hasRows(name)) this.#sql.exec(`DROP TABLE ${name}`);
+    for (const name of this.#names()) if (!this.holdAny([name])) this.#sql.exec(`DROP TABLE ${name}`);
   }
 
   /** Whether anything is left of what was put aside under a number. */
   holds(epoch: number): boolean {
-    return this.#aside(epoch).some((table) => this.#hasRows(aside(epoch, table)));
+    return this.#aside(epoch).some((table) => this.holdAny([aside(epoch, table)]));
   }
 
   /** Whether anything is left of what was put aside, under any number. */
   get holdsAny(): boolean {
-    return this.#names().some((name) => this.#hasRows(name));
+    return this.#names().some((name) => this.holdAny([name]));
   }
 
   /** The rows that are gone: of vectors their names, which others have no use for. */
@@ -185,10 +182,6 @@ export class ErasedTables {
       )
       .toArray()
       .map(({ name }) => name);
-  }
-
-  #hasRows(name: string): boolean {
-    return this.#sql.exec(`SELECT 1 FROM ${name} LIMIT 1`).toArray().length > 0;
   }
 
   /** The statements that made a table, its indexes and its triggers, the table's first. */

@@ -37,9 +37,7 @@ export type EraserParts = {
   fence: ErasureFence;
   records: ErasureRecords;
   receipts: ReceiptKey;
-  /** Stops the object, which the caller's next try starts again. */
-  restart: () => Promise<void>;
-  /** The same, without what was written since the last `await`. */
+  /** Stops the object without what was written since the last `await`. */
   abort: () => void;
   wakeUp: WakeUp;
   now: () => number;

@@ -6,7 +6,7 @@ import type { Erasure, ErasureStep, ErasureStore } from "../../../src/domain/sch
 import { type Erased, ErasureLog, hulls, rangesOf } from "./erasure-log.ts";
 import { ErasureDrive } from "./erasure-drive.ts";
 import { type ErasedScope, ErasureSteps } from "./erasure-steps.ts";
-import { ErasedTables, isLocked } from "./erased-tables.ts";
+import { ErasedTables } from "./erased-tables.ts";
 import { StorageReset } from "./storage-reset.ts";
 import type { EraserParts } from "./eraser-parts.ts";
 import { hash16 } from "../../../src/domain/hash.ts";
@@ -19,9 +19,6 @@ const STORES: Readonly<Record<Erased["what"], readonly ErasureStore[]>> = {
   thread: ["object", "threads", "vectors"],
   scope: ["object", "memories", "vectors"],
 };
-
-/** How long an erasure waits for a new start of the object. */
-const START_WITHIN_MS = 30_000;
 
 /**
  * Begins erasures: what is erased is out of sight at once, and the alarm does the rest (erasure-drive.ts). What is written
@@ -50,27 +47,8 @@ export class Eraser {
     const running = this.#log.all().findLast(({ erased }) => erased.what === "user");
     if (running !== undefined && this.#tables.empty) return this.#begun(running.state.id);
     const id = this.#newId(hash);
-    try {
-      this.#putAside(id);
-    } catch (error) {
-      if (!isLocked(error)) throw error;
-      // A page that was read in part holds the tables. The object that starts next has read nothing yet.
-      this.#parts.generation.want(id);
-      await this.#parts.restart();
-    }
+    this.#putAside(id);
     return this.#begun(id);
-  }
-
-  /** What is to be done before anything is read: an erasure that could not begin, and tables that could not be dropped. */
-  start(): void {
-    try {
-      const { wanted } = this.#parts.generation;
-      // Its caller tries again within a second. One that never came is not to take what was written since.
-      if (wanted !== null && this.#parts.now() - askedAt(wanted) < START_WITHIN_MS) this.#putAside(wanted);
-      this.#parts.transactions.atomically(() => this.#tables.dropEmpty());
-    } catch (error) {
-      console.error({ message: "an erasure could not be gone on with", error: String(error) });
-    }
   }
 
   #putAside(id: string): void {
@@ -213,13 +191,3 @@ export class Eraser {
 /** Whether a user's erasure has no more to do but to overwrite what is left in the object's file. */
 const isEmptied = ({ status, of, steps }: Erasure): boolean =>
   status === "running" && of.what === "user" && steps.every(({ state }) => state === "done");
-
-/** When an erasure was asked for: its uuid, of version 7, begins with the time. */
-const askedAt = (id: string): number =>
-  Number.parseInt(
-    id
-      .slice(id.indexOf(".") + 1)
-      .replace("-", "")
-      .slice(0, 12),
-    16,
-  );

@@ -6,7 +6,7 @@ import {
   type PositionRange,
   threadNumberOf,
 } from "../core/position.ts";
-import { inChunks } from "../vectorize/vector-outbox-rows.ts";
+import { inChunks, UNSETTLED } from "../vectorize/vector-outbox-rows.ts";
 
 export const erasureSchema = `
   CREATE TABLE erasures (
@@ -156,7 +156,7 @@ export class ErasureLog {
   versions(id: string): { all: number; open: number } {
     return this.#sql
       .exec<{ all: number; open: number }>(
-        `SELECT COUNT(*) AS "all", COUNT(*) FILTER (WHERE n IN (SELECT n FROM vector_outbox)) AS open
+        `SELECT COUNT(*) AS "all", COUNT(*) FILTER (WHERE n IN (${UNSETTLED})) AS open
          FROM erasing_versions WHERE erasure = ?`,
         id,
       )

@@ -2,7 +2,7 @@ import type { Fence } from "../../../src/platform/d1/erasure-records.ts";
 import { fail, ok, type Result } from "../../../src/domain/errors.ts";
 import type { UserHash } from "../../../src/domain/ids.ts";
 import type { ErasureStore } from "../../../src/domain/schema/erasure.ts";
-import { type ErasedTables, isLocked } from "./erased-tables.ts";
+import type { ErasedTables } from "./erased-tables.ts";
 import type { StorageReset } from "./storage-reset.ts";
 import { LANDS_WITHIN_MS } from "../threads/thread-announcements.ts";
 import { type Erased, type ErasureLog, type OpenErasure, rangesOf } from "./erasure-log.ts";
@@ -55,7 +55,7 @@ export class ErasureSteps {
    * since, its free pages are overwritten.
    */
   async leavesNothing({ erased, state, overwrittenIn }: OpenErasure): Promise<boolean> {
-    const { log, pages, records, reset } = this.#parts;
+    const { log, pages, records, reset, tables, transactions } = this.#parts;
     // Others have done so in the step of the object.
     if (erased.what !== "user") return true;
     if (overwrittenIn === null && reset.isPossible) {
@@ -68,6 +68,7 @@ export class ErasureSteps {
         return true;
       }
     }
+    transactions.atomically(() => tables.dropEmpty());
     return this.#overwritten(state.id);
   }
 
@@ -139,21 +140,9 @@ export class ErasureSteps {
         log.count(id, "object", some.counted);
         return true;
       });
-      if (removed) continue;
-      this.#dropEmpty();
-      return true;
+      if (!removed) return true;
     }
     return false;
-  }
-
-  #dropEmpty(): void {
-    const { tables, transactions } = this.#parts;
-    try {
-      transactions.atomically(() => tables.dropEmpty());
-    } catch (error) {
-      // Nothing is in them: they go with the next start.
-      if (!isLocked(error)) throw error;
-    }
   }
 
   async #rows(id: string, fence: Fence, store: "memories" | "threads" | "users"): Promise<boolean> {

@@ -1,5 +1,6 @@
 import { migrate, type Migration } from "../../storage/migrate.ts";
 import type { WakeUp } from "../../storage/wake-up.ts";
+import type { ErasureLog } from "./erasure-log.ts";
 import { EMPTIED, type ErasedTables, STAYING, USER_TABLES } from "./erased-tables.ts";
 
 /** Tables that have to be empty: while one of them has rows, something is to be deleted elsewhere. */
@@ -14,7 +15,8 @@ type Sequence = { name: string; seq: number };
 type Rows = Record<string, SqlStorageValue>[];
 type Parts = {
   storage: DurableObjectStorage;
-  tables: Pick<ErasedTables, "holdsAny">;
+  tables: Pick<ErasedTables, "holdsAny" | "holdAny">;
+  log: Pick<ErasureLog, "all">;
   wakeUp: WakeUp;
   migrations: readonly Migration[];
   /** Stops the object without a commit. */
@@ -34,12 +36,8 @@ export class StorageReset {
 
   /** True if only the rows that are copied are left: nothing was written since the erasure began. */
   get isPossible(): boolean {
-    const { storage, tables } = this.#parts;
-    const some = EMPTY.map((table) => `EXISTS (SELECT 1 FROM ${table})`).join(" OR ");
-    const { n } = storage.sql
-      .exec<{ n: number }>(`SELECT (SELECT COUNT(*) FROM erasures) = 1 AND NOT (${some}) AS n`)
-      .one();
-    return n === 1 && !tables.holdsAny;
+    const { tables, log } = this.#parts;
+    return log.all().length === 1 && !tables.holdAny(EMPTY) && !tables.holdsAny;
   }
 
   /**

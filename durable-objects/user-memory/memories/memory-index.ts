@@ -1,7 +1,7 @@
 import type { QueryVector } from "../../../src/platform/embeddings/embedder.ts";
 import { embeddedText, searchedText } from "../../../src/domain/memory/search-text.ts";
 import type { MemoryTable } from "./memory-table.ts";
-import { FIRST_POSITION } from "../core/position.ts";
+import { FIRST_POSITION, MEMORIES } from "../core/position.ts";
 import type { SearchIndex } from "../search-index/search-index.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 
@@ -22,7 +22,7 @@ export class MemoryIndex {
   put(rows: readonly MemoryRow[], vectors: ReadonlyMap<number, QueryVector>): number {
     let waiting = 0;
     for (const row of rows) {
-      if (this.#index.has(row.version)) continue;
+      if (this.#index.documents.text(row.version) !== null) continue;
       const { model, dimensions, vector } = vectors.get(row.version) ?? NOT_GIVEN;
       this.#index.put(documentOf(row), vector === "failed" ? undefined : { model, dimensions, vector });
       if (vector === "failed" && !this.#copied(row)) waiting++;
@@ -33,7 +33,7 @@ export class MemoryIndex {
   /** Indexes a version again. Keeps its vector if the text is the same. */
   rebuild(row: MemoryRow): void {
     const document = documentOf(row);
-    if (this.#index.text(row.version) === document.text) this.#index.rewrite(document);
+    if (this.#index.documents.text(row.version) === document.text) this.#index.rewrite(document);
     else {
       this.remove([row.version]);
       this.#index.put(document);
@@ -45,12 +45,12 @@ export class MemoryIndex {
   }
 
   removeAll(): void {
-    this.#index.removeRange(1, FIRST_POSITION - 1);
+    this.#index.removeRanges([MEMORIES]);
   }
 
   /** Removes documents whose version does not exist. */
   removeOrphans(): void {
-    this.remove(this.#table.missing(this.#index.numbersBelow(FIRST_POSITION)));
+    this.remove(this.#table.missing(this.#index.documents.numbersBelow(FIRST_POSITION)));
   }
 
   stateOf(version: number): "lexical" | "full" {

@@ -4,13 +4,14 @@ import {
   type Moment,
   standing,
   supersededAsOf,
+  visibleAt,
 } from "../../../src/platform/d1/memory-filter.ts";
 import { rowOf, rowPieces, type StoredRow, upsertRows } from "../../../src/platform/d1/memory-rows.ts";
 import { overwritten, SAID } from "../../../src/platform/d1/overwrite.ts";
 import type { Owner } from "../../../src/domain/memory/record.ts";
 import { ENTRY_FIELD } from "../../../src/domain/memory/entry-field.ts";
 import type { MemoryFilter } from "../../../src/domain/schema/memory-filter.ts";
-import { compiled } from "../core/compiled.ts";
+import { compiled, type Condition } from "../core/compiled.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 
 /** Place of a version in the order of all versions of an owner. */
@@ -153,6 +154,20 @@ export class MemoryTable {
       .map(({ version }) => version);
   }
 
+  /** The versions that meet a condition over the columns of `memories`. Looks at each. */
+  where({ sql, bindings }: Condition): number[] {
+    return this.#versions(`SELECT version FROM memories WHERE ${sql}`, ...bindings);
+  }
+
+  /** The versions that are not to be found at a moment: among history, and those whose time ends or is to come. */
+  hiddenAt(moment: Moment & { now: number }): number[] {
+    const { sql, bindings } = compiled(visibleAt(moment));
+    return this.#versions(
+      `SELECT version FROM memories INDEXED BY memories_guarded WHERE ${GUARDED} AND NOT (${sql} AND status = 'active')`,
+      ...bindings,
+    );
+  }
+
   /** The numbers that no version has. */
   missing(numbers: readonly number[]): number[] {
     return this.#sql
@@ -234,6 +249,10 @@ export class MemoryTable {
       .map(rowOf);
   }
 
+  #versions(sql: string, ...bindings: (string | number)[]): number[] {
+    return Array.from(this.#sql.exec<{ version: number }>(sql, ...bindings), ({ version }) => version);
+  }
+
   #keys(sql: string, ...bindings: (string | number)[]): string[] {
     return this.#sql
       .exec<{ key: string }>(sql, ...bindings)
@@ -265,3 +284,27 @@ const UPSERT = upsertRows("TRUE");
 
 /** Present and future versions with an expiry: index `memories_by_expiry`. */
 const EXPIRING = "expires_at IS NOT NULL AND corrected_at IS NULL AND superseded_at IS NULL";
+
+/** Versions that may be hidden at some time, as index `memories_guarded` has them: all others are true since they were recorded, for good. */
+const GUARDED = `(corrected_at IS NOT NULL OR superseded_at IS NOT NULL OR valid_to IS NOT NULL
+  OR expires_at IS NOT NULL OR status <> 'active' OR valid_from > recorded_at)`;
+
+/** An SQL condition: the version with this number, an SQL expression, meets a condition over the columns of `memories`. */
+export const versionMeets = (n: string, { sql }: Condition): string =>
+  `EXISTS (SELECT 1 FROM memories WHERE memories.version = ${n} AND ${sql})`;
+
+/** SQL of the importance of the version with this number, an SQL expression; null of no version. */
+export const importanceOf = (n: string): string =>
+  `(SELECT importance FROM memories WHERE memories.version = ${n})`;
+
+/** SQL that selects as `n` the versions of facts whose topic key, or whose subject and predicate, are in ?1, a JSON array. */
+export const NAMED_FACTS = `
+  SELECT version AS n FROM json_each(?1) AS named JOIN memories INDEXED BY memories_by_key ON key_norm = named.value
+  UNION
+  -- The subjects that there are first: else each other run of words looks for every predicate.
+  SELECT version FROM (
+    SELECT value FROM json_each(?1) WHERE EXISTS (
+      SELECT 1 FROM memories INDEXED BY memories_by_triple
+      WHERE subject_norm = value AND predicate_norm IS NOT NULL)
+  ) AS named CROSS JOIN memories INDEXED BY memories_by_triple ON subject_norm = named.value
+  WHERE predicate_norm IN (SELECT value FROM json_each(?1))`;

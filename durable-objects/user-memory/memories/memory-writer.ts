@@ -130,8 +130,8 @@ export class MemoryWriter {
     { body, ...change }: MemoryChange & { body: PatchMemoryBody },
   ): Promise<Result<Memory>> {
     return this.#change(owner, id, change, async (draft, current) => {
-      const named = { ...bodyOf(current), text: patchedText(current, body) };
-      const { dedupeKey } = await identityOf(owner.hash, named, false);
+      const changed = { ...bodyOf(current), text: patchedText(current, body) };
+      const { dedupeKey } = await identityOf(owner.hash, changed, false);
       return patchIn(draft, current, { body, dedupeKey });
     });
   }

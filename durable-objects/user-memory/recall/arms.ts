@@ -1,17 +1,15 @@
 import type { QueryVector } from "../../../src/platform/embeddings/embedder.ts";
 import { normalise } from "../../../src/domain/memory/normalise.ts";
-import type { Frequencies } from "../../../src/domain/ranking/features.ts";
-import type { Lexicon } from "../../../src/domain/ranking/lexicon.ts";
-import type { Stretch } from "../../../src/domain/ranking/named-time.ts";
+import type { WordStatistics } from "../../../src/domain/ranking/features.ts";
+import type { TimeSpan } from "../../../src/domain/ranking/named-time.ts";
 import { contentWords, matchExpression, spans } from "../../../src/domain/ranking/question.ts";
 import { queryVectorOf } from "../../../src/domain/ranking/query-vector.ts";
 import type { Scored } from "../../../src/platform/vectors/vector-table.ts";
 import type { CandidateFilter } from "./candidate-filter.ts";
-import { FIRST_POSITION } from "../core/position.ts";
+import { MEMORIES, MESSAGES } from "../core/position.ts";
+import { NAMED_FACTS } from "../memories/memory-table.ts";
+import type { SearchIndex } from "../search-index/search-index.ts";
 import type { EmbeddedQuery, VectorStore } from "../search-index/vector-store.ts";
-
-/** The word model, and how many of this user's documents hold each of its pieces. */
-export type WordStatistics = { lexicon: Lexicon; frequencies: Frequencies };
 
 /** The documents that an arm found, best first; `capped`: there are more. */
 export type ArmResult = { candidates: readonly Scored[]; capped: boolean };
@@ -20,7 +18,7 @@ export type VectorResult = ArmResult & {
   cosines: (numbers: readonly number[]) => Map<number, number>;
 };
 /** An arm finds at most `limit` documents that match the filter. */
-export type ArmRequest = { filter: CandidateFilter; limit: number };
+type ArmRequest = { filter: CandidateFilter; limit: number };
 
 /** Candidates of each arm, unless `k` is greater; 25 to 200 measured the same. */
 export const CANDIDATES = 64;
@@ -39,12 +37,12 @@ const OVERSAMPLING = 8;
 
 /** Candidates by words, by vectors, by key and by date. An arm answers null if the query has nothing it can search by. */
 export class Arms {
-  readonly #sql: SqlStorage;
+  readonly #index: Pick<SearchIndex, "documents" | "words">;
   readonly #vectors: VectorStore;
 
-  constructor(sql: SqlStorage, vectors: VectorStore) {
-    this.#sql = sql;
-    this.#vectors = vectors;
+  constructor(index: Pick<SearchIndex, "documents" | "words" | "vectors">) {
+    this.#index = index;
+    this.#vectors = index.vectors;
   }
 
   /** The query's vector of each model; for the word model, its rare words weigh more. */
@@ -67,10 +65,9 @@ export class Arms {
     if (asked.length === 0) return null;
     const rare = rareWords(asked, words);
     if (rare.length === 0) return this.#byCommonWords(asked, { filter, limit });
-    // FTS5's own order is several times as fast as sorting every document that has a word.
-    const rows = this.#sql.exec<Scored>(
-      "SELECT rowid AS n, -rank AS score FROM words WHERE words MATCH ? ORDER BY rank",
+    const rows = this.#index.words.best(
       matchExpression(rare),
+      filter.isSelective ? CHECKED_AT_ONCE : 2 * limit,
     );
     const candidates = firstMatching(rows, filter, limit);
     return { candidates, capped: candidates.length === limit };
@@ -78,17 +75,13 @@ export class Arms {
 
   /** Common words distinguish little: only the newest memories and messages that hold one are scored. */
   #byCommonWords(asked: readonly string[], { filter, limit }: ArmRequest): ArmResult {
-    const halves = [
-      filter.kinds.memories ? `rowid < ${FIRST_POSITION}` : null,
-      filter.kinds.messages ? `rowid >= ${FIRST_POSITION}` : null,
-    ].filter((half) => half !== null);
-    const last = halves.map((half) => {
-      const rows = this.#sql.exec<Scored>(
-        `SELECT rowid AS n, -bm25(words) AS score FROM words WHERE words MATCH ? AND ${half} ORDER BY rowid DESC`,
-        matchExpression(asked),
-      );
-      return firstMatching(rows, filter, LAST_OF_COMMON);
-    });
+    const halves = [filter.kinds.memories ? MEMORIES : null, filter.kinds.messages ? MESSAGES : null];
+    const last = halves
+      .filter((half) => half !== null)
+      .map((half) => {
+        const rows = this.#index.words.last(matchExpression(asked), half, LAST_OF_COMMON);
+        return firstMatching(rows, filter, LAST_OF_COMMON);
+      });
     const candidates = best(last.flat(), limit);
     const capped = candidates.length === limit || last.some(({ length }) => length === LAST_OF_COMMON);
     return { candidates, capped };
@@ -98,45 +91,20 @@ export class Arms {
   key(query: string, { condition }: CandidateFilter): ArmResult | null {
     const named = spans(normalise(query).split(" ").map(withoutMarks));
     if (named.length === 0) return null;
-    const candidates = this.#sql
-      .exec<{ n: number }>(
-        `SELECT documents.n FROM (
-           SELECT version FROM json_each(?1) AS named JOIN memories INDEXED BY memories_by_key ON key_norm = named.value
-           UNION
-           -- The subjects that there are first: else each other run of words looks for every predicate.
-           SELECT version FROM (
-             SELECT value FROM json_each(?1) WHERE EXISTS (
-               SELECT 1 FROM memories INDEXED BY memories_by_triple
-               WHERE subject_norm = value AND predicate_norm IS NOT NULL)
-           ) AS named CROSS JOIN memories INDEXED BY memories_by_triple ON subject_norm = named.value
-           WHERE predicate_norm IN (SELECT value FROM json_each(?1))
-         ) AS keyed CROSS JOIN documents ON documents.n = keyed.version WHERE ${condition.sql} LIMIT ${CANDIDATES}`,
-        JSON.stringify(named),
-        ...condition.bindings,
-      )
-      .toArray()
-      .map(({ n }) => ({ n, score: 1 }));
+    const facts = { sql: NAMED_FACTS, bindings: [JSON.stringify(named)] };
+    const numbers = this.#index.documents.among(facts, condition, CANDIDATES);
+    const candidates = numbers.map((n) => ({ n, score: 1 }));
     return candidates.length === 0 ? null : { candidates, capped: false };
   }
 
   /** Documents of the time that the query names: the nearest by vector, or the newest if the query has no vector. */
   date(
-    stretches: readonly Stretch[],
+    timeSpans: readonly TimeSpan[],
     [embedded]: readonly EmbeddedQuery[],
     { filter, limit }: ArmRequest,
   ): ArmResult | null {
-    if (stretches.length === 0) return null;
-    const numbers = stretches.flatMap(({ from, to }) =>
-      this.#sql
-        .exec<{ n: number }>(
-          `SELECT n FROM documents INDEXED BY documents_by_time WHERE created_at >= ? AND created_at < ?
-           ORDER BY created_at DESC, n DESC LIMIT ${IN_TIME_SPAN}`,
-          from,
-          to,
-        )
-        .toArray()
-        .map(({ n }) => n),
-    );
+    if (timeSpans.length === 0) return null;
+    const numbers = timeSpans.flatMap((span) => this.#index.documents.inTime(span, IN_TIME_SPAN));
     const matching = filter.matching(numbers);
     const cosines = embedded === undefined ? null : this.#vectors.cosines(embedded, matching);
     const scored = matching.map((n) => ({ n, score: cosines?.get(n) ?? 0 }));

@@ -3,8 +3,10 @@ import type { SearchRequest } from "../contract.ts";
 import { filterConditions, type Moment, visibleAt } from "../../../src/platform/d1/memory-filter.ts";
 import { ofMessages } from "../../../src/domain/schema/recall.ts";
 import { compiled, type Condition } from "../core/compiled.ts";
-import { LeavingRanges, notLeaving } from "../core/leaving-ranges.ts";
+import { type LeavingRanges, notLeaving } from "../core/leaving-ranges.ts";
 import { FIRST_POSITION, type PositionRange } from "../core/position.ts";
+import { type MemoryTable, versionMeets } from "../memories/memory-table.ts";
+import type { Documents } from "../search-index/documents.ts";
 
 /** The parts of a recall that restrict its candidates. */
 export type FilterRequest = Pick<SearchRequest, "kinds" | "filter"> & {
@@ -13,18 +15,21 @@ export type FilterRequest = Pick<SearchRequest, "kinds" | "filter"> & {
   moment: Moment & { now: number };
 };
 
-/** Versions that may be hidden at some time; all others are visible since they were recorded. */
-const GUARDED = `(corrected_at IS NOT NULL OR superseded_at IS NOT NULL OR valid_to IS NOT NULL
-  OR expires_at IS NOT NULL OR status <> 'active' OR valid_from > recorded_at)`;
-
 const nothing: Condition = { sql: "FALSE", bindings: [] };
 const everything: Condition = { sql: "TRUE", bindings: [] };
+
+/** The tables that a filter reads. */
+export type FilteredTables = {
+  documents: Pick<Documents, "among" | "where">;
+  memories: Pick<MemoryTable, "where" | "hiddenAt">;
+  leaving: Pick<LeavingRanges, "all">;
+};
 
 /** The documents that a query may answer: by kind, filter, thread and time, and not deleted. */
 export class CandidateFilter {
   /** As SQL over `documents`. */
   readonly condition: Condition;
-  readonly #sql: SqlStorage;
+  readonly #tables: FilteredTables;
   readonly #query: FilterRequest;
   readonly #messages: Condition;
   readonly #memories: Condition;
@@ -32,14 +37,14 @@ export class CandidateFilter {
   #hidden: ReadonlySet<number> | undefined;
   #all: ReadonlySet<number> | undefined;
 
-  constructor(sql: SqlStorage, query: FilterRequest) {
-    this.#sql = sql;
+  constructor(tables: FilteredTables, query: FilterRequest) {
+    this.#tables = tables;
     this.#query = query;
-    this.#leaving = new LeavingRanges(sql).all();
+    this.#leaving = tables.leaving.all();
     this.#messages = messagesOf(query, this.#leaving.length > 0);
     this.#memories = memoriesOf(query);
     this.condition = {
-      sql: `((documents.n >= ${FIRST_POSITION} AND ${this.#messages.sql}) OR (documents.n < ${FIRST_POSITION} AND ${existing(this.#memories)}))`,
+      sql: `((documents.n >= ${FIRST_POSITION} AND ${this.#messages.sql}) OR (documents.n < ${FIRST_POSITION} AND ${versionMeets("documents.n", this.#memories)}))`,
       bindings: [...this.#messages.bindings, ...this.#memories.bindings],
     };
   }
@@ -52,27 +57,15 @@ export class CandidateFilter {
   /** The matching ones of some hundreds of documents, in their order. */
   matching(numbers: readonly number[]): number[] {
     if (!this.isSelective) return numbers.filter((n) => this.#isVisible(n));
-    const rows = this.#sql.exec<{ n: number }>(
-      `SELECT documents.n FROM json_each(?) AS one CROSS JOIN documents ON documents.n = one.value
-       WHERE ${this.condition.sql}`,
-      JSON.stringify(numbers),
-      ...this.condition.bindings,
-    );
-    const matching = numbersOf(rows);
+    const some = { sql: "SELECT value AS n FROM json_each(?)", bindings: [JSON.stringify(numbers)] };
+    const matching = new Set(this.#tables.documents.among(some, this.condition));
     return numbers.filter((n) => matching.has(n));
   }
 
   /** For a look at every document. The first call of a selective filter reads them all. */
   matches(n: number): boolean {
     if (!this.isSelective) return this.#isVisible(n);
-    this.#all ??= numbersOf(
-      this.#sql.exec<{ n: number }>(
-        `SELECT version AS n FROM memories WHERE ${this.#memories.sql}
-         UNION ALL SELECT n FROM documents WHERE n >= ${FIRST_POSITION} AND ${this.#messages.sql}`,
-        ...this.#memories.bindings,
-        ...this.#messages.bindings,
-      ),
-    );
+    this.#all ??= this.#allMatching();
     return this.#all.has(n);
   }
 
@@ -84,39 +77,34 @@ export class CandidateFilter {
 
   #isVisible(n: number): boolean {
     if (n >= FIRST_POSITION) return !this.#leaving.some(([first, last]) => n >= first && n <= last);
-    this.#hidden ??= this.#hiddenNow();
+    // Read once a query: preparing the statement takes longer than running it.
+    this.#hidden ??= new Set(this.#tables.memories.hiddenAt(this.#query.moment));
     return !this.#hidden.has(n);
   }
 
-  /** Read once a query: preparing the statement takes longer than running it. */
-  #hiddenNow(): Set<number> {
-    const visible = compiled(visibleAt(this.#query.moment));
-    return numbersOf(
-      this.#sql.exec<{ n: number }>(
-        `SELECT version AS n FROM memories INDEXED BY memories_guarded
-         WHERE ${GUARDED} AND NOT (${visible.sql} AND status = 'active')`,
-        ...visible.bindings,
-      ),
-    );
+  #allMatching(): Set<number> {
+    const messages = {
+      sql: `n >= ${FIRST_POSITION} AND ${this.#messages.sql}`,
+      bindings: this.#messages.bindings,
+    };
+    const { documents, memories } = this.#tables;
+    return new Set([...memories.where(this.#memories), ...documents.where(messages)]);
   }
 }
 
 function messagesOf({ kinds, filter = {}, ranges, moment }: FilterRequest, someLeave: boolean): Condition {
   const ofMemoriesOnly = Object.keys(filter).some((field) => !ofMessages.has(field));
   if (ofMemoriesOnly || kinds?.includes("message") === false) return nothing;
-  const conditions: Condition[] = [everything];
-  if (someLeave) conditions.push({ sql: notLeaving("documents.n"), bindings: [] });
-  if (filter.createdAtMin !== undefined)
-    conditions.push({ sql: "documents.created_at >= ?", bindings: [filter.createdAtMin] });
-  if (filter.createdAtMax !== undefined)
-    conditions.push({ sql: "documents.created_at <= ?", bindings: [filter.createdAtMax] });
-  if (ranges !== undefined)
-    conditions.push({
-      sql: "EXISTS (SELECT 1 FROM json_each(?) AS range WHERE documents.n BETWEEN range.value ->> 0 AND range.value ->> 1)",
-      bindings: [JSON.stringify(ranges)],
-    });
-  if (moment.asOf !== undefined)
-    conditions.push({ sql: "documents.created_at <= ?", bindings: [moment.asOf] });
+  const conditions = [
+    someLeave ? { sql: notLeaving("documents.n"), bindings: [] } : everything,
+    ...given("documents.created_at >= ?", filter.createdAtMin),
+    ...given("documents.created_at <= ?", filter.createdAtMax),
+    ...given("documents.created_at <= ?", moment.asOf),
+    ...given(
+      "EXISTS (SELECT 1 FROM json_each(?) AS range WHERE documents.n BETWEEN range.value ->> 0 AND range.value ->> 1)",
+      ranges && JSON.stringify(ranges),
+    ),
+  ];
   return {
     sql: conditions.map(({ sql }) => sql).join(" AND "),
     bindings: conditions.flatMap(({ bindings }) => bindings),
@@ -135,9 +123,6 @@ function memoriesOf({ kinds, filter, ranges, moment }: FilterRequest): Condition
   return compiled(and(visibleAt(moment), ...conditions));
 }
 
-const existing = (memories: Condition): string =>
-  memories === nothing
-    ? nothing.sql
-    : `EXISTS (SELECT 1 FROM memories WHERE memories.version = documents.n AND ${memories.sql})`;
-
-const numbersOf = (rows: Iterable<{ n: number }>): Set<number> => new Set(Array.from(rows, ({ n }) => n));
+/** A condition on a value that the query may not give. */
+const given = (sql: string, value: string | number | undefined): Condition[] =>
+  value === undefined ? [] : [{ sql, bindings: [value] }];

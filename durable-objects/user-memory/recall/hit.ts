@@ -2,7 +2,7 @@ import { memoryOf } from "../../../src/domain/memory/record.ts";
 import type { Hit } from "../../../src/domain/schema/recall.ts";
 import { FIRST_POSITION, seqOf } from "../core/position.ts";
 import type { RankedHit } from "./hybrid-search.ts";
-import type { Document } from "../search-index/search-index.ts";
+import type { Document } from "../search-index/documents.ts";
 import type { MessageRecord } from "../threads/thread-messages.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 

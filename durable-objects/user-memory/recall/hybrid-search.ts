@@ -1,21 +1,23 @@
 import type { SearchRequest } from "../contract.ts";
 import type { QueryVector } from "../../../src/platform/embeddings/embedder.ts";
 import { distinctBy } from "../../../src/domain/memory/distinct.ts";
+import type { WordStatistics } from "../../../src/domain/ranking/features.ts";
 import { distinctPieces, type Lexicon } from "../../../src/domain/ranking/lexicon.ts";
-import { namedStretches, namedTime } from "../../../src/domain/ranking/named-time.ts";
+import { namedTimeSpans, namedTime } from "../../../src/domain/ranking/named-time.ts";
 import { type Candidate, pooled, REACH } from "../../../src/domain/ranking/pool.ts";
-import { type Parts, rank } from "../../../src/domain/ranking/rank.ts";
+import { type ScoreParts, rank } from "../../../src/domain/ranking/rank.ts";
 import type { Arm } from "../../../src/domain/schema/recall.ts";
-import { type ArmResult, Arms, CANDIDATES, type VectorResult, type WordStatistics } from "./arms.ts";
+import { type ArmResult, Arms, CANDIDATES, type VectorResult } from "./arms.ts";
 import type { Condition } from "../core/compiled.ts";
-import { CandidateFilter, type FilterRequest } from "./candidate-filter.ts";
-import type { PieceStore } from "../search-index/piece-store.ts";
+import { CandidateFilter, type FilteredTables, type FilterRequest } from "./candidate-filter.ts";
+import { importanceOf } from "../memories/memory-table.ts";
+import { piecesOf } from "../search-index/piece-store.ts";
 import { FIRST_POSITION, threadNumberOf } from "../core/position.ts";
-import type { Document } from "../search-index/search-index.ts";
+import type { Document } from "../search-index/documents.ts";
+import type { SearchIndex } from "../search-index/search-index.ts";
 import type { MessageRecord } from "../threads/thread-messages.ts";
-import type { VectorStore } from "../search-index/vector-store.ts";
 
-export type SearchQuery = SearchRequest &
+type SearchQuery = SearchRequest &
   FilterRequest & {
     /** The query's vector of each model that documents have vectors of; the current model first. */
     queryVectors: readonly QueryVector[];
@@ -24,7 +26,7 @@ export type SearchQuery = SearchRequest &
 export type RankedHit = {
   n: number;
   score: number;
-  parts?: Parts;
+  parts?: ScoreParts;
   lexical?: number;
   vector?: number;
   key?: true;
@@ -32,9 +34,9 @@ export type RankedHit = {
   document: Document;
 };
 /** An arm without its time, which only the caller measures. */
-export type SearchArm = Omit<Arm, "ms">;
+type SearchArm = Omit<Arm, "ms">;
 /** `full`: the weight that scores are shares of (src/domain/ranking/rank.ts). */
-export type SearchAnswer = { ranked: RankedHit[]; arms: SearchArm[]; full: number };
+type SearchAnswer = { ranked: RankedHit[]; arms: SearchArm[]; full: number };
 
 /** What a search asks of the rest of the object. */
 type SearchContext = {
@@ -59,27 +61,27 @@ type ArmResults = {
 
 /** Searches the index: each arm finds candidates, which are ranked together (`src/domain/ranking`). */
 export class HybridSearch {
-  readonly #sql: SqlStorage;
+  readonly #index: Pick<SearchIndex, "documents" | "pieces">;
+  readonly #tables: FilteredTables;
   readonly #arms: Arms;
-  readonly #pieces: PieceStore;
 
-  constructor(sql: SqlStorage, { vectors, pieces }: { vectors: VectorStore; pieces: PieceStore }) {
-    this.#sql = sql;
-    this.#arms = new Arms(sql, vectors);
-    this.#pieces = pieces;
+  constructor(index: SearchIndex, tables: FilteredTables) {
+    this.#index = index;
+    this.#tables = tables;
+    this.#arms = new Arms(index);
   }
 
   search(query: SearchQuery, context: SearchContext): SearchAnswer {
-    const filter = new CandidateFilter(this.#sql, query);
+    const filter = new CandidateFilter(this.#tables, query);
     const words = this.#wordStatistics(context);
     const embedded = this.#arms.embeddedQueries(query.query, query.queryVectors, words);
-    const stretches = namedStretches(query.query, query.referenceDate ?? query.moment.now);
+    const timeSpans = namedTimeSpans(query.query, query.referenceDate ?? query.moment.now);
     const request = { filter, limit: Math.max(CANDIDATES, query.k) };
     const found: ArmResults = {
       lexical: this.#arms.lexical(query.query, words, request),
       vector: this.#arms.vector(embedded, context.uncached, request),
       key: this.#arms.key(query.query, filter),
-      date: this.#arms.date(stretches, embedded, request),
+      date: this.#arms.date(timeSpans, embedded, request),
     };
     // A query with nothing to search by gets the newest.
     const answer =
@@ -97,7 +99,7 @@ export class HybridSearch {
 
   #wordStatistics({ lexicon, size }: SearchContext): WordStatistics | null {
     if (lexicon === null) return null;
-    const counts = this.#pieces.documentFrequencies(lexicon);
+    const counts = this.#index.pieces.documentFrequencies(lexicon);
     return { lexicon, frequencies: { size, holding: (piece) => counts[piece] ?? 0 } };
   }
 
@@ -132,7 +134,7 @@ export class HybridSearch {
         const { name = null } = isMessage(n) ? (JSON.parse(document.record) as MessageRecord) : {};
         return {
           n,
-          said: isMessage(n),
+          isMessage: isMessage(n),
           text,
           speaker: name,
           createdAt: document.createdAt,
@@ -174,49 +176,28 @@ export class HybridSearch {
   }
 
   #newest(k: number, condition: Condition, unshown: SearchContext["unshown"]): RankedHit[] {
-    const rows = this.#sql.exec<DocumentRow>(
-      `SELECT n, kind, text, record, created_at FROM documents WHERE ${condition.sql} ORDER BY created_at DESC, n DESC`,
-      ...condition.bindings,
-    );
     const newest: RankedHit[] = [];
-    for (const row of rows) {
+    for (const document of this.#index.documents.newest(condition, k)) {
+      if (!isMessage(document.n) || unshown([document.n]).size === 0)
+        newest.push({ n: document.n, score: 0, document });
       if (newest.length === k) break;
-      if (!isMessage(row.n) || unshown([row.n]).size === 0)
-        newest.push({ n: row.n, score: 0, document: documentOf(row) });
     }
     return newest;
   }
 
   #documents(numbers: readonly number[]): RankedDocument[] {
-    return this.#sql
-      .exec<DocumentRow & { pieces: ArrayBuffer | null; importance: number | null }>(
-        `SELECT documents.n, documents.kind, documents.text, record, documents.created_at, pieces.data AS pieces, importance
-         FROM json_each(?) AS one CROSS JOIN documents ON documents.n = one.value
-         LEFT JOIN pieces ON pieces.n = documents.n
-         LEFT JOIN memories ON memories.version = documents.n AND documents.n < ${FIRST_POSITION}`,
-        JSON.stringify(numbers),
-      )
-      .toArray()
-      .map((row) => ({
-        ...documentOf(row),
-        pieces: row.pieces === null ? null : new Uint16Array(row.pieces),
-        importance: row.importance,
-      }));
+    return this.#index.documents
+      .readWith<{ pieces: ArrayBuffer | null; importance: number | null }>(numbers, {
+        pieces: piecesOf("documents.n"),
+        importance: importanceOf("documents.n"),
+      })
+      .map((row) => ({ ...row, pieces: row.pieces === null ? null : new Uint16Array(row.pieces) }));
   }
 }
 
-type DocumentRow = Omit<Document, "createdAt"> & { created_at: number };
 type RankedDocument = Document & { pieces: Uint16Array | null; importance: number | null };
 
 const NO_PIECES = new Uint16Array();
-
-const documentOf = ({ n, kind, text, record, created_at: createdAt }: DocumentRow): Document => ({
-  n,
-  kind,
-  text,
-  record,
-  createdAt,
-});
 
 const isMessage = (n: number): boolean => n >= FIRST_POSITION;
 

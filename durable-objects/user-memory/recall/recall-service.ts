@@ -7,7 +7,7 @@ import type { VectorIndex } from "../../../src/platform/vectors/vector-index.ts"
 import type { WakeUp } from "../../storage/wake-up.ts";
 import { hitOf, WINDOW_CHARACTERS } from "./hit.ts";
 import { NOT_QUERIED, queryVectorize, type VectorizeAnswer } from "../vectorize/vectorize-query.ts";
-import { CandidateFilter, type FilterRequest } from "./candidate-filter.ts";
+import { CandidateFilter, type FilteredTables, type FilterRequest } from "./candidate-filter.ts";
 import type { MemoryTable } from "../memories/memory-table.ts";
 import type { VectorSync } from "../vectorize/vector-sync.ts";
 import { FIRST_POSITION } from "../core/position.ts";
@@ -23,7 +23,7 @@ type RecallDependencies = {
   table: MemoryTable;
   vectors: VectorSync;
   messages: ThreadMessages;
-  sql: SqlStorage;
+  tables: FilteredTables;
   /** Null: this deployment has no Vectorize. */
   vectorize: VectorIndex | null;
   /** The user's own id; null if nothing was written yet. */
@@ -70,7 +70,7 @@ export class RecallService {
     const embedded = now();
     const nearest = await querying;
     // Documents that came since the last alarm get their word pieces now.
-    if (lexicon !== null && index.pieces.cut(lexicon)) wakeUp.by(now());
+    if (lexicon !== null && index.cut(lexicon)) wakeUp.by(now());
     const searching = now();
     const { ranked, arms, full } = search.search(
       { ...query, queryVectors: [queryVector, ...former] },
@@ -98,16 +98,16 @@ export class RecallService {
 
   /** The documents of these numbers that match the query. `score` is the cosine. */
   scoreDocuments({ numbers, queryVector, ...query }: ScoreRequest): Hit[] {
-    const { index, messages, sql, ownerId } = this.#deps;
+    const { index, messages, tables, ownerId } = this.#deps;
     const { model, vector } = queryVector;
     if (vector === null || vector === "failed") return [];
-    const filter = new CandidateFilter(sql, { ...query, moment: this.#moment(query) });
+    const filter = new CandidateFilter(tables, { ...query, moment: this.#moment(query) });
     const matching = filter.matching(numbers);
     const unshown = messages.unshown(matching.filter((n) => n >= FIRST_POSITION));
     const shown = matching.filter((n) => !unshown.has(n));
     // Loading all vectors of many users would fill the isolate.
     const cosines = index.vectors.storedCosines({ model, vector }, shown);
-    const scored = index.documents(shown).flatMap((document): RankedHit[] => {
+    const scored = index.documents.read(shown).flatMap((document): RankedHit[] => {
       const cosine = cosines.get(document.n);
       if (cosine === undefined) return [];
       return [{ n: document.n, score: Math.min(1, Math.max(0, cosine)), document }];
@@ -121,12 +121,12 @@ export class RecallService {
   async #queryVectorize(
     query: Pick<Recall, "owner" | "queryVector" | "deadlineMs"> & FilterRequest,
   ): Promise<VectorizeAnswer> {
-    const { vectorize, vectors, sql } = this.#deps;
+    const { vectorize, vectors, tables } = this.#deps;
     const { model, dimensions, vector } = query.queryVector;
     if (vectorize === null || vector === null || vector === "failed") return NOT_QUERIED;
     const embedded: EmbeddedQuery = { model, dimensions, vector };
     const missing = vectors.store.missing(embedded);
-    const filter = new CandidateFilter(sql, query);
+    const filter = new CandidateFilter(tables, query);
     const memories = filter.kinds.memories && missing.memories;
     const messages = filter.kinds.messages && missing.messages && vectors.copiesMessages;
     if (!memories && !messages) return NOT_QUERIED;
@@ -168,7 +168,7 @@ export class RecallService {
 
   /** The query's vectors of former models that documents still have vectors of. */
   async #formerVectors(query: string, model: string): Promise<QueryVector[]> {
-    const used = this.#deps.index.vectors.models().filter((other) => other !== model);
+    const used = this.#deps.index.vectors.rows.models().filter((other) => other !== model);
     const embedders = this.#deps.formerEmbedders.filter((embedder) => used.includes(embedder.model));
     const vectors = await Promise.all(embedders.map((embedder) => embedOne(embedder, query, "query")));
     return vectors.filter(({ vector }) => vector !== "failed");
@@ -191,7 +191,7 @@ export class RecallService {
         return [[n, { threadId: id, around: window === 0 ? [] : messages.around(id, n, window) }] as const];
       }),
     );
-    const neighbours = index.documents(
+    const neighbours = index.documents.read(
       [...places.values()].flatMap(({ around }) => around),
       WINDOW_CHARACTERS + 1,
     );

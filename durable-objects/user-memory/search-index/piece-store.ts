@@ -1,4 +1,9 @@
 import { distinctPieces, type Lexicon } from "../../../src/domain/ranking/lexicon.ts";
+import type { DocumentRows } from "../core/position.ts";
+import type { Documents } from "./documents.ts";
+
+/** SQL of the pieces of the document with this number, an SQL expression; null until they are cut. */
+export const piecesOf = (n: string): string => `(SELECT data FROM pieces WHERE pieces.n = ${n})`;
 
 /** The most that one recall or alarm cuts: some milliseconds. */
 const DOCUMENTS = 500;
@@ -26,25 +31,16 @@ export class PieceStore {
   }
 
   /** Cuts some waiting documents. Returns whether there are more. */
-  cut(lexicon: Lexicon): boolean {
+  cut(lexicon: Lexicon, documents: Pick<Documents, "texts">): boolean {
     const waiting = this.#sql
-      .exec<{ n: number; length: number | null }>(
-        "SELECT n, length(text) AS length FROM unpieced LEFT JOIN documents USING (n) LIMIT ?",
-        DOCUMENTS,
-      )
-      .toArray();
-    let characters = 0;
-    const now = waiting.filter(({ length }) => characters < CHARACTERS && (characters += length ?? 0) >= 0);
-    const numbers = JSON.stringify(now.map(({ n }) => n));
-    const texts = this.#sql
-      .exec<{ n: number; text: string }>(
-        "SELECT n, text FROM documents WHERE n IN (SELECT value FROM json_each(?))",
-        numbers,
-      )
-      .toArray();
+      .exec<{ n: number }>("SELECT n FROM unpieced ORDER BY n LIMIT ?", DOCUMENTS)
+      .toArray()
+      .map(({ n }) => n);
+    const texts = documents.texts(waiting, CHARACTERS);
     for (const { n, text } of texts) this.put(n, distinctPieces(lexicon, text));
-    this.#sql.exec("DELETE FROM unpieced WHERE n IN (SELECT value FROM json_each(?))", numbers);
-    return waiting.length === DOCUMENTS || now.length < waiting.length;
+    const last = texts.at(-1)?.n ?? waiting.at(-1) ?? 0;
+    this.#sql.exec("DELETE FROM unpieced WHERE n <= ?", last);
+    return waiting.length === DOCUMENTS || waiting.some((n) => n > last);
   }
 
   put(n: number, pieces: Uint16Array): void {
@@ -57,12 +53,19 @@ export class PieceStore {
     for (const piece of pieces) this.#count(piece, 1);
   }
 
-  removeRange(from: number, to: number): void {
-    this.#removeWhere("n BETWEEN ? AND ?", from, to);
+  holds(rows: DocumentRows): boolean {
+    return ["pieces", "unpieced"].some(
+      (table) =>
+        this.#sql.exec(`SELECT 1 FROM ${table} WHERE ${rows.sql} LIMIT 1`, ...rows.bindings).toArray()
+          .length > 0,
+    );
   }
 
-  removeAll(numbers: readonly number[]): void {
-    this.#removeWhere("n IN (SELECT value FROM json_each(?))", JSON.stringify(numbers));
+  remove({ sql, bindings }: DocumentRows): void {
+    this.#sql.exec(`DELETE FROM unpieced WHERE ${sql}`, ...bindings);
+    const gone = this.#sql.exec(`DELETE FROM pieces WHERE ${sql} RETURNING data`, ...bindings);
+    for (const [data] of gone.raw<[ArrayBuffer]>())
+      for (const piece of new Uint16Array(data)) this.#count(piece, -1);
   }
 
   /** How many documents hold each piece. */
@@ -78,13 +81,6 @@ export class PieceStore {
   /** Drops the counts, which may be ahead of the storage after a rollback. */
   forgetLoaded(): void {
     this.#frequencies = null;
-  }
-
-  #removeWhere(condition: string, ...bindings: (string | number)[]): void {
-    this.#sql.exec(`DELETE FROM unpieced WHERE ${condition}`, ...bindings);
-    const gone = this.#sql.exec(`DELETE FROM pieces WHERE ${condition} RETURNING data`, ...bindings);
-    for (const [data] of gone.raw<[ArrayBuffer]>())
-      for (const piece of new Uint16Array(data)) this.#count(piece, -1);
   }
 
   #count(piece: number, change: 1 | -1): void {

@@ -1,25 +1,21 @@
-import { overwritten } from "../../../src/platform/d1/overwrite.ts";
 import type { Embedder, Vector } from "../../../src/platform/embeddings/embedder.ts";
-import { indexedText } from "../../../src/domain/ranking/question.ts";
-import type { RecallKind } from "../../../src/domain/schema/recall.ts";
+import type { Lexicon } from "../../../src/domain/ranking/lexicon.ts";
 import { notLeaving } from "../core/leaving-ranges.ts";
+import { type Document, DOCUMENT_NUMBERS, Documents, textOf } from "./documents.ts";
 import { PieceStore } from "./piece-store.ts";
-import { FIRST_POSITION, MESSAGES, type PositionRange, SLOTS } from "../core/position.ts";
+import {
+  type DocumentRows,
+  FIRST_POSITION,
+  MESSAGES,
+  type PositionRange,
+  rowsIn,
+  rowsOf,
+  SLOTS,
+} from "../core/position.ts";
 import type { VectorStore } from "./vector-store.ts";
+import { IN_RANGE, OF_MODEL } from "./vector-rows.ts";
+import type { WordIndex } from "./word-index.ts";
 import type { WordMerger } from "./word-merger.ts";
-
-/**
- * A memory's version or a message, as the index has it. `text` is embedded; `words` are searched (the text unless given);
- * `record` is JSON, what a hit shows of a message besides its text.
- */
-export type Document = {
-  n: number;
-  kind: RecallKind;
-  text: string;
-  words?: string;
-  record: string;
-  createdAt: number;
-};
 
 /** The model that all documents are embedded with, and whether messages are. */
 export type EmbeddingTarget = { model: string; messages: boolean };
@@ -27,49 +23,52 @@ export type EmbeddingTarget = { model: string; messages: boolean };
 const nameOf = ({ model, messages }: EmbeddingTarget): string =>
   messages ? model : `${model} but no messages`;
 
-const OVERWRITE = `UPDATE documents SET ${overwritten(["text", "record"])}`;
+type SearchIndexDependencies = {
+  vectors: VectorStore;
+  words: WordIndex;
+  merger: Pick<WordMerger, "deleted">;
+  /** SQL that selects the numbers of the threads that are found by their words only. */
+  lexicalThreads: string;
+};
 
 /** A text's vector of a model; null: the text has none. */
 type EmbeddedText = Pick<Embedder, "model" | "dimensions"> & { vector: Vector };
 
 /**
  * Words (FTS5) and vectors (int8) of all that one user can recall. A document is found by its words at once, and by its vector
- * once it is embedded. Owns the SQL of `documents`, `words` and `unembedded`.
+ * once it is embedded. Owns the SQL of `unembedded` and `index_state`.
  */
 export class SearchIndex {
   readonly #sql: SqlStorage;
+  readonly documents: Documents;
   readonly vectors: VectorStore;
   readonly pieces: PieceStore;
-  readonly #words: Pick<WordMerger, "deleted">;
+  readonly words: WordIndex;
+  readonly #merger: SearchIndexDependencies["merger"];
+  readonly #lexicalThreads: string;
   /** Number of documents; null while unknown, as counting reads them all. */
   #count: number | null = null;
   #changes = 0;
   /** The stored name of the last target; undefined before it is read. */
   #target: string | null | undefined;
 
-  constructor(sql: SqlStorage, vectors: VectorStore, words: Pick<WordMerger, "deleted">) {
+  constructor(sql: SqlStorage, { vectors, words, merger, lexicalThreads }: SearchIndexDependencies) {
     this.#sql = sql;
-    this.#words = words;
+    this.#merger = merger;
+    this.#lexicalThreads = lexicalThreads;
+    this.documents = new Documents(sql);
     this.vectors = vectors;
+    this.words = words;
     this.pieces = new PieceStore(sql);
   }
 
   /** Adds a new document. Without `given` it waits for its vector, which `attach` adds. */
-  put(
-    { n, kind, text, words = text, record, createdAt }: Document,
-    given?: EmbeddedText | "only words",
-  ): void {
-    this.#sql.exec(
-      "INSERT INTO documents (n, kind, text, record, created_at) VALUES (?, ?, ?, ?, ?)",
-      n,
-      kind,
-      text,
-      record,
-      createdAt,
-    );
+  put(document: Document, given?: EmbeddedText | "only words"): void {
+    const { n, text, words = text } = document;
+    this.documents.put(document);
     this.#changes++;
     if (this.#count !== null) this.#count++;
-    this.#sql.exec("INSERT INTO words (rowid, text) VALUES (?, ?)", n, indexedText(words));
+    this.words.put(n, words);
     if (given === undefined) {
       this.#sql.exec("INSERT INTO unembedded (n) VALUES (?)", n);
       return;
@@ -79,94 +78,57 @@ export class SearchIndex {
   }
 
   /** Replaces a document of the same text, which keeps its vector. */
-  rewrite({ n, kind, text, words = text, record, createdAt }: Document): void {
+  rewrite(document: Document): void {
+    const { n, text, words = text } = document;
     this.#changes++;
-    this.#sql.exec(
-      "UPDATE documents SET kind = ?, record = ?, created_at = ? WHERE n = ?",
-      kind,
-      record,
-      createdAt,
-      n,
-    );
-    this.#sql.exec("DELETE FROM words WHERE rowid = ?", n);
-    this.#words.deleted();
-    this.#sql.exec("INSERT INTO words (rowid, text) VALUES (?, ?)", n, indexedText(words));
-  }
-
-  has(n: number): boolean {
-    return this.text(n) !== null;
-  }
-
-  text(n: number): string | null {
-    const [row] = this.#sql.exec<{ text: string }>("SELECT text FROM documents WHERE n = ?", n).toArray();
-    return row?.text ?? null;
-  }
-
-  /** In no order; texts are cut to `characters`. */
-  documents(numbers: readonly number[], characters = Number.MAX_SAFE_INTEGER): Document[] {
-    if (numbers.length === 0) return [];
-    return this.#sql
-      .exec<Omit<Document, "createdAt"> & { created_at: number }>(
-        `SELECT n, kind, substr(text, 1, ?) AS text, record, created_at FROM documents
-         WHERE n IN (SELECT value FROM json_each(?))`,
-        characters,
-        JSON.stringify(numbers),
-      )
-      .toArray()
-      .map(({ created_at: createdAt, ...document }) => ({ ...document, createdAt }));
-  }
-
-  numbersBelow(n: number): number[] {
-    const rows = this.#sql.exec<{ n: number }>("SELECT n FROM documents WHERE n < ?", n);
-    return Array.from(rows, (row) => row.n);
-  }
-
-  removeRange(from: number, to: number): void {
-    // A longer range frees nearly all its pages whole, and an erasure overwrites those.
-    if (from === to) this.#sql.exec(`${OVERWRITE} WHERE n = ?`, from);
-    this.#sql.exec("DELETE FROM documents WHERE n BETWEEN ? AND ?", from, to);
-    this.#removed(this.#sql.exec<{ n: number }>("SELECT changes() AS n").one().n);
-    this.vectors.removeRange(from, to);
-    this.pieces.removeRange(from, to);
-    for (const table of ["words", "unembedded"])
-      this.#sql.exec(`DELETE FROM ${table} WHERE rowid BETWEEN ? AND ?`, from, to);
+    this.documents.change(document);
+    this.words.remove(rowsOf([n]));
+    this.#merger.deleted();
+    this.words.put(n, words);
   }
 
   removeRanges(ranges: readonly PositionRange[]): void {
-    for (const [from, to] of ranges) this.removeRange(from, to);
-  }
-
-  /** Whether any table still has a row of these documents. */
-  holds([from, to]: PositionRange): boolean {
-    return ["documents", "words", "unembedded", "vectors", "pieces", "unpieced"].some(
-      (table) =>
-        this.#sql.exec(`SELECT 1 FROM ${table} WHERE rowid BETWEEN ? AND ? LIMIT 1`, from, to).toArray()
-          .length > 0,
-    );
+    for (const range of ranges) {
+      // A longer range frees nearly all its pages whole, and an erasure overwrites those.
+      if (range[0] === range[1]) this.documents.overwrite(rowsIn(range));
+      this.#remove(rowsIn(range));
+    }
   }
 
   removeAll(numbers: readonly number[]): void {
-    const wanted = JSON.stringify(numbers);
-    this.#sql.exec(`${OVERWRITE} WHERE n IN (SELECT value FROM json_each(?))`, wanted);
-    const gone = this.#sql
-      .exec<{ n: number }>(
-        "DELETE FROM documents WHERE n IN (SELECT value FROM json_each(?)) RETURNING n",
-        wanted,
-      )
-      .toArray();
-    if (gone.length === 0) return;
-    this.#removed(gone.length);
-    this.vectors.removeAll(numbers);
-    this.pieces.removeAll(numbers);
-    for (const table of ["words", "unembedded"])
-      this.#sql.exec(`DELETE FROM ${table} WHERE rowid IN (SELECT value FROM json_each(?))`, wanted);
+    this.documents.overwrite(rowsOf(numbers));
+    this.#remove(rowsOf(numbers));
+  }
+
+  /** Whether any table still has a row of these documents. */
+  holds(range: PositionRange): boolean {
+    const rows = rowsIn(range);
+    return (
+      [this.documents, this.words, this.vectors.rows, this.pieces].some((store) => store.holds(rows)) ||
+      this.#sql.exec(`SELECT 1 FROM unembedded WHERE ${rows.sql} LIMIT 1`, ...rows.bindings).toArray()
+        .length > 0
+    );
+  }
+
+  /** Cuts some waiting documents into word pieces. Returns whether there are more. */
+  cut(lexicon: Lexicon): boolean {
+    return this.pieces.cut(lexicon, this.documents);
+  }
+
+  #remove(rows: DocumentRows): void {
+    const removed = this.documents.remove(rows);
+    if (removed > 0) this.#merger.deleted();
+    this.#changes += removed;
+    if (this.#count !== null) this.#count -= removed;
+    for (const store of [this.vectors, this.pieces, this.words]) store.remove(rows);
+    this.#sql.exec(`DELETE FROM unembedded WHERE ${rows.sql}`, ...rows.bindings);
   }
 
   /** Documents that wait for a vector: those that failed least often first, then the oldest. */
   unembedded(limit: number): { n: number; text: string; attempts: number }[] {
     return this.#sql
       .exec<{ n: number; text: string; attempts: number }>(
-        `SELECT n, text, attempts FROM unembedded JOIN documents USING (n) WHERE ${notLeaving("n")}
+        `SELECT n, ${textOf("unembedded.n")} AS text, attempts FROM unembedded WHERE ${notLeaving("n")}
          ORDER BY attempts, n LIMIT ?`,
         limit,
       )
@@ -219,9 +181,9 @@ export class SearchIndex {
     this.#sql.exec("UPDATE index_state SET model = ?", target);
     if (!messages) this.onlyWords(MESSAGES);
     const queued = this.#sql.exec(
-      `INSERT OR IGNORE INTO unembedded (n) SELECT n FROM documents
-       WHERE n NOT IN (SELECT n FROM vectors WHERE model = ?) AND (n < ${FIRST_POSITION} OR (? AND
-         n / ${SLOTS} NOT IN (SELECT n FROM threads WHERE indexing = 'lexical')))`,
+      `INSERT OR IGNORE INTO unembedded (n) SELECT n FROM (${DOCUMENT_NUMBERS})
+       WHERE n NOT IN (${OF_MODEL}) AND (n < ${FIRST_POSITION} OR (? AND
+         n / ${SLOTS} NOT IN (${this.#lexicalThreads})))`,
       model,
       messages ? 1 : 0,
     );
@@ -241,10 +203,11 @@ export class SearchIndex {
   }
 
   /** Removes the vectors of these: they are found by their words only. */
-  onlyWords([from, to]: PositionRange): void {
-    this.vectors.removeRange(from, to);
+  onlyWords(range: PositionRange): void {
+    const rows = rowsIn(range);
+    this.vectors.remove(rows);
     const waiting = this.#sql
-      .exec<{ n: number }>("DELETE FROM unembedded WHERE n BETWEEN ? AND ? RETURNING n", from, to)
+      .exec<{ n: number }>(`DELETE FROM unembedded WHERE ${rows.sql} RETURNING n`, ...rows.bindings)
       .toArray();
     for (const { n } of waiting) this.pieces.wait(n);
     this.#changes++;
@@ -254,14 +217,14 @@ export class SearchIndex {
   byMeaning([from, to]: PositionRange): void {
     this.#sql.exec(
       `INSERT OR IGNORE INTO unembedded (n)
-       SELECT n FROM documents WHERE n BETWEEN ?1 AND ?2 AND n NOT IN (SELECT n FROM vectors WHERE n BETWEEN ?1 AND ?2)`,
+       SELECT n FROM (${DOCUMENT_NUMBERS}) WHERE n BETWEEN ?1 AND ?2 AND n NOT IN (${IN_RANGE})`,
       from,
       to,
     );
   }
 
   freshness(): { indexed: number; pending: number } {
-    this.#count ??= this.#sql.exec<{ n: number }>("SELECT COUNT(*) AS n FROM documents").one().n;
+    this.#count ??= this.documents.count();
     const { n: pending } = this.#sql.exec<{ n: number }>("SELECT COUNT(*) AS n FROM unembedded").one();
     return { indexed: this.#count, pending };
   }
@@ -277,11 +240,5 @@ export class SearchIndex {
     this.vectors.forgetLoaded();
     this.pieces.forgetLoaded();
     this.#count = null;
-  }
-
-  #removed(documents: number): void {
-    if (documents > 0) this.#words.deleted();
-    this.#changes += documents;
-    if (this.#count !== null) this.#count -= documents;
   }
 }

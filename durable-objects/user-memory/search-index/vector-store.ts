@@ -3,16 +3,15 @@ import { dotWith, type Quantised, quantise } from "../../../src/platform/vectors
 import type { VectorBudget } from "../../../src/platform/vectors/vector-budget.ts";
 import { FIRST, VectorTable } from "../../../src/platform/vectors/vector-table.ts";
 import { type Missing, VectorCache } from "./vector-cache.ts";
-import { type StoredVector, StoredVectors, type VectorRow } from "./stored-vectors.ts";
-import { FIRST_POSITION, type PositionRange } from "../core/position.ts";
+import { StoredVectors } from "./stored-vectors.ts";
+import { type StoredVector, type VectorName, VectorRows } from "./vector-rows.ts";
+import type { DocumentRows } from "../core/position.ts";
 
 /** The vector space of one model. */
 type Space = Pick<Embedder, "model" | "dimensions">;
 /** The query as a unit vector. */
 export type EmbeddedQuery = Space & { vector: Float32Array };
 
-/** A document's vector of one model. */
-export type VectorName = { n: number; model: string };
 /** Follows every change of the vectors, to hold the same ones elsewhere. */
 export type VectorMirror = {
   put: (n: number, model: string) => void;
@@ -30,15 +29,15 @@ export type VectorCacheOptions = {
 };
 
 /** The vectors that a query is compared with: cached, or read from storage by each search. */
-export type SearchedVectors = Pick<VectorTable, "size" | "has" | "nearest">;
+type SearchedVectors = Pick<VectorTable, "size" | "has" | "nearest">;
 type LoadedCache = { cache: VectorCache; table: VectorTable };
 
 /** Room for vectors to come, as a share of those at loading. */
 const SPARE = 1 / 8;
 
-/** The vectors of all documents. Owns the SQL of `vectors`; a document has one, of the model that embedded it last. */
+/** The vectors of all documents: their rows, and the caches of them that a search reads. */
 export class VectorStore {
-  readonly #sql: SqlStorage;
+  readonly rows: VectorRows;
   readonly #mirror: VectorMirror;
   readonly #options: VectorCacheOptions;
   /** By model, loaded by the first recall and kept up to date from then on. */
@@ -49,7 +48,7 @@ export class VectorStore {
   #used: Set<string> | undefined;
 
   constructor(sql: SqlStorage, mirror: VectorMirror, options: VectorCacheOptions) {
-    this.#sql = sql;
+    this.rows = new VectorRows(sql);
     this.#mirror = mirror;
     this.#options = options;
     // The caches of this object's former instance.
@@ -58,67 +57,26 @@ export class VectorStore {
 
   put(n: number, { model, dimensions }: Space, vector: NonNullable<Vector>): void {
     if (vector.length !== dimensions) throw new Error(`a vector of ${model} has ${vector.length} dimensions`);
-    this.#used ??= new Set(this.models());
+    this.#used ??= new Set(this.rows.models());
     // Only with several models can the document have a vector of another one.
-    if (this.#used.add(model).size > 1) this.#removeWhere("n = ? AND model <> ?", n, model);
+    if (this.#used.add(model).size > 1) this.#removed(this.rows.removeOther({ n, model }));
     const quantised = quantise(vector);
-    this.#sql.exec(
-      "INSERT OR REPLACE INTO vectors (n, model, scale, data) VALUES (?, ?, ?, ?)",
-      n,
-      model,
-      quantised.scale,
-      quantised.data,
-    );
+    this.rows.put({ n, model }, quantised);
     this.#cache(model, n, quantised);
     this.#mirror.put(n, model);
   }
 
   /** Gives one document the vector of another, if that has one. */
   copy(from: number, to: number): boolean {
-    const [row] = this.#sql
-      .exec<VectorRow & { model: string }>(
-        "INSERT OR REPLACE INTO vectors (n, model, scale, data) SELECT ?, model, scale, data FROM vectors WHERE n = ? RETURNING n, model, scale, data",
-        to,
-        from,
-      )
-      .toArray();
-    if (row === undefined) return false;
-    this.#cache(row.model, to, { data: new Int8Array(row.data), scale: row.scale });
-    this.#mirror.put(to, row.model);
+    const copied = this.rows.copy(from, to);
+    if (copied === null) return false;
+    this.#cache(copied.model, to, copied.vector);
+    this.#mirror.put(to, copied.model);
     return true;
   }
 
-  removeRange(from: number, to: number): void {
-    this.#removeWhere("n BETWEEN ? AND ?", from, to);
-  }
-
-  removeAll(numbers: readonly number[]): void {
-    this.#removeWhere("n IN (SELECT value FROM json_each(?))", JSON.stringify(numbers));
-  }
-
-  /** The models that documents have vectors of. */
-  models(): string[] {
-    // Skips from one model to the next in the index, and so reads a row for each.
-    const models: string[] = [];
-    for (let last = ""; ;) {
-      const { next } = this.#sql
-        .exec<{ next: string | null }>("SELECT MIN(model) AS next FROM vectors WHERE model > ?", last)
-        .one();
-      if (next === null) return models;
-      models.push(next);
-      last = next;
-    }
-  }
-
-  /** Whether a message has a vector of the model. */
-  hasMessages(model: string): boolean {
-    const any = "SELECT 1 FROM vectors WHERE model = ? AND n >= ? LIMIT 1";
-    return this.#sql.exec(any, model, FIRST_POSITION).toArray().length > 0;
-  }
-
-  numbersBetween([from, to]: PositionRange, model: string): number[] {
-    const rows = "SELECT n FROM vectors WHERE n BETWEEN ? AND ? AND model = ?";
-    return Array.from(this.#sql.exec<{ n: number }>(rows, from, to, model), ({ n }) => n);
+  remove(rows: DocumentRows): void {
+    this.#removed(this.rows.remove(rows));
   }
 
   read(model: string, numbers: readonly number[]): { n: number; values: Float32Array }[] {
@@ -129,14 +87,9 @@ export class VectorStore {
   }
 
   #quantised(model: string, numbers: readonly number[]): StoredVector[] {
-    return this.#sql
-      .exec<VectorRow>(
-        "SELECT n, scale, data FROM vectors WHERE model = ? AND n IN (SELECT value FROM json_each(?))",
-        model,
-        JSON.stringify(numbers),
-      )
-      .toArray()
-      .map(({ n, scale, data }) => ({ n, vector: { data: new Int8Array(data), scale: Math.fround(scale) } }));
+    return this.rows
+      .read(model, numbers)
+      .map(({ n, vector }) => ({ n, vector: { ...vector, scale: Math.fround(vector.scale) } }));
   }
 
   /** The model's vectors up to the capacity: memories first, then messages, the newest of each. */
@@ -233,7 +186,7 @@ export class VectorStore {
   #inStorage({ model, dimensions }: Space): StoredVectors {
     const known = this.#stored.get(model);
     if (known !== undefined) return known;
-    const stored = new StoredVectors(this.#sql, { model, dimensions }, this.#capacity(dimensions));
+    const stored = new StoredVectors(this.rows, { model, dimensions }, this.#capacity(dimensions));
     this.#stored.set(model, stored);
     return stored;
   }
@@ -243,10 +196,7 @@ export class VectorStore {
     return Math.max(1, Math.floor(this.#options.bytes / Math.max(1, dimensions)));
   }
 
-  #removeWhere(condition: string, ...bindings: (string | number)[]): void {
-    const gone = this.#sql
-      .exec<VectorName>(`DELETE FROM vectors WHERE ${condition} RETURNING n, model`, ...bindings)
-      .toArray();
+  #removed(gone: readonly VectorName[]): void {
     if (gone.length === 0) return;
     for (const { n, model } of gone) {
       this.#caches.get(model)?.table?.delete(n);

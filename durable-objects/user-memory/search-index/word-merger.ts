@@ -1,7 +1,9 @@
 import type { WakeUp } from "../../storage/wake-up.ts";
+import type { WordIndex } from "./word-index.ts";
 
 type WordMergerDependencies = {
   sql: SqlStorage;
+  words: Pick<WordIndex, "merge" | "hasTombstones">;
   wakeUp: Pick<WakeUp, "by">;
   now: () => number;
   /** Pages that one step writes, of some 4 kB. */
@@ -13,8 +15,6 @@ const PAGES = 250;
 const STEPS = 10;
 /** Deleted words stay this long at most. A round rewrites the whole index, too much for each delete. */
 const WITHIN_MS = 3600_000;
-/** FTS5 keeps the numbers of deleted documents in rows of `words_data` with an `id` from here on (`FTS5_TOMBSTONE_ROWID`). */
-const FIRST_TOMBSTONE = 2 ** 53;
 
 /** For `schema.ts`. `merging`: a round is under way; `rounds`: number of rounds that ended. */
 export const wordMergeSchema = `
@@ -74,36 +74,21 @@ export class WordMerger {
   }
 
   #step(): void {
-    const { sql, now, pages = PAGES } = this.#deps;
-    if (!this.#hasTombstones()) {
+    const { sql, words, now, pages = PAGES } = this.#deps;
+    if (!words.hasTombstones()) {
       // Nothing is left to remove: ends the rounds that callers may wait for, this one and the next.
       sql.exec("UPDATE word_merge SET due_at = NULL, merging = 0, rounds = rounds + 2");
       return;
     }
     // Finishes a merge under way first: it may contain deleted words, and FTS5 would count it to the round.
-    if (this.#merge(pages)) return;
+    if (words.merge(pages)) return;
     if (this.#row().merging === 1)
       // Tombstones came during the round.
       sql.exec("UPDATE word_merge SET due_at = ?, merging = 0, rounds = rounds + 1", now() + WITHIN_MS);
     else {
       sql.exec("UPDATE word_merge SET merging = 1");
-      this.#merge(-pages);
+      words.merge(-pages);
     }
-  }
-
-  /** Negative: begins to merge all segments into one; positive: goes on. Returns whether there was anything to merge. */
-  #merge(pages: number): boolean {
-    const { sql } = this.#deps;
-    const changes = () => sql.exec<{ n: number }>("SELECT total_changes() AS n").one().n;
-    const before = changes();
-    sql.exec("INSERT INTO words (words, rank) VALUES ('merge', ?)", pages);
-    // As SQLite documents: fewer than two changes mean that nothing was left.
-    return changes() - before > 1;
-  }
-
-  #hasTombstones(): boolean {
-    const any = `SELECT 1 FROM words_data WHERE id >= ${FIRST_TOMBSTONE} LIMIT 1`;
-    return this.#deps.sql.exec(any).toArray().length > 0;
   }
 
   #row(): Row {

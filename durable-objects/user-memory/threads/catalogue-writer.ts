@@ -3,6 +3,7 @@ import { ErasedWrite } from "../../../src/platform/d1/memory-records.ts";
 import type { ThreadCatalogue } from "../../../src/platform/d1/thread-catalogue.ts";
 import type { Generation } from "../core/generation.ts";
 import type { OwnerNote } from "../core/owner-note.ts";
+import { LIVE_IDS } from "./thread-store.ts";
 
 /** Appends of a running conversation reach the catalogue together. */
 const TOUCH_AFTER_MS = 60_000;
@@ -53,7 +54,7 @@ export class CatalogueWriter {
   /** D1 may have lost the row of any thread: each that is not deleted is written once more. */
   allChanged(): void {
     this.#parts.sql.exec(
-      `INSERT INTO catalogue_changes (thread_id, due_at) SELECT id, ?1 FROM threads WHERE deleted = 0
+      `INSERT INTO catalogue_changes (thread_id, due_at) SELECT id, ?1 FROM (${LIVE_IDS}) WHERE TRUE
        ON CONFLICT (thread_id) DO UPDATE SET due_at = ?1, version = version + 1`,
       this.#parts.now(),
     );

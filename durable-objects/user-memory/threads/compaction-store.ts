@@ -1,10 +1,12 @@
 import { fail, ok, type Result } from "../../../src/domain/errors.ts";
 import { limits } from "../../../src/domain/limits.ts";
+import { inline } from "../../storage/inline.ts";
 import type { StoredThread } from "./thread-store.ts";
 import type { Compaction, CompactionPage, CompactionRange, CompactionsQuery } from "../contract.ts";
 
 type RangeRow = { id: string; from_seq: number; to_seq: number; created_at: number };
 type Row = RangeRow & { summary: ArrayBuffer };
+type PageRow = RangeRow & { summary: ArrayBuffer | null; bytes: number };
 
 /** Summaries that stand for ranges of a thread; the messages stay. Owns the SQL of `compactions`. */
 export class CompactionStore {
@@ -81,7 +83,7 @@ export class CompactionStore {
     return shown;
   }
 
-  summary({ n }: StoredThread, id: string): Uint8Array {
+  summary({ n }: Pick<StoredThread, "n">, id: string): Uint8Array {
     const row = this.#sql
       .exec<Row>("SELECT summary FROM compactions WHERE thread = ? AND id = ?", n, id)
       .one();
@@ -92,18 +94,31 @@ export class CompactionStore {
   list({ n }: Pick<StoredThread, "n">, { after = [0, ""], limit }: CompactionsQuery): CompactionPage {
     const items: Compaction[] = [];
     let bytes = 0;
-    const rows = this.#sql.exec<Row>(
-      "SELECT * FROM compactions WHERE thread = ? AND (from_seq, id) > (?, ?) ORDER BY from_seq, id",
-      n,
-      ...after,
-    );
+    const rows = this.#sql
+      .exec<PageRow>(
+        `SELECT id, from_seq, to_seq, created_at, ${inline("summary")}, length(summary) AS bytes FROM compactions
+         WHERE thread = ? AND (from_seq, id) > (?, ?) ORDER BY from_seq, id LIMIT ?`,
+        n,
+        ...after,
+        // One row more than the limit, to know whether there are more.
+        limit + 1,
+      )
+      .toArray();
     for (const row of rows) {
-      bytes += row.summary.byteLength;
+      bytes += row.bytes;
       if (items.length === limit || (items.length > 0 && bytes > limits.pageBytes))
         return { items, more: true };
-      items.push({ ...rangeOf(row), summary: new Uint8Array(row.summary) });
+      const summary = row.summary === null ? this.summary({ n }, row.id) : new Uint8Array(row.summary);
+      items.push({ ...rangeOf(row), summary });
     }
     return { items, more: false };
+  }
+
+  /** When the last one was made; 0 if there is none. */
+  lastCreatedAt({ n }: Pick<StoredThread, "n">): number {
+    return this.#sql
+      .exec<{ at: number }>("SELECT COALESCE(MAX(created_at), 0) AS at FROM compactions WHERE thread = ?", n)
+      .one().at;
   }
 
   /** Lets a fork begin with those that stand for messages before it. */

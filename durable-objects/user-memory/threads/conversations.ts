@@ -179,7 +179,6 @@ export class Conversations {
     const { index, emptying, answers, wakeUp, now } = this.#parts;
     const compactions = this.#stores.compactions.deleteAll(thread);
     const { removed, left } = this.#stores.sharing.deleteThread(thread);
-    this.#stores.importing.end(thread);
     index.removeRanges(removed);
     emptying.begin(left, erasure);
     answers.forgetAbout(thread.id);
@@ -212,7 +211,7 @@ export class Conversations {
             { ...origin, ...given },
             { now: beganAt, fork: shared },
           );
-          this.#stores.sharing.inheritHidden(fork, origin);
+          this.#stores.hidden.inherit(fork, origin);
           this.#stores.compactions.inherit(fork, origin);
           return this.#view(fork);
         });
@@ -335,7 +334,7 @@ export class Conversations {
   }
 
   #lastSeq(thread: StoredThread): number {
-    const [last] = this.#stores.reader.walk(thread, { order: "newest", view: "raw" }).take(1);
+    const [last] = this.#stores.reader.walk(thread, { order: "newest", view: "raw", slice: 1 }).take(1);
     return last?.seq ?? 0;
   }
 
@@ -363,7 +362,15 @@ export class Conversations {
       );
   }
 
-  #view({ n: _n, lastSeq: _lastSeq, parent: _parent, forkSeq: _forkSeq, ...thread }: StoredThread): Thread {
+  #view(stored: StoredThread): Thread {
+    const {
+      n: _n,
+      lastSeq: _lastSeq,
+      parent: _parent,
+      forkSeq: _forkSeq,
+      importing: _importing,
+      ...thread
+    } = stored;
     const userId = this.#parts.owner.id();
     return { ...thread, ...(userId !== null && { userId }) };
   }

@@ -1,6 +1,7 @@
-import type { MessageStore } from "./message-store.ts";
 import { LAST_SEQ, positionOf, seqOf, threadNumberOf } from "../core/position.ts";
-import type { StoredThread } from "./thread-store.ts";
+import type { HiddenMessages } from "./hidden-messages.ts";
+import type { MessageStore } from "./message-store.ts";
+import type { StoredThread, ThreadStore } from "./thread-store.ts";
 
 /** A stretch of a thread's messages that one thread owns: seqs from one to the other, both included. */
 export type Segment = { n: number; from: number; to: number };
@@ -8,44 +9,25 @@ export type Segment = { n: number; from: number; to: number };
 export type SeqRange = readonly [from: number, to: number];
 
 /**
- * The thread ?1, of which messages up to seq ?3 are shared, and those before it that share messages from seq ?2 on,
- * each with the last seq shared of it. One statement for a whole chain of forks, and read lazily: who needs the last
- * messages reads the last links.
- */
-export const CHAIN = `
-  WITH RECURSIVE chain (n, parent, fork_seq, last) AS (
-    SELECT n, parent, fork_seq, ?3 FROM threads WHERE n = ?1
-    UNION ALL
-    -- Never more than the threads between share: a fork of a thread that was emptied shares nothing.
-    SELECT threads.n, threads.parent, threads.fork_seq, MIN(last, chain.fork_seq)
-    FROM chain CROSS JOIN threads ON threads.n = chain.parent WHERE MIN(last, chain.fork_seq) >= ?2
-  )`;
-
-/**
- * Which messages a thread has. A fork owns what was appended to it and shares what came before with the thread
- * that owns that (`parent`): no message is copied, and seqs go on from the fork. What of it is hidden, and goes, is
- * for sharing.ts.
+ * Finds the messages of a thread. A fork owns what was appended to it and shares what came before with the thread
+ * that owns that (`parent`): no message is copied, and seqs go on from the fork.
  */
 export class Lineage {
-  readonly #sql: SqlStorage;
+  readonly #threads: ThreadStore;
   readonly #messages: MessageStore;
+  readonly #hidden: HiddenMessages;
 
-  constructor(sql: SqlStorage, messages: MessageStore) {
-    this.#sql = sql;
-    this.#messages = messages;
+  constructor(stores: { threads: ThreadStore; messages: MessageStore; hidden: HiddenMessages }) {
+    this.#threads = stores.threads;
+    this.#messages = stores.messages;
+    this.#hidden = stores.hidden;
   }
 
-  /** The thread's stretches from the last one back to the one that holds the seq `from`, as they are asked for. */
+  /** The thread's stretches from the last one back to the one that holds the seq `from`, read as they are asked for. */
   *segments({ n, parent, forkSeq }: StoredThread, from = 1): Generator<Segment, void> {
-    // Most threads are no forks, and most reads of a fork end in what is its own: neither asks anything.
+    // Most threads are no forks, and most reads of a fork end in its own messages: neither reads a row.
     yield { n, from: forkSeq + 1, to: LAST_SEQ };
-    if (parent === null || forkSeq < from) return;
-    yield* this.#sql.exec<Segment>(
-      `${CHAIN} SELECT n, fork_seq + 1 AS "from", last AS "to" FROM chain WHERE fork_seq < last`,
-      parent,
-      from,
-      forkSeq,
-    );
+    if (parent !== null && forkSeq >= from) yield* this.#threads.chain(parent, [from, forkSeq]);
   }
 
   /** The position of the thread's message with this seq, or null if it has none. */
@@ -53,24 +35,7 @@ export class Lineage {
     const owner = this.#ownerOf(thread, seq);
     if (owner === null) return null;
     const position = positionOf(owner, seq);
-    return this.shows(thread, position) && this.#messages.has(position) ? position : null;
-  }
-
-  /** Whether anything is hidden in the thread: to look at each message for it doubles what a page costs. */
-  hidesAny({ n }: Pick<StoredThread, "n">): boolean {
-    return (
-      this.#sql.exec("SELECT 1 FROM hidden_messages WHERE thread = ? AND position > 0 LIMIT 1", n).toArray()
-        .length > 0
-    );
-  }
-
-  /** Whether the thread shows the message at this position, given that it is there. */
-  shows({ n }: Pick<StoredThread, "n">, position: number): boolean {
-    const seq = seqOf(position);
-    return (
-      this.#sql.exec("SELECT 1 FROM hidden_messages WHERE thread = ? AND seq = ?", n, seq).toArray()
-        .length === 0
-    );
+    return !this.#hidden.has(thread, position) && this.#messages.has(position) ? position : null;
   }
 
   /**
@@ -89,7 +54,7 @@ export class Lineage {
         return segment === undefined ? null : positionOf(segment.n, seq);
       };
     }
-    const forks = this.#forks([...new Set(positions.map(threadNumberOf))]);
+    const forks = this.#threads.forks([...new Set(positions.map(threadNumberOf))]);
     return (position, step) => {
       const seq = seqOf(position) + step;
       let n = threadNumberOf(position);
@@ -97,20 +62,6 @@ export class Lineage {
         n = fork.parent;
       return seq < 1 ? null : positionOf(n, seq);
     };
-  }
-
-  /** Those of these threads that are forks, and the forks before them. */
-  #forks(threads: readonly number[]): Map<number, { parent: number; forkSeq: number }> {
-    const rows = this.#sql.exec<{ n: number; parent: number; fork_seq: number }>(
-      `WITH RECURSIVE line (n) AS (
-         SELECT value FROM json_each(?)
-         UNION
-         SELECT parent FROM line CROSS JOIN threads ON threads.n = line.n WHERE parent IS NOT NULL
-       )
-       SELECT threads.n, parent, fork_seq FROM line CROSS JOIN threads ON threads.n = line.n WHERE parent IS NOT NULL`,
-      JSON.stringify(threads),
-    );
-    return new Map(Array.from(rows, ({ n, parent, fork_seq: forkSeq }) => [n, { parent, forkSeq }]));
   }
 
   /** How many messages the thread has up to and with a seq. Counts on the side of it where there are fewer. */
@@ -132,34 +83,12 @@ export class Lineage {
 
   #countIn(thread: StoredThread, [first, last]: SeqRange): number {
     if (first > last) return 0;
-    let count = -this.#countHidden(thread, [first, last]);
+    let count = -this.#hidden.count(thread, [first, last]);
     for (const { n, from, to } of this.segments(thread, first))
       count += this.#messages.count([
         positionOf(n, Math.max(from, first)),
         positionOf(n, Math.min(to, last)),
       ]);
     return count;
-  }
-
-  /** Those of these positions that some thread does not show any more. */
-  hiddenSomewhere(positions: readonly number[]): number[] {
-    return this.#sql
-      .exec<{ position: number }>(
-        "SELECT DISTINCT position FROM hidden_messages WHERE position IN (SELECT value FROM json_each(?))",
-        JSON.stringify(positions),
-      )
-      .toArray()
-      .map(({ position }) => position);
-  }
-
-  #countHidden({ n }: StoredThread, [first, last]: SeqRange): number {
-    return this.#sql
-      .exec<{ n: number }>(
-        "SELECT COUNT(*) AS n FROM hidden_messages WHERE thread = ? AND seq BETWEEN ? AND ? AND position > 0",
-        n,
-        first,
-        last,
-      )
-      .one().n;
   }
 }

@@ -1,15 +1,18 @@
 import { overwritten } from "../../../src/platform/d1/overwrite.ts";
 import { LeavingRanges, notLeaving } from "../core/leaving-ranges.ts";
 import { type PositionRange, seqOf, SLOTS } from "../core/position.ts";
+import { inline } from "../../storage/inline.ts";
+import { hides } from "./hidden-messages.ts";
 import type { StoredMessage } from "../../../src/domain/page-json.ts";
 
-type Row = [position: number, body: ArrayBuffer, createdAt: number];
+type Row = [position: number, body: ArrayBuffer | null, createdAt: number];
 
 /** Bytes of a message that one row holds; a row of SQLite takes 2 MB. */
 const PIECE = 1024 * 1024;
+/** Messages that one statement reads. */
+const SLICE = 256;
 
-const NOT_HIDDEN = `
-  AND NOT EXISTS (SELECT 1 FROM hidden_messages WHERE thread = ? AND seq = messages.position % ${SLOTS})`;
+const NOT_HIDDEN = `AND NOT ${hides("?", `messages.position % ${SLOTS}`)}`;
 
 /**
  * Messages by their position. Owns the SQL of `messages` and `message_pieces`. What is leaving is not there for any read; a
@@ -43,26 +46,40 @@ export class MessageStore {
   }
 
   /**
-   * The messages of a range, one after another as they are asked for, but for those that are hidden in a thread (null: no
-   * need to look). Each is looked up by itself, so that a page does not cost what is hidden elsewhere.
+   * The messages of a range, but for those that are hidden in a thread (null: no need to look). Reads `slice` messages at a
+   * time: a thread is never in memory as a whole. Looks for each hidden message by itself, so that a page does not cost what is
+   * hidden elsewhere.
    */
   *read(
     range: PositionRange,
-    { order, hiddenIn }: { order: "newest" | "oldest"; hiddenIn: number | null },
+    {
+      order,
+      hiddenIn,
+      slice = SLICE,
+    }: { order: "newest" | "oldest"; hiddenIn: number | null; slice?: number },
   ): Generator<StoredMessage> {
-    const [from, to] = this.#leaving.staying(range);
-    // Raw, since to name the columns of each row takes as long as to read it.
-    const rows = this.#sql
-      .exec(
-        `SELECT position, body, created_at FROM messages WHERE position BETWEEN ? AND ?
-           ${hiddenIn === null ? "" : NOT_HIDDEN} ORDER BY position ${order === "newest" ? "DESC" : "ASC"}`,
-        from,
-        to,
-        ...(hiddenIn === null ? [] : [hiddenIn]),
-      )
-      .raw<Row>();
-    for (const [position, body, createdAt] of rows)
-      yield { seq: seqOf(position), body: this.#whole(position, body), createdAt };
+    const newest = order === "newest";
+    const limit = Math.min(slice, SLICE);
+    for (let [from, to] = this.#leaving.staying(range); ;) {
+      // Raw, since to name the columns of each row takes as long as to read it.
+      const rows = this.#sql
+        .exec(
+          `SELECT position, ${inline("body")}, created_at FROM messages WHERE position BETWEEN ? AND ?
+             ${hiddenIn === null ? "" : NOT_HIDDEN} ORDER BY position ${newest ? "DESC" : "ASC"} LIMIT ?`,
+          from,
+          to,
+          ...(hiddenIn === null ? [] : [hiddenIn]),
+          limit,
+        )
+        .raw<Row>();
+      const read = [...rows];
+      for (const [position, body, createdAt] of read)
+        yield { seq: seqOf(position), body: this.#body(position, body), createdAt };
+      const last = read.at(-1);
+      if (last === undefined || read.length < limit) return;
+      if (newest) to = last[0] - 1;
+      else from = last[0] + 1;
+    }
   }
 
   has(position: number): boolean {
@@ -72,7 +89,7 @@ export class MessageStore {
 
   /** Whether the message at this position is this one, byte for byte; null if there is none. */
   is(position: number, body: Uint8Array): boolean | null {
-    const [stored] = this.read([position, position], { order: "oldest", hiddenIn: null });
+    const [stored] = this.read([position, position], { order: "oldest", hiddenIn: null, slice: 1 });
     if (stored === undefined) return null;
     const { body: there } = stored;
     return there.byteLength === body.byteLength && there.every((byte, i) => byte === body[i]);
@@ -122,7 +139,11 @@ export class MessageStore {
     return this.#deleted;
   }
 
-  #whole(position: number, body: ArrayBuffer): Uint8Array {
+  #body(position: number, short: ArrayBuffer | null): Uint8Array {
+    if (short !== null) return new Uint8Array(short);
+    const { body } = this.#sql
+      .exec<{ body: ArrayBuffer }>("SELECT body FROM messages WHERE position = ?", position)
+      .one();
     if (body.byteLength < PIECE) return new Uint8Array(body);
     const further = this.#sql
       .exec<{ body: ArrayBuffer }>(

@@ -102,7 +102,7 @@ export class ThreadMessages {
       if (position === null) return fail("not_found");
       this.#parts.index.removeRanges(this.#stores.sharing.deleteMessage(thread, position));
       this.#stores.threads.shorten(thread, this.#parts.now());
-      this.#stores.importing.end(thread);
+      this.#stores.threads.endImport(thread);
       this.#parts.touched(id);
       return ok(null);
     });
@@ -132,7 +132,7 @@ export class ThreadMessages {
   deleteCompaction(id: string, compaction: string): Result<null> {
     return this.#with(id, undefined, (thread) => {
       if (!this.#stores.compactions.delete(thread, compaction)) return fail("not_found");
-      this.#stores.importing.end(thread);
+      this.#stores.threads.endImport(thread);
       return ok(null);
     });
   }
@@ -156,9 +156,9 @@ export class ThreadMessages {
 
   /** The id of the thread to show a found message in: the one that was searched, or any that has it. */
   threadOf(position: number, searched?: string): string | null {
-    if (searched === undefined) return this.#stores.sharing.holder(position);
+    if (searched === undefined) return this.#stores.threads.holder(position);
     const thread = this.#stores.threads.get(searched);
-    return thread !== null && this.#stores.lineage.shows(thread, position) ? thread.id : null;
+    return thread !== null && !this.#stores.hidden.has(thread, position) ? thread.id : null;
   }
 
   /** The positions of the messages of a thread that stand at most so many places before and after one, in their order. */
@@ -185,7 +185,7 @@ export class ThreadMessages {
 
   /** Those of these positions that are not to be shown: in the thread that is searched, or in any. */
   unshown(positions: readonly number[], searched?: string): Set<number> {
-    const hidden = this.#stores.lineage.hiddenSomewhere(positions);
+    const hidden = this.#stores.hidden.among(positions);
     return new Set(hidden.filter((position) => this.threadOf(position, searched) === null));
   }
 

@@ -2,6 +2,7 @@ import { carriesResults } from "../../../src/domain/conversation/sanitize.ts";
 import { limits } from "../../../src/domain/limits.ts";
 import type { Message } from "../../../src/domain/schema/thread.ts";
 import type { CompactionStore } from "./compaction-store.ts";
+import type { HiddenMessages } from "./hidden-messages.ts";
 import type { Lineage } from "./lineage.ts";
 import type { MessageStore } from "./message-store.ts";
 import { LAST_SEQ, positionOf } from "../core/position.ts";
@@ -15,25 +16,33 @@ export class ThreadReader {
   readonly #messages: MessageStore;
   readonly #lineage: Lineage;
   readonly #compactions: CompactionStore;
+  readonly #hidden: HiddenMessages;
 
-  constructor(messages: MessageStore, lineage: Lineage, compactions: CompactionStore) {
-    this.#messages = messages;
-    this.#lineage = lineage;
-    this.#compactions = compactions;
+  constructor(stores: {
+    messages: MessageStore;
+    lineage: Lineage;
+    compactions: CompactionStore;
+    hidden: HiddenMessages;
+  }) {
+    this.#messages = stores.messages;
+    this.#lineage = stores.lineage;
+    this.#compactions = stores.compactions;
+    this.#hidden = stores.hidden;
   }
 
-  /** One after another, as they are asked for: a thread is never in memory as a whole. */
+  /** One after another: a thread is never in memory as a whole. `slice`: how many are read at a time. */
   *walk(
     thread: StoredThread,
-    { order, from, view }: Pick<MessagesQuery, "order" | "from" | "view">,
+    { order, from, view, slice }: Pick<MessagesQuery, "order" | "from" | "view"> & { slice?: number },
   ): Generator<ReadMessage> {
-    const hiddenIn = this.#lineage.hidesAny(thread) ? thread.n : null;
+    const hiddenIn = this.#hidden.hasAny(thread) ? thread.n : null;
     for (const span of this.#spans(thread, { order, from, view })) {
       if ("id" in span) yield this.#summary(thread, span);
       else
         yield* this.#messages.read([positionOf(span.n, span.from), positionOf(span.n, span.to)], {
           order,
           hiddenIn,
+          ...(slice !== undefined && { slice }),
         });
     }
   }
@@ -46,7 +55,8 @@ export class ThreadReader {
     const { order, limit, wholeTurns } = query;
     const items: ReadMessage[] = [];
     let bytes = 0;
-    for (const message of this.walk(thread, query)) {
+    // One message more than the limit shows whether there are more.
+    for (const message of this.walk(thread, { ...query, slice: limit + 1 })) {
       bytes += message.body.byteLength;
       const full = items.length >= limit || (items.length > 0 && bytes > limits.pageBytes);
       // A turn is cut if the message on the later side of the cut belongs to the one on its earlier side.

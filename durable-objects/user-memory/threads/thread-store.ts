@@ -1,6 +1,9 @@
+import { threadOwner, type UserHash } from "../../../src/domain/ids.ts";
 import type { ObjectLine } from "../../../src/domain/schema/transfer.ts";
 import type { CreateThreadBody, PatchThreadBody, Thread } from "../../../src/domain/schema/thread.ts";
-import { LAST_SEQ } from "../core/position.ts";
+import { LAST_SEQ, seqOf, threadNumberOf } from "../core/position.ts";
+import { hides } from "./hidden-messages.ts";
+import type { Segment, SeqRange } from "./lineage.ts";
 import type { ThreadPage } from "../contract.ts";
 
 /** A thread as the object keeps it: with its number and where its messages come from. */
@@ -10,6 +13,8 @@ export type StoredThread = Omit<Thread, "userId"> & {
   /** The number of the thread that owns the messages up to and with `forkSeq`; null if all are its own. */
   parent: number | null;
   forkSeq: number;
+  /** An import has begun the thread and is to go on with it. */
+  importing: boolean;
 };
 /** What a fork begins with. */
 export type Fork = { parent: number; forkSeq: number; forkedFrom: string; length: number };
@@ -32,14 +37,47 @@ type Row = {
   parent: number | null;
   fork_seq: number;
   forked_from: string | null;
+  deleted: number;
+  importing: number;
   created_at: number;
   updated_at: number;
 };
 
+/** A thread as an export tells of it: also one that is there for its forks only. `parentId`: of the thread `parent`. */
+export type ExportedThread = StoredThread & { parentId: string | null; deleted: boolean };
+
+/** SQL that selects the ids of all threads but deleted ones. */
+export const LIVE_IDS = "SELECT id FROM threads WHERE deleted = 0";
+/** SQL that selects the numbers of the threads whose messages are found by their words only. */
+export const LEXICAL = "SELECT n FROM threads WHERE indexing = 'lexical'";
+
 /**
- * The rows of conversations. Owns the SQL of `threads` but for how they descend from each other and end, which is for
- * lineage and sharing; what is in them is for message-store. A thread that is `deleted` is there for its forks only.
+ * The thread ?1, of which messages up to seq ?3 are shared, and those before it that share messages from seq ?2 on,
+ * each with the last seq shared of it.
  */
+const CHAIN = `
+  WITH RECURSIVE chain (n, parent, fork_seq, last) AS (
+    SELECT n, parent, fork_seq, ?3 FROM threads WHERE n = ?1
+    UNION ALL
+    -- Never more than the threads between share: a fork of a thread that was emptied shares nothing.
+    SELECT threads.n, threads.parent, threads.fork_seq, MIN(last, chain.fork_seq)
+    FROM chain CROSS JOIN threads ON threads.n = chain.parent WHERE MIN(last, chain.fork_seq) >= ?2
+  )`;
+/** Links of a chain that one statement reads: a page of the last messages needs the last links. */
+const LINKS = 8;
+
+/** The thread ?1 and its forks, and theirs, that share its message with seq ?2. */
+const FAMILY = `
+  WITH RECURSIVE family (n) AS (
+    SELECT ?1
+    UNION ALL
+    SELECT threads.n FROM family CROSS JOIN threads ON parent = family.n AND fork_seq >= ?2
+  )`;
+
+/** Threads that one statement of an export reads. */
+const EXPORTED = 32;
+
+/** The rows of threads. Owns the SQL of `threads`. A thread that is `deleted` is there for its forks only. */
 export class ThreadStore {
   readonly #sql: SqlStorage;
 
@@ -80,14 +118,14 @@ export class ThreadStore {
     return this.#one("id = ?", id);
   }
 
-  /** Puts a thread that was elsewhere, as it was there but for its messages: none is its own yet. */
+  /** Begins the import of a thread: as it was elsewhere, but for its messages. */
   restore(line: ThreadLine, { parent, forkSeq }: { parent: number | null; forkSeq: number }): StoredThread {
     const row = this.#sql
       .exec<Row>(
         `INSERT INTO threads
            (id, title, agent, resource_slug, record_id, metadata, indexing, length, last_seq, parent, fork_seq, forked_from,
-            deleted, created_at, updated_at)
-         VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?) RETURNING *`,
+            deleted, importing, created_at, updated_at)
+         VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, 1, ?, ?) RETURNING *`,
         line.id,
         line.title,
         line.agent ?? null,
@@ -107,9 +145,26 @@ export class ThreadStore {
     return threadOf(row);
   }
 
-  /** So many messages more, or less: not as a change of what was said, but as what was found to be there. */
-  lengthen({ n }: StoredThread, by: number): void {
-    this.#sql.exec("UPDATE threads SET length = length + ? WHERE n = ?", by, n);
+  /**
+   * Ends the import of a thread: all of it has come, or something was taken out of it. Sent again, the import would bring
+   * that back.
+   */
+  endImport({ n }: StoredThread): void {
+    this.#sql.exec("UPDATE threads SET importing = 0 WHERE n = ? AND importing = 1", n);
+  }
+
+  /** These threads were found to have so many messages more, or less. No time of an update changes. */
+  lengthen(numbers: readonly number[], by: number): void {
+    this.#sql.exec(
+      "UPDATE threads SET length = length + ? WHERE n IN (SELECT value FROM json_each(?))",
+      by,
+      JSON.stringify(numbers),
+    );
+  }
+
+  /** How many threads there are. Reads each. */
+  count(): number {
+    return this.#sql.exec<{ n: number }>("SELECT COUNT(*) AS n FROM threads WHERE deleted = 0").one().n;
   }
 
   /** The thread of this agent that was updated last (null: of no agent). */
@@ -199,6 +254,126 @@ export class ThreadStore {
     );
   }
 
+  /** The stretches that a thread and those before it share between two seqs, the last first, read some at a time. */
+  *chain(thread: number, [from, upTo]: SeqRange): Generator<Segment, void> {
+    for (let [next, last]: [number | null, number] = [thread, upTo]; next !== null && last >= from;) {
+      const links = this.#sql
+        .exec<Pick<Row, "n" | "parent" | "fork_seq"> & { last: number }>(
+          `${CHAIN} SELECT * FROM chain LIMIT ${LINKS}`,
+          next,
+          from,
+          last,
+        )
+        .toArray();
+      for (const link of links)
+        if (link.fork_seq < link.last) yield { n: link.n, from: link.fork_seq + 1, to: link.last };
+      const end = links.at(-1);
+      next = end?.parent ?? null;
+      last = Math.min(end?.last ?? 0, end?.fork_seq ?? 0);
+    }
+  }
+
+  /** Those of these threads that are forks, and the forks before them. */
+  forks(threads: readonly number[]): Map<number, { parent: number; forkSeq: number }> {
+    const rows = this.#sql.exec<{ n: number; parent: number; fork_seq: number }>(
+      `WITH RECURSIVE line (n) AS (
+         SELECT value FROM json_each(?)
+         UNION
+         SELECT parent FROM line CROSS JOIN threads ON threads.n = line.n WHERE parent IS NOT NULL
+       )
+       SELECT threads.n, parent, fork_seq FROM line CROSS JOIN threads ON threads.n = line.n WHERE parent IS NOT NULL`,
+      JSON.stringify(threads),
+    );
+    return new Map(Array.from(rows, ({ n, parent, fork_seq: forkSeq }) => [n, { parent, forkSeq }]));
+  }
+
+  /** The numbers of a thread and its forks that show its message with this seq. */
+  showing(n: number, seq: number): number[] {
+    return this.#sql
+      .exec<{ n: number }>(`${FAMILY} SELECT n FROM family WHERE NOT ${hides("family.n", "?2")}`, n, seq)
+      .toArray()
+      .map((row) => row.n);
+  }
+
+  /** The id of a live thread that has the message at this position, or null. */
+  holder(position: number): string | null {
+    const [holder] = this.#sql
+      .exec<{ id: string }>(
+        `${FAMILY} SELECT id FROM family CROSS JOIN threads ON threads.n = family.n
+         WHERE deleted = 0 AND NOT ${hides("family.n", "?2")} LIMIT 1`,
+        threadNumberOf(position),
+        seqOf(position),
+      )
+      .toArray();
+    return holder?.id ?? null;
+  }
+
+  /** The last seq of a thread's own that a fork shares; null if there is no fork. */
+  sharedUpTo(n: number): number | null {
+    return this.#sql
+      .exec<{ last: number | null }>("SELECT MAX(fork_seq) AS last FROM threads WHERE parent = ?", n)
+      .one().last;
+  }
+
+  /** Leaves of a thread its place in the line of its forks. */
+  markDeleted(n: number): void {
+    this.#sql.exec(
+      `UPDATE threads SET deleted = 1, importing = 0, title = '', agent = NULL, resource_slug = NULL, record_id = NULL,
+         metadata = NULL
+       WHERE n = ?`,
+      n,
+    );
+  }
+
+  /** A thread that is marked as deleted, or null. */
+  deleted(n: number): { parent: number | null } | null {
+    const rows = this.#sql.exec<{ parent: number | null }>(
+      "SELECT parent FROM threads WHERE n = ? AND deleted = 1",
+      n,
+    );
+    return rows.toArray()[0] ?? null;
+  }
+
+  remove(n: number): void {
+    this.#sql.exec("DELETE FROM threads WHERE n = ?", n);
+  }
+
+  /** The greatest number of a thread, 0 if there is none. */
+  lastNumber(): number {
+    return this.#sql.exec<{ n: number }>("SELECT COALESCE(MAX(n), 0) AS n FROM threads").one().n;
+  }
+
+  /** The id of a thread, also of a deleted one; null if there is none. */
+  idOf(n: number): string | null {
+    const [row] = this.#sql.exec<{ id: string }>("SELECT id FROM threads WHERE n = ?", n).toArray();
+    return row?.id ?? null;
+  }
+
+  /** Whose threads these are, as their ids say; null if there is none. */
+  owner(): UserHash | null {
+    const [row] = this.#sql.exec<{ id: string }>("SELECT id FROM threads LIMIT 1").toArray();
+    return row === undefined ? null : threadOwner(row.id);
+  }
+
+  /** The threads behind one number up to another, also deleted ones, in the order of their numbers. */
+  *exported(after: number, upTo: number): Generator<ExportedThread, void> {
+    for (let last = after; ;) {
+      const rows = this.#sql
+        .exec<Row & { parent_id: string | null }>(
+          `SELECT threads.*, parents.id AS parent_id FROM threads LEFT JOIN threads AS parents ON parents.n = threads.parent
+           WHERE threads.n > ? AND threads.n <= ? ORDER BY threads.n LIMIT ${EXPORTED}`,
+          last,
+          upTo,
+        )
+        .toArray();
+      for (const row of rows) {
+        last = row.n;
+        yield { ...threadOf(row), parentId: row.parent_id, deleted: row.deleted === 1 };
+      }
+      if (rows.length < EXPORTED) return;
+    }
+  }
+
   #one(where: string, binding: string | number | null): StoredThread | null {
     const [row] = this.#sql.exec<Row>(`SELECT * FROM threads WHERE ${where}`, binding).toArray();
     return row === undefined ? null : threadOf(row);
@@ -211,6 +386,7 @@ function threadOf(row: Row): StoredThread {
     lastSeq: row.last_seq,
     parent: row.parent,
     forkSeq: row.fork_seq,
+    importing: row.importing === 1,
     id: row.id,
     title: row.title,
     ...(row.agent !== null && { agent: row.agent }),

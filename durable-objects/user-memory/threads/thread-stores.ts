@@ -1,6 +1,6 @@
 import { type Failure, fail, type Result, wrong } from "../../../src/domain/errors.ts";
 import { CompactionStore } from "./compaction-store.ts";
-import { ImportingThreads } from "./importing-threads.ts";
+import { HiddenMessages } from "./hidden-messages.ts";
 import { Lineage } from "./lineage.ts";
 import { MessageStore } from "./message-store.ts";
 import { Sharing } from "./sharing.ts";
@@ -13,20 +13,20 @@ import type { Once } from "../../storage/contract.ts";
 export class ThreadStores {
   readonly threads: ThreadStore;
   readonly messages: MessageStore;
+  readonly hidden: HiddenMessages;
   readonly compactions: CompactionStore;
   readonly lineage: Lineage;
   readonly sharing: Sharing;
-  readonly importing: ImportingThreads;
   readonly reader: ThreadReader;
 
   constructor(sql: SqlStorage) {
     this.threads = new ThreadStore(sql);
     this.messages = new MessageStore(sql);
+    this.hidden = new HiddenMessages(sql);
     this.compactions = new CompactionStore(sql);
-    this.lineage = new Lineage(sql, this.messages);
-    this.sharing = new Sharing(sql, this.messages);
-    this.importing = new ImportingThreads(sql);
-    this.reader = new ThreadReader(this.messages, this.lineage, this.compactions);
+    this.lineage = new Lineage(this);
+    this.sharing = new Sharing(this);
+    this.reader = new ThreadReader(this);
   }
 
   /** Acts on a thread in one transaction, once for an idempotency key. */

@@ -5,40 +5,15 @@ import { ownerKeyOf } from "../../../src/domain/entry-parts.ts";
 import { type EntryStore, partsNamedIn } from "../../storage/entry-store.ts";
 import type { Generation } from "../core/generation.ts";
 import { positionOf } from "../core/position.ts";
+import type { ExportedThread } from "../threads/thread-store.ts";
 import type { ThreadStores } from "../threads/thread-stores.ts";
 import type { ExportPage, ExportPlace, Section, Spot } from "../contract.ts";
 
 /** `count`: how many lines it is that go together, if it is not one. */
 type Line = { pieces: JsonPieces; count?: number; next: Spot };
-type ThreadRow = {
-  n: number;
-  id: string;
-  title: string;
-  agent: string | null;
-  resource_slug: string | null;
-  record_id: string | null;
-  metadata: string | null;
-  indexing: string | null;
-  last_seq: number;
-  parent_id: string | null;
-  fork_seq: number;
-  forked_from: string | null;
-  deleted: number;
-  created_at: number;
-  updated_at: number;
-};
-type EntryRow = {
-  key: string;
-  value: ArrayBuffer;
-  version: string;
-  updated_at: number;
-  expires_at: number | null;
-  refresh_ms: number | null;
-};
 type Parts = {
-  sql: SqlStorage;
-  stores: Pick<ThreadStores, "messages" | "compactions" | "lineage">;
-  entries: Pick<EntryStore, "version">;
+  stores: Pick<ThreadStores, "threads" | "messages" | "hidden" | "compactions">;
+  entries: Pick<EntryStore, "version" | "from">;
   generation: Pick<Generation, "epoch">;
   now: () => number;
 };
@@ -79,18 +54,19 @@ export class Exporter {
   }
 
   #beginning(): ExportPlace {
-    const { upTo } = this.#parts.sql
-      .exec<{ upTo: number }>('SELECT COALESCE(MAX(n), 0) AS "upTo" FROM threads')
-      .one();
-    return { epoch: this.#parts.generation.epoch, upTo, at: { part: "thread", n: 0 } };
+    const { stores, generation } = this.#parts;
+    return { epoch: generation.epoch, upTo: stores.threads.lastNumber(), at: { part: "thread", n: 0 } };
   }
 
   *#lines({ at, upTo }: ExportPlace): Generator<Line, void> {
     if (at.part !== "entry") {
       yield* this.#restOfThread(at);
-      for (const row of this.#threads(at.n, upTo)) {
-        const begun = { ...this.#section(row), part: "hidden", after: 0 } as const;
-        yield { pieces: [JSON.stringify(threadLine(row))], next: begun };
+      const { threads, compactions } = this.#parts.stores;
+      for (const thread of threads.exported(at.n, upTo)) {
+        const { n, forkSeq, lastSeq } = thread;
+        const section = { n, forkSeq, lastSeq, compactedAt: compactions.lastCreatedAt(thread) };
+        const begun = { ...section, part: "hidden", after: 0 } as const;
+        yield { pieces: [JSON.stringify(threadLine(thread))], next: begun };
         yield* this.#restOfThread(begun);
       }
     }
@@ -102,7 +78,7 @@ export class Exporter {
     if (at.part === "thread") return;
     const { n, forkSeq, lastSeq, compactedAt } = at;
     const section = { n, forkSeq, lastSeq, compactedAt };
-    const id = this.#idOf(n);
+    const id = this.#parts.stores.threads.idOf(n);
     // Its last messages went with it meanwhile.
     if (id === null) return;
     if (at.part === "hidden") yield* this.#hidden(section, id, at.after);
@@ -112,8 +88,8 @@ export class Exporter {
 
   *#messages(section: Section, threadId: string, after: number): Generator<Line, void> {
     const { n, lastSeq } = section;
-    const { messages, lineage } = this.#parts.stores;
-    const hides = lineage.hidesAny(section);
+    const { messages, hidden: hiddenMessages } = this.#parts.stores;
+    const hides = hiddenMessages.hasAny(section);
     const own = messages.read([positionOf(n, after + 1), positionOf(n, lastSeq)], {
       order: "oldest",
       hiddenIn: null,
@@ -121,7 +97,7 @@ export class Exporter {
     for (const { seq, body, createdAt } of own) {
       const pieces = inlineOrText({ type: "message", threadId, seq, createdAt }, "message", body);
       const next = { ...section, part: "message", after: seq } as const;
-      const hidden = hides && !lineage.shows(section, positionOf(n, seq));
+      const hidden = hides && hiddenMessages.has(section, positionOf(n, seq));
       yield hidden
         ? { pieces: [...pieces, "\n", hiddenLine(threadId, seq)], count: 2, next }
         : { pieces, next };
@@ -130,13 +106,7 @@ export class Exporter {
 
   /** Of what it shares, also where that is gone by now: it may have been told of before. */
   *#hidden(section: Section, threadId: string, after: number): Generator<Line, void> {
-    const rows = this.#parts.sql.exec<{ seq: number }>(
-      "SELECT seq FROM hidden_messages WHERE thread = ? AND seq > ? AND seq <= ? ORDER BY seq",
-      section.n,
-      after,
-      section.forkSeq,
-    );
-    for (const { seq } of rows)
+    for (const seq of this.#parts.stores.hidden.seqs(section, [after, section.forkSeq]))
       yield { pieces: [hiddenLine(threadId, seq)], next: { ...section, part: "hidden", after: seq } };
   }
 
@@ -162,54 +132,26 @@ export class Exporter {
 
   *#entries({ after, head }: Extract<Spot, { part: "entry" }>): Generator<Line, void> {
     // The parts there are now would be those of another value: its entry is told again, with them.
-    const again = head !== undefined && this.#parts.entries.version(head.key) !== head.version;
-    const rows = this.#parts.sql.exec<EntryRow>(
-      `SELECT * FROM entries WHERE key ${again ? ">=" : ">"} ?1 AND (expires_at IS NULL OR expires_at >= ?2) ORDER BY key`,
-      again ? head.key : (after ?? ""),
-      this.#parts.now(),
-    );
+    const { entries, now } = this.#parts;
+    const again = head !== undefined && entries.version(head.key) !== head.version;
     let last = again ? undefined : head;
-    for (const row of rows) {
+    const from = again ? { key: head.key, included: true } : { key: after ?? "", included: false };
+    for (const { key, value, version, updatedAt, expiresAt, refreshMs } of entries.from(from, now())) {
       const fields = {
         type: "entry",
-        key: row.key,
-        version: row.version,
-        updatedAt: row.updated_at,
-        ...(row.expires_at !== null && { expiresAt: row.expires_at }),
-        ...(row.refresh_ms !== null && { refreshMs: row.refresh_ms }),
+        key,
+        version,
+        updatedAt,
+        ...(expiresAt !== null && { expiresAt }),
+        ...(refreshMs !== null && { refreshMs }),
       };
-      if (partsNamedIn(row.value) !== null) last = { key: row.key, version: row.version };
-      else if (last?.key !== ownerKeyOf(row.key)) last = undefined;
+      if (partsNamedIn(value) !== null) last = { key, version };
+      else if (last?.key !== ownerKeyOf(key)) last = undefined;
       yield {
-        pieces: inlineOrText(fields, "value", new Uint8Array(row.value)),
-        next: { part: "entry", after: row.key, ...(last && { head: last }) },
+        pieces: inlineOrText(fields, "value", value),
+        next: { part: "entry", after: key, ...(last && { head: last }) },
       };
     }
-  }
-
-  #threads(after: number, upTo: number): Iterable<ThreadRow> {
-    return this.#parts.sql.exec<ThreadRow>(
-      `SELECT threads.*, parents.id AS parent_id FROM threads LEFT JOIN threads AS parents ON parents.n = threads.parent
-       WHERE threads.n > ? AND threads.n <= ? ORDER BY threads.n`,
-      after,
-      upTo,
-    );
-  }
-
-  #section({ n, fork_seq: forkSeq, last_seq: lastSeq }: ThreadRow): Section {
-    const { compactedAt } = this.#parts.sql
-      .exec<{ compactedAt: number }>(
-        'SELECT COALESCE(MAX(created_at), 0) AS "compactedAt" FROM compactions WHERE thread = ?',
-        n,
-      )
-      .one();
-    return { n, forkSeq, lastSeq, compactedAt };
-  }
-
-  #idOf(n: number): string | null {
-    return (
-      this.#parts.sql.exec<{ id: string }>("SELECT id FROM threads WHERE n = ?", n).toArray()[0]?.id ?? null
-    );
   }
 }
 
@@ -217,19 +159,19 @@ const hiddenLine = (threadId: string, seq: number): string =>
   JSON.stringify({ type: "hidden", threadId, seq });
 
 /** `parent` is who owns the messages up to `seq` that the thread shares. A deleted thread is there for its forks. */
-const threadLine = (row: ThreadRow) => ({
+const threadLine = (thread: ExportedThread) => ({
   type: "thread",
-  id: row.id,
-  title: row.title,
-  ...(row.agent !== null && { agent: row.agent }),
-  ...(row.resource_slug !== null && { resourceSlug: row.resource_slug }),
-  ...(row.record_id !== null && { recordId: row.record_id }),
-  ...(row.metadata !== null && { metadata: JSON.parse(row.metadata) as unknown }),
-  ...(row.indexing !== null && { indexing: row.indexing }),
-  lastSeq: row.last_seq,
-  ...(row.parent_id !== null && { parent: { threadId: row.parent_id, seq: row.fork_seq } }),
-  ...(row.forked_from !== null && { forkedFrom: row.forked_from }),
-  ...(row.deleted === 1 && { deleted: true }),
-  createdAt: row.created_at,
-  updatedAt: row.updated_at,
+  id: thread.id,
+  title: thread.title,
+  agent: thread.agent,
+  resourceSlug: thread.resourceSlug,
+  recordId: thread.recordId,
+  metadata: thread.metadata,
+  indexing: thread.indexing,
+  lastSeq: thread.lastSeq,
+  ...(thread.parentId !== null && { parent: { threadId: thread.parentId, seq: thread.forkSeq } }),
+  forkedFrom: thread.forkedFrom?.threadId,
+  ...(thread.deleted && { deleted: true }),
+  createdAt: thread.createdAt,
+  updatedAt: thread.updatedAt,
 });

@@ -24,7 +24,6 @@ type Act = {
 };
 
 type Parts = {
-  sql: SqlStorage;
   stores: ThreadStores;
   transactions: Transactions;
   messages: ThreadMessages;
@@ -141,9 +140,9 @@ export class Importer {
   }
 
   #end(threadId: string): Result<Outcome> {
-    const { threads, importing } = this.#parts.stores;
+    const { threads } = this.#parts.stores;
     const thread = threads.any(threadId);
-    if (thread !== null) importing.finish(thread);
+    if (thread !== null) threads.endImport(thread);
     return ok("there");
   }
 
@@ -159,19 +158,18 @@ export class Importer {
     // What is said there from now on is no message that this one shares.
     if (parent !== null) stores.threads.reach(parent, forkSeq);
     const thread = stores.threads.restore(line, { parent: parent?.n ?? null, forkSeq });
-    stores.importing.begin(thread);
     // What it shares is there; what is hidden of that comes in lines of its own.
     for (const { n, from, to } of [...stores.lineage.segments(thread)].slice(1))
-      stores.threads.lengthen(thread, stores.messages.count([positionOf(n, from), positionOf(n, to)]));
+      stores.threads.lengthen([thread.n], stores.messages.count([positionOf(n, from), positionOf(n, to)]));
     conversations.imported(owner, line.deleted === true ? null : line.id);
     return ok("imported");
   }
 
   /** Of a thread that was deleted since, and is there for its forks only, nothing is brought back. */
   #known(thread: StoredThread, line: Of<"thread">): Outcome {
-    const { threads, importing } = this.#parts.stores;
+    const { threads } = this.#parts.stores;
     // A later export of it: what it has more would not fit to what is there.
-    if (line.lastSeq > thread.lastSeq) importing.end(thread);
+    if (line.lastSeq > thread.lastSeq) threads.endImport(thread);
     return line.deleted !== true && threads.get(thread.id) === null ? "leftOut" : "there";
   }
 
@@ -184,22 +182,22 @@ export class Importer {
     // Another was said here since: the export is a later one than that which began the thread.
     if (same !== null) return ok(same ? "there" : "leftOut");
     if (messages.restore(thread, seq, { body, createdAt })) wakeUp.by(now() + EMBED_AFTER_MS);
-    stores.sharing.lengthen(position);
+    stores.sharing.cameBack(position);
     return ok("imported");
   }
 
   #hidden(thread: StoredThread, { seq }: Of<"hidden">): Result<Outcome> {
-    const { messages, lineage, sharing } = this.#parts.stores;
+    const { messages, hidden, lineage, sharing } = this.#parts.stores;
     if (seq > thread.lastSeq) return wrong("seq", `is more than ${thread.lastSeq}`);
     const owner = lineage.owner(thread, seq);
     const position = positionOf(owner, seq);
-    if (!lineage.shows(thread, position)) return ok("there");
+    if (hidden.has(thread, position)) return ok("there");
     if (messages.has(position)) {
       sharing.hideWithForks(thread, position);
       return ok("imported");
     }
     // It is gone here, for all who shared it.
-    if (owner !== thread.n) sharing.hide(thread, position, "gone");
+    if (owner !== thread.n) hidden.add([thread.n], position, "gone");
     return ok("there");
   }
 
@@ -213,34 +211,20 @@ export class Importer {
   }
 
   #entry(line: Of<"entry">, value: Uint8Array): Result<Outcome> {
-    const { sql, entries, wakeUp, now } = this.#parts;
+    const { entries, wakeUp, now } = this.#parts;
     if (line.expiresAt !== undefined && line.expiresAt < now()) return ok("expired");
     // Its entry came before it, and another value may be there.
     if (!entries.names(line.key)) return ok("leftOut");
-    sql.exec("DELETE FROM entries WHERE key = ? AND expires_at < ?", line.key, now());
-    // The value was replaced while it was exported: the export has its entry again, with the parts that follow.
-    if (entries.lacksParts(line.key, now())) entries.remove(line.key);
-    const written = sql.exec(
-      `INSERT OR IGNORE INTO entries (key, value, version, updated_at, expires_at, refresh_ms) VALUES (?, ?, ?, ?, ?, ?)
-       RETURNING 1`,
-      line.key,
-      value,
-      line.version,
-      line.updatedAt,
-      line.expiresAt ?? null,
-      line.refreshMs ?? null,
-    );
-    if (written.toArray().length === 0) return ok("there");
+    if (!entries.restore({ ...line, value }, now())) return ok("there");
     if (line.expiresAt !== undefined) wakeUp.by(line.expiresAt + 1);
     return ok("imported");
   }
 
   /** Acts on a thread that is being imported; one that was there before stays as it is, and one that is gone since is gone. */
   #inThread(id: string, { came, act, isThere }: Act): Result<Outcome> {
-    const { threads, importing } = this.#parts.stores;
-    const thread = threads.any(id);
+    const thread = this.#parts.stores.threads.any(id);
     if (thread === null) return came ? ok("leftOut") : wrong("threadId", NO_THREAD);
-    if (importing.has(thread)) return act(thread);
+    if (thread.importing) return act(thread);
     return ok(isThere(thread) ? "there" : "leftOut");
   }
 }

@@ -29,6 +29,7 @@ const EMBED_FAILURES = 3;
 /** Gives documents their vectors and word pieces, some in each alarm. */
 export class Embedding {
   readonly #deps: EmbeddingDependencies;
+  #retryAt: number | null = null;
 
   constructor(deps: EmbeddingDependencies) {
     this.#deps = deps;
@@ -40,13 +41,19 @@ export class Embedding {
     return embedder.problem === undefined ? { model: embedder.model, messages } : null;
   }
 
-  /** Embeds some of the waiting documents. Returns when to go on, or null if none is left. */
-  async embed(): Promise<number | null> {
-    const { index, now } = this.#deps;
+  /** Embeds some of the waiting documents. */
+  async alarm(): Promise<void> {
+    const { index, quota, now } = this.#deps;
+    this.#retryAt = null;
+    const target = this.target();
+    if (target !== null) index.enqueue(target);
     const waiting = index.unembedded(EMBED);
-    if (waiting.length === 0) return null;
+    if (waiting.length === 0) return;
     // The room that is left is for deletes. Waiting documents are found by their words.
-    if (this.target() === null || this.#deps.quota.refusesGrowth() !== null) return now() + EMBED_BLOCKED_MS;
+    if (target === null || quota.refusesGrowth() !== null) {
+      this.#retryAt = now() + EMBED_BLOCKED_MS;
+      return;
+    }
     // The embedder may refuse one text: documents that have failed are tried one by one, and fail no others.
     const fresh = waiting.filter(({ attempts }) => attempts === 0);
     const batches = fresh.length > 0 ? [fresh] : waiting.map((one) => [one]);
@@ -55,8 +62,12 @@ export class Embedding {
       if (!(await this.#embedBatch(batch))) failures++;
       if (failures === EMBED_FAILURES) break;
     }
-    if (failures > 0) return now() + EMBED_RETRY_MS;
-    return index.unembedded(1).length === 0 ? null : now();
+    if (failures > 0) this.#retryAt = now() + EMBED_RETRY_MS;
+  }
+
+  nextDue(): number | null {
+    const { index, now } = this.#deps;
+    return this.#retryAt ?? (index.unembedded(1).length > 0 ? now() : null);
   }
 
   /** Cuts some waiting documents into word pieces. Returns whether there are more. Loads the word model only if needed. */
@@ -64,7 +75,7 @@ export class Embedding {
     const { index, lexicon } = this.#deps;
     if (!index.pieces.waiting) return false;
     const model = await lexicon();
-    return model !== null && index.pieces.cut(model);
+    return model !== null && index.cut(model);
   }
 
   async #embedBatch(documents: readonly { n: number; text: string }[]): Promise<boolean> {

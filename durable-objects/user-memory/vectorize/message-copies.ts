@@ -18,12 +18,12 @@ export class MessageCopies {
   }
 
   /** Begins to copy messages. Stores the owner, as the threads may go before their copies do. */
-  begin(model: string): void {
+  begin(model: string, owner: UserHash | null): void {
+    if (owner === null) return;
     this.#sql.exec(
-      `INSERT INTO message_copies (model, owner)
-       SELECT ?, substr(id, 1, instr(id, '.') - 1) FROM threads WHERE TRUE LIMIT 1
-       ON CONFLICT (model) DO UPDATE SET ended = 0`,
+      "INSERT INTO message_copies (model, owner) VALUES (?, ?) ON CONFLICT (model) DO UPDATE SET ended = 0",
       model,
+      owner,
     );
   }
 

@@ -1,6 +1,6 @@
 import { backOff, FIRST_RETRY_MS, LAST_RETRY_MS } from "../../storage/back-off.ts";
 import { FIRST_POSITION, type PositionRange } from "../core/position.ts";
-import type { VectorName } from "../search-index/vector-store.ts";
+import type { VectorName } from "../search-index/vector-rows.ts";
 
 /** A vector whose copy in Vectorize differs from what is wanted, or was changed a moment ago. */
 export type OutboxRow = {
@@ -28,6 +28,13 @@ const FIRST_RESEND_MS = 2 * 60_000;
 const LAST_RESEND_MS = 30 * 60_000;
 /** Numbers that one statement takes as JSON. */
 const CHUNK = 10_000;
+/** How many unconfirmed vectors one statement reads. */
+const UNCONFIRMED = 500;
+const MEMORIES: PositionRange = [0, FIRST_POSITION - 1];
+const MESSAGES: PositionRange = [FIRST_POSITION, Number.MAX_SAFE_INTEGER];
+
+/** SQL that selects the numbers of all documents that the outbox has something of. */
+export const UNSETTLED = "SELECT n FROM vector_outbox";
 
 export const vectorOutboxSchema = `
   CREATE TABLE vector_outbox (
@@ -115,7 +122,7 @@ export class VectorOutboxRows {
   }
 
   /** Records a call as failed before it begins, so that a crash in it leaves a retry. Returns which rows still want it. */
-  begin({ model, wanted }: Group, ns: readonly number[], now: number): Set<number> {
+  begin({ model, wanted }: Group, ns: readonly number[], now: number): number[] {
     const begun = this.#sql.exec<{ n: number }>(
       `UPDATE vector_outbox SET may_be_there = 1, sent_at = ?4, attempts = attempts + 1,
          due_at = ?4 + MIN(${LAST_RETRY_MS}, ${FIRST_RETRY_MS} * (1 << MIN(attempts, 16)))
@@ -125,7 +132,7 @@ export class VectorOutboxRows {
       wanted,
       now,
     );
-    return new Set(Array.from(begun, ({ n }) => n));
+    return Array.from(begun, ({ n }) => n);
   }
 
   /** The call was accepted. Rows that changed meanwhile stay in `send`. */
@@ -179,11 +186,23 @@ export class VectorOutboxRows {
     return this.#sql.exec<{ due: number | null }>("SELECT MIN(due_at) AS due FROM vector_outbox").one().due;
   }
 
+  /** The vectors of a model that are not known to be there: memories first, the greatest number of each first. */
   *unconfirmed(model: string): Generator<number> {
-    for (const range of ["n < ?", "n >= ?"]) {
-      const open = `SELECT n FROM vector_outbox WHERE model = ? AND ${range} AND wanted = 1 AND state <> 'done' ORDER BY n DESC`;
-      for (const { n } of this.#sql.exec<{ n: number }>(open, model, FIRST_POSITION)) yield n;
-    }
+    for (const [from, to] of [MEMORIES, MESSAGES])
+      for (let last = to; ;) {
+        const rows = this.#sql
+          .exec<{ n: number }>(
+            `SELECT n FROM vector_outbox WHERE model = ? AND n BETWEEN ? AND ? AND wanted = 1 AND state <> 'done'
+             ORDER BY n DESC LIMIT ${UNCONFIRMED}`,
+            model,
+            from,
+            last,
+          )
+          .toArray();
+        yield* rows.map(({ n }) => n);
+        last = (rows.at(-1)?.n ?? 0) - 1;
+        if (rows.length < UNCONFIRMED) break;
+      }
   }
 
   pending(): { put: number; remove: number } {

@@ -9,7 +9,7 @@ import type {
 import { refusal } from "../../../src/platform/vectors/vectorize-limits.ts";
 import { backOff } from "../../storage/back-off.ts";
 import type { PositionRange } from "../core/position.ts";
-import type { VectorName } from "../search-index/vector-store.ts";
+import type { VectorName } from "../search-index/vector-rows.ts";
 import {
   type Group,
   type OutboxRow,
@@ -29,6 +29,9 @@ type OutboxDependencies = {
   read: (model: string, ns: readonly number[]) => readonly OutgoingVector[];
   now: () => number;
 };
+
+/** Documents of one group, and the tag of its model. */
+type Batch = { ns: readonly number[]; model: ModelTag };
 
 /** Rows that one drain takes: some 15 calls at most, of the 50 subrequests that an alarm has on the free plan. */
 const RUN = 300;
@@ -130,9 +133,10 @@ export class VectorOutbox {
     if (group === undefined) return true;
     try {
       const model = await modelTag(group.model);
+      const ns = rows.map(({ n }) => n);
       if (group.state === "check") await this.#check(vectors, rows, model);
-      else if (group.wanted === 1) await this.#upsert(vectors, group, { rows, model });
-      else await this.#delete(vectors, group, { rows, model });
+      else if (group.wanted === 1) await this.#upsert(vectors, group, { ns, model });
+      else await this.#delete(vectors, group, { ns, model });
       return true;
     } catch (error) {
       const { model, wanted, state } = group;
@@ -142,52 +146,44 @@ export class VectorOutbox {
     }
   }
 
-  async #upsert(
-    vectors: VectorIndex,
-    group: Group,
-    { rows, model }: { rows: readonly OutboxRow[]; model: ModelTag },
-  ): Promise<void> {
+  async #upsert(vectors: VectorIndex, group: Group, { ns, model }: Batch): Promise<void> {
     const { read, owner, now } = this.#deps;
-    const begun = now();
-    const wanted = new Set(rows.map(({ n }) => n));
     const records = new Map<number, VectorRecord>();
-    for (const { n, values, ...shown } of read(group.model, [...wanted])) {
-      const metadata = { user: owner(), model: group.model, ...shown };
+    for (const { n, values, ...shown } of read(group.model, ns)) {
       const record = {
         id: vectorId(owner(), n, model),
         namespace: namespaceOf(owner()),
         values,
-        metadata,
+        metadata: { user: owner(), model: group.model, ...shown },
       };
       const refused = refusal(record);
       if (refused === null) records.set(n, record);
-      else console.error({ message: "the vector index takes no such vector", n, refused });
+      else console.error({ message: "Vectorize takes no such vector", n, refused });
     }
-    this.#rows.remove(
-      [...wanted].filter((n) => !records.has(n)).map((n) => ({ n, model: group.model })),
-      begun,
+    const gone = ns.filter((n) => !records.has(n)).map((n) => ({ n, model: group.model }));
+    this.#rows.remove(gone, now());
+    await this.#send(group, [...records.keys()], (sent) =>
+      vectors.upsert(sent.flatMap((n) => records.get(n) ?? [])),
     );
-    const sent = this.#rows.begin(group, [...records.keys()], begun);
-    if (sent.size === 0) return;
-    await vectors.upsert([...sent].flatMap((n) => records.get(n) ?? []));
-    this.#rows.accepted(group, [...sent], { begun, now: now() });
   }
 
-  async #delete(
-    vectors: VectorIndex,
+  #delete(vectors: VectorIndex, group: Group, { ns, model }: Batch): Promise<void> {
+    const idOf = (n: number) => vectorId(this.#deps.owner(), n, model);
+    return this.#send(group, ns, (sent) => vectors.deleteByIds(sent.map(idOf)));
+  }
+
+  /** Calls Vectorize for the rows that still want it. */
+  async #send(
     group: Group,
-    { rows, model }: { rows: readonly OutboxRow[]; model: ModelTag },
+    ns: readonly number[],
+    call: (sent: readonly number[]) => Promise<void>,
   ): Promise<void> {
-    const { owner, now } = this.#deps;
+    const { now } = this.#deps;
     const begun = now();
-    const sent = this.#rows.begin(
-      group,
-      rows.map(({ n }) => n),
-      begun,
-    );
-    if (sent.size === 0) return;
-    await vectors.deleteByIds(Array.from(sent, (n) => vectorId(owner(), n, model)));
-    this.#rows.accepted(group, [...sent], { begun, now: now() });
+    const sent = this.#rows.begin(group, ns, begun);
+    if (sent.length === 0) return;
+    await call(sent);
+    this.#rows.accepted(group, sent, { begun, now: now() });
   }
 
   async #check(vectors: VectorIndex, rows: readonly OutboxRow[], model: ModelTag): Promise<void> {

@@ -3,19 +3,17 @@ import type { VectorIndex } from "../../../src/platform/vectors/vector-index.ts"
 import type { WakeUp } from "../../storage/wake-up.ts";
 import { LeavingRanges } from "../core/leaving-ranges.ts";
 import type { MemoryTable } from "../memories/memory-table.ts";
+import type { ThreadStore } from "../threads/thread-store.ts";
 import { MessageCopies } from "./message-copies.ts";
 import { FIRST_POSITION, MEMORIES, MESSAGES, type PositionRange } from "../core/position.ts";
 import { type OutgoingVector, VectorOutbox } from "./vector-outbox.ts";
-import {
-  type VectorCacheOptions,
-  type VectorMirror,
-  type VectorName,
-  VectorStore,
-} from "../search-index/vector-store.ts";
+import type { VectorName } from "../search-index/vector-rows.ts";
+import { type VectorCacheOptions, type VectorMirror, VectorStore } from "../search-index/vector-store.ts";
 
 type VectorSyncDependencies = {
   sql: SqlStorage;
   table: MemoryTable;
+  threads: Pick<ThreadStore, "owner">;
   /** Null: this deployment has no Vectorize. */
   vectors: VectorIndex | null;
   /** Whether Vectorize gets the vectors of messages too. */
@@ -82,8 +80,8 @@ export class VectorSync implements VectorMirror {
   /** Sends the messages' vectors again, for a reindex. */
   putMessagesAgain(model: string): void {
     if (!this.copiesMessages) return;
-    this.#copies.begin(model);
-    this.outbox.putAgain(model, this.store.numbersBetween(MESSAGES, model));
+    this.#copies.begin(model, this.#deps.threads.owner());
+    this.outbox.putAgain(model, this.store.rows.numbersBetween(MESSAGES, model));
     this.#wake();
   }
 
@@ -95,7 +93,7 @@ export class VectorSync implements VectorMirror {
   /** Sends and checks some changes, after those of a model or a setting that is new. */
   drain(model: string | null): Promise<void> {
     if (model !== null) {
-      this.outbox.adopt(model, () => this.store.numbersBetween(MEMORIES, model));
+      this.outbox.adopt(model, () => this.store.rows.numbersBetween(MEMORIES, model));
       this.#followMessageSetting(model);
     }
     return this.outbox.drain();
@@ -107,14 +105,16 @@ export class VectorSync implements VectorMirror {
 
   #messageSettingChanged(model: string): boolean {
     const copied = this.#copies.models();
-    return this.copiesMessages ? !copied.includes(model) && this.store.hasMessages(model) : copied.length > 0;
+    return this.copiesMessages
+      ? !copied.includes(model) && this.store.rows.hasMessages(model)
+      : copied.length > 0;
   }
 
   #followMessageSetting(model: string): void {
     if (!this.#messageSettingChanged(model)) return;
     if (this.copiesMessages) return this.putMessagesAgain(model);
     for (const copied of this.#copies.end())
-      this.outbox.remove(this.store.numbersBetween(MESSAGES, copied).map((n) => ({ n, model: copied })));
+      this.outbox.remove(this.store.rows.numbersBetween(MESSAGES, copied).map((n) => ({ n, model: copied })));
   }
 
   #remove(vectors: readonly VectorName[], messageModels: readonly string[]): void {

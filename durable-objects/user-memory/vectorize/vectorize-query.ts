@@ -10,7 +10,7 @@ import type { EmbeddedQuery } from "../search-index/vector-store.ts";
 export type VectorizeAnswer = Pick<Arm, "status" | "capped" | "ms"> & { numbers: readonly number[] };
 
 /** What Vectorize can filter by. The object checks every other condition itself. */
-export type VectorizeQuery = {
+type VectorizeQuery = {
   owner: UserHash;
   kinds: readonly RecallKind[];
   scope?: string;

@@ -12,7 +12,7 @@ import { hash16 } from "../hash.ts";
 export type Identity = { id: string | null; how: "supersede" | "replace" | "merge"; dedupeKey: string };
 
 /** The fields that decide on the identity. */
-export type Named = Pick<
+export type IdentifyingFields = Pick<
   RememberBody,
   "kind" | "scope" | "subject" | "predicate" | "key" | "title" | "externalId" | "dedupe" | "object"
 > & { text: string };
@@ -23,11 +23,11 @@ export const textOf = ({
   subject,
   predicate,
   object,
-}: Omit<Named, "text"> & { text?: string | undefined }): string =>
+}: Omit<IdentifyingFields, "text"> & { text?: string | undefined }): string =>
   text ?? tripleText({ subject, predicate, object });
 
 /** The words of a triple, with single spaces. */
-export const tripleText = (triple: Pick<Named, "subject" | "predicate" | "object">): string =>
+export const tripleText = (triple: Pick<IdentifyingFields, "subject" | "predicate" | "object">): string =>
   [triple.subject, triple.predicate, triple.object]
     .filter((part) => part !== undefined)
     .join(" ")
@@ -35,9 +35,13 @@ export const tripleText = (triple: Pick<Named, "subject" | "predicate" | "object
     .trim();
 
 /** Memories of different scopes are different memories. */
-export async function identityOf(owner: UserHash, named: Named, quarantined: boolean): Promise<Identity> {
-  const dedupeKey = await dedupeKeyOf(named);
-  const name = nameOf(named);
+export async function identityOf(
+  owner: UserHash,
+  fields: IdentifyingFields,
+  quarantined: boolean,
+): Promise<Identity> {
+  const dedupeKey = await dedupeKeyOf(fields);
+  const name = nameOf(fields);
   // A quarantined memory has an id apart from the memory that it may replace.
   if (quarantined)
     return {
@@ -50,13 +54,12 @@ export async function identityOf(owner: UserHash, named: Named, quarantined: boo
 }
 
 /** The hash of the text, with kind, scope and subject. */
-function dedupeKeyOf({ kind = "fact", scope, subject, predicate, text }: Named): Promise<string> {
+function dedupeKeyOf({ kind = "fact", scope, subject, predicate, text }: IdentifyingFields): Promise<string> {
   // The same text about another subject is another fact. A whole triple has an id of its own.
   const triple = subject !== undefined && predicate !== undefined;
-  const about = triple
-    ? []
-    : [subject, predicate].map((name) => (name === undefined ? null : normalise(name)));
-  return hashOf(kind, scope ?? null, normalise(text), ...about);
+  const about = [subject, predicate].map((name) => (name === undefined ? null : normalise(name)));
+  const plain = triple || about.every((name) => name === null);
+  return hashOf(kind, scope ?? null, normalise(text), ...(plain ? [] : about));
 }
 
 function nameOf({
@@ -67,7 +70,7 @@ function nameOf({
   key,
   title,
   externalId,
-}: Named): { parts: (string | null)[]; how: Identity["how"] } | null {
+}: IdentifyingFields): { parts: (string | null)[]; how: Identity["how"] } | null {
   if (kind === "fact" && subject !== undefined && predicate !== undefined)
     return { parts: ["triple", scope ?? null, normalise(subject), normalise(predicate)], how: "supersede" };
   if (kind === "fact" && key !== undefined)

@@ -24,8 +24,8 @@ export function rememberIn(draft: Draft, owner: Owner, candidate: Candidate): Re
   const { body, identity } = candidate;
   if (isOver(body, draft.time))
     return fail("invalid_request", { details: [{ path: "expiresAt", message: NOT_AHEAD }] });
-  const named = candidate.status === "active" ? body.externalId : undefined;
-  const taken = named === undefined ? null : draft.withExternalId(named);
+  const externalId = candidate.status === "active" ? body.externalId : undefined;
+  const taken = externalId === undefined ? null : draft.withExternalId(externalId);
   if (taken !== null && taken.id !== identity.id)
     return fail("external_id_taken", {
       details: [{ path: "externalId", message: `is the id of ${taken.id}` }],
@@ -47,8 +47,8 @@ const isOver = ({ expiresAt }: RememberBody | PatchMemoryBody, time: number): bo
 function addOrReplace(draft: Draft, owner: Owner, candidate: Candidate): Result<Ruled> {
   const { body, identity } = candidate;
   const from = validFromOf(body, draft.time);
-  const named = identity.id === null ? null : (draft.held(identity.id).at(-1) ?? null);
-  const known = named ?? withSameText(draft, candidate);
+  const byId = identity.id === null ? undefined : draft.held(identity.id).at(-1);
+  const known = byId ?? withSameText(draft, candidate);
   if (known === null) return ok({ row: begin(draft, owner, candidate), created: true });
   if (identity.how === "replace")
     return ok({ row: amend(draft, known, replacement(known, candidate)), created: false });

@@ -30,6 +30,8 @@ export type Frequencies = {
   /** How many of them hold this piece. */
   holding: (piece: number) => number;
 };
+/** The word model, and how many of the user's documents hold each of its pieces. */
+export type WordStatistics = { lexicon: Lexicon; frequencies: Frequencies };
 export type Question = { text: string; now: number; time: TimeMatch | null };
 
 /** A question of more pieces than this is compared by its first ones: each costs a look at all words of the pool. */
@@ -46,7 +48,7 @@ const HALF_LIFE_MS = 30 * 86_400_000;
 export function featuresOf(
   question: Question,
   pool: readonly PooledCandidate[],
-  words: { lexicon: Lexicon; frequencies: Frequencies } | null,
+  words: WordStatistics | null,
 ): { table: FeatureTable; strength: number } {
   const own = Float32Array.from(pool, saysItself);
   const { soft, softNear, most: mostSoft } = softWords(question.text, { pool, own, words });
@@ -57,7 +59,7 @@ export function featuresOf(
   const cosine = Float32Array.from(pool, (one, i) =>
     Math.max(0, one.cosine ?? (closest || 1) * (softly[i] ?? 0)),
   );
-  const asks = of(pool, ({ said, text }) => said && text.includes("?"));
+  const asks = of(pool, ({ isMessage, text }) => isMessage && text.includes("?"));
   const only = namedSpeaker(question.text, pool);
   const asked = asksTime(question.text);
   const table: FeatureTable = {
@@ -112,7 +114,7 @@ function softWords(
   }: {
     pool: readonly PooledCandidate[];
     own: Float32Array;
-    words: { lexicon: Lexicon; frequencies: Frequencies } | null;
+    words: WordStatistics | null;
   },
 ): { soft: Float32Array; softNear: Float32Array; most: number } {
   const soft = new Float32Array(pool.length);
@@ -173,8 +175,8 @@ function mostOf(values: Float32Array, places: Uint16Array): number {
 }
 
 /** Whether a message says something by itself, 0 to 1: "Noted, thanks!" has two telling words, and is no answer. */
-function saysItself({ said, text, speaker }: PooledCandidate): number {
-  if (!said) return 1;
+function saysItself({ isMessage, text, speaker }: PooledCandidate): number {
+  if (!isMessage) return 1;
   const start = speaker === null ? 0 : speaker.length;
   const words = tellingCount(text.slice(start, start + LOOKED_AT));
   return Math.min(1, words / SAYS_ENOUGH) ** 2;

@@ -1,5 +1,5 @@
-/** A stretch of time that a question names, in milliseconds since the epoch; `to` is not part of it. */
-export type Stretch = { from: number; to: number };
+/** A time span that a question names, in milliseconds since the epoch; `to` is not part of it. */
+export type TimeSpan = { from: number; to: number };
 /** Where a time is in relation to what the question names: 1 within, `AFTERMATH` soon after, 0 elsewhere. */
 export type TimeMatch = (at: number) => number;
 
@@ -18,30 +18,30 @@ const AFTERMATH = 0.5;
  */
 export function namedTime(question: string, referenceDate: number): TimeMatch | null {
   const text = question.toLowerCase();
-  const stretch = relativeStretch(text, referenceDate);
-  if (stretch !== null) return (at) => matchOf(stretch, at);
+  const timeSpan = relativeTimeSpan(text, referenceDate);
+  if (timeSpan !== null) return (at) => matchOf(timeSpan, at);
   const named = monthAndDay(text);
-  return named === null ? null : (at) => matchOf(stretchBefore(named, at), at);
+  return named === null ? null : (at) => matchOf(timeSpanBefore(named, at), at);
 }
 
 /** How many years back a day or month without its year is looked for. */
 const YEARS = 3;
 
-/** The stretches of time that the question names, the last one first; of a day or month without its year, of some years. */
-export function namedStretches(question: string, referenceDate: number): Stretch[] {
+/** The time spans that the question names, the last one first; of a day or month without its year, of some years. */
+export function namedTimeSpans(question: string, referenceDate: number): TimeSpan[] {
   const text = question.toLowerCase();
-  const stretch = relativeStretch(text, referenceDate);
-  if (stretch !== null) return [stretch];
+  const timeSpan = relativeTimeSpan(text, referenceDate);
+  if (timeSpan !== null) return [timeSpan];
   const named = monthAndDay(text);
   if (named === null) return [];
-  const last = stretchBefore(named, referenceDate);
+  const last = timeSpanBefore(named, referenceDate);
   if (named.year !== undefined) return [last];
   const year = new Date(last.from).getUTCFullYear();
-  return Array.from({ length: YEARS }, (_, i) => stretchBefore({ ...named, year: year - i }, referenceDate));
+  return Array.from({ length: YEARS }, (_, i) => timeSpanBefore({ ...named, year: year - i }, referenceDate));
 }
 
 /** Within, or in the three weeks after. */
-function matchOf({ from, to }: Stretch, at: number): number {
+function matchOf({ from, to }: TimeSpan, at: number): number {
   if (at >= from && at < to) return 1;
   return at >= to && at < to + AFTERMATH_MS ? AFTERMATH : 0;
 }
@@ -60,21 +60,21 @@ function monthAndDay(text: string): Named | null {
 }
 
 /** Of a month without its year, the last one that had begun at that time. */
-function stretchBefore({ month, day, year }: Named, at: number): Stretch {
+function timeSpanBefore({ month, day, year }: Named, at: number): TimeSpan {
   const own = new Date(at).getUTCFullYear();
   const of = year ?? (Date.UTC(own, month, day ?? 1) > at ? own - 1 : own);
   const from = Date.UTC(of, month, day ?? 1);
   return { from, to: day === undefined ? Date.UTC(of, month + 1, 1) : from + DAY };
 }
 
-function relativeStretch(text: string, now: number): Stretch | null {
+function relativeTimeSpan(text: string, now: number): TimeSpan | null {
   const today = Math.floor(now / DAY) * DAY;
   const date = new Date(now);
   const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()];
   // Weeks begin on Monday (ISO 8601).
   const monday = today - ((date.getUTCDay() + 6) % 7) * DAY;
-  const days = (from: number, count: number): Stretch => ({ from, to: from + count * DAY });
-  const months = (from: number, count: number): Stretch => ({
+  const days = (from: number, count: number): TimeSpan => ({ from, to: from + count * DAY });
+  const months = (from: number, count: number): TimeSpan => ({
     from: Date.UTC(year, from, 1),
     to: Date.UTC(year, from + count, 1),
   });

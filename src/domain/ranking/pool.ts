@@ -1,8 +1,7 @@
 /** A document that may be an answer, with what is known of it. */
 export type PooledCandidate = {
   n: number;
-  /** A message, not a memory. */
-  said: boolean;
+  isMessage: boolean;
   text: string;
   /** Who said it, of a message whose speaker is named. */
   speaker: string | null;

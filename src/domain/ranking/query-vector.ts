@@ -1,14 +1,10 @@
-import type { Frequencies } from "./features.ts";
-import type { Lexicon } from "./lexicon.ts";
+import type { WordStatistics } from "./features.ts";
 
 /** A word that a share s of the documents hold counts SIF / (SIF + s) (Arora, Liang and Ma 2017). */
 const SIF = 0.1;
 
 /** The question's unit vector in the word model's space: its pieces, each by how rare it is in this user's documents. */
-export function queryVectorOf(
-  text: string,
-  { lexicon, frequencies }: { lexicon: Lexicon; frequencies: Frequencies },
-): Float32Array | null {
+export function queryVectorOf(text: string, { lexicon, frequencies }: WordStatistics): Float32Array | null {
   let sum: Float32Array | null = null;
   for (const piece of lexicon.pieces(text)) {
     const weight = SIF / (SIF + frequencies.holding(piece) / Math.max(1, frequencies.size));

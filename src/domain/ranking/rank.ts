@@ -1,5 +1,4 @@
-import { type Feature, features, featuresOf, type Frequencies, type Question } from "./features.ts";
-import type { Lexicon } from "./lexicon.ts";
+import { type Feature, features, featuresOf, type Question, type WordStatistics } from "./features.ts";
 import type { PooledCandidate } from "./pool.ts";
 
 /** Chosen on the three conversations of LoCoMo's dev split, and rounded; docs/recall.md has the numbers that chose them. */
@@ -37,8 +36,8 @@ export const weightNames = Object.keys(groups) as [WeightName, ...WeightName[]];
 export type Weights = { [Name in WeightName]?: number | undefined };
 
 /** What each group of features adds to a score; together they are the score, which is never below 0. */
-export type Parts = { [Name in WeightName]?: number };
-export type Ranked = { n: number; score: number; parts?: Parts };
+export type ScoreParts = { [Name in WeightName]?: number };
+export type Ranked = { n: number; score: number; parts?: ScoreParts };
 
 /**
  * Every candidate, best first. A score is the share of all the weight that this question can bring to bear (a question
@@ -53,7 +52,7 @@ export function rank(
     weights = {},
     explain = false,
   }: {
-    words: { lexicon: Lexicon; frequencies: Frequencies } | null;
+    words: WordStatistics | null;
     weights?: Weights;
     explain?: boolean;
   },
@@ -64,8 +63,8 @@ export function rank(
     .filter((name) => table[name].some((one) => one > 0))
     .reduce((sum, name) => sum + Math.max(0, weightOf[name]), 0);
   const share = full === 0 ? 0 : strength / full;
-  const partsOf = (i: number): Parts => {
-    const parts: Parts = {};
+  const partsOf = (i: number): ScoreParts => {
+    const parts: ScoreParts = {};
     for (const name of weightNames) {
       const group: readonly Feature[] = groups[name];
       const part = share * group.reduce((sum, one) => sum + weightOf[one] * (table[one][i] ?? 0), 0);

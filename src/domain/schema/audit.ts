@@ -12,12 +12,12 @@ const time = z
 export const ListAuditQuery = z.strictObject({
   user: userId.optional().openapi({
     param: { name: "user", in: "query" },
-    description: "Only what was done to this user's memory.",
+    description: "Only events about this user's memory.",
   }),
   action: text(limits.name, "name_too_long").optional().openapi({
     example: "DELETE /v1/threads/{id}",
     description:
-      "Only this operation, as events name it, or `token.refused`, or `access.refused`. 400 for one that is never noted.",
+      "Only this operation, as events name it, or `token.refused`, or `access.refused`. 400 for an action that is never recorded.",
   }),
   from: time.openapi({ description: "Only from this time on, in milliseconds since the epoch." }),
   to: time.openapi({ description: "Only before this time." }),
@@ -35,21 +35,22 @@ export const AuditedEvent = z
     actor: z
       .string()
       .optional()
-      .openapi({ description: "Hash of the token's user, or `*`; absent where nobody was known." }),
+      .openapi({ description: "Hash of the token's user, or `*`. Absent without a valid token." }),
     tokenId: z.string().optional().openapi({ description: "The token's `jti`." }),
     userHash: z.string().optional().openapi({
-      description: "Whose memory, by the first part of their thread ids; absent where no one's.",
+      description:
+        "The user whose memory it was, as in the first part of a thread id. Absent where it was no user's.",
     }),
     requestId: z
       .string()
       .optional()
-      .openapi({ description: "Of the last one, where `count` is more than 1." }),
+      .openapi({ description: "The last request, where `count` is more than 1." }),
     about: z.string().optional().openapi({
-      description: "Which token was revoked, or which time was set; `dryRun`, where nothing was to be done.",
+      description: "The revoked token, or the time that was set; `dryRun` for a call that changes nothing.",
     }),
     count: z.int().openapi({
       description:
-        "1, or how often tokens, or calls for what is another's, were refused so in one minute by one isolate: at least half of the true count.",
+        "1; or the number of equal refusals in one minute in one isolate, at least half of the true count.",
     }),
   })
   .openapi("AuditedEvent");

@@ -12,7 +12,7 @@ import {
   wholeNumber,
 } from "./bounds.ts";
 
-/** A part's key is longer than its entry's. */
+/** The limit is on the entry's key: the key of a part is longer. */
 export const entryKey = z
   .string()
   .min(1)
@@ -28,13 +28,13 @@ export const entryKey = z
 
 export const key = entryKey.openapi({
   param: { name: "key", in: "path" },
-  description: "Any string to 1,024 bytes of UTF-8, percent-encoded; `/` is `%2F`.",
+  description: "Any string of at most 1,024 bytes of UTF-8, percent-encoded: `/` is `%2F`.",
   example: "settings/theme",
 });
 
 export const entryPath = userPath.extend({ key });
 
-/** The body of an entry is its JSON value itself. */
+/** The body is the JSON value itself. */
 export const EntryValue = anyJson.openapi("EntryValue");
 export type EntryValue = z.infer<typeof EntryValue>;
 
@@ -44,8 +44,8 @@ export const SetEntryQuery = z
   .strictObject({
     ttlMs: wholeNumber({ min: 0, max: limits.ttlMs, code: "ttl_too_long" })
       .optional()
-      .openapi({ description: "Alive for this many milliseconds; for ever unless set.", example: 60_000 }),
-    refreshOnRead: yes.openapi({ description: "`true`: every read begins the time to live anew." }),
+      .openapi({ description: "Time to live in milliseconds; no end unless set.", example: 60_000 }),
+    refreshOnRead: yes.openapi({ description: "`true`: every read restarts the time to live." }),
   })
   .refine(({ ttlMs, refreshOnRead }) => refreshOnRead !== "true" || ttlMs !== undefined, {
     path: ["refreshOnRead"],
@@ -54,16 +54,16 @@ export const SetEntryQuery = z
 
 const prefix = z
   .string()
-  .openapi({ description: "Literal: no character of it has a meaning of its own.", example: "settings/" });
+  .openapi({ description: "Literal prefix, without wildcards.", example: "settings/" });
 
 export const DeleteEntriesQuery = z.strictObject({ prefix });
 export const DeletedEntries = z.object({ deleted: z.int() }).openapi("DeletedEntries");
 
 export const ListEntriesQuery = z.strictObject({
   prefix: prefix.optional(),
-  values: yes.openapi({ description: "`true` brings the values along." }),
+  values: yes.openapi({ description: "`true` includes the values." }),
   count: yes.openapi({
-    description: "`true` counts all live entries under the prefix; reads each of their keys.",
+    description: "`true` counts all live entries under the prefix. The count reads each key.",
   }),
   limit: pageLimit(100),
   cursor,
@@ -90,16 +90,16 @@ export const cachePath = z.object({ key });
 export const SetCacheQuery = z.strictObject({
   ttlSeconds: wholeNumber({ min: 1, max: limits.ttlMs / 1000, code: "ttl_too_long" })
     .optional()
-    .openapi({ description: "Alive for this many seconds; for ever unless set.", example: 300 }),
+    .openapi({ description: "Time to live in seconds; no end unless set.", example: 300 }),
   lease: z
     .string()
     .optional()
-    .openapi({ description: "A lease's id: the value is taken only while that lease is current." }),
+    .openapi({ description: "The id of a lease: the value is stored only while that lease is current." }),
 });
 
 export const WrittenEntry = z
   .object({
-    version: z.string().openapi({ description: "Of this write, as in its ETag." }),
+    version: z.string().openapi({ description: "The version of this write, as in its ETag." }),
     expiresAt: timestamp.optional(),
   })
   .openapi("WrittenEntry");
@@ -109,7 +109,7 @@ const ifVersion = z
   .string()
   .nullable()
   .optional()
-  .openapi({ description: "Only if the entry has this version; null: only if there is none." });
+  .openapi({ description: "Only if the entry has this version; null: only if there is no entry." });
 
 const operation = z.discriminatedUnion("op", [
   z.strictObject({ op: z.literal("get"), key }),
@@ -158,14 +158,14 @@ export const BatchAnswer = z
     results: z.array(
       z.object({
         key: z.string(),
-        found: z.boolean().optional().openapi({ description: "Of a get: whether there is a live entry." }),
+        found: z.boolean().optional().openapi({ description: "For a get: true if there is a live entry." }),
         value: anyJson.optional(),
         version: z.string().optional(),
         expiresAt: timestamp.optional(),
         deleted: z
           .boolean()
           .optional()
-          .openapi({ description: "Of a delete: whether there was a live entry." }),
+          .openapi({ description: "For a delete: true if there was a live entry." }),
       }),
     ),
   })

@@ -3,7 +3,7 @@ import { text, timestamp } from "./bounds.ts";
 import { limits } from "../limits.ts";
 import { name } from "./memory-fields.ts";
 
-/** What a receipt is about. A scope is named by its hash: base64url of the first 16 bytes of SHA-256 of `cairn:scope:<scope>`. */
+/** The erased user, thread or scope. `scopeHash` is base64url of the first 16 bytes of SHA-256 of `cairn:scope:<scope>`. */
 const target = z.object({
   what: z.enum(["user", "thread", "scope"]),
   threadId: z.string().optional(),
@@ -12,23 +12,23 @@ const target = z.object({
 
 export const erasureStore = z.enum(["object", "memories", "threads", "users", "vectors"]).openapi({
   description:
-    "`object`: the user's Durable Object. `memories`, `threads`, `users`: tables of D1. `vectors`: Vectorize, where the deployment has it.",
+    "`object`: the user's Durable Object. `memories`, `threads`, `users`: tables of D1. `vectors`: Vectorize, if the deployment has it.",
 });
 export type ErasureStore = z.infer<typeof erasureStore>;
 
 const counts = z
   .record(z.string(), z.int())
-  .openapi({ description: "How many rows, by what they are.", example: { messages: 40 } });
+  .openapi({ description: "Number of rows by type.", example: { messages: 40 } });
 
 export const ErasureStep = z
   .object({
     store: erasureStore,
-    state: z.enum(["open", "done"]).openapi({ description: "`done`: it was read back, and is empty." }),
+    state: z.enum(["open", "done"]).openapi({ description: "`done`: read back and found empty." }),
     erased: counts,
     kept: counts.optional().openapi({
-      description: "What others still show of a thread: its forks, and the one it was forked from.",
+      description: "Messages of the thread that stay: in its forks, and in the thread it was forked from.",
     }),
-    attempts: z.int().openapi({ description: "How often it failed since it last got on." }),
+    attempts: z.int().openapi({ description: "Number of failures since the last progress." }),
     lastError: z.string().optional(),
   })
   .openapi("ErasureStep");
@@ -36,14 +36,15 @@ export type ErasureStep = z.infer<typeof ErasureStep>;
 
 export const Erasure = z
   .object({
-    id: z.string().openapi({ description: "`<userHash>.<uuid v7>`; of the receipt too (`jti`)." }),
+    id: z.string().openapi({ description: "`<userHash>.<uuid v7>`; also the `jti` of the receipt." }),
     status: z.enum(["running", "done"]),
     of: target,
     requestedAt: timestamp,
     finishedAt: timestamp.optional(),
     steps: z.array(ErasureStep),
     receipt: z.string().optional().openapi({
-      description: "A compact JWS (EdDSA) that /.well-known/jwks.json verifies; once it is done.",
+      description:
+        "A compact JWS (EdDSA), once the erasure is done. The keys of /.well-known/jwks.json verify it.",
     }),
   })
   .openapi("Erasure");

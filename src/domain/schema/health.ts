@@ -6,8 +6,8 @@ export const Health = z
     embedder: z.object({ model: z.string().openapi({ example: "static-en-256" }), dimensions: z.int() }),
     vectorIndex: z.enum(["object", "vectorize"]).openapi({
       description:
-        "`object`: every vector is searched exactly, in the user's own object. `vectorize`: vectors are kept in " +
-        "Cloudflare Vectorize as well.",
+        "`object`: exact search over all vectors in the user's own object. `vectorize`: vectors are also in " +
+        "Cloudflare Vectorize.",
     }),
     problems: z.array(z.string()).optional(),
   })

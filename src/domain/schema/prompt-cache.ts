@@ -16,11 +16,12 @@ import {
 
 export const namespaceHeader = z.object({
   "Cairn-Namespace": text(limits.namespace, "namespace_too_long")
-    // What a header carries unchanged through every proxy and library.
+    // Every proxy and library passes these bytes unchanged.
     .refine((name) => /^[\x20-\x7e]*$/.test(name), "holds characters other than printable ASCII")
     .optional()
     .openapi({
-      description: "Keeps apps apart that share a token: any name of yours, to 256 bytes of printable ASCII.",
+      description:
+        "Separates apps that share a token: any name of yours, at most 256 bytes of printable ASCII.",
       example: "support-bot",
     }),
 });
@@ -32,11 +33,11 @@ export const GetCacheQuery = z
   .strictObject({
     lease: wholeNumber({ min: 1, max: limits.leaseMs, code: "lease_too_long" }).optional().openapi({
       description:
-        "On a miss, takes the lease to create the value, for this many milliseconds: 404 with `Cairn-Lease` and `Cairn-Lease-Expires`.",
+        "On a miss, takes a lease to create the value, for this many milliseconds. The answer is 404 with `Cairn-Lease` and `Cairn-Lease-Expires`.",
     }),
     wait: wholeNumber({ min: 0, max: limits.waitMs, code: "wait_too_long" }).optional().openapi({
       description:
-        "With `lease`: waits for this many milliseconds while another creates the value; then 409 `lease_held`.",
+        "With `lease`: waits up to this many milliseconds while another caller creates the value; then 409 `lease_held`.",
     }),
   })
   .refine(({ lease, wait }) => wait === undefined || lease !== undefined, {
@@ -48,26 +49,26 @@ export const DeleteCacheQuery = z.strictObject({
   version: z
     .string()
     .optional()
-    .openapi({ description: "Drops only this version, so that a late delete does not meet a newer value." }),
+    .openapi({ description: "Deletes only this version, so that a late delete keeps a newer value." }),
 });
 
 export const LeaseBody = z
   .strictObject({
-    leaseMs: leaseMs.openapi({ description: "How long you may take to create the value.", example: 30_000 }),
-    waitMs: waitMs
-      .optional()
-      .openapi({ description: "How long to be held while another creates it; 0 unless set." }),
+    leaseMs: leaseMs.openapi({ description: "Time to create the value, in milliseconds.", example: 30_000 }),
+    waitMs: waitMs.optional().openapi({
+      description: "Time to wait while another caller creates it, in milliseconds; 0 unless set.",
+    }),
   })
   .openapi("LeaseRequest");
 
 export const ReleaseQuery = z.strictObject({
-  id: z.string().openapi({ description: "The lease's id, as it was handed out." }),
+  id: z.string().openapi({ description: "The id of the lease." }),
 });
 
 const Lease = z.object({ id: z.string(), expiresAt: timestamp }).openapi("Lease");
 const retryAfterMs = z
   .int()
-  .openapi({ description: "When the other's lease ends, unless the value is there before." });
+  .openapi({ description: "When the other caller's lease ends. The value may come earlier." });
 
 export const LeaseAnswer = z
   .discriminatedUnion("status", [
@@ -89,7 +90,7 @@ export type Provider = z.infer<typeof provider>;
 const model = text(limits.model, "model_too_long").openapi({ example: "gemini-2.5-pro" });
 const tokens = boundedInt({ min: 0, max: limits.tokens, code: "too_many_tokens" });
 
-/** Anything else is `invalid_duration`, a number too: providers take no plain seconds. */
+/** Numbers are `invalid_duration` too: providers take no plain seconds. */
 const ttl = z
   .custom<string>(
     (value) => typeof value === "string" && DURATION.test(value),
@@ -101,7 +102,7 @@ const ttl = z
   )
   .openapi({ type: "string", pattern: DURATION.source, example: "1h" });
 
-/** Unchecked here, since JSON is all that can be in a body; and not copied, since a copy would lose `__proto__`. */
+/** A parsed body is JSON already. A copy would lose `__proto__`. */
 const region = z.custom<Json>((value) => value !== undefined).openapi(anyJsonDocument);
 
 export const ResolveBody = z
@@ -116,7 +117,7 @@ export const ResolveBody = z
         breaks("too_many_regions", `holds more than ${limits.regions} regions`),
       )
       .optional()
-      .openapi({ description: "What is to be cached, in the order of the prompt; hashed by Cairn." }),
+      .openapi({ description: "The regions to cache, in the order of the prompt. Cairn hashes them." }),
     hash: z
       .string()
       .regex(/^[A-Za-z0-9_-]+={0,2}$/, "is neither hex nor base64url")
@@ -125,16 +126,16 @@ export const ResolveBody = z
         breaks("hash_too_long", `is longer than ${limits.promptHash} characters`),
       )
       .optional()
-      .openapi({ description: "Your own hash of it, in the place of `regions`." }),
-    ttl: ttl.optional().openapi({ description: "How long the provider is to keep it." }),
-    minTokens: tokens.optional().openapi({ description: "What the provider caches at least." }),
+      .openapi({ description: "Your own hash of the regions, instead of `regions`." }),
+    ttl: ttl.optional().openapi({ description: "Time that the provider keeps the resource." }),
+    minTokens: tokens.optional().openapi({ description: "Minimum size that the provider caches." }),
     tokens: tokens.optional().openapi({ description: "An estimate of the regions' size." }),
     leaseMs: leaseMs
       .optional()
-      .openapi({ description: "How long you may take to create it; 60,000 unless set." }),
-    waitMs: waitMs
-      .optional()
-      .openapi({ description: "How long to be held while another creates it; 0 unless set." }),
+      .openapi({ description: "Time to create the resource, in milliseconds; 60,000 unless set." }),
+    waitMs: waitMs.optional().openapi({
+      description: "Time to wait while another caller creates it, in milliseconds; 0 unless set.",
+    }),
   })
   .refine(({ regions, hash }) => regions !== undefined || hash !== undefined, {
     path: ["regions"],
@@ -155,23 +156,23 @@ export const ResolveBody = z
   });
 export type ResolveBody = z.infer<typeof ResolveBody>;
 
-/** What callers store under the key of a resource. */
+/** The value that callers store under the key of a resource. */
 export const StoredResource = z.union([
   z.object({ tooSmall: z.literal(true), expiresAt: z.int() }),
   z.object({ name: z.string().min(1), expiresAt: z.int() }),
 ]);
 
 const Breakpoint = z.object({
-  index: z.int().openapi({ description: "Of the region that the prefix ends with." }),
+  index: z.int().openapi({ description: "Index of the last region of the prefix." }),
   prefixHash: z.string(),
-  likelyWarm: z.boolean().openapi({ description: "It was sent within the provider's lifetime." }),
+  likelyWarm: z.boolean().openapi({ description: "Sent within the provider's cache lifetime." }),
   lastUsedAt: timestamp.optional(),
   expiresAt: timestamp.optional(),
 });
 export type Breakpoint = z.infer<typeof Breakpoint>;
 
 const resource = z.string().openapi({
-  description: "For `/v1/cache/{key}`, where the resource is kept.",
+  description: "Key for `/v1/cache/{key}`, where the resource is stored.",
   example: "prompt-cache:google:…",
 });
 
@@ -185,28 +186,28 @@ export const ResolveAnswer = z
         expiresAt: timestamp,
         version: z.string(),
       })
-      .openapi({ description: "Use the resource; it lives for 30 s at least." }),
+      .openapi({ description: "Use this resource. It lives for at least 30 s." }),
     z
       .object({
         status: z.literal("create"),
         key: resource,
         lease: Lease,
-        ttlSeconds: z.int().optional().openapi({ description: "`ttl`, as the PUT takes it." }),
+        ttlSeconds: z.int().optional().openapi({ description: "`ttl` in seconds, for the PUT." }),
       })
       .openapi({
         description:
-          "You are the one to create the resource. Then `PUT /v1/cache/{key}?lease={id}&ttlSeconds=…` with `{ name, expiresAt }`.",
+          "Create the resource, then call `PUT /v1/cache/{key}?lease={id}&ttlSeconds=…` with `{ name, expiresAt }`.",
       }),
     z.object({ status: z.literal("wait"), key: resource, retryAfterMs }),
     z
       .object({ status: z.literal("too-small"), expiresAt: timestamp.optional() })
-      .openapi({ description: "The provider does not cache so little; known until `expiresAt`." }),
+      .openapi({ description: "The provider does not cache a prompt this short. Valid until `expiresAt`." }),
     z
       .object({ status: z.literal("stateless"), breakpoints: z.array(Breakpoint) })
-      .openapi({ description: "anthropic: nothing to create; which prefixes are likely cached." }),
+      .openapi({ description: "anthropic: nothing to create. The prefixes that are likely cached." }),
     z
       .object({ status: z.literal("stateless"), promptCacheKey: z.string().max(64) })
-      .openapi({ description: "openai: nothing to create; the request's `prompt_cache_key`." }),
+      .openapi({ description: "openai: nothing to create. The `prompt_cache_key` for the request." }),
   ])
   .openapi("ResolvedPromptCache");
 export type ResolveAnswer = z.infer<typeof ResolveAnswer>;
@@ -217,7 +218,7 @@ export const ReportBody = z
     model,
     cachedInputTokens: tokens,
     uncachedInputTokens: tokens,
-    at: z.int().min(0).optional().openapi({ description: "When the call was made; now unless set." }),
+    at: z.int().min(0).optional().openapi({ description: "Time of the call; now unless set." }),
   })
   .openapi("ReportUsage");
 export type ReportBody = z.infer<typeof ReportBody>;
@@ -225,7 +226,7 @@ export type ReportBody = z.infer<typeof ReportBody>;
 const time = wholeNumber({ min: 0, max: 999_999_999_999_999, code: "invalid_request" }).optional();
 
 export const StatsQuery = z.strictObject({
-  from: time.openapi({ description: "From the hour of this time on." }),
+  from: time.openapi({ description: "From the hour of this time." }),
   to: time.openapi({ description: "Up to the hour of this time." }),
   model: model.optional(),
   limit: pageLimit(1000),
@@ -236,7 +237,7 @@ const sums = {
   calls: z.int(),
   cachedInputTokens: z.int(),
   uncachedInputTokens: z.int(),
-  hitRate: z.number().min(0).max(1).openapi({ description: "The part of the input that came from a cache." }),
+  hitRate: z.number().min(0).max(1).openapi({ description: "Share of the input that came from a cache." }),
 };
 
 export type StatsQuery = z.infer<typeof StatsQuery>;
@@ -247,16 +248,16 @@ export const Stats = z
       z.object({
         provider,
         model: z.string(),
-        hour: timestamp.openapi({ description: "Its start." }),
+        hour: timestamp.openapi({ description: "Start of the hour." }),
         ...sums,
       }),
     ),
     total: z
       .object({
         ...sums,
-        tokensSaved: z.int().openapi({ description: "Input that was not processed again." }),
+        tokensSaved: z.int().openapi({ description: "Input tokens that were not processed again." }),
       })
-      .openapi({ description: "Of the whole range, not of the page." }),
+      .openapi({ description: "For the whole range, not for the page." }),
     cursor: z.string().optional(),
   })
   .openapi("PromptCacheStats");

@@ -8,7 +8,7 @@ import { Memory } from "./memory.ts";
 export const recallKind = z.enum([...memoryKind.options, "message"]).openapi("RecallKind");
 export type RecallKind = z.infer<typeof recallKind>;
 
-/** The parts of a score that a caller can weigh, and is told of: `WeightName` in memory/ranking. */
+/** The parts of a score, which a caller can weigh: `WeightName` in ranking/. */
 const eachPart = <T extends z.ZodType>(one: T) => ({
   lexical: one,
   soft: one,
@@ -20,10 +20,10 @@ const eachPart = <T extends z.ZodType>(one: T) => ({
   recency: one,
 });
 
-/** The fields of a filter that messages have too. */
+/** The filter's conditions that messages can meet. */
 export const ofMessages: ReadonlySet<string> = new Set(["createdAtMin", "createdAtMax"]);
 
-/** A field of other filters that a recall's has not, and says why. */
+/** A field of other filters that is refused here, with the reason. */
 const misplaced = (why: string) =>
   z
     .never(why)
@@ -35,22 +35,22 @@ const recallFields = z.strictObject({
     .refine((query) => query.trim() !== "", "holds only white space")
     .openapi({
       description:
-        "A question, a topic or a text, to 256 KiB. Of more than 8 KiB, the first and the last 4 KiB are searched by, and the answer says `cut`.",
+        "A question, a topic or a text, at most 256 KiB. Of a query over 8 KiB, only the first and the last 4 KiB are used, and the answer has `cut`.",
     }),
   k: z
     .int()
     .min(1)
     .refine((k) => k <= limits.k, breaks("k_too_large", `is larger than ${limits.k}`))
     .optional()
-    .openapi({ description: "How many hits at most; 10 unless set.", maximum: limits.k }),
+    .openapi({ description: "Maximum number of hits; 10 unless set.", maximum: limits.k }),
   kinds: z.array(recallKind).min(1).optional().openapi({ description: "All kinds unless set." }),
   tags: z
     .array(text(limits.tag, "tag_too_long"))
     .refine((list) => list.length <= limits.tags, breaks("too_many_tags", `holds more than ${limits.tags}`))
     .optional()
-    .openapi({ description: "Only memories that carry every one of these; messages carry none." }),
+    .openapi({ description: "Only memories with all of these tags. Messages have no tags." }),
   scope: name.optional().openapi({ description: "Only memories of this scope." }),
-  // Not an extension of the filter, which lets no further field pass: the document would say that nothing fits.
+  // No extension of the filter: the document of a strict object refuses further fields, so nothing would fit.
   filter: z
     .strictObject({
       ...memoryFilter.shape,
@@ -58,24 +58,24 @@ const recallFields = z.strictObject({
       status: misplaced("is not for recall: quarantined memories are never recalled"),
     })
     .optional()
-    .openapi({ description: "Only memories that it means. Quarantined ones are never recalled." }),
+    .openapi({ description: "Only memories that match. Quarantined memories are never recalled." }),
   threadId: z.string().optional().openapi({ description: "Only messages of this thread." }),
   ...atBody,
   referenceDate: timestamp.optional().openapi({
-    description: "What “yesterday” and “last week” in the query are in relation to; now unless set.",
+    description: "The time that “yesterday” and “last week” in the query refer to; now unless set.",
   }),
   minScore: z
     .number()
     .min(0)
     .max(1)
     .optional()
-    .openapi({ description: "Only hits with this score or more." }),
+    .openapi({ description: "Only hits with at least this score." }),
   weights: z
     .strictObject(eachPart(z.number().min(0).max(10).optional()))
     .optional()
     .openapi({
       description:
-        "Factors on what the parts of a score usually weigh: 0 leaves one out, 2 doubles it. `soft`: words of similar meaning.",
+        "Factors on the weights of the parts of a score: 0 drops a part, 2 doubles it. `soft`: words of similar meaning.",
     }),
   owners: z
     .array(z.string())
@@ -86,21 +86,21 @@ const recallFields = z.strictObject({
     .optional()
     .openapi({
       description:
-        "Shared owners (`shared:…`) whose memory is searched together with the user's, as far as the token may read it. Each hit says in `userId` whose it is.",
+        "Shared owners (`shared:…`) to search together with the user, as far as the token may read them. `userId` of a hit names its owner.",
     }),
   rerank: z.boolean().optional().openapi({
     description:
-      "Reads the best 30 (`k`, if more are asked for) again with the deployment's reranker (`RERANKER_MODEL`), whose order and scores the hits then have; `why` tells how they were found before. The arm `rerank` says whether it did.",
+      "Reranks the best 30 hits (`k` hits, if `k` is larger) with the deployment's reranker (`RERANKER_MODEL`). Order and scores are then the reranker's; `why` still explains the first ranking. The arm `rerank` has the status.",
   }),
   window: z.int().min(0).max(limits.window).optional().openapi({
-    description: "How many messages on each side a hit on a message brings along; 1 unless set.",
+    description: "Number of messages on each side of a hit on a message; 1 unless set.",
   }),
   explain: z
     .boolean()
     .optional()
-    .openapi({ description: "Each hit says in `why.parts` what its score is made of." }),
+    .openapi({ description: "Each hit has the parts of its score in `why.parts`." }),
   deadlineMs: z.int().min(1).max(limits.recallDeadlineMs).optional().openapi({
-    description: "How long Vectorize may take, where it is asked; 300 unless set. What is late is left out.",
+    description: "Time limit for Vectorize; 300 unless set. Later results are left out.",
   }),
 });
 
@@ -128,12 +128,11 @@ export type RecallBody = z.infer<typeof RecallBody>;
 
 export const Hit = z
   .object({
-    id: z.string().openapi({ description: "The memory's id; of a message, `<threadId>:<seq>`." }),
+    id: z.string().openapi({ description: "The id of the memory; for a message `<threadId>:<seq>`." }),
     kind: recallKind,
     text: z.string(),
     score: z.number().min(0).max(1).openapi({
-      description:
-        "Best first. Roughly comparable between queries too: what answers none of a query well has a low one.",
+      description: "Best first. Scores are roughly comparable between queries: a poor hit has a low score.",
     }),
     why: z
       .object({
@@ -142,12 +141,13 @@ export const Hit = z
         key: z.literal(true).optional(),
         date: z.literal(true).optional(),
         parts: z.object(eachPart(z.number().optional())).optional().openapi({
-          description: "With `explain`: what each part adds to the score. The names are those of `weights`.",
+          description:
+            "With `explain`: the share of each part in the score. The names are those of `weights`.",
         }),
       })
       .openapi({
         description:
-          "The hit's rank in each arm that found it, from 1; `key`: the query names its key, or its subject and predicate; `date`: it is of the time that the query names. Empty for a neighbour of what was found, and where the query has nothing to search by: then the newest are the hits, with a score of 0.",
+          "The rank of the hit in each arm that found it, from 1. `key`: the query names its key, or its subject and predicate. `date`: it is from the time that the query names. Empty for a neighbour of a hit. Also empty for a query without searchable words: then the newest documents are the hits, with a score of 0.",
       }),
     ...Memory.omit({
       id: true,
@@ -161,10 +161,9 @@ export const Hit = z
     threadId: z.string().optional(),
     seq: z.int().optional(),
     role: z.string().optional(),
-    name: z.string().optional().openapi({ description: "Of who said it, where the message has one." }),
+    name: z.string().optional().openapi({ description: "The name of the speaker, if the message has one." }),
     cut: z.literal(true).optional().openapi({
-      description:
-        "There is more of the message: of a message's text, the first 32 KiB are searched and shown.",
+      description: "The text continues: only the first 32 KiB of a message are searched and shown.",
     }),
     window: z
       .array(
@@ -173,14 +172,13 @@ export const Hit = z
           role: z.string(),
           name: z.string().optional(),
           text: z.string(),
-          cut: z.literal(true).optional().openapi({ description: "There is more of it." }),
+          cut: z.literal(true).optional().openapi({ description: "The text continues." }),
           createdAt: timestamp,
         }),
       )
       .optional()
       .openapi({
-        description:
-          "The messages around it that have a text, in their order; of each 2,000 characters at most.",
+        description: "The messages around the hit that have a text, in order, at most 2,000 characters each.",
       }),
     createdAt: timestamp,
   })
@@ -192,16 +190,15 @@ export const Arm = z
     name: z.enum(["lexical", "vector", "vectorize", "key", "date", "owners", "rerank"]),
     status: z.enum(["ok", "late", "failed", "off"]).openapi({
       description:
-        "`off`: the query gave this arm nothing to search by; of `vectorize` also: the user's object holds all vectors in memory, or there is no Vectorize; of `rerank`: there is no reranker.",
+        "`off`: the query has nothing to search by in this arm. For `vectorize` also: the user's object has all vectors in memory, or there is no Vectorize. For `rerank`: there is no reranker.",
     }),
     candidates: z.int(),
     capped: z.boolean().openapi({
       description:
-        "True if there was more than this arm takes in: its share of hits by words; of the vectors, 24 MiB, memories and the newest messages first.",
+        "True if the arm reached its limit. Lexical search has a limit of hits. Vector search has 24 MiB of vectors: memories first, then the newest messages.",
     }),
     ms: z.int().openapi({
-      description:
-        "How long it took by the clock of the platform, which stands still while nothing is waited for.",
+      description: "Duration by the platform's clock, which advances only during I/O.",
     }),
   })
   .openapi("Arm");
@@ -213,10 +210,10 @@ export const RecallAnswer = z
     arms: z.array(Arm),
     degraded: z.boolean().openapi({ description: "True if an arm failed: there may be better hits." }),
     cut: z.literal(true).optional().openapi({
-      description: "The query is longer than 8 KiB: its first and its last 4 KiB were searched by.",
+      description: "The query is over 8 KiB: only its first and last 4 KiB were used.",
     }),
     freshness: z.object({ indexed: z.int(), pending: z.int() }).openapi({
-      description: "Documents of this user; `pending` ones are found by words, not yet by meaning.",
+      description: "Documents of this user. Pending documents are found by words, not yet by meaning.",
     }),
   })
   .openapi("RecallAnswer");
@@ -236,6 +233,6 @@ export const TenantRecallBody = recallFields
 export type TenantRecallBody = z.infer<typeof TenantRecallBody>;
 
 export const TenantRecallAnswer = RecallAnswer.omit({ freshness: true }).openapi("TenantRecallAnswer", {
-  description: "`score` is the cosine of the query and what was found; `userId` says whose it is.",
+  description: "`score` is the cosine similarity of query and hit. `userId` names the owner.",
 });
 export type TenantRecallAnswer = z.infer<typeof TenantRecallAnswer>;

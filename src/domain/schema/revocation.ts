@@ -14,7 +14,7 @@ export const RevokeTokenBody = z
   .strictObject({
     expiresAt: timestamp.min(0).optional().openapi({
       description:
-        "When the token expires by itself (its `exp`, in milliseconds), or later: the revocation ends then. 10 years from now unless set.",
+        "End of the revocation: the token's own expiry (`exp`, in milliseconds) or later; 10 years from now unless set.",
     }),
   })
   .openapi("RevokeTokenBody");
@@ -25,9 +25,9 @@ export const RevokedToken = z
 
 export const MinIssuedAtBody = z
   .strictObject({
-    // Required: a PUT of nothing must not lock everybody out.
+    // Required: an empty PUT must not refuse all tokens.
     minIssuedAt: timestamp.min(0).openapi({
-      description: "Tokens that were issued (`iat`) before this time are refused. Not in the future.",
+      description: "Tokens issued (`iat`) before this time are refused. The time is not in the future.",
     }),
   })
   .openapi("MinIssuedAtBody");

@@ -14,13 +14,12 @@ import {
 } from "./bounds.ts";
 
 const name = text(limits.name, "name_too_long");
-/** How messages are found. */
 export const indexing = z.enum(["lexical", "full"]).openapi({
   description:
-    "`lexical`: its messages are found by their words only. `full` (unless set, or the deployment's `MESSAGE_INDEXING` says otherwise): by their meaning too. Of a fork: what is appended to it.",
+    "`lexical`: messages are found by their words only. `full`: by their meaning too. `full` unless set, or unless `MESSAGE_INDEXING` of the deployment differs. For a fork: the messages appended to it.",
 });
 
-/** The empty one too: it is what a user gets who deletes all of it. */
+/** May be empty: a user may delete the whole title. */
 const title = text(limits.name, "name_too_long", 0);
 
 export const CreateThreadBody = z
@@ -46,12 +45,12 @@ export const PatchThreadBody = z
   })
   .refine((body) => Object.keys(body).length > 0, "changes nothing")
   .openapi("PatchThread", {
-    description: "What is given is changed; null clears (a title: back to `New conversation`).",
+    description: "Changes the given fields. Null clears a field; a title becomes `New conversation`.",
     example: { title: "Moved", metadata: null },
   });
 export type PatchThreadBody = z.infer<typeof PatchThreadBody>;
 
-/** Not an extension of the schema before, which lets no further field pass: the document would say that nothing fits. */
+/** No extension of `CreateThreadBody`: the document of a strict object refuses further fields, so nothing would fit. */
 export const ForkBody = z
   .strictObject({
     ...CreateThreadBody.shape,
@@ -59,13 +58,13 @@ export const ForkBody = z
       description: "The seq of the last message that the fork shares; the thread's last unless set.",
     }),
   })
-  .openapi("Fork", { description: "Fields that are not given are the origin's.", example: { at: 4 } });
+  .openapi("Fork", { description: "Fields that are not set come from the origin.", example: { at: 4 } });
 export type ForkBody = z.infer<typeof ForkBody>;
 
 export const Thread = z
   .object({
     id: z.string(),
-    userId: z.string().optional().openapi({ description: "Absent for a thread of nobody." }),
+    userId: z.string().optional().openapi({ description: "Absent for a thread without a user." }),
     title: z.string(),
     agent: z.string().optional(),
     resourceSlug: z.string().optional(),
@@ -73,7 +72,7 @@ export const Thread = z
     metadata: z.record(z.string(), anyJson).optional(),
     indexing: indexing.optional(),
     forkedFrom: z.object({ threadId: z.string(), seq: z.int() }).optional(),
-    length: z.int().openapi({ description: "How many messages the thread holds." }),
+    length: z.int().openapi({ description: "Number of messages in the thread." }),
     createdAt: timestamp,
     updatedAt: timestamp,
   })
@@ -83,7 +82,7 @@ export type Thread = z.infer<typeof Thread>;
 export const threadPath = z.object({
   id: z.string().openapi({
     param: { name: "id", in: "path" },
-    description: "`<userHash>.<uuid v7>`, as it was handed out.",
+    description: "`<userHash>.<uuid v7>`, as answered at creation.",
   }),
 });
 
@@ -91,7 +90,7 @@ export const ListThreadsQuery = z.strictObject({
   agent: name.optional(),
   order: z.enum(["updated", "created"]).optional().openapi({
     description:
-      "`updated` (unless set): the one that was updated last first. `created`: the one that began last first; nothing that happens meanwhile disturbs this order, so its pages are complete.",
+      "`updated` (unless set): last updated first. `created`: last created first. No update disturbs the second order, so its pages are complete.",
   }),
   limit: pageLimit(50),
   cursor,
@@ -101,7 +100,7 @@ export const ThreadList = z
   .object({ items: z.array(Thread), cursor: z.string().optional() })
   .openapi("ThreadList");
 
-/** A message is the caller's: a role, and a content or parts. It comes back as it went in, unknown fields included. */
+/** A caller's message: a role, and a content or parts. It comes back unchanged, with unknown fields. */
 export type Message = { role: string; content?: unknown; parts?: unknown; [field: string]: unknown };
 
 const INSTEAD = ["tool_calls", "toolCalls", "function_call", "refusal", "audio"];
@@ -115,14 +114,14 @@ export const message = plainObject<Message>()
     else if (value.role.length > limits.role)
       wrong("role", `is longer than ${limits.role} characters`, { code: "role_too_long" });
     const content = value.content === undefined ? value.parts : value.content;
-    // OpenAI leaves the content out where there are calls, a refusal or audio in its place.
+    // OpenAI omits the content beside calls, a refusal or audio.
     if (content === undefined && INSTEAD.some((field) => value[field] !== undefined)) return;
     if (typeof content !== "string" && content !== null && !Array.isArray(content))
       wrong("content", "is required: a string, an array of parts or null (or `parts`, an array)");
   })
   .openapi("Message", {
     type: "object",
-    description: "Any SDK's message: a role, a content (or `parts`), and whatever else it carries.",
+    description: "A message of any SDK: a role, a content (or `parts`), and any other fields.",
     properties: {
       role: { type: "string" },
       content: { oneOf: [{ type: "string" }, { type: "array", items: {} }, { type: "null" }] },
@@ -147,16 +146,15 @@ export const AppendBody = z
       .int()
       .min(0)
       .optional()
-      .openapi({ description: "Append only while the thread holds this many messages; else 409." }),
+      .openapi({ description: "Appends only if the thread has this many messages; else 409." }),
     validate: z.enum(["loose", "strict"]).optional().openapi({
       description:
-        "`messages` is then the whole conversation as the caller has it. If it continues the stored one (see /validate), what is new in it is appended; else 409.",
+        "`messages` is then the whole conversation. If it continues the stored one (see /validate), its new messages are appended; else 409.",
     }),
     approvedToolCallIds: toolCallIds,
     rejectedToolCallIds: toolCallIds,
     createdAt: z.int().min(-8.64e15).max(8.64e15).optional().openapi({
-      description:
-        "When the messages were said, in milliseconds since the epoch, for an import; now unless set.",
+      description: "Time of the messages in milliseconds since the epoch, for an import; now unless set.",
     }),
   })
   .refine(({ messages, validate }) => validate !== undefined || messages.length <= limits.messagesPerAppend, {
@@ -173,11 +171,11 @@ export type AppendBody = z.infer<typeof AppendBody>;
 
 export const AppendAnswer = z
   .object({
-    length: z.int().openapi({ description: "How many messages the thread holds now." }),
+    length: z.int().openapi({ description: "Number of messages in the thread now." }),
     firstSeq: z
       .int()
       .optional()
-      .openapi({ description: "Of the first message appended; absent if there was none." }),
+      .openapi({ description: "Seq of the first appended message; absent if there is none." }),
     lastSeq: z.int().optional(),
   })
   .openapi("Appended");
@@ -190,13 +188,13 @@ const seqBound = (description: string) =>
 export const ReadMessagesQuery = z.strictObject({
   order: z.enum(["newest", "oldest"]).optional().openapi({
     description:
-      "`newest` (unless set): the last `limit` messages, and with the cursor the ones before them. `oldest`: from the first message on. Within a page, messages are always in the order of the conversation.",
+      "`newest` (unless set): the last `limit` messages; the cursor leads to earlier ones. `oldest`: from the first message on. A page always has the order of the conversation.",
   }),
   before: seqBound("Only messages before this seq; goes with `newest`."),
   after: seqBound("Only messages after this seq; goes with `oldest`."),
   view: z.enum(["raw", "sanitized", "compacted"]).optional().openapi({
     description:
-      "`raw` unless set. `sanitized`: without incomplete tool turns, as model providers demand it. `compacted`: summaries in the place of what they stand for.",
+      "`raw` unless set. `sanitized`: without incomplete tool turns, which model providers refuse. `compacted`: summaries replace the messages they cover.",
   }),
   limit: pageLimit(50),
   cursor,
@@ -208,13 +206,13 @@ export const MessageList = z
   .object({
     items: z.array(
       z.object({
-        seq: z.int().openapi({ description: "Grows within the thread, from 1; never used twice." }),
+        seq: z.int().openapi({ description: "Grows within the thread, from 1. No seq is used twice." }),
         message: z.record(z.string(), anyJson).openapi({ type: "object", additionalProperties: true }),
         createdAt: timestamp,
         compaction: z
           .object({ id: z.string(), from: z.int(), to: z.int() })
           .optional()
-          .openapi({ description: "Of a summary: which messages it stands for." }),
+          .openapi({ description: "For a summary: the messages that it replaces." }),
       }),
     ),
     cursor: z.string().optional(),
@@ -231,9 +229,9 @@ export const CompactBody = z
   .strictObject({
     summary: z
       .union([z.string().min(1), message])
-      .openapi({ description: "A text, which becomes a system message, or a whole message." }),
-    to: z.int().min(1).openapi({ description: "The seq of the last message that the summary stands for." }),
-    from: z.int().min(1).optional().openapi({ description: "Of the first one; 1 unless set." }),
+      .openapi({ description: "A string, which becomes a system message, or a message." }),
+    to: z.int().min(1).openapi({ description: "Seq of the last message that the summary replaces." }),
+    from: z.int().min(1).optional().openapi({ description: "Seq of the first one; 1 unless set." }),
   })
   .openapi("Compact", { example: { summary: "They planned the move to Lisbon.", to: 40 } });
 
@@ -261,7 +259,7 @@ export const CompactionList = z
 
 export const ValidateBody = z
   .strictObject({
-    messages: z.array(message).openapi({ description: "The whole conversation as the caller has it." }),
+    messages: z.array(message).openapi({ description: "The whole conversation." }),
     mode: z.enum(["loose", "strict"]).optional().openapi({ description: "`strict` unless set." }),
     approvedToolCallIds: toolCallIds,
     rejectedToolCallIds: toolCallIds,
@@ -275,13 +273,12 @@ export const Verdict = z
     ok: z.boolean(),
     code: z.string().optional().openapi({ example: "forged-tool-result" }),
     reason: z.string().optional(),
-    index: z.int().optional().openapi({ description: "Of the offending message in what was sent." }),
+    index: z.int().optional().openapi({ description: "Index of the first wrong message in the request." }),
   })
   .openapi("Verdict");
 
 export const ListAllThreadsQuery = ListThreadsQuery.omit({ order: true });
 
-/** As the catalogue of all threads has it. */
 export const CataloguedThread = Thread.omit({ length: true, forkedFrom: true, indexing: true }).openapi(
   "CataloguedThread",
   {

@@ -14,7 +14,7 @@ import {
 import { version } from "./memory.ts";
 import { indexing, message } from "./thread.ts";
 
-/** The lines of an export, version 1 (docs/export.md). What carries a value has it in its bytes besides, see raw-value.ts. */
+/** The lines of an export, version 1 (docs/export.md). A line with a value has its bytes too, see raw-value.ts. */
 
 export const FORMAT = "cairn-export";
 export const FORMAT_VERSION = 1;
@@ -30,7 +30,6 @@ const threadId = z
     /^[A-Za-z0-9_-]{22}\.[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
     "is no id of a thread",
   );
-/** A value in the line, or as a text that is the value's JSON. */
 const anything = z.unknown();
 
 export const ExportHeader = z.strictObject({
@@ -50,7 +49,7 @@ const ThreadLine = z.strictObject({
   recordId: name.optional(),
   metadata: metadata.optional(),
   indexing: indexing.optional(),
-  // As many again have their place behind it.
+  // Leaves room for as many messages again.
   lastSeq: z
     .int()
     .min(0)
@@ -90,7 +89,7 @@ const EntryLine = z.strictObject({
   value: anything.optional(),
   valueText: z.string().optional(),
 });
-/** One version of a memory. Versions count within the memory, from 1: the numbers of Cairn are new after an import. */
+/** One version of a memory. Versions count within the memory, from 1: an import assigns new numbers. */
 const { type: episodeType, ...fields } = optionalFields;
 const MemoryLine = z
   .strictObject({
@@ -103,7 +102,7 @@ const MemoryLine = z
     tags: tags.optional(),
     metadata: metadata.optional(),
     ...fields,
-    /** `type` of an episode: here it says what the line is. */
+    /** `type` of an episode: in a line, `type` names the kind of line. */
     episodeType,
     createdAt: time,
     updatedAt: time,
@@ -131,7 +130,7 @@ export const ExportLine = z.discriminatedUnion("type", [
   EndLine,
 ]);
 export type ExportLine = z.infer<typeof ExportLine>;
-/** What a user's object takes in itself; its values come in bytes. */
+/** A line that the user's object imports. Values come as bytes. */
 export type ObjectLine =
   | z.infer<typeof ThreadLine>
   | Omit<z.infer<typeof MessageLine>, "message" | "messageText">
@@ -147,30 +146,29 @@ const tally = z
     entries: z.int().optional(),
     memoryVersions: z.int().optional(),
   })
-  .openapi({ description: "Lines, by what they are." });
+  .openapi({ description: "Number of lines by type." });
 
 export const ImportAnswer = z
   .object({
-    lines: z.int().openapi({ description: "How many lines were read." }),
+    lines: z.int().openapi({ description: "Number of lines read." }),
     complete: z.boolean().openapi({
-      description: "Whether the last line of an export was among them: always so, but of a part.",
+      description: "True if the last line of an export was among them: always, except for a part.",
     }),
     imported: tally,
-    there: tally.openapi({ description: "What was there already, and stays as it is." }),
+    there: tally.openapi({ description: "Lines that were stored already, and stay unchanged." }),
     expired: tally,
     leftOut: tally.openapi({
       description:
-        "What is not there, and was not brought back: of threads that were there before, or were deleted since. Where " +
-        "there is any, the user does not have all that the export has.",
+        "Lines that were not imported: of threads that existed before, or were deleted since. If there are any, " +
+        "the user does not have everything in the export.",
     }),
     threadIds: z.object({ from: z.string(), to: z.string() }).optional().openapi({
-      description:
-        "For another user than it was exported of: what stands before the `.` in each thread's id is another now.",
+      description: "For an import to another user: the part before the `.` in each thread id changes.",
     }),
   })
   .openapi("Imported");
 export type ImportAnswer = z.infer<typeof ImportAnswer>;
-/** What becomes of a line that is right. */
+/** Outcomes of a valid line. */
 export const OUTCOMES = ["imported", "there", "expired", "leftOut"] as const;
 export type ImportCounts = Pick<ImportAnswer, (typeof OUTCOMES)[number]>;
 
@@ -180,8 +178,8 @@ export const ImportQuery = z.strictObject({
     .optional()
     .openapi({
       description:
-        "The body is a part of an export: its last line does not tell how many lines it has, or is not in it. So nobody finds " +
-        "out whether a line is missing: know that all parts together are whole before you send them.",
+        "The body is a part of an export, whose last line is missing or counts other lines. Cairn cannot detect a missing " +
+        "line: make sure that all parts are complete before you send them.",
     }),
 });
 export const ListUsersQuery = z.strictObject({ limit: pageLimit(100), cursor });

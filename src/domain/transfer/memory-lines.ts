@@ -48,8 +48,8 @@ export async function versionsOf(
 
 async function idFor(line: MemoryLine, from: UserHash, to: UserHash): Promise<string> {
   for (const quarantined of [false, true]) {
-    const { id } = await identityOf(from, named(line), quarantined);
-    if (id === line.id) return (await identityOf(to, named(line), quarantined)).id ?? line.id;
+    const { id } = await identityOf(from, line, quarantined);
+    if (id === line.id) return (await identityOf(to, line, quarantined)).id ?? line.id;
   }
   return line.id;
 }
@@ -60,7 +60,7 @@ async function versionOf(
   { from, to }: { from: UserHash; to: UserHash },
 ): Promise<ImportedVersion> {
   const { episodeType: type, source } = line;
-  const identity = await identityOf(to, named(line), false);
+  const identity = await identityOf(to, line, false);
   // The id of a thread begins with the hash of its owner.
   const thread = source?.thread?.startsWith(`${from}.`) ? `${to}${source.thread.slice(from.length)}` : null;
   const body = { ...line, type, ...(thread !== null && { source: { ...source, thread } }) };
@@ -77,14 +77,3 @@ async function versionOf(
     supersededBy: line.supersededBy ?? null,
   };
 }
-
-const named = ({ kind, scope, subject, predicate, key, title, externalId, text }: MemoryLine) => ({
-  kind,
-  text,
-  ...(scope !== undefined && { scope }),
-  ...(subject !== undefined && { subject }),
-  ...(predicate !== undefined && { predicate }),
-  ...(key !== undefined && { key }),
-  ...(title !== undefined && { title }),
-  ...(externalId !== undefined && { externalId }),
-});

@@ -75,13 +75,13 @@ export class DeploymentMark {
   }
 
   /** Rejects if the database is used otherwise than it was; one that was not used yet is empty. */
-  async demandUnchanged(): Promise<void> {
+  async requireUnchanged(): Promise<void> {
     const problem = await this.problem();
     if (problem !== null) throw new Error(problem);
   }
 
   /** Marks it, and rejects unless the database is used as it was first used: what is read or written elsewhere would seem lost. */
-  async demand(): Promise<void> {
+  async requireUse(): Promise<void> {
     const problem = await this.settle();
     if (problem !== null) throw new Error(problem);
   }

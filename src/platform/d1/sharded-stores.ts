@@ -1,18 +1,16 @@
+import { threadOwner, type UserHash } from "../../domain/ids.ts";
 import { Deployment } from "./deployment.ts";
 import { DeploymentMark } from "./deployment-mark.ts";
 import { D1ErasureRecords, type ErasureRecords } from "./erasure-records.ts";
 import { D1MemoryRecords, type MemoryRecords } from "./memory-records.ts";
-import { ShardedErasureRecords } from "./sharded-erasure-records.ts";
-import { ShardedMemoryRecords } from "./sharded-memory-records.ts";
-import { ShardedThreadCatalogue } from "./sharded-thread-catalogue.ts";
-import { ShardedUserCatalogue } from "./sharded-user-catalogue.ts";
-import { D1ThreadCatalogue, type ThreadCatalogue } from "./thread-catalogue.ts";
+import { fromAll, fromAllUnmarked, guarded, routedByUser, type Shard } from "./shards.ts";
+import { D1ThreadCatalogue, ownerOf, type ThreadCatalogue } from "./thread-catalogue.ts";
 import { D1UserCatalogue, type UserCatalogue } from "./user-catalogue.ts";
 
-/** The number of the database beside the shards, which keeps what is not a user's. */
+/** The number of the main database where shards keep the users' rows. */
 const BESIDE = -1;
 
-/** What users have in D1, over the databases that they are spread over, and whether it is still where it was. */
+/** The stores of users' rows over the bound databases, and the check that the bindings are unchanged. */
 export function shardedStores({
   main,
   facts,
@@ -21,12 +19,12 @@ export function shardedStores({
   known,
 }: {
   main: D1Database;
-  /** Where there are none, the main one keeps all. */
+  /** If empty, the main database keeps everything. */
   facts: readonly D1Database[];
   jurisdiction: string;
-  /** Why nothing can be read or written as things are bound; null if it can. */
+  /** Why these bindings cannot be used, or null. */
   impossible: string | null;
-  /** What the isolate knows of how databases are used. */
+  /** The uses of databases that the isolate has verified. */
   known: WeakMap<D1Database, string>;
 }): {
   records: MemoryRecords;
@@ -38,21 +36,86 @@ export function shardedStores({
   const databases = facts.length === 0 ? [main] : facts;
   const markOf = (database: D1Database, shard: number) =>
     new DeploymentMark(database, { shards: databases.length, shard, jurisdiction }, { impossible, known });
-  const shards = databases.map((database, shard) => ({
-    records: new D1MemoryRecords(database),
-    catalogue: new D1ThreadCatalogue(database),
-    users: new D1UserCatalogue(database),
-    erasures: new D1ErasureRecords(database),
-    mark: markOf(database, shard),
-  }));
-  const marks = shards.map(({ mark }) => mark);
-  const beside = { erasures: new D1ErasureRecords(main), mark: markOf(main, BESIDE) };
-  const all = facts.length === 0 ? marks : [beside.mark, ...marks];
+  const marked = databases.map((database, shard) => ({ database, mark: markOf(database, shard) }));
+  const shardsOf = <T>(Store: new (database: D1Database) => T): Shard<T>[] =>
+    marked.map(({ database, mark }) => ({ store: new Store(database), mark }));
+  const erasures = shardsOf(D1ErasureRecords);
+  const mainMark = facts.length === 0 ? marked[0]?.mark : undefined;
+  const beside = { store: new D1ErasureRecords(main), mark: mainMark ?? markOf(main, BESIDE) };
+  const marks = marked.map(({ mark }) => mark);
   return {
-    records: new ShardedMemoryRecords(shards),
-    catalogue: new ShardedThreadCatalogue(shards),
-    users: new ShardedUserCatalogue(shards),
-    erasures: new ShardedErasureRecords(shards, (facts.length === 0 ? shards[0] : undefined) ?? beside),
-    deployment: new Deployment(all),
+    records: shardedRecords(shardsOf(D1MemoryRecords)),
+    catalogue: shardedCatalogue(shardsOf(D1ThreadCatalogue)),
+    users: shardedUsers(shardsOf(D1UserCatalogue)),
+    erasures: shardedErasures(erasures, beside),
+    deployment: new Deployment(mainMark === undefined ? [beside.mark, ...marks] : marks),
   };
 }
+
+export const shardedRecords = (shards: readonly Shard<MemoryRecords>[]): MemoryRecords => ({
+  ...routedByUser(shards, {
+    write: ({ owner }) => owner.hash,
+    get: (owner) => owner,
+    list: (owner) => owner,
+    history: (owner) => owner,
+    all: (owner) => owner,
+    exported: (owner) => owner,
+  }),
+  owners: async (page) => {
+    const owners = await fromAllUnmarked(shards, (records) => records.owners(page));
+    return owners.toSorted(ascending).slice(0, page.limit);
+  },
+  check: async () => {
+    await Promise.all(shards.map(({ store }) => store.check()));
+  },
+});
+
+export const shardedCatalogue = (shards: readonly Shard<ThreadCatalogue>[]): ThreadCatalogue => {
+  const ofOne = routedByUser(shards, { apply: ownerOf, list: ({ owner = "" }) => owner });
+  return {
+    ...ofOne,
+    list: async (page) => {
+      if (page.owner !== undefined) return ofOne.list(page);
+      const rows = await fromAll(shards, (catalogue) => catalogue.list(page));
+      return rows.toSorted((a, b) => b.createdAt - a.createdAt || ascending(b.id, a.id)).slice(0, page.limit);
+    },
+  };
+};
+
+const shardedUsers = (shards: readonly Shard<UserCatalogue>[]): UserCatalogue => ({
+  list: async (page) => {
+    const users = await fromAll(shards, (catalogue) => catalogue.list(page));
+    return users.toSorted((a, b) => ascending(a.hash, b.hash)).slice(0, page.limit);
+  },
+});
+
+/** An erasure is kept with its user's rows, to be noted in one batch with the fence. The tenant's keys are in `main`. */
+const shardedErasures = (
+  shards: readonly Shard<ErasureRecords>[],
+  main: Shard<ErasureRecords>,
+): ErasureRecords => ({
+  ...routedByUser(shards, {
+    note: ({ id }) => userOf(id),
+    get: userOf,
+    hasThread: userOf,
+    eraseMemories: ({ user }) => user,
+    eraseThreads: ({ user }) => user,
+    eraseUser: ({ user }) => user,
+    left: ({ user }) => user,
+    ofScope: ({ user }) => user,
+    eraseVersions: (user) => user,
+  }),
+  running: (page) => fromAllUnmarked(shards, (erasures) => erasures.running(page)),
+  addKey: async (key) => (await guarded(main)).addKey(key),
+  keys: async () => (await guarded(main)).keys(),
+});
+
+/** The user in the id of an erasure or a thread. */
+function userOf(id: string): UserHash {
+  const user = threadOwner(id);
+  if (user === null) throw new Error("the id of an erasure or a thread must begin with its user's hash");
+  return user;
+}
+
+/** As SQLite sorts: ids and hashes are ASCII. */
+const ascending = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

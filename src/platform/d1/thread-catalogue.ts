@@ -16,6 +16,7 @@ export type CataloguePage = {
   limit: number;
 };
 
+/** Changes of one user's rows. */
 export type CatalogueChanges = {
   put: readonly ThreadRow[];
   remove: readonly string[];
@@ -48,7 +49,7 @@ const PUT = `INSERT INTO threads (id, user_hash, user_id, title, agent, resource
   ON CONFLICT (id) DO UPDATE SET user_hash = ?2, user_id = ?3, title = ?4, agent = ?5, resource_slug = ?6,
     record_id = ?7, metadata = ?8, updated_at = ?10, epoch = ?11`;
 const FENCE = `SELECT erased_up_to AS upTo, epoch FROM memory_writes
-  WHERE user_hash IN (SELECT value FROM json_each(?1)) AND epoch > ?2 ORDER BY epoch DESC LIMIT 1`;
+  WHERE user_hash = ?1 AND epoch > ?2`;
 const GONE = "WHERE id IN (SELECT value FROM json_each(?1)) AND epoch <= ?2";
 const REMOVE = [`UPDATE threads SET ${overwritten(SAID.threads)} ${GONE}`, `DELETE FROM threads ${GONE}`];
 
@@ -64,7 +65,7 @@ export class D1ThreadCatalogue implements ThreadCatalogue {
   async apply(changes: CatalogueChanges): Promise<void> {
     const { put, remove, epoch, user } = changes;
     const oldest = Math.min(epoch, ...put.map((row) => row.epoch));
-    const statements = [this.#database.prepare(FENCE).bind(JSON.stringify(ownersOf(changes)), oldest)];
+    const statements = [this.#database.prepare(FENCE).bind(ownerOf(changes), oldest)];
     for (const row of put)
       statements.push(
         this.#database
@@ -108,8 +109,9 @@ export class D1ThreadCatalogue implements ThreadCatalogue {
   }
 }
 
-/** The users whose threads change: one, where an object writes. */
-const ownersOf = ({ put, remove, user }: CatalogueChanges): UserHash[] => {
-  const owners = [...put.map(({ userHash }) => userHash), ...remove.map(threadOwner), user?.hash ?? null];
-  return [...new Set(owners.filter((owner) => owner !== null))];
-};
+/** The user whose rows change. */
+export function ownerOf({ put, remove, user }: CatalogueChanges): UserHash {
+  const owner = user?.hash ?? put[0]?.userHash ?? threadOwner(remove[0] ?? "");
+  if (owner === null) throw new Error("a change of the catalogue must name a user or a thread");
+  return owner;
+}

@@ -1,4 +1,4 @@
-import { decodeCursor, encodeCursor, invalidCursor } from "../../domain/cursor.ts";
+import { decodeCursor, pageOf } from "../../domain/cursor.ts";
 import type { AuditLog } from "../../platform/d1/audit-log.ts";
 import { answered } from "../../platform/d1/answered.ts";
 import type { AuditRow } from "../../platform/d1/tables.ts";
@@ -6,26 +6,23 @@ import { ok, type Result } from "../../domain/errors.ts";
 import { userHash } from "../../domain/ids.ts";
 import type { AuditedEvent, AuditEvents, ListAuditQuery } from "../../domain/schema/audit.ts";
 
-/** A page of what was done, newest first, complete over its pages. */
+/** A page of events, newest first. */
 export async function listAudit(
   auditLog: AuditLog,
   { user, action, from, to, limit = 100, cursor }: ListAuditQuery,
 ): Promise<Result<AuditEvents>> {
-  const after = cursor === undefined ? undefined : decodeCursor(cursor, ["number", "string"]);
-  if (after === null) return invalidCursor;
+  const after = decodeCursor(cursor, ["number", "string"]);
+  if (!after.ok) return after;
   const filter = {
     ...(user !== undefined && { user: await userHash(user) }),
     ...(action !== undefined && { action }),
     ...(from !== undefined && { from }),
     ...(to !== undefined && { to }),
-    ...(after && { after }),
+    ...(after.value && { after: after.value }),
   };
   const rows = await answered(() => auditLog.list({ ...filter, limit: limit + 1 }));
   if (!rows.ok) return rows;
-  const shown = rows.value.slice(0, limit);
-  const last = shown.at(-1);
-  const more = rows.value.length > limit && last !== undefined;
-  return ok({ items: shown.map(viewOf), ...(more && { cursor: encodeCursor([last.at, last.id]) }) });
+  return ok(pageOf(rows.value, limit, { show: viewOf, keyOf: ({ at, id }) => [at, id] }));
 }
 
 const viewOf = (row: AuditRow): AuditedEvent => ({

@@ -1,4 +1,4 @@
-import type { Context } from "hono";
+import type { Context, MiddlewareHandler } from "hono";
 import { auditRow } from "../audit/event.ts";
 import type { Refused } from "../audit/refused-calls.ts";
 import { writeEvent } from "../audit/write.ts";
@@ -52,17 +52,27 @@ function noteRefused(c: Context<AppEnv>, refused: Refused): void {
   if (event !== null) afterAnswer(c, writeEvent(auditLog, event));
 }
 
-/** The work of a call, noted in the audit log however it ends. */
-export async function audited<T>(c: Context<AppEnv>, action: string, work: () => Promise<T> | T): Promise<T> {
+/** Writes each call of a route into the audit log under this name, whether it fails or not. */
+export const auditing =
+  (action: string): MiddlewareHandler<AppEnv> =>
+  async (c, next) => {
+    await next();
+    audit(c, { action, outcome: c.error === undefined ? "ok" : codeOf(c.error) });
+  };
+
+/** The same for work that only some calls of a route do. */
+export async function audited<T>(c: Context<AppEnv>, action: string, work: () => Promise<T>): Promise<T> {
   try {
     const done = await work();
     audit(c, { action, outcome: "ok" });
     return done;
   } catch (error) {
-    audit(c, { action, outcome: error instanceof Refusal ? error.failure.code : "internal" });
+    audit(c, { action, outcome: codeOf(error) });
     throw error;
   }
 }
+
+const codeOf = (error: unknown): ErrorCode => (error instanceof Refusal ? error.failure.code : "internal");
 
 /** Lets work that never rejects go on behind the answer; without a context of the runtime, it goes on by itself. */
 function afterAnswer(c: Context<AppEnv>, work: Promise<void>): void {

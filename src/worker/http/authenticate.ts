@@ -1,14 +1,16 @@
-import type { Context } from "hono";
+import type { Context, MiddlewareHandler } from "hono";
 import { mayRead, mayWrite } from "../auth/access.ts";
 import { errors, fail } from "../../domain/errors.ts";
 import { threadOwner, userHash } from "../../domain/ids.ts";
 import { auditRefusedAccess, auditRefusedToken } from "./audit.ts";
 import type { AppEnv } from "./context.ts";
 import { Refusal, unwrap } from "./failure.ts";
-import { type Scope, isSecret } from "../../domain/token.ts";
+import { isSecret } from "../../domain/token.ts";
 
-/** Refuses every call but the one that says so while there is no secret: Cairn is never open by default. */
-export function requireSecret(c: Context<AppEnv>): void {
+type Middleware = MiddlewareHandler<AppEnv>;
+
+/** Refuses every call but /health while no secret is set: Cairn is never open by default. */
+export const requireSecret: Middleware = async (c, next) => {
   if (c.req.path !== "/health" && !isSecret(c.get("services").secret))
     throw new Refusal(
       fail("not_configured", {
@@ -16,26 +18,28 @@ export function requireSecret(c: Context<AppEnv>): void {
           "CAIRN_SECRET is not set, or shorter than 32 bytes: set it with `wrangler secret put CAIRN_SECRET`.",
       }),
     );
-}
+  await next();
+};
 
-/** Finds out who calls, from `Authorization: Bearer <token>`. */
-export async function authenticate(c: Context<AppEnv>): Promise<void> {
+/** Finds the caller, from `Authorization: Bearer <token>`. */
+export const authenticate: Middleware = async (c, next) => {
   const [scheme = "", token = "", ...rest] = (c.req.header("Authorization") ?? "").split(" ");
-  const given = scheme.toLowerCase() === "bearer" && token !== "" && rest.length === 0;
-  const caller = given ? await c.get("services").authenticator.caller(token) : fail("unauthenticated");
+  const hasToken = scheme.toLowerCase() === "bearer" && token !== "" && rest.length === 0;
+  const caller = hasToken ? await c.get("services").authenticator.caller(token) : fail("unauthenticated");
   if (!caller.ok && errors[caller.code][0] === 401) auditRefusedToken(c, caller.code);
   c.set("caller", unwrap(caller));
-}
+  await next();
+};
 
-/** Keeps a token of one thread to it: whatever else there is, now or later, is refused before it is looked at. */
-export function ownThreadOf(c: Context<AppEnv>): void {
+/** Refuses a token of one thread on every other path, those of later routes among them. */
+export const restrictToThread: Middleware = async (c, next) => {
   const { thread } = c.get("caller");
-  if (thread === undefined) return;
   const own = `/v1/threads/${thread}`;
-  const path = c.req.path;
-  if (path !== own && !path.startsWith(`${own}/`)) throw new Refusal(ONE_THREAD_ONLY);
-  if (path === `${own}/fork`) throw new Refusal(NO_FORK);
-}
+  const { path } = c.req;
+  if (thread !== undefined && path !== own && !path.startsWith(`${own}/`)) throw new Refusal(ONE_THREAD_ONLY);
+  if (thread !== undefined && path === `${own}/fork`) throw new Refusal(NO_FORK);
+  await next();
+};
 
 const ONE_THREAD_ONLY = fail("forbidden", {
   message: "This token reaches one thread only: the one in its claim `thread`.",
@@ -43,48 +47,40 @@ const ONE_THREAD_ONLY = fail("forbidden", {
 
 const NO_FORK = fail("forbidden", {
   message:
-    "This token reaches one thread only, and a fork of it is another one: that takes a token without the claim `thread`.",
+    "This token reaches one thread only, and a fork is another one. Use a token without the claim `thread`.",
 });
 
-/** Lets pass who holds the scope; of a shared owner's memory, the scope to read is all that a token can hold. */
-export function demandScope(c: Context<AppEnv>, scope: Scope): void {
-  if (!c.get("caller").scopes.has(scope))
-    throw new Refusal(fail("forbidden", { message: `This call needs a token with the scope '${scope}'.` }));
-  if (scope !== "read" && c.get("readOnly") === true) throw new Refusal(SHARED_IS_READ_ONLY);
-}
-
-const SHARED_IS_READ_ONLY = fail("forbidden", {
-  message:
-    "This token may read the memory of this shared owner, not change it: that takes a token with the owner, or `*`, as `sub`.",
-});
-
-/** Lets pass a token of all users: what is the tenant's is no one user's to see or to change. */
-export function demandWholeTenant(c: Context<AppEnv>, does: string): void {
+/** Refuses a token of one user where a call concerns the whole tenant. `action` completes the message: "lists the users". */
+export function requireWholeTenant(c: Context<AppEnv>, action: string): void {
   if (c.get("caller").user !== "*")
-    throw new Refusal(fail("forbidden", { message: `Only a token of all users (\`*\`) ${does}.` }));
+    throw new Refusal(fail("forbidden", { message: `Only a token of all users (\`*\`) ${action}.` }));
 }
 
-/** On `/v1/users/:user`: a token finds its own user's memory, and to read that of the shared owners that it names. */
-export function ownUserOnly(c: Context<AppEnv>): void {
+/** On `/v1/users/:user`: refuses other users; a shared owner that the token names can be read. */
+export const requireOwnUser: Middleware = async (c, next) => {
   const caller = c.get("caller");
   const user = c.req.param("user") ?? "";
-  if (mayWrite(caller, user)) return;
-  if (!mayRead(caller, user)) refuseOthers(c);
-  c.set("readOnly", true);
-}
+  if (!mayWrite(caller, user)) allowReading(c, mayRead(caller, user));
+  await next();
+};
 
-/** On `/v1/threads/:id` and `/v1/erasures/:id`: the id tells whose it is; one that does not parse is nobody's. */
-export async function ownThreadOnly(c: Context<AppEnv>): Promise<void> {
+/** The same on `/v1/threads/:id` and `/v1/erasures/:id`, by the owner that the id names. */
+export const requireOwnId: Middleware = async (c, next) => {
   const owner = threadOwner(c.req.param("id") ?? "");
   const { user, shared } = c.get("caller");
   if (owner === null) throw new Refusal(fail("not_found"));
-  if (user === "*" || owner === (await userHash(user))) return;
-  const readable = await Promise.all([...shared].map(userHash));
-  if (!readable.includes(owner)) refuseOthers(c);
-  c.set("readOnly", true);
-}
+  if (user !== "*" && owner !== (await userHash(user))) {
+    const readable = await Promise.all([...shared].map(userHash));
+    allowReading(c, readable.includes(owner));
+  }
+  await next();
+};
 
-function refuseOthers(c: Context<AppEnv>): never {
-  auditRefusedAccess(c);
-  throw new Refusal(fail("not_found"));
+/** Marks a call as read only, or refuses it if not even reading is allowed. */
+function allowReading(c: Context<AppEnv>, readable: boolean): void {
+  if (!readable) {
+    auditRefusedAccess(c);
+    throw new Refusal(fail("not_found"));
+  }
+  c.set("readOnly", true);
 }

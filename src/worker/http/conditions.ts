@@ -1,5 +1,5 @@
 import { type RouteConfig, z } from "@hono/zod-openapi";
-import type { Context } from "hono";
+import type { Context, MiddlewareHandler } from "hono";
 import type { Condition } from "../../domain/conditions.ts";
 import { fail } from "../../domain/errors.ts";
 import type { AppEnv } from "./context.ts";
@@ -23,12 +23,12 @@ export const PRECONDITIONS = [
  * Refuses the conditions that a route does not describe among its headers: a write that ignores its condition would
  * overwrite what the caller wants to keep.
  */
-export function refusePreconditions(route: RouteConfig["request"]): (c: Context<AppEnv>) => void {
-  const described = route?.headers instanceof z.ZodObject ? route.headers.shape : {};
+export function refusePreconditions(request?: RouteConfig["request"]): MiddlewareHandler<AppEnv> {
+  const described = request?.headers instanceof z.ZodObject ? request.headers.shape : {};
   const unsupported = PRECONDITIONS.filter((header) => !(header.toLowerCase() in described));
-  return (c) => {
+  return async (c, next) => {
     const given = unsupported.filter((header) => c.req.header(header) !== undefined);
-    if (given.length === 0) return;
+    if (given.length === 0) return next();
     const details = given.map((header) => ({ path: `header.${header}`, message: "is not supported here" }));
     throw new Refusal(fail("precondition_unsupported", { details }));
   };

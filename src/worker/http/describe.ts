@@ -1,6 +1,5 @@
 import { z } from "@hono/zod-openapi";
 import { ErrorBody } from "../../domain/schema/error.ts";
-import type { Scope } from "../../domain/token.ts";
 
 /** The parts that route descriptions share. */
 
@@ -32,14 +31,8 @@ export const noBody = optionalBody(z.strictObject({}));
 
 export const nothing = (description: string) => ({ description });
 
-/** Demands a token with this scope: the document says so, and the router asks for what it says. */
-export const scoped = (scope: Scope) => ({ security: [{ bearer: [scope] }] });
-
-/** Needs no token: generators of clients want this said, too. */
-export const open = { security: [] };
-
-/** Has each call noted in the audit log, for a route that neither deletes nor needs the scope `admin`. */
-export const noted = { "x-audited": true } as const;
+/** Writes each call into the audit log, for a route that neither deletes nor needs the scope `admin`. */
+export const alwaysAudited = { "x-audited": true } as const;
 
 /** Headers are documented here and read where they are used: their errors have codes of their own. */
 const header = (description: string) => z.string().optional().openapi({ description });

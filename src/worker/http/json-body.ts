@@ -1,4 +1,4 @@
-import type { Context } from "hono";
+import type { Context, MiddlewareHandler } from "hono";
 import { fail } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
 import type { AppEnv } from "./context.ts";
@@ -12,30 +12,31 @@ const JSON_TYPE = /^application\/([a-z0-9.-]+\+)?json\s*(;|$)/i;
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
- * Reads the body of a write, which must be valid UTF-8: `request.text()` would turn a broken byte into U+FFFD and
- * store that. Both its bytes and its text are kept, for those who need it as it was written.
+ * Reads the JSON body of a write, of at most `most` bytes, and keeps its bytes and its text. It must be valid UTF-8:
+ * `request.text()` would turn a broken byte into U+FFFD and store that.
  */
-export const readBody = (c: Context<AppEnv>): Promise<void> => readBodyTo(c, limits.body);
+export const readBody =
+  (most: number): MiddlewareHandler<AppEnv> =>
+  async (c, next) => {
+    if (WRITES.includes(c.req.method) && !isStreamed(c)) {
+      const bytes = await bytesOf(c.req.raw, most);
+      if (bytes.byteLength > 0 && !JSON_TYPE.test(c.req.header("Content-Type") ?? ""))
+        throw new Refusal(fail("unsupported_media_type"));
+      c.set("body", bytes);
+      c.set("bodyText", textOf(bytes));
+    }
+    await next();
+  };
 
-/** The same of a body of at most `most` bytes. */
-export async function readBodyTo(c: Context<AppEnv>, most: number): Promise<void> {
-  if (!WRITES.includes(c.req.method) || isStreamed(c)) return;
-  const bytes = await bytesOf(c.req.raw, most);
-  if (bytes.byteLength > 0 && !JSON_TYPE.test(c.req.header("Content-Type") ?? ""))
-    throw new Refusal(fail("unsupported_media_type"));
-  c.set("body", bytes);
-  c.set("bodyText", textOf(bytes));
-}
-
-/** The bytes of a body. One that is larger than `most` is not read to its end, nor kept. */
+/** The bytes of a body. Stops reading at `most`. */
 async function bytesOf(request: Request, most: number): Promise<ArrayBuffer> {
   const { headers } = request;
   const length = headers.get("Content-Length");
-  // Read at once where its length is known beforehand: HTTP then lets no more of it come than that.
+  // Read at once where the length is known: HTTP lets no more than that come.
   if (length !== null && !headers.has("Transfer-Encoding")) {
     if (Number(length) > most) throw new Refusal(fail("body_too_large"));
     const bytes = await request.arrayBuffer().catch(incomplete);
-    // A Worker that calls by a service binding may say what it likes.
+    // A Worker that calls by a service binding may send another length.
     if (bytes.byteLength > most) throw new Refusal(fail("body_too_large"));
     return bytes;
   }
@@ -50,22 +51,23 @@ async function bytesOf(request: Request, most: number): Promise<ArrayBuffer> {
   } catch (error) {
     incomplete(error);
   }
-  return concatenated(chunks, size).buffer;
+  return concat(chunks, size).buffer;
 }
 
-/** A body that cannot be read to its end is the caller's failure, whatever the runtime calls it. */
+/** A body that breaks off is the caller's failure, whatever error the runtime throws. */
 const incomplete = (error: unknown): never => {
   throw error instanceof Refusal ? error : new Refusal(fail("body_incomplete"));
 };
 
-function concatenated(chunks: readonly Uint8Array[], size: number): Uint8Array<ArrayBuffer> {
-  const whole = new Uint8Array(size);
+/** The chunks, of `size` bytes together, as one. */
+export function concat(chunks: readonly Uint8Array[], size: number): Uint8Array<ArrayBuffer> {
+  const all = new Uint8Array(size);
   let start = 0;
   for (const chunk of chunks) {
-    whole.set(chunk, start);
+    all.set(chunk, start);
     start += chunk.byteLength;
   }
-  return whole;
+  return all;
 }
 
 function textOf(bytes: ArrayBuffer): string {
@@ -77,8 +79,8 @@ function textOf(bytes: ArrayBuffer): string {
 }
 
 /**
- * The body parsed, for the schemas. An empty one is left to them, also where it has a type, which many HTTP clients send
- * with whatever they POST: each schema says itself whether it can do without.
+ * The body as its schema takes it. An empty one counts as `{}`, with a type or without: many HTTP clients send the type with
+ * every POST.
  */
 export function parsedBody(c: Context<AppEnv>): unknown {
   const text = c.get("bodyText");
@@ -93,7 +95,7 @@ export function parsedBody(c: Context<AppEnv>): unknown {
   }
 }
 
-/** The body as the JSON value that it is, in the bytes it came in: for values that are kept as they are. */
+/** The bytes of a body that is any JSON value, for values that are stored as they are. */
 export function jsonValue(c: Context<AppEnv>): Uint8Array {
   try {
     JSON.parse(c.get("bodyText"));

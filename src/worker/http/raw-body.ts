@@ -10,7 +10,7 @@ const encoder = new TextEncoder();
 /** The body's messages, each in the bytes that it was sent in, once the schema has found them to be messages. */
 export function rawMessages(c: Context<AppEnv>): Uint8Array[] {
   return rawElements(c.get("bodyText"), "messages").map((message, i) =>
-    checkedMessage(message, `body.messages[${i}]`),
+    encodedMessage(message, `body.messages[${i}]`),
   );
 }
 
@@ -21,7 +21,7 @@ export function rawSummary(c: Context<AppEnv>, given: unknown): Uint8Array {
     typeof given === "string"
       ? JSON.stringify({ role: "system", content: given })
       : (rawField(c.get("bodyText"), "summary") ?? "");
-  const bytes = checkedMessage(message, path);
+  const bytes = encodedMessage(message, path);
   if (bytes.byteLength > limits.summary) throw tooLarge("summary_too_large", path);
   return bytes;
 }
@@ -38,7 +38,7 @@ export function rawOperationValues(c: Context<AppEnv>): (Uint8Array | undefined)
 }
 
 /** Refuses numbers that a double does not hold: what differs in them only would count as the same. */
-export function demandExactNumbers(c: Context<AppEnv>, field: string): void {
+export function requireExactNumbers(c: Context<AppEnv>, field: string): void {
   const index = rawElements(c.get("bodyText"), field).findIndex(hasInexactNumber);
   if (index !== -1) throw inexact(`body.${field}[${index}]`);
 }
@@ -48,22 +48,22 @@ export function demandExactNumbers(c: Context<AppEnv>, field: string): void {
  * id would come back as another one, and a filter by it would fit other memories. `fields` lead to the object that has
  * the metadata.
  */
-export function demandExactMetadata(c: Context<AppEnv>, ...fields: string[]): void {
+export function requireExactMetadata(c: Context<AppEnv>, ...fields: string[]): void {
   const text = c.get("bodyText");
   if (!MAYBE_INEXACT.test(text)) return;
   const object = fields.reduce<string | undefined>((json, field) => json && rawField(json, field), text);
-  if (object !== undefined) demandExactMetadataIn(object, ["body", ...fields].join("."));
+  if (object !== undefined) requireExactMetadataIn(object, ["body", ...fields].join("."));
 }
 
 /** The same of the metadata of every memory of a batch. */
-export function demandExactMetadataOfMany(c: Context<AppEnv>, field: string): void {
+export function requireExactMetadataOfMany(c: Context<AppEnv>, field: string): void {
   const text = c.get("bodyText");
   if (!MAYBE_INEXACT.test(text)) return;
   for (const [i, memory] of rawElements(text, field).entries())
-    demandExactMetadataIn(memory, `body.${field}[${i}]`);
+    requireExactMetadataIn(memory, `body.${field}[${i}]`);
 }
 
-function demandExactMetadataIn(object: string, path: string): void {
+function requireExactMetadataIn(object: string, path: string): void {
   const metadata = object === "" ? undefined : rawField(object, "metadata");
   if (metadata !== undefined && hasInexactNumber(metadata)) throw inexact(`${path}.metadata`);
 }
@@ -78,7 +78,7 @@ const inexact = (path: string): Refusal =>
     }),
   );
 
-function checkedMessage(message: string, path: string): Uint8Array {
+function encodedMessage(message: string, path: string): Uint8Array {
   if (depth(message) > limits.messageDepth) {
     const details = [{ path, message: `is nested more than ${limits.messageDepth} levels deep` }];
     throw new Refusal(fail("invalid_request", { details }));

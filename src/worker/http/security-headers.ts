@@ -1,4 +1,4 @@
-/** For answers that are data. What only a document can be harmed by is left out: a small answer pays for each header. */
+/** For answers that are data. Leaves out headers that protect documents only: a small answer pays for each. */
 const ofData: readonly (readonly [name: string, value: string])[] = [
   ["Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"],
   ["Cross-Origin-Resource-Policy", "same-origin"],
@@ -23,12 +23,7 @@ const ofPage: typeof ofData = [
   ["X-XSS-Protection", "0"],
 ];
 
-/** Those of data, for an answer to begin with: to copy them takes half as long as to set them. */
-export const dataHeaders = new Headers(ofData.map(([name, value]) => [name, value]));
-
 /** Nothing may be loaded from an answer of the API; the reference page loads its own files only. */
 export function setSecurityHeaders(headers: Headers, path: string): void {
-  if (path === "/docs") for (const [name, value] of ofPage) headers.set(name, value);
-  else if (!headers.has("Content-Security-Policy"))
-    for (const [name, value] of ofData) headers.set(name, value);
+  for (const [name, value] of path === "/docs" ? ofPage : ofData) headers.set(name, value);
 }

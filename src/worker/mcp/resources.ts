@@ -52,11 +52,13 @@ export async function listResources(
   cursor: string | undefined,
 ): Promise<Result<ListResourcesResult>> {
   const owners = [access.user, ...access.shared.slice(0, limits.owners)];
-  const begun = cursor === undefined ? [access.user, ""] : decodeCursor(cursor, ["string", "string"]);
-  const at = owners.indexOf(begun?.[0] ?? "");
+  const begun = decodeCursor(cursor, ["string", "string"]);
+  if (!begun.ok) return begun;
+  const [first, inner] = begun.value ?? [access.user, ""];
+  const at = owners.indexOf(first);
   const owner = owners[at];
-  if (begun === null || owner === undefined) return invalidCursor;
-  const query = { kind: ["procedure" as const], limit: PAGE, ...(begun[1] && { cursor: begun[1] }) };
+  if (owner === undefined) return invalidCursor;
+  const query = { kind: ["procedure" as const], limit: PAGE, ...(inner && { cursor: inner }) };
   const page = await listMemories(services, await userHash(owner), query);
   if (!page.ok) return page;
   const shown = page.value.items.map((procedure) => procedureResource(procedure, access.user));

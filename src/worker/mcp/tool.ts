@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import type { Tool as ListedTool, ToolAnnotations } from "@modelcontextprotocol/server";
 import { ok, type Result } from "../../domain/errors.ts";
-import { invalid } from "../http/failure.ts";
+import { parseInput } from "../parse-input.ts";
 import type { Services } from "../services.ts";
 import type { Access } from "./access.ts";
 
@@ -53,8 +53,8 @@ export function tool<Input extends z.ZodType, Output extends z.ZodType>(
       ...(output !== undefined && { outputSchema: documentOf(output, "output") }),
     },
     call: async (context, given) => {
-      const { success, data, error } = input.safeParse(given ?? {}, { reportInput: true });
-      return success ? run(context, data) : { ok: false, ...invalid("arguments", error.issues) };
+      const parsed = parseInput(input, given ?? {}, "arguments");
+      return parsed.ok ? run(context, parsed.value) : parsed;
     },
     ownerOf: ({ user }, given) => {
       const owner: unknown = Object(input.safeParse(given ?? {}).data).owner;

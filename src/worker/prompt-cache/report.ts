@@ -1,4 +1,4 @@
-import { decodeCursor, encodeCursor, invalidCursor } from "../../domain/cursor.ts";
+import { decodeCursor, encodeCursor } from "../../domain/cursor.ts";
 import { ok, type Result } from "../../domain/errors.ts";
 import type { ReportBody, Stats, StatsQuery } from "../../domain/schema/prompt-cache.ts";
 import type { Services } from "../services.ts";
@@ -25,9 +25,9 @@ export async function stats(
   namespace: string,
   { from = 0, to = Number.MAX_SAFE_INTEGER, model, limit = 1000, cursor }: StatsQuery,
 ): Promise<Result<Stats>> {
-  const after: UsageKey | null | undefined =
-    cursor === undefined ? undefined : decodeCursor(cursor, ["number", "string", "string"]);
-  if (after === null) return invalidCursor;
+  const begun = decodeCursor(cursor, ["number", "string", "string"]);
+  if (!begun.ok) return begun;
+  const after: UsageKey | undefined = begun.value;
   const object = await promptCacheUsage(namespace);
   const page = await object.stats({
     from: hourOf(from),

@@ -1,8 +1,9 @@
 import { createRoute } from "@hono/zod-openapi";
 import { listAudit } from "../audit/browse.ts";
 import { fail } from "../../domain/errors.ts";
-import { demandWholeTenant } from "../http/authenticate.ts";
-import { failures, json, scoped } from "../http/describe.ts";
+import { requireWholeTenant } from "../http/authenticate.ts";
+import { failures, json } from "../http/describe.ts";
+import { requireScope } from "../http/scope.ts";
 import { Refusal, unwrap } from "../http/failure.ts";
 import { newRouter } from "../http/router.ts";
 import { wrapTime } from "../http/timing.ts";
@@ -16,7 +17,7 @@ const list = createRoute({
   description:
     "Events are written behind the answer, within seconds. To read them is an event too. No contents, no keys, no user ids: whose memory it was is told by a hash.",
   tags: ["access"],
-  ...scoped("admin"),
+  ...requireScope("admin"),
   request: { query: ListAuditQuery },
   responses: { 200: json(AuditEvents, "A page of events."), ...failures },
 });
@@ -27,7 +28,7 @@ const OTHERS = /^((token|access)\.refused|POST \/v1\/users\/\{user\}\/kv\/batch|
 /** The route of the audit log, which knows by `operations` what can be in it. */
 export const auditOf = (operations: () => readonly string[]) =>
   newRouter().openapi(list, async (c) => {
-    demandWholeTenant(c, "reads the audit log");
+    requireWholeTenant(c, "reads the audit log");
     const query = c.req.valid("query");
     const { action } = query;
     // A mistyped one would find nothing, and read as if nothing had happened.

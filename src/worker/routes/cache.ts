@@ -4,20 +4,12 @@ import { fail } from "../../domain/errors.ts";
 import { holds } from "../../domain/conditions.ts";
 import { conditionOf } from "../http/conditions.ts";
 import type { AppEnv } from "../http/context.ts";
-import {
-  anyJson,
-  body,
-  conditionHeaders,
-  failures,
-  json,
-  noBody,
-  nothing,
-  scoped,
-} from "../http/describe.ts";
+import { anyJson, body, conditionHeaders, failures, json, noBody, nothing } from "../http/describe.ts";
+import { requireScope } from "../http/scope.ts";
 import { Refusal, unwrap } from "../http/failure.ts";
 import { jsonValue } from "../http/json-body.ts";
 import { namespace } from "../http/namespace.ts";
-import { quickJson, rawJson } from "../http/raw-json.ts";
+import { rawJson } from "../http/raw-json.ts";
 import type { JsonPieces } from "../../domain/json-pieces.ts";
 import { newRouter } from "../http/router.ts";
 import { wrapTime } from "../http/timing.ts";
@@ -35,7 +27,7 @@ import {
 } from "../../domain/schema/prompt-cache.ts";
 import type { Entry } from "../../../durable-objects/storage/contract.ts";
 
-const shared = { tags: ["prompt-cache registry"], ...scoped("cache") };
+const shared = { tags: ["prompt-cache registry"], ...requireScope("cache") };
 const request = { params: cachePath, headers: namespaceHeader };
 const conditional = { params: cachePath, headers: namespaceHeader.extend(conditionHeaders.shape) };
 
@@ -144,7 +136,7 @@ export const cache = newRouter()
     const ttlMs = ttlSeconds === undefined ? null : ttlSeconds * 1000;
     const write = { key, value, ttlMs, condition: conditionOf(c) };
     const written = unwrap(await wrapTime(c, "object", shard.set(write, leaseId)));
-    return quickJson(written, { ETag: `"${written.version}"` });
+    return c.json(written, 200, { ETag: `"${written.version}"` });
   })
   .openapi(forget, async (c) => {
     const key = keyIn(namespace(c), c.req.valid("param").key);
@@ -159,7 +151,7 @@ export const cache = newRouter()
   .openapi(take, async (c) => {
     const key = keyIn(namespace(c), c.req.valid("param").key);
     const shard = await c.get("services").promptCache(key);
-    return valueOf(await wrapTime(c, "object", shard.take(key)));
+    return valueOf(c, await wrapTime(c, "object", shard.take(key)));
   })
   .openapi(lease, async (c) => {
     const key = keyIn(namespace(c), c.req.valid("param").key);
@@ -167,7 +159,7 @@ export const cache = newRouter()
     const { promptCache, now } = c.get("services");
     const ask = async (left: number) => (await promptCache(key)).lease({ key, leaseMs, waitMs: left });
     const answer = await wrapTime(c, "object", answered({ ask, waitMs, now }));
-    return rawJson<LeaseAnswer>(answer.status === "hit" ? hitOf(answer.entry) : [JSON.stringify(answer)]);
+    return rawJson<LeaseAnswer>(c, answer.status === "hit" ? hitOf(answer.entry) : [JSON.stringify(answer)]);
   })
   .openapi(release, async (c) => {
     const key = keyIn(namespace(c), c.req.valid("param").key);
@@ -187,12 +179,12 @@ function currentValueOf(c: Context<AppEnv>, entry: Entry | null) {
   if (!holds({ ...(ifMatch && { ifMatch }) }, version)) throw new Refusal(fail("precondition_failed"));
   if (version !== null && !holds({ ...(ifNoneMatch && { ifNoneMatch }) }, version))
     return c.body(null, 304, { ETag: `"${version}"` });
-  return valueOf(entry);
+  return valueOf(c, entry);
 }
 
-function valueOf(entry: Entry | null) {
+function valueOf(c: Context<AppEnv>, entry: Entry | null) {
   if (entry === null) throw new Refusal(fail("not_found"));
-  return rawJson<EntryValue>([entry.value], { ETag: `"${entry.version}"` });
+  return rawJson<EntryValue>(c, [entry.value], { ETag: `"${entry.version}"` });
 }
 
 const hitOf = ({ value, version, expiresAt }: Entry): JsonPieces => [

@@ -9,7 +9,6 @@ import { type Condition, holds } from "../../domain/conditions.ts";
 import { decodeCursor, encodeCursor, invalidCursor } from "../../domain/cursor.ts";
 import { fail } from "../../domain/errors.ts";
 import { audited } from "../http/audit.ts";
-import { demandScope } from "../http/authenticate.ts";
 import { conditionOf } from "../http/conditions.ts";
 import {
   anyJson,
@@ -19,12 +18,12 @@ import {
   idempotencyHeader,
   json,
   nothing,
-  scoped,
 } from "../http/describe.ts";
+import { assertScope, requireScope } from "../http/scope.ts";
 import { Refusal, unwrap } from "../http/failure.ts";
 import { onceOf } from "../http/idempotency.ts";
 import { jsonValue } from "../http/json-body.ts";
-import { quickJson, rawJson } from "../http/raw-json.ts";
+import { rawJson } from "../http/raw-json.ts";
 import { rawOperationValues } from "../http/raw-body.ts";
 import { newRouter } from "../http/router.ts";
 import { wrapTime } from "../http/timing.ts";
@@ -52,7 +51,7 @@ const list = createRoute({
   operationId: "listEntries",
   summary: "List entries by prefix, in byte order of their keys",
   tags: ["entries"],
-  ...scoped("read"),
+  ...requireScope("read"),
   request: { params: userPath, query: ListEntriesQuery },
   responses: { 200: json(EntryList, "A page of live entries."), ...failures },
 });
@@ -64,7 +63,7 @@ const removeAll = createRoute({
   summary: "Delete all entries under a prefix",
   description: "An empty prefix deletes every entry of the user.",
   tags: ["entries"],
-  ...scoped("write"),
+  ...requireScope("write"),
   request: { params: userPath, query: DeleteEntriesQuery },
   responses: { 200: json(DeletedEntries, "How many live entries are gone."), ...failures },
 });
@@ -76,7 +75,7 @@ const batch = createRoute({
   summary: "Get, set and delete many entries in one atomic step",
   description: "Operations happen in order, all or none. Needs the scope `write` too if one of them writes.",
   tags: ["entries"],
-  ...scoped("read"),
+  ...requireScope("read"),
   request: { params: userPath, query: noQuery, headers: idempotencyHeader, body: body(BatchBody) },
   responses: { 200: json(BatchAnswer, "One result an operation, in their order."), ...failures },
 });
@@ -87,7 +86,7 @@ const get = createRoute({
   operationId: "getEntry",
   summary: "Get an entry's value",
   tags: ["entries"],
-  ...scoped("read"),
+  ...requireScope("read"),
   request: { params: entryPath, query: noQuery, headers: conditionHeaders },
   responses: {
     200: json(EntryValue, "The value, byte for byte, with its version as ETag."),
@@ -102,7 +101,7 @@ const set = createRoute({
   operationId: "setEntry",
   summary: "Set an entry: its value and its expiry",
   tags: ["entries"],
-  ...scoped("write"),
+  ...requireScope("write"),
   request: { params: entryPath, query: SetEntryQuery, headers: conditionHeaders, body: anyJson },
   responses: { 200: json(WrittenEntry, "It is stored."), ...failures },
 });
@@ -113,7 +112,7 @@ const remove = createRoute({
   operationId: "deleteEntry",
   summary: "Delete an entry",
   tags: ["entries"],
-  ...scoped("write"),
+  ...requireScope("write"),
   request: { params: entryPath, query: noQuery, headers: conditionHeaders },
   responses: { 204: nothing("It is gone, or was never there."), ...failures },
 });
@@ -122,12 +121,12 @@ export const entries = newRouter()
   .openapi(list, async (c) => {
     const { user } = c.req.valid("param");
     const { prefix = "", values, count, limit = 100, cursor } = c.req.valid("query");
-    const after = cursor === undefined ? undefined : decodeCursor(cursor, ["string"]);
-    if (after === null || after?.[0].startsWith(prefix) === false) throw new Refusal(invalidCursor);
+    const after = unwrap(decodeCursor(cursor, ["string"]));
+    if (after?.[0].startsWith(prefix) === false) throw new Refusal(invalidCursor);
     const object = c.get("services").userMemory(await userHash(user));
     const page = { prefix, limit, values: values === "true", ...(after && { after: after[0] }) };
     const listed = await wrapTime(c, "object", object.listEntries(page, count === "true"));
-    return rawJson<z.infer<typeof EntryList>>(listPieces(listed));
+    return rawJson<z.infer<typeof EntryList>>(c, listPieces(listed));
   })
   .openapi(removeAll, async (c) => {
     const { user } = c.req.valid("param");
@@ -139,7 +138,7 @@ export const entries = newRouter()
     const { user } = c.req.valid("param");
     const { operations } = c.req.valid("json");
     const writes = operations.some(({ op }) => op !== "get");
-    if (writes) demandScope(c, "write");
+    if (writes) assertScope(c, "write");
     const owner = await ownerOf(user);
     const object = c.get("services").userMemory(owner.hash);
     const values = rawOperationValues(c);
@@ -150,7 +149,7 @@ export const entries = newRouter()
     };
     const deletes = operations.some(({ op }) => op === "delete");
     const results = await (deletes ? audited(c, "POST /v1/users/{user}/kv/batch", perform) : perform());
-    return rawJson<z.infer<typeof BatchAnswer>>(batchPieces(operations, results));
+    return rawJson<z.infer<typeof BatchAnswer>>(c, batchPieces(operations, results));
   })
   .openapi(get, async (c) => {
     const { user, key } = c.req.valid("param");
@@ -169,7 +168,7 @@ export const entries = newRouter()
     const headers = { ETag: `"${entry.version}"` };
     if (ifNoneMatch !== undefined && !holds({ ifNoneMatch }, entry.version))
       return c.body(null, 304, headers);
-    return rawJson([entry.value], headers);
+    return rawJson(c, [entry.value], headers);
   })
   .openapi(set, async (c) => {
     const { user, key } = c.req.valid("param");
@@ -179,7 +178,7 @@ export const entries = newRouter()
     const object = c.get("services").userMemory(owner.hash);
     const write = { key, value, ttlMs, refreshOnRead: refreshOnRead === "true", condition: conditionOf(c) };
     const written = unwrap(await wrapTime(c, "object", object.setEntry(write, owner)));
-    return quickJson(written, { ETag: `"${written.version}"` });
+    return c.json(written, 200, { ETag: `"${written.version}"` });
   })
   .openapi(remove, async (c) => {
     const { user, key } = c.req.valid("param");

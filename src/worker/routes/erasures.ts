@@ -1,6 +1,7 @@
 import { createRoute } from "@hono/zod-openapi";
 import { answered } from "../../platform/d1/answered.ts";
-import { body, failures, json, noted, open, scoped } from "../http/describe.ts";
+import { alwaysAudited, body, failures, json } from "../http/describe.ts";
+import { publicRoute, requireScope } from "../http/scope.ts";
 import { unwrap } from "../http/failure.ts";
 import { NO_STORE } from "../http/no-store.ts";
 import { newRouter } from "../http/router.ts";
@@ -18,7 +19,7 @@ const eraseUser = createRoute({
   description:
     "From this answer on nothing of it is read; then every store is emptied and read back. What is written from now on stays.",
   tags,
-  ...scoped("write"),
+  ...requireScope("write"),
   request: { params: userPath, query: noQuery },
   responses: { 202: json(Erasure, "It has begun."), ...failures },
 });
@@ -31,8 +32,8 @@ const eraseSome = createRoute({
   description:
     "Messages that a fork of the thread shows stay for the fork, and the receipt says how many. A thread that is not there is 404; of a scope that no memory has, the counts say that there was nothing.",
   tags,
-  ...scoped("write"),
-  ...noted,
+  ...requireScope("write"),
+  ...alwaysAudited,
   request: { params: userPath, query: noQuery, body: body(EraseBody) },
   responses: { 202: json(Erasure, "It has begun."), ...failures },
 });
@@ -43,7 +44,7 @@ const get = createRoute({
   operationId: "getErasure",
   summary: "How far an erasure is, and its receipt",
   tags,
-  ...scoped("read"),
+  ...requireScope("read"),
   request: { params: erasurePath, query: noQuery },
   responses: { 200: json(Erasure, "The erasure."), ...failures },
 });
@@ -54,7 +55,7 @@ const keys = createRoute({
   operationId: "getReceiptKeys",
   summary: "The public keys that verify receipts",
   tags,
-  ...open,
+  ...publicRoute,
   request: { query: noQuery },
   responses: { 200: json(JsonWebKeys, "A JSON Web Key Set (RFC 7517)."), ...failures },
 });

@@ -1,6 +1,7 @@
 import { createRoute } from "@hono/zod-openapi";
 import { APPLY_MIGRATIONS } from "../../domain/errors.ts";
-import { failures, json, open } from "../http/describe.ts";
+import { failures, json } from "../http/describe.ts";
+import { publicRoute } from "../http/scope.ts";
 import { newRouter } from "../http/router.ts";
 import { noQuery } from "../../domain/schema/bounds.ts";
 import { Health } from "../../domain/schema/health.ts";
@@ -13,7 +14,7 @@ const getHealth = createRoute({
   operationId: "getHealth",
   summary: "What is live here, and what is missing",
   tags: ["service"],
-  ...open,
+  ...publicRoute,
   request: { query: noQuery },
   responses: {
     200: json(

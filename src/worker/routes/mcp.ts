@@ -1,12 +1,14 @@
 import { createMcpHandler } from "@modelcontextprotocol/server";
-import type { Context } from "hono";
+import type { MiddlewareHandler } from "hono";
 import { type ErrorCode, fail, type Failure } from "../../domain/errors.ts";
 import { audit } from "../http/audit.ts";
+import { authenticate, restrictToThread } from "../http/authenticate.ts";
 import { refusePreconditions } from "../http/conditions.ts";
 import type { AppEnv } from "../http/context.ts";
+import { requireSameDeployment } from "../http/deployment.ts";
 import { codeOfUnexpected, Refusal, unwrap } from "../http/failure.ts";
-import { parsedBody, readBodyTo } from "../http/json-body.ts";
-import { demandCallerRate, demandRatesOf } from "../http/rates.ts";
+import { parsedBody, readBody } from "../http/json-body.ts";
+import { countCall, countUsers, limitCaller } from "../http/rates.ts";
 import { newRouter } from "../http/router.ts";
 import { wrapTime } from "../http/timing.ts";
 import { limits } from "../../domain/limits.ts";
@@ -19,22 +21,19 @@ const LOOPBACK: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
  * Lets browsers in from the origins of CORS_ORIGINS only, and from a page of the same local server. Not from the origin
  * that the request itself is for: a name that was pointed at this machine (DNS rebinding) is the same origin.
  */
-export function demandKnownOrigin(c: Context<AppEnv>): void {
-  const origin = c.req.header("Origin");
-  if (origin === undefined) return;
+const requireKnownOrigin: MiddlewareHandler<AppEnv> = async (c, next) => {
+  const origin = c.req.header("Origin") ?? null;
   const { corsOrigins } = c.get("services");
-  if (corsOrigins.includes("*") || corsOrigins.includes(origin)) return;
   const own = new URL(c.req.url);
-  if (origin === own.origin && LOOPBACK.includes(own.hostname)) return;
+  const isLocal = origin === own.origin && LOOPBACK.includes(own.hostname);
+  if (origin === null || corsOrigins.includes("*") || corsOrigins.includes(origin) || isLocal) return next();
   throw new Refusal(
     fail("forbidden", {
       message: "This Origin is not among the deployment's CORS_ORIGINS.",
       details: [{ path: "header.Origin", message: "is not allowed" }],
     }),
   );
-}
-
-export const readMcpBody = (c: Context<AppEnv>): Promise<void> => readBodyTo(c, limits.mcpBody);
+};
 
 /** Asks for a stream of announcements: the SDK would open it, and keep it open for nothing. */
 const isListen = (message: unknown): message is { id?: unknown } =>
@@ -49,9 +48,16 @@ const noAnnouncements = (id: unknown) => ({
 
 /** The Model Context Protocol: each POST is served by a server of its own, so there is no session to keep or to steal. */
 export const mcp = newRouter();
-const refuseConditions = refusePreconditions(undefined);
-mcp.post("/mcp", async (c) => {
-  refuseConditions(c);
+mcp.use(
+  "/mcp",
+  requireKnownOrigin,
+  authenticate,
+  restrictToThread,
+  requireSameDeployment,
+  limitCaller,
+  readBody(limits.mcpBody),
+);
+mcp.post("/mcp", refusePreconditions(), async (c) => {
   const access = unwrap(accessOf(c.get("caller"), c.req.header(USER_HEADER)));
   const message = parsedBody(c);
   if (Array.isArray(message) && message.length > limits.mcpBatch)
@@ -59,8 +65,8 @@ mcp.post("/mcp", async (c) => {
       fail("too_many_operations", { message: `One POST holds at most ${limits.mcpBatch} messages.` }),
     );
   // Each message is a call; the first one was counted on the way here.
-  if (Array.isArray(message)) for (const _ of message.slice(1)) await demandCallerRate(c);
-  await demandRatesOf(c, Array.isArray(message) ? message.map(() => access.user) : [access.user]);
+  if (Array.isArray(message)) for (const _ of message.slice(1)) await countCall(c);
+  await countUsers(c, Array.isArray(message) ? message.map(() => access.user) : [access.user]);
   if (isListen(message)) return c.json(noAnnouncements(message.id), 404);
   const unexpected = (error: unknown): Failure => {
     const requestId = c.get("requestId");
@@ -76,6 +82,8 @@ mcp.post("/mcp", async (c) => {
     onerror: () => {},
   });
   const response = await wrapTime(c, "mcp", handler.fetch(c.req.raw, { parsedBody: message }));
+  // The SDK's own body has no code of Cairn. The protocol leaves the body of such an answer open.
+  if (response.status === 406) throw new Refusal(fail("not_acceptable"));
   // A copy, whose headers the middleware may add to.
   return new Response(response.body, response);
 });

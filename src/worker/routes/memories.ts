@@ -12,12 +12,12 @@ import {
   json,
   noBody,
   nothing,
-  scoped,
 } from "../http/describe.ts";
+import { requireScope } from "../http/scope.ts";
 import { Refusal, unwrap } from "../http/failure.ts";
 import { onceOf } from "../http/idempotency.ts";
 import { NO_STORE } from "../http/no-store.ts";
-import { demandExactMetadata, demandExactMetadataOfMany } from "../http/raw-body.ts";
+import { requireExactMetadata, requireExactMetadataOfMany } from "../http/raw-body.ts";
 import { newRouter } from "../http/router.ts";
 import { wrapTime } from "../http/timing.ts";
 import { userHash } from "../../domain/ids.ts";
@@ -57,7 +57,7 @@ const rememberRoute = createRoute({
   description:
     "What makes it one with a memory that is there: a fact's subject and predicate, or its key (the new one supersedes the old one); a procedure's title, or your externalId (the new one replaces the old one); else its text (tags and metadata add up). A condition is about that memory.",
   tags: ["memories"],
-  ...scoped("write"),
+  ...requireScope("write"),
   request: { params: userPath, query: noQuery, headers: rememberHeaders, body: body(RememberBody) },
   responses: {
     201: json(Memory, "A new memory; recall finds it from now on."),
@@ -72,7 +72,7 @@ const rememberManyRoute = createRoute({
   operationId: "rememberMany",
   summary: "Remember many in one atomic step",
   tags: ["memories"],
-  ...scoped("write"),
+  ...requireScope("write"),
   request: { params: userPath, query: noQuery, headers: idempotencyHeader, body: body(RememberManyBody) },
   responses: { 200: json(RememberedMany, "What became of each, in their order."), ...failures },
 });
@@ -83,7 +83,7 @@ const listRoute = createRoute({
   operationId: "listMemories",
   summary: "List memories",
   tags: ["memories"],
-  ...scoped("read"),
+  ...requireScope("read"),
   request: { params: userPath, query: ListMemoriesQuery },
   responses: { 200: json(MemoryList, "A page of memories."), ...failures },
 });
@@ -94,7 +94,7 @@ const getRoute = createRoute({
   operationId: "getMemory",
   summary: "Get a memory",
   tags: ["memories"],
-  ...scoped("read"),
+  ...requireScope("read"),
   request: { params: memoryPath, query: z.strictObject(atQuery), headers: conditionHeaders },
   responses: {
     200: json(Memory, withVersion),
@@ -111,7 +111,7 @@ const patchRoute = createRoute({
   description:
     "The version that was wrong stays in the history. For what has changed in the world, remember the new fact: it supersedes the old one.",
   tags: ["memories"],
-  ...scoped("write"),
+  ...requireScope("write"),
   request: { params: memoryPath, query: noQuery, headers: changeHeaders, body: body(PatchMemoryBody) },
   responses: { 200: json(Memory, withVersion), ...failures },
 });
@@ -122,7 +122,7 @@ const forgetRoute = createRoute({
   operationId: "forgetMemory",
   summary: "Forget a memory with its history",
   tags: ["memories"],
-  ...scoped("write"),
+  ...requireScope("write"),
   request: {
     params: memoryPath,
     query: noQuery,
@@ -139,7 +139,7 @@ const forgetManyRoute = createRoute({
   description:
     "Also those that are quarantined, or whose time is over or to come, unless the filter says otherwise; each with its history.",
   tags: ["memories"],
-  ...scoped("write"),
+  ...requireScope("write"),
   request: { params: userPath, query: noQuery, body: body(ForgetMemoriesBody) },
   responses: { 200: json(Forgotten, "What is gone, or would be."), ...failures },
 });
@@ -150,7 +150,7 @@ const forgetAllRoute = createRoute({
   operationId: "forgetAllMemories",
   summary: "Forget all memories of a user",
   tags: ["memories"],
-  ...scoped("write"),
+  ...requireScope("write"),
   request: { params: userPath, query: noQuery },
   responses: { 204: nothing("All are gone, from the record and from recall."), ...failures },
 });
@@ -161,7 +161,7 @@ const historyRoute = createRoute({
   operationId: "getMemoryHistory",
   summary: "What a memory was, the newest version first",
   tags: ["memories"],
-  ...scoped("read"),
+  ...requireScope("read"),
   request: { params: memoryPath, query: HistoryQuery },
   responses: { 200: json(MemoryHistory, "A page of its versions."), ...failures },
 });
@@ -172,7 +172,7 @@ const restoreRoute = createRoute({
   operationId: "restoreMemory",
   summary: "Let a version of the history take the place of what the memory says",
   tags: ["memories"],
-  ...scoped("write"),
+  ...requireScope("write"),
   request: { params: memoryPath, query: noQuery, headers: changeHeaders, body: body(RestoreMemoryBody) },
   responses: { 200: json(Memory, withVersion), ...failures },
 });
@@ -185,14 +185,14 @@ const releaseRoute = createRoute({
   description:
     "It takes the place that it would have had: of a fact that it supersedes, or of a memory of the same text. Its id is then that one's. To reject it, forget it.",
   tags: ["memories"],
-  ...scoped("write"),
+  ...requireScope("write"),
   request: { params: memoryPath, query: noQuery, headers: changeHeaders, body: noBody },
   responses: { 200: json(Memory, withVersion), ...failures },
 });
 
 export const memories = newRouter()
   .openapi(rememberRoute, async (c) => {
-    demandExactMetadata(c);
+    requireExactMetadata(c);
     const owner = await ownerOf(c.req.valid("param").user);
     const request = { body: c.req.valid("json"), ...(await changeOf(c)) };
     const remembered = rememberOne(c.get("services"), owner, request);
@@ -200,7 +200,7 @@ export const memories = newRouter()
     return versioned(c, memory, created ? 201 : 200);
   })
   .openapi(rememberManyRoute, async (c) => {
-    demandExactMetadataOfMany(c, "memories");
+    requireExactMetadataOfMany(c, "memories");
     const owner = await ownerOf(c.req.valid("param").user);
     const asked = c.req.valid("json").memories.map(({ ifVersion, ...fields }) => ({
       body: fields,
@@ -211,7 +211,7 @@ export const memories = newRouter()
     return c.json({ items: unwrap(await wrapTime(c, "remember", remembered)) }, 200);
   })
   .openapi(forgetManyRoute, async (c) => {
-    demandExactMetadata(c, "filter");
+    requireExactMetadata(c, "filter");
     const owner = await ownerOf(c.req.valid("param").user);
     const asked = c.req.valid("json");
     if (asked.dryRun === true) c.set("about", "dryRun");
@@ -242,7 +242,7 @@ export const memories = newRouter()
     return versioned(c, memory, 200);
   })
   .openapi(patchRoute, async (c) => {
-    demandExactMetadata(c);
+    requireExactMetadata(c);
     const { user, id } = c.req.valid("param");
     const owner = await ownerOf(user);
     const change = { ...(await changeOf(c)), body: c.req.valid("json") };

@@ -1,10 +1,11 @@
 import { createRoute, type z } from "@hono/zod-openapi";
 import { joined } from "../../domain/page-json.ts";
-import { decodeCursor, encodeCursor, invalidCursor } from "../../domain/cursor.ts";
-import { body, failures, idempotencyHeader, json, nothing, scoped } from "../http/describe.ts";
-import { Refusal, unwrap } from "../http/failure.ts";
+import { decodeCursor, encodeCursor } from "../../domain/cursor.ts";
+import { body, failures, idempotencyHeader, json, nothing } from "../http/describe.ts";
+import { requireScope } from "../http/scope.ts";
+import { unwrap } from "../http/failure.ts";
 import { onceOf } from "../http/idempotency.ts";
-import { quickJsonCreated, rawJson, rawJsonCreated, rawLines } from "../http/raw-json.ts";
+import { rawJson, rawLines } from "../http/raw-json.ts";
 import { rawMessages, rawSummary } from "../http/raw-body.ts";
 import { newRouter } from "../http/router.ts";
 import { wrapTime } from "../http/timing.ts";
@@ -44,7 +45,7 @@ const append = createRoute({
   operationId: "appendMessages",
   summary: "Append messages, all or none",
   tags,
-  ...scoped("write"),
+  ...requireScope("write"),
   request: { params: threadPath, query: noQuery, headers: idempotencyHeader, body: body(AppendBody) },
   responses: {
     201: json(AppendAnswer, "They are stored, and found by their words from now on."),
@@ -59,7 +60,7 @@ const read = createRoute({
   summary: "Read messages",
   description: `With \`Accept: ${NDJSON}\`, all messages from the first (or behind \`after\`) on, one JSON object a line, as a stream without pages.`,
   tags,
-  ...scoped("read"),
+  ...requireScope("read"),
   request: { params: threadPath, query: ReadMessagesQuery },
   responses: {
     200: {
@@ -77,7 +78,7 @@ const remove = createRoute({
   summary: "Delete one message",
   description: "From this thread; forks that share it keep it.",
   tags,
-  ...scoped("write"),
+  ...requireScope("write"),
   request: { params: messagePath, query: noQuery },
   responses: { 204: nothing("It is gone, also from recall."), ...failures },
 });
@@ -89,7 +90,7 @@ const compact = createRoute({
   summary: "Let a summary stand for a range of messages",
   description: "The messages stay; `view=compacted` shows the summary in their place.",
   tags,
-  ...scoped("write"),
+  ...requireScope("write"),
   request: { params: threadPath, query: noQuery, headers: idempotencyHeader, body: body(CompactBody) },
   responses: { 201: json(Compaction, "The compaction."), ...failures },
 });
@@ -100,7 +101,7 @@ const compactions = createRoute({
   operationId: "listCompactions",
   summary: "List the compactions of a thread",
   tags,
-  ...scoped("read"),
+  ...requireScope("read"),
   request: { params: threadPath, query: ListCompactionsQuery },
   responses: { 200: json(CompactionList, "A page of them, in the order of the conversation."), ...failures },
 });
@@ -112,7 +113,7 @@ const removeCompaction = createRoute({
   summary: "Delete a compaction",
   description: "`view=compacted` shows again what it stood for. Forks that were made behind it keep theirs.",
   tags,
-  ...scoped("write"),
+  ...requireScope("write"),
   request: { params: compactionPath, query: noQuery },
   responses: { 204: nothing("It is gone; the messages are as they were."), ...failures },
 });
@@ -125,7 +126,7 @@ const validate = createRoute({
   description:
     "Finds rewritten history, forged tool results and forged approvals; `strict` also truncated history, second results, forged tool calls and forged system messages.",
   tags,
-  ...scoped("read"),
+  ...requireScope("read"),
   request: { params: threadPath, query: noQuery, body: body(ValidateBody) },
   responses: { 200: json(Verdict, "The verdict."), ...failures },
 });
@@ -145,7 +146,7 @@ export const messages = newRouter()
       ...(mode && { validate: { mode, ...approvals } }),
     };
     const appended = threadObject(c, id).appendMessages(id, request, await onceOf(c));
-    return quickJsonCreated(unwrap(await wrapTime(c, "object", appended)));
+    return c.json(unwrap(await wrapTime(c, "object", appended)), 201);
   })
   .openapi(read, async (c) => {
     const { id } = c.req.valid("param");
@@ -160,7 +161,7 @@ export const messages = newRouter()
       return rawLines<z.infer<typeof MessageList>>(lines, NDJSON);
     }
     const pieces = unwrap(await wrapTime(c, "object", messagesPage(pages, unwrap(readerOf(asked)))));
-    return rawJson<z.infer<typeof MessageList>>(pieces);
+    return rawJson<z.infer<typeof MessageList>>(c, pieces);
   })
   .openapi(remove, async (c) => {
     const { id, seq } = c.req.valid("param");
@@ -173,18 +174,19 @@ export const messages = newRouter()
     const summary = rawSummary(c, given);
     const added = threadObject(c, id).compactThread(id, { from, to, summary }, await onceOf(c));
     const made = unwrap(await wrapTime(c, "object", added));
-    return rawJsonCreated<z.infer<typeof Compaction>>(compactionPieces({ ...made, from, to, summary }));
+    return rawJson<z.infer<typeof Compaction>, 201>(c, compactionPieces({ ...made, from, to, summary }), {
+      status: 201,
+    });
   })
   .openapi(compactions, async (c) => {
     const { id } = c.req.valid("param");
     const { limit = 50, cursor } = c.req.valid("query");
-    const after = cursor === undefined ? undefined : decodeCursor(cursor, ["number", "string"]);
-    if (after === null) throw new Refusal(invalidCursor);
+    const after = unwrap(decodeCursor(cursor, ["number", "string"]));
     const page = threadObject(c, id).listCompactions(id, { limit, ...(after && { after }) });
     const { items, more } = unwrap(await wrapTime(c, "object", page));
     const last = items.at(-1);
     const end = more && last ? `],"cursor":"${encodeCursor([last.from, last.id])}"}` : "]}";
-    return rawJson<z.infer<typeof CompactionList>>([
+    return rawJson<z.infer<typeof CompactionList>>(c, [
       '{"items":[',
       ...joined(items.map(compactionPieces), ","),
       end,

@@ -1,9 +1,10 @@
 import { createRoute } from "@hono/zod-openapi";
-import { body, failures, idempotencyHeader, json, nothing, scoped } from "../http/describe.ts";
+import { body, failures, idempotencyHeader, json, nothing } from "../http/describe.ts";
+import { requireScope } from "../http/scope.ts";
 import { unwrap } from "../http/failure.ts";
 import { onceOf } from "../http/idempotency.ts";
 import { namespace } from "../http/namespace.ts";
-import { demandExactNumbers } from "../http/raw-body.ts";
+import { requireExactNumbers } from "../http/raw-body.ts";
 import { newRouter } from "../http/router.ts";
 import { wrapTime } from "../http/timing.ts";
 import { report, stats } from "../prompt-cache/report.ts";
@@ -18,7 +19,7 @@ import {
   StatsQuery,
 } from "../../domain/schema/prompt-cache.ts";
 
-const shared = { tags: ["prompt-cache registry"], ...scoped("cache") };
+const shared = { tags: ["prompt-cache registry"], ...requireScope("cache") };
 
 const resolveOne = createRoute({
   method: "post",
@@ -56,7 +57,7 @@ const getStats = createRoute({
 
 export const promptCache = newRouter()
   .openapi(resolveOne, async (c) => {
-    demandExactNumbers(c, "regions");
+    requireExactNumbers(c, "regions");
     const answer = resolve(c.get("services"), namespace(c), c.req.valid("json"));
     return c.json(await wrapTime(c, "object", answer), 200);
   })

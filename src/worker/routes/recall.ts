@@ -3,11 +3,12 @@ import type { Context } from "hono";
 import { mayRead } from "../auth/access.ts";
 import { fail } from "../../domain/errors.ts";
 import type { AppEnv } from "../http/context.ts";
-import { demandWholeTenant } from "../http/authenticate.ts";
-import { body, failures, json, scoped } from "../http/describe.ts";
+import { requireWholeTenant } from "../http/authenticate.ts";
+import { body, failures, json } from "../http/describe.ts";
+import { requireScope } from "../http/scope.ts";
 import { Refusal, unwrap } from "../http/failure.ts";
-import { demandRatesOf } from "../http/rates.ts";
-import { demandExactMetadata } from "../http/raw-body.ts";
+import { countUsers } from "../http/rates.ts";
+import { requireExactMetadata } from "../http/raw-body.ts";
 import { newRouter } from "../http/router.ts";
 import { wrapTime } from "../http/timing.ts";
 import { recall } from "../use-cases/recall.ts";
@@ -29,7 +30,7 @@ const recallRoute = createRoute({
   description:
     "Sees all that was written before. If a part is down, `degraded` says so and the others answer.",
   tags: ["memories"],
-  ...scoped("read"),
+  ...requireScope("read"),
   request: { params: userPath, query: noQuery, body: body(RecallBody) },
   responses: { 200: json(RecallAnswer, "What was found, best first, and how."), ...failures },
 });
@@ -42,30 +43,30 @@ const tenantRecallRoute = createRoute({
   description:
     "Through Vectorize, which shows a write after seconds, sometimes minutes: each owner's object says what of it still stands. Messages are among the hits where `MESSAGE_INDEXING` is `vectorize`.",
   tags: ["memories"],
-  ...scoped("admin"),
+  ...requireScope("admin"),
   request: { query: noQuery, body: body(TenantRecallBody) },
   responses: { 200: json(TenantRecallAnswer, "What was found, best first."), ...failures },
 });
 
 export const recalls = newRouter()
   .openapi(recallRoute, async (c) => {
-    demandExactMetadata(c, "filter");
+    requireExactMetadata(c, "filter");
     const { user } = c.req.valid("param");
     const asked = c.req.valid("json");
-    demandReadable(c, asked.owners ?? []);
-    await demandRatesOf(c, asked.owners ?? []);
+    requireReadable(c, asked.owners ?? []);
+    await countUsers(c, asked.owners ?? []);
     const answer = recall(c.get("services"), user, asked);
     return c.json(unwrap(await wrapTime(c, "recall", answer)), 200);
   })
   .openapi(tenantRecallRoute, async (c) => {
-    demandWholeTenant(c, "searches the tenant");
-    demandExactMetadata(c, "filter");
+    requireWholeTenant(c, "searches the tenant");
+    requireExactMetadata(c, "filter");
     const answer = tenantRecall(c.get("services"), c.req.valid("json"));
     return c.json(unwrap(await wrapTime(c, "recall", answer)), 200);
   });
 
 /** A shared owner that the token does not name is as unknown as one that there is not. */
-function demandReadable(c: Context<AppEnv>, owners: readonly string[]): void {
+function requireReadable(c: Context<AppEnv>, owners: readonly string[]): void {
   const at = owners.findIndex((owner) => !isShared(owner) || !mayRead(c.get("caller"), owner));
   if (at < 0) return;
   const message = "is no shared owner (`shared:…`) that this token may read";

@@ -1,6 +1,7 @@
 import { createRoute } from "@hono/zod-openapi";
-import { demandWholeTenant } from "../http/authenticate.ts";
-import { failures, json, noBody, scoped } from "../http/describe.ts";
+import { requireWholeTenant } from "../http/authenticate.ts";
+import { failures, json, noBody } from "../http/describe.ts";
+import { requireScope } from "../http/scope.ts";
 import { unwrap } from "../http/failure.ts";
 import { newRouter } from "../http/router.ts";
 import { userHash } from "../../domain/ids.ts";
@@ -15,7 +16,7 @@ const startUser = createRoute({
   summary: "Rebuild a user's index of memories from the record",
   description: "In slices, while recall goes on. Also embeds what has no vector of the current model.",
   tags: ["memories"],
-  ...scoped("write"),
+  ...requireScope("write"),
   request: { params: userPath, query: noQuery, body: noBody },
   responses: { 202: json(Reindex, "It has begun."), ...failures },
 });
@@ -26,7 +27,7 @@ const getUser = createRoute({
   operationId: "getUserReindex",
   summary: "How far the last reindex of a user is",
   tags: ["memories"],
-  ...scoped("read"),
+  ...requireScope("read"),
   request: { params: userPath, query: noQuery },
   responses: { 200: json(Reindex, "The last one."), ...failures },
 });
@@ -38,7 +39,7 @@ const startTenant = createRoute({
   summary: "Rebuild the index of every user of the tenant",
   description: "The first 500 users at once, 500 more with every run of the cron.",
   tags: ["memories"],
-  ...scoped("admin"),
+  ...requireScope("admin"),
   request: { query: noQuery, body: noBody },
   responses: { 202: json(TenantReindex, "It has begun."), ...failures },
 });
@@ -49,7 +50,7 @@ const getTenant = createRoute({
   operationId: "getTenantReindex",
   summary: "How far the last reindex of the tenant is",
   tags: ["memories"],
-  ...scoped("admin"),
+  ...requireScope("admin"),
   request: { query: noQuery },
   responses: { 200: json(TenantReindex, "The last one."), ...failures },
 });
@@ -66,13 +67,13 @@ export const reindex = newRouter()
     return c.json(await c.get("services").userMemory(owner).reindexState(), 200);
   })
   .openapi(startTenant, async (c) => {
-    demandWholeTenant(c, REINDEXES);
+    requireWholeTenant(c, REINDEXES);
     const services = c.get("services");
     const started = unwrap(await startTenantReindex(services));
     c.executionCtx.waitUntil(upkeep(services));
     return c.json(started, 202);
   })
   .openapi(getTenant, async (c) => {
-    demandWholeTenant(c, REINDEXES);
+    requireWholeTenant(c, REINDEXES);
     return c.json(unwrap(await tenantReindexState(c.get("services"))), 200);
   });

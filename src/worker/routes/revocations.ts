@@ -1,7 +1,8 @@
 import { createRoute } from "@hono/zod-openapi";
 import { listRevocations, restoreToken, revokeToken, setMinIssuedAt } from "../auth/revoke.ts";
-import { demandWholeTenant } from "../http/authenticate.ts";
-import { body, failures, json, nothing, optionalBody, scoped } from "../http/describe.ts";
+import { requireWholeTenant } from "../http/authenticate.ts";
+import { body, failures, json, nothing, optionalBody } from "../http/describe.ts";
+import { requireScope } from "../http/scope.ts";
 import { unwrap } from "../http/failure.ts";
 import { newRouter } from "../http/router.ts";
 import { noQuery } from "../../domain/schema/bounds.ts";
@@ -15,7 +16,7 @@ import {
   RevokeTokenBody,
 } from "../../domain/schema/revocation.ts";
 
-const shared = { tags: ["access"], ...scoped("admin") };
+const shared = { tags: ["access"], ...requireScope("admin") };
 
 const list = createRoute({
   method: "get",
@@ -74,30 +75,30 @@ const REVOKES = "sees and changes what is revoked";
 
 export const revocations = newRouter()
   .openapi(list, async (c) => {
-    demandWholeTenant(c, REVOKES);
+    requireWholeTenant(c, REVOKES);
     return c.json(unwrap(await listRevocations(c.get("services"), c.req.valid("query"))), 200);
   })
   .openapi(setFloor, async (c) => {
-    demandWholeTenant(c, REVOKES);
+    requireWholeTenant(c, REVOKES);
     const { minIssuedAt } = c.req.valid("json");
     c.set("about", String(minIssuedAt));
     unwrap(await setMinIssuedAt(c.get("services"), minIssuedAt));
     return c.json({ minIssuedAt }, 200);
   })
   .openapi(removeFloor, async (c) => {
-    demandWholeTenant(c, REVOKES);
+    requireWholeTenant(c, REVOKES);
     unwrap(await setMinIssuedAt(c.get("services"), null));
     return c.body(null, 204);
   })
   .openapi(revoke, async (c) => {
-    demandWholeTenant(c, REVOKES);
+    requireWholeTenant(c, REVOKES);
     const { expiresAt } = c.req.valid("json");
     const { tokenId } = c.req.valid("param");
     c.set("about", tokenId);
     return c.json(unwrap(await revokeToken(c.get("services"), tokenId, expiresAt)), 200);
   })
   .openapi(restore, async (c) => {
-    demandWholeTenant(c, REVOKES);
+    requireWholeTenant(c, REVOKES);
     const { tokenId } = c.req.valid("param");
     c.set("about", tokenId);
     unwrap(await restoreToken(c.get("services"), tokenId));

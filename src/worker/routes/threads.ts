@@ -1,10 +1,11 @@
 import { createRoute } from "@hono/zod-openapi";
 import { decodeCursor, encodeCursor, invalidCursor } from "../../domain/cursor.ts";
 import { fail } from "../../domain/errors.ts";
-import { body, failures, idempotencyHeader, json, nothing, optionalBody, scoped } from "../http/describe.ts";
+import { body, failures, idempotencyHeader, json, nothing, optionalBody } from "../http/describe.ts";
+import { requireScope } from "../http/scope.ts";
 import { Refusal, unwrap } from "../http/failure.ts";
 import { onceOf } from "../http/idempotency.ts";
-import { demandExactMetadata } from "../http/raw-body.ts";
+import { requireExactMetadata } from "../http/raw-body.ts";
 import { newRouter } from "../http/router.ts";
 import { wrapTime } from "../http/timing.ts";
 import { threadObject } from "../http/thread-object.ts";
@@ -33,7 +34,7 @@ const create = createRoute({
   operationId: "createThread",
   summary: "Begin a thread",
   tags,
-  ...scoped("write"),
+  ...requireScope("write"),
   request: {
     params: userPath,
     query: noQuery,
@@ -50,7 +51,7 @@ const createForNobody = createRoute({
   summary: "Begin a thread of nobody",
   description: "For a token of all users (`*`), which alone can reach the thread.",
   tags,
-  ...scoped("write"),
+  ...requireScope("write"),
   request: { query: noQuery, headers: idempotencyHeader, body: optionalBody(CreateThreadBody) },
   responses: { 201: json(Thread, "The new thread."), ...failures },
 });
@@ -62,7 +63,7 @@ const resume = createRoute({
   summary: "Get the thread of this agent that was updated last, or begin one, in one step",
   description: "Without an `agent`, among the threads without one. The other fields are for a new thread.",
   tags,
-  ...scoped("write"),
+  ...requireScope("write"),
   request: { params: userPath, query: noQuery, body: optionalBody(CreateThreadBody) },
   responses: { 200: json(Thread, "The latest thread."), 201: json(Thread, "A new thread."), ...failures },
 });
@@ -73,7 +74,7 @@ const list = createRoute({
   operationId: "listThreads",
   summary: "List a user's threads, the one that was updated last first",
   tags,
-  ...scoped("read"),
+  ...requireScope("read"),
   request: { params: userPath, query: ListThreadsQuery },
   responses: { 200: json(ThreadList, "A page of threads."), ...failures },
 });
@@ -86,7 +87,7 @@ const listAll = createRoute({
   description:
     "Complete over its pages: it has every thread that could be read when its first page was asked for, or is 503 (`catalogue_behind`). A token of one user lists that user's.",
   tags,
-  ...scoped("admin"),
+  ...requireScope("admin"),
   request: { query: ListAllThreadsQuery },
   responses: { 200: json(CataloguedThreadList, "A page of threads."), ...failures },
 });
@@ -97,7 +98,7 @@ const get = createRoute({
   operationId: "getThread",
   summary: "Get a thread",
   tags,
-  ...scoped("read"),
+  ...requireScope("read"),
   request: { params: threadPath, query: noQuery },
   responses: { 200: json(Thread, "The thread."), ...failures },
 });
@@ -108,7 +109,7 @@ const patch = createRoute({
   operationId: "updateThread",
   summary: "Rename a thread, or change what is said of it",
   tags,
-  ...scoped("write"),
+  ...requireScope("write"),
   request: { params: threadPath, query: noQuery, body: body(PatchThreadBody) },
   responses: { 200: json(Thread, "The thread as it is now."), ...failures },
 });
@@ -120,7 +121,7 @@ const remove = createRoute({
   summary: "Delete a thread with its messages",
   description: "Its forks keep the messages that they share with it.",
   tags,
-  ...scoped("write"),
+  ...requireScope("write"),
   request: { params: threadPath, query: noQuery },
   responses: { 204: nothing("It is gone, also from recall."), ...failures },
 });
@@ -132,14 +133,14 @@ const fork = createRoute({
   summary: "Fork a thread at a message",
   description: "The fork shares the messages up to that one; none is copied, and seqs go on from there.",
   tags,
-  ...scoped("write"),
+  ...requireScope("write"),
   request: { params: threadPath, query: noQuery, headers: idempotencyHeader, body: optionalBody(ForkBody) },
   responses: { 201: json(Thread, "The fork."), ...failures },
 });
 
 export const threads = newRouter()
   .openapi(create, async (c) => {
-    demandExactMetadata(c);
+    requireExactMetadata(c);
     const { user } = c.req.valid("param");
     const { userMemory, now } = c.get("services");
     const owner = await ownerOf(user);
@@ -152,7 +153,7 @@ export const threads = newRouter()
     return c.json(unwrap(await wrapTime(c, "object", made)), 201);
   })
   .openapi(createForNobody, async (c) => {
-    demandExactMetadata(c);
+    requireExactMetadata(c);
     const { userMemory, now } = c.get("services");
     if (c.get("caller").user !== "*")
       throw new Refusal(
@@ -167,7 +168,7 @@ export const threads = newRouter()
     return c.json(unwrap(await wrapTime(c, "object", made)), 201);
   })
   .openapi(resume, async (c) => {
-    demandExactMetadata(c);
+    requireExactMetadata(c);
     const { user } = c.req.valid("param");
     const { userMemory, now } = c.get("services");
     const owner = await ownerOf(user);
@@ -179,8 +180,8 @@ export const threads = newRouter()
   .openapi(list, async (c) => {
     const { user } = c.req.valid("param");
     const { agent, order = "updated", limit = 50, cursor } = c.req.valid("query");
-    const key = cursor === undefined ? undefined : decodeCursor(cursor, ["string", "number", "number"]);
-    if (key === null || (key !== undefined && key[0] !== order)) throw new Refusal(invalidCursor);
+    const key = unwrap(decodeCursor(cursor, ["string", "number", "number"]));
+    if (key !== undefined && key[0] !== order) throw new Refusal(invalidCursor);
     const after = key && ([key[1], key[2]] as const);
     const object = c.get("services").userMemory(await userHash(user));
     const page = object.listThreads({ order, limit, ...(agent && { agent }), ...(after && { after }) });
@@ -198,7 +199,7 @@ export const threads = newRouter()
     return c.json(unwrap(await wrapTime(c, "object", threadObject(c, id).getThread(id))), 200);
   })
   .openapi(patch, async (c) => {
-    demandExactMetadata(c);
+    requireExactMetadata(c);
     const { id } = c.req.valid("param");
     const patched = threadObject(c, id).patchThread(id, c.req.valid("json"));
     return c.json(unwrap(await wrapTime(c, "object", patched)), 200);
@@ -209,7 +210,7 @@ export const threads = newRouter()
     return c.body(null, 204);
   })
   .openapi(fork, async (c) => {
-    demandExactMetadata(c);
+    requireExactMetadata(c);
     const { id } = c.req.valid("param");
     const forkId = newThreadId(id.slice(0, id.indexOf(".")), c.get("services").now());
     const once = await onceOf(c);

@@ -1,12 +1,13 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { answered } from "../../platform/d1/answered.ts";
-import { decodeCursor, encodeCursor, invalidCursor } from "../../domain/cursor.ts";
+import { decodeCursor, pageOf } from "../../domain/cursor.ts";
 import { fail } from "../../domain/errors.ts";
 import { audit } from "../http/audit.ts";
-import { demandWholeTenant } from "../http/authenticate.ts";
+import { requireWholeTenant } from "../http/authenticate.ts";
 import type { AppEnv } from "../http/context.ts";
-import { failures, json, noted, scoped } from "../http/describe.ts";
+import { alwaysAudited, failures, json } from "../http/describe.ts";
+import { requireScope } from "../http/scope.ts";
 import { Refusal, unwrap } from "../http/failure.ts";
 import { NO_STORE } from "../http/no-store.ts";
 import { newRouter, operationOf } from "../http/router.ts";
@@ -30,8 +31,8 @@ const exportUser = createRoute({
   description:
     "A stream. It is whole if its last line is `end`. What is written while it runs may be in it or not.",
   tags,
-  ...scoped("read"),
-  ...noted,
+  ...requireScope("read"),
+  ...alwaysAudited,
   request: { params: userPath, query: noQuery },
   responses: { 200: { description: "The export.", content: lines }, ...failures },
 });
@@ -45,8 +46,8 @@ const importUser = createRoute({
     "What is there stays as it is, so the same can be sent again: after a broken connection it goes on where it was. " +
     "A file that is cut off, lacks a line or has one twice is refused; the right one brings what is missing then.",
   tags,
-  ...scoped("write"),
-  ...noted,
+  ...requireScope("write"),
+  ...alwaysAudited,
   request: { params: userPath, query: ImportQuery, body: { required: true, content: lines } },
   responses: { 200: json(ImportAnswer, "What became of the lines."), ...failures },
 });
@@ -58,7 +59,7 @@ const listUsers = createRoute({
   summary: "List all users who have written anything, in the order of their hashes",
   description: "Complete over its pages, and a minute behind for users who have only entries.",
   tags,
-  ...scoped("admin"),
+  ...requireScope("admin"),
   request: { query: ListUsersQuery },
   responses: { 200: json(UserList, "A page of users."), ...failures },
 });
@@ -88,14 +89,11 @@ export const transfer = newRouter()
     return c.json(unwrap(await importLines(c.get("services"), user, { body, part })), 200);
   })
   .openapi(listUsers, async (c) => {
-    demandWholeTenant(c, "lists the users");
+    requireWholeTenant(c, "lists the users");
     const { limit = 100, cursor } = c.req.valid("query");
-    const after = cursor === undefined ? undefined : decodeCursor(cursor, ["string"]);
-    if (after === null) throw new Refusal(invalidCursor);
+    const after = unwrap(decodeCursor(cursor, ["string"]));
     const page = { limit: limit + 1, ...(after && { after: after[0] }) };
     const users = unwrap(await answered(() => c.get("services").users.list(page)));
-    const items = users.slice(0, limit).map(({ id, hash }) => ({ userId: id, userHash: hash }));
-    const last = items.at(-1);
-    const more = users.length > limit && last !== undefined;
-    return c.json({ items, ...(more && { cursor: encodeCursor([last.userHash]) }) }, 200);
+    const show = ({ id, hash }: (typeof users)[number]) => ({ userId: id, userHash: hash });
+    return c.json(pageOf(users, limit, { show, keyOf: ({ hash }) => [hash] }), 200);
   });

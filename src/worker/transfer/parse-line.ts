@@ -1,6 +1,6 @@
 import type { z } from "@hono/zod-openapi";
-import { type Failure, fail, ok, type Result, wrong } from "../../domain/errors.ts";
-import { invalid } from "../http/failure.ts";
+import { fail, ok, type Result, wrong } from "../../domain/errors.ts";
+import { parseInput } from "../parse-input.ts";
 import { limits } from "../../domain/limits.ts";
 import { depth, hasInexactNumber, INEXACT, rawField } from "../../domain/raw-values.ts";
 import {
@@ -28,17 +28,16 @@ export function parseHeader(text: string): Result<ExportHeader> {
     return fail("unsupported_format", {
       details: [{ path: "version", message: `is not ${FORMAT_VERSION}, which this Cairn reads` }],
     });
-  const header = ExportHeader.safeParse(given, { reportInput: true });
-  return header.success ? ok(header.data) : misshapen(header.error);
+  return parseShape(ExportHeader, given);
 }
 
 /** Any other line, with the value that it carries in the bytes that it was stored in. */
 export function parseLine(text: string): Result<ParsedLine> {
   const json = parsed(text);
   if (!json.ok) return json;
-  const checked = ExportLine.safeParse(json.value, { reportInput: true });
-  if (!checked.success) return misshapen(checked.error);
-  const line = checked.data;
+  const checked = parseShape(ExportLine, json.value);
+  if (!checked.ok) return checked;
+  const line = checked.value;
   const metadata = "metadata" in line ? rawField(text, "metadata") : undefined;
   if (metadata !== undefined && hasInexactNumber(metadata)) return wrong("metadata", INEXACT);
   switch (line.type) {
@@ -84,8 +83,8 @@ function withValue(line: ObjectLine, { text, field, asText, max, code }: Carried
     const value = parsed(asText);
     if (!value.ok) return wrong(`${field}Text`, "is no JSON");
     // A message is to be one in either form.
-    const shape = ExportLine.safeParse({ ...line, [field]: value.value }, { reportInput: true });
-    if (!shape.success) return misshapen(shape.error);
+    const shape = parseShape(ExportLine, { ...line, [field]: value.value });
+    if (!shape.ok) return shape;
   }
   if (field !== "value" && depth(json) > limits.messageDepth)
     return wrong(field, `is nested more than ${limits.messageDepth} levels deep`);
@@ -94,14 +93,14 @@ function withValue(line: ObjectLine, { text, field, asText, max, code }: Carried
   return ok({ item: { line, value } });
 }
 
-/** Paths begin in the line: that of all of it is empty. What is wrong with a field is told once. */
-function misshapen(error: z.ZodError): Failure {
-  const { code, details = [] } = invalid("line", error.issues);
-  const told = new Map(details.toReversed().map(({ path, ...detail }) => [path, detail]));
+/** As `parseInput`, with paths that begin in the line: the path of the whole line is empty. Names each field once. */
+function parseShape<Schema extends z.ZodType>(schema: Schema, value: unknown): Result<z.output<Schema>> {
+  const parsedShape = parseInput(schema, value, "line");
+  if (parsedShape.ok) return parsedShape;
+  const { code, details = [] } = parsedShape;
+  const first = details.filter(({ path }, i) => details.findIndex((other) => other.path === path) === i);
   return fail(code, {
-    details: [...told]
-      .toReversed()
-      .map(([path, detail]) => ({ ...detail, path: path.replace(/^line\.?/, "") })),
+    details: first.map((detail) => ({ ...detail, path: detail.path.replace(/^line\.?/, "") })),
   });
 }
 

@@ -22,9 +22,10 @@ export async function listMemories(
   query: ListMemoriesQuery & { unscoped?: true },
 ): Promise<Result<Page<Memory>>> {
   const { sort = "createdAt", order = "desc", limit = 50, cursor } = query;
-  const begun =
-    cursor === undefined ? undefined : decodeCursor(cursor, ["string", "string", "number", "string"]);
-  if (begun === null || (begun && (begun[0] !== sort || begun[1] !== order))) return invalidCursor;
+  const decoded = decodeCursor(cursor, ["string", "string", "number", "string"]);
+  if (!decoded.ok) return decoded;
+  const begun = decoded.value;
+  if (begun && (begun[0] !== sort || begun[1] !== order)) return invalidCursor;
   const page = { filter: filterOf(query), moment: momentOf(now(), query), sort, order };
   return paged({
     limit,
@@ -54,11 +55,11 @@ export async function memoryHistory(
   owner: UserHash,
   { id, limit = 50, cursor }: { id: string; limit?: number | undefined; cursor?: string | undefined },
 ): Promise<Result<Page<PastMemory>>> {
-  const before = cursor === undefined ? undefined : decodeCursor(cursor, ["number"]);
-  if (before === null) return invalidCursor;
+  const before = decodeCursor(cursor, ["number"]);
+  if (!before.ok) return before;
   const page = await paged({
     limit,
-    after: before,
+    after: before.value,
     keyOf: ({ version }) => [version] as const,
     read: (after, slice) =>
       records.history(owner, id, { limit: slice, now: now(), ...(after && { before: after[0] }) }),

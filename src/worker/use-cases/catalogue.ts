@@ -1,4 +1,4 @@
-import { decodeCursor, encodeCursor, invalidCursor } from "../../domain/cursor.ts";
+import { decodeCursor, pageOf } from "../../domain/cursor.ts";
 import { answered } from "../../platform/d1/answered.ts";
 import type { ThreadRow } from "../../platform/d1/tables.ts";
 import type { ThreadCatalogue } from "../../platform/d1/thread-catalogue.ts";
@@ -11,30 +11,27 @@ export type CatalogueQuery = { agent?: string; limit?: number; cursor?: string }
 export type CatalogueList = { items: CataloguedThread[]; cursor?: string };
 
 /**
- * A page of the tenant's threads across users (or of one user's, if `owner` is given), complete over its pages: with every
- * thread that could be read when the first was asked for, or a failure. A server may take "not listed" for "nobody's".
+ * A page of the threads of the tenant, or of one `owner`. Its pages together hold every thread that could be read when the
+ * first was requested, or fail: a server may take "not listed" for "nobody's".
  */
 export async function listCatalogue(
   { catalogue, unlisted }: { catalogue: ThreadCatalogue; unlisted: UnlistedThreads },
   owner: UserHash | null,
   { agent, limit = 50, cursor }: CatalogueQuery,
 ): Promise<Result<CatalogueList>> {
-  const after = cursor === undefined ? undefined : decodeCursor(cursor, ["number", "string"]);
-  if (after === null) return invalidCursor;
+  const begun = decodeCursor(cursor, ["number", "string"]);
+  if (!begun.ok) return begun;
+  const after = begun.value;
   // Before the list is read: a thread is marked or listed before it can be read, and unmarked after it is listed.
   if (after === undefined) {
     const some = await answered(() => unlisted.any(owner));
     if (!some.ok) return some;
     if (some.value) return fail("catalogue_behind");
   }
-  // One more than asked for tells whether there is a next page.
   const filter = { ...(owner && { owner }), ...(agent && { agent }), ...(after && { after }) };
   const rows = await answered(() => catalogue.list({ ...filter, limit: limit + 1 }));
   if (!rows.ok) return rows;
-  const items = rows.value.slice(0, limit).map(viewOf);
-  const last = items.at(-1);
-  const more = rows.value.length > limit && last !== undefined;
-  return ok({ items, ...(more && { cursor: encodeCursor([last.createdAt, last.id]) }) });
+  return ok(pageOf(rows.value, limit, { show: viewOf, keyOf: ({ createdAt, id }) => [createdAt, id] }));
 }
 
 function viewOf(row: ThreadRow): CataloguedThread {
@@ -45,7 +42,7 @@ function viewOf(row: ThreadRow): CataloguedThread {
     ...(row.agent !== null && { agent: row.agent }),
     ...(row.resourceSlug !== null && { resourceSlug: row.resourceSlug }),
     ...(row.recordId !== null && { recordId: row.recordId }),
-    // It went in as JSON, by the schema.
+    // The schema let only JSON in.
     ...(row.metadata !== null && { metadata: row.metadata as NonNullable<CataloguedThread["metadata"]> }),
     createdAt: row.createdAt,
     updatedAt: row.updatedAt,

@@ -1,7 +1,7 @@
 import { type MessagePage, messagesJson, type PageJson, type ReadMessage } from "../../domain/page-json.ts";
 import { sanitizeConversation } from "../../domain/conversation/sanitize.ts";
-import { decodeCursor, encodeCursor, invalidCursor } from "../../domain/cursor.ts";
-import { type Detail, fail, ok, type Result } from "../../domain/errors.ts";
+import { decodeCursor, encodeCursor } from "../../domain/cursor.ts";
+import { fail, ok, type Result, wrong } from "../../domain/errors.ts";
 import { inUtf8, type JsonPieces } from "../../domain/json-pieces.ts";
 import { limits } from "../../domain/limits.ts";
 import type { Message, ReadMessagesQuery } from "../../domain/schema/thread.ts";
@@ -133,20 +133,11 @@ function cleaned(items: readonly ReadMessage[]): ReadMessage[] {
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 
-/** The seq in a cursor, which goes on in the order that it was begun with. */
-function seqOf(cursor: string, order: "newest" | "oldest"): Result<number> {
-  const [begun, seq] = decodeCursor(cursor, ["string", "number"]) ?? [];
-  if (seq === undefined) return invalidCursor;
-  return begun === order
-    ? ok(seq)
-    : wrong("query.cursor", `was begun in another order than ${order}`, "invalid_cursor");
-}
-
-function wrong(
-  path: string,
-  message: string,
-  code: "invalid_request" | "invalid_cursor" = "invalid_request",
-) {
-  const details: Detail[] = [{ path, message }];
-  return fail(code, { details });
+/** The seq in a cursor, which only fits the order of its first page. */
+function seqOf(cursor: string, order: "newest" | "oldest"): Result<number | undefined> {
+  const decoded = decodeCursor(cursor, ["string", "number"]);
+  if (!decoded.ok) return decoded;
+  const [begun, seq] = decoded.value ?? [];
+  const details = [{ path: "query.cursor", message: `was begun in another order than ${order}` }];
+  return begun === order ? ok(seq) : fail("invalid_cursor", { details });
 }

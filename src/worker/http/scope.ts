@@ -1,0 +1,29 @@
+import type { Context, MiddlewareHandler } from "hono";
+import { fail } from "../../domain/errors.ts";
+import type { Scope } from "../../domain/token.ts";
+import type { AppEnv } from "./context.ts";
+import { Refusal } from "./failure.ts";
+
+/** For the definition of a route: its callers need a token with this scope. Enforces it, and documents it. */
+export const requireScope = (scope: Scope) => ({
+  security: [{ bearer: [scope] }],
+  middleware: (async (c, next) => {
+    assertScope(c, scope);
+    await next();
+  }) satisfies MiddlewareHandler<AppEnv>,
+});
+
+/** For the definition of a route that needs no token. Generators of clients want this said, too. */
+export const publicRoute = { security: [], middleware: [] };
+
+/** Refuses a token without the scope. A token that names a shared owner can only read that owner's memory. */
+export function assertScope(c: Context<AppEnv>, scope: Scope): void {
+  if (!c.get("caller").scopes.has(scope))
+    throw new Refusal(fail("forbidden", { message: `This call needs a token with the scope '${scope}'.` }));
+  if (scope !== "read" && c.get("readOnly") === true) throw new Refusal(SHARED_IS_READ_ONLY);
+}
+
+const SHARED_IS_READ_ONLY = fail("forbidden", {
+  message:
+    "This token may read the memory of this shared owner, not change it: that takes a token with the owner, or `*`, as `sub`.",
+});
