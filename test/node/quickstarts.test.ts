@@ -30,8 +30,12 @@ afterAll(async () => await server.stop());
 function printed(commands: string, folder: string): string {
   const PATH = `${dirname(process.execPath)}:${process.env.PATH ?? ""}`;
   const env = { ...process.env, PATH, CAIRN_URL: server.url, CAIRN_TOKEN: token };
-  const { stdout, status } = spawnSync("bash", ["-euc", commands], { cwd: folder, env, encoding: "utf8" });
-  expect(status, commands).toBe(0);
+  const { stdout, stderr, status } = spawnSync("bash", ["-euc", commands], {
+    cwd: folder,
+    env,
+    encoding: "utf8",
+  });
+  expect(status, `${commands}\n${stderr}`).toBe(0);
   return stdout;
 }
 
@@ -48,7 +52,7 @@ it.each(pages)("%s shows what its commands print", async (page) => {
   });
   const folder = mkdtempSync(join(tmpdir(), "cairn-quickstart-"));
   const text = read(page);
-  const [, name] = /Save this as `([\w.]+)`/.exec(text) ?? [];
+  const [, name] = /Save\s+this\s+as\s+`([\w.]+)`/.exec(text) ?? [];
   const [, program = ""] = /```js\n([^]*?)```/.exec(text) ?? [];
   if (name !== undefined) writeFileSync(join(folder, name), program);
   // Each block of commands runs behind all that came before it, as in one terminal.
