@@ -29,3 +29,8 @@ export const rowsOf = (numbers: readonly number[]): DocumentRows => ({
   sql: "rowid IN (SELECT value FROM json_each(?))",
   bindings: [JSON.stringify(numbers)],
 });
+
+/** A stretch of a thread's messages that one thread owns: seqs from one to the other, both included. */
+export type Segment = { n: number; from: number; to: number };
+/** Seqs from one to the other, both included. */
+export type SeqRange = readonly [from: number, to: number];

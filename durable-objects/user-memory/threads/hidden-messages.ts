@@ -1,5 +1,4 @@
-import { type PositionRange, seqOf } from "../core/position.ts";
-import type { SeqRange } from "./lineage.ts";
+import { type PositionRange, type SeqRange, seqOf } from "../core/position.ts";
 
 type Numbered = { n: number };
 

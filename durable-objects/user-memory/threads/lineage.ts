@@ -1,12 +1,14 @@
-import { LAST_SEQ, positionOf, seqOf, threadNumberOf } from "../core/position.ts";
+import {
+  LAST_SEQ,
+  type Segment,
+  type SeqRange,
+  positionOf,
+  seqOf,
+  threadNumberOf,
+} from "../core/position.ts";
 import type { HiddenMessages } from "./hidden-messages.ts";
 import type { MessageStore } from "./message-store.ts";
 import type { StoredThread, ThreadStore } from "./thread-store.ts";
-
-/** A stretch of a thread's messages that one thread owns: seqs from one to the other, both included. */
-export type Segment = { n: number; from: number; to: number };
-/** Seqs from one to the other, both included. */
-export type SeqRange = readonly [from: number, to: number];
 
 /**
  * Finds the messages of a thread. A fork owns what was appended to it and shares what came before with the thread

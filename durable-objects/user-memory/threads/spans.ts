@@ -1,5 +1,5 @@
-import type { Segment, SeqRange } from "./lineage.ts";
 import type { CompactionRange, Order } from "../contract.ts";
+import type { Segment, SeqRange } from "../core/position.ts";
 
 /** A stretch that one thread owns, or a summary that stands for one. */
 export type Span = Segment | CompactionRange;

@@ -1,9 +1,8 @@
 import { threadOwner, type UserHash } from "../../../src/domain/ids.ts";
 import type { ObjectLine } from "../../../src/domain/schema/transfer.ts";
 import type { CreateThreadBody, PatchThreadBody, Thread } from "../../../src/domain/schema/thread.ts";
-import { LAST_SEQ, seqOf, threadNumberOf } from "../core/position.ts";
+import { LAST_SEQ, type Segment, type SeqRange, seqOf, threadNumberOf } from "../core/position.ts";
 import { hides } from "./hidden-messages.ts";
-import type { Segment, SeqRange } from "./lineage.ts";
 import type { ThreadPage } from "../contract.ts";
 
 /** A thread as the object keeps it: with its number and where its messages come from. */
