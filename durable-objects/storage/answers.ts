@@ -2,10 +2,9 @@ import { fail, ok, type Result } from "../../src/domain/errors.ts";
 import { Expired } from "./expired.ts";
 import type { Once } from "./contract.ts";
 
-/** An answer to keep once its write is done, and the memories that it tells of. */
+/** An answer to save after its write, and the memories in it. */
 export type KeptAnswer = { once: Once; answer: unknown; memoryIds: string[] };
 
-/** How long an answer is kept for a caller that asks again. */
 const KEPT_MS = 24 * 60 * 60 * 1000;
 
 export const answersSchema = `
@@ -20,7 +19,7 @@ export const answersSchema = `
   CREATE INDEX answers_by_about ON answers (about) WHERE about IS NOT NULL;
 `;
 
-/** The answers of writes that carried an idempotency key, so that the same request is answered alike and done once. */
+/** The answers of writes with an idempotency key. A repeated request with the same key returns the first answer. */
 export class Answers {
   readonly expired: Expired;
   readonly #sql: SqlStorage;
@@ -30,7 +29,7 @@ export class Answers {
     this.expired = new Expired(sql, "answers");
   }
 
-  /** The answer that this request got before; a conflict if the key was another request's; null if it is new. */
+  /** The saved answer; a conflict if the key belongs to another request; null if the key is new. */
   before<T>(once: Once | undefined, now: number): Result<T> | null {
     if (once === undefined) return null;
     const [row] = this.#sql
@@ -41,17 +40,17 @@ export class Answers {
       )
       .toArray();
     if (row === undefined) return null;
-    // It was kept by the same operation, since the request's hash covers method and path.
+    // The same operation saved it: the request's hash covers method and path.
     return row.request === once.request ? ok(JSON.parse(row.answer) as T) : fail("idempotency_conflict");
   }
 
-  /** Keeps a success; a failure may be tried again. To be called in the transaction of the write itself. */
+  /** Saves a success; a failure may be retried. Must run in the transaction of the write. */
   keep<T>(once: Once | undefined, result: Result<T>, { now }: { now: number }): Result<T> {
     if (once !== undefined && result.ok) this.#put(once, result.value, now);
     return result;
   }
 
-  /** Keeps an answer that tells of memories. Only a user's object has any. */
+  /** Saves an answer with memories. Only a user's object has these. */
   keepOf({ once, answer, memoryIds }: KeptAnswer, now: number): void {
     this.#put(once, answer, now);
     this.#sql.exec(
@@ -61,7 +60,7 @@ export class Answers {
     );
   }
 
-  /** What is forgotten must not come back as the answer of its remembering. */
+  /** Deletes the answers with these memories: a repeated request must not return a forgotten memory. */
   forget(memoryIds: readonly string[]): void {
     this.#sql.exec(
       `DELETE FROM answers WHERE key IN (SELECT key FROM answer_memories
@@ -70,18 +69,18 @@ export class Answers {
     );
   }
 
-  /** The same for all memories. */
+  /** Deletes the answers with any memory. */
   forgetMemories(): void {
     this.#sql.exec("DELETE FROM answers WHERE key IN (SELECT key FROM answer_memories)");
     this.#sql.exec("DELETE FROM answer_memories");
   }
 
-  /** The same for what an answer is about. */
+  /** Deletes the answers about this id. */
   forgetAbout(id: string): void {
     this.#sql.exec("DELETE FROM answers WHERE about = ?", id);
   }
 
-  /** Removes what is no longer kept, a bounded number a call, and what it told of memories. */
+  /** Deletes expired answers, a bounded number a call, and their links to memories. */
   sweep(now: number): void {
     this.expired.sweep(now);
     this.#sql.exec("DELETE FROM answer_memories WHERE key NOT IN (SELECT key FROM answers)");

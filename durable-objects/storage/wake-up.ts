@@ -1,7 +1,4 @@
-/**
- * The one alarm of an object, shared by all that wants to be done later. Setting is synchronous, so that it
- * joins the writes around it in one atomic commit.
- */
+/** The one alarm of an object, shared by all chores. Setting is synchronous: it commits with the writes around it. */
 export class WakeUp {
   readonly #storage: DurableObjectStorage;
   #at: number | null = null;
@@ -10,7 +7,7 @@ export class WakeUp {
     this.#storage = storage;
   }
 
-  /** Reads the alarm that is set. To be awaited before the first request, by `blockConcurrencyWhile`. */
+  /** Reads the alarm. Await it in `blockConcurrencyWhile`, before the first request. */
   async load(): Promise<void> {
     this.#at = await this.#storage.getAlarm();
   }
@@ -22,22 +19,22 @@ export class WakeUp {
     void this.#storage.setAlarm(time);
   }
 
-  /** Sets it once more, where the storage was deleted with it. */
+  /** Sets the alarm again, after `deleteAll` removed it. */
   setAgain(): void {
     if (this.#at !== null) void this.#storage.setAlarm(this.#at);
   }
 
-  /** What is set now, for `restore`. */
+  /** For `restore`. */
   get at(): number | null {
     return this.#at;
   }
 
-  /** Says that a transaction was undone, and with it the alarms that were set in it. */
+  /** After a rollback, which undid the alarms that it set. */
   restore(at: number | null): void {
     this.#at = at;
   }
 
-  /** Says that the alarm has gone off: none is set now. */
+  /** After the alarm has fired: none is set. */
   rang(): void {
     this.#at = null;
   }
