@@ -79,7 +79,7 @@ async function main(): Promise<void> {
   const stray = Object.keys(options).find((option) => !(takes as readonly string[]).includes(option));
   if (stray !== undefined) throw new Stopped(`--${stray} does not go with ${command}.\n\n${usage}`);
   if (command === "list" && names.length > 0)
-    throw new Stopped(`list shows all tenants and takes no name: '${names.join(" ")}'.`);
+    throw new Stopped(`list takes no name, it shows all tenants: '${names.join(" ")}'.`);
   if (names.length > 1 && command !== "upgrade")
     throw new Stopped(`Name one tenant, not '${names.join(" ")}'.`);
   const desk = deskOf(options);
