@@ -7,15 +7,15 @@ import { KEPT_MS } from "../src/domain/prompt-cache/usage.ts";
 import type { WrittenEntry } from "../src/domain/schema/entry.ts";
 import { Chores } from "./storage/chores.ts";
 import { EntryStore } from "./storage/entry-store.ts";
-import type { Entry, Once, Served } from "./storage/contract.ts";
+import type { Entry, IdempotencyKey, Served } from "./storage/contract.ts";
 import { migrate } from "./storage/migrate.ts";
 import { LeaseStore } from "./prompt-cache/lease-store.ts";
 import { PrefixLedger } from "./prompt-cache/prefix-ledger.ts";
 import { migrations } from "./prompt-cache/schema.ts";
 import { SingleFlight } from "./prompt-cache/single-flight.ts";
 import { UsageStore } from "./prompt-cache/usage-store.ts";
-import { Answers } from "./storage/answers.ts";
-import { WakeUp } from "./storage/wake-up.ts";
+import { IdempotencyStore } from "./storage/idempotency-store.ts";
+import { AlarmScheduler } from "./storage/alarm-scheduler.ts";
 import type {
   Cached,
   Flown,
@@ -41,8 +41,8 @@ export class PromptCache extends DurableObject<Bindings> implements Served<Promp
   readonly #flights: SingleFlight;
   readonly #prefixes: PrefixLedger;
   readonly #usage: UsageStore;
-  readonly #answers: Answers;
-  readonly #wakeUp: WakeUp;
+  readonly #answers: IdempotencyStore;
+  readonly #alarms: AlarmScheduler;
   readonly #chores: Chores;
   readonly #now: () => number;
 
@@ -55,16 +55,16 @@ export class PromptCache extends DurableObject<Bindings> implements Served<Promp
     this.#leases = new LeaseStore(sql);
     this.#prefixes = new PrefixLedger(sql);
     this.#usage = new UsageStore(sql);
-    this.#answers = new Answers(sql);
-    this.#wakeUp = new WakeUp(ctx.storage);
-    this.#chores = new Chores(this.#wakeUp, now);
+    this.#answers = new IdempotencyStore(sql);
+    this.#alarms = new AlarmScheduler(ctx.storage);
+    this.#chores = new Chores(this.#alarms, now);
     this.#flights = new SingleFlight({
       leases: this.#leases,
       get: (key) => this.#entries.get(key, now()),
       now,
-      granted: () => this.#wakeUp.by(this.#leases.expired.next(now())),
+      granted: () => this.#alarms.scheduleBy(this.#leases.expired.next(now())),
     });
-    void ctx.blockConcurrencyWhile(() => this.#wakeUp.load());
+    void ctx.blockConcurrencyWhile(() => this.#alarms.load());
   }
 
   // Values
@@ -84,7 +84,7 @@ export class PromptCache extends DurableObject<Bindings> implements Served<Promp
     this.#flights.settle(key);
     const taken = this.#entries.take(key, this.#now());
     // The parts of what was taken are swept.
-    this.#wakeUp.by(this.#entries.nextSweep(this.#now()));
+    this.#alarms.scheduleBy(this.#entries.nextSweep(this.#now()));
     return taken;
   }
 
@@ -140,20 +140,20 @@ export class PromptCache extends DurableObject<Bindings> implements Served<Promp
     const before = this.ctx.storage.transactionSync(() =>
       this.#prefixes.use(ledger, hashes, { usedAt: now, lifetimeMs }),
     );
-    this.#wakeUp.by(this.#prefixes.expired.next(now));
+    this.#alarms.scheduleBy(this.#prefixes.expired.next(now));
     return { before, now };
   }
 
   /** Counts into the usage of its hour, once for an idempotency key. */
-  report(usage: Usage, once?: Once): Result<null> {
+  report(usage: Usage, once?: IdempotencyKey): Result<null> {
     const now = this.#now();
     const counted = this.ctx.storage.transactionSync(() => {
-      const before = this.#answers.before<null>(once, now);
+      const before = this.#answers.replay<null>(once, now);
       if (before !== null) return before;
       this.#usage.add(usage, usage.hour + KEPT_MS);
-      return this.#answers.keep(once, ok(null), { now });
+      return this.#answers.save(once, ok(null), { now });
     });
-    for (const { expired } of [this.#usage, this.#answers]) this.#wakeUp.by(expired.next(now));
+    for (const { expired } of [this.#usage, this.#answers]) this.#alarms.scheduleBy(expired.next(now));
     return counted;
   }
 
@@ -191,7 +191,7 @@ export class PromptCache extends DurableObject<Bindings> implements Served<Promp
     const now = this.#now();
     const written = this.#entries.set({ condition: {}, ...write, refreshOnRead: false }, now);
     if (!written.ok) return written;
-    if (written.value.expiresAt !== undefined) this.#wakeUp.by(this.#entries.nextSweep(now));
+    if (written.value.expiresAt !== undefined) this.#alarms.scheduleBy(this.#entries.nextSweep(now));
     this.#flights.landed(write.key);
     return written;
   }

@@ -9,7 +9,7 @@ import { type Chore, Chores } from "./storage/chores.ts";
 import type { Served } from "./storage/contract.ts";
 import { assemble, type UserMemoryParts } from "./user-memory/assemble.ts";
 import type { UserMemoryRpc } from "./user-memory/contract.ts";
-import { CATALOGUE_WITHIN_MS } from "./user-memory/core/owner-note.ts";
+import { CATALOGUE_WITHIN_MS } from "./user-memory/core/owner-record.ts";
 
 /** The arguments of a call, as `contract.ts` has them. */
 type Args<Name extends keyof UserMemoryRpc> = Parameters<UserMemoryRpc[Name]>;
@@ -27,16 +27,17 @@ export class UserMemory extends DurableObject<Bindings> implements Served<UserMe
     super(ctx, env);
     this.#ports = ports;
     this.#parts = assemble(ctx, ports);
-    this.#chores = new Chores(this.#parts.wakeUp, ports.now);
+    this.#chores = new Chores(this.#parts.alarms, ports.now);
     void ctx.blockConcurrencyWhile(async () => {
-      const { wakeUp, embedding, index, vectors } = this.#parts;
-      await wakeUp.load();
+      const { alarms, embedding, index, vectors } = this.#parts;
+      await alarms.load();
       // The first target is queued by the first recall or alarm; a later one by the start after its deployment.
       const target = embedding.target();
-      if (target !== null && index.differsFrom(target) && index.enqueue(target)) wakeUp.by(ports.now());
+      if (target !== null && index.differsFrom(target) && index.enqueue(target))
+        alarms.scheduleBy(ports.now());
       // Work that a migration began, or that an alarm left after its last retry.
-      for (const { nextDue } of this.#resumableChores()) wakeUp.by(nextDue());
-      wakeUp.by(vectors.nextDue(target?.model ?? null));
+      for (const { nextDue } of this.#resumableChores()) alarms.scheduleBy(nextDue());
+      alarms.scheduleBy(vectors.nextDue(target?.model ?? null));
     });
   }
 
@@ -177,14 +178,14 @@ export class UserMemory extends DurableObject<Bindings> implements Served<UserMe
   }
 
   startReindex(owner: UserHash): Reindex {
-    const { reindexer, embedding, index, vectors, wakeUp } = this.#parts;
+    const { reindexer, embedding, index, vectors, alarms } = this.#parts;
     reindexer.start(owner);
     const target = embedding.target();
     if (target !== null) {
       index.enqueue(target);
       vectors.putMessagesAgain(target.model);
     }
-    wakeUp.by(this.#ports.now());
+    alarms.scheduleBy(this.#ports.now());
     return this.reindexState();
   }
 
@@ -201,7 +202,7 @@ export class UserMemory extends DurableObject<Bindings> implements Served<UserMe
   }
 
   epoch(): number {
-    return this.#parts.generation.epoch;
+    return this.#parts.erasureEpoch.current;
   }
 
   async importItems(...[owner, given]: Args<"importItems">) {
@@ -235,15 +236,15 @@ export class UserMemory extends DurableObject<Bindings> implements Served<UserMe
   }
 
   async wakeErasures(...[ids = []]: Args<"wakeErasures">) {
-    const { wakeUp, eraser } = this.#parts;
+    const { alarms, eraser } = this.#parts;
     // The alarm may be gone after its last retry, without a word to the object.
-    await wakeUp.load();
+    await alarms.load();
     for (const id of ids) await eraser.takeOver(id);
-    wakeUp.by(eraser.nextDue());
+    alarms.scheduleBy(eraser.nextDue());
   }
 
   #noteOwner(owner: Owner, by: keyof typeof CATALOGUE_WITHIN_MS): void {
-    this.#parts.wakeUp.by(this.#parts.owner.note(owner, this.#ports.now() + CATALOGUE_WITHIN_MS[by]));
+    this.#parts.alarms.scheduleBy(this.#parts.owner.note(owner, this.#ports.now() + CATALOGUE_WITHIN_MS[by]));
   }
 
   override alarm(): Promise<void> {
@@ -284,11 +285,11 @@ export class UserMemory extends DurableObject<Bindings> implements Served<UserMe
 
   /** Chores that each start of the object schedules too. */
   #resumableChores(): readonly [Chore, Chore, Chore, Chore, Chore] {
-    const { memories, reindexer, emptying, words, eraser } = this.#parts;
+    const { memories, reindexer, purger, words, eraser } = this.#parts;
     return [
       choreOf("memories", memories),
       choreOf("reindex", reindexer),
-      choreOf("messages", emptying),
+      choreOf("messages", purger),
       choreOf("words", words),
       choreOf("erasures", eraser),
     ];

@@ -1,7 +1,7 @@
 // What is asked, and of what: conversations whose turns are evidence, or topics of short memories.
 import { readFileSync } from "node:fs";
 import { z } from "zod";
-import { contentOf, readConversations } from "../scripts/demo/conversation.ts";
+import { contentOf, readConversations } from "./demo/conversation.ts";
 
 /** What one user is told, in the order in which it is said. */
 export type Session = {

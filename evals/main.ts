@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { type Cairn, cairn } from "../client/src/index.ts";
-import { progress } from "../scripts/demo/terminal.ts";
+import { progress } from "./demo/terminal.ts";
 import { developmentToken, freePort, startLocalServer } from "../scripts/local-server.ts";
 import { bySession, type Corpus, inOneStore, readCorpora } from "./dataset.ts";
 import { plainFts5 } from "./floor.ts";

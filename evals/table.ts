@@ -1,5 +1,5 @@
-import { bold } from "../scripts/demo/terminal.ts";
-import { percentile } from "../scripts/demo/terminal.ts";
+import { bold } from "./demo/terminal.ts";
+import { percentile } from "./demo/terminal.ts";
 import type { Question } from "./dataset.ts";
 import { hitAt1, interval, mean, ndcgAt, recallAt } from "./metrics.ts";
 

@@ -4,9 +4,9 @@ import type { PrefixUse } from "../../src/domain/prompt-cache/anthropic.ts";
 import type { Usable } from "../../src/domain/prompt-cache/google.ts";
 import type { WrittenEntry } from "../../src/domain/schema/entry.ts";
 import type { Provider } from "../../src/domain/schema/prompt-cache.ts";
-import type { Entry, EntryWrite, Once } from "../storage/contract.ts";
+import type { Entry, EntryWrite, IdempotencyKey } from "../storage/contract.ts";
 
-export type { Entry, Once };
+export type { Entry, IdempotencyKey };
 
 /** How many objects share the registry; a key belongs to one of them by its hash. Never changed: it moves keys. */
 export const PROMPT_CACHE_SHARDS = 64;
@@ -83,7 +83,7 @@ export interface RegistryRpc {
 
 /** The object that counts a namespace's usage, as its callers see it. */
 export interface UsageRpc {
-  report(usage: Usage, once?: Once): Promise<Result<null>>;
+  report(usage: Usage, once?: IdempotencyKey): Promise<Result<null>>;
   stats(page: UsagePage): Promise<{ items: Usage[]; more: boolean; sums: UsageSums }>;
 }
 

@@ -1,6 +1,6 @@
 import { entrySchema } from "../storage/entry-store.ts";
 import type { Migration } from "../storage/migrate.ts";
-import { answersSchema } from "../storage/answers.ts";
+import { idempotencySchema } from "../storage/idempotency-store.ts";
 
 export const migrations: readonly Migration[] = [
   { id: 1, description: "cache entries", sql: entrySchema },
@@ -9,7 +9,7 @@ export const migrations: readonly Migration[] = [
     description:
       "leases of single flight, the ledger of warm prefixes, usage by the hour, answers of reports",
     sql: `
-      ${answersSchema}
+      ${idempotencySchema}
 
       CREATE TABLE leases (
         key TEXT PRIMARY KEY,

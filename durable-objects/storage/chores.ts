@@ -1,5 +1,5 @@
 import { backOff } from "./back-off.ts";
-import type { WakeUp } from "./wake-up.ts";
+import type { AlarmScheduler } from "./alarm-scheduler.ts";
 
 /** Idempotent, bounded work of an alarm. `nextDue`: when to run next, or null. */
 export type Chore = { name: string; run: () => Promise<void> | void; nextDue: () => number | null };
@@ -9,18 +9,18 @@ export type Chore = { name: string; run: () => Promise<void> | void; nextDue: ()
  * no other chore. The platform gives up on an alarm that throws six times.
  */
 export class Chores {
-  readonly #wakeUp: WakeUp;
+  readonly #alarms: AlarmScheduler;
   readonly #now: () => number;
   /** Failures of each chore since its last success, counted while the object is awake. */
   readonly #failures = new Map<string, number>();
 
-  constructor(wakeUp: WakeUp, now: () => number) {
-    this.#wakeUp = wakeUp;
+  constructor(alarms: AlarmScheduler, now: () => number) {
+    this.#alarms = alarms;
     this.#now = now;
   }
 
   async run(chores: readonly Chore[]): Promise<void> {
-    this.#wakeUp.rang();
+    this.#alarms.fired();
     const failed = new Set<Chore>();
     for (const chore of chores)
       try {
@@ -31,7 +31,7 @@ export class Chores {
       }
     // After all have run: one may make work for another.
     for (const chore of chores)
-      this.#wakeUp.by(failed.has(chore) ? this.#retry(chore) : this.#nextDue(chore));
+      this.#alarms.scheduleBy(failed.has(chore) ? this.#retry(chore) : this.#nextDue(chore));
   }
 
   #nextDue(chore: Chore): number | null {

@@ -31,10 +31,10 @@ export type EntryPage = { prefix: string; after?: string; limit: number; values:
 
 export type ListedEntry = Omit<Entry, "value"> & { value?: Uint8Array };
 
-/** A write that its caller may send again: the caller's key, and a hash of what it asks for. */
-export type Once = {
+/** The caller's idempotency key, and a hash of its request. */
+export type IdempotencyKey = {
   key: string;
   request: string;
-  /** The id of what the answer shows, and is forgotten with. */
+  /** The id of the thread that the answer is deleted with. */
   about?: string;
 };

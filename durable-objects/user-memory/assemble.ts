@@ -1,13 +1,13 @@
 import type { Lexicon } from "../../src/domain/ranking/lexicon.ts";
 import type { Ports } from "../../src/platform/bindings.ts";
-import { Answers } from "../storage/answers.ts";
+import { IdempotencyStore } from "../storage/idempotency-store.ts";
 import { EntryStore } from "../storage/entry-store.ts";
 import { migrate } from "../storage/migrate.ts";
-import { WakeUp } from "../storage/wake-up.ts";
+import { AlarmScheduler } from "../storage/alarm-scheduler.ts";
 import { FreePages } from "./core/free-pages.ts";
-import { Generation } from "./core/generation.ts";
-import { LeavingRanges } from "./core/leaving-ranges.ts";
-import { OwnerNote } from "./core/owner-note.ts";
+import { ErasureEpoch } from "./core/erasure-epoch.ts";
+import { TombstoneRanges } from "./core/tombstone-ranges.ts";
+import { OwnerRecord } from "./core/owner-record.ts";
 import { QuotaGuard } from "./core/quota-guard.ts";
 import { Transactions } from "./core/transactions.ts";
 import { Entries } from "./entries/entries.ts";
@@ -24,7 +24,7 @@ import { SearchIndex } from "./search-index/search-index.ts";
 import { WordIndex } from "./search-index/word-index.ts";
 import { WordMerger } from "./search-index/word-merger.ts";
 import { Conversations } from "./threads/conversations.ts";
-import { Emptying } from "./threads/emptying.ts";
+import { MessagePurger } from "./threads/message-purger.ts";
 import { ThreadMessages } from "./threads/thread-messages.ts";
 import { LEXICAL } from "./threads/thread-store.ts";
 import { ThreadStores } from "./threads/thread-stores.ts";
@@ -44,14 +44,14 @@ export function assemble(ctx: DurableObjectState, ports: Ports) {
   const isNew = migrate(storage, migrations);
 
   // Core
-  const wakeUp = new WakeUp(storage);
-  const answers = new Answers(sql);
+  const alarms = new AlarmScheduler(storage);
+  const answers = new IdempotencyStore(sql);
   const pages = new FreePages(sql);
   const stores = new ThreadStores(sql);
   const quota = new QuotaGuard(sql, ports, { pages, threads: stores.threads });
-  const owner = new OwnerNote(sql);
-  const generation = new Generation(sql);
-  if (isNew) generation.begin(now());
+  const owner = new OwnerRecord(sql);
+  const erasureEpoch = new ErasureEpoch(sql);
+  if (isNew) erasureEpoch.begin(now());
 
   // Memories' rows, vectors, and the search index over both
   const table = new MemoryTable(sql);
@@ -59,22 +59,22 @@ export function assemble(ctx: DurableObjectState, ports: Ports) {
     sql,
     table,
     threads: stores.threads,
-    wakeUp,
+    alarms,
     vectors: ports.vectors,
     messages: ports.recall.messageIndexing === "vectorize",
     cache: { bytes: ports.vectorBytes, budget: ports.vectorBudget, owner: ctx.id.toString(), now },
     now,
   });
   const words = new WordIndex(sql);
-  const merger = new WordMerger({ sql, words, wakeUp, now });
+  const merger = new WordMerger({ sql, words, alarms, now });
   const index = new SearchIndex(sql, { vectors: vectors.store, words, merger, lexicalThreads: LEXICAL });
-  const transactions = new Transactions({ storage, answers, index, wakeUp, now });
+  const transactions = new Transactions({ storage, answers, index, alarms, now });
   const byMeaning = ports.recall.messageIndexing !== "lexical";
-  const shared = { storage, sql, transactions, index, byMeaning, answers, wakeUp, quota, now };
+  const shared = { storage, sql, transactions, index, byMeaning, answers, alarms, quota, now };
 
   // Erasures under way: every write of memories asks for their fence
   const erasureLog = new ErasureLog(sql);
-  const fence = new ErasureFence({ log: erasureLog, records: ports.erasures, wakeUp });
+  const fence = new ErasureFence({ log: erasureLog, records: ports.erasures, alarms });
 
   // Entries
   const entryStore = new EntryStore(sql);
@@ -82,22 +82,22 @@ export function assemble(ctx: DurableObjectState, ports: Ports) {
 
   // Threads
   const { messages } = stores;
-  const emptying = new Emptying({ ...shared, messages, erasures: erasureLog });
+  const purger = new MessagePurger({ ...shared, messages, erasures: erasureLog });
   const threads = { ...shared, stores };
   const conversations = new Conversations({
     ...threads,
     catalogue,
     unlisted,
     owner,
-    generation,
-    emptying,
+    erasureEpoch,
+    purger,
   });
-  generation.onRaised(() => conversations.catalogueAnew());
+  erasureEpoch.onRaised(() => conversations.catalogueAnew());
   const threadMessages = new ThreadMessages({ ...threads, touched: (id) => conversations.touched(id) });
 
   // Memories
   const memoryIndex = new MemoryIndex(index, table);
-  const memory = { ...shared, records, table, index: memoryIndex, entries: entryStore, generation };
+  const memory = { ...shared, records, table, index: memoryIndex, entries: entryStore, erasureEpoch };
   const writer = new MemoryWriter({
     ...memory,
     note: owner,
@@ -108,7 +108,7 @@ export function assemble(ctx: DurableObjectState, ports: Ports) {
   // Recall
   const lexicon = () => wordModelOf(ports);
   const embedding = new Embedding({ ...shared, embedder: ports.embedder, lexicon });
-  const tables = { documents: index.documents, memories: table, leaving: new LeavingRanges(sql) };
+  const tables = { documents: index.documents, memories: table, tombstones: new TombstoneRanges(sql) };
   const recall = new RecallService({
     ...shared,
     search: new HybridSearch(index, tables),
@@ -126,13 +126,13 @@ export function assemble(ctx: DurableObjectState, ports: Ports) {
   // Export, import and reindex
   const { model } = ports.embedder;
   const reindexer = new Reindexer({ ...memory, vectors, writer, model, conversations });
-  const exporter = new Exporter({ stores, entries: entryStore, generation, now });
+  const exporter = new Exporter({ stores, entries: entryStore, erasureEpoch, now });
   const importer = new Importer({
     ...threads,
     entries: entryStore,
     messages: threadMessages,
     conversations,
-    generation,
+    erasureEpoch,
   });
 
   // Erasure
@@ -145,7 +145,7 @@ export function assemble(ctx: DurableObjectState, ports: Ports) {
     records: ports.erasures,
     receipts: ports.receipts,
     conversations,
-    emptying,
+    purger,
     words: merger,
     pages,
     owner,
@@ -155,17 +155,17 @@ export function assemble(ctx: DurableObjectState, ports: Ports) {
   });
 
   return {
-    wakeUp,
+    alarms,
     answers,
     pages,
     owner,
-    generation,
+    erasureEpoch,
     vectors,
     words: merger,
     index,
     transactions,
     entries,
-    emptying,
+    purger,
     conversations,
     messages: threadMessages,
     memoryIndex,

@@ -18,9 +18,9 @@ import type { CreateThreadBody, ForkBody, PatchThreadBody, Thread } from "../../
 import type { ImportCounts, ObjectLine } from "../../src/domain/schema/transfer.ts";
 import type { ImportedVersion } from "../../src/domain/transfer/memory-lines.ts";
 import type { QueryVector } from "../../src/platform/embeddings/embedder.ts";
-import type { Entry, EntryPage, EntryWrite, Once } from "../storage/contract.ts";
+import type { Entry, EntryPage, EntryWrite, IdempotencyKey } from "../storage/contract.ts";
 
-export type { Entry, EntryPage, EntryWrite, MessagePage, Once, PageJson, ReadMessage };
+export type { Entry, EntryPage, EntryWrite, MessagePage, IdempotencyKey, PageJson, ReadMessage };
 
 // Entries
 
@@ -49,7 +49,7 @@ export interface EntriesRpc {
   batchEntries(
     operations: readonly EntryOperation[],
     owner: Owner,
-    once?: Once,
+    once?: IdempotencyKey,
   ): Promise<Result<EntryResult[]>>;
 }
 
@@ -112,16 +112,20 @@ export interface ThreadsRpc {
   createThread(
     owner: ThreadOwner,
     id: string,
-    request: { fields: CreateThreadBody; once?: Once },
+    request: { fields: CreateThreadBody; once?: IdempotencyKey },
   ): Promise<Result<Thread>>;
   resumeThread(owner: ThreadOwner, id: string, fields: CreateThreadBody): Promise<Result<Resumed>>;
   getThread(id: string): Promise<Result<Thread>>;
   listThreads(page: ThreadPage): Promise<ListedThreads>;
   patchThread(id: string, fields: PatchThreadBody): Promise<Result<Thread>>;
   deleteThread(id: string): Promise<Result<null>>;
-  forkThread(id: string, forkId: string, request: { fields: ForkBody; once?: Once }): Promise<Result<Thread>>;
+  forkThread(
+    id: string,
+    forkId: string,
+    request: { fields: ForkBody; once?: IdempotencyKey },
+  ): Promise<Result<Thread>>;
   /** Appends all or none. They are found by their words when this returns. */
-  appendMessages(id: string, append: Append, once?: Once): Promise<Result<Appended>>;
+  appendMessages(id: string, append: Append, once?: IdempotencyKey): Promise<Result<Appended>>;
   readMessages(id: string, query: MessagesQuery): Promise<Result<MessagePage>>;
   /** The same page as JSON, its messages in their stored bytes. */
   readMessagesJson(id: string, query: MessagesQuery, separator: string): Promise<Result<PageJson<number>>>;
@@ -129,7 +133,7 @@ export interface ThreadsRpc {
   compactThread(
     id: string,
     range: CompactionRequest,
-    once?: Once,
+    once?: IdempotencyKey,
   ): Promise<Result<{ id: string; createdAt: number }>>;
   listCompactions(id: string, query: CompactionsQuery): Promise<Result<CompactionPage>>;
   deleteCompaction(id: string, compaction: string): Promise<Result<null>>;
@@ -147,14 +151,14 @@ export interface ThreadsRpc {
 export type Prepared = Candidate & { vector: QueryVector; condition?: Condition };
 
 /** `condition`: on the version of the memory. */
-export type MemoryChange = { condition: Condition; once?: Once };
+export type MemoryChange = { condition: Condition; once?: IdempotencyKey };
 
 export type Remembered = { memory: Memory; created: boolean };
 
 export interface MemoriesRpc {
   remember(
     owner: Owner,
-    request: { memories: readonly Prepared[]; once?: Once },
+    request: { memories: readonly Prepared[]; once?: IdempotencyKey },
   ): Promise<Result<Remembered[]>>;
   patchMemory(
     owner: Owner,

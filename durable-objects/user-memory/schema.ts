@@ -1,9 +1,9 @@
 import { entrySchema } from "../storage/entry-store.ts";
 import type { Migration } from "../storage/migrate.ts";
-import { answersSchema } from "../storage/answers.ts";
+import { idempotencySchema } from "../storage/idempotency-store.ts";
 import { erasureSchema } from "./erasure/erasure-log.ts";
 import { freePagesSchema } from "./core/free-pages.ts";
-import { leavingSchema } from "./core/leaving-ranges.ts";
+import { tombstoneSchema } from "./core/tombstone-ranges.ts";
 import { announcementsSchema } from "./threads/thread-announcements.ts";
 import { tallySchema } from "./core/quota-guard.ts";
 import { vectorOutboxSchema } from "./vectorize/vector-outbox-rows.ts";
@@ -20,8 +20,8 @@ export const migrations: readonly Migration[] = [
     description: "all tables of a user's object",
     sql: `
       CREATE TABLE owner (id TEXT NOT NULL, hash TEXT, due_at INTEGER);
-      CREATE TABLE generation (epoch INTEGER NOT NULL, erased_up_to INTEGER NOT NULL);
-      INSERT INTO generation (epoch, erased_up_to) VALUES (0, 0);
+      CREATE TABLE erasure_epoch (epoch INTEGER NOT NULL, erased_up_to INTEGER NOT NULL);
+      INSERT INTO erasure_epoch (epoch, erased_up_to) VALUES (0, 0);
 
       CREATE TABLE threads (
         n INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -82,7 +82,7 @@ export const migrations: readonly Migration[] = [
       CREATE INDEX compactions_by_range ON compactions (thread, from_seq, id, to_seq, created_at);
 
       ${entrySchema}
-      ${answersSchema}
+      ${idempotencySchema}
 
       CREATE TABLE documents (
         n INTEGER PRIMARY KEY,
@@ -218,7 +218,7 @@ export const migrations: readonly Migration[] = [
       WHEN NOT EXISTS (SELECT 1 FROM memories WHERE id = OLD.id) BEGIN
         UPDATE tallies SET n = n - 1 WHERE name = 'memories';
       END;
-      ${leavingSchema}
+      ${tombstoneSchema}
       ${announcementsSchema}
       ${wordMergeSchema}
       ${freePagesSchema}

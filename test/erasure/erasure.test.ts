@@ -73,7 +73,7 @@ describe("DELETE /v1/users/:user", () => {
     expect(await tablesOf(user)).toEqual({
       applied_migrations: expect.any(Number),
       memory_clock: 1,
-      generation: 1,
+      erasure_epoch: 1,
       index_state: 1,
       free_pages: 1,
       word_merge: 1,

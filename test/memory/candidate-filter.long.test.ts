@@ -7,7 +7,7 @@ import {
   CandidateFilter,
   type FilterRequest,
 } from "../../durable-objects/user-memory/recall/candidate-filter.ts";
-import { LeavingRanges } from "../../durable-objects/user-memory/core/leaving-ranges.ts";
+import { TombstoneRanges } from "../../durable-objects/user-memory/core/tombstone-ranges.ts";
 import { MemoryTable } from "../../durable-objects/user-memory/memories/memory-table.ts";
 import { Documents } from "../../durable-objects/user-memory/search-index/documents.ts";
 import { SLOTS } from "../../durable-objects/user-memory/core/position.ts";
@@ -108,7 +108,7 @@ it("one by one, some and all: the same documents match, whatever the conditions 
             const tables = {
               documents: new Documents(sql),
               memories: new MemoryTable(sql),
-              leaving: new LeavingRanges(sql),
+              tombstones: new TombstoneRanges(sql),
             };
             for (const q of queries) {
               const query = {

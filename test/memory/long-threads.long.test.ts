@@ -42,10 +42,10 @@ async function longThread(user: string, texts: string[]) {
 }
 
 const left = async (user: string) => {
-  const { messages = 0, documents = 0, words = 0, vectors = 0, leaving = 0 } = await tablesOf(user);
-  return { messages, documents, words, vectors, leaving };
+  const { messages = 0, documents = 0, words = 0, vectors = 0, tombstones = 0 } = await tablesOf(user);
+  return { messages, documents, words, vectors, tombstones };
 };
-const EMPTY = { messages: 0, documents: 0, words: 0, vectors: 0, leaving: 0 };
+const EMPTY = { messages: 0, documents: 0, words: 0, vectors: 0, tombstones: 0 };
 const remove = {
   deleted: async (_: string, id: string) => {
     expect((await call(`/v1/threads/${id}`, { method: "DELETE" })).status).toBe(204);

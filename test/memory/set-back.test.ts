@@ -102,7 +102,7 @@ const listedThreads = async (user: string): Promise<string[]> =>
 const epochOf = async (user: string): Promise<number> =>
   runInDurableObject(
     await objectOf(user),
-    (_, { storage }) => storage.sql.exec<{ epoch: number }>("SELECT epoch FROM generation").one().epoch,
+    (_, { storage }) => storage.sql.exec<{ epoch: number }>("SELECT epoch FROM erasure_epoch").one().epoch,
   );
 /** Raises D1's fence above the object's epoch, as when the object is set back to before an erasure. */
 async function erasedSince(user: string): Promise<void> {

@@ -182,7 +182,13 @@ it("merges some pages at a time, wherever it was interrupted, and ends while mor
   const alarms = await runInDurableObject(await objectOf(user), (_, { storage: { sql } }) => {
     // Each as after an eviction.
     const merger = () =>
-      new WordMerger({ sql, words: new WordIndex(sql), wakeUp: { by: () => {} }, now: () => 0, pages: 1 });
+      new WordMerger({
+        sql,
+        words: new WordIndex(sql),
+        alarms: { scheduleBy: () => {} },
+        now: () => 0,
+        pages: 1,
+      });
     const put = (n: number, text: string) =>
       sql.exec("INSERT INTO words (rowid, text) VALUES (?, ?)", 2 ** 40 + n, text);
     const remove = (n: number) => sql.exec("DELETE FROM words WHERE rowid = ?", 2 ** 40 + n);

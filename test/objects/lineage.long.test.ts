@@ -109,7 +109,7 @@ it("deletes a thread at a cost that does not follow what other threads hide", as
     await call(`/v1/threads/${other}/messages/${seq}`, { method: "DELETE" });
   const { id } = await threadOf(user, ["alone"]);
   const removes = (stores: ThreadStores) => {
-    for (const range of stores.sharing.deleteThread(found(stores, id)).left) stores.messages.delete(range);
+    for (const range of stores.shared.deleteThread(found(stores, id)).left) stores.messages.delete(range);
   };
   expect(await rowsRead(user, removes)).toBeLessThan(20);
   // Nobody shows them any more, now that the one that did not hide them goes.

@@ -22,7 +22,9 @@ const MB = 1024 * 1024;
 /** The numbers of the user's that go on for ever, and how large the object's database is. */
 async function numbersOf(user: string) {
   return runInDurableObject(await objectOf(user), (_, { storage: { sql } }) => ({
-    ...sql.exec<{ epoch: number; upTo: number }>("SELECT epoch, erased_up_to AS upTo FROM generation").one(),
+    ...sql
+      .exec<{ epoch: number; upTo: number }>("SELECT epoch, erased_up_to AS upTo FROM erasure_epoch")
+      .one(),
     ...sql.exec<{ version: number }>("SELECT last_version AS version FROM memory_clock").one(),
     ...sql
       .exec<{ thread: number | null }>(
@@ -160,7 +162,7 @@ it("takes over no erasure whose object was set back to a state from before it", 
   const { id } = (await eraseUser(user)).body;
   await dieInReset(user);
   await runInDurableObject(await objectOf(user), (_, { storage: { sql } }) => {
-    sql.exec("UPDATE generation SET epoch = 1");
+    sql.exec("UPDATE erasure_epoch SET epoch = 1");
   });
   control.clockAt = (control.clockAt ?? 0) + 2 * 3600_000;
   await worker.scheduled(createScheduledController(), env);

@@ -1,15 +1,15 @@
 import type { Result } from "../../../src/domain/errors.ts";
-import type { WakeUp } from "../../storage/wake-up.ts";
-import type { Answers } from "../../storage/answers.ts";
-import type { Once } from "../../storage/contract.ts";
+import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
+import type { IdempotencyStore } from "../../storage/idempotency-store.ts";
+import type { IdempotencyKey } from "../../storage/contract.ts";
 
 /** A cache of the storage. `changes`: number of writes so far. */
 type Cache = { readonly changes: number; forgetLoaded(): void };
 type TransactionDependencies = {
   storage: DurableObjectStorage;
-  answers: Answers;
+  answers: IdempotencyStore;
   index: Cache;
-  wakeUp: WakeUp;
+  alarms: AlarmScheduler;
   now: () => number;
 };
 
@@ -22,14 +22,14 @@ export class Transactions {
   }
 
   /** Rolls back if the result is a failure. A repeated request with the same key returns the first answer. */
-  run<T>(once: Once | undefined, act: () => Result<T>): Result<T> {
-    const { answers, wakeUp, now } = this.#deps;
+  run<T>(once: IdempotencyKey | undefined, act: () => Result<T>): Result<T> {
+    const { answers, alarms, now } = this.#deps;
     let result: Result<T> | undefined;
     try {
       return this.atomically(() => {
-        result = answers.before<T>(once, now()) ?? answers.keep(once, act(), { now: now() });
+        result = answers.replay<T>(once, now()) ?? answers.save(once, act(), { now: now() });
         if (!result.ok) throw new Error("a failure undoes the transaction");
-        if (once !== undefined) wakeUp.by(answers.expired.next(now()));
+        if (once !== undefined) alarms.scheduleBy(answers.expired.next(now()));
         return result;
       });
     } catch (error) {
@@ -40,13 +40,13 @@ export class Transactions {
 
   /** Rolls back if anything throws. */
   atomically<T>(act: () => T): T {
-    const { storage, index, wakeUp } = this.#deps;
-    const [alarm, indexed] = [wakeUp.at, index.changes];
+    const { storage, index, alarms } = this.#deps;
+    const [alarm, indexed] = [alarms.at, index.changes];
     try {
       return storage.transactionSync(act);
     } catch (error) {
       // The caches must not be ahead of the storage.
-      wakeUp.restore(alarm);
+      alarms.restore(alarm);
       if (index.changes !== indexed) index.forgetLoaded();
       throw error;
     }

@@ -2,19 +2,19 @@ import type { Condition } from "../../../src/domain/conditions.ts";
 import { fail, type Result } from "../../../src/domain/errors.ts";
 import type { WrittenEntry } from "../../../src/domain/schema/entry.ts";
 import type { EntryStore } from "../../storage/entry-store.ts";
-import type { WakeUp } from "../../storage/wake-up.ts";
+import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
 import { performBatch } from "./entry-batch.ts";
 import { entriesJson } from "../../../src/domain/page-json.ts";
 import type { QuotaGuard } from "../core/quota-guard.ts";
 import type { Transactions } from "../core/transactions.ts";
-import type { Entry, EntryPage, EntryWrite, Once } from "../../storage/contract.ts";
+import type { Entry, EntryPage, EntryWrite, IdempotencyKey } from "../../storage/contract.ts";
 import type { EntryOperation, EntryResult, ListedEntries } from "../contract.ts";
 
 type EntriesDependencies = {
   entries: EntryStore;
   transactions: Transactions;
   quota: QuotaGuard;
-  wakeUp: WakeUp;
+  alarms: AlarmScheduler;
   now: () => number;
 };
 
@@ -35,12 +35,12 @@ export class Entries {
   }
 
   set(write: EntryWrite): Result<WrittenEntry> {
-    const { entries, quota, wakeUp, now } = this.#deps;
+    const { entries, quota, alarms, now } = this.#deps;
     const time = now();
     const set = () => entries.set(write, time);
     const bounded = quota.bounds("entries", "bytes");
     const written = bounded ? this.#growing(undefined, set) : (quota.refusesGrowth() ?? set());
-    if (written.ok && written.value.expiresAt !== undefined) wakeUp.by(entries.nextSweep(time));
+    if (written.ok && written.value.expiresAt !== undefined) alarms.scheduleBy(entries.nextSweep(time));
     return written;
   }
 
@@ -63,15 +63,15 @@ export class Entries {
   }
 
   /** All operations in order, or none of them. */
-  batch(operations: readonly EntryOperation[], once?: Once): Result<EntryResult[]> {
-    const { entries, transactions, wakeUp, now } = this.#deps;
+  batch(operations: readonly EntryOperation[], once?: IdempotencyKey): Result<EntryResult[]> {
+    const { entries, transactions, alarms, now } = this.#deps;
     const time = now();
     if (once !== undefined && operations.some(({ op }) => op === "get"))
       return fail("invalid_request", READ_ONCE);
     const perform = () => performBatch(entries, operations, time);
     const grows = operations.some(({ op }) => op === "set");
     const done = grows ? this.#growing(once, perform) : transactions.run(once, perform);
-    wakeUp.by(entries.nextSweep(time));
+    alarms.scheduleBy(entries.nextSweep(time));
     return done;
   }
 
@@ -83,7 +83,7 @@ export class Entries {
     return this.#deps.entries.nextSweep(this.#deps.now());
   }
 
-  #growing<T>(once: Once | undefined, act: () => Result<T>): Result<T> {
+  #growing<T>(once: IdempotencyKey | undefined, act: () => Result<T>): Result<T> {
     const { transactions, quota } = this.#deps;
     const grow = () => transactions.run(once, () => quota.growing(["entries", "bytes"], act));
     const done = grow();

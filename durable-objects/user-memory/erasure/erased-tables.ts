@@ -30,7 +30,7 @@ export const EMPTIED = [
   "intents",
   "intent_parts",
   "reindex",
-  "leaving",
+  "tombstones",
 ] as const;
 /** Statements that fill a page of those that hold words of the user's; what fills it, of the 4,096 bytes that it has. */
 const FILL = [
@@ -39,11 +39,11 @@ const FILL = [
   "INSERT INTO intent_parts (intent, memory_id, version, row) VALUES (0, '', 0, zeroblob(?))",
 ];
 const ZEROS = 4_020;
-/** What stays: numbers that are never used twice, what is to be deleted elsewhere, and no word of the user's. */
+/** Tables that stay: numbers that are never used twice, and deletions elsewhere that are still open. None has the user's words. */
 export const STAYING = [
   "applied_migrations",
   "memory_clock",
-  "generation",
+  "erasure_epoch",
   "erasures",
   "erasing_versions",
   "index_state",
@@ -57,7 +57,7 @@ export const STAYING = [
   "zeros",
 ] as const;
 
-/** If one of these has rows, the user has written something. */
+/** A user that has written something has a row in one of these. */
 const WRITTEN = ["threads", "entries", "memories", "documents", "answers", "intents"] as const;
 /** Rows that one call removes; a row holds up to 1 MiB. */
 const SLICE = 1000;
@@ -109,7 +109,7 @@ export class ErasedTables {
     this.#sql.exec("DELETE FROM sqlite_sequence WHERE name = 'threads'");
     this.#sql.exec("INSERT INTO sqlite_sequence (name, seq) VALUES ('threads', ?)", seq);
     for (const table of EMPTIED) this.#sql.exec(`DELETE FROM ${table}`);
-    // What was in the page that each of these keeps is overwritten by a row that fills it.
+    // A row that fills the first page of each of these overwrites its old content.
     for (const fill of FILL) this.#sql.exec(fill, ZEROS);
     for (const table of EMPTIED) this.#sql.exec(`DELETE FROM ${table}`);
     this.#sql.exec("UPDATE tallies SET n = 0");

@@ -8,7 +8,7 @@ import { ErasureDrive } from "./erasure-drive.ts";
 import { type ErasedScope, ErasureSteps } from "./erasure-steps.ts";
 import { ErasedTables } from "./erased-tables.ts";
 import { StorageReset } from "./storage-reset.ts";
-import type { EraserParts } from "./eraser-parts.ts";
+import type { EraserDependencies } from "./eraser-dependencies.ts";
 import { hash16 } from "../../../src/domain/hash.ts";
 
 const NOT_FENCED =
@@ -25,19 +25,19 @@ const STORES: Readonly<Record<Erased["what"], readonly ErasureStore[]>> = {
  * after that is of the next epoch, or a later version, and no step reaches it.
  */
 export class Eraser {
-  readonly #parts: EraserParts;
+  readonly #deps: EraserDependencies;
   readonly #log: ErasureLog;
   readonly #tables: ErasedTables;
   readonly #steps: ErasureSteps;
   readonly #drive: ErasureDrive;
 
-  constructor(parts: EraserParts) {
-    this.#parts = parts;
-    this.#log = parts.log;
-    this.#tables = new ErasedTables(parts.sql);
-    const reset = new StorageReset({ ...parts, tables: this.#tables });
-    this.#steps = new ErasureSteps({ ...parts, tables: this.#tables, reset });
-    this.#drive = new ErasureDrive({ ...parts, steps: this.#steps });
+  constructor(deps: EraserDependencies) {
+    this.#deps = deps;
+    this.#log = deps.log;
+    this.#tables = new ErasedTables(deps.sql);
+    const reset = new StorageReset({ ...deps, tables: this.#tables });
+    this.#steps = new ErasureSteps({ ...deps, tables: this.#tables, reset });
+    this.#drive = new ErasureDrive({ ...deps, steps: this.#steps });
   }
 
   /**
@@ -52,10 +52,10 @@ export class Eraser {
   }
 
   #putAside(id: string): void {
-    const { transactions, generation, table, index, vectors, writer, owner } = this.#parts;
+    const { transactions, erasureEpoch, table, index, vectors, writer, owner } = this.#deps;
     transactions.atomically(() => {
       const upTo = table.lastVersion();
-      const epoch = generation.next(upTo);
+      const epoch = erasureEpoch.next(upTo);
       const erased = { what: "user" as const, epoch, upTo, ...this.#tables.putAside(epoch) };
       this.#add(id, erased, { of: { what: "user" } });
       vectors.removeOnTheirWay(rangesOf(erased));
@@ -67,7 +67,7 @@ export class Eraser {
 
   /** One thread, but for messages that a fork of it shows; the failure `not_found` if there is none. */
   async eraseThread({ hash }: Pick<Owner, "hash">, threadId: string): Promise<Result<Erasure>> {
-    const { transactions, conversations, pages } = this.#parts;
+    const { transactions, conversations, pages } = this.#deps;
     const running = this.#log
       .all()
       .findLast(({ erased }) => erased.what === "thread" && erased.threadId === threadId);
@@ -76,7 +76,7 @@ export class Eraser {
       return this.#takenOut(threadId, await this.#begun(running.state.id));
     const id = this.#newId(hash);
     const found = transactions.atomically(() => {
-      // What is removed is still counted.
+      // The peak includes the rows that are removed next.
       pages.note();
       const removed = conversations.remove(threadId, id);
       if (removed === null) return false;
@@ -93,15 +93,15 @@ export class Eraser {
     return this.#takenOut(threadId, await this.#begun(id));
   }
 
-  /** Whoever is told that the thread is erased is not to see it listed. */
+  /** Removes the thread from the list before the caller gets its answer. */
   async #takenOut(threadId: string, begun: Result<Erasure>): Promise<Result<Erasure>> {
-    if (!begun.ok || (await this.#parts.conversations.takeOut(threadId))) return begun;
+    if (!begun.ok || (await this.#deps.conversations.takeOut(threadId))) return begun;
     return fail("storage_unavailable", { message: NOT_FENCED });
   }
 
   /** All memories of a scope, with their history. */
   async eraseScope({ hash }: Pick<Owner, "hash">, scope: string): Promise<Result<Erasure>> {
-    const { table, writer } = this.#parts;
+    const { table, writer } = this.#deps;
     const scopeHash = await hash16(`cairn:scope:${scope}`);
     const upTo = table.lastVersion();
     writer.rejectWritesTo(scope);
@@ -119,7 +119,7 @@ export class Eraser {
     return this.#scopeBegun(hash, id, erased);
   }
 
-  /** Whoever is told that a scope is erased is not to find any of it. */
+  /** Forgets the scope's memories before the caller gets its answer. */
   async #scopeBegun(hash: UserHash, id: string, erased: ErasedScope): Promise<Result<Erasure>> {
     const forgotten = await this.#steps.forgetScope(hash, id, erased);
     return forgotten.ok ? this.#begun(id) : fail(forgotten.code, { message: NOT_FENCED });
@@ -131,11 +131,11 @@ export class Eraser {
   async takeOver(id: string): Promise<void> {
     const known = () => this.#log.get(id) !== null;
     if (known()) return;
-    const state = await this.#parts.records.get(id);
+    const state = await this.#deps.records.get(id);
     if (state === undefined || known() || !isEmptied(state)) return;
     // One that was set back to an earlier state has what was erased: only a storage that is new since has nothing.
-    if (this.#parts.generation.epoch < state.requestedAt) return;
-    this.#parts.transactions.atomically(() => this.#log.takeOver(state, this.#parts.now()));
+    if (this.#deps.erasureEpoch.current < state.requestedAt) return;
+    this.#deps.transactions.atomically(() => this.#log.takeOver(state, this.#deps.now()));
   }
 
   /** One that is under way, or null: D1 knows those that are done. */
@@ -152,7 +152,7 @@ export class Eraser {
   }
 
   #newId(hash: UserHash): string {
-    return `${hash}.${uuidv7({ msecs: this.#parts.now() })}`;
+    return `${hash}.${uuidv7({ msecs: this.#deps.now() })}`;
   }
 
   /** `object`: what is gone from it already. */
@@ -161,7 +161,7 @@ export class Eraser {
     erased: Erased,
     { of, object }: { of: Erasure["of"]; object?: Pick<ErasureStep, "erased" | "kept"> },
   ): void {
-    const { now, vectors, pages } = this.#parts;
+    const { now, vectors, pages } = this.#deps;
     pages.note();
     // A receipt names no store that nobody looked at.
     const stores = STORES[erased.what].filter((store) => store !== "vectors" || vectors.outbox.bound);
@@ -174,15 +174,15 @@ export class Eraser {
     }));
     const state: Erasure = { id, status: "running", of, requestedAt: now(), steps };
     this.#log.add({ erased, state, dueAt: now() });
-    this.#parts.fence.begun();
-    this.#parts.wakeUp.by(this.#parts.now());
+    this.#deps.fence.begun();
+    this.#deps.alarms.scheduleBy(this.#deps.now());
   }
 
   /** Lets D1 know before the caller does: from then on nobody reads what it still has. */
   async #begun(id: string): Promise<Result<Erasure>> {
     const open = this.#log.get(id);
     if (open === null) return fail("internal");
-    if (!open.fenced && !(await this.#parts.fence.raise(open)))
+    if (!open.fenced && !(await this.#deps.fence.raise(open)))
       return fail("storage_unavailable", { message: NOT_FENCED });
     return ok(this.state(id) ?? open.state);
   }

@@ -4,9 +4,12 @@ import { backOff } from "../../storage/back-off.ts";
 import { countFailure, type ErasureFence, userOf } from "./erasure-fence.ts";
 import type { ErasureLog, OpenErasure } from "./erasure-log.ts";
 import type { ErasureSteps } from "./erasure-steps.ts";
-import type { EraserParts } from "./eraser-parts.ts";
+import type { EraserDependencies } from "./eraser-dependencies.ts";
 
-type Parts = Pick<EraserParts, "records" | "receipts" | "vectors" | "wakeUp" | "now"> & {
+type ErasureDriveDependencies = Pick<
+  EraserDependencies,
+  "records" | "receipts" | "vectors" | "alarms" | "now"
+> & {
   log: ErasureLog;
   fence: ErasureFence;
   steps: ErasureSteps;
@@ -17,33 +20,33 @@ type Parts = Pick<EraserParts, "records" | "receipts" | "vectors" | "wakeUp" | "
  * was read back empty; then a signed receipt in D1, and nothing here.
  */
 export class ErasureDrive {
-  readonly #parts: Parts;
+  readonly #deps: ErasureDriveDependencies;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
+  constructor(deps: ErasureDriveDependencies) {
+    this.#deps = deps;
   }
 
   nextDue(): number | null {
-    return this.#parts.log.nextDue();
+    return this.#deps.log.nextDue();
   }
 
   /** Goes on with what is due, for the alarm. */
   async alarm(): Promise<void> {
-    for (const { state, dueAt } of this.#parts.log.all())
-      if (dueAt <= this.#parts.now()) await this.#goOn(state.id);
+    for (const { state, dueAt } of this.#deps.log.all())
+      if (dueAt <= this.#deps.now()) await this.#goOn(state.id);
   }
 
   async #goOn(id: string): Promise<void> {
     // The index may have been unbound since.
-    if (!this.#parts.vectors.outbox.bound) this.#change(id, withoutVectors);
-    const begun = this.#parts.log.get(id);
+    if (!this.#deps.vectors.outbox.bound) this.#change(id, withoutVectors);
+    const begun = this.#deps.log.get(id);
     if (begun === null) return;
-    if (!begun.fenced && !(await this.#parts.fence.raise(begun))) return this.#putOff(id);
+    if (!begun.fenced && !(await this.#deps.fence.raise(begun))) return this.#putOff(id);
     let failed = false;
     for (const { store, state } of begun.state.steps) {
       if (state === "done") continue;
       try {
-        const done = await this.#parts.steps.take(userOf(begun.state), begun, store);
+        const done = await this.#deps.steps.take(userOf(begun.state), begun, store);
         this.#change(id, (now) => gotOn(now, store, done));
       } catch (error) {
         failed = true;
@@ -52,22 +55,22 @@ export class ErasureDrive {
       }
     }
     if (failed) return this.#putOff(id);
-    const open = this.#parts.log.get(id);
+    const open = this.#deps.log.get(id);
     if (open === null) return;
     if (open.state.steps.some(({ state }) => state === "open"))
-      return this.#update(id, (one) => ({ ...one, attempts: 0, dueAt: this.#parts.steps.next(one) }));
+      return this.#update(id, (one) => ({ ...one, attempts: 0, dueAt: this.#deps.steps.next(one) }));
     const emptied = await this.#emptied(open);
     if (emptied === "later") return this.#putOff(id);
     if (emptied === "more")
-      return this.#update(id, (one) => ({ ...one, attempts: 0, dueAt: this.#parts.now() }));
-    const last = this.#parts.log.get(id);
+      return this.#update(id, (one) => ({ ...one, attempts: 0, dueAt: this.#deps.now() }));
+    const last = this.#deps.log.get(id);
     if (last !== null && !(await this.#finish(last))) this.#putOff(id);
   }
 
   /** Whether nothing is left in the object's file either. */
   async #emptied(open: OpenErasure): Promise<"done" | "more" | "later"> {
     try {
-      return (await this.#parts.steps.leavesNothing(open)) ? "done" : "more";
+      return (await this.#deps.steps.leavesNothing(open)) ? "done" : "more";
     } catch (error) {
       console.error({ message: "the file of an erased user was not emptied", error: String(error) });
       return "later";
@@ -76,7 +79,7 @@ export class ErasureDrive {
 
   /** Signs what was done, puts it into D1 and reads it back; only then is it gone from here. */
   async #finish({ state, revision }: OpenErasure): Promise<boolean> {
-    const { records, receipts, now } = this.#parts;
+    const { records, receipts, now } = this.#deps;
     const finished = { ...state, status: "done" as const, finishedAt: now() };
     try {
       const payload: Receipt = receiptOf(userOf(state), finished);
@@ -89,7 +92,7 @@ export class ErasureDrive {
       console.error({ message: "a receipt was not stored", error: String(error) });
       return false;
     }
-    this.#parts.log.remove(state.id);
+    this.#deps.log.remove(state.id);
     return true;
   }
 
@@ -97,7 +100,7 @@ export class ErasureDrive {
     this.#update(id, (one) => ({
       ...one,
       attempts: one.attempts + 1,
-      dueAt: this.#parts.now() + backOff(one.attempts + 1),
+      dueAt: this.#deps.now() + backOff(one.attempts + 1),
     }));
   }
 
@@ -109,8 +112,8 @@ export class ErasureDrive {
   }
 
   #update(id: string, change: (open: OpenErasure) => OpenErasure): void {
-    this.#parts.log.update(id, change);
-    this.#parts.wakeUp.by(this.#parts.log.nextDue());
+    this.#deps.log.update(id, change);
+    this.#deps.alarms.scheduleBy(this.#deps.log.nextDue());
   }
 }
 

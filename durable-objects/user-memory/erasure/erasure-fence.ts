@@ -2,31 +2,31 @@ import type { ErasureRecords, Fence } from "../../../src/platform/d1/erasure-rec
 import { threadOwner, type UserHash } from "../../../src/domain/ids.ts";
 import type { Erasure, ErasureStore } from "../../../src/domain/schema/erasure.ts";
 import { isFull } from "../../../src/platform/storage-failure.ts";
-import type { WakeUp } from "../../storage/wake-up.ts";
+import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
 import type { Erased, ErasureLog, OpenErasure } from "./erasure-log.ts";
 
-type Parts = { log: ErasureLog; records: ErasureRecords; wakeUp: WakeUp };
+type ErasureFenceDependencies = { log: ErasureLog; records: ErasureRecords; alarms: AlarmScheduler };
 
 const IN_D1: ReadonlySet<ErasureStore> = new Set(["memories", "threads", "users"]);
 
-/** Tells D1 of each erasure that has begun, so that D1 shows nothing of what it still has of it. */
+/** Writes the fence of each erasure to D1, which then hides the rows that it still has. */
 export class ErasureFence {
-  readonly #parts: Parts;
+  readonly #deps: ErasureFenceDependencies;
   /** True once D1 is known to know of all: every write of memories asks. */
   #holds = false;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
+  constructor(deps: ErasureFenceDependencies) {
+    this.#deps = deps;
   }
 
-  /** Says that one more has begun. */
+  /** Another erasure has begun. */
   begun(): void {
     this.#holds = false;
   }
 
   /** True if D1 hides all that was erased. Where it may not, it is told now; false if it does not answer. */
   async holds(): Promise<boolean> {
-    const { log } = this.#parts;
+    const { log } = this.#deps;
     if (this.#holds) return true;
     for (const open of log.all()) if (!open.fenced && !(await this.raise(open))) return false;
     // Another one may have begun while this one was told of.
@@ -36,13 +36,13 @@ export class ErasureFence {
 
   /** Tells D1 of an erasure; false if it does not answer. */
   async raise({ erased, state, revision }: OpenErasure): Promise<boolean> {
-    const { log, records, wakeUp } = this.#parts;
+    const { log, records, alarms } = this.#deps;
     const fence = fenceOf(userOf(state), erased);
     const note = () => records.note(state, { revision, ...(fence && { fence }) });
     try {
       await note().catch(async (error: unknown) => {
         if (fence === null || !isFull(error)) throw error;
-        // What is to be erased makes room for the note of it.
+        // Erasing some memories makes room for the record.
         await records.eraseMemories(fence);
         await note();
       });
@@ -53,11 +53,11 @@ export class ErasureFence {
           if (IN_D1.has(store)) countFailure(open.state, store, error);
         return open;
       });
-      wakeUp.by(log.nextDue());
+      alarms.scheduleBy(log.nextDue());
       return false;
     }
     log.update(state.id, (open) => ({ ...open, fenced: true }));
-    wakeUp.by(log.nextDue());
+    alarms.scheduleBy(log.nextDue());
     return true;
   }
 }

@@ -27,7 +27,7 @@ export const erasureSchema = `
   ) WITHOUT ROWID;
 `;
 
-/** What is erased: all of the user's up to here, a thread, or the memories of a scope up to a version. */
+/** The target of an erasure: all data of the user up to here, a thread, or the memories of a scope up to a version. */
 export type Erased =
   | { what: "user"; epoch: number; upTo: number; lastThread: number }
   | { what: "thread"; threadId: string; gone: PositionRange[] }
@@ -152,7 +152,7 @@ export class ErasureLog {
       );
   }
 
-  /** How many were noted, and how many of their vectors are not known to be gone from the large index. */
+  /** The number of noted versions, and of those whose vectors may still be in Vectorize. */
   versions(id: string): { all: number; open: number } {
     return this.#sql
       .exec<{ all: number; open: number }>(

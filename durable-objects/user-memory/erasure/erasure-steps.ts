@@ -6,22 +6,26 @@ import type { ErasedTables } from "./erased-tables.ts";
 import type { StorageReset } from "./storage-reset.ts";
 import { LANDS_WITHIN_MS } from "../threads/thread-announcements.ts";
 import { type Erased, type ErasureLog, type OpenErasure, rangesOf } from "./erasure-log.ts";
-import type { EraserParts } from "./eraser-parts.ts";
+import type { EraserDependencies } from "./eraser-dependencies.ts";
 
 export type ErasedScope = Erased & { what: "scope" };
-type Parts = EraserParts & { log: ErasureLog; tables: ErasedTables; reset: StorageReset };
+type ErasureStepsDependencies = EraserDependencies & {
+  log: ErasureLog;
+  tables: ErasedTables;
+  reset: StorageReset;
+};
 
 /** Slices of the object's tables, and statements of D1, that one alarm takes; each is of 1,000 rows. */
 const SLICES = 20;
-/** How soon what is waited for is looked at again. */
+/** Time between two looks at something that only needs time. */
 const LOOK_AGAIN_MS = 5_000;
 
-/** One step of an erasure in one store. All may be repeated, and are bounded; what fails rejects, and is tried again. */
+/** The steps of an erasure, one for each store. Each is bounded and may be repeated; a failure rejects, and is tried again. */
 export class ErasureSteps {
-  readonly #parts: Parts;
+  readonly #deps: ErasureStepsDependencies;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
+  constructor(deps: ErasureStepsDependencies) {
+    this.#deps = deps;
   }
 
   /** Answers whether the store was read back, and is empty; what was removed is counted in the log. */
@@ -31,7 +35,7 @@ export class ErasureSteps {
         case "object":
           return this.#messagesGone(state.id) && this.#wordsGone(state.id) && this.#overwritten(state.id);
         case "vectors":
-          // What is here names them.
+          // The messages name the vectors.
           return this.#messagesGone(state.id) && this.#vectorsGone(erased);
         default:
           return this.#threadGone(erased.threadId, state.requestedAt);
@@ -55,7 +59,7 @@ export class ErasureSteps {
    * since, its free pages are overwritten.
    */
   async leavesNothing({ erased, state, overwrittenIn }: OpenErasure): Promise<boolean> {
-    const { log, pages, records, reset, tables, transactions } = this.#parts;
+    const { log, pages, records, reset, tables, transactions } = this.#deps;
     // Others have done so in the step of the object.
     if (erased.what !== "user") return true;
     if (overwrittenIn === null && reset.isPossible) {
@@ -74,19 +78,19 @@ export class ErasureSteps {
 
   /** When to go on: at once while there is more to remove, later where something is only waited for. */
   next({ state, erased, mergedIn }: OpenErasure): number {
-    const now = this.#parts.now();
+    const now = this.#deps.now();
     const open = state.steps.filter((step) => step.state === "open").map(({ store }) => store);
     if (erased.what === "thread" && open.includes("object"))
       // Its messages are gone: words are merged, and pages overwritten.
-      return mergedIn === null ? (this.#parts.emptying.nextDue() ?? now + LOOK_AGAIN_MS) : now;
-    // What D1 has more of a scope is much, or comes back: there is no hurry.
+      return mergedIn === null ? (this.#deps.purger.nextDue() ?? now + LOOK_AGAIN_MS) : now;
+    // D1 has many more rows of the scope, or gets some back: no hurry.
     if (erased.what === "scope" && open.includes("memories") && !open.includes("object"))
       return now + LOOK_AGAIN_MS;
     const landing = erased.what === "thread" && open.includes("threads");
     if (!landing && open.some((store) => store !== "vectors")) return now;
     const landed = Math.max(now + LOOK_AGAIN_MS, state.requestedAt + LANDS_WITHIN_MS);
     if (!open.includes("vectors")) return landed;
-    const read = Math.max(now, this.#parts.vectors.outbox.nextDue() ?? now + LOOK_AGAIN_MS);
+    const read = Math.max(now, this.#deps.vectors.outbox.nextDue() ?? now + LOOK_AGAIN_MS);
     return landing ? Math.min(landed, read) : read;
   }
 
@@ -103,7 +107,7 @@ export class ErasureSteps {
   }
 
   #forgetFound(hash: UserHash, id: string, { scope, upTo }: ErasedScope): Promise<Result<null>> {
-    const { table, writer, log } = this.#parts;
+    const { table, writer, log } = this.#deps;
     return writer.forgetFound({ hash, id: "" }, () => {
       const found = table.inScope(scope, upTo);
       log.addVersions(
@@ -116,7 +120,7 @@ export class ErasureSteps {
 
   /** Erases what D1 has of the scope, and the object has not: one that was set back to an earlier state knows of none. */
   async #rowsOfScope(user: UserHash, id: string, { scope, upTo }: ErasedScope): Promise<boolean> {
-    const { log, records, transactions, vectors } = this.#parts;
+    const { log, records, transactions, vectors } = this.#deps;
     for (let slice = 0; slice < SLICES; slice++) {
       const versions = await records.ofScope({ user, scope, upTo });
       if (versions.length === 0) return true;
@@ -130,12 +134,12 @@ export class ErasureSteps {
   }
 
   #tables(id: string, epoch: number): boolean {
-    const { log, tables, transactions, vectors } = this.#parts;
+    const { log, tables, transactions, vectors } = this.#deps;
     for (let slice = 0; slice < SLICES; slice++) {
       const removed = transactions.atomically(() => {
         const some = tables.removeSome(epoch);
         if (some === null) return false;
-        // Those that the large index may hold are to go there too, and this is the last that knows of them.
+        // Vectorize may hold these too, and no other row names them.
         vectors.removeErased(some.vectors);
         log.count(id, "object", some.counted);
         return true;
@@ -146,7 +150,7 @@ export class ErasureSteps {
   }
 
   async #rows(id: string, fence: Fence, store: "memories" | "threads" | "users"): Promise<boolean> {
-    const { log, records } = this.#parts;
+    const { log, records } = this.#deps;
     for (let slice = 0; slice < SLICES; slice++) {
       const removed = await {
         memories: () => records.eraseMemories(fence),
@@ -162,21 +166,21 @@ export class ErasureSteps {
 
   /** Done when the tables here, which name the vectors, are gone, and the outbox has seen each of theirs to be gone. */
   #vectors(erased: Erased & { what: "user" }): boolean {
-    return this.#vectorsGone(erased) && !this.#parts.tables.holds(erased.epoch);
+    return this.#vectorsGone(erased) && !this.#deps.tables.holds(erased.epoch);
   }
 
   #vectorsGone(erased: Erased & { what: "user" | "thread" }): boolean {
-    return rangesOf(erased).every((range) => this.#parts.vectors.outbox.isSettled(range));
+    return rangesOf(erased).every((range) => this.#deps.vectors.outbox.isSettled(range));
   }
 
-  /** Those that an erasure of the user took over go with that one. */
+  /** An erasure of the user takes over those of an earlier one. */
   #messagesGone(id: string): boolean {
-    return this.#parts.emptying.isDone(id) && !this.#parts.tables.holdsAny;
+    return this.#deps.purger.isDone(id) && !this.#deps.tables.holdsAny;
   }
 
-  /** Whether no word of what was deleted is in the full-text index any more, nor under what was deleted. */
+  /** Whether the full-text index has no deleted words any more, not even under tombstones. */
   #wordsGone(id: string): boolean {
-    const { log, words } = this.#parts;
+    const { log, words } = this.#deps;
     const open = log.get(id);
     if (open === null) return false;
     const mergedIn = open.mergedIn ?? words.startRound();
@@ -187,9 +191,9 @@ export class ErasureSteps {
     return false;
   }
 
-  /** Whether what it left in pages of the file that are not in use any more is overwritten. */
+  /** Whether the free pages of the file are overwritten. */
   #overwritten(id: string): boolean {
-    const { log, pages } = this.#parts;
+    const { log, pages } = this.#deps;
     const open = log.get(id);
     if (open === null) return false;
     const overwrittenIn = open.overwrittenIn ?? pages.next();
@@ -198,7 +202,7 @@ export class ErasureSteps {
   }
 
   async #threadGone(threadId: string, requestedAt: number): Promise<boolean> {
-    const { records, conversations, now } = this.#parts;
+    const { records, conversations, now } = this.#deps;
     const landed = requestedAt + LANDS_WITHIN_MS <= now();
     const there = await records.hasThread(threadId);
     if (there) {
@@ -210,7 +214,7 @@ export class ErasureSteps {
   }
 
   async #scope(user: UserHash, erased: ErasedScope & { id: string }, store: ErasureStore): Promise<boolean> {
-    const { log, vectors, table } = this.#parts;
+    const { log, vectors, table } = this.#deps;
     if (store === "object") {
       const forgotten = await this.#forgetFound(user, erased.id, erased);
       if (!forgotten.ok) throw new Error(forgotten.message ?? forgotten.code);

@@ -1,5 +1,5 @@
 import { migrate, type Migration } from "../../storage/migrate.ts";
-import type { WakeUp } from "../../storage/wake-up.ts";
+import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
 import type { ErasureLog } from "./erasure-log.ts";
 import { EMPTIED, type ErasedTables, STAYING, USER_TABLES } from "./erased-tables.ts";
 
@@ -13,11 +13,11 @@ const EMPTY = [...Object.keys(USER_TABLES), ...EMPTIED, ...SETTLED];
 
 type Sequence = { name: string; seq: number };
 type Rows = Record<string, SqlStorageValue>[];
-type Parts = {
+type StorageResetDependencies = {
   storage: DurableObjectStorage;
   tables: Pick<ErasedTables, "holdsAny" | "holdAny">;
   log: Pick<ErasureLog, "all">;
-  wakeUp: WakeUp;
+  alarms: AlarmScheduler;
   migrations: readonly Migration[];
   /** Stops the object without a commit. */
   abort: () => void;
@@ -28,15 +28,15 @@ type Parts = {
  * Its file is then as small as a new one, and has no page that was used before. No other state of the object changes.
  */
 export class StorageReset {
-  readonly #parts: Parts;
+  readonly #deps: StorageResetDependencies;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
+  constructor(deps: StorageResetDependencies) {
+    this.#deps = deps;
   }
 
   /** True if only the rows that are copied are left: nothing was written since the erasure began. */
   get isPossible(): boolean {
-    const { tables, log } = this.#parts;
+    const { tables, log } = this.#deps;
     return log.all().length === 1 && !tables.holdAny(EMPTY) && !tables.holdsAny;
   }
 
@@ -45,7 +45,7 @@ export class StorageReset {
    * local server deletes the file at once: an object that dies before the commit starts with nothing. See `Eraser.takeOver`.
    */
   async reset(): Promise<void> {
-    const { storage, wakeUp, migrations, abort } = this.#parts;
+    const { storage, alarms, migrations, abort } = this.#deps;
     const copied = COPIED.map((table) => [table, this.#read(table)] as const);
     const sequences = this.#sequences();
     const deleted = storage.deleteAll();
@@ -55,9 +55,10 @@ export class StorageReset {
         for (const [table, rows] of copied) this.#write(table, rows);
         for (const { name, seq } of sequences) this.#setSequence(name, seq);
       });
-      wakeUp.setAgain();
+      alarms.setAgain();
     } catch (error) {
       console.error({ message: "the storage was not made anew", error: String(error) });
+      // The platform would commit the deletion alone, and the object would go on without tables.
       abort();
       throw error;
     }
@@ -65,11 +66,11 @@ export class StorageReset {
   }
 
   #read(table: string): Rows {
-    return this.#parts.storage.sql.exec(`SELECT * FROM ${table}`).toArray();
+    return this.#deps.storage.sql.exec(`SELECT * FROM ${table}`).toArray();
   }
 
   #write(table: string, rows: Rows): void {
-    const { sql } = this.#parts.storage;
+    const { sql } = this.#deps.storage;
     sql.exec(`DELETE FROM ${table}`);
     for (const row of rows) {
       const columns = Object.keys(row);
@@ -82,13 +83,13 @@ export class StorageReset {
 
   /** The last numbers of tables that give each number once; those of tables that were put aside are gone with them. */
   #sequences(): Sequence[] {
-    return this.#parts.storage.sql
+    return this.#deps.storage.sql
       .exec<Sequence>("SELECT name, seq FROM sqlite_sequence WHERE name NOT GLOB 'erased_[0-9]*_*'")
       .toArray();
   }
 
   #setSequence(name: string, seq: number): void {
-    const { sql } = this.#parts.storage;
+    const { sql } = this.#deps.storage;
     sql.exec("DELETE FROM sqlite_sequence WHERE name = ?", name);
     sql.exec("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", name, seq);
   }

@@ -1,5 +1,5 @@
 import type { Owner } from "../../../src/domain/memory/record.ts";
-import type { KeptAnswer } from "../../storage/answers.ts";
+import type { KeptAnswer } from "../../storage/idempotency-store.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 
 /** A write of memories that D1 has not confirmed yet. Applying it twice is the same as once. */

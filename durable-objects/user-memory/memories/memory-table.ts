@@ -11,7 +11,7 @@ import { zeroedColumns, PERSONAL_COLUMNS } from "../../../src/platform/d1/zeroed
 import type { Owner } from "../../../src/domain/memory/record.ts";
 import { ENTRY_FIELD } from "../../../src/domain/memory/entry-field.ts";
 import type { MemoryFilter } from "../../../src/domain/schema/memory-filter.ts";
-import { compiled, type Condition } from "../core/compiled.ts";
+import { toSqlCondition, type Condition } from "../core/sql-condition.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 
 /** Place of a version in the order of all versions of an owner. */
@@ -37,7 +37,7 @@ export class MemoryTable {
     const wanted = JSON.stringify(versions);
     const chosen = "version IN (SELECT value FROM json_each(?))";
     if (asOf === undefined) return this.#rows(chosen, wanted);
-    const { sql, bindings } = compiled(supersededAsOf(asOf));
+    const { sql, bindings } = toSqlCondition(supersededAsOf(asOf));
     return this.#sql
       .exec<StoredRow>(
         `SELECT *, ${sql} AS then_superseded_at FROM memories WHERE ${chosen}`,
@@ -88,7 +88,7 @@ export class MemoryTable {
 
   /** Ids of the memories that match, also past and future ones, but no history. */
   matching(filter: MemoryFilter, now: number): string[] {
-    const { sql, bindings } = compiled(and(standing(now), ...filterConditions(filter)));
+    const { sql, bindings } = toSqlCondition(and(standing(now), ...filterConditions(filter)));
     return this.#sql
       .exec<{ id: string }>(`SELECT DISTINCT id FROM memories WHERE ${sql} ORDER BY id`, ...bindings)
       .toArray()
@@ -161,7 +161,7 @@ export class MemoryTable {
 
   /** The versions that are not to be found at a moment: among history, and those whose time ends or is to come. */
   hiddenAt(moment: Moment & { now: number }): number[] {
-    const { sql, bindings } = compiled(visibleAt(moment));
+    const { sql, bindings } = toSqlCondition(visibleAt(moment));
     return this.#versions(
       `SELECT version FROM memories INDEXED BY memories_guarded WHERE ${GUARDED} AND NOT (${sql} AND status = 'active')`,
       ...bindings,

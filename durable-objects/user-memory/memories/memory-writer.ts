@@ -34,7 +34,7 @@ import { MemoryDraft } from "./memory-draft.ts";
 import { logUnconfirmed, PendingWrites, type PendingWritesDependencies } from "./pending-writes.ts";
 import type { QuotaGuard } from "../core/quota-guard.ts";
 import { resolveReference, type Reference, referenceTo } from "./answer-reference.ts";
-import type { Once } from "../../storage/contract.ts";
+import type { IdempotencyKey } from "../../storage/contract.ts";
 import type { ImportedMemories, MemoryChange, Prepared, Remembered } from "../contract.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 
@@ -80,7 +80,7 @@ export class MemoryWriter {
   /** All of them or none. */
   remember(
     owner: Owner,
-    { memories, once }: { memories: readonly Prepared[]; once?: Once },
+    { memories, once }: { memories: readonly Prepared[]; once?: IdempotencyKey },
   ): Promise<Result<Remembered[]>> {
     return this.#write(owner, once, async (draft) => {
       const remembered: { row: MemoryRow; created: boolean }[] = [];
@@ -223,9 +223,9 @@ export class MemoryWriter {
   ): Promise<Result<ImportedMemories>> {
     const arrived = this.#scopeErasures;
     return this.#pending.inTurn(async () => {
-      const { table, transactions, quota, generation, now } = this.#deps;
+      const { table, transactions, quota, erasureEpoch, now } = this.#deps;
       if (!(await this.#pending.flush())) return this.#pending.pendingFailure(NOT_NOTED);
-      if (epoch !== generation.epoch) return fail("erased_meanwhile");
+      if (epoch !== erasureEpoch.current) return fail("erased_meanwhile");
       const time = table.tick(now());
       const refusal = (more: number) =>
         quota.bounds("memories", "bytes") ? quota.refusesMemories(more) : quota.refusesGrowth();
@@ -344,10 +344,10 @@ export class MemoryWriter {
   /** Decides a write in its turn, and applies it. */
   #write<T extends Memory | Remembered[]>(
     owner: Owner,
-    once: Once | undefined,
+    once: IdempotencyKey | undefined,
     decide: (draft: MemoryDraft) => Promise<Result<Decided<T>>>,
   ): Promise<Result<T>> {
-    const { epoch } = this.#deps.generation;
+    const { current: epoch } = this.#deps.erasureEpoch;
     const arrived = this.#scopeErasures;
     return this.#pending.inTurn(async () => {
       const known = this.#replay<T>(once);
@@ -376,15 +376,15 @@ export class MemoryWriter {
 
   /** Decides a write when no older one is pending; or returns the result that needs none. */
   async #decide<T extends Memory | Remembered[]>(
-    { once, epoch, arrived }: { once: Once | undefined; epoch: number; arrived: number },
+    { once, epoch, arrived }: { once: IdempotencyKey | undefined; epoch: number; arrived: number },
     decide: (draft: MemoryDraft) => Promise<Result<Decided<T>>>,
   ): Promise<(Decided<T> & { draft: MemoryDraft }) | { result: Result<T> }> {
-    const { table, generation, now } = this.#deps;
+    const { table, erasureEpoch, now } = this.#deps;
     for (;;) {
       // No write is accepted while an older one is pending: retries would pile up.
       if (!(await this.#pending.flush())) return { result: this.#pending.pendingFailure(NOT_NOTED) };
       // A write from before an erasure must not come after it.
-      if (epoch !== generation.epoch) return { result: fail("erased_meanwhile") };
+      if (epoch !== erasureEpoch.current) return { result: fail("erased_meanwhile") };
       // The pending write may have been the same request.
       const answered = this.#replay<T>(once);
       if (answered !== null) return { result: answered };
@@ -400,9 +400,9 @@ export class MemoryWriter {
   }
 
   /** The answer of the first request with this key; null if a memory in it is deleted. */
-  #replay<T extends Memory | Remembered[]>(once: Once | undefined): Result<T> | null {
+  #replay<T extends Memory | Remembered[]>(once: IdempotencyKey | undefined): Result<T> | null {
     const { answers, table, now } = this.#deps;
-    const kept = answers.before<Reference>(once, now());
+    const kept = answers.replay<Reference>(once, now());
     if (kept === null || !kept.ok) return kept;
     const answer = resolveReference(kept.value, (versions) => table.numbered(versions));
     // The same operation made the reference, so the shapes agree.

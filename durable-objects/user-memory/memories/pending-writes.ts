@@ -5,13 +5,13 @@ import { fail, type Failure } from "../../../src/domain/errors.ts";
 import type { Owner } from "../../../src/domain/memory/record.ts";
 import { isUnmigrated } from "../../../src/platform/storage-failure.ts";
 import type { EntryStore } from "../../storage/entry-store.ts";
-import type { WakeUp } from "../../storage/wake-up.ts";
-import type { Answers } from "../../storage/answers.ts";
-import type { Generation } from "../core/generation.ts";
+import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
+import type { IdempotencyStore } from "../../storage/idempotency-store.ts";
+import type { ErasureEpoch } from "../core/erasure-epoch.ts";
 import { IntentLog, type NotedIntent } from "./intent-log.ts";
 import type { MemoryIndex } from "./memory-index.ts";
 import type { MemoryTable } from "./memory-table.ts";
-import type { OwnerNote } from "../core/owner-note.ts";
+import type { OwnerRecord } from "../core/owner-record.ts";
 import type { Transactions } from "../core/transactions.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 
@@ -21,13 +21,13 @@ export type PendingWritesDependencies = {
   table: MemoryTable;
   index: MemoryIndex;
   records: MemoryRecords;
-  answers: Answers;
+  answers: IdempotencyStore;
   entries: Pick<EntryStore, "remove">;
-  generation: Pick<Generation, "epoch" | "reach">;
-  note: Pick<OwnerNote, "uncatalogued" | "catalogued">;
+  erasureEpoch: Pick<ErasureEpoch, "current" | "reach">;
+  note: Pick<OwnerRecord, "uncatalogued" | "catalogued">;
   /** True if D1 has every erasure. Writes the missing ones first. */
   fence: { holds(): Promise<boolean> };
-  wakeUp: WakeUp;
+  alarms: AlarmScheduler;
   now: () => number;
 };
 /**
@@ -94,7 +94,7 @@ export class PendingWrites {
       const intent = this.#log.read(n);
       if (intent === null) continue;
       const puts = intent.put.length > 0;
-      // Where puts fail, deletions may still succeed.
+      // A deletion may succeed though puts fail.
       if (putsFail && puts) continue;
       if ((await this.apply(intent)) !== "pending") continue;
       if (!puts) return false;
@@ -113,7 +113,7 @@ export class PendingWrites {
     const noted = this.#log.note(intent, this.#deps.now());
     // D1 may show a version that never arrives here, so its number is used up.
     this.#deps.table.reach(Math.max(0, ...intent.put.map(({ version }) => version)));
-    this.#deps.wakeUp.by(this.#log.nextDue());
+    this.#deps.alarms.scheduleBy(this.#log.nextDue());
     return noted;
   }
 
@@ -175,7 +175,7 @@ export class PendingWrites {
       if (left === null) return;
       this.#applyToObject(left, vectors);
       this.#log.clear(n);
-      if (left.answer !== undefined) answers.keepOf(left.answer, now());
+      if (left.answer !== undefined) answers.saveOf(left.answer, now());
     });
     return "done";
   }
@@ -205,10 +205,10 @@ export class PendingWrites {
 
   /** The outcome of a write that D1 rejected because of an erasure. */
   #outcomeAfterErasure({ n }: NotedIntent, fence: ErasedWrite): "stale" | null {
-    const { table, generation } = this.#deps;
+    const { table, erasureEpoch } = this.#deps;
     // The erasure ran in this object and deleted the intent too.
     if (this.#log.read(n) === null) return null;
-    generation.reach(fence);
+    erasureEpoch.reach(fence);
     table.reach(fence.upTo);
     return "stale";
   }
@@ -226,13 +226,13 @@ export class PendingWrites {
 
   /** Writes to D1 under a later number than all before. */
   async #sendToRecord({ owner, put, forget }: NotedIntent): Promise<void> {
-    const { records, table, generation, note, now } = this.#deps;
-    const newIn = put.length > 0 && note.uncatalogued(Infinity) !== null ? generation.epoch : undefined;
+    const { records, table, erasureEpoch, note, now } = this.#deps;
+    const newIn = put.length > 0 && note.uncatalogued(Infinity) !== null ? erasureEpoch.current : undefined;
     for (let attempt = 1; ; attempt++) {
       try {
         const seq = table.tick(now());
         await records.write({ owner, seq, put, forget, ...(newIn !== undefined && { newIn }) });
-        if (newIn === generation.epoch) note.catalogued();
+        if (newIn === erasureEpoch.current) note.catalogued();
         return;
       } catch (error) {
         // Storage that was reset or restored does not have the last number; D1 has.
@@ -243,12 +243,12 @@ export class PendingWrites {
   }
 
   #applyToObject({ put, forget }: NotedIntent, vectors: ReadonlyMap<number, QueryVector>): void {
-    const { table, index, wakeUp, now } = this.#deps;
+    const { table, index, alarms, now } = this.#deps;
     if (forget !== "all") index.remove(table.remove(forget));
     table.put(put);
     // The alarm embeds the rest, which lexical search finds meanwhile.
-    if (index.put(put, vectors) > 0) wakeUp.by(now());
-    wakeUp.by(table.nextExpiry());
+    if (index.put(put, vectors) > 0) alarms.scheduleBy(now());
+    alarms.scheduleBy(table.nextExpiry());
   }
 }
 

@@ -2,8 +2,8 @@ import { and } from "drizzle-orm";
 import type { SearchRequest } from "../contract.ts";
 import { filterConditions, type Moment, visibleAt } from "../../../src/platform/d1/memory-filter.ts";
 import { ofMessages } from "../../../src/domain/schema/recall.ts";
-import { compiled, type Condition } from "../core/compiled.ts";
-import { type LeavingRanges, notLeaving } from "../core/leaving-ranges.ts";
+import { toSqlCondition, type Condition } from "../core/sql-condition.ts";
+import { type TombstoneRanges, notTombstoned } from "../core/tombstone-ranges.ts";
 import { FIRST_POSITION, type PositionRange } from "../core/position.ts";
 import { type MemoryTable, versionMeets } from "../memories/memory-table.ts";
 import type { Documents } from "../search-index/documents.ts";
@@ -22,7 +22,7 @@ const everything: Condition = { sql: "TRUE", bindings: [] };
 export type FilteredTables = {
   documents: Pick<Documents, "among" | "where">;
   memories: Pick<MemoryTable, "where" | "hiddenAt">;
-  leaving: Pick<LeavingRanges, "all">;
+  tombstones: Pick<TombstoneRanges, "all">;
 };
 
 /** The documents that a query may answer: by kind, filter, thread and time, and not deleted. */
@@ -33,15 +33,15 @@ export class CandidateFilter {
   readonly #query: FilterRequest;
   readonly #messages: Condition;
   readonly #memories: Condition;
-  readonly #leaving: readonly PositionRange[];
+  readonly #tombstones: readonly PositionRange[];
   #hidden: ReadonlySet<number> | undefined;
   #all: ReadonlySet<number> | undefined;
 
   constructor(tables: FilteredTables, query: FilterRequest) {
     this.#tables = tables;
     this.#query = query;
-    this.#leaving = tables.leaving.all();
-    this.#messages = messagesOf(query, this.#leaving.length > 0);
+    this.#tombstones = tables.tombstones.all();
+    this.#messages = messagesOf(query, this.#tombstones.length > 0);
     this.#memories = memoriesOf(query);
     this.condition = {
       sql: `((documents.n >= ${FIRST_POSITION} AND ${this.#messages.sql}) OR (documents.n < ${FIRST_POSITION} AND ${versionMeets("documents.n", this.#memories)}))`,
@@ -76,7 +76,7 @@ export class CandidateFilter {
   }
 
   #isVisible(n: number): boolean {
-    if (n >= FIRST_POSITION) return !this.#leaving.some(([first, last]) => n >= first && n <= last);
+    if (n >= FIRST_POSITION) return !this.#tombstones.some(([first, last]) => n >= first && n <= last);
     // Read once a query: preparing the statement takes longer than running it.
     this.#hidden ??= new Set(this.#tables.memories.hiddenAt(this.#query.moment));
     return !this.#hidden.has(n);
@@ -96,7 +96,7 @@ function messagesOf({ kinds, filter = {}, ranges, moment }: FilterRequest, someL
   const ofMemoriesOnly = Object.keys(filter).some((field) => !ofMessages.has(field));
   if (ofMemoriesOnly || kinds?.includes("message") === false) return nothing;
   const conditions = [
-    someLeave ? { sql: notLeaving("documents.n"), bindings: [] } : everything,
+    someLeave ? { sql: notTombstoned("documents.n"), bindings: [] } : everything,
     ...given("documents.created_at >= ?", filter.createdAtMin),
     ...given("documents.created_at <= ?", filter.createdAtMax),
     ...given("documents.created_at <= ?", moment.asOf),
@@ -120,7 +120,7 @@ function memoriesOf({ kinds, filter, ranges, moment }: FilterRequest): Condition
     status: ["active"],
     ...(memoryKinds && { kinds: memoryKinds }),
   });
-  return compiled(and(visibleAt(moment), ...conditions));
+  return toSqlCondition(and(visibleAt(moment), ...conditions));
 }
 
 /** A condition on a value that the query may not give. */

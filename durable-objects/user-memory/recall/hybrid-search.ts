@@ -8,7 +8,7 @@ import { type Candidate, pooled, REACH } from "../../../src/domain/ranking/pool.
 import { type ScoreParts, rank } from "../../../src/domain/ranking/rank.ts";
 import type { Arm } from "../../../src/domain/schema/recall.ts";
 import { type ArmResult, Arms, CANDIDATES, type VectorResult } from "./arms.ts";
-import type { Condition } from "../core/compiled.ts";
+import type { Condition } from "../core/sql-condition.ts";
 import { CandidateFilter, type FilteredTables, type FilterRequest } from "./candidate-filter.ts";
 import { importanceOf } from "../memories/memory-table.ts";
 import { piecesOf } from "../search-index/piece-store.ts";

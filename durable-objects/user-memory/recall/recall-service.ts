@@ -4,7 +4,7 @@ import { embedOne } from "../../../src/platform/embeddings/embed.ts";
 import type { Lexicon } from "../../../src/domain/ranking/lexicon.ts";
 import { type Arm, type Hit, recallKind } from "../../../src/domain/schema/recall.ts";
 import type { VectorIndex } from "../../../src/platform/vectors/vector-index.ts";
-import type { WakeUp } from "../../storage/wake-up.ts";
+import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
 import { hitOf, WINDOW_CHARACTERS } from "./hit.ts";
 import { NOT_QUERIED, queryVectorize, type VectorizeAnswer } from "../vectorize/vectorize-query.ts";
 import { CandidateFilter, type FilteredTables, type FilterRequest } from "./candidate-filter.ts";
@@ -32,7 +32,7 @@ type RecallDependencies = {
   /** Null while nothing can be embedded. */
   target: () => EmbeddingTarget | null;
   formerEmbedders: readonly Embedder[];
-  wakeUp: WakeUp;
+  alarms: AlarmScheduler;
   now: () => number;
 };
 
@@ -51,7 +51,7 @@ export class RecallService {
   }
 
   async recall({ threadId, window = WINDOW, embeddedMs = 0, ...request }: Recall): Promise<Result<Recalled>> {
-    const { index, search, messages, wakeUp, now } = this.#deps;
+    const { index, search, messages, alarms, now } = this.#deps;
     const ranges = threadId === undefined ? undefined : messages.rangesOf(threadId);
     if (ranges === null)
       return fail("not_found", {
@@ -61,7 +61,7 @@ export class RecallService {
     const { model } = queryVector;
     const target = this.#deps.target();
     // A Worker of another version may query with another model: only this object's own model counts.
-    if (target?.model === model && index.enqueue(target)) wakeUp.by(now());
+    if (target?.model === model && index.enqueue(target)) alarms.scheduleBy(now());
     const query = { ...request, moment: this.#moment(request), ...(ranges && { ranges }) };
     const began = now();
     const querying = this.#queryVectorize(query);
@@ -70,7 +70,7 @@ export class RecallService {
     const embedded = now();
     const nearest = await querying;
     // Documents that came since the last alarm get their word pieces now.
-    if (lexicon !== null && index.cut(lexicon)) wakeUp.by(now());
+    if (lexicon !== null && index.cut(lexicon)) alarms.scheduleBy(now());
     const searching = now();
     const { ranked, arms, full } = search.search(
       { ...query, queryVectors: [queryVector, ...former] },

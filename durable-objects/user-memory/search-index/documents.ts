@@ -1,6 +1,6 @@
 import { zeroedColumns } from "../../../src/platform/d1/zeroed-columns.ts";
 import type { RecallKind } from "../../../src/domain/schema/recall.ts";
-import type { Condition } from "../core/compiled.ts";
+import type { Condition } from "../core/sql-condition.ts";
 import type { DocumentRows } from "../core/position.ts";
 
 /**

@@ -1,6 +1,6 @@
 import type { Embedder, Vector } from "../../../src/platform/embeddings/embedder.ts";
 import type { Lexicon } from "../../../src/domain/ranking/lexicon.ts";
-import { notLeaving } from "../core/leaving-ranges.ts";
+import { notTombstoned } from "../core/tombstone-ranges.ts";
 import { type Document, DOCUMENT_NUMBERS, Documents, textOf } from "./documents.ts";
 import { PieceStore } from "./piece-store.ts";
 import {
@@ -128,7 +128,7 @@ export class SearchIndex {
   unembedded(limit: number): { n: number; text: string; attempts: number }[] {
     return this.#sql
       .exec<{ n: number; text: string; attempts: number }>(
-        `SELECT n, ${textOf("unembedded.n")} AS text, attempts FROM unembedded WHERE ${notLeaving("n")}
+        `SELECT n, ${textOf("unembedded.n")} AS text, attempts FROM unembedded WHERE ${notTombstoned("n")}
          ORDER BY attempts, n LIMIT ?`,
         limit,
       )
@@ -150,7 +150,7 @@ export class SearchIndex {
 
   /** Gives a document its vector and its pieces (null: they are cut later), unless it is gone meanwhile. */
   attach(n: number, { vector, pieces, ...space }: EmbeddedText & { pieces: Uint16Array | null }): void {
-    const taken = `DELETE FROM unembedded WHERE n = ? AND ${notLeaving("n")} RETURNING n`;
+    const taken = `DELETE FROM unembedded WHERE n = ? AND ${notTombstoned("n")} RETURNING n`;
     const waiting = this.#sql.exec(taken, n).toArray();
     if (waiting.length === 0) return;
     this.#changes++;

@@ -1,10 +1,10 @@
-import type { WakeUp } from "../../storage/wake-up.ts";
+import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
 import type { WordIndex } from "./word-index.ts";
 
 type WordMergerDependencies = {
   sql: SqlStorage;
   words: Pick<WordIndex, "merge" | "hasTombstones">;
-  wakeUp: Pick<WakeUp, "by">;
+  alarms: Pick<AlarmScheduler, "scheduleBy">;
   now: () => number;
   /** Pages that one step writes, of some 4 kB. */
   pages?: number;
@@ -43,9 +43,9 @@ export class WordMerger {
 
   /** Schedules a round within an hour. */
   deleted(): void {
-    const { sql, wakeUp, now } = this.#deps;
+    const { sql, alarms, now } = this.#deps;
     sql.exec("UPDATE word_merge SET due_at = ? WHERE due_at IS NULL", now() + WITHIN_MS);
-    wakeUp.by(this.nextDue());
+    alarms.scheduleBy(this.nextDue());
   }
 
   /** Starts a round now. Returns the round that removes every word deleted so far: see `hasEnded`. */

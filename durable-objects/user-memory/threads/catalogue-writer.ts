@@ -1,8 +1,8 @@
 import type { ThreadRow } from "../../../src/platform/d1/tables.ts";
 import { ErasedWrite } from "../../../src/platform/d1/memory-records.ts";
 import type { ThreadCatalogue } from "../../../src/platform/d1/thread-catalogue.ts";
-import type { Generation } from "../core/generation.ts";
-import type { OwnerNote } from "../core/owner-note.ts";
+import type { ErasureEpoch } from "../core/erasure-epoch.ts";
+import type { OwnerRecord } from "../core/owner-record.ts";
 import { LIVE_IDS } from "./thread-store.ts";
 
 /** Appends of a running conversation reach the catalogue together. */
@@ -12,14 +12,13 @@ export const RETRY_AFTER_MS = 30_000;
 const SLICE = 100;
 
 type Change = { thread_id: string; due_at: number; version: number };
-type Parts = {
+type CatalogueWriterDependencies = {
   sql: SqlStorage;
   catalogue: ThreadCatalogue;
   /** The thread's row as it is now, or null if it is gone. */
   rowOf: (threadId: string) => ThreadRow | null;
-  generation: Pick<Generation, "epoch" | "reach">;
-  /** Who the user is, for the catalogue of users. */
-  owner: Pick<OwnerNote, "uncatalogued" | "catalogued" | "putOff" | "nextDue">;
+  erasureEpoch: Pick<ErasureEpoch, "current" | "reach">;
+  owner: Pick<OwnerRecord, "uncatalogued" | "catalogued" | "putOff" | "nextDue">;
   now: () => number;
 };
 
@@ -28,22 +27,22 @@ type Parts = {
  * that a crash or an outage only delays the catalogue; what is written is the state of the moment, never a difference.
  */
 export class CatalogueWriter {
-  readonly #parts: Parts;
+  readonly #deps: CatalogueWriterDependencies;
   #turn: Promise<unknown> = Promise.resolve();
   #draining = false;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
+  constructor(deps: CatalogueWriterDependencies) {
+    this.#deps = deps;
   }
 
   /** The thread began, changed or went: due at once. */
   changed(threadId: string): void {
-    this.changedBy(threadId, this.#parts.now());
+    this.changedBy(threadId, this.#deps.now());
   }
 
   /** The same, due by a time. */
   changedBy(threadId: string, dueAt: number): void {
-    this.#parts.sql.exec(
+    this.#deps.sql.exec(
       `INSERT INTO catalogue_changes (thread_id, due_at) VALUES (?1, ?2)
        ON CONFLICT (thread_id) DO UPDATE SET due_at = ?2, version = version + 1`,
       threadId,
@@ -53,10 +52,10 @@ export class CatalogueWriter {
 
   /** D1 may have lost the row of any thread: each that is not deleted is written once more. */
   allChanged(): void {
-    this.#parts.sql.exec(
+    this.#deps.sql.exec(
       `INSERT INTO catalogue_changes (thread_id, due_at) SELECT id, ?1 FROM (${LIVE_IDS}) WHERE TRUE
        ON CONFLICT (thread_id) DO UPDATE SET due_at = ?1, version = version + 1`,
-      this.#parts.now(),
+      this.#deps.now(),
     );
   }
 
@@ -65,8 +64,8 @@ export class CatalogueWriter {
    * when it is due at the latest, so that an append need not look for the first of all.
    */
   touched(threadId: string): number {
-    const dueAt = this.#parts.now() + TOUCH_AFTER_MS;
-    this.#parts.sql.exec(
+    const dueAt = this.#deps.now() + TOUCH_AFTER_MS;
+    this.#deps.sql.exec(
       `INSERT INTO catalogue_changes (thread_id, due_at) VALUES (?1, ?2)
        ON CONFLICT (thread_id) DO UPDATE SET version = version + 1 WHERE ?3`,
       threadId,
@@ -76,15 +75,15 @@ export class CatalogueWriter {
     return dueAt;
   }
 
-  /** Whether the catalogue may show a thread otherwise than it is. */
+  /** Whether a change of the thread is still to be written. */
   owes(threadId: string): boolean {
     const change = "SELECT 1 FROM catalogue_changes WHERE thread_id = ?";
-    return this.#parts.sql.exec(change, threadId).toArray().length > 0;
+    return this.#deps.sql.exec(change, threadId).toArray().length > 0;
   }
 
-  /** What it owes of a thread is due at once, though it may have failed a moment ago. */
+  /** Makes a thread's change due at once, even after a failure. */
   hurry(threadId: string): void {
-    const { sql, now } = this.#parts;
+    const { sql, now } = this.#deps;
     sql.exec("UPDATE catalogue_changes SET due_at = MIN(due_at, ?) WHERE thread_id = ?", now(), threadId);
   }
 
@@ -101,15 +100,15 @@ export class CatalogueWriter {
   }
 
   nextDue(): number | null {
-    const { first } = this.#parts.sql
+    const { first } = this.#deps.sql
       .exec<{ first: number | null }>("SELECT MIN(due_at) AS first FROM catalogue_changes")
       .one();
-    const user = this.#parts.owner.nextDue();
+    const user = this.#deps.owner.nextDue();
     return first === null || user === null ? (first ?? user) : Math.min(first, user);
   }
 
   async #drain(first: string): Promise<void> {
-    const { sql, catalogue, generation, rowOf, now } = this.#parts;
+    const { sql, catalogue, erasureEpoch, rowOf, now } = this.#deps;
     const due = sql
       .exec<Change>(
         "SELECT * FROM catalogue_changes WHERE due_at <= ? ORDER BY thread_id = ? DESC, due_at LIMIT ?",
@@ -119,9 +118,9 @@ export class CatalogueWriter {
       )
       .toArray();
     // With other rows it goes at once: it is no write of its own then.
-    const user = this.#parts.owner.uncatalogued(due.length > 0 ? Infinity : now());
+    const user = this.#deps.owner.uncatalogued(due.length > 0 ? Infinity : now());
     if (due.length === 0 && user === null) return;
-    const { epoch } = generation;
+    const { current: epoch } = erasureEpoch;
     const rows = due.map(({ thread_id: id }) => ({ id, row: rowOf(id) }));
     const put = rows.flatMap(({ row }) => (row === null ? [] : [row]));
     const remove = rows.filter(({ row }) => row === null).map(({ id }) => id);
@@ -129,15 +128,15 @@ export class CatalogueWriter {
     this.#draining = true;
     try {
       await catalogue.apply({ put, remove, epoch, ...(user && { user }) });
-      // What an erasure took away meanwhile may have been noted anew, by the same name.
-      if (generation.epoch !== epoch) return;
+      // After an erasure, a row with the same id may stand for a new change.
+      if (erasureEpoch.current !== epoch) return;
       this.#written(due);
-      if (user !== null) this.#parts.owner.catalogued();
+      if (user !== null) this.#deps.owner.catalogued();
     } catch (error) {
       console.error({ message: "the catalogue of threads was not written", error: String(error) });
-      if (error instanceof ErasedWrite) generation.reach(error);
+      if (error instanceof ErasedWrite) erasureEpoch.reach(error);
       // D1 takes it in the epoch that it knows.
-      if (generation.epoch === epoch) this.#putOff(due);
+      if (erasureEpoch.current === epoch) this.#putOff(due);
       else if (error instanceof ErasedWrite) again = true;
     } finally {
       this.#draining = false;
@@ -145,16 +144,16 @@ export class CatalogueWriter {
     if (again) await this.#drain(first);
   }
 
-  /** What changed meanwhile has another version, and stays. */
+  /** A change that came meanwhile has another version, and stays. */
   #written(changes: readonly Change[]): void {
     for (const { thread_id: id, version } of changes)
-      this.#parts.sql.exec("DELETE FROM catalogue_changes WHERE thread_id = ? AND version = ?", id, version);
+      this.#deps.sql.exec("DELETE FROM catalogue_changes WHERE thread_id = ? AND version = ?", id, version);
   }
 
   #putOff(changes: readonly Change[]): void {
-    const later = this.#parts.now() + RETRY_AFTER_MS;
-    this.#parts.owner.putOff(later);
+    const later = this.#deps.now() + RETRY_AFTER_MS;
+    this.#deps.owner.putOff(later);
     for (const { thread_id: id } of changes)
-      this.#parts.sql.exec("UPDATE catalogue_changes SET due_at = ? WHERE thread_id = ?", later, id);
+      this.#deps.sql.exec("UPDATE catalogue_changes SET due_at = ? WHERE thread_id = ?", later, id);
   }
 }

@@ -8,7 +8,7 @@ type RangeRow = { id: string; from_seq: number; to_seq: number; created_at: numb
 type Row = RangeRow & { summary: ArrayBuffer };
 type PageRow = RangeRow & { summary: ArrayBuffer | null; bytes: number };
 
-/** Summaries that stand for ranges of a thread; the messages stay. Owns the SQL of `compactions`. */
+/** Summaries of ranges of a thread; the messages stay. Owns the SQL of `compactions`. */
 export class CompactionStore {
   readonly #sql: SqlStorage;
 
@@ -16,7 +16,7 @@ export class CompactionStore {
     this.#sql = sql;
   }
 
-  /** Adds one. It may hold older ones, which it then stands for too, but not cut through one, nor lie in one. */
+  /** Adds a summary. Its range may contain older ones, but may not cut one nor lie within one. */
   add({ n }: StoredThread, compaction: Compaction): Result<Compaction> {
     const { id, from, to, summary, createdAt } = compaction;
     const [other] = this.#sql
@@ -49,10 +49,7 @@ export class CompactionStore {
     return ok(compaction);
   }
 
-  /**
-   * Puts one back that was elsewhere, where older ones may be in it and newer ones around it already. Answers false, and puts
-   * nothing, where it would cut through one.
-   */
+  /** Restores an exported summary, within or around others. Returns false, and adds nothing, if its range cuts another. */
   restore({ n }: StoredThread, { id, from, to, summary, createdAt }: Compaction): boolean {
     const put = this.#sql.exec(
       `INSERT INTO compactions (thread, id, from_seq, to_seq, summary, created_at) SELECT ?1, ?2, ?3, ?4, ?5, ?6
@@ -70,7 +67,7 @@ export class CompactionStore {
     return put.toArray().length > 0;
   }
 
-  /** Those that the compacted view shows, in the order of the conversation: none lies within another. */
+  /** The summaries of the compacted view, in order. None lies within another. */
   shown({ n }: StoredThread): CompactionRange[] {
     const rows = this.#sql.exec<RangeRow>(
       `SELECT id, from_seq, to_seq, created_at FROM compactions WHERE thread = ?
@@ -90,7 +87,7 @@ export class CompactionStore {
     return new Uint8Array(row.summary);
   }
 
-  /** A page of all of a thread's, the ones within others included. */
+  /** A page of all summaries of a thread, including those within others. */
   list({ n }: Pick<StoredThread, "n">, { after = [0, ""], limit }: CompactionsQuery): CompactionPage {
     const items: Compaction[] = [];
     let bytes = 0;
@@ -121,7 +118,7 @@ export class CompactionStore {
       .one().at;
   }
 
-  /** Lets a fork begin with those that stand for messages before it. */
+  /** Copies the summaries of the messages that a fork shares. */
   inherit(fork: StoredThread, origin: StoredThread): void {
     this.#sql.exec(
       `INSERT INTO compactions (thread, id, from_seq, to_seq, summary, created_at)
@@ -138,13 +135,13 @@ export class CompactionStore {
     );
   }
 
-  /** Whether there was one to delete. What lies within it is shown again. */
+  /** Returns whether there was one. The summaries within it show again. */
   delete({ n }: StoredThread, id: string): boolean {
     const gone = this.#sql.exec("DELETE FROM compactions WHERE thread = ? AND id = ? RETURNING id", n, id);
     return gone.toArray().length > 0;
   }
 
-  /** Answers how many there were. */
+  /** Returns how many there were. */
   deleteAll({ n }: StoredThread): number {
     return this.#sql.exec("DELETE FROM compactions WHERE thread = ? RETURNING 1", n).toArray().length;
   }

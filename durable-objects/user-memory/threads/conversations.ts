@@ -9,36 +9,33 @@ import type {
   PatchThreadBody,
   Thread,
 } from "../../../src/domain/schema/thread.ts";
-import type { WakeUp } from "../../storage/wake-up.ts";
-import type { Answers } from "../../storage/answers.ts";
+import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
+import type { IdempotencyStore } from "../../storage/idempotency-store.ts";
 import { CatalogueWriter } from "./catalogue-writer.ts";
-import type { Emptying } from "./emptying.ts";
+import type { MessagePurger } from "./message-purger.ts";
 import { LAST_SEQ, positionOf, type PositionRange } from "../core/position.ts";
 import type { QuotaGuard } from "../core/quota-guard.ts";
-import type { Generation } from "../core/generation.ts";
-import { CATALOGUE_WITHIN_MS, type OwnerNote } from "../core/owner-note.ts";
+import type { ErasureEpoch } from "../core/erasure-epoch.ts";
+import { CATALOGUE_WITHIN_MS, type OwnerRecord } from "../core/owner-record.ts";
 import type { SearchIndex } from "../search-index/search-index.ts";
 import { ThreadAnnouncements } from "./thread-announcements.ts";
 import type { StoredThread, ThreadLine } from "./thread-store.ts";
 import { missing, type ThreadStores } from "./thread-stores.ts";
 import type { Transactions } from "../core/transactions.ts";
-import type { Once } from "../../storage/contract.ts";
+import type { IdempotencyKey } from "../../storage/contract.ts";
 import type { ListedThreads, Resumed, ThreadPage } from "../contract.ts";
 
-/**
- * What went with a thread at once, what of its messages stays, since others show them, and where messages are gone. Those
- * there that did not go at once are for `Emptying`.
- */
+/** The rows removed with a thread at once, the messages that other threads still show (`kept`), and the ranges of gone messages. */
 export type Removed = {
   erased: { threads: number; messages: number; compactions: number };
   kept: number;
   gone: PositionRange[];
 };
-type Parts = {
+type ConversationsDependencies = {
   storage: DurableObjectStorage;
   stores: ThreadStores;
-  emptying: Emptying;
-  answers: Pick<Answers, "forgetAbout">;
+  purger: MessagePurger;
+  answers: Pick<IdempotencyStore, "forgetAbout">;
   transactions: Transactions;
   index: SearchIndex;
   catalogue: ThreadCatalogue;
@@ -46,26 +43,26 @@ type Parts = {
   quota: QuotaGuard;
   /** Whether messages are found by their meaning at all. */
   byMeaning: boolean;
-  owner: OwnerNote;
-  generation: Pick<Generation, "epoch" | "lastErasure" | "reach">;
-  wakeUp: WakeUp;
+  owner: OwnerRecord;
+  erasureEpoch: Pick<ErasureEpoch, "current" | "lastErasure" | "reach">;
+  alarms: AlarmScheduler;
   now: () => number;
 };
 
-/** A user's threads, from their beginning to their end, with the search index and the catalogue in step. */
+/** Creates, changes, forks and deletes a user's threads, and keeps the search index and the catalogue in step. */
 export class Conversations {
-  readonly #parts: Parts;
+  readonly #deps: ConversationsDependencies;
   readonly #stores: ThreadStores;
   readonly #catalogue: CatalogueWriter;
   readonly #announcements: ThreadAnnouncements;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
-    this.#stores = parts.stores;
-    const { sql } = parts.storage;
+  constructor(deps: ConversationsDependencies) {
+    this.#deps = deps;
+    this.#stores = deps.stores;
+    const { sql } = deps.storage;
     const rowOf = (id: string) => this.#catalogueRow(id);
-    const { catalogue, unlisted, owner, generation, wakeUp, now } = parts;
-    const writer = new CatalogueWriter({ sql, catalogue, rowOf, generation, owner, now });
+    const { catalogue, unlisted, owner, erasureEpoch, alarms, now } = deps;
+    const writer = new CatalogueWriter({ sql, catalogue, rowOf, erasureEpoch, owner, now });
     this.#catalogue = writer;
     this.#announcements = new ThreadAnnouncements({
       sql,
@@ -73,8 +70,8 @@ export class Conversations {
       unlisted,
       writer,
       owner,
-      generation,
-      wakeUp,
+      erasureEpoch,
+      alarms,
       now,
     });
   }
@@ -82,9 +79,9 @@ export class Conversations {
   create(
     owner: ThreadOwner,
     id: string,
-    { fields, once }: { fields: CreateThreadBody; once?: Once },
+    { fields, once }: { fields: CreateThreadBody; once?: IdempotencyKey },
   ): Promise<Result<Thread>> {
-    const { transactions, now } = this.#parts;
+    const { transactions, now } = this.#deps;
     const at = now();
     return this.#begin(id, () =>
       transactions.run(once && { ...once, about: id }, () => this.#created(owner, id, { fields, at })),
@@ -93,7 +90,7 @@ export class Conversations {
 
   /** The agent's latest thread, or a new one, in one step: many first calls at once make one thread. */
   resume(owner: ThreadOwner, id: string, fields: CreateThreadBody): Promise<Result<Resumed>> {
-    const { transactions, now } = this.#parts;
+    const { transactions, now } = this.#deps;
     const at = now();
     return this.#begin<Resumed>(id, () =>
       transactions.run<Resumed>(undefined, () => {
@@ -124,7 +121,7 @@ export class Conversations {
     return this.#catalogued(
       id,
       this.#with(id, undefined, (thread) => {
-        const patched = this.#stores.threads.patch(thread, fields, this.#parts.now());
+        const patched = this.#stores.threads.patch(thread, fields, this.#deps.now());
         if (patched.indexing !== thread.indexing) this.#index(patched);
         return ok(this.#changed(patched));
       }),
@@ -149,22 +146,22 @@ export class Conversations {
     const [had, before] = [[...lineage.segments(thread)], messages.deleted];
     const { compactions, gone } = this.#remove(thread, erasure);
     const erased = { threads: 1, messages: messages.deleted - before, compactions };
-    // What nobody shows is gone: all that is left of what it had, others show.
+    // All messages that are left are shown by other threads.
     const left = had.map(({ n, from, to }) => messages.count([positionOf(n, from), positionOf(n, to)]));
     return { erased, kept: left.reduce((sum, one) => sum + one, 0), gone };
   }
 
-  /** The catalogue may show what is gone: it is to be as the thread is now, or to be taken out once more. */
+  /** Writes the thread's row in the catalogue again, or removes it again. */
   writeAgain(id: string): void {
     this.#catalogue.changed(id);
   }
 
-  /** Writes the user and all threads into the catalogue once more, from the alarm. */
+  /** Lets the alarm write the user and all threads into the catalogue again. */
   catalogueAnew(): void {
-    const { owner, wakeUp, now } = this.#parts;
+    const { owner, alarms, now } = this.#deps;
     this.#catalogue.allChanged();
     owner.catalogueAgain(now());
-    wakeUp.by(now());
+    alarms.scheduleBy(now());
   }
 
   /** A thread was imported (null: one that is there for its forks only): the catalogue hears of it from the alarm. */
@@ -172,18 +169,18 @@ export class Conversations {
     this.#noteOwner(owner);
     if (id !== null) this.#announcements.begun(id, false);
     // At once: to look for the first of all that is due would read them all, for each thread of an import.
-    this.#parts.wakeUp.by(this.#parts.now());
+    this.#deps.alarms.scheduleBy(this.#deps.now());
   }
 
   #remove(thread: StoredThread, erasure: string | null): { compactions: number; gone: PositionRange[] } {
-    const { index, emptying, answers, wakeUp, now } = this.#parts;
+    const { index, purger, answers, alarms, now } = this.#deps;
     const compactions = this.#stores.compactions.deleteAll(thread);
-    const { removed, left } = this.#stores.sharing.deleteThread(thread);
+    const { removed, left } = this.#stores.shared.deleteThread(thread);
     index.removeRanges(removed);
-    emptying.begin(left, erasure);
+    purger.purge(left, erasure);
     answers.forgetAbout(thread.id);
     this.#catalogue.changed(thread.id);
-    wakeUp.by(now());
+    alarms.scheduleBy(now());
     return { compactions, gone: [...left, ...removed] };
   }
 
@@ -191,9 +188,9 @@ export class Conversations {
   fork(
     id: string,
     forkId: string,
-    { fields, once }: { fields: ForkBody; once?: Once },
+    { fields, once }: { fields: ForkBody; once?: IdempotencyKey },
   ): Promise<Result<Thread>> {
-    const beganAt = this.#parts.now();
+    const beganAt = this.#deps.now();
     return this.#begin(forkId, () =>
       this.#with(id, once && { ...once, about: forkId }, (origin) => {
         const { at = this.#lastSeq(origin), ...given } = fields;
@@ -219,16 +216,16 @@ export class Conversations {
     );
   }
 
-  /** Messages of a thread have come or gone: the catalogue hears of it within a minute. */
+  /** Messages were added or deleted: the catalogue follows within a minute. */
   touched(id: string): void {
-    this.#parts.wakeUp.by(this.#catalogue.touched(id));
+    this.#deps.alarms.scheduleBy(this.#catalogue.touched(id));
   }
 
-  /** Takes a thread that is gone out of the catalogue; false while D1 has not confirmed that. */
+  /** Removes a deleted thread from the catalogue. Returns false while D1 has not confirmed it. */
   async takeOut(id: string): Promise<boolean> {
     this.#catalogue.hurry(id);
     await this.#catalogue.drain(id);
-    // One that an import has brought back is listed as it is now.
+    // A thread that an import has brought back stays listed.
     return !this.#catalogue.owes(id) || this.get(id).ok;
   }
 
@@ -248,7 +245,7 @@ export class Conversations {
     lines: readonly ThreadLine[],
     take: () => Result<T>,
   ): Promise<Result<T>> {
-    const { epoch } = this.#parts.generation;
+    const { current: epoch } = this.#deps.erasureEpoch;
     const rows = lines
       .filter(({ id, deleted }) => deleted !== true && this.#stores.threads.any(id) === null)
       .map((line) => announcedRow(line, owner, epoch));
@@ -263,13 +260,13 @@ export class Conversations {
     const { result: tried, row } = this.#tried(id, act);
     if (row === null) return tried;
     const begun = await this.#announcements.before([row], () =>
-      this.#parts.transactions.run(undefined, () => {
+      this.#deps.transactions.run(undefined, () => {
         const result = act();
         if (result.ok) this.#announcements.begun(id, same(this.#catalogueRow(id), row));
         return result;
       }),
     );
-    this.#parts.wakeUp.by(this.nextDue());
+    this.#deps.alarms.scheduleBy(this.nextDue());
     if (begun.ok && !this.#announcements.isMarked(id)) await this.#catalogue.drain(id);
     return begun;
   }
@@ -278,7 +275,7 @@ export class Conversations {
     const tried: { result: Result<T>; row: ThreadRow | null }[] = [];
     const undone = new Error("a first try is undone");
     try {
-      this.#parts.transactions.atomically(() => {
+      this.#deps.transactions.atomically(() => {
         const result = act();
         tried.push({ result, row: result.ok ? this.#catalogueRow(id) : null });
         throw undone;
@@ -291,7 +288,7 @@ export class Conversations {
     return one;
   }
 
-  /** In the caller's transaction, if the user may hold one more. */
+  /** In the caller's transaction, within the quota. */
   #created(
     owner: ThreadOwner,
     id: string,
@@ -301,18 +298,22 @@ export class Conversations {
     return this.#begun(() => this.#view(this.#stores.threads.create(id, fields, { now: at })));
   }
 
-  #with<T>(id: string, once: Once | undefined, act: (thread: StoredThread) => Result<T>): Result<T> {
-    return this.#stores.change(id, act, { transactions: this.#parts.transactions, once });
+  #with<T>(
+    id: string,
+    once: IdempotencyKey | undefined,
+    act: (thread: StoredThread) => Result<T>,
+  ): Result<T> {
+    return this.#stores.change(id, act, { transactions: this.#deps.transactions, once });
   }
 
-  /** Begins a thread, if the user may hold one more. */
+  /** Begins a thread, within the quota. */
   #begun(begin: () => Thread): Result<Thread> {
-    return this.#parts.quota.growing(["threads", "bytes"], () => ok(begin()));
+    return this.#deps.quota.growing(["threads", "bytes"], () => ok(begin()));
   }
 
-  /** Brings the catalogue up to date before the caller hears of the change. */
+  /** Updates the catalogue before the caller gets its answer. */
   async #catalogued<T>(id: string, result: Result<T>): Promise<Result<T>> {
-    this.#parts.wakeUp.by(this.#catalogue.nextDue());
+    this.#deps.alarms.scheduleBy(this.#catalogue.nextDue());
     if (result.ok) await this.#catalogue.drain(id);
     return result;
   }
@@ -322,14 +323,14 @@ export class Conversations {
     return this.#view(thread);
   }
 
-  /** Lets what the thread owns be found as it says now. */
+  /** Applies the thread's `indexing` to its own messages. */
   #index({ n, indexing }: StoredThread): void {
-    const { index, byMeaning, wakeUp, now } = this.#parts;
+    const { index, byMeaning, alarms, now } = this.#deps;
     const own: PositionRange = [positionOf(n, 1), positionOf(n, LAST_SEQ)];
     if (indexing === "lexical") index.onlyWords(own);
     else if (byMeaning) {
       index.byMeaning(own);
-      wakeUp.by(now());
+      alarms.scheduleBy(now());
     }
   }
 
@@ -350,15 +351,15 @@ export class Conversations {
     } = this.#view(thread);
     const { title, createdAt, updatedAt } = thread;
     const userHash = id.slice(0, id.indexOf("."));
-    const { epoch } = this.#parts.generation;
+    const { current: epoch } = this.#deps.erasureEpoch;
     const said = { title, agent, resourceSlug, recordId, metadata };
     return { id, userHash, userId, ...said, createdAt, updatedAt, epoch };
   }
 
   #noteOwner({ hash, id }: ThreadOwner): void {
     if (id !== null)
-      this.#parts.wakeUp.by(
-        this.#parts.owner.note({ hash, id }, this.#parts.now() + CATALOGUE_WITHIN_MS.thread),
+      this.#deps.alarms.scheduleBy(
+        this.#deps.owner.note({ hash, id }, this.#deps.now() + CATALOGUE_WITHIN_MS.thread),
       );
   }
 
@@ -371,7 +372,7 @@ export class Conversations {
       importing: _importing,
       ...thread
     } = stored;
-    const userId = this.#parts.owner.id();
+    const userId = this.#deps.owner.id();
     return { ...thread, ...(userId !== null && { userId }) };
   }
 }

@@ -60,7 +60,7 @@ export class HiddenMessages {
     }
   }
 
-  /** Those of these positions that some thread hides. */
+  /** The positions among these that some thread hides. */
   among(positions: readonly number[]): number[] {
     return this.#sql
       .exec<{ position: number }>(

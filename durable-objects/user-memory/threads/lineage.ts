@@ -39,8 +39,8 @@ export class Lineage {
   }
 
   /**
-   * Where the message stands that comes so many places after one of these, or before it: in the thread, if one is given;
-   * else in the thread that owns it, whose first ones come after what it shares. It may not be there.
+   * Returns a function that finds the position `step` places after a message, in the given thread, else in the thread that owns
+   * the message. The message there may be deleted.
    */
   besides(
     positions: readonly number[],
@@ -64,7 +64,7 @@ export class Lineage {
     };
   }
 
-  /** How many messages the thread has up to and with a seq. Counts on the side of it where there are fewer. */
+  /** The number of messages up to a seq, which is included. Counts the shorter side of it. */
   count(thread: StoredThread, upTo: number): number {
     return upTo < thread.lastSeq / 2
       ? this.#countIn(thread, [1, upTo])

@@ -1,5 +1,5 @@
 import { zeroedColumns } from "../../../src/platform/d1/zeroed-columns.ts";
-import { LeavingRanges, notLeaving } from "../core/leaving-ranges.ts";
+import { TombstoneRanges, notTombstoned } from "../core/tombstone-ranges.ts";
 import { type PositionRange, seqOf, SLOTS } from "../core/position.ts";
 import { inline } from "../../storage/inline.ts";
 import { hides } from "./hidden-messages.ts";
@@ -15,17 +15,17 @@ const SLICE = 256;
 const NOT_HIDDEN = `AND NOT ${hides("?", `messages.position % ${SLOTS}`)}`;
 
 /**
- * Messages by their position. Owns the SQL of `messages` and `message_pieces`. What is leaving is not there for any read; a
+ * Messages by their position. Owns the SQL of `messages` and `message_pieces`. No read shows messages with a tombstone; a
  * range is within one thread.
  */
 export class MessageStore {
   readonly #sql: SqlStorage;
-  readonly #leaving: LeavingRanges;
+  readonly #tombstones: TombstoneRanges;
   #deleted = 0;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
-    this.#leaving = new LeavingRanges(sql);
+    this.#tombstones = new TombstoneRanges(sql);
   }
 
   write(position: number, body: Uint8Array, now: number): void {
@@ -60,7 +60,7 @@ export class MessageStore {
   ): Generator<StoredMessage> {
     const newest = order === "newest";
     const limit = Math.min(slice, SLICE);
-    for (let [from, to] = this.#leaving.staying(range); ;) {
+    for (let [from, to] = this.#tombstones.staying(range); ;) {
       // Raw, since to name the columns of each row takes as long as to read it.
       const rows = this.#sql
         .exec(
@@ -83,7 +83,7 @@ export class MessageStore {
   }
 
   has(position: number): boolean {
-    const there = `SELECT 1 FROM messages WHERE position = ? AND ${notLeaving("position")}`;
+    const there = `SELECT 1 FROM messages WHERE position = ? AND ${notTombstoned("position")}`;
     return this.#sql.exec(there, position).toArray().length > 0;
   }
 
@@ -96,14 +96,14 @@ export class MessageStore {
   }
 
   count(range: PositionRange): number {
-    const [from, to] = this.#leaving.staying(range);
+    const [from, to] = this.#tombstones.staying(range);
     return this.#sql
       .exec<{ n: number }>("SELECT COUNT(*) AS n FROM messages WHERE position BETWEEN ? AND ?", from, to)
       .one().n;
   }
 
   delete([from, to]: PositionRange): void {
-    // Of many, nearly all pages go as a whole: an erasure overwrites those.
+    // A longer range frees nearly all its pages whole, and an erasure overwrites those.
     if (from === to)
       for (const table of ["messages", "message_pieces"])
         this.#sql.exec(`UPDATE ${table} SET ${zeroedColumns(["body"])} WHERE position = ?`, from);
@@ -112,7 +112,7 @@ export class MessageStore {
     this.#sql.exec("DELETE FROM message_pieces WHERE position BETWEEN ? AND ?", from, to);
   }
 
-  /** Where the message stands that is the nth of a range, also of one that is leaving; null if it has fewer. */
+  /** The position of the nth message of a range, with or without a tombstone; null if it has fewer. */
   nth(n: number, [from, to]: PositionRange): number | null {
     const [row] = this.#sql
       .exec<{ position: number }>(
@@ -125,7 +125,7 @@ export class MessageStore {
     return row?.position ?? null;
   }
 
-  /** Whether there are rows of a range, also of one that is leaving. */
+  /** Whether there are rows of a range, with or without a tombstone. */
   holds([from, to]: PositionRange): boolean {
     return ["messages", "message_pieces"].some(
       (table) =>
@@ -134,7 +134,7 @@ export class MessageStore {
     );
   }
 
-  /** How many were deleted since the object is awake. */
+  /** The number of deleted messages since the object is awake. */
   get deleted(): number {
     return this.#deleted;
   }

@@ -4,7 +4,7 @@ import type { CompactionRange, Order } from "../contract.ts";
 /** A stretch that one thread owns, or a summary that stands for one. */
 export type Span = Segment | CompactionRange;
 
-/** What a view is made of, before it is known whose messages these are: seqs as they are, and summaries. */
+/** A part of a view, before the owners of its messages are known: a range of seqs, or a summary. */
 type Part = SeqRange | CompactionRange;
 
 /**
@@ -25,7 +25,7 @@ export function* spans(
       continue;
     }
     const [from, to] = part;
-    // Parts and owners run in one direction: what is passed once is never needed again.
+    // Parts and owners run in one direction, so none is needed twice.
     for (; owner.done !== true; owner = owners.next()) {
       const { value } = owner;
       if (newest ? value.to < from : value.from > to) break;

@@ -4,9 +4,9 @@ import type { ThreadCatalogue } from "../../../src/platform/d1/thread-catalogue.
 import { type ErrorCode, fail, type Result } from "../../../src/domain/errors.ts";
 import type { UnlistedThreads } from "../../../src/platform/unlisted-threads.ts";
 import { isFull } from "../../../src/platform/storage-failure.ts";
-import type { WakeUp } from "../../storage/wake-up.ts";
-import type { Generation } from "../core/generation.ts";
-import type { OwnerNote } from "../core/owner-note.ts";
+import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
+import type { ErasureEpoch } from "../core/erasure-epoch.ts";
+import type { OwnerRecord } from "../core/owner-record.ts";
 import { type CatalogueWriter, RETRY_AFTER_MS } from "./catalogue-writer.ts";
 
 export const announcementsSchema = `
@@ -23,15 +23,15 @@ export const LANDS_WITHIN_MS = 60_000;
 /** Announcements that one alarm settles. */
 const SLICE = 100;
 
-type Parts = {
+type ThreadAnnouncementsDependencies = {
   sql: SqlStorage;
   catalogue: ThreadCatalogue;
   unlisted: UnlistedThreads;
   writer: CatalogueWriter;
   /** Notes the user for the catalogue of users. */
-  owner: Pick<OwnerNote, "uncatalogued" | "catalogued">;
-  generation: Pick<Generation, "epoch" | "lastErasure" | "reach">;
-  wakeUp: WakeUp;
+  owner: Pick<OwnerRecord, "uncatalogued" | "catalogued">;
+  erasureEpoch: Pick<ErasureEpoch, "current" | "lastErasure" | "reach">;
+  alarms: AlarmScheduler;
   now: () => number;
 };
 type Announced = { thread_id: string; marked: number };
@@ -45,26 +45,26 @@ type Gathering = { announcements: Announcement[]; done: Promise<ErrorCode | null
  * which that list asks for first; while D1 is full, no thread begins. Owns the SQL of `announced_threads`.
  */
 export class ThreadAnnouncements {
-  readonly #parts: Parts;
+  readonly #deps: ThreadAnnouncementsDependencies;
   /** Between their announcement and their beginning: not to be settled. */
   readonly #underWay = new Set<string>();
   #gathering: Gathering | null = null;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
+  constructor(deps: ThreadAnnouncementsDependencies) {
+    this.#deps = deps;
   }
 
   /** Announces threads, and then lets them begin. Each of them has to be told to `begun`, in the transaction of `begin`. */
   async before<T>(rows: readonly ThreadRow[], begin: () => Result<T>): Promise<Result<T>> {
-    const { generation } = this.#parts;
-    const [after, ids] = [generation.lastErasure, rows.map(({ id }) => id)];
+    const { erasureEpoch } = this.#deps;
+    const [after, ids] = [erasureEpoch.lastErasure, rows.map(({ id }) => id)];
     this.#note(ids);
     for (const id of ids) this.#underWay.add(id);
     try {
       const failure = await this.#announced(rows.map((row) => ({ row, after })));
       if (failure !== null) return fail(failure);
       // Its row is of an earlier time, and the catalogue shows it no more.
-      if (generation.lastErasure !== after) return fail("erased_meanwhile");
+      if (erasureEpoch.lastErasure !== after) return fail("erased_meanwhile");
       return begin();
     } finally {
       for (const id of ids) this.#underWay.delete(id);
@@ -73,7 +73,7 @@ export class ThreadAnnouncements {
 
   /** Says that an announced thread began; `same`: as it was announced. To be called in the transaction of its beginning. */
   begun(id: string, same: boolean): void {
-    const { sql, writer } = this.#parts;
+    const { sql, writer } = this.#deps;
     if (this.isMarked(id)) writer.changedBy(id, this.#later());
     else {
       sql.exec("DELETE FROM announced_threads WHERE thread_id = ?", id);
@@ -84,12 +84,12 @@ export class ThreadAnnouncements {
   /** True for a thread that the catalogue lacks, and that is marked as unlisted. */
   isMarked(id: string): boolean {
     const marked = "SELECT 1 FROM announced_threads WHERE thread_id = ? AND marked = 1";
-    return this.#parts.sql.exec(marked, id).toArray().length > 0;
+    return this.#deps.sql.exec(marked, id).toArray().length > 0;
   }
 
   /** Brings the catalogue up to date, and takes back marks and rows that are not right any more. For the alarm. */
   async settle(): Promise<void> {
-    const { sql, writer, now } = this.#parts;
+    const { sql, writer, now } = this.#deps;
     const due = sql
       .exec<Announced>(
         "SELECT * FROM announced_threads WHERE due_at <= ? ORDER BY due_at LIMIT ?",
@@ -105,17 +105,17 @@ export class ThreadAnnouncements {
   }
 
   nextDue(): number | null {
-    return this.#parts.sql
+    return this.#deps.sql
       .exec<{ first: number | null }>("SELECT MIN(due_at) AS first FROM announced_threads")
       .one().first;
   }
 
   async #takeBack(settled: readonly Announced[]): Promise<void> {
-    const { sql, unlisted, writer } = this.#parts;
+    const { sql, unlisted, writer } = this.#deps;
     const due = settled.filter((one) => !this.#underWay.has(one.thread_id));
     const owed = due.filter((one) => writer.owes(one.thread_id));
     const written = due.filter((one) => !owed.includes(one));
-    // Where some was written, the rest goes on at once.
+    // If some were written, the others are tried again at once.
     if (written.length === 0) this.#dueLater(due);
     try {
       await unlisted.unmark(markedOf(written));
@@ -138,7 +138,7 @@ export class ThreadAnnouncements {
 
   #gather(): Gathering {
     const announcements: Announcement[] = [];
-    const done = this.#parts.writer.inTurn(() => {
+    const done = this.#deps.writer.inTurn(() => {
       this.#gathering = null;
       return this.#announce(announcements);
     });
@@ -155,7 +155,7 @@ export class ThreadAnnouncements {
       // A mark would fail the list of all threads for as long as D1 is full.
       if (isFull(error)) return "storage_full";
     }
-    const { sql, unlisted } = this.#parts;
+    const { sql, unlisted } = this.#deps;
     const ids = announcements.map(({ row }) => row.id);
     for (const id of ids) sql.exec("UPDATE announced_threads SET marked = 1 WHERE thread_id = ?", id);
     this.#dueLater(ids.map((id) => ({ thread_id: id })));
@@ -170,8 +170,8 @@ export class ThreadAnnouncements {
 
   /** Puts the rows into the catalogue, in the epoch that D1 knows of if that is later than the object's. */
   async #put(announcements: readonly Announcement[]): Promise<void> {
-    const { sql, catalogue, generation, owner, wakeUp, now } = this.#parts;
-    const { epoch, lastErasure } = generation;
+    const { sql, catalogue, erasureEpoch, owner, alarms, now } = this.#deps;
+    const { current: epoch, lastErasure } = erasureEpoch;
     // The threads announced before an erasure do not begin any more.
     const put = announcements
       .filter(({ after }) => after === lastErasure)
@@ -182,17 +182,17 @@ export class ThreadAnnouncements {
       await catalogue.apply({ put, remove: [], epoch, ...(user && { user }) });
     } catch (error) {
       if (!(error instanceof ErasedWrite)) throw error;
-      generation.reach(error);
+      erasureEpoch.reach(error);
       return this.#put(announcements);
     }
-    if (user !== null && generation.epoch === epoch) owner.catalogued();
+    if (user !== null && erasureEpoch.current === epoch) owner.catalogued();
     // D1 is back: all marked threads are settled at once.
     if (sql.exec("UPDATE announced_threads SET due_at = ? WHERE marked = 1", now()).rowsWritten > 0)
-      wakeUp.by(now());
+      alarms.scheduleBy(now());
   }
 
   #note(ids: readonly string[]): void {
-    const { sql, wakeUp, now } = this.#parts;
+    const { sql, alarms, now } = this.#deps;
     const dueAt = now() + LANDS_WITHIN_MS;
     for (const id of ids)
       sql.exec(
@@ -200,18 +200,18 @@ export class ThreadAnnouncements {
         id,
         dueAt,
       );
-    wakeUp.by(dueAt);
+    alarms.scheduleBy(dueAt);
   }
 
   #dueLater(announced: readonly Pick<Announced, "thread_id">[]): void {
-    const { sql, wakeUp } = this.#parts;
+    const { sql, alarms } = this.#deps;
     for (const { thread_id: id } of announced)
       sql.exec("UPDATE announced_threads SET due_at = ? WHERE thread_id = ?", this.#later(), id);
-    wakeUp.by(this.#later());
+    alarms.scheduleBy(this.#later());
   }
 
   #later(): number {
-    return this.#parts.now() + RETRY_AFTER_MS;
+    return this.#deps.now() + RETRY_AFTER_MS;
   }
 }
 

@@ -8,7 +8,7 @@ import { newVersion } from "../../../src/domain/ids.ts";
 import { limits } from "../../../src/domain/limits.ts";
 import { searchableText } from "../../../src/domain/memory/message-text.ts";
 import type { Message } from "../../../src/domain/schema/thread.ts";
-import type { WakeUp } from "../../storage/wake-up.ts";
+import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
 import { positionOf, type PositionRange, seqOf } from "../core/position.ts";
 import type { QuotaGuard } from "../core/quota-guard.ts";
 import type { SearchIndex } from "../search-index/search-index.ts";
@@ -16,7 +16,7 @@ import { parsed } from "./thread-reader.ts";
 import type { StoredThread } from "./thread-store.ts";
 import { missing, type ThreadStores } from "./thread-stores.ts";
 import type { Transactions } from "../core/transactions.ts";
-import type { Once } from "../../storage/contract.ts";
+import type { IdempotencyKey } from "../../storage/contract.ts";
 import type { MessagePage } from "../../../src/domain/page-json.ts";
 import type {
   Append,
@@ -27,7 +27,7 @@ import type {
   MessagesQuery,
 } from "../contract.ts";
 
-/** What a message's document keeps besides its text. */
+/** The fields of a message's document besides its text. */
 export type MessageRecord = {
   role: string;
   name?: string;
@@ -35,7 +35,7 @@ export type MessageRecord = {
   cut?: true;
 };
 
-type Parts = {
+type ThreadMessagesDependencies = {
   stores: ThreadStores;
   transactions: Transactions;
   index: SearchIndex;
@@ -43,38 +43,38 @@ type Parts = {
   touched: (threadId: string) => void;
   /** Whether messages are found by their meaning at all. */
   byMeaning: boolean;
-  wakeUp: WakeUp;
+  alarms: AlarmScheduler;
   quota: QuotaGuard;
   now: () => number;
 };
 
-/** What is appended within this time is embedded together. */
+/** Messages that are appended within this time are embedded together. */
 const EMBED_AFTER_MS = 1_000;
 
-/** What is said in a user's threads: every write whole or not at all, with the search index in step. */
+/** Reads and writes the messages of a user's threads, and keeps the search index in step. Each write is atomic. */
 export class ThreadMessages {
-  readonly #parts: Parts;
+  readonly #deps: ThreadMessagesDependencies;
   readonly #stores: ThreadStores;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
-    this.#stores = parts.stores;
+  constructor(deps: ThreadMessagesDependencies) {
+    this.#deps = deps;
+    this.#stores = deps.stores;
   }
 
-  append(id: string, append: Append, once?: Once): Result<Appended> {
+  append(id: string, append: Append, once?: IdempotencyKey): Result<Appended> {
     return this.#growing(id, once, (thread) => {
       const fresh = this.#newBodies(thread, append);
       if (!fresh.ok) return fresh;
       const bodies = fresh.value;
-      const now = this.#parts.now();
+      const now = this.#deps.now();
       const first = this.#stores.threads.extend(thread, bodies.length, now);
       const said = append.createdAt ?? now;
       const embeds = this.#embeds(thread);
       const indexed = bodies.map((body, i) =>
         this.#write(positionOf(thread.n, first + i), body, { createdAt: said, embeds }),
       );
-      if (indexed.includes(true)) this.#parts.wakeUp.by(now + EMBED_AFTER_MS);
-      this.#parts.touched(id);
+      if (indexed.includes(true)) this.#deps.alarms.scheduleBy(now + EMBED_AFTER_MS);
+      this.#deps.touched(id);
       const length = thread.length + bodies.length;
       return ok(
         bodies.length === 0 ? { length } : { length, firstSeq: first, lastSeq: first + bodies.length - 1 },
@@ -82,7 +82,7 @@ export class ThreadMessages {
     });
   }
 
-  /** Writes a message that was elsewhere where it was. Answers whether there is something to embed. */
+  /** Writes an imported message at its seq. Returns whether it waits for a vector. */
   restore(
     thread: StoredThread,
     seq: number,
@@ -100,24 +100,24 @@ export class ThreadMessages {
     return this.#with(id, undefined, (thread) => {
       const position = this.#stores.lineage.position(thread, seq);
       if (position === null) return fail("not_found");
-      this.#parts.index.removeRanges(this.#stores.sharing.deleteMessage(thread, position));
-      this.#stores.threads.shorten(thread, this.#parts.now());
+      this.#deps.index.removeRanges(this.#stores.shared.deleteMessage(thread, position));
+      this.#stores.threads.shorten(thread, this.#deps.now());
       this.#stores.threads.endImport(thread);
-      this.#parts.touched(id);
+      this.#deps.touched(id);
       return ok(null);
     });
   }
 
-  /** Lets a summary stand for a range of messages in the compacted view. */
+  /** Adds a summary, which replaces a range of messages in the compacted view. */
   compact(
     id: string,
     range: Pick<Compaction, "from" | "to" | "summary">,
-    once?: Once,
+    once?: IdempotencyKey,
   ): Result<{ id: string; createdAt: number }> {
     return this.#growing(id, once, (thread) => {
       if (range.from > range.to) return missing("body.from");
       if (this.#stores.lineage.position(thread, range.to) === null) return missing("body.to");
-      const compaction = { ...range, id: newVersion(), createdAt: this.#parts.now() };
+      const compaction = { ...range, id: newVersion(), createdAt: this.#deps.now() };
       const added = this.#stores.compactions.add(thread, compaction);
       return added.ok ? ok({ id: compaction.id, createdAt: compaction.createdAt }) : added;
     });
@@ -128,7 +128,7 @@ export class ThreadMessages {
     return thread === null ? fail("not_found") : ok(this.#stores.compactions.list(thread, query));
   }
 
-  /** Takes a summary away, and shows again what it stood for. */
+  /** Deletes a summary. The compacted view shows its messages again. */
   deleteCompaction(id: string, compaction: string): Result<null> {
     return this.#with(id, undefined, (thread) => {
       if (!this.#stores.compactions.delete(thread, compaction)) return fail("not_found");
@@ -137,13 +137,13 @@ export class ThreadMessages {
     });
   }
 
-  /** Whether the whole conversation as a caller has it continues the stored one. */
+  /** Checks that the caller's whole conversation continues the stored one. */
   validate(id: string, bodies: readonly Uint8Array[], options: ContinuationOptions): Result<Continuation> {
     const thread = this.#stores.threads.get(id);
     return thread === null ? fail("not_found") : ok(this.#continuation(thread, bodies, options));
   }
 
-  /** Where the messages of a thread lie, for a search within it. */
+  /** The ranges of a thread's messages, for a search within it. */
   rangesOf(id: string): PositionRange[] | null {
     const thread = this.#stores.threads.get(id);
     return thread === null
@@ -174,7 +174,7 @@ export class ThreadMessages {
     return found;
   }
 
-  /** Where the messages around these are: in the thread that is searched, or in each one's own. */
+  /** Finds the neighbours of messages, in the searched thread or in each message's own. */
   besides(
     positions: readonly number[],
     searched?: string,
@@ -183,24 +183,32 @@ export class ThreadMessages {
     return this.#stores.lineage.besides(positions, thread);
   }
 
-  /** Those of these positions that are not to be shown: in the thread that is searched, or in any. */
+  /** The messages among these that the searched thread does not show, or that no thread shows. */
   unshown(positions: readonly number[], searched?: string): Set<number> {
     const hidden = this.#stores.hidden.among(positions);
     return new Set(hidden.filter((position) => this.threadOf(position, searched) === null));
   }
 
-  /** The same, if the user may hold what it adds. */
-  #growing<T>(id: string, once: Once | undefined, act: (thread: StoredThread) => Result<T>): Result<T> {
-    return this.#with(id, once, (thread) => this.#parts.quota.growing(["bytes"], () => act(thread)));
+  /** The same, within the quota. */
+  #growing<T>(
+    id: string,
+    once: IdempotencyKey | undefined,
+    act: (thread: StoredThread) => Result<T>,
+  ): Result<T> {
+    return this.#with(id, once, (thread) => this.#deps.quota.growing(["bytes"], () => act(thread)));
   }
 
-  #with<T>(id: string, once: Once | undefined, act: (thread: StoredThread) => Result<T>): Result<T> {
-    // What was answered goes with the thread.
+  #with<T>(
+    id: string,
+    once: IdempotencyKey | undefined,
+    act: (thread: StoredThread) => Result<T>,
+  ): Result<T> {
+    // The answer is deleted with the thread.
     const about = once && { ...once, about: id };
-    return this.#stores.change(id, act, { transactions: this.#parts.transactions, once: about });
+    return this.#stores.change(id, act, { transactions: this.#deps.transactions, once: about });
   }
 
-  /** What of an append is to be written, once its conditions are met. */
+  /** The bodies of an append that are new, if its conditions hold. */
   #newBodies(
     thread: StoredThread,
     { bodies, expectedLength, validate }: Append,
@@ -231,12 +239,12 @@ export class ThreadMessages {
       yield parsed(message.body);
   }
 
-  /** Whether what is said in a thread is found by its meaning. */
+  /** Whether the thread's messages get vectors. */
   #embeds({ indexing }: StoredThread): boolean {
-    return this.#parts.byMeaning && indexing !== "lexical";
+    return this.#deps.byMeaning && indexing !== "lexical";
   }
 
-  /** Answers whether there is something to embed. */
+  /** Returns whether the message waits for a vector. */
   #write(
     position: number,
     body: Uint8Array,
@@ -248,7 +256,7 @@ export class ThreadMessages {
     if (text === "") return false;
     const named = typeof message["name"] === "string" && { name: message["name"] };
     const record = { role: message.role, ...named, ...(cut && { cut }) } satisfies MessageRecord;
-    this.#parts.index.put(
+    this.#deps.index.put(
       { n: position, kind: "message", text, record: JSON.stringify(record), createdAt },
       embeds ? undefined : "only words",
     );

@@ -16,7 +16,7 @@ export type StoredThread = Omit<Thread, "userId"> & {
   /** An import has begun the thread and is to go on with it. */
   importing: boolean;
 };
-/** What a fork begins with. */
+/** The fields of a new fork. */
 export type Fork = { parent: number; forkSeq: number; forkedFrom: string; length: number };
 
 export type ThreadLine = ObjectLine & { type: "thread" };
@@ -162,7 +162,7 @@ export class ThreadStore {
     );
   }
 
-  /** How many threads there are. Reads each. */
+  /** The number of threads that are not deleted. Reads each. */
   count(): number {
     return this.#sql.exec<{ n: number }>("SELECT COUNT(*) AS n FROM threads WHERE deleted = 0").one().n;
   }
@@ -222,7 +222,7 @@ export class ThreadStore {
     return threadOf(row);
   }
 
-  /** No message that comes has this seq, or one before it. */
+  /** Later messages get seqs after this one. */
   reach({ n }: StoredThread, seq: number): void {
     this.#sql.exec("UPDATE threads SET last_seq = MAX(last_seq, ?) WHERE n = ?", seq, n);
   }
@@ -273,7 +273,7 @@ export class ThreadStore {
     }
   }
 
-  /** Those of these threads that are forks, and the forks before them. */
+  /** The forks among these threads, and the forks before them. */
   forks(threads: readonly number[]): Map<number, { parent: number; forkSeq: number }> {
     const rows = this.#sql.exec<{ n: number; parent: number; fork_seq: number }>(
       `WITH RECURSIVE line (n) AS (
@@ -349,7 +349,7 @@ export class ThreadStore {
     return row?.id ?? null;
   }
 
-  /** Whose threads these are, as their ids say; null if there is none. */
+  /** The owner, from any thread's id; null without a thread. */
   owner(): UserHash | null {
     const [row] = this.#sql.exec<{ id: string }>("SELECT id FROM threads LIMIT 1").toArray();
     return row === undefined ? null : threadOwner(row.id);

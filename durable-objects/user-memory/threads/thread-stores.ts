@@ -3,11 +3,11 @@ import { CompactionStore } from "./compaction-store.ts";
 import { HiddenMessages } from "./hidden-messages.ts";
 import { Lineage } from "./lineage.ts";
 import { MessageStore } from "./message-store.ts";
-import { Sharing } from "./sharing.ts";
+import { SharedMessages } from "./shared-messages.ts";
 import { ThreadReader } from "./thread-reader.ts";
 import { type StoredThread, ThreadStore } from "./thread-store.ts";
 import type { Transactions } from "../core/transactions.ts";
-import type { Once } from "../../storage/contract.ts";
+import type { IdempotencyKey } from "../../storage/contract.ts";
 
 /** The stores that threads and what is said in them are made of. */
 export class ThreadStores {
@@ -16,7 +16,7 @@ export class ThreadStores {
   readonly hidden: HiddenMessages;
   readonly compactions: CompactionStore;
   readonly lineage: Lineage;
-  readonly sharing: Sharing;
+  readonly shared: SharedMessages;
   readonly reader: ThreadReader;
 
   constructor(sql: SqlStorage) {
@@ -25,7 +25,7 @@ export class ThreadStores {
     this.hidden = new HiddenMessages(sql);
     this.compactions = new CompactionStore(sql);
     this.lineage = new Lineage(this);
-    this.sharing = new Sharing(this);
+    this.shared = new SharedMessages(this);
     this.reader = new ThreadReader(this);
   }
 
@@ -33,7 +33,7 @@ export class ThreadStores {
   change<T>(
     id: string,
     act: (thread: StoredThread) => Result<T>,
-    { transactions, once }: { transactions: Transactions; once: Once | undefined },
+    { transactions, once }: { transactions: Transactions; once: IdempotencyKey | undefined },
   ): Result<T> {
     return transactions.run(once, () => {
       const thread = this.threads.get(id);

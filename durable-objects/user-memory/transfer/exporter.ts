@@ -3,7 +3,7 @@ import { fail, ok, type Result } from "../../../src/domain/errors.ts";
 import { inlineOrText } from "../../../src/domain/transfer/raw-value.ts";
 import { ownerKeyOf } from "../../../src/domain/entry-parts.ts";
 import { type EntryStore, partsNamedIn } from "../../storage/entry-store.ts";
-import type { Generation } from "../core/generation.ts";
+import type { ErasureEpoch } from "../core/erasure-epoch.ts";
 import { positionOf } from "../core/position.ts";
 import type { ExportedThread } from "../threads/thread-store.ts";
 import type { ThreadStores } from "../threads/thread-stores.ts";
@@ -11,17 +11,17 @@ import type { ExportPage, ExportPlace, Section, Spot } from "../contract.ts";
 
 /** `count`: how many lines it is that go together, if it is not one. */
 type Line = { pieces: JsonPieces; count?: number; next: Spot };
-type Parts = {
+type ExporterDependencies = {
   stores: Pick<ThreadStores, "threads" | "messages" | "hidden" | "compactions">;
   entries: Pick<EntryStore, "version" | "from">;
-  generation: Pick<Generation, "epoch">;
+  erasureEpoch: Pick<ErasureEpoch, "current">;
   now: () => number;
 };
 
 /** A page ends behind the line that reaches one of these. */
 const PAGE_BYTES = 1024 * 1024;
 const PAGE_LINES = 2000;
-/** What a thread hides of what it shares is in the page of its line, up to so much: RPC moves 32 MiB. */
+/** The page of a thread's line contains its hidden seqs, up to this size: RPC moves 32 MiB. */
 const HIDDEN_BYTES = 8 * 1024 * 1024;
 
 /**
@@ -30,15 +30,15 @@ const HIDDEN_BYTES = 8 * 1024 * 1024;
  * read with its line, or with the message if that is its own: once it is told, it does not come back without that.
  */
 export class Exporter {
-  readonly #parts: Parts;
+  readonly #deps: ExporterDependencies;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
+  constructor(deps: ExporterDependencies) {
+    this.#deps = deps;
   }
 
   /** The next page; `not_found` if the user was erased since the export began. */
   page(place: ExportPlace = this.#beginning()): Result<ExportPage> {
-    if (place.epoch !== this.#parts.generation.epoch) return fail("not_found");
+    if (place.epoch !== this.#deps.erasureEpoch.current) return fail("not_found");
     const { epoch } = place;
     const pieces: JsonPieces = [];
     let [bytes, count] = [0, 0];
@@ -54,14 +54,14 @@ export class Exporter {
   }
 
   #beginning(): ExportPlace {
-    const { stores, generation } = this.#parts;
-    return { epoch: generation.epoch, upTo: stores.threads.lastNumber(), at: { part: "thread", n: 0 } };
+    const { stores, erasureEpoch } = this.#deps;
+    return { epoch: erasureEpoch.current, upTo: stores.threads.lastNumber(), at: { part: "thread", n: 0 } };
   }
 
   *#lines({ at, upTo }: ExportPlace): Generator<Line, void> {
     if (at.part !== "entry") {
       yield* this.#restOfThread(at);
-      const { threads, compactions } = this.#parts.stores;
+      const { threads, compactions } = this.#deps.stores;
       for (const thread of threads.exported(at.n, upTo)) {
         const { n, forkSeq, lastSeq } = thread;
         const section = { n, forkSeq, lastSeq, compactedAt: compactions.lastCreatedAt(thread) };
@@ -73,12 +73,12 @@ export class Exporter {
     yield* this.#entries(at.part === "entry" ? at : { part: "entry", after: null });
   }
 
-  /** What follows in the section of a thread: what it hides of what it shares, its own messages, compactions. */
+  /** The rest of a thread's section: hidden seqs of shared messages, its own messages, compactions. */
   *#restOfThread(at: Exclude<Spot, { part: "entry" }>): Generator<Line, void> {
     if (at.part === "thread") return;
     const { n, forkSeq, lastSeq, compactedAt } = at;
     const section = { n, forkSeq, lastSeq, compactedAt };
-    const id = this.#parts.stores.threads.idOf(n);
+    const id = this.#deps.stores.threads.idOf(n);
     // Its last messages went with it meanwhile.
     if (id === null) return;
     if (at.part === "hidden") yield* this.#hidden(section, id, at.after);
@@ -88,7 +88,7 @@ export class Exporter {
 
   *#messages(section: Section, threadId: string, after: number): Generator<Line, void> {
     const { n, lastSeq } = section;
-    const { messages, hidden: hiddenMessages } = this.#parts.stores;
+    const { messages, hidden: hiddenMessages } = this.#deps.stores;
     const hides = hiddenMessages.hasAny(section);
     const own = messages.read([positionOf(n, after + 1), positionOf(n, lastSeq)], {
       order: "oldest",
@@ -104,9 +104,9 @@ export class Exporter {
     }
   }
 
-  /** Of what it shares, also where that is gone by now: it may have been told of before. */
+  /** Hidden seqs of shared messages, also of deleted ones: an earlier page may contain them. */
   *#hidden(section: Section, threadId: string, after: number): Generator<Line, void> {
-    for (const seq of this.#parts.stores.hidden.seqs(section, [after, section.forkSeq]))
+    for (const seq of this.#deps.stores.hidden.seqs(section, [after, section.forkSeq]))
       yield { pieces: [hiddenLine(threadId, seq)], next: { ...section, part: "hidden", after: seq } };
   }
 
@@ -116,7 +116,7 @@ export class Exporter {
     after: readonly [from: number, id: string],
   ): Generator<Line, void> {
     for (let last = after, more = true; more;) {
-      const page = this.#parts.stores.compactions.list(section, { after: last, limit: 100 });
+      const page = this.#deps.stores.compactions.list(section, { after: last, limit: 100 });
       for (const { id, from, to, summary, createdAt } of page.items) {
         last = [from, id];
         if (to > section.lastSeq || createdAt > section.compactedAt) continue;
@@ -132,7 +132,7 @@ export class Exporter {
 
   *#entries({ after, head }: Extract<Spot, { part: "entry" }>): Generator<Line, void> {
     // The parts there are now would be those of another value: its entry is told again, with them.
-    const { entries, now } = this.#parts;
+    const { entries, now } = this.#deps;
     const again = head !== undefined && entries.version(head.key) !== head.version;
     let last = again ? undefined : head;
     const from = again ? { key: head.key, included: true } : { key: after ?? "", included: false };

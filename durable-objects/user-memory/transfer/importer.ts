@@ -3,9 +3,9 @@ import type { Owner } from "../../../src/domain/memory/record.ts";
 import type { Quotas } from "../../../src/platform/quotas.ts";
 import type { ImportCounts, ObjectLine } from "../../../src/domain/schema/transfer.ts";
 import type { EntryStore } from "../../storage/entry-store.ts";
-import type { WakeUp } from "../../storage/wake-up.ts";
+import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
 import type { Conversations } from "../threads/conversations.ts";
-import type { Generation } from "../core/generation.ts";
+import type { ErasureEpoch } from "../core/erasure-epoch.ts";
 import { positionOf } from "../core/position.ts";
 import type { QuotaGuard } from "../core/quota-guard.ts";
 import type { ThreadMessages } from "../threads/thread-messages.ts";
@@ -15,7 +15,7 @@ import type { Transactions } from "../core/transactions.ts";
 import type { ImportItem, Imported } from "../contract.ts";
 
 type Of<Type extends ObjectLine["type"]> = ObjectLine & { type: Type };
-/** What becomes of a line that is right, as in the answer of an import (docs/export.md). */
+/** The outcome of a valid line, as in the answer of an import (docs/export.md). */
 type Outcome = keyof ImportCounts;
 type Act = {
   came: boolean;
@@ -23,15 +23,15 @@ type Act = {
   isThere: (thread: StoredThread) => boolean;
 };
 
-type Parts = {
+type ImporterDependencies = {
   stores: ThreadStores;
   transactions: Transactions;
   messages: ThreadMessages;
   entries: EntryStore;
   quota: QuotaGuard;
   conversations: Conversations;
-  generation: Pick<Generation, "epoch">;
-  wakeUp: WakeUp;
+  erasureEpoch: Pick<ErasureEpoch, "current">;
+  alarms: AlarmScheduler;
   now: () => number;
 };
 
@@ -45,7 +45,7 @@ const COUNTED = {
   entry: "entries",
 } as const;
 
-/** Of what each line may bring the user more than a quota lets one hold. */
+/** The quotas that each type of line may exceed. */
 const GROWS = {
   thread: ["threads", "bytes"],
   message: ["bytes"],
@@ -61,10 +61,10 @@ const GROWS = {
  * other write may set.
  */
 export class Importer {
-  readonly #parts: Parts;
+  readonly #deps: ImporterDependencies;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
+  constructor(deps: ImporterDependencies) {
+    this.#deps = deps;
   }
 
   /** One line after another, all in one transaction, up to the first that cannot be taken: none if the user was erased. */
@@ -73,20 +73,20 @@ export class Importer {
     { epoch, items }: { epoch: number; items: readonly ImportItem[] },
   ): Promise<Imported> {
     const counts: ImportCounts = { imported: {}, there: {}, expired: {}, leftOut: {} };
-    const { entries, generation, quota, now } = this.#parts;
-    if (epoch !== generation.epoch)
+    const { entries, erasureEpoch, quota, now } = this.#deps;
+    if (epoch !== erasureEpoch.current)
       return { counts, failed: { index: 0, failure: fail("erased_meanwhile") } };
-    // What has expired counts until it is swept.
+    // Expired entries count until they are swept.
     if (quota.bounds("entries") && items.some(({ line }) => line.type === "entry")) entries.sweep(now());
     const lines = items.flatMap(({ line }) => (line.type === "thread" ? [line] : []));
-    const taken = await this.#parts.conversations.importing(owner, lines, () =>
+    const taken = await this.#deps.conversations.importing(owner, lines, () =>
       ok(this.#takeAll(owner, items, counts)),
     );
     return taken.ok ? taken.value : { counts, failed: { index: 0, failure: taken } };
   }
 
   #takeAll(owner: Owner, items: readonly ImportItem[], counts: ImportCounts): Imported {
-    return this.#parts.transactions.atomically(() => {
+    return this.#deps.transactions.atomically(() => {
       for (const [index, item] of items.entries()) {
         const outcome = this.#within(item, () => this.#take(owner, item));
         if (!outcome.ok) return { counts, failed: { index, failure: outcome } };
@@ -99,9 +99,9 @@ export class Importer {
     });
   }
 
-  /** Takes a line, if the user may hold what it adds; what came before it stays. */
+  /** Takes a line within the quotas; earlier lines stay. */
   #within({ line: { type } }: ImportItem, take: () => Result<Outcome>): Result<Outcome> {
-    const { transactions, quota } = this.#parts;
+    const { transactions, quota } = this.#deps;
     const grows = GROWS[type];
     if (quota.bounds(...grows)) return transactions.run(undefined, () => quota.growing(grows, take));
     return (grows.length === 0 ? null : quota.refusesGrowth()) ?? take();
@@ -118,7 +118,7 @@ export class Importer {
         return this.#inThread(line.threadId, {
           came,
           act: (thread) => this.#message(thread, line, value),
-          isThere: ({ n }) => this.#parts.stores.messages.is(positionOf(n, line.seq), value) === true,
+          isThere: ({ n }) => this.#deps.stores.messages.is(positionOf(n, line.seq), value) === true,
         });
       case "hidden":
         return this.#inThread(line.threadId, {
@@ -130,7 +130,7 @@ export class Importer {
         return this.#inThread(line.threadId, {
           came,
           act: (thread) => this.#compaction(thread, line, value),
-          isThere: (thread) => this.#parts.stores.compactions.has(thread, line.id),
+          isThere: (thread) => this.#deps.stores.compactions.has(thread, line.id),
         });
       case "entry":
         return this.#entry(line, value);
@@ -140,14 +140,14 @@ export class Importer {
   }
 
   #end(threadId: string): Result<Outcome> {
-    const { threads } = this.#parts.stores;
+    const { threads } = this.#deps.stores;
     const thread = threads.any(threadId);
     if (thread !== null) threads.endImport(thread);
     return ok("there");
   }
 
   #thread(owner: Owner, line: Of<"thread">, came: boolean): Result<Outcome> {
-    const { stores, conversations } = this.#parts;
+    const { stores, conversations } = this.#deps;
     const there = stores.threads.any(line.id);
     if (there !== null) return ok(this.#known(there, line));
     const parent = line.parent === undefined ? null : stores.threads.any(line.parent.threadId);
@@ -155,45 +155,45 @@ export class Importer {
       return came ? ok("leftOut") : wrong("parent.threadId", NO_THREAD);
     const forkSeq = line.parent?.seq ?? 0;
     if (forkSeq > line.lastSeq) return wrong("lastSeq", "is less than what the thread shares");
-    // What is said there from now on is no message that this one shares.
+    // Later messages of the parent are not shared.
     if (parent !== null) stores.threads.reach(parent, forkSeq);
     const thread = stores.threads.restore(line, { parent: parent?.n ?? null, forkSeq });
-    // What it shares is there; what is hidden of that comes in lines of its own.
+    // The shared messages are there; hidden ones follow in lines of their own.
     for (const { n, from, to } of [...stores.lineage.segments(thread)].slice(1))
       stores.threads.lengthen([thread.n], stores.messages.count([positionOf(n, from), positionOf(n, to)]));
     conversations.imported(owner, line.deleted === true ? null : line.id);
     return ok("imported");
   }
 
-  /** Of a thread that was deleted since, and is there for its forks only, nothing is brought back. */
+  /** A thread that was deleted since, and is kept for its forks only, is left out. */
   #known(thread: StoredThread, line: Of<"thread">): Outcome {
-    const { threads } = this.#parts.stores;
+    const { threads } = this.#deps.stores;
     // A later export of it: what it has more would not fit to what is there.
     if (line.lastSeq > thread.lastSeq) threads.endImport(thread);
     return line.deleted !== true && threads.get(thread.id) === null ? "leftOut" : "there";
   }
 
   #message(thread: StoredThread, { seq, createdAt }: Of<"message">, body: Uint8Array): Result<Outcome> {
-    const { stores, messages, wakeUp, now } = this.#parts;
+    const { stores, messages, alarms, now } = this.#deps;
     if (seq <= thread.forkSeq || seq > thread.lastSeq)
       return wrong("seq", `is not between ${thread.forkSeq + 1} and ${thread.lastSeq}`);
     const position = positionOf(thread.n, seq);
     const same = stores.messages.is(position, body);
     // Another was said here since: the export is a later one than that which began the thread.
     if (same !== null) return ok(same ? "there" : "leftOut");
-    if (messages.restore(thread, seq, { body, createdAt })) wakeUp.by(now() + EMBED_AFTER_MS);
-    stores.sharing.cameBack(position);
+    if (messages.restore(thread, seq, { body, createdAt })) alarms.scheduleBy(now() + EMBED_AFTER_MS);
+    stores.shared.cameBack(position);
     return ok("imported");
   }
 
   #hidden(thread: StoredThread, { seq }: Of<"hidden">): Result<Outcome> {
-    const { messages, hidden, lineage, sharing } = this.#parts.stores;
+    const { messages, hidden, lineage, shared } = this.#deps.stores;
     if (seq > thread.lastSeq) return wrong("seq", `is more than ${thread.lastSeq}`);
     const owner = lineage.owner(thread, seq);
     const position = positionOf(owner, seq);
     if (hidden.has(thread, position)) return ok("there");
     if (messages.has(position)) {
-      sharing.hideWithForks(thread, position);
+      shared.hideWithForks(thread, position);
       return ok("imported");
     }
     // It is gone here, for all who shared it.
@@ -202,7 +202,7 @@ export class Importer {
   }
 
   #compaction(thread: StoredThread, line: Of<"compaction">, summary: Uint8Array): Result<Outcome> {
-    const { compactions } = this.#parts.stores;
+    const { compactions } = this.#deps.stores;
     const { id, from, to, createdAt } = line;
     if (from > to) return wrong("from", "is behind `to`");
     if (compactions.has(thread, id)) return ok("there");
@@ -211,18 +211,18 @@ export class Importer {
   }
 
   #entry(line: Of<"entry">, value: Uint8Array): Result<Outcome> {
-    const { entries, wakeUp, now } = this.#parts;
+    const { entries, alarms, now } = this.#deps;
     if (line.expiresAt !== undefined && line.expiresAt < now()) return ok("expired");
     // Its entry came before it, and another value may be there.
     if (!entries.names(line.key)) return ok("leftOut");
     if (!entries.restore({ ...line, value }, now())) return ok("there");
-    if (line.expiresAt !== undefined) wakeUp.by(line.expiresAt + 1);
+    if (line.expiresAt !== undefined) alarms.scheduleBy(line.expiresAt + 1);
     return ok("imported");
   }
 
   /** Acts on a thread that is being imported; one that was there before stays as it is, and one that is gone since is gone. */
   #inThread(id: string, { came, act, isThere }: Act): Result<Outcome> {
-    const thread = this.#parts.stores.threads.any(id);
+    const thread = this.#deps.stores.threads.any(id);
     if (thread === null) return came ? ok("leftOut") : wrong("threadId", NO_THREAD);
     if (thread.importing) return act(thread);
     return ok(isThere(thread) ? "there" : "leftOut");

@@ -2,7 +2,7 @@ import type { MemoryRecords } from "../../../src/platform/d1/memory-records.ts";
 import type { UserHash } from "../../../src/domain/ids.ts";
 import type { Reindex } from "../../../src/domain/schema/reindex.ts";
 import type { Conversations } from "../threads/conversations.ts";
-import type { Generation } from "../core/generation.ts";
+import type { ErasureEpoch } from "../core/erasure-epoch.ts";
 import type { MemoryIndex } from "../memories/memory-index.ts";
 import type { MemoryTable, VersionKey } from "../memories/memory-table.ts";
 import type { VectorSync } from "../vectorize/vector-sync.ts";
@@ -10,7 +10,7 @@ import type { MemoryWriter } from "../memories/memory-writer.ts";
 import type { Transactions } from "../core/transactions.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 
-type Parts = {
+type ReindexerDependencies = {
   sql: SqlStorage;
   transactions: Transactions;
   table: MemoryTable;
@@ -18,7 +18,7 @@ type Parts = {
   records: MemoryRecords;
   vectors: VectorSync;
   writer: MemoryWriter;
-  generation: Pick<Generation, "erasedUpTo">;
+  erasureEpoch: Pick<ErasureEpoch, "erasedUpTo">;
   conversations: Pick<Conversations, "catalogueAnew">;
   /** The model whose vectors the large index is to hold. */
   model: string;
@@ -44,23 +44,22 @@ const RETRY_MS = 30_000;
  * Owns the SQL of `reindex`, where it is at: an eviction costs it a slice.
  */
 export class Reindexer {
-  readonly #parts: Parts;
+  readonly #deps: ReindexerDependencies;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
+  constructor(deps: ReindexerDependencies) {
+    this.#deps = deps;
   }
 
-  /** Begins anew, also if one is under way. */
+  /** Restarts a reindex that is under way. */
   start(owner: UserHash): void {
-    const now = this.#parts.now();
-    const { sql } = this.#parts;
+    const now = this.#deps.now();
+    const { sql } = this.#deps;
     sql.exec("DELETE FROM reindex");
     sql.exec("INSERT INTO reindex (owner, started_at, due_at) VALUES (?, ?, ?)", owner, now, now);
     // D1 may have been set back: it lists each thread that the object has.
-    this.#parts.conversations.catalogueAnew();
+    this.#deps.conversations.catalogueAnew();
   }
 
-  /** How far the last one is. */
   state(): Omit<Reindex, "pending"> {
     const row = this.#row();
     if (row === null) return { status: "none", versions: 0 };
@@ -72,14 +71,12 @@ export class Reindexer {
     };
   }
 
-  /** When to go on, or null if there is nothing to do. */
   nextDue(): number | null {
     return this.#row()?.due_at ?? null;
   }
 
-  /** Goes on for some slices, for the alarm. */
   async alarm(): Promise<void> {
-    const { writer, now } = this.#parts;
+    const { writer, now } = this.#deps;
     for (let step = 0; step < STEPS; step++) {
       const row = this.#row();
       if (row === null || row.due_at === null || row.due_at > now()) return;
@@ -89,16 +86,16 @@ export class Reindexer {
           console.error({ message: "a reindex could not go on", error: String(error) });
           return false;
         });
-      if (!stepped) this.#parts.sql.exec("UPDATE reindex SET due_at = ?", now() + RETRY_MS);
+      if (!stepped) this.#deps.sql.exec("UPDATE reindex SET due_at = ?", now() + RETRY_MS);
     }
   }
 
   async #step({ owner, started_at: started, after_id: id, after_version: version }: Row): Promise<void> {
-    const { sql, transactions, records, now } = this.#parts;
+    const { sql, transactions, records, now } = this.#deps;
     const after: VersionKey = [id, version];
     const rows = await records.all(owner, { after, limit: SLICE });
     transactions.atomically(() => {
-      // Another one may have begun meanwhile.
+      // Another reindex may have begun meanwhile.
       if (this.#row()?.started_at !== started) return;
       const last = rows.length < SLICE ? undefined : rows.at(-1);
       this.#apply(rows, after, last === undefined ? null : [last.id, last.version]);
@@ -115,9 +112,9 @@ export class Reindexer {
 
   /** Makes what is here between two versions what D1 has there. */
   #apply(rows: readonly MemoryRow[], after: VersionKey, upTo: VersionKey | null): void {
-    const { table, index, vectors, writer, model } = this.#parts;
-    // What was erased or forgotten while D1 answered is still in its answer.
-    const { erasedUpTo } = this.#parts.generation;
+    const { table, index, vectors, writer, model } = this.#deps;
+    // D1's answer may contain memories that were erased or forgotten meanwhile.
+    const { erasedUpTo } = this.#deps.erasureEpoch;
     const there = rows.filter(({ id, version }) => version > erasedUpTo && !writer.isBeingDeleted(id));
     index.remove(
       table.removeBetween(
@@ -136,7 +133,7 @@ export class Reindexer {
   }
 
   #row(): Row | null {
-    const [row] = this.#parts.sql.exec<Row>("SELECT * FROM reindex LIMIT 1").toArray();
+    const [row] = this.#deps.sql.exec<Row>("SELECT * FROM reindex LIMIT 1").toArray();
     return row ?? null;
   }
 }

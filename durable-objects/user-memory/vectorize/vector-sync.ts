@@ -1,7 +1,7 @@
 import type { UserHash } from "../../../src/domain/ids.ts";
 import type { VectorIndex } from "../../../src/platform/vectors/vector-index.ts";
-import type { WakeUp } from "../../storage/wake-up.ts";
-import { LeavingRanges } from "../core/leaving-ranges.ts";
+import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
+import { TombstoneRanges } from "../core/tombstone-ranges.ts";
 import type { MemoryTable } from "../memories/memory-table.ts";
 import type { ThreadStore } from "../threads/thread-store.ts";
 import { MessageCopies } from "./message-copies.ts";
@@ -19,7 +19,7 @@ type VectorSyncDependencies = {
   /** Whether Vectorize gets the vectors of messages too. */
   messages: boolean;
   cache: VectorCacheOptions;
-  wakeUp: WakeUp;
+  alarms: AlarmScheduler;
   now: () => number;
 };
 
@@ -43,7 +43,7 @@ export class VectorSync implements VectorMirror {
     if (n >= FIRST_POSITION) {
       if (!this.copiesMessages) return;
       // The first one waits for the next alarm, which sends all messages of the model.
-      if (!this.#copies.models().includes(model)) return this.#deps.wakeUp.by(this.#deps.now());
+      if (!this.#copies.models().includes(model)) return this.#deps.alarms.scheduleBy(this.#deps.now());
     }
     this.outbox.put(n, model);
     this.#wake();
@@ -124,7 +124,7 @@ export class VectorSync implements VectorMirror {
   }
 
   #wake(): void {
-    this.#deps.wakeUp.by(this.outbox.nextDue());
+    this.#deps.alarms.scheduleBy(this.outbox.nextDue());
   }
 
   #owner(): UserHash {
@@ -137,9 +137,9 @@ export class VectorSync implements VectorMirror {
     const rows = new Map(
       this.#deps.table.numbered(numbers.filter((n) => n < FIRST_POSITION)).map((row) => [row.version, row]),
     );
-    const leaving = new LeavingRanges(this.#deps.sql).all();
+    const tombstones = new TombstoneRanges(this.#deps.sql).all();
     return this.store.read(model, numbers).flatMap(({ n, values }) => {
-      if (leaving.some(([first, last]) => n >= first && n <= last)) return [];
+      if (tombstones.some(([first, last]) => n >= first && n <= last)) return [];
       if (n >= FIRST_POSITION) return [{ n, kind: "message", values }];
       const row = rows.get(n);
       if (row === undefined) return [];

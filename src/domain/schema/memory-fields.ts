@@ -73,7 +73,7 @@ type Field = {
   column?: true;
   /** The field identifies the memory, so a change of it is refused. */
   fixed?: true;
-  /** How a filter of this name compares. `normalised`: without case and spaces, by a column `…Norm`. */
+  /** The comparison of the filter with this name. `normalised`: without case and spaces, by a column `…Norm`. */
   filter?: "any" | "exact" | "normalised" | "contains" | "range";
 };
 
@@ -174,7 +174,7 @@ export type FieldWith<Member extends keyof Field, Value = unknown> = {
   [Name in FieldName]: Fields[Name] extends Record<Member, Value> ? Name : never;
 }[FieldName];
 export type Attribute = Exclude<FieldName, FieldWith<"column">>;
-/** What the column `attributes` holds. */
+/** The value of the column `attributes`. */
 export type Attributes = { [Name in Attribute]?: z.infer<Fields[Name]["shape"]> };
 /** Values of fields; null is unset. */
 export type FieldValues = { [Name in FieldName]?: z.infer<Fields[Name]["shape"]> | null };

@@ -53,7 +53,7 @@ export const tokenFloor = sqliteTable("token_floor", {
   minIssuedAt: integer("min_issued_at").notNull(),
 });
 
-/** Who did what, when. */
+/** Events: actor, action, user, time. */
 export const audit = sqliteTable("audit", {
   id: text("id").primaryKey(),
   at: integer("at").notNull(),

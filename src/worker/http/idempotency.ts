@@ -3,14 +3,14 @@ import { fail } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
 import type { AppEnv } from "./context.ts";
 import { Refusal } from "./failure.ts";
-import type { Once } from "../../../durable-objects/storage/contract.ts";
+import type { IdempotencyKey } from "../../../durable-objects/storage/contract.ts";
 import { hash16 } from "../../domain/hash.ts";
 
 const HEADER = "Idempotency-Key";
 const PRINTABLE = /^[\x21-\x7e]+$/;
 
 /** What makes this write happen once however often it is sent, if its caller gave it a key. */
-export async function onceOf(c: Context<AppEnv>): Promise<Once | undefined> {
+export async function onceOf(c: Context<AppEnv>): Promise<IdempotencyKey | undefined> {
   const key = c.req.header(HEADER);
   if (key === undefined) return undefined;
   if (!PRINTABLE.test(key) || key.length > limits.idempotencyKey)

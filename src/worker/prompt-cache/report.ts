@@ -3,7 +3,7 @@ import { ok, type Result } from "../../domain/errors.ts";
 import type { ReportBody, Stats, StatsQuery } from "../../domain/schema/prompt-cache.ts";
 import type { Services } from "../services.ts";
 import { hitRate, hourOf, reportedHour } from "../../domain/prompt-cache/usage.ts";
-import type { Once } from "../../../durable-objects/storage/contract.ts";
+import type { IdempotencyKey } from "../../../durable-objects/storage/contract.ts";
 import type { UsageKey } from "../../../durable-objects/prompt-cache/contract.ts";
 
 type Registry = Pick<Services, "promptCacheUsage" | "now">;
@@ -12,7 +12,7 @@ type Registry = Pick<Services, "promptCacheUsage" | "now">;
 export async function report(
   { promptCacheUsage, now }: Registry,
   namespace: string,
-  { once, body: { at = now(), ...counted } }: { once: Once | undefined; body: ReportBody },
+  { once, body: { at = now(), ...counted } }: { once: IdempotencyKey | undefined; body: ReportBody },
 ): Promise<Result<null>> {
   const hour = reportedHour(at, now());
   if (!hour.ok) return hour;

@@ -6,7 +6,7 @@ import { embedAll } from "../../platform/embeddings/embed.ts";
 import { identityOf, textOf } from "../../domain/memory/identity.ts";
 import { type Owner, statusOf } from "../../domain/memory/record.ts";
 import { embeddedText } from "../../domain/memory/search-text.ts";
-import type { Once } from "../../../durable-objects/storage/contract.ts";
+import type { IdempotencyKey } from "../../../durable-objects/storage/contract.ts";
 import type { Prepared, Remembered } from "../../../durable-objects/user-memory/contract.ts";
 
 /** A memory to remember, under a condition on the memory that it is one with. */
@@ -21,7 +21,7 @@ type Needs = Pick<Services, "embedder" | "userMemory">;
 export async function remember(
   { embedder, userMemory }: Needs,
   owner: Owner,
-  { memories: given, once }: { memories: readonly Remembering[]; once?: Once | undefined },
+  { memories: given, once }: { memories: readonly Remembering[]; once?: IdempotencyKey | undefined },
 ): Promise<Result<Remembered[]>> {
   const texts = given.map(({ body }) =>
     embeddedText({ text: textOf(body), title: body.title ?? null, key: body.key ?? null }),
@@ -41,7 +41,7 @@ export async function remember(
 export async function rememberOne(
   needs: Needs,
   owner: Owner,
-  { once, ...memory }: Remembering & { once?: Once | undefined },
+  { once, ...memory }: Remembering & { once?: IdempotencyKey | undefined },
 ): Promise<Result<Remembered>> {
   const remembered = await remember(needs, owner, { memories: [memory], once });
   if (!remembered.ok) return remembered;

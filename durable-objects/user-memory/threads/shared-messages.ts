@@ -7,14 +7,14 @@ import type { StoredThread, ThreadStore } from "./thread-store.ts";
 type Stores = { threads: ThreadStore; messages: MessageStore; hidden: HiddenMessages; lineage: Lineage };
 
 /** Deletes messages and threads, as far as no other thread shares them. */
-export class Sharing {
+export class SharedMessages {
   readonly #stores: Stores;
 
   constructor(stores: Stores) {
     this.#stores = stores;
   }
 
-  /** Takes a message out of one thread. Answers the positions that are gone for all. */
+  /** Deletes a message from one thread. Returns the positions that no thread shows any more. */
   deleteMessage({ n }: StoredThread, position: number): PositionRange[] {
     const { threads, messages, hidden } = this.#stores;
     if (threadNumberOf(position) === n && (threads.sharedUpTo(n) ?? 0) < seqOf(position)) {
@@ -33,7 +33,7 @@ export class Sharing {
     hidden.add(showing, position);
   }
 
-  /** A message has come back to this position: all who show it are longer, and who hid it before does. */
+  /** A message is back at this position: the threads that show it grow, and those that hid it hide it again. */
   cameBack(position: number): void {
     const { threads, hidden } = this.#stores;
     hidden.cameBack(position);
@@ -41,8 +41,8 @@ export class Sharing {
   }
 
   /**
-   * Takes a thread away, except for what its forks share. Answers the positions that are gone for all: `removed` are those of
-   * single messages, and `left` is what the caller is to take out of sight.
+   * Deletes a thread, except for what its forks share. Returns the positions that no thread shows any more: `removed` were single
+   * messages, `left` is for the caller to remove.
    */
   deleteThread(thread: StoredThread): { removed: PositionRange[]; left: PositionRange[] } {
     const { threads, hidden, lineage } = this.#stores;
@@ -69,7 +69,7 @@ export class Sharing {
     });
   }
 
-  /** What nobody shares of a deleted thread, and then of the deleted threads before it, which go with that. */
+  /** The messages of a deleted thread that no fork shares, and those of deleted threads before it that end with it. */
   #collect(first: number): PositionRange[] {
     const { threads } = this.#stores;
     const gone: PositionRange[] = [];

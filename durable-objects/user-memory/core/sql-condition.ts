@@ -6,7 +6,7 @@ const dialect = new SQLiteSyncDialect();
 /** A condition as the object's storage takes it. */
 export type Condition = { sql: string; bindings: (string | number)[] };
 
-export function compiled(condition: SQL | undefined): Condition {
+export function toSqlCondition(condition: SQL | undefined): Condition {
   if (condition === undefined) return { sql: "TRUE", bindings: [] };
   const { sql, params } = dialect.sqlToQuery(condition);
   // The conditions bind nothing but text and numbers.

@@ -16,7 +16,7 @@ import {
 import { plainFts5 } from "./demo/floor.ts";
 import { shownHits } from "./demo/shown.ts";
 import { bold, faint, percentile, progress } from "./demo/terminal.ts";
-import { developmentToken, freePort, type LocalServer, startLocalServer } from "./local-server.ts";
+import { developmentToken, freePort, type LocalServer, startLocalServer } from "../scripts/local-server.ts";
 
 const K = 10;
 const SHOWN_QUESTIONS = 8;

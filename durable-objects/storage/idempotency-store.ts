@@ -1,13 +1,14 @@
 import { fail, ok, type Result } from "../../src/domain/errors.ts";
 import { Expired } from "./expired.ts";
-import type { Once } from "./contract.ts";
+import type { IdempotencyKey } from "./contract.ts";
 
-/** An answer to save after its write, and the memories in it. */
-export type KeptAnswer = { once: Once; answer: unknown; memoryIds: string[] };
+/** An answer to save once its write is done, and the memories that it names. */
+export type KeptAnswer = { once: IdempotencyKey; answer: unknown; memoryIds: string[] };
 
+/** How long an answer is kept for a caller that asks again. */
 const KEPT_MS = 24 * 60 * 60 * 1000;
 
-export const answersSchema = `
+export const idempotencySchema = `
   CREATE TABLE answers (
     key TEXT PRIMARY KEY,
     request TEXT NOT NULL,
@@ -20,7 +21,7 @@ export const answersSchema = `
 `;
 
 /** The answers of writes with an idempotency key. A repeated request with the same key returns the first answer. */
-export class Answers {
+export class IdempotencyStore {
   readonly expired: Expired;
   readonly #sql: SqlStorage;
 
@@ -29,8 +30,8 @@ export class Answers {
     this.expired = new Expired(sql, "answers");
   }
 
-  /** The saved answer; a conflict if the key belongs to another request; null if the key is new. */
-  before<T>(once: Once | undefined, now: number): Result<T> | null {
+  /** The first answer to this request; null if it is new. Fails if the key belongs to another request. */
+  replay<T>(once: IdempotencyKey | undefined, now: number): Result<T> | null {
     if (once === undefined) return null;
     const [row] = this.#sql
       .exec<{ request: string; answer: string }>(
@@ -44,14 +45,14 @@ export class Answers {
     return row.request === once.request ? ok(JSON.parse(row.answer) as T) : fail("idempotency_conflict");
   }
 
-  /** Saves a success; a failure may be retried. Must run in the transaction of the write. */
-  keep<T>(once: Once | undefined, result: Result<T>, { now }: { now: number }): Result<T> {
+  /** Saves a success; a failure may be tried again. Call it in the transaction of the write. */
+  save<T>(once: IdempotencyKey | undefined, result: Result<T>, { now }: { now: number }): Result<T> {
     if (once !== undefined && result.ok) this.#put(once, result.value, now);
     return result;
   }
 
-  /** Saves an answer with memories. Only a user's object has these. */
-  keepOf({ once, answer, memoryIds }: KeptAnswer, now: number): void {
+  /** Saves an answer that names memories. Only a user's object has any. */
+  saveOf({ once, answer, memoryIds }: KeptAnswer, now: number): void {
     this.#put(once, answer, now);
     this.#sql.exec(
       "INSERT OR IGNORE INTO answer_memories (memory_id, key) SELECT value, ? FROM json_each(?)",
@@ -60,7 +61,7 @@ export class Answers {
     );
   }
 
-  /** Deletes the answers with these memories: a repeated request must not return a forgotten memory. */
+  /** Deletes the answers that name these memories, which a replay would show again. */
   forget(memoryIds: readonly string[]): void {
     this.#sql.exec(
       `DELETE FROM answers WHERE key IN (SELECT key FROM answer_memories
@@ -69,24 +70,24 @@ export class Answers {
     );
   }
 
-  /** Deletes the answers with any memory. */
+  /** Deletes the answers that name any memory. */
   forgetMemories(): void {
     this.#sql.exec("DELETE FROM answers WHERE key IN (SELECT key FROM answer_memories)");
     this.#sql.exec("DELETE FROM answer_memories");
   }
 
-  /** Deletes the answers about this id. */
+  /** Deletes the answers about a thread. */
   forgetAbout(id: string): void {
     this.#sql.exec("DELETE FROM answers WHERE about = ?", id);
   }
 
-  /** Deletes expired answers, a bounded number a call, and their links to memories. */
+  /** Deletes expired answers, a bounded number a call, and their lists of memories. */
   sweep(now: number): void {
     this.expired.sweep(now);
     this.#sql.exec("DELETE FROM answer_memories WHERE key NOT IN (SELECT key FROM answers)");
   }
 
-  #put({ key, request, about }: Once, answer: unknown, now: number): void {
+  #put({ key, request, about }: IdempotencyKey, answer: unknown, now: number): void {
     this.#sql.exec(
       "INSERT OR REPLACE INTO answers (key, request, answer, about, expires_at) VALUES (?, ?, ?, ?, ?)",
       key,

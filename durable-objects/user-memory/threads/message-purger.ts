@@ -1,0 +1,86 @@
+import { TombstoneRanges } from "../core/tombstone-ranges.ts";
+import type { MessageStore } from "./message-store.ts";
+import type { PositionRange } from "../core/position.ts";
+import type { SearchIndex } from "../search-index/search-index.ts";
+import type { Transactions } from "../core/transactions.ts";
+
+/** Counts what an erasure has removed. */
+type Counter = { count(erasure: string, store: "object", erased: { messages: number }): void };
+type MessagePurgerDependencies = {
+  sql: SqlStorage;
+  messages: MessageStore;
+  index: SearchIndex;
+  transactions: Transactions;
+  erasures: Counter;
+  now: () => number;
+};
+
+/** Messages that one transaction removes, with all that is kept of each: some 40 ms. */
+const SLICE = 1000;
+/** Slices that one alarm takes. */
+const SLICES = 10;
+const RETRY_AFTER_MS = 5_000;
+
+/**
+ * Removes the messages of deleted threads with their documents, vectors and words, some at a time: a million at once would
+ * hold up the user's next call for half a minute, and take more memory than an isolate has. Tombstones hide them meanwhile.
+ */
+export class MessagePurger {
+  readonly #deps: MessagePurgerDependencies;
+  readonly #tombstones: TombstoneRanges;
+  #retryAt = 0;
+
+  constructor(deps: MessagePurgerDependencies) {
+    this.#deps = deps;
+    this.#tombstones = new TombstoneRanges(deps.sql);
+  }
+
+  /** Hides these, and removes one slice of them: most threads have no more. Call it in a transaction. */
+  purge(ranges: readonly PositionRange[], erasure: string | null): void {
+    let room = SLICE;
+    for (const range of ranges) {
+      const noted = this.#tombstones.add(range, erasure);
+      if (noted !== null && room > 0) room -= this.#removeSome(noted, room);
+    }
+  }
+
+  alarm(): void {
+    try {
+      for (let slice = 0; slice < SLICES; slice++)
+        if (!this.#deps.transactions.atomically(() => this.#slice())) break;
+      this.#retryAt = 0;
+    } catch (error) {
+      console.error({ message: "messages of a deleted thread were not removed", error: String(error) });
+      this.#retryAt = this.#deps.now() + RETRY_AFTER_MS;
+    }
+  }
+
+  nextDue(): number | null {
+    return this.#tombstones.next() === null ? null : Math.max(this.#deps.now(), this.#retryAt);
+  }
+
+  /** Whether all messages that an erasure hid are removed, and read back as gone. */
+  isDone(erasure: string): boolean {
+    return !this.#tombstones.isAwaitedBy(erasure);
+  }
+
+  /** Returns false if nothing was left. */
+  #slice(): boolean {
+    const next = this.#tombstones.next();
+    if (next === null) return false;
+    const messages = this.#removeSome(next.range, SLICE);
+    if (next.erasure !== null) this.#deps.erasures.count(next.erasure, "object", { messages });
+    return true;
+  }
+
+  /** Returns how many messages it removed. Drops the tombstone of a range that reads as empty. */
+  #removeSome([first, last]: PositionRange, most: number): number {
+    const { messages, index } = this.#deps;
+    const before = messages.deleted;
+    const some: PositionRange = [first, messages.nth(most, [first, last]) ?? last];
+    messages.delete(some);
+    index.removeRanges([some]);
+    if (!messages.holds([first, last]) && !index.holds([first, last])) this.#tombstones.remove([first, last]);
+    return messages.deleted - before;
+  }
+}
