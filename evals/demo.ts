@@ -157,7 +157,7 @@ async function erase(client: Cairn, user: string): Promise<void> {
     if ((await client.erasures.get(id))?.status === "done") return;
     await sleep(200);
   }
-  console.log(`The erasure of what the demo stored goes on: ${id}`);
+  console.log(`Cairn is still erasing the demo's data: ${id}`);
 }
 
 /** Prints the shares of the evidence that were found. False where Cairn found no more than the words alone do. */
@@ -183,7 +183,7 @@ async function findOrStart(): Promise<{ url: string; stop: () => Promise<void> }
     () => false,
   );
   if (up) return { url, stop: async () => {} };
-  console.log(`No Cairn is up at ${url} (PORT names another one); starting one for the demo …`);
+  console.log(`Cairn does not run at ${url} (set PORT for another port): starting it for the demo …`);
   const state = mkdtempSync(join(tmpdir(), "cairn-demo-"));
   process.once("exit", () => rmSync(state, { recursive: true, force: true }));
   const server: LocalServer = await startLocalServer({ port: await freePort(), state });
@@ -222,7 +222,7 @@ try {
     }
   }
   const better = summarise(all);
-  if (smoke && !better) throw new Error("Cairn found no more of the evidence than plain FTS5");
+  if (smoke && !better) throw new Error("Cairn did not find more evidence than plain FTS5");
 } finally {
   await stop();
 }

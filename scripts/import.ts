@@ -40,7 +40,7 @@ named, and the others are.`;
 
 async function* linesIn(file: string): AsyncGenerator<string, void> {
   for await (const { n, line } of linesOf((await opened(file)).stream())) {
-    if (!line.ok) throw new CannotGoOn(`${file}: line ${n} is too long, or no UTF-8.`);
+    if (!line.ok) throw new CannotGoOn(`${file}: line ${n} is too long, or not UTF-8.`);
     yield line.value;
   }
 }
@@ -115,7 +115,7 @@ async function sent(
 
 async function exportsIn(dir: string): Promise<string[]> {
   const names = await readdir(dir).catch(() => {
-    throw new CannotGoOn(`${dir} is no folder that can be read.`);
+    throw new CannotGoOn(`${dir} is not a readable folder.`);
   });
   return names
     .filter((name) => name.endsWith(".ndjson"))
@@ -138,6 +138,6 @@ await run(async () => {
   await connect(cairn);
   const failed = await pastFailures(files, (one) => importFile(one, cairn, user));
   if (failed > 0 && files.length > 1)
-    throw new CannotGoOn(`${failed} of ${files.length} files are not, or not all, taken in.`);
+    throw new CannotGoOn(`${failed} of ${files.length} files were not imported completely.`);
   if (failed > 0) process.exitCode = 1;
 });

@@ -14,7 +14,7 @@ const state = process.env.CAIRN_STATE ?? join(import.meta.dirname, "..", ".wrang
 
 function welcome(url: string, token: string): string {
   return `
-Cairn is up at ${url} (API reference: ${url}/docs, MCP: ${url}/mcp). Ctrl-C stops it; what it remembers stays.
+Cairn is up at ${url} (API reference: ${url}/docs, MCP: ${url}/mcp). Ctrl-C stops it and keeps its data.
 
 Where it is, and a token for the user "alice", good for a day:
 
@@ -55,7 +55,7 @@ async function main(): Promise<number> {
   await server.stop();
   if (why === "ended") console.error("The Worker ended by itself.");
   if (why === "silent")
-    console.error("The Worker does not answer any more. What it remembers is kept: npm start again.");
+    console.error("The Worker stopped answering. Stored data is safe: run npm start again.");
   return why === "asked" ? 0 : 1;
 }
 

@@ -79,9 +79,9 @@ async function main(): Promise<void> {
   const stray = Object.keys(options).find((option) => !(takes as readonly string[]).includes(option));
   if (stray !== undefined) throw new Stopped(`--${stray} does not go with ${command}.\n\n${usage}`);
   if (command === "list" && names.length > 0)
-    throw new Stopped(`list takes no name: it lists all. Not understood: '${names.join(" ")}'.`);
+    throw new Stopped(`list takes no name, it shows all tenants: '${names.join(" ")}'.`);
   if (names.length > 1 && command !== "upgrade")
-    throw new Stopped(`One tenant at a time, and not '${names.join(" ")}'.`);
+    throw new Stopped(`Name one tenant, not '${names.join(" ")}'.`);
   const desk = deskOf(options);
   if (command === "list") return list(desk);
   if (command === "upgrade") return upgrade(desk, upgraded(desk, names, options.all === true));

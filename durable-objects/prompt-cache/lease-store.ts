@@ -2,7 +2,7 @@ import { newLeaseId } from "../../src/domain/ids.ts";
 import { Expired } from "../storage/expired.ts";
 import type { Lease } from "./contract.ts";
 
-/** The leases of an object, in SQLite, so that an eviction takes nobody's. A lease is current while `now < expiresAt`. */
+/** The leases of an object. SQLite keeps them over an eviction. A lease is current while `now < expiresAt`. */
 export class LeaseStore {
   readonly expired: Expired;
   readonly #sql: SqlStorage;
@@ -22,7 +22,7 @@ export class LeaseStore {
     return row === undefined ? null : { id: row.id, expiresAt: row.expires_at };
   }
 
-  /** A new lease, in the place of whatever there was. */
+  /** Replaces the lease of the key. */
   grant(key: string, leaseMs: number, now: number): Lease {
     const lease = { id: newLeaseId(), expiresAt: now + leaseMs };
     this.#sql.exec(

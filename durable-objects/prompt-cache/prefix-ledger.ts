@@ -1,7 +1,7 @@
 import { Expired } from "../storage/expired.ts";
 import { type PrefixUse, usedAgain } from "../../src/domain/prompt-cache/anthropic.ts";
 
-/** When the prefixes of prompts were last sent, and how long the provider keeps them. One ledger a (namespace, model). */
+/** The last use of each prompt prefix, and its lifetime at the provider. One ledger a (namespace, model). */
 export class PrefixLedger {
   readonly expired: Expired;
   readonly #sql: SqlStorage;
@@ -11,7 +11,7 @@ export class PrefixLedger {
     this.expired = new Expired(sql, "warm_prefixes");
   }
 
-  /** Notes a use of these prefixes. Answers what was known of each before it, or null. */
+  /** Records a use of these prefixes. Returns the previous use of each, or null. */
   use(ledger: string, hashes: readonly string[], use: PrefixUse): (PrefixUse | null)[] {
     return hashes.map((hash) => {
       const before = this.#find(ledger, hash);

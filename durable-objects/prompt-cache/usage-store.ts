@@ -3,7 +3,7 @@ import type { Usage, UsagePage, UsageRange, UsageSums } from "./contract.ts";
 
 const IN_RANGE = "hour BETWEEN ?1 AND ?2 AND (?3 IS NULL OR model = ?3)";
 
-/** What the providers counted, by hour, provider and model. */
+/** Token counts of the providers, by hour, provider and model. */
 export class UsageStore {
   readonly expired: Expired;
   readonly #sql: SqlStorage;

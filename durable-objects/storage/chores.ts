@@ -1,12 +1,12 @@
 import { backOff } from "./back-off.ts";
 import type { AlarmScheduler } from "./alarm-scheduler.ts";
 
-/** Something that an alarm does: idempotent, and bounded. `nextDue`: when to go on; null if there is nothing to do. */
+/** Idempotent, bounded work of an alarm. `nextDue`: when to run next, or null. */
 export type Chore = { name: string; run: () => Promise<void> | void; nextDue: () => number | null };
 
 /**
- * Runs the chores of an object's alarm. One that throws is logged and tried again later (5 s, doubling to 5 min); it keeps no
- * other from running, nor the next alarm from being set. An alarm that throws is retried six times, and then never again.
+ * Runs the chores of an object's alarm. A chore that throws is logged and retried (after 5 s, doubling to 5 min), and stops
+ * no other chore. The platform gives up on an alarm that throws six times.
  */
 export class Chores {
   readonly #alarms: AlarmScheduler;
@@ -29,7 +29,7 @@ export class Chores {
         this.#failed(chore, error);
         failed.add(chore);
       }
-    // When all have run, as one may have brought work for another.
+    // After all have run: one may make work for another.
     for (const chore of chores)
       this.#alarms.scheduleBy(failed.has(chore) ? this.#retry(chore) : this.#nextDue(chore));
   }

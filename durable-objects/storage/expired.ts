@@ -1,9 +1,9 @@
-/** How many expired rows of one table one alarm removes. */
+/** Rows that one alarm removes from one table. */
 const SWEEP = 1000;
-/** Expired rows wait for each other this long, so that a thousand of them do not ring a thousand alarms. */
+/** Rounds the times of alarms, so that a thousand rows do not set a thousand alarms. */
 const SWEEP_EVERY_MS = 60_000;
 
-/** Clears a table of rows whose `expires_at` is past, a bounded number a call. The column needs an index. */
+/** Deletes rows whose `expires_at` has passed, a bounded number a call. The column needs an index. */
 export class Expired {
   readonly #sql: SqlStorage;
   readonly #table: string;
@@ -21,7 +21,7 @@ export class Expired {
     );
   }
 
-  /** When to sweep next, or null if nothing expires: an expired row is invisible, and only takes up room. */
+  /** When to sweep next, or null. An expired row is invisible already. */
   next(now: number): number | null {
     const { first } = this.#sql
       .exec<{

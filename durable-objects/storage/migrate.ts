@@ -1,10 +1,7 @@
 /** One step of an object's schema. Append-only: a step that has been deployed is never changed. */
 export type Migration = { id: number; description: string; sql: string };
 
-/**
- * Brings the object's tables up to date, each step in a transaction of its own. Called by the constructor. Answers whether there
- * were none.
- */
+/** Applies the missing steps, each in a transaction. Returns true if the object had none. */
 export function migrate(storage: DurableObjectStorage, migrations: readonly Migration[]): boolean {
   // A table, since objects refuse PRAGMA user_version.
   storage.sql.exec("CREATE TABLE IF NOT EXISTS applied_migrations (id INTEGER PRIMARY KEY)");

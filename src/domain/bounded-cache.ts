@@ -1,9 +1,9 @@
-/** How much a map may hold in all, by the measure of one value. */
+/** The greatest total weight, and the weight of one value. */
 type Bound<V> = { most: number; of: (value: V, key: string) => number };
 
 /**
- * A map that holds on to the `size` keys that came last, so that what an isolate remembers has an end; and to fewer where
- * they would be more than a bound, say of bytes. A value that is over the bound by itself is not kept.
+ * A map of the `size` keys set last, or of fewer where their weight exceeds the bound. A value over the bound by itself is
+ * not kept.
  */
 export class BoundedCache<V> {
   readonly #size: number;

@@ -1,4 +1,4 @@
-/** As ReadableStream.from, which the types do not know yet: the next chunk is made when the one before was taken. */
+/** `ReadableStream.from`, which the types lack. It makes each chunk when the one before was read. */
 export const readableFromGenerator = (chunks: AsyncGenerator<Uint8Array, void>): ReadableStream =>
   new ReadableStream({
     async pull(controller) {

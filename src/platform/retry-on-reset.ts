@@ -1,10 +1,9 @@
-/** How long to wait, before each further try, for the object that comes in the place of one that went away. */
+/** The wait before each retry, while the platform starts the object again. */
 const COMES_BACK_MS = [10, 100, 500];
 
 /**
- * Asks an object again if it went away under the call. Only for what may be done twice, and only where no status can
- * ask the caller itself to come again. Not if the object has too much to do as it is, nor for a bug of ours. `call` gets itself a fresh stub:
- * one whose object has died fails for good.
+ * Retries a call whose object was reset. The call must be idempotent, and must get a new stub each time: a stub of a dead
+ * object fails for good. Does not retry an overloaded object or a bug.
  */
 export async function retryOnReset<T>(
   call: () => Promise<T>,
@@ -21,6 +20,6 @@ export async function retryOnReset<T>(
   }
 }
 
-/** An error that JavaScript itself throws, here or in the object: the same call fails the same way. */
+/** JavaScript's own errors: a retry fails the same way. */
 const isBug = (error: unknown): boolean =>
   [TypeError, RangeError, ReferenceError, SyntaxError].some((bug) => error instanceof bug);

@@ -11,7 +11,7 @@ import packageJson from "../../package.json" with { type: "json" };
 import { type Bindings, type Ports, portsOf } from "../platform/bindings.ts";
 import { AUDIT_DAYS, auditDaysOf, settingProblems } from "./settings.ts";
 import { ownerKeyOf } from "../domain/entry-parts.ts";
-import { RememberedQueries } from "../platform/embeddings/remembered-queries.ts";
+import { QueryVectorCache } from "../platform/embeddings/query-vector-cache.ts";
 import {
   authenticate,
   requireOwnId,
@@ -130,7 +130,7 @@ export function services(env: Bindings, ports: Ports): Services {
   return {
     ...ports,
     revoked,
-    embedder: new RememberedQueries(ports.embedder),
+    embedder: new QueryVectorCache(ports.embedder),
     corsOrigins: (env.CORS_ORIGINS ?? "")
       .split(",")
       // Origins have no slash at the end, though people write one.

@@ -1,10 +1,10 @@
-// What messages tell of tool calls and results where these are no parts of a prompt, in the shapes of tool-calls.ts.
+// Tool calls and results outside of prompt parts, as OpenAI, `useChat` and Mastra write them.
 import { type AnyMessage, field, listField, textField } from "./message.ts";
 
-/** A call that stands in a list of its own; `input` as it was stored: of OpenAI a JSON text. */
+/** A call in a message's list of calls. `input` as stored: a JSON text in OpenAI's format. */
 export type ListedCall = { id: string; name: string; input: unknown };
 
-/** Of `toolCalls` (Cairn) and `tool_calls` (OpenAI); what has no id or no name is left out. */
+/** The calls in `toolCalls` (Cairn) and `tool_calls` (OpenAI). Skips a call without id or name. */
 export function listedCalls(message: AnyMessage): ListedCall[] {
   const calls = [...listField(message, "toolCalls"), ...listField(message, "tool_calls")];
   return calls.flatMap((call) => {
@@ -16,24 +16,24 @@ export function listedCalls(message: AnyMessage): ListedCall[] {
   });
 }
 
-/** A part that is a call, and its outcome once that is there, as in the messages of `useChat` and of Mastra. */
+/** A part with a call, and its outcome if known: a message of `useChat` or Mastra. */
 export type Invocation = {
   id: string;
   name: string;
   input: unknown;
-  /** Whether the provider carried it out itself. */
+  /** The provider executed the call. */
   byProvider: boolean;
-  /** `value`: what it gave, or why it failed. */
+  /** `value`: the result, or the reason of the failure. */
   outcome: { kind: "result" | "failure" | "denial"; value: unknown } | undefined;
 };
 
-/** The AI SDK's own parts of a prompt, whose names begin alike. */
+/** The AI SDK's parts of a prompt, which also begin with `tool-`. */
 const PROMPT_PARTS = new Set(["tool-call", "tool-result", "tool-approval-request", "tool-approval-response"]);
 
 export function invocationIn(part: unknown): Invocation | undefined {
   const type = textField(part, "type") ?? "";
   if (PROMPT_PARTS.has(type) || !(type === "dynamic-tool" || type.startsWith("tool-"))) return undefined;
-  // Mastra's has what is said of a call one level deeper, and its own names for it.
+  // Mastra nests the call one level deeper, with its own names.
   const told = type === "tool-invocation" ? field(part, "toolInvocation") : part;
   const id = textField(told, "toolCallId");
   const named = type === "tool-invocation" || type === "dynamic-tool";

@@ -4,10 +4,10 @@ import type { UserHash } from "../../domain/ids.ts";
 import { audit, type AuditRow } from "./tables.ts";
 
 export type AuditPage = {
-  /** Only what was done to this user's memory. */
+  /** Only events about this user's memory. */
   user?: UserHash;
   action?: string;
-  /** Only from this time on, and only before that one. */
+  /** Inclusive and exclusive bounds, in milliseconds. */
   from?: number;
   to?: number;
   /** The (at, id) after which the page begins. */
@@ -15,13 +15,13 @@ export type AuditPage = {
   limit: number;
 };
 
-/** Who did what, when. Every method rejects when D1 does not answer. */
+/** The audit log. Every method rejects when D1 does not answer. */
 export interface AuditLog {
-  /** Writes an event, or counts on in one that is there. May be repeated. */
+  /** Writes an event, or raises the count of an existing one. Safe to repeat. */
   add(event: AuditRow): Promise<void>;
   /** Newest first. */
   list(page: AuditPage): Promise<AuditRow[]>;
-  /** Drops at most `limit` events from before `time`, the oldest first. Answers how many. */
+  /** Deletes at most `limit` events before `time`, oldest first. Returns the number. */
   prune(time: number, limit: number): Promise<number>;
 }
 
@@ -33,7 +33,7 @@ export class D1AuditLog implements AuditLog {
   }
 
   async add(event: AuditRow): Promise<void> {
-    // Two counts may arrive in the wrong order: the greater one is the later, and names the last request.
+    // Counts may arrive out of order: the greater one is later, and has the last request.
     const later = sql`${event.count} > ${audit.count}`;
     const count = sql`MAX(${audit.count}, ${event.count})`;
     const requestId = sql`CASE WHEN ${later} THEN ${event.requestId} ELSE ${audit.requestId} END`;

@@ -1,25 +1,24 @@
 import { withDeadline } from "../deadline.ts";
 
-/** What a database is used as: see migrations/. */
+/** The use of a database: see migrations/. */
 export type Use = { shards: number; shard: number; jurisdiction: string };
 
 const ANSWER_WITHIN_MS = 5_000;
-// In one batch with the read: of several that are the first at once, all see what one of them said.
+// In one batch with the read: of concurrent first users, all see the mark of one.
 const MARK = `INSERT INTO deployment (one, shards, shard, jurisdiction) VALUES (1, ?1, ?2, ?3) ON CONFLICT DO NOTHING`;
 const READ = "SELECT shards, shard, jurisdiction FROM deployment";
 
-/** Tells whether a database is used as it was first used; once that is known, without asking it again. */
+/** Checks that a database is used as it was first used. A verified use is not checked again. */
 export class DeploymentMark {
   readonly #database: D1Database;
   readonly #use: Use;
-  /** The same as text, to compare with what is known. */
+  /** `#use` as text, to compare. */
   readonly #name: string;
   readonly #impossible: string | null;
   readonly #known: WeakMap<D1Database, string>;
 
   /**
-   * `impossible` says why no database can be used as things are bound; `known` is what the isolate knows of the uses of
-   * databases, as all of its objects use the same ones.
+   * `impossible`: why these bindings cannot be used. `known`: the uses that this isolate has verified.
    */
   constructor(
     database: D1Database,
@@ -33,24 +32,23 @@ export class DeploymentMark {
     this.#impossible = impossible;
   }
 
-  /** Whether it is known that nothing is wrong. */
   get proven(): boolean {
     return this.#impossible === null && this.#known.get(this.#database) === this.#name;
   }
 
-  /** What is wrong, for a person; null if nothing is, or if the database was not used yet. Rejects when D1 does not answer. */
+  /** The problem in words; null if there is none, or the database is unused. Rejects when D1 does not answer. */
   async problem(): Promise<string | null> {
     return this.#differenceOf(() => this.#read());
   }
 
-  /** The same, and marks a database that was not used yet: for a call that may use it, which an anonymous one may not. */
+  /** As `problem`, and marks an unused database. Only for authenticated calls. */
   async settle(): Promise<string | null> {
     return this.#differenceOf(async () => (await this.#read()) ?? this.#mark());
   }
 
   async #differenceOf(use: () => Promise<Use | null>): Promise<string | null> {
     if (this.proven) return null;
-    // Not to be noted as what the database is used as.
+    // Never marked.
     if (this.#impossible !== null) return this.#impossible;
     const was = await withDeadline(use(), ANSWER_WITHIN_MS);
     if (was === null) return null;
@@ -59,12 +57,11 @@ export class DeploymentMark {
     return problem;
   }
 
-  /** Almost always there: nearly every isolate only reads. */
   async #read(): Promise<Use | null> {
     return this.#database.prepare(READ).first<Use>();
   }
 
-  /** What the database is used as, which is what the first to use it said: by then it is written down. */
+  /** The mark of the first user, which may be another isolate. */
   async #mark(): Promise<Use> {
     const { shards, shard, jurisdiction } = this.#use;
     const mark = this.#database.prepare(MARK).bind(shards, shard, jurisdiction);
@@ -74,13 +71,13 @@ export class DeploymentMark {
     return now;
   }
 
-  /** Rejects if the database is used otherwise than it was; one that was not used yet is empty. */
+  /** Rejects if the database was first used differently. An unused one is empty, and passes. */
   async requireUnchanged(): Promise<void> {
     const problem = await this.problem();
     if (problem !== null) throw new Error(problem);
   }
 
-  /** Marks it, and rejects unless the database is used as it was first used: what is read or written elsewhere would seem lost. */
+  /** As `requireUnchanged`, and marks an unused database. Data in another database would seem lost. */
   async requireUse(): Promise<void> {
     const problem = await this.settle();
     if (problem !== null) throw new Error(problem);

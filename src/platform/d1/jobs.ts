@@ -2,14 +2,14 @@ import { and, eq } from "drizzle-orm";
 import { drizzle, type DrizzleD1Database } from "drizzle-orm/d1";
 import { jobs, type JobRow } from "./tables.ts";
 
-/** Where long work is at. Every method rejects when D1 does not answer. */
+/** The progress of long jobs. Every method rejects when D1 does not answer. */
 export interface Jobs {
   get(name: string): Promise<JobRow | undefined>;
-  /** Begins a job anew. */
+  /** Starts or restarts a job. */
   start(
     job: Pick<JobRow, "name" | "detail" | "startedAt"> & Partial<Pick<JobRow, "finishedAt">>,
   ): Promise<void>;
-  /** Notes progress, unless another run was faster or the job has begun anew. */
+  /** Saves progress, unless another run was faster or the job was restarted. */
   advance(from: JobRow, to: Pick<JobRow, "position" | "done" | "finishedAt">): Promise<void>;
 }
 

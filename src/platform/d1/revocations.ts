@@ -3,21 +3,21 @@ import { drizzle, type DrizzleD1Database } from "drizzle-orm/d1";
 import { limits } from "../../domain/limits.ts";
 import { type RevokedTokenRow, revokedTokens, tokenFloor } from "./tables.ts";
 
-/** All that is revoked. `minIssuedAt` in milliseconds, 0 where there is none. */
+/** `minIssuedAt` in milliseconds; 0 if there is none. */
 export type Revoked = { minIssuedAt: number; tokenIds: string[] };
 
-/** Which tokens are refused before they expire. Every method rejects when D1 does not answer. */
+/** The tokens refused before they expire. Every method rejects when D1 does not answer. */
 export interface Revocations {
-  /** What holds of tokens that expire after `time`: one read of D1, of at most `limits.revokedTokens` ids. */
+  /** The revocations of tokens that expire after `time`: one read of at most `limits.revokedTokens` ids. */
   inForce(time: number): Promise<Revoked>;
   list(page: { after?: string; limit: number; time: number }): Promise<RevokedTokenRow[]>;
   minIssuedAt(): Promise<number | null>;
-  /** Until when it is revoked: no earlier than before. Null, and nothing is done, if there are as many as there may be. */
+  /** The time until which the token is revoked, never earlier than before. Null, without a write, at the limit. */
   revoke(token: RevokedTokenRow): Promise<number | null>;
   restore(tokenId: string): Promise<void>;
-  /** Null: tokens are taken however old they are. */
+  /** Null: tokens of any age are valid. */
   setMinIssuedAt(time: number | null): Promise<void>;
-  /** Drops those whose tokens expired by themselves until then. */
+  /** Deletes the revocations of tokens that expired by `time`. */
   prune(time: number): Promise<void>;
 }
 
@@ -34,7 +34,7 @@ export class D1Revocations implements Revocations {
         .select({ tokenId: revokedTokens.tokenId })
         .from(revokedTokens)
         .where(gt(revokedTokens.expiresAt, time))
-        // What has expired in the last moment is the first to be left out.
+        // At the limit, the token that expires first is left out.
         .orderBy(desc(revokedTokens.expiresAt))
         .limit(limits.revokedTokens),
       this.#db.select({ at: tokenFloor.minIssuedAt }).from(tokenFloor),

@@ -1,10 +1,10 @@
 import { DeadlineExceeded } from "../deadline.ts";
 import type { EmbedAs, Embedder, QueryVector } from "./embedder.ts";
 
-/** A caller waits for vectors no longer than this. */
+/** The deadline of a caller. */
 const WITHIN_MS = 5_000;
 
-/** The vectors of texts, in their order. An embedder that fails is logged, and costs the vectors only. */
+/** The vectors of texts, in order. A failure is logged, and gives `failed` for each text. */
 export async function embedAll(
   embedder: Embedder,
   texts: readonly string[],
@@ -21,7 +21,7 @@ export async function embedAll(
   }
 }
 
-/** The vector of one text, in the same way. */
+/** As `embedAll`, for one text. */
 export async function embedOne(embedder: Embedder, text: string, as?: EmbedAs): Promise<QueryVector> {
   const [vector] = await embedAll(embedder, [text], as);
   return vector ?? { model: embedder.model, dimensions: embedder.dimensions, vector: "failed" };

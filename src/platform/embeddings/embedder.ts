@@ -1,13 +1,13 @@
 /** A unit vector, or null where a text holds nothing that the model knows (it is then found by its words only). */
 export type Vector = Float32Array | null;
 
-/** What a text is for: some models want to be told, and answer another vector for it. */
+/** The use of a text: some models give a query another vector than a document. */
 export type EmbedAs = "query" | "document";
 
 export type EmbedOptions = {
-  /** `document` unless said. */
+  /** Default: `document`. */
   as?: EmbedAs;
-  /** After so many milliseconds it rejects with `DeadlineExceeded`; 30 seconds unless said. */
+  /** Rejects with `DeadlineExceeded` after this time, in milliseconds. Default: 30,000. */
   withinMs?: number;
 };
 
@@ -22,11 +22,10 @@ export interface Embedder {
   readonly model: string;
   readonly dimensions: number;
   /**
-   * Why nothing can be embedded as this deployment is set up, and what to do about it. `model` then names no space:
-   * what is stored is left as it is until that is mended.
+   * Why this deployment cannot embed, and how to fix it. `model` then names no space, and stored vectors stay as they are.
    */
   readonly problem?: string;
-  /** Any number of texts; an implementation batches by itself. */
+  /** Takes any number of texts. */
   embed(texts: readonly string[], options?: EmbedOptions): Promise<Vector[]>;
 }
 

@@ -162,7 +162,7 @@ it.each([
   [["make", "acme"], "'make' is no command"],
   [["create"], "Which tenant?"],
   [["create", "Acme"], "no name for a tenant"],
-  [["create", "acme", "bob"], "One tenant at a time"],
+  [["create", "acme", "bob"], "Name one tenant"],
   [["create", "acme", "--shards", "0"], "--shards is a whole number from 1 to 100"],
   [["create", "acme", "--jurisdiction", "moon"], "--jurisdiction is one of eu"],
   [["create", "acme", "--model", "@cf/none"], "is no model that is known"],

@@ -2,15 +2,14 @@ import { BoundedCache } from "../../domain/bounded-cache.ts";
 import type { Embedder, EmbedOptions, Vector } from "./embedder.ts";
 
 const QUERIES = 500;
-/** What they may take of the 128 MB of an isolate. A vector of 768 numbers takes 3 KiB, a query at most 16. */
+/** Of the isolate's 128 MB. A vector of 768 numbers takes 3 KiB, a query at most 16. */
 const BYTES = 2 * 1024 * 1024;
 
 /**
- * Asks another embedder, and for a query only once: an agent asks the same again within minutes, and a query waits for
- * its vector. Vectors are kept and not the promises of them, which would die with their request; documents are not
- * kept, as each is embedded once. Belongs to the services of one environment.
+ * Caches the vectors of queries: an agent repeats a query within minutes. It keeps vectors, since a promise dies with its
+ * request. Documents are not cached: each is embedded once.
  */
-export class RememberedQueries implements Embedder {
+export class QueryVectorCache implements Embedder {
   readonly #embedder: Embedder;
   readonly #vectors: BoundedCache<{ vector: Vector }>;
 
@@ -36,7 +35,7 @@ export class RememberedQueries implements Embedder {
 
   async embed(texts: readonly string[], options: EmbedOptions = {}): Promise<Vector[]> {
     if (options.as !== "query") return this.#embedder.embed(texts, options);
-    // Taken out before the wait, in which other requests may push them out.
+    // Read before the wait, in which other requests may evict them.
     const known = texts.map((text) => this.#vectors.get(this.#key(text)));
     const unknown = texts.filter((_, i) => known[i] === undefined);
     const answered = unknown.length === 0 ? [] : await this.#embedder.embed(unknown, options);

@@ -3,19 +3,15 @@ import { expect, it } from "vitest";
 import { EmbeddedEmbedder } from "../../src/platform/embeddings/embedded.ts";
 import { SharedModel } from "../../src/platform/embeddings/embedded/shared-model.ts";
 import type { Embedder } from "../../src/platform/embeddings/embedder.ts";
-import { RememberedQueries } from "../../src/platform/embeddings/remembered-queries.ts";
+import { QueryVectorCache } from "../../src/platform/embeddings/query-vector-cache.ts";
 import { MisconfiguredEmbedder } from "../../src/platform/embeddings/embedders-from-bindings.ts";
 import { BoundedCache } from "../../src/domain/bounded-cache.ts";
 import { embedderContract, texts } from "./contract.ts";
 
 const shared = new SharedModel();
-embedderContract(
-  "remembered queries",
-  () => new RememberedQueries(new EmbeddedEmbedder(env.ASSETS, shared)),
-  {
-    known: texts,
-  },
-);
+embedderContract("remembered queries", () => new QueryVectorCache(new EmbeddedEmbedder(env.ASSETS, shared)), {
+  known: texts,
+});
 
 /** Vectors of four bytes, and how often each text was asked for. */
 function counting() {
@@ -34,7 +30,7 @@ const query = { as: "query" } as const;
 
 it("asks once for a query, and each time for a document", async () => {
   const { asked, embedder } = counting();
-  const remembered = new RememberedQueries(embedder);
+  const remembered = new QueryVectorCache(embedder);
   const first = await remembered.embed(["a", "bb", ""], query);
   expect(await remembered.embed(["", "bb", "ccc", "a"], query)).toEqual([
     null,
@@ -50,11 +46,11 @@ it("asks once for a query, and each time for a document", async () => {
 
 it("forgets the oldest, by number and by bytes", async () => {
   const { asked, embedder } = counting();
-  const few = new RememberedQueries(embedder, { queries: 2 });
+  const few = new QueryVectorCache(embedder, { queries: 2 });
   for (const text of ["a", "b", "c", "a"]) await few.embed([text], query);
   expect(asked).toEqual(["a", "b", "c", "a"]);
   asked.length = 0;
-  const small = new RememberedQueries(embedder, { bytes: 40 });
+  const small = new QueryVectorCache(embedder, { bytes: 40 });
   const long = "long".repeat(10);
   for (const text of ["a", "b", long, long, "a"]) await small.embed([text], query);
   expect(asked.filter((text) => text === long)).toHaveLength(2);
@@ -68,7 +64,7 @@ it("keeps nothing of a failure, and takes no vector of another request's that is
     ...embedder,
     embed: async (given: readonly string[]) => (fail ? Promise.reject(down) : embedder.embed(given)),
   };
-  const remembered = new RememberedQueries(flaky);
+  const remembered = new QueryVectorCache(flaky);
   await expect(remembered.embed(["a"], query)).rejects.toBe(down);
   fail = false;
   expect(await remembered.embed(["a"], query)).toEqual([Float32Array.of(1)]);
@@ -76,16 +72,16 @@ it("keeps nothing of a failure, and takes no vector of another request's that is
 
 it("answers whole although others push out what it knew meanwhile", async () => {
   const { embedder } = counting();
-  const remembered = new RememberedQueries(embedder, { queries: 1 });
+  const remembered = new QueryVectorCache(embedder, { queries: 1 });
   await remembered.embed(["a"], query);
   const [both] = await Promise.all([remembered.embed(["a", "bb"], query), remembered.embed(["ccc"], query)]);
   expect(both).toEqual([Float32Array.of(1), Float32Array.of(2)]);
 });
 
 it("tells what its embedder tells", () => {
-  expect(new RememberedQueries(new MisconfiguredEmbedder("why")).problem).toBe("why");
+  expect(new QueryVectorCache(new MisconfiguredEmbedder("why")).problem).toBe("why");
   const { embedder } = counting();
-  expect(new RememberedQueries(embedder)).toMatchObject({
+  expect(new QueryVectorCache(embedder)).toMatchObject({
     model: "counting",
     dimensions: 1,
     problem: undefined,
