@@ -112,7 +112,7 @@ function insideOf(sql: SqlStorage) {
     "vector_outbox",
     "erasures",
     "erasing_versions",
-    "leaving",
+    "tombstones",
   ]) {
     const [n = 0] = numbers(`SELECT COUNT(*) AS n FROM ${table}`);
     if (n > 0) left[table] = n;
