@@ -79,7 +79,7 @@ export class PromptCache extends DurableObject<Bindings> implements Served<Promp
     this.#flights.settle(key);
     const taken = this.#entries.take(key, this.#now());
     // The alarm deletes the parts of the taken value.
-    this.#alarms.scheduleBy(this.#entries.nextSweep(this.#now()));
+    this.#alarms.scheduleBy(this.#entries.expired.next(this.#now()));
     return taken;
   }
 
@@ -155,30 +155,26 @@ export class PromptCache extends DurableObject<Bindings> implements Served<Promp
   override alarm(): Promise<void> {
     const now = this.#now;
     const swept = {
+      entries: this.#entries,
       leases: this.#leases,
       prefixes: this.#prefixes,
       usage: this.#usage,
       answers: this.#answers,
     };
-    return this.#chores.run([
-      {
-        name: "entries",
-        run: () => this.#entries.sweep(now()),
-        nextDue: () => this.#entries.nextSweep(now()),
-      },
-      ...Object.entries(swept).map(([name, { expired }]) => ({
+    return this.#chores.run(
+      Object.entries(swept).map(([name, { expired }]) => ({
         name,
         run: () => expired.sweep(now()),
         nextDue: () => expired.next(now()),
       })),
-    ]);
+    );
   }
 
   #write(write: RegistryWrite): Result<WrittenEntry> {
     const now = this.#now();
     const written = this.#entries.set({ condition: {}, ...write, refreshOnRead: false }, now);
     if (!written.ok) return written;
-    if (written.value.expiresAt !== undefined) this.#alarms.scheduleBy(this.#entries.nextSweep(now));
+    if (written.value.expiresAt !== undefined) this.#alarms.scheduleBy(this.#entries.expired.next(now));
     this.#flights.landed(write.key);
     return written;
   }
