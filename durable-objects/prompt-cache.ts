@@ -31,9 +31,8 @@ import type {
 } from "./prompt-cache/contract.ts";
 
 /**
- * One shard of the registry of prompt caches, which all workers of an app share: values, the leases to create
- * them, and the ledgers of what a provider has likely cached. Other objects of this class count one namespace's
- * usage each. Only the RPC surface and the alarm are here; the parts own their SQL.
+ * One shard of the registry of prompt caches: values, the leases to create them, and the ledgers of prefixes that a
+ * provider has likely cached. Other objects of this class count the usage of one namespace each.
  */
 export class PromptCache extends DurableObject<Bindings> implements Served<PromptCacheRpc> {
   readonly #entries: EntryStore;
@@ -67,31 +66,24 @@ export class PromptCache extends DurableObject<Bindings> implements Served<Promp
     void ctx.blockConcurrencyWhile(() => this.#alarms.load());
   }
 
-  // Values
-
   get(key: string): Entry | null {
     this.#flights.settle(key);
     return this.#entries.get(key, this.#now());
   }
 
-  /** Whether there is a value under any key that begins so. */
   holdsAny(prefix: string): boolean {
     return this.#entries.list({ prefix, limit: 1, values: false }, this.#now()).entries.length > 0;
   }
 
-  /** Gets and forgets in one step: of callers at once, one gets the value. */
   take(key: string): Entry | null {
     this.#flights.settle(key);
     const taken = this.#entries.take(key, this.#now());
-    // The parts of what was taken are swept.
-    this.#alarms.scheduleBy(this.#entries.nextSweep(this.#now()));
+    // The alarm deletes the parts of the taken value.
+    this.#alarms.scheduleBy(this.#entries.expired.next(this.#now()));
     return taken;
   }
 
-  /**
-   * With `lease`, only while that is the current one; without, whoever was creating the value comes too late. A value
-   * that is refused ends nobody's flight.
-   */
+  /** Without `lease`, it ends a flight under way. A refused value ends none. */
   set(write: RegistryWrite, lease?: string): Result<WrittenEntry> {
     if (lease !== undefined && this.#leases.current(write.key, this.#now())?.id !== lease) {
       this.#flights.settle(write.key);
@@ -100,7 +92,7 @@ export class PromptCache extends DurableObject<Bindings> implements Served<Promp
     return this.#write(write);
   }
 
-  /** Forgets the value and who creates it, if the condition holds. */
+  /** Deletes the value and ends its flight, if the condition holds. */
   forget(key: string, condition: Condition = {}): Result<null> {
     const deleted = this.#entries.delete(key, condition, this.#now());
     if (!deleted.ok) return deleted;
@@ -108,23 +100,20 @@ export class PromptCache extends DurableObject<Bindings> implements Served<Promp
     return ok(null);
   }
 
-  /** Forgets this version of the value and nothing else: one that is not there any more is no failure. */
+  /** Deletes the value if it still has this version. */
   forgetVersion(key: string, version: string): void {
     this.#entries.delete(key, { ifMatch: [version] }, this.#now());
   }
-
-  // Single flight
 
   lease({ key, ...request }: LeaseRequest): Flown<Cached> | Held<Cached> {
     return this.#flights.acquire<Cached>(key, { ...request, accept: (entry) => ({ status: "hit", entry }) });
   }
 
-  /** Gives a lease back. One that is not current is no error: somebody else's stays as it is. */
+  /** Ends this lease. Does nothing if another one is current. */
   release(key: string, id: string): void {
     this.#flights.release(key, id);
   }
 
-  /** The provider's resource under this key, or the lease to create it. */
   resource({ key, tooSmall, ...request }: ResourceRequest): Flown<Usable> | Held<Usable> {
     const accept = (entry: Entry) => usable(entry, this.#now());
     return (
@@ -132,9 +121,7 @@ export class PromptCache extends DurableObject<Bindings> implements Served<Promp
     );
   }
 
-  // What providers do by themselves
-
-  /** Notes that these prefixes are sent. Answers what was known of each before. */
+  /** Notes a use of these prefixes, and returns the former use of each. */
   usePrefixes(ledger: string, hashes: readonly string[], lifetimeMs: number): UsedPrefixes {
     const now = this.#now();
     const before = this.ctx.storage.transactionSync(() =>
@@ -144,7 +131,7 @@ export class PromptCache extends DurableObject<Bindings> implements Served<Promp
     return { before, now };
   }
 
-  /** Counts into the usage of its hour, once for an idempotency key. */
+  /** Adds to the usage of its hour, once for an idempotency key. */
   report(usage: Usage, once?: IdempotencyKey): Result<null> {
     const now = this.#now();
     const counted = this.ctx.storage.transactionSync(() => {
@@ -157,53 +144,49 @@ export class PromptCache extends DurableObject<Bindings> implements Served<Promp
     return counted;
   }
 
-  /** A page of usage by the hour, and the sums of the whole range. */
+  /** A page of usage by hour, and the sums of the whole range. */
   stats(page: UsagePage): { items: Usage[]; more: boolean; sums: UsageSums } {
     const found = this.#usage.list({ ...page, limit: page.limit + 1 });
     const items = found.slice(0, page.limit);
     return { items, more: found.length > items.length, sums: this.#usage.sums(page) };
   }
 
-  /** Sweeps what has expired, a bounded number of each kind. Idempotent; goes on by itself until all is gone. */
+  /** Deletes a bounded number of expired rows of each kind, and is due again while there are more. */
   override alarm(): Promise<void> {
     const now = this.#now;
     const swept = {
+      entries: this.#entries,
       leases: this.#leases,
       prefixes: this.#prefixes,
       usage: this.#usage,
       answers: this.#answers,
     };
-    return this.#chores.run([
-      {
-        name: "entries",
-        run: () => this.#entries.sweep(now()),
-        nextDue: () => this.#entries.nextSweep(now()),
-      },
-      ...Object.entries(swept).map(([name, { expired }]) => ({
+    return this.#chores.run(
+      Object.entries(swept).map(([name, { expired }]) => ({
         name,
         run: () => expired.sweep(now()),
         nextDue: () => expired.next(now()),
       })),
-    ]);
+    );
   }
 
   #write(write: RegistryWrite): Result<WrittenEntry> {
     const now = this.#now();
     const written = this.#entries.set({ condition: {}, ...write, refreshOnRead: false }, now);
     if (!written.ok) return written;
-    if (written.value.expiresAt !== undefined) this.#alarms.scheduleBy(this.#entries.nextSweep(now));
+    if (written.value.expiresAt !== undefined) this.#alarms.scheduleBy(this.#entries.expired.next(now));
     this.#flights.landed(write.key);
     return written;
   }
 
-  /** What is there counts more than an estimate: a resource that exists was not too small. */
+  /** The caller's estimate does not count against a resource that exists. */
   #tooSmall(key: string, accept: (entry: Entry) => Usable | null): Usable {
     const entry = this.get(key);
     const known = entry === null ? null : accept(entry);
     if (known !== null) return known;
     const expiresAt = this.#now() + TOO_SMALL_MS;
     const value = new TextEncoder().encode(JSON.stringify({ tooSmall: true, expiresAt }));
-    // Remembered, unless somebody thinks otherwise and is trying: their flight is not ended by a guess.
+    // Not stored while another caller creates the resource: an estimate must not end its flight.
     if (!this.#flights.creating(key)) this.#write({ key, value, ttlMs: TOO_SMALL_MS });
     return { status: "too-small", expiresAt };
   }

@@ -8,7 +8,7 @@ import type { Entry, EntryWrite, IdempotencyKey } from "../storage/contract.ts";
 
 export type { Entry, IdempotencyKey };
 
-/** How many objects share the registry; a key belongs to one of them by its hash. Never changed: it moves keys. */
+/** The number of objects of the registry. A key's hash selects its object, so a change would lose all keys. */
 export const PROMPT_CACHE_SHARDS = 64;
 
 /** The right to create a key's value, until `expiresAt` (milliseconds since the epoch). */
@@ -16,15 +16,15 @@ export type Lease = { id: string; expiresAt: number };
 
 export type Granted = { status: "lease"; lease: Lease };
 
-/** Somebody else creates the value, for another `retryAfterMs` at most. */
+/** Another caller creates the value, for `retryAfterMs` more at most. */
 export type Elsewhere = { status: "wait"; retryAfterMs: number };
 
 export type Flown<Hit> = Hit | Granted | Elsewhere;
 
 /**
- * The caller is held. `answer` is to be called at once, and `hold` to be kept until it answers: what the runtime
- * drops with a client that went away is `hold`, and so its waiter leaves the queue. (A target that a call is
- * running on is not dropped, which is why the two are not one.) Both are to be disposed of.
+ * The caller waits: it calls `answer` at once, keeps `hold` until the answer, and disposes of both. When the client
+ * disconnects, the runtime drops `hold`, and the waiter leaves the queue. It drops no target of a running call, so the
+ * two are separate.
  */
 export type Held<Hit> = {
   status: "held";
@@ -32,7 +32,7 @@ export type Held<Hit> = {
   answer: (() => Promise<Flown<Hit>>) & Partial<Disposable>;
 };
 
-/** `hour` is its first millisecond. */
+/** `hour`: its first millisecond. */
 export type Usage = {
   provider: Provider;
   model: string;
@@ -42,10 +42,9 @@ export type Usage = {
   uncachedInputTokens: number;
 };
 
-/** Hours between these two, both inclusive, of all models or of one. */
+/** From and to are inclusive. */
 export type UsageRange = { from: number; to: number; model?: string };
 
-/** The sort key. */
 export type UsageKey = readonly [hour: number, provider: string, model: string];
 
 export type UsagePage = UsageRange & { after?: UsageKey; limit: number };
@@ -64,14 +63,13 @@ export type Cached = { status: "hit"; entry: Entry };
 /** `now` is the time of the use. */
 export type UsedPrefixes = { before: (PrefixUse | null)[]; now: number };
 
-/** A shard of the registry, as its callers see it. */
 export interface RegistryRpc {
   get(key: string): Promise<Entry | null>;
-  /** True if there is a value under any key that begins so. */
+  /** True if any key with this prefix has a value. */
   holdsAny(prefix: string): Promise<boolean>;
-  /** Gets and forgets in one step: of callers at once, one gets the value. */
+  /** Gets and deletes in one step: one of several concurrent callers gets the value. */
   take(key: string): Promise<Entry | null>;
-  /** With `lease`, only while that is the current one; `lease_lost` otherwise. */
+  /** With a `lease` that is not the current one, fails with `lease_lost`. */
   set(write: RegistryWrite, lease?: string): Promise<Result<WrittenEntry>>;
   forget(key: string, condition?: Condition): Promise<Result<null>>;
   forgetVersion(key: string, version: string): Promise<void>;
@@ -81,7 +79,6 @@ export interface RegistryRpc {
   usePrefixes(ledger: string, hashes: readonly string[], lifetimeMs: number): Promise<UsedPrefixes>;
 }
 
-/** The object that counts a namespace's usage, as its callers see it. */
 export interface UsageRpc {
   report(usage: Usage, once?: IdempotencyKey): Promise<Result<null>>;
   stats(page: UsagePage): Promise<{ items: Usage[]; more: boolean; sums: UsageSums }>;

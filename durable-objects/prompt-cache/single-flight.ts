@@ -6,45 +6,45 @@ import type { Elsewhere, Flown, Granted, Held, Lease } from "./contract.ts";
 export type FlightRequest<Hit> = {
   leaseMs: number;
   waitMs: number;
-  /** What this caller makes of a value that is there; null if it cannot use it, and would create another. */
+  /** Turns a value into this caller's answer; null if the caller cannot use the value. */
   accept: (entry: Entry) => Hit | null;
 };
 
-/** `value` says whether the waiter is content with it: then it has its answer. */
 type Waiter = {
   leaseMs: number;
   until: number;
+  /** Answers the waiter with the value; false if it cannot use it. */
   value: (entry: Entry) => boolean;
   tell: (answer: Granted | Elsewhere) => void;
 };
 type Flight = { waiters: Waiter[]; timer?: { at: number; handle: ReturnType<typeof setTimeout> } };
-type Parts = {
+type SingleFlightDependencies = {
   leases: LeaseStore;
   get: (key: string) => Entry | null;
   now: () => number;
-  /** Called after a lease was granted: its row is to be swept some day. */
+  /** Called after each grant, to schedule the deletion of its row. */
   granted: () => void;
 };
 
-/** A timer that fires before the clock says so (they are two clocks) is set again, and not in a busy loop. */
+/** The timer's clock may be ahead of `now`. A timer that fired early is set again after this time. */
 const SHORTEST_TIMER_MS = 5;
 
 /**
- * One creator a key. The first who misses gets the lease; the others wait in memory, in order, until a value is
- * set, or the lease ends and the first of them becomes the next creator. Nothing here polls: every event of a
- * key, and one timer a key, lets it `settle` by the clock.
+ * Lets one caller create the value of a key. The first miss gets the lease. The others wait in memory, in order, until a
+ * value is set, or until the lease ends and the first of them gets the next one. Every event of a key, and one timer a
+ * key, call `settle`.
  */
 export class SingleFlight {
-  readonly #parts: Parts;
+  readonly #deps: SingleFlightDependencies;
   readonly #flights = new Map<string, Flight>();
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
+  constructor(deps: SingleFlightDependencies) {
+    this.#deps = deps;
   }
 
-  /** The value, the lease, or the news that another creates it; held until one of these for up to `waitMs`. */
+  /** Returns the value or the lease. Otherwise the caller waits for one of them, for `waitMs` at most. */
   acquire<Hit extends object>(key: string, request: FlightRequest<Hit>): Flown<Hit> | Held<Hit> {
-    const { leases, get, now } = this.#parts;
+    const { leases, get, now } = this.#deps;
     this.settle(key);
     const entry = get(key);
     const hit = entry === null ? null : request.accept(entry);
@@ -55,36 +55,36 @@ export class SingleFlight {
     return request.waitMs === 0 ? elsewhere(lease, at) : this.#hold(key, request, { lease, now: at });
   }
 
-  /** Whether somebody creates the value now. */
+  /** True while a caller has the lease. */
   creating(key: string): boolean {
     this.settle(key);
-    return this.#parts.leases.current(key, this.#parts.now()) !== null;
+    return this.#deps.leases.current(key, this.#deps.now()) !== null;
   }
 
-  /** A value was set: the flight is over, whoever set it. Who cannot use the value goes on, with a new creator. */
+  /** Ends the flight after a value was set. Waiters that cannot use the value start another flight. */
   landed(key: string): void {
-    this.#parts.leases.end(key);
+    this.#deps.leases.end(key);
     const flight = this.#flights.get(key);
-    const entry = this.#parts.get(key);
+    const entry = this.#deps.get(key);
     if (flight !== undefined && entry !== null)
       flight.waiters = flight.waiters.filter((waiter) => !waiter.value(entry));
     this.settle(key);
   }
 
-  /** Ends the lease with this id, or whichever is current; the first waiter is the next creator. */
+  /** Ends the lease with this id, or the current one. The first waiter gets the next lease. */
   release(key: string, id?: string): void {
-    const lease = this.#parts.leases.current(key, this.#parts.now());
-    if (lease !== null && (id === undefined || lease.id === id)) this.#parts.leases.end(key);
+    const lease = this.#deps.leases.current(key, this.#deps.now());
+    if (lease !== null && (id === undefined || lease.id === id)) this.#deps.leases.end(key);
     this.settle(key);
   }
 
-  /** Does what the time asks for: a lease that ended goes to the first waiter, and who has waited enough leaves. */
+  /** Gives an ended lease to the first waiter, and answers the waiters whose time is over. */
   settle(key: string): void {
     const flight = this.#flights.get(key);
     if (flight === undefined) return;
-    const now = this.#parts.now();
-    const lease = this.#parts.leases.current(key, now) ?? this.#handOver(key, flight, now);
-    // Whoever waits has time left until the timer's, unless a shorter lease than the one it was set for is held now.
+    const now = this.#deps.now();
+    const lease = this.#deps.leases.current(key, now) ?? this.#handOver(key, flight, now);
+    // No waiter is due before the timer, unless the current lease ends earlier.
     const { timer } = flight;
     if (lease !== null && flight.waiters.length > 0 && timer && now < timer.at && timer.at <= lease.expiresAt)
       return;
@@ -133,8 +133,8 @@ export class SingleFlight {
   }
 
   #grant(key: string, leaseMs: number, now: number): Lease {
-    const lease = this.#parts.leases.grant(key, leaseMs, now);
-    this.#parts.granted();
+    const lease = this.#deps.leases.grant(key, leaseMs, now);
+    this.#deps.granted();
     return lease;
   }
 

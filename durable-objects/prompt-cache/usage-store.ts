@@ -31,7 +31,6 @@ export class UsageStore {
     );
   }
 
-  /** By hour, then provider and model. */
   list({ from, to, model, after, limit }: UsagePage): Usage[] {
     return this.#sql
       .exec<Usage>(

@@ -48,12 +48,12 @@ export const entrySchema = `
  * (src/domain/entry-parts.ts) is replaced, deleted and expires as a whole, in the transaction of its entry; no list shows parts.
  */
 export class EntryStore {
+  readonly expired: Expired;
   readonly #sql: SqlStorage;
-  readonly #expired: Expired;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
-    this.#expired = new Expired(sql, "entries");
+    this.expired = new Expired(sql, "entries");
   }
 
   get(key: string, now: number): Entry | null {
@@ -297,16 +297,6 @@ export class EntryStore {
     if (holds(condition, version)) return null;
     const is = version === null ? "there is no such entry" : `its version is "${version}"`;
     return fail("precondition_failed", { message: `The entry is not as the condition demands: ${is}.` });
-  }
-
-  /** Removes expired entries, a bounded number a call. */
-  sweep(now: number): void {
-    this.#expired.sweep(now);
-  }
-
-  /** When to sweep next, or null if nothing expires. */
-  nextSweep(now: number): number | null {
-    return this.#expired.next(now);
   }
 }
 

@@ -1,11 +1,10 @@
-/** What is thrown when work takes longer than it may. */
 export class DeadlineExceeded extends Error {
   constructor(ms: number) {
     super(`no answer within ${ms} ms`);
   }
 }
 
-/** Rejects when the work takes longer than this: what hangs must not hold up all that waits behind it. */
+/** Rejects with `DeadlineExceeded` when the work takes longer: a call that hangs must not block the calls behind it. */
 export async function withDeadline<T>(work: Promise<T>, ms: number): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | null = null;
   const late = new Promise<never>((_, reject) => {

@@ -2,9 +2,8 @@ import { SharedModel } from "./embeddings/embedded/shared-model.ts";
 import { VectorBudget } from "./vectors/vector-budget.ts";
 
 /**
- * What the vectors of all users' objects may take in the memory of one isolate. An isolate has 128 MB, which also hold
- * the script and its heap (some 25), the word model (10, and 14 more while it is loaded) and the bodies of the requests
- * under way (16 MiB each at most).
+ * The most bytes of the vectors of all objects in one isolate. An isolate has 128 MB. The script and its heap take some
+ * 25, the word model 10 (24 while it is loaded), and each request body up to 16 MiB.
  */
 const VECTOR_BYTES = 48 * 1024 * 1024;
 

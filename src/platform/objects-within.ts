@@ -1,8 +1,8 @@
 import { isJurisdiction } from "./jurisdiction.ts";
 
 /**
- * The objects of a class that are held to the jurisdiction. Asked for with each object: a runtime that knows no
- * jurisdictions, as the one on a laptop, says so in an answer then, and not before any request.
+ * The objects of a class, within the jurisdiction. Looked up with each object: a local runtime without jurisdictions
+ * then fails a request, and not the start.
  */
 export function within<T extends Rpc.DurableObjectBranded>(
   objects: DurableObjectNamespace<T>,

@@ -6,13 +6,13 @@ export type QuotaBindings = {
   QUOTA_BYTES?: string;
 };
 
-/** What one user may hold; null: as much as there is room for. */
+/** The most that one user may store; null: no limit. */
 export type Quotas = {
   entries: number | null;
-  /** Memories with all their versions counted once. */
+  /** Memories; all versions of one count once. */
   memories: number | null;
   threads: number | null;
-  /** All that the user's object stores: entries, threads, messages, memories and their search index. */
+  /** Bytes of the user's object: entries, threads, messages, memories and their search index. */
   bytes: number | null;
 };
 
@@ -30,7 +30,7 @@ export const quotasOf = (env: QuotaBindings): Quotas => ({
   bytes: wholeNumber(env.QUOTA_BYTES),
 });
 
-/** The quotas that are set to what is no whole number, and so are none. */
+/** Quotas with a value that is no whole number. They do not apply. */
 export const quotaProblems = (env: QuotaBindings): string[] =>
   Object.values(NAMES)
     .filter((name) => (env[name] ?? "") !== "" && wholeNumber(env[name]) === null)

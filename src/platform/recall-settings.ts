@@ -2,22 +2,22 @@ import type { WorkersAi } from "./embeddings/workers-ai.ts";
 import type { Reranker } from "./reranking/reranker.ts";
 import { rerankerModels, WorkersAiReranker } from "./reranking/workers-ai.ts";
 
-/** How messages are found: by words alone, in `full` (by vectors too), or in full and through Vectorize. */
+/** How messages are found: by words alone, in `full` (by vectors too), or in full and by Vectorize. */
 export const messageIndexings = ["lexical", "full", "vectorize"] as const;
 export type MessageIndexing = (typeof messageIndexings)[number];
 
-/** What of a deployment's variables says how it recalls. */
+/** The variables of recall. */
 export type RecallVars = { MESSAGE_INDEXING?: string; RERANKER_MODEL?: string; AI?: WorkersAi };
 
 export type RecallSettings = {
   messageIndexing: MessageIndexing;
-  /** Null: this deployment has none, and nothing is reranked. */
+  /** Null: nothing is reranked. */
   reranker: Reranker | null;
-  /** What is wrong with the variables. Recall does without what they ask for. */
+  /** The problems of the variables. Recall ignores a variable that has one. */
   problems: readonly string[];
 };
 
-/** `vectorize`: whether there is a Vectorize. */
+/** `vectorize`: true if an index is bound. */
 export function recallSettings(vars: RecallVars, vectorize: boolean): RecallSettings {
   const indexing = set(vars.MESSAGE_INDEXING) ?? "full";
   const messageIndexing = messageIndexings.find((one) => one === indexing);

@@ -15,8 +15,8 @@ const PKCS8 = [0x30, 0x2e, 2, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 4, 0x22, 4,
 const encoder = new TextEncoder();
 
 /**
- * The Ed25519 key that follows from the tenant's secret (HKDF, SHA-256): a deployment has one without a further secret to
- * set, and whoever holds a receipt can verify it without holding a secret.
+ * The Ed25519 key derived from the tenant's secret (HKDF, SHA-256). It needs no further secret, and its public half
+ * verifies a receipt.
  */
 export class DerivedReceiptKey implements ReceiptKey {
   readonly #secret: string | undefined;
@@ -54,7 +54,7 @@ async function derived(secret = ""): Promise<{ key: CryptoKey; public: PublicKey
     info: encoder.encode("cairn receipts, 1"),
   };
   const seed = new Uint8Array(await subtle.deriveBits(how, material, 256));
-  // Exportable, since that is how its public half is had.
+  // Exportable, to read its public half.
   const key = await subtle.importKey("pkcs8", Uint8Array.from([...PKCS8, ...seed]), "Ed25519", true, [
     "sign",
   ]);

@@ -2,32 +2,32 @@ import { withDeadline } from "./deadline.ts";
 import type { UserHash } from "../domain/ids.ts";
 
 /**
- * Threads that began while D1 did not take their rows of the catalogue. D1 cannot know of them, so they are marked outside
- * of it. Every method rejects when the marks cannot be reached; all may be repeated.
+ * Marks of threads whose catalogue rows D1 has not taken yet. They are stored outside of D1. Every method rejects when
+ * the marks cannot be reached. All may be repeated.
  */
 export interface UnlistedThreads {
   mark(threadIds: readonly string[]): Promise<void>;
   unmark(threadIds: readonly string[]): Promise<void>;
-  /** True if a thread is marked: of this user, or of anybody if none is given. */
+  /** True if a thread of this user is marked; with null, of any user. */
   any(owner: UserHash | null): Promise<boolean>;
 }
 
 /** The name of the registry's object that holds the marks; shards and counters have other names. */
 export const UNLISTED_THREADS = "unlisted-threads";
 
-/** A mark that lands late, after its end, would stay. The user's alarm renews what still holds. */
+/** The lifetime of a mark: one that lands after its removal expires. The user's alarm renews the others. */
 const MARKED_MS = 24 * 60 * 60 * 1000;
 const WITHIN_MS = 10_000;
 const MARK = new TextEncoder().encode("true");
 
-/** The object that keeps the marks, as far as it is needed here. */
+/** The methods of the registry's object that are used here. */
 type Marks = {
   set(write: { key: string; value: Uint8Array; ttlMs: number }): Promise<{ ok: boolean }>;
   forget(key: string): Promise<{ ok: boolean }>;
   holdsAny(prefix: string): Promise<boolean>;
 };
 
-/** The marks are entries of one object of the registry, under the threads' ids. */
+/** Keeps the marks as entries of one object of the registry, by the threads' ids. */
 export class RegistryUnlistedThreads implements UnlistedThreads {
   readonly #object: () => Marks;
 

@@ -40,7 +40,7 @@ export class Entries {
     const set = () => entries.set(write, time);
     const bounded = quota.bounds("entries", "bytes");
     const written = bounded ? this.#growing(undefined, set) : (quota.refusesGrowth() ?? set());
-    if (written.ok && written.value.expiresAt !== undefined) alarms.scheduleBy(entries.nextSweep(time));
+    if (written.ok && written.value.expiresAt !== undefined) alarms.scheduleBy(entries.expired.next(time));
     return written;
   }
 
@@ -71,16 +71,16 @@ export class Entries {
     const perform = () => performBatch(entries, operations, time);
     const grows = operations.some(({ op }) => op === "set");
     const done = grows ? this.#growing(once, perform) : transactions.run(once, perform);
-    alarms.scheduleBy(entries.nextSweep(time));
+    alarms.scheduleBy(entries.expired.next(time));
     return done;
   }
 
   sweep(): void {
-    this.#deps.entries.sweep(this.#deps.now());
+    this.#deps.entries.expired.sweep(this.#deps.now());
   }
 
   nextSweep(): number | null {
-    return this.#deps.entries.nextSweep(this.#deps.now());
+    return this.#deps.entries.expired.next(this.#deps.now());
   }
 
   #growing<T>(once: IdempotencyKey | undefined, act: () => Result<T>): Result<T> {

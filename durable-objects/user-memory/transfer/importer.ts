@@ -77,7 +77,8 @@ export class Importer {
     if (epoch !== erasureEpoch.current)
       return { counts, failed: { index: 0, failure: fail("erased_meanwhile") } };
     // Expired entries count until they are swept.
-    if (quota.bounds("entries") && items.some(({ line }) => line.type === "entry")) entries.sweep(now());
+    if (quota.bounds("entries") && items.some(({ line }) => line.type === "entry"))
+      entries.expired.sweep(now());
     const lines = items.flatMap(({ line }) => (line.type === "thread" ? [line] : []));
     const taken = await this.#deps.conversations.importing(owner, lines, () =>
       ok(this.#takeAll(owner, items, counts)),

@@ -1,18 +1,18 @@
 import type { UserHash } from "../../domain/ids.ts";
 
-/** Whether a row of this epoch, an SQL expression as the user's hash is, is not from before an erasure of the user. */
+/** SQL: true if no erasure of the user followed the row's epoch. Both arguments are SQL expressions. */
 export const current = (user: string, epoch: string): string =>
   `${epoch} >= COALESCE((SELECT epoch FROM memory_writes WHERE memory_writes.user_hash = ${user}), 0)`;
 
-/** Puts the user ?1, by the id ?2, into the catalogue in the epoch ?3, unless the user was erased since. */
+/** Puts the user ?1, with the id ?2, into the catalogue in the epoch ?3, unless a later erasure hides it. */
 export const PUT_USER = `INSERT INTO users (user_hash, user_id, epoch) SELECT ?1, ?2, ?3 WHERE ${current("?1", "?3")}
   ON CONFLICT (user_hash) DO UPDATE SET user_id = ?2, epoch = ?3 WHERE epoch < ?3`;
 
 export type CataloguedUser = { hash: UserHash; id: string };
 
-/** All users of the tenant who have written anything, within a minute of that. Rejects when D1 does not answer. */
+/** The users with data, a minute after their first write. Rejects when D1 does not answer. */
 export interface UserCatalogue {
-  /** In the order of their hashes, which no write disturbs. */
+  /** In the order of their hashes. No write moves a row. */
   list(page: { after?: UserHash; limit: number }): Promise<CataloguedUser[]>;
 }
 

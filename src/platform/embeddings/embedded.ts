@@ -3,7 +3,7 @@ import { MODEL_NAME, type SharedModel } from "./embedded/shared-model.ts";
 
 const DIMENSIONS = 256;
 
-/** The embedder that runs inside the Worker: English, offline, some 0.05 ms a text; queries and documents are one to it. */
+/** The embedder inside the Worker: English, offline, some 0.05 ms a text. Queries and documents are embedded alike. */
 export class EmbeddedEmbedder implements Embedder {
   readonly model = MODEL_NAME;
   readonly dimensions = DIMENSIONS;

@@ -2,7 +2,7 @@ import { DeadlineExceeded, withDeadline } from "../deadline.ts";
 
 export type Endpoint = {
   url: URL;
-  /** Sent as a bearer token, and nowhere else: it is in no message and in no log. */
+  /** Sent as a bearer token only. No message and no log has it. */
   key?: string;
   fetch: (url: string, init: RequestInit) => Promise<Response>;
   /** Milliseconds. */
@@ -10,16 +10,16 @@ export type Endpoint = {
   now: () => number;
 };
 
-/** Calls in all, of which the first may be the only one. */
+/** Calls at most. */
 const ATTEMPTS = 3;
-/** The first wait where the answer does not say how long, in milliseconds; it doubles. */
+/** The first wait in milliseconds without `Retry-After`. It doubles. */
 const WAIT_MS = 250;
 
-/** A failed call: what of it may be told. A provider's own message is not, for it may repeat a part of the key. */
+/** A failed call. The provider's own message is left out, as it may repeat a part of the key. */
 class Failure extends Error {
   readonly retryAfterMs: number | null | undefined;
 
-  /** `retryAfterMs` is null where the endpoint does not say, and undefined where to ask again is of no use. */
+  /** `retryAfterMs`: null if the endpoint gives none, undefined if a retry cannot help. */
   constructor(message: string, retryAfterMs?: number | null) {
     super(`the embeddings endpoint ${message}`);
     this.retryAfterMs = retryAfterMs;
@@ -27,8 +27,8 @@ class Failure extends Error {
 }
 
 /**
- * Posts JSON and answers JSON. Asks up to three times on 429, on 5xx and when nothing comes through, as late as
- * `Retry-After` says; gives up at once where that would be after `until`, and rejects when that time has come.
+ * Posts JSON and returns JSON. Makes three calls at most, on 429, 5xx and broken connections, after `Retry-After`.
+ * Rejects at `until`, or at once if the next call would be later.
  */
 export async function post(endpoint: Endpoint, body: unknown, until: number): Promise<unknown> {
   for (let attempt = 1; ; attempt++) {
@@ -61,7 +61,7 @@ async function once(endpoint: Endpoint, body: unknown, signal: AbortSignal): Pro
         ...(key !== undefined && { Authorization: `Bearer ${key}` }),
       },
       body: JSON.stringify(body),
-      // The key is for this address, not for one that it sends us to.
+      // A redirect would send the key to another address.
       redirect: "manual",
       signal,
     });
@@ -80,7 +80,7 @@ async function once(endpoint: Endpoint, body: unknown, signal: AbortSignal): Pro
 function refusal({ status, headers }: Response, json: unknown, now: number): Failure {
   const code = codeOf(json);
   const message = `answered ${status}${code === null ? "" : ` (${code})`}`;
-  // No money left is a 429 of OpenAI's too, and waiting brings none.
+  // OpenAI answers 429 for an empty account too, where a retry cannot help.
   const again = (status === 429 && code !== "insufficient_quota") || status >= 500;
   return again ? new Failure(message, retryAfter(headers, now)) : new Failure(message);
 }

@@ -4,8 +4,8 @@ const sentences = new Intl.Segmenter("en", { granularity: "sentence" });
 const words = new Intl.Segmenter("en", { granularity: "word" });
 
 /**
- * Cuts a text into pieces of at most `limit` tokens (at least 4, what one character may have), all of it and in order:
- * between sentences where that does, else between words, else inside a word.
+ * Splits a text into pieces of at most `limit` tokens (at least 4, the most of one character). It splits between
+ * sentences, else between words, else inside a word.
  */
 export function split(text: string, limit: number): string[] {
   if (estimatedTokens(text) <= limit) return [text];
@@ -14,7 +14,7 @@ export function split(text: string, limit: number): string[] {
   );
 }
 
-/** Joins parts while they fit; one that is too large by itself is cut smaller. */
+/** Joins parts while they fit, and splits a part that is too large. */
 function packed(parts: Iterable<string>, limit: number, smaller: (part: string) => string[]): string[] {
   const pieces: string[] = [];
   let piece = "";

@@ -7,14 +7,11 @@ const encoder = new TextEncoder();
 const LETTERS_A_TOKEN = 2.5;
 
 /**
- * How many tokens a text has at most, estimated without the models' vocabularies: those of six models would weigh
- * more than the Worker. A word of Latin letters counts a token for 2.5 letters; letters that look like no word (a key,
- * Base64) count one each, and everything else its bytes of UTF-8: no tokenizer of bytes, characters or pieces of words
- * makes more of it. White space counts a quarter.
- *
- * Against the WordPiece of the embedded model that is 1.9 times the real number for English prose, 1.7 for code, 1.2 for
- * Finnish. A text of made-up words of rare pairs of letters (`xq zj`) can have more than is said here. It adds up: a text
- * has at most the sum of its words, and about that of its parts.
+ * Estimates the most tokens of a text, without the models' vocabularies, which would weigh more than the Worker. A word
+ * of Latin letters counts a token for 2.5 letters. Letters that form no word (a key, Base64) count one each, and all
+ * else its bytes of UTF-8: no tokenizer makes more. White space counts a quarter. For the embedded model this is 1.9
+ * times the real number for English prose, 1.7 for code, 1.2 for Finnish. Made-up words of rare pairs of letters (`xq
+ * zj`) can have more. A text has at most the sum of its words.
  */
 export function estimatedTokens(text: string): number {
   let tokens = 0;

@@ -4,20 +4,20 @@ import { estimatedTokens } from "../embeddings/tokens.ts";
 import type { WorkersAi } from "../embeddings/workers-ai.ts";
 import type { Reranker, RerankOptions } from "./reranker.ts";
 
-/** What `RERANKER_MODEL` may name. */
+/** The values of `RERANKER_MODEL`. */
 export const rerankerModels = ["@cf/baai/bge-reranker-base"] as const;
 
-/** Tokens of a query and a text together, and what stands around them. From the model's card (BAAI/bge-reranker-base). */
+/** Tokens of a query and a text together, with the separators. From the model's card (BAAI/bge-reranker-base). */
 const TOKENS = 512;
 const AROUND = 4;
-/** Of those, what a query may take: the rest is the text's. */
+/** Of those, the most for the query. The rest is for the text. */
 const QUERY_TOKENS = 192;
-/** Pieces in one call, and in all: a call costs by its tokens, and nobody waits for thousands. */
+/** Pieces of one call, and of all calls: a call costs by its tokens. */
 const [CALL, PIECES] = [100, 400];
 
 /**
- * Reranks with a cross-encoder of Workers AI. A long text is read in pieces, and is as good as its best one; of 30 texts,
- * the first 13 pieces of each (some 8,000 characters) are read.
+ * Reranks with a cross-encoder of Workers AI. A long text is scored in pieces, and has the score of its best one. Of 30
+ * texts, the first 13 pieces of each (some 8,000 characters) are read.
  */
 export class WorkersAiReranker implements Reranker {
   readonly model: string;
@@ -53,7 +53,7 @@ export class WorkersAiReranker implements Reranker {
   }
 }
 
-/** `{ response: [{ id, score }] }`, where the id is the context's index, as the model's published schema says. */
+/** `{ response: [{ id, score }] }`. The id is the index of the context in the model's published schema. */
 function scoresOf(answer: unknown, count: number): number[] {
   const response = typeof answer === "object" && answer !== null && "response" in answer && answer.response;
   const scores = Array.from({ length: count }, () => NaN);
@@ -64,7 +64,7 @@ function scoresOf(answer: unknown, count: number): number[] {
   return scores;
 }
 
-/** What the model computes is a logit; the schema does not say whether the service has made a share of it. */
+/** The model computes a logit. The schema does not say if the service maps it to 0–1. */
 const sigmoid = (x: number): number => 1 / (1 + Math.exp(-x));
 
 function chunks<T>(all: readonly T[], size: number): T[][] {

@@ -1,4 +1,4 @@
-/** The rows of the highest scores: a heap whose root is the least of them. */
+/** The rows with the highest scores: a heap with the lowest at its root. */
 export class Best {
   readonly #limit: number;
   readonly #scores: number[] = [];
@@ -8,7 +8,7 @@ export class Best {
     this.#limit = limit;
   }
 
-  /** Only what is higher gets in. */
+  /** A row below this score is not added. */
   get least(): number {
     return this.#scores.length < this.#limit ? -Infinity : (this.#scores[0] ?? -Infinity);
   }
@@ -17,7 +17,7 @@ export class Best {
     return this.#rows;
   }
 
-  /** Takes in a row whose score is above `least`. */
+  /** Adds a row whose score is above `least`. */
   add(row: number, score: number): void {
     if (this.#scores.length < this.#limit) {
       this.#scores.push(score);

@@ -1,15 +1,15 @@
-/** Vectors in memory that are in storage too: they can be dropped at any moment. */
+/** Vectors in memory that storage has too, so they can be dropped at any time. */
 export interface DroppableVectors {
   readonly bytes: number;
   drop(): void;
 }
 
-/** Vectors that were used within this time stay, so that large users who take turns do not load theirs each time. */
+/** Vectors used within this time stay, so that large users in turn do not load theirs each time. */
 const KEEP_MS = 60_000;
 
 /**
- * What the vectors of all objects of an isolate take in memory, and the most that they may. The least recently used are
- * dropped first. Vectors of an object that is gone count until they are dropped: nothing tells when they are collected.
+ * The bytes of the vectors of all objects of an isolate, and their limit. The least recently used are dropped first.
+ * Vectors of a deleted object count until they are dropped: nothing reports their collection.
  */
 export class VectorBudget {
   readonly bytes: number;
@@ -24,11 +24,11 @@ export class VectorBudget {
     return sumOf(this.#held.keys());
   }
 
-  /** Drops others to make room for so many bytes more. False, and drops nothing, where that is not to be had. */
+  /** Drops others to make room for so many more bytes. Returns false, and drops nothing, if that is impossible. */
   makeRoom(bytes: number, now: number): boolean {
     const missing = this.heldBytes + bytes - this.bytes;
     if (missing <= 0) return true;
-    // By the distance: clocks are set back.
+    // The absolute distance, as clocks may be set back.
     const idle = [...this.#held].filter(([, { usedAt }]) => Math.abs(now - usedAt) >= KEEP_MS);
     if (sumOf(idle.map(([vectors]) => vectors)) < missing) return false;
     let freed = 0;
@@ -40,7 +40,7 @@ export class VectorBudget {
     return true;
   }
 
-  /** Counts vectors of an object, for which there is room, as the most recently used. */
+  /** Counts vectors of an object, which must fit, as the most recently used. */
   hold(vectors: DroppableVectors, { owner, now }: { owner: string; now: number }): void {
     this.#held.delete(vectors);
     this.#held.set(vectors, { owner, usedAt: now });
@@ -50,7 +50,7 @@ export class VectorBudget {
     if (this.#held.delete(vectors)) vectors.drop();
   }
 
-  /** Drops all vectors of an object: those of the one before, when it begins anew. */
+  /** Drops all vectors of an object, those of its former instance too. */
   releaseAll(owner: string): void {
     for (const [vectors, held] of this.#held) if (held.owner === owner) this.release(vectors);
   }

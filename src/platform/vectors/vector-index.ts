@@ -1,9 +1,9 @@
 import type { UserHash } from "../../domain/ids.ts";
 
-/** What a search can be narrowed by. Whatever the length of a string, it is matched as a whole. */
+/** The filters of a search. A string of any length matches as a whole. */
 export type VectorMetadata = { user: UserHash; kind: string; scope?: string; model: string };
 
-/** `id` and `namespace` are 1–64 bytes; `values` are finite, as many as the index has dimensions. */
+/** `id` and `namespace`: 1–64 bytes. `values`: finite, one for each dimension of the index. */
 export type VectorRecord = {
   id: string;
   namespace: string;
@@ -14,11 +14,11 @@ export type VectorRecord = {
 export type VectorQuery = {
   /** Only vectors in this part of the index. */
   namespace?: string;
-  /** Only vectors with all of these; of `kinds`, with any of them (none: nothing is found). */
+  /** Only vectors with all of these. Of `kinds`, any one matches; an empty list matches nothing. */
   filter: { model: string; user?: UserHash; kinds?: readonly string[]; scope?: string };
   /** 1–100 hits at most. */
   topK: number;
-  /** After so many milliseconds it rejects with `DeadlineExceeded`. */
+  /** Rejects with `DeadlineExceeded` after so many milliseconds. */
   withinMs: number;
 };
 
@@ -26,19 +26,19 @@ export type VectorQuery = {
 export type VectorHit = { id: string; score: number };
 
 /**
- * A large index of vectors, eventually consistent: a write shows after seconds, sometimes minutes, and one whose call
- * failed may still be carried out. Writes may be repeated. One contract, tested over every implementation
- * (test/vectors/contract.ts). A failure is a rejected promise; what is past a limit is refused before anything is sent.
+ * A large, eventually consistent index of vectors. A write shows after seconds or minutes. A failed call may still be
+ * applied. Writes may be repeated. All implementations pass one contract (test/vectors/contract.ts). A failure rejects;
+ * a value beyond a limit is refused before anything is sent.
  */
 export interface VectorIndex {
-  /** Puts records, or replaces those of the same id. Any number; an implementation batches by itself. */
+  /** Puts or replaces any number of records. The implementation batches. */
   upsert(records: readonly VectorRecord[]): Promise<void>;
-  /** Deletes what is there of these ids. Any number. */
+  /** Deletes any number of ids; unknown ones are ignored. */
   deleteByIds(ids: readonly string[]): Promise<void>;
-  /** Which of these ids read back now. Any number. */
+  /** Returns those of any number of ids that the index has now. */
   present(ids: readonly string[]): Promise<Set<string>>;
-  /** The nearest vectors, best first, each id once. They may be older than what is stored: check them. */
+  /** The nearest vectors, best first, each id once. They may be older than the store: check them. */
   query(vector: Float32Array, query: VectorQuery): Promise<VectorHit[]>;
-  /** What is wrong with the index for vectors of so many dimensions, and what to do about it; null: nothing. */
+  /** The problem of the index for vectors of so many dimensions, and its remedy; null if there is none. */
   check(dimensions: number): Promise<string | null>;
 }

@@ -6,17 +6,17 @@ export type Scored = { n: number; score: number };
 
 /** The least room that a table begins with, in rows. */
 export const FIRST = 64;
-/** What a row takes besides its numbers: its scale, its document, and where it is. */
+/** Bytes of a row beside its numbers: its scale, its document and its place. */
 const ROW_BYTES = 100;
-/** The query is an int8 vector in the first pass: some more than wanted are taken from it, and scored exactly. */
+/** The first pass quantises the query. It takes more rows than wanted, which the second pass scores exactly. */
 const SPARE = 32;
 
 /**
- * Quantised vectors of one model in one growing memory, searched exactly: every row is scored by int8, and the best
- * again by the query's own numbers.
+ * Quantised vectors of one model in one growing memory. A search scores every row by int8, and the best again by the
+ * query's own numbers.
  */
 export class VectorTable {
-  /** How many vectors it takes at most. */
+  /** The most vectors that it can hold. */
   readonly capacity: number;
   readonly #dimensions: number;
   readonly #kernel: Kernel;
@@ -24,7 +24,7 @@ export class VectorTable {
   #ids: number[] = [];
   readonly #rowOf = new Map<number, number>();
 
-  /** `room`: of how many it has the memory from the beginning. */
+  /** `room`: vectors that it has memory for at the start. */
   constructor(dimensions: number, capacity: number, room = FIRST) {
     const first = Math.min(room, capacity);
     this.capacity = capacity;
@@ -34,7 +34,7 @@ export class VectorTable {
     this.#scales = new Float32Array(first);
   }
 
-  /** What a table takes that has room for so many vectors. */
+  /** Bytes of a table with room for so many vectors. */
   static bytesOf(dimensions: number, room: number): number {
     return Kernel.bytesOf(dimensions, room) + room * ROW_BYTES;
   }
@@ -43,7 +43,7 @@ export class VectorTable {
     return VectorTable.bytesOf(this.#dimensions, this.#scales.length);
   }
 
-  /** How many bytes more it takes once it has the vector of document `n` too. */
+  /** The bytes that the vector of document `n` adds. */
   growthFor(n: number): number {
     if (this.has(n) || this.size < this.#scales.length) return 0;
     return VectorTable.bytesOf(this.#dimensions, this.#grownRoom) - this.bytes;
@@ -53,7 +53,7 @@ export class VectorTable {
     return this.#ids.length;
   }
 
-  /** The documents that have a vector here, in no order. */
+  /** The documents with a vector, in no order. */
   get documents(): readonly number[] {
     return this.#ids;
   }
@@ -74,7 +74,7 @@ export class VectorTable {
     return true;
   }
 
-  /** The last row takes the place of the one that goes. */
+  /** The last row moves to the place of the deleted one. */
   delete(n: number): void {
     const row = this.#rowOf.get(n);
     const last = this.#ids.length - 1;
@@ -88,7 +88,7 @@ export class VectorTable {
     this.#rowOf.delete(n);
   }
 
-  /** The `limit` documents of the highest cosine with the unit vector `query`, best first, among those that are allowed. */
+  /** The `limit` allowed documents with the highest cosine to the unit vector `query`, best first. */
   nearest(query: Float32Array, limit: number, allowed: (n: number) => boolean): Scored[] {
     const best = new Best(limit + SPARE);
     const scales = this.#scales;

@@ -5,8 +5,8 @@ import { refusal, vectorizeLimits as limits } from "./vectorize-limits.ts";
 import { hash16 } from "../../domain/hash.ts";
 
 /**
- * What Cairn needs of the `VECTORIZE` binding; a double in the tests lags, caps and fails as the real one does. What
- * `wrangler types` takes the binding for, the class of Vectorize's first version, fits too.
+ * The part of the `VECTORIZE` binding that Cairn uses. It fits the type of `wrangler types`, which is that of version
+ * 1.
  */
 export type VectorizeBinding = Pick<Vectorize, "query" | "getByIds"> & {
   describe: () => Promise<VectorizeIndexInfo | VectorizeIndexDetails>;
@@ -14,10 +14,10 @@ export type VectorizeBinding = Pick<Vectorize, "query" | "getByIds"> & {
   deleteByIds: (ids: string[]) => Promise<unknown>;
 };
 
-/** How long one call may take, in milliseconds. A query has the deadline of the recall that asks. */
+/** Milliseconds of one call. A query has the deadline of its recall. */
 const WITHIN = { write: 10_000, read: 5_000 };
 
-/** Cloudflare Vectorize (V2): writes are accepted first and carried out later. */
+/** Cloudflare Vectorize (V2). It accepts a write before it applies it. */
 export class VectorizeIndex implements VectorIndex {
   readonly #binding: VectorizeBinding;
   readonly #within: typeof WITHIN;
@@ -64,7 +64,7 @@ export class VectorizeIndex implements VectorIndex {
     let index: { dimensions: number };
     try {
       const described = await withDeadline(this.#binding.describe(), this.#within.read);
-      // The index is of the second version, whatever the types take it for.
+      // The types describe version 1; the index has version 2.
       index = described as VectorizeIndexInfo;
     } catch (error) {
       console.error({ message: "Vectorize does not answer", error: String(error) });
@@ -99,7 +99,7 @@ async function fieldsOf(given: Record<string, string | undefined>): Promise<Reco
   return fields;
 }
 
-/** Of a string, an index holds 64 bytes: a longer one is represented by its hash, so that all of it counts. */
+/** An index holds 64 bytes of a string. The hash of a longer one stands for the whole. */
 const indexable = async (text: string): Promise<string> =>
   byteLength(text) <= limits.indexedString ? text : hash16(`cairn:indexed:${text}`);
 

@@ -4,8 +4,8 @@ import { Kernel } from "../../vectors/kernel/kernel.ts";
 import { type Vocabulary, wordPieces } from "./word-piece.ts";
 
 /**
- * The table of a static embedding model: one int8 row and one float32 scale a vocabulary entry.
- * docs/embedded-model.md tells where it comes from and what it scores.
+ * The table of a static embedding model: one int8 row and one float32 scale a vocabulary entry. See docs/embedded-
+ * model.md.
  */
 export class EmbeddedModel implements Lexicon {
   readonly model: string;
@@ -27,7 +27,7 @@ export class EmbeddedModel implements Lexicon {
     const embeddings = tensor(tensors, "embeddings", "I8");
     const scales = tensor(tensors, "scales", "F32");
     this.dimensions = embeddings.shape[1] ?? 0;
-    // A copy, since a Float32Array must begin at a multiple of four and the file promises none.
+    // A copy: a Float32Array must begin at a multiple of four, which the file does not promise.
     this.#scales = new Float32Array(scales.bytes.slice().buffer);
     this.size = tokens.length;
     const rows = embeddings.bytes;
@@ -54,7 +54,7 @@ export class EmbeddedModel implements Lexicon {
   }
 
   compare(pieces: readonly number[], others: readonly number[]): Float32Array[] {
-    // Side by side, the rows of the others are compared by one call a piece.
+    // The rows of the others lie together, so one call compares a piece with all.
     const rows = new Kernel(this.dimensions);
     rows.reserve(others.length);
     for (const [i, other] of others.entries()) rows.set(i, this.#rows.row(other));
@@ -81,7 +81,7 @@ export class EmbeddedModel implements Lexicon {
     return normalised(sum);
   }
 
-  /** Without the row's scale. To measure all rows at once would be most of what loading costs. */
+  /** Without the row's scale. Measured on use: all rows would take most of the load time. */
   #lengthOf(piece: number): number {
     const known = this.#lengths[piece] ?? 0;
     if (known !== 0) return known;
@@ -90,15 +90,14 @@ export class EmbeddedModel implements Lexicon {
     // A plain loop: `reduce` takes several times as long.
     for (let i = 0; i < this.dimensions; i++) sum += (row[i] ?? 0) ** 2;
     this.#lengths[piece] = Math.sqrt(sum);
-    // As it is stored, with 32 bits: the same at every call.
+    // Read back with 32 bits, so that every call returns the same number.
     return this.#lengths[piece] ?? 0;
   }
 }
 
-/** What serves the static assets. */
 export type Assets = { fetch: (url: string) => Promise<Response> };
 
-/** Reads the model of this name from the static assets. Rejects, with the file, if one is missing. */
+/** Reads the model from the static assets. Rejects with the file's name if one is missing. */
 export async function loadModel(assets: Assets, name: string): Promise<EmbeddedModel> {
   const [vocabulary, table] = await Promise.all([
     fetchFile(assets, `${name}/vocab.txt`).then((response) => response.text()),
@@ -114,7 +113,7 @@ async function fetchFile(assets: Assets, path: string): Promise<Response> {
   return response;
 }
 
-/** `bytes` are those of the file itself: it is large, and each copy of it counts. */
+/** `bytes`: a view of the file, which is large. */
 type Tensor = { dtype: string; shape: number[]; bytes: Int8Array<ArrayBuffer> };
 
 /** The safetensors format: eight bytes of header length, a JSON header, then the tensors' bytes. */

@@ -6,12 +6,12 @@ export const MODEL_NAME = "static-en-256";
 
 /** The interval at which a caller checks whether another one has loaded the model. */
 const LOOK_AGAIN_MS = 10;
-/** A load takes some 100 ms. One that takes longer than this belongs to a request or an object that is gone. */
+/** A load takes some 100 ms. A longer one belongs to a request or an object that ended. */
 const TAKE_OVER_MS = 3_000;
 
 /**
- * The word model of an isolate: 7 MB, loaded once. The first caller loads it. The others look for the result again and
- * again, because they may belong to other objects: the platform lets no object await the promise of another one.
+ * The word model of an isolate: 7 MB, loaded once, by the first caller. The others poll, because they may belong to
+ * other objects: an object cannot await the promise of another one.
  */
 export class SharedModel {
   readonly #takeOverMs: number;
@@ -26,7 +26,7 @@ export class SharedModel {
   /** Rejects with `DeadlineExceeded` after `withinMs`, and where the model is not among the assets. */
   async get(assets: Assets, withinMs = WITHIN_MS): Promise<EmbeddedModel> {
     let [waited, watched, watchedMs] = [0, this.#loading, 0];
-    // The timers are counted, as the clock stands still while nothing is waited for.
+    // Counts the timers, as the clock stands still between awaits.
     while (this.#model === null) {
       if (this.#loading === null || watchedMs >= this.#takeOverMs)
         return this.#load(assets, withinMs - waited);
@@ -44,7 +44,7 @@ export class SharedModel {
     this.#loading = load;
     try {
       const model = await withDeadline(loadModel(assets, MODEL_NAME), withinMs);
-      // One copy, also where two have loaded it.
+      // Two loads may end: one copy is kept.
       return (this.#model ??= model);
     } finally {
       if (this.#loading === load) this.#loading = null;

@@ -5,7 +5,7 @@ const LONGEST_WORD = 100;
 const WORD =
   /[\p{P}$+<=>^`|~]|[\u4e00-\u9fff\u3400-\u4dbf\uf900-\ufaff\u{20000}-\u{2fa1f}]|[^\s\p{P}$+<=>^`|~\u4e00-\u9fff\u3400-\u4dbf\uf900-\ufaff\u{20000}-\u{2fa1f}]+/gu;
 
-/** The vocabulary's rows for `text`, as BERT's uncased WordPiece cuts it: words that cannot be cut whole give nothing. */
+/** The vocabulary's rows for `text`, by BERT's uncased WordPiece. A word with an unknown part gives none. */
 export function wordPieces(text: string, vocabulary: Vocabulary): number[] {
   const plain = text
     .toLowerCase()
@@ -17,7 +17,7 @@ export function wordPieces(text: string, vocabulary: Vocabulary): number[] {
   return rows;
 }
 
-/** Greedily the longest pieces from the left; none at all if any rest is unknown. */
+/** The longest pieces from the left; none if any rest is unknown. */
 function cut(word: string, vocabulary: Vocabulary): number[] {
   if (word.length > LONGEST_WORD) return [];
   const rows: number[] = [];
