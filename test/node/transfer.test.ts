@@ -166,7 +166,7 @@ it.each([
 });
 
 it.each([
-  ["scripts/import.ts", ["--dir", "there/is/none"], "there/is/none is no folder"],
+  ["scripts/import.ts", ["--dir", "there/is/none"], "there/is/none is not a readable folder"],
   ["scripts/import.ts", ["--file", "none.ndjson"], "none.ndjson cannot be read"],
   ["scripts/export.ts", ["--all", "--out", "package.json"], "package.json cannot be made a directory"],
 ])("%s %j says in a sentence what is missing", async (script, args, reason) => {
