@@ -1,6 +1,7 @@
 import { Access } from "./access.ts";
 import { Entries } from "./entries.ts";
 import { Erasures } from "./erasures.ts";
+import { requireCairnOptions } from "./check-options.ts";
 import { CairnHttp } from "./http.ts";
 import { Memories } from "./memories.ts";
 import type { CairnOptions, CallOptions } from "./options.ts";
@@ -10,7 +11,6 @@ import type { RecallAnswer, RecallBody } from "./shapes.ts";
 import { Tenant } from "./tenant.ts";
 import { Threads } from "./threads.ts";
 import { Transfer } from "./transfer.ts";
-import { usable } from "./usable-options.ts";
 
 /** A client of one Cairn: what `cairn` makes. */
 export class Cairn {
@@ -27,7 +27,8 @@ export class Cairn {
   readonly #options: CairnOptions;
 
   constructor(options: CairnOptions, time: Time = realTime) {
-    const http = new CairnHttp(usable(options), time);
+    requireCairnOptions(options);
+    const http = new CairnHttp(options, time);
     this.#http = http;
     this.#options = options;
     this.threads = new Threads(http);

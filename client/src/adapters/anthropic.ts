@@ -4,7 +4,7 @@ import { bytesOf, fitsOneBatch, type MemoryFile, MemoryFiles, type Write } from 
 import { inRange, inserted, replaced } from "./anthropic/lines.ts";
 import { listing, size } from "./anthropic/listing.ts";
 import { demandUser } from "./options/demand.ts";
-import type { OptionNames } from "./options/known-options.ts";
+import type { OptionNames } from "../known-options.ts";
 import { normalPath, ROOT } from "./anthropic/paths.ts";
 
 export type CairnMemoryFilesOptions = {

@@ -7,7 +7,7 @@ import { Injected } from "./dex/injected.ts";
 import { Seen, textOf } from "./dex/messages.ts";
 import { Procedures } from "./dex/procedures.ts";
 import { demandFit, demandUser, isNumberOrUnset } from "./options/demand.ts";
-import type { OptionNames } from "./options/known-options.ts";
+import type { OptionNames } from "../known-options.ts";
 import { toolsOf } from "./dex/tools.ts";
 import type { DexBlock, DexMemory, DexMemoryOptions, DexMessage } from "./dex/types.ts";
 

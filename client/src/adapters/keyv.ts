@@ -2,7 +2,7 @@ import type { Cairn } from "../cairn.ts";
 import { inBatches } from "./entries/in-batches.ts";
 import { ENTRY_BYTES, LargeEntries } from "./entries/large-entries.ts";
 import { demandUser } from "./options/demand.ts";
-import type { OptionNames } from "./options/known-options.ts";
+import type { OptionNames } from "../known-options.ts";
 
 export type CairnKeyvOptions = {
   memory: Cairn;

@@ -5,7 +5,7 @@ import {
   MEMORY_STORAGE_OPTIONS,
 } from "./mastra/memory-storage.ts";
 import { demandUser } from "./options/demand.ts";
-import type { OptionNames } from "./options/known-options.ts";
+import type { OptionNames } from "../known-options.ts";
 
 export { CairnMemoryStorage, type CairnMemoryStorageOptions } from "./mastra/memory-storage.ts";
 

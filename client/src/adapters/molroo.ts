@@ -1,6 +1,6 @@
 import type { Cairn, Memory } from "../index.ts";
 import { demandUser } from "./options/demand.ts";
-import type { OptionNames } from "./options/known-options.ts";
+import type { OptionNames } from "../known-options.ts";
 import { episodeBody, episodeOf } from "./molroo/episode.ts";
 import { askable, within } from "./molroo/fields.ts";
 import { matches, newestFirst, questionsOf, roomy } from "./molroo/query.ts";

@@ -5,7 +5,7 @@ import type { Cairn } from "../cairn.ts";
 import type { StoredMessage } from "../shapes.ts";
 import { bySize } from "./calls/by-size.ts";
 import { demandUser } from "./options/demand.ts";
-import type { OptionNames } from "./options/known-options.ts";
+import type { OptionNames } from "../known-options.ts";
 import { itemsOf, messageOf } from "./openai-agents/item.ts";
 
 export type CairnSessionOptions = {

@@ -3,7 +3,7 @@ import type { CallOptions } from "../options.ts";
 import { inBatches } from "./entries/in-batches.ts";
 import { ENTRY_BYTES, LargeEntries, type LargeEntry } from "./entries/large-entries.ts";
 import { demandUser } from "./options/demand.ts";
-import type { OptionNames } from "./options/known-options.ts";
+import type { OptionNames } from "../known-options.ts";
 import { bytesOf, entryOfBytes, entryOfText, textOf } from "./unstorage/entry-value.ts";
 
 export type CairnDriverOptions = {

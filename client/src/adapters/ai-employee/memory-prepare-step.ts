@@ -1,5 +1,5 @@
 import type { CairnMemoryStore, MemoryStore } from "../ai-employee.ts";
-import { type OptionNames, requireKnownOptions } from "../options/known-options.ts";
+import { type OptionNames, requireKnownOptions } from "../../known-options.ts";
 import { messagesOf, type StepStart, type SystemMessage } from "./instructions.ts";
 import { memoriesBlock, mostThatFit } from "./memories-block.ts";
 

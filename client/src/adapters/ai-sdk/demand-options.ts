@@ -1,5 +1,5 @@
 import { demandFit, demandUser, isNumberOrUnset } from "../options/demand.ts";
-import type { Names, OptionNames } from "../options/known-options.ts";
+import type { Names, OptionNames } from "../../known-options.ts";
 import type { ConversationOptions } from "./conversation.ts";
 import type { RecallingOptions, RecallOptions } from "./options.ts";
 

@@ -1,7 +1,7 @@
 import type { Schema } from "ai";
 import { DATA_NOTE } from "../../../../src/domain/conversation/stored-text.ts";
 import { demandUser } from "../options/demand.ts";
-import type { OptionNames } from "../options/known-options.ts";
+import type { OptionNames } from "../../known-options.ts";
 import type { Cairn } from "../../cairn.ts";
 import type { Hit, Memory, MemoryKind } from "../../shapes.ts";
 import { hitLines, memoryLines, tagged } from "./block.ts";

@@ -3,7 +3,7 @@ import type { Versioned } from "../../http.ts";
 import type { CallOptions } from "../../options.ts";
 import { LargeCacheValues } from "../entries/large-cache-values.ts";
 import { demandMemory } from "../options/demand.ts";
-import type { OptionNames } from "../options/known-options.ts";
+import type { OptionNames } from "../../known-options.ts";
 import { Flights } from "./flights.ts";
 import { Latest } from "./latest.ts";
 import { secondsOf } from "./seconds.ts";

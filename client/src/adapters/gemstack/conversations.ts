@@ -5,7 +5,7 @@ import type { CallOptions } from "../../options.ts";
 import type { CataloguedThread, CreateThreadBody } from "../../shapes.ts";
 import { hasCode } from "../../error.ts";
 import { demandUserIfAny } from "../options/demand.ts";
-import type { OptionNames } from "../options/known-options.ts";
+import type { OptionNames } from "../../known-options.ts";
 import { allOf } from "./all-of.ts";
 import { append } from "./append.ts";
 import { checksOf, refusalIn } from "./continuation-checks.ts";

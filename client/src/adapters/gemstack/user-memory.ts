@@ -2,7 +2,7 @@ import type { Cairn } from "../../cairn.ts";
 import type { CallOptions } from "../../options.ts";
 import type { Hit, Memory } from "../../shapes.ts";
 import { demandMemory } from "../options/demand.ts";
-import type { OptionNames } from "../options/known-options.ts";
+import type { OptionNames } from "../../known-options.ts";
 import { allOf } from "./all-of.ts";
 import type { MemoryEntry, UserMemory } from "./types.ts";
 import { filterTags, fitting } from "./fitting.ts";

@@ -26,7 +26,7 @@ import {
 } from "./checkpoint-record.ts";
 import { LargeEntries, type LargeEntry } from "../entries/large-entries.ts";
 import { demandUser } from "../options/demand.ts";
-import type { OptionNames } from "../options/known-options.ts";
+import type { OptionNames } from "../../known-options.ts";
 import { serialized } from "./serialized.ts";
 
 export type CairnSaverOptions = {

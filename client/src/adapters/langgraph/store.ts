@@ -25,7 +25,7 @@ import {
 } from "./item-record.ts";
 import { LargeEntries, type LargeEntry } from "../entries/large-entries.ts";
 import { demandUser } from "../options/demand.ts";
-import type { OptionNames } from "../options/known-options.ts";
+import type { OptionNames } from "../../known-options.ts";
 import { commonPrefix, listed } from "./namespaces.ts";
 
 export type CairnStoreOptions = {

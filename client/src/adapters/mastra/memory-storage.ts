@@ -17,7 +17,7 @@ import {
 } from "@mastra/core/storage";
 import type { Cairn } from "../../index.ts";
 import { demandUser } from "../options/demand.ts";
-import type { OptionNames } from "../options/known-options.ts";
+import type { OptionNames } from "../../known-options.ts";
 import { Conversations, unlessMissing } from "./conversations.ts";
 import { checkQuery, type MessageQuery, pageOf } from "./message-page.ts";
 import { ResourceRecords } from "./resource-records.ts";

@@ -4,7 +4,7 @@ import type { CallOptions } from "../../options.ts";
 import type { Hit, Memory, RecallBody, RememberBody } from "../../shapes.ts";
 import { startOf } from "../bytes/start-of.ts";
 import { demandUserIfAny } from "../options/demand.ts";
-import type { OptionNames } from "../options/known-options.ts";
+import type { OptionNames } from "../../known-options.ts";
 import { episodeOf, notIn, turnOf } from "./episode.ts";
 import type { ExecutionContext, Item, ItemLog } from "./interfaces.ts";
 import { type CairnFunctions, functionsOf } from "./layer-functions.ts";

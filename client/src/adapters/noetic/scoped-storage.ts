@@ -1,7 +1,7 @@
 import type { Cairn } from "../../cairn.ts";
 import { KeyedEntries } from "../entries/keyed-entries.ts";
 import { demandUserIfAny } from "../options/demand.ts";
-import type { OptionNames } from "../options/known-options.ts";
+import type { OptionNames } from "../../known-options.ts";
 import type { ScopedStorage } from "./interfaces.ts";
 import { ownerOf, type Scope } from "./owners.ts";
 import { storageOf } from "./storage.ts";

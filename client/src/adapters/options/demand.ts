@@ -1,4 +1,4 @@
-import { type Names, requireKnownOptions } from "./known-options.ts";
+import { type Names, requireKnownOptions } from "../../known-options.ts";
 
 /** As far as it is looked at: adapters take clients of different parts. */
 type Given = { memory: unknown; user?: unknown };
