@@ -1,5 +1,5 @@
 import type { Cairn, Memory } from "../index.ts";
-import { demandUser } from "./options/demand.ts";
+import { requireUser } from "./options/require-options.ts";
 import type { OptionNames } from "../known-options.ts";
 import { episodeBody, episodeOf } from "./molroo/episode.ts";
 import { askable, within } from "./molroo/fields.ts";
@@ -63,7 +63,7 @@ const TOP_K = 5;
  * const sera = await molroo.connectPersona("sera", { llm, memory: molrooMemory({ memory, user: "alice" }) });
  */
 export function molrooMemory(options: MolrooMemoryOptions): MolrooMemory {
-  demandUser("molrooMemory", options, OPTIONS);
+  requireUser("molrooMemory", options, OPTIONS);
   const { memory, user, scope = "molroo", waitUntil, onError } = options;
   const whole = new Whole(memory, user);
   const tell =

@@ -4,7 +4,7 @@ import type { AgentInputItem, Session } from "@openai/agents-core";
 import type { Cairn } from "../cairn.ts";
 import type { StoredMessage } from "../shapes.ts";
 import { bySize } from "./calls/by-size.ts";
-import { demandUser } from "./options/demand.ts";
+import { requireUser } from "./options/require-options.ts";
 import type { OptionNames } from "../known-options.ts";
 import { itemsOf, messageOf } from "./openai-agents/item.ts";
 
@@ -33,7 +33,7 @@ export class CairnSession implements Session {
   #thread: string | undefined;
 
   constructor(options: CairnSessionOptions) {
-    demandUser("cairnSession", options, OPTIONS);
+    requireUser("cairnSession", options, OPTIONS);
     const { memory, user, sessionId = newId(), prefix = "openai-agents/" } = options;
     this.#threads = memory.threads;
     this.#user = user;

@@ -2,7 +2,7 @@ import type { Cairn } from "../../cairn.ts";
 import type { Versioned } from "../../http.ts";
 import type { CallOptions } from "../../options.ts";
 import { LargeCacheValues } from "../entries/large-cache-values.ts";
-import { demandMemory } from "../options/demand.ts";
+import { requireMemory } from "../options/require-options.ts";
 import type { OptionNames } from "../../known-options.ts";
 import { Flights } from "./flights.ts";
 import { Latest } from "./latest.ts";
@@ -47,7 +47,7 @@ export class CairnCache implements CacheAdapter {
   readonly #seen = new Latest<Seen>(KEYS);
 
   constructor(options: CairnCacheOptions) {
-    demandMemory("cairnCache", options, OPTIONS);
+    requireMemory("cairnCache", options, OPTIONS);
     const { memory, namespace = "gemstack", singleFlight = GOOGLE_CACHES } = options;
     const { leaseMs = 15_000, waitMs = leaseMs } = options;
     this.#memory = memory;

@@ -4,7 +4,7 @@ import type { Cairn } from "../../cairn.ts";
 import type { CallOptions } from "../../options.ts";
 import type { CataloguedThread, CreateThreadBody } from "../../shapes.ts";
 import { hasCode } from "../../error.ts";
-import { demandUserIfAny } from "../options/demand.ts";
+import { requireUserIfGiven } from "../options/require-options.ts";
 import type { OptionNames } from "../../known-options.ts";
 import { allOf } from "./all-of.ts";
 import { append } from "./append.ts";
@@ -31,7 +31,7 @@ export class CairnConversations implements ConversationStore {
   readonly #user: string | undefined;
 
   constructor(options: CairnConversationsOptions) {
-    demandUserIfAny("cairnConversations", options, OPTIONS);
+    requireUserIfGiven("cairnConversations", options, OPTIONS);
     const { memory, user } = options;
     this.#memory = memory;
     this.#user = user;

@@ -1,7 +1,7 @@
 import type { Cairn } from "../../cairn.ts";
 import type { CallOptions } from "../../options.ts";
 import type { Hit, Memory } from "../../shapes.ts";
-import { demandMemory } from "../options/demand.ts";
+import { requireMemory } from "../options/require-options.ts";
 import type { OptionNames } from "../../known-options.ts";
 import { allOf } from "./all-of.ts";
 import type { MemoryEntry, UserMemory } from "./types.ts";
@@ -55,7 +55,7 @@ export class CairnUserMemory implements UserMemory {
   readonly #onError: (error: unknown, given: GivenFact) => void;
 
   constructor(options: CairnUserMemoryOptions) {
-    demandMemory("cairnUserMemory", options, OPTIONS);
+    requireMemory("cairnUserMemory", options, OPTIONS);
     const { memory, minScore = 0.2, dedupe = "none", onError = thrown } = options;
     this.#memory = memory;
     this.#minScore = minScore;

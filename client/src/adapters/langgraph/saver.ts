@@ -25,7 +25,7 @@ import {
   type WritesRecord,
 } from "./checkpoint-record.ts";
 import { LargeEntries, type LargeEntry } from "../entries/large-entries.ts";
-import { demandUser } from "../options/demand.ts";
+import { requireUser } from "../options/require-options.ts";
 import type { OptionNames } from "../../known-options.ts";
 import { serialized } from "./serialized.ts";
 
@@ -59,7 +59,7 @@ export class CairnSaver extends BaseCheckpointSaver {
   readonly #prefix: string;
 
   constructor(options: CairnSaverOptions) {
-    demandUser("CairnSaver", options, OPTIONS);
+    requireUser("CairnSaver", options, OPTIONS);
     const { memory, user, prefix = "langgraph/checkpoints/", serde } = options;
     super(serde);
     this.#memory = memory;

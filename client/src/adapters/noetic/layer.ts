@@ -3,7 +3,7 @@ import type { Cairn } from "../../cairn.ts";
 import type { CallOptions } from "../../options.ts";
 import type { Hit, Memory, RecallBody, RememberBody } from "../../shapes.ts";
 import { startOf } from "../bytes/start-of.ts";
-import { demandUserIfAny } from "../options/demand.ts";
+import { requireUserIfGiven } from "../options/require-options.ts";
 import type { OptionNames } from "../../known-options.ts";
 import { episodeOf, notIn, turnOf } from "./episode.ts";
 import type { ExecutionContext, Item, ItemLog } from "./interfaces.ts";
@@ -78,7 +78,7 @@ const LONGEST_QUERY = 256 * 1024;
  * const layers = [cairnLayer({ memory, z, user: "alice" })]; // `memory` in core 3.x, `contextLayers` in 5.x
  */
 export function cairnLayer(options: CairnLayerOptions): CairnLayer {
-  demandUserIfAny("cairnLayer", options, OPTIONS);
+  requireUserIfGiven("cairnLayer", options, OPTIONS);
   const { memory, z, k = 10, budget = { min: 200, max: 2_000 }, toMemory = episodeOf } = options;
   const { scope, kinds, minScore, owners } = options;
   const userOf = ({ resourceId, threadId }: ExecutionContext): string => {
