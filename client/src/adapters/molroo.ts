@@ -13,7 +13,7 @@ import type {
   Reflection,
   SemanticRecallOptions,
 } from "./molroo/types.ts";
-import { Whole } from "./molroo/whole.ts";
+import { LargeRecords } from "./molroo/large-records.ts";
 
 export type {
   AppraisalVector,
@@ -65,7 +65,7 @@ const TOP_K = 5;
 export function molrooMemory(options: MolrooMemoryOptions): MolrooMemory {
   requireUser("molrooMemory", options, OPTIONS);
   const { memory, user, scope = "molroo", waitUntil, onError } = options;
-  const whole = new Whole(memory, user);
+  const whole = new LargeRecords(memory, user);
   const tell =
     onError ??
     ((error: unknown) => {

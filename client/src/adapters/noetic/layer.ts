@@ -2,7 +2,7 @@ import type { z } from "zod";
 import type { Cairn } from "../../cairn.ts";
 import type { CallOptions } from "../../options.ts";
 import type { Hit, Memory, RecallBody, RememberBody } from "../../shapes.ts";
-import { startOf } from "../bytes/start-of.ts";
+import { truncateUtf8 } from "../bytes/truncate-utf8.ts";
 import { requireUserIfGiven } from "../options/require-options.ts";
 import type { OptionNames } from "../../known-options.ts";
 import { episodeOf, notIn, turnOf } from "./episode.ts";
@@ -86,7 +86,7 @@ export function cairnLayer(options: CairnLayerOptions): CairnLayer {
     return resourceId === undefined ? ownerOf("thread", threadId) : ownerOf("resource", resourceId);
   };
   const find = async (ctx: ExecutionContext, query: string, most: number): Promise<Hit[]> => {
-    const asked = startOf(query.trim(), LONGEST_QUERY);
+    const asked = truncateUtf8(query.trim(), LONGEST_QUERY);
     if (asked === "") return [];
     const body = { query: asked, k: most, kinds, minScore, owners, scope, window: 0 };
     return (await memory.recall(userOf(ctx), body, within(TIMEOUTS.recall))).hits;
