@@ -4,7 +4,10 @@ export type Fetch = (request: Request) => Response | Promise<Response>;
 /** A `fetch`, or an object with one, such as a service binding. */
 export type Transport = Fetch | { fetch: Fetch };
 
-/** A token, or a function that returns one. The client calls it before the first call, and after `token_expired` or `token_revoked`. */
+/**
+ * A token, or a function that returns one. The client runs the function before the first call, and again after
+ * `token_expired` or `token_revoked`.
+ */
 export type Token = string | (() => string | Promise<string>);
 
 /** Limits of retries. A retry waits with exponential back-off and jitter, and at least as long as `Retry-After`. */

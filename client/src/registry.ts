@@ -15,7 +15,10 @@ import type {
   WrittenEntry,
 } from "./shapes.ts";
 
-/** The value, the lease to create it, or `status` of a wait that ran out while another caller creates it. Times are in milliseconds. */
+/**
+ * The value, the lease to create it, or the end of a wait while another caller creates it; see `status`. Times are in
+ * milliseconds.
+ */
 export type LeaseAnswer<T = unknown> =
   | (Omit<Extract<AnyLeaseAnswer, { status: "hit" }>, "value"> & { value: T })
   | Exclude<AnyLeaseAnswer, { status: "hit" }>;
