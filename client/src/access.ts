@@ -12,7 +12,7 @@ import type {
   RevokeTokenBody,
 } from "./shapes.ts";
 
-/** Which tokens hold, and who did what. Wants the scope `admin` and a token of all users (`*`). */
+/** Revocation of tokens, and the audit log. Needs the scope `admin` and a token of all users (`*`). */
 export class Access {
   readonly #http: CairnHttp;
 
@@ -20,33 +20,33 @@ export class Access {
     this.#http = http;
   }
 
-  /** Refuses one token, by its `jti`, everywhere within 30 seconds. */
+  /** Revokes one token by its `jti`. It takes effect everywhere within 30 seconds. */
   revoke(tokenId: string, body: RevokeTokenBody = {}, options: CallOptions = {}): Promise<RevokedToken> {
     return this.#http.send({ method: "PUT", path: pathOf("tokens", tokenId), json: body, ...options });
   }
 
-  /** Takes back the revocation of one token. */
+  /** Removes the revocation of one token. */
   restore(tokenId: string, options: CallOptions = {}): Promise<void> {
     return this.#http.send({ method: "DELETE", path: pathOf("tokens", tokenId), ...options });
   }
 
-  /** Refuses all tokens that were issued before this time (milliseconds since the epoch), perhaps that of this very call. */
+  /** Revokes all tokens issued before this time, in milliseconds since the epoch. This may include the caller's own. */
   setMinIssuedAt(minIssuedAt: number, options: CallOptions = {}): Promise<MinIssuedAt> {
     const json = { minIssuedAt };
     return this.#http.send({ method: "PUT", path: pathOf("min-issued-at"), json, ...options });
   }
 
-  /** Takes tokens again however old they are. */
+  /** Removes the minimum issue time. */
   clearMinIssuedAt(options: CallOptions = {}): Promise<void> {
     return this.#http.send({ method: "DELETE", path: pathOf("min-issued-at"), ...options });
   }
 
-  /** A page of the revoked tokens, and the time before which none may have been issued. */
+  /** Returns a page of the revoked tokens, and the minimum issue time. */
   revocations(query: ListRevocationsQuery = {}, options: CallOptions = {}): Promise<RevocationsList> {
     return this.#http.send({ method: "GET", path: pathOf(), query, ...options });
   }
 
-  /** All revoked tokens, page by page. */
+  /** Yields all revoked tokens. Fetches pages on demand. */
   allRevocations(
     query: ListRevocationsQuery = {},
     options: CallOptions = {},
@@ -54,12 +54,12 @@ export class Access {
     return itemsOf((cursor) => this.revocations({ ...query, cursor }, options), query.cursor);
   }
 
-  /** Who deleted, forgot or administered what: a page, the newest first. */
+  /** Returns a page of the audit log, newest first: deletions and administrative calls. */
   audit(query: ListAuditQuery = {}, options: CallOptions = {}): Promise<AuditEvents> {
     return this.#http.send({ method: "GET", path: ["v1", "audit"], query, ...options });
   }
 
-  /** All of it, page by page. */
+  /** Yields the whole audit log, newest first. Fetches pages on demand. */
   allAudit(query: ListAuditQuery = {}, options: CallOptions = {}): AsyncGenerator<AuditedEvent, void> {
     return itemsOf((cursor) => this.audit({ ...query, cursor }, options), query.cursor);
   }

@@ -1,6 +1,7 @@
 import { Access } from "./access.ts";
 import { Entries } from "./entries.ts";
 import { Erasures } from "./erasures.ts";
+import { requireCairnOptions } from "./check-options.ts";
 import { CairnHttp } from "./http.ts";
 import { Memories } from "./memories.ts";
 import type { CairnOptions, CallOptions } from "./options.ts";
@@ -10,9 +11,8 @@ import type { RecallAnswer, RecallBody } from "./shapes.ts";
 import { Tenant } from "./tenant.ts";
 import { Threads } from "./threads.ts";
 import { Transfer } from "./transfer.ts";
-import { usable } from "./usable-options.ts";
 
-/** A client of one Cairn: what `cairn` makes. */
+/** A client of one Cairn. Create it with `cairn`. */
 export class Cairn {
   readonly threads: Threads;
   readonly kv: Entries;
@@ -27,7 +27,8 @@ export class Cairn {
   readonly #options: CairnOptions;
 
   constructor(options: CairnOptions, time: Time = realTime) {
-    const http = new CairnHttp(usable(options), time);
+    requireCairnOptions(options);
+    const http = new CairnHttp(options, time);
     this.#http = http;
     this.#options = options;
     this.threads = new Threads(http);
@@ -48,23 +49,23 @@ export class Cairn {
   };
 
   /**
-   * Does what nobody waits for, as a write after the answer is out: with the option `waitUntil` the Worker stays alive
-   * for it. Never throws; what fails is told to `onLaterError`.
+   * Runs work in the background, such as a write after the response. With the option `waitUntil` the Worker stays alive
+   * until it ends. Never throws: errors go to `onLaterError`.
    *
    * @example
    * memory.later(() => memory.memories.remember("alice", { text }));
    */
   readonly later = (work: () => Promise<unknown>): void => {
     const { waitUntil, onLaterError = (error) => console.error(error) } = this.#options;
-    // In a promise from the start, so that what throws at once is told likewise.
+    // Starts inside a promise, so that a synchronous throw is reported too.
     const done = Promise.resolve().then(work).catch(onLaterError);
     waitUntil?.(done);
   };
 }
 
 /**
- * A client of one Cairn. Calls reject with `CairnError`; a `get` of what is not there is null. Throws a `TypeError` where
- * the url or the token is missing, or the url is none.
+ * Creates a client of one Cairn. Calls reject with `CairnError`; `get` returns null for a missing value. Throws a
+ * `TypeError` if the url or the token is missing or invalid, or an option is unknown.
  *
  * @example
  * const memory = cairn({ url: "http://127.0.0.1:8787", token });

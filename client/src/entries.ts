@@ -13,7 +13,7 @@ import type {
   WrittenEntry,
 } from "./shapes.ts";
 
-/** A user's key-value entries, with expiry. */
+/** Key-value entries of a user, with expiry. */
 export class Entries {
   readonly #http: CairnHttp;
 
@@ -21,11 +21,12 @@ export class Entries {
     this.#http = http;
   }
 
+  /** Returns the value, or null if there is none. */
   get<T = unknown>(user: string, key: string, options: CallOptions = {}): Promise<T | null> {
     return this.#http.find({ method: "GET", path: pathOf(user, key), ...options });
   }
 
-  /** The value and its version, for a write `ifVersion`. */
+  /** Returns the value and its version, for a write with `ifVersion`; null if there is none. */
   getVersioned<T = unknown>(
     user: string,
     key: string,
@@ -34,7 +35,7 @@ export class Entries {
     return this.#http.versioned({ method: "GET", path: pathOf(user, key), ...options });
   }
 
-  /** Replaces the value and the expiry; without `ttlMs` it lives for ever. A write `ifVersion` is not sent again by itself. */
+  /** Replaces value and expiry. Without `ttlMs` the entry never expires. A write with `ifVersion` is not retried. */
   set(
     user: string,
     key: string,
@@ -45,18 +46,18 @@ export class Entries {
     return this.#http.send({ method: "PUT", path: pathOf(user, key), query, json: value, headers, signal });
   }
 
-  /** No error if there is none. */
+  /** Deletes the entry. A missing key is no error. */
   delete(user: string, key: string, { signal, ...condition }: IfVersion & CallOptions = {}): Promise<void> {
     const headers = conditionOf(condition);
     return this.#http.send({ method: "DELETE", path: pathOf(user, key), headers, signal });
   }
 
-  /** A page, in byte order of the keys. */
+  /** Returns a page of the entries, in byte order of their keys. */
   list(user: string, query: ListEntriesQuery = {}, options: CallOptions = {}): Promise<EntryList> {
     return this.#http.send({ method: "GET", path: ["v1", "users", user, "kv"], query, ...options });
   }
 
-  /** All entries under a prefix, page by page, in byte order of their keys. */
+  /** Yields all entries under a prefix, in byte order of their keys. Fetches pages on demand. */
   all(
     user: string,
     query: Omit<ListEntriesQuery, "count"> = {},
@@ -65,13 +66,13 @@ export class Entries {
     return itemsOf((cursor) => this.list(user, { ...query, cursor }, options), query.cursor);
   }
 
-  /** Deletes every entry under the prefix; the empty one is all of the user's. */
+  /** Deletes every entry under the prefix. An empty prefix deletes all entries of the user. */
   deletePrefix(user: string, prefix: string, options: CallOptions = {}): Promise<DeletedEntries> {
     const path = ["v1", "users", user, "kv"];
     return this.#http.send({ method: "DELETE", path, query: { prefix }, ...options });
   }
 
-  /** All operations in order, or none of them. One that both reads and writes is not sent again by itself. */
+  /** Runs all operations in order, or none. A batch that both reads and writes is not retried. */
   batch(
     user: string,
     operations: readonly BatchOperation[],

@@ -3,8 +3,8 @@ import type { CallOptions } from "./options.ts";
 import type { Erasure } from "./shapes.ts";
 
 /**
- * Erasures with a receipt. Nothing of what is erased is read any more when one of these resolves; `get` tells how far it is.
- * Asked for again, as after a lost answer, it is the same erasure.
+ * Erasures with a receipt. Once a call resolves, no read returns the erased data; `get` returns the progress. A repeated
+ * call, as after a lost answer, returns the same erasure.
  */
 export class Erasures {
   readonly #http: CairnHttp;
@@ -13,23 +13,23 @@ export class Erasures {
     this.#http = http;
   }
 
-  /** Everything of a user's. */
+  /** Erases all data of a user. */
   user(user: string, options: CallOptions = {}): Promise<Erasure> {
     return this.#http.send({ method: "DELETE", path: ["v1", "users", user], ...options });
   }
 
-  /** One thread, but for messages that a fork of it shows. */
+  /** Erases one thread, except messages that a fork of it shares. */
   thread(user: string, threadId: string, options: CallOptions = {}): Promise<Erasure> {
     return this.#http.send({ method: "POST", path: pathOf(user), json: { threadId }, ...options });
   }
 
-  /** All memories of a scope, with their history. */
+  /** Erases all memories of a scope, with their history. */
   scope(user: string, scope: string, options: CallOptions = {}): Promise<Erasure> {
     const json = { scope };
     return this.#http.send({ method: "POST", path: pathOf(user), json, repeatable: true, ...options });
   }
 
-  /** How far one is, and its receipt when it is done. */
+  /** Returns the progress of an erasure, and its receipt once it is done; null if there is no such erasure. */
   get(id: string, options: CallOptions = {}): Promise<Erasure | null> {
     return this.#http.find({ method: "GET", path: ["v1", "erasures", id], ...options });
   }

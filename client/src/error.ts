@@ -1,11 +1,11 @@
 import type { ErrorBody, ErrorCode } from "./shapes.ts";
 
-/** What Cairn says of a failure. */
+/** The error of an answer of Cairn. */
 export type Failure = ErrorBody["error"];
 
 /**
- * Why a call did not do what it was to do: a code of Cairn's; `network`, of no answer at all (the `cause` is what
- * `fetch` rejected with); or `no_envelope`, of an answer that is not Cairn's.
+ * A code of Cairn, `network` or `no_envelope`. `network`: no complete answer came; `cause` is the error of `fetch`.
+ * `no_envelope`: the answer is not one of Cairn, for example a proxy's page.
  */
 export type CairnErrorCode = ErrorCode | "network" | "no_envelope";
 
@@ -16,22 +16,22 @@ type About = {
   call?: string | undefined;
 };
 
-/** A failure that a call rejects with. What an `AbortSignal` ends rejects with the signal's reason instead. */
+/** The error that calls reject with. An aborted call rejects with the signal's reason instead. */
 export class CairnError extends Error {
   override readonly name = "CairnError";
   readonly code: CairnErrorCode;
-  /** The answer's; 0 of no answer at all. */
+  /** The HTTP status of the answer; 0 if there was none. */
   readonly status: number;
-  /** What is wrong, field by field: `{ path: "body.messages[0].role", message: "is required" }`. */
+  /** One entry per invalid field: `{ path: "body.messages[0].role", message: "is required" }`. */
   readonly details: NonNullable<Failure["details"]>;
   /**
-   * Which call it was: `GET /v1/users/alice/kv/k`; of no answer with the server's origin. Not in the message, which tools
-   * show to models: it names the user.
+   * Method and path, such as `GET /v1/users/alice/kv/k`; with the origin if there was no answer. It names the user, so
+   * the message, which tools show to models, leaves it out.
    */
   readonly call: string | undefined;
-  /** Finds the request in the Worker's logs. */
+  /** The id of the request in the Worker's logs. */
   readonly requestId: string | undefined;
-  /** How long to wait before the next try, in seconds, where the answer says so. */
+  /** Seconds to wait before the next attempt, from the answer's `Retry-After`. */
   readonly retryAfter: number | undefined;
 
   constructor(
@@ -56,22 +56,22 @@ export class CairnError extends Error {
   }
 }
 
-/** Whether a failure is Cairn's. By its name, not by its class: two copies of the client may be in one program. */
+/** Whether an error is a `CairnError`. Compares the name, since a program may hold two copies of the class. */
 export const isCairnError = (error: unknown): error is CairnError =>
   error instanceof Error && error.name === "CairnError";
 
-/** Whether it is one of these. */
+/** Whether an error is a `CairnError` with one of these codes. */
 export const hasCode = (error: unknown, ...codes: readonly CairnErrorCode[]): error is CairnError =>
   isCairnError(error) && codes.includes(error.code);
 
-/** Of a request that got no answer, or not all of it. */
+/** The error of a request without a complete answer. */
 export const networkError = (cause: unknown, call: string): CairnError =>
   new CairnError(
     { code: "network", message: cause instanceof Error ? cause.message : String(cause) },
     { status: 0, cause, call },
   );
 
-/** What an answer that is no success says; `text` is its body, `now` milliseconds since the epoch. */
+/** The error of an unsuccessful answer. `text` is its body, `now` is in milliseconds since the epoch. */
 export function errorOf(
   response: Response,
   { text, call, now }: { text: string; call: string; now: number },
@@ -81,14 +81,14 @@ export function errorOf(
   const about = { status: response.status, retryAfter, call };
   if (failure !== undefined) return new CairnError(failure, about);
   return new CairnError(
-    { code: "no_envelope", message: `HTTP ${response.status}, and the answer is not Cairn's` },
+    { code: "no_envelope", message: `HTTP ${response.status}: the answer does not come from Cairn` },
     about,
   );
 }
 
 function failureIn(body: string): Failure | undefined {
   try {
-    // Whose answer it is shows in its shape; what Cairn answers has this one (src/domain/schema/error.ts).
+    // Only Cairn answers with this envelope (src/domain/schema/error.ts).
     const { error } = JSON.parse(body) as Partial<ErrorBody>;
     return typeof error?.code === "string" ? error : undefined;
   } catch {

@@ -1,12 +1,12 @@
 import { newId } from "./new-id.ts";
 import type { IfVersion, WriteOptions } from "./options.ts";
 
-/** Makes a write happen once, however often it is sent. */
+/** The header that makes a repeated write happen once. */
 export const onceOf = ({ idempotencyKey = newId() }: WriteOptions): Record<string, string> => ({
   "Idempotency-Key": idempotencyKey,
 });
 
-/** Makes a write happen under a condition only. */
+/** The header of a conditional write. */
 export function conditionOf({ ifVersion }: IfVersion): Record<string, string> {
   if (ifVersion === undefined) return {};
   return ifVersion === null ? { "If-None-Match": "*" } : { "If-Match": `"${ifVersion}"` };

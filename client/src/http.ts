@@ -175,7 +175,7 @@ async function jsonOf<T>(response: Response, call: string): Promise<T> {
     return (text === "" ? undefined : JSON.parse(text)) as T;
   } catch {
     throw new CairnError(
-      { code: "no_envelope", message: `HTTP ${response.status}, and the answer is no JSON` },
+      { code: "no_envelope", message: `HTTP ${response.status}: the answer is not JSON` },
       { status: response.status, call },
     );
   }

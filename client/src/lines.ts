@@ -43,7 +43,7 @@ function parsed(line: string, { call }: Of): unknown {
     return JSON.parse(line);
   } catch {
     throw new CairnError(
-      { code: "no_envelope", message: "a line of the answer is no JSON" },
+      { code: "no_envelope", message: "a line of the answer is not JSON" },
       { status: 200, call },
     );
   }

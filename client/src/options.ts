@@ -1,53 +1,59 @@
-/** Sends one request: the global `fetch`, a service binding, a Hono app, a double in a test. */
+/** Sends one request. The global `fetch` is one; so is the `fetch` of a Hono app or a test double. */
 export type Fetch = (request: Request) => Response | Promise<Response>;
 
-/** What the call is sent through: a `fetch`, or what has one, as a service binding. */
+/** A `fetch`, or an object with one, such as a service binding. */
 export type Transport = Fetch | { fetch: Fetch };
 
-/** A token, or what gives one: asked for the first call, and again when Cairn says that the last one holds no longer. */
+/**
+ * A token, or a function that returns one. The client runs the function before the first call, and again after
+ * `token_expired` or `token_revoked`.
+ */
 export type Token = string | (() => string | Promise<string>);
 
+/** Limits of retries. A retry waits with exponential back-off and jitter, and at least as long as `Retry-After`. */
 export type RetryOptions = {
-  /** How often a call is sent in all; 4 unless set. */
+  /** Number of attempts, the first included. Default 4. */
   attempts?: number;
-  /** A call is not sent again once so many milliseconds have passed; 30,000 unless set. */
+  /** Milliseconds from the first attempt after which no retry starts. Default 30,000. */
   withinMs?: number;
 };
 
 type Shared = {
+  /** Authorizes every call. */
   token: Token;
-  /** Keeps this app's registry entries apart from those of others with the same token: to 256 bytes of ASCII. */
+  /** Separates this app's registry entries from those of other apps with the same token. ASCII, 256 bytes at most. */
   namespace?: string;
-  /** How calls are sent again that may be; `false`: never. */
+  /** Limits of retries; `false` turns them off. */
   retry?: RetryOptions | false;
-  /** Keeps a Worker alive for what `later` began: `(promise) => ctx.waitUntil(promise)`. */
+  /** Keeps a Worker alive until the work of `later` ends: `(promise) => ctx.waitUntil(promise)`. */
   waitUntil?: (promise: Promise<unknown>) => void;
-  /** Is told of what fails in `later`; `console.error` unless set. */
+  /** Receives errors of the work given to `later`. Default `console.error`. */
   onLaterError?: (error: unknown) => void;
 };
 
+/** Options of `cairn`: a `url`, a `fetch`, or both. */
 export type CairnOptions = Shared &
   (
     | {
-        /** Where Cairn runs, as in `https://example.com/memory`. */
+        /** The address of Cairn over HTTP or HTTPS, such as `https://example.com/memory`. */
         url: string;
-        /** The global one unless set. */
+        /** Sends the requests. Default: the global `fetch`. */
         fetch?: Transport;
       }
     | { url?: string; fetch: Transport }
   );
 
-/** What every call takes as its last argument. */
+/** Options of every call, its last argument. */
 export type CallOptions = {
-  /** Ends the call, also while it waits to be sent again; it rejects with the signal's reason. */
+  /** Aborts the call, also while it waits for a retry. The call rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
 };
 
-/** The same of a write that takes an `Idempotency-Key`. */
+/** Options of a write that takes an `Idempotency-Key`. */
 export type WriteOptions = CallOptions & {
-  /** The same key with the same request is done once and answered alike, for 24 hours; made anew for each call unless set. */
+  /** A repeated request with the same key returns the first answer, for 24 hours. Default: a new key for each call. */
   idempotencyKey?: string | undefined;
 };
 
-/** Only if what is there has this version; null: only if there is nothing. */
+/** A condition of a write: the stored value has this version, or, with null, nothing is stored. */
 export type IfVersion = { ifVersion?: string | null | undefined };

@@ -15,12 +15,15 @@ import type {
   WrittenEntry,
 } from "./shapes.ts";
 
-/** A value, the lease to create it, or word that another creates it and your wait ran out. Times are milliseconds. */
+/**
+ * The value, the lease to create it, or the end of a wait while another caller creates it; see `status`. Times are in
+ * milliseconds.
+ */
 export type LeaseAnswer<T = unknown> =
   | (Omit<Extract<AnyLeaseAnswer, { status: "hit" }>, "value"> & { value: T })
   | Exclude<AnyLeaseAnswer, { status: "hit" }>;
 
-/** The registry's entries, which all workers of an app share. */
+/** Registry entries, shared by all workers of an app. */
 export class Registry {
   readonly #http: CairnHttp;
 
@@ -28,16 +31,17 @@ export class Registry {
     this.#http = http;
   }
 
+  /** Returns the value, or null if there is none. */
   get<T = unknown>(key: string, options: CallOptions = {}): Promise<T | null> {
     return this.#http.find({ method: "GET", path: pathOf(key), ...options });
   }
 
-  /** The value and its version, for a write `ifVersion`, or to forget that one. */
+  /** Returns the value and its version, for `set` or `forget` with a condition; null if there is none. */
   getVersioned<T = unknown>(key: string, options: CallOptions = {}): Promise<Versioned<T> | null> {
     return this.#http.versioned({ method: "GET", path: pathOf(key), ...options });
   }
 
-  /** Under a lease or a condition it is not sent again by itself: its first try may be what makes the second one fail. */
+  /** Replaces the value. A write under a lease or a condition is not retried: the first attempt may make the second fail. */
   set(
     key: string,
     value: unknown,
@@ -48,21 +52,22 @@ export class Registry {
     return this.#http.send({ ...call, headers, ...(query.lease !== undefined && { repeatable: false }) });
   }
 
-  /** The value, which is then gone: of callers at once, one gets it. */
+  /** Returns the value and deletes it; null if there is none. Only one of several concurrent callers gets it. */
   take<T = unknown>(key: string, options: CallOptions = {}): Promise<T | null> {
     return this.#http.find({ method: "POST", path: pathOf(key, "take"), ...options });
   }
 
-  /** With `lease` you are the one to create the value: `set` it with `lease: lease.id`, or `release` it. */
+  /** Returns the value or a lease. The holder of a lease creates the value: `set` with `lease: lease.id`, or `release`. */
   lease<T = unknown>(key: string, request: LeaseBody, options: CallOptions = {}): Promise<LeaseAnswer<T>> {
     return this.#http.send({ method: "POST", path: pathOf(key, "lease"), json: request, ...options });
   }
 
+  /** Gives a lease back without a value. */
   release(key: string, id: string, options: CallOptions = {}): Promise<void> {
     return this.#http.send({ method: "DELETE", path: pathOf(key, "lease"), query: { id }, ...options });
   }
 
-  /** With `version`, forgets that one only, and never a newer one. */
+  /** Deletes the value. With `version`, only that version and never a newer one. */
   forget(
     key: string,
     { signal, ifVersion, ...query }: DeleteCacheQuery & IfVersion & CallOptions = {},
@@ -74,7 +79,7 @@ export class Registry {
 
 const pathOf = (key: string, ...rest: string[]): string[] => ["v1", "cache", key, ...rest];
 
-/** What the providers' prompt caches hold, and what they saved. */
+/** Records of the providers' prompt caches and of their savings. */
 export class PromptCaches {
   readonly #http: CairnHttp;
 
@@ -82,23 +87,24 @@ export class PromptCaches {
     this.#http = http;
   }
 
-  /** What to do to have these regions cached by their provider: see `status`. */
+  /** Tells how to have these regions cached by their provider; see `status` of the answer. */
   resolve(request: ResolveBody, options: CallOptions = {}): Promise<ResolveAnswer> {
     const path = ["v1", "prompt-cache", "resolve"];
     return this.#http.send({ method: "POST", path, json: request, ...options });
   }
 
-  /** Counts what the provider said of one call. */
+  /** Adds the usage that the provider reported for one call. */
   report(usage: ReportBody, options: WriteOptions = {}): Promise<void> {
     const call = { method: "POST", path: ["v1", "prompt-cache", "report"], json: usage } as const;
     return this.#http.send({ ...call, headers: onceOf(options), signal: options.signal });
   }
 
+  /** Returns a page of the savings, hour by hour. */
   stats(query: StatsQuery = {}, options: CallOptions = {}): Promise<Stats> {
     return this.#http.send({ method: "GET", path: ["v1", "prompt-cache", "stats"], query, ...options });
   }
 
-  /** What was saved hour by hour, page by page. */
+  /** Yields the savings hour by hour. Fetches pages on demand. */
   hours(query: StatsQuery = {}, options: CallOptions = {}): AsyncGenerator<Stats["items"][number], void> {
     return itemsOf((cursor) => this.stats({ ...query, cursor }, options), query.cursor);
   }

@@ -13,7 +13,7 @@ import type {
   UserList,
 } from "./shapes.ts";
 
-/** The deployment as a whole. All but `health`, `openapi` and `receiptKeys` wants the scope `admin` and a token of all users (`*`). */
+/** The whole deployment. Except `health`, `openapi` and `receiptKeys`, calls need the scope `admin` and a token of all users (`*`). */
 export class Tenant {
   readonly #http: CairnHttp;
 
@@ -21,43 +21,43 @@ export class Tenant {
     this.#http = http;
   }
 
-  /** What is live, and what is missing. Rejects with the status 503 while calls cannot be served. */
+  /** Returns the state of each part. Rejects with status 503 while Cairn cannot serve calls. */
   health(options: CallOptions = {}): Promise<Health> {
     return this.#http.send({ method: "GET", path: ["health"], ...options });
   }
 
-  /** The API's own description. */
+  /** Returns the OpenAPI description. */
   openapi(options: CallOptions = {}): Promise<Record<string, Json>> {
     return this.#http.send({ method: "GET", path: ["openapi.json"], ...options });
   }
 
-  /** The public keys that verify the receipts of erasures. */
+  /** Returns the public keys that verify receipts of erasures. */
   receiptKeys(options: CallOptions = {}): Promise<JsonWebKeys> {
     return this.#http.send({ method: "GET", path: [".well-known", "jwks.json"], ...options });
   }
 
-  /** All users who have written anything, by their hashes: a page. */
+  /** Returns a page of the users that have data, by their hashes. */
   users(query: ListUsersQuery = {}, options: CallOptions = {}): Promise<UserList> {
     return this.#http.send({ method: "GET", path: ["v1", "users"], query, ...options });
   }
 
-  /** All of them, page by page. */
+  /** Yields all users that have data. Fetches pages on demand. */
   allUsers(query: ListUsersQuery = {}, options: CallOptions = {}): AsyncGenerator<CataloguedUser, void> {
     return itemsOf((cursor) => this.users({ ...query, cursor }, options), query.cursor);
   }
 
-  /** Searches the memories of all users, through Vectorize: `vectorize_required` where there is none. */
+  /** Searches the memories of all users in Vectorize. Rejects with `vectorize_required` without it. */
   recall(query: TenantRecallBody, options: CallOptions = {}): Promise<TenantRecallAnswer> {
     const path = ["v1", "recall"];
     return this.#http.send({ method: "POST", path, json: query, repeatable: true, ...options });
   }
 
-  /** Rebuilds the index of every user. */
+  /** Starts a rebuild of the index of every user. */
   reindex(options: CallOptions = {}): Promise<TenantReindex> {
     return this.#http.send({ method: "POST", path: ["v1", "reindex"], ...options });
   }
 
-  /** How far the last one is. */
+  /** Returns the progress of the last rebuild. */
   reindexState(options: CallOptions = {}): Promise<TenantReindex> {
     return this.#http.send({ method: "GET", path: ["v1", "reindex"], ...options });
   }

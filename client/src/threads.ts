@@ -26,7 +26,7 @@ import type {
   Verdict,
 } from "./shapes.ts";
 
-/** Conversations, and what is said in them. */
+/** Conversations and their messages. */
 export class Threads {
   readonly #http: CairnHttp;
 
@@ -34,37 +34,39 @@ export class Threads {
     this.#http = http;
   }
 
+  /** Creates a thread of the user. */
   create(user: string, fields: CreateThreadBody = {}, options: WriteOptions = {}): Promise<Thread> {
     return this.#post(["users", user, "threads"], fields, options);
   }
 
-  /** A thread of nobody, which only a token of all users (`*`) reaches. */
+  /** Creates a thread without a user. Only a token of all users (`*`) can use it. */
   createForNobody(fields: CreateThreadBody = {}, options: WriteOptions = {}): Promise<Thread> {
     return this.#post(["threads"], fields, options);
   }
 
-  /** The thread of this agent that was updated last, or a new one: one step, however many ask at once. */
+  /** Returns the agent's last updated thread, or creates one. Concurrent calls get the same thread. */
   resume(user: string, fields: CreateThreadBody = {}, options: CallOptions = {}): Promise<Thread> {
     const path = ["v1", "users", user, "threads", "resume"];
     return this.#http.send({ method: "POST", path, json: fields, repeatable: true, ...options });
   }
 
+  /** Returns a page of the user's threads. */
   list(user: string, query: ListThreadsQuery = {}, options: CallOptions = {}): Promise<ThreadList> {
     return this.#get(["users", user, "threads"], query, options);
   }
 
-  /** All threads of the user, page by page. Ordered by `created` unless `order` is set: so no thread is missed or seen twice. */
+  /** Yields all threads of the user. The default order `created` neither skips nor repeats a thread. */
   all(user: string, query: ListThreadsQuery = {}, options: CallOptions = {}): AsyncGenerator<Thread, void> {
     const page = (cursor?: string) => this.list(user, { order: "created", ...query, cursor }, options);
     return itemsOf(page, query.cursor);
   }
 
-  /** A page of the threads of all users; needs the scope `admin`. */
+  /** Returns a page of the threads of all users. Needs the scope `admin`. */
   listAll(query: ListAllThreadsQuery = {}, options: CallOptions = {}): Promise<CataloguedThreadList> {
     return this.#get(["threads"], query, options);
   }
 
-  /** The threads of all users, page by page; needs the scope `admin`. */
+  /** Yields the threads of all users. Needs the scope `admin`. */
   ofAllUsers(
     query: ListAllThreadsQuery = {},
     options: CallOptions = {},
@@ -72,20 +74,22 @@ export class Threads {
     return itemsOf((cursor) => this.listAll({ ...query, cursor }, options), query.cursor);
   }
 
+  /** Returns the thread, or null if there is none. */
   get(id: string, options: CallOptions = {}): Promise<Thread | null> {
     return this.#http.find({ method: "GET", path: ["v1", "threads", id], ...options });
   }
 
-  /** Changes what is given; null clears it. */
+  /** Changes the given fields; null clears a field. */
   patch(id: string, fields: PatchThreadBody, options: CallOptions = {}): Promise<Thread> {
     return this.#http.send({ method: "PATCH", path: ["v1", "threads", id], json: fields, ...options });
   }
 
+  /** Deletes the thread. */
   delete(id: string, options: CallOptions = {}): Promise<void> {
     return this.#delete([id], options);
   }
 
-  /** All or none; under conditions, or with the check of a whole conversation, if you like. */
+  /** Appends all messages or none. Options: conditions, and a check of the whole conversation. */
   append(
     id: string,
     messages: readonly Message[],
@@ -94,12 +98,12 @@ export class Threads {
     return this.#post(["threads", id, "messages"], { messages, ...conditions }, { signal, idempotencyKey });
   }
 
-  /** The last messages, or with `order: "oldest"` the first; the cursor goes on from there. */
+  /** Returns a page of the last messages, or of the first ones with `order: "oldest"`. */
   read(id: string, query: ReadMessagesQuery = {}, options: CallOptions = {}): Promise<MessageList> {
     return this.#get(["threads", id, "messages"], query, options);
   }
 
-  /** All messages from the first on, or from behind `after`, page by page. */
+  /** Yields all messages, oldest first, or those after `after`. Fetches pages on demand. */
   messages(
     id: string,
     query: Omit<ReadMessagesQuery, "order" | "before"> = {},
@@ -109,7 +113,7 @@ export class Threads {
     return itemsOf(page, query.cursor);
   }
 
-  /** The same in one call, as a stream. Throws where it breaks off: it never ends short. */
+  /** Yields the same messages from one streamed call. Throws if the stream breaks off. */
   stream(
     id: string,
     query: Pick<ReadMessagesQuery, "after" | "view"> = {},
@@ -118,20 +122,22 @@ export class Threads {
     return this.#http.lines({ method: "GET", path: ["v1", "threads", id, "messages"], query, ...options });
   }
 
+  /** Deletes one message. */
   deleteMessage(id: string, seq: number, options: CallOptions = {}): Promise<void> {
     return this.#delete([id, "messages", String(seq)], options);
   }
 
-  /** A thread that shares the messages up to `at` (all of them unless set), and goes on by itself. */
+  /** Creates a thread that shares the messages up to `at`; by default all. */
   fork(id: string, fields: ForkBody = {}, options: WriteOptions = {}): Promise<Thread> {
     return this.#post(["threads", id, "fork"], fields, options);
   }
 
-  /** Lets a summary stand for a range of messages in the view `compacted`. */
+  /** Replaces a range of messages by a summary in the view `compacted`. */
   compact(id: string, compaction: CompactBody, options: WriteOptions = {}): Promise<Compaction> {
     return this.#post(["threads", id, "compactions"], compaction, options);
   }
 
+  /** Returns a page of the compactions. */
   compactions(
     id: string,
     query: ListCompactionsQuery = {},
@@ -140,7 +146,7 @@ export class Threads {
     return this.#get(["threads", id, "compactions"], query, options);
   }
 
-  /** All compactions, page by page. */
+  /** Yields all compactions. Fetches pages on demand. */
   allCompactions(
     id: string,
     query: ListCompactionsQuery = {},
@@ -149,12 +155,12 @@ export class Threads {
     return itemsOf((cursor) => this.compactions(id, { ...query, cursor }, options), query.cursor);
   }
 
-  /** The view `compacted` shows again what it stood for. */
+  /** Deletes a compaction. The view `compacted` shows its messages again. */
   deleteCompaction(id: string, compaction: string, options: CallOptions = {}): Promise<void> {
     return this.#delete([id, "compactions", compaction], options);
   }
 
-  /** Whether the whole conversation as you have it continues the stored one. */
+  /** Checks whether the given conversation continues the stored one. */
   validate(id: string, conversation: ValidateBody, options: CallOptions = {}): Promise<Verdict> {
     const path = ["v1", "threads", id, "validate"];
     return this.#http.send({ method: "POST", path, json: conversation, repeatable: true, ...options });

@@ -2,7 +2,7 @@ import type { CairnHttp } from "./http.ts";
 import type { CallOptions } from "./options.ts";
 import type { Imported } from "./shapes.ts";
 
-/** Everything of a user's, out and in, as lines of JSON (docs/export.md). */
+/** Export and import of a user's data as JSON lines (docs/export.md). */
 export class Transfer {
   readonly #http: CairnHttp;
 
@@ -10,14 +10,14 @@ export class Transfer {
     this.#http = http;
   }
 
-  /** A stream of bytes. It is whole if its last line is of the type `end`. */
+  /** Returns the export as a stream of bytes. It is complete if its last line has the type `end`. */
   export(user: string, options: CallOptions = {}): Promise<ReadableStream<Uint8Array>> {
     return this.#http.stream({ method: "GET", path: ["v1", "users", user, "export"], ...options });
   }
 
   /**
-   * Takes an export in, or a `part` of one. What is there stays as it is, so the same may be sent again. Rejects one that is
-   * cut off, or lacks a line (400), but of parts nobody finds that out; `leftOut` in the answer is what did not come back.
+   * Imports an export, or a `part` of one. Existing data stays, so a repeated import is safe. Rejects a truncated export
+   * with status 400; a part is not checked for missing lines. `leftOut` in the answer lists the data not imported.
    */
   import(
     user: string,

@@ -3,8 +3,8 @@ import type { Cairn } from "../cairn.ts";
 import { bytesOf, fitsOneBatch, type MemoryFile, MemoryFiles, type Write } from "./anthropic/files.ts";
 import { inRange, inserted, replaced } from "./anthropic/lines.ts";
 import { listing, size } from "./anthropic/listing.ts";
-import { demandUser } from "./options/demand.ts";
-import type { OptionNames } from "./options/known-options.ts";
+import { requireUser } from "./options/require-options.ts";
+import type { OptionNames } from "../known-options.ts";
 import { normalPath, ROOT } from "./anthropic/paths.ts";
 
 export type CairnMemoryFilesOptions = {
@@ -46,7 +46,7 @@ const ATTEMPTS = 40;
  * });
  */
 export function cairnMemoryFiles(options: CairnMemoryFilesOptions): MemoryToolHandlers {
-  demandUser("cairnMemoryFiles", options, OPTIONS);
+  requireUser("cairnMemoryFiles", options, OPTIONS);
   const { memory, user, prefix = "", ttlMs, maxFileBytes = Infinity, signal } = options;
   const files = new MemoryFiles({ memory, user, prefix, ttlMs, signal });
 
@@ -75,7 +75,7 @@ export function cairnMemoryFiles(options: CairnMemoryFilesOptions): MemoryToolHa
       ]);
     });
 
-  const demandPlace = async (path: string): Promise<void> => {
+  const requireNoFileAbove = async (path: string): Promise<void> => {
     const above = await files.fileAbove(path);
     if (above !== undefined) throw new Error(`The path ${above} is not a directory.`);
   };
@@ -93,17 +93,17 @@ export function cairnMemoryFiles(options: CairnMemoryFilesOptions): MemoryToolHa
 
     create: async ({ path: given, file_text }) => {
       const path = normalPath(given);
-      const text = sized(given, demandText("file_text", file_text));
+      const text = sized(given, requireText("file_text", file_text));
       const taken = new Error(`File ${given} already exists`);
       if (path === ROOT || (await files.isDirectory(path))) throw taken;
-      await demandPlace(path);
+      await requireNoFileAbove(path);
       if (!(await files.write([{ path, text, ifVersion: null }]))) throw taken;
       return `File created successfully at: ${given}`;
     },
 
     str_replace: async ({ path, old_str, new_str }) => {
-      demandText("old_str", old_str);
-      demandText("new_str", new_str);
+      requireText("old_str", old_str);
+      requireText("new_str", new_str);
       let shown = "";
       await edit(path, (file) => {
         const { text, snippet } = replaced(file, old_str, new_str);
@@ -114,7 +114,7 @@ export function cairnMemoryFiles(options: CairnMemoryFilesOptions): MemoryToolHa
     },
 
     insert: async ({ path, insert_line, insert_text }) => {
-      demandText("insert_text", insert_text);
+      requireText("insert_text", insert_text);
       await edit(path, ({ text }) => inserted(text, insert_line, insert_text));
       return `The file ${path} has been edited.`;
     },
@@ -138,7 +138,7 @@ export function cairnMemoryFiles(options: CairnMemoryFilesOptions): MemoryToolHa
         const moves = await movesOf(files, from, to);
         if (moves.length === 0) throw new Error(`The path ${old_path} does not exist`);
         if (to.startsWith(`${from}/`)) throw new Error(`Cannot move ${old_path} into itself: ${new_path}`);
-        await demandPlace(to);
+        await requireNoFileAbove(to);
         if (!fitsOneBatch(moves))
           throw new Error(
             `The directory ${old_path} holds too much to be renamed in one step. Please rename what is in it.`,
@@ -171,7 +171,7 @@ async function untilFirst(path: string, attempt: () => Promise<boolean>): Promis
 }
 
 /** What a model leaves out of a call would else be written as `undefined`. */
-function demandText(name: string, given: unknown): string {
+function requireText(name: string, given: unknown): string {
   if (typeof given !== "string") throw new Error(`Invalid \`${name}\` parameter: it should be a string`);
   return given;
 }

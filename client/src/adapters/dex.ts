@@ -6,8 +6,8 @@ import { recallFacts } from "./dex/facts.ts";
 import { Injected } from "./dex/injected.ts";
 import { Seen, textOf } from "./dex/messages.ts";
 import { Procedures } from "./dex/procedures.ts";
-import { demandFit, demandUser, isNumberOrUnset } from "./options/demand.ts";
-import type { OptionNames } from "./options/known-options.ts";
+import { requireValid, requireUser, isNumberOrUnset } from "./options/require-options.ts";
+import type { OptionNames } from "../known-options.ts";
 import { toolsOf } from "./dex/tools.ts";
 import type { DexBlock, DexMemory, DexMemoryOptions, DexMessage } from "./dex/types.ts";
 
@@ -64,8 +64,8 @@ const QUERY = 2_500;
  * await extension.dispose();
  */
 export function dexMemory(options: DexMemoryOptions): DexMemory {
-  demandUser("dexMemory", options, OPTIONS);
-  demandValues(options);
+  requireUser("dexMemory", options, OPTIONS);
+  requireValidValues(options);
   const { memory, user, projectRoot, llm, role = "user", now = Date.now } = options;
   const { procedureOwner: shared = PROCEDURES, procedureMemory: writer = memory } = options;
   const { llmWithinMs = LLM_WITHIN_MS, recallWithinMs = RECALL_WITHIN_MS } = options;
@@ -154,23 +154,31 @@ const HITS = 100;
 const PAGE = 1000;
 
 /** What is wrong with a program is thrown where it is made, and not told to `onError` turn by turn. */
-function demandValues(options: DexMemoryOptions): void {
+function requireValidValues(options: DexMemoryOptions): void {
   const { episodicRecent, episodicSimilar, semanticLimit, proceduralThreshold } = options;
   const { autoWrite, autoWriteMinMessages } = options;
   const made = "dexMemory";
-  demandFit(made, { episodicRecent: isWhole(episodicRecent, 0, PAGE) }, `a whole number from 0 to ${PAGE}`);
-  demandFit(
+  requireValid(
+    made,
+    { episodicRecent: isWhole(episodicRecent, 0, PAGE) },
+    `a whole number from 0 to ${PAGE}`,
+  );
+  requireValid(
     made,
     { episodicSimilar: isWhole(episodicSimilar, 0, HITS), semanticLimit: isWhole(semanticLimit, 0, HITS) },
     `a whole number from 0 to ${HITS}`,
   );
-  demandFit(
+  requireValid(
     made,
     { proceduralThreshold: isNumberOrUnset(proceduralThreshold, 0, 1) },
     "a number from 0 to 1",
   );
-  demandFit(made, { autoWrite: autoWrite === undefined || typeof autoWrite === "boolean" }, "true or false");
-  demandFit(made, { autoWriteMinMessages: isWhole(autoWriteMinMessages, 1) }, "a whole number from 1 on");
+  requireValid(
+    made,
+    { autoWrite: autoWrite === undefined || typeof autoWrite === "boolean" },
+    "true or false",
+  );
+  requireValid(made, { autoWriteMinMessages: isWhole(autoWriteMinMessages, 1) }, "a whole number from 1 on");
 }
 
 const isWhole = (value: number | undefined, min: number, max?: number): boolean =>

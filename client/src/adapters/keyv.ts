@@ -1,8 +1,8 @@
 import type { Cairn } from "../cairn.ts";
 import { inBatches } from "./entries/in-batches.ts";
 import { ENTRY_BYTES, LargeEntries } from "./entries/large-entries.ts";
-import { demandUser } from "./options/demand.ts";
-import type { OptionNames } from "./options/known-options.ts";
+import { requireUser } from "./options/require-options.ts";
+import type { OptionNames } from "../known-options.ts";
 
 export type CairnKeyvOptions = {
   memory: Cairn;
@@ -33,7 +33,7 @@ export class CairnKeyvStore {
   readonly #listeners = new Set<ErrorListener>();
 
   constructor(options: CairnKeyvOptions) {
-    demandUser("cairnKeyv", options, OPTIONS);
+    requireUser("cairnKeyv", options, OPTIONS);
     const { memory, user, prefix = "keyv/" } = options;
     this.#memory = memory;
     this.#user = user;

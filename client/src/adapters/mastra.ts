@@ -4,8 +4,8 @@ import {
   type CairnMemoryStorageOptions,
   MEMORY_STORAGE_OPTIONS,
 } from "./mastra/memory-storage.ts";
-import { demandUser } from "./options/demand.ts";
-import type { OptionNames } from "./options/known-options.ts";
+import { requireUser } from "./options/require-options.ts";
+import type { OptionNames } from "../known-options.ts";
 
 export { CairnMemoryStorage, type CairnMemoryStorageOptions } from "./mastra/memory-storage.ts";
 
@@ -26,7 +26,7 @@ const OPTIONS: OptionNames<CairnStorageOptions> = { ...MEMORY_STORAGE_OPTIONS, i
  * const agent = new Agent({ id: "a", name: "A", instructions, model, memory: new Memory({ storage }) });
  */
 export function cairnStorage(given: CairnStorageOptions): MastraCompositeStore {
-  demandUser("cairnStorage", given, OPTIONS);
+  requireUser("cairnStorage", given, OPTIONS);
   const { id = "cairn", default: otherwise, ...options } = given;
   return new MastraCompositeStore({
     id,

@@ -1,6 +1,6 @@
 import type { Cairn, Memory } from "../index.ts";
-import { demandUser } from "./options/demand.ts";
-import type { OptionNames } from "./options/known-options.ts";
+import { requireUser } from "./options/require-options.ts";
+import type { OptionNames } from "../known-options.ts";
 import { episodeBody, episodeOf } from "./molroo/episode.ts";
 import { askable, within } from "./molroo/fields.ts";
 import { matches, newestFirst, questionsOf, roomy } from "./molroo/query.ts";
@@ -13,7 +13,7 @@ import type {
   Reflection,
   SemanticRecallOptions,
 } from "./molroo/types.ts";
-import { Whole } from "./molroo/whole.ts";
+import { LargeRecords } from "./molroo/large-records.ts";
 
 export type {
   AppraisalVector,
@@ -63,9 +63,9 @@ const TOP_K = 5;
  * const sera = await molroo.connectPersona("sera", { llm, memory: molrooMemory({ memory, user: "alice" }) });
  */
 export function molrooMemory(options: MolrooMemoryOptions): MolrooMemory {
-  demandUser("molrooMemory", options, OPTIONS);
+  requireUser("molrooMemory", options, OPTIONS);
   const { memory, user, scope = "molroo", waitUntil, onError } = options;
-  const whole = new Whole(memory, user);
+  const whole = new LargeRecords(memory, user);
   const tell =
     onError ??
     ((error: unknown) => {

@@ -3,9 +3,9 @@ import { newId } from "../new-id.ts";
 import type { AgentInputItem, Session } from "@openai/agents-core";
 import type { Cairn } from "../cairn.ts";
 import type { StoredMessage } from "../shapes.ts";
-import { bySize } from "./calls/by-size.ts";
-import { demandUser } from "./options/demand.ts";
-import type { OptionNames } from "./options/known-options.ts";
+import { batchesBySize } from "./calls/batches-by-size.ts";
+import { requireUser } from "./options/require-options.ts";
+import type { OptionNames } from "../known-options.ts";
 import { itemsOf, messageOf } from "./openai-agents/item.ts";
 
 export type CairnSessionOptions = {
@@ -33,7 +33,7 @@ export class CairnSession implements Session {
   #thread: string | undefined;
 
   constructor(options: CairnSessionOptions) {
-    demandUser("cairnSession", options, OPTIONS);
+    requireUser("cairnSession", options, OPTIONS);
     const { memory, user, sessionId = newId(), prefix = "openai-agents/" } = options;
     this.#threads = memory.threads;
     this.#user = user;
@@ -60,7 +60,7 @@ export class CairnSession implements Session {
     const messages = items.map(messageOf);
     await this.#again(async () => {
       const id = await this.#made();
-      for (const batch of bySize(messages)) await this.#threads.append(id, batch);
+      for (const batch of batchesBySize(messages)) await this.#threads.append(id, batch);
     });
   }
 

@@ -2,8 +2,8 @@ import type { Cairn } from "../cairn.ts";
 import type { CallOptions } from "../options.ts";
 import { inBatches } from "./entries/in-batches.ts";
 import { ENTRY_BYTES, LargeEntries, type LargeEntry } from "./entries/large-entries.ts";
-import { demandUser } from "./options/demand.ts";
-import type { OptionNames } from "./options/known-options.ts";
+import { requireUser } from "./options/require-options.ts";
+import type { OptionNames } from "../known-options.ts";
 import { bytesOf, entryOfBytes, entryOfText, textOf } from "./unstorage/entry-value.ts";
 
 export type CairnDriverOptions = {
@@ -57,7 +57,7 @@ export type CairnDriver = {
  * const storage = createStorage({ driver: cairnDriver({ memory, user: "alice" }) });
  */
 export function cairnDriver(options: CairnDriverOptions): CairnDriver {
-  demandUser("cairnDriver", options, OPTIONS);
+  requireUser("cairnDriver", options, OPTIONS);
   const { memory, user, base: root = "unstorage", ttl: usualTtl } = options;
   const { kv } = memory;
   const entry = (key: string): string => `${root}:${key}`;

@@ -483,7 +483,7 @@ describe("failures", () => {
     const down = await clientOf(user, { retry: false, fetch: () => new Response("down", { status: 503 }) });
     const handlers = cairnMemoryFiles({ memory: down, user });
     expect(await told(handlers, replace("/memories/a", "kept", "gone"))).toBe(
-      "Error: no_envelope: HTTP 503, and the answer is not Cairn's",
+      "Error: no_envelope: HTTP 503: the answer does not come from Cairn",
     );
     await expect(
       Promise.resolve(handlers.view({ command: "view", path: "/memories" })),

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, inject, it } from "vitest";
 import { blockOf } from "../../src/adapters/dex/block.ts";
-import { ago } from "../../src/adapters/dex/ago.ts";
+import { relativeTime } from "../../src/adapters/dex/relative-time.ts";
 import type { dexMemory } from "../../src/adapters/dex.ts";
 import { CairnError } from "../../src/index.ts";
 import { inert, quoted } from "../../../src/domain/conversation/stored-text.ts";
@@ -576,7 +576,7 @@ it("gives each memory one line of the block, whatever it says", () => {
 it("says how long ago something was", () => {
   const [m, h, d] = [60_000, 3_600_000, 86_400_000];
   const asked = [-5, 0, 59_999, m, 59 * m, h, 23 * h, d, 400 * d];
-  expect(asked.map(ago)).toEqual([
+  expect(asked.map(relativeTime)).toEqual([
     "0s ago",
     "0s ago",
     "59s ago",

@@ -7,8 +7,8 @@ import {
   cairnRuns,
   type RunStore,
 } from "../../src/adapters/gemstack.ts";
-import { Latest } from "../../src/adapters/gemstack/latest.ts";
-import { secondsOf } from "../../src/adapters/gemstack/seconds.ts";
+import { BoundedMap } from "../../src/adapters/gemstack/bounded-map.ts";
+import { ttlSecondsOf } from "../../src/adapters/gemstack/ttl-seconds.ts";
 import type { Fetch } from "../../src/index.ts";
 import { clientOf, newUser } from "./cairn.ts";
 import { failing, losing, counting, silent } from "./broken.ts";
@@ -468,17 +468,18 @@ it("ends a held get with its signal", async () => {
 
 it("keeps a resource until a second before it expires, and anything else as long as told", () => {
   const inMs = (ms: number) => ({ name: "n", expiresAt: Date.now() + ms });
-  expect(secondsOf(undefined, inMs(60_000))).toBeUndefined();
-  expect(secondsOf(60, inMs(60_000))).toBeLessThanOrEqual(59);
-  expect(secondsOf(60, inMs(60_000))).toBeGreaterThanOrEqual(58);
-  expect(secondsOf(60, inMs(600_000))).toBe(60);
-  expect(secondsOf(60, inMs(-5))).toBe(60);
-  expect(secondsOf(1, inMs(900))).toBe(1);
-  for (const value of [undefined, null, 7, "x", { expiresAt: "soon" }]) expect(secondsOf(60, value)).toBe(60);
+  expect(ttlSecondsOf(undefined, inMs(60_000))).toBeUndefined();
+  expect(ttlSecondsOf(60, inMs(60_000))).toBeLessThanOrEqual(59);
+  expect(ttlSecondsOf(60, inMs(60_000))).toBeGreaterThanOrEqual(58);
+  expect(ttlSecondsOf(60, inMs(600_000))).toBe(60);
+  expect(ttlSecondsOf(60, inMs(-5))).toBe(60);
+  expect(ttlSecondsOf(1, inMs(900))).toBe(1);
+  for (const value of [undefined, null, 7, "x", { expiresAt: "soon" }])
+    expect(ttlSecondsOf(60, value)).toBe(60);
 });
 
 it("notes no more keys than it is told", () => {
-  const latest = new Latest<number>(2);
+  const latest = new BoundedMap<number>(2);
   for (const [key, value] of Object.entries({ a: 1, b: 2 })) latest.set(key, value);
   latest.set("a", 3);
   latest.set("c", 4);

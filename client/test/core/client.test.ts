@@ -171,6 +171,17 @@ describe("a client", () => {
     expect(() => cairn()).toThrow("cairn: `url` is missing");
   });
 
+  it.each([
+    ["userToken", "the options are `url`, `fetch`, `token`", { userToken: "t" }],
+    ["nameSpace", "did you mean `namespace`?", { nameSpace: "app" }],
+    ["wait_until", "did you mean `waitUntil`?", { wait_until: undefined }],
+    ["retry.attempt", "did you mean `retry.attempts`?", { retry: { attempt: 2 } }],
+  ])("rejects the unknown option `%s` and says: %s", (name, hint, more) => {
+    expect(made({ url, token: "t", ...more })).toThrow(TypeError);
+    expect(made({ url, token: "t", ...more })).toThrow(`cairn: \`${name}\` is not an option; ${hint}`);
+    expect(made({ url, token: "t", retry: false })).not.toThrow();
+  });
+
   it.each(["127.0.0.1:8787", "localhost:8787", "example.com", "", "ftp://example.com", null, 8787])(
     "is not made of a url that is none: %j",
     (wrong) => {

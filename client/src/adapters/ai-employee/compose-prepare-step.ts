@@ -1,5 +1,5 @@
 import type { Instructions, StepStart, SystemMessage } from "./instructions.ts";
-import { mergedDeeply } from "./merged-deeply.ts";
+import { deepMerge } from "./deep-merge.ts";
 import { RunInstructions } from "./run-instructions.ts";
 
 /** A `prepareStep` of the AI SDK, of any version and for any tools. */
@@ -27,11 +27,11 @@ const intersected: Rule = (before, after) => {
 /** How what several functions return becomes one; of all other fields, the last one's holds. */
 const rules: Readonly<Record<string, Rule>> = {
   activeTools: intersected,
-  experimental_context: mergedDeeply,
-  providerOptions: mergedDeeply,
+  experimental_context: deepMerge,
+  providerOptions: deepMerge,
   // What the first of these is called since version 7 of the AI SDK.
-  runtimeContext: mergedDeeply,
-  toolsContext: mergedDeeply,
+  runtimeContext: deepMerge,
+  toolsContext: deepMerge,
 };
 
 /**

@@ -1,7 +1,7 @@
-import type { CairnMemoryStore, MemoryStore } from "../ai-employee.ts";
-import { type OptionNames, requireKnownOptions } from "../options/known-options.ts";
+import { type OptionNames, requireKnownOptions } from "../../known-options.ts";
 import { messagesOf, type StepStart, type SystemMessage } from "./instructions.ts";
 import { memoriesBlock, mostThatFit } from "./memories-block.ts";
+import type { CairnMemoryStore, MemoryStore } from "./memory-store.ts";
 
 export type MemoryPrepareStepConfig = {
   /** Which entries are shown: those whose keys begin so; `memory:` unless set. */

@@ -1,7 +1,7 @@
 import type { LanguageModelMiddleware } from "ai";
 import { assistantMessage, brokenOff, Gathered } from "./answer.ts";
 import { Conversation, type ConversationOptions, type Spoken, spokenIn } from "./conversation.ts";
-import { demandConversation } from "./demand-options.ts";
+import { requireConversationOptions } from "./require-options.ts";
 import { recalled, recalledBlock, withBlock } from "./recalled.ts";
 import type { CallParams, Prompt, PromptMessage } from "./sdk.ts";
 import { storedMessage } from "./stored.ts";
@@ -26,7 +26,7 @@ const RUNS = 256;
  * const model = wrapLanguageModel({ model: openai("…"), middleware: cairnMemory({ memory, user: "alice", thread }) });
  */
 export function cairnMemory(options: ConversationOptions): LanguageModelMiddleware {
-  demandConversation("cairnMemory", options);
+  requireConversationOptions("cairnMemory", options);
   const conversation = new Conversation(options);
   const runs = new Map<string, Given>();
   const steps = new WeakMap<Prompt, Step>();

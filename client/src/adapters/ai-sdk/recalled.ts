@@ -1,4 +1,4 @@
-import { startOf } from "../bytes/start-of.ts";
+import { truncateUtf8 } from "../bytes/truncate-utf8.ts";
 import type { Hit } from "../../shapes.ts";
 import { field, listField, textField } from "../../../../src/domain/conversation/message.ts";
 import { memoryBlock } from "./block.ts";
@@ -77,5 +77,5 @@ export function textOf(
 
 function queryIn(messages: readonly MessageLike[]): string {
   const last = messages.findLast(({ role }) => role === "user");
-  return last === undefined ? "" : startOf(textOf(last).trim(), QUERY_BYTES);
+  return last === undefined ? "" : truncateUtf8(textOf(last).trim(), QUERY_BYTES);
 }

@@ -1,5 +1,5 @@
 import type { ModelMessage } from "ai";
-import { demandRecalling } from "./demand-options.ts";
+import { requireRecallingOptions } from "./require-options.ts";
 import type { RecallingOptions } from "./options.ts";
 import { recalled, recalledBlock, withBlock } from "./recalled.ts";
 
@@ -14,7 +14,7 @@ type Step = { stepNumber: number; messages: ModelMessage[]; steps?: readonly unk
  * await generateText({ model, prompt, tools, prepareStep: memoryStep({ memory, user: "alice" }) });
  */
 export function memoryStep(options: RecallingOptions) {
-  demandRecalling("memoryStep", options);
+  requireRecallingOptions("memoryStep", options);
   // A run has one list of its steps, which the SDK gives to each of them.
   const blocks = new WeakMap<object, string>();
   return async function prepareMemory({

@@ -1,7 +1,7 @@
 import type { Schema } from "ai";
 import { DATA_NOTE } from "../../../../src/domain/conversation/stored-text.ts";
-import { demandUser } from "../options/demand.ts";
-import type { OptionNames } from "../options/known-options.ts";
+import { requireUser } from "../options/require-options.ts";
+import type { OptionNames } from "../../known-options.ts";
 import type { Cairn } from "../../cairn.ts";
 import type { Hit, Memory, MemoryKind } from "../../shapes.ts";
 import { hitLines, memoryLines, tagged } from "./block.ts";
@@ -88,7 +88,7 @@ const tags = {
  * await generateText({ model, prompt, tools: memoryTools({ memory, user: "alice" }), stopWhen: isStepCount(5) });
  */
 export function memoryTools(options: MemoryToolsOptions): MemoryTools {
-  demandUser("memoryTools", options, OPTIONS);
+  requireUser("memoryTools", options, OPTIONS);
   const { memory, user, scope, owners = [] } = options;
   const scoped = scope === undefined ? {} : { scope };
   const shared = owners.length === 0 ? {} : { owners: [...owners] };

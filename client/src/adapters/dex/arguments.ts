@@ -5,10 +5,13 @@ import type { DexSchema, DexToolArguments, DexToolName } from "./types.ts";
 type Problem = { path: string; message: string };
 
 /**
- * What a model called a tool with, checked against the tool's schema: a missing title must not come to mean every title.
+ * What a model called a tool with, parseToolArguments against the tool's schema: a missing title must not come to mean every title.
  * Throws `invalid_request`, which names each argument that is wrong.
  */
-export function checked<Name extends DexToolName>(tool: Name, given: unknown): DexToolArguments[Name] {
+export function parseToolArguments<Name extends DexToolName>(
+  tool: Name,
+  given: unknown,
+): DexToolArguments[Name] {
   const schema = schemas[tool];
   const args: unknown = given ?? {};
   if (typeof args !== "object" || args === null || Array.isArray(args))

@@ -20,7 +20,7 @@ const ROOM = 48_000;
 const MOST_FAILURES = 3;
 const EXCERPT = 500;
 
-type Parts = {
+type BackgroundOptions = {
   memory: Cairn;
   user: string;
   llm: NonNullable<DexMemoryOptions["llm"]>;
@@ -32,15 +32,15 @@ type Parts = {
 
 /** Summarises turns one after the other while the conversation goes on. What fails is tried again with the next turn. */
 export class Background {
-  readonly #parts: Parts;
+  readonly #options: BackgroundOptions;
   #turns: Turn[] = [];
   #writes: Write[] = [];
   #running: Promise<void> | null = null;
   #asked = false;
   #last = 0;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
+  constructor(options: BackgroundOptions) {
+    this.#options = options;
   }
 
   /** Takes a turn, and returns at once. */
@@ -68,7 +68,7 @@ export class Background {
     const running = this.#run();
     this.#running = running;
     // A Worker stays alive for it; what fails has been told.
-    this.#parts.memory.later(() => running);
+    this.#options.memory.later(() => running);
     return running;
   }
 
@@ -79,7 +79,7 @@ export class Background {
       // A turn that came while another failed is the next one, with which that is tried again.
       while (this.#asked) {
         this.#asked = false;
-        await this.#pass().catch(this.#parts.onError);
+        await this.#pass().catch(this.#options.onError);
       }
     } finally {
       this.#running = null;
@@ -98,7 +98,7 @@ export class Background {
   /** Whether there are too few messages yet. What was tried before is tried again, however few are left of it. */
   #waitsForMore(): boolean {
     const messages = this.#turns.reduce((sum, turn) => sum + turn.messages.length, 0);
-    return messages < this.#parts.minMessages && !this.#turns.some(({ late }) => late);
+    return messages < this.#options.minMessages && !this.#turns.some(({ late }) => late);
   }
 
   /** The first turns of one place that one prompt has room for. */
@@ -147,7 +147,7 @@ export class Background {
   }
 
   async #bodiesOf(turns: readonly Turn[]): Promise<RememberBody[]> {
-    const { llm, llmWithinMs } = this.#parts;
+    const { llm, llmWithinMs } = this.#options;
     const last = turns.at(-1);
     if (last === undefined) return [];
     const transcript = shortened(transcriptOf(turns.flatMap(({ messages }) => messages)), ROOM);
@@ -164,7 +164,7 @@ export class Background {
 
   /** Stores what waits, in its order: a fact that changed twice is what it was last. */
   async #write(): Promise<void> {
-    const { memory, user, onError } = this.#parts;
+    const { memory, user, onError } = this.#options;
     for (let next = this.#writes[0]; next !== undefined; next = this.#writes[0]) {
       try {
         await memory.memories.rememberMany(user, next.bodies, { idempotencyKey: next.idempotencyKey });

@@ -1,5 +1,5 @@
 import { inert, oneLine, quoted } from "../../../../src/domain/conversation/stored-text.ts";
-import { ago } from "./ago.ts";
+import { relativeTime } from "./relative-time.ts";
 import type { DexEpisode, DexFact, DexProcedure } from "./types.ts";
 
 /** Characters of one line. */
@@ -12,7 +12,7 @@ export function blockOf({ episodes, facts, procedures }: Remembered, now: number
   const sections = [
     [
       "Recent context:",
-      episodes.map(({ text, createdAt }) => `- ${ago(now - createdAt)}: ${oneLine(text, LINE)}`),
+      episodes.map(({ text, createdAt }) => `- ${relativeTime(now - createdAt)}: ${oneLine(text, LINE)}`),
     ],
     ["Relevant facts:", facts.map(({ text }) => `- ${oneLine(text, LINE)}`)],
     ["Relevant procedures (use memory_get_procedure to fetch details):", procedures.map(announcement)],

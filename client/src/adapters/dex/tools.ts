@@ -1,5 +1,5 @@
 import type { Cairn } from "../../index.ts";
-import { checked } from "./arguments.ts";
+import { parseToolArguments } from "./arguments.ts";
 import type { Procedures } from "./procedures.ts";
 import { schemas } from "./schemas.ts";
 import { DATA_NOTE, day, inert, oneLine, quoted } from "../../../../src/domain/conversation/stored-text.ts";
@@ -16,19 +16,22 @@ const DOCUMENT =
 const between = (heading: string, note: string, lines: readonly string[]): string =>
   [heading, note, "<memory>", inert(lines.join("\n")), "</memory>"].join("\n");
 
-type Parts = { memory: Cairn; user: string; procedures: Procedures };
+type ToolDependencies = { memory: Cairn; user: string; procedures: Procedures };
 
 /** The six tools, in an order that stays, so that prompts can be cached. */
-export const toolsOf = (parts: Parts): DexTool[] => [...factTools(parts), ...procedureTools(parts)];
+export const toolsOf = (dependencies: ToolDependencies): DexTool[] => [
+  ...factTools(dependencies),
+  ...procedureTools(dependencies),
+];
 
-const factTools = ({ memory, user }: Parts): DexTool[] => [
+const factTools = ({ memory, user }: ToolDependencies): DexTool[] => [
   {
     name: "memory_remember_fact",
     description:
       "Remember one lasting fact as subject, predicate and object (“user”, “prefers”, “TypeScript”). Use it when the user states something that will still matter in a later conversation, or asks you to remember it. One fact is true at a time for a subject and a predicate: a new object takes the place of the old one. Do not store secrets, or what only this task needs.",
     inputSchema: schemas.memory_remember_fact,
     execute: async (given, { signal } = {}) => {
-      const fact = checked("memory_remember_fact", given);
+      const fact = parseToolArguments("memory_remember_fact", given);
       const { id } = await memory.memories.remember(user, { kind: "fact", ...fact }, { signal });
       return `Remembered (id ${id}).`;
     },
@@ -39,7 +42,7 @@ const factTools = ({ memory, user }: Parts): DexTool[] => [
       "Forget the fact of a subject and a predicate for good, with its history. Use it when the user asks you to forget something. If a fact has only changed, remember the new one instead: it takes the old one's place. Upper and lower case are the same.",
     inputSchema: schemas.memory_forget_fact,
     execute: async (given, { signal } = {}) => {
-      const named = checked("memory_forget_fact", given);
+      const named = parseToolArguments("memory_forget_fact", given);
       const { count } = await memory.memories.forgetWhere(user, { kinds: ["fact"], ...named }, { signal });
       return count === 0
         ? "No fact of this subject and predicate was remembered, so nothing changed."
@@ -48,14 +51,14 @@ const factTools = ({ memory, user }: Parts): DexTool[] => [
   },
 ];
 
-const procedureTools = ({ user, procedures }: Parts): DexTool[] => [
+const procedureTools = ({ user, procedures }: ToolDependencies): DexTool[] => [
   {
     name: "memory_store_procedure",
     description:
       "Store how something is done, step by step, under a title: a deployment, a release, a way of working that has proved itself. Everybody who works with this memory will find it. Use it when a task was worked out that will come again. A procedure of the same title is replaced whole; read it first with memory_get_procedure if you mean to add to it.",
     inputSchema: schemas.memory_store_procedure,
     execute: async (given, { signal } = {}) => {
-      const args = checked("memory_store_procedure", given);
+      const args = parseToolArguments("memory_store_procedure", given);
       const { id, created } = await procedures.store(args, { signal });
       const done = created ? "Stored" : "Stored in the place of the one that was there";
       return `${done}: procedure ${quoted(args.title)} (id ${id}).`;
@@ -67,7 +70,7 @@ const procedureTools = ({ user, procedures }: Parts): DexTool[] => [
       "Forget the procedure of this exact title for good, with its history. Use it when the user asks for that, or when it is no longer done at all. If it is done differently now, store it again instead.",
     inputSchema: schemas.memory_forget_procedure,
     execute: async (given, { signal } = {}) => {
-      const { title } = checked("memory_forget_procedure", given);
+      const { title } = parseToolArguments("memory_forget_procedure", given);
       return (await procedures.forget(title, { signal })) === 0
         ? `There is no procedure ${quoted(title)}, so nothing changed. memory_list_procedures shows the titles.`
         : `Forgotten: procedure ${quoted(title)}, with its history.`;
@@ -79,7 +82,7 @@ const procedureTools = ({ user, procedures }: Parts): DexTool[] => [
       "List the procedures that are stored: with a query those that fit it best, else those that were updated last. Use it before a task that may have been worked out before. Gives titles and how they begin; memory_get_procedure gives one whole.",
     inputSchema: schemas.memory_list_procedures,
     execute: async (given, { signal } = {}) => {
-      const { limit = LIMIT, ...asked } = checked("memory_list_procedures", given);
+      const { limit = LIMIT, ...asked } = parseToolArguments("memory_list_procedures", given);
       const found = await procedures.list({ ...asked, limit: Math.min(limit, MOST) }, { signal });
       if (found.length === 0) return "There is no such procedure.";
       const lines = found.map(({ id, title = "", text, tags = [], userId, updatedAt }) => {
@@ -100,7 +103,7 @@ const procedureTools = ({ user, procedures }: Parts): DexTool[] => [
       "Read a procedure whole, by its exact title as memory_list_procedures or the memory block gave it. Use it before doing a task that a procedure describes.",
     inputSchema: schemas.memory_get_procedure,
     execute: async (given, { signal } = {}) => {
-      const { title } = checked("memory_get_procedure", given);
+      const { title } = parseToolArguments("memory_get_procedure", given);
       const found = await procedures.get(title, { signal });
       if (found === null)
         return `There is no procedure ${quoted(title)}. memory_list_procedures shows the titles that there are.`;

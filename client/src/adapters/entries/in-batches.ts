@@ -2,7 +2,7 @@ import type { Cairn } from "../../cairn.ts";
 import { hasCode } from "../../error.ts";
 import type { CallOptions } from "../../options.ts";
 import type { BatchAnswer, BatchOperation } from "../../shapes.ts";
-import { bySize } from "../calls/by-size.ts";
+import { batchesBySize } from "../calls/batches-by-size.ts";
 
 export type EntryResult = BatchAnswer["results"][number];
 
@@ -20,7 +20,7 @@ export async function inBatches(
   options: CallOptions = {},
 ): Promise<EntryResult[]> {
   const done: EntryResult[] = [];
-  for (const batch of bySize(operations)) {
+  for (const batch of batchesBySize(operations)) {
     let most = batch.length;
     for (let from = 0; from < batch.length;) {
       const some = batch.slice(from, from + most);

@@ -3,7 +3,7 @@ import { CairnError } from "../../error.ts";
 import type { CallOptions } from "../../options.ts";
 import type { BatchOperation } from "../../shapes.ts";
 import { partsIn } from "../../../../src/domain/entry-parts.ts";
-import type { OptionNames } from "../options/known-options.ts";
+import type { OptionNames } from "../../known-options.ts";
 import { ENTRY_BYTES, LargeEntries } from "./large-entries.ts";
 import { type EntryResult, inBatches } from "./in-batches.ts";
 

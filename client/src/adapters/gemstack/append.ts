@@ -4,7 +4,7 @@ import { isCairnError } from "../../error.ts";
 import { newId } from "../../new-id.ts";
 import type { CallOptions } from "../../options.ts";
 import type { AppendAnswer } from "../../shapes.ts";
-import { bySize } from "../calls/by-size.ts";
+import { batchesBySize } from "../calls/batches-by-size.ts";
 
 /** Messages are deleted one by one. */
 const AT_ONCE = 20;
@@ -18,7 +18,7 @@ export async function append(
   id: string,
   { messages, options }: { messages: readonly AiMessage[]; options: CallOptions },
 ): Promise<void> {
-  const [only = [], ...more] = bySize(messages);
+  const [only = [], ...more] = batchesBySize(messages);
   if (more.length === 0) {
     await memory.threads.append(id, only, options);
     return;

@@ -2,11 +2,11 @@ import type { Cairn } from "../../cairn.ts";
 import type { Versioned } from "../../http.ts";
 import type { CallOptions } from "../../options.ts";
 import { LargeCacheValues } from "../entries/large-cache-values.ts";
-import { demandMemory } from "../options/demand.ts";
-import type { OptionNames } from "../options/known-options.ts";
+import { requireMemory } from "../options/require-options.ts";
+import type { OptionNames } from "../../known-options.ts";
 import { Flights } from "./flights.ts";
-import { Latest } from "./latest.ts";
-import { secondsOf } from "./seconds.ts";
+import { BoundedMap } from "./bounded-map.ts";
+import { ttlSecondsOf } from "./ttl-seconds.ts";
 import type { CacheAdapter } from "./types.ts";
 
 export type CairnCacheOptions = {
@@ -44,10 +44,10 @@ export class CairnCache implements CacheAdapter {
   readonly #namespace: string;
   readonly #singleFlight: readonly string[];
   readonly #flights: Flights;
-  readonly #seen = new Latest<Seen>(KEYS);
+  readonly #seen = new BoundedMap<Seen>(KEYS);
 
   constructor(options: CairnCacheOptions) {
-    demandMemory("cairnCache", options, OPTIONS);
+    requireMemory("cairnCache", options, OPTIONS);
     const { memory, namespace = "gemstack", singleFlight = GOOGLE_CACHES } = options;
     const { leaseMs = 15_000, waitMs = leaseMs } = options;
     this.#memory = memory;
@@ -76,7 +76,7 @@ export class CairnCache implements CacheAdapter {
   async set(key: string, value: unknown, ttlSeconds?: number, { signal }: CallOptions = {}): Promise<void> {
     const name = this.#nameOf(key);
     const single = this.#fliesSingle(key);
-    const seconds = secondsOf(ttlSeconds, single ? value : undefined);
+    const seconds = ttlSecondsOf(ttlSeconds, single ? value : undefined);
     if (seconds === 0) return this.#memory.cache.forget(name, { signal });
     // Without the lease: a value that comes when it has run out is as good, and a call without conditions is sent again.
     const { version } = await this.#values.set(name, value, { ttlSeconds: seconds, signal });

@@ -4,9 +4,9 @@ import type { Cairn } from "../../cairn.ts";
 import type { CallOptions } from "../../options.ts";
 import type { CataloguedThread, CreateThreadBody } from "../../shapes.ts";
 import { hasCode } from "../../error.ts";
-import { demandUserIfAny } from "../options/demand.ts";
-import type { OptionNames } from "../options/known-options.ts";
-import { allOf } from "./all-of.ts";
+import { requireUserIfGiven } from "../options/require-options.ts";
+import type { OptionNames } from "../../known-options.ts";
+import { collect } from "./collect.ts";
 import { append } from "./append.ts";
 import { checksOf, refusalIn } from "./continuation-checks.ts";
 import { isOfAnother } from "./owner-of.ts";
@@ -31,7 +31,7 @@ export class CairnConversations implements ConversationStore {
   readonly #user: string | undefined;
 
   constructor(options: CairnConversationsOptions) {
-    demandUserIfAny("cairnConversations", options, OPTIONS);
+    requireUserIfGiven("cairnConversations", options, OPTIONS);
     const { memory, user } = options;
     this.#memory = memory;
     this.#user = user;
@@ -67,7 +67,7 @@ export class CairnConversations implements ConversationStore {
    */
   async load(id: string, options: CallOptions = {}): Promise<AiMessage[]> {
     const messages = this.#memory.threads.messages(id, { limit: PAGE, view: "sanitized" }, options);
-    const stored = await this.#found(id, () => allOf(messages));
+    const stored = await this.#found(id, () => collect(messages));
     // What was appended here is what comes back.
     return stored.map(({ message }) => message as unknown as AiMessage);
   }
@@ -95,8 +95,8 @@ export class CairnConversations implements ConversationStore {
     const user = userId ?? this.#user;
     const { threads } = this.#memory;
     const newestFirst: CataloguedThread[] = await (user === undefined
-      ? ofAllUsers(() => allOf(threads.ofAllUsers({ limit: PAGE }, options)))
-      : allOf(threads.all(user, { limit: PAGE }, options)));
+      ? ofAllUsers(() => collect(threads.ofAllUsers({ limit: PAGE }, options)))
+      : collect(threads.all(user, { limit: PAGE }, options)));
     return newestFirst
       .toReversed()
       .toSorted((a, b) => b.updatedAt - a.updatedAt)

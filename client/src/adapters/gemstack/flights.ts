@@ -2,7 +2,7 @@ import type { Cairn } from "../../cairn.ts";
 import type { CallOptions } from "../../options.ts";
 import type { LeaseAnswer } from "../../registry.ts";
 import { isPassing } from "../../retry.ts";
-import { Latest } from "./latest.ts";
+import { BoundedMap } from "./bounded-map.ts";
 
 /** How long one call is held at most. */
 const LONGEST_HOLD_MS = 60_000;
@@ -19,7 +19,7 @@ export class Flights {
   readonly #memory: Cairn;
   readonly #times: { leaseMs: number; waitMs: number };
   /** Until when these keys are not held for. */
-  readonly #unheld = new Latest<number>(KEYS);
+  readonly #unheld = new BoundedMap<number>(KEYS);
 
   constructor(memory: Cairn, times: { leaseMs: number; waitMs: number }) {
     this.#memory = memory;

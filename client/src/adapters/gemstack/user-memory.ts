@@ -1,14 +1,14 @@
 import type { Cairn } from "../../cairn.ts";
 import type { CallOptions } from "../../options.ts";
 import type { Hit, Memory } from "../../shapes.ts";
-import { demandMemory } from "../options/demand.ts";
-import type { OptionNames } from "../options/known-options.ts";
-import { allOf } from "./all-of.ts";
+import { requireMemory } from "../options/require-options.ts";
+import type { OptionNames } from "../../known-options.ts";
+import { collect } from "./collect.ts";
 import type { MemoryEntry, UserMemory } from "./types.ts";
-import { filterTags, fitting } from "./fitting.ts";
+import { filterTags, factWithinLimits } from "./fact-within-limits.ts";
 import { isUnknown } from "./unknown-id.ts";
 import { hasWords, sharesWord } from "./words.ts";
-import { startOf } from "../bytes/start-of.ts";
+import { truncateUtf8 } from "../bytes/truncate-utf8.ts";
 
 export type CairnUserMemoryOptions = {
   memory: Cairn;
@@ -55,7 +55,7 @@ export class CairnUserMemory implements UserMemory {
   readonly #onError: (error: unknown, given: GivenFact) => void;
 
   constructor(options: CairnUserMemoryOptions) {
-    demandMemory("cairnUserMemory", options, OPTIONS);
+    requireMemory("cairnUserMemory", options, OPTIONS);
     const { memory, minScore = 0.2, dedupe = "none", onError = thrown } = options;
     this.#memory = memory;
     this.#minScore = minScore;
@@ -73,7 +73,7 @@ export class CairnUserMemory implements UserMemory {
     fact: string,
     { tags: given, score, ...options }: CallOptions & { tags?: readonly string[]; score?: number } = {},
   ): Promise<MemoryEntry> {
-    const { text, tags, changes } = fitting(fact, given);
+    const { text, tags, changes } = factWithinLimits(fact, given);
     if (changes.length > 0) this.#tell(changes, { userId, fact, ...(given && { tags: given }) });
     if (text.trim() === "") return told({ id: "", userId, fact, createdAt: Date.now(), updatedAt: 0 });
     const body = { text, score, dedupe: this.#dedupe, ...(tags && { tags }) };
@@ -91,7 +91,7 @@ export class CairnUserMemory implements UserMemory {
   ): Promise<MemoryEntry[]> {
     if (!hasWords(query)) return this.list(userId, { limit, tags, ...options });
     const most = mostOf(limit);
-    const asked = startOf(query.trim(), QUERY_BYTES);
+    const asked = truncateUtf8(query.trim(), QUERY_BYTES);
     const k = Math.min(MOST_HITS, most + SPARE);
     const body = { query: asked, k, kinds: ["fact" as const], ...(tags && { tags: filterTags(tags) }) };
     const { hits } = await this.#memory.recall(userId, body, options);
@@ -127,7 +127,7 @@ export class CairnUserMemory implements UserMemory {
       },
       options,
     );
-    return (await allOf(facts, most)).map(entryOf);
+    return (await collect(facts, most)).map(entryOf);
   }
 
   /** Erases all memories of this user, those of other kinds too, with their vectors. */

@@ -1,6 +1,6 @@
 import { isCairnError } from "../../error.ts";
 import type { Cairn, RememberBody } from "../../index.ts";
-import { startOf } from "../bytes/start-of.ts";
+import { truncateUtf8 } from "../bytes/truncate-utf8.ts";
 import { type ItemRecord, textsOf } from "./item-record.ts";
 import { slices } from "../calls/slices.ts";
 import { sha256Hex } from "../../../../src/domain/hash.ts";
@@ -90,7 +90,7 @@ export class ItemIndex {
   async find(namespace: readonly string[], query: string): Promise<ScoredText[]> {
     const under = Object.fromEntries(namespace.map((label, i) => [levelOf(i), label]));
     const { hits } = await this.#memory.recall(this.#user, {
-      query: startOf(query.trim(), QUERY_BYTES),
+      query: truncateUtf8(query.trim(), QUERY_BYTES),
       kinds: ["fact"],
       k: HITS,
       scope: this.#scope,

@@ -25,8 +25,8 @@ import {
   type WritesRecord,
 } from "./checkpoint-record.ts";
 import { LargeEntries, type LargeEntry } from "../entries/large-entries.ts";
-import { demandUser } from "../options/demand.ts";
-import type { OptionNames } from "../options/known-options.ts";
+import { requireUser } from "../options/require-options.ts";
+import type { OptionNames } from "../../known-options.ts";
 import { serialized } from "./serialized.ts";
 
 export type CairnSaverOptions = {
@@ -59,7 +59,7 @@ export class CairnSaver extends BaseCheckpointSaver {
   readonly #prefix: string;
 
   constructor(options: CairnSaverOptions) {
-    demandUser("CairnSaver", options, OPTIONS);
+    requireUser("CairnSaver", options, OPTIONS);
     const { memory, user, prefix = "langgraph/checkpoints/", serde } = options;
     super(serde);
     this.#memory = memory;

@@ -24,8 +24,8 @@ import {
   textsOf,
 } from "./item-record.ts";
 import { LargeEntries, type LargeEntry } from "../entries/large-entries.ts";
-import { demandUser } from "../options/demand.ts";
-import type { OptionNames } from "../options/known-options.ts";
+import { requireUser } from "../options/require-options.ts";
+import type { OptionNames } from "../../known-options.ts";
 import { commonPrefix, listed } from "./namespaces.ts";
 
 export type CairnStoreOptions = {
@@ -77,7 +77,7 @@ export class CairnStore extends BaseStore {
   readonly #index: ItemIndex;
 
   constructor(options: CairnStoreOptions) {
-    demandUser("CairnStore", options, OPTIONS);
+    requireUser("CairnStore", options, OPTIONS);
     const { memory, user, prefix = "langgraph/store/", index, ttl } = options;
     super();
     this.#memory = memory;

@@ -1,7 +1,7 @@
 import type { MastraDBMessage } from "@mastra/core/agent";
 import { hasCode } from "../../error.ts";
 import type { BatchOperation, Cairn, Message } from "../../index.ts";
-import { bySize } from "../calls/by-size.ts";
+import { batchesBySize } from "../calls/batches-by-size.ts";
 import { slices } from "../calls/slices.ts";
 import { keyPartOf } from "./records.ts";
 import { messageOf, storedOf } from "./stored-message.ts";
@@ -185,7 +185,7 @@ export class Conversations {
   /** In one step, as long as it is one call; the seq of each. */
   async #append(cairnThread: string, drafts: readonly Draft[]): Promise<number[]> {
     const seqs: number[] = [];
-    for (const some of bySize(drafts, ({ stored }) => stored)) {
+    for (const some of batchesBySize(drafts, ({ stored }) => stored)) {
       const { firstSeq = 0 } = await this.#memory.threads.append(
         cairnThread,
         some.map(({ stored }) => stored),

@@ -16,8 +16,8 @@ import {
   type StorageResourceType,
 } from "@mastra/core/storage";
 import type { Cairn } from "../../index.ts";
-import { demandUser } from "../options/demand.ts";
-import type { OptionNames } from "../options/known-options.ts";
+import { requireUser } from "../options/require-options.ts";
+import type { OptionNames } from "../../known-options.ts";
 import { Conversations, unlessMissing } from "./conversations.ts";
 import { checkQuery, type MessageQuery, pageOf } from "./message-page.ts";
 import { ResourceRecords } from "./resource-records.ts";
@@ -54,7 +54,7 @@ export class CairnMemoryStorage extends MemoryStorage {
   readonly #clear: () => Promise<unknown>;
 
   constructor(given: CairnMemoryStorageOptions) {
-    demandUser("CairnMemoryStorage", given, MEMORY_STORAGE_OPTIONS);
+    requireUser("CairnMemoryStorage", given, MEMORY_STORAGE_OPTIONS);
     super();
     const { memory, user, prefix = "mastra/" } = given;
     const options = { memory, user, prefix };

@@ -1,6 +1,6 @@
 import type { StorageResourceType } from "@mastra/core/storage";
 import type { Cairn } from "../../cairn.ts";
-import { dated, type Timed } from "./dated.ts";
+import { withDates, type Timed } from "./with-dates.ts";
 import { Records } from "./records.ts";
 
 type ResourceRecord = Timed<StorageResourceType>;
@@ -16,7 +16,7 @@ export class ResourceRecords {
 
   async get(id: string): Promise<StorageResourceType | null> {
     const record = await this.#records.get(id);
-    return record && dated(record);
+    return record && withDates(record);
   }
 
   async save(resource: StorageResourceType): Promise<void> {
@@ -35,6 +35,6 @@ export class ResourceRecords {
       ...(workingMemory !== undefined && { workingMemory }),
       metadata: { ...there?.metadata, ...metadata },
     }));
-    return dated(record);
+    return withDates(record);
   }
 }

@@ -1,8 +1,8 @@
-import { startOf } from "../bytes/start-of.ts";
+import { truncateUtf8 } from "../bytes/truncate-utf8.ts";
 import type { StorageThreadType } from "@mastra/core/memory";
 import type { Cairn } from "../../index.ts";
 import { unlessMissing } from "./conversations.ts";
-import { dated, type Timed } from "./dated.ts";
+import { withDates, type Timed } from "./with-dates.ts";
 import { Records } from "./records.ts";
 
 /** A thread as its entry holds it; without `thread` where there were messages before it was saved. */
@@ -135,7 +135,7 @@ export class ThreadRecords {
 }
 
 export const threadIn = (record: ThreadRecord | null): StorageThreadType | null =>
-  record?.thread === undefined ? null : dated(record.thread);
+  record?.thread === undefined ? null : withDates(record.thread);
 
 /** What a caller without types gives may be a text. */
 const timeOf = (date: Date): number => new Date(date).getTime();
@@ -144,4 +144,4 @@ const timeOf = (date: Date): number => new Date(date).getTime();
 const later = (before: number): number => Math.max(Date.now(), before + 1);
 
 /** As much of a text as a name holds. */
-const nameOf = (text: string): string => startOf(text, NAME_BYTES);
+const nameOf = (text: string): string => truncateUtf8(text, NAME_BYTES);

@@ -1,4 +1,4 @@
-import { startOf } from "../bytes/start-of.ts";
+import { truncateUtf8 } from "../bytes/truncate-utf8.ts";
 import { sha256Hex } from "../../../../src/domain/hash.ts";
 
 // What Cairn's fields take (src/domain/schema/memory.ts), and the nearest to a value that they do.
@@ -26,10 +26,10 @@ const plain = (text: string): string => text.toWellFormed().replaceAll("\0", "")
 
 /** As much of a text as a memory's field holds; left out if that is nothing. */
 export const textWithin = (text: string | undefined): string | undefined =>
-  text === undefined ? undefined : startOf(plain(text), TEXT) || undefined;
+  text === undefined ? undefined : truncateUtf8(plain(text), TEXT) || undefined;
 
 /** A query as recall takes it; empty if it has nothing to search by. */
-export const askable = (query: string): string => startOf(query.trim(), QUERY);
+export const askable = (query: string): string => truncateUtf8(query.trim(), QUERY);
 
 /** Whether a name can stand in a field, or in a filter, as it is. */
 export const isName = (name: string): boolean =>

@@ -1,5 +1,5 @@
 import type { Hit, RememberBody } from "../../shapes.ts";
-import { startOf } from "../bytes/start-of.ts";
+import { truncateUtf8 } from "../bytes/truncate-utf8.ts";
 import type { ExecutionContext, ItemLog } from "./interfaces.ts";
 import { type LoggedTurn, type Turn, turnsIn } from "./turns.ts";
 
@@ -36,7 +36,7 @@ export function notIn(log: ItemLog, { executionId }: ExecutionContext): (hit: Hi
 const startOfIds = (executionId: string): string => `noetic:${executionId}:`;
 
 function textOf({ user, assistant }: Pick<Turn, "user" | "assistant">): string {
-  return startOf(
+  return truncateUtf8(
     (user === "" ? assistant : `User: ${user}\nAssistant: ${assistant}`).replaceAll("\0", "\ufffd"),
     LONGEST_TEXT,
   );

@@ -2,9 +2,9 @@ import type { z } from "zod";
 import type { Cairn } from "../../cairn.ts";
 import type { CallOptions } from "../../options.ts";
 import type { Hit, Memory, RecallBody, RememberBody } from "../../shapes.ts";
-import { startOf } from "../bytes/start-of.ts";
-import { demandUserIfAny } from "../options/demand.ts";
-import type { OptionNames } from "../options/known-options.ts";
+import { truncateUtf8 } from "../bytes/truncate-utf8.ts";
+import { requireUserIfGiven } from "../options/require-options.ts";
+import type { OptionNames } from "../../known-options.ts";
 import { episodeOf, notIn, turnOf } from "./episode.ts";
 import type { ExecutionContext, Item, ItemLog } from "./interfaces.ts";
 import { type CairnFunctions, functionsOf } from "./layer-functions.ts";
@@ -78,7 +78,7 @@ const LONGEST_QUERY = 256 * 1024;
  * const layers = [cairnLayer({ memory, z, user: "alice" })]; // `memory` in core 3.x, `contextLayers` in 5.x
  */
 export function cairnLayer(options: CairnLayerOptions): CairnLayer {
-  demandUserIfAny("cairnLayer", options, OPTIONS);
+  requireUserIfGiven("cairnLayer", options, OPTIONS);
   const { memory, z, k = 10, budget = { min: 200, max: 2_000 }, toMemory = episodeOf } = options;
   const { scope, kinds, minScore, owners } = options;
   const userOf = ({ resourceId, threadId }: ExecutionContext): string => {
@@ -86,7 +86,7 @@ export function cairnLayer(options: CairnLayerOptions): CairnLayer {
     return resourceId === undefined ? ownerOf("thread", threadId) : ownerOf("resource", resourceId);
   };
   const find = async (ctx: ExecutionContext, query: string, most: number): Promise<Hit[]> => {
-    const asked = startOf(query.trim(), LONGEST_QUERY);
+    const asked = truncateUtf8(query.trim(), LONGEST_QUERY);
     if (asked === "") return [];
     const body = { query: asked, k: most, kinds, minScore, owners, scope, window: 0 };
     return (await memory.recall(userOf(ctx), body, within(TIMEOUTS.recall))).hits;

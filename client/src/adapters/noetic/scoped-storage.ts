@@ -1,7 +1,7 @@
 import type { Cairn } from "../../cairn.ts";
 import { KeyedEntries } from "../entries/keyed-entries.ts";
-import { demandUserIfAny } from "../options/demand.ts";
-import type { OptionNames } from "../options/known-options.ts";
+import { requireUserIfGiven } from "../options/require-options.ts";
+import type { OptionNames } from "../../known-options.ts";
 import type { ScopedStorage } from "./interfaces.ts";
 import { ownerOf, type Scope } from "./owners.ts";
 import { storageOf } from "./storage.ts";
@@ -44,7 +44,7 @@ const OPTIONS: OptionNames<CairnScopedStorageOptions> = {
  * const storage = cairnScopedStorage({ memory, layerId: "notes", scope: "resource", scopeKey: "alice" });
  */
 export function cairnScopedStorage(options: CairnScopedStorageOptions): ScopedStorage {
-  demandUserIfAny("cairnScopedStorage", options, OPTIONS);
+  requireUserIfGiven("cairnScopedStorage", options, OPTIONS);
   const { memory, layerId, scope, scopeKey = "__global__", user, shared, prefix = "", timeoutMs } = options;
   const owner = scope === "global" || user === undefined ? ownerOf(scope, scopeKey, shared) : user;
   const path = `${prefix}layers/${segment(layerId)}/${segment(scopeKey)}/`;

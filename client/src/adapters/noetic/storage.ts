@@ -1,6 +1,6 @@
 import { KEYED_ENTRIES_OPTIONS, KeyedEntries, type KeyedEntriesOptions } from "../entries/keyed-entries.ts";
-import { demandUser } from "../options/demand.ts";
-import type { OptionNames } from "../options/known-options.ts";
+import { requireUser } from "../options/require-options.ts";
+import type { OptionNames } from "../../known-options.ts";
 import { byCodePoints } from "./code-points.ts";
 import { isGlobal, mayHoldGlobal } from "./global-keys.ts";
 import type { StorageAdapter } from "./interfaces.ts";
@@ -23,7 +23,7 @@ const OPTIONS: OptionNames<CairnStorageOptions> = { ...KEYED_ENTRIES_OPTIONS, sh
  * const harness = new AgentHarness({ name: "agent", storage: cairnStorage({ memory, user: "alice" }) });
  */
 export function cairnStorage(given: CairnStorageOptions): StorageAdapter {
-  demandUser("cairnStorage", given, OPTIONS);
+  requireUser("cairnStorage", given, OPTIONS);
   const { shared, ...options } = given;
   const own = storageOf(new KeyedEntries(options));
   if (shared === undefined) return own;

@@ -5,23 +5,27 @@ import { invocationIn, listedCalls } from "../../../../src/domain/conversation/t
 import type { Message } from "../../shapes.ts";
 
 /** What a call of a tool is in any of the shapes of src/domain/conversation/tool-calls.ts. */
-type Told = { callId: string; name: string | undefined; call?: unknown; result?: unknown };
+type ToolMessagePart = { callId: string; name: string | undefined; call?: unknown; result?: unknown };
 
 /** `names`: of the tools that were called, by the calls' ids; not every result names its own. None of what has no words. */
 export function itemsOfOther(message: Message, names: Map<string, string>): AgentInputItem[] {
   const parts = [...listField(message, "content"), ...listField(message, "parts")];
-  const inParts = parts.flatMap(toldIn);
-  // One result may be told twice over, in a field and in a part.
-  const told = [
+  const inParts = parts.flatMap(toolPartIn);
+  // One result may appear twice over, in a field and in a part.
+  const toolParts = [
     ...inParts,
-    ...listedCalls(message).map(({ id, name, input }): Told => ({ callId: id, name, call: input })),
+    ...listedCalls(message).map(({ id, name, input }): ToolMessagePart => ({
+      callId: id,
+      name,
+      call: input,
+    })),
     ...(inParts.length === 0 ? wholeResult(message) : []),
   ];
-  for (const { callId, name } of told) if (name !== undefined) names.set(callId, name);
-  const calls = told.flatMap(({ callId, call }) =>
+  for (const { callId, name } of toolParts) if (name !== undefined) names.set(callId, name);
+  const calls = toolParts.flatMap(({ callId, call }) =>
     call === undefined ? [] : [callItem(callId, names, call)],
   );
-  const results = told.flatMap(({ callId, result }) =>
+  const results = toolParts.flatMap(({ callId, result }) =>
     result === undefined ? [] : [resultItem(callId, names, result)],
   );
   const text = typeof message.content === "string" ? message.content : textOf(parts);
@@ -56,33 +60,33 @@ const resultItem = (callId: string, names: ReadonlyMap<string, string>, result: 
 });
 
 /** A tool message that is one result as a whole; of the AI SDK, its parts are the results. */
-function wholeResult(message: Message): Told[] {
+function wholeResult(message: Message): ToolMessagePart[] {
   const id = textField(message, "toolCallId") ?? textField(message, "tool_call_id");
-  return message.role === "tool" ? toldOf(id, undefined, { result: message.content ?? "" }) : [];
+  return message.role === "tool" ? toolPart(id, undefined, { result: message.content ?? "" }) : [];
 }
 
-function toldIn(part: unknown): Told[] {
+function toolPartIn(part: unknown): ToolMessagePart[] {
   const type = textField(part, "type") ?? "";
   const id = textField(part, "toolCallId");
   if (type === "tool-call")
-    return toldOf(id, textField(part, "toolName"), { call: field(part, "input") ?? {} });
+    return toolPart(id, textField(part, "toolName"), { call: field(part, "input") ?? {} });
   if (type === "tool-result")
-    return toldOf(id, textField(part, "toolName"), { result: field(part, "output") ?? "" });
+    return toolPart(id, textField(part, "toolName"), { result: field(part, "output") ?? "" });
   if (type === "tool_use")
-    return toldOf(textField(part, "id"), textField(part, "name"), { call: field(part, "input") ?? {} });
+    return toolPart(textField(part, "id"), textField(part, "name"), { call: field(part, "input") ?? {} });
   if (type === "tool_result")
-    return toldOf(textField(part, "tool_use_id"), undefined, { result: field(part, "content") ?? "" });
+    return toolPart(textField(part, "tool_use_id"), undefined, { result: field(part, "content") ?? "" });
   const invocation = invocationIn(part);
   if (invocation === undefined) return [];
   const { id: callId, name, input, outcome } = invocation;
   return [{ callId, name, call: input, result: outcome?.value }];
 }
 
-const toldOf = (
+const toolPart = (
   callId: string | undefined,
   name: string | undefined,
   what: { call?: unknown; result?: unknown },
-): Told[] => (callId === undefined ? [] : [{ callId, name, ...what }]);
+): ToolMessagePart[] => (callId === undefined ? [] : [{ callId, name, ...what }]);
 
 /** The AI SDK's output has its value in it, others are the value. */
 function outputText(output: unknown): string {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { bySize } from "../../src/adapters/calls/by-size.ts";
+import { batchesBySize } from "../../src/adapters/calls/batches-by-size.ts";
 import { byteLength, limits } from "../../../src/domain/limits.ts";
 
 const piece = fc.oneof(
@@ -16,7 +16,7 @@ it("cuts any list into calls that the server takes, in order, with nothing lost"
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 12 }), fc.integer({ min: 0, max: 2500 }), (large, small) => {
       const pieces = [...large, ...Array.from({ length: small }, () => "x"), ...large];
-      const batches = [...bySize(pieces)];
+      const batches = [...batchesBySize(pieces)];
       expect(batches.flat()).toEqual(pieces);
       expect(batches.filter(({ length }) => length === 0 || length > most)).toEqual([]);
       const together = batches.filter(({ length }) => length > 1);

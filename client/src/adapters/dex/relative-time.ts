@@ -7,7 +7,7 @@ const UNITS = [
 ] as const;
 
 /** How long ago something was, as `5m ago`; what is to come is now. */
-export function ago(ms: number): string {
+export function relativeTime(ms: number): string {
   const [unit, size] = UNITS.find(([, length]) => ms >= length) ?? ["s", SECOND];
   return `${Math.max(0, Math.floor(ms / size))}${unit} ago`;
 }

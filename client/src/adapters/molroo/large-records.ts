@@ -9,7 +9,7 @@ import { sha256Hex } from "../../../../src/domain/hash.ts";
  * so two saves at once never mix, and the versions in a memory's history stay whole. The memory names the entry: who
  * forgets it deletes that too.
  */
-export class Whole {
+export class LargeRecords {
   readonly #memory: Cairn;
   readonly #user: string;
   readonly #entries: LargeEntries;

@@ -8,7 +8,7 @@ const LONGEST = 10 * 365 * 24 * 60 * 60;
  * rounds up, and drops what it finds expired and creates it anew without another `get`: whoever reads it in that second
  * would do so, and nothing would hold them.
  */
-export function secondsOf(given: number | undefined, value?: unknown): number | undefined {
+export function ttlSecondsOf(given: number | undefined, value?: unknown): number | undefined {
   if (given === undefined || given === Infinity) return undefined;
   const seconds = Math.min(Math.ceil(given), LONGEST);
   if (seconds <= 0) return 0;

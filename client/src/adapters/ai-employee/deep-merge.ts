@@ -2,11 +2,11 @@
  * Two values as one: of plain objects all fields, those of both merged likewise; of anything else the second. Neither is
  * changed, and `__proto__` is a field like any other.
  */
-export function mergedDeeply(before: unknown, after: unknown): unknown {
+export function deepMerge(before: unknown, after: unknown): unknown {
   if (!isPlain(before) || !isPlain(after)) return after;
   const merged = new Map<string, unknown>(Object.entries(before));
   for (const [name, value] of Object.entries(after))
-    merged.set(name, merged.has(name) ? mergedDeeply(merged.get(name), value) : value);
+    merged.set(name, merged.has(name) ? deepMerge(merged.get(name), value) : value);
   return Object.fromEntries(merged);
 }
 

@@ -1,7 +1,7 @@
 /** What Mastra dates, as an entry holds it: times are milliseconds since the epoch. */
 export type Timed<T> = Omit<T, "createdAt" | "updatedAt"> & { createdAt: number; updatedAt: number };
 
-export const dated = <T extends { createdAt: number; updatedAt: number }>(record: T) => ({
+export const withDates = <T extends { createdAt: number; updatedAt: number }>(record: T) => ({
   ...record,
   createdAt: new Date(record.createdAt),
   updatedAt: new Date(record.updatedAt),

@@ -5,7 +5,7 @@ const BYTES = 16 * 1024 * 1024;
 const encoder = new TextEncoder();
 
 /** The pieces in their order, in as few calls as their JSON allows. One that is larger than that goes alone. */
-export function* bySize<T>(
+export function* batchesBySize<T>(
   pieces: readonly T[],
   jsonOf: (piece: T) => unknown = (piece) => piece,
 ): Generator<T[], void> {

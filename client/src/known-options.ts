@@ -1,10 +1,10 @@
-/** Names of options; of an option that is an object of options itself, their names. */
+/** The names of options. An option that is an object of options has their names as its value. */
 export type Names = { readonly [name: string]: true | Names };
 
-/** The names of all options of a type, so that the compiler finds the one that is left out. */
+/** The names of all options of a type. The compiler reports a missing one. */
 export type OptionNames<Options> = { readonly [Name in keyof Options]-?: true | Names };
 
-/** Throws a `TypeError` that names an option which is not known, and the one that may be meant. */
+/** Throws a `TypeError` for the first unknown option. It names the nearest known option, or lists all of them. */
 export function requireKnownOptions(made: string, options: object, names: Names, within = ""): void {
   const values = new Map<string, unknown>(Object.entries(options));
   for (const [name, value] of values) {

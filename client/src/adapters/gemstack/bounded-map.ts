@@ -1,5 +1,5 @@
 /** What was noted of the keys that were noted last, up to a number of them. */
-export class Latest<T> {
+export class BoundedMap<T> {
   readonly #most: number;
   readonly #noted = new Map<string, T>();
 

@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { startOf } from "../../src/adapters/bytes/start-of.ts";
+import { truncateUtf8 } from "../../src/adapters/bytes/truncate-utf8.ts";
 import { byteLength } from "../../../src/domain/limits.ts";
 
 it("cuts a text between characters, and no shorter than need be", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), fc.nat({ max: 20 }), (text, bytes) => {
-      const cut = startOf(text, bytes);
+      const cut = truncateUtf8(text, bytes);
       const whole = text.toWellFormed();
       expect(whole.startsWith(cut)).toBe(true);
       expect(byteLength(cut)).toBeLessThanOrEqual(bytes);

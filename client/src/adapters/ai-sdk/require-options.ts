@@ -1,5 +1,5 @@
-import { demandFit, demandUser, isNumberOrUnset } from "../options/demand.ts";
-import type { Names, OptionNames } from "../options/known-options.ts";
+import { requireValid, requireUser, isNumberOrUnset } from "../options/require-options.ts";
+import type { Names, OptionNames } from "../../known-options.ts";
 import type { ConversationOptions } from "./conversation.ts";
 import type { RecallingOptions, RecallOptions } from "./options.ts";
 
@@ -42,52 +42,56 @@ const CONVERSATION_OPTIONS: OptionNames<ConversationOptions> = {
 };
 
 /**
- * Throws a `TypeError` where middleware and step are made without a client or a user, or with an option that has a value it
- * cannot have. What is wrong with a program is not told to `onError` as an outage.
+ * Throws a `TypeError` if the client or the user is missing, or an option is unknown or invalid. A programming error is
+ * thrown and does not reach `onError`, which is for outages.
  */
-export function demandRecalling(
+export function requireRecallingOptions(
   made: string,
   options: RecallingOptions,
   names: Names = RECALLING_OPTIONS,
 ): void {
-  demandUser(made, options, names);
+  requireUser(made, options, names);
   const { recall, maxTokenBudget, timeoutMs, strict, onError } = options;
-  demandFit(
+  requireValid(
     made,
     { recall: recall === undefined || recall === false || isObject(recall) },
     "an object of options, or false",
   );
-  demandFit(made, { maxTokenBudget: isNumberOrUnset(maxTokenBudget, 0) }, "a number from 0 on");
-  demandFit(
+  requireValid(made, { maxTokenBudget: isNumberOrUnset(maxTokenBudget, 0) }, "a number from 0 on");
+  requireValid(
     made,
     { timeoutMs: isNumberOrUnset(timeoutMs, 1, MAX_TIMEOUT_MS) },
     `a number from 1 to ${MAX_TIMEOUT_MS}`,
   );
-  demandFit(made, { strict: strict === undefined || typeof strict === "boolean" }, "true or false");
-  demandFit(made, { onError: onError === undefined || typeof onError === "function" }, "a function");
+  requireValid(made, { strict: strict === undefined || typeof strict === "boolean" }, "true or false");
+  requireValid(made, { onError: onError === undefined || typeof onError === "function" }, "a function");
 }
 
-/** The same of all that a middleware takes. */
-export function demandConversation(made: string, options: ConversationOptions): void {
-  demandRecalling(made, options, CONVERSATION_OPTIONS);
+/** Checks all options of a middleware likewise. */
+export function requireConversationOptions(made: string, options: ConversationOptions): void {
+  requireRecallingOptions(made, options, CONVERSATION_OPTIONS);
   const { thread, history, save, turn } = options;
-  demandFit(
+  requireValid(
     made,
     { thread: thread === undefined || isText(thread) || (isObject(thread) && isText(thread.agent)) },
     "a thread's id, or { agent } with the agent's name",
   );
   const whole = history === undefined || Number.isInteger(history);
-  demandFit(made, { history: whole && isNumberOrUnset(history, 0, 1_000) }, "a whole number from 0 to 1000");
-  demandFit(
+  requireValid(
+    made,
+    { history: whole && isNumberOrUnset(history, 0, 1_000) },
+    "a whole number from 0 to 1000",
+  );
+  requireValid(
     made,
     { history: !history || thread !== undefined },
     "left out where there is no thread that it could be read from",
   );
-  demandFit(made, { save: [undefined, true, false, "later"].includes(save) }, 'true, false or "later"');
-  demandFit(made, { turn: turn === undefined || isText(turn) }, "a text that is not empty");
+  requireValid(made, { save: [undefined, true, false, "later"].includes(save) }, 'true, false or "later"');
+  requireValid(made, { turn: turn === undefined || isText(turn) }, "a text that is not empty");
 }
 
-/** What timers take. */
+/** The longest delay of `setTimeout`, in milliseconds. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 const isText = (value: unknown): value is string => typeof value === "string" && value !== "";

@@ -1,13 +1,13 @@
-import { startOf } from "../bytes/start-of.ts";
+import { truncateUtf8 } from "../bytes/truncate-utf8.ts";
 
 const FACT_BYTES = 32 * 1024;
 const TAG_BYTES = 64;
 const TAGS = 32;
 
 /** A fact and its tags as Cairn takes them, and what had to be changed for that. */
-type Fitting = { text: string; tags?: string[]; changes: string[] };
+type FactWithinLimits = { text: string; tags?: string[]; changes: string[] };
 
-export function fitting(fact: string, given: readonly string[] | undefined): Fitting {
+export function factWithinLimits(fact: string, given: readonly string[] | undefined): FactWithinLimits {
   const text = cut(fact, FACT_BYTES);
   const changes = [
     ...(text === fact ? [] : ["the fact was cut to what 32 KiB of UTF-8 hold"]),
@@ -37,4 +37,4 @@ export const filterTags = (given: readonly string[]): string[] => [
 ];
 
 /** Cairn takes no U+0000, no half of a pair, and so many bytes of UTF-8. */
-const cut = (text: string, bytes: number): string => startOf(text.replaceAll("\0", ""), bytes);
+const cut = (text: string, bytes: number): string => truncateUtf8(text.replaceAll("\0", ""), bytes);

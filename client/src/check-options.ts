@@ -1,0 +1,37 @@
+import { type OptionNames, requireKnownOptions } from "./known-options.ts";
+import type { CairnOptions } from "./options.ts";
+
+const OPTIONS: OptionNames<CairnOptions> = {
+  url: true,
+  fetch: true,
+  token: true,
+  namespace: true,
+  retry: { attempts: true, withinMs: true },
+  waitUntil: true,
+  onLaterError: true,
+};
+
+/**
+ * Throws a `TypeError` for options of `cairn` that are missing, wrong or unknown. The most common cause is an environment
+ * variable that is not set or has another name.
+ */
+export function requireCairnOptions(options: CairnOptions): void {
+  // JavaScript callers are not type-checked, and an environment is typed by hand.
+  const given: Partial<Record<keyof CairnOptions, unknown>> = options ?? {};
+  requireKnownOptions("cairn", given, OPTIONS);
+  const { url, fetch, token } = given;
+  if (url !== undefined && !isHttpUrl(url))
+    throw new TypeError(`cairn: \`url\` is ${JSON.stringify(url)}, not a URL like "https://example.com"`);
+  if (url === undefined && (fetch === undefined || fetch === null))
+    throw new TypeError("cairn: `url` is missing, and there is no `fetch` in its place");
+  if (typeof token !== "function" && (typeof token !== "string" || token === ""))
+    throw new TypeError("cairn: `token` is missing: pass a token, or a function that returns one");
+}
+
+function isHttpUrl(url: unknown): boolean {
+  try {
+    return /^https?:$/.test(new URL(String(url)).protocol);
+  } catch {
+    return false;
+  }
+}
