@@ -205,10 +205,14 @@ function input(): { conversations: Conversation[]; smoke: boolean } {
   }
 }
 
-// The server that the demo started ends with it, and so does its state, however the demo ends.
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () => process.exit(130));
+// The demo stops the server that it started, and removes its state, however the demo ends.
+let stop = async (): Promise<void> => {};
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"])
+  process.once(signal, () => void stop().finally(() => process.exit(130)));
 const { conversations, smoke } = input();
-const { url, stop } = await findOrStart();
+const server = await findOrStart();
+const { url } = server;
+({ stop } = server);
 console.log(`Cairn is up at ${url}`);
 try {
   const all: Scores[] = [];

@@ -38,5 +38,5 @@ export const isName = (name: string): boolean =>
 /** A name as it stands in a field: one that cannot, by its hash, so that a filter by the same name finds it. */
 export async function nameOf(name: string | undefined): Promise<string | undefined> {
   if (name === undefined || name === "") return undefined;
-  return isName(name) ? name : `sha256Hex:${await sha256Hex(JSON.stringify(name))}`;
+  return isName(name) ? name : `sha256:${await sha256Hex(JSON.stringify(name))}`;
 }

@@ -50,7 +50,7 @@ export async function externalIdOf(scope: string, kind: RecordKind, id: string):
   const plainly = `${encodeURIComponent(scope)}/${kind}/${id}`;
   return isName(plainly)
     ? plainly
-    : `${encodeURIComponent(scope)}/${kind}/sha256Hex:${await sha256Hex(JSON.stringify(id))}`;
+    : `${encodeURIComponent(scope)}/${kind}/sha256:${await sha256Hex(JSON.stringify(id))}`;
 }
 
 /** The content that a memory's text begins with. */
