@@ -191,7 +191,9 @@ describe("a graph", () => {
 
 describe("a checkpoint", () => {
   // The reference refuses some names, which objects have of themselves.
-  const names = fc.string({ minLength: 1, unit: "binary" }).filter((one) => !(one in {}));
+  const names = fc
+    .string({ minLength: 1, unit: "binary" })
+    .filter((one) => !(one in {}) && one !== "prototype");
   const values = fc.dictionary(names, fc.jsonValue({ maxDepth: 4 }));
 
   it("comes back as it went in, whatever its channels are called and hold", async () => {

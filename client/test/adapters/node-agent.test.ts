@@ -38,11 +38,11 @@ it("remembers across two runs what it was told in the first", async () => {
   expect((await memories.list(user)).items).toMatchObject([{ text: "user lives in Lisbon" }]);
 });
 
-it("answers with what it was told last, after the README's own fact of where the user lives", async () => {
+it("answers with what it was told last, after the quick start's own fact of where the user lives", async () => {
   const user = newUser();
   const { memories } = await clientOf(user);
-  const readme = readFileSync(join(root, "README.md"), "utf8");
-  const [given = ""] = /\{"subject": [^}]+\}/.exec(readme) ?? [];
+  const page = readFileSync(join(root, "docs/quickstarts/facts.md"), "utf8");
+  const [given = ""] = /\{"subject": [^}]+\}/.exec(page) ?? [];
   const fact = JSON.parse(given) as { subject: string; predicate: string; object: string };
   expect(fact.predicate).toBe("lives in");
   await memories.remember(user, fact);

@@ -50,7 +50,7 @@ const subject = {
   type: "string",
   minLength: 1,
   description:
-    "Who or what it is about: `user` for the user themselves, also where their name is known; else a name.",
+    "Who or what it is about: `user` for the user themselves, even if their name is known; else a name.",
 } as const;
 const predicate = {
   type: "string",

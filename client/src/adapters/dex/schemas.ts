@@ -8,12 +8,12 @@ const subject = {
   type: "string",
   minLength: 1,
   description:
-    "Who or what the fact is about: `user` for the user themselves, also where their name is known; else a person, a project.",
+    "Who or what the fact is about: `user` for the user themselves, even if their name is known; else a person, a project.",
 } as const;
 const predicate = {
   type: "string",
   minLength: 1,
-  description: "What is said of it, short and always worded alike: `lives in`, `prefers`.",
+  description: "The property, short and always worded alike: `lives in`, `prefers`.",
 } as const;
 
 export const schemas: Record<DexToolName, DexSchema> = {
@@ -39,10 +39,10 @@ export const schemas: Record<DexToolName, DexSchema> = {
       title: {
         type: "string",
         minLength: 1,
-        description: "A short name by which it is found again: `deploy-shop`.",
+        description: "A short name to find it by: `deploy-shop`.",
       },
       body: { type: "string", minLength: 1, description: "The steps, as Markdown, to 32 KiB." },
-      tags: { type: "array", items: { type: "string", minLength: 1 }, description: "Words to list it by." },
+      tags: { type: "array", items: { type: "string", minLength: 1 }, description: "Tags to list it by." },
     },
     required: ["title", "body"],
     additionalProperties: false,
@@ -56,9 +56,9 @@ export const schemas: Record<DexToolName, DexSchema> = {
   memory_list_procedures: {
     type: "object",
     properties: {
-      query: { type: "string", minLength: 1, description: "What is to be done, in plain words." },
+      query: { type: "string", minLength: 1, description: "The task, in plain words." },
       tag: { type: "string", minLength: 1, description: "Only procedures that carry this tag." },
-      limit: { type: "integer", minimum: 1, description: "How many at most; 20 unless set, 50 at most." },
+      limit: { type: "integer", minimum: 1, description: "At most this many; 20 unless set, 50 at most." },
     },
     additionalProperties: false,
   },
