@@ -1,12 +1,13 @@
 import type { UserHash } from "../../domain/ids.ts";
-
-/** Whether a row of this epoch, an SQL expression as the user's hash is, is not from before an erasure of the user. */
-export const current = (user: string, epoch: string): string =>
-  `${epoch} >= COALESCE((SELECT epoch FROM memory_writes WHERE memory_writes.user_hash = ${user}), 0)`;
+import { current } from "./memory-writes.ts";
+import { oldRows } from "./zeroed-columns.ts";
 
 /** Puts the user ?1, by the id ?2, into the catalogue in the epoch ?3, unless the user was erased since. */
 export const PUT_USER = `INSERT INTO users (user_hash, user_id, epoch) SELECT ?1, ?2, ?3 WHERE ${current("?1", "?3")}
   ON CONFLICT (user_hash) DO UPDATE SET user_id = ?2, epoch = ?3 WHERE epoch < ?3`;
+
+/** The row of an erased user: ?1 is the user, ?2 the epoch of the fence. */
+export const OLD_USERS = oldRows("users", "user_hash = ?1 AND epoch < ?2");
 
 export type CataloguedUser = { hash: UserHash; id: string };
 
