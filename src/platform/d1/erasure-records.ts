@@ -9,6 +9,7 @@ import { OLD_USERS } from "./user-catalogue.ts";
 /** Where a user's erasure ends: versions up to this one, and rows of epochs before this one, are gone for all. */
 export type Fence = { user: UserHash; epoch: number; upTo: number };
 export type RunningPage = { before: number; limit: number; turn: number };
+export type ErasedTable = keyof typeof OLD;
 /** Memories of one scope, up to a version. */
 export type ErasedScope = { user: UserHash; scope: string; upTo: number };
 
@@ -20,14 +21,10 @@ export interface ErasureRecords {
   /** Notes an erasure as it is, unless a later state is known; a user's with the fence that hides all that is old. */
   note(erasure: Erasure, more: { revision: number; fence?: Fence }): Promise<void>;
   get(id: string): Promise<Erasure | undefined>;
-  /** Deletes some of an erased user's versions of memories, and answers how many. */
-  eraseMemories(fence: Fence): Promise<number>;
-  /** The same for the catalogue of threads. */
-  eraseThreads(fence: Fence): Promise<number>;
-  /** The same for the catalogue of users. */
-  eraseUser(fence: Fence): Promise<number>;
-  /** Whether rows of the user's are still there. */
-  left(fence: Fence): Promise<{ memories: boolean; threads: boolean; users: boolean }>;
+  /** Deletes some of an erased user's rows of a table, and answers how many. */
+  erase(table: ErasedTable, fence: Fence): Promise<number>;
+  /** Whether such rows are still there. */
+  left(table: ErasedTable, fence: Fence): Promise<boolean>;
   /**
    * Versions of the scope's memories, some thousand at most; none if there are none. Those that say so themselves come last,
    * so that the others of a memory are not left alone.
@@ -56,6 +53,9 @@ const RUNNING = "FROM erasures WHERE state ->> '$.status' = 'running' AND state 
 const SOME_RUNNING = `SELECT id ${RUNNING} ORDER BY state ->> '$.requestedAt', id LIMIT ?2
   OFFSET ?2 * (?3 % MAX(1, ((SELECT COUNT(*) ${RUNNING}) + ?2 - 1) / ?2))`;
 
+const OLD = { memories: OLD_MEMORIES, threads: OLD_THREADS, users: OLD_USERS };
+const endOf = (table: ErasedTable, { upTo, epoch }: Fence): number => (table === "memories" ? upTo : epoch);
+
 export class D1ErasureRecords implements ErasureRecords {
   readonly #database: D1Database;
 
@@ -75,29 +75,13 @@ export class D1ErasureRecords implements ErasureRecords {
     return state === null ? undefined : (JSON.parse(state) as Erasure);
   }
 
-  eraseMemories({ user, upTo }: Fence): Promise<number> {
-    return this.#erase(OLD_MEMORIES.remove, user, upTo);
+  erase(table: ErasedTable, fence: Fence): Promise<number> {
+    return this.#erase(OLD[table].remove, fence.user, endOf(table, fence));
   }
 
-  eraseThreads({ user, epoch }: Fence): Promise<number> {
-    return this.#erase(OLD_THREADS.remove, user, epoch);
-  }
-
-  eraseUser({ user, epoch }: Fence): Promise<number> {
-    return this.#erase(OLD_USERS.remove, user, epoch);
-  }
-
-  async left({ user, upTo, epoch }: Fence): Promise<{ memories: boolean; threads: boolean; users: boolean }> {
-    const looked = this.#database.batch<{ n: number }>([
-      this.#prepare(OLD_MEMORIES.exist, user, upTo),
-      this.#prepare(OLD_THREADS.exist, user, epoch),
-      this.#prepare(OLD_USERS.exist, user, epoch),
-    ]);
-    // What did not answer may be there.
-    const [memories = true, threads = true, users = true] = (await withDeadline(looked, WITHIN_MS)).map(
-      ({ results }) => results[0]?.n !== 0,
-    );
-    return { memories, threads, users };
+  async left(table: ErasedTable, fence: Fence): Promise<boolean> {
+    const looked = this.#prepare(OLD[table].exist, fence.user, endOf(table, fence)).first<number>("n");
+    return (await withDeadline(looked, WITHIN_MS)) !== 0;
   }
 
   async ofScope({ user, scope, upTo }: ErasedScope): Promise<number[]> {
@@ -123,11 +107,9 @@ export class D1ErasureRecords implements ErasureRecords {
   }
 
   async keys(): Promise<PublicKey[]> {
-    const { results } = await this.#prepare("SELECT jwk FROM receipt_keys ORDER BY kid").all<{
-      jwk: string;
-    }>();
+    const found = this.#prepare("SELECT jwk FROM receipt_keys ORDER BY kid").all<{ jwk: string }>();
     // They were written by `addKey`.
-    return results.map(({ jwk }) => JSON.parse(jwk) as PublicKey);
+    return (await found).results.map(({ jwk }) => JSON.parse(jwk) as PublicKey);
   }
 
   async #erase(texts: [string, string], ...given: (string | number)[]): Promise<number> {

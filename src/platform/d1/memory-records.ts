@@ -80,14 +80,11 @@ const BEFORE_ALL: VersionPlace = ["", 0];
 
 /** Rejects the whole write if the first of its versions (?4) is erased. */
 const UNERASED = `?4 > ${ERASED_UP_TO}`;
-const FORGET = removal(
-  "memories",
-  `user_hash = ?1 AND ${LAST_WRITE} = ?2 AND id IN (SELECT value FROM json_each(?3)) AND ${UNERASED}`,
-);
-const FORGET_SOME = removal(
-  "memories",
-  `${LAST_WRITE} = ?2 AND rowid IN (SELECT rowid FROM memories WHERE user_hash = ?1 LIMIT ${SLICE})`,
-);
+const LATEST = `${LAST_WRITE} = ?2`;
+const IDS = "SELECT value FROM json_each(?3)";
+const FORGET = removal("memories", `user_hash = ?1 AND ${LATEST} AND id IN (${IDS}) AND ${UNERASED}`);
+const SOME = `SELECT rowid FROM memories WHERE user_hash = ?1 LIMIT ${SLICE}`;
+const FORGET_SOME = removal("memories", `${LATEST} AND rowid IN (${SOME})`);
 const UPSERT = `INSERT INTO memories ${upsertRows(`${LAST_WRITE} = ?5 AND ${UNERASED}`)}`;
 
 const OLD = "user_hash = ?1 AND version <= ?2";
