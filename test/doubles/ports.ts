@@ -185,12 +185,10 @@ function faultyErasures(real: ErasureRecords): ErasureRecords {
   const leave = async () => void (await real.keys());
   return {
     note: (...given) => write("other", () => real.note(...given), leave),
-    eraseMemories: (fence) => write("other", () => real.eraseMemories(fence), leave),
-    eraseThreads: (fence) => write("other", () => real.eraseThreads(fence), leave),
-    eraseUser: (fence) => write("other", () => real.eraseUser(fence), leave),
+    erase: (...given) => write("other", () => real.erase(...given), leave),
     addKey: (key) => write("other", () => real.addKey(key), leave),
     get: (id) => read(() => real.get(id)),
-    left: (fence) => read(() => real.left(fence)),
+    left: (...given) => read(() => real.left(...given)),
     ofScope: (scope) => read(() => real.ofScope(scope)),
     eraseVersions: (...given) => write("other", () => real.eraseVersions(...given), leave),
     running: (page) => read(() => real.running(page)),

@@ -2,7 +2,8 @@
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it } from "vitest";
-import { D1MemoryRecords, ErasedWrite, OvertakenWrite } from "../../src/platform/d1/memory-records.ts";
+import { D1MemoryRecords } from "../../src/platform/d1/memory-records.ts";
+import { ErasedWrite, OvertakenWrite } from "../../src/platform/d1/write-errors.ts";
 import { userHash } from "../../src/domain/ids.ts";
 import { call, newUser, token } from "../call.ts";
 import { databaseOf } from "../databases.ts";

@@ -3,7 +3,7 @@ import { createScheduledController, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { STAYING } from "../../durable-objects/user-memory/erasure/erased-tables.ts";
-import { ErasedWrite } from "../../src/platform/d1/memory-records.ts";
+import { ErasedWrite } from "../../src/platform/d1/write-errors.ts";
 import { D1ThreadCatalogue } from "../../src/platform/d1/thread-catalogue.ts";
 import { userHash } from "../../src/domain/ids.ts";
 import { call, newUser, token } from "../call.ts";

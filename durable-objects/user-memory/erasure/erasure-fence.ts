@@ -43,7 +43,7 @@ export class ErasureFence {
       await note().catch(async (error: unknown) => {
         if (fence === null || !isFull(error)) throw error;
         // Erasing some memories makes room for the record.
-        await records.eraseMemories(fence);
+        await records.erase("memories", fence);
         await note();
       });
     } catch (error) {

@@ -1,4 +1,4 @@
-import type { Fence } from "../../../src/platform/d1/erasure-records.ts";
+import type { ErasedTable, Fence } from "../../../src/platform/d1/erasure-records.ts";
 import { fail, ok, type Result } from "../../../src/domain/errors.ts";
 import type { UserHash } from "../../../src/domain/ids.ts";
 import type { ErasureStore } from "../../../src/domain/schema/erasure.ts";
@@ -149,19 +149,14 @@ export class ErasureSteps {
     return false;
   }
 
-  async #rows(id: string, fence: Fence, store: "memories" | "threads" | "users"): Promise<boolean> {
+  async #rows(id: string, fence: Fence, table: ErasedTable): Promise<boolean> {
     const { log, records } = this.#deps;
     for (let slice = 0; slice < SLICES; slice++) {
-      const removed = await {
-        memories: () => records.eraseMemories(fence),
-        threads: () => records.eraseThreads(fence),
-        users: () => records.eraseUser(fence),
-      }[store]();
-      log.count(id, store, { rows: removed });
+      const removed = await records.erase(table, fence);
+      log.count(id, table, { rows: removed });
       if (removed === 0) break;
     }
-    const left = await records.left(fence);
-    return !left[store];
+    return !(await records.left(table, fence));
   }
 
   /** Done when the tables here, which name the vectors, are gone, and the outbox has seen each of theirs to be gone. */

@@ -1,5 +1,10 @@
-import { ErasedWrite, type MemoryRecords, OvertakenWrite } from "../../../src/platform/d1/memory-records.ts";
-import { FullDatabase, RefusedWrite } from "../../../src/platform/d1/write-errors.ts";
+import type { MemoryRecords } from "../../../src/platform/d1/memory-records.ts";
+import {
+  ErasedWrite,
+  FullDatabase,
+  OvertakenWrite,
+  RefusedWrite,
+} from "../../../src/platform/d1/write-errors.ts";
 import type { QueryVector } from "../../../src/platform/embeddings/embedder.ts";
 import { fail, type Failure } from "../../../src/domain/errors.ts";
 import type { Owner } from "../../../src/domain/memory/record.ts";

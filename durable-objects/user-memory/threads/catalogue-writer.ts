@@ -1,5 +1,5 @@
 import type { ThreadRow } from "../../../src/platform/d1/tables.ts";
-import { ErasedWrite } from "../../../src/platform/d1/memory-records.ts";
+import { ErasedWrite } from "../../../src/platform/d1/write-errors.ts";
 import type { ThreadCatalogue } from "../../../src/platform/d1/thread-catalogue.ts";
 import type { ErasureEpoch } from "../core/erasure-epoch.ts";
 import type { OwnerRecord } from "../core/owner-record.ts";

@@ -1,4 +1,4 @@
-import { ErasedWrite } from "../../../src/platform/d1/memory-records.ts";
+import { ErasedWrite } from "../../../src/platform/d1/write-errors.ts";
 import type { ThreadRow } from "../../../src/platform/d1/tables.ts";
 import type { ThreadCatalogue } from "../../../src/platform/d1/thread-catalogue.ts";
 import { type ErrorCode, fail, type Result } from "../../../src/domain/errors.ts";

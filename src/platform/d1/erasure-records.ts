@@ -1,11 +1,15 @@
 import { withDeadline } from "../deadline.ts";
 import type { UserHash } from "../../domain/ids.ts";
 import type { Erasure, PublicKey } from "../../domain/schema/erasure.ts";
-import { zeroedColumns, PERSONAL_COLUMNS } from "./zeroed-columns.ts";
+import { OLD_MEMORIES, REMOVE_VERSIONS, VERSIONS_OF_SCOPE } from "./memory-records.ts";
+import { RAISE_FENCE } from "./memory-writes.ts";
+import { FIND_THREAD, OLD_THREADS } from "./thread-catalogue.ts";
+import { OLD_USERS } from "./user-catalogue.ts";
 
 /** Where a user's erasure ends: versions up to this one, and rows of epochs before this one, are gone for all. */
 export type Fence = { user: UserHash; epoch: number; upTo: number };
 export type RunningPage = { before: number; limit: number; turn: number };
+export type ErasedTable = keyof typeof OLD;
 /** Memories of one scope, up to a version. */
 export type ErasedScope = { user: UserHash; scope: string; upTo: number };
 
@@ -17,14 +21,10 @@ export interface ErasureRecords {
   /** Notes an erasure as it is, unless a later state is known; a user's with the fence that hides all that is old. */
   note(erasure: Erasure, more: { revision: number; fence?: Fence }): Promise<void>;
   get(id: string): Promise<Erasure | undefined>;
-  /** Deletes some of an erased user's versions of memories, and answers how many. */
-  eraseMemories(fence: Fence): Promise<number>;
-  /** The same for the catalogue of threads. */
-  eraseThreads(fence: Fence): Promise<number>;
-  /** The same for the catalogue of users. */
-  eraseUser(fence: Fence): Promise<number>;
-  /** Whether rows of the user's are still there. */
-  left(fence: Fence): Promise<{ memories: boolean; threads: boolean; users: boolean }>;
+  /** Deletes some of an erased user's rows of a table, and answers how many. */
+  erase(table: ErasedTable, fence: Fence): Promise<number>;
+  /** Whether such rows are still there. */
+  left(table: ErasedTable, fence: Fence): Promise<boolean>;
   /**
    * Versions of the scope's memories, some thousand at most; none if there are none. Those that say so themselves come last,
    * so that the others of a memory are not left alone.
@@ -45,32 +45,16 @@ export interface ErasureRecords {
 }
 
 const WITHIN_MS = 10_000;
-/** Rows that one statement deletes. */
-const SLICE = 1000;
 
 const NOTE = `INSERT INTO erasures (id, revision, state) VALUES (?1, ?2, ?3)
   ON CONFLICT (id) DO UPDATE SET revision = ?2, state = ?3 WHERE revision < ?2`;
-const FENCE = `INSERT INTO memory_writes (user_hash, seq, erased_up_to, epoch) VALUES (?1, 0, ?2, ?3)
-  ON CONFLICT (user_hash) DO UPDATE SET erased_up_to = MAX(erased_up_to, ?2), epoch = MAX(epoch, ?3)`;
 const KEY = "INSERT OR IGNORE INTO receipt_keys (kid, jwk) VALUES (?1, ?2)";
-const OLD = {
-  memories: "user_hash = ?1 AND version <= ?2",
-  threads: "user_hash = ?1 AND epoch < ?2",
-  users: "user_hash = ?1 AND epoch < ?2",
-} as const;
-const OF_SCOPE = `SELECT version FROM memories WHERE ${OLD.memories}
-  AND id IN (SELECT id FROM memories WHERE ${OLD.memories} AND scope = ?3) ORDER BY scope IS ?3 LIMIT ${SLICE}`;
 const RUNNING = "FROM erasures WHERE state ->> '$.status' = 'running' AND state ->> '$.requestedAt' < ?1";
 const SOME_RUNNING = `SELECT id ${RUNNING} ORDER BY state ->> '$.requestedAt', id LIMIT ?2
   OFFSET ?2 * (?3 % MAX(1, ((SELECT COUNT(*) ${RUNNING}) + ?2 - 1) / ?2))`;
-/** The statements that remove rows of a table, one after the other. */
-const removal = (table: keyof typeof OLD, where: string): [string, string] => [
-  `UPDATE ${table} SET ${zeroedColumns(PERSONAL_COLUMNS[table])} WHERE ${where}`,
-  `DELETE FROM ${table} WHERE ${where}`,
-];
-const ERASE_VERSIONS = removal("memories", "user_hash = ?1 AND version IN (SELECT value FROM json_each(?2))");
-const slice = (table: keyof typeof OLD): [string, string] =>
-  removal(table, `rowid IN (SELECT rowid FROM ${table} WHERE ${OLD[table]} LIMIT ${SLICE})`);
+
+const OLD = { memories: OLD_MEMORIES, threads: OLD_THREADS, users: OLD_USERS };
+const endOf = (table: ErasedTable, { upTo, epoch }: Fence): number => (table === "memories" ? upTo : epoch);
 
 export class D1ErasureRecords implements ErasureRecords {
   readonly #database: D1Database;
@@ -81,52 +65,32 @@ export class D1ErasureRecords implements ErasureRecords {
 
   async note(erasure: Erasure, { revision, fence }: { revision: number; fence?: Fence }): Promise<void> {
     const statements = [this.#prepare(NOTE, erasure.id, revision, JSON.stringify(erasure))];
-    if (fence !== undefined) statements.push(this.#prepare(FENCE, fence.user, fence.upTo, fence.epoch));
+    if (fence !== undefined) statements.push(this.#prepare(RAISE_FENCE, fence.user, fence.upTo, fence.epoch));
     await withDeadline(this.#database.batch(statements), WITHIN_MS);
   }
 
   async get(id: string): Promise<Erasure | undefined> {
-    const row = await this.#prepare("SELECT state FROM erasures WHERE id = ?1", id).first<{
-      state: string;
-    }>();
+    const state = await this.#prepare("SELECT state FROM erasures WHERE id = ?1", id).first<string>("state");
     // It was written by `note`.
-    return row === null ? undefined : (JSON.parse(row.state) as Erasure);
+    return state === null ? undefined : (JSON.parse(state) as Erasure);
   }
 
-  eraseMemories({ user, upTo }: Fence): Promise<number> {
-    return this.#erase(slice("memories"), user, upTo);
+  erase(table: ErasedTable, fence: Fence): Promise<number> {
+    return this.#erase(OLD[table].remove, fence.user, endOf(table, fence));
   }
 
-  eraseThreads({ user, epoch }: Fence): Promise<number> {
-    return this.#erase(slice("threads"), user, epoch);
-  }
-
-  eraseUser({ user, epoch }: Fence): Promise<number> {
-    return this.#erase(slice("users"), user, epoch);
-  }
-
-  async left({ user, upTo, epoch }: Fence): Promise<{ memories: boolean; threads: boolean; users: boolean }> {
-    const any = (table: keyof typeof OLD, bound: number) =>
-      this.#prepare(`SELECT EXISTS (SELECT 1 FROM ${table} WHERE ${OLD[table]}) AS n`, user, bound);
-    const looked = this.#database.batch<{ n: number }>([
-      any("memories", upTo),
-      any("threads", epoch),
-      any("users", epoch),
-    ]);
-    // What did not answer may be there.
-    const [memories = true, threads = true, users = true] = (await withDeadline(looked, WITHIN_MS)).map(
-      ({ results }) => results[0]?.n !== 0,
-    );
-    return { memories, threads, users };
+  async left(table: ErasedTable, fence: Fence): Promise<boolean> {
+    const looked = this.#prepare(OLD[table].exist, fence.user, endOf(table, fence)).first<number>("n");
+    return (await withDeadline(looked, WITHIN_MS)) !== 0;
   }
 
   async ofScope({ user, scope, upTo }: ErasedScope): Promise<number[]> {
-    const found = this.#prepare(OF_SCOPE, user, upTo, scope).all<{ version: number }>();
+    const found = this.#prepare(VERSIONS_OF_SCOPE, user, upTo, scope).all<{ version: number }>();
     return (await withDeadline(found, WITHIN_MS)).results.map(({ version }) => version);
   }
 
   async eraseVersions(user: UserHash, versions: readonly number[]): Promise<void> {
-    await this.#erase(ERASE_VERSIONS, user, JSON.stringify(versions));
+    await this.#erase(REMOVE_VERSIONS, user, JSON.stringify(versions));
   }
 
   async running({ before, limit, turn }: RunningPage): Promise<string[]> {
@@ -135,7 +99,7 @@ export class D1ErasureRecords implements ErasureRecords {
   }
 
   async hasThread(id: string): Promise<boolean> {
-    return (await this.#prepare("SELECT 1 FROM threads WHERE id = ?1", id).first()) !== null;
+    return (await this.#prepare(FIND_THREAD, id).first()) !== null;
   }
 
   async addKey(key: PublicKey): Promise<void> {
@@ -143,11 +107,9 @@ export class D1ErasureRecords implements ErasureRecords {
   }
 
   async keys(): Promise<PublicKey[]> {
-    const { results } = await this.#prepare("SELECT jwk FROM receipt_keys ORDER BY kid").all<{
-      jwk: string;
-    }>();
+    const found = this.#prepare("SELECT jwk FROM receipt_keys ORDER BY kid").all<{ jwk: string }>();
     // They were written by `addKey`.
-    return results.map(({ jwk }) => JSON.parse(jwk) as PublicKey);
+    return (await found).results.map(({ jwk }) => JSON.parse(jwk) as PublicKey);
   }
 
   async #erase(texts: [string, string], ...given: (string | number)[]): Promise<number> {

@@ -1,15 +1,23 @@
-import { and, asc, desc, eq, getTableColumns, gt, sql, type SQL } from "drizzle-orm";
+import { and, asc, desc, eq, getTableColumns, sql, type SQL } from "drizzle-orm";
 import { drizzle, type DrizzleD1Database } from "drizzle-orm/d1";
-import { union } from "drizzle-orm/sqlite-core";
 import { withDeadline } from "../deadline.ts";
 import type { UserHash } from "../../domain/ids.ts";
 import type { MemoryFilter, SortKey } from "../../domain/schema/memory-filter.ts";
 import { columnsAt, filterConditions, type Moment, unerased, unexpired, visibleAt } from "./memory-filter.ts";
 import { rowPieces, upsertRows } from "./memory-rows.ts";
-import { zeroedColumns, PERSONAL_COLUMNS } from "./zeroed-columns.ts";
-import { withWriteErrors } from "./write-errors.ts";
+import {
+  ANNOUNCE,
+  ERASED_UP_TO,
+  erasedUpTo,
+  LAST_WRITE,
+  notBeforeLastWrite,
+  WRITE_STATE,
+  WRITERS,
+} from "./memory-writes.ts";
+import { THREAD_OWNERS } from "./thread-catalogue.ts";
 import { PUT_USER } from "./user-catalogue.ts";
-import { memoryWrites, threads } from "./tables.ts";
+import { ErasedWrite, OvertakenWrite, withWriteErrors } from "./write-errors.ts";
+import { oldRows, removal, SLICE } from "./zeroed-columns.ts";
 import { memories, type MemoryRow } from "../../domain/memory/table.ts";
 import type { ExportedRow } from "../../domain/transfer/memory-lines.ts";
 
@@ -37,32 +45,9 @@ export type MemoryPage = {
 
 /** Place of a version in the order of (id, version). */
 export type VersionPlace = readonly [id: string, version: number];
+export type VersionPage = { after?: VersionPlace; limit: number };
 
 export type HistoryPage = { before?: number; limit: number; now?: number };
-
-/** A write that came after a later one, and did nothing. `seq`: of the later write. */
-export class OvertakenWrite extends Error {
-  override readonly name = "OvertakenWrite";
-  readonly seq: number;
-
-  constructor(seq: number) {
-    super(`a later write has the number ${seq}`);
-    this.seq = seq;
-  }
-}
-
-/** A write of erased versions, which did nothing. `upTo` and `epoch`: end of the last erasure. */
-export class ErasedWrite extends Error {
-  override readonly name = "ErasedWrite";
-  readonly upTo: number;
-  readonly epoch: number;
-
-  constructor({ upTo, epoch }: { upTo: number; epoch: number }) {
-    super(`versions up to ${upTo} are erased`);
-    this.upTo = upTo;
-    this.epoch = epoch;
-  }
-}
 
 /**
  * The record of memories: the Worker reads it, a user's object writes it. Every method rejects when D1 does not answer. A
@@ -77,9 +62,9 @@ export interface MemoryRecords {
   /** The versions of a memory before one, newest first; none if expired by `now`. */
   history(owner: UserHash, id: string, page: HistoryPage): Promise<MemoryRow[]>;
   /** All versions of an owner's memories in order, to rebuild an index. */
-  all(owner: UserHash, page: { after?: VersionPlace; limit: number }): Promise<MemoryRow[]>;
+  all(owner: UserHash, page: VersionPage): Promise<MemoryRow[]>;
   /** The same, each with the ordinal of the version that superseded it. */
-  exported(owner: UserHash, page: { after?: VersionPlace; limit: number }): Promise<ExportedRow[]>;
+  exported(owner: UserHash, page: VersionPage): Promise<ExportedRow[]>;
   /** The owners of past or present memories and threads, in the order of their hashes. */
   owners(page: { after?: UserHash; limit: number }): Promise<UserHash[]>;
   /** Rejects unless the database answers and its migrations are applied. */
@@ -88,25 +73,32 @@ export interface MemoryRecords {
 
 /** A slower write counts as failed, and may still happen. */
 const WRITE_WITHIN_MS = 10_000;
-/** Rows that one statement deletes where all of a user's go. */
-const SLICE = 1000;
 const BEFORE_ALL: VersionPlace = ["", 0];
 
 // Plain SQL: Drizzle's batch takes no handwritten statement, and takes longer to build these than D1 to run them.
 // ?1 is the owner. A write that is not the last one does nothing.
 
-/** Sets ?2 as the owner's last write, unless D1 has a later one. */
-const ANNOUNCE = `INSERT INTO memory_writes (user_hash, seq) VALUES (?1, ?2)
-  ON CONFLICT (user_hash) DO UPDATE SET seq = ?2 WHERE seq < ?2`;
-const LATEST = "SELECT seq FROM memory_writes WHERE user_hash = ?1";
-const STATE = "SELECT seq, erased_up_to AS upTo, epoch FROM memory_writes WHERE user_hash = ?1";
 /** Rejects the whole write if the first of its versions (?4) is erased. */
-const UNERASED = "?4 > (SELECT erased_up_to FROM memory_writes WHERE user_hash = ?1)";
-const FORGOTTEN = `WHERE user_hash = ?1 AND (${LATEST}) = ?2 AND id IN (SELECT value FROM json_each(?3)) AND ${UNERASED}`;
-const SOME = `WHERE (${LATEST}) = ?2 AND rowid IN (SELECT rowid FROM memories WHERE user_hash = ?1 LIMIT ${SLICE})`;
-const OVERWRITE = `UPDATE memories SET ${zeroedColumns(PERSONAL_COLUMNS.memories)}`;
-const DELETE = "DELETE FROM memories";
-const UPSERT = upsertRows(`(${LATEST}) = ?5 AND ${UNERASED}`);
+const UNERASED = `?4 > ${ERASED_UP_TO}`;
+const LATEST = `${LAST_WRITE} = ?2`;
+const IDS = "SELECT value FROM json_each(?3)";
+const FORGET = removal("memories", `user_hash = ?1 AND ${LATEST} AND id IN (${IDS}) AND ${UNERASED}`);
+const SOME = `SELECT rowid FROM memories WHERE user_hash = ?1 LIMIT ${SLICE}`;
+const FORGET_SOME = removal("memories", `${LATEST} AND rowid IN (${SOME})`);
+const UPSERT = `INSERT INTO memories ${upsertRows(`${LAST_WRITE} = ?5 AND ${UNERASED}`)}`;
+
+const OLD = "user_hash = ?1 AND version <= ?2";
+/** An erased user's versions: ?1 is the user, ?2 the version of the fence. */
+export const OLD_MEMORIES = oldRows("memories", OLD);
+/** Selects a slice of the versions up to ?2 of the scope's (?3) memories. Those that name the scope come last. */
+export const VERSIONS_OF_SCOPE = `SELECT version FROM memories WHERE ${OLD}
+  AND id IN (SELECT id FROM memories WHERE ${OLD} AND scope = ?3) ORDER BY scope IS ?3 LIMIT ${SLICE}`;
+/** Removes the versions in ?2, a JSON array. */
+export const REMOVE_VERSIONS = removal(
+  "memories",
+  "user_hash = ?1 AND version IN (SELECT value FROM json_each(?2))",
+);
+const OWNERS = `${WRITERS} UNION ${THREAD_OWNERS} ORDER BY 1 LIMIT ?2`;
 
 export class D1MemoryRecords implements MemoryRecords {
   readonly #db: DrizzleD1Database;
@@ -124,12 +116,12 @@ export class D1MemoryRecords implements MemoryRecords {
     const first = Math.min(Number.MAX_SAFE_INTEGER, ...put.map(({ version }) => version));
     const statements = [
       prepare(ANNOUNCE, hash, seq),
-      prepare(STATE, hash),
-      ...(forget.length > 0 ? [OVERWRITE, DELETE] : []).map((remove) =>
-        forget === "all"
-          ? prepare(`${remove} ${SOME}`, hash, seq)
-          : prepare(`${remove} ${FORGOTTEN}`, hash, seq, JSON.stringify(forget), first),
-      ),
+      prepare(WRITE_STATE, hash),
+      ...(forget === "all"
+        ? FORGET_SOME.map((text) => prepare(text, hash, seq))
+        : forget.length > 0
+          ? FORGET.map((text) => prepare(text, hash, seq, JSON.stringify(forget), first))
+          : []),
       ...rowPieces(put).map((piece) => prepare(UPSERT, hash, id, piece, first, seq)),
       ...(newIn === undefined ? [] : [prepare(PUT_USER, hash, id, newIn)]),
     ];
@@ -198,10 +190,7 @@ export class D1MemoryRecords implements MemoryRecords {
       .limit(limit);
   }
 
-  async all(
-    owner: UserHash,
-    { after = BEFORE_ALL, limit }: { after?: VersionPlace; limit: number },
-  ): Promise<MemoryRow[]> {
+  async all(owner: UserHash, { after = BEFORE_ALL, limit }: VersionPage): Promise<MemoryRow[]> {
     return this.#db
       .select()
       .from(memories)
@@ -210,10 +199,7 @@ export class D1MemoryRecords implements MemoryRecords {
       .limit(limit);
   }
 
-  async exported(
-    owner: UserHash,
-    { after = BEFORE_ALL, limit }: { after?: VersionPlace; limit: number },
-  ): Promise<ExportedRow[]> {
+  async exported(owner: UserHash, { after = BEFORE_ALL, limit }: VersionPage): Promise<ExportedRow[]> {
     const nth = sql<
       number | null
     >`IIF(${memories.supersededBy} IS NULL, NULL, (SELECT COUNT(*) FROM memories AS other
@@ -228,27 +214,15 @@ export class D1MemoryRecords implements MemoryRecords {
   }
 
   async owners({ after = "", limit }: { after?: UserHash; limit: number }): Promise<UserHash[]> {
-    const rows = await union(
-      this.#db
-        .select({ owner: memoryWrites.userHash })
-        .from(memoryWrites)
-        .where(gt(memoryWrites.userHash, after)),
-      this.#db.select({ owner: threads.userHash }).from(threads).where(gt(threads.userHash, after)),
-    )
-      .orderBy(sql`1`)
-      .limit(limit);
-    return rows.map(({ owner }) => owner);
+    const { results } = await this.#database.prepare(OWNERS).bind(after, limit).all<{ owner: UserHash }>();
+    return results.map(({ owner }) => owner);
   }
 
   async check(): Promise<void> {
     await this.#db.select({ id: memories.id }).from(memories).limit(1);
-    await this.#db.select({ seq: memoryWrites.seq }).from(memoryWrites).limit(1);
+    await this.#database.prepare(WRITE_STATE).bind("").run();
   }
 }
-
-/** The owner's last erased version. D1 may still have rows up to it. */
-const erasedUpTo = (owner: UserHash): SQL =>
-  sql`COALESCE((SELECT erased_up_to FROM ${memoryWrites} WHERE ${memoryWrites.userHash} = ${owner}), 0)`;
 
 /** The owner's versions after this one. */
 const laterOf = (owner: UserHash, [id, version]: VersionPlace): SQL | undefined =>
@@ -258,9 +232,9 @@ const laterOf = (owner: UserHash, [id, version]: VersionPlace): SQL | undefined 
     sql`(${memories.id}, ${memories.version}) > (${id}, ${version})`,
   );
 
-/** The question with D1's own state: the last write counts as past, even if the reader's clock is behind; erased versions are hidden. */
+/** The question with D1's own state: the last write counts as past, and erased versions are hidden. */
 const asStored = (owner: UserHash, moment: Moment): Moment => ({
   ...moment,
   erased: erasedUpTo(owner),
-  now: sql`(SELECT MAX(${moment.now}, COALESCE((SELECT seq FROM ${memoryWrites} WHERE ${memoryWrites.userHash} = ${owner}), 0)))`,
+  now: notBeforeLastWrite(owner, moment.now),
 });

@@ -1,13 +1,5 @@
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
-/** The number of each user's last write of memories, and the last erased version. */
-export const memoryWrites = sqliteTable("memory_writes", {
-  userHash: text("user_hash").primaryKey(),
-  seq: integer("seq").notNull(),
-  erasedUpTo: integer("erased_up_to").notNull(),
-  epoch: integer("epoch").notNull(),
-});
-
 export const threads = sqliteTable("threads", {
   id: text("id").primaryKey(),
   userHash: text("user_hash").notNull(),

@@ -2,10 +2,11 @@ import { and, desc, eq, sql, type SQL } from "drizzle-orm";
 import { drizzle, type DrizzleD1Database } from "drizzle-orm/d1";
 import { withDeadline } from "../deadline.ts";
 import { threadOwner, type UserHash } from "../../domain/ids.ts";
-import { ErasedWrite } from "./memory-records.ts";
+import { current, WRITE_STATE } from "./memory-writes.ts";
 import { type ThreadRow, threads } from "./tables.ts";
-import { zeroedColumns, PERSONAL_COLUMNS } from "./zeroed-columns.ts";
-import { current, PUT_USER } from "./user-catalogue.ts";
+import { PUT_USER } from "./user-catalogue.ts";
+import { ErasedWrite } from "./write-errors.ts";
+import { oldRows, removal } from "./zeroed-columns.ts";
 
 export type CataloguePage = {
   /** Only this user's. */
@@ -48,13 +49,14 @@ const PUT = `INSERT INTO threads (id, user_hash, user_id, title, agent, resource
   SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11 WHERE ${current("?2", "?11")}
   ON CONFLICT (id) DO UPDATE SET user_hash = ?2, user_id = ?3, title = ?4, agent = ?5, resource_slug = ?6,
     record_id = ?7, metadata = ?8, updated_at = ?10, epoch = ?11`;
-const FENCE = `SELECT erased_up_to AS upTo, epoch FROM memory_writes
-  WHERE user_hash = ?1 AND epoch > ?2`;
-const GONE = "WHERE id IN (SELECT value FROM json_each(?1)) AND epoch <= ?2";
-const REMOVE = [
-  `UPDATE threads SET ${zeroedColumns(PERSONAL_COLUMNS.threads)} ${GONE}`,
-  `DELETE FROM threads ${GONE}`,
-];
+const FENCE = `${WRITE_STATE} AND epoch > ?2`;
+const REMOVE = removal("threads", "id IN (SELECT value FROM json_each(?1)) AND epoch <= ?2");
+
+/** An erased user's rows: ?1 is the user, ?2 the epoch of the fence. */
+export const OLD_THREADS = oldRows("threads", "user_hash = ?1 AND epoch < ?2");
+export const FIND_THREAD = "SELECT 1 FROM threads WHERE id = ?1";
+/** Selects the owners of threads after the user ?1. */
+export const THREAD_OWNERS = "SELECT user_hash FROM threads WHERE user_hash > ?1";
 
 export class D1ThreadCatalogue implements ThreadCatalogue {
   readonly #db: DrizzleD1Database;

@@ -1,12 +1,13 @@
 import type { UserHash } from "../../domain/ids.ts";
-
-/** SQL: true if no erasure of the user followed the row's epoch. Both arguments are SQL expressions. */
-export const current = (user: string, epoch: string): string =>
-  `${epoch} >= COALESCE((SELECT epoch FROM memory_writes WHERE memory_writes.user_hash = ${user}), 0)`;
+import { current } from "./memory-writes.ts";
+import { oldRows } from "./zeroed-columns.ts";
 
 /** Puts the user ?1, with the id ?2, into the catalogue in the epoch ?3, unless a later erasure hides it. */
 export const PUT_USER = `INSERT INTO users (user_hash, user_id, epoch) SELECT ?1, ?2, ?3 WHERE ${current("?1", "?3")}
   ON CONFLICT (user_hash) DO UPDATE SET user_id = ?2, epoch = ?3 WHERE epoch < ?3`;
+
+/** The row of an erased user: ?1 is the user, ?2 the epoch of the fence. */
+export const OLD_USERS = oldRows("users", "user_hash = ?1 AND epoch < ?2");
 
 export type CataloguedUser = { hash: UserHash; id: string };
 

@@ -10,6 +10,30 @@ export class FullDatabase extends Error {
   override readonly name = "FullDatabase";
 }
 
+/** A write that came after a later one, and did nothing. `seq`: of the later write. */
+export class OvertakenWrite extends Error {
+  override readonly name = "OvertakenWrite";
+  readonly seq: number;
+
+  constructor(seq: number) {
+    super(`a later write has the number ${seq}`);
+    this.seq = seq;
+  }
+}
+
+/** A write of erased versions, which did nothing. `upTo` and `epoch`: end of the last erasure. */
+export class ErasedWrite extends Error {
+  override readonly name = "ErasedWrite";
+  readonly upTo: number;
+  readonly epoch: number;
+
+  constructor({ upTo, epoch }: { upTo: number; epoch: number }) {
+    super(`versions up to ${upTo} are erased`);
+    this.upTo = upTo;
+    this.epoch = epoch;
+  }
+}
+
 /** D1's messages for a statement or a value that it never takes. After any other error a retry may succeed. */
 const REFUSALS = /SQLITE_(CONSTRAINT|TOOBIG|MISMATCH|RANGE)|D1_TYPE_ERROR/;
 

@@ -21,3 +21,20 @@ export const PERSONAL_COLUMNS = {
   threads: ["user_id", "title", "agent", "resource_slug", "record_id", "metadata"],
   users: ["user_id"],
 };
+
+type PersonalTable = keyof typeof PERSONAL_COLUMNS;
+
+/** Rows that one statement deletes where all of a user's go. */
+export const SLICE = 1000;
+
+/** The statements that remove rows of a table of D1, one after the other. */
+export const removal = (table: PersonalTable, where: string): [string, string] => [
+  `UPDATE ${table} SET ${zeroedColumns(PERSONAL_COLUMNS[table])} WHERE ${where}`,
+  `DELETE FROM ${table} WHERE ${where}`,
+];
+
+/** `remove`: the statements that remove a slice of the rows. `exist`: selects as `n` whether there are any. */
+export const oldRows = (table: PersonalTable, where: string) => ({
+  remove: removal(table, `rowid IN (SELECT rowid FROM ${table} WHERE ${where} LIMIT ${SLICE})`),
+  exist: `SELECT EXISTS (SELECT 1 FROM ${table} WHERE ${where}) AS n`,
+});
