@@ -17,9 +17,9 @@ export type CairnMemoryStoreOptions = KeyedEntriesOptions;
 
 /** The SDK's own interface of a store. */
 export type MemoryStore = {
-  /** The value, or null: of none, and of one that has expired. */
+  /** The value; null if none exists or it has expired. */
   get<T = unknown>(key: string): Promise<T | null>;
-  /** Replaces the value and the expiry: `ttlMs` is milliseconds, and without it the entry lives for ever. */
+  /** Replaces the value and its expiry. `ttlMs` is in milliseconds; without it the entry never expires. */
   // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- as the SDK declares it
   set<T = unknown>(key: string, value: T, ttlMs?: number): Promise<void>;
   /** All keys with this literal prefix, in byte order. */
@@ -28,17 +28,17 @@ export type MemoryStore = {
   delete(key: string): Promise<void>;
 };
 
-/** A store that reads many entries at once, which `createMemoryPrepareStep` makes use of. */
+/** A store that reads many entries in one call, as `createMemoryPrepareStep` does. */
 export type CairnMemoryStore = MemoryStore & {
-  /** The values of those keys that are there, in their order. */
+  /** The values of the keys that exist, in the order of the keys. */
   getMany<T = unknown>(keys: readonly string[]): Promise<Map<string, T>>;
   /** All entries with this literal prefix, in byte order, in pages of `limit` (1,000 at most) as they are used. */
   listWithValues(prefix: string, limit?: number): AsyncIterable<{ key: string; value: unknown }>;
 };
 
 /**
- * A `MemoryStore` of the AI Employee SDK in a user's entries. Calls reject with `CairnError`: of an empty key or a value
- * that is no JSON with `invalid_request`, of a key of more than 1,024 bytes with `key_too_long`.
+ * A `MemoryStore` of the AI Employee SDK in a user's entries. Calls reject with `CairnError`. An empty key, or a value
+ * that is not JSON, is `invalid_request`. A key over 1,024 bytes is `key_too_long`.
  *
  * @example
  * const agent = new EmployeeAgent({ model, memory: { store: cairnMemoryStore({ memory, user: "alice" }) } });
@@ -49,7 +49,7 @@ export function cairnMemoryStore(options: CairnMemoryStoreOptions): CairnMemoryS
   return {
     get: (key) => entries.get(key),
     set: (key, value, ttlMs) => {
-      // What has expired before it is written is not there afterwards, nor is what it takes the place of.
+      // An entry that expires before it is written replaces the old one, so that one is deleted.
       if (ttlMs !== undefined && ttlMs < 0) return entries.delete(key);
       return entries.set(
         key,

@@ -6,7 +6,7 @@ import { RunInstructions } from "./run-instructions.ts";
 export type PrepareStep<Options = StepStart> = (options: Options) => Returned | PromiseLike<Returned>;
 type Returned = object | null | undefined;
 
-/** The SDK reads more of what this returns than is told here: whatever the functions returned, of the types they gave it. */
+/** The SDK knows the fields that the functions return by their own types. */
 export type ComposedPrepareStep<Options = StepStart> = (
   options: Options,
 ) => PromiseLike<Composed | undefined> | Composed | undefined;
@@ -17,19 +17,19 @@ type AnyStep = (options: unknown) => Fields | undefined | PromiseLike<Fields | n
 
 type Rule = (before: unknown, after: unknown) => unknown;
 
-/** Of tools: those that all allow, in the order of the last. */
+/** The tools that every function allows, in the order of the last function. */
 const intersected: Rule = (before, after) => {
-  // The AI SDK says what `activeTools` are.
+  // The AI SDK types `activeTools` as strings.
   const allowed = new Set(before as readonly string[]);
   return (after as readonly string[]).filter((tool) => allowed.has(tool));
 };
 
-/** How what several functions return becomes one; of all other fields, the last one's holds. */
+/** Merges the results of several functions, by field. The last function sets every other field. */
 const rules: Readonly<Record<string, Rule>> = {
   activeTools: intersected,
   experimental_context: mergedDeeply,
   providerOptions: mergedDeeply,
-  // What the first of these is called since version 7 of the AI SDK.
+  // Version 7 of the AI SDK renamed `experimental_context` to this.
   runtimeContext: mergedDeeply,
   toolsContext: mergedDeeply,
 };

@@ -4,7 +4,7 @@ const START = "<memories>\n";
 const END = "</memories>";
 const TAG = startOfTag("memories");
 const BREAK = /[\n\r\v\f\u0085\u2028\u2029]/g;
-/** What a line takes beside its key and value: `[]: ` and the line break. */
+/** Characters of a line without its key and value: `[]: ` and the line break. */
 const AROUND = 5;
 const CHARACTERS_PER_TOKEN = 4;
 
@@ -30,7 +30,7 @@ export async function memoriesBlock(
   return text === "" ? null : text + END;
 }
 
-/** How many entries under the prefix fit at most; one at least, to know that there are any. */
+/** The most entries under the prefix that can fit, but at least one. */
 export const mostThatFit = (prefix: string, maxTokens: number): number =>
   Math.max(1, (maxTokens * CHARACTERS_PER_TOKEN - START.length) / (prefix.length + AROUND + 1));
 

@@ -4,11 +4,11 @@ import { messagesOf, type StepStart, type SystemMessage } from "./instructions.t
 import { memoriesBlock, mostThatFit } from "./memories-block.ts";
 
 export type MemoryPrepareStepConfig = {
-  /** Which entries are shown: those whose keys begin so; `memory:` unless set. */
+  /** Shows the entries whose keys begin with this; `memory:` unless set. */
   prefix?: string;
-  /** Which entries are shown, by their keys and in this order, in place of the prefix. */
+  /** Shows the entries under these keys, in this order; replaces `prefix`. */
   memoryKeys?: readonly string[];
-  /** How long the block may be: tokens of four characters; 2,000 unless set. */
+  /** The longest block, in tokens of four characters; 2,000 unless set. */
   maxTokenBudget?: number;
 };
 
@@ -22,7 +22,7 @@ export type MemoryPrepareStep = (
   step: StepStart,
 ) => Promise<{ system: string | SystemMessage[] } | undefined>;
 
-/** How many entries of a store that reads one at a time are asked for together. */
+/** Reads in flight at once, for a store that reads one entry a call. */
 const TOGETHER = 100;
 
 /**

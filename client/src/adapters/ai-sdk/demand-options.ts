@@ -42,8 +42,8 @@ const CONVERSATION_OPTIONS: OptionNames<ConversationOptions> = {
 };
 
 /**
- * Throws a `TypeError` where middleware and step are made without a client or a user, or with an option that has a value it
- * cannot have. What is wrong with a program is not told to `onError` as an outage.
+ * Throws a `TypeError` if the client or the user is missing, or an option is invalid. A programming error is thrown,
+ * and not reported to `onError` as an outage.
  */
 export function demandRecalling(
   made: string,
@@ -67,7 +67,7 @@ export function demandRecalling(
   demandFit(made, { onError: onError === undefined || typeof onError === "function" }, "a function");
 }
 
-/** The same of all that a middleware takes. */
+/** Checks the options of the middleware likewise. */
 export function demandConversation(made: string, options: ConversationOptions): void {
   demandRecalling(made, options, CONVERSATION_OPTIONS);
   const { thread, history, save, turn } = options;
@@ -87,7 +87,7 @@ export function demandConversation(made: string, options: ConversationOptions): 
   demandFit(made, { turn: turn === undefined || isText(turn) }, "a text that is not empty");
 }
 
-/** What timers take. */
+/** The longest delay of a timer. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
