@@ -7,7 +7,7 @@ import type { DexTool } from "./types.ts";
 
 const LIMIT = 20;
 const MOST = 50;
-/** Characters of a procedure's body that announce it. */
+/** Characters of a procedure's body in a list. */
 const ANNOUNCED = 160;
 
 const DOCUMENT =
@@ -18,7 +18,7 @@ const between = (heading: string, note: string, lines: readonly string[]): strin
 
 type Parts = { memory: Cairn; user: string; procedures: Procedures };
 
-/** The six tools, in an order that stays, so that prompts can be cached. */
+/** The six tools, in a fixed order for prompt caches. */
 export const toolsOf = (parts: Parts): DexTool[] => [...factTools(parts), ...procedureTools(parts)];
 
 const factTools = ({ memory, user }: Parts): DexTool[] => [
