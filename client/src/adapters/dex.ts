@@ -50,7 +50,7 @@ const OPTIONS: OptionNames<DexMemoryOptions> = {
 const PROCEDURES = "shared:procedures";
 const LLM_WITHIN_MS = 60_000;
 const RECALL_WITHIN_MS = 3_000;
-/** Characters of the user's words in a query. Of a query over 8 KiB, recall reads only the first and last 4 KiB. */
+/** Characters of the user's words in a query. Recall reads only the first and last 4 KiB of a query over 8 KiB. */
 const QUERY = 2_500;
 
 /**

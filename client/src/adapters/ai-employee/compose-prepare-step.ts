@@ -35,11 +35,11 @@ const rules: Readonly<Record<string, Rule>> = {
 };
 
 /**
- * One `prepareStep` of several, which are called in their order, each with what the AI SDK gives. `system` (and
- * `instructions`) of all stand one after another, `activeTools` are those that all allow, contexts and `providerOptions`
- * merge deeply, and of any other field (`model`, `toolChoice`, `messages`) the last one holds; of `messages` it warns
- * once, unless NODE_ENV is `production`. Null, undefined and what returns undefined are passed over. The `system` that a
- * function returned at step 0 holds for the run, until that function returns another.
+ * Combines several `prepareStep` functions, called in order with the same options. The `system` (and `instructions`)
+ * texts are joined, `activeTools` intersected, contexts and `providerOptions` merged deeply. The last function sets any
+ * other field (`model`, `toolChoice`, `messages`); for `messages` it warns once, unless NODE_ENV is `production`. Null
+ * and undefined functions and results are skipped. The `system` that a function returned at step 0 holds for the run,
+ * until that function returns another.
  *
  * @example
  * generateText({ model, prompt, prepareStep: composePrepareStep(permissions, createMemoryPrepareStep(store)) });
@@ -47,7 +47,7 @@ const rules: Readonly<Record<string, Rule>> = {
 export function composePrepareStep<Options extends object = StepStart>(
   ...functions: readonly (PrepareStep<Options> | null | undefined)[]
 ): ComposedPrepareStep<Options> {
-  // What they take and return is between the caller and the AI SDK; here it is an argument, and fields with names.
+  // The caller and the AI SDK type the arguments and results; here they are opaque objects.
   const steps = functions.filter((step) => typeof step === "function") as readonly AnyStep[];
   const [only] = steps;
   return (only !== undefined && steps.length === 1 ? only : inOrder(steps)) as ComposedPrepareStep<Options>;
@@ -75,7 +75,7 @@ function inOrder(steps: readonly AnyStep[]): AnyStep {
         merged.set(name, rule === undefined ? value : rule(merged.get(name), value));
       }
     }
-    // The AI SDK says what the options are.
+    // The AI SDK types the options.
     const told = runs.at(options as Partial<StepStart>, said);
     if (told !== undefined) merged.set(saidAs, told);
     return merged.size === 0 ? undefined : Object.fromEntries(merged);

@@ -164,7 +164,7 @@ export async function wholeOf<T>(key: string, entry: unknown, { head, parts }: S
   let there: unknown = entry ?? null;
   for (let read = 0; read < READS; read++) {
     const named = partsIn(there);
-    // Whoever asks says what was stored.
+    // The caller declares the stored type.
     if (named === null) return there as T | null;
     const texts = await parts(partKeys(key, named));
     if (texts.every((text) => typeof text === "string")) return JSON.parse(texts.join("")) as T;

@@ -4,9 +4,8 @@ const LONGEST = 10 * 365 * 24 * 60 * 60;
 /**
  * The lifetime of a value in whole seconds; undefined is for ever, 0 not at all.
  *
- * A resource that says in `expiresAt` (milliseconds since the epoch) how long it lives is gone a second before that. The SDK
- * rounds up, and drops what it finds expired and creates it anew without another `get`: whoever reads it in that second
- * would do so, and nothing would hold them.
+ * A value with `expiresAt` (milliseconds since the epoch) ends up to a second before it. The SDK rounds up, then recreates
+ * an expired value without another `get`: readers in that second would all create it.
  */
 export function secondsOf(given: number | undefined, value?: unknown): number | undefined {
   if (given === undefined || given === Infinity) return undefined;

@@ -1,7 +1,7 @@
 /** Names of options; of an option that is an object of options itself, their names. */
 export type Names = { readonly [name: string]: true | Names };
 
-/** The names of all options of a type, so that the compiler finds the one that is left out. */
+/** The names of all options of a type; the compiler reports a missing one. */
 export type OptionNames<Options> = { readonly [Name in keyof Options]-?: true | Names };
 
 /** Throws a `TypeError` that names an option which is not known, and the one that may be meant. */
