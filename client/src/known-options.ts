@@ -1,7 +1,7 @@
 /** The names of options. An option that is an object of options has their names as its value. */
 export type Names = { readonly [name: string]: true | Names };
 
-/** The names of all options of a type. The compiler reports a missing one. */
+/** The names of all options of a type; the compiler reports a missing one. */
 export type OptionNames<Options> = { readonly [Name in keyof Options]-?: true | Names };
 
 /** Throws a `TypeError` for the first unknown option. It names the nearest known option, or lists all of them. */

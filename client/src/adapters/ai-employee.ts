@@ -31,7 +31,7 @@ export function cairnMemoryStore(options: CairnMemoryStoreOptions): CairnMemoryS
   return {
     get: (key) => entries.get(key),
     set: (key, value, ttlMs) => {
-      // A negative lifetime has expired already: nothing is stored, and the old value must go.
+      // An entry that expires before it is written replaces the old one, so that one is deleted.
       if (ttlMs !== undefined && ttlMs < 0) return entries.delete(key);
       return entries.set(
         key,

@@ -10,15 +10,15 @@ import { normalPath, ROOT } from "./anthropic/paths.ts";
 export type CairnMemoryFilesOptions = {
   /** The client; its token may read and write the user's entries. */
   memory: Pick<Cairn, "kv">;
-  /** Whose files they are. */
+  /** The user who owns the files. */
   user: string;
-  /** Before the paths in the keys, to keep agents of one user apart: `planner:`; none unless set. */
+  /** Prepended to the paths in the keys, to separate a user's agents (`planner:`); none unless set. */
   prefix?: string;
-  /** A file that nobody reads or writes for so many milliseconds is gone; they stay for ever unless set. */
+  /** Deletes a file after this many milliseconds without a read or write; never unless set. */
   ttlMs?: number;
-  /** The most that a file may hold, in bytes of UTF-8; unless set, what an entry of Cairn holds: 1 MiB as JSON. */
+  /** The largest file, in bytes of UTF-8; unless set, the largest entry of Cairn: 1 MiB as JSON. */
   maxFileBytes?: number;
-  /** Ends the calls to Cairn, which then reject with its reason. */
+  /** Aborts the calls to Cairn, which then reject with its reason. */
   signal?: AbortSignal;
 };
 
@@ -31,13 +31,13 @@ const OPTIONS: OptionNames<CairnMemoryFilesOptions> = {
   signal: true,
 };
 
-/** How often an edit is made anew after another writer was first. Of all who try at once, one gets through each time. */
+/** Tries of one edit against concurrent writers. In each round one of them succeeds. */
 const ATTEMPTS = 40;
 
 /**
- * The handlers of Anthropic's memory tool over a user's entries: one entry a file, `/memories/notes.txt` the key. What
- * the model got wrong is thrown as an `Error` with the SDK's texts; a failure of Cairn as a `CairnError`. Both are what the
- * tool runner tells the model. Edits are made on the version that was read: of two at once, none is lost.
+ * The handlers of Anthropic's memory tool over a user's entries: one entry a file, its path the key
+ * (`/memories/notes.txt`). A model's mistake throws an `Error` with the SDK's text. A failure of Cairn throws a
+ * `CairnError`. The tool runner shows both to the model. Edits require the version that was read, so none is lost.
  *
  * @example
  * const runner = client.beta.messages.toolRunner({
@@ -65,7 +65,7 @@ export function cairnMemoryFiles(options: CairnMemoryFilesOptions): MemoryToolHa
     throw new Error(`The path ${given} does not exist. Please provide a valid path.`);
   };
 
-  /** Changes a file as it is now, again and again until nobody was faster. */
+  /** Applies a change to the current file, and retries while another writer is first. */
   const edit = (given: string, change: (file: MemoryFile) => string): Promise<void> =>
     untilFirst(given, async () => {
       const file = await fileToEdit(given);
@@ -150,7 +150,7 @@ export function cairnMemoryFiles(options: CairnMemoryFilesOptions): MemoryToolHa
   };
 }
 
-/** The writes that move a file, or all of a directory: each under the version that was read. */
+/** The writes that move a file or a whole directory, each conditional on the version read. */
 async function movesOf(files: MemoryFiles, from: string, to: string): Promise<Write[]> {
   const file = await files.find(from);
   const moved = file === null ? [] : [file];
@@ -161,7 +161,7 @@ async function movesOf(files: MemoryFiles, from: string, to: string): Promise<Wr
   ]);
 }
 
-/** Tries until no other writer was first. The pauses let those who try at once come one after the other. */
+/** Retries while another writer is first. The pauses spread concurrent writers out. */
 async function untilFirst(path: string, attempt: () => Promise<boolean>): Promise<void> {
   for (let tried = 1; tried <= ATTEMPTS; tried++) {
     if (await attempt()) return;
@@ -170,7 +170,7 @@ async function untilFirst(path: string, attempt: () => Promise<boolean>): Promis
   throw new Error(`The path ${path} is being changed by others all the time. Please try again.`);
 }
 
-/** What a model leaves out of a call would else be written as `undefined`. */
+/** Rejects an argument that the model left out, which would be written as `undefined`. */
 function requireText(name: string, given: unknown): string {
   if (typeof given !== "string") throw new Error(`Invalid \`${name}\` parameter: it should be a string`);
   return given;

@@ -50,12 +50,12 @@ const OPTIONS: OptionNames<DexMemoryOptions> = {
 const PROCEDURES = "shared:procedures";
 const LLM_WITHIN_MS = 60_000;
 const RECALL_WITHIN_MS = 3_000;
-/** Characters of what a user says that are searched by: of a query of more than 8 KiB only the first and the last 4 KiB are. */
+/** Characters of the user's words in a query. Recall reads only the first and last 4 KiB of a query over 8 KiB. */
 const QUERY = 2_500;
 
 /**
- * The memory extension of a coding agent, over Cairn: what was done in the project, what is known of the user, and how
- * things are done. A plain object, whose hooks any host of extensions can call.
+ * A memory extension for a coding agent: the project's episodes, the user's facts, and procedures. A plain object whose
+ * hooks any extension host can call.
  *
  * @example
  * const extension = dexMemory({ memory, user: "alice", projectRoot: "/projects/shop", llm });
@@ -76,7 +76,7 @@ export function dexMemory(options: DexMemoryOptions): DexMemory {
     ((error: unknown) => {
       throw error;
     });
-  // What nobody is told, and what `tell` throws itself, goes to the client's `onLaterError`.
+  // The client's `onLaterError` receives errors without a listener, and errors that `tell` throws.
   const onError = (error: unknown): void => memory.later(async () => tell(error));
   const procedures = new Procedures({ memory, writer, user, shared });
   const background =
@@ -84,11 +84,11 @@ export function dexMemory(options: DexMemoryOptions): DexMemory {
   const seen = new Seen();
   const injected = new Injected();
 
-  /** What the user, the model and its tools said: not what the host or this extension put in. */
+  /** The messages of the user, the model and its tools, without those of the host and of this extension. */
   const spoken = (messages: readonly DexMessage[]): DexMessage[] =>
     injected.without(messages).filter(({ role: from }) => from !== "system" && from !== "developer");
 
-  /** What is remembered of three kinds, each by itself: one that fails or is late leaves the others. */
+  /** Recalls the three kinds independently: if one fails or is late, the others remain. */
   async function remembered(
     query: string,
     signal: AbortSignal | undefined,
@@ -149,11 +149,11 @@ export function dexMemory(options: DexMemoryOptions): DexMemory {
   };
 }
 
-/** Most hits of a recall, and items of a page (src/domain/limits.ts). */
+/** Limits of a recall's hits and of a page's items (src/domain/limits.ts). */
 const HITS = 100;
 const PAGE = 1000;
 
-/** What is wrong with a program is thrown where it is made, and not told to `onError` turn by turn. */
+/** Throws a programming error at once, instead of reporting it to `onError` every turn. */
 function requireValidValues(options: DexMemoryOptions): void {
   const { episodicRecent, episodicSimilar, semanticLimit, proceduralThreshold } = options;
   const { autoWrite, autoWriteMinMessages } = options;

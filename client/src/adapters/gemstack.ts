@@ -1,4 +1,4 @@
-// What GemStack's ai-sdk, and Rudder's binding of it, keep: conversations, facts of users, and a cache that workers share.
+// Stores for GemStack's ai-sdk and Rudder's binding of it: conversations, facts of users, a shared cache.
 export { type CairnCache, cairnCache, type CairnCacheOptions } from "./gemstack/cache.ts";
 export {
   type CairnConversations,

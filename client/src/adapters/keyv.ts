@@ -6,9 +6,9 @@ import type { OptionNames } from "../known-options.ts";
 
 export type CairnKeyvOptions = {
   memory: Cairn;
-  /** Whose entries they are. */
+  /** The user who owns the entries. */
   user: string;
-  /** What the keys of the entries begin with; `keyv/` unless set. */
+  /** Prepended to the keys of the entries; `keyv/` unless set. */
   prefix?: string;
 };
 
@@ -17,14 +17,14 @@ const OPTIONS: OptionNames<CairnKeyvOptions> = { memory: true, user: true, prefi
 type Entry = { key: string; value: unknown; ttl?: number };
 type ErrorListener = (error: unknown) => void;
 
-/** Cairn keeps an entry for so many milliseconds at most, or for ever. */
+/** Cairn's longest finite lifetime, in milliseconds. */
 const LONGEST_TTL = 10 * 365 * 24 * 60 * 60 * 1000;
 
-/** Keyv's storage in a user's entries: what `cairnKeyv` makes. */
+/** Keyv's storage in a user's entries, as `cairnKeyv` creates it. */
 export class CairnKeyvStore {
-  /** Keyv sets it. Keys of one namespace are never those of another. */
+  /** Set by Keyv. Namespaces never share keys. */
   namespace: string | undefined = undefined;
-  /** Keyv 5 iterates only over dialects that it knows; an entry of Cairn is a row of SQLite. */
+  /** Keyv 5 iterates only over dialects that it knows; Cairn stores entries in SQLite. */
   readonly opts: Record<string, unknown>;
   readonly #memory: Cairn;
   readonly #user: string;
@@ -42,7 +42,7 @@ export class CairnKeyvStore {
     this.opts = { dialect: "sqlite", url: "cairn", user, prefix };
   }
 
-  /** The value, or undefined. A failure is emitted as well: Keyv 5 gives undefined for one, and says nothing. */
+  /** The value, or undefined. Emits a failure too, since Keyv 5 hides it behind undefined. */
   async get<Value>(key: string): Promise<Value | undefined> {
     try {
       const entry = this.#entry(key);
@@ -54,7 +54,7 @@ export class CairnKeyvStore {
     }
   }
 
-  /** The values in the order of their keys, each undefined or there. */
+  /** The values in the order of the keys, undefined where missing. */
   async getMany<Value>(keys: string[]): Promise<(Value | undefined)[]> {
     const values: (Value | undefined)[] = [];
     for (const { key, value } of await this.#get(keys))
@@ -62,13 +62,13 @@ export class CairnKeyvStore {
     return values;
   }
 
-  /** Replaces the value and the expiry. `ttl` is milliseconds; 0, none, or more than ten years is for ever. */
+  /** Replaces the value and its expiry. `ttl` is in milliseconds; 0, none, or over ten years is for ever. */
   async set(key: string, value: unknown, ttl?: number): Promise<boolean> {
     await this.#values.write([{ key: this.#entry(key), value, ttlMs: ttlMsOf(ttl) }]);
     return true;
   }
 
-  /** The same for many: of up to 1,000 entries and 5 million characters all are set, or none. */
+  /** Sets many entries; atomic up to 1,000 entries and 5 million characters. */
   async setMany(entries: Entry[]): Promise<void> {
     const sets = entries.map(({ key, value, ttl }) => ({
       key: this.#entry(key),
@@ -76,31 +76,31 @@ export class CairnKeyvStore {
       ttlMs: ttlMsOf(ttl),
     }));
     await this.#values.write(sets);
-    // Keyv 5 declares void, and answers its own caller with what comes: whether each one was set.
+    // Keyv 5 declares void but passes the result on: one boolean an entry.
     return entries.map(() => true) as unknown as void;
   }
 
-  /** Whether there was one. */
+  /** Returns true if the key existed. */
   async delete(key: string): Promise<boolean> {
     return this.deleteMany([key]);
   }
 
-  /** Whether there was one of every key. */
+  /** Returns true if every key existed. */
   async deleteMany(keys: string[]): Promise<boolean> {
     const deletes = keys.map((key) => ({ op: "delete" as const, key: this.#entry(key) }));
     const results = await inBatches(this.#memory, this.#user, deletes);
     return results.every(({ deleted }) => deleted === true);
   }
 
-  /** Deletes what is in the namespace. */
+  /** Deletes all entries of the namespace. */
   async clear(): Promise<void> {
     await this.#memory.kv.deletePrefix(this.#user, this.#prefixOf(this.namespace));
   }
 
-  /** Asks for the key alone, however large the value. */
+  /** Reads only the key, never the value. */
   async has(key: string): Promise<boolean> {
     const entry = this.#entry(key);
-    // Of all keys that begin with this one, it is the first in byte order.
+    // The key itself is the first of its prefix in byte order.
     const { items } = await this.#memory.kv.list(this.#user, { prefix: entry, limit: 1 });
     return items[0]?.key === entry;
   }
@@ -109,7 +109,7 @@ export class CairnKeyvStore {
     return (await this.#get(keys)).map(({ found }) => found === true);
   }
 
-  /** All keys and values of a namespace, as they were set, in byte order of the keys. */
+  /** All keys and values of a namespace, in byte order of the keys. */
   async *iterator<Value>(
     namespace: string | undefined = this.namespace,
   ): AsyncGenerator<[key: string, value: Awaited<Value> | undefined], void> {
@@ -121,12 +121,12 @@ export class CairnKeyvStore {
     }
   }
 
-  /** There is no connection to end. */
+  /** There is no connection to close. */
   async disconnect(): Promise<void> {}
 
   /** `error` is the only event. */
   on(event: string, listener: (...given: never[]) => void): this {
-    // Of `error` it is called with one.
+    // An `error` listener takes one argument.
     if (event === "error") this.#listeners.add(listener as ErrorListener);
     return this;
   }
@@ -140,21 +140,21 @@ export class CairnKeyvStore {
     return this.#prefixOf(this.namespace) + key;
   }
 
-  /** A namespace holds no `:` here, else `a` would hold all of `a:b`. */
+  /** Encodes `:`, else namespace `a` would contain `a:b`. */
   #prefixOf(namespace = ""): string {
     return `${this.#prefix}${namespace.replaceAll("%", "%25").replaceAll(":", "%3A")}:`;
   }
 }
 
 /**
- * A store for Keyv 5 and 6 in a user's entries, one for each Keyv. Calls reject with `CairnError`.
+ * A store for Keyv 5 and 6 in a user's entries; use one for each Keyv. Calls reject with `CairnError`.
  *
  * @example
  * const cache = new Keyv({ store: cairnKeyv({ memory, user: "alice" }), namespace: "weather" });
  */
 export const cairnKeyv = (options: CairnKeyvOptions): CairnKeyvStore => new CairnKeyvStore(options);
 
-/** Keyv has the time of expiry in the value too, and goes by it: an entry that lives longer is not read. */
+/** Keyv also stores the expiry in the value and checks it, so a longer-lived entry is not returned. */
 function ttlMsOf(ttl: number | undefined): number | undefined {
   if (ttl === undefined || ttl === 0 || !(ttl <= LONGEST_TTL)) return undefined;
   return Math.max(0, Math.ceil(ttl));

@@ -12,14 +12,14 @@ export { CairnMemoryStorage, type CairnMemoryStorageOptions } from "./mastra/mem
 export type CairnStorageOptions = CairnMemoryStorageOptions & {
   /** Mastra's name for this storage; `cairn` unless set. */
   id?: string;
-  /** Where all is kept that is not memory: workflows, scores, traces. Without it Mastra does without them. */
+  /** The storage for workflows, scores and traces; without it Mastra stores none. */
   default?: MastraCompositeStore;
 };
 
 const OPTIONS: OptionNames<CairnStorageOptions> = { ...MEMORY_STORAGE_OPTIONS, id: true, default: true };
 
 /**
- * A storage for Mastra whose memory is Cairn's: threads, messages, and what is kept of a resource.
+ * A storage for Mastra with memory in Cairn: threads, messages and resources.
  *
  * @example
  * const storage = cairnStorage({ memory, user: "alice" });

@@ -27,13 +27,13 @@ export type {
 
 export type MolrooMemoryOptions = {
   memory: Cairn;
-  /** Whose memory it is: the interface names no user, so an adapter is made for one. */
+  /** The user whose memory it is. The interface names no user, so each adapter serves one. */
   user: string;
-  /** Keeps what is saved here apart from the user's other memories: one for each persona, to 256 bytes; `molroo` unless set. */
+  /** Separates these memories from the user's others: one scope for each persona, to 256 bytes; `molroo` unless set. */
   scope?: string;
-  /** Keeps a Worker alive for a save: the SDK waits for none. The client's own unless set. */
+  /** Keeps a Worker alive during a save, which the SDK does not await. The client's own unless set. */
   waitUntil?: (promise: Promise<unknown>) => void;
-  /** Is told of each call that fails, and of what it was to save: the SDK swallows both. The client's `onLaterError` unless set. */
+  /** Receives each failure and its unsaved record, both of which the SDK drops. The client's `onLaterError` unless set. */
   onError?: (error: unknown, unsaved?: Episode | Reflection) => void;
 };
 
@@ -45,19 +45,19 @@ const OPTIONS: OptionNames<MolrooMemoryOptions> = {
   onError: true,
 };
 
-/** The SDK's `MemoryAdapter` with all of its optional methods, and one to forget. */
+/** The SDK's `MemoryAdapter` with all optional methods, and `forget`. */
 export type MolrooMemory = Required<MemoryAdapter> & {
-  /** Forgets an episode, with all that was kept of it. No error if there is none. */
+  /** Deletes an episode with all its data. No error if there is none. */
   forget(id: string): Promise<void>;
 };
 
-/** The most hits that one search of Cairn gives. */
+/** The most hits of one search. */
 const MOST_HITS = 100;
 const TOP_K = 5;
 
 /**
- * The memory of one user for a persona of `@molroo-io/sdk`. A save is durable once its promise resolves; every call
- * rejects with a `CairnError` if it fails.
+ * The memory of one user for a persona of `@molroo-io/sdk`. A save is durable once its promise resolves. Calls reject
+ * with `CairnError`.
  *
  * @example
  * const sera = await molroo.connectPersona("sera", { llm, memory: molrooMemory({ memory, user: "alice" }) });
@@ -71,11 +71,11 @@ export function molrooMemory(options: MolrooMemoryOptions): MolrooMemory {
     ((error: unknown) => {
       throw error;
     });
-  /** The call's own outcome, which the SDK may drop: told, too. */
+  /** Returns the call's outcome, which the SDK may drop, and reports a failure. */
   const told = <T>(call: Promise<T>, unsaved?: Episode | Reflection): Promise<T> => {
     const done = call.then(
       () => undefined,
-      // What nobody is told, and what `tell` throws itself, goes to the client's `onLaterError`.
+      // The client's `onLaterError` receives errors without a listener, and errors that `tell` throws.
       (error: unknown) => memory.later(async () => tell(error, unsaved)),
     );
     if (unsaved === undefined) return call;
@@ -87,7 +87,7 @@ export function molrooMemory(options: MolrooMemoryOptions): MolrooMemory {
   const episodesIn = async (found: Parameters<typeof episodeOf>[0][]): Promise<Episode[]> =>
     Promise.all(found.map(async (one) => episodeOf(one, scope, await whole.of(one))));
 
-  /** Those of one list that fit, up to `most`, page by page. */
+  /** The matching episodes of one list, up to `most`, page by page. */
   async function listed(query: RecallQuery, list: Parameters<typeof memory.memories.all>[1], most: number) {
     const found: Episode[] = [];
     for await (const one of memory.memories.all(user, list)) {
@@ -103,7 +103,7 @@ export function molrooMemory(options: MolrooMemoryOptions): MolrooMemory {
     const most = query.limit !== undefined && query.limit > 0 ? Math.ceil(query.limit) : Infinity;
     const lists = await questionsOf(query, { scope, most });
     const found = (await Promise.all(lists.map((list) => listed(query, list, most)))).flat();
-    // An episode that two lists hold is one.
+    // Removes duplicates of episodes that two lists hold.
     const distinct = lists.length === 1 ? found : [...new Map(found.map((one) => [one.id, one])).values()];
     return newestFirst(distinct).slice(0, most);
   }
@@ -115,7 +115,7 @@ export function molrooMemory(options: MolrooMemoryOptions): MolrooMemory {
     if (topK < 1 || minScore > 1) return [];
     const k = Math.min(Math.ceil(topK), MOST_HITS);
     const asked = askable(query);
-    // Nothing to search by: the newest, as Cairn answers a query without words.
+    // An empty query returns the newest, as in Cairn.
     if (asked === "") return minScore > 0 ? [] : recall({ limit: k, minImportance });
     const { hits } = await memory.recall(user, {
       query: asked,

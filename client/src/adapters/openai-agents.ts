@@ -10,26 +10,26 @@ import { itemsOf, messageOf } from "./openai-agents/item.ts";
 
 export type CairnSessionOptions = {
   memory: Cairn;
-  /** Whose conversation it is. */
+  /** The user who owns the conversation. */
   user: string;
-  /** Any string of yours that names the conversation of this user; made by the session unless set. */
+  /** Your name for this conversation of the user; generated unless set. */
   sessionId?: string;
-  /** What the `agent` of the thread is named, before the session's id; `openai-agents/` unless set. To 1,024 bytes together. */
+  /** Prepended to the session's id in the thread's `agent`, to 1,024 bytes together; `openai-agents/` unless set. */
   prefix?: string;
 };
 
 const OPTIONS: OptionNames<CairnSessionOptions> = { memory: true, user: true, sessionId: true, prefix: true };
 
-/** Messages that one call reads at most. */
+/** The most messages that one call reads. */
 const PAGE = 1000;
 
-/** A conversation of the OpenAI Agents SDK in a thread: what `cairnSession` makes. */
+/** A conversation of the OpenAI Agents SDK in a thread, as `cairnSession` creates it. */
 export class CairnSession implements Session {
   readonly #threads: Cairn["threads"];
   readonly #user: string;
   readonly #sessionId: string;
   readonly #agent: string;
-  /** The thread as it was found last; another worker may have cleared the session since. */
+  /** The last known thread; another worker may have cleared the session since. */
   #thread: string | undefined;
 
   constructor(options: CairnSessionOptions) {
@@ -45,7 +45,7 @@ export class CairnSession implements Session {
     return this.#sessionId;
   }
 
-  /** All items, or the last `limit` of them, in the order of the conversation. */
+  /** All items, or the last `limit`, in order. */
   getItems(limit?: number): Promise<AgentInputItem[]> {
     return this.#again(async () => {
       const id = await this.#existing();
@@ -54,7 +54,7 @@ export class CairnSession implements Session {
     });
   }
 
-  /** Of up to 1,000 items and 5 million characters all are added, or none. */
+  /** Adds items; atomic up to 1,000 items and 5 million characters. */
   async addItems(items: AgentInputItem[]): Promise<void> {
     if (items.length === 0) return;
     const messages = items.map(messageOf);
@@ -65,8 +65,8 @@ export class CairnSession implements Session {
   }
 
   /**
-   * Removes the last message and gives its item: of two that ask at once, one gets it, and the other the one before it. Of
-   * another adapter's message the last of its items, and one without any goes too.
+   * Removes the last message and returns its item; concurrent callers get different items. Another adapter's message
+   * gives the last of its items; a message without items is removed too.
    */
   popItem(): Promise<AgentInputItem | undefined> {
     return this.#again(async () => {
@@ -74,14 +74,14 @@ export class CairnSession implements Session {
         const id = await this.#existing();
         const last = id && (await this.#threads.read(id, { limit: 1 })).items[0];
         if (id === undefined || !last) return undefined;
-        // Whoever deletes it has it. A seq is never used twice.
+        // Only the caller that deletes it returns it. A seq is never reused.
         const item = itemsIn([last]).at(-1);
         if ((await wasThere(this.#threads.deleteMessage(id, last.seq))) && item !== undefined) return item;
       }
     });
   }
 
-  /** Deletes the thread. What is added from then on goes to a new one, under the same id of the session. */
+  /** Deletes the thread. Later items go to a new thread with the same session id. */
   async clearSession(): Promise<void> {
     const ids: string[] = [];
     for await (const { id } of this.#threads.all(this.#user, { agent: this.#agent })) ids.push(id);
@@ -89,7 +89,7 @@ export class CairnSession implements Session {
     this.#thread = undefined;
   }
 
-  /** Once more where the thread that was known is there no longer: someone has cleared the session. */
+  /** Retries once if the known thread is gone, since another caller cleared the session. */
   async #again<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
@@ -100,13 +100,13 @@ export class CairnSession implements Session {
     }
   }
 
-  /** To read is not to make a thread. */
+  /** Reads never create a thread. */
   async #existing(): Promise<string | undefined> {
     this.#thread ??= (await this.#threads.list(this.#user, { agent: this.#agent, limit: 1 })).items[0]?.id;
     return this.#thread;
   }
 
-  /** Of all who begin the session at once, each gets the same thread. */
+  /** Concurrent callers that begin the session get the same thread. */
   async #made(): Promise<string> {
     this.#thread ??= (await this.#threads.resume(this.#user, { agent: this.#agent })).id;
     return this.#thread;
@@ -118,7 +118,7 @@ export class CairnSession implements Session {
     return stored;
   }
 
-  /** A message of another adapter's may be several items, or none. */
+  /** Another adapter's message may be several items, or none. */
   async #last(id: string, count: number): Promise<AgentInputItem[]> {
     let stored: StoredMessage[] = [];
     let items: AgentInputItem[] = [];
@@ -146,7 +146,7 @@ const itemsIn = (stored: readonly StoredMessage[]): AgentInputItem[] =>
  */
 export const cairnSession = (options: CairnSessionOptions): CairnSession => new CairnSession(options);
 
-/** Whether it was this call that deleted. */
+/** True if this call deleted the message. */
 async function wasThere(deleted: Promise<void>): Promise<boolean> {
   try {
     await deleted;

@@ -8,42 +8,42 @@ import { bytesOf, entryOfBytes, entryOfText, textOf } from "./unstorage/entry-va
 
 export type CairnDriverOptions = {
   memory: Cairn;
-  /** Whose entries they are. */
+  /** The user who owns the entries. */
   user: string;
-  /** What the keys of the entries begin with, before a `:`; `unstorage` unless set. */
+  /** Prepended to the keys of the entries, with a `:`; `unstorage` unless set. */
   base?: string;
-  /** How long an item lives unless its call says otherwise: seconds; for ever unless set. */
+  /** The default lifetime of an item in seconds; for ever unless set. */
   ttl?: number;
 };
 
 const OPTIONS: OptionNames<CairnDriverOptions> = { memory: true, user: true, base: true, ttl: true };
 
-/** Of one call: `ttl` in seconds (0: for ever), and what ends it. */
+/** The options of one call: lifetime in seconds (0 is for ever), and its abort signal. */
 type Transaction = { ttl?: number; signal?: AbortSignal; [option: string]: unknown };
 type Item = { key: string; options?: Transaction };
 type Meta = { mtime: Date; version: string; ttl?: number };
 
-/** A driver of unstorage, as its `Driver` says. It has no `watch`: Cairn tells nobody what changes. */
+/** An unstorage `Driver` without `watch`, since Cairn does not report changes. */
 export type CairnDriver = {
   name: "cairn";
   flags: { ttl: true };
   options: CairnDriverOptions;
   getInstance(): Cairn;
   hasItem(key: string, options?: Transaction): Promise<boolean>;
-  /** The text that was set; of bytes, `base64:` and their Base64. */
+  /** The text; for bytes, `base64:` and their Base64. */
   getItem(key: string, options?: Transaction): Promise<string | null>;
   getItems(items: Item[], common?: Transaction): Promise<{ key: string; value: string | null }[]>;
-  /** Bytes as they were set, else the text. */
+  /** The bytes, or else the text. */
   getItemRaw(key: string, options?: Transaction): Promise<Uint8Array | string | null>;
   setItem(key: string, value: string, options?: Transaction): Promise<void>;
-  /** Of up to 1,000 items and 5 million characters all are set, or none. */
+  /** Atomic up to 1,000 items and 5 million characters. */
   setItems(items: (Item & { value: string })[], common?: Transaction): Promise<void>;
-  /** A string, bytes in any buffer or view, or a Blob. */
+  /** Stores a string, bytes in any buffer or view, or a Blob. */
   setItemRaw(key: string, value: unknown, options?: Transaction): Promise<void>;
   removeItem(key: string, options?: Transaction): Promise<void>;
-  /** When it was set, its version, and for how many seconds more it lives; null of none. */
+  /** The time of the write, the version, and the remaining lifetime in seconds; null if there is no item. */
   getMeta(key: string, options?: Transaction): Promise<Meta | null>;
-  /** Complete, in byte order; `maxDepth` counts the `:` that a key may hold. */
+  /** All keys in byte order; `maxDepth` limits the number of `:` in a key. */
   getKeys(base?: string, options?: Transaction & { maxDepth?: number }): Promise<string[]>;
   clear(base?: string, options?: Transaction): Promise<void>;
   /** There is nothing to dispose of. */
@@ -72,13 +72,13 @@ export function cairnDriver(options: CairnDriverOptions): CairnDriver {
   const put = (key: string, value: unknown, { ttl, signal }: Transaction): Promise<void> =>
     valuesOf({ signal }).write([{ key: entry(key), value, ttlMs: ttlMsOf(ttl) }]);
 
-  /** What was set, in a box; null of none. */
+  /** The value in an object, as it may be null; null if there is no item. */
   const found = async (key: string, call: CallOptions): Promise<{ value: unknown } | null> => {
     const there = await kv.getVersioned(user, entry(key), signalOf(call));
     return there && boxed(there.value, await valuesOf(call).whole(entry(key), there.value));
   };
 
-  /** What is known of an item without its value. Of all keys that begin with this one it is the first in byte order. */
+  /** An item's metadata without its value. The key itself is the first of its prefix in byte order. */
   const about = async (key: string, call: CallOptions) => {
     const { items } = await kv.list(user, { prefix: entry(key), limit: 1 }, signalOf(call));
     return items[0]?.key === entry(key) ? items[0] : null;
@@ -138,9 +138,9 @@ export function cairnDriver(options: CairnDriverOptions): CairnDriver {
   };
 }
 
-/** A value that may be null; null of one in parts that are gone. */
+/** A value in an object; null if the value's parts were deleted. */
 const boxed = (entry: unknown, value: unknown): { value: unknown } | null =>
   value === null && entry !== null ? null : { value };
 
-/** The options of a transaction are anybody's; only the signal is the client's. */
+/** Passes only the signal to the client; other options are the caller's own. */
 const signalOf = ({ signal }: CallOptions): CallOptions => ({ signal });

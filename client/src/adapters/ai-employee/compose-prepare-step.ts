@@ -6,7 +6,7 @@ import { RunInstructions } from "./run-instructions.ts";
 export type PrepareStep<Options = StepStart> = (options: Options) => Returned | PromiseLike<Returned>;
 type Returned = object | null | undefined;
 
-/** The SDK reads more of what this returns than is told here: whatever the functions returned, of the types they gave it. */
+/** The SDK knows the fields that the functions return by their own types. */
 export type ComposedPrepareStep<Options = StepStart> = (
   options: Options,
 ) => PromiseLike<Composed | undefined> | Composed | undefined;
@@ -17,29 +17,29 @@ type AnyStep = (options: unknown) => Fields | undefined | PromiseLike<Fields | n
 
 type Rule = (before: unknown, after: unknown) => unknown;
 
-/** Of tools: those that all allow, in the order of the last. */
+/** The tools that every function allows, in the order of the last function. */
 const intersected: Rule = (before, after) => {
-  // The AI SDK says what `activeTools` are.
+  // The AI SDK types `activeTools` as strings.
   const allowed = new Set(before as readonly string[]);
   return (after as readonly string[]).filter((tool) => allowed.has(tool));
 };
 
-/** How what several functions return becomes one; of all other fields, the last one's holds. */
+/** Merges the results of several functions, by field. The last function sets every other field. */
 const rules: Readonly<Record<string, Rule>> = {
   activeTools: intersected,
   experimental_context: deepMerge,
   providerOptions: deepMerge,
-  // What the first of these is called since version 7 of the AI SDK.
+  // Version 7 of the AI SDK renamed `experimental_context` to this.
   runtimeContext: deepMerge,
   toolsContext: deepMerge,
 };
 
 /**
- * One `prepareStep` of several, which are called in their order, each with what the AI SDK gives. `system` (and
- * `instructions`) of all stand one after another, `activeTools` are those that all allow, contexts and `providerOptions`
- * merge deeply, and of any other field (`model`, `toolChoice`, `messages`) the last one holds; of `messages` it warns
- * once, unless NODE_ENV is `production`. Null, undefined and what returns undefined are passed over. The `system` that a
- * function returned at step 0 holds for the run, until that function returns another.
+ * Combines several `prepareStep` functions, called in order with the same options. The `system` (and `instructions`)
+ * texts are joined, `activeTools` intersected, contexts and `providerOptions` merged deeply. The last function sets any
+ * other field (`model`, `toolChoice`, `messages`); for `messages` it warns once, unless NODE_ENV is `production`. Null
+ * and undefined functions and results are skipped. The `system` that a function returned at step 0 holds for the run,
+ * until that function returns another.
  *
  * @example
  * generateText({ model, prompt, prepareStep: composePrepareStep(permissions, createMemoryPrepareStep(store)) });
@@ -47,7 +47,7 @@ const rules: Readonly<Record<string, Rule>> = {
 export function composePrepareStep<Options extends object = StepStart>(
   ...functions: readonly (PrepareStep<Options> | null | undefined)[]
 ): ComposedPrepareStep<Options> {
-  // What they take and return is between the caller and the AI SDK; here it is an argument, and fields with names.
+  // The caller and the AI SDK type the arguments and results; here they are opaque objects.
   const steps = functions.filter((step) => typeof step === "function") as readonly AnyStep[];
   const [only] = steps;
   return (only !== undefined && steps.length === 1 ? only : inOrder(steps)) as ComposedPrepareStep<Options>;
@@ -75,7 +75,7 @@ function inOrder(steps: readonly AnyStep[]): AnyStep {
         merged.set(name, rule === undefined ? value : rule(merged.get(name), value));
       }
     }
-    // The AI SDK says what the options are.
+    // The AI SDK types the options.
     const told = runs.at(options as Partial<StepStart>, said);
     if (told !== undefined) merged.set(saidAs, told);
     return merged.size === 0 ? undefined : Object.fromEntries(merged);

@@ -1,6 +1,6 @@
 /**
- * Two values as one: of plain objects all fields, those of both merged likewise; of anything else the second. Neither is
- * changed, and `__proto__` is a field like any other.
+ * Merges two plain objects recursively; for other values, returns the second. Neither is changed, and `__proto__` is an
+ * ordinary field.
  */
 export function deepMerge(before: unknown, after: unknown): unknown {
   if (!isPlain(before) || !isPlain(after)) return after;
@@ -10,7 +10,7 @@ export function deepMerge(before: unknown, after: unknown): unknown {
   return Object.fromEntries(merged);
 }
 
-/** No Date, Map or instance of a class: what it is made of is not in its fields alone. */
+/** Excludes Date, Map and class instances, whose state is not only in their fields. */
 function isPlain(value: unknown): value is Record<string, unknown> {
   if (typeof value !== "object" || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);

@@ -1,10 +1,10 @@
 /** A system message of the AI SDK. */
 export type SystemMessage = { role: "system"; content: string };
 
-/** What the AI SDK takes as `system` and `instructions`. */
+/** The type of `system` and `instructions` in the AI SDK. */
 export type Instructions = string | SystemMessage | readonly SystemMessage[];
 
-/** What every version of the AI SDK gives a `prepareStep`; `instructions` since version 7. Its own types say more. */
+/** The fields that every version of the AI SDK gives a `prepareStep`; `instructions` since version 7. */
 export type StepStart = {
   stepNumber: number;
   steps?: readonly unknown[];

@@ -4,15 +4,15 @@ const START = "<memories>\n";
 const END = "</memories>";
 const TAG = startOfTag("memories");
 const BREAK = /[\n\r\v\f\u0085\u2028\u2029]/g;
-/** What a line takes beside its key and value: `[]: ` and the line break. */
+/** Characters of a line without its key and value: `[]: ` and the line break. */
 const AROUND = 5;
 const CHARACTERS_PER_TOKEN = 4;
 
 type Entry = { key: string; value: unknown };
 
 /**
- * Entries as a prompt shows them, one on a line: `[key]: <JSON value>`. The first that does not fit ends the block, which
- * may hold `maxTokens` of four characters each, its last line not counted (as in the SDK). Null if there are none.
+ * Formats entries for a prompt, one on a line: `[key]: <JSON value>`. Stops at the first that exceeds `maxTokens` of
+ * four characters each. As in the SDK, the closing tag does not count. Null if there are none.
  */
 export async function memoriesBlock(
   entries: AsyncIterable<Entry> | Iterable<Entry>,
@@ -30,14 +30,11 @@ export async function memoriesBlock(
   return text === "" ? null : text + END;
 }
 
-/** How many entries under the prefix fit at most; one at least, to know that there are any. */
+/** The most entries under the prefix that can fit, but at least one. */
 export const mostThatFit = (prefix: string, maxTokens: number): number =>
   Math.max(1, (maxTokens * CHARACTERS_PER_TOKEN - START.length) / (prefix.length + AROUND + 1));
 
-/**
- * Stored text that neither ends the block nor looks like another line of it: what could is written as JSON may write it,
- * so that a value stays the same JSON value.
- */
+/** Escapes stored text that could end the block or imitate a line. JSON escapes keep the value the same. */
 const inert = (text: string): string => text.replaceAll(TAG, escaped).replaceAll(BREAK, escaped);
 
 const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;

@@ -4,11 +4,11 @@ import { memoriesBlock, mostThatFit } from "./memories-block.ts";
 import type { CairnMemoryStore, MemoryStore } from "./memory-store.ts";
 
 export type MemoryPrepareStepConfig = {
-  /** Which entries are shown: those whose keys begin so; `memory:` unless set. */
+  /** Shows the entries whose keys begin with this; `memory:` unless set. */
   prefix?: string;
-  /** Which entries are shown, by their keys and in this order, in place of the prefix. */
+  /** Shows the entries under these keys, in this order; replaces `prefix`. */
   memoryKeys?: readonly string[];
-  /** How long the block may be: tokens of four characters; 2,000 unless set. */
+  /** The longest block, in tokens of four characters; 2,000 unless set. */
   maxTokenBudget?: number;
 };
 
@@ -22,13 +22,12 @@ export type MemoryPrepareStep = (
   step: StepStart,
 ) => Promise<{ system: string | SystemMessage[] } | undefined>;
 
-/** How many entries of a store that reads one at a time are asked for together. */
+/** Reads in flight at once, for a store that reads one entry a call. */
 const TOGETHER = 100;
 
 /**
- * A `prepareStep` of the AI SDK that shows a run what is remembered, behind its own instructions. Step 0 begins a run,
- * and is the only one that reads and shows: so what a run sees is of one moment, and the next run reads anew. It holds
- * nothing between two calls, so any number of runs may share it. Rejects where the store does.
+ * A `prepareStep` of the AI SDK that adds memories after the run's own instructions. Only step 0 reads memories, so a
+ * run sees one state and the next run a new one. It keeps no state, so runs may share it. Rejects if the store does.
  *
  * @example
  * await generateText({ model, prompt, prepareStep: createMemoryPrepareStep(store) });
@@ -47,7 +46,7 @@ export function createMemoryPrepareStep(
         : readOneByOne(store, memoryKeys ?? (await store.list(prefix)));
     const block = await memoriesBlock(entries, maxTokenBudget);
     if (block === null) return undefined;
-    // The AI SDK takes what a step returns in place of the run's instructions, not beside them.
+    // The AI SDK replaces the run's instructions by the result.
     const own = messagesOf(instructions);
     return { system: own.length === 0 ? block : [...own, { role: "system", content: block }] };
   };

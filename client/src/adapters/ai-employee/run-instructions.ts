@@ -9,9 +9,9 @@ import {
 /** The `system` that each function of a composed step returned, in their order. */
 type Said = readonly (Instructions | undefined)[];
 
-/** The instructions of the steps of runs: what was said at step 0 of a run holds until the same function says something else. */
+/** The instructions of a run's steps: those of step 0 hold until the same function returns others. */
 export class RunInstructions {
-  // A run has one list of its steps, which the AI SDK gives to each of them.
+  // The AI SDK gives each step of a run the same list of steps.
   readonly #begun = new WeakMap<object, { said: Said; own: readonly SystemMessage[] }>();
 
   /** The instructions for a step; undefined leaves them to the AI SDK. */
@@ -26,7 +26,7 @@ export class RunInstructions {
   }
 }
 
-/** True if the instructions of step 0 are in there: version 7 of the AI SDK gives a step the instructions of the step before it. */
+/** True if the step has the instructions of step 0 already: version 7 of the AI SDK carries them on. */
 function isCarriedOn(step: Partial<StepStart>, said: Said): boolean {
   if (!("instructions" in step)) return false;
   const now = said.map(messagesOf);
@@ -37,7 +37,7 @@ function isCarriedOn(step: Partial<StepStart>, said: Said): boolean {
   );
 }
 
-/** One as it is; several as a list of messages, with the run's own instructions, if several begin with them, once. */
+/** Joins instructions: one is unchanged; several become a list, with the run's own at most once. */
 function together(said: Said, own: readonly SystemMessage[]): Instructions | undefined {
   const all = said.filter((one) => one !== undefined);
   if (all.length <= 1) return all[0];

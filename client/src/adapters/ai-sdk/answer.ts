@@ -1,16 +1,13 @@
 import { withoutAwaitedCalls } from "../../../../src/domain/conversation/tool-calls.ts";
 import type { AnswerContent, AssistantMessage, AssistantPart, StreamPart } from "./sdk.ts";
 
-/**
- * What a model answered, as the SDK sends it back with the next step. Undefined if it says nothing: sources and approvals
- * alone are no answer.
- */
+/** The model's answer as the SDK sends it back with the next step; undefined if it has only sources and approvals. */
 export function assistantMessage(content: readonly AnswerContent[]): AssistantMessage | undefined {
   const parts = content.flatMap(partOf);
   return parts.length === 0 ? undefined : { role: "assistant", content: parts };
 }
 
-/** The same of an answer that was broken off: without calls, which nobody carries out; undefined if no word was said. */
+/** An interrupted answer without its calls, which nobody executes; undefined if it has no text. */
 export function brokenOff(content: readonly AnswerContent[]): AssistantMessage | undefined {
   const message = assistantMessage(content);
   const words = message && withoutAwaitedCalls(message);
@@ -38,7 +35,7 @@ function partOf(part: AnswerContent): AssistantPart[] {
     }
     case "tool-result": {
       const { toolCallId, toolName, result, isError, preliminary } = part;
-      // Another one follows, with the same call.
+      // A final result with the same call follows.
       if (preliminary === true) return [];
       const output = { type: isError === true ? ("error-json" as const) : ("json" as const), value: result };
       return [{ type: "tool-result", toolCallId, toolName, output, ...options }];
@@ -48,7 +45,7 @@ function partOf(part: AnswerContent): AssistantPart[] {
   }
 }
 
-/** A call's arguments, which a model writes as JSON, and sometimes not. */
+/** A call's arguments. A model writes them as JSON, but not always validly. */
 function parsed(input: string): unknown {
   if (input.trim() === "") return {};
   try {
@@ -58,10 +55,10 @@ function parsed(input: string): unknown {
   }
 }
 
-/** Gathers the parts of a stream into what `doGenerate` would have answered with. */
+/** Collects the parts of a stream into the content that `doGenerate` returns. */
 export class Gathered {
   readonly content: AnswerContent[] = [];
-  /** Whether the model said that it failed, or that it is done. */
+  /** The model reported an error or the end of its answer. */
   failed = false;
   finished = false;
   readonly #open = new Map<string, Extract<AnswerContent, { type: "text" | "reasoning" }>>();
@@ -107,7 +104,7 @@ export class Gathered {
     }
   }
 
-  /** The last metadata of a block are its own, as the SDK has it. */
+  /** As in the SDK, the last metadata of a block win. */
   #note(
     part: Extract<StreamPart, { id: string; providerMetadata?: unknown; type: `${Kind}-${string}` }>,
   ): void {

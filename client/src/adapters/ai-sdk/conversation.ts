@@ -8,36 +8,33 @@ import { storedMessage } from "./stored.ts";
 import { sha256Hex } from "../../../../src/domain/hash.ts";
 
 export type ConversationOptions = RecallingOptions & {
-  /** Where turns are saved: a thread's id, or the agent whose thread with the user goes on, or begins. Nowhere unless set. */
+  /** Saves turns to this thread id, or to the user's latest thread with this agent. Saves nothing unless set. */
   thread?: string | { agent: string };
   /**
-   * How many of the thread's last messages go before the prompt, to 1,000; none unless set. For callers that send only what
-   * is new.
+   * Prepends this many of the thread's last messages to the prompt, to 1,000; none unless set. For callers that send
+   * only new messages.
    */
   history?: number;
-  /** Whether turns are saved: `true` unless set; `"later"`: nobody waits for it, and the client's `waitUntil` is told. */
+  /** Saves turns; true unless set. `"later"` saves without delaying the answer, through the client's `waitUntil`. */
   save?: boolean | "later";
-  /**
-   * A name of the user's turn, the id of their message: what is saved of one turn is saved once, in whatever process it is
-   * tried again, for 24 hours.
-   */
+  /** Names the user's turn, as the id of their message. A retry within 24 hours saves nothing twice, in any process. */
   turn?: string;
 };
 
 /** A thread's id, or the agent whose thread it is. */
 type Named = NonNullable<ConversationOptions["thread"]>;
 
-/** One call of the model, as it is to be saved. */
+/** One call of the model, to be saved. */
 export type Spoken = {
-  /** What was new in the prompt since the model last spoke. */
+  /** The prompt's messages since the model's last answer. */
   said: readonly PromptMessage[];
-  /** What tells this call from the others of its turn: what the user said last, and how often the model had spoken. */
+  /** Identifies this call within its turn: the user's last message, and the number of answers before. */
   place: readonly [asked: PromptMessage | undefined, answers: number];
-  /** Of this call alone, for the client's own retries. */
+  /** An idempotency key of this call, for the client's retries. */
   key: string;
 };
 
-/** What a prompt adds to the conversation. */
+/** The part of a prompt that is new in the conversation. */
 export function spokenIn(prompt: Prompt): Spoken {
   const said = prompt.slice(prompt.findLastIndex(({ role }) => role === "assistant") + 1);
   const asked = prompt.findLast(({ role }) => role === "user");
@@ -49,17 +46,17 @@ export function spokenIn(prompt: Prompt): Spoken {
   };
 }
 
-/** A thread, as turns are read from it and saved to it. */
+/** Reads turns from a thread and saves turns to it. */
 export class Conversation {
   readonly #options: ConversationOptions;
-  /** The id of the agent's thread, and not the promise of one: in a Worker a promise belongs to the request that made it. */
+  /** The id of the agent's thread. It is no promise, since in a Worker a promise belongs to one request. */
   #resumed: string | undefined;
 
   constructor(options: ConversationOptions) {
     this.#options = options;
   }
 
-  /** The thread's last messages as a model takes them, without those that the prompt itself goes on with. */
+  /** The thread's last messages for a model, without those that the prompt repeats. */
   async history(prompt: Prompt, ended?: AbortSignal): Promise<PromptMessage[]> {
     const { memory, thread, history = 0 } = this.#options;
     if (thread === undefined || history < 1) return [];
@@ -71,7 +68,7 @@ export class Conversation {
           memory.threads.read(id, query, { signal }),
         );
         return promptOf(
-          // As all that is stored, they have roles.
+          // Stored messages have a role.
           items.map(({ message, compaction }) => ({ message: message as Message, compaction })),
           prompt,
         );
@@ -80,14 +77,14 @@ export class Conversation {
     );
   }
 
-  /** Saves what was said and what the model answered; done when it is stored, or with `"later"` when that has begun. */
+  /** Saves the messages and the answer. Resolves when they are stored; with `"later"`, when the save has begun. */
   async save(spoken: Spoken, answer: PromptMessage | undefined): Promise<void> {
     const { memory, save, strict = false } = this.#options;
     if (save === "later") memory.later(() => this.#append(spoken, answer, { strict: false }));
     else await this.#append(spoken, answer, { strict });
   }
 
-  /** The same of an answer that was broken off, which may come whole when it is asked for again. Nobody is left to wait. */
+  /** Saves an interrupted answer, which a retry may complete. Runs in the background. */
   async saveBrokenOff(spoken: Spoken, answer: PromptMessage | undefined): Promise<void> {
     const saved = this.#append(spoken, answer, { part: "broken off", strict: false });
     this.#options.memory.later(() => saved);
@@ -103,7 +100,7 @@ export class Conversation {
     if (thread === undefined || save === false || answer === undefined) return;
     const question = said.map(storedMessage);
     const reply = storedMessage(answer);
-    // A named turn whose answer was broken off may come again, and has its question in the thread then.
+    // A named turn whose answer was interrupted may come again; the thread then has its question already.
     const appends =
       turn === undefined || question.length === 0
         ? [{ part, messages: [...question, reply] }]
@@ -130,7 +127,7 @@ export class Conversation {
     );
   }
 
-  /** Works in the thread; where the agent's is gone since it was resumed, in the one that takes its place. */
+  /** Calls `work` with the thread's id; again with a new one if the agent's thread was deleted. */
   async #inThread<T>(thread: Named, signal: AbortSignal, work: (id: string) => Promise<T>): Promise<T> {
     const { memory, user } = this.#options;
     if (typeof thread === "string") return work(thread);
@@ -151,7 +148,7 @@ const keyOf = (
   part: string,
 ): Promise<string> => sha256Hex(JSON.stringify([thread, turn, asked && storedMessage(asked), answers, part]));
 
-/** Another answer of the same turn has the key: the turn is saved. */
+/** An earlier answer of the turn used the key, so the turn is saved. */
 function unlessSaved(error: unknown): void {
   if (!hasCode(error, "idempotency_conflict")) throw error;
 }

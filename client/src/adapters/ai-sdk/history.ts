@@ -7,20 +7,20 @@ import { callParts, partOf, partsOf, toolParts, wholeResult } from "./parts.ts";
 import { textOf } from "./recalled.ts";
 import type { Prompt, PromptMessage } from "./sdk.ts";
 
-/** A message of a thread; a summary of others if it has a compaction. */
+/** A message of a thread; with a compaction, it is a summary of others. */
 export type Stored = { message: Message; compaction?: object | undefined };
 
 /**
- * Stored messages as a model takes them, of whatever adapter: each call with its result, beginning with a user's, after the
- * summaries. What a prompt goes on to say itself, as in a later step of a run, is left out. So are other instructions than
- * summaries: whoever may write to a thread does not instruct the model.
+ * Converts stored messages of any adapter for a model. Summaries come first, then from a user's message on, each call
+ * with its result. Leaves out messages that the prompt repeats. Leaves out instructions too: a writer to the thread
+ * must not instruct the model.
  */
 export function promptOf(stored: readonly Stored[], prompt: Prompt): PromptMessage[] {
   const names = new Map<string, string>();
   const messages = stored
     .filter(({ message, compaction }) => compaction !== undefined || !isInstruction(message))
     .flatMap(({ message }) => promptMessages(message, names));
-  // First what is repeated, since of a turn that goes on in the prompt, only a part is stored.
+  // Repetitions go first: of a turn that continues in the prompt, only a part is stored.
   const before = withoutRepeated(
     messages,
     prompt.filter(({ role }) => role !== "system"),
@@ -34,21 +34,21 @@ export function promptOf(stored: readonly Stored[], prompt: Prompt): PromptMessa
 
 const isInstruction = ({ role }: Message): boolean => role === "system" || role === "developer";
 
-/** Without the end of `messages` that is the beginning of `prompt`. */
+/** Drops the longest end of `messages` that equals the beginning of `prompt`. */
 function withoutRepeated(messages: readonly PromptMessage[], prompt: Prompt): readonly PromptMessage[] {
   const begins = (at: number) => messages.slice(at).every((message, i) => same(message, prompt[i]));
   const at = messages.findIndex((_, i) => messages.length - i <= prompt.length && begins(i));
   return at < 0 ? messages : messages.slice(0, at);
 }
 
-/** Whether two messages say the same, and call and answer the same: what else they carry differs as they travel. */
+/** Compares texts, calls and results; other fields change in transit. */
 const same = (one: PromptMessage, other: PromptMessage | undefined): boolean =>
   other !== undefined && signature(one) === signature(other);
 
 const signature = (message: PromptMessage): string =>
   JSON.stringify([message.role, textOf(message), requestedCalls(message), givenResults(message)]);
 
-/** `names`: of the tools that were called, by the calls' ids; OpenAI's results do not name them. */
+/** `names` maps ids of calls to names of tools, which OpenAI's results lack. */
 function promptMessages(message: Message, names: Map<string, string>): PromptMessage[] {
   switch (message.role) {
     case "system":

@@ -6,13 +6,13 @@ type ToolMessage = Extract<PromptMessage, { role: "tool" }>;
 type Call = Extract<AssistantPart, { type: "tool-call" }>;
 type Result = Extract<AssistantPart, { type: "tool-result" }>;
 
-/** Whether calls stand in the parts with their results, as in the messages of `useChat` and of Mastra. */
+/** True for parts that hold calls with their results, as in messages of `useChat` and of Mastra. */
 export const hasInvocations = (parts: readonly unknown[]): boolean =>
   parts.some((part) => invocationIn(part) !== undefined);
 
 /**
- * One stored message as those that a model takes: of each step what it said and called, then the results. What is said
- * after a call belongs to the next step, as it was said knowing the results.
+ * Splits a stored message into messages for a model: for each step its text and calls, then the results. Text after a
+ * call belongs to the next step, since it was written with the results known.
  */
 export function stepsOf(
   parts: readonly unknown[],

@@ -8,19 +8,19 @@ import { storedMessage } from "./stored.ts";
 import { type Listener, passedOn } from "./stream.ts";
 import { sha256Hex } from "../../../../src/domain/hash.ts";
 
-/** What a run is given, frozen for its steps. */
+/** The recalled block and the history of a run, fixed for all its steps. */
 type Given = { block: string | undefined; history: readonly PromptMessage[] };
 
-/** One step: the prompt that the model gets, and what of it is to be saved. A step that is tried again is the same. */
+/** One step: the model's prompt, and the call to save. A retried step reuses it. */
 type Step = { prompt: Prompt; spoken: Spoken };
 
-/** Runs whose steps may still come. */
+/** Runs kept for later steps. */
 const RUNS = 256;
 
 /**
- * A middleware for `wrapLanguageModel` that gives a model its memory: before each call, what is remembered that bears on
- * what the user said last, and the thread's history if you like; after it, the turn is saved to the thread. What fails of
- * that is told to `onError`, and breaks no answer unless `strict`.
+ * A middleware for `wrapLanguageModel` that gives a model memory. Before each call it adds memories about the user's
+ * last message, and optionally the thread's history. After it, it saves the turn to the thread. Failures go to
+ * `onError` and break no answer, unless `strict`.
  *
  * @example
  * const model = wrapLanguageModel({ model: openai("…"), middleware: cairnMemory({ memory, user: "alice", thread }) });
@@ -31,7 +31,7 @@ export function cairnMemory(options: ConversationOptions): LanguageModelMiddlewa
   const runs = new Map<string, Given>();
   const steps = new WeakMap<Prompt, Step>();
 
-  /** What the run of this prompt is given: anew where the user has just spoken, else as before. */
+  /** The block and history of this prompt's run: read anew after a user's message, else reused. */
   async function givenTo(prompt: Prompt, ended: AbortSignal | undefined): Promise<Given> {
     if (options.recall === false && !options.history) return { block: undefined, history: [] };
     const last = prompt.findLastIndex(({ role }) => role === "user");

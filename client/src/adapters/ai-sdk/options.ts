@@ -1,38 +1,38 @@
 import type { Cairn } from "../../cairn.ts";
 import type { Message, RecallBody } from "../../shapes.ts";
 
-/** How memories are looked for; `k` is 8 unless set. */
+/** Options of the recall; `k` is 8 unless set. */
 export type RecallOptions = Omit<RecallBody, "query"> & {
-  /** Whether what the assistant answered in earlier turns is recalled too; unless set, only what others said. */
+  /** Recalls the assistant's earlier answers too; false unless set. */
   answers?: boolean;
 };
 
-/** What could not be done, and the messages that a save would have stored. */
+/** The operation that failed; for a save, with the messages that are not stored. */
 export type MemoryFailure = { doing: "recall" | "history" } | { doing: "save"; messages: readonly Message[] };
 
-/** What middleware and step share. */
+/** Options of both the middleware and the step. */
 export type RecallingOptions = {
   /** The client; its token may read the user's memory, and write it where turns are saved. */
   memory: Pick<Cairn, "recall" | "threads" | "later">;
-  /** Whose memory it is. */
+  /** The user whose memory is read and written. */
   user: string;
-  /** How memories are looked for by what the user said last; `false`: not at all. */
+  /** Options of the recall by the user's last message; `false` disables it. */
   recall?: RecallOptions | false;
-  /** The most that is injected of what was recalled, at 4 characters a token; 2,000 unless set. */
+  /** The most tokens to inject, of 4 characters each; 2,000 unless set. */
   maxTokenBudget?: number;
-  /** How long each call of memory may take before it counts as failed, in milliseconds; 5,000 unless set. */
+  /** The timeout of each memory call, in milliseconds; 5,000 unless set. */
   timeoutMs?: number;
-  /** Lets the model's call fail where memory does; unless set, the answer comes without it. */
+  /** Fails the model's call if memory fails; false unless set. */
   strict?: boolean;
-  /** Is told of each failure that broke nothing; `console.error` unless set. A promise that it gives is not waited for. */
+  /** Receives each failure that broke nothing; `console.error` unless set. A returned promise is not awaited. */
   onError?: (error: unknown, failure: MemoryFailure) => unknown;
 };
 
 const TIMEOUT_MS = 5_000;
 
 /**
- * Runs a call of memory: what fails is thrown if `strict`, else told to `onError`, with `otherwise` in its place. What the
- * caller itself has ended is always thrown.
+ * Runs a memory call. Throws a failure if `strict`; else reports it to `onError` and returns `otherwise`. Always throws
+ * if the caller's own signal aborted.
  */
 export async function guarded<T>(
   { timeoutMs = TIMEOUT_MS, strict = false, onError = logged }: RecallingOptions,
@@ -44,7 +44,7 @@ export async function guarded<T>(
   }: { otherwise: T; failure: () => MemoryFailure; ended?: AbortSignal | undefined },
 ): Promise<T> {
   const timeout = AbortSignal.timeout(timeoutMs);
-  // Not below: where signals cannot be joined, memory would fail call by call, and nobody see why.
+  // Outside the `try`: a runtime without `AbortSignal.any` must fail visibly.
   const signal = ended === undefined ? timeout : AbortSignal.any([timeout, ended]);
   try {
     return await work(signal);
@@ -55,7 +55,7 @@ export async function guarded<T>(
   }
 }
 
-/** Who is told may fail too, at once or later: that breaks no answer either. */
+/** `onError` may throw or reject; that breaks no answer. */
 function tell(
   onError: NonNullable<RecallingOptions["onError"]>,
   error: unknown,

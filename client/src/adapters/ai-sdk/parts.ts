@@ -4,7 +4,7 @@ import type { Message } from "../../shapes.ts";
 import { textOf } from "./recalled.ts";
 import type { AssistantPart, PromptMessage } from "./sdk.ts";
 
-/** The parts that the SDK knows, and the strings that each has to have. */
+/** The part types of the SDK, each with its required string fields. */
 const OWN = new Map([
   ["text", ["text"]],
   ["reasoning", ["text"]],
@@ -24,7 +24,7 @@ function isOwn(part: unknown): part is AssistantPart | ToolPart {
 }
 
 /**
- * The parts of a message in the SDK's own shape; of another shape, what has a text. Where a message has `parts`, its
+ * The parts of a message in the SDK's own shape; in other shapes, the parts with text. If a message has `parts`, its
  * `content` repeats them.
  */
 export function partsOf(message: Message): AssistantPart[] {
@@ -50,7 +50,7 @@ export const toolParts = (message: Message): ToolPart[] =>
     return part.type === "tool-result" ? [revived(part)] : [];
   });
 
-/** A part with its files' data as the SDK has them in a prompt: Base64 and URLs told apart again. */
+/** Restores a part's file data as in a prompt: a `URL`, or Base64. */
 function revived<P extends AssistantPart>(part: P): P {
   if (part.type === "file" || part.type === "reasoning-file") return { ...part, data: fileData(part.data) };
   if (part.type !== "tool-result" || part.output.type !== "content") return part;
@@ -69,7 +69,7 @@ function fileData(data: unknown): unknown {
     : { type: "data", data: url };
 }
 
-/** Calls in a list of their own. */
+/** The calls that a message holds in a separate list. */
 export const callParts = (message: Message): AssistantPart[] =>
   listedCalls(message).map(({ id, name, input }) => ({
     type: "tool-call",
@@ -78,7 +78,7 @@ export const callParts = (message: Message): AssistantPart[] =>
     input: parsed(input),
   }));
 
-/** A tool message that is one result as a whole, as those of Cairn and OpenAI. */
+/** A tool message that is one single result, as Cairn and OpenAI write it. */
 export function wholeResult(message: Message, names: ReadonlyMap<string, string>): ToolPart[] {
   const toolCallId = textField(message, "toolCallId") ?? textField(message, "tool_call_id");
   const value = textOf({ role: message.role, content: partsOf(message) });

@@ -5,18 +5,18 @@ import { memoryBlock } from "./block.ts";
 import { guarded, type RecallingOptions } from "./options.ts";
 
 const HITS = 8;
-/** What a recall gives at most. */
+/** The most hits of one recall. */
 const MOST_HITS = 100;
 const MAX_TOKENS = 2_000;
-/** The longest query that a recall takes, in bytes of UTF-8. It searches by the first and the last part of a long one. */
+/** The longest query of a recall, in bytes of UTF-8. Recall searches by the first and last part of a long one. */
 const QUERY_BYTES = 256 * 1024;
 
-/** A message of the SDK's, as far as its text goes: of a prompt, or as a program writes it. */
+/** A message of the SDK, in a prompt or as a program writes it. */
 export type MessageLike = { role: string; content: unknown };
 
 /**
- * What is remembered that bears on what the user said last, best first. What a model once answered is left out unless it is
- * wanted: it may repeat what was corrected since.
+ * Memories about the user's last message, best first. Leaves out the model's earlier answers unless wanted: they may
+ * repeat corrected facts.
  */
 export async function recalled(
   options: RecallingOptions,
@@ -27,7 +27,7 @@ export async function recalled(
   const query = queryIn(messages);
   if (recall === false || query === "") return [];
   const { answers = false, k = HITS, ...how } = recall;
-  // A recall leaves no role out: so more is asked for than is kept.
+  // Recall cannot filter by role, so it requests more hits than it keeps.
   const spare =
     answers || how.kinds?.includes("message") === false ? k : Math.max(k, Math.min(2 * k, MOST_HITS));
   return guarded<readonly Hit[]>(
@@ -40,7 +40,7 @@ export async function recalled(
   );
 }
 
-/** The same as a model is shown it, without the messages that it is shown anyway. Undefined if there is nothing. */
+/** The recalled memories as a block, without messages that the prompt already holds. Undefined if there are none. */
 export function recalledBlock(
   { maxTokenBudget = MAX_TOKENS }: RecallingOptions,
   hits: readonly Hit[],
@@ -51,19 +51,19 @@ export function recalledBlock(
   return memoryBlock(news, maxTokenBudget);
 }
 
-/** The messages with a text before what the user said last. */
+/** Prepends the block to the user's last message, as a text part. */
 export function withBlock<M extends MessageLike>(messages: readonly M[], block: string): M[] {
   const at = messages.findLastIndex(({ role }) => role === "user");
   return messages.map((message, i) => {
     if (i !== at) return message;
     const { content } = message;
     const parts: unknown[] = Array.isArray(content) ? content : [{ type: "text", text: content }];
-    // A user's content may be parts in every shape that the SDK takes.
+    // A user's content may have parts in any shape that the SDK takes.
     return { ...message, content: [{ type: "text", text: block }, ...parts] };
   });
 }
 
-/** What a message says, its parts a line each: those of type `text`, unless others are wanted. */
+/** The text of a message, one part on a line; only parts of type `text` unless others are given. */
 export function textOf(
   message: MessageLike,
   wanted = (part: unknown) => field(part, "type") === "text",

@@ -42,8 +42,8 @@ const CONVERSATION_OPTIONS: OptionNames<ConversationOptions> = {
 };
 
 /**
- * Throws a `TypeError` if the client or the user is missing, or an option is unknown or invalid. A programming error is
- * thrown and does not reach `onError`, which is for outages.
+ * Throws a `TypeError` if the client or the user is missing, or an option is invalid. A programming error is thrown,
+ * and not reported to `onError` as an outage.
  */
 export function requireRecallingOptions(
   made: string,
@@ -67,7 +67,7 @@ export function requireRecallingOptions(
   requireValid(made, { onError: onError === undefined || typeof onError === "function" }, "a function");
 }
 
-/** Checks all options of a middleware likewise. */
+/** Checks the options of the middleware likewise. */
 export function requireConversationOptions(made: string, options: ConversationOptions): void {
   requireRecallingOptions(made, options, CONVERSATION_OPTIONS);
   const { thread, history, save, turn } = options;
@@ -91,7 +91,7 @@ export function requireConversationOptions(made: string, options: ConversationOp
   requireValid(made, { turn: turn === undefined || isText(turn) }, "a text that is not empty");
 }
 
-/** The longest delay of `setTimeout`, in milliseconds. */
+/** The longest delay of a timer. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 const isText = (value: unknown): value is string => typeof value === "string" && value !== "";

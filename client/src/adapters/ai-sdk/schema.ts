@@ -1,6 +1,6 @@
 import type { Schema } from "ai";
 
-/** What a tool takes, in JSON Schema, as far as the tools here need it. */
+/** The part of JSON Schema that these tools use. */
 type Field = { description: string } & (
   | { type: "string"; minLength?: number }
   | { type: "integer"; minimum: number; maximum: number }
@@ -10,8 +10,8 @@ type Field = { description: string } & (
 type Issue = { message: string; path: string[] };
 
 /**
- * A schema of an object with these fields, and no others: the one that `jsonSchema()` of the AI SDK makes, in versions 5 to
- * 7, so that nothing has to be imported. It is a Standard Schema besides, which version 5 does not take.
+ * A schema of an object with exactly these fields. `jsonSchema()` of the AI SDK 5 to 7 makes the same. It is a Standard
+ * Schema as well, which version 5 does not accept.
  */
 export function inputSchema<Input extends object>(
   properties: { [Name in keyof Input]-?: Field },
@@ -29,7 +29,7 @@ export function inputSchema<Input extends object>(
     ];
   };
   const schema = {
-    // The SDK's own mark of its schemas; its type has a symbol that is not exported.
+    // The SDK marks its schemas with this symbol, which it does not export.
     [Symbol.for("vercel.ai.schema")]: true,
     jsonSchema,
     validate: (value: unknown) => {

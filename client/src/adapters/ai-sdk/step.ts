@@ -6,16 +6,16 @@ import { recalled, recalledBlock, withBlock } from "./recalled.ts";
 type Step = { stepNumber: number; messages: ModelMessage[]; steps?: readonly unknown[] };
 
 /**
- * A `prepareStep` that puts what is remembered before what the user said last: once a run, at its first step, and fresh
- * for every run. It stands there at the later steps too: version 7 of the SDK carries it on, and for 5 and 6 it is put in
- * again. It saves nothing.
+ * A `prepareStep` that puts memories before the user's last message. It recalls once in a run, at the first step, and
+ * shows the same block at later steps. Version 7 of the SDK carries the block on; for 5 and 6 it is added again. It
+ * saves nothing.
  *
  * @example
  * await generateText({ model, prompt, tools, prepareStep: memoryStep({ memory, user: "alice" }) });
  */
 export function memoryStep(options: RecallingOptions) {
   requireRecallingOptions("memoryStep", options);
-  // A run has one list of its steps, which the SDK gives to each of them.
+  // The SDK gives each step of a run the same list of steps.
   const blocks = new WeakMap<object, string>();
   return async function prepareMemory({
     stepNumber,

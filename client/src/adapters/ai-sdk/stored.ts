@@ -4,8 +4,8 @@ import { base64Of } from "../bytes/base64.ts";
 import type { PromptMessage } from "./sdk.ts";
 
 /**
- * A message as it is stored: the SDK's `ModelMessage` whole, as JSON. Bytes become Base64 and URLs strings, which the SDK
- * takes as well; a field that is undefined goes.
+ * A message as it is stored: the SDK's whole `ModelMessage`, as JSON. Bytes become Base64 and URLs strings, which the
+ * SDK also takes; undefined fields are dropped.
  */
 export function storedMessage(message: PromptMessage): Message {
   const { content } = message;
@@ -13,7 +13,7 @@ export function storedMessage(message: PromptMessage): Message {
   return asJson(whole) as Message; // a role and a content, as every message of a prompt has
 }
 
-/** A file's data stand in the part itself, as a string of Base64 or a URL: so a `ModelMessage` may have them in JSON. */
+/** A file's data are in the part itself, as Base64 or a URL: so a `ModelMessage` may have them in JSON. */
 function storedPart(part: object): unknown {
   const type = field(part, "type");
   const data = field(part, "data");

@@ -1,15 +1,15 @@
 import type { StreamPart } from "./sdk.ts";
 
-/** What is told of a stream that is passed on: each part, then once how it ended. */
+/** Receives each part of a stream that is passed on, and once its end. */
 export type Listener = {
   part: (part: StreamPart) => void;
-  /** Is waited for before the stream ends. */
+  /** The stream waits for this before it ends. */
   ended: (how: "whole" | "broken off" | "failed") => Promise<void>;
 };
 
 /**
- * A stream passed on part by part, as they are asked for and as they are. Who listens is told of its end also where its
- * reader goes away, or `abort` tells so: some readers then neither read on nor cancel.
+ * Passes a stream on, part by part and on demand. The listener also learns of the end if the reader leaves or `abort`
+ * fires: some readers then neither read nor cancel.
  */
 export function passedOn(
   stream: ReadableStream<StreamPart>,
@@ -22,7 +22,7 @@ export function passedOn(
     abort?.removeEventListener("abort", aborted);
     return (end ??= ended(how));
   };
-  // Who listens tells what fails of it: here, nobody waits.
+  // The listener reports its own failures; nobody waits here.
   const aborted = () => void endOnce("broken off").catch(() => undefined);
   abort?.addEventListener("abort", aborted, { once: true });
 
@@ -47,7 +47,7 @@ export function passedOn(
         await Promise.all([reader.cancel(reason), endOnce("broken off")]);
       },
     },
-    // Nothing is read before it is asked for.
+    // Reads nothing ahead of demand.
     { highWaterMark: 0 },
   );
 }

@@ -8,15 +8,15 @@ import { hitLines, memoryLines, tagged } from "./block.ts";
 import { inputSchema } from "./schema.ts";
 
 export type MemoryToolsOptions = {
-  /** The client; its token may read the user's memory, and write it for the tools that remember and forget. */
+  /** The client. Its token may read the user's memory, and write it for the tools that remember and forget. */
   memory: Pick<Cairn, "recall" | "memories">;
-  /** Whose memory it is. */
+  /** The user whose memory the tools read and change. */
   user: string;
-  /** Only memories of this scope are found, and what is remembered gets it; unless set, all are found, and none is given. */
+  /** Finds only memories of this scope and gives it to new ones; unless set, finds all and gives none. */
   scope?: string;
   /**
-   * Shared owners (`shared:…`) whose memory memory_recall searches together with the user's, as for procedures that all go
-   * by; the token must name each in its claim `shared`.
+   * Shared owners (`shared:…`) that memory_recall searches together with the user, as for common procedures. The token
+   * must name each in its claim `shared`.
    */
   owners?: readonly string[];
 };
@@ -28,7 +28,7 @@ type Listing = { kinds?: MemoryKind[]; tags?: string[]; subject?: string; limit?
 type Fact = { subject: string; predicate: string; object: string };
 type Named = Omit<Fact, "object">;
 
-/** A tool as the SDK takes it: what a program is given is shown to the model as a text. Version 5 gives the output as it is. */
+/** A tool of the SDK. A program gets its structured output and the model text; in version 5 both get the output. */
 type MemoryTool<Input, Output> = {
   description: string;
   inputSchema: Schema<Input>;
@@ -81,8 +81,8 @@ const tags = {
 } as const;
 
 /**
- * Tools by which a model itself looks into a user's memory and changes it; their names and arguments are those of Cairn's MCP
- * server. What they return is structured; the model is shown it as text, marked as data.
+ * Tools with which a model reads and changes a user's memory, named and called as those of Cairn's MCP server. They
+ * return structured data; the model sees it as text, marked as data.
  *
  * @example
  * await generateText({ model, prompt, tools: memoryTools({ memory, user: "alice" }), stopWhen: isStepCount(5) });
@@ -129,7 +129,7 @@ export function memoryTools(options: MemoryToolsOptions): MemoryTools {
         [],
       ),
       execute: async ({ kinds: kind, tags: tag, limit = 30, subject: of, cursor: from }, call) => {
-        // Some models fill in every argument: an empty cursor is none.
+        // Some models fill in every argument: an empty cursor means none.
         const page = { limit, cursor: from === "" ? undefined : from };
         const only = { kind, tag, subject: of, scope: scope === undefined ? undefined : [scope] };
         const { items, cursor } = await memory.memories.list(

@@ -6,7 +6,7 @@ import { ancestorsOf } from "./paths.ts";
 export type FilesOptions = {
   memory: Pick<Cairn, "kv">;
   user: string;
-  /** What stands before the paths in the keys. */
+  /** Prepended to the paths in the keys. */
   prefix: string;
   ttlMs: number | undefined;
   signal: AbortSignal | undefined;
@@ -14,10 +14,10 @@ export type FilesOptions = {
 
 export type MemoryFile = { path: string; text: string; version: string };
 
-/** A write and its `ifVersion`: null, only if there is nothing. */
+/** A write. With `ifVersion` null it succeeds only if there is no such file. */
 export type Write = { path: string; text: string | null; ifVersion: string | null };
 
-/** What one batch takes: operations, and bytes of a body (16 MiB) with room for what is around the values. */
+/** Limits of a batch: operations, and bytes of a body (16 MiB) with room for the JSON around the values. */
 const OPERATIONS = 1000;
 const BATCH_BYTES = 15 * 1024 * 1024;
 
@@ -29,7 +29,7 @@ export class MemoryFiles {
     this.#options = options;
   }
 
-  /** Null if there is no such file. Throws of an entry that is none: something else has that key. */
+  /** Null if there is no such file. Throws if the key holds an entry that is not a file. */
   async find(path: string): Promise<MemoryFile | null> {
     const { memory, user, signal } = this.#options;
     const found = await memory.kv.getVersioned(user, this.#key(path), { signal });
@@ -38,20 +38,20 @@ export class MemoryFiles {
     return { path, text: found.value, version: found.version };
   }
 
-  /** Whether a file is somewhere under this path. */
+  /** True if there is a file below this path. */
   async isDirectory(path: string): Promise<boolean> {
     const { memory, user, signal } = this.#options;
     const { items } = await memory.kv.list(user, { prefix: this.#key(`${path}/`), limit: 1 }, { signal });
     return items.length > 0;
   }
 
-  /** Whether there is anything at this path. */
+  /** True if the path is a file or a directory. */
   async exists(path: string): Promise<boolean> {
     const [[isFile], directory] = await Promise.all([this.#areFiles([path]), this.isDirectory(path)]);
     return isFile === true || directory;
   }
 
-  /** The nearest of a path's directories that is a file, so that nothing can be in it. */
+  /** The nearest parent of a path that is a file, in which nothing can be created. */
   async fileAbove(path: string): Promise<string | undefined> {
     const above = ancestorsOf(path);
     if (above.length === 0) return undefined;
@@ -67,7 +67,7 @@ export class MemoryFiles {
       if (typeof value === "string") yield { path: key.slice(prefix.length), text: value, version };
   }
 
-  /** All of them or none, and each once, however often the call is sent; false if another writer was first. */
+  /** Writes all or none, once even if the call is resent. False if another writer was first. */
   async write(writes: readonly Write[]): Promise<boolean> {
     const { memory, user, ttlMs, signal } = this.#options;
     const lifetime = ttlMs === undefined ? {} : { ttlMs, refreshOnRead: true };
@@ -86,14 +86,14 @@ export class MemoryFiles {
     }
   }
 
-  /** Whether there was such a file. */
+  /** Returns true if the file existed. */
   async remove(path: string): Promise<boolean> {
     const { memory, user, signal } = this.#options;
     const { results } = await memory.kv.batch(user, [{ op: "delete", key: this.#key(path) }], { signal });
     return results[0]?.deleted === true;
   }
 
-  /** Removes all that is under a path in one step. */
+  /** Removes all files below a path in one step. */
   async removeUnder(path: string): Promise<void> {
     const { memory, user, signal } = this.#options;
     await memory.kv.deletePrefix(user, this.#key(`${path}/`), { signal });
@@ -111,9 +111,9 @@ export class MemoryFiles {
   }
 }
 
-/** Whether so much can be written in one step. */
+/** True if one batch can hold the writes. */
 export const fitsOneBatch = (writes: readonly Write[]): boolean =>
   writes.length <= OPERATIONS && bytesOf(JSON.stringify(writes)) <= BATCH_BYTES;
 
-/** Bytes of UTF-8. */
+/** Length in UTF-8. */
 export const bytesOf = (text: string): number => new TextEncoder().encode(text).byteLength;

@@ -1,10 +1,10 @@
 const WIDTH = 6;
 
-/** Lines as a model sees them: their numbers from `first` on, six wide, and a tab. */
+/** Lines as the model sees them: a number from `first` on, six wide, then a tab. */
 export const numbered = (lines: readonly string[], first: number): string =>
   lines.map((line, i) => `${String(first + i).padStart(WIDTH)}\t${line}`).join("\n");
 
-/** The lines of a text that a `view_range` means: from the first to the last, -1 for the end; all without one. */
+/** The lines from the first to the last of `view_range`; -1 is the end. All lines without a range. */
 export function inRange(text: string, range: readonly number[] | undefined): string {
   const lines = text.split("\n");
   const [from, to] = range ?? [];
@@ -13,7 +13,7 @@ export function inRange(text: string, range: readonly number[] | undefined): str
   return numbered(lines.slice(start - 1, to === -1 ? lines.length : to), start);
 }
 
-/** A text with its one place of `old` replaced, and the lines around it. Throws where there is none, or more than one. */
+/** Replaces the only occurrence of `old` and returns the surrounding lines too. Throws if there are none or several. */
 export function replaced(
   { path, text }: { path: string; text: string },
   old: string,
@@ -34,7 +34,7 @@ export function replaced(
   return { text: changed, snippet: numbered(changed.split("\n").slice(start, line + 3), start + 1) };
 }
 
-/** A text with lines after its line `at`; 0 for the beginning. Throws where it has no such line. */
+/** Inserts lines after line `at`; 0 is the beginning. Throws if there is no such line. */
 export function inserted(text: string, at: number, more: string): string {
   const lines = text.split("\n");
   if (!Number.isInteger(at) || at < 0 || at > lines.length)
@@ -44,7 +44,7 @@ export function inserted(text: string, at: number, more: string): string {
   return lines.toSpliced(at, 0, more.replace(/\n$/, "")).join("\n");
 }
 
-/** Where a text holds another; an empty one is at the beginning of each line. */
+/** Offsets of a part in a text. An empty part occurs at the beginning of each line. */
 function placesOf(text: string, part: string): number[] {
   if (part === "") return [0, ...[...text.matchAll(/\n/g)].map(({ index }) => index + 1)];
   const places: number[] = [];

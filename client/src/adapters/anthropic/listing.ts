@@ -1,14 +1,14 @@
 import { bytesOf, type MemoryFile } from "./files.ts";
 
-/** How deep a directory is shown. */
+/** Levels of a directory that are listed. */
 const LEVELS = 2;
 
-/** What is shown of one file or directory; a directory has entries. */
+/** One file or directory of a listing; only a directory has entries. */
 type Node = { bytes: number; entries: Map<string, Node> | undefined };
 
 /**
- * A directory as the model sees it, two levels deep, with the sizes of files, and of directories the sum of all that is in
- * them. What is hidden (`.name`, `node_modules`) is left out, and counts in the sums.
+ * Lists a directory for the model, two levels deep, with sizes; a directory's size is the sum of its files. Hidden
+ * files (`.name`, `node_modules`) are left out but count in the sums.
  */
 export async function listing(path: string, files: AsyncIterable<MemoryFile>): Promise<string> {
   const root: Node = { bytes: 0, entries: new Map() };
@@ -40,7 +40,7 @@ function linesOf({ entries }: Node, path: string, level: number): string[] {
     });
 }
 
-/** Bytes as people read them: `0B`, `512B`, `1.5K`, `2M`. */
+/** Formats a size: `0B`, `512B`, `1.5K`, `2M`. */
 export function size(bytes: number): string {
   const unit = bytes === 0 ? 0 : Math.min(3, Math.floor(Math.log(bytes) / Math.log(1024)));
   const many = bytes / 1024 ** unit;

@@ -1,16 +1,16 @@
-/** The directory that a model sees; there is always one. */
+/** The root directory, which always exists. */
 export const ROOT = "/memories";
 
-/** What a file system or a URL might take for a way out: `..`, a backslash, NUL, or one of these percent-encoded, however often. */
+/** Path escapes: `..`, a backslash, NUL, or one of them percent-encoded any number of times. */
 const WAYS_OUT = /(?:^|\/)\.\.(?:\/|$)|\\|\0|%(?:25)*(?:2e|2f|5c|00)/i;
 
-/** What would break the lines of a listing, or has no encoding in UTF-8. */
+/** Characters that break a line of a listing or have no UTF-8 encoding. */
 // oxlint-disable-next-line no-control-regex -- control characters are what it looks for
 const UNSPEAKABLE = /[\u0000-\u001f\u007f\u0085\u2028\u2029]/;
 
 /**
- * The one spelling of a path: without `.`, empty segments and a slash at its end. Throws what a model is told of a path
- * that is not in `/memories`, or that somewhere may not stay in it.
+ * Normalizes a path: removes `.`, empty segments and a trailing slash. Throws the model's error message for a path
+ * outside `/memories`, or one that may lead out of it.
  */
 export function normalPath(path: unknown): string {
   if (typeof path !== "string" || !(path === ROOT || path.startsWith(`${ROOT}/`)))
@@ -22,7 +22,7 @@ export function normalPath(path: unknown): string {
   return `/${segments.join("/")}`;
 }
 
-/** The directories that a path is in, the nearest first, without `/memories` itself. */
+/** The parents of a path, nearest first, without `/memories` itself. */
 export function ancestorsOf(path: string): string[] {
   const parent = path.slice(0, path.lastIndexOf("/"));
   return parent.length <= ROOT.length ? [] : [parent, ...ancestorsOf(parent)];

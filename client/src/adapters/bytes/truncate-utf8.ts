@@ -1,6 +1,6 @@
 const encoder = new TextEncoder();
 
-/** As much of the beginning of a text as these bytes of UTF-8 hold: no character is cut in two, and none is half a pair. */
+/** The longest beginning of a text that fits into this many bytes of UTF-8, as well-formed text. */
 export function truncateUtf8(text: string, bytes: number): string {
   const whole = text.toWellFormed();
   if (whole.length * 3 <= bytes) return whole;

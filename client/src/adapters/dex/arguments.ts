@@ -5,8 +5,8 @@ import type { DexSchema, DexToolArguments, DexToolName } from "./types.ts";
 type Problem = { path: string; message: string };
 
 /**
- * What a model called a tool with, parseToolArguments against the tool's schema: a missing title must not come to mean every title.
- * Throws `invalid_request`, which names each argument that is wrong.
+ * Checks a model's arguments against the tool's schema: a missing title must not mean every title. Throws
+ * `invalid_request`, which names each wrong argument.
  */
 export function parseToolArguments<Name extends DexToolName>(
   tool: Name,
@@ -26,7 +26,7 @@ export function parseToolArguments<Name extends DexToolName>(
     if (message !== null) problems.push({ path: name, message });
   }
   if (problems.length > 0) throw refusal(problems);
-  // The schema says so.
+  // The schema has checked the type.
   return args as DexToolArguments[Name];
 }
 

@@ -7,16 +7,16 @@ import { shortened, transcriptOf } from "./messages.ts";
 import type { DexMemoryOptions, DexMessage } from "./types.ts";
 
 /**
- * What was said in one turn, where and when. `late`: it was tried before. `failures`: how often the model could not
- * summarise it while it could another.
+ * The messages, place and time of one turn. `late`: an earlier try failed. `failures`: times the model failed to
+ * summarise it but succeeded with another.
  */
 type Turn = Place & { messages: readonly DexMessage[]; at: number; late: boolean; failures: number };
-/** What is to be stored of some turns: in one call, that happens once however often it is sent. */
+/** The memories of some turns, stored in one call; its idempotency key makes a resend safe. */
 type Write = { turns: readonly Turn[]; bodies: RememberBody[]; idempotencyKey: string };
 
-/** Characters of what was said that one prompt holds; one turn always goes out, without its middle if need be. */
+/** Characters of the conversation in one prompt. A single turn always goes out, shortened in the middle if necessary. */
 const ROOM = 48_000;
-/** A turn that the model cannot summarise so often, while it can others, is kept as the user began it. */
+/** After this many failures, while others succeed, a turn is stored as an excerpt of its beginning. */
 const MOST_FAILURES = 3;
 const EXCERPT = 500;
 
@@ -25,12 +25,12 @@ type BackgroundOptions = {
   user: string;
   llm: NonNullable<DexMemoryOptions["llm"]>;
   llmWithinMs: number;
-  /** Fewer messages wait for more. */
+  /** With fewer messages, a summary waits for more. */
   minMessages: number;
   onError: (error: unknown) => void;
 };
 
-/** Summarises turns one after the other while the conversation goes on. What fails is tried again with the next turn. */
+/** Summarises turns in order while the conversation continues. A failed turn is retried with the next one. */
 export class Background {
   readonly #options: BackgroundOptions;
   #turns: Turn[] = [];
@@ -43,9 +43,9 @@ export class Background {
     this.#options = options;
   }
 
-  /** Takes a turn, and returns at once. */
+  /** Queues a turn and returns at once. */
   add(turn: Omit<Turn, "late" | "failures">): void {
-    // Two turns of one millisecond have an order, too.
+    // Keeps the order of two turns in one millisecond.
     this.#last = Math.max(turn.at, this.#last + 1);
     this.#turns.push({ ...turn, at: this.#last, late: false, failures: 0 });
     void this.#begin();
@@ -56,7 +56,7 @@ export class Background {
     return [...written, ...this.#turns].flatMap(({ messages }) => messages);
   }
 
-  /** Waits for what runs, and for one more try of what that left. */
+  /** Waits for the running work, then retries once what failed. */
   async settle({ signal }: CallOptions = {}): Promise<void> {
     await unless(signal, this.#running ?? Promise.resolve());
     if (this.pending.length > 0) await unless(signal, this.#begin());
@@ -67,16 +67,16 @@ export class Background {
     if (this.#running !== null) return this.#running;
     const running = this.#run();
     this.#running = running;
-    // A Worker stays alive for it; what fails has been told.
+    // Keeps a Worker alive for it. Failures are reported already.
     this.#options.memory.later(() => running);
     return running;
   }
 
   async #run(): Promise<void> {
-    // Never within the call that adds the turn.
+    // Runs after the call that adds the turn has returned.
     await Promise.resolve();
     try {
-      // A turn that came while another failed is the next one, with which that is tried again.
+      // A turn that arrives during a failure triggers the retry.
       while (this.#asked) {
         this.#asked = false;
         await this.#pass().catch(this.#options.onError);
@@ -95,13 +95,13 @@ export class Background {
     }
   }
 
-  /** Whether there are too few messages yet. What was tried before is tried again, however few are left of it. */
+  /** True while there are too few messages. A turn that was tried before does not wait. */
   #waitsForMore(): boolean {
     const messages = this.#turns.reduce((sum, turn) => sum + turn.messages.length, 0);
     return messages < this.#options.minMessages && !this.#turns.some(({ late }) => late);
   }
 
-  /** The first turns of one place that one prompt has room for. */
+  /** The first turns of one place that fit into one prompt. */
   #together(): Turn[] {
     const [first, ...others] = this.#turns;
     if (first === undefined) return [];
@@ -119,7 +119,7 @@ export class Background {
       for (const turn of turns) turn.late = true;
       const newest = this.#turns.at(-1);
       if (newest === undefined || this.#turns.length === 1) throw error;
-      // It may be one of them that the model cannot do. If it can do the newest, it is.
+      // One turn may be the cause. If the newest succeeds alone, the others follow one by one.
       this.#keep([newest], await this.#bodiesOf([newest]));
       for (const turn of turns) if (turn !== newest) await this.#alone(turn);
       await this.#write();
@@ -127,12 +127,12 @@ export class Background {
     }
   }
 
-  /** A turn by itself, while the model can do others. */
+  /** Summarises a turn alone, while the model succeeds with others. */
   async #alone(turn: Turn): Promise<void> {
     try {
       return this.#keep([turn], await this.#bodiesOf([turn]));
     } catch {
-      // Why they failed together has been told, or will be.
+      // The cause of the common failure is reported elsewhere.
       turn.failures++;
     }
     if (turn.failures < MOST_FAILURES) return;
@@ -140,7 +140,7 @@ export class Background {
     this.#keep([turn], [await episodeBody(text, turn, turn.at)]);
   }
 
-  /** From here on it is Cairn that these turns wait for. */
+  /** Moves turns from the queue of the model to that of Cairn. */
   #keep(turns: readonly Turn[], bodies: RememberBody[]): void {
     this.#turns = this.#turns.filter((turn) => !turns.includes(turn));
     if (bodies.length > 0) this.#writes.push({ turns, bodies, idempotencyKey: newId() });
@@ -152,24 +152,24 @@ export class Background {
     if (last === undefined) return [];
     const transcript = shortened(transcriptOf(turns.flatMap(({ messages }) => messages)), ROOM);
     const signal = AbortSignal.timeout(llmWithinMs);
-    // A model that does not heed its signal holds up nothing either.
+    // Does not wait for a model that ignores its signal.
     const answer = await unless(signal, llm({ system: SYSTEM, prompt: promptOf(transcript), signal }));
     const { summary, facts } = extractionOf(answer);
     const episode = summary === "" ? [] : [await episodeBody(summary, last, last.at)];
     const found = { kind: "fact" as const, source: { extractor: "dex" } };
-    // What is found late was true when it was said, and does not take the place of what was said since.
+    // A late fact dates from its turn, so that it does not replace a newer one.
     const since = last.late ? { createdAt: last.at } : {};
     return [...episode, ...facts.map((fact) => ({ ...found, ...fact, ...since }))];
   }
 
-  /** Stores what waits, in its order: a fact that changed twice is what it was last. */
+  /** Stores the queued writes in order: the last value of a fact wins. */
   async #write(): Promise<void> {
     const { memory, user, onError } = this.#options;
     for (let next = this.#writes[0]; next !== undefined; next = this.#writes[0]) {
       try {
         await memory.memories.rememberMany(user, next.bodies, { idempotencyKey: next.idempotencyKey });
       } catch (error) {
-        // What Cairn will never take must not hold up all that comes after it.
+        // A write that Cairn always refuses must not block the next ones.
         if (!isCairnError(error) || (error.status !== 400 && error.status !== 413)) throw error;
         onError(error);
       }
@@ -178,11 +178,11 @@ export class Background {
   }
 }
 
-/** The promise's outcome, or the reason of the signal if that comes first. */
+/** The promise's outcome, or the signal's reason if it aborts first. */
 function unless<T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
   if (signal === undefined) return work;
   return new Promise((resolve, reject) => {
-    // A reason is whatever the caller gave to `abort`; a rejection wants an Error.
+    // `abort` takes any reason; a rejection wants an Error.
     const aborted = () => reject(signal.reason as Error);
     if (signal.aborted) aborted();
     signal.addEventListener("abort", aborted, { once: true });

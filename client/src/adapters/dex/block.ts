@@ -7,7 +7,7 @@ const LINE = 600;
 
 export type Remembered = { episodes: DexEpisode[]; facts: DexFact[]; procedures: DexProcedure[] };
 
-/** What is remembered, as a model is told of it; null if there is nothing. */
+/** Formats memories for a model; null if there are none. */
 export function blockOf({ episodes, facts, procedures }: Remembered, now: number): string | null {
   const sections = [
     [
@@ -24,6 +24,6 @@ export function blockOf({ episodes, facts, procedures }: Remembered, now: number
 const announcement = ({ id, title, similarity }: DexProcedure): string =>
   `- [${named(title)}] (id: ${id}, similarity: ${similarity.toFixed(2)})`;
 
-/** A title that could be taken for what stands around it is quoted. */
+/** Quotes a title that could be confused with the text around it. */
 const named = (title: string): string =>
   /["[\]()\s]/.test(title.replaceAll(" ", "")) ? quoted(title) : title;

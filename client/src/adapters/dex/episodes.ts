@@ -5,14 +5,13 @@ import { sha256Hex } from "../../../../src/domain/hash.ts";
 /** Bytes of UTF-8 of a scope. */
 const SCOPE = 1024;
 
-/** Where something was done. */
 export type Place = { projectRoot: string; cwd: string };
 
-/** A path is the scope of its project's episodes, where it has room there. */
+/** A project's path is the scope of its episodes, if it fits. */
 const scopeOf = (projectRoot: string): string | undefined =>
   new TextEncoder().encode(projectRoot).byteLength <= SCOPE ? projectRoot : undefined;
 
-/** What was done, as a memory. The same words again, in the same project, are the same memory, which then is of now. */
+/** A summary as a memory. The same words in the same project are the same memory, dated now. */
 export async function episodeBody(
   text: string,
   { projectRoot, cwd }: Place,
@@ -33,7 +32,7 @@ export async function episodeBody(
 
 type Wanted = { memory: Cairn; user: string; projectRoot: string; recent: number; similar: number };
 
-/** The most recent episodes of a project and those most similar to a query, each once, newest first. */
+/** The most recent episodes of a project and those most similar to a query, without duplicates, newest first. */
 export async function recallEpisodes(
   { memory, user, projectRoot, recent: mostRecent, similar: mostSimilar }: Wanted,
   query: string,

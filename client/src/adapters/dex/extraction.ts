@@ -1,12 +1,12 @@
 import { inert } from "../../../../src/domain/conversation/stored-text.ts";
 
-/** What a model found in what was said. */
+/** The summary and facts that a model extracted. */
 export type Extraction = { summary: string; facts: Triple[] };
 export type Triple = { subject: string; predicate: string; object: string };
 
-/** Facts of one answer; more are none. */
+/** The most facts of one answer; the rest are dropped. */
 const FACTS = 50;
-/** Bytes of UTF-8, as Cairn takes them. */
+/** Limits of Cairn, in bytes of UTF-8. */
 const NAME = 1024;
 const TEXT = 32 * 1024;
 
@@ -18,7 +18,7 @@ Answer with one JSON object and nothing else:
 
 export const promptOf = (transcript: string): string => `<memory>\n${inert(transcript)}\n</memory>`;
 
-/** What the model's answer says. Throws if it is no such object, also where it stands in a fence or between words. */
+/** Parses the model's answer, also from a code fence or between words. Throws if it has another shape. */
 export function extractionOf(answer: string): Extraction {
   const json = answer.slice(answer.indexOf("{"), answer.lastIndexOf("}") + 1);
   const parsed: unknown = JSON.parse(json);
@@ -36,7 +36,7 @@ export function extractionOf(answer: string): Extraction {
   };
 }
 
-/** A fact that Cairn takes; one that it does not would take the others of its batch with it. */
+/** A valid fact, else null: an invalid one would fail its whole batch. */
 function tripleOf(fact: unknown): Triple | null {
   if (typeof fact !== "object" || fact === null) return null;
   const { subject, predicate, object } = fact as Record<string, unknown>;
@@ -45,7 +45,7 @@ function tripleOf(fact: unknown): Triple | null {
     predicate: fitting(predicate, NAME),
     object: fitting(object, TEXT),
   };
-  // Its text is all three, and has to fit as well.
+  // The fact's text combines all three, and has a limit too.
   if (named.subject === null || named.predicate === null || named.object === null) return null;
   const triple = { subject: named.subject, predicate: named.predicate, object: named.object };
   return fitting(Object.values(triple).join(" "), TEXT) === null ? null : triple;
@@ -61,7 +61,7 @@ function fitting(value: unknown, bytes: number): string | null {
 
 const normal = (name: string): string => name.normalize("NFKC").toLowerCase().replace(/\s+/gu, " ").trim();
 
-/** One fact a subject and predicate, as Cairn compares them: what was said last. */
+/** Keeps the last fact of each subject and predicate, compared as Cairn does. */
 function distinct(triples: readonly Triple[]): Triple[] {
   const named = new Map(
     triples.map((triple) => [JSON.stringify([normal(triple.subject), normal(triple.predicate)]), triple]),

@@ -1,7 +1,7 @@
 import type { Cairn, CallOptions, RecallAnswer } from "../../index.ts";
 import type { DexFact } from "./types.ts";
 
-/** The facts that a query is about, best first, `most` at most; filled up by the newest where there is no embedding. */
+/** The facts most similar to a query, best first, at most `most`. Without embeddings, the newest fill up the rest. */
 export async function recallFacts(
   { memory, user, most }: { memory: Cairn; user: string; most: number },
   query: string,

@@ -1,15 +1,15 @@
 import type { DexBlock, DexMessage } from "./types.ts";
 
-/** How many blocks are known again where a host gives them back as other objects. */
+/** Blocks kept to recognise them if a host copies the objects. */
 const KNOWN = 100;
 
-/** The messages that this extension has put in: they are to be sent, and neither summarised nor sent twice. */
+/** Tracks the messages that this extension adds, so that none is summarised or sent twice. */
 export class Injected {
   readonly #texts = new Set<string>();
-  /** By the message that each stands before: while a turn goes on, it stays the same, so that the prompt can be cached. */
+  /** Blocks by the message after them. A block stays the same during a turn, for the prompt cache. */
   readonly #before = new WeakMap<DexMessage, DexBlock>();
 
-  /** A block that was made; `latest`: the message that it is to stay before. */
+  /** Records a block; `latest` is the message after it. */
   made(block: DexBlock, latest: DexMessage | null): DexBlock {
     this.#texts.add(block.content);
     const [oldest] = this.#texts;
@@ -22,7 +22,7 @@ export class Injected {
     return this.#before.get(latest);
   }
 
-  /** The messages without those that were put in: a host may have kept them. */
+  /** The messages without the added ones, which a host may have kept. */
   without<M extends DexMessage>(messages: readonly M[]): M[] {
     return messages.filter(({ content }) => typeof content !== "string" || !this.#texts.has(content));
   }

@@ -1,16 +1,15 @@
 import type { DexMessage } from "./types.ts";
 
-/** Characters of one message that are summarised: of a tool's output, the beginning tells what it was. */
+/** Characters of one message to summarise; the beginning identifies a tool's output. */
 const MESSAGE = 4_000;
 
-/** What a message says. */
 export function textOf({ content }: DexMessage): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
   return content.flatMap((part: unknown) => wordsOf(part) ?? []).join("\n");
 }
 
-/** As parts of a text are called in the AI SDK and by Anthropic; of what came in and went out, by OpenAI. */
+/** Types of text parts: in the AI SDK and Anthropic; as input and output in OpenAI. */
 const TEXTS: readonly unknown[] = ["text", "input_text", "output_text"];
 
 function wordsOf(part: unknown): string | null {
@@ -19,7 +18,7 @@ function wordsOf(part: unknown): string | null {
   return "text" in part && typeof part.text === "string" ? part.text : null;
 }
 
-/** Messages as a model reads them to summarise: what is no text (calls of tools, and what came of them) as JSON. */
+/** Messages as text for a summary; parts without text (tool calls and results) as JSON. */
 export function transcriptOf(messages: readonly DexMessage[]): string {
   return messages
     .map((message) => {
@@ -30,23 +29,23 @@ export function transcriptOf(messages: readonly DexMessage[]): string {
     .join("\n");
 }
 
-/** What a long transcript begins and ends with: how a turn ended is told last. */
+/** Cuts the middle of a long transcript; the end tells how a turn ended. */
 export const shortened = (transcript: string, most: number): string =>
   transcript.length <= most
     ? transcript
     : `${transcript.slice(0, most / 2)}\n… (cut)\n${transcript.slice(-most / 2)}`;
 
-/** Which messages of a conversation are new: it is given whole after each turn, or only what is new of it. */
+/** Finds the new messages of a conversation; a host gives the whole one or only the new part. */
 export class Seen {
   /** The conversation so far. */
   readonly #said: string[] = [];
   readonly #objects = new WeakSet<DexMessage>();
   readonly #ids = new Set<string>();
 
-  /** Those that were not there before. From now on they were. */
+  /** Returns the messages that are new, and records them. */
   fresh<M extends DexMessage>(messages: readonly M[]): M[] {
     const unknown = messages.filter((message) => !this.#knows(message));
-    // A host may make the objects anew, without ids: what the conversation so far ends with, this one begins with then.
+    // A host may recreate its messages without ids: skips the overlap with the conversation so far.
     const begun = unknown.length < messages.length ? 0 : overlap(this.#said, unknown.map(jsonOf));
     const fresh = unknown.slice(begun);
     this.#said.push(...fresh.map(jsonOf));
@@ -64,11 +63,11 @@ export class Seen {
   }
 }
 
-/** The host's own id of a message. */
+/** The host's id of a message. */
 const idOf = (message: DexMessage): string | null =>
   "id" in message && typeof message.id === "string" && message.id !== "" ? message.id : null;
 
-/** A message whole; it may hold anything, and of what is no JSON there is its text. */
+/** The whole message as JSON; its text if it has no JSON. */
 function jsonOf(message: DexMessage): string {
   try {
     return JSON.stringify(message);
@@ -77,7 +76,7 @@ function jsonOf(message: DexMessage): string {
   }
 }
 
-/** How many of `next` are the last ones of `before`: the most that fit. */
+/** The longest beginning of `next` that equals the end of `before`, as a count. */
 function overlap(before: readonly string[], next: readonly string[]): number {
   for (let length = Math.min(before.length, next.length); length > 0; length--)
     if (next.slice(0, length).every((one, i) => one === before[before.length - length + i])) return length;

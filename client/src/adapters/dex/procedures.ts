@@ -8,8 +8,8 @@ type Listed = Pick<Hit & Memory, "id" | "text"> &
   Partial<Pick<Memory, "title" | "tags" | "userId" | "updatedAt">>;
 
 /**
- * How things are done: kept under a shared owner, where all users of the tenant find them, and read along with the user's
- * own, as Cairn's MCP server does. A title names the user's own procedure if there is one, else the shared one.
+ * Procedures, stored under a shared owner for all users of the tenant. As in Cairn's MCP server, they are read together
+ * with the user's own. A title means the user's own procedure if it exists, else the shared one.
  */
 export class Procedures {
   readonly #memory: Cairn;
@@ -34,14 +34,14 @@ export class Procedures {
     this.#shared = shared;
   }
 
-  /** Those that answer a query so well that a model should know of them, best first. */
+  /** Procedures with at least `minScore` for a query, best first. */
   async announced(query: string, minScore: number, options: CallOptions): Promise<DexProcedure[]> {
     if (query === "") return [];
     const hits = await this.#search({ query, k: ANNOUNCED, minScore }, options);
     return hits.map(({ id, title = "", score }) => ({ id, title, similarity: score }));
   }
 
-  /** Those that fit a query best, or those that were updated last, of a tag or of any. */
+  /** The best matches of a query, or the latest updates; optionally of one tag. */
   async list(
     { query, tag, limit }: { query?: string | undefined; tag?: string | undefined; limit: number },
     options: CallOptions,
@@ -61,7 +61,7 @@ export class Procedures {
     return all.toSorted((a, b) => b.updatedAt - a.updatedAt).slice(0, limit);
   }
 
-  /** The one of this exact title. */
+  /** The procedure with exactly this title. */
   async get(title: string, options: CallOptions): Promise<Memory | null> {
     const found = await Promise.all(
       this.#owners.map((owner) => naming([owner], this.#titled(owner, title, options))),
@@ -69,7 +69,7 @@ export class Procedures {
     return found.find((one) => one !== null) ?? null;
   }
 
-  /** Stores it in the place of the one of this title, else under the shared owner. */
+  /** Replaces the procedure with this title, else stores it under the shared owner. */
   async store(
     { title, body, tags }: { title: string; body: string; tags?: string[] | undefined },
     options: CallOptions,
@@ -83,7 +83,7 @@ export class Procedures {
     return { id: one.memory.id, created: one.created };
   }
 
-  /** How many are gone. */
+  /** Returns the number of deleted procedures. */
   async forget(title: string, options: CallOptions): Promise<number> {
     const owner = await this.#ownerOf(title, options);
     const filter = { kinds: ["procedure" as const], title };
@@ -113,7 +113,7 @@ export class Procedures {
     return hits;
   }
 
-  /** One without a scope before one of a scope, which others may have stored. */
+  /** Prefers a procedure without a scope; others may have stored scoped ones. */
   async #titled(owner: string, title: string, options: CallOptions): Promise<Memory | null> {
     let newest: Memory | null = null;
     for await (const one of this.#memory.memories.all(owner, { kind: ["procedure"], title }, options)) {
@@ -124,7 +124,7 @@ export class Procedures {
   }
 }
 
-/** A token that may not reach an owner is told that nothing is there: this says of whom, as far as it is known. */
+/** A token without access to an owner gets `not_found`: names the possible owners. */
 async function naming<T>(owners: readonly string[], asked: Promise<T>): Promise<T> {
   try {
     return await asked;

@@ -6,7 +6,7 @@ const UNITS = [
   ["s", SECOND],
 ] as const;
 
-/** How long ago something was, as `5m ago`; what is to come is now. */
+/** Formats an age: `5m ago`; the future is now. */
 export function relativeTime(ms: number): string {
   const [unit, size] = UNITS.find(([, length]) => ms >= length) ?? ["s", SECOND];
   return `${Math.max(0, Math.floor(ms / size))}${unit} ago`;

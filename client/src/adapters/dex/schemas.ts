@@ -1,7 +1,6 @@
 import type { DexSchema, DexToolName } from "./types.ts";
 
-// The arguments of the tools: those of the tools of the same names at Cairn's MCP server, less whose memory is meant, which
-// is settled here. A test holds them together.
+// The tools' arguments: as at Cairn's MCP server, without the owner, which is fixed here. A test compares them.
 
 const title = { type: "string", minLength: 1, description: "The procedure's exact title." } as const;
 const subject = {

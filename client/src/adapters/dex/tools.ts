@@ -7,7 +7,7 @@ import type { DexTool } from "./types.ts";
 
 const LIMIT = 20;
 const MOST = 50;
-/** Characters of a procedure's body that announce it. */
+/** Characters of a procedure's body in a list. */
 const ANNOUNCED = 160;
 
 const DOCUMENT =

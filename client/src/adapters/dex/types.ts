@@ -1,49 +1,49 @@
 import type { Cairn, CallOptions } from "../../index.ts";
 
-/** A message of the host, whatever else it has: a text, or parts, of which those of a text count. */
+/** A message of the host. Its content is a text or parts, of which only text parts count. */
 export type DexMessage = { role: string; content: unknown };
 
-/** The message that brings what is remembered. */
+/** The message that holds the memories. */
 export type DexBlock = { role: "user" | "system"; content: string };
 
-/** What the caller's model is asked; `prompt` holds what was said, as data. */
+/** A request to the caller's model; `prompt` holds the conversation as data. */
 export type DexRequest = { system: string; prompt: string; signal: AbortSignal };
 
 export type DexMemoryOptions = {
   memory: Cairn;
-  /** Whose memory it is. */
+  /** The user whose memory is read and written. */
   user: string;
-  /** The absolute path of the project: its episodes are recalled in it alone. */
+  /** The project's absolute path; its episodes are recalled only there. */
   projectRoot: string;
-  /** Where in the project the work goes on; the project's root unless set. */
+  /** The working directory; the project's root unless set. */
   cwd?: string;
-  /** The shared owner of the procedures; `shared:procedures` unless set. The token has to name it in `shared`, or be of all users. */
+  /** The procedures' shared owner; `shared:procedures` unless set. A token not of all users names it in `shared`. */
   procedureOwner?: string;
-  /** A client that may change the shared owner's memory, where `memory` may only read it. */
+  /** A client that may write the shared owner's memory, if `memory` may not. */
   procedureMemory?: Cairn;
-  /** How many of the project's last episodes the block shows; 5 unless set. */
+  /** Latest episodes of the project in the block; 5 unless set. */
   episodicRecent?: number;
-  /** How many of the project's episodes that are most similar to what is said it shows besides, to 100; 3 unless set. */
+  /** Most similar episodes of the project in the block, to 100; 3 unless set. */
   episodicSimilar?: number;
-  /** How many facts it shows, to 100; 10 unless set. */
+  /** Facts in the block, to 100; 10 unless set. */
   semanticLimit?: number;
-  /** From which similarity on, 0 to 1, it announces a procedure; 0.5 unless set. */
+  /** The least similarity, 0 to 1, of a procedure in the block; 0.5 unless set. */
   proceduralThreshold?: number;
-  /** Answers a prompt with text: the cheapest model that you have. Without it nothing is summarised. */
+  /** Answers a prompt with text; a cheap model suffices. Without it nothing is summarised. */
   llm?: (request: DexRequest) => Promise<string>;
-  /** Whether turns are summarised; true unless set. */
+  /** Summarises turns; true unless set. */
   autoWrite?: boolean;
-  /** How many messages a summary is of at least: fewer wait for those of the next turns. 1 unless set. */
+  /** The fewest messages of a summary; fewer wait for the next turns. 1 unless set. */
   autoWriteMinMessages?: number;
-  /** How long one answer of `llm` may take, in milliseconds; 60,000 unless set. */
+  /** The timeout of one answer of `llm`, in milliseconds; 60,000 unless set. */
   llmWithinMs?: number;
-  /** How long a turn waits for what is recalled, in milliseconds; 3,000 unless set. What is late is left out. */
+  /** The timeout of the recall, in milliseconds; 3,000 unless set. Late memories are left out. */
   recallWithinMs?: number;
-  /** The role of the message that brings the block; `user` unless set. */
+  /** The role of the block's message; `user` unless set. */
   role?: DexBlock["role"];
-  /** Is told of what fails where nobody waits, and of what the block lacks. The client's `onLaterError` unless set. */
+  /** Receives background failures, and failed or late recalls. The client's `onLaterError` unless set. */
   onError?: (error: unknown) => void;
-  /** Milliseconds since the epoch; the clock unless set. */
+  /** The current time, in milliseconds since the epoch; the clock's unless set. */
   now?: () => number;
 };
 
@@ -55,7 +55,7 @@ export type DexToolName =
   | "memory_list_procedures"
   | "memory_get_procedure";
 
-/** What each tool takes. */
+/** The arguments of each tool. */
 export type DexToolArguments = {
   memory_remember_fact: { subject: string; predicate: string; object: string };
   memory_forget_fact: { subject: string; predicate: string };
@@ -82,33 +82,32 @@ export type DexTool = {
   name: DexToolName;
   description: string;
   inputSchema: DexSchema;
-  /** What the tool says to the model. Rejects with a `CairnError`: `invalid_request` names each argument that is wrong. */
+  /** Returns text for the model. Rejects with `CairnError`; `invalid_request` names each wrong argument. */
   execute: (args: unknown, options?: CallOptions) => Promise<string>;
 };
 
-/** Something that was done in a project. Times in milliseconds since the epoch. */
+/** A summary of work in a project. `createdAt` is in milliseconds since the epoch. */
 export type DexEpisode = { id: string; text: string; createdAt: number };
-/** Something that is true of the user or the project. */
+/** A fact about the user or the project. */
 export type DexFact = { id: string; text: string };
-/** How something is done. `similarity`: how well it answers what was asked, 0 to 1. */
+/** A procedure. `similarity` to the query is 0 to 1. */
 export type DexProcedure = { id: string; title: string; similarity: number };
 
-/** A memory extension: hooks for a host to call, and tools for its model. */
+/** A memory extension: hooks that a host calls, and tools for its model. */
 export type DexMemory = {
   name: "memory";
   tools: DexTool[];
-  /** For a session that goes on from an earlier one: what is in the history then is not summarised again. */
+  /** Resumes an earlier session: the messages of its history are not summarised again. */
   start: (history: readonly DexMessage[]) => void;
   /**
-   * The messages to send to the model: with the block of what is remembered before the latest user message. To be sent and
-   * not to be stored; the messages given stay as they are. What fails is left out and told to `onError`; rejects only with
-   * the reason of its signal.
+   * Returns the messages to send, with the block before the latest user message. Do not store them; the given array is
+   * unchanged. Failures are left out and reported to `onError`. Rejects only with its signal's reason.
    */
   inject: <M extends DexMessage>(messages: readonly M[], options?: CallOptions) => Promise<(M | DexBlock)[]>;
-  /** After a turn: takes the conversation so far, or what is new of it, and returns at once. `cwd`: where it was. */
+  /** Takes the whole conversation after a turn, or its new part, and returns at once. `cwd`: the turn's directory. */
   afterTurn: (messages: readonly DexMessage[], at?: { cwd?: string }) => void;
-  /** What was said and is not in Cairn yet. */
+  /** The messages that are not stored in Cairn yet. */
   readonly pending: readonly DexMessage[];
-  /** Waits for what runs in the background, and tries once more what failed before; the signal ends the waiting. */
+  /** Waits for background work, and retries failures once; the signal ends the wait. */
   dispose: (options?: CallOptions) => Promise<void>;
 };

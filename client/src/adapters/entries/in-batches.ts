@@ -6,12 +6,12 @@ import { batchesBySize } from "../calls/batches-by-size.ts";
 
 export type EntryResult = BatchAnswer["results"][number];
 
-/** The bytes of the values that one batch answers (src/domain/limits.ts). */
+/** Bytes of the values in one batch's response (src/domain/limits.ts). */
 const ANSWER = 16 * 1024 * 1024;
 
 /**
- * Any number of operations on a user's entries, in their order, in as few calls as their sizes, and those of what they
- * read, allow; each call is done as a whole or not at all. A failure leaves the calls before it done.
+ * Runs any number of operations on a user's entries, in order, in as few calls as their sizes and results allow. Each
+ * call is atomic. A failure leaves the earlier calls done.
  */
 export async function inBatches(
   { kv }: Pick<Cairn, "kv">,
@@ -37,14 +37,14 @@ export async function inBatches(
   return done;
 }
 
-/** How many to ask for in place of so many, whose values are more than one answer holds; throws what else went wrong. */
+/** A smaller number of operations after a response exceeded its limit. Rethrows any other error. */
 function thatFit(asked: number, error: unknown): number {
   if (!hasCode(error, "batch_too_large") || asked < 2) throw error;
-  // It names the first that did not fit: as many as come before it do.
+  // The error names the first result that did not fit: requests only those before it.
   const first = Number(/\[(\d+)\]/.exec(error.details[0]?.path ?? "")?.[1]);
   return first > 0 && first < asked ? first : Math.ceil(asked / 2);
 }
 
-/** How many results of the size of these fit into one answer. As characters: if they are more bytes, it says so. */
+/** Estimates the results per response from their length in characters; the server refuses if bytes are more. */
 const mostLike = (results: readonly EntryResult[]): number =>
   Math.max(1, Math.floor((results.length * ANSWER) / JSON.stringify(results).length));

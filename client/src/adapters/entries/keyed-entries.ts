@@ -9,11 +9,11 @@ import { type EntryResult, inBatches } from "./in-batches.ts";
 
 export type KeyedEntriesOptions = {
   memory: Cairn;
-  /** Whose entries they are. */
+  /** The user who owns the entries. */
   user: string;
-  /** What the keys of the entries begin with; nothing unless set. */
+  /** Prepended to the keys of the entries; nothing unless set. */
   prefix?: string | undefined;
-  /** How long each call of a method may take, its retries and pages included, in milliseconds; without an end unless set. */
+  /** The timeout of each method, with retries and pages, in milliseconds; none unless set. */
   timeoutMs?: number | undefined;
 };
 
@@ -26,14 +26,14 @@ export const KEYED_ENTRIES_OPTIONS: OptionNames<KeyedEntriesOptions> = {
 
 type Keyed = { key: string; value: unknown };
 
-/** What one page holds at most (src/domain/limits.ts). */
+/** The most entries of a page (src/domain/limits.ts). */
 const MOST = 1000;
-/** The bytes of a key, which are never fewer than its characters. */
+/** The most bytes of a key. A key has at least as many bytes as characters. */
 const LONGEST_KEY = 1024;
 
 /**
- * One owner's entries under a prefix, for interfaces whose keys are any strings: from one character to 1,024 bytes of
- * UTF-8 with the prefix. Keys go in bodies: a URL cannot carry all of them (`..`). Values are JSON, to 64 MiB each.
+ * One owner's entries under a prefix, for interfaces with arbitrary keys. A key has one character to 1,024 bytes of
+ * UTF-8, with the prefix. Keys go in bodies: a URL cannot carry `..`. Values are JSON, to 64 MiB each.
  */
 export class KeyedEntries {
   readonly #options: KeyedEntriesOptions;
@@ -44,12 +44,12 @@ export class KeyedEntries {
     this.#prefix = options.prefix ?? "";
   }
 
-  /** The value, or null of none. */
+  /** The value; null if there is none. */
   async get<T>(key: string): Promise<T | null> {
     return (await this.getMany<T>([key])).get(key) ?? null;
   }
 
-  /** Replaces the value and the expiry; without `ttlMs` it lives for ever. */
+  /** Replaces the value and its expiry; without `ttlMs` it never expires. */
   async set(key: string, value: unknown, ttlMs?: number): Promise<void> {
     await this.#values().write([{ key: this.#entry(key), value, ...(ttlMs !== undefined && { ttlMs }) }]);
   }
@@ -59,21 +59,21 @@ export class KeyedEntries {
     await this.#batch([{ op: "delete", key: this.#entry(key) }]);
   }
 
-  /** All keys that begin with these characters, in byte order. */
+  /** All keys with this beginning, in byte order. */
   async list(start = ""): Promise<string[]> {
     const keys: string[] = [];
     for await (const { key } of this.#all(start, { limit: MOST })) keys.push(key);
     return keys;
   }
 
-  /** The same with their values, as they are used, in pages of `limit`: 1,000 at most. */
+  /** The keys with their values, read lazily in pages of `limit`: 1,000 at most. */
   entries(start: string, limit: number = MOST): AsyncGenerator<Keyed, void> {
     return this.#all(start, { values: true, limit: Math.max(1, Math.min(MOST, Math.ceil(limit))) });
   }
 
   /**
-   * The values of those that are there, in the order of their keys, in as few calls as their number and size allow: one
-   * batch answers 1,000 values, and 16 MiB of them. Each call is of one moment; many are not.
+   * The values of existing keys, in the order of the keys, in as few calls as possible. One batch returns 1,000 values,
+   * or 16 MiB. Only each call is consistent.
    */
   async getMany<T>(keys: readonly string[]): Promise<Map<string, T>> {
     const wanted = [...new Set(keys)];
@@ -88,7 +88,7 @@ export class KeyedEntries {
       const { found: there, value } = results[i] ?? {};
       if (there !== true) continue;
       const whole = await values.whole<T>(this.#entry(key), value);
-      // A value may be null; one that was in parts and is gone is none.
+      // A stored value may be null; a value whose parts are deleted is missing.
       if (whole !== null || value === null) found.set(key, whole as T);
     }
     return found;
@@ -124,7 +124,7 @@ export class KeyedEntries {
     return timeoutMs === undefined ? {} : { signal: AbortSignal.timeout(timeoutMs) };
   }
 
-  /** The prefix alone would be a key to the server. */
+  /** The server would accept the prefix alone as a key. */
   #entry(key: string): string {
     if (key !== "") return this.#prefix + key;
     const message = "is empty";
@@ -140,8 +140,8 @@ export class KeyedEntries {
 }
 
 /**
- * What a list is asked for so that it holds every key with this start; null if no key can have it. No key holds half of a
- * surrogate pair, but one may go on where the start ends in the middle of a pair.
+ * The start to send for a list that covers every key with `start`; null if no key can match. No key holds half of a
+ * surrogate pair, but `start` may end within one.
  */
 function sendable(start: string): string | null {
   if (start.length > LONGEST_KEY) return null;

@@ -7,10 +7,10 @@ import type { WrittenEntry } from "../../shapes.ts";
 import { slices } from "../calls/slices.ts";
 import { cutUp, UNNAMED_MS, wholeOf, WRITES } from "./large-entries.ts";
 
-/** Parts that are sent, or asked for, at once. */
+/** Parts sent or read in parallel. */
 const AT_ONCE = 4;
 
-/** The same as `LargeEntries`, of the registry's entries: there a call holds one entry, and the last one names the parts. */
+/** `LargeEntries` for the registry. There a call holds one entry, and the last call names the parts. */
 export class LargeCacheValues {
   readonly #memory: Pick<Cairn, "cache">;
 
@@ -33,7 +33,7 @@ export class LargeCacheValues {
       try {
         return await cache.set(key, head, options);
       } catch (error) {
-        // Its parts were deleted with what was under the key before.
+        // Its parts were deleted together with the key's earlier value.
         const isGone = parts.length > 0 && hasCode(error, "parts_missing");
         if (!isGone || attempt === WRITES) throw error;
       }
@@ -44,13 +44,13 @@ export class LargeCacheValues {
     return this.#whole<T>(key, await this.#memory.cache.get(key, options), options);
   }
 
-  /** The whole value of this entry, or of the one that has taken its place; null if it was deleted meanwhile. */
+  /** The whole value of this entry, or of its replacement; null if it was deleted meanwhile. */
   async versioned<T>(
     key: string,
     entry: Versioned<unknown> | null,
     options: CallOptions,
   ): Promise<Versioned<T> | null> {
-    // Whoever asks says what was stored.
+    // The caller declares the stored type.
     if (entry === null || partsIn(entry.value) === null) return entry as Versioned<T> | null;
     let last: Versioned<unknown> | null = entry;
     const value = await wholeOf<T>(key, entry.value, {
@@ -60,7 +60,7 @@ export class LargeCacheValues {
     return value === null ? null : { value, version: last.version };
   }
 
-  /** The value, which is then gone with its parts: of callers at once, one gets it. */
+  /** Returns the value and deletes it with its parts. Of concurrent callers, one gets it. */
   async take<T>(key: string, options: CallOptions): Promise<T | null> {
     const { cache } = this.#memory;
     const entry = await cache.take(key, options);
@@ -69,7 +69,7 @@ export class LargeCacheValues {
       parts: (keys) => this.#parts(keys, options),
     });
     const named = partsIn(entry);
-    // If a call fails, the parts that stay expire in minutes.
+    // If a call fails, the remaining parts expire in minutes.
     if (named !== null)
       for (const some of slices(partKeys(key, named), AT_ONCE))
         await Promise.allSettled(some.map((part) => cache.forget(part, options)));

@@ -12,7 +12,7 @@ import type { CallOptions } from "../../options.ts";
 import type { BatchOperation } from "../../shapes.ts";
 import { slices } from "../calls/slices.ts";
 
-/** An entry to be written; its value may be of up to 64 MiB of JSON. */
+/** An entry to write; its value has up to 64 MiB of JSON. */
 export type LargeEntry = {
   key: string;
   value: unknown;
@@ -24,33 +24,32 @@ export type LargeEntry = {
 /** The content of an entry: the value, or the names of the parts that hold it. */
 export type Head = { value?: unknown; version: string };
 type SetOperation = Extract<BatchOperation, { op: "set" }>;
-/** A value as it is written: its parts, in the order of their keys, and then its entry. */
+/** A value to write: its parts in key order, then its entry. */
 export type Cut = { parts: { key: string; value: string }[]; value: unknown };
 
-/** The bytes of JSON that an entry holds (src/domain/limits.ts). */
+/** The most bytes of JSON in an entry (src/domain/limits.ts). */
 export const ENTRY_BYTES = 1024 * 1024;
-/** JSON of more bytes is cut up where entries are read many at a time: a hundred of them are asked for at once (16 MiB). */
+/** Larger JSON is split where many entries are read at once: a hundred in one call (16 MiB). */
 const INLINE_BYTES = 64 * 1024;
-/** Bytes of JSON of a part. */
+/** Bytes of JSON in a part. */
 const PART_BYTES = 1_000_000;
 /** Bytes of one batch: a body holds 16 MiB. */
 const BATCH_BYTES = 15 * 1024 * 1024;
 const OPERATIONS_PER_BATCH = 1000;
-/** Entries asked for at once: as many of `INLINE_BYTES` as 16 MiB hold, and of `PART_BYTES`. */
+/** Entries per read: 16 MiB hold so many of `INLINE_BYTES`. */
 const ENTRIES_PER_READ = 200;
 const PARTS_PER_READ = 15;
 /** Tries of one write. */
 export const WRITES = 5;
 /** Reads of a value that is replaced between its entry and its parts. */
 const READS = 20;
-/** Lifetime of a part before an entry names it and gives it its own expiry, in milliseconds. */
+/** The lifetime of a part in milliseconds, until an entry names it and sets its expiry. */
 export const UNNAMED_MS = 60 * 60 * 1000;
 
 /**
- * JSON values of up to 64 MiB in entries that hold 1 MiB: a larger one is in parts, which are written before, or in one step
- * with, the entry that names them. A reader of an entry finds all of its value. The server deletes the parts with their
- * entry, in its transaction; parts that a crash left unnamed expire. An entry whose parts are gone, since somebody deleted
- * them, reads as none.
+ * JSON values of up to 64 MiB in entries of 1 MiB. A larger value is split into parts, written before or together with
+ * the entry that names them. A reader always finds the whole value. The server deletes parts with their entry, in one
+ * transaction; parts without an entry expire. An entry whose parts were deleted reads as missing.
  */
 export class LargeEntries {
   readonly #memory: Pick<Cairn, "kv">;
@@ -70,8 +69,8 @@ export class LargeEntries {
   }
 
   /**
-   * Writes all in one step if they fit into one batch; else the last one is written last, and in one step with as many
-   * before it as fit. `also` goes with that step.
+   * Writes all in one step if one batch can hold them. Else the last entry goes last, together with `also` and as many
+   * entries before it as fit.
    */
   async write(entries: readonly LargeEntry[], also: readonly BatchOperation[] = []): Promise<void> {
     for (let attempt = 1; ; attempt++)
@@ -99,7 +98,7 @@ export class LargeEntries {
       try {
         await this.#memory.kv.batch(this.#user, operations, this.#call);
       } catch (error) {
-        // What fits into one step is undone by the failure; and a step whose answer was lost may have been done.
+        // A failed step wrote nothing, but a step without an answer may have succeeded.
         const isRefused = hasCode(error, "precondition_failed") || hasCode(error, "parts_missing");
         if (i > 0 && isRefused)
           await this.#drop(
@@ -119,22 +118,22 @@ export class LargeEntries {
       for (const some of slices(deletes, OPERATIONS_PER_BATCH))
         await this.#memory.kv.batch(this.#user, some, this.#call);
     } catch {
-      // They expire.
+      // The parts expire anyway.
     }
   }
 
-  /** The values under these keys, null where there is none. */
+  /** The values of these keys, null where there is none. */
   async read<T extends object>(keys: readonly string[]): Promise<(T | null)[]> {
     const heads = await this.heads(keys);
     return Promise.all(heads.map((head, i) => this.whole<T>(keys[i] ?? "", head?.value)));
   }
 
-  /** The same, as the entries hold them, with their versions: for `whole` and `ifVersion`. */
+  /** The entries' contents and versions, for `whole` and `ifVersion`. */
   heads(keys: readonly string[]): Promise<(Head | null)[]> {
     return this.#get(keys, ENTRIES_PER_READ);
   }
 
-  /** The value whose entry holds this; null if it was deleted meanwhile, or if its parts are gone. */
+  /** The whole value of this entry; null if it was deleted meanwhile, or its parts were. */
   async whole<T>(key: string, entry: unknown): Promise<T | null> {
     return wholeOf<T>(key, entry, {
       head: (of) => this.#memory.kv.get(this.#user, of, this.#call),
@@ -144,7 +143,7 @@ export class LargeEntries {
 
   async #get(keys: readonly string[], atOnce: number): Promise<(Head | null)[]> {
     const heads: (Head | null)[] = [];
-    // One after another: answers of 16 MiB each.
+    // In sequence: responses have 16 MiB each.
     for (const some of slices(keys, atOnce)) {
       const operations = some.map((key) => ({ op: "get" as const, key }));
       const { results } = await this.#memory.kv.batch(this.#user, operations, this.#call);
@@ -154,32 +153,32 @@ export class LargeEntries {
   }
 }
 
-/** Where a value in parts is read: the entry under its key, and its parts, each undefined if it is gone. */
+/** Reads a split value: the entry of a key, and parts; undefined where deleted. */
 type Source = {
   head: (key: string) => Promise<unknown>;
   parts: (keys: string[]) => Promise<unknown[]>;
 };
 
-/** The value whose entry holds this; null if it was deleted meanwhile, or if its parts are gone. */
+/** The whole value of this entry; null if it was deleted meanwhile, or its parts were. */
 export async function wholeOf<T>(key: string, entry: unknown, { head, parts }: Source): Promise<T | null> {
   let there: unknown = entry ?? null;
   for (let read = 0; read < READS; read++) {
     const named = partsIn(there);
-    // Whoever asks says what was stored.
+    // The caller declares the stored type.
     if (named === null) return there as T | null;
     const texts = await parts(partKeys(key, named));
     if (texts.every((text) => typeof text === "string")) return JSON.parse(texts.join("")) as T;
-    // It was replaced or deleted since the entry was read; or its parts are gone for good.
+    // The entry was replaced or deleted meanwhile, or its parts are deleted.
     there = await head(key);
     if (partsIn(there)?.cairnParts === named.cairnParts) return null;
   }
   throw new Error(`The entry ${key} changes faster than it can be read.`);
 }
 
-/** A value as entries hold it: in parts, if its JSON has more bytes than this, or looks like an entry that names parts. */
+/** Splits a value if its JSON exceeds `inline` bytes, or looks like an entry that names parts. */
 export function cutUp(key: string, value: unknown, inline: number = ENTRY_BYTES): Cut {
   const json = JSON.stringify(value) as string | undefined;
-  // The server says what is wrong with a value that is no JSON.
+  // The server rejects a value that is not JSON.
   if (json === undefined) return { parts: [], value };
   const looksInParts = json.length < HEAD_BYTES && partsIn(JSON.parse(json)) !== null;
   if (!looksInParts && isWithin(json, inline)) return { parts: [], value };
@@ -196,7 +195,7 @@ function tooLarge(): CairnError {
   return new CairnError({ code: "value_too_large", ...failure }, { status: 413 });
 }
 
-/** Batches that the server takes, in order: filled from the end, so that the last one holds as much as it can. */
+/** Batches in order, filled from the end, so that the last one holds the most. */
 function filledFromTheEnd(operations: readonly BatchOperation[]): BatchOperation[][] {
   const batches: BatchOperation[][] = [];
   let batch: BatchOperation[] = [];
@@ -215,7 +214,7 @@ function filledFromTheEnd(operations: readonly BatchOperation[]): BatchOperation
   return batches.toReversed();
 }
 
-/** A text in parts that fit into an entry as JSON. */
+/** Splits a text into parts that fit into an entry as JSON. */
 function cut(text: string): string[] {
   const parts: string[] = [];
   for (let from = 0; from < text.length;) {
@@ -230,6 +229,6 @@ function cut(text: string): string[] {
 
 const byteLength = (text: string): number => new TextEncoder().encode(text).byteLength;
 
-/** No character takes more than three bytes: most texts need no encoding. */
+/** A UTF-16 unit takes at most three bytes, so most texts need no encoding. */
 const isWithin = (text: string, bytes: number): boolean =>
   text.length * 3 <= bytes || (text.length <= bytes && byteLength(text) <= bytes);

@@ -6,12 +6,12 @@ import type { CallOptions } from "../../options.ts";
 import type { AppendAnswer } from "../../shapes.ts";
 import { batchesBySize } from "../calls/batches-by-size.ts";
 
-/** Messages are deleted one by one. */
+/** Deletions in flight at once; each takes one message. */
 const AT_ONCE = 20;
 
 /**
- * Appends all messages or none. More than fit in one call go in several: if one fails, what those before it appended is
- * taken back, and what it may have appended itself.
+ * Appends all messages or none. If one of several calls fails, deletes the messages that it and the earlier calls
+ * appended.
  */
 export async function append(
   memory: Cairn,
@@ -31,7 +31,7 @@ export async function append(
     } catch (error) {
       await undo(memory, id, {
         error,
-        // Once more under its key, which tells what the first time did. Without the signal: it may be what ended it.
+        // Resends under the same key, to learn the first outcome. Omits the signal, which may have caused the failure.
         known: async () =>
           isRefusal(error) ? done : [...done, await memory.threads.append(id, part, { idempotencyKey })],
       });
@@ -40,7 +40,7 @@ export async function append(
   }
 }
 
-/** Whether the server says that it did nothing. After any other failure it may have done it, and the answer was lost. */
+/** True if the server refused the call. After other failures the call may have succeeded. */
 const isRefusal = (error: unknown): boolean =>
   isCairnError(error) && error.code !== "no_envelope" && error.status >= 400 && error.status < 500;
 
@@ -59,7 +59,7 @@ async function undo(
   }
 }
 
-/** The last ones first, so that what is left if this fails is a beginning. */
+/** Deletes from the end, so that a failure leaves a beginning. */
 async function takeBack(memory: Cairn, id: string, seqs: readonly number[]): Promise<void> {
   for (let end = seqs.length; end > 0; end -= AT_ONCE)
     await Promise.all(

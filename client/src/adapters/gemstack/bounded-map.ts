@@ -1,4 +1,4 @@
-/** What was noted of the keys that were noted last, up to a number of them. */
+/** Values of the most recently set keys, up to a number of them. */
 export class BoundedMap<T> {
   readonly #most: number;
   readonly #noted = new Map<string, T>();
@@ -18,7 +18,7 @@ export class BoundedMap<T> {
     if (this.#noted.size > this.#most && oldest !== undefined) this.#noted.delete(oldest);
   }
 
-  /** What was noted, which is then forgotten. */
+  /** Returns and removes the value. */
   take(key: string): T | undefined {
     const value = this.#noted.get(key);
     this.#noted.delete(key);

@@ -11,13 +11,13 @@ import type { CacheAdapter } from "./types.ts";
 
 export type CairnCacheOptions = {
   memory: Cairn;
-  /** Keeps the keys apart from those of other apps with the same token; `gemstack` unless set. */
+  /** Separates the keys from other apps with the same token; `gemstack` unless set. */
   namespace?: string;
-  /** Which keys fly single: those that begin with one of these. Google's prompt caches unless set. */
+  /** Prefixes of keys that use single flight; Google's prompt caches unless set. */
   singleFlight?: readonly string[];
-  /** How long whoever misses has to `set` the value, in milliseconds to 600,000; 15,000 unless set. */
+  /** The time to `set` a value after a miss, in milliseconds to 600,000; 15,000 unless set. */
   leaseMs?: number;
-  /** How long a `get` is held while another creates the value, in milliseconds; `leaseMs` unless set. */
+  /** The longest wait of a `get` while another caller creates the value, in milliseconds; `leaseMs` unless set. */
   waitMs?: number;
 };
 
@@ -29,15 +29,15 @@ const OPTIONS: OptionNames<CairnCacheOptions> = {
   waitMs: true,
 };
 
-/** The registry's keys of Google's prompt caches, and those that it had while it was Rudder's. */
+/** Key prefixes of Google's prompt caches, today's and Rudder's former one. */
 const GOOGLE_CACHES = ["gemstack:ai:google-cache:", "rudderjs:ai:google-cache:"];
-/** The keys of which it is known what was seen. */
+/** Keys whose last seen state is kept. */
 const KEYS = 1000;
 
-/** What this cache was last told of a key: the version of its value, or the lease to create it. */
+/** The last seen state of a key: the version of its value, or the lease to create it. */
 type Seen = { version: string } | { lease: string };
 
-/** GemStack's CacheAdapter over Cairn's registry: what `cairnCache` makes. */
+/** GemStack's CacheAdapter over Cairn's registry, as `cairnCache` creates it. */
 export class CairnCache implements CacheAdapter {
   readonly #memory: Cairn;
   readonly #values: LargeCacheValues;
@@ -58,27 +58,27 @@ export class CairnCache implements CacheAdapter {
   }
 
   /**
-   * The value, or null. Of a key that flies single, the first who misses gets null and the lease to create the value;
-   * whoever misses after that is held until it is there, or else becomes the next to create it.
+   * The value, or null. With single flight, the first caller to miss gets null and the lease to create the value. Later
+   * callers wait for the value, or else become the next to create it.
    */
   get<T = unknown>(key: string, options: CallOptions = {}): Promise<T | null> {
     const name = this.#nameOf(key);
     return this.#fliesSingle(key) ? this.#flown<T>(name, options) : this.#values.get<T>(name, options);
   }
 
-  /** The value and its version, for a `forget` that means this one. Takes no lease. */
+  /** The value and its version, for a conditional `forget`. Takes no lease. */
   async getVersioned<T = unknown>(key: string, options: CallOptions = {}): Promise<Versioned<T> | null> {
     const name = this.#nameOf(key);
     return this.#values.versioned<T>(name, await this.#memory.cache.getVersioned(name, options), options);
   }
 
-  /** To 64 MiB of JSON. Lives for `ttlSeconds`, rounded up; for ever without, and not at all with 0 or less. Whoever is held for it has it. */
+  /** Stores up to 64 MiB of JSON for `ttlSeconds`, rounded up; for ever without, not at all with 0 or less. Answers waiting callers. */
   async set(key: string, value: unknown, ttlSeconds?: number, { signal }: CallOptions = {}): Promise<void> {
     const name = this.#nameOf(key);
     const single = this.#fliesSingle(key);
     const seconds = ttlSecondsOf(ttlSeconds, single ? value : undefined);
     if (seconds === 0) return this.#memory.cache.forget(name, { signal });
-    // Without the lease: a value that comes when it has run out is as good, and a call without conditions is sent again.
+    // Omits the lease: a late value is as good, and an unconditional call is retried.
     const { version } = await this.#values.set(name, value, { ttlSeconds: seconds, signal });
     if (!single) return;
     this.#seen.set(name, { version });
@@ -86,8 +86,8 @@ export class CairnCache implements CacheAdapter {
   }
 
   /**
-   * No error if there is none. Of a key that flies single, what this cache saw last goes: that version, and none that came
-   * later; or its lease, so that the next may create the value. `version` names one, of any key.
+   * No error if there is none. With single flight, deletes only the version that this cache saw last, or returns its
+   * lease for the next caller. `version` names a version of any key.
    */
   forget(
     key: string,
@@ -103,7 +103,7 @@ export class CairnCache implements CacheAdapter {
       : cache.forget(name, { version: seen.version, signal });
   }
 
-  /** The value, which is then gone: of callers at once, one gets it. A lost answer loses it: the call is not sent again. */
+  /** Returns the value and deletes it; of concurrent callers, one gets it. A lost answer loses it, since the call is not resent. */
   consume<T = unknown>(key: string, options: CallOptions = {}): Promise<T | null> {
     return this.#values.take<T>(this.#nameOf(key), options);
   }
@@ -114,7 +114,7 @@ export class CairnCache implements CacheAdapter {
       if (answer.status === "lease") this.#seen.set(name, { lease: answer.lease.id });
       if (answer.status !== "hit") return null;
       const whole = await this.#values.versioned<T>(name, answer, options);
-      // It was forgotten before all of it was read: who creates it is decided anew.
+      // The value was deleted during the read: asks again who creates it.
       if (whole === null && again) continue;
       if (whole !== null) this.#seen.set(name, { version: whole.version });
       return whole?.value ?? null;
@@ -125,7 +125,7 @@ export class CairnCache implements CacheAdapter {
     return this.#singleFlight.some((prefix) => key.startsWith(prefix));
   }
 
-  /** No name of one namespace is of another: a `/` in one is percent-encoded. */
+  /** Percent-encodes `/`, so that no two namespaces share a name. */
   #nameOf(key: string): string {
     return `${encodeURIComponent(this.#namespace)}/${key}`;
   }

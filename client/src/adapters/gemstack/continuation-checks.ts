@@ -5,7 +5,7 @@ import type {
 import { ContinuationValidationError } from "../../../../src/domain/conversation/continuation-validator.ts";
 import { hasCode } from "../../error.ts";
 
-/** How an append asks for the check of a whole conversation. */
+/** The checks of a whole conversation, as fields of an append. */
 export const checksOf = ({
   mode = "strict",
   approvedToolCallIds,
@@ -16,14 +16,14 @@ export const checksOf = ({
   ...(rejectedToolCallIds && { rejectedToolCallIds: [...rejectedToolCallIds] }),
 });
 
-/** The refusal that a failed append tells of in its details: `body.messages[2]` is the message of index 2. */
+/** The refusal in the details of a failed append: `body.messages[2]` is the message of index 2. */
 export function refusalIn(error: unknown): ContinuationValidationError | undefined {
   if (!hasCode(error, "invalid_continuation")) return undefined;
   const [detail] = error.details;
   const index = /\[(\d+)\]$/.exec(detail?.path ?? "")?.[1];
   return new ContinuationValidationError({
     ok: false,
-    // The server's codes are those of the same function.
+    // The server's codes come from the same function.
     code: (detail?.code ?? "not-a-prefix") as ContinuationCode,
     reason: detail?.message ?? error.message,
     ...(index !== undefined && { index: Number(index) }),

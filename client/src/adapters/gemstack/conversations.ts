@@ -15,7 +15,7 @@ import { conversationNotFound, isUnknown, withoutOwners } from "./unknown-id.ts"
 
 export type CairnConversationsOptions = {
   memory: Cairn;
-  /** Whose threads they are where the SDK names nobody; threads of others are not found then, whatever the token allows. */
+  /** The threads' user where the SDK names none. Then threads of others are not found, even if the token allows them. */
   user?: string;
 };
 
@@ -25,7 +25,7 @@ type CheckOptions = ContinuationOptions & CallOptions;
 
 const PAGE = 1000;
 
-/** GemStack's ConversationStore over Cairn's threads: what `cairnConversations` makes. */
+/** GemStack's ConversationStore over Cairn's threads, as `cairnConversations` creates it. */
 export class CairnConversations implements ConversationStore {
   readonly #memory: Cairn;
   readonly #user: string | undefined;
@@ -37,7 +37,7 @@ export class CairnConversations implements ConversationStore {
     this.#user = user;
   }
 
-  /** The new thread's id. One of nobody wants a token of all users (`*`). */
+  /** Returns the new thread's id. A thread without a user needs a token of all users (`*`). */
   async create(title?: string, meta: ConversationStoreMeta = {}, options: CallOptions = {}): Promise<string> {
     const user = meta.userId ?? this.#user;
     const { threads } = this.#memory;
@@ -49,8 +49,8 @@ export class CairnConversations implements ConversationStore {
   }
 
   /**
-   * The id of the thread of this user and agent that was updated last, or of a new one: one step, so that any number of
-   * callers at once get the same. Without `agent`, among the threads without one.
+   * The id of the user's and agent's latest thread, or of a new one. Atomic: concurrent callers get the same id.
+   * Without `agent`, considers threads without one.
    */
   async resume(
     meta: ConversationStoreMeta & { title?: string } = {},
@@ -62,34 +62,34 @@ export class CairnConversations implements ConversationStore {
   }
 
   /**
-   * All messages, each as it was appended, without the calls and results that a model would refuse
-   * (`sanitizeConversation`). Rejects with `not found` if the thread is not there, or another's.
+   * All messages as appended, without calls and results that a model would refuse (`sanitizeConversation`). Rejects
+   * with `not found` if the thread is missing, or another user's.
    */
   async load(id: string, options: CallOptions = {}): Promise<AiMessage[]> {
     const messages = this.#memory.threads.messages(id, { limit: PAGE, view: "sanitized" }, options);
     const stored = await this.#found(id, () => collect(messages));
-    // What was appended here is what comes back.
+    // The stored messages are those that were appended.
     return stored.map(({ message }) => message as unknown as AiMessage);
   }
 
-  /** The same store for one user: a thread of another is `not found`, also with a token of all users. */
+  /** The store for one user: another user's thread is `not found`, even with a token of all users. */
   forUser(user: string): CairnConversations {
     return new CairnConversations({ memory: this.#memory, user });
   }
 
-  /** All or none, in their order. Rejects like `load`, also without any messages. */
+  /** Appends all or none, in order. Rejects like `load`, also without messages. */
   append(id: string, messages: readonly AiMessage[], options: CallOptions = {}): Promise<void> {
     return this.#found(id, () => append(this.#memory, id, { messages, options }));
   }
 
-  /** To 1,024 bytes of UTF-8. Rejects like `load`. */
+  /** Sets a title of up to 1,024 bytes of UTF-8. Rejects like `load`. */
   async setTitle(id: string, title: string, options: CallOptions = {}): Promise<void> {
     await this.#found(id, () => this.#memory.threads.patch(id, { title }, options));
   }
 
   /**
-   * All of a user's threads, the one that was updated last first. Without a user: all threads of the tenant, which wants
-   * the scope `admin` and a token of all users (`*`); or those of the store's `user`.
+   * All threads of a user, latest update first. Without a user: the threads of the store's `user`, else all of the
+   * tenant. The latter needs the scope `admin` and a token of all users (`*`).
    */
   async list(userId?: string, options: CallOptions = {}): Promise<ConversationStoreListEntry[]> {
     const user = userId ?? this.#user;
@@ -103,7 +103,7 @@ export class CairnConversations implements ConversationStore {
       .map(entryOf);
   }
 
-  /** With its messages, also from recall. No error if there is none. */
+  /** Deletes the thread and its messages, also from recall. No error if there is none. */
   async delete(id: string, options: CallOptions = {}): Promise<void> {
     try {
       await this.#found(id, () => this.#memory.threads.delete(id, options));
@@ -112,7 +112,7 @@ export class CairnConversations implements ConversationStore {
     }
   }
 
-  /** Whether a whole conversation, as a client sends it, continues the stored one; checked where it is stored. Strict unless `mode` says otherwise. */
+  /** Checks on the server that a whole conversation continues the stored one; strict unless `mode` differs. */
   async validate(
     id: string,
     conversation: readonly AiMessage[],
@@ -121,13 +121,13 @@ export class CairnConversations implements ConversationStore {
     const { validate: mode, ...approvals } = checksOf(checks);
     const body = { messages: [...conversation], mode, ...approvals };
     const verdict = await this.#found(id, () => this.#memory.threads.validate(id, body, { signal }));
-    // The server's verdict is that of the same function.
+    // The server's verdict comes from the same function.
     return verdict as Continuation;
   }
 
   /**
-   * The same check, and appends what is new in the conversation if it holds, in one step. Rejects with
-   * `ContinuationValidationError` if it does not: then nothing is appended. Takes up to 1,000 new messages.
+   * Checks a whole conversation and appends its new messages, up to 1,000, in one step. Rejects with
+   * `ContinuationValidationError`, appending nothing, if the check fails.
    */
   async appendContinuation(
     id: string,
@@ -153,9 +153,9 @@ export class CairnConversations implements ConversationStore {
 }
 
 /**
- * Conversations of GemStack's ai-sdk in Cairn. With a token of one user, Cairn refuses the threads of others whatever the
- * SDK checks, and so does a store of one `user`. With a token of all users (`*`) and no `user`, the SDK finds a thread's
- * owner in `list`, which has every thread or rejects.
+ * Conversations of GemStack's ai-sdk in Cairn. With a token or a store of one user, Cairn refuses other users' threads
+ * itself. With a token of all users (`*`) and no `user`, the SDK finds owners in `list`. `list` then returns every
+ * thread or rejects.
  *
  * @example
  * setConversationStore(cairnConversations({ memory, user: "alice" }));
@@ -163,7 +163,7 @@ export class CairnConversations implements ConversationStore {
 export const cairnConversations = (options: CairnConversationsOptions): CairnConversations =>
   new CairnConversations(options);
 
-/** The SDK asks for all threads to find the owner of one that it was given without a user, or with another. */
+/** The SDK lists all threads to find a thread's owner if it got no user, or another one. */
 async function ofAllUsers<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call();
@@ -172,7 +172,7 @@ async function ofAllUsers<T>(call: () => Promise<T>): Promise<T> {
   }
 }
 
-/** To the SDK's own store an empty agent is none. */
+/** The SDK's own store treats an empty agent as none. */
 const fieldsOf = (
   { agent, resourceSlug, recordId }: ConversationStoreMeta,
   title: string | undefined,

@@ -4,7 +4,7 @@ const FACT_BYTES = 32 * 1024;
 const TAG_BYTES = 64;
 const TAGS = 32;
 
-/** A fact and its tags as Cairn takes them, and what had to be changed for that. */
+/** A fact and its tags within Cairn's limits, and the changes made. */
 type FactWithinLimits = { text: string; tags?: string[]; changes: string[] };
 
 export function factWithinLimits(fact: string, given: readonly string[] | undefined): FactWithinLimits {
@@ -18,7 +18,7 @@ export function factWithinLimits(fact: string, given: readonly string[] | undefi
   const all = filterTags(given);
   return {
     text,
-    // The SDK puts the tags that a model has found before the app's own, which recalls filter by.
+    // The SDK puts the model's tags before the app's own, and recalls filter by the latter.
     tags: all.slice(-TAGS),
     changes: [
       ...changes,
@@ -31,10 +31,10 @@ export function factWithinLimits(fact: string, given: readonly string[] | undefi
   };
 }
 
-/** Tags to filter by, cut as those that are stored. */
+/** Tags to filter by, cut like stored tags. */
 export const filterTags = (given: readonly string[]): string[] => [
   ...new Set(given.map((tag) => cut(tag, TAG_BYTES)).filter((tag) => tag !== "")),
 ];
 
-/** Cairn takes no U+0000, no half of a pair, and so many bytes of UTF-8. */
+/** Removes U+0000 and lone surrogates, and cuts to the limit in bytes of UTF-8. */
 const cut = (text: string, bytes: number): string => truncateUtf8(text.replaceAll("\0", ""), bytes);

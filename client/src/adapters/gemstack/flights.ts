@@ -4,21 +4,21 @@ import type { LeaseAnswer } from "../../registry.ts";
 import { isPassing } from "../../retry.ts";
 import { BoundedMap } from "./bounded-map.ts";
 
-/** How long one call is held at most. */
+/** The longest wait of one call. */
 const LONGEST_HOLD_MS = 60_000;
-/** After a hold that brought nothing the key is not held for, for so long: whoever creates its value fails. */
+/** Callers do not wait for a key this long after a wait without a value: its creator fails. */
 const UNHELD_MS = 60_000;
 const KEYS = 1000;
 
-/** The value, the lease to create it, or neither: the wait is over, or no lease is to be had. */
+/** The value, the lease to create it, or neither after the wait or without a lease. */
 type Boarded<T> = LeaseAnswer<T> | typeof NONE;
 const NONE = { status: "none" } as const;
 
-/** Single flight: of those who miss a key, one creates its value, and the others are held until it is there. */
+/** Single flight: of the callers that miss a key, one creates its value and the others wait. */
 export class Flights {
   readonly #memory: Cairn;
   readonly #times: { leaseMs: number; waitMs: number };
-  /** Until when these keys are not held for. */
+  /** Times until which callers do not wait for these keys, in milliseconds since the epoch. */
   readonly #unheld = new BoundedMap<number>(KEYS);
 
   constructor(memory: Cairn, times: { leaseMs: number; waitMs: number }) {
@@ -28,7 +28,7 @@ export class Flights {
 
   async board<T>(key: string, options: CallOptions): Promise<Boarded<T>> {
     const asked = Date.now();
-    // Without a wait at first: so it is known whether there was a hold, and when it ends at the latest.
+    // The first call does not wait: it tells if there is a lease, and its latest end.
     const atOnce = await this.#leased<T>(key, 0, options);
     const held = atOnce.status === "wait" && (this.#unheld.get(key) ?? 0) <= Date.now();
     const answer = held ? await this.#held<T>(key, asked + atOnce.retryAfterMs, options) : atOnce;
@@ -36,12 +36,12 @@ export class Flights {
     return answer;
   }
 
-  /** Its value is there. */
+  /** Callers may wait for the key again, as it has a value. */
   landed(key: string): void {
     this.#unheld.take(key);
   }
 
-  /** `endsAt`: when the lease of whoever creates the value has run out. One that came before that was given back. */
+  /** `endsAt` is the end of the current lease. A lease granted before it was returned, not expired. */
   async #held<T>(key: string, endsAt: number, options: CallOptions): Promise<Boarded<T>> {
     for (let left = this.#times.waitMs; left > 0; left -= LONGEST_HOLD_MS) {
       const answer = await this.#leased<T>(key, Math.min(left, LONGEST_HOLD_MS), options);
@@ -58,8 +58,8 @@ export class Flights {
   }
 
   /**
-   * The client does not ask for a lease again, since its first try may hold one. Here that is better than to go without:
-   * it runs out. In between, a read, which waits until Cairn is there again.
+   * The client does not resend a lease request, as the first may have got one. Here a resend is better: an unused lease
+   * expires. A read in between waits until Cairn is reachable.
    */
   async #leased<T>(key: string, waitMs: number, options: CallOptions): Promise<Boarded<T>> {
     const ask = () =>

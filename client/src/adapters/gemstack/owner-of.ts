@@ -3,8 +3,8 @@ import { base64Of } from "../bytes/base64.ts";
 const THREAD_ID = /^([\w-]{22})\.[0-9a-f-]{36}$/;
 
 /**
- * Whether a thread's id says that it is another user's (or nobody's). It begins with the hash that names its owner's object,
- * and no other object is asked for it. Of an id that is no thread's, the server says so.
+ * True if a thread's id belongs to another user or to nobody. An id begins with its owner's hash, and only that object
+ * can hold it. For an invalid id, the server decides.
  */
 export async function isOfAnother(user: string, threadId: string): Promise<boolean> {
   const owner = THREAD_ID.exec(threadId)?.[1];

@@ -4,7 +4,7 @@ import type { RunStore } from "./types.ts";
 
 export type CairnRunsOptions = {
   cache: CairnCache;
-  /** `gemstack:ai:agent-run:` unless set; the SDK's runs of sub-agents are under `gemstack:ai:sub-agent-run:`. */
+  /** `gemstack:ai:agent-run:` unless set; the SDK's sub-agent runs use `gemstack:ai:sub-agent-run:`. */
   keyPrefix?: string;
   /** 300 unless set. */
   ttlSeconds?: number;
@@ -12,7 +12,7 @@ export type CairnRunsOptions = {
 
 const OPTIONS: OptionNames<CairnRunsOptions> = { cache: true, keyPrefix: true, ttlSeconds: true };
 
-/** Parked agent runs in a cache, under the SDK's own keys: what `cairnRuns` makes. */
+/** Parked agent runs in a cache, under the SDK's own keys, as `cairnRuns` creates it. */
 export class CairnRuns<Run> implements RunStore<Run> {
   readonly #cache: CairnCache;
   readonly #keyPrefix: string;
@@ -30,19 +30,19 @@ export class CairnRuns<Run> implements RunStore<Run> {
     return this.#cache.set(this.#keyPrefix + id, run, this.#ttlSeconds);
   }
 
-  /** Looks, and leaves it. */
+  /** Reads the run and keeps it. */
   load(id: string): Promise<Run | null> {
     return this.#cache.get<Run>(this.#keyPrefix + id);
   }
 
-  /** Takes it: of callers at once, one gets it. */
+  /** Reads and deletes the run; of concurrent callers, one gets it. */
   consume(id: string): Promise<Run | null> {
     return this.#cache.consume<Run>(this.#keyPrefix + id);
   }
 }
 
 /**
- * In the place of the SDK's `CachedAgentRunStore` and `CachedSubAgentRunStore`, whose `consume` is a `get` and a `forget`.
+ * Replaces the SDK's `CachedAgentRunStore` and `CachedSubAgentRunStore`, whose `consume` is not atomic.
  *
  * @example
  * const runs = cairnRuns<AgentRunState>({ cache: cairnCache({ memory }) });

@@ -1,12 +1,11 @@
-/** Cairn keeps a value for ten years at most, or for ever. */
+/** Cairn's longest finite lifetime: ten years. */
 const LONGEST = 10 * 365 * 24 * 60 * 60;
 
 /**
- * For how many whole seconds a value is kept; undefined is for ever, and 0 not at all.
+ * The lifetime of a value in whole seconds; undefined is for ever, 0 not at all.
  *
- * A resource that says in `expiresAt` (milliseconds since the epoch) how long it lives is gone a second before that. The SDK
- * rounds up, and drops what it finds expired and creates it anew without another `get`: whoever reads it in that second
- * would do so, and nothing would hold them.
+ * A value with `expiresAt` (milliseconds since the epoch) ends up to a second before it. The SDK rounds up, then recreates
+ * an expired value without another `get`: readers in that second would all create it.
  */
 export function ttlSecondsOf(given: number | undefined, value?: unknown): number | undefined {
   if (given === undefined || given === Infinity) return undefined;

@@ -1,7 +1,7 @@
-// The interfaces of GemStack's ai-sdk that stores implement. The SDK is not on the registry, so they are written out.
+// The store interfaces of GemStack's ai-sdk, declared here since the SDK is not on the registry.
 import type { AiMessage } from "../../../../src/domain/conversation/message.ts";
 
-/** Whose thread it is, and of which agent; `resourceSlug` and `recordId` are the app's own. */
+/** The user and agent of a thread; `resourceSlug` and `recordId` are the app's own. */
 export type ConversationStoreMeta = {
   userId?: string | undefined;
   agent?: string | undefined;
@@ -9,7 +9,7 @@ export type ConversationStoreMeta = {
   recordId?: string | undefined;
 };
 
-/** A thread as lists have it; `agent` and `userId` are absent of a thread without. */
+/** A thread in a list; `agent` and `userId` are absent if it has none. */
 export type ConversationStoreListEntry = {
   id: string;
   title: string;
@@ -28,7 +28,7 @@ export interface ConversationStore {
   delete?(id: string): Promise<void>;
 }
 
-/** A fact of a user. `score` is 0 to 1; `tags`, `score` and `updatedAt` are absent where there are none. */
+/** A fact of a user. `score` is 0 to 1; `tags`, `score` and `updatedAt` may be absent. */
 export type MemoryEntry = {
   id: string;
   userId: string;
@@ -54,7 +54,7 @@ export interface CacheAdapter {
   forget(key: string): Promise<void>;
 }
 
-/** What an agent run, or that of a sub-agent, is parked in: `load` looks, `consume` takes. */
+/** A store of parked runs of agents and sub-agents: `load` reads, `consume` reads and deletes. */
 export interface RunStore<Run> {
   store(id: string, run: Run): Promise<void>;
   load(id: string): Promise<Run | null>;

@@ -1,13 +1,13 @@
 import { CairnError, hasCode } from "../../error.ts";
 
-/** Whether a call named something that is not there, or is another's; or an id that none can be, as one of no URL. */
+/** True if the named resource is missing or another user's, or if the id is impossible in a URL. */
 export const isUnknown = (error: unknown): error is CairnError =>
   hasCode(error, "not_found") ||
   (hasCode(error, "invalid_request") &&
     error.details.length > 0 &&
     error.details.every(({ path }) => path === "path" || path === "path.id"));
 
-/** The same failure in the words that users of the SDK look for. */
+/** The failure with the SDK's own message. */
 export const conversationNotFound = (id: string, cause?: CairnError): CairnError =>
   new CairnError(
     {
@@ -18,7 +18,7 @@ export const conversationNotFound = (id: string, cause?: CairnError): CairnError
     { status: 404, cause, call: cause?.call },
   );
 
-/** A token may not list all threads, which is how the SDK finds a thread's owner: says what to do instead. */
+/** The SDK lists all threads to find an owner, which needs more rights: the error says what to do instead. */
 export const withoutOwners = (cause: CairnError): CairnError =>
   new CairnError(
     {

@@ -12,13 +12,13 @@ import { truncateUtf8 } from "../bytes/truncate-utf8.ts";
 
 export type CairnUserMemoryOptions = {
   memory: Cairn;
-  /** A fact that shares no word with the query is recalled with this score or more, 0 to 1; 0.2 unless set. */
+  /** The least score, 0 to 1, of a recalled fact that shares no word with the query; 0.2 unless set. */
   minScore?: number;
-  /** `exact`: the same words again are the same fact. `none`, unless set: they are another one, as in the SDK's own stores. */
+  /** `exact` treats the same words as the same fact; `none`, unless set, as a new one, like the SDK's own stores. */
   dedupe?: "exact" | "none";
   /**
-   * Is told where a fact or its tags were not stored as they were given, with what was given. Unless set, and where it
-   * fails itself, the client's `onLaterError` is.
+   * Receives each fact that was stored with changes, as it was given. The client's `onLaterError` unless set, and if
+   * this throws.
    */
   onError?: (error: unknown, given: GivenFact) => void;
 };
@@ -30,24 +30,24 @@ const OPTIONS: OptionNames<CairnUserMemoryOptions> = {
   onError: true,
 };
 
-/** A fact as `remember` was given it. */
+/** The arguments of `remember`. */
 export type GivenFact = { userId: string; fact: string; tags?: readonly string[] };
 
 type Limits = CallOptions & {
-  /** 0, less, or none is unlimited. */
+  /** Unlimited if 0, negative or absent. */
   limit?: number | undefined;
-  /** Only facts that carry every one of these. */
+  /** Only facts with all of these tags. */
   tags?: readonly string[] | undefined;
 };
 
 const PAGE = 1000;
-/** What one recall answers with at most, and takes of a query. */
+/** Limits of a recall: hits, and bytes of the query. */
 const MOST_HITS = 100;
 const QUERY_BYTES = 256 * 1024;
-/** Hits that only come near are left out, so some more are asked for. */
+/** Extra hits to request, since merely similar ones are dropped. */
 const SPARE = 20;
 
-/** GemStack's UserMemory over Cairn's facts: what `cairnUserMemory` makes. */
+/** GemStack's UserMemory over Cairn's facts, as `cairnUserMemory` creates it. */
 export class CairnUserMemory implements UserMemory {
   readonly #memory: Cairn;
   readonly #minScore: number;
@@ -64,9 +64,9 @@ export class CairnUserMemory implements UserMemory {
   }
 
   /**
-   * Stored when it resolves, and found from then on; `score` is 0 to 1. The SDK stops at the first fact that is refused and
-   * loses the rest of the turn, so what is too long is cut and stored, and `onError` is told: a fact has 32 KiB of UTF-8,
-   * and 32 tags of 64 bytes. A fact of white space is not stored, and its entry has the id "".
+   * Resolves once the fact is stored and can be found. The SDK loses the rest of a turn after one refusal, so longer
+   * facts are cut and `onError` is called. Limits: 32 KiB of UTF-8, 32 tags of 64 bytes. A blank fact is not stored;
+   * its entry has the id "".
    */
   async remember(
     userId: string,
@@ -81,8 +81,8 @@ export class CairnUserMemory implements UserMemory {
   }
 
   /**
-   * The facts that share a word with the query, in their text or a tag, and those that mean the like; best first. A query
-   * without a letter or digit is answered with all that the tags allow.
+   * The facts that share a word with the query, in text or tag, and similar ones; best first. A query without a letter
+   * or digit returns all facts with the tags.
    */
   async recall(
     userId: string,
@@ -104,7 +104,7 @@ export class CairnUserMemory implements UserMemory {
     return [...found, ...others].slice(0, most);
   }
 
-  /** Gone for good when it resolves. No error if there is none, or if it is another user's: that one stays. */
+  /** Deletes the fact permanently. No error if there is none, or if another user owns it, who keeps it. */
   async forget(userId: string, factId: string, options: CallOptions = {}): Promise<void> {
     try {
       await this.#memory.memories.forget(userId, factId, options);
@@ -113,7 +113,7 @@ export class CairnUserMemory implements UserMemory {
     }
   }
 
-  /** In the order in which they were remembered. */
+  /** Facts in the order of their creation. */
   async list(userId: string, { limit, tags, ...options }: Limits = {}): Promise<MemoryEntry[]> {
     const most = mostOf(limit);
     const facts = this.#memory.memories.all(
@@ -130,7 +130,7 @@ export class CairnUserMemory implements UserMemory {
     return (await collect(facts, most)).map(entryOf);
   }
 
-  /** Erases all memories of this user, those of other kinds too, with their vectors. */
+  /** Erases all memories of this user, of every kind, with their vectors. */
   forgetAll(userId: string, options: CallOptions = {}): Promise<void> {
     return this.#memory.memories.forgetAll(userId, options);
   }
@@ -140,14 +140,14 @@ export class CairnUserMemory implements UserMemory {
     this.#memory.later(async () => this.#onError(error, given));
   }
 
-  /** Vectors come near everything, so a recall answers with what has nothing to do with the query as well. */
+  /** Drops weak hits: vector search always returns some, however unrelated. */
   #answers({ why, score }: Hit): boolean {
     return why.lexical !== undefined || why.key === true || score >= this.#minScore;
   }
 }
 
 /**
- * The user memory of GemStack's ai-sdk in Cairn: facts that are found by their words, by their tags and by what they mean.
+ * The user memory of GemStack's ai-sdk in Cairn: facts found by words, tags and meaning.
  *
  * @example
  * setUserMemory(cairnUserMemory({ memory }));
@@ -166,7 +166,7 @@ type Told = Omit<MemoryEntry, "createdAt" | "updatedAt"> & { createdAt: number; 
 
 const entryOf = ({ text, ...memory }: Memory): MemoryEntry => told({ ...memory, fact: text });
 
-/** A hit's `score` is that of the recall; the fact's own is another. */
+/** A hit's `score` belongs to the recall; `ownScore` is the fact's own. */
 const entryOfHit = (userId: string, { text, ownScore, updatedAt, ...hit }: Hit): MemoryEntry =>
   told({ ...hit, userId, fact: text, score: ownScore, updatedAt: updatedAt ?? hit.createdAt });
 

@@ -1,7 +1,7 @@
-/** Whether there is anything to search by. */
+/** True if the query has a letter or digit. */
 export const hasWords = (query: string): boolean => /[\p{L}\p{N}]/u.test(query);
 
-/** Whether one of the texts holds a word of the query, whatever their case. */
+/** True if a text holds a word of the query; ignores case. */
 export function sharesWord(query: string, texts: readonly string[]): boolean {
   const asked = new Set(wordsOf(query));
   return texts.some((text) => wordsOf(text).some((word) => asked.has(word)));

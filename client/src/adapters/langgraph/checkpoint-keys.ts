@@ -1,8 +1,8 @@
 import { sha256Hex } from "../../../../src/domain/hash.ts";
 
 /**
- * Where the checkpoints of one LangGraph thread are, in keys of entries. All parts are ASCII, so that the order of keys is
- * that of JavaScript's strings too.
+ * The keys of the entries of one LangGraph thread. All parts are ASCII, so that byte order is also the order of
+ * JavaScript's strings.
  *
  * - `<thread>/c/<namespace>/<checkpoint>`: a checkpoint without the values of its channels
  * - `<thread>/v/<namespace>/<channel>/<version>`: a version of a channel's value
@@ -11,7 +11,7 @@ import { sha256Hex } from "../../../../src/domain/hash.ts";
  * A checkpoint's part is its id, turned over: the last id comes first.
  */
 export class CheckpointKeys {
-  /** Everything of the thread is under this. */
+  /** The prefix of all entries of the thread. */
   readonly all: string;
 
   private constructor(all: string) {
@@ -22,7 +22,7 @@ export class CheckpointKeys {
     return new CheckpointKeys(`${prefix}${await part(threadId)}/`);
   }
 
-  /** What all checkpoints of the thread are under, or those of one namespace. */
+  /** The prefix of all checkpoints of the thread, or of those of one namespace. */
   async checkpoints(namespace?: string): Promise<string> {
     return `${this.all}c/${namespace === undefined ? "" : `${await part(namespace)}/`}`;
   }
@@ -31,7 +31,7 @@ export class CheckpointKeys {
     return `${await this.checkpoints(namespace)}${turned(id)}`;
   }
 
-  /** The same for what was written on top of them. */
+  /** The prefix of all writes, likewise. */
   async allWrites(namespace?: string): Promise<string> {
     return `${this.all}w/${namespace === undefined ? "" : `${await part(namespace)}/`}`;
   }
@@ -53,24 +53,24 @@ export class CheckpointKeys {
     return `${this.all}v/${parts.join("/")}`;
   }
 
-  /** What the key of a checkpoint, or of writes on top of it, says of which checkpoint that is. */
+  /** Identifies the checkpoint in the key of a checkpoint or of its writes. */
   checkpointIn(key: string): string {
     const [namespace, id] = key.slice(this.all.length + 2).split("/");
     return `${namespace}/${id}`;
   }
 }
 
-/** The first part of the keys of a thread that has a checkpoint, from the key of one. */
+/** The thread's part of a checkpoint's key; undefined for other keys. */
 export function threadIn(prefix: string, key: string): string | undefined {
   const [thread, kind] = key.slice(prefix.length).split("/");
   return kind === "c" ? thread : undefined;
 }
 
-/** More characters than this become a hash: a key holds 1,024 bytes, and a checkpoint's has four parts. */
+/** The longest part in characters; longer ones are hashed. A key has 1,024 bytes, and a checkpoint's has four parts. */
 const PART = 160;
 
 async function part(name: string): Promise<string> {
-  // No URL holds half of a surrogate pair; JSON does, escaped. No encoded name holds these signs.
+  // No URL holds a lone surrogate; JSON escapes it. No encoded name has these signs.
   const [sign, text] = name.isWellFormed() ? ["", name] : ["=", JSON.stringify(name)];
   const encoded = sign + encodeURIComponent(text);
   return encoded.length <= PART ? encoded : `#${sign}${await sha256Hex(text)}`;
@@ -79,5 +79,5 @@ async function part(name: string): Promise<string> {
 const hexOf = (bytes: Uint8Array): string =>
   [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 
-/** Sorts the other way round; the end sorts behind every digit, so that an id comes before its own beginning. */
+/** Reverses the sort order. The end marker sorts after every digit, so an id precedes its own beginning. */
 const turned = (id: string): string => `${hexOf(new TextEncoder().encode(id).map((byte) => 255 - byte))}z`;

@@ -3,7 +3,7 @@ import type { CheckpointKeys } from "./checkpoint-keys.ts";
 import type { ChannelRecord, CheckpointName, CheckpointRecord, WritesRecord } from "./checkpoint-record.ts";
 import type { LargeEntries } from "../entries/large-entries.ts";
 
-/** Entries of what was written on top of checkpoints, a page. */
+/** Entries of writes in a page. */
 const WRITES_PER_PAGE = 100;
 
 /** Reads the entries of one LangGraph thread. */
@@ -34,7 +34,7 @@ export class CheckpointReader {
     return undefined;
   }
 
-  /** Of one namespace, or of each: the last first. `pageSize` is how many are read at once. */
+  /** The checkpoints of one namespace, or of all; latest first. Reads `pageSize` at once. */
   async *checkpoints(namespace?: string, pageSize?: number): AsyncGenerator<CheckpointRecord, void> {
     const prefix = await this.#keys.checkpoints(namespace);
     for await (const { key, value } of this.#memory.kv.all(this.#user, {
@@ -47,7 +47,7 @@ export class CheckpointReader {
     }
   }
 
-  /** What was written on top of one checkpoint. */
+  /** The writes on top of one checkpoint. */
   async writes({ namespace, id }: Omit<CheckpointName, "threadId">): Promise<WritesRecord[]> {
     const prefix = await this.#keys.writes(namespace, id);
     const entries: ListedEntry[] = [];
@@ -55,7 +55,7 @@ export class CheckpointReader {
     return this.#wholeWrites(entries);
   }
 
-  /** The same for many, which are asked for in the order in which `checkpoints` gives them: a read in all, not one each. */
+  /** The writes of many checkpoints, requested in the order of `checkpoints`; one sequential read for all. */
   async writesInOrder(namespace?: string): Promise<WritesInOrder> {
     const prefix = await this.#keys.allWrites(namespace);
     const query = { prefix, values: true, limit: WRITES_PER_PAGE };
@@ -74,7 +74,7 @@ export class CheckpointReader {
     };
   }
 
-  /** The values of versions of channels, by `nameOf` them. What was never stored is missing. */
+  /** The values of channel versions, by `nameOf`. Values that were never stored are missing. */
   async channels(
     namespace: string,
     wanted: readonly [channel: string, version: string | number][],
@@ -102,6 +102,6 @@ export class CheckpointReader {
 
 export type WritesInOrder = (name: Omit<CheckpointName, "threadId">) => Promise<WritesRecord[]>;
 
-/** Tells versions of channels apart. */
+/** A unique name of a channel version. */
 export const nameOf = (channel: string, version: string | number): string =>
   JSON.stringify([channel, String(version)]);

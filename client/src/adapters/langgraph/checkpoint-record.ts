@@ -8,10 +8,9 @@ import {
 } from "@langchain/langgraph-checkpoint";
 import { deserialized, type Serialized } from "./serialized.ts";
 
-/** Which checkpoint is meant. */
 export type CheckpointName = { threadId: string; namespace: string; id: string };
 
-/** A checkpoint as its entry holds it: the values of its channels are in entries of their own. */
+/** A checkpoint as its entry holds it; the channels' values have entries of their own. */
 export type CheckpointRecord = CheckpointName & {
   parentId?: string;
   /** Without `channel_values`. */
@@ -19,10 +18,10 @@ export type CheckpointRecord = CheckpointName & {
   metadata: Serialized;
 };
 
-/** One version of a channel's value; without `value` where the channel is empty. */
+/** One version of a channel's value; without `value` if the channel is empty. */
 export type ChannelRecord = { channel: string; version: string | number; value?: Serialized };
 
-/** What one call of `putWrites` wrote for a task: each with its place, its channel and its value. */
+/** The writes of one `putWrites` call for a task: place, channel and value. */
 export type WritesRecord = { taskId: string; taskPath: string; writes: [number, string, Serialized][] };
 
 export type BareCheckpoint = Omit<Checkpoint, "channel_values">;
@@ -42,7 +41,7 @@ export async function metadataOf(
   return (await deserialized(serde, record.metadata)) as CheckpointMetadata;
 }
 
-/** What was written on top of a checkpoint, in the order in which LangGraph applies it. */
+/** The writes on top of a checkpoint, in the order in which LangGraph applies them. */
 export async function pendingWritesOf(
   serde: SerializerProtocol,
   records: readonly WritesRecord[],

@@ -22,7 +22,7 @@ import { deserialized } from "./serialized.ts";
 type Bare = { record: CheckpointRecord; checkpoint: BareCheckpoint };
 type Values = ReadonlyMap<string, ChannelRecord>;
 
-/** Makes checkpoints whole again: with the values of their channels, and what was written on top of them. */
+/** Completes checkpoints with their channels' values and pending writes. */
 export class CheckpointTuples {
   readonly #reader: CheckpointReader;
   readonly #serde: SerializerProtocol;
@@ -38,7 +38,7 @@ export class CheckpointTuples {
     this.#nextVersion = nextVersion;
   }
 
-  /** In their order. What was deleted since its record was read is left out. */
+  /** Returns tuples in the order of the records. Leaves out checkpoints deleted since. */
   async of(
     records: readonly CheckpointRecord[],
     writesOf: (record: CheckpointRecord) => Promise<WritesRecord[]>,
@@ -59,7 +59,7 @@ export class CheckpointTuples {
     return tuples;
   }
 
-  /** By namespace. What several checkpoints share is read once. */
+  /** Values by namespace. Reads a value once that several checkpoints share. */
   async #valuesOf(all: readonly Bare[]): Promise<Map<string, Values>> {
     const values = new Map<string, Values>();
     for (const namespace of new Set(all.map(({ record }) => record.namespace))) {
@@ -85,7 +85,7 @@ export class CheckpointTuples {
       else if (stored.value !== undefined)
         whole.channel_values[channel] = await deserialized(this.#serde, stored.value);
     }
-    // Values are missing where `put` was not told that they are new, or where the thread was deleted a moment ago.
+    // A value is missing if `put` did not list it as new, or if the thread was just deleted.
     if (incomplete && (await this.#reader.checkpoint(namespace, record.id)) === undefined) return undefined;
     if (whole.v < 4 && parentId !== undefined) await this.#addSends(whole, { namespace, id: parentId });
     return {
@@ -97,7 +97,7 @@ export class CheckpointTuples {
     };
   }
 
-  /** Before version 4 of the format, what was sent was kept as writes on top of the parent. */
+  /** Before version 4 of the format, sends were stored as writes on top of the parent. */
   async #addSends(checkpoint: Checkpoint, parent: Omit<CheckpointName, "threadId">): Promise<void> {
     const writes = await pendingWritesOf(this.#serde, await this.#reader.writes(parent));
     checkpoint.channel_values[TASKS] = writes

@@ -1,14 +1,14 @@
 import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 import type { CheckpointName } from "./checkpoint-record.ts";
 
-/** LangChain's, by way of the one package that this adapter names. */
+/** LangChain's type, taken from the one package that this adapter imports. */
 export type RunnableConfig = Parameters<BaseCheckpointSaver["getTuple"]>[0];
 
 export const configOf = ({ threadId, namespace, id }: CheckpointName): RunnableConfig => ({
   configurable: { thread_id: threadId, checkpoint_ns: namespace, checkpoint_id: id },
 });
 
-/** What a `configurable` holds is the caller's: it is looked at before it becomes a key. */
+/** Checks the type, since `configurable` is the caller's and becomes a key. */
 export function threadIdOf({ configurable }: RunnableConfig): string | undefined {
   const id: unknown = configurable?.thread_id;
   if (id === undefined || (typeof id === "string" && id !== "")) return id;

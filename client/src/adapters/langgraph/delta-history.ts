@@ -8,15 +8,15 @@ import { checkpointOf, type CheckpointRecord, pendingWritesOf } from "./checkpoi
 import { namespaceOf, type RunnableConfig } from "./config.ts";
 import { deserialized } from "./serialized.ts";
 
-/** Ancestors whose values are asked for at once. */
+/** Ancestors whose values are read at once. */
 const AT_ONCE = 20;
 
 type Thread = { reader: CheckpointReader; serde: SerializerProtocol };
 type Histories = Record<string, DeltaChannelHistory>;
 
 /**
- * Adds to each channel's history what the ancestors of a checkpoint wrote to it since its value was last stored, and that
- * value. Reads pages of the namespace, where the SDK's own reads each ancestor by itself.
+ * Adds to each channel's history its last stored value and the ancestors' writes since. Reads pages of the namespace;
+ * the SDK's own method reads each ancestor by itself.
  */
 export async function addHistory(
   history: Histories,
@@ -30,7 +30,7 @@ export async function addHistory(
   const writesOf = await reader.writesInOrder(namespace);
   let next = target?.parentId;
   let path: CheckpointRecord[] = [];
-  // Ids grow with time: a parent comes after its children.
+  // Ids increase with time: a parent follows its children.
   for await (const record of reader.checkpoints(namespace)) {
     if (next === undefined || open.size === 0) break;
     if (record.id !== next) continue;

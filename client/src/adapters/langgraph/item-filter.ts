@@ -11,7 +11,7 @@ const operators: ReadonlyMap<string, Operator> = new Map<string, Operator>([
   ["$nin", (actual, wanted) => !Array.isArray(wanted) || !wanted.some((one) => isSame(actual, one))],
 ]);
 
-/** Whether each field of the filter is the value's field, or has operators that hold for it (`{ $gte: 3 }`). */
+/** True if each field of the filter equals the value's, or its operators hold (`{ $gte: 3 }`). */
 export const fitsFilter = (value: object, filter: Record<string, unknown>): boolean =>
   Object.entries(filter).every(([field, wanted]) => {
     const actual: unknown = Object.hasOwn(value, field) ? Reflect.get(value, field) : undefined;
@@ -26,12 +26,12 @@ const hasOperators = (wanted: unknown): wanted is object =>
   Object.keys(wanted).length > 0 &&
   Object.keys(wanted).every((name) => operators.has(name));
 
-/** Objects and arrays are compared by what they hold. */
+/** Compares objects and arrays by content. */
 function isSame(actual: unknown, wanted: unknown): boolean {
   return actual === wanted || JSON.stringify(actual) === JSON.stringify(wanted);
 }
 
-/** As numbers where both are; texts otherwise, as dates in ISO form. NaN, which nothing holds for, where neither is so. */
+/** Compares numerically if both are numbers; texts by their order, as ISO dates. Else NaN, for which nothing holds. */
 function order(actual: unknown, wanted: unknown): number {
   const numbers = Number(actual) - Number(wanted);
   if (!Number.isNaN(numbers) || typeof actual !== "string" || typeof wanted !== "string") return numbers;

@@ -5,26 +5,26 @@ import { type ItemRecord, textsOf } from "./item-record.ts";
 import { slices } from "../calls/slices.ts";
 import { sha256Hex } from "../../../../src/domain/hash.ts";
 
-/** A score of an item, and the text that earned it. */
+/** An item's score, and the text with that score. */
 export type ScoredText = { entryKey: string; score: number; text: string; rememberedAt: number };
 
 type Named = { entryKey: string; record: ItemRecord };
 
-/** The server takes 500, and 16 MiB: so many of the longest texts, of characters that JSON writes six times as long. */
+/** The server takes 500, and 16 MiB: this many of the longest texts, with JSON escapes of six characters. */
 const MEMORIES_PER_CALL = 300;
-/** Characters of an item's key that its memories tell; `cairnEntry` names it in any case. */
+/** Characters of an item's key in its memories; `cairnEntry` names it in any case. */
 const KEY = 500;
-/** Values that one field of a filter takes. */
+/** The most values of one filter field. */
 const IDS_PER_CALL = 1000;
-/** Calls at a time where the server takes one item a call. */
+/** Calls in flight where the server takes one item a call. */
 const CALLS_AT_ONCE = 10;
 const HITS = 100;
-/** Bytes of a query. */
+/** The longest query in bytes. */
 const QUERY_BYTES = 256 * 1024;
 
 /**
- * Makes items found by meaning: each of an item's texts is a fact of the user's, in the scope of the store, whose metadata
- * name the entry of the item: who forgets the fact deletes the item, in the same call.
+ * Makes items searchable by meaning. Each text of an item is a fact of the user in the store's scope. Its metadata name
+ * the item's entry, so that deleting the fact deletes the item in the same call.
  */
 export class ItemIndex {
   readonly #memory: Cairn;
@@ -37,7 +37,7 @@ export class ItemIndex {
     this.#scope = scope;
   }
 
-  /** Remembers the texts of items; those that an item had in the same place before are replaced. */
+  /** Stores the texts of items, replacing those at the same positions. */
   async remember(items: readonly (Named & { expiresAt?: number | undefined })[]): Promise<void> {
     const memories = await Promise.all(
       items.map(async ({ entryKey, record, expiresAt }) => {
@@ -58,7 +58,7 @@ export class ItemIndex {
       await this.#memory.memories.rememberMany(this.#user, some);
   }
 
-  /** Forgets what an item was found by and is no longer: the texts behind those that it has now. */
+  /** Deletes the item's former texts at positions past its present ones. */
   async forgetBeyond(items: readonly { entryKey: string; had: number; has: number }[]): Promise<void> {
     const ids = await Promise.all(
       items.map(async ({ entryKey, had, has }) =>
@@ -68,13 +68,13 @@ export class ItemIndex {
     for (const externalId of slices(ids.flat(), IDS_PER_CALL)) await this.#forget({ externalId });
   }
 
-  /** Forgets all that items are found by, also where it is not known what that is. */
+  /** Deletes all texts of items, even if it is unknown which exist. */
   async forgetItems(entryKeys: readonly string[]): Promise<void> {
     for (const some of slices(entryKeys, CALLS_AT_ONCE))
       await Promise.all(some.map((item) => this.#forget({ metadata: { cairnEntry: item } })));
   }
 
-  /** Forgets what an item is found by, but for these texts. */
+  /** Deletes all texts of an item except these. */
   async forgetOther(entryKey: string, texts: readonly string[]): Promise<void> {
     const externalId: string[] = [];
     const all = this.#memory.memories.all(this.#user, {
@@ -86,7 +86,7 @@ export class ItemIndex {
     for (const some of slices(externalId, IDS_PER_CALL)) await this.#forget({ externalId: some });
   }
 
-  /** What is found under a namespace, best first. */
+  /** The hits under a namespace, best first. */
   async find(namespace: readonly string[], query: string): Promise<ScoredText[]> {
     const under = Object.fromEntries(namespace.map((label, i) => [levelOf(i), label]));
     const { hits } = await this.#memory.recall(this.#user, {
@@ -104,12 +104,12 @@ export class ItemIndex {
 
   async #forget(filter: { externalId: string[] } | { metadata: { cairnEntry: string } }): Promise<void> {
     const all = { ...filter, scope: [this.#scope] };
-    // The item itself may stay, or be written anew meanwhile.
+    // The item may stay, or be rewritten meanwhile.
     const how = { keepEntries: true };
     try {
       await this.#memory.memories.forgetWhere(this.#user, all, how);
     } catch (error) {
-      // The client does not send this again by itself, for what it answers; here only what it does counts.
+      // The client does not resend this call, to keep its count right; the count is unused here.
       if (!isCairnError(error) || error.status === 0 || error.status < 500) throw error;
       await this.#memory.memories.forgetWhere(this.#user, all, how);
     }

@@ -10,22 +10,22 @@ export type ItemRecord = {
   /** Milliseconds since the epoch. */
   createdAt: number;
   updatedAt: number;
-  /** Its place among those that were created by the same call. */
+  /** Its position among items created by the same call. */
   place: number;
-  /** The paths whose texts it is found by. */
+  /** The paths of its searchable texts. */
   fields: string[];
-  /** Of an item whose time to live begins anew when it is read: until when it is found by meaning, in milliseconds. */
+  /** The expiry of the item's texts in milliseconds since the epoch, if reads extend the item's lifetime. */
   findableUntil?: number;
 };
 
-/** Characters of a key that stand for themselves; more become a hash: a key of an entry holds 1,024 bytes. */
+/** The longest key in plain characters; a longer one is hashed, as an entry's key has 1,024 bytes. */
 const KEY = 160;
 
-/** What the keys of all items of a namespace, and of those below it, begin with. */
+/** The key prefix of all items in a namespace and below. */
 export const itemsUnder = (prefix: string, namespace: readonly string[]): string =>
   `${prefix}i/${namespace.map((label) => `${escaped(label)}/`).join("")}`;
 
-/** The key of an item's entry: an empty part, which no label is, ends the namespace. */
+/** The key of an item's entry. An empty part ends the namespace, since no label is empty. */
 export async function entryKeyOf(prefix: string, namespace: readonly string[], key: string): Promise<string> {
   const short = escaped(key);
   return `${itemsUnder(prefix, namespace)}/${short.length <= KEY ? short : `#${await sha256Hex(key)}`}`;
@@ -46,21 +46,21 @@ export const itemOf = ({ namespace, key, value, createdAt, updatedAt }: ItemReco
   updatedAt: new Date(updatedAt),
 });
 
-/** In the order in which they were created. */
+/** Orders items by creation. */
 export const byCreation = (a: ItemRecord, b: ItemRecord): number =>
   a.createdAt - b.createdAt || a.place - b.place || Number(a.key > b.key) - Number(a.key < b.key);
 
-/** Code points of a text that is found as one: a memory's text holds 32 KiB, and none takes more than four bytes. */
+/** Code points of one searchable text: a memory's text has 32 KiB, and a code point at most four bytes. */
 const TEXT = 8_000;
 
-/** What an item is found by, as memories can hold it: long texts in parts. */
+/** The searchable texts of an item; long texts are split to fit into memories. */
 export const textsOf = ({ value, fields }: Pick<ItemRecord, "value" | "fields">): string[] =>
   fields
     .flatMap((path) => textsAt(value, path))
     .flatMap((text) => text.toWellFormed().replaceAll("\0", " ").match(PARTS) ?? [])
     .filter((text) => text.trim() !== "");
 
-/** By code points, so that no part ends in the middle of a character. */
+/** Splits by code points, never within a character. */
 const PARTS = new RegExp(`.{1,${TEXT}}`, "gsu");
 
 const escaped = (part: string): string => part.replace(/[%/#]/g, (sign) => encodeURIComponent(sign));

@@ -1,6 +1,6 @@
 import type { ListNamespacesOperation, MatchCondition } from "@langchain/langgraph-checkpoint";
 
-/** The longest path that all namespaces begin with that can fit. */
+/** The longest common prefix of all namespaces that can match. */
 export function commonPrefix(conditions: readonly MatchCondition[] = []): string[] {
   const prefixes = conditions
     .filter(({ matchType }) => matchType === "prefix")
@@ -8,7 +8,7 @@ export function commonPrefix(conditions: readonly MatchCondition[] = []): string
   return prefixes.toSorted((a, b) => b.length - a.length)[0] ?? [];
 }
 
-/** The namespaces that an operation asks for, each once, in the order of their names. */
+/** The distinct namespaces of an operation, sorted by name. */
 export function listed(
   namespaces: Iterable<readonly string[]>,
   { matchConditions = [], maxDepth, offset, limit }: ListNamespacesOperation,
@@ -17,7 +17,7 @@ export function listed(
   for (const namespace of namespaces) {
     if (!matchConditions.every((condition) => matches(namespace, condition))) continue;
     const path = namespace.slice(0, maxDepth);
-    // No label holds this sign.
+    // No label contains this sign.
     distinct.set(path.join(":"), path);
   }
   const sorted = [...distinct].toSorted(([a], [b]) => a.localeCompare(b)).map(([, path]) => path);

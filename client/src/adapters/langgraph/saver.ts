@@ -31,9 +31,9 @@ import { serialized } from "./serialized.ts";
 
 export type CairnSaverOptions = {
   memory: Cairn;
-  /** Whose entries the checkpoints are: an erasure of this user takes them along. */
+  /** The user who owns the checkpoints; erasing the user deletes them. */
   user: string;
-  /** What the keys of all entries begin with; `langgraph/checkpoints/` unless set. To 128 bytes. */
+  /** Prepended to the keys of all entries, to 128 bytes; `langgraph/checkpoints/` unless set. */
   prefix?: string;
   /** The SDK's own unless set. */
   serde?: SerializerProtocol;
@@ -43,7 +43,7 @@ const OPTIONS: OptionNames<CairnSaverOptions> = { memory: true, user: true, pref
 
 /** Checkpoints that a listing completes at once. */
 const TUPLES_AT_ONCE = 20;
-/** How often a write is tried anew against others that write for the same task. */
+/** Tries of a write against concurrent writers for the same task. */
 const ATTEMPTS = 10;
 
 /**
@@ -67,7 +67,7 @@ export class CairnSaver extends BaseCheckpointSaver {
     this.#prefix = prefix;
   }
 
-  /** The checkpoint that `config` names, or the thread's last one; undefined if there is none. */
+  /** The checkpoint of `config`, or the thread's latest; undefined if there is none. */
   async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
     const threadId = threadIdOf(config);
     if (threadId === undefined) return undefined;
@@ -80,7 +80,7 @@ export class CairnSaver extends BaseCheckpointSaver {
     return tuple;
   }
 
-  /** Of a thread, or of all; of a namespace, or of each: the last first. Reads pages as they are used. */
+  /** Checkpoints of one thread or all, and of one namespace or all; latest first. Reads pages lazily. */
   async *list(
     config: RunnableConfig,
     { before, limit = Infinity, filter }: CheckpointListOptions = {},
@@ -101,7 +101,7 @@ export class CairnSaver extends BaseCheckpointSaver {
     }
   }
 
-  /** Stores what changed of a checkpoint: all of it, or nothing. */
+  /** Stores the changed parts of a checkpoint, all or none. */
   async put(
     config: RunnableConfig,
     checkpoint: Checkpoint,
@@ -128,7 +128,7 @@ export class CairnSaver extends BaseCheckpointSaver {
       checkpoint: await serialized(this.serde, bare),
       metadata: await serialized(this.serde, metadata),
     };
-    // The checkpoint comes last: until it is there, nothing names the values.
+    // Writes the checkpoint last: until then, nothing refers to the values.
     await entries.write([
       ...(await Promise.all(channels)),
       { key: await keys.checkpoint(namespace, checkpoint.id), value: record },
@@ -137,8 +137,8 @@ export class CairnSaver extends BaseCheckpointSaver {
   }
 
   /**
-   * Stores what a task wrote on top of a checkpoint: all of it, or nothing. What the same task wrote before stays, except
-   * for errors, interrupts and the like, which are replaced.
+   * Stores a task's writes on top of a checkpoint, all or none. Keeps the task's earlier writes, but replaces errors,
+   * interrupts and the like.
    */
   async putWrites(
     config: RunnableConfig,
@@ -156,7 +156,7 @@ export class CairnSaver extends BaseCheckpointSaver {
     const bySlot = new Map<number, WritesRecord>();
     for (const [place, [channel, value]] of writes.entries()) {
       const index = Object.hasOwn(WRITES_IDX_MAP, channel) ? (WRITES_IDX_MAP[channel] ?? place) : place;
-      // The ordinary ones are one entry, so that they are written in one step, however many they are.
+      // Ordinary writes share one entry, so one step writes them all.
       const slot = Math.min(index, 0);
       const record = bySlot.get(slot) ?? { taskId, taskPath, writes: [] };
       const write: WritesRecord["writes"][number] = [index, channel, await serialized(this.serde, value)];
@@ -174,13 +174,13 @@ export class CairnSaver extends BaseCheckpointSaver {
     return this.#addWrites(entries, { key: await keyOf(0), value: ordinary, others });
   }
 
-  /** Deletes all checkpoints of the thread, and what was written on top of them, in one step. */
+  /** Deletes all checkpoints of the thread and their writes, in one step. */
   async deleteThread(threadId: string): Promise<void> {
     const keys = await CheckpointKeys.of(this.#prefix, threadId);
     await this.#memory.kv.deletePrefix(this.#user, keys.all);
   }
 
-  /** What ancestors of a checkpoint wrote to channels, since each channel's value was last stored. A few pages, not a call each. */
+  /** The ancestors' writes to channels since each value was last stored. Reads pages, not each ancestor. */
   override async getDeltaChannelHistory({
     config,
     channels,
@@ -198,8 +198,8 @@ export class CairnSaver extends BaseCheckpointSaver {
   }
 
   /**
-   * Whole numbers that go up, as the SDK's, and a random fraction: so two branches that go on from one checkpoint do not
-   * give the same version to different values.
+   * Increasing integers, as the SDK's, plus a random fraction. So two branches of one checkpoint never give the same
+   * version to different values.
    */
   override getNextVersion(current: number | undefined): number {
     return Math.floor(super.getNextVersion(current)) + Math.random();
@@ -216,7 +216,7 @@ export class CairnSaver extends BaseCheckpointSaver {
     return new CheckpointTuples(reader, this.serde, (current) => this.getNextVersion(current));
   }
 
-  /** The thread of the config, or all that have a checkpoint. */
+  /** The config's thread, or all threads with a checkpoint. */
   async *#threadIds(config: RunnableConfig): AsyncGenerator<string> {
     const only = threadIdOf(config);
     if (only !== undefined) {
@@ -228,7 +228,7 @@ export class CairnSaver extends BaseCheckpointSaver {
       const thread = threadIn(this.#prefix, key);
       if (thread === undefined || thread === last) continue;
       last = thread;
-      // The key may hold a hash in the place of the id.
+      // The key may hold a hash instead of the id.
       const entries = new LargeEntries(this.#memory, this.#user);
       const [record] = await entries.read<CheckpointRecord>([key]);
       if (record !== null && record !== undefined) yield record.threadId;
@@ -241,7 +241,7 @@ export class CairnSaver extends BaseCheckpointSaver {
     { isWanted, limit }: { isWanted: (record: CheckpointRecord) => Promise<boolean>; limit: number },
   ): AsyncGenerator<CheckpointTuple> {
     const { reader } = await this.#thread(threadId);
-    // Unlike elsewhere, none is all of them.
+    // Here, unlike elsewhere, no namespace means all.
     const namespace = config.configurable?.checkpoint_ns === undefined ? undefined : namespaceOf(config);
     const writesOf = await reader.writesInOrder(namespace);
     const tuples = this.#tuplesOf(reader);
@@ -259,7 +259,7 @@ export class CairnSaver extends BaseCheckpointSaver {
     yield* await tuples.of(some, writesOf);
   }
 
-  /** Adds what is not there yet to what the task wrote before. */
+  /** Adds the new writes to the task's earlier ones. */
   async #addWrites(
     entries: LargeEntries,
     { key, value, others }: { key: string; value: WritesRecord; others: readonly LargeEntry[] },
@@ -285,7 +285,7 @@ export class CairnSaver extends BaseCheckpointSaver {
   }
 }
 
-/** Each field has this value; objects are compared by what they hold. */
+/** Compares each field; objects by content. */
 const fits = (metadata: CheckpointMetadata, filter: Record<string, unknown>): boolean =>
   Object.entries(filter).every(([field, value]) => {
     const actual: unknown = Reflect.get(metadata, field);

@@ -1,10 +1,10 @@
 import type { SerializerProtocol } from "@langchain/langgraph-checkpoint";
 import { base64Of, bytesOfBase64 } from "../bytes/base64.ts";
 
-/** What a serializer made of a value, as JSON: readable where it is JSON or text itself. */
+/** A serializer's output as JSON, readable where it is JSON or text itself. */
 export type Serialized = { type: string } & ({ json: unknown } | { text: string } | { base64: string });
 
-/** Loses nothing: what `deserialized` hands to the serializer are the bytes that it gave here. */
+/** Lossless: `deserialized` gives the serializer exactly these bytes. */
 export async function serialized(serde: SerializerProtocol, value: unknown): Promise<Serialized> {
   const [type, bytes] = await serde.dumpsTyped(value);
   const text = textOf(bytes);
@@ -28,7 +28,7 @@ function textOf(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** The value, if writing it as JSON gives this very text. */
+/** The parsed value, if its JSON is exactly this text. */
 function jsonOf(text: string): unknown {
   try {
     const json: unknown = JSON.parse(text);

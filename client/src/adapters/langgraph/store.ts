@@ -30,16 +30,16 @@ import { commonPrefix, listed } from "./namespaces.ts";
 
 export type CairnStoreOptions = {
   memory: Cairn;
-  /** Whose the items are: an erasure of this user takes them along. */
+  /** The user who owns the items; erasing the user deletes them. */
   user: string;
-  /** What the keys of all entries begin with, and the scope of what is found by meaning; `langgraph/store/` unless set. */
+  /** Prepended to the keys of all entries, and the scope of searchable texts; `langgraph/store/` unless set. */
   prefix?: string;
   /**
-   * Makes items found by `query`. `fields` are the paths of the texts that an item is found by, unless a `put` names others;
+   * Makes items searchable by `query`. `fields` are the paths of the searchable texts, unless a `put` names others;
    * `["$"]`, the whole value, unless set.
    */
   index?: { fields?: string[] };
-  /** `defaultTtl`: how long items live, in minutes, for ever unless set; `refreshOnRead`: true unless set. */
+  /** `defaultTtl`: the items' lifetime in minutes, for ever unless set. `refreshOnRead`: true unless set. */
   ttl?: { defaultTtl?: number; refreshOnRead?: boolean };
 };
 
@@ -51,11 +51,11 @@ const OPTIONS: OptionNames<CairnStoreOptions> = {
   ttl: { defaultTtl: true, refreshOnRead: true } satisfies OptionNames<CairnStoreOptions["ttl"]>,
 };
 
-/** How old what was remembered of an item has to be before it is mended: younger, the item may be about to be written. */
+/** The least age of a stale text before its repair. The item of a newer text may be about to be written. */
 const MEND_AFTER_MS = 300_000;
-/** How often a write is tried anew against others of the same items. */
+/** Tries of a write against concurrent writers of the same items. */
 const ATTEMPTS = 20;
-/** How long what an item is found by lives at least. */
+/** The shortest lifetime of searchable texts. */
 const LEAST_MS = 60_000;
 
 /**
@@ -91,8 +91,8 @@ export class CairnStore extends BaseStore {
   }
 
   /**
-   * What is asked for is as it was before the batch; of two writes of one item the last one counts. All items of a batch are
-   * written in one step, as long as that is within 15 MiB and 1,000 entries.
+   * Reads see the state before the batch; of two writes to one item, the last one counts. Writes of a batch are atomic
+   * up to 15 MiB and 1,000 entries.
    */
   async batch<Op extends Operation[]>(operations: Op): Promise<OperationResults<Op>> {
     for (const operation of operations)
@@ -107,7 +107,7 @@ export class CairnStore extends BaseStore {
       }),
     );
     await this.#put(operations.filter((operation) => "value" in operation));
-    // One result for each operation, of its kind.
+    // One result for each operation, of its type.
     return results as OperationResults<Op>;
   }
 
@@ -140,7 +140,7 @@ export class CairnStore extends BaseStore {
       const others = (await this.#all(namespacePrefix)).filter(
         ([key, { record }]) => !scored.has(key) && isWanted(record),
       );
-      // Of texts that are the same, a recall finds one.
+      // A recall finds only one of several equal texts.
       const scores = new Map([...scored.values()].toReversed().map(({ text, score }) => [text, score]));
       const twins = others.map(([key, { record }]): [string, Candidate] => [
         key,
@@ -153,7 +153,7 @@ export class CairnStore extends BaseStore {
     return this.#refreshed(page);
   }
 
-  /** What a query finds under a namespace, best first, as far as what is remembered of an item is what the item says. */
+  /** Hits of a query under a namespace, best first. Leaves out texts that the item no longer has. */
   async #scored(namespace: readonly string[], query: string): Promise<Map<string, Scored>> {
     const hits = await this.#index.find(namespace, query);
     const keys = [...new Set(hits.map(({ entryKey }) => entryKey))];
@@ -170,7 +170,7 @@ export class CairnStore extends BaseStore {
     return scored;
   }
 
-  /** All items under a namespace, in the order in which they were created. */
+  /** All items under a namespace, in order of creation. */
   async #all(namespace: readonly string[]): Promise<[string, Candidate][]> {
     const all: [string, Candidate][] = [];
     const prefix = itemsUnder(this.#prefix, namespace);
@@ -181,7 +181,7 @@ export class CairnStore extends BaseStore {
     return all.toSorted(([, a], [, b]) => byCreation(a.record, b.record));
   }
 
-  /** The items of an answer. A list does not count as reading what it lists; an answer does. */
+  /** Returns the items and extends their lifetimes; listing alone does not count as a read. */
   async #refreshed(page: readonly [string, Candidate][]): Promise<SearchItem[]> {
     if (this.#refresh && page.length > 0) await this.#entries.read(page.map(([key]) => key));
     this.#keepFindable(page.map(([entryKey, { record }]) => ({ entryKey, record })));
@@ -204,8 +204,8 @@ export class CairnStore extends BaseStore {
   }
 
   /**
-   * What an item is found by is remembered before the item is written, and forgotten after it is deleted. So a crash in
-   * between leaves something that is found and is not what the item says, and a search that finds it mends it.
+   * Stores an item's texts before the item, and deletes them after it. A crash in between leaves stale texts; a search
+   * that finds them repairs them.
    */
   async #tryPut(last: ReadonlyMap<string, PutOperation>): Promise<void> {
     const keys = [...last.keys()];
@@ -243,7 +243,7 @@ export class CairnStore extends BaseStore {
         return had > has ? [{ entryKey, had, has }] : [];
       }),
     );
-    // An earlier try may have deleted the item, and have been cut off before this.
+    // An earlier try may have deleted the item, then failed before this.
     const again = changes.filter(({ old, record }) => old === null && record === null);
     if (this.#fields !== undefined) await this.#index.forgetItems(again.map(({ entryKey }) => entryKey));
   }
@@ -274,14 +274,14 @@ export class CairnStore extends BaseStore {
     return { key, value, ttlMs: this.#ttlMs, refreshOnRead: this.#refresh };
   }
 
-  /** Until when what an item is found by lives: no less than the item, which may be read before it is over. */
+  /** The expiry of an item's texts: at least the item's, which reads may extend. */
   #findableUntil(): number | undefined {
     if (this.#ttlMs === undefined) return undefined;
-    // What is over when it arrives is refused; what is found longer than its item is found for nothing.
+    // The server refuses an expiry in the past; a text that outlives its item is harmless.
     return Date.now() + Math.max(this.#ttlMs, LEAST_MS) * (this.#refresh ? 2 : 1);
   }
 
-  /** An item that was read lives on; what it is found by would be over before it. Nobody waits for this. */
+  /** Extends the texts' lifetimes in the background where a read extended the item's. */
   #keepFindable(items: readonly { entryKey: string; record: ItemRecord | null }[]): void {
     if (this.#ttlMs === undefined) return;
     const soon = Date.now() + this.#ttlMs;
@@ -290,7 +290,7 @@ export class CairnStore extends BaseStore {
         this.#memory.later(() => this.#extend(entryKey));
   }
 
-  /** Makes an item found by what it says now, and by nothing else; by nothing if it is gone. */
+  /** Makes the texts match the item's present content; deletes them if it is gone. */
   async #mend(entryKey: string): Promise<void> {
     const [record] = await this.#entries.read<ItemRecord>([entryKey]);
     const index = this.#index;
@@ -309,7 +309,7 @@ export class CairnStore extends BaseStore {
       const entry = this.#entryOf(entryKey, { ...record, findableUntil });
       await this.#entries.write([{ ...entry, ifVersion: there.version }]);
     } catch (error) {
-      // It was written anew meanwhile, and with that remembered anew.
+      // Another writer rewrote the item meanwhile, and stored its texts.
       if (!hasCode(error, "precondition_failed")) throw error;
     }
   }
@@ -324,7 +324,7 @@ type Scored = { record: ItemRecord; score: number; text: string };
 type Change = {
   entryKey: string;
   old: ItemRecord | null;
-  /** Of the entry that held the old one. */
+  /** The version of the old entry. */
   ifVersion: string | null;
   record: ItemRecord | null;
 };

@@ -1,6 +1,6 @@
 /**
- * The texts at a path of a value, each by itself: `title`, `author.name`, `chapters[*].content`, `authors[0]`, `list[-1]`,
- * `*.name`, `{title,author.name}`; `$` is the whole value as JSON. What is no text there becomes one.
+ * The texts at a path of a value: `title`, `author.name`, `chapters[*].content`, `authors[0]`, `list[-1]`, `*.name`,
+ * `{title,author.name}`; `$` is the whole value as JSON. Other values become texts.
  */
 export const textsAt = (value: unknown, path: string): string[] =>
   path === "" || path === "$" ? [jsonOf(value)] : found(value, tokensOf(path)).flatMap(textOf);

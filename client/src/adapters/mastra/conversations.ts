@@ -7,16 +7,16 @@ import { keyPartOf } from "./records.ts";
 import { messageOf, storedOf } from "./stored-message.ts";
 import { sha256Hex } from "../../../../src/domain/hash.ts";
 
-/** A Cairn thread, and whose it is in Mastra. */
+/** A Cairn thread, and the id of its Mastra thread. */
 export type Conversation = {
   id: string;
   cairnThread: string;
   resourceId?: string | undefined;
-  /** Messages were moved from it or to it: it may hold some that are in another one. */
+  /** Messages moved from or to this thread; it may hold some that belong to another. */
   moved?: true | undefined;
 };
 type Spot = { cairnThread: string; seq: number };
-/** Where a message is, and a hash of it; of one that was moved, where it was before. */
+/** A message's location and hash; after a move, its former location too. */
 type Place = Spot & { threadId: string; hash: string; before?: Spot };
 type Placed = { place: Place; version: string };
 type Draft = { id: string; stored: Message; hash: string; createdAt: number };
@@ -24,12 +24,11 @@ type Draft = { id: string; stored: Message; hash: string; createdAt: number };
 const ENTRIES_PER_CALL = 1000;
 const CALLS_AT_ONCE = 10;
 const ATTEMPTS = 10;
-/** Messages of a page. */
 const PAGE = 1000;
 
 /**
- * Mastra's messages in Cairn's threads. A message of a Cairn thread does not change: one that is saved anew is appended, and
- * the one before it deleted, so of several with one id the last one holds. An entry for each tells where it is.
+ * Mastra's messages in Cairn's threads. A Cairn message is immutable, so a changed one is appended and the old one
+ * deleted. The last one with an id counts. An entry for each message holds its location.
  */
 export class Conversations {
   readonly #memory: Cairn;
@@ -42,7 +41,7 @@ export class Conversations {
     this.#under = `${prefix}messages/`;
   }
 
-  /** All messages, in the order in which they were saved. */
+  /** All messages, in the order of their saves. */
   async read(conversation: Conversation): Promise<MastraDBMessage[]> {
     const messages = new Map<string, { seq: number; message: MastraDBMessage }>();
     const replaced: number[] = [];
@@ -62,12 +61,12 @@ export class Conversations {
         if (before?.cairnThread === conversation.cairnThread && before.seq === seq) replaced.push(seq);
       }
     }
-    // Its writer is about to delete it, or was cut off before.
+    // Its writer is about to delete it, or failed before that.
     if (replaced.length > 0) this.#memory.later(() => this.#deleteAt(conversation.cairnThread, replaced));
     return [...messages.values()].map(({ message }) => message);
   }
 
-  /** The last messages that `isWanted`, in the order in which they were saved; `count` of them at least, if there are so many. */
+  /** The last messages that `isWanted`, in the order of their saves; at least `count` if that many exist. */
   async last(
     conversation: Conversation,
     count: number,
@@ -90,15 +89,15 @@ export class Conversations {
     return [...messages.values()].toReversed();
   }
 
-  /** Which threads these messages are in; those that are in none are missing. */
+  /** The threads of these messages; unknown messages are missing. */
   async placesOf(ids: readonly string[]): Promise<Map<string, string>> {
     const places = await this.#places(ids);
     return new Map([...places].map(([id, { place }]) => [id, place.threadId]));
   }
 
   /**
-   * Appends what is new or says something else now, the oldest first; `note` is told before when that was said, in order,
-   * and which other threads messages leave. Tells when what it appended was said.
+   * Appends new and changed messages, oldest first, and returns their times. Before that it gives `note` these times,
+   * in order, and the other threads that messages leave.
    */
   async save(
     { id: threadId, cairnThread }: Conversation,
@@ -109,7 +108,7 @@ export class Conversations {
     const drafts = (await Promise.all([...byId.values()].map(draftOf))).toSorted(
       (a, b) => a.createdAt - b.createdAt,
     );
-    // What earlier attempts appended, which another writer was ahead of.
+    // Messages appended by attempts that another writer preceded.
     const own: { id: string; seq: number }[] = [];
     for (let attempt = 1; ; attempt++) {
       const places = await this.#places(drafts.map(({ id }) => id));
@@ -118,7 +117,7 @@ export class Conversations {
         return place?.cairnThread !== cairnThread || place.hash !== hash;
       });
       const before = changed.flatMap(({ id }) => places.get(id)?.place ?? []);
-      // Whoever moved them may have been cut off before this.
+      // An earlier move may have failed before this deletion.
       const again = drafts.flatMap(({ id }) => places.get(id)?.place.before ?? []);
       const appended = changed.map(({ createdAt }) => createdAt);
       const left = before.map((place) => place.threadId).filter((other) => other !== threadId);
@@ -145,7 +144,7 @@ export class Conversations {
         continue;
       }
       for (const spot of [...before, ...again]) await this.#deleteAt(spot.cairnThread, [spot.seq]);
-      // Where the other writer said the same, a reader may have kept ours of the two: it stays.
+      // If the other writer saved the same content, a reader may use our copy: it stays.
       const twice = own.filter((one) => changed.some(({ id }) => id === one.id));
       await this.#deleteAt(
         cairnThread,
@@ -155,7 +154,7 @@ export class Conversations {
     }
   }
 
-  /** Deletes messages, whichever of their versions are there. */
+  /** Deletes all versions of these messages. */
   async delete(conversation: Conversation, ids: ReadonlySet<string>): Promise<void> {
     const seqs: number[] = [];
     for await (const stored of this.#stream(conversation)) {
@@ -166,7 +165,7 @@ export class Conversations {
     await this.#forgetPlaces(conversation, [...ids]);
   }
 
-  /** Deletes the Cairn thread with all that is in it. */
+  /** Deletes the Cairn thread and its messages. */
   async deleteAll(conversation: Conversation): Promise<void> {
     const ids = (await this.read(conversation)).map(({ id }) => id);
     await this.#forgetPlaces(conversation, ids);
@@ -177,12 +176,12 @@ export class Conversations {
     try {
       yield* this.#memory.threads.stream(cairnThread);
     } catch (error) {
-      // Deleted a moment ago, or by another client.
+      // Already deleted, perhaps by another client.
       unlessMissing(error);
     }
   }
 
-  /** In one step, as long as it is one call; the seq of each. */
+  /** Appends in one step if one call suffices; returns each seq. */
   async #append(cairnThread: string, drafts: readonly Draft[]): Promise<number[]> {
     const seqs: number[] = [];
     for (const some of batchesBySize(drafts, ({ stored }) => stored)) {
@@ -221,7 +220,7 @@ export class Conversations {
     }
   }
 
-  /** Of those that are still in this thread. */
+  /** Deletes the locations of messages that are still in this thread. */
   async #forgetPlaces({ id: threadId }: Conversation, ids: readonly string[]): Promise<void> {
     for (const some of slices(ids, ENTRIES_PER_CALL))
       await untilFirst(async () => {
@@ -260,7 +259,7 @@ const beforeIn = (place: Place | undefined, threadId: string): { before?: Spot }
   return before === undefined ? {} : { before };
 };
 
-/** Tries a change anew as long as another one was first. */
+/** Retries a change while another writer is first. */
 async function untilFirst(change: () => Promise<void>): Promise<void> {
   for (let attempt = 1; ; attempt++)
     try {
@@ -270,7 +269,7 @@ async function untilFirst(change: () => Promise<void>): Promise<void> {
     }
 }
 
-/** For `catch`: what is not there has nothing to read, and nothing to delete. */
+/** For `catch`: ignores a missing resource and rethrows other errors. */
 export function unlessMissing(error: unknown): undefined {
   if (!hasCode(error, "not_found")) throw error;
 }

@@ -27,9 +27,9 @@ import { merged, type MessageUpdate } from "./updated-message.ts";
 
 export type CairnMemoryStorageOptions = {
   memory: Cairn;
-  /** Whose all threads and resources are: an erasure of this user takes them along. */
+  /** The user who owns all threads and resources; erasing the user deletes them. */
   user: string;
-  /** What the keys of all entries begin with; `mastra/` unless set. To 128 bytes. */
+  /** Prepended to the keys of all entries, to 128 bytes; `mastra/` unless set. */
   prefix?: string;
 };
 
@@ -42,11 +42,11 @@ export const MEMORY_STORAGE_OPTIONS: OptionNames<CairnMemoryStorageOptions> = {
 const THREADS_PER_PAGE = 100;
 
 /**
- * Mastra's memory domain in Cairn: each of its threads has a Cairn thread, whose messages other clients read too; what
- * Mastra keeps besides is in the user's key-value entries.
+ * Mastra's memory domain in Cairn. Each Mastra thread has a Cairn thread, whose messages other clients can read; all
+ * else is in the user's entries.
  */
 export class CairnMemoryStorage extends MemoryStorage {
-  /** An `updateThread` without a title, or without metadata, leaves them as they are. */
+  /** An `updateThread` without a title or metadata keeps the old ones. */
   override readonly supportsPartialThreadUpdate = true;
   readonly #threads: ThreadRecords;
   readonly #resources: ResourceRecords;
@@ -64,7 +64,7 @@ export class CairnMemoryStorage extends MemoryStorage {
     this.#clear = () => memory.kv.deletePrefix(user, prefix);
   }
 
-  /** Deletes all threads of this prefix, with their messages, and all resources. */
+  /** Deletes all threads of this prefix, their messages, and all resources. */
   async dangerouslyClearAll(): Promise<void> {
     for (const record of await this.#threads.all()) await this.#conversations.deleteAll(record);
     await this.#clear();
@@ -81,7 +81,7 @@ export class CairnMemoryStorage extends MemoryStorage {
     return thread === null || (resourceId !== undefined && thread.resourceId !== resourceId) ? null : thread;
   }
 
-  /** Two that save one new thread at once make one Cairn thread. */
+  /** Concurrent saves of one new thread make one Cairn thread. */
   async saveThread({ thread }: { thread: StorageThreadType }): Promise<StorageThreadType> {
     await this.#threads.save(thread);
     return thread;
@@ -97,7 +97,7 @@ export class CairnMemoryStorage extends MemoryStorage {
     return updated;
   }
 
-  /** In one step across processes; `update` is asked again if another change was first. */
+  /** Atomic across processes; calls `update` again if another change was first. */
   override updateThreadMetadata({
     id,
     resourceId,
@@ -119,7 +119,7 @@ export class CairnMemoryStorage extends MemoryStorage {
 
   async deleteThread({ threadId }: { threadId: string }): Promise<void> {
     const record = await this.#threads.get(threadId);
-    // The record comes last: until it is gone, the same call again goes on where this one ended.
+    // Deletes the record last, so that a repeated call can resume.
     if (record !== null) await this.#conversations.deleteAll(record);
     await this.#threads.delete(threadId);
   }
@@ -166,7 +166,7 @@ export class CairnMemoryStorage extends MemoryStorage {
     return this.#page(query, () => Promise.all(ids.map((id) => this.#messagesFor(id, query))));
   }
 
-  /** Reads every thread of the user: a message's resource is its own. */
+  /** Reads every thread of the user, as each message has its own resource. */
   override async listMessagesByResourceId({
     orderBy,
     ...rest
@@ -183,7 +183,7 @@ export class CairnMemoryStorage extends MemoryStorage {
     return { messages: messageIds.flatMap((id) => found.get(id) ?? []) };
   }
 
-  /** Those of one thread are appended in one step, up to 16 MiB and 1,000 of them. */
+  /** Appends the messages of a thread in one step, up to 16 MiB and 1,000 messages. */
   async saveMessages({
     messages,
   }: {
@@ -201,7 +201,7 @@ export class CairnMemoryStorage extends MemoryStorage {
     return { messages };
   }
 
-  /** What is not there is left out. A message that changes goes to the end of its Cairn thread, not of Mastra's. */
+  /** Ignores unknown messages. A changed message moves to the end of its Cairn thread, but not of Mastra's. */
   async updateMessages({ messages }: { messages: MessageUpdate[] }): Promise<MastraDBMessage[]> {
     const found = await this.#byId(messages.map(({ id }) => id));
     for (const update of messages) {
@@ -223,7 +223,7 @@ export class CairnMemoryStorage extends MemoryStorage {
     }
   }
 
-  /** Reads the thread, and appends what is wanted of it to a new one. */
+  /** Reads the thread, and appends the wanted messages to a new one. */
   override async copyThread(input: StorageCloneThreadInput): Promise<StorageCopyThreadOutput> {
     const source = await this.getThreadById({ threadId: input.sourceThreadId });
     if (source === null) throw new Error(`Source thread with id ${input.sourceThreadId} not found`);
@@ -257,7 +257,7 @@ export class CairnMemoryStorage extends MemoryStorage {
     return resource;
   }
 
-  /** In one step: of two updates at once none is lost. */
+  /** Atomic: no concurrent update is lost. */
   override updateResource(change: {
     resourceId: string;
     workingMemory?: string;
@@ -304,7 +304,7 @@ export class CairnMemoryStorage extends MemoryStorage {
     }
   }
 
-  /** The messages of a thread; only the last of them, where an agent wants no more. */
+  /** The messages of a thread; only the last ones if the caller needs no more. */
   async #messagesFor(threadId: string, query: MessageQuery): Promise<MastraDBMessage[]> {
     const { page = 0, perPage, filter, resourceId, direction, includeTotal = true } = query;
     const isOfLast = page === 0 && direction === "DESC" && typeof perPage === "number" && !includeTotal;
@@ -314,7 +314,7 @@ export class CairnMemoryStorage extends MemoryStorage {
     if (!isOfLast || filter !== undefined || record.outOfOrder || record.moved)
       return this.#conversations.read(conversation);
     const isWanted = (message: MastraDBMessage) => !resourceId || message.resourceId === resourceId;
-    // One more tells whether there are more.
+    // Reads one message over the limit, to know if there are more.
     return this.#conversations.last(conversation, perPage + 1, isWanted);
   }
 
@@ -337,7 +337,7 @@ const conversationOf = ({ id, cairnThread, thread, moved }: ThreadRecord) => ({
   resourceId: thread?.resourceId,
 });
 
-// `Map.groupBy` is not in Node 20.
+// Node 20 has no `Map.groupBy`.
 function groupedBy<T>(items: Iterable<T>, keyOf: (item: T) => string): Map<string, T[]> {
   const groups = new Map<string, T[]>();
   for (const item of items) {

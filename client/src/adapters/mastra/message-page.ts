@@ -9,14 +9,14 @@ import {
   validateStorageMetadataFilter,
 } from "@mastra/core/storage";
 
-/** What a listing is asked for besides whose messages. */
+/** The options of a listing, without its threads. */
 export type MessageQuery = Omit<StorageListMessagesInput, "threadId" | "orderBy"> & {
   direction: "ASC" | "DESC";
 };
 
 const PER_PAGE = 40;
 
-/** Refuses what the SDK's own store refuses, before anything is read. */
+/** Rejects what the SDK's own store rejects, before any read. */
 export function checkQuery({ filter, page = 0, perPage }: MessageQuery): void {
   validateStorageMetadataFilter(filter?.metadata);
   if (page < 0) throw new Error("page must be >= 0");
@@ -24,7 +24,7 @@ export function checkQuery({ filter, page = 0, perPage }: MessageQuery): void {
     throw new Error("page value too large");
 }
 
-/** A page of messages; `threadOf` gives all messages of the thread of one, for what is to be included with it. */
+/** A page of messages. `threadOf` returns the whole thread of a message to include. */
 export async function pageOf(
   messages: readonly MastraDBMessage[],
   query: MessageQuery,

@@ -3,19 +3,19 @@ import type { Cairn } from "../../index.ts";
 import { LargeEntries } from "../entries/large-entries.ts";
 import { sha256Hex } from "../../../../src/domain/hash.ts";
 
-/** How often a change is tried anew against others of the same record. */
+/** Tries of a change against concurrent changes of the same record. */
 const ATTEMPTS = 20;
-/** Characters of an id that stand in a key; a longer one becomes a hash: a key holds 1,024 bytes. */
+/** The longest id in a key, in characters; longer ones are hashed, as a key has 1,024 bytes. */
 const ID = 240;
 
-/** JSON objects by kind and id, in a user's key-value entries; changed in one step, also by several at once. */
+/** JSON objects by kind and id, in a user's entries. Changes are atomic. */
 export class Records<T extends object> {
   readonly #memory: Cairn;
   readonly #user: string;
   readonly #under: string;
   readonly #entries: LargeEntries;
 
-  /** `kind` is of ASCII. */
+  /** `kind` is ASCII. */
   constructor({ memory, user, prefix }: { memory: Cairn; user: string; prefix: string }, kind: string) {
     this.#memory = memory;
     this.#user = user;
@@ -38,14 +38,14 @@ export class Records<T extends object> {
     return records;
   }
 
-  /** Puts in the place of what is there what `change` makes of it; `change` may be asked again, if another was first. */
+  /** Replaces the record by the result of `change`, which runs again if another change was first. */
   async change<R extends T | null>(id: string, change: (there: T | null) => R): Promise<R> {
     const key = await this.#keyOf(id);
     for (let attempt = 1; ; attempt++) {
       const entry = await this.#memory.kv.getVersioned(this.#user, key);
       const there = entry && (await this.#entries.whole<T>(key, entry.value));
       const record = change(there);
-      // What is there is meant to stay.
+      // The caller keeps the record.
       if (record === null || record === there) return record;
       try {
         const ifVersion = entry?.version ?? null;

@@ -6,7 +6,7 @@ import { Records } from "./records.ts";
 type ResourceRecord = Timed<StorageResourceType>;
 type Change = { resourceId: string; workingMemory?: string; metadata?: Record<string, unknown> };
 
-/** What Mastra keeps of a resource, who is its user: working memory and metadata. */
+/** Mastra's working memory and metadata of a resource, which is Mastra's user. */
 export class ResourceRecords {
   readonly #records: Records<ResourceRecord>;
 
@@ -24,7 +24,7 @@ export class ResourceRecords {
     await this.#records.change(resource.id, () => ({ ...resource, createdAt, updatedAt }));
   }
 
-  /** In one step: of two updates at once none is lost. */
+  /** Atomic: no concurrent update is lost. */
   async update({ resourceId, workingMemory, metadata }: Change): Promise<StorageResourceType> {
     const now = Date.now();
     const record = await this.#records.change(resourceId, (there): ResourceRecord => ({

@@ -2,15 +2,15 @@ import type { MastraDBMessage } from "@mastra/core/agent";
 import { field } from "../../../../src/domain/conversation/message.ts";
 import type { Message, StoredMessage } from "../../index.ts";
 
-/** What a Mastra message is besides a role and parts, as Cairn's message carries it. */
+/** The fields of a Mastra message besides role and parts, kept within Cairn's message. */
 type Rest = Record<string, unknown> & { createdAt: string; content: unknown };
 
 /**
- * A message as it stands in a Cairn thread: in the shape of the AI SDK, which other clients read too; for those that read no
- * parts, its text is the `content` beside them.
+ * A message in the AI SDK's shape, for storage in a Cairn thread that other clients read. For clients that read no
+ * parts, `content` repeats the text.
  */
 export function storedOf({ role, content, ...rest }: MastraDBMessage): Message & { id: string } {
-  // What a caller without types gives as content may be a text.
+  // An untyped caller may give a string.
   const given: unknown = content;
   const about = { ...rest, createdAt: new Date(rest.createdAt).toISOString() };
   if (typeof given !== "object" || given === null || !("parts" in given) || !Array.isArray(given.parts))
@@ -24,7 +24,7 @@ export function storedOf({ role, content, ...rest }: MastraDBMessage): Message &
   return { role, id: rest.id, content: textOf(parts), parts, mastra: { ...about, content: more } };
 }
 
-/** The Mastra message of a message in a Cairn thread; of one that another client appended, what it says as text. */
+/** The Mastra message of a stored one; a message of another client is converted to text. */
 export function messageOf(
   { seq, message, createdAt }: StoredMessage,
   thread: { id: string; resourceId?: string | undefined },
@@ -35,7 +35,7 @@ export function messageOf(
     if (text === "") return undefined;
     const id = typeof message.id === "string" ? message.id : `${thread.id}:${seq}`;
     const content = { format: 2, parts: [{ type: "text", text }], content: text };
-    // Roles are whatever the other client calls them.
+    // Another client may use other roles.
     return {
       id,
       role,
@@ -51,10 +51,10 @@ export function messageOf(
   return { ...rest, role, createdAt: new Date(rest.createdAt), content: whole } as unknown as MastraDBMessage;
 }
 
-/** Characters of a text that is stored twice: a longer one has only its parts, since a message holds 8 MiB. */
+/** The longest text to repeat in `content`, in characters: a message has 8 MiB. */
 const MOST = 100_000;
 
-/** Null if there is no text, or too much. */
+/** Null without text, or with too much. */
 function textOf(parts: readonly unknown[]): string | null {
   const text = textIn({ parts: parts.filter((part) => field(part, "type") === "text") });
   return text === "" || text.length > MOST ? null : text;

@@ -3,7 +3,7 @@ import type { MastraDBMessage } from "@mastra/core/agent";
 import type { StorageThreadType } from "@mastra/core/memory";
 import type { StorageCloneThreadInput } from "@mastra/core/storage";
 
-/** The messages that a clone takes along, oldest first. */
+/** The messages to clone, oldest first. */
 export function clonedMessages(
   messages: readonly MastraDBMessage[],
   {

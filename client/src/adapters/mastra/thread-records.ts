@@ -5,25 +5,25 @@ import { unlessMissing } from "./conversations.ts";
 import { withDates, type Timed } from "./with-dates.ts";
 import { Records } from "./records.ts";
 
-/** A thread as its entry holds it; without `thread` where there were messages before it was saved. */
+/** A thread as its entry holds it; without `thread` if messages came before it was saved. */
 export type ThreadRecord = {
   id: string;
   cairnThread: string;
   thread?: Timed<StorageThreadType>;
-  /** When the newest of its messages was said, or of those that are about to be appended. */
+  /** The time of its newest message, appended or about to be, in milliseconds since the epoch. */
   newestAt?: number;
-  /** An older message was, or may be, appended after a newer one: the last of the Cairn thread are not the newest. */
+  /** An older message may follow a newer one: the last messages of the Cairn thread may not be the newest. */
   outOfOrder?: true;
-  /** Messages were, or are about to be, moved from it to other threads, or from others to it. */
+  /** Messages moved, or are about to move, between this thread and others. */
   moved?: true;
 };
 
 type Change = { title?: string; metadata?: Record<string, unknown> };
 
-/** Bytes of a Cairn thread's title and other names. */
+/** The most bytes of a Cairn thread's title and other names. */
 const NAME_BYTES = 1024;
 
-/** Mastra's threads, each with the Cairn thread that holds its messages. */
+/** Mastra's threads, each with the Cairn thread of its messages. */
 export class ThreadRecords {
   readonly #memory: Cairn;
   readonly #user: string;
@@ -39,12 +39,12 @@ export class ThreadRecords {
   all = (): Promise<ThreadRecord[]> => this.#records.all();
   delete = (id: string): Promise<void> => this.#records.delete(id);
 
-  /** The record of a thread, with a Cairn thread; of several that begin it at once, one does. */
+  /** Returns a thread's record, or creates it with a Cairn thread; concurrent callers get the same. */
   async getOrBegin(id: string, title?: string): Promise<ThreadRecord> {
     return (await this.#records.get(id)) ?? this.#begin(id, null, title);
   }
 
-  /** The same with another Cairn thread, after that of the record was deleted: by another client, or by half of `deleteThread`. */
+  /** Replaces a deleted Cairn thread: another client deleted it, or `deleteThread` was interrupted. */
   async beginAnew({ id, cairnThread, thread }: ThreadRecord): Promise<ThreadRecord> {
     return this.#begin(id, cairnThread, thread?.title);
   }
@@ -73,7 +73,7 @@ export class ThreadRecords {
     if (before !== undefined && before.title !== thread.title) await this.#name(cairnThread, thread.title);
   }
 
-  /** Null if there is no such thread, or it is another resource's. */
+  /** Null if there is no such thread, or another resource owns it. */
   async update(
     id: string,
     change: (thread: StorageThreadType) => Change | undefined,
@@ -99,8 +99,8 @@ export class ThreadRecords {
   }
 
   /**
-   * Notes that something in the thread changes; `appended`: when the messages were said that are new in it, in order;
-   * `moved`: whether some come from another one, or go there. Before they do, so that whoever is cut off after it leaves it noted.
+   * Records an upcoming change, so that an interrupted one stays on record. `appended`: times of the new messages, in
+   * order; `moved`: true if messages move between threads.
    */
   async touch(
     id: string,
@@ -120,7 +120,7 @@ export class ThreadRecords {
     });
   }
 
-  /** After messages were appended: a newer one that was noted meanwhile may have been appended before them. */
+  /** Marks the thread out of order if a newer message, recorded meanwhile, may precede the appended ones. */
   async settle(id: string, appended: readonly number[]): Promise<void> {
     await this.#records.change(id, (there) => {
       const isNewest = (there?.newestAt ?? -Infinity) <= (appended.at(-1) ?? -Infinity);
@@ -137,11 +137,11 @@ export class ThreadRecords {
 export const threadIn = (record: ThreadRecord | null): StorageThreadType | null =>
   record?.thread === undefined ? null : withDates(record.thread);
 
-/** What a caller without types gives may be a text. */
+/** An untyped caller may give a string. */
 const timeOf = (date: Date): number => new Date(date).getTime();
 
-/** Now, and in any case later than before. */
+/** Now, but at least 1 ms after `before`. */
 const later = (before: number): number => Math.max(Date.now(), before + 1);
 
-/** As much of a text as a name holds. */
+/** Cuts a text to the length of a name. */
 const nameOf = (text: string): string => truncateUtf8(text, NAME_BYTES);

@@ -5,7 +5,7 @@ export type MessageUpdate = Partial<Omit<MastraDBMessage, "createdAt">> & {
   content?: Partial<MastraMessageContentV2>;
 };
 
-/** The message with what the update says; of its content and metadata, field by field. */
+/** Applies an update to a message; merges content and metadata field by field. */
 export function merged(message: MastraDBMessage, { content, ...fields }: MessageUpdate): MastraDBMessage {
   const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
   if (content === undefined) return { ...message, ...given };

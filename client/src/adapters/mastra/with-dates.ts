@@ -1,4 +1,4 @@
-/** What Mastra dates, as an entry holds it: times are milliseconds since the epoch. */
+/** A dated object of Mastra in an entry: times are milliseconds since the epoch. */
 export type Timed<T> = Omit<T, "createdAt" | "updatedAt"> & { createdAt: number; updatedAt: number };
 
 export const withDates = <T extends { createdAt: number; updatedAt: number }>(record: T) => ({

@@ -13,7 +13,7 @@ import {
 } from "./record.ts";
 import type { AppraisalVector, Episode } from "./types.ts";
 
-/** Marks an episode whose context is longer than its field: a search for a word of it has to look at all of it. */
+/** Marks an episode whose context exceeds its field: a search in the context has to read all of it. */
 export const LONG_CONTEXT = "molroo:long-context";
 
 const APPRAISAL = [
@@ -30,7 +30,7 @@ const APPRAISAL = [
 
 const signed = (value: number) => within(value, -1, 1);
 
-/** An episode as a memory of kind `episode`, in the fields that Cairn has for it. */
+/** An episode as a memory of kind `episode`, in Cairn's fields. */
 export async function episodeBody(episode: Episode, scope: string): Promise<RememberBody> {
   const { text, content } = textOf(episode);
   const context = textWithin(episode.context);
@@ -46,7 +46,7 @@ export async function episodeBody(episode: Episode, scope: string): Promise<Reme
     importance: within(episode.importance, 0, 1),
     intensity: within(episode.intensity, 0, 1),
     appraisal: episode.appraisal && appraisalOf(episode.appraisal),
-    // The type says that it is there; a caller in JavaScript may not know.
+    // Typed as present, but a JavaScript caller may omit it.
     emotion: episode.emotionSnapshot && emotionOf(episode.emotionSnapshot, signed),
     tags: context !== (episode.context || undefined) ? [LONG_CONTEXT] : undefined,
   });
@@ -59,9 +59,9 @@ export async function episodeBody(episode: Episode, scope: string): Promise<Reme
   return withRest(body, aside, read, episode);
 }
 
-/** The episode that a memory holds; `whole`, where it does not hold all of it. */
+/** The episode of a memory; `whole` if the memory does not hold all of it. */
 export function episodeOf(memory: Stored, scope: string, whole: unknown): Episode {
-  // What this adapter wrote there is an episode.
+  // This adapter wrote an episode there.
   if (whole !== null) return whole as Episode;
   const aside = asideOf(memory);
   const id = memory.externalId ?? memory.id;
@@ -72,10 +72,10 @@ export function episodeOf(memory: Stored, scope: string, whole: unknown): Episod
       timestamp: memory.createdAt,
       type: memory.type,
       content: contentOf(memory, aside),
-      // The SDK shows a model the context and nothing else: what others stored has its text there.
+      // The SDK shows a model only the context, so a foreign memory has its text there.
       context: memory.context ?? (aside === null ? memory.text : undefined),
       sourceEntity: memory.sourceEntity,
-      // The server has all of these that were given, and no others.
+      // The server returns exactly the numbers that were given.
       appraisal: memory.appraisal as AppraisalVector | undefined,
       intensity: memory.intensity,
       importance: memory.importance ?? 0,
@@ -85,13 +85,13 @@ export function episodeOf(memory: Stored, scope: string, whole: unknown): Episod
   };
 }
 
-/** What is searched: the content, and then the context, where that says more. */
+/** The searchable text: the content, then the context if it adds anything. */
 function textOf({ content, context, type }: Episode): { text: string; content: number | undefined } {
   const more = context !== undefined && content?.includes(context) !== true ? context : undefined;
   const said = [content, more].filter((part) => part !== undefined && part !== "");
   const text = textWithin(said.join("\n\n"));
   const has = content === undefined ? undefined : content.length;
-  // A memory says something.
+  // A memory's text is never empty.
   if (text === undefined || text.trim() === "")
     return { text: textWithin(type)?.trim() || "episode", content: undefined };
   return { text, content: has };

@@ -5,9 +5,9 @@ import { asideOf, isRoomy, jsonOf, type Stored } from "./record.ts";
 import { sha256Hex } from "../../../../src/domain/hash.ts";
 
 /**
- * Records that are too large for a memory: whole, as JSON, in entries of the user. Their keys follow from what they say,
- * so two saves at once never mix, and the versions in a memory's history stay whole. The memory names the entry: who
- * forgets it deletes that too.
+ * Records too large for a memory, stored as JSON in the user's entries. Keys derive from the content, so that
+ * concurrent saves never mix and older versions in a memory's history stay whole. Deleting the memory deletes its entry
+ * too.
  */
 export class LargeRecords {
   readonly #memory: Cairn;
@@ -20,7 +20,7 @@ export class LargeRecords {
     this.#entries = new LargeEntries(memory, user, { inline: ENTRY_BYTES });
   }
 
-  /** The body to remember, once all that has no room in it is kept. */
+  /** Returns the body to store, after storing the parts that it cannot hold. */
   async kept(body: RememberBody, record: object): Promise<RememberBody> {
     if (isRoomy(body)) return body;
     const json = jsonOf(record);
@@ -30,7 +30,7 @@ export class LargeRecords {
     return { ...body, metadata: { molroo: { ...aside, whole: { key } }, cairnEntry: key } };
   }
 
-  /** The whole record of a memory that does not hold it; null if it does, or if somebody has deleted the entry. */
+  /** The whole record of a memory that does not hold it; null if the memory does, or the entry was deleted. */
   async of(memory: Stored): Promise<unknown> {
     const key = asideOf(memory)?.whole?.key;
     if (key === undefined) return null;
@@ -38,7 +38,7 @@ export class LargeRecords {
     return json === null ? null : JSON.parse(json);
   }
 
-  /** Deletes what is kept of all versions of a record. */
+  /** Deletes all stored versions of a record. */
   async forget(externalId: string): Promise<void> {
     await this.#memory.kv.deletePrefix(this.#user, await prefixOf(externalId));
   }

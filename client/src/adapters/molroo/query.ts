@@ -5,17 +5,17 @@ import type { Episode, RecallQuery } from "./types.ts";
 
 /** Items of a page. */
 const PAGE = 1000;
-/** Types that a URL asks for; more are left to `matches`. */
+/** The most types in one URL; `matches` checks more. */
 const MOST_TYPES = 50;
-/** Characters of the ids that one URL asks for, as they are written there. */
+/** Characters of the encoded ids in one URL. */
 const URL_ROOM = 4_000;
 
 const typesOf = ({ type }: RecallQuery): string[] | undefined =>
   type === undefined || type === "" ? undefined : Array.isArray(type) ? type : [type];
 
 /**
- * The lists that hold, together, every episode that a query means, newest first each, and as few others as the server can
- * tell apart: `matches` has the last word.
+ * The lists that together hold every episode of a query, each newest first. They hold as few others as the server can
+ * exclude; `matches` decides.
  */
 export async function questionsOf(
   query: RecallQuery,
@@ -49,7 +49,7 @@ async function namesOf(names: readonly string[]): Promise<string[] | undefined> 
   return some.length === 0 ? undefined : some;
 }
 
-/** Whether an episode is one that the query means. */
+/** True if the episode matches every condition of the query. */
 export function matches(episode: Episode, query: RecallQuery): boolean {
   const { sourceEntity, context, minImportance, timeRange, valenceRange } = query;
   const types = typesOf(query);
@@ -63,13 +63,13 @@ export function matches(episode: Episode, query: RecallQuery): boolean {
 
 const isIn = (value: number, [min, max]: [number, number]): boolean => value >= min && value <= max;
 
-/** As the server compares: case of A to Z does not count. */
+/** Ignores the case of A to Z, as the server does. */
 const lower = (text: string): string => text.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase());
 
 export const newestFirst = <T extends { timestamp: number }>(records: readonly T[]): T[] =>
   records.toSorted((a, b) => b.timestamp - a.timestamp);
 
-/** Ids in groups that a URL has room for. */
+/** Groups ids to fit into URLs. */
 export function roomy(ids: readonly string[]): string[][] {
   const groups: string[][] = [];
   let room = 0;

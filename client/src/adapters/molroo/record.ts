@@ -21,31 +21,31 @@ export type Stored = Pick<
   | "metadata"
 >;
 
-/** The SDK's own records, which Cairn's fields hold; `metadata.molroo` says what of them those cannot say as it is. */
+/** The SDK's own records, stored in Cairn's fields; `metadata.molroo` holds the rest. */
 export type RecordKind = "episodes" | "reflections";
 type AnyRecord = { id: string };
 
-/** `metadata.molroo`. */
+/** The content of `metadata.molroo`. */
 export type Aside = {
-  /** How much of the memory's text is the record's content, in UTF-16 code units; absent if it has none. */
+  /** The length of the record's content in the memory's text, in UTF-16 code units; absent if it has none. */
   content?: number;
-  /** The record's fields that Cairn's do not give back as they were. */
+  /** The record's fields that Cairn's fields do not return unchanged. */
   rest?: Record<string, Json>;
-  /** Where the whole record is, if it is too large for a memory. */
+  /** The entry of the whole record, if a memory cannot hold it. */
   whole?: { key: string };
 };
 
-/** Bytes of JSON that are kept in metadata; Cairn takes 10 KiB, and somebody else may add to it. */
+/** The most bytes of JSON in metadata; Cairn takes 10 KiB, and others may add to it. */
 export const ASIDE_BYTES = 9 * 1024;
 
-/** `metadata.molroo` of a memory; null of one that somebody else stored. */
+/** `metadata.molroo` of a memory; null for a foreign memory. */
 export function asideOf({ metadata }: Pick<Stored, "metadata">): Aside | null {
   const aside = metadata?.molroo;
-  // What is there under this name this adapter wrote.
+  // This adapter wrote the field.
   return typeof aside === "object" && aside !== null ? (aside as Aside) : null;
 }
 
-/** The memory's own id of a record: the scope has no slash in it as it stands there, so no two records share one. */
+/** The memory's external id of a record. The encoded scope has no slash, so ids are unique. */
 export async function externalIdOf(scope: string, kind: RecordKind, id: string): Promise<string> {
   const plainly = `${encodeURIComponent(scope)}/${kind}/${id}`;
   return isName(plainly)
@@ -53,11 +53,11 @@ export async function externalIdOf(scope: string, kind: RecordKind, id: string):
     : `${encodeURIComponent(scope)}/${kind}/sha256:${await sha256Hex(JSON.stringify(id))}`;
 }
 
-/** The content that a memory's text begins with. */
+/** The content at the beginning of a memory's text. */
 export const contentOf = ({ text }: Stored, aside: Aside | null): string | undefined =>
   aside === null ? text : aside.content === undefined ? undefined : text.slice(0, aside.content);
 
-/** The body with what a reader of it would not see as the record has it. */
+/** Adds to the body the fields that a reader would not get back unchanged. */
 export function withRest(body: RememberBody, aside: Aside, read: AnyRecord, record: AnyRecord): RememberBody {
   const seen = read as Record<string, unknown>;
   // A record is an object.
@@ -69,13 +69,13 @@ export function withRest(body: RememberBody, aside: Aside, read: AnyRecord, reco
   return { ...body, metadata: { molroo } };
 }
 
-/** A record as JSON. No number that is none comes back as null: the SDK formats these fields. */
+/** A record as JSON, with 0 for NaN and infinities, since the SDK formats these fields. */
 export const jsonOf = (record: object): string =>
   JSON.stringify(record, (_field, value: unknown) =>
     typeof value === "number" && !Number.isFinite(value) ? 0 : value,
   );
 
-/** Whether the memory holds all of its record. */
+/** True if the memory can hold all of its record. */
 export const isRoomy = ({ metadata }: RememberBody): boolean =>
   byteLength(JSON.stringify(metadata ?? null)) <= ASIDE_BYTES;
 
@@ -90,10 +90,10 @@ export const emotionOf = (
   dominance: clamp(D) ?? 0,
 });
 
-/** The SDK prints these numbers: a memory that has none is neutral. */
+/** Neutral without an emotion, since the SDK prints these numbers. */
 export const vadOf = (emotion: Memory["emotion"]): VAD =>
   emotion === undefined ? NEUTRAL : { V: emotion.valence, A: emotion.arousal, D: emotion.dominance };
 
-/** The fields that are given. */
+/** The fields that are not undefined. */
 export const given = <T extends object>(fields: T): T =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;

@@ -14,8 +14,8 @@ import type { Reflection } from "./types.ts";
 import { sha256Hex } from "../../../../src/domain/hash.ts";
 
 /**
- * A reflection as a memory of kind `reflection`. The SDK's ids are milliseconds, of which two can be the same: what makes
- * two of them one is all that they say.
+ * A reflection as a memory of kind `reflection`. The SDK's ids are milliseconds and may collide, so its whole content
+ * identifies it.
  */
 export async function reflectionBody(reflection: Reflection, scope: string): Promise<RememberBody> {
   const said = textWithin(reflection.content);
@@ -47,9 +47,9 @@ export async function reflectionBody(reflection: Reflection, scope: string): Pro
   return withRest(body, aside, read, reflection);
 }
 
-/** The reflection that a memory holds; `whole`, where it does not hold all of it. */
+/** The reflection of a memory; `whole` if the memory does not hold all of it. */
 export function reflectionOf(memory: Stored, whole: unknown): Reflection {
-  // What this adapter wrote there is a reflection.
+  // This adapter wrote a reflection there.
   if (whole !== null) return whole as Reflection;
   const aside = asideOf(memory);
   return {

@@ -1,4 +1,4 @@
-// The types of `@molroo-io/sdk` that its `MemoryAdapter` speaks in, written structurally: who uses the adapter has the SDK.
+// The types of the `MemoryAdapter` of `@molroo-io/sdk`, declared structurally: users of the adapter have the SDK.
 
 /** Valence, arousal and dominance. */
 export type VAD = { V: number; A: number; D: number };
@@ -40,12 +40,12 @@ export type Reflection = {
   emotionSnapshot: VAD;
 };
 
-/** Which episodes are meant: all that is given must fit. Ranges include both ends. */
+/** A filter for episodes: all given conditions must hold. Ranges include both ends. */
 export type RecallQuery = {
   sourceEntity?: string;
-  /** A text that the episode's context holds; case of A to Z does not count. */
+  /** A text in the episode's context; ignores the case of A to Z. */
   context?: string;
-  /** All unless set, or 0. */
+  /** The most episodes; all if 0 or not set. */
   limit?: number;
   minImportance?: number;
   timeRange?: [from: number, to: number];
@@ -56,7 +56,7 @@ export type RecallQuery = {
 export type SemanticRecallOptions = {
   /** 5 unless set, 100 at most. */
   topK?: number;
-  /** 0 to 1, of Cairn's scores. */
+  /** The least score of Cairn, 0 to 1. */
   minScore?: number;
   minImportance?: number;
 };

@@ -1,4 +1,4 @@
-/** Compares as the bytes of UTF-8 do: by code points, and not by UTF-16 units, of which surrogates come too early. */
+/** Compares by code points, like bytes of UTF-8; UTF-16 order puts surrogates too early. */
 export function byCodePoints(a: string, b: string): number {
   for (let i = 0; i < a.length && i < b.length; i++) {
     const difference = rank(a.charCodeAt(i)) - rank(b.charCodeAt(i));

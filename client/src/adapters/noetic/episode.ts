@@ -6,14 +6,14 @@ import { type LoggedTurn, type Turn, turnsIn } from "./turns.ts";
 /** Bytes of a memory's text (src/domain/limits.ts). */
 const LONGEST_TEXT = 32 * 1024;
 
-/** A turn of a run. Its place in the log does not change, nor does the execution's id. */
+/** A turn of a run, identified by the execution and its fixed place in the log. */
 export const turnOf = ({ at, ...said }: LoggedTurn, { executionId, threadId }: ExecutionContext): Turn => ({
   ...said,
   id: `${startOfIds(executionId)}${at}`,
   threadId,
 });
 
-/** What is remembered of a turn unless something else is made of it. */
+/** The default memory of a turn. */
 export const episodeOf = (turn: Turn): RememberBody => ({
   kind: "episode",
   type: "turn",
@@ -22,11 +22,11 @@ export const episodeOf = (turn: Turn): RememberBody => ({
   source: sourceOf(turn),
 });
 
-/** Where a memory comes from: no name is empty. */
+/** The source of a memory; an empty thread id means none. */
 export const sourceOf = ({ threadId }: Pick<ExecutionContext, "threadId">) =>
   threadId === "" ? undefined : { thread: threadId };
 
-/** Whether a hit is no turn that the model has before it anyway: of this execution, or as the log says it. */
+/** Excludes hits that the model sees anyway: those of this execution, or with the log's own words. */
 export function notIn(log: ItemLog, { executionId }: ExecutionContext): (hit: Hit) => boolean {
   const own = startOfIds(executionId);
   const said = new Set(turnsIn(log.items).map(textOf));

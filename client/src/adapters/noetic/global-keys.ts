@@ -1,10 +1,10 @@
 /** Noetic keeps the state of a layer of the scope `global` under `layers/<layerId>/__global__/`. */
 const GLOBAL = "__global__";
 
-/** Whether a key is of the scope `global`. The id of such a layer may hold no `/`. */
+/** True for a key of the scope `global`. The id of such a layer must not contain `/`. */
 export const isGlobal = (key: string): boolean => /^layers\/[^/]+\/__global__\//.test(key);
 
-/** Whether a key with this prefix may be. */
+/** True if a key with this prefix may be of the scope `global`. */
 export function mayHoldGlobal(prefix: string): boolean {
   const [first = "", layerId, scopeKey, ...rest] = prefix.split("/");
   if (layerId === undefined) return "layers".startsWith(first);

@@ -1,25 +1,25 @@
 import type { ZodType } from "zod";
 
-/** Noetic's interfaces, of core 3.x and 5.x alike, as far as they are used here. */
+/** The parts of Noetic's interfaces used here, the same in core 3.x and 5.x. */
 
 export type StorageAdapter = {
-  /** The value, or null of none. */
+  /** The value; null if there is none. */
   get<T>(key: string): Promise<T | null>;
-  /** Replaces the value; of undefined, deletes the entry. */
+  /** Replaces the value; undefined deletes the entry. */
   // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- as Noetic declares it
   set<T>(key: string, value: T): Promise<void>;
   /** No error if there is none. */
   delete(key: string): Promise<void>;
-  /** All keys that begin so, in byte order. */
+  /** All keys with this prefix, in byte order. */
   list(prefix: string): Promise<string[]>;
-  /** The values of those keys that are there; null is as none. */
+  /** The values of existing keys; null counts as missing. */
   getMany<T>(keys: string[]): Promise<Map<string, T>>;
 };
 
-/** The same for one layer and scope: keys are relative to both. */
+/** Storage of one layer and scope, with relative keys. */
 export type ScopedStorage = Omit<StorageAdapter, "list"> & { list(prefix?: string): Promise<string[]> };
 
-/** What hooks and functions are told of the run. */
+/** The run, as hooks and functions see it. */
 export type ExecutionContext = {
   executionId: string;
   threadId: string;
@@ -27,11 +27,11 @@ export type ExecutionContext = {
   tokenize?(text: string): number;
 };
 
-/** What a conversation is made of: messages have a role and a content. */
+/** An item of a conversation; a message has a role and a content. */
 export type Item = { readonly type: string };
 export type ItemLog = { readonly items: readonly Item[] };
 
-/** What a layer lets code and models call. */
+/** A function of a layer for code and models. */
 export type LayerFunction<Input, Output, State> = {
   kind: "function";
   description: string;

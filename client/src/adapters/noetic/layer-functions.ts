@@ -8,7 +8,7 @@ type Remember = { text: string; tags?: string[] | undefined };
 type Recall = { query: string; limit?: number | undefined };
 type Recalled = { memories: { id: string; kind: string; text: string; score: number }[] };
 
-/** What the layer lets code and models do. */
+/** The layer's functions for code and models. */
 export type CairnFunctions<State> = {
   remember: LayerFunction<Remember, { id: string }, State>;
   recall: LayerFunction<Recall, Recalled, State>;

@@ -14,17 +14,17 @@ import { lastSaid, saysAnything, type Turn, turnsIn, withNew } from "./turns.ts"
 
 export type CairnLayerOptions = Pick<RecallBody, "kinds" | "minScore" | "owners"> & {
   memory: Cairn;
-  /** Your zod (4): Noetic wants a layer's functions described by its schemas, and this package brings none along. */
+  /** Your zod (4): Noetic requires its schemas for functions, and this package has none. */
   z: typeof z;
-  /** Whose memory it is; that of the run's resource unless set, or of its thread where it has none. */
+  /** The user whose memory it is; unless set, the run's resource, or its thread if it has none. */
   user?: string;
-  /** What memories belong to besides their user, as a project: only in it is recalled and remembered. */
+  /** A scope, such as a project; limits both recall and storage to it. */
   scope?: string;
-  /** How many memories are recalled at most, to 100; 10 unless set. */
+  /** The most memories of a recall, to 100; 10 unless set. */
   k?: number;
-  /** Tokens of what is recalled; 200 to 2,000 unless set. */
+  /** The recall's budget in tokens; 200 to 2,000 unless set. */
   budget?: { min: number; max: number };
-  /** What is remembered of a turn, or null for nothing; an episode of what was said unless set. */
+  /** Converts a turn to a memory, or to null for none; an episode of its texts unless set. */
   toMemory?: (turn: Turn) => RememberBody | null | Promise<RememberBody | null>;
 };
 
@@ -51,10 +51,10 @@ export type CairnLayer = {
   name: string;
   slot: number;
   scope: "resource";
-  /** After the history: what is recalled follows the query, and the prompt before it can be cached. */
+  /** Puts the recall after the history, so that the prompt before it can be cached. */
   placement: "live";
   budget: { min: number; max: number };
-  /** Milliseconds, after which the hooks' own calls end too. */
+  /** Timeouts in milliseconds; they also abort the hooks' own calls. */
   timeouts: { recall: number; store: number };
   hooks: {
     init(run: { ctx: ExecutionContext }): Promise<{ state: State }>;
@@ -66,13 +66,13 @@ export type CairnLayer = {
 
 const SLOT = 300;
 const TIMEOUTS = { recall: 5_000, store: 30_000 };
-/** Bytes of a query (src/domain/limits.ts). */
+/** The longest query in bytes (src/domain/limits.ts). */
 const LONGEST_QUERY = 256 * 1024;
 
 /**
- * A layer of Noetic over Cairn's memories: before each model call it recalls what goes with the query, after each it
- * remembers the turn, and its functions `remember` and `recall` are tools of the model. Hooks and functions reject with
- * `CairnError`; what `recall` and `store` reject with, Noetic reports, and goes on.
+ * A layer of Noetic over Cairn's memories. It recalls before each model call, and stores the turn after it. Its
+ * functions `remember` and `recall` are tools of the model. Hooks and functions reject with `CairnError`; Noetic
+ * reports failures of `recall` and `store`, and goes on.
  *
  * @example
  * const layers = [cairnLayer({ memory, z, user: "alice" })]; // `memory` in core 3.x, `contextLayers` in 5.x
@@ -102,11 +102,11 @@ export function cairnLayer(options: CairnLayerOptions): CairnLayer {
     budget,
     timeouts: TIMEOUTS,
     hooks: {
-      // Asks nothing of Cairn: a run for what is no user ends here, and not with its first recall.
+      // Calls no server: a run for an invalid user fails here, before its first recall.
       init: async ({ ctx }) => ({ state: { user: userOf(ctx) } }),
       recall: async ({ query, log, ctx, budget: most }) => {
         if (most <= 0) return null;
-        // `harness.execute()` puts the user's words into the log and runs its steps with an empty input, which is the query.
+        // `harness.execute()` logs the user's words and runs its steps with an empty input, which becomes the query.
         const hits = await find(ctx, query.trim() === "" ? lastSaid(log.items) : query, k);
         const tokens = (text: string) => ctx.tokenize?.(text) ?? Math.ceil(text.length / 4);
         return recalledBlock(hits.filter(notIn(log, ctx)), { budget: most, tokens });

@@ -2,15 +2,15 @@ import { CairnError } from "../../error.ts";
 
 export type Scope = "execution" | "thread" | "resource" | "global";
 
-/** Whose the tenant's shared state is, unless it is told. */
+/** The default owner of the tenant's shared state. */
 export const SHARED = "shared:noetic";
-/** What owners of threads and executions begin with. No user may, nor as a shared owner does. */
+/** The prefix of the owners of threads and executions; users and shared owners must not have it. */
 const OWN = "noetic:";
 const RESERVED: readonly string[] = [OWN, "shared:"];
 
 /**
- * Whose memory a scope's state is: a resource is a user, `global` is the shared owner; a thread or execution belongs to
- * nobody but itself where no user is named. Throws where a resource's id would name what is not a user.
+ * The owner of a scope's state: a resource is a user, and `global` the shared owner. Threads and executions own
+ * themselves if no user is named. Throws if a resource's id is not a valid user.
  */
 export function ownerOf(scope: Scope, scopeKey: string, shared: string = SHARED): string {
   if (scope === "global") return shared;

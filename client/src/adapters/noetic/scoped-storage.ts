@@ -12,15 +12,15 @@ export type CairnScopedStorageOptions = {
   memory: Cairn;
   layerId: string;
   scope: Scope;
-  /** The id of the execution, thread or resource; `__global__` unless set, which is that of `global`. */
+  /** The id of the execution, thread or resource; unless set `__global__`, the key of `global`. */
   scopeKey?: string;
-  /** Whose all state is but that of `global`. Unless set, each resource, thread and execution has an owner of its own. */
+  /** The owner of all state except `global`. Unless set, each resource, thread and execution has its own owner. */
   user?: string;
-  /** Whose the state of `global` is; `shared:noetic` unless set. */
+  /** The owner of the `global` state; `shared:noetic` unless set. */
   shared?: string;
-  /** What the keys of the entries begin with; nothing unless set. */
+  /** Prepended to the keys of the entries; nothing unless set. */
   prefix?: string;
-  /** How long each call of a method may take, in milliseconds; without an end unless set. */
+  /** The timeout of each method in milliseconds; none unless set. */
   timeoutMs?: number;
 };
 
@@ -36,9 +36,9 @@ const OPTIONS: OptionNames<CairnScopedStorageOptions> = {
 };
 
 /**
- * The storage of one layer in one scope, whose keys nobody else's are. Where neither id holds a `/` or `%`, its entries
- * are those that a harness with `cairnStorage` has for the same owner. Throws `CairnError` of a resource whose id begins
- * with `shared:` or `noetic:`.
+ * The storage of one layer in one scope, with keys of its own. If no id contains `/` or `%`, a harness with
+ * `cairnStorage` and the same owner uses the same entries. Throws `CairnError` if a resource's id begins with `shared:`
+ * or `noetic:`.
  *
  * @example
  * const storage = cairnScopedStorage({ memory, layerId: "notes", scope: "resource", scopeKey: "alice" });
@@ -52,5 +52,5 @@ export function cairnScopedStorage(options: CairnScopedStorageOptions): ScopedSt
   return { ...storage, list: (start = "") => storage.list(start) };
 }
 
-/** An id as one part of a key, so that a thread `a/b` is no part of a thread `a`. */
+/** Encodes an id as one part of a key, so that a thread `a/b` is not within a thread `a`. */
 const segment = (id: string): string => id.replaceAll("%", "%25").replaceAll("/", "%2F");

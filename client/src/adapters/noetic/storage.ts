@@ -7,8 +7,8 @@ import type { StorageAdapter } from "./interfaces.ts";
 
 export type CairnStorageOptions = KeyedEntriesOptions & {
   /**
-   * A shared owner (`shared:…`), whose the state of layers of the scope `global` is: to write it, a token of all users is
-   * needed. Unless set, that is the user's too.
+   * The shared owner (`shared:…`) of the state of `global` layers; the user's unless set. Writes to it need a token of
+   * all users.
    */
   shared?: string | undefined;
 };
@@ -16,8 +16,8 @@ export type CairnStorageOptions = KeyedEntriesOptions & {
 const OPTIONS: OptionNames<CairnStorageOptions> = { ...KEYED_ENTRIES_OPTIONS, shared: true };
 
 /**
- * A `StorageAdapter` of Noetic in a user's entries: state of layers, snapshots and ledgers. Keys are any strings from one
- * character to 1,024 bytes, values JSON to 64 MiB. Calls reject with `CairnError`.
+ * A `StorageAdapter` of Noetic in a user's entries: state of layers, snapshots and ledgers. Keys have one character to
+ * 1,024 bytes, values up to 64 MiB of JSON. Calls reject with `CairnError`.
  *
  * @example // core 3.x; in 5.x `environment: { storage: { adapter: cairnStorage(…) } }`
  * const harness = new AgentHarness({ name: "agent", storage: cairnStorage({ memory, user: "alice" }) });
@@ -37,7 +37,7 @@ export function cairnStorage(given: CairnStorageOptions): StorageAdapter {
       if (isGlobal(prefix)) return global.list(prefix);
       if (!mayHoldGlobal(prefix)) return own.list(prefix);
       const [owned, common] = await Promise.all([own.list(prefix), global.list(prefix)]);
-      // What either holds that is the other's is not to be had by its key.
+      // Drops keys stored under the wrong owner, which `get` cannot read.
       const keys = [...owned.filter((key) => !isGlobal(key)), ...common.filter(isGlobal)];
       return keys.toSorted(byCodePoints);
     },
@@ -47,14 +47,14 @@ export function cairnStorage(given: CairnStorageOptions): StorageAdapter {
         global.getMany<T>(keys.filter(isGlobal)),
       ]);
       const found = new Map([...owned, ...common]);
-      // In the order of the keys, as where there is one owner. What is found is there: a value, and not undefined.
+      // Keeps the order of the keys, as with one owner. The keys in `found` have values.
       const inOrder = [...new Set(keys)].filter((key) => found.has(key));
       return new Map(inOrder.map((key) => [key, found.get(key) as T]));
     },
   };
 }
 
-/** Entries as Noetic's storage: undefined deletes, and null counts as none where many are read. */
+/** Entries as Noetic's storage: undefined deletes, and `getMany` omits null. */
 export const storageOf = (entries: KeyedEntries): StorageAdapter => ({
   get: (key) => entries.get(key),
   set: (key, value) => (value === undefined ? entries.delete(key) : entries.set(key, value)),
@@ -62,7 +62,7 @@ export const storageOf = (entries: KeyedEntries): StorageAdapter => ({
   list: (prefix) => entries.list(prefix),
   getMany: async <T>(keys: string[]) => {
     const found = await entries.getMany<T | null>(keys);
-    // As in Noetic's own sweep of `get`, which cannot tell null from none.
+    // Noetic's own loop over `get` cannot tell null from a missing value either.
     return new Map([...found].filter((entry): entry is [string, T] => entry[1] !== null));
   },
 });

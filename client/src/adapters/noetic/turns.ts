@@ -1,19 +1,19 @@
 import type { Item } from "./interfaces.ts";
 
-/** What a user said, and what was answered: in Noetic, one message, and all assistant messages until the next one. */
+/** A turn: one user message and all assistant messages until the next one. */
 export type Turn = {
-  /** The same for a turn that has grown by another answer: an `externalId` for what is remembered of it. */
+  /** Stays the same when the turn grows by another answer: an `externalId` for its memory. */
   id: string;
-  /** Empty if the execution began without a message of a user. */
+  /** Empty if the execution began without a user message. */
   user: string;
   assistant: string;
   threadId: string;
 };
 
-/** A turn as the log has it, with its place there. */
+/** A turn and its place in the log. */
 export type LoggedTurn = { at: number; user: string; assistant: string };
 
-/** The turns of a log, in their order; tools, reasoning and what the framework says are left out. */
+/** The turns of a log, in order, without tools, reasoning and the framework's messages. */
 export function turnsIn(items: readonly Item[]): LoggedTurn[] {
   const turns: LoggedTurn[] = [];
   for (const [at, item] of items.entries()) {
@@ -29,10 +29,10 @@ export function turnsIn(items: readonly Item[]): LoggedTurn[] {
   return turns;
 }
 
-/** The user's words in the last turn of a log; empty if there are none. */
+/** The user's text in the last turn of a log; empty if there is none. */
 export const lastSaid = (items: readonly Item[]): string => turnsIn(items).at(-1)?.user ?? "";
 
-/** The log with what was just answered, which a harness may, or may not yet, have put into it. */
+/** The log with the new items, which a harness may have added already. */
 export const withNew = (log: readonly Item[], newItems: readonly Item[]): readonly Item[] => [
   ...log,
   ...newItems.filter((item) => !log.some((logged) => logged === item || isSame(logged, item))),
@@ -45,7 +45,7 @@ const isSame = (a: Item, b: Item): boolean => "id" in a && "id" in b && a.id !==
 
 const joined = (before: string, after: string): string => (before === "" ? after : `${before}\n${after}`);
 
-/** A message of the user or the assistant with a text. */
+/** A user or assistant message with text; else null. */
 function messageIn(item: Item): { role: "user" | "assistant"; text: string } | null {
   if (item.type !== "message" || !("role" in item) || !("content" in item)) return null;
   const { role, content } = item;

@@ -1,5 +1,5 @@
-// An item of the Agents SDK as a message. One that is a message in the SDK's own shape is stored as it is. Everything else
-// (calls, their results, reasoning) is kept whole in `agentItem`, in a message of the role and text that other readers expect.
+// Stores an item of the Agents SDK as a message. A message in the SDK's own shape is stored as it is. All else (calls,
+// results, reasoning) is stored whole in `agentItem`, with the role and text that other readers expect.
 import type { AgentInputItem } from "@openai/agents-core";
 import { field } from "../../../../src/domain/conversation/message.ts";
 import type { Message, StoredMessage } from "../../shapes.ts";
@@ -7,13 +7,13 @@ import { base64Of, bytesOfBase64 } from "../bytes/base64.ts";
 import { itemsOfOther } from "./other-message.ts";
 
 type Fields = Record<string, unknown>;
-/** Bytes have no JSON: where in the item they were, and what. */
+/** Bytes have no JSON: their path in the item, and their Base64. */
 type Bytes = { path: (string | number)[]; base64: string };
 
-/** What `messageOf` adds to a message of an item that is none. */
+/** The fields that `messageOf` adds for an item that is not a message. */
 type Kept = { agentItem: Fields; agentItemBytes?: Bytes[] };
 
-/** The item as a message that `itemsOf` makes the same item of. */
+/** Converts an item to a message; `itemsOf` restores the same item. */
 export function messageOf(item: AgentInputItem): Message {
   const bytes: Bytes[] = [];
   const json = withoutBytes(item, [], bytes) as Fields; // An object gives an object.
@@ -22,7 +22,7 @@ export function messageOf(item: AgentInputItem): Message {
   return { ...shownAs(json), ...kept };
 }
 
-/** The items that messages were made of; of another adapter's messages, those that say the same. */
+/** The items of messages; another adapter's messages are converted. */
 export function itemsOf(messages: readonly StoredMessage["message"][]): AgentInputItem[] {
   const names = new Map<string, string>();
   return messages.flatMap((message) => {
@@ -39,20 +39,20 @@ export function itemsOf(messages: readonly StoredMessage["message"][]): AgentInp
 }
 
 function keptIn(message: StoredMessage["message"]): AgentInputItem {
-  // What `messageOf` added.
+  // `messageOf` added these fields.
   const { agentItem, agentItemBytes = [] } = message as unknown as Kept;
   for (const { path, base64 } of agentItemBytes) setAt(agentItem, path, bytesOfBase64(base64));
   return agentItem as unknown as AgentInputItem;
 }
 
-/** The fields of a message, and the parts that those of a role have. */
+/** The fields of a message, and the part types of each role. */
 const FIELDS: readonly string[] = ["type", "id", "role", "content", "status", "providerData"];
 const PARTS: Readonly<Record<string, readonly unknown[]>> = {
   user: ["input_text", "input_image", "input_file", "audio"],
   assistant: ["output_text", "refusal", "audio", "image"],
 };
 
-/** Whether it is a message in the SDK's own shape, which its models take. */
+/** True for a message in the SDK's own shape, which its models take. */
 function isMessage(item: Fields): boolean {
   const { type = "message", role, content, status } = item;
   if (type !== "message" || !Object.keys(item).every((name) => FIELDS.includes(name))) return false;
@@ -63,7 +63,7 @@ function isMessage(item: Fields): boolean {
   return content.every((part) => types.includes(field(part, "type")));
 }
 
-/** What readers that know OpenAI's chat completions see. Reasoning is nothing that was said. */
+/** Role and text for readers of OpenAI's chat completions. Reasoning has no text here. */
 function shownAs(item: Fields): Message {
   const { type, role, content, callId, output } = item;
   if (typeof role === "string") return { role, content: textOf(content) };
@@ -88,7 +88,7 @@ const callOf = (id: string, { type, name, arguments: given, action }: Fields) =>
   },
 });
 
-/** The text in a text, in a part, or in a list of these. */
+/** The text of a string, a part, or a list of them. */
 function textOf(value: unknown): string {
   if (typeof value === "string") return value;
   if (Array.isArray(value))
@@ -100,14 +100,14 @@ function textOf(value: unknown): string {
   return "text" in value && typeof value.text === "string" ? value.text : "";
 }
 
-/** A copy in which null stands for bytes; these are added to `found`. */
+/** A copy with null in place of bytes, which are added to `found`. */
 function withoutBytes(value: unknown, path: Bytes["path"], found: Bytes[]): unknown {
   if (value instanceof Uint8Array) {
     found.push({ path, base64: base64Of(value) });
     return null;
   }
   if (Array.isArray(value)) return value.map((element, i) => withoutBytes(element, [...path, i], found));
-  // What is no plain object has a JSON of its own.
+  // Other objects have their own JSON.
   if (typeof value !== "object" || value === null || !isPlain(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([name, content]) => [name, withoutBytes(content, [...path, name], found)]),
@@ -118,7 +118,7 @@ const isPlain = (value: object): boolean => [Object.prototype, null].includes(Ob
 
 function setAt(root: Fields, path: Bytes["path"], value: unknown): void {
   const last = path.at(-1);
-  // Nothing but what `withoutBytes` has walked through.
+  // The path leads through objects that `withoutBytes` visited.
   const parent = path.slice(0, -1).reduce<Fields>((at, step) => at[step] as Fields, root);
   if (last !== undefined) parent[last] = value;
 }

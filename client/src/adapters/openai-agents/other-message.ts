@@ -1,17 +1,17 @@
-// A message that another adapter stored, in the items that say the same: texts, calls of tools and their results.
+// Converts another adapter's message to items: texts, tool calls and results.
 import type { AgentInputItem } from "@openai/agents-core";
 import { field, listField, textField } from "../../../../src/domain/conversation/message.ts";
 import { invocationIn, listedCalls } from "../../../../src/domain/conversation/tool-call-formats.ts";
 import type { Message } from "../../shapes.ts";
 
-/** What a call of a tool is in any of the shapes of src/domain/conversation/tool-calls.ts. */
+/** A tool call or result, in any shape of src/domain/conversation/tool-call-formats.ts. */
 type ToolMessagePart = { callId: string; name: string | undefined; call?: unknown; result?: unknown };
 
-/** `names`: of the tools that were called, by the calls' ids; not every result names its own. None of what has no words. */
+/** `names` maps ids of calls to names of tools, which some results lack. Images and files give no item. */
 export function itemsOfOther(message: Message, names: Map<string, string>): AgentInputItem[] {
   const parts = [...listField(message, "content"), ...listField(message, "parts")];
   const inParts = parts.flatMap(toolPartIn);
-  // One result may appear twice over, in a field and in a part.
+  // A field and a part may repeat one result.
   const toolParts = [
     ...inParts,
     ...listedCalls(message).map(({ id, name, input }): ToolMessagePart => ({
@@ -30,7 +30,7 @@ export function itemsOfOther(message: Message, names: Map<string, string>): Agen
   );
   const text = typeof message.content === "string" ? message.content : textOf(parts);
   const said = saidItem(message.role, text);
-  // Anthropic's results come in the user's message, before what the user says.
+  // Anthropic puts results before the text of the user's message.
   return message.role === "user" ? [...results, ...said] : [...said, ...calls, ...results];
 }
 
@@ -59,7 +59,7 @@ const resultItem = (callId: string, names: ReadonlyMap<string, string>, result: 
   output: { type: "text", text: outputText(result) },
 });
 
-/** A tool message that is one result as a whole; of the AI SDK, its parts are the results. */
+/** A tool message that is one single result; in the AI SDK, its parts are the results. */
 function wholeResult(message: Message): ToolMessagePart[] {
   const id = textField(message, "toolCallId") ?? textField(message, "tool_call_id");
   return message.role === "tool" ? toolPart(id, undefined, { result: message.content ?? "" }) : [];
@@ -88,7 +88,7 @@ const toolPart = (
   what: { call?: unknown; result?: unknown },
 ): ToolMessagePart[] => (callId === undefined ? [] : [{ callId, name, ...what }]);
 
-/** The AI SDK's output has its value in it, others are the value. */
+/** The AI SDK wraps the output's value; others do not. */
 function outputText(output: unknown): string {
   const value = field(output, "value") ?? output;
   if (typeof value === "string") return value;
@@ -97,7 +97,7 @@ function outputText(output: unknown): string {
 
 const TEXTS: readonly unknown[] = ["text", "input_text", "output_text"];
 
-/** Reasoning has a text too, and is nothing that was said. */
+/** Text parts without reasoning, which nobody said. */
 const textOf = (parts: readonly unknown[]): string =>
   parts
     .flatMap((part) => (TEXTS.includes(field(part, "type")) ? (textField(part, "text") ?? []) : []))

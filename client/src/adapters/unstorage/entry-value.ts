@@ -1,24 +1,24 @@
-// How an item is kept as an entry. unstorage hands over texts; those that are JSON are kept as what they say, so that the
-// API and other adapters read an object and not a text of one. What comes back is the same text, to the character.
+// Converts items to entries. A JSON text is stored as its value, so that the API and other adapters read an object.
+// Reads return the same text, to the character.
 
 import { base64Of, bytesOfBase64 } from "../bytes/base64.ts";
 
-/** An entry with this field, and no other, is bytes. */
+/** An entry with only this field holds bytes. */
 const BYTES = "$bytes";
 
-/** Of a text that is set. */
+/** The entry of a text. */
 export function entryOfText(text: string): unknown {
   const value = parsed(text);
-  // A string is kept as it is: `"x"` and `x` are different texts. And no text is taken for bytes.
+  // Stores a JSON string as it is: `"x"` and `x` differ. No text may look like bytes.
   return value === undefined || typeof value === "string" || base64In(value) !== null ? text : value;
 }
 
-/** Of bytes in any buffer or view, or of a Blob. */
+/** The entry of bytes in any buffer or view, or of a Blob. */
 export async function entryOfBytes(value: unknown): Promise<unknown> {
   return { [BYTES]: base64Of(await asBytes(value)) };
 }
 
-/** The text that was set; of bytes, the one that drivers without bytes keep: `base64:` and Base64. */
+/** The text that was set; bytes become `base64:` and Base64, as in drivers without bytes. */
 export function textOf(found: { value?: unknown } | null): string | null {
   if (found === null) return null;
   if (typeof found.value === "string") return found.value;
@@ -26,19 +26,19 @@ export function textOf(found: { value?: unknown } | null): string | null {
   return base64 === null ? JSON.stringify(found.value) : `base64:${base64}`;
 }
 
-/** The bytes that were set; null of an entry that is none. */
+/** The bytes that were set; null for other entries. */
 export function bytesOf(value: unknown): Uint8Array | null {
   const base64 = base64In(value);
   return base64 === null ? null : bytesOfBase64(base64);
 }
 
-/** What a text says as JSON, if it can be printed as it was again; else undefined. */
+/** Parses a JSON text that prints back identically; else undefined. */
 function parsed(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);
     return JSON.stringify(value) === text ? value : undefined;
   } catch {
-    // No JSON, or nested too deeply to be printed.
+    // Not JSON, or nested too deeply to print.
     return undefined;
   }
 }
