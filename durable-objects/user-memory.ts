@@ -31,7 +31,7 @@ export class UserMemory extends DurableObject<Bindings> implements Served<UserMe
     void ctx.blockConcurrencyWhile(async () => {
       const { alarms, embedding, index, vectors } = this.#parts;
       await alarms.load();
-      // The first target is queued by the first recall or alarm; a later one by the start after its deployment.
+      // The first recall or alarm enqueues for the first model; this enqueues for a changed one.
       const target = embedding.target();
       if (target !== null && index.differsFrom(target) && index.enqueue(target))
         alarms.scheduleBy(ports.now());

@@ -6,7 +6,7 @@ export type Chore = { name: string; run: () => Promise<void> | void; nextDue: ()
 
 /**
  * Runs the chores of an object's alarm. A chore that throws is logged and retried (after 5 s, doubling to 5 min), and stops
- * no other chore. The platform gives up on an alarm that throws six times.
+ * no other chore. The platform retries an alarm that throws six times, and then gives it up.
  */
 export class Chores {
   readonly #alarms: AlarmScheduler;

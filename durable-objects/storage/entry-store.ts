@@ -296,7 +296,7 @@ export class EntryStore {
     const version = this.#live(key, now)?.version ?? null;
     if (holds(condition, version)) return null;
     const is = version === null ? "there is no such entry" : `its version is "${version}"`;
-    return fail("precondition_failed", { message: `The entry is not as the condition demands: ${is}.` });
+    return fail("precondition_failed", { message: `The entry does not meet the condition: ${is}.` });
   }
 }
 

@@ -76,9 +76,9 @@ export type Ports = {
   embedder: Embedder;
   /** All others that the bindings can make: what is stored may have vectors of theirs, from before a change. */
   formerEmbedders: readonly Embedder[];
-  /** The word model that ranks what was found. Rejects where it is not among the assets. */
+  /** The word model that ranks candidates. Rejects if it is not among the assets. */
   lexicon: () => Promise<Lexicon>;
-  /** The large index beside the one in each object; null where none is bound. */
+  /** Vectorize; null if none is bound. */
   vectors: VectorIndex | null;
   /** What one user may hold. */
   quotas: Quotas;

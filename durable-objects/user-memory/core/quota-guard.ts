@@ -85,7 +85,7 @@ export class QuotaGuard {
   #failure(kind: Kind, quota: number): Failure {
     const most = quota.toLocaleString("en-US");
     return fail(CODES[kind], {
-      message: `This user may hold ${most} ${kind} and no more here. Delete what is not needed, or have the quota raised.`,
+      message: `The quota of this user is ${most} ${kind}. Delete some, or raise the quota.`,
     });
   }
 

@@ -19,7 +19,7 @@ type EntriesDependencies = {
 };
 
 const READ_ONCE = {
-  details: [{ path: "header.Idempotency-Key", message: "goes with a batch that only sets and deletes" }],
+  details: [{ path: "header.Idempotency-Key", message: "is not allowed for a batch with `get`" }],
 };
 
 /** A user's entries, within the quotas; expired ones are swept. */

@@ -15,7 +15,7 @@ export function performBatch(
     const path = `body.operations[${i}]`;
     const result = perform(entries, operation, now);
     if (!result.ok)
-      return { ...result, details: [{ path, message: "was not met; nothing of the batch was done" }] };
+      return { ...result, details: [{ path, message: "failed; no operation of the batch was performed" }] };
     bytes += "entry" in result.value ? (result.value.entry?.value.byteLength ?? 0) : 0;
     if (bytes > limits.batchBytes)
       return fail("batch_too_large", {

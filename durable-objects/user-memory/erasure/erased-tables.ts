@@ -32,7 +32,7 @@ export const EMPTIED = [
   "reindex",
   "tombstones",
 ] as const;
-/** Statements that fill a page of those that hold words of the user's; what fills it, of the 4,096 bytes that it has. */
+/** Inserts that fill one page (4,096 bytes) of each table with user text. */
 const FILL = [
   "INSERT INTO owner (id) VALUES (zeroblob(?))",
   "INSERT INTO intents (owner, due_at) VALUES (zeroblob(?), 0)",
@@ -65,9 +65,8 @@ const SLICE = 1000;
 type Schema = { type: string; name: string; sql: string };
 
 /**
- * Takes all tables of the user's out of sight in one step, however much is in them: they get other names, and empty
- * ones take their place. What is under the other names goes in slices. Deleting a million rows at once would hold up
- * the user's next call, and the isolate with it.
+ * Hides all tables of a user at once: renames them and creates empty ones. `removeSome` deletes the renamed rows in slices,
+ * as deleting a million rows at once would block the user's next call and the isolate.
  */
 export class ErasedTables {
   readonly #sql: SqlStorage;

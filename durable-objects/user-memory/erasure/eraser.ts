@@ -12,8 +12,8 @@ import type { EraserDependencies } from "./eraser-dependencies.ts";
 import { hash16 } from "../../../src/domain/hash.ts";
 
 const NOT_FENCED =
-  "It has begun, and nothing of it is recalled any more; the database has not confirmed it yet. Try again: it goes on as the same erasure.";
-/** The stores that each erasure goes through; `vectors` only where there is a large index. */
+  "The erasure has begun, and recall no longer finds its data. The database has not confirmed it. Try again: the call continues the same erasure.";
+/** The stores that each erasure empties; `vectors` only with Vectorize. */
 const STORES: Readonly<Record<Erased["what"], readonly ErasureStore[]>> = {
   user: ["object", "memories", "threads", "users", "vectors"],
   thread: ["object", "threads", "vectors"],
@@ -40,9 +40,7 @@ export class Eraser {
     this.#drive = new ErasureDrive({ ...deps, steps: this.#steps });
   }
 
-  /**
-   * Everything of the user's. Asked for again while one is under way it is that one, unless something was written since.
-   */
+  /** Erases all data of the user. If an erasure is running and nothing was written since, returns that one. */
   async eraseUser({ hash }: Pick<Owner, "hash">): Promise<Result<Erasure>> {
     const running = this.#log.all().findLast(({ erased }) => erased.what === "user");
     if (running !== undefined && this.#tables.empty) return this.#begun(running.state.id);

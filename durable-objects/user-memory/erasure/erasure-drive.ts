@@ -16,8 +16,8 @@ type ErasureDriveDependencies = Pick<
 };
 
 /**
- * Drives the erasures that have begun: raises the fence of each, then takes its steps, store by store and with back-off, until each
- * was read back empty; then a signed receipt in D1, and nothing here.
+ * Drives the erasures that have begun. Raises the fence of each, then empties one store after another, with back-off, until each
+ * reads back empty. Then it stores a signed receipt in D1, and forgets the erasure here.
  */
 export class ErasureDrive {
   readonly #deps: ErasureDriveDependencies;

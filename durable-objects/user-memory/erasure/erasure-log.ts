@@ -47,7 +47,7 @@ export type OpenErasure = {
   overwrittenIn: number | null;
 };
 
-/** D1 has an erasure in the revision 1 as it began, in this one when all stores of a user's are empty, and then with its receipt. */
+/** D1 stores an erasure as revision 1 when it begins, 2 when all stores of the user are empty, 3 with the receipt. */
 const EMPTIED = 2;
 
 type Row = {

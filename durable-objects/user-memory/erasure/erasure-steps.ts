@@ -55,8 +55,8 @@ export class ErasureSteps {
   }
 
   /**
-   * Whether the object's file has nothing left of a user whose stores are all empty: it is made anew, or, if something was written
-   * since, its free pages are overwritten.
+   * Clears the object's file of a user whose stores are all empty: rebuilds the storage, or overwrites the free pages if something
+   * was written since. Returns whether that is done.
    */
   async leavesNothing({ erased, state, overwrittenIn }: OpenErasure): Promise<boolean> {
     const { log, pages, records, reset, tables, transactions } = this.#deps;

@@ -3,11 +3,11 @@ import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
 import type { ErasureLog } from "./erasure-log.ts";
 import { EMPTIED, type ErasedTables, STAYING, USER_TABLES } from "./erased-tables.ts";
 
-/** Tables that have to be empty: while one of them has rows, something is to be deleted elsewhere. */
+/** Tables that must be empty: a row means that something elsewhere is still to be deleted. */
 const SETTLED: readonly string[] = ["erasing_versions", "announced_threads", "vector_outbox", "zeros"];
-/** Tables that are as the migrations make them where nothing else is there. */
+/** Tables that the migrations create with their first rows. */
 const FRESH: readonly string[] = ["applied_migrations", "tallies", "word_merge", "free_pages"];
-/** Tables that are copied, of a few rows each: numbers that are never used twice, and the erasure itself. */
+/** Tables of a few rows that are copied: numbers that are never used twice, and the erasure itself. */
 const COPIED = STAYING.filter((table) => !SETTLED.includes(table) && !FRESH.includes(table));
 const EMPTY = [...Object.keys(USER_TABLES), ...EMPTIED, ...SETTLED];
 

@@ -65,8 +65,8 @@ export class WordIndex {
   }
 
   /**
-   * Merges so many pages: negative, begins to merge all segments into one; positive, goes on. Answers whether there was
-   * anything to merge, as SQLite says to tell.
+   * Merges up to |pages| pages. Negative starts a merge of all segments; positive continues it. Returns whether anything
+   * changed, as SQLite documents.
    */
   merge(pages: number): boolean {
     const changes = () => this.#sql.exec<{ n: number }>("SELECT total_changes() AS n").one().n;

@@ -252,10 +252,7 @@ export class Conversations {
     return rows.length === 0 ? take() : this.#announcements.before(rows, take);
   }
 
-  /**
-   * Begins a thread that the catalogue has heard of before. Which one, and whether any, is known of a first try in a
-   * transaction that is undone.
-   */
+  /** Announces a thread to the catalogue, then begins it. A rolled-back dry run yields the row to announce. */
   async #begin<T>(id: string, act: () => Result<T>): Promise<Result<T>> {
     const { result: tried, row } = this.#tried(id, act);
     if (row === null) return tried;

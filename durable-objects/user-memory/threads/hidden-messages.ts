@@ -10,8 +10,8 @@ export const hides = (thread: string, seq: string): string =>
   `EXISTS (SELECT 1 FROM hidden_messages WHERE thread = ${thread} AND seq = ${seq})`;
 
 /**
- * Messages that were deleted from some of the threads that share them. A message that was deleted from all is gone; the rows of
- * the forks stay then, with the negative of the position: an export that has told of the message tells of that too. Owns the SQL
+ * Messages deleted from some of the threads that share them. Once no thread shows one, its position is stored negative, for
+ * exports in progress. Owns the SQL
  * of `hidden_messages`.
  */
 export class HiddenMessages {

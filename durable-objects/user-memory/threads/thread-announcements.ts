@@ -40,9 +40,9 @@ type Announcement = { row: ThreadRow; after: number };
 type Gathering = { announcements: Announcement[]; done: Promise<ErrorCode | null> };
 
 /**
- * Tells the catalogue of threads before they begin, so that no thread can be read that the list of all threads does not
- * have: a server may take a thread that is not listed for nobody's. While D1 is away, the thread is marked as unlisted,
- * which that list asks for first; while D1 is full, no thread begins. Owns the SQL of `announced_threads`.
+ * Lists each thread in the catalogue before it begins, since servers treat an unlisted thread as nobody's. While D1 is
+ * away, the thread is marked as unlisted, and the list of all threads checks the marks first. While D1 is full, no thread
+ * begins. Owns the SQL of `announced_threads`.
  */
 export class ThreadAnnouncements {
   readonly #deps: ThreadAnnouncementsDependencies;

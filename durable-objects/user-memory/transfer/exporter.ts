@@ -25,9 +25,9 @@ const PAGE_LINES = 2000;
 const HIDDEN_BYTES = 8 * 1024 * 1024;
 
 /**
- * Threads and entries as the lines of an export (docs/export.md), page by page in an order that writes do not disturb:
- * threads by their numbers, so that what a fork shares comes before it, each with its own messages. What a thread hides is
- * read with its line, or with the message if that is its own: once it is told, it does not come back without that.
+ * Reads threads and entries as the lines of an export (docs/export.md), in pages whose order no write changes. Pages follow
+ * thread numbers, so a parent comes before its forks. Hidden seqs of shared messages follow the thread's line; those of own
+ * messages follow the message.
  */
 export class Exporter {
   readonly #deps: ExporterDependencies;

@@ -35,9 +35,9 @@ type ImporterDependencies = {
   now: () => number;
 };
 
-/** The messages of an import are embedded when it has got some way. */
+/** Delay before the messages of an import are embedded, in milliseconds. */
 const EMBED_AFTER_MS = 1_000;
-const NO_THREAD = "is no thread that came before, or one that was deleted since";
+const NO_THREAD = "names a thread that the file has not contained, or that was deleted";
 const COUNTED = {
   thread: "threads",
   message: "messages",
@@ -56,9 +56,8 @@ const GROWS = {
 } as const satisfies Record<ImportItem["line"]["type"], readonly (keyof Quotas)[]>;
 
 /**
- * Takes the lines of an export in. A thread that was there before stays as it is; one that an import has begun is gone on
- * with, until all of it is known to have come: so an import that broke off can be sent again. Writes rows with what they were, which no
- * other write may set.
+ * Imports the lines of an export. Leaves existing threads unchanged; continues a thread that an unfinished import began, so
+ * that an interrupted import can be repeated. Keeps ids and times, which no other write may set.
  */
 export class Importer {
   readonly #deps: ImporterDependencies;

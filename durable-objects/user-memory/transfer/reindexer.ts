@@ -20,7 +20,7 @@ type ReindexerDependencies = {
   writer: MemoryWriter;
   erasureEpoch: Pick<ErasureEpoch, "erasedUpTo">;
   conversations: Pick<Conversations, "catalogueAnew">;
-  /** The model whose vectors the large index is to hold. */
+  /** The model whose vectors Vectorize is to hold. */
   model: string;
   now: () => number;
 };
@@ -40,8 +40,8 @@ const STEPS = 10;
 const RETRY_MS = 30_000;
 
 /**
- * Rebuilds the catalogue of threads from the object's threads, the object's rows and index of memories from D1, and the large index from these, slice by slice between the writes, while recall goes on.
- * Owns the SQL of `reindex`, where it is at: an eviction costs it a slice.
+ * Rebuilds the catalogue from the object's threads, the object's memories and their index from D1, and Vectorize from these.
+ * Works in slices between the writes, and recall goes on. Owns the SQL of `reindex`, its progress: an eviction costs a slice.
  */
 export class Reindexer {
   readonly #deps: ReindexerDependencies;

@@ -40,9 +40,9 @@ export type ScoreParts = { [Name in WeightName]?: number };
 export type Ranked = { n: number; score: number; parts?: ScoreParts };
 
 /**
- * Every candidate, best first. A score is the share of all the weight that this question can bring to bear (a question
- * that names no date has none for dates) times how well the best candidate answers in itself: so scores of two
- * questions compare, roughly. `full` is that weight: of two pools for one question, a share of the greater compares.
+ * Every candidate, best first. A score is the weighted share that a candidate reaches, times the strength of the best
+ * candidate. Scores of two questions compare roughly. `full` is the weight that this question can use (without a date it
+ * has none for dates): of two pools for one question, shares of the greater one compare.
  */
 export function rank(
   question: Question,
