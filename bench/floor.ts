@@ -137,7 +137,7 @@ export class Floor extends DurableObject<Env> {
     });
   }
 
-  /** What an append leaves behind, without the embedding: the same rows are read, deleted and written. */
+  /** The alarm's work after an append, without the embedding: reads, deletes and writes the same rows. */
   override alarm(): void {
     this.#alarmAt = null;
     const waiting = this.#sql
@@ -163,7 +163,7 @@ export class Floor extends DurableObject<Env> {
     if (waiting.length > 0) this.#wakeBy(Date.now());
   }
 
-  /** What a recall has to do at least: the texts of the best ten by their words. */
+  /** The least work of a recall: the texts of the best ten by their words. */
   search(words: string): string {
     const hits = this.#sql
       .exec(
@@ -175,7 +175,7 @@ export class Floor extends DurableObject<Env> {
     return JSON.stringify({ hits });
   }
 
-  /** What any call of an object costs at least. */
+  /** The least cost of any call of an object. */
   hop(): string {
     return "";
   }

@@ -3,7 +3,7 @@ import type { Call, Client } from "./load.ts";
 export type Operation = {
   name: string;
   next: (i: number) => Call;
-  /** What the answer's JSON must hold, so that no server is measured at doing something else. */
+  /** Checks the answer's JSON, so that no server is measured at doing something else. */
   check: (answer: string) => boolean;
   /** The operation over less data that this one should be as fast as. */
   flatAgainst?: string;

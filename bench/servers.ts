@@ -64,7 +64,7 @@ export async function startFloor(): Promise<Server> {
   });
 }
 
-/** What the bench does with D1 from outside. */
+/** The calls of D1 that the bench makes from outside. */
 type Database = { prepare: (sql: string) => { run: () => Promise<unknown> } };
 type Module =
   | { type: "ESModule"; path: string; contents: string }

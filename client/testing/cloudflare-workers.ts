@@ -11,6 +11,6 @@ export class DurableObject<Env = unknown> {
   }
 }
 
-/** What a call hands over by reference. In one process everything is. */
+/** Base of objects that a call passes by reference. In one process all are. */
 // oxlint-disable-next-line typescript/no-extraneous-class
 export class RpcTarget {}

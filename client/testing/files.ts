@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 const TYPES: Record<string, string> = { css: "text/css", js: "text/javascript", json: "application/json" };
 
-/** What the binding ASSETS is: the files of a folder by their paths. */
+/** Stands for the binding ASSETS: serves the files of a folder by their paths. */
 export const assetsOf = (folder: string) => ({
   fetch: async (asked: Request | string): Promise<Response> => {
     const { pathname } = new URL(typeof asked === "string" ? asked : asked.url);

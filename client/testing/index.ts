@@ -19,7 +19,7 @@ export type { TestCairn, TestCairnOptions, TestTokenOptions } from "./test-cairn
 /** The folder of the built package: its migrations and assets are beside this file. */
 const here = dirname(fileURLToPath(import.meta.url));
 const TEN_YEARS_MS = 10 * 365 * 24 * 3_600_000;
-/** What was said is embedded a second later, together with what else is said by then. */
+/** Messages are embedded a second later, together with those that came by then. */
 const SOON_MS = 1_000;
 /** As often as alarms ring again at once at most: one that never ends is a fault, and to be seen. */
 const ROUNDS = 1_000;

@@ -2,7 +2,7 @@ import { ObjectStorage } from "./object-storage.ts";
 import { Sql } from "./sql.ts";
 import type { DatabaseSync } from "node:sqlite";
 
-/** What a Durable Object is to those who run it. */
+/** A Durable Object, as its runtime sees it. */
 type RunnableObject = { alarm?: () => void | Promise<void> };
 type Instance = {
   object: RunnableObject;
@@ -36,7 +36,7 @@ export class Objects {
     this.#parts = parts;
   }
 
-  /** What calls the object of this name. */
+  /** A stub of the object of this name. */
   getByName(name: string): object {
     const instance = this.#instances.get(name) ?? this.#begin(name);
     return new Proxy({}, { get: (_, method) => (method === "then" ? undefined : callOf(instance, method)) });

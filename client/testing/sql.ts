@@ -41,7 +41,7 @@ export class Sql {
     return rows.map((row) => row.map(readValue));
   }
 
-  /** What `act` writes is written when it ends, and undone when it throws. May be nested. */
+  /** Commits the writes of `act` when it ends, and rolls them back when it throws. May be nested. */
   atomically<T>(act: () => T): T {
     this.#database.exec("SAVEPOINT step");
     try {

@@ -1,11 +1,11 @@
 export type TestCairnOptions = {
-  /** What tokens are signed with, for a test that mints its own: 32 bytes or more; a random one unless set. */
+  /** The secret that signs tokens, for a test that mints its own: 32 bytes or more. Random unless set. */
   secret?: string;
   /** Its clock, in milliseconds since the epoch; `Date.now` unless set, as it is when it is asked. */
   now?: () => number;
 };
 
-/** What a token may do, for how many milliseconds (ten years unless set), and whose shared memory it reads. */
+/** The scopes of a token, its life in milliseconds (ten years unless set), and the shared owners that it reads. */
 export type TestTokenOptions = {
   scope?: readonly ("read" | "write" | "cache" | "admin")[];
   ttlMs?: number;

@@ -7,10 +7,10 @@ import { UserMemory as RealUserMemory } from "../../durable-objects/user-memory.
 import { createWorker } from "../../src/worker/worker.ts";
 import { mounted } from "../../src/worker/mounted.ts";
 
-/** What a Worker binds that embeds Cairn, by these names: docs/client.md has the lines of wrangler.toml. */
+/** The bindings of a Worker that embeds Cairn, by these names. docs/client.md has the lines of wrangler.toml. */
 export type CairnBindings = CairnVars & {
   DB: D1Database;
-  /** Where users are spread over several databases: each of them, from 0 on without a gap. */
+  /** The databases that users are spread over, numbered from 0 without a gap. */
   [facts: `FACTS_${number}`]: D1Database;
   /** Serves the package's `dist/assets`, or a folder that holds a copy of it. */
   ASSETS: Fetcher;

@@ -111,7 +111,7 @@ export class EntryStore {
     return ok({ version, ...(expiresAt !== null && { expiresAt }) });
   }
 
-  /** Whether there was a live entry to delete, if the condition holds. */
+  /** True if there was a live entry to delete, if the condition holds. */
   delete(key: string, condition: Condition, now: number): Result<boolean> {
     const unmet = this.#unmet(key, condition, now);
     if (unmet !== null) return unmet;

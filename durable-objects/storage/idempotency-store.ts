@@ -5,7 +5,7 @@ import type { IdempotencyKey } from "./contract.ts";
 /** An answer to save once its write is done, and the memories that it names. */
 export type KeptAnswer = { once: IdempotencyKey; answer: unknown; memoryIds: string[] };
 
-/** How long an answer is kept for a caller that asks again. */
+/** The life of a stored answer. */
 const KEPT_MS = 24 * 60 * 60 * 1000;
 
 export const idempotencySchema = `

@@ -36,7 +36,7 @@ export type Conversation = z.infer<typeof conversation>;
 
 export const turnsOf = (one: Conversation): Turn[] => one.sessions.flatMap(({ turns }) => turns);
 
-/** What is said in a turn, with what its picture shows. */
+/** The text of a turn, with the caption of its picture. */
 export const contentOf = ({ text, caption }: Turn): string =>
   caption === undefined ? text : `${text} [${caption}]`;
 

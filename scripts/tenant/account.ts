@@ -52,7 +52,7 @@ export class Account {
     await this.#run(["d1", "migrations", "apply", binding, "--remote"]);
   }
 
-  /** What the Worker has noted that a database is used as (migrations/); null before its first call. */
+  /** The use of a database that the Worker recorded in it; null before its first call. */
   async markOf(binding: string): Promise<Mark | null> {
     const query = "SELECT shards, shard, jurisdiction FROM deployment";
     const answers = await this.#list(
@@ -85,7 +85,7 @@ export class Account {
     await this.#run(["vectorize", "create-metadata-index", name, ...index]);
   }
 
-  /** Where it can be reached, as far as wrangler says. */
+  /** The addresses of the deployment that wrangler prints. */
   async deploy(): Promise<string[]> {
     const { entries } = await this.#run(["deploy"]);
     for (const line of entries.split("\n").filter((text) => text !== "")) {
@@ -95,7 +95,7 @@ export class Account {
     return [];
   }
 
-  /** Whether the Worker has its secret; null if there is no Worker of that name. */
+  /** True if the Worker has its secret; null if there is no Worker of that name. */
   async hasSecret(worker: string): Promise<boolean | null> {
     const args = ["secret", "list", "--name", worker, "--format", "json", ...this.#config];
     const answer = await this.#wrangler.ask(args);

@@ -12,7 +12,7 @@ export type Tenant = {
   jurisdiction: Jurisdiction | null;
   /** Over how many databases the users are spread. */
   shards: number;
-  /** What embeds: a model of Workers AI, the embedded one, or one of the endpoint that `vars` name. */
+  /** The embedding model: of Workers AI, the embedded one, or of the endpoint that `vars` name. */
   model: string;
   /** The name of its Vectorize index; null: every vector is searched in its user's object. */
   index: string | null;
@@ -20,7 +20,7 @@ export type Tenant = {
   databases: ReadonlyMap<string, string>;
   /** Its own variables: what the base has, and the two that are made here, may be among them. */
   vars: Readonly<Record<string, string>>;
-  /** What else its file has and the base has not: an account, routes, limits, rates. */
+  /** The further settings of the file: an account, routes, limits, rates. */
   more: TomlTable;
 };
 
@@ -138,7 +138,7 @@ const headerOf = (name: string): string =>
 # all else is as in the base, and comments go. The number of FACTS databases and JURISDICTION never change.
 `;
 
-/** How many numbers a vector of the tenant's embedder has. */
+/** The dimensions of the tenant's embedder. */
 export function dimensionsOf({ model, vars }: Pick<Tenant, "model" | "vars">): number {
   const known = [EMBEDDED, ...workersAiModels].find(({ name }) => name === model)?.dimensions;
   const dimensions = vars.EMBEDDINGS_URL

@@ -8,7 +8,7 @@ import { demandSecret, ensureSecret, tellToken } from "./secret.ts";
 import { Stopped } from "./stopped.ts";
 import { accountOf, type Desk, storedTenant, storeTenant } from "./tenants.ts";
 
-/** What the command line says; what it does not say is as in the tenant's file, or as usual. */
+/** The options of the command line. An absent option is as in the tenant's file, or the default. */
 export type Wanted = {
   name: string;
   jurisdiction?: Jurisdiction;

@@ -26,7 +26,7 @@ export async function dryCreate(desk: Desk, wanted: Wanted): Promise<void> {
   desk.say(`\n${path}, ${text === before ? "which stays as it is" : becomes}:\n\n${text}`);
 }
 
-/** What there is in the account. */
+/** The contents of the account. */
 type Supposed = { databases: { uuid: string; name: string }[]; index: Index | null; worker: string | null };
 type Index = { name: string; config: { dimensions: number } };
 

@@ -24,7 +24,7 @@ export function list(desk: Desk): void {
     );
 }
 
-/** What a file says, or what is wrong with it: one that cannot be read hides no other. */
+/** The row of a file, or its error: an unreadable file hides no other. */
 function rowOf(desk: Desk, name: string): string[] {
   try {
     const { shards, jurisdiction, model, index, databases } = demandTenant(desk, name);

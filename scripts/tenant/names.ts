@@ -1,6 +1,6 @@
 import { Stopped } from "./stopped.ts";
 
-/** What is made for a tenant has a name of at most 63 characters (a label of DNS): `cairn-NAME-facts-99` has to fit. */
+/** A resource's name has at most 63 characters (a label of DNS): `cairn-NAME-facts-99` has to fit. */
 const NAME_LENGTH = 40;
 const NAME = /^[a-z]([a-z0-9-]*[a-z0-9])?$/;
 /** Shard 0 of the tenant `a` is `cairn-a-facts-0`: a tenant of that name would have the same database. */

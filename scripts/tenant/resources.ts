@@ -6,7 +6,7 @@ import { bindingsOf, databaseOf } from "./names.ts";
 import { Stopped } from "./stopped.ts";
 import { accountOf, type Desk, storeTenant } from "./tenants.ts";
 
-/** What recall filters by (docs/architecture.md). */
+/** The metadata that recall filters by (docs/internals/vectorize.md). */
 export const METADATA = ["user", "kind", "scope", "model"];
 
 /** Makes the databases that are missing, notes the id of each as soon as it is there, and answers the tenant with all ids. */
@@ -41,7 +41,7 @@ export async function ensureDatabases(desk: Desk, tenant: Tenant): Promise<Tenan
   return { ...tenant, databases };
 }
 
-/** What the account says of a database's jurisdiction, where it says it. */
+/** Compares the jurisdiction that the account reports for a database, if it does. */
 function demandJurisdiction(
   name: string,
   { has, wanted }: { has: string | null | undefined; wanted: string | null },
@@ -78,7 +78,7 @@ export async function ensureIndex(desk: Desk, tenant: Tenant): Promise<void> {
 /** A metadata index appears in the list up to 90 s after it was asked for. */
 const SHOWS_WITHIN_MS = 180_000;
 const LOOK_AGAIN_MS = 5_000;
-/** How Vectorize answers for an index that it makes all the same, or that was asked for before and does not appear yet. */
+/** Errors of Vectorize for an index that it creates all the same, or that does not appear yet. */
 const MAY_BE_MADE = /\b50[234]\b|time[ds]? ?-?out|already exists/i;
 
 async function ensureMetadataIndexes(desk: Desk, account: Account, index: string): Promise<void> {

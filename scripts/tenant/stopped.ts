@@ -1,4 +1,4 @@
-/** What the person at the terminal can do something about: shown without a stack. */
+/** An error that the person at the terminal can mend: shown without a stack. */
 export class Stopped extends Error {
   override readonly name = "Stopped";
   /** 2: the command was not understood or not allowed; 1: a step of it failed. */

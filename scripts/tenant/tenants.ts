@@ -5,7 +5,7 @@ import type { TenantFiles } from "./files.ts";
 import { Stopped } from "./stopped.ts";
 import type { Wrangler } from "./wrangler.ts";
 
-/** What the commands work with. */
+/** The services that the commands use. */
 export type Desk = {
   files: TenantFiles;
   wrangler: Wrangler;

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
 
-/** How long to wait before each further try. */
+/** The wait before each retry, in milliseconds. */
 const AGAIN_MS = [500, 2_000, 10_000, 30_000];
 
 /** A reason that the person at the terminal can do something about. */
@@ -50,7 +50,7 @@ export async function connect({ url }: Cairn): Promise<void> {
   await answer.body?.cancel();
 }
 
-/** What fetch says is that it failed; why is in the cause. */
+/** The reason of a failed fetch, which is in its cause. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { cause } = error;
@@ -83,7 +83,7 @@ export function refuse(reason: string, usage: string): never {
   process.exit(2);
 }
 
-/** What every command of these takes. */
+/** The options of every command. */
 const SHARED = { url: { type: "string" }, token: { type: "string" }, help: { type: "boolean" } } as const;
 
 /** The options that were given: these, and the shared ones. */

@@ -29,7 +29,7 @@ export const inWords = (tally: Tally): string[] =>
     return `${n} ${NAMES[what][n === 1 ? 0 : 1]}`;
   });
 
-/** What became of a file, as in `1 thread imported, 2 entries there already`. */
+/** The outcome of a file, as in `1 thread imported, 2 entries there already`. */
 export const told = (sum: ImportCounts): string =>
   OUTCOMES.flatMap((outcome) =>
     inWords(sum[outcome]).map((what) => `${what} ${OUTCOME_NAMES[outcome]}`),

@@ -5,7 +5,7 @@ const PART_BYTES = 16 * 1024 * 1024;
 /** The versions of a memory go together. */
 const LATER_VERSION = /^\{"type":"memory","id":"[^"]*","version":(?!1,)/;
 const THREAD = '{"type":"thread",';
-/** What is in no thread, and comes behind the last one. */
+/** Lines outside of threads, which follow the last thread. */
 const BEHIND_THREADS = /^\{"type":"(?:entry|memory|end)"/;
 
 /** `from`: the line of the export that it has first, but for those that it has again. `whole`: it is all of the export. */

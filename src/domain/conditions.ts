@@ -1,7 +1,7 @@
-/** What a write demands of the version that is there: HTTP's If-Match and If-None-Match. `any`: some version. */
+/** The condition of a write on the stored version: HTTP's If-Match and If-None-Match. `any`: some version. */
 export type Condition = { ifMatch?: "any" | string[]; ifNoneMatch?: "any" | string[] };
 
-/** Whether the condition holds for the version that is there (null: none). */
+/** True if the condition holds for the version that is there (null: none). */
 export function holds({ ifMatch, ifNoneMatch }: Condition, version: string | null): boolean {
   if (ifMatch !== undefined && !matches(ifMatch, version)) return false;
   return ifNoneMatch === undefined || !matches(ifNoneMatch, version);

@@ -1,4 +1,4 @@
-/** How to apply the migrations of D1, for whoever runs the deployment. */
+/** The commands that apply the migrations of D1, for the operator. */
 export const APPLY_MIGRATIONS =
   "run `npx wrangler d1 migrations apply DB` with `--local` for `wrangler dev`, or with `--remote` and the --env or -c of the deployment (and the same for each FACTS_n)";
 

@@ -1,4 +1,4 @@
-/** What Cairn takes at most. Sizes are bytes of UTF-8 unless the name says otherwise; times are milliseconds. */
+/** The limits of Cairn. Sizes are bytes of UTF-8 unless the name says otherwise; times are milliseconds. */
 export const limits = {
   userId: 256,
   /** Shared owners that one token reads. */
@@ -27,21 +27,21 @@ export const limits = {
   metadata: 10 * 1024,
   /** Titles, agents and the like. */
   name: 1024,
-  /** How deeply metadata may be nested: RPC and parsers recurse into it. */
+  /** The nesting depth of metadata: RPC and parsers recurse into it. */
   metadataDepth: 64,
   /** Comparisons and groups in a filter of metadata: each binds a parameter, of which a statement takes 100. */
   filterConditions: 32,
-  /** How deeply `and`, `or` and `not` are nested in it. */
+  /** The nesting depth of `and`, `or` and `not`. */
   filterDepth: 5,
   /** The most values that one field of a filter takes. */
   filterValues: 1000,
   query: 256 * 1024,
-  /** How much of a query is searched by: the first half of this, and the last. */
+  /** The part of a query that is searched: half from its beginning, half from its end. */
   searchedQuery: 8 * 1024,
   k: 100,
   /** Messages on each side of a hit. */
   window: 5,
-  /** How long a recall may wait for Vectorize. */
+  /** The longest time that a recall may wait for Vectorize. */
   recallDeadlineMs: 10_000,
   /** Shared owners that one recall asks besides the user. */
   owners: 16,
@@ -67,15 +67,15 @@ export const limits = {
   mcpBody: 1024 * 1024,
   /** Messages in one POST of MCP, which knew batches once: each may be a call of a tool. */
   mcpBatch: 20,
-  /** What a page of messages or entries carries at most before it is cut short; one item always goes out. RPC moves 32 MiB. */
+  /** The size at which a page of messages or entries is cut; it holds at least one item. RPC moves 32 MiB. */
   pageBytes: 8 * 1024 * 1024,
-  /** What a page of the sanitized view may grow to so as not to cut a turn of tool calls. */
+  /** The size of a sanitized page that does not cut a turn of tool calls. */
   turnBytes: 24 * 1024 * 1024,
   /** A summary that stands for messages. */
   summary: 1024 * 1024,
-  /** How deeply a message may be nested: those who compare and print messages recurse into them. */
+  /** The nesting depth of a message: comparing and printing recurse into it. */
   messageDepth: 512,
-  /** How much of a message's text is searched: its first 32 KiB. */
+  /** The searched beginning of a message's text. */
   searchableText: 32 * 1024,
 } as const;
 
@@ -86,6 +86,6 @@ export function byteLength(text: string): number {
   return encoder.encode(text).byteLength;
 }
 
-/** Whether `text` is of at most `max` bytes of UTF-8. No character takes more than three: most need no encoding. */
+/** True if `text` is of at most `max` bytes of UTF-8. No character takes more than three: most need no encoding. */
 export const isWithin = (text: string, max: number): boolean =>
   text.length * 3 <= max || (text.length <= max && byteLength(text) <= max);

@@ -19,7 +19,7 @@ export function rawField(object: string, key: string): string | undefined {
   return found;
 }
 
-/** How deeply objects and arrays are nested in a JSON text; 1 for one of plain values. */
+/** The nesting depth of objects and arrays in a JSON text; 1 for one of plain values. */
 export function depth(json: string): number {
   let deepest = 0;
   scan(json, 0, (_, level) => {
@@ -28,7 +28,7 @@ export function depth(json: string): number {
   return deepest;
 }
 
-/** How a text with such a number is refused. */
+/** The refusal of a text with such a number. */
 export const INEXACT = "holds a number that would come back with other digits; send it as a string";
 
 /** True where a JSON text holds an integer that a parse and a print make another one, or a number beyond the largest double. */
@@ -50,7 +50,7 @@ function isInexact(literal: string): boolean {
   return integer !== String(number);
 }
 
-/** What stands between the commas of an object or array. */
+/** The texts between the commas of an object or array. */
 function members(json: string): string[] {
   const found: string[] = [];
   let start = json.search(/[[{]/) + 1;

@@ -37,7 +37,7 @@ export type TokenRequest = {
   user: string;
   /** `["read", "write"]` unless set. */
   scope?: readonly Scope[] | undefined;
-  /** How long the token holds, in milliseconds: one hour unless set, at most 100 years. */
+  /** The life of the token in milliseconds: one hour unless set, less than 100 years. */
   ttlMs?: number | undefined;
   /** Ids of shared owners that the token also reads; at most 64, each begins with `shared:`. */
   shared?: readonly string[] | undefined;

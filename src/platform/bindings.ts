@@ -23,7 +23,7 @@ import { type VectorizeBinding, VectorizeIndex } from "./vectors/vectorize.ts";
 
 /** The variables that let an identity provider's tokens in. */
 export type LoginBindings = {
-  /** Where the provider publishes its keys. */
+  /** The URL of the provider's published keys. */
   JWT_JWKS_URL?: string;
   /** The `iss` of its tokens. */
   JWT_ISSUER?: string;
@@ -31,15 +31,15 @@ export type LoginBindings = {
   JWT_AUDIENCE?: string;
   /** The claim that is the user's id here; `sub` unless set. */
   JWT_USER_CLAIM?: string;
-  /** What such a login may do; `read,write` unless set. */
+  /** The scopes of such a login; `read,write` unless set. */
   JWT_SCOPE?: string;
   /** Shared owners whose memory such a login reads. */
   JWT_SHARED?: string;
 };
 
 /**
- * What a deployment binds: the default environment's bindings, and those that need an account. Users may be spread over
- * databases `FACTS_0`, `FACTS_1` and so on; where there are none, `DB` has them all.
+ * The bindings of a deployment: those of the default environment, and those that need an account. Users may be spread over
+ * databases `FACTS_0`, `FACTS_1` and so on; without these, `DB` has them all.
  */
 export type Bindings = Omit<Cloudflare.Env, "CAIRN_SECRET" | "CORS_ORIGINS"> &
   EmbedderBindings &
@@ -52,18 +52,18 @@ export type Bindings = Omit<Cloudflare.Env, "CAIRN_SECRET" | "CORS_ORIGINS"> &
     CORS_ORIGINS?: string;
     CALLER_RATE?: RateLimit;
     USER_RATE?: RateLimit;
-    /** How many days the audit log goes back; 90 unless set. */
+    /** Days that the audit log goes back; 90 unless set. */
     AUDIT_DAYS?: string;
     VECTORIZE?: VectorizeBinding;
-    /** What the users' objects are held to: fixed with the first call. */
+    /** The jurisdiction of the users' objects: fixed with the first call. */
     JURISDICTION?: string;
   };
 
-/** What the Worker and its objects work with, made of the bindings here and nowhere else. */
+/** The services that the Worker and its objects use, built from the bindings here and nowhere else. */
 export type Ports = {
   records: MemoryRecords;
   catalogue: ThreadCatalogue;
-  /** What the catalogue cannot have of threads while D1 is away. */
+  /** The threads that the catalogue lacks while D1 is away. */
   unlisted: UnlistedThreads;
   users: UserCatalogue;
   jobs: Jobs;
@@ -80,25 +80,25 @@ export type Ports = {
   lexicon: () => Promise<Lexicon>;
   /** Vectorize; null if none is bound. */
   vectors: VectorIndex | null;
-  /** What one user may hold. */
+  /** The quotas of one user. */
   quotas: Quotas;
-  /** What a user's object stores at most; its deletes may go beyond. */
+  /** The most bytes that a user's object stores; its deletes may exceed them. */
   storageBytes: number;
   recall: RecallSettings;
-  /** What the vectors of one model may take in the memory of a user's object. */
+  /** The most bytes of one model's vectors in the memory of a user's object. */
   vectorBytes: number;
-  /** What the vectors of all objects of the isolate may take together. */
+  /** The shared budget for the vectors of all objects of the isolate. */
   vectorBudget: VectorBudget;
   now: () => number;
 };
 
 const VECTOR_BYTES = 24 * 1024 * 1024;
 
-/** Where the platform ends an object's SQLite. */
+/** The platform's limit for an object's SQLite. */
 const OBJECT_BYTES = 10_000_000_000;
 /**
- * What is kept free of that: a write that was let in while there was room may be tens of megabytes with its index, and
- * a delete stores before it frees (what other stores are to delete, tombstones of the word index).
+ * Room kept free in it: an admitted write may be tens of megabytes with its index, and a delete stores rows before it frees
+ * some (rows for other stores, tombstones of the word index).
  */
 const RESERVED_BYTES = 250_000_000;
 
@@ -140,7 +140,7 @@ function factsOf(env: Bindings): D1Database[] {
   return facts;
 }
 
-/** What no deployment can have, or null. */
+/** A combination of settings that no deployment can have, or null. */
 function impossibilityOf(env: Bindings, facts: number): string | null {
   const { JURISDICTION: name = "" } = env;
   if (name !== "" && !isJurisdiction(name))

@@ -1,4 +1,4 @@
-/** Where Durable Objects and D1 can be held to: what both of them know. */
+/** The jurisdictions that both Durable Objects and D1 know. */
 export const jurisdictions = ["eu", "fedramp", "us"] as const;
 export type Jurisdiction = (typeof jurisdictions)[number];
 

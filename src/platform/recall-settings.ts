@@ -2,7 +2,7 @@ import type { WorkersAi } from "./embeddings/workers-ai.ts";
 import type { Reranker } from "./reranking/reranker.ts";
 import { rerankerModels, WorkersAiReranker } from "./reranking/workers-ai.ts";
 
-/** How messages are found: by words alone, in `full` (by vectors too), or in full and by Vectorize. */
+/** The ways to find messages: by words alone, in `full` (by vectors too), or in full and by Vectorize. */
 export const messageIndexings = ["lexical", "full", "vectorize"] as const;
 export type MessageIndexing = (typeof messageIndexings)[number];
 

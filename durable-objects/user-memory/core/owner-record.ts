@@ -9,7 +9,7 @@ export const CATALOGUE_WITHIN_MS = { entry: 60_000, memory: 24 * 3600_000, threa
  */
 export class OwnerRecord {
   readonly #sql: SqlStorage;
-  /** Whether it is stored for sure: every write asks, and only the first two look. */
+  /** True if it is stored for sure: every write asks, and only the first two look. */
   #known = false;
 
   constructor(sql: SqlStorage) {

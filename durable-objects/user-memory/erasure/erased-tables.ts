@@ -75,12 +75,12 @@ export class ErasedTables {
     this.#sql = sql;
   }
 
-  /** Whether the user has nothing here. */
+  /** True if the user has nothing here. */
   get empty(): boolean {
     return !this.holdAny(WRITTEN);
   }
 
-  /** Whether one of these tables has a row. */
+  /** True if one of these tables has a row. */
   holdAny(tables: readonly string[]): boolean {
     const some = tables.map((table) => `EXISTS (SELECT 1 FROM ${table})`).join(" OR ");
     return this.#sql.exec<{ some: number }>(`SELECT ${some} AS "some"`).one().some !== 0;
@@ -141,12 +141,12 @@ export class ErasedTables {
     for (const name of this.#names()) if (!this.holdAny([name])) this.#sql.exec(`DROP TABLE ${name}`);
   }
 
-  /** Whether anything is left of what was put aside under a number. */
+  /** True if anything is left of what was put aside under a number. */
   holds(epoch: number): boolean {
     return this.#aside(epoch).some((table) => this.holdAny([aside(epoch, table)]));
   }
 
-  /** Whether anything is left of what was put aside, under any number. */
+  /** True if anything is left of what was put aside, under any number. */
   get holdsAny(): boolean {
     return this.#names().some((name) => this.holdAny([name]));
   }

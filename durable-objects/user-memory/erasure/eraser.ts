@@ -186,6 +186,6 @@ export class Eraser {
   }
 }
 
-/** Whether a user's erasure has no more to do but to overwrite what is left in the object's file. */
+/** True if a user's erasure has no more to do but to overwrite what is left in the object's file. */
 const isEmptied = ({ status, of, steps }: Erasure): boolean =>
   status === "running" && of.what === "user" && steps.every(({ state }) => state === "done");

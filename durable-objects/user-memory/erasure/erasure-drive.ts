@@ -67,7 +67,7 @@ export class ErasureDrive {
     if (last !== null && !(await this.#finish(last))) this.#putOff(id);
   }
 
-  /** Whether nothing is left in the object's file either. */
+  /** True if nothing is left in the object's file either. */
   async #emptied(open: OpenErasure): Promise<"done" | "more" | "later"> {
     try {
       return (await this.#deps.steps.leavesNothing(open)) ? "done" : "more";

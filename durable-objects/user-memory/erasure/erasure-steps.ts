@@ -173,7 +173,7 @@ export class ErasureSteps {
     return this.#deps.purger.isDone(id) && !this.#deps.tables.holdsAny;
   }
 
-  /** Whether the full-text index has no deleted words any more, not even under tombstones. */
+  /** True if the full-text index has no deleted words any more, not even under tombstones. */
   #wordsGone(id: string): boolean {
     const { log, words } = this.#deps;
     const open = log.get(id);
@@ -186,7 +186,7 @@ export class ErasureSteps {
     return false;
   }
 
-  /** Whether the free pages of the file are overwritten. */
+  /** True if the free pages of the file are overwritten. */
   #overwritten(id: string): boolean {
     const { log, pages } = this.#deps;
     const open = log.get(id);

@@ -49,7 +49,7 @@ export class CandidateFilter {
     };
   }
 
-  /** Whether any message, and any memory, can match. */
+  /** True if any message, and any memory, can match. */
   get kinds(): { messages: boolean; memories: boolean } {
     return { messages: this.#messages !== nothing, memories: this.#memories !== nothing };
   }
@@ -69,7 +69,7 @@ export class CandidateFilter {
     return this.#all.has(n);
   }
 
-  /** Whether the query has any condition: checking one document then costs a statement. */
+  /** True if the query has any condition: checking one document then costs a statement. */
   get isSelective(): boolean {
     const { kinds, filter, ranges, moment } = this.#query;
     return (kinds ?? filter ?? ranges ?? moment.asOf ?? moment.validAt) !== undefined;

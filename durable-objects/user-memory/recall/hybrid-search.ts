@@ -38,7 +38,7 @@ type SearchArm = Omit<Arm, "ms">;
 /** `full`: the weight that scores are shares of (src/domain/ranking/rank.ts). */
 type SearchAnswer = { ranked: RankedHit[]; arms: SearchArm[]; full: number };
 
-/** What a search asks of the rest of the object. */
+/** The parts of the object that a search uses. */
 type SearchContext = {
   /** Null: words match only if they are equal. */
   lexicon: Lexicon | null;

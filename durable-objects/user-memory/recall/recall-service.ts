@@ -37,7 +37,7 @@ type RecallDependencies = {
 };
 
 const WINDOW = 1;
-/** How long a recall waits for Vectorize by default. */
+/** The default time that a recall waits for Vectorize. */
 const DEADLINE_MS = 300;
 /** Vectors compared at most that are neither cached nor confirmed by Vectorize; each costs a read. */
 const UNCONFIRMED = 2_000;

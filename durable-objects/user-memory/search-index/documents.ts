@@ -4,8 +4,8 @@ import type { Condition } from "../core/sql-condition.ts";
 import type { DocumentRows } from "../core/position.ts";
 
 /**
- * What can be found: `text` is what is embedded of it, `words` what it is found by besides (the text unless given),
- * `record` what a hit shows of a message besides its text, as JSON. A memory's own fields are in `memories`.
+ * A memory's version or a message, as the index has it. `text` is embedded; `words` are searched (the text unless given);
+ * `record` is JSON, the fields of a message that a hit shows besides its text. A memory's own fields are in `memories`.
  */
 export type Document = {
   n: number;
@@ -112,7 +112,7 @@ export class Documents {
     return numbersOf(this.#sql.exec<{ n: number }>(`SELECT n FROM documents WHERE ${sql}`, ...bindings));
   }
 
-  /** Those of some documents that meet a condition. `some` is SQL that selects their numbers as `n`. */
+  /** The documents among some that meet a condition. `some` is SQL that selects their numbers as `n`. */
   among(some: Condition, { sql, bindings }: Condition, limit = -1): number[] {
     return numbersOf(
       this.#sql.exec<{ n: number }>(

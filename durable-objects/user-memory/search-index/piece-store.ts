@@ -68,7 +68,7 @@ export class PieceStore {
       for (const piece of new Uint16Array(data)) this.#count(piece, -1);
   }
 
-  /** How many documents hold each piece. */
+  /** The number of documents that hold each piece. */
   documentFrequencies(lexicon: Lexicon): Uint32Array {
     if (this.#frequencies !== null) return this.#frequencies;
     const frequencies = new Uint32Array(lexicon.size);

@@ -100,7 +100,7 @@ export class SearchIndex {
     this.#remove(rowsOf(numbers));
   }
 
-  /** Whether any table still has a row of these documents. */
+  /** True if any table still has a row of these documents. */
   holds(range: PositionRange): boolean {
     const rows = rowsIn(range);
     return (
@@ -135,7 +135,7 @@ export class SearchIndex {
       .toArray();
   }
 
-  /** Whether a document waits for its vector. */
+  /** True if a document waits for its vector. */
   isPending(n: number): boolean {
     return this.#sql.exec("SELECT 1 FROM unembedded WHERE n = ?", n).toArray().length > 0;
   }
@@ -190,7 +190,7 @@ export class SearchIndex {
     return !first || queued.rowsWritten > 0;
   }
 
-  /** Whether documents were queued for another target before. */
+  /** True if documents were queued for another target before. */
   differsFrom(target: EmbeddingTarget): boolean {
     const before = this.#lastTarget();
     return before !== null && before !== nameOf(target);

@@ -8,7 +8,7 @@ const EVICTED_AT_ONCE = 0.02;
 /** A cache that is incomplete is loaded again once it has shrunk to this share of its capacity. */
 const ROOMY = 0.9;
 
-/** Whether vectors of some memories, and of some messages, are left out. */
+/** True if vectors of some memories, and of some messages, are left out. */
 export type Missing = { memories: boolean; messages: boolean };
 
 /** The vectors of one model in memory, up to a capacity: memories first, then messages, the newest of each. */
@@ -38,7 +38,7 @@ export class VectorCache implements DroppableVectors {
     return !this.missing.memories && !this.missing.messages;
   }
 
-  /** Whether loading again would cache more. */
+  /** True if loading again would cache more. */
   isStale({ size, capacity }: VectorTable): boolean {
     return !this.isComplete && size < capacity * ROOMY;
   }

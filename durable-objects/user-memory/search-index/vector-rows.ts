@@ -66,7 +66,7 @@ export class VectorRows {
     }
   }
 
-  /** Whether a message has a vector of the model. */
+  /** True if a message has a vector of the model. */
   hasMessages(model: string): boolean {
     const any = "SELECT 1 FROM vectors WHERE model = ? AND n >= ? LIMIT 1";
     return this.#sql.exec(any, model, FIRST_POSITION).toArray().length > 0;
@@ -111,7 +111,7 @@ export class VectorRows {
       .map(storedOf);
   }
 
-  /** How many vectors of a model are in a range, but no more than `most`. */
+  /** Counts the vectors of a model in a range, up to `most`. */
   count(model: string, [from, to]: PositionRange, most: number): number {
     return this.#sql
       .exec<{ n: number }>(

@@ -97,7 +97,7 @@ export class VectorStore {
     return this.#loaded(space)?.table ?? this.#inStorage(space);
   }
 
-  /** Whether memories, and messages, have vectors that `searched` leaves out. */
+  /** True if memories, and messages, have vectors that `searched` leaves out. */
   missing(space: Space): Missing {
     return (this.#loaded(space)?.cache ?? this.#inStorage(space)).missing;
   }

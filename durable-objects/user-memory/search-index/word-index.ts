@@ -75,7 +75,7 @@ export class WordIndex {
     return changes() - before > 1;
   }
 
-  /** Whether words of deleted documents may be in a segment still. */
+  /** True if words of deleted documents may be in a segment still. */
   hasTombstones(): boolean {
     const any = `SELECT 1 FROM words_data WHERE id >= ${FIRST_TOMBSTONE} LIMIT 1`;
     return this.#sql.exec(any).toArray().length > 0;

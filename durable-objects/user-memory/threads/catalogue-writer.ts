@@ -75,7 +75,7 @@ export class CatalogueWriter {
     return dueAt;
   }
 
-  /** Whether a change of the thread is still to be written. */
+  /** True if a change of the thread is still to be written. */
   owes(threadId: string): boolean {
     const change = "SELECT 1 FROM catalogue_changes WHERE thread_id = ?";
     return this.#deps.sql.exec(change, threadId).toArray().length > 0;

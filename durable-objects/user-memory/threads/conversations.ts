@@ -41,7 +41,7 @@ type ConversationsDependencies = {
   catalogue: ThreadCatalogue;
   unlisted: UnlistedThreads;
   quota: QuotaGuard;
-  /** Whether messages are found by their meaning at all. */
+  /** True if messages are found by their meaning at all. */
   byMeaning: boolean;
   owner: OwnerRecord;
   erasureEpoch: Pick<ErasureEpoch, "current" | "lastErasure" | "reach">;

@@ -21,7 +21,7 @@ export class HiddenMessages {
     this.#sql = sql;
   }
 
-  /** Whether the thread hides any message: to look for each one doubles the cost of a page. */
+  /** True if the thread hides any message: to look for each one doubles the cost of a page. */
   hasAny({ n }: Numbered): boolean {
     const any = "SELECT 1 FROM hidden_messages WHERE thread = ? AND position > 0 LIMIT 1";
     return this.#sql.exec(any, n).toArray().length > 0;

@@ -59,7 +59,7 @@ export class MessagePurger {
     return this.#tombstones.next() === null ? null : Math.max(this.#deps.now(), this.#retryAt);
   }
 
-  /** Whether all messages that an erasure hid are removed, and read back as gone. */
+  /** True if all messages that an erasure hid are removed, and read back as gone. */
   isDone(erasure: string): boolean {
     return !this.#tombstones.isAwaitedBy(erasure);
   }

@@ -87,7 +87,7 @@ export class MessageStore {
     return this.#sql.exec(there, position).toArray().length > 0;
   }
 
-  /** Whether the message at this position is this one, byte for byte; null if there is none. */
+  /** True if the message at this position is this one, byte for byte; null if there is none. */
   is(position: number, body: Uint8Array): boolean | null {
     const [stored] = this.read([position, position], { order: "oldest", hiddenIn: null, slice: 1 });
     if (stored === undefined) return null;
@@ -125,7 +125,7 @@ export class MessageStore {
     return row?.position ?? null;
   }
 
-  /** Whether there are rows of a range, with or without a tombstone. */
+  /** True if there are rows of a range, with or without a tombstone. */
   holds([from, to]: PositionRange): boolean {
     return ["messages", "message_pieces"].some(
       (table) =>

@@ -41,7 +41,7 @@ type ThreadMessagesDependencies = {
   index: SearchIndex;
   /** Says that a thread was written to, for the catalogue. */
   touched: (threadId: string) => void;
-  /** Whether messages are found by their meaning at all. */
+  /** True if messages are found by their meaning at all. */
   byMeaning: boolean;
   alarms: AlarmScheduler;
   quota: QuotaGuard;
@@ -239,7 +239,7 @@ export class ThreadMessages {
       yield parsed(message.body);
   }
 
-  /** Whether the thread's messages get vectors. */
+  /** True if the thread's messages get vectors. */
   #embeds({ indexing }: StoredThread): boolean {
     return this.#deps.byMeaning && indexing !== "lexical";
   }

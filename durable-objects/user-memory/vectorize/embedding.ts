@@ -9,7 +9,7 @@ type EmbeddingDependencies = {
   transactions: Transactions;
   embedder: Embedder;
   quota: Pick<QuotaGuard, "refusesGrowth">;
-  /** Whether messages get vectors at all. */
+  /** True if messages get vectors at all. */
   byMeaning: boolean;
   /** Null if there is no word model. */
   lexicon: () => Promise<Lexicon | null>;
@@ -35,7 +35,7 @@ export class Embedding {
     this.#deps = deps;
   }
 
-  /** What all documents are embedded with; null while the embedder is misconfigured, and vectors stay as they are. */
+  /** The model of all vectors; null while the embedder is misconfigured, and vectors stay as they are. */
   target(): EmbeddingTarget | null {
     const { embedder, byMeaning: messages } = this.#deps;
     return embedder.problem === undefined ? { model: embedder.model, messages } : null;

@@ -28,7 +28,7 @@ const FIRST_RESEND_MS = 2 * 60_000;
 const LAST_RESEND_MS = 30 * 60_000;
 /** Numbers that one statement takes as JSON. */
 const CHUNK = 10_000;
-/** How many unconfirmed vectors one statement reads. */
+/** Unconfirmed vectors that one statement reads. */
 const UNCONFIRMED = 500;
 const MEMORIES: PositionRange = [0, FIRST_POSITION - 1];
 const MESSAGES: PositionRange = [FIRST_POSITION, Number.MAX_SAFE_INTEGER];
@@ -105,7 +105,7 @@ export class VectorOutboxRows {
     this.remove(wanted, now);
   }
 
-  /** Whether no change of these documents is open. */
+  /** True if no change of these documents is open. */
   isSettled([from, to]: PositionRange): boolean {
     const open = "SELECT 1 FROM vector_outbox WHERE n BETWEEN ? AND ? LIMIT 1";
     return this.#sql.exec(open, from, to).toArray().length === 0;

@@ -80,12 +80,12 @@ export class VectorOutbox {
     if (this.#keeps()) this.#rows.removeRange(range, this.#deps.now());
   }
 
-  /** Whether Vectorize is known to have these documents' vectors as wanted, for good. */
+  /** True if Vectorize is known to have these documents' vectors as wanted, for good. */
   isSettled(range: PositionRange): boolean {
     return !this.bound || this.#rows.isSettled(range);
   }
 
-  /** Whether the deployment has Vectorize. */
+  /** True if the deployment has Vectorize. */
   get bound(): boolean {
     return this.#deps.vectors !== null;
   }

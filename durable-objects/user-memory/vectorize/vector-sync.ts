@@ -16,7 +16,7 @@ type VectorSyncDependencies = {
   threads: Pick<ThreadStore, "owner">;
   /** Null: this deployment has no Vectorize. */
   vectors: VectorIndex | null;
-  /** Whether Vectorize gets the vectors of messages too. */
+  /** True if Vectorize gets the vectors of messages too. */
   messages: boolean;
   cache: VectorCacheOptions;
   alarms: AlarmScheduler;
@@ -85,7 +85,7 @@ export class VectorSync implements VectorMirror {
     this.#wake();
   }
 
-  /** Whether Vectorize gets the vectors of messages. */
+  /** True if Vectorize gets the vectors of messages. */
   get copiesMessages(): boolean {
     return this.#deps.vectors !== null && this.#deps.messages;
   }

@@ -9,7 +9,7 @@ import type { EmbeddedQuery } from "../search-index/vector-store.ts";
 /** The nearest documents of the user that Vectorize names; any of them may be gone or changed since. */
 export type VectorizeAnswer = Pick<Arm, "status" | "capped" | "ms"> & { numbers: readonly number[] };
 
-/** What Vectorize can filter by. The object checks every other condition itself. */
+/** The conditions that Vectorize can filter by. The object checks every other one itself. */
 type VectorizeQuery = {
   owner: UserHash;
   kinds: readonly RecallKind[];

@@ -6,7 +6,7 @@ import {
 } from "./continuation.ts";
 import { type AnyMessage } from "./message.ts";
 
-/** What `assertValidContinuation` throws. Its message holds the reason. */
+/** The error of `assertValidContinuation`. Its message holds the reason. */
 export class ContinuationValidationError extends Error {
   override readonly name = "ContinuationValidationError";
   readonly code: ContinuationCode;

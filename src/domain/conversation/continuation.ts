@@ -24,7 +24,7 @@ export type ContinuationRefusal = { ok: false; code: ContinuationCode; reason: s
 export type Continuation = { ok: true } | ContinuationRefusal;
 
 /**
- * Whether the history that a client sends goes on from the one that is stored, and claims nothing that only the
+ * True if the history that a client sends goes on from the one that is stored, and claims nothing that only the
  * server can know. `persisted` is read once and not kept, so a long thread may be streamed.
  *
  * Loose: every message that both have by position is the same (`not-a-prefix`), every new result is of a requested
@@ -91,7 +91,7 @@ function noteCalls(calls: Calls, message: AnyMessage): void {
   for (const [approval, id] of approvalRequests(message)) calls.approvals.set(approval, id);
 }
 
-/** How deep a reason names the field that differs: `toolCalls[0].arguments`. */
+/** The depth to which a reason names the field that differs: `toolCalls[0].arguments`. */
 const NAMED_DEPTH = 3;
 
 function differing(path: FieldPath): string {

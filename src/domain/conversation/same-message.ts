@@ -1,9 +1,9 @@
-/** Where two values differ: the names of fields and the indexes of items on the way there. */
+/** The place where two values differ: the names of fields and the indexes of items on the way there. */
 export type FieldPath = readonly (string | number)[];
 
 /**
- * Where two values first differ, as JSON carries them, or undefined if they are the same: the order of keys and fields that
- * are undefined do not count. What JSON cannot carry (a Map, a buffer) is the same only as itself; bytes are compared.
+ * The first difference of two values as JSON, or undefined if they are equal. The order of keys and undefined fields do not
+ * count. A value that JSON cannot carry (a Map, a buffer) equals only itself; bytes are compared.
  */
 export function differenceIn(left: unknown, right: unknown): FieldPath | undefined {
   const a = asJson(left);

@@ -39,7 +39,7 @@ function turnsOf<M extends AnyMessage>(messages: readonly M[]): M[][] {
   return turns;
 }
 
-/** Whether a message belongs to the turn of the one before it: it holds results of tool calls, or what goes with them. */
+/** True if a message belongs to the turn of the one before it: it holds results of tool calls, or what goes with them. */
 export const carriesResults = (message: AnyMessage): boolean =>
   roleOf(message) === "tool" ||
   (roleOf(message) === "user" && listField(message, "content").some(isResultPart));
@@ -56,7 +56,7 @@ function sanitizedTurn<M extends AnyMessage>(turn: readonly M[]): M[] {
 const words = <M extends AnyMessage>(results: readonly M[]): M[] =>
   results.flatMap((message) => spoken(message) ?? []);
 
-/** What a message with results says besides them: only a user's can, in parts of its own. */
+/** The text of a message besides its tool results. Only a user's message can have some, in parts of its own. */
 function spoken<M extends AnyMessage>(message: M): M | undefined {
   if (roleOf(message) === "tool") return undefined;
   const rest = withContent(

@@ -46,8 +46,8 @@ export function requestedCalls(message: AnyMessage): Id[] {
 }
 
 /**
- * Of these, each once, the calls whose results have to follow in messages of their own. A call that the provider
- * carries out, or whose result is in the message already, waits for none.
+ * The calls, each once, whose results must follow in messages of their own. A call that the provider carries out, or whose
+ * result is in the message already, awaits none.
  */
 export function awaitedCalls(message: AnyMessage): Id[] {
   if (roleOf(message) !== "assistant") return [];

@@ -1,7 +1,7 @@
 import type { UserHash } from "../ids.ts";
 import type { Erasure } from "../schema/erasure.ts";
 
-/** What stays where Cairn cannot reach, and goes by itself; and what never was the user's. */
+/** States the copies that Cairn cannot reach and that expire by themselves, and the data that was never the user's. */
 const STATEMENT = [
   "Every store named in `erased` was read back after the erasure, and held nothing more of it.",
   "Before this receipt, Cairn overwrote with zeros the rows that it deleted from D1. Where a user was erased and the user's object held nothing else by then, it deleted the object's whole storage, and made it anew with numbers and this record. Otherwise it overwrote the free pages of the object's file, as many as it had noted. Neither platform lets an application overwrite the unused bytes within a page that holds other rows, nor the log of SQLite's writes (WAL): a copy of a row that SQLite moved before may stay there, out of reach of every query, until SQLite uses these bytes again.",
@@ -12,7 +12,7 @@ const STATEMENT = [
   "Entries of the prompt-cache registry belong to the tenant, and run out by their time to live.",
 ] as const;
 
-/** What is signed: whom it is about, by the hash only, and what was erased when. */
+/** The signed contents: the user's hash, and what was erased when. */
 export const receiptOf = (user: UserHash, erasure: Erasure & { finishedAt: number }) => ({
   jti: erasure.id,
   sub: user,

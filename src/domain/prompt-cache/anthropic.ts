@@ -18,7 +18,7 @@ export const usedAgain = (before: PrefixUse | null, use: PrefixUse): PrefixUse =
     ? { usedAt: use.usedAt, lifetimeMs: Math.max(before.lifetimeMs, use.lifetimeMs) }
     : use;
 
-/** What to expect of each prefix at `now`, going by its use before, if there was one. */
+/** The expectation for each prefix at `now`, by its former use. */
 export const breakpoints = (
   hashes: readonly string[],
   before: readonly (PrefixUse | null)[],

@@ -1,6 +1,6 @@
 import type { Json } from "../schema/bounds.ts";
 
-/** What is still to be written: text as it is, or a value. */
+/** Output to write: text as it is, or a value. */
 type Part = { text: string } | { value: Json };
 
 /**

@@ -3,8 +3,8 @@ import { canonicalJson } from "./canonical-json.ts";
 import { sha256Base64url, sha256Hex } from "../hash.ts";
 
 /**
- * Whose registry entries: the token's `sub`, and the app's own name for a part of them (`Cairn-Namespace`).
- * `encodeURIComponent` leaves neither `:` nor `/`, so no two pairs come to one text, and no key reaches over.
+ * The owner of registry entries: the token's `sub`, and the app's name for a part of them (`Cairn-Namespace`).
+ * `encodeURIComponent` leaves neither `:` nor `/`, so no two pairs give one text.
  */
 export const namespaceOf = (user: string, app: string | undefined): string =>
   app === undefined ? encodeURIComponent(user) : `${encodeURIComponent(user)}:${encodeURIComponent(app)}`;
@@ -24,7 +24,7 @@ export async function prefixHashes(regions: readonly Json[]): Promise<string[]> 
   return hashes;
 }
 
-/** Where the resource is kept that a provider made of this content. At most 917 bytes: a key takes 1,024. */
+/** The key of the resource that a provider created for this content. At most 917 bytes: a key takes 1,024. */
 export const resourceKey = (provider: string, model: string, hash: string): string =>
   `prompt-cache:${provider}:${encodeURIComponent(model)}:${hash}`;
 
@@ -32,6 +32,6 @@ export const resourceKey = (provider: string, model: string, hash: string): stri
 export const ledgerKey = (namespace: string, model: string): string =>
   keyIn(namespace, `prompt-cache:prefixes:${encodeURIComponent(model)}`);
 
-/** What OpenAI routes requests by: 43 of the 64 characters that it takes. */
+/** The `prompt_cache_key` by which OpenAI routes requests: 43 of the 64 characters that it takes. */
 export const promptCacheKey = (namespace: string, model: string, hash: string): Promise<string> =>
   sha256Base64url(JSON.stringify([namespace, model, hash]));

@@ -2,7 +2,7 @@ import { fail, ok, type Result } from "../errors.ts";
 
 const HOUR_MS = 60 * 60_000;
 const DAY_MS = 24 * HOUR_MS;
-/** How long usage is kept. */
+/** The life of stored usage. */
 export const KEPT_MS = 90 * DAY_MS;
 
 export const hourOf = (time: number): number => time - (time % HOUR_MS);

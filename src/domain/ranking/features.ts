@@ -3,7 +3,7 @@ import type { TimeMatch } from "./named-time.ts";
 import type { PooledCandidate } from "./pool.ts";
 import { asksTime, contentWords, names, tellingCount, tellsTime } from "./question.ts";
 
-/** What speaks for a candidate, each 0 to 1 over the pool. docs/recall.md tells what each is worth. */
+/** The features of a candidate, each 0 to 1 over the pool. docs/recall.md has their weights. */
 export const features = [
   "wordsNear",
   "wordsSitting",
@@ -23,11 +23,11 @@ export const features = [
 export type Feature = (typeof features)[number];
 export type FeatureTable = Record<Feature, Float32Array>;
 
-/** What a user's documents are, as far as words are concerned. */
+/** Counts of the words of a user's documents. */
 export type Frequencies = {
-  /** How many documents there are. */
+  /** Number of documents. */
   size: number;
-  /** How many of them hold this piece. */
+  /** Number of documents that hold this piece. */
   holding: (piece: number) => number;
 };
 /** The word model, and how many of the user's documents hold each of its pieces. */
@@ -36,7 +36,7 @@ export type Question = { text: string; now: number; time: TimeMatch | null };
 
 /** A question of more pieces than this is compared by its first ones: each costs a look at all words of the pool. */
 const MOST_PIECES = 64;
-/** What is left of a word a step away. */
+/** The weight of a word one step away. */
 const FADE = 0.8;
 /** A message of so many telling words says enough to stand for what is said around it. Of a longer one, so many characters are looked at. */
 const SAYS_ENOUGH = 3;
@@ -174,7 +174,7 @@ function mostOf(values: Float32Array, places: Uint16Array): number {
   return most;
 }
 
-/** Whether a message says something by itself, 0 to 1: "Noted, thanks!" has two telling words, and is no answer. */
+/** True if a message says something by itself, 0 to 1: "Noted, thanks!" has two telling words, and is no answer. */
 function saysItself({ isMessage, text, speaker }: PooledCandidate): number {
   if (!isMessage) return 1;
   const start = speaker === null ? 0 : speaker.length;

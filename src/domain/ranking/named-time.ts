@@ -1,6 +1,6 @@
 /** A time span that a question names, in milliseconds since the epoch; `to` is not part of it. */
 export type TimeSpan = { from: number; to: number };
-/** Where a time is in relation to what the question names: 1 within, `AFTERMATH` soon after, 0 elsewhere. */
+/** Rates a time against the one that the question names: 1 within, `AFTERMATH` soon after, 0 elsewhere. */
 export type TimeMatch = (at: number) => number;
 
 const DAY = 86_400_000;
@@ -8,12 +8,12 @@ const MONTHS = "january february march april may june july august september octo
   " ",
 );
 const WEEKDAYS = "sunday monday tuesday wednesday thursday friday saturday".split(" ");
-/** What was done on a day is told about for some time: "last week I …". Measured on conversations, docs/recall.md. */
+/** People talk of an event for some time after it: "last week I …". Measured on conversations, docs/recall.md. */
 const AFTERMATH_MS = 21 * DAY;
 const AFTERMATH = 0.5;
 
 /**
- * What the question says of when: a day or month by name, with or without its year, or a time in relation to
+ * The time that the question names: a day or month, with or without its year, or a time relative to
  * `referenceDate` ("yesterday", "last week", "3 months ago"). Null if it names none. English; days are those of UTC.
  */
 export function namedTime(question: string, referenceDate: number): TimeMatch | null {
@@ -24,7 +24,7 @@ export function namedTime(question: string, referenceDate: number): TimeMatch | 
   return named === null ? null : (at) => matchOf(timeSpanBefore(named, at), at);
 }
 
-/** How many years back a day or month without its year is looked for. */
+/** Years back in which a day or month without its year is sought. */
 const YEARS = 3;
 
 /** The time spans that the question names, the last one first; of a day or month without its year, of some years. */
@@ -59,7 +59,7 @@ function monthAndDay(text: string): Named | null {
   return { month, ...(day && { day: Number(day[1] ?? day[2]) }), ...(year && { year: Number(year[0]) }) };
 }
 
-/** Of a month without its year, the last one that had begun at that time. */
+/** For a month without its year: the last one that had begun at that time. */
 function timeSpanBefore({ month, day, year }: Named, at: number): TimeSpan {
   const own = new Date(at).getUTCFullYear();
   const of = year ?? (Date.UTC(own, month, day ?? 1) > at ? own - 1 : own);

@@ -3,7 +3,7 @@ export type PooledCandidate = {
   n: number;
   isMessage: boolean;
   text: string;
-  /** Who said it, of a message whose speaker is named. */
+  /** The speaker of a message, if named. */
   speaker: string | null;
   createdAt: number;
   /** Its distinct pieces. */
@@ -12,19 +12,19 @@ export type PooledCandidate = {
   words: number;
   /** Its cosine with the question; undefined if it has no vector, or the question has none. */
   cosine: number | undefined;
-  /** Whether the question names the key of this fact. */
+  /** True if the question names the key of this fact. */
   key: boolean;
   /** 0 to 1, as the caller said; 0 for what has none. */
   importance: number;
   /** The message before it in its thread, as an index of the pool; undefined if there is none or it is no candidate. */
   before: number | undefined;
-  /** Those within two steps of it in its thread, with their distance, itself left out. */
+  /** The messages within two steps in its thread, with their distance, without itself. */
   near: readonly { at: number; distance: number }[];
   /** Messages of one sitting have the same number here: what was said in one go. A memory is a sitting of its own. */
   sitting: number;
 };
 
-/** How many messages on each side lend a message what they say. */
+/** Messages on each side that contribute to a message. */
 export const REACH = 2;
 /** A pause that ends a sitting. */
 const PAUSE_MS = 3 * 3_600_000;
@@ -32,7 +32,7 @@ const PAUSE_MS = 3 * 3_600_000;
 /** A candidate without its place among the others. */
 export type Candidate = Omit<PooledCandidate, "before" | "near" | "sitting">;
 
-/** Where messages stand in their threads. */
+/** The places of messages in their threads. */
 export type Places = {
   sameThread: (a: number, b: number) => boolean;
   /** The message so many places after one, or before it; a fork's first ones come after what it shares. It may not be there. */

@@ -13,7 +13,7 @@ const MOST = 64;
 /** The distinct words of a text that are no stop words. */
 const tellingWords = (text: string): string[] => wordsOf(text).filter((word) => !STOP_WORDS.has(word));
 
-/** How many telling words a text has: of a script without spaces, one for each two characters. */
+/** The number of telling words in a text: for a script without spaces, one for each two characters. */
 export const tellingCount = (text: string): number =>
   tellingWords(text).reduce((sum, word) => sum + (UNSPACED.test(word) ? word.length / 2 : 1), 0);
 
@@ -61,7 +61,7 @@ function termsOf(word: string): string[] {
   return parts.slice(1).map((part, i) => `${parts[i]} ${part}`);
 }
 
-/** How many words of a question are looked at for names, and how many a name has at most. */
+/** Words of a question that are searched for names, and the most words of a name. */
 const [NAMING, NAME] = [200, 16];
 
 /** Every run of up to 16 words, as a name may be: of the first 200 words. */
@@ -74,17 +74,17 @@ export function spans(words: readonly string[]): string[] {
   return [...found];
 }
 
-/** Whether a question asks for a time. */
+/** True if a question asks for a time. */
 export const asksTime = (question: string): boolean =>
   /^\W*(when|how long|what (date|day|month|year|time)|which (date|day|month|year))\b/i.test(question);
 
-/** Whether a text tells a time. */
+/** True if a text tells a time. */
 export const tellsTime = (text: string): boolean =>
   /\b(yesterday|today|tonight|tomorrow|last|next|ago|week|weekend|month|years?|monday|tuesday|wednesday|thursday|friday|saturday|sunday|january|february|march|april|may|june|july|august|september|october|november|december|morning|recently|since|\d{4})\b/i.test(
     text,
   );
 
-/** Whether a text in lower case has this name as a word. */
+/** True if a text in lower case has this name as a word. */
 export function names(text: string, name: string): boolean {
   const wanted = name.toLowerCase();
   if (wanted === "") return false;

@@ -19,7 +19,7 @@ const WEIGHTS: Record<Feature, number> = {
   recency: 0.25,
 };
 
-/** What callers can weigh, and the features that belong to each. */
+/** The weights that callers can set, and the features of each. */
 const groups = {
   lexical: ["wordsNear", "wordsSitting"],
   soft: ["soft", "softNear"],
@@ -35,7 +35,7 @@ export const weightNames = Object.keys(groups) as [WeightName, ...WeightName[]];
 /** Factors on what is usual: 0 leaves a part out, 1 is as if it was not given. */
 export type Weights = { [Name in WeightName]?: number | undefined };
 
-/** What each group of features adds to a score; together they are the score, which is never below 0. */
+/** The contribution of each group of features to a score. Their sum is the score, which is never below 0. */
 export type ScoreParts = { [Name in WeightName]?: number };
 export type Ranked = { n: number; score: number; parts?: ScoreParts };
 

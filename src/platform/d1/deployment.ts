@@ -1,10 +1,10 @@
 import { withDeadline } from "../deadline.ts";
 import type { DeploymentMark } from "./deployment-mark.ts";
 
-/** How long a request waits for D1, and how long after a failure no other request asks. */
+/** The time that a request waits for D1, and the pause after a failure. */
 const ASK_WITHIN_MS = 1_000;
 const ASK_AGAIN_MS = 5_000;
-/** How long /health reuses an answer. */
+/** The life of an answer that /health reuses. */
 const RECENT_MS = 5_000;
 
 /** Checks that the bindings are those that the tenant's data were stored with. */

@@ -6,7 +6,7 @@ import { RAISE_FENCE } from "./memory-writes.ts";
 import { FIND_THREAD, OLD_THREADS } from "./thread-catalogue.ts";
 import { OLD_USERS } from "./user-catalogue.ts";
 
-/** Where a user's erasure ends: versions up to this one, and rows of epochs before this one, are gone for all. */
+/** The fence of a user's erasure: versions up to `upTo`, and rows of epochs before `epoch`, are deleted. */
 export type Fence = { user: UserHash; epoch: number; upTo: number };
 export type RunningPage = { before: number; limit: number; turn: number };
 export type ErasedTable = keyof typeof OLD;
@@ -14,7 +14,7 @@ export type ErasedTable = keyof typeof OLD;
 export type ErasedScope = { user: UserHash; scope: string; upTo: number };
 
 /**
- * What D1 knows of erasures, and its part of them. Every method rejects when D1 does not answer; all may be repeated,
+ * D1's records of erasures, and its part of each. Every method rejects when D1 does not answer. All may be repeated,
  * and a write that arrives late does no harm.
  */
 export interface ErasureRecords {
@@ -23,7 +23,7 @@ export interface ErasureRecords {
   get(id: string): Promise<Erasure | undefined>;
   /** Deletes some of an erased user's rows of a table, and answers how many. */
   erase(table: ErasedTable, fence: Fence): Promise<number>;
-  /** Whether such rows are still there. */
+  /** True if such rows are still there. */
   left(table: ErasedTable, fence: Fence): Promise<boolean>;
   /**
    * Versions of the scope's memories, some thousand at most; none if there are none. Those that say so themselves come last,

@@ -21,7 +21,7 @@ export type CataloguePage = {
 export type CatalogueChanges = {
   put: readonly ThreadRow[];
   remove: readonly string[];
-  /** How often the user has been erased; of what is removed. */
+  /** The user's erasure epoch of the removed row. */
   epoch: number;
   /** Notes who the user is, unless that is known. */
   user?: { hash: UserHash; id: string };

@@ -2,7 +2,7 @@ import { BoundedCache } from "../../domain/bounded-cache.ts";
 import type { Embedder, EmbedOptions, Vector } from "./embedder.ts";
 
 const QUERIES = 500;
-/** Of the isolate's 128 MB. A vector of 768 numbers takes 3 KiB, a query at most 16. */
+/** Bytes of the isolate's 128 MB. A vector of 768 numbers takes 3 KiB, a query at most 16. */
 const BYTES = 2 * 1024 * 1024;
 
 /**

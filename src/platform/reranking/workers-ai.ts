@@ -10,7 +10,7 @@ export const rerankerModels = ["@cf/baai/bge-reranker-base"] as const;
 /** Tokens of a query and a text together, with the separators. From the model's card (BAAI/bge-reranker-base). */
 const TOKENS = 512;
 const AROUND = 4;
-/** Of those, the most for the query. The rest is for the text. */
+/** The most tokens of the query. The rest is for the text. */
 const QUERY_TOKENS = 192;
 /** Pieces of one call, and of all calls: a call costs by its tokens. */
 const [CALL, PIECES] = [100, 400];

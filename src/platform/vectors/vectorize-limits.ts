@@ -2,7 +2,7 @@ import { byteLength } from "../../domain/limits.ts";
 import type { VectorRecord } from "./vector-index.ts";
 
 /**
- * What Vectorize takes at most. Sizes are bytes. From developers.cloudflare.com/vectorize/platform/limits, but for
+ * The limits of Vectorize. Sizes are bytes. From developers.cloudflare.com/vectorize/platform/limits, but for
  * deletes and gets: these two it only tells in its refusals ("40007 too many ids in payload; max id count is …").
  */
 export const vectorizeLimits = {
@@ -13,7 +13,7 @@ export const vectorizeLimits = {
   topK: 100,
   id: 64,
   namespace: 64,
-  /** What of a string a metadata index holds and filters by. Metadata as a whole, 10 KiB, cannot be reached so. */
+  /** Bytes of a string that a metadata index holds. The limit of all metadata, 10 KiB, cannot be reached. */
   indexedString: 64,
 } as const;
 

@@ -22,7 +22,7 @@ export class Kernel {
     this.#rows = this.#view();
   }
 
-  /** What the memory for so many rows takes. */
+  /** Bytes of memory for this many rows. */
   static bytesOf(dimensions: number, rows: number): number {
     return Math.ceil((ROWS + rows * strideOf(dimensions)) / PAGE) * PAGE;
   }
