@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { contentOf, readConversations } from "./demo/conversation.ts";
 
-/** What one user is told, in the order in which it is said. */
+/** The messages of one session, in order. */
 export type Session = {
   id: string;
   /** When it was said, in milliseconds since the epoch; unknown where the data do not tell. */

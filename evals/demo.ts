@@ -190,7 +190,7 @@ async function findOrStart(): Promise<{ url: string; stop: () => Promise<void> }
   return server;
 }
 
-/** What a mistake in the call should say, without a stack. */
+/** Reads the options. A mistake in them prints a sentence without a stack. */
 function input(): { conversations: Conversation[]; smoke: boolean } {
   try {
     const { values } = parseArgs({

@@ -3,7 +3,7 @@ import { percentile } from "./demo/terminal.ts";
 import type { Question } from "./dataset.ts";
 import { hitAt1, interval, mean, ndcgAt, recallAt } from "./metrics.ts";
 
-/** What one way of searching answered to each question, best first, and how long it took. */
+/** The answers of one way of searching to each question, best first, and their times. */
 export type Run = { name: string; ranked: string[][]; times: number[] };
 
 const measures = {

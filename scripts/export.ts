@@ -32,9 +32,9 @@ what was written since is not in it. For a backup a night, take a new directory 
 for your eyes only (0600), and so is a directory that is made for them (0700).`;
 
 type User = { userId: string; userHash: string };
-/** How often one user's export is begun, if it breaks off. */
+/** Attempts of one user's export that breaks off. */
 const TRIES = 5;
-/** How much of the end of an export is looked at for its last line. */
+/** Bytes at the end of an export that hold its last line. */
 const TAIL = 200;
 const END = /(?:^|\n)\{"type":"end","lines":(\d+)\}\n$/;
 /** The first line and the last: nothing is kept of the user. */

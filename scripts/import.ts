@@ -53,7 +53,7 @@ async function opened(file: string): Promise<Blob> {
   }
 }
 
-/** Whose export a file is, once it is known to be a whole one. */
+/** The user of an export, after a check that the file is complete. */
 async function exportedUser(file: string): Promise<string> {
   let userId: string | null = null;
   let [count, last] = [0, ""];

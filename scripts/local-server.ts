@@ -13,8 +13,8 @@ const START_WITHIN_MS = 60_000;
 /** Time for the server to remove its temporary files, also on a busy machine. */
 const STOP_WITHIN_MS = 20_000;
 /**
- * How often a server that runs is asked whether it does, and how long it may be silent: one that is busy with a large
- * import on a slow machine is so for some seconds.
+ * The interval of health checks, and the longest silence: a large import on a slow machine keeps a server busy for
+ * seconds.
  */
 const WATCH_EVERY_MS = 3_000;
 const SILENT_MS = 60_000;
@@ -117,7 +117,7 @@ process.once("exit", () => {
   for (const group of groups) signalGroup(group, "SIGKILL");
 });
 
-/** What is remembered is in wrangler's folder: only its owner opens it, what was written there before included. */
+/** Lets only the owner read wrangler's folder, which holds all that is stored, and the files already in it. */
 function keepPrivate(state: string): void {
   // The folder above may be the caller's, and hold other things.
   const folder = join(state, "v3");

@@ -61,7 +61,7 @@ function commandLine() {
 
 type Options = ReturnType<typeof commandLine>["values"];
 
-/** Which options go with which command: one that does nothing would be taken for done. */
+/** The options of each command: an ignored option would be taken for done. */
 const TAKES: Record<string, readonly (keyof Options)[]> = {
   create: ["jurisdiction", "shards", "model", "vectorize", "account", "cpu-ms", "adopt", "token", "dry-run"],
   list: [],

@@ -56,11 +56,11 @@ export class CairnError extends Error {
   }
 }
 
-/** Whether an error is a `CairnError`. Compares the name, since a program may hold two copies of the class. */
+/** True if an error is a `CairnError`. Compares the name, since a program may hold two copies of the class. */
 export const isCairnError = (error: unknown): error is CairnError =>
   error instanceof Error && error.name === "CairnError";
 
-/** Whether an error is a `CairnError` with one of these codes. */
+/** True if an error is a `CairnError` with one of these codes. */
 export const hasCode = (error: unknown, ...codes: readonly CairnErrorCode[]): error is CairnError =>
   isCairnError(error) && codes.includes(error.code);
 

@@ -23,7 +23,7 @@ export type Call = CallOptions & {
   /** A body that is no JSON value, with its type. */
   body?: { of: Blob | Uint8Array<ArrayBuffer> | string; type: string };
   headers?: Record<string, string | undefined>;
-  /** Whether it may be sent twice though the first may have been done; said where the method does not say it. */
+  /** True if it may be sent twice though the first may have been done; said where the method does not say it. */
   repeatable?: boolean;
 };
 
@@ -154,7 +154,7 @@ function senderOf(transport: Transport | undefined): Fetch {
   return (request) => transport(request);
 }
 
-/** Whether the same call may be sent again after it may have been done. */
+/** True if the same call may be sent again after it may have been done. */
 function isRepeatable({ method, headers = {}, repeatable }: Call): boolean {
   if (repeatable !== undefined) return repeatable;
   if (headers["Idempotency-Key"] !== undefined) return true;

@@ -2,7 +2,7 @@ import { CairnError, networkError } from "./error.ts";
 
 // That a line is a T is the server's promise, as the shape of every answer is.
 
-/** How failures name the call whose answer it is, and what ends it. */
+/** The name of the call in failures, and its signal. */
 type Of = { call: string; signal: AbortSignal | undefined };
 
 /** The values of a stream of JSON lines. Throws where it breaks off. The stream is let go of when the caller stops reading. */

@@ -26,7 +26,7 @@ type ChangeOptions = WriteOptions & IfMemoryVersion;
 /** The same; null: only if there is no such memory. */
 type RememberOptions = WriteOptions & { ifVersion?: number | null | undefined };
 
-/** What is known of a user for long: facts, episodes, procedures, reflections. */
+/** The long-term memories of a user: facts, episodes, procedures, reflections. */
 export class Memories {
   readonly #http: CairnHttp;
 
@@ -76,7 +76,7 @@ export class Memories {
     return this.#change("PATCH", pathOf(user, id), { json: fields, options });
   }
 
-  /** What a memory was, the newest version first. */
+  /** The versions of a memory, the newest first. */
   history(
     user: string,
     id: string,
@@ -140,7 +140,7 @@ export class Memories {
     return this.#http.send({ method: "POST", path: ["v1", "users", user, "reindex"], ...options });
   }
 
-  /** How far the last one is. */
+  /** The progress of the last reindex. */
   reindexState(user: string, options: CallOptions = {}): Promise<Reindex> {
     return this.#http.send({ method: "GET", path: ["v1", "users", user, "reindex"], ...options });
   }

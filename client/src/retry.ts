@@ -1,7 +1,7 @@
 import { CairnError } from "./error.ts";
 import type { RetryOptions } from "./options.ts";
 
-/** What time and chance are to the client; its tests have their own. */
+/** The clock and the random numbers of the client; its tests have their own. */
 export type Time = {
   now: () => number;
   /** From 0 up to, not including, 1. */
@@ -18,13 +18,13 @@ const WITHIN_MS = 30_000;
 /** That Cairn, or what stands before it, is busy or away: it may be there in a moment. */
 const PASSING: readonly number[] = [429, 502, 503, 504];
 
-/** Whether the same request may fare better later: it got no answer, or one that says so. */
+/** True if the same request may fare better later: it got no answer, or one that says so. */
 export const isPassing = (error: unknown): error is CairnError =>
   error instanceof CairnError && (error.code === "network" || PASSING.includes(error.status));
 
 /**
- * How long to wait before a call is sent again, in milliseconds: exponential back-off with full jitter, but not less than
- * the answer's `Retry-After`. Null if it is not to be sent again: too often, or too late.
+ * The wait before a call is repeated, in milliseconds: exponential back-off with full jitter, but not less than the
+ * answer's `Retry-After`. Null after the last attempt, or past the deadline.
  */
 export function delayOf(
   {

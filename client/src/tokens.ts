@@ -12,7 +12,7 @@ export class Tokens {
     this.#token = token;
   }
 
-  /** Whether there is another one to be had. */
+  /** True if there is another one to be had. */
   get renewable(): boolean {
     return typeof this.#token === "function";
   }
