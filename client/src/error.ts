@@ -1,7 +1,7 @@
 import type { ErrorBody, ErrorCode } from "./shapes.ts";
 
 /** The error of an answer of Cairn. */
-export type Failure = ErrorBody["error"];
+type Failure = ErrorBody["error"];
 
 /**
  * A code of Cairn, `network` or `no_envelope`. `network`: no complete answer came; `cause` is the error of `fetch`.

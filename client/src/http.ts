@@ -15,7 +15,7 @@ type Answer<T> = { response: Response; value: T };
 /** `call` is how its failures name it. */
 type Read<T> = (response: Response, call: string) => Promise<T>;
 
-export type Call = CallOptions & {
+type Call = CallOptions & {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   path: readonly string[];
   query?: Query;

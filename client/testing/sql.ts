@@ -2,7 +2,7 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 
 export type Value = ArrayBuffer | Uint8Array | string | number | boolean | null;
 export type Row = Record<string, ArrayBuffer | string | number | null>;
-export type Done = { rows: Row[]; changes: number };
+type Done = { rows: Row[]; changes: number };
 
 /** As many as D1 and an object's storage take in one statement. */
 const MOST_BOUND = 100;

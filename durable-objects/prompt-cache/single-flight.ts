@@ -3,7 +3,7 @@ import type { LeaseStore } from "./lease-store.ts";
 import type { Entry } from "../storage/contract.ts";
 import type { Elsewhere, Flown, Granted, Held, Lease } from "./contract.ts";
 
-export type FlightRequest<Hit> = {
+type FlightRequest<Hit> = {
   leaseMs: number;
   waitMs: number;
   /** Turns a value into this caller's answer; null if the caller cannot use the value. */

@@ -26,7 +26,7 @@ type Row = {
 };
 
 /** An entry as an export and an import have it. `refreshMs`: every read lets it live so long from then on. */
-export type StoredEntry = Entry & { refreshMs: number | null };
+type StoredEntry = Entry & { refreshMs: number | null };
 
 /** Entries that one statement of an export reads. */
 const SLICE = 256;

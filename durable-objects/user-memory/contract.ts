@@ -6,7 +6,7 @@ import type { Continuation, ContinuationOptions } from "../../src/domain/convers
 import type { Failure, Result } from "../../src/domain/errors.ts";
 import type { UserHash } from "../../src/domain/ids.ts";
 import type { Candidate, Owner, ThreadOwner } from "../../src/domain/memory/record.ts";
-import type { MessagePage, PageJson, ReadMessage } from "../../src/domain/page-json.ts";
+import type { MessagePage, PageJson } from "../../src/domain/page-json.ts";
 import type { Weights } from "../../src/domain/ranking/rank.ts";
 import type { WrittenEntry } from "../../src/domain/schema/entry.ts";
 import type { Erasure } from "../../src/domain/schema/erasure.ts";
@@ -20,7 +20,7 @@ import type { ImportedVersion } from "../../src/domain/transfer/memory-lines.ts"
 import type { QueryVector } from "../../src/platform/embeddings/embedder.ts";
 import type { Entry, EntryPage, EntryWrite, IdempotencyKey } from "../storage/contract.ts";
 
-export type { Entry, EntryPage, EntryWrite, MessagePage, IdempotencyKey, PageJson, ReadMessage };
+export type { Entry, EntryWrite, IdempotencyKey, PageJson };
 
 // Entries
 
@@ -106,7 +106,7 @@ export type CompactionsQuery = { after?: readonly [from: number, id: string]; li
 export type CompactionPage = { items: Compaction[]; more: boolean };
 
 /** The object adds the id and the time. */
-export type CompactionRequest = Pick<Compaction, "from" | "to" | "summary">;
+type CompactionRequest = Pick<Compaction, "from" | "to" | "summary">;
 
 export interface ThreadsRpc {
   createThread(

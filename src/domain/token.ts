@@ -18,7 +18,7 @@ export const isSecret = (secret: string | undefined): secret is string =>
 export const LONGEST_LIFE_S = 36_525 * 86_400;
 
 /** Shared owners hold memory that many users read (of a team, of an app). Their ids begin with this. */
-export const SHARED_PREFIX = "shared:";
+const SHARED_PREFIX = "shared:";
 export const isShared = (user: string): boolean => user.startsWith(SHARED_PREFIX);
 
 /** True for an id under which memory can be stored, and for `*`. */

@@ -3,7 +3,7 @@ import type { Reranker } from "./reranking/reranker.ts";
 import { rerankerModels, WorkersAiReranker } from "./reranking/workers-ai.ts";
 
 /** The ways to find messages: by words alone, in `full` (by vectors too), or in full and by Vectorize. */
-export const messageIndexings = ["lexical", "full", "vectorize"] as const;
+const messageIndexings = ["lexical", "full", "vectorize"] as const;
 export type MessageIndexing = (typeof messageIndexings)[number];
 
 /** The variables of recall. */

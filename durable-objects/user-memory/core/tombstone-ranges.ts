@@ -14,7 +14,7 @@ export const tombstoneSchema = `
 export const notTombstoned = (n: string): string =>
   `NOT EXISTS (SELECT 1 FROM tombstones WHERE ${n} BETWEEN first AND last)`;
 
-export type Tombstone = { range: PositionRange; erasure: string | null };
+type Tombstone = { range: PositionRange; erasure: string | null };
 
 /**
  * Ranges of deleted messages whose rows are still to be removed; no read shows them. Ranges do not overlap, and those of one thread

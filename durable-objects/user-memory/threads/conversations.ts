@@ -26,7 +26,7 @@ import type { IdempotencyKey } from "../../storage/contract.ts";
 import type { ListedThreads, Resumed, ThreadPage } from "../contract.ts";
 
 /** The rows removed with a thread at once, the messages that other threads still show (`kept`), and the ranges of gone messages. */
-export type Removed = {
+type Removed = {
   erased: { threads: number; messages: number; compactions: number };
   kept: number;
   gone: PositionRange[];

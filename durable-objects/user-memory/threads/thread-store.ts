@@ -16,7 +16,7 @@ export type StoredThread = Omit<Thread, "userId"> & {
   importing: boolean;
 };
 /** The fields of a new fork. */
-export type Fork = { parent: number; forkSeq: number; forkedFrom: string; length: number };
+type Fork = { parent: number; forkSeq: number; forkedFrom: string; length: number };
 
 export type ThreadLine = ObjectLine & { type: "thread" };
 

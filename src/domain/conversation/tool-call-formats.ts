@@ -2,7 +2,7 @@
 import { type AnyMessage, field, listField, textField } from "./message.ts";
 
 /** A call in a message's list of calls. `input` as stored: a JSON text in OpenAI's format. */
-export type ListedCall = { id: string; name: string; input: unknown };
+type ListedCall = { id: string; name: string; input: unknown };
 
 /** The calls in `toolCalls` (Cairn) and `tool_calls` (OpenAI). Skips a call without id or name. */
 export function listedCalls(message: AnyMessage): ListedCall[] {

@@ -12,7 +12,7 @@ import { hash16 } from "../hash.ts";
 export type Identity = { id: string | null; how: "supersede" | "replace" | "merge"; dedupeKey: string };
 
 /** The fields that decide on the identity. */
-export type IdentifyingFields = Pick<
+type IdentifyingFields = Pick<
   RememberBody,
   "kind" | "scope" | "subject" | "predicate" | "key" | "title" | "externalId" | "dedupe" | "object"
 > & { text: string };

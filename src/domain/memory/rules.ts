@@ -17,7 +17,7 @@ import {
 import type { MemoryRow } from "./table.ts";
 
 /** The resulting version, and whether the memory is new. */
-export type Ruled = { row: MemoryRow; created: boolean };
+type Ruled = { row: MemoryRow; created: boolean };
 
 /** Remembers one memory: adds a new one, or changes a stored one. */
 export function rememberIn(draft: Draft, owner: Owner, candidate: Candidate): Result<Ruled> {

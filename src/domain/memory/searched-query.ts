@@ -1,7 +1,7 @@
 import { isWithin, limits } from "../limits.ts";
 
 /** `cut`: only a part of the query is searched. */
-export type SearchedQuery = { query: string; cut: boolean };
+type SearchedQuery = { query: string; cut: boolean };
 
 const HALF = limits.searchedQuery / 2;
 const [encoder, decoder] = [new TextEncoder(), new TextDecoder()];

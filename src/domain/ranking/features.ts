@@ -21,7 +21,7 @@ export const features = [
   "recency",
 ] as const;
 export type Feature = (typeof features)[number];
-export type FeatureTable = Record<Feature, Float32Array>;
+type FeatureTable = Record<Feature, Float32Array>;
 
 /** Counts of the words of a user's documents. */
 export type Frequencies = {

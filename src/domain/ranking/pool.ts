@@ -33,7 +33,7 @@ const PAUSE_MS = 3 * 3_600_000;
 export type Candidate = Omit<PooledCandidate, "before" | "near" | "sitting">;
 
 /** The places of messages in their threads. */
-export type Places = {
+type Places = {
   sameThread: (a: number, b: number) => boolean;
   /** The message so many places after one, or before it; a fork's first ones come after what it shares. It may not be there. */
   beside: (n: number, step: number) => number | null;

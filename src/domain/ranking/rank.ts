@@ -31,13 +31,13 @@ const groups = {
   recency: ["recency"],
 } satisfies Record<string, Feature[]>;
 export type WeightName = keyof typeof groups;
-export const weightNames = Object.keys(groups) as [WeightName, ...WeightName[]];
+const weightNames = Object.keys(groups) as [WeightName, ...WeightName[]];
 /** Factors on what is usual: 0 leaves a part out, 1 is as if it was not given. */
 export type Weights = { [Name in WeightName]?: number | undefined };
 
 /** The contribution of each group of features to a score. Their sum is the score, which is never below 0. */
 export type ScoreParts = { [Name in WeightName]?: number };
-export type Ranked = { n: number; score: number; parts?: ScoreParts };
+type Ranked = { n: number; score: number; parts?: ScoreParts };
 
 /**
  * Every candidate, best first. A score is the weighted share that a candidate reaches, times the strength of the best

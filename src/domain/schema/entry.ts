@@ -26,7 +26,7 @@ export const entryKey = z
     "holds U+001F, `part`, U+001F: only keys of parts do",
   );
 
-export const key = entryKey.openapi({
+const key = entryKey.openapi({
   param: { name: "key", in: "path" },
   description: "Any string of at most 1,024 bytes of UTF-8, percent-encoded: `/` is `%2F`.",
   example: "settings/theme",

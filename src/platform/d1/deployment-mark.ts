@@ -1,7 +1,7 @@
 import { withDeadline } from "../deadline.ts";
 
 /** The use of a database: see migrations/. */
-export type Use = { shards: number; shard: number; jurisdiction: string };
+type Use = { shards: number; shard: number; jurisdiction: string };
 
 const ANSWER_WITHIN_MS = 5_000;
 // In one batch with the read: of concurrent first users, all see the mark of one.

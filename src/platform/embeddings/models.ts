@@ -33,7 +33,7 @@ export type ModelLimits = {
   batch: { texts: number; tokens: number };
 };
 
-export type KnownModel = ModelLimits & {
+type KnownModel = ModelLimits & {
   /** If absent, `EMBEDDINGS_DIMENSIONS` must be set. */
   dimensions?: number;
   /** The endpoint takes fewer dimensions as an option. Servers of other models refuse or ignore it. */

@@ -6,7 +6,7 @@ import { retryOnReset } from "../../platform/retry-on-reset.ts";
 import type { Caller } from "../auth/claims.ts";
 
 /** An event: who did what to whose memory, without contents. */
-export type AuditEvent = {
+type AuditEvent = {
   /** An operation as the API describes it (`DELETE /v1/threads/{id}`), or `token.refused`. */
   action: string;
   /** `ok`, or the code of the error. */

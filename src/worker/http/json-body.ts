@@ -101,5 +101,4 @@ export const NDJSON = "application/x-ndjson";
 const STREAMED = /^\/v1\/users\/[^/]+\/import$/;
 
 /** True for a route that reads its body itself, line by line: the limit of a body does not apply. */
-export const isStreamed = (c: Context<AppEnv>): boolean =>
-  c.req.method === "POST" && STREAMED.test(c.req.path);
+const isStreamed = (c: Context<AppEnv>): boolean => c.req.method === "POST" && STREAMED.test(c.req.path);

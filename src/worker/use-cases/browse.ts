@@ -12,7 +12,7 @@ import type { MemoryRow } from "../../domain/memory/table.ts";
 
 export type Page<T> = { items: T[]; cursor?: string };
 /** The transaction time and the valid time of a read. */
-export type At = { asOf?: number | undefined; validAt?: number | undefined };
+type At = { asOf?: number | undefined; validAt?: number | undefined };
 type Needs = Pick<Services, "records" | "now">;
 
 /** A page of a user's memories, straight from the record. */

@@ -7,8 +7,8 @@ import type { UserHash } from "../../domain/ids.ts";
 import type { CataloguedThread } from "../../domain/schema/thread.ts";
 import type { UnlistedThreads } from "../../platform/unlisted-threads.ts";
 
-export type CatalogueQuery = { agent?: string; limit?: number; cursor?: string };
-export type CatalogueList = { items: CataloguedThread[]; cursor?: string };
+type CatalogueQuery = { agent?: string; limit?: number; cursor?: string };
+type CatalogueList = { items: CataloguedThread[]; cursor?: string };
 
 /**
  * A page of the threads of the tenant, or of one `owner`. Its pages together hold every thread that could be read when the

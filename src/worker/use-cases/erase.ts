@@ -15,7 +15,7 @@ const WAKES = 100;
 const AT_ONCE = 10;
 
 /** The part of a user's data to erase. */
-export type ErasureScope = { threadId: string } | { scope: string } | "everything";
+type ErasureScope = { threadId: string } | { scope: string } | "everything";
 
 /** Begins an erasure. After it returns, no call reads the erased data. */
 export async function erase(

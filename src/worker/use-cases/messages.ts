@@ -10,7 +10,7 @@ import { retryOnReset } from "../../platform/retry-on-reset.ts";
 import type { MessagesQuery } from "../../../durable-objects/user-memory/contract.ts";
 
 /** A read of a thread: the object's query, and whether its pages are sanitized here. */
-export type Reader = { query: MessagesQuery; sanitized: boolean };
+type Reader = { query: MessagesQuery; sanitized: boolean };
 /** The object's two ways to read a page: as messages, to sanitize them here, and as JSON, which is cheaper. */
 export type ThreadPages = {
   messages: (query: MessagesQuery) => Promise<Result<MessagePage>>;

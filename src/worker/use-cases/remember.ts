@@ -10,7 +10,7 @@ import type { IdempotencyKey } from "../../../durable-objects/storage/contract.t
 import type { Prepared, Remembered } from "../../../durable-objects/user-memory/contract.ts";
 
 /** A memory to remember, with a condition on the memory that it merges with. */
-export type Remembering = { body: RememberBody; condition?: Condition };
+type Remembering = { body: RememberBody; condition?: Condition };
 
 type Needs = Pick<Services, "embedder" | "userMemory">;
 

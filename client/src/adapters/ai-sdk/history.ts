@@ -8,7 +8,7 @@ import { textOf } from "./recalled.ts";
 import type { Prompt, PromptMessage } from "./sdk.ts";
 
 /** A message of a thread; with a compaction, it is a summary of others. */
-export type Stored = { message: Message; compaction?: object | undefined };
+type Stored = { message: Message; compaction?: object | undefined };
 
 /**
  * Converts stored messages of any adapter for a model. Summaries come first, then from a user's message on, each call

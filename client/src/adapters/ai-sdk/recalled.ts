@@ -12,7 +12,7 @@ const MAX_TOKENS = 2_000;
 const QUERY_BYTES = 256 * 1024;
 
 /** A message of the SDK, in a prompt or as a program writes it. */
-export type MessageLike = { role: string; content: unknown };
+type MessageLike = { role: string; content: unknown };
 
 /**
  * Memories about the user's last message, best first. Leaves out the model's earlier answers unless wanted: they may

@@ -3,7 +3,7 @@ import { hasCode } from "../../error.ts";
 import type { BatchOperation } from "../../shapes.ts";
 import { ancestorsOf } from "./paths.ts";
 
-export type FilesOptions = {
+type FilesOptions = {
   memory: Pick<Cairn, "kv">;
   user: string;
   /** Prepended to the paths in the keys. */

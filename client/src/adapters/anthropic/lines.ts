@@ -1,7 +1,7 @@
 const WIDTH = 6;
 
 /** Lines as the model sees them: a number from `first` on, six wide, then a tab. */
-export const numbered = (lines: readonly string[], first: number): string =>
+const numbered = (lines: readonly string[], first: number): string =>
   lines.map((line, i) => `${String(first + i).padStart(WIDTH)}\t${line}`).join("\n");
 
 /** The lines from the first to the last of `view_range`; -1 is the end. All lines without a range. */

@@ -1,8 +1,8 @@
 import { inert } from "../../../../src/domain/conversation/stored-text.ts";
 
 /** The summary and facts that a model extracted. */
-export type Extraction = { summary: string; facts: Triple[] };
-export type Triple = { subject: string; predicate: string; object: string };
+type Extraction = { summary: string; facts: Triple[] };
+type Triple = { subject: string; predicate: string; object: string };
 
 /** The most facts of one answer; the rest are dropped. */
 const FACTS = 50;

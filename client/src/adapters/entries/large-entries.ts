@@ -22,10 +22,10 @@ export type LargeEntry = {
 };
 
 /** The content of an entry: the value, or the names of the parts that hold it. */
-export type Head = { value?: unknown; version: string };
+type Head = { value?: unknown; version: string };
 type SetOperation = Extract<BatchOperation, { op: "set" }>;
 /** A value to write: its parts in key order, then its entry. */
-export type Cut = { parts: { key: string; value: string }[]; value: unknown };
+type Cut = { parts: { key: string; value: string }[]; value: unknown };
 
 /** The most bytes of JSON in an entry (src/domain/limits.ts). */
 export const ENTRY_BYTES = 1024 * 1024;

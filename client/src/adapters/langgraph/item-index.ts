@@ -6,7 +6,7 @@ import { slices } from "../calls/slices.ts";
 import { sha256Hex } from "../../../../src/domain/hash.ts";
 
 /** An item's score, and the text with that score. */
-export type ScoredText = { entryKey: string; score: number; text: string; rememberedAt: number };
+type ScoredText = { entryKey: string; score: number; text: string; rememberedAt: number };
 
 type Named = { entryKey: string; record: ItemRecord };
 

@@ -8,7 +8,7 @@ import { messageOf, storedOf } from "./stored-message.ts";
 import { sha256Hex } from "../../../../src/domain/hash.ts";
 
 /** A Cairn thread, and the id of its Mastra thread. */
-export type Conversation = {
+type Conversation = {
   id: string;
   cairnThread: string;
   resourceId?: string | undefined;

@@ -4,7 +4,7 @@ import { sha256Hex } from "../../../../src/domain/hash.ts";
 // Limits of Cairn's fields (src/domain/schema/memory.ts), and the nearest valid value.
 
 /** Bytes of UTF-8. */
-export const NAME = 1024;
+const NAME = 1024;
 const TEXT = 32 * 1024;
 const QUERY = 256 * 1024;
 /** The latest time of a Date, in milliseconds since the epoch. */

@@ -36,7 +36,7 @@ export type Aside = {
 };
 
 /** The most bytes of JSON in metadata; Cairn takes 10 KiB, and others may add to it. */
-export const ASIDE_BYTES = 9 * 1024;
+const ASIDE_BYTES = 9 * 1024;
 
 /** `metadata.molroo` of a memory; null for a foreign memory. */
 export function asideOf({ metadata }: Pick<Stored, "metadata">): Aside | null {

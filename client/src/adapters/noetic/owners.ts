@@ -3,7 +3,7 @@ import { CairnError } from "../../error.ts";
 export type Scope = "execution" | "thread" | "resource" | "global";
 
 /** The default owner of the tenant's shared state. */
-export const SHARED = "shared:noetic";
+const SHARED = "shared:noetic";
 /** The prefix of the owners of threads and executions; users and shared owners must not have it. */
 const OWN = "noetic:";
 const RESERVED: readonly string[] = [OWN, "shared:"];
