@@ -163,7 +163,6 @@ export function assemble(ctx: DurableObjectState, ports: Ports) {
     vectors,
     words: merger,
     index,
-    transactions,
     entries,
     purger,
     conversations,

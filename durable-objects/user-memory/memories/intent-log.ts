@@ -1,3 +1,4 @@
+import { FIRST_RETRY_MS, LAST_RETRY_MS } from "../../storage/back-off.ts";
 import type { Owner } from "../../../src/domain/memory/record.ts";
 import type { KeptAnswer } from "../../storage/idempotency-store.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
@@ -12,9 +13,6 @@ export type Intent = {
   answer?: KeptAnswer;
 };
 export type NotedIntent = Intent & { n: number };
-
-const FIRST_RETRY_MS = 5_000;
-const LAST_RETRY_MS = 5 * 60_000;
 
 /**
  * Logs each write before D1 gets it, so that the alarm repeats it after a crash or an outage. Each version of an intent

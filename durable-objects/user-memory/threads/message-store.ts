@@ -1,3 +1,4 @@
+import { concatBytes } from "../../../src/domain/concat-bytes.ts";
 import { zeroedColumns } from "../../../src/platform/d1/zeroed-columns.ts";
 import { TombstoneRanges, notTombstoned } from "../core/tombstone-ranges.ts";
 import { type PositionRange, seqOf, SLOTS } from "../core/position.ts";
@@ -152,16 +153,6 @@ export class MessageStore {
       )
       .toArray()
       .map((row) => row.body);
-    return concatenated([body, ...further]);
+    return concatBytes([body, ...further].map((part) => new Uint8Array(part)));
   }
-}
-
-function concatenated(parts: readonly ArrayBuffer[]): Uint8Array {
-  const whole = new Uint8Array(parts.reduce((bytes, part) => bytes + part.byteLength, 0));
-  let start = 0;
-  for (const part of parts) {
-    whole.set(new Uint8Array(part), start);
-    start += part.byteLength;
-  }
-  return whole;
 }

@@ -1,5 +1,5 @@
 import { backOff, FIRST_RETRY_MS, LAST_RETRY_MS } from "../../storage/back-off.ts";
-import { FIRST_POSITION, type PositionRange } from "../core/position.ts";
+import { MEMORIES, MESSAGES, type PositionRange } from "../core/position.ts";
 import type { VectorName } from "../search-index/vector-rows.ts";
 
 /** A vector whose copy in Vectorize differs from what is wanted, or was changed a moment ago. */
@@ -30,8 +30,6 @@ const LAST_RESEND_MS = 30 * 60_000;
 const CHUNK = 10_000;
 /** Unconfirmed vectors that one statement reads. */
 const UNCONFIRMED = 500;
-const MEMORIES: PositionRange = [0, FIRST_POSITION - 1];
-const MESSAGES: PositionRange = [FIRST_POSITION, Number.MAX_SAFE_INTEGER];
 
 /** SQL that selects the numbers of all documents that the outbox has something of. */
 export const UNSETTLED = "SELECT n FROM vector_outbox";
