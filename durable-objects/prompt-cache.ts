@@ -1,6 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
 import { type Bindings, portsOf } from "../src/platform/bindings.ts";
-import type { Condition } from "../src/domain/conditions.ts";
+import type { Precondition } from "../src/domain/conditions.ts";
 import { fail, ok, type Result } from "../src/domain/errors.ts";
 import { TOO_SMALL_MS, type Usable, usable } from "../src/domain/prompt-cache/google.ts";
 import { KEPT_MS } from "../src/domain/prompt-cache/usage.ts";
@@ -93,7 +93,7 @@ export class PromptCache extends DurableObject<Bindings> implements Served<Promp
   }
 
   /** Deletes the value and ends its flight, if the condition holds. */
-  forget(key: string, condition: Condition = {}): Result<null> {
+  forget(key: string, condition: Precondition = {}): Result<null> {
     const deleted = this.#entries.delete(key, condition, this.#now());
     if (!deleted.ok) return deleted;
     this.#flights.release(key);

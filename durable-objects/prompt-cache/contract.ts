@@ -1,4 +1,4 @@
-import type { Condition } from "../../src/domain/conditions.ts";
+import type { Precondition } from "../../src/domain/conditions.ts";
 import type { Result } from "../../src/domain/errors.ts";
 import type { PrefixUse } from "../../src/domain/prompt-cache/anthropic.ts";
 import type { Usable } from "../../src/domain/prompt-cache/google.ts";
@@ -51,7 +51,7 @@ export type UsagePage = UsageRange & { after?: UsageKey; limit: number };
 
 export type UsageSums = Pick<Usage, "calls" | "cachedInputTokens" | "uncachedInputTokens">;
 
-export type RegistryWrite = Pick<EntryWrite, "key" | "value" | "ttlMs"> & { condition?: Condition };
+export type RegistryWrite = Pick<EntryWrite, "key" | "value" | "ttlMs"> & { condition?: Precondition };
 
 export type LeaseRequest = { key: string; leaseMs: number; waitMs: number };
 
@@ -71,7 +71,7 @@ export interface RegistryRpc {
   take(key: string): Promise<Entry | null>;
   /** With a `lease` that is not the current one, fails with `lease_lost`. */
   set(write: RegistryWrite, lease?: string): Promise<Result<WrittenEntry>>;
-  forget(key: string, condition?: Condition): Promise<Result<null>>;
+  forget(key: string, condition?: Precondition): Promise<Result<null>>;
   forgetVersion(key: string, version: string): Promise<void>;
   lease(request: LeaseRequest): Promise<Flown<Cached> | Held<Cached>>;
   release(key: string, id: string): Promise<void>;

@@ -1,4 +1,4 @@
-import type { Condition } from "../../src/domain/conditions.ts";
+import type { Precondition } from "../../src/domain/conditions.ts";
 
 /**
  * The methods of an object that serves an interface of its callers: a caller always waits, the object may answer at once.
@@ -25,7 +25,7 @@ export type Expiry = {
   refreshOnRead: boolean;
 };
 
-export type EntryWrite = { key: string; value: Uint8Array; condition: Condition } & Expiry;
+export type EntryWrite = { key: string; value: Uint8Array; condition: Precondition } & Expiry;
 
 export type EntryPage = { prefix: string; after?: string; limit: number; values: boolean };
 

@@ -1,4 +1,4 @@
-import { type Condition, holds } from "../../src/domain/conditions.ts";
+import { type Precondition, holds } from "../../src/domain/conditions.ts";
 import { fail, type Failure, ok, type Result } from "../../src/domain/errors.ts";
 import {
   HEAD_BYTES,
@@ -112,7 +112,7 @@ export class EntryStore {
   }
 
   /** True if there was a live entry to delete, if the condition holds. */
-  delete(key: string, condition: Condition, now: number): Result<boolean> {
+  delete(key: string, condition: Precondition, now: number): Result<boolean> {
     const unmet = this.#unmet(key, condition, now);
     if (unmet !== null) return unmet;
     const live = this.#live(key, now) !== null;
@@ -291,7 +291,7 @@ export class EntryStore {
     this.#sql.exec(`DELETE FROM entries WHERE ${UNDER_PREFIX}`, ...prefixRange(prefix));
   }
 
-  #unmet(key: string, condition: Condition, now: number): Failure | null {
+  #unmet(key: string, condition: Precondition, now: number): Failure | null {
     if (condition.ifMatch === undefined && condition.ifNoneMatch === undefined) return null;
     const version = this.#live(key, now)?.version ?? null;
     if (holds(condition, version)) return null;

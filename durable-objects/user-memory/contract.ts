@@ -1,7 +1,7 @@
 /**
  * The calls of a user's object, and the plain data that they carry. The Worker imports nothing else of the object.
  */
-import type { Condition } from "../../src/domain/conditions.ts";
+import type { Precondition } from "../../src/domain/conditions.ts";
 import type { Continuation, ContinuationOptions } from "../../src/domain/conversation/continuation.ts";
 import type { Failure, Result } from "../../src/domain/errors.ts";
 import type { UserHash } from "../../src/domain/ids.ts";
@@ -30,7 +30,7 @@ export type ListedEntries = PageJson<string> & { count: number | null };
 export type EntryOperation =
   | { op: "get"; key: string }
   | ({ op: "set" } & EntryWrite)
-  | { op: "delete"; key: string; condition: Condition };
+  | { op: "delete"; key: string; condition: Precondition };
 
 /** Without the key, which the request has: a stored answer is one row, and a row of SQLite takes 2 MB. */
 export type EntryResult =
@@ -41,7 +41,7 @@ export type EntryResult =
 export interface EntriesRpc {
   getEntry(key: string): Promise<Entry | null>;
   setEntry(write: EntryWrite, owner: Owner): Promise<Result<WrittenEntry>>;
-  deleteEntry(key: string, condition: Condition): Promise<Result<boolean>>;
+  deleteEntry(key: string, condition: Precondition): Promise<Result<boolean>>;
   /** Returns how many live entries it deleted. */
   deleteEntries(prefix: string): Promise<number>;
   listEntries(page: EntryPage, count: boolean): Promise<ListedEntries>;
@@ -148,10 +148,10 @@ export interface ThreadsRpc {
 // Memories
 
 /** A memory to write, with its vector, and a condition on the stored memory that it is identical to. */
-export type Prepared = Candidate & { vector: QueryVector; condition?: Condition };
+export type Prepared = Candidate & { vector: QueryVector; condition?: Precondition };
 
 /** `condition`: on the version of the memory. */
-export type MemoryChange = { condition: Condition; once?: IdempotencyKey };
+export type MemoryChange = { condition: Precondition; once?: IdempotencyKey };
 
 export type Remembered = { memory: Memory; created: boolean };
 
@@ -171,7 +171,7 @@ export interface MemoriesRpc {
     change: MemoryChange & { version: number },
   ): Promise<Result<Memory>>;
   releaseMemory(owner: Owner, id: string, change: MemoryChange): Promise<Result<Memory>>;
-  forget(owner: Owner, id: string, condition?: Condition): Promise<Result<boolean>>;
+  forget(owner: Owner, id: string, condition?: Precondition): Promise<Result<boolean>>;
   forgetMemories(owner: Owner, request: ForgetMemoriesBody): Promise<Result<Forgotten>>;
   forgetAllMemories(owner: Owner): Promise<Result<null>>;
   /** `lexical`: the version is found by its words, and still waits for its vector. */

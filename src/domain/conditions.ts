@@ -1,8 +1,8 @@
 /** The condition of a write on the stored version: HTTP's If-Match and If-None-Match. `any`: some version. */
-export type Condition = { ifMatch?: "any" | string[]; ifNoneMatch?: "any" | string[] };
+export type Precondition = { ifMatch?: "any" | string[]; ifNoneMatch?: "any" | string[] };
 
 /** True if the condition holds for the version that is there (null: none). */
-export function holds({ ifMatch, ifNoneMatch }: Condition, version: string | null): boolean {
+export function holds({ ifMatch, ifNoneMatch }: Precondition, version: string | null): boolean {
   if (ifMatch !== undefined && !matches(ifMatch, version)) return false;
   return ifNoneMatch === undefined || !matches(ifNoneMatch, version);
 }

@@ -1,3 +1,5 @@
+import type { SqlCondition } from "./sql-condition.ts";
+
 /**
  * A message's position is `thread number × 2^31 + seq`: one integer key, so that an append writes one row and
  * a thread is one range. Room for 4 million threads of 2 billion messages each within the 2^53 that JSON and
@@ -19,13 +21,12 @@ export type PositionRange = readonly [from: number, to: number];
 export const MEMORIES: PositionRange = [0, FIRST_POSITION - 1];
 export const MESSAGES: PositionRange = [FIRST_POSITION, Number.MAX_SAFE_INTEGER];
 
-/** A condition on the rows of some documents, for a table whose rowid is the document's number. */
-export type DocumentRows = { sql: string; bindings: (string | number)[] };
-export const rowsIn = (range: PositionRange): DocumentRows => ({
+/** The rows of some documents, in a table whose rowid is the document's number. */
+export const rowsIn = (range: PositionRange): SqlCondition => ({
   sql: "rowid BETWEEN ? AND ?",
   bindings: [...range],
 });
-export const rowsOf = (numbers: readonly number[]): DocumentRows => ({
+export const rowsOf = (numbers: readonly number[]): SqlCondition => ({
   sql: "rowid IN (SELECT value FROM json_each(?))",
   bindings: [JSON.stringify(numbers)],
 });

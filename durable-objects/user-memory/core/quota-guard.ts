@@ -41,7 +41,7 @@ export class QuotaGuard {
   }
 
   /** A failure if the storage is full, but for the room that deletes need. */
-  refusesGrowth(): Failure | null {
+  storageFailure(): Failure | null {
     const most = this.#object.storageBytes;
     // Zeros are counted only if they matter, as every write checks this.
     return this.#sql.databaseSize < most || this.#held("bytes") < most ? null : fail("storage_full");
@@ -52,8 +52,8 @@ export class QuotaGuard {
   }
 
   /** Runs `act` inside a transaction that a failure rolls back. Fails if a quota is exceeded afterwards. */
-  growing<T>(kinds: readonly Kind[], act: () => Result<T>): Result<T> {
-    const full = this.refusesGrowth();
+  withinQuota<T>(kinds: readonly Kind[], act: () => Result<T>): Result<T> {
+    const full = this.storageFailure();
     if (full !== null) return full;
     const bounded = kinds.filter((kind) => this.#quotas[kind] !== null);
     const before = bounded.map((kind) => this.#held(kind));
@@ -67,8 +67,8 @@ export class QuotaGuard {
   }
 
   /** A failure if `more` memories exceed a quota. Checks the bytes in use before the write. */
-  refusesMemories(more: number): Failure | null {
-    const full = this.refusesGrowth();
+  memoriesFailure(more: number): Failure | null {
+    const full = this.storageFailure();
     if (full !== null) return full;
     const bytes = this.#quotas.bytes;
     if (bytes !== null && this.#held("bytes") >= bytes) return this.#failure("bytes", bytes);

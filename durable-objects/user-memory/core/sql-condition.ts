@@ -4,9 +4,9 @@ import { SQLiteSyncDialect } from "drizzle-orm/sqlite-core";
 const dialect = new SQLiteSyncDialect();
 
 /** A condition as the object's storage takes it. */
-export type Condition = { sql: string; bindings: (string | number)[] };
+export type SqlCondition = { sql: string; bindings: (string | number)[] };
 
-export function toSqlCondition(condition: SQL | undefined): Condition {
+export function toSqlCondition(condition: SQL | undefined): SqlCondition {
   if (condition === undefined) return { sql: "TRUE", bindings: [] };
   const { sql, params } = dialect.sqlToQuery(condition);
   // The conditions bind nothing but text and numbers.

@@ -1,4 +1,4 @@
-import type { Condition } from "../../../src/domain/conditions.ts";
+import type { Precondition } from "../../../src/domain/conditions.ts";
 import { fail, type Result } from "../../../src/domain/errors.ts";
 import type { WrittenEntry } from "../../../src/domain/schema/entry.ts";
 import type { EntryStore } from "../../storage/entry-store.ts";
@@ -39,12 +39,12 @@ export class Entries {
     const time = now();
     const set = () => entries.set(write, time);
     const bounded = quota.bounds("entries", "bytes");
-    const written = bounded ? this.#growing(undefined, set) : (quota.refusesGrowth() ?? set());
+    const written = bounded ? this.#withinQuota(undefined, set) : (quota.storageFailure() ?? set());
     if (written.ok && written.value.expiresAt !== undefined) alarms.scheduleBy(entries.expired.next(time));
     return written;
   }
 
-  delete(key: string, condition: Condition): Result<boolean> {
+  delete(key: string, condition: Precondition): Result<boolean> {
     return this.#deps.entries.delete(key, condition, this.#deps.now());
   }
 
@@ -70,7 +70,7 @@ export class Entries {
       return fail("invalid_request", READ_ONCE);
     const perform = () => performBatch(entries, operations, time);
     const grows = operations.some(({ op }) => op === "set");
-    const done = grows ? this.#growing(once, perform) : transactions.run(once, perform);
+    const done = grows ? this.#withinQuota(once, perform) : transactions.run(once, perform);
     alarms.scheduleBy(entries.expired.next(time));
     return done;
   }
@@ -83,9 +83,9 @@ export class Entries {
     return this.#deps.entries.expired.next(this.#deps.now());
   }
 
-  #growing<T>(once: IdempotencyKey | undefined, act: () => Result<T>): Result<T> {
+  #withinQuota<T>(once: IdempotencyKey | undefined, act: () => Result<T>): Result<T> {
     const { transactions, quota } = this.#deps;
-    const grow = () => transactions.run(once, () => quota.growing(["entries", "bytes"], act));
+    const grow = () => transactions.run(once, () => quota.withinQuota(["entries", "bytes"], act));
     const done = grow();
     if (done.ok || done.code !== "quota_entries") return done;
     // Expired entries count until they are swept.

@@ -11,7 +11,7 @@ import { zeroedColumns, PERSONAL_COLUMNS } from "../../../src/platform/d1/zeroed
 import type { Owner } from "../../../src/domain/memory/record.ts";
 import { ENTRY_FIELD } from "../../../src/domain/memory/entry-field.ts";
 import type { MemoryFilter } from "../../../src/domain/schema/memory-filter.ts";
-import { toSqlCondition, type Condition } from "../core/sql-condition.ts";
+import { toSqlCondition, type SqlCondition } from "../core/sql-condition.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 
 /** Place of a version in the order of all versions of an owner. */
@@ -155,7 +155,7 @@ export class MemoryTable {
   }
 
   /** The versions that meet a condition over the columns of `memories`. Looks at each. */
-  where({ sql, bindings }: Condition): number[] {
+  where({ sql, bindings }: SqlCondition): number[] {
     return this.#versions(`SELECT version FROM memories WHERE ${sql}`, ...bindings);
   }
 
@@ -290,7 +290,7 @@ const GUARDED = `(corrected_at IS NOT NULL OR superseded_at IS NOT NULL OR valid
   OR expires_at IS NOT NULL OR status <> 'active' OR valid_from > recorded_at)`;
 
 /** An SQL condition: the version with this number, an SQL expression, meets a condition over the columns of `memories`. */
-export const versionMeets = (n: string, { sql }: Condition): string =>
+export const versionMeets = (n: string, { sql }: SqlCondition): string =>
   `EXISTS (SELECT 1 FROM memories WHERE memories.version = ${n} AND ${sql})`;
 
 /** SQL of the importance of the version with this number, an SQL expression; null of no version. */

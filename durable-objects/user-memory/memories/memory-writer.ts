@@ -1,4 +1,4 @@
-import { type Condition, holds } from "../../../src/domain/conditions.ts";
+import { type Precondition, holds } from "../../../src/domain/conditions.ts";
 import type { Embedder, QueryVector } from "../../../src/platform/embeddings/embedder.ts";
 import { fail, type Failure, ok, type Result } from "../../../src/domain/errors.ts";
 import { embedOne } from "../../../src/platform/embeddings/embed.ts";
@@ -119,9 +119,9 @@ export class MemoryWriter {
     // Every correction adds a version.
     const last = table.lastVersion();
     if (!put.some(({ version }) => version > last)) return null;
-    if (!quota.bounds("memories", "bytes")) return quota.refusesGrowth();
+    if (!quota.bounds("memories", "bytes")) return quota.storageFailure();
     const added = [...new Set(put.map(({ id }) => id))].filter((id) => !table.has(id));
-    return quota.refusesMemories(added.length - forget.filter((id) => table.has(id)).length);
+    return quota.memoriesFailure(added.length - forget.filter((id) => table.has(id)).length);
   }
 
   patch(
@@ -162,7 +162,7 @@ export class MemoryWriter {
   }
 
   /** Removes the memory from recall before anything is awaited. False if there is no such memory. */
-  forget(owner: Owner, id: string, condition: Condition = {}): Promise<Result<boolean>> {
+  forget(owner: Owner, id: string, condition: Precondition = {}): Promise<Result<boolean>> {
     const known = this.#deps.table.has(id) || this.#pending.hasPendingFor(id);
     if (condition.ifMatch !== undefined) {
       const current = currentOf(this.#draft(), id);
@@ -228,7 +228,7 @@ export class MemoryWriter {
       if (epoch !== erasureEpoch.current) return fail("erased_meanwhile");
       const time = table.tick(now());
       const refusal = (more: number) =>
-        quota.bounds("memories", "bytes") ? quota.refusesMemories(more) : quota.refusesGrowth();
+        quota.bounds("memories", "bytes") ? quota.memoriesFailure(more) : quota.storageFailure();
       const { put, ...counted } = importIn(table, owner, { memories, now: time, refusal });
       if (put.length === 0) return ok(counted);
       if (this.#isErased(put, arrived)) return fail("erased_meanwhile");

@@ -2,7 +2,7 @@ import { and } from "drizzle-orm";
 import type { SearchRequest } from "../contract.ts";
 import { filterConditions, type Moment, visibleAt } from "../../../src/platform/d1/memory-filter.ts";
 import { ofMessages } from "../../../src/domain/schema/recall.ts";
-import { toSqlCondition, type Condition } from "../core/sql-condition.ts";
+import { toSqlCondition, type SqlCondition } from "../core/sql-condition.ts";
 import { type TombstoneRanges, notTombstoned } from "../core/tombstone-ranges.ts";
 import { FIRST_POSITION, type PositionRange } from "../core/position.ts";
 import { type MemoryTable, versionMeets } from "../memories/memory-table.ts";
@@ -15,8 +15,8 @@ export type FilterRequest = Pick<SearchRequest, "kinds" | "filter"> & {
   moment: Moment & { now: number };
 };
 
-const nothing: Condition = { sql: "FALSE", bindings: [] };
-const everything: Condition = { sql: "TRUE", bindings: [] };
+const nothing: SqlCondition = { sql: "FALSE", bindings: [] };
+const everything: SqlCondition = { sql: "TRUE", bindings: [] };
 
 /** The tables that a filter reads. */
 export type FilteredTables = {
@@ -28,11 +28,11 @@ export type FilteredTables = {
 /** The documents that a query may answer: by kind, filter, thread and time, and not deleted. */
 export class CandidateFilter {
   /** As SQL over `documents`. */
-  readonly condition: Condition;
+  readonly condition: SqlCondition;
   readonly #tables: FilteredTables;
   readonly #query: FilterRequest;
-  readonly #messages: Condition;
-  readonly #memories: Condition;
+  readonly #messages: SqlCondition;
+  readonly #memories: SqlCondition;
   readonly #tombstones: readonly PositionRange[];
   #hidden: ReadonlySet<number> | undefined;
   #all: ReadonlySet<number> | undefined;
@@ -92,7 +92,7 @@ export class CandidateFilter {
   }
 }
 
-function messagesOf({ kinds, filter = {}, ranges, moment }: FilterRequest, someLeave: boolean): Condition {
+function messagesOf({ kinds, filter = {}, ranges, moment }: FilterRequest, someLeave: boolean): SqlCondition {
   const ofMemoriesOnly = Object.keys(filter).some((field) => !ofMessages.has(field));
   if (ofMemoriesOnly || kinds?.includes("message") === false) return nothing;
   const conditions = [
@@ -112,7 +112,7 @@ function messagesOf({ kinds, filter = {}, ranges, moment }: FilterRequest, someL
 }
 
 /** The matching versions, as SQL over `memories`. */
-function memoriesOf({ kinds, filter, ranges, moment }: FilterRequest): Condition {
+function memoriesOf({ kinds, filter, ranges, moment }: FilterRequest): SqlCondition {
   const memoryKinds = kinds?.filter((kind) => kind !== "message");
   if (ranges !== undefined || memoryKinds?.length === 0) return nothing;
   const conditions = filterConditions({
@@ -124,5 +124,5 @@ function memoriesOf({ kinds, filter, ranges, moment }: FilterRequest): Condition
 }
 
 /** A condition on a value that the query may not give. */
-const given = (sql: string, value: string | number | undefined): Condition[] =>
+const given = (sql: string, value: string | number | undefined): SqlCondition[] =>
   value === undefined ? [] : [{ sql, bindings: [value] }];

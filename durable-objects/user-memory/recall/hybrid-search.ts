@@ -8,7 +8,7 @@ import { type Candidate, pooled, REACH } from "../../../src/domain/ranking/pool.
 import { type ScoreParts, rank } from "../../../src/domain/ranking/rank.ts";
 import type { Arm } from "../../../src/domain/schema/recall.ts";
 import { type ArmResult, Arms, CANDIDATES, type VectorResult } from "./arms.ts";
-import type { Condition } from "../core/sql-condition.ts";
+import type { SqlCondition } from "../core/sql-condition.ts";
 import { CandidateFilter, type FilteredTables, type FilterRequest } from "./candidate-filter.ts";
 import { importanceOf } from "../memories/memory-table.ts";
 import { piecesOf } from "../search-index/piece-store.ts";
@@ -175,7 +175,7 @@ export class HybridSearch {
     return { ranked: distinctBy(hits, ({ document }) => document, query.k), full };
   }
 
-  #newest(k: number, condition: Condition, unshown: SearchContext["unshown"]): RankedHit[] {
+  #newest(k: number, condition: SqlCondition, unshown: SearchContext["unshown"]): RankedHit[] {
     const newest: RankedHit[] = [];
     for (const document of this.#index.documents.newest(condition, k)) {
       if (!isMessage(document.n) || unshown([document.n]).size === 0)

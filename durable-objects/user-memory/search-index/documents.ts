@@ -1,7 +1,6 @@
 import { zeroedColumns } from "../../../src/platform/d1/zeroed-columns.ts";
 import type { RecallKind } from "../../../src/domain/schema/recall.ts";
-import type { Condition } from "../core/sql-condition.ts";
-import type { DocumentRows } from "../core/position.ts";
+import type { SqlCondition } from "../core/sql-condition.ts";
 
 /**
  * A memory's version or a message, as the index has it. `text` is embedded; `words` are searched (the text unless given);
@@ -108,12 +107,12 @@ export class Documents {
   }
 
   /** The numbers of all documents that meet a condition. Looks at each. */
-  where({ sql, bindings }: Condition): number[] {
+  where({ sql, bindings }: SqlCondition): number[] {
     return numbersOf(this.#sql.exec<{ n: number }>(`SELECT n FROM documents WHERE ${sql}`, ...bindings));
   }
 
   /** The documents among some that meet a condition. `some` is SQL that selects their numbers as `n`. */
-  among(some: Condition, { sql, bindings }: Condition, limit = -1): number[] {
+  among(some: SqlCondition, { sql, bindings }: SqlCondition, limit = -1): number[] {
     return numbersOf(
       this.#sql.exec<{ n: number }>(
         `SELECT documents.n FROM (${some.sql}) AS some CROSS JOIN documents ON documents.n = some.n
@@ -139,7 +138,7 @@ export class Documents {
   }
 
   /** The documents that meet a condition, the newest first, read `slice` at a time. */
-  *newest({ sql, bindings }: Condition, slice: number): Generator<Document> {
+  *newest({ sql, bindings }: SqlCondition, slice: number): Generator<Document> {
     for (let skip = 0; ; skip += slice) {
       const rows = this.#sql
         .exec<Row>(
@@ -159,17 +158,17 @@ export class Documents {
     return this.#sql.exec<{ n: number }>("SELECT COUNT(*) AS n FROM documents").one().n;
   }
 
-  holds({ sql, bindings }: DocumentRows): boolean {
+  holds({ sql, bindings }: SqlCondition): boolean {
     return this.#sql.exec(`SELECT 1 FROM documents WHERE ${sql} LIMIT 1`, ...bindings).toArray().length > 0;
   }
 
   /** Overwrites the texts, so that no free page holds them after a delete. */
-  overwrite({ sql, bindings }: DocumentRows): void {
+  overwrite({ sql, bindings }: SqlCondition): void {
     this.#sql.exec(`UPDATE documents SET ${zeroedColumns(["text", "record"])} WHERE ${sql}`, ...bindings);
   }
 
   /** Returns how many documents were removed. */
-  remove({ sql, bindings }: DocumentRows): number {
+  remove({ sql, bindings }: SqlCondition): number {
     this.#sql.exec(`DELETE FROM documents WHERE ${sql}`, ...bindings);
     return this.#sql.exec<{ n: number }>("SELECT changes() AS n").one().n;
   }

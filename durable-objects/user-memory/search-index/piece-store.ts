@@ -1,5 +1,5 @@
 import { distinctPieces, type Lexicon } from "../../../src/domain/ranking/lexicon.ts";
-import type { DocumentRows } from "../core/position.ts";
+import type { SqlCondition } from "../core/sql-condition.ts";
 import type { Documents } from "./documents.ts";
 
 /** SQL of the pieces of the document with this number, an SQL expression; null until they are cut. */
@@ -53,7 +53,7 @@ export class PieceStore {
     for (const piece of pieces) this.#count(piece, 1);
   }
 
-  holds(rows: DocumentRows): boolean {
+  holds(rows: SqlCondition): boolean {
     return ["pieces", "unpieced"].some(
       (table) =>
         this.#sql.exec(`SELECT 1 FROM ${table} WHERE ${rows.sql} LIMIT 1`, ...rows.bindings).toArray()
@@ -61,7 +61,7 @@ export class PieceStore {
     );
   }
 
-  remove({ sql, bindings }: DocumentRows): void {
+  remove({ sql, bindings }: SqlCondition): void {
     this.#sql.exec(`DELETE FROM unpieced WHERE ${sql}`, ...bindings);
     const gone = this.#sql.exec(`DELETE FROM pieces WHERE ${sql} RETURNING data`, ...bindings);
     for (const [data] of gone.raw<[ArrayBuffer]>())

@@ -2,16 +2,9 @@ import type { Embedder, Vector } from "../../../src/platform/embeddings/embedder
 import type { Lexicon } from "../../../src/domain/ranking/lexicon.ts";
 import { notTombstoned } from "../core/tombstone-ranges.ts";
 import { type Document, DOCUMENT_NUMBERS, Documents, textOf } from "./documents.ts";
+import type { SqlCondition } from "../core/sql-condition.ts";
 import { PieceStore } from "./piece-store.ts";
-import {
-  type DocumentRows,
-  FIRST_POSITION,
-  MESSAGES,
-  type PositionRange,
-  rowsIn,
-  rowsOf,
-  SLOTS,
-} from "../core/position.ts";
+import { FIRST_POSITION, MESSAGES, type PositionRange, rowsIn, rowsOf, SLOTS } from "../core/position.ts";
 import type { VectorStore } from "./vector-store.ts";
 import { IN_RANGE, OF_MODEL } from "./vector-rows.ts";
 import type { WordIndex } from "./word-index.ts";
@@ -115,7 +108,7 @@ export class SearchIndex {
     return this.pieces.cut(lexicon, this.documents);
   }
 
-  #remove(rows: DocumentRows): void {
+  #remove(rows: SqlCondition): void {
     const removed = this.documents.remove(rows);
     if (removed > 0) this.#merger.deleted();
     this.#changes += removed;

@@ -1,5 +1,6 @@
 import type { Quantised } from "../../../src/platform/vectors/int8.ts";
-import { type DocumentRows, FIRST_POSITION, type PositionRange } from "../core/position.ts";
+import { FIRST_POSITION, type PositionRange } from "../core/position.ts";
+import type { SqlCondition } from "../core/sql-condition.ts";
 
 /** A document's vector in the space of one model. */
 export type VectorName = { n: number; model: string };
@@ -46,7 +47,7 @@ export class VectorRows {
     return this.remove({ sql: "n = ? AND model <> ?", bindings: [n, model] });
   }
 
-  remove({ sql, bindings }: DocumentRows): VectorName[] {
+  remove({ sql, bindings }: SqlCondition): VectorName[] {
     return this.#sql
       .exec<VectorName>(`DELETE FROM vectors WHERE ${sql} RETURNING n, model`, ...bindings)
       .toArray();
@@ -72,7 +73,7 @@ export class VectorRows {
     return this.#sql.exec(any, model, FIRST_POSITION).toArray().length > 0;
   }
 
-  holds({ sql, bindings }: DocumentRows): boolean {
+  holds({ sql, bindings }: SqlCondition): boolean {
     return this.#sql.exec(`SELECT 1 FROM vectors WHERE ${sql} LIMIT 1`, ...bindings).toArray().length > 0;
   }
 

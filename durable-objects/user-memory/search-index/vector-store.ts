@@ -5,7 +5,7 @@ import { FIRST, VectorTable } from "../../../src/platform/vectors/vector-table.t
 import { type Missing, VectorCache } from "./vector-cache.ts";
 import { StoredVectors } from "./stored-vectors.ts";
 import { type StoredVector, type VectorName, VectorRows } from "./vector-rows.ts";
-import type { DocumentRows } from "../core/position.ts";
+import type { SqlCondition } from "../core/sql-condition.ts";
 
 /** The vector space of one model. */
 type Space = Pick<Embedder, "model" | "dimensions">;
@@ -75,7 +75,7 @@ export class VectorStore {
     return true;
   }
 
-  remove(rows: DocumentRows): void {
+  remove(rows: SqlCondition): void {
     this.#removed(this.rows.remove(rows));
   }
 

@@ -1,6 +1,7 @@
 import { indexedText } from "../../../src/domain/ranking/question.ts";
 import type { Scored } from "../../../src/platform/vectors/vector-table.ts";
-import type { DocumentRows, PositionRange } from "../core/position.ts";
+import type { PositionRange } from "../core/position.ts";
+import type { SqlCondition } from "../core/sql-condition.ts";
 
 /** FTS5 keeps the numbers of deleted documents in rows of `words_data` with an `id` from here on (`FTS5_TOMBSTONE_ROWID`). */
 const FIRST_TOMBSTONE = 2 ** 53;
@@ -17,11 +18,11 @@ export class WordIndex {
     this.#sql.exec("INSERT INTO words (rowid, text) VALUES (?, ?)", n, indexedText(words));
   }
 
-  remove({ sql, bindings }: DocumentRows): void {
+  remove({ sql, bindings }: SqlCondition): void {
     this.#sql.exec(`DELETE FROM words WHERE ${sql}`, ...bindings);
   }
 
-  holds({ sql, bindings }: DocumentRows): boolean {
+  holds({ sql, bindings }: SqlCondition): boolean {
     return this.#sql.exec(`SELECT 1 FROM words WHERE ${sql} LIMIT 1`, ...bindings).toArray().length > 0;
   }
 
@@ -76,7 +77,7 @@ export class WordIndex {
   }
 
   /** True if words of deleted documents may be in a segment still. */
-  hasTombstones(): boolean {
+  hasDeletedTerms(): boolean {
     const any = `SELECT 1 FROM words_data WHERE id >= ${FIRST_TOMBSTONE} LIMIT 1`;
     return this.#sql.exec(any).toArray().length > 0;
   }

@@ -3,7 +3,7 @@ import type { WordIndex } from "./word-index.ts";
 
 type WordMergerDependencies = {
   sql: SqlStorage;
-  words: Pick<WordIndex, "merge" | "hasTombstones">;
+  words: Pick<WordIndex, "merge" | "hasDeletedTerms">;
   alarms: Pick<AlarmScheduler, "scheduleBy">;
   now: () => number;
   /** Pages that one step writes, of some 4 kB. */
@@ -75,7 +75,7 @@ export class WordMerger {
 
   #step(): void {
     const { sql, words, now, pages = PAGES } = this.#deps;
-    if (!words.hasTombstones()) {
+    if (!words.hasDeletedTerms()) {
       // Nothing is left to remove: ends the rounds that callers may wait for, this one and the next.
       sql.exec("UPDATE word_merge SET due_at = NULL, merging = 0, rounds = rounds + 2");
       return;

@@ -305,7 +305,7 @@ export class Conversations {
 
   /** Begins a thread, within the quota. */
   #begun(begin: () => Thread): Result<Thread> {
-    return this.#deps.quota.growing(["threads", "bytes"], () => ok(begin()));
+    return this.#deps.quota.withinQuota(["threads", "bytes"], () => ok(begin()));
   }
 
   /** Updates the catalogue before the caller gets its answer. */

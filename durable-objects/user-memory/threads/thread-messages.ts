@@ -62,7 +62,7 @@ export class ThreadMessages {
   }
 
   append(id: string, append: Append, once?: IdempotencyKey): Result<Appended> {
-    return this.#growing(id, once, (thread) => {
+    return this.#withinQuota(id, once, (thread) => {
       const fresh = this.#newBodies(thread, append);
       if (!fresh.ok) return fresh;
       const bodies = fresh.value;
@@ -114,7 +114,7 @@ export class ThreadMessages {
     range: Pick<Compaction, "from" | "to" | "summary">,
     once?: IdempotencyKey,
   ): Result<{ id: string; createdAt: number }> {
-    return this.#growing(id, once, (thread) => {
+    return this.#withinQuota(id, once, (thread) => {
       if (range.from > range.to) return missing("body.from");
       if (this.#stores.lineage.position(thread, range.to) === null) return missing("body.to");
       const compaction = { ...range, id: newVersion(), createdAt: this.#deps.now() };
@@ -190,12 +190,12 @@ export class ThreadMessages {
   }
 
   /** The same, within the quota. */
-  #growing<T>(
+  #withinQuota<T>(
     id: string,
     once: IdempotencyKey | undefined,
     act: (thread: StoredThread) => Result<T>,
   ): Result<T> {
-    return this.#with(id, once, (thread) => this.#deps.quota.growing(["bytes"], () => act(thread)));
+    return this.#with(id, once, (thread) => this.#deps.quota.withinQuota(["bytes"], () => act(thread)));
   }
 
   #with<T>(

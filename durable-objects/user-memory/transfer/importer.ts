@@ -103,8 +103,8 @@ export class Importer {
   #within({ line: { type } }: ImportItem, take: () => Result<Outcome>): Result<Outcome> {
     const { transactions, quota } = this.#deps;
     const grows = GROWS[type];
-    if (quota.bounds(...grows)) return transactions.run(undefined, () => quota.growing(grows, take));
-    return (grows.length === 0 ? null : quota.refusesGrowth()) ?? take();
+    if (quota.bounds(...grows)) return transactions.run(undefined, () => quota.withinQuota(grows, take));
+    return (grows.length === 0 ? null : quota.storageFailure()) ?? take();
   }
 
   #take(owner: Owner, item: ImportItem): Result<Outcome> {

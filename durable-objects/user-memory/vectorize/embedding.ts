@@ -8,7 +8,7 @@ type EmbeddingDependencies = {
   index: SearchIndex;
   transactions: Transactions;
   embedder: Embedder;
-  quota: Pick<QuotaGuard, "refusesGrowth">;
+  quota: Pick<QuotaGuard, "storageFailure">;
   /** True if messages get vectors at all. */
   byMeaning: boolean;
   /** Null if there is no word model. */
@@ -50,7 +50,7 @@ export class Embedding {
     const waiting = index.unembedded(EMBED);
     if (waiting.length === 0) return;
     // The room that is left is for deletes. Waiting documents are found by their words.
-    if (target === null || quota.refusesGrowth() !== null) {
+    if (target === null || quota.storageFailure() !== null) {
       this.#retryAt = now() + EMBED_BLOCKED_MS;
       return;
     }

@@ -1,6 +1,6 @@
 import { type RouteConfig, z } from "@hono/zod-openapi";
 import type { Context, MiddlewareHandler } from "hono";
-import { type Condition, holds } from "../../domain/conditions.ts";
+import { type Precondition, holds } from "../../domain/conditions.ts";
 import { fail, wrong } from "../../domain/errors.ts";
 import type { AppEnv } from "./context.ts";
 import type { conditionHeaders } from "./describe.ts";
@@ -35,7 +35,7 @@ export function refusePreconditions(request?: RouteConfig["request"]): Middlewar
  * The request's `If-Match` and `If-None-Match`: `*` or a list of quoted versions. A weak version (`W/"v1"`, as a compressing
  * proxy writes it) counts as strong, against RFC 9110 (section 13.1.1): here each write has its own version.
  */
-export function conditionOf(c: Context<AppEnv, string, Validated>): Condition {
+export function conditionOf(c: Context<AppEnv, string, Validated>): Precondition {
   const given = c.req.valid("header");
   const ifMatch = versions(given["if-match"], "If-Match");
   const ifNoneMatch = versions(given["if-none-match"], "If-None-Match");
@@ -43,11 +43,11 @@ export function conditionOf(c: Context<AppEnv, string, Validated>): Condition {
 }
 
 /** The condition that `ifVersion` stands for: null means that there is none yet. */
-export const conditionOnVersion = (version: string | number | null | undefined): Condition =>
+export const conditionOnVersion = (version: string | number | null | undefined): Precondition =>
   version === undefined ? {} : version === null ? { ifNoneMatch: "any" } : { ifMatch: [String(version)] };
 
 /** Checks a GET's condition against the current version (null: none). Throws 412; true means 304. */
-export function isNotModified({ ifMatch, ifNoneMatch }: Condition, version: string | null): boolean {
+export function isNotModified({ ifMatch, ifNoneMatch }: Precondition, version: string | null): boolean {
   if (ifMatch && !holds({ ifMatch }, version)) throw new Refusal(fail("precondition_failed"));
   return version !== null && ifNoneMatch !== undefined && !holds({ ifNoneMatch }, version);
 }

@@ -1,4 +1,4 @@
-import type { Condition } from "../../domain/conditions.ts";
+import type { Precondition } from "../../domain/conditions.ts";
 import { ok, type Result } from "../../domain/errors.ts";
 import type { Services } from "../services.ts";
 import type { RememberBody } from "../../domain/schema/memory.ts";
@@ -10,7 +10,7 @@ import type { IdempotencyKey } from "../../../durable-objects/storage/contract.t
 import type { Prepared, Remembered } from "../../../durable-objects/user-memory/contract.ts";
 
 /** A memory to remember, with a condition on the memory that it merges with. */
-type Remembering = { body: RememberBody; condition?: Condition };
+type Remembering = { body: RememberBody; condition?: Precondition };
 
 type Needs = Pick<Services, "embedder" | "userMemory">;
 
