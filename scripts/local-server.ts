@@ -63,7 +63,7 @@ export async function startLocalServer({
   /** A Worker that runs beside Cairn, and is what the port serves: its configuration, and a path of it that answers with 200. */
   before?: { config: string; path: string };
 }): Promise<LocalServer> {
-  await demandFree(port);
+  await requireFree(port);
   developmentSecret();
   keepPrivate(state);
   await applyMigrations(state);
@@ -162,7 +162,7 @@ async function applyMigrations(state: string): Promise<void> {
   throw new CannotStart(`The local database could not be set up:\n${output.text}${older}`);
 }
 
-async function demandFree(port: number): Promise<void> {
+async function requireFree(port: number): Promise<void> {
   const free = await new Promise<boolean>((resolve) => {
     const probe = createServer();
     probe.once("error", () => resolve(false));

@@ -9,7 +9,7 @@ import { deleteTenant } from "./tenant/delete.ts";
 import { dryCreate } from "./tenant/dry-run.ts";
 import { RealFiles } from "./tenant/files.ts";
 import { list } from "./tenant/list.ts";
-import { demandName } from "./tenant/names.ts";
+import { requireName } from "./tenant/names.ts";
 import { Stopped } from "./tenant/stopped.ts";
 import { baseOf, type Desk } from "./tenant/tenants.ts";
 import { upgrade } from "./tenant/upgrade.ts";
@@ -85,7 +85,7 @@ async function main(): Promise<void> {
   const desk = deskOf(options);
   if (command === "list") return list(desk);
   if (command === "upgrade") return upgrade(desk, upgraded(desk, names, options.all === true));
-  const name = demandName(names[0]);
+  const name = requireName(names[0]);
   if (command === "delete")
     return deleteTenant(desk, name, options.yes === undefined ? ask : async () => options.yes ?? "");
   const wanted = wantedOf(name, options);
@@ -109,7 +109,7 @@ function deskOf({ account }: Options): Desk {
 
 function upgraded({ files }: Desk, names: readonly string[], all: boolean): readonly string[] {
   if (all !== (names.length === 0)) throw new Stopped(`Which tenants? Their names, or --all.`);
-  return all ? files.names() : names.map(demandName);
+  return all ? files.names() : names.map(requireName);
 }
 
 function wantedOf(name: string, options: Options): Wanted {

@@ -4,7 +4,7 @@ import { Account } from "./account.ts";
 import { dimensionsOf, EMBEDDED, type Tenant } from "./config.ts";
 import { bindingsOf, databaseOf, workerOf } from "./names.ts";
 import { ensureDatabases, ensureIndex, migrate } from "./resources.ts";
-import { demandSecret, ensureSecret, tellToken } from "./secret.ts";
+import { requireSecret, ensureSecret, tellToken } from "./secret.ts";
 import { Stopped } from "./stopped.ts";
 import { accountOf, type Desk, storedTenant, storeTenant } from "./tenants.ts";
 
@@ -28,8 +28,8 @@ export async function create(desk: Desk, wanted: Wanted): Promise<void> {
   const stored = storedTenant(desk, wanted.name);
   const tenant = stored === null ? fresh(wanted) : changed(stored, wanted);
   dimensionsOf(tenant);
-  demandSecret(desk);
-  if (stored === null && !wanted.adopt) await demandUnused(desk, tenant);
+  requireSecret(desk);
+  if (stored === null && !wanted.adopt) await requireUnused(desk, tenant);
   await requireSubdomain(desk, tenant);
   // Before anything is made: from here on this file says that what has these names is this tenant's.
   storeTenant(desk, tenant);
@@ -103,7 +103,7 @@ async function requireSubdomain({ wrangler, say }: Desk, { more }: Tenant): Prom
 }
 
 /** Refuses to take for its own what another machine, or somebody else, made under these names. */
-async function demandUnused(desk: Desk, tenant: Tenant): Promise<void> {
+async function requireUnused(desk: Desk, tenant: Tenant): Promise<void> {
   // The tenant's own file is not there yet.
   const account = new Account(desk.wrangler, "wrangler.toml");
   const names = new Set(bindingsOf(tenant.shards).map((binding) => databaseOf(tenant.name, binding)));

@@ -1,6 +1,6 @@
 import { bindingsOf, databaseOf, workerOf } from "./names.ts";
 import { Stopped } from "./stopped.ts";
-import { accountOf, demandTenant, type Desk, storeTenant } from "./tenants.ts";
+import { accountOf, requireTenant, type Desk, storeTenant } from "./tenants.ts";
 
 /**
  * Deletes a tenant with everything in it. The Worker goes first, with its objects, so that nothing is written any more;
@@ -12,7 +12,7 @@ export async function deleteTenant(
   /** Asks for the name to be typed; answers what was. */
   typed: (question: string) => Promise<string>,
 ): Promise<void> {
-  const tenant = demandTenant(desk, name);
+  const tenant = requireTenant(desk, name);
   const question = `This deletes ${workerOf(name)}: its Worker, all its users' memories, threads and entries, and its databases. There is no way back.\nType the tenant's name to go on: `;
   if ((await typed(question)) !== name) throw new Stopped("Nothing was deleted: that is not its name.");
   const account = accountOf(desk, name);

@@ -1,6 +1,6 @@
 import { workerOf } from "./names.ts";
 import { Stopped } from "./stopped.ts";
-import { demandTenant, type Desk } from "./tenants.ts";
+import { requireTenant, type Desk } from "./tenants.ts";
 
 const HEAD = ["tenant", "worker", "shards", "jurisdiction", "model", "vectorize", "databases"];
 
@@ -27,7 +27,7 @@ export function list(desk: Desk): void {
 /** The row of a file, or its error: an unreadable file hides no other. */
 function rowOf(desk: Desk, name: string): string[] {
   try {
-    const { shards, jurisdiction, model, index, databases } = demandTenant(desk, name);
+    const { shards, jurisdiction, model, index, databases } = requireTenant(desk, name);
     const made = databases.size === (shards > 1 ? shards + 1 : 1) ? "made" : "unfinished: create it again";
     return [name, workerOf(name), String(shards), jurisdiction ?? "-", model, index ?? "-", made];
   } catch (error) {

@@ -11,7 +11,7 @@ export const databaseOf = (name: string, binding: string): string =>
   binding === "DB" ? workerOf(name) : `${workerOf(name)}-${binding.toLowerCase().replace("_", "-")}`;
 
 /** Refuses what the platform would refuse as the name of a Worker, a database, an index or a host, or take for another's. */
-export function demandName(name: string | undefined): string {
+export function requireName(name: string | undefined): string {
   if (name === undefined) throw new Stopped("Which tenant? Give its name.");
   if (name.length > NAME_LENGTH || !NAME.test(name) || name.includes("--"))
     throw new Stopped(

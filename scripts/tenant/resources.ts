@@ -26,7 +26,7 @@ export async function ensureDatabases(desk: Desk, tenant: Tenant): Promise<Tenan
           "lost. Log in to the right account, or restore that database.",
         1,
       );
-    demandJurisdiction(name, { has: found?.jurisdiction, wanted: tenant.jurisdiction });
+    requireJurisdiction(name, { has: found?.jurisdiction, wanted: tenant.jurisdiction });
     let made = found?.uuid;
     if (found === undefined) {
       made = (await account.createDatabase(name, tenant.jurisdiction)) ?? undefined;
@@ -42,7 +42,7 @@ export async function ensureDatabases(desk: Desk, tenant: Tenant): Promise<Tenan
 }
 
 /** Compares the jurisdiction that the account reports for a database, if it does. */
-function demandJurisdiction(
+function requireJurisdiction(
   name: string,
   { has, wanted }: { has: string | null | undefined; wanted: string | null },
 ): void {

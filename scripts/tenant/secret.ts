@@ -5,7 +5,7 @@ import { accountOf, type Desk } from "./tenants.ts";
 import { SECRET_BYTES, isSecret, mintToken, scopes } from "../../src/domain/token.ts";
 
 /** Refuses a secret that the caller brings and the Worker would not take. */
-export function demandSecret({ secret }: Desk): void {
+export function requireSecret({ secret }: Desk): void {
   if (secret !== undefined && !isSecret(secret))
     throw new Stopped(`CAIRN_SECRET is shorter than ${SECRET_BYTES} bytes.`);
 }

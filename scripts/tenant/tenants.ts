@@ -28,7 +28,7 @@ export function storedTenant({ files, base }: Desk, name: string): Tenant | null
   return text === null ? null : readTenant(name, { text, base, path: files.pathOf(name) });
 }
 
-export function demandTenant(desk: Desk, name: string): Tenant {
+export function requireTenant(desk: Desk, name: string): Tenant {
   const tenant = storedTenant(desk, name);
   if (tenant !== null) return tenant;
   const names = desk.files.names();

@@ -2,7 +2,7 @@ import type { Tenant } from "./config.ts";
 import { workerOf } from "./names.ts";
 import { ensureDatabases, ensureIndex, migrate } from "./resources.ts";
 import { Stopped } from "./stopped.ts";
-import { accountOf, demandTenant, type Desk, storeTenant } from "./tenants.ts";
+import { accountOf, requireTenant, type Desk, storeTenant } from "./tenants.ts";
 
 /**
  * Brings tenants to this version, one after another: migrations first, then the code that needs them. The first failure
@@ -11,11 +11,11 @@ import { accountOf, demandTenant, type Desk, storeTenant } from "./tenants.ts";
 export async function upgrade(desk: Desk, names: readonly string[]): Promise<void> {
   if (names.length === 0) desk.say("There are no tenants here: nothing to upgrade.");
   // What is not there is said before anything is done.
-  for (const name of names) demandTenant(desk, name);
+  for (const name of names) requireTenant(desk, name);
   for (const [i, name] of names.entries()) {
     desk.say(`${name}:`);
     try {
-      await upgradeOne(desk, demandTenant(desk, name));
+      await upgradeOne(desk, requireTenant(desk, name));
     } catch (error) {
       if (!(error instanceof Stopped)) throw error;
       const done = names.slice(0, i);
@@ -29,7 +29,7 @@ export async function upgrade(desk: Desk, names: readonly string[]): Promise<voi
 }
 
 async function upgradeOne(desk: Desk, tenant: Tenant): Promise<void> {
-  demandComplete(desk, tenant);
+  requireComplete(desk, tenant);
   storeTenant(desk, tenant);
   // All are there; one that is not is told before anything is made.
   await ensureDatabases(desk, tenant);
@@ -39,7 +39,7 @@ async function upgradeOne(desk: Desk, tenant: Tenant): Promise<void> {
   desk.say(`Worker ${workerOf(tenant.name)} deployed${url === undefined ? "" : ` at ${url}`}`);
 }
 
-function demandComplete({ files }: Desk, { name, shards, databases }: Tenant): void {
+function requireComplete({ files }: Desk, { name, shards, databases }: Tenant): void {
   if (databases.size === (shards > 1 ? shards + 1 : 1)) return;
   throw new Stopped(
     `${files.pathOf(name)} lacks the id of a database: its creation was stopped. Go on with: npm run tenant -- create ${name}`,

@@ -8,7 +8,7 @@ import { readTenant, renderTenant } from "../../../scripts/tenant/config.ts";
 import { create, type Wanted } from "../../../scripts/tenant/create.ts";
 import { deleteTenant } from "../../../scripts/tenant/delete.ts";
 import { list } from "../../../scripts/tenant/list.ts";
-import { demandName } from "../../../scripts/tenant/names.ts";
+import { requireName } from "../../../scripts/tenant/names.ts";
 import { Stopped } from "../../../scripts/tenant/stopped.ts";
 import { upgrade } from "../../../scripts/tenant/upgrade.ts";
 import { failure } from "../../../scripts/tenant/wrangler.ts";
@@ -550,7 +550,7 @@ it("lists the tenants, and which of them are not all made", async () => {
 });
 
 it.each(["a", "acme", "acme-2", "a-facts", "facts-0", "a".repeat(40)])("takes %s as a name", (name) => {
-  expect(demandName(name)).toBe(name);
+  expect(requireName(name)).toBe(name);
 });
 
 it.each([
@@ -571,7 +571,7 @@ it.each([
   "a-facts-0",
   "a-facts-99",
 ])("refuses '%s' as a name", (name) => {
-  expect(() => demandName(name)).toThrow(Stopped);
+  expect(() => requireName(name)).toThrow(Stopped);
 });
 
 it.each([
