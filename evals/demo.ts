@@ -207,8 +207,11 @@ function input(): { conversations: Conversation[]; smoke: boolean } {
 
 // The demo stops the server that it started, and removes its state, however the demo ends.
 let stop = async (): Promise<void> => {};
+const interrupt: { handled?: Promise<void> } = {};
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"])
-  process.once(signal, () => void stop().finally(() => process.exit(130)));
+  process.once(signal, () => {
+    interrupt.handled = stop().finally(() => process.exit(130));
+  });
 const { conversations, smoke } = input();
 const server = await findOrStart();
 const { url } = server;
@@ -227,6 +230,10 @@ try {
   }
   const better = summarise(all);
   if (smoke && !better) throw new Error("Cairn did not find more evidence than plain FTS5");
+} catch (error) {
+  // The interrupt ends the calls under way, too.
+  await interrupt.handled;
+  throw error;
 } finally {
   await stop();
 }
