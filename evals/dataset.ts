@@ -1,4 +1,4 @@
-// What is asked, and of what: conversations whose turns are evidence, or topics of short memories.
+// Questions and their corpora: conversations whose turns are evidence, or topics of short memories.
 import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { contentOf, readConversations } from "./demo/conversation.ts";

@@ -1,4 +1,4 @@
-// What retrieval is judged by, over ranked ids. Every figure is a mean over questions, in percent.
+// Measures of retrieval over ranked ids. Every figure is a mean over questions, in percent.
 
 /** The share of the relevant ids among the first k. */
 export const recallAt = (ranked: readonly string[], relevant: ReadonlySet<string>, k: number): number =>

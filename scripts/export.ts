@@ -54,7 +54,7 @@ async function exportTo(file: string, cairn: Cairn, user: string): Promise<boole
   const part = `${file}.part`;
   for (let attempt = 1; ; attempt++) {
     try {
-      // What was left of another run may be for everybody to read.
+      // A file left by another run may be readable by everybody.
       rmSync(part, { force: true });
       const lines = await download(part, cairn, user);
       if (lines === NOTHING) rmSync(part);

@@ -83,7 +83,7 @@ export async function startLocalServer({
     "--show-interactive-dev-session=false",
   ]);
   const output = outputOf(child);
-  // What the Worker logs is for the person at the terminal, once it runs.
+  // Once the Worker runs, its logs go to the terminal.
   const ended = new Promise<void>((resolve) => void child.once("exit", () => resolve()));
   const url = `http://127.0.0.1:${port}`;
   const server = { url, ended, stop: () => stop(child) };

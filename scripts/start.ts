@@ -44,7 +44,7 @@ async function main(): Promise<number> {
     console.error(error.message);
     return 1;
   }
-  // What has been started by then ends with this process.
+  // The processes started so far end with this one.
   if (server === "asked") process.exit(130);
   console.log(welcome(server.url, await developmentToken("alice")));
   const why = await Promise.race([

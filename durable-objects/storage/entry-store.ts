@@ -323,7 +323,7 @@ export function prefixRange(prefix: string): [from: string, to: string | null] {
   for (let last = characters.pop(); last !== undefined; last = characters.pop()) {
     const code = last.codePointAt(0) ?? 0;
     if (code === LAST_CODE_POINT) continue;
-    // What lies between is no character, and UTF-8 has no bytes for it.
+    // Surrogates are no characters, and UTF-8 has no bytes for them.
     const next = code + 1 === FIRST_SURROGATE ? AFTER_SURROGATES : code + 1;
     return [prefix, characters.join("") + String.fromCodePoint(next)];
   }

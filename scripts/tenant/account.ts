@@ -1,4 +1,4 @@
-// What a tenant needs of the account, as wrangler tells it and makes it. What wrangler says exists is the only state.
+// The resources of a tenant in the account, read and created by wrangler. The account is the only state.
 import { z } from "zod";
 import { Stopped } from "./stopped.ts";
 import { type Answer, failure, type Wrangler } from "./wrangler.ts";

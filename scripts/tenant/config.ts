@@ -26,7 +26,7 @@ export type Tenant = {
 
 export const EMBEDDED = { name: "static-en-256", dimensions: 256 };
 
-// What is read here; all else is passed on as it is.
+// The settings that are read here; all others pass as they are.
 const Base = z.looseObject({
   main: z.string(),
   build: z.looseObject({ watch_dir: z.string().optional() }),

@@ -85,7 +85,7 @@ function changed(stored: Tenant, wanted: Wanted): Tenant {
 
 /** Refuses an account in which the deployment would fail at its end, after the databases are there. */
 async function requireSubdomain({ wrangler, say }: Desk, { more }: Tenant): Promise<void> {
-  // What has routes of its own is not on workers.dev unless it says so.
+  // A Worker with routes is not on workers.dev unless its settings say so.
   const routed = more.routes !== undefined || more.route !== undefined;
   if (more.workers_dev === false || (routed && more.workers_dev !== true)) return;
   const { account_id: account } = more;

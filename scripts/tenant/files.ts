@@ -75,7 +75,7 @@ export class RealFiles implements TenantFiles {
     mkdirSync(this.#directory, { recursive: true });
     const path = join(this.#directory, file);
     const fresh = `${path}.new`;
-    // What a run that was stopped has left may have another mode.
+    // A file left by a stopped run may have another mode.
     rmSync(fresh, { force: true });
     writeFileSync(fresh, text, { mode, flush: true });
     renameSync(fresh, path);

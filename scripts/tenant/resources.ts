@@ -1,4 +1,4 @@
-// What create and upgrade both see to. Every step looks at what is there and adds what is missing, so that a run that was
+// The steps of create and upgrade. Each looks at what exists and adds what is missing, so that a run that was
 // stopped anywhere is simply run again.
 import type { Account } from "./account.ts";
 import { dimensionsOf, type Tenant } from "./config.ts";

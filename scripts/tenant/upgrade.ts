@@ -10,7 +10,7 @@ import { accountOf, requireTenant, type Desk, storeTenant } from "./tenants.ts";
  */
 export async function upgrade(desk: Desk, names: readonly string[]): Promise<void> {
   if (names.length === 0) desk.say("There are no tenants here: nothing to upgrade.");
-  // What is not there is said before anything is done.
+  // Missing tenants are reported before anything is done.
   for (const name of names) requireTenant(desk, name);
   for (const [i, name] of names.entries()) {
     desk.say(`${name}:`);

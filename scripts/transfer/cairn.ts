@@ -1,4 +1,4 @@
-// What export and import say to a Cairn, and how often they say it again.
+// The calls of export and import, with their retries.
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
 

@@ -1,4 +1,4 @@
-// What an import counts, in words.
+// The counts of an import, in words.
 import { type ImportCounts, OUTCOMES } from "../../src/domain/schema/transfer.ts";
 
 type Tally = ImportCounts["imported"];

@@ -133,7 +133,7 @@ export function portsOf(env: Bindings, shared: Isolate = isolate): Ports {
 
 /** `FACTS_0` and those that follow it without a gap. */
 function factsOf(env: Bindings): D1Database[] {
-  // How many there are is each tenant's own affair: no type of the bindings has them.
+  // Their number differs by tenant, so no type of the bindings has them.
   const bound = env as unknown as Record<string, D1Database | undefined>;
   const facts: D1Database[] = [];
   for (let next = bound.FACTS_0; next !== undefined; next = bound[`FACTS_${facts.length}`]) facts.push(next);

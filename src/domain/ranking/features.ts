@@ -55,7 +55,7 @@ export function featuresOf(
   const bm25 = Float32Array.from(pool, (one) => one.words);
   const softly = scaled(soft);
   const closest = pool.reduce((best, { cosine }) => Math.max(best, cosine ?? 0), 0);
-  // What has no vector yet is judged by its words: a share of the best cosine.
+  // A document without a vector gets a share of the best cosine, by its words.
   const cosine = Float32Array.from(pool, (one, i) =>
     Math.max(0, one.cosine ?? (closest || 1) * (softly[i] ?? 0)),
   );
@@ -71,7 +71,7 @@ export function featuresOf(
     vectorPair: scaled(
       cosine.map((one, i) => one + ((own[i] ?? 1) * ((cosine[pool[i]?.before ?? i] ?? one) - one)) / 2),
     ),
-    // Who is asked about: the speaker; of a memory, whoever it names.
+    // The person in question: the speaker of a message, or a name in a memory.
     speaker: of(pool, ({ speaker, text }) =>
       only === null
         ? false
@@ -80,7 +80,7 @@ export function featuresOf(
           : speaker.toLowerCase() === only,
     ),
     asks,
-    // What follows upon a question that matches is likely its answer.
+    // The message after a matching question is likely its answer.
     answers: scaled(
       Float32Array.from(pool, ({ before }) =>
         before === undefined ? 0 : (asks[before] ?? 0) * (soft[before] ?? 0),
@@ -95,7 +95,7 @@ export function featuresOf(
       ({ createdAt }) => 0.5 ** (Math.max(0, question.now - createdAt) / HALF_LIFE_MS),
     ),
   };
-  // Where neither vectors nor the word model know the question (another script), words that are found are all there is.
+  // If neither vectors nor the word model know the question (another script), only the words found count.
   const byWords = closest === 0 && mostSoft === 0 && bm25.some((one) => one > 0) ? 1 : 0;
   const byKey = table.key.some((one) => one > 0) ? 1 : 0;
   return { table, strength: Math.min(1, Math.max(closest, mostSoft, byWords, byKey)) };

@@ -15,7 +15,7 @@ export class Kernel {
     if (dimensions > MOST_DIMENSIONS)
       throw new Error(`vectors of ${dimensions} dimensions are too long to search`);
     this.stride = strideOf(dimensions);
-    // What the module exports is in dots.wat.
+    // dots.wat declares the exports.
     const { memory, dots: run } = new WebAssembly.Instance(dots).exports;
     this.#memory = memory as WebAssembly.Memory;
     this.#dots = run as Dots;
