@@ -1,6 +1,6 @@
 // The programs and commands of the README and the quick starts, run as they stand, and the output that the pages show.
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -15,16 +15,18 @@ const root = join(import.meta.dirname, "../..");
 const read = (file: string) => readFileSync(join(root, file), "utf8");
 const pages = readdirSync(join(root, "docs/quickstarts")).map((page) => `docs/quickstarts/${page}`);
 
+const temporary = mkdtempSync(join(tmpdir(), "cairn-docs-"));
+
 let server: LocalServer;
 let token: string;
 beforeAll(async () => {
-  server = await startLocalServer({
-    port: await freePort(),
-    state: mkdtempSync(join(tmpdir(), "cairn-docs-")),
-  });
+  server = await startLocalServer({ port: await freePort(), state: join(temporary, "state") });
   token = await developmentToken("alice");
 });
-afterAll(async () => await server.stop());
+afterAll(async () => {
+  await server.stop();
+  rmSync(temporary, { recursive: true, force: true });
+});
 
 /** What a shell prints for `commands` in `folder`, with this Node as `node`. */
 function printed(commands: string, folder: string): string {
@@ -50,7 +52,7 @@ it.each(pages)("%s shows what its commands print", async (page) => {
     method: "DELETE",
     headers: { authorization: `Bearer ${token}` },
   });
-  const folder = mkdtempSync(join(tmpdir(), "cairn-quickstart-"));
+  const folder = mkdtempSync(join(temporary, "quickstart-"));
   const text = read(page);
   const [, name] = /Save\s+this\s+as\s+`([\w.]+)`/.exec(text) ?? [];
   const [, program = ""] = /```js\n([^]*?)```/.exec(text) ?? [];
@@ -63,7 +65,7 @@ it.each(pages)("%s shows what its commands print", async (page) => {
       shown++;
       expectShown(printed(`{\n:\n${before}} > /dev/null\n${commands}`, folder), output);
     }
-    // What only sets names is carried over; what writes is not done twice.
+    // The next block needs the names that this one sets, and must not repeat its writes.
     before += `${commands
       .split("\n")
       .filter((line) => /^(?:[A-Z]=|cairn\(\))/.test(line))

@@ -3,7 +3,7 @@ import { Background } from "./dex/background.ts";
 import { blockOf, type Remembered } from "./dex/block.ts";
 import { recallEpisodes } from "./dex/episodes.ts";
 import { recallFacts } from "./dex/facts.ts";
-import { Injected } from "./dex/injected.ts";
+import { AddedBlocks } from "./dex/added-blocks.ts";
 import { Seen, textOf } from "./dex/messages.ts";
 import { Procedures } from "./dex/procedures.ts";
 import { requireValid, requireUser, isNumberOrUnset } from "./options/require-options.ts";
@@ -82,11 +82,11 @@ export function dexMemory(options: DexMemoryOptions): DexMemory {
   const background =
     llm && autoWrite ? new Background({ memory, user, llm, llmWithinMs, minMessages, onError }) : undefined;
   const seen = new Seen();
-  const injected = new Injected();
+  const addedBlocks = new AddedBlocks();
 
   /** The messages of the user, the model and its tools, without those of the host and of this extension. */
   const spoken = (messages: readonly DexMessage[]): DexMessage[] =>
-    injected.without(messages).filter(({ role: from }) => from !== "system" && from !== "developer");
+    addedBlocks.without(messages).filter(({ role: from }) => from !== "system" && from !== "developer");
 
   /** Recalls the three kinds independently: if one fails or is late, the others remain. */
   async function remembered(
@@ -114,7 +114,7 @@ export function dexMemory(options: DexMemoryOptions): DexMemory {
   async function blockBefore(latest: DexMessage, signal: AbortSignal | undefined): Promise<DexBlock | null> {
     const found = await remembered(textOf(latest).trim().slice(0, QUERY).toWellFormed(), signal);
     const content = blockOf(found, now());
-    return content === null ? null : injected.made({ role, content }, found.whole ? latest : null);
+    return content === null ? null : addedBlocks.add({ role, content }, found.whole ? latest : null);
   }
 
   return {
@@ -126,11 +126,11 @@ export function dexMemory(options: DexMemoryOptions): DexMemory {
     },
 
     async inject<M extends DexMessage>(messages: readonly M[], { signal }: CallOptions = {}) {
-      const said = injected.without(messages);
+      const said = addedBlocks.without(messages);
       const at = said.findLastIndex((message) => message.role === "user" && textOf(message).trim() !== "");
       const latest = said[at];
       if (latest === undefined) return said;
-      const known = injected.before(latest) ?? (await blockBefore(latest, signal));
+      const known = addedBlocks.before(latest) ?? (await blockBefore(latest, signal));
       return known === null ? said : [...said.slice(0, at), known, ...said.slice(at)];
     },
 

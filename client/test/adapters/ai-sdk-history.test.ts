@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { promptOf as promptOfStored } from "../../src/adapters/ai-sdk/history.ts";
 import type { Prompt, PromptMessage, UserMessage } from "../../src/adapters/ai-sdk/sdk.ts";
-import { storedMessage } from "../../src/adapters/ai-sdk/stored.ts";
+import { storedMessage } from "../../src/adapters/ai-sdk/stored-message.ts";
 import { type Message, sanitizeConversation } from "../../src/index.ts";
 
 const words = fc.string({ minLength: 1, unit: "grapheme" });

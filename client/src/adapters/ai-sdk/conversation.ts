@@ -4,7 +4,7 @@ import type { Message } from "../../shapes.ts";
 import { promptOf } from "./history.ts";
 import { guarded, type RecallingOptions } from "./options.ts";
 import type { Prompt, PromptMessage } from "./sdk.ts";
-import { storedMessage } from "./stored.ts";
+import { storedMessage } from "./stored-message.ts";
 import { sha256Hex } from "../../../../src/domain/hash.ts";
 
 export type ConversationOptions = RecallingOptions & {

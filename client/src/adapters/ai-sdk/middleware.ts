@@ -2,9 +2,9 @@ import type { LanguageModelMiddleware } from "ai";
 import { assistantMessage, brokenOff, Gathered } from "./answer.ts";
 import { Conversation, type ConversationOptions, type Spoken, spokenIn } from "./conversation.ts";
 import { requireConversationOptions } from "./require-options.ts";
-import { recalled, recalledBlock, withBlock } from "./recalled.ts";
+import { recallHits, recalledBlock, withBlock } from "./recalled-block.ts";
 import type { CallParams, Prompt, PromptMessage } from "./sdk.ts";
-import { storedMessage } from "./stored.ts";
+import { storedMessage } from "./stored-message.ts";
 import { type Listener, passedOn } from "./stream.ts";
 import { sha256Hex } from "../../../../src/domain/hash.ts";
 
@@ -39,7 +39,7 @@ export function cairnMemory(options: ConversationOptions): LanguageModelMiddlewa
     const before = last === prompt.length - 1 ? undefined : runs.get(run);
     if (before !== undefined) return before;
     const [hits, history] = await Promise.all([
-      recalled(options, prompt, ended),
+      recallHits(options, prompt, ended),
       conversation.history(prompt, ended),
     ]);
     const block = recalledBlock(options, hits, [...history, ...prompt]);

@@ -1,7 +1,7 @@
 import type { ModelMessage } from "ai";
 import { requireRecallingOptions } from "./require-options.ts";
 import type { RecallingOptions } from "./options.ts";
-import { recalled, recalledBlock, withBlock } from "./recalled.ts";
+import { recallHits, recalledBlock, withBlock } from "./recalled-block.ts";
 
 type Step = { stepNumber: number; messages: ModelMessage[]; steps?: readonly unknown[] };
 
@@ -28,7 +28,7 @@ export function memoryStep(options: RecallingOptions) {
         ? undefined
         : { messages: withBlock(messages, block) };
     }
-    const block = recalledBlock(options, await recalled(options, messages), messages);
+    const block = recalledBlock(options, await recallHits(options, messages), messages);
     if (block === undefined) return undefined;
     blocks.set(steps, block);
     return { messages: withBlock(messages, block) };

@@ -5,7 +5,7 @@ import type { Versioned } from "../../http.ts";
 import type { CallOptions } from "../../options.ts";
 import type { WrittenEntry } from "../../shapes.ts";
 import { slices } from "../calls/slices.ts";
-import { cutUp, UNNAMED_MS, wholeOf, WRITES } from "./large-entries.ts";
+import { splitValue, UNNAMED_MS, readWhole, WRITES } from "./large-entries.ts";
 
 /** Parts sent or read in parallel. */
 const AT_ONCE = 4;
@@ -26,7 +26,7 @@ export class LargeCacheValues {
     const { cache } = this.#memory;
     const { signal } = options;
     for (let attempt = 1; ; attempt++) {
-      const { parts, value: head } = cutUp(key, value);
+      const { parts, value: head } = splitValue(key, value);
       const unnamed = { ttlSeconds: UNNAMED_MS / 1000, signal };
       for (const some of slices(parts, AT_ONCE))
         await Promise.all(some.map((part) => cache.set(part.key, part.value, unnamed)));
@@ -53,7 +53,7 @@ export class LargeCacheValues {
     // The caller declares the stored type.
     if (entry === null || partsIn(entry.value) === null) return entry as Versioned<T> | null;
     let last: Versioned<unknown> | null = entry;
-    const value = await wholeOf<T>(key, entry.value, {
+    const value = await readWhole<T>(key, entry.value, {
       head: async () => (last = await this.#memory.cache.getVersioned(key, options))?.value,
       parts: (keys) => this.#parts(keys, options),
     });
@@ -64,7 +64,7 @@ export class LargeCacheValues {
   async take<T>(key: string, options: CallOptions): Promise<T | null> {
     const { cache } = this.#memory;
     const entry = await cache.take(key, options);
-    const value = await wholeOf<T>(key, entry, {
+    const value = await readWhole<T>(key, entry, {
       head: () => Promise.resolve(null),
       parts: (keys) => this.#parts(keys, options),
     });
@@ -77,7 +77,7 @@ export class LargeCacheValues {
   }
 
   #whole<T>(key: string, entry: unknown, options: CallOptions): Promise<T | null> {
-    return wholeOf<T>(key, entry, {
+    return readWhole<T>(key, entry, {
       head: (of) => this.#memory.cache.get(of, options),
       parts: (keys) => this.#parts(keys, options),
     });

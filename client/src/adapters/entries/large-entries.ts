@@ -25,7 +25,7 @@ export type LargeEntry = {
 type Head = { value?: unknown; version: string };
 type SetOperation = Extract<BatchOperation, { op: "set" }>;
 /** A value to write: its parts in key order, then its entry. */
-type Cut = { parts: { key: string; value: string }[]; value: unknown };
+type SplitValue = { parts: { key: string; value: string }[]; value: unknown };
 
 /** The most bytes of JSON in an entry (src/domain/limits.ts). */
 export const ENTRY_BYTES = 1024 * 1024;
@@ -86,7 +86,7 @@ export class LargeEntries {
     const parts: SetOperation[] = [];
     const partsOf = new Map<BatchOperation, SetOperation[]>();
     const heads = entries.map(({ value, ...entry }): SetOperation => {
-      const held = cutUp(entry.key, value, this.#inline);
+      const held = splitValue(entry.key, value, this.#inline);
       const own = held.parts.map((part): SetOperation => ({ op: "set", ...part, ttlMs: UNNAMED_MS }));
       parts.push(...own);
       const head: SetOperation = { op: "set", ...entry, value: held.value };
@@ -135,7 +135,7 @@ export class LargeEntries {
 
   /** The whole value of this entry; null if it was deleted meanwhile, or its parts were. */
   async whole<T>(key: string, entry: unknown): Promise<T | null> {
-    return wholeOf<T>(key, entry, {
+    return readWhole<T>(key, entry, {
       head: (of) => this.#memory.kv.get(this.#user, of, this.#call),
       parts: async (keys) => (await this.#get(keys, PARTS_PER_READ)).map((part) => part?.value),
     });
@@ -160,7 +160,7 @@ type Source = {
 };
 
 /** The whole value of this entry; null if it was deleted meanwhile, or its parts were. */
-export async function wholeOf<T>(key: string, entry: unknown, { head, parts }: Source): Promise<T | null> {
+export async function readWhole<T>(key: string, entry: unknown, { head, parts }: Source): Promise<T | null> {
   let there: unknown = entry ?? null;
   for (let read = 0; read < READS; read++) {
     const named = partsIn(there);
@@ -176,14 +176,14 @@ export async function wholeOf<T>(key: string, entry: unknown, { head, parts }: S
 }
 
 /** Splits a value if its JSON exceeds `inline` bytes, or looks like an entry that names parts. */
-export function cutUp(key: string, value: unknown, inline: number = ENTRY_BYTES): Cut {
+export function splitValue(key: string, value: unknown, inline: number = ENTRY_BYTES): SplitValue {
   const json = JSON.stringify(value) as string | undefined;
   // The server rejects a value that is not JSON.
   if (json === undefined) return { parts: [], value };
   const looksInParts = json.length < HEAD_BYTES && partsIn(JSON.parse(json)) !== null;
   if (!looksInParts && isWithin(json, inline)) return { parts: [], value };
   if (!isWithin(json, MOST_BYTES)) throw tooLarge();
-  const texts = cut(json);
+  const texts = splitText(json);
   const named: InParts = { cairnParts: newId(), count: texts.length };
   const parts = partKeys(key, named).map((partKey, i) => ({ key: partKey, value: texts[i] ?? "" }));
   return { parts, value: named };
@@ -215,7 +215,7 @@ function filledFromTheEnd(operations: readonly BatchOperation[]): BatchOperation
 }
 
 /** Splits a text into parts that fit into an entry as JSON. */
-function cut(text: string): string[] {
+function splitText(text: string): string[] {
   const parts: string[] = [];
   for (let from = 0; from < text.length;) {
     let length = PART_BYTES;

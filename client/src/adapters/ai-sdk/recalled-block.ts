@@ -18,7 +18,7 @@ type MessageLike = { role: string; content: unknown };
  * Memories about the user's last message, best first. Leaves out the model's earlier answers unless wanted: they may
  * repeat corrected facts.
  */
-export async function recalled(
+export async function recallHits(
   options: RecallingOptions,
   messages: readonly MessageLike[],
   ended?: AbortSignal,

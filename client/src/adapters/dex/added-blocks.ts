@@ -4,13 +4,13 @@ import type { DexBlock, DexMessage } from "./types.ts";
 const KNOWN = 100;
 
 /** Tracks the messages that this extension adds, so that none is summarised or sent twice. */
-export class Injected {
+export class AddedBlocks {
   readonly #texts = new Set<string>();
   /** Blocks by the message after them. A block stays the same during a turn, for the prompt cache. */
   readonly #before = new WeakMap<DexMessage, DexBlock>();
 
   /** Records a block; `latest` is the message after it. */
-  made(block: DexBlock, latest: DexMessage | null): DexBlock {
+  add(block: DexBlock, latest: DexMessage | null): DexBlock {
     this.#texts.add(block.content);
     const [oldest] = this.#texts;
     if (this.#texts.size > KNOWN && oldest !== undefined) this.#texts.delete(oldest);
