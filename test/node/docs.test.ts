@@ -133,7 +133,7 @@ it("the reference has every variable that the Worker and the commands read", () 
 
 it("the code logs every message that the table of the monitoring explains", () => {
   const code = globSync("{src,durable-objects}/**/*.ts", { cwd: root }).map(read).join("\n");
-  const [table = ""] = /^\| `message`[^]*?\n\n/m.exec(read("docs/deploy.md")) ?? [];
+  const [table = ""] = /^\| `message`[^]*?\n\n/m.exec(read("docs/operate.md")) ?? [];
   const messages = table
     .split("\n")
     .slice(2)
@@ -145,15 +145,15 @@ it("the code logs every message that the table of the monitoring explains", () =
 });
 
 it("what the free plan is said to allow follows from the rows of a call", () => {
-  const deploy = read("docs/deploy.md");
+  const costs = read("docs/costs.md");
   const cell = (row: string, column: number): number => {
-    const line = deploy.split("\n").find((one) => one.startsWith(`| ${row} `)) ?? "";
+    const line = costs.split("\n").find((one) => one.startsWith(`| ${row} `)) ?? "";
     const text = line.split("|").at(column) ?? "";
     return Number(text.replaceAll(/[^\d]/g, ""));
   };
   const [, messages, memories] =
-    /^\| 100,000 rows written in objects .*some ([\d,]+) messages.*or ([\d,]+) memories/m.exec(deploy) ?? [];
-  const [, recalls] = /^\| 5 million rows read .*some ([\d,]+) recalls/m.exec(deploy) ?? [];
+    /^\| 100,000 rows written in objects .*some ([\d,]+) messages.*or ([\d,]+) memories/m.exec(costs) ?? [];
+  const [, recalls] = /^\| 5 million rows read .*some ([\d,]+) recalls/m.exec(costs) ?? [];
   const about = (said: string | undefined, most: number) => {
     const number = Number(said?.replaceAll(",", ""));
     expect(Math.abs(number / most - 1), `${said} of ${most}`).toBeLessThan(0.05);
@@ -164,8 +164,8 @@ it("what the free plan is said to allow follows from the rows of a call", () => 
 });
 
 it("what the cost table sums up is what it says", () => {
-  const deploy = read("docs/deploy.md");
-  const rows = /\| requests {2,}\| 32[^]*?\n\n/.exec(deploy)?.[0].split("\n") ?? [];
+  const costs = read("docs/costs.md");
+  const rows = /\| requests {2,}\| 32[^]*?\n\n/.exec(costs)?.[0].split("\n") ?? [];
   const dollars = (row: string) => Math.round(100 * Number(/\$([\d.]+)\**\s*\|$/.exec(row)?.[1] ?? 0));
   const without = rows.findIndex((row) => row.includes("without Vectorize"));
   const sum = (parts: readonly string[]) => parts.reduce((cents, row) => cents + dollars(row), 0);

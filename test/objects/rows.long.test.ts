@@ -1,8 +1,8 @@
-// The rows that Cloudflare bills, by its own counters: docs/deploy.md says how many a call costs, and its cost table follows from it.
+// The rows that Cloudflare bills, by its own counters: docs/costs.md says how many a call costs, and its cost table follows from it.
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
-import deploy from "../../docs/deploy.md?raw";
+import costs from "../../docs/costs.md?raw";
 import { userHash } from "../../src/domain/ids.ts";
 import { call, newUser } from "../call.ts";
 import { clock, control, restore } from "../doubles/control.ts";
@@ -84,9 +84,9 @@ function rowsIn(cursor: (typeof cursors)[number], what: "rowsRead" | "rowsWritte
   }
 }
 
-/** What the table of docs/deploy.md says of a call. */
+/** What the table of docs/costs.md says of a call. */
 function documented(name: string): Rows {
-  const line = deploy.split("\n").find((row) => row.startsWith(`| ${name} `));
+  const line = costs.split("\n").find((row) => row.startsWith(`| ${name} `));
   const numbers = line
     ?.split("|")
     .slice(2, 5)
@@ -102,14 +102,14 @@ function expectDocumented(name: string, rows: Rows): void {
     (what) => !(Math.abs(rows[what] - said[what]) <= Math.max(4, said[what] / 4)),
   );
   expect
-    .soft(off, `${name}: ${JSON.stringify(rows)}, and docs/deploy.md says ${JSON.stringify(said)}`)
+    .soft(off, `${name}: ${JSON.stringify(rows)}, and docs/costs.md says ${JSON.stringify(said)}`)
     .toEqual([]);
 }
 
 const sentence = (i: number) =>
   `Note ${i}: we should book the ${["ferry", "train", "flat", "doctor"][i % 4]} in ${["Lisbon", "March", "the evening"][i % 3]}.`;
 
-it("a new user, a memory, a thread, an append and a recall cost the rows that docs/deploy.md says", async () => {
+it("a new user, a memory, a thread, an append and a recall cost the rows that docs/costs.md says", async () => {
   const user = newUser();
   // Else the mark of the deployment is among them.
   await remember(newUser(), { text: "somebody else's" });
@@ -118,7 +118,7 @@ it("a new user, a memory, a thread, an append and a recall cost the rows that do
     await rowsOf(user, () => remember(user, { text: "I like tea" })),
   );
   const size = await runInDurableObject(await objectOf(user), (_, { storage }) => storage.sql.databaseSize);
-  expect.soft(Math.abs(size / 1000 - Number(/is some (\d+) KB/.exec(deploy)?.[1]))).toBeLessThan(80);
+  expect.soft(Math.abs(size / 1000 - Number(/is some (\d+) KB/.exec(costs)?.[1]))).toBeLessThan(80);
   expectDocumented("a memory", await rowsOf(user, () => remember(user, { text: "I have a cat" })));
   let thread = "";
   const made = await rowsOf(user, async () => void (thread = (await create(user)).id));
