@@ -215,9 +215,9 @@ export class EntryStore {
     let bytes = 0;
     // A range of the primary key: its cost follows the page, not the store.
     const rows = this.#sql
-      .exec<Omit<Row, "value"> & { value: ArrayBuffer | null; bytes: number }>(
-        `SELECT key, ${values ? `${inline("value")}, length(value) AS bytes` : "x'' AS value, 0 AS bytes"},
-           version, updated_at, expires_at FROM entries
+      .exec<Omit<Row, "value"> & { value?: ArrayBuffer | null; bytes?: number }>(
+        `SELECT key, version, updated_at, expires_at${values ? `, ${inline("value")}, length(value) AS bytes` : ""}
+         FROM entries
          WHERE ${after === undefined ? UNDER_PREFIX : BEHIND_CURSOR} AND (expires_at IS NULL OR expires_at >= ?)
            AND ${NO_PART} ORDER BY key LIMIT ?`,
         after ?? prefix,
@@ -228,12 +228,12 @@ export class EntryStore {
         limit + 1,
       )
       .toArray();
-    for (const row of rows) {
-      bytes += row.bytes;
+    for (const { key, version, updated_at: updatedAt, expires_at: expiresAt, ...row } of rows) {
+      bytes += row.bytes ?? 0;
       if (entries.length === limit || (entries.length > 0 && bytes > limits.pageBytes))
         return { entries, more: true };
-      const { value, ...rest } = entryOf({ ...row, value: row.value ?? this.#value(row.key) });
-      entries.push(values ? { ...rest, value } : rest);
+      const value = values ? { value: new Uint8Array(row.value ?? this.#value(key)) } : {};
+      entries.push({ key, version, updatedAt, expiresAt, ...value });
     }
     return { entries, more: false };
   }
