@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // `npx cairn-memory token|export|import`: the commands of the repository that need nothing but a Cairn's address.
 import { argv, env, exit } from "node:process";
+import packageJson from "../package.json" with { type: "json" };
 
 const commands: Record<string, () => Promise<unknown>> = {
   token: () => import("../scripts/token.ts"),
@@ -10,7 +11,12 @@ const commands: Record<string, () => Promise<unknown>> = {
 
 const [, , name = ""] = argv;
 const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+if (name === "--version") {
+  console.log(packageJson.version);
+  exit(0);
+}
 if (command === undefined) {
+  if (name !== "" && name !== "--help") console.error(`cairn-memory: '${name}' is not a command.\n`);
   console.error(`usage: cairn-memory ${Object.keys(commands).join("|")} …
   token   mints a token with the secret in CAIRN_SECRET
   export  writes a tenant's memory to files

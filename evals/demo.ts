@@ -114,8 +114,9 @@ async function play(client: Cairn, user: string, conversation: Conversation): Pr
   const times: number[] = [];
   const speakers = new Map(turns.map(({ id, speaker }) => [id, speaker]));
   console.log(
-    `\n  What is recalled, the best first. ✓ is a turn that holds the answer, as the file says; facts are what was
-  remembered beside the conversation, and are not judged. In brackets: the rank by words and the rank by meaning.`,
+    `\n  The recalled turns and facts, best first. S3:7 is turn 7 of session 3. ✓ marks a turn that holds the answer,
+  as the file says; facts are not judged. In brackets: the rank by words and the rank by meaning. The file has
+  hard questions on purpose: the sums at the end compare all of them with plain full-text search.`,
   );
   const shown = conversation.questions
     .filter(({ category }) => category !== ADVERSARIAL)

@@ -21,15 +21,15 @@ import {
 import { calledAs } from "./called-as.ts";
 
 const usage = `usage: ${calledAs("export")} (--all | --user ID) --url URL --token TOKEN [--out DIR]
-  --all    every user of the tenant: a token of '*' with the scopes read and admin
+  --all    every user of the tenant: needs a token of '*' with the scopes read and admin
   --user   one user; may be given several times
-  --url    where Cairn runs, as in http://localhost:8787
-  --token  may be in CAIRN_TOKEN instead
-  --out    the directory of the files, <hash of the user>.ndjson each; ./cairn-export unless set
+  --url    the address of Cairn, such as http://localhost:8787
+  --token  default: CAIRN_TOKEN
+  --out    the directory of the files, one <hash of the user>.ndjson each; default: ./cairn-export
 
-A directory is one backup: a whole file that is there is left as it is, so that a run which was stopped can be gone on with, and
-what was written since is not in it. For a backup a night, take a new directory each: --out backup/$(date +%F). The files are
-for your eyes only (0600), and so is a directory that is made for them (0700).`;
+A directory is one backup. A run that was stopped continues: it keeps complete files, and so misses later writes.
+For a backup every night, use a new directory each time: --out backup/$(date +%F).
+Only you can read the files (0600) and the directory (0700).`;
 
 type User = { userId: string; userHash: string };
 /** Attempts of one user's export that breaks off. */
@@ -99,6 +99,8 @@ async function writtenAt(path: string): Promise<number | null> {
   }
 }
 
+const counted = (users: number): string => (users === 1 ? "1 user" : `${users} users`);
+
 await run(async () => {
   const options = {
     all: { type: "boolean" },
@@ -135,11 +137,11 @@ await run(async () => {
     // One of all may just have been erased.
     else if (!all) throw new CannotGoOn(`Nothing is kept of ${userId}: no file was written.`);
   });
-  console.log(`${written} users exported to ${out}${there > 0 ? `, ${there} were there` : ""}`);
+  console.log(`${counted(written)} exported to ${out}${there > 0 ? `, ${there} were there` : ""}`);
   if (there > 0)
     console.log(
-      `The oldest of those that were there is of ${new Date(oldest).toISOString()}, and has nothing of what was written since. ` +
-        "A directory is one backup: take a new one for the next.",
+      `The oldest file that was there is from ${new Date(oldest).toISOString()}, without later writes. ` +
+        "A directory is one backup: use a new one for the next.",
     );
-  if (failed > 0) throw new CannotGoOn(`${failed} were not exported.`);
+  if (failed > 0) throw new CannotGoOn(`${counted(failed)} not exported.`);
 });

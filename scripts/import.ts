@@ -31,12 +31,12 @@ import { calledAs } from "./called-as.ts";
 const usage = `usage: ${calledAs("import")} (--file FILE | --dir DIR) --url URL --token TOKEN [--user ID]
   --file   an export; may be given several times
   --dir    every .ndjson file of a directory
-  --url    where Cairn runs, as in http://localhost:8787
-  --token  may be in CAIRN_TOKEN instead; of '*', or of the user, with the scope write
-  --user   whose memory it becomes, for one file; that of the user it was exported of unless set
+  --url    the address of Cairn, such as http://localhost:8787
+  --token  of '*', or of the user, with the scope write; default: CAIRN_TOKEN
+  --user   imports one file for this user; default: the user of the export
 
-What is there stays as it is: run it again to go on where it broke off. A file that cannot be taken in, or not all of it, is
-named, and the others are.`;
+Existing data stays as it is, so the command can be repeated after a failure. It names each file that it could not
+import completely, and continues with the others.`;
 
 async function* linesIn(file: string): AsyncGenerator<string, void> {
   for await (const { n, line } of linesOf((await opened(file)).stream())) {
@@ -132,7 +132,8 @@ await run(async () => {
   const { file = [], dir, user, help = false, ...given } = optionsOf(options, usage);
   if (help) return console.log(usage);
   const files = [...file, ...(dir === undefined ? [] : await exportsIn(dir))];
-  if (files.length === 0) refuse("Say --file or --dir, with an export in it.", usage);
+  if (files.length === 0 && dir !== undefined) throw new CannotGoOn(`${dir} holds no .ndjson file.`);
+  if (files.length === 0) refuse("--file or --dir is required.", usage);
   if (user !== undefined && files.length > 1) refuse("--user goes with one file.", usage);
   const cairn = cairnOf(given, usage);
   await connect(cairn);

@@ -67,11 +67,13 @@ const words = scopeList.split(/[ ,]+/).filter((word) => word !== "");
 const unknown = words.find((word) => !isScope(word));
 if (unknown !== undefined || words.length === 0) refuse(`--scope: '${unknown ?? scopeList}' is no scope.`);
 const [, count, unit = ""] = /^(\d{1,9})([smhd])$/.exec(ttl) ?? [];
-if (count === undefined || Number(count) === 0) refuse(`--ttl: '${ttl}' is no duration.`);
+if (count === undefined || Number(count) === 0)
+  refuse(`--ttl: '${ttl}' is no duration: a number and s, m, h or d, as in 90m.`);
 const seconds = Number(count) * (SECONDS[unit] ?? 0);
 if (seconds >= LONGEST_LIFE_S) refuse(`--ttl: '${ttl}' is longer than a token may hold: 100 years.`);
 const secret = process.env.CAIRN_SECRET ?? developmentSecret();
-if (!isSecret(secret)) refuse(`CAIRN_SECRET is shorter than ${SECRET_BYTES} bytes.`);
+if (!isSecret(secret))
+  refuse(`CAIRN_SECRET is ${secret === "" ? "empty" : `shorter than ${SECRET_BYTES} bytes`}.`);
 
 const request = { user, scope: words.filter(isScope), ttlMs: seconds * 1000, shared, thread };
 console.log(await mintToken(secret, request, Date.now()));

@@ -26,13 +26,17 @@ function wellFormed(name: string, value: string | number | boolean): string {
  * `..` would be to delete its user. Only a key of `.` comes through, as the last segment.
  */
 function encoded(path: readonly string[], i: number): string {
-  const segment = path[i] ?? "";
+  const segment: unknown = path[i];
+  // A JavaScript caller may leave an argument out: `recall({ query })` without the user.
+  if (typeof segment !== "string") throw unsendableSegment(`is ${typeName(segment)}, not a string`);
   const isKey = i === path.length - 1 && (path[i - 1] === "kv" || path[i - 1] === "cache");
   if (segment === "" || segment === ".." || (segment === "." && !isKey))
     throw unsendableSegment(segment === "" ? "is empty" : `is '${segment}', which no URL can carry`);
   if (!segment.isWellFormed()) throw unsendableSegment("holds a lone surrogate");
   return encodeURIComponent(segment);
 }
+
+const typeName = (value: unknown): string => (value === undefined ? "missing" : `of type ${typeof value}`);
 
 const unsendableSegment = (message: string): CairnError => unsendable("path", "a part of the path", message);
 

@@ -19,13 +19,24 @@ export function requireCairnOptions(options: CairnOptions): void {
   // JavaScript callers are not type-checked, and an environment is typed by hand.
   const given: Partial<Record<keyof CairnOptions, unknown>> = options ?? {};
   requireKnownOptions("cairn", given, OPTIONS);
-  const { url, fetch, token } = given;
+  const { url, fetch, token, retry } = given;
   if (url !== undefined && !isHttpUrl(url))
     throw new TypeError(`cairn: \`url\` is ${JSON.stringify(url)}, not a URL like "https://example.com"`);
   if (url === undefined && (fetch === undefined || fetch === null))
     throw new TypeError("cairn: `url` is missing, and there is no `fetch` in its place");
-  if (typeof token !== "function" && (typeof token !== "string" || token === ""))
+  if (typeof token !== "function") requireToken(token);
+  if (retry !== undefined && retry !== false && (typeof retry !== "object" || retry === null))
+    throw new TypeError("cairn: `retry` must be an object of options, or false");
+}
+
+/** Throws a `TypeError` for a token that no header can carry. Its message never contains the token. */
+export function requireToken(token: unknown): asserts token is string {
+  if (typeof token !== "string" || token === "")
     throw new TypeError("cairn: `token` is missing: pass a token, or a function that returns one");
+  if (!/^[\x21-\x7e]+$/.test(token))
+    throw new TypeError(
+      "cairn: `token` is not a token: it holds a space, a line break or a character beyond ASCII",
+    );
 }
 
 function isHttpUrl(url: unknown): boolean {

@@ -1,4 +1,4 @@
-import { conditionOf, onceOf } from "./headers.ts";
+import { conditionOf, once } from "./headers.ts";
 import type { CairnHttp, Versioned } from "./http.ts";
 import type { CallOptions, IfVersion, WriteOptions } from "./options.ts";
 import { itemsOf } from "./pages.ts";
@@ -47,9 +47,9 @@ export class Entries {
   }
 
   /** Deletes the entry. A missing key is no error. */
-  delete(user: string, key: string, { signal, ...condition }: IfVersion & CallOptions = {}): Promise<void> {
-    const headers = conditionOf(condition);
-    return this.#http.send({ method: "DELETE", path: pathOf(user, key), headers, signal });
+  delete(user: string, key: string, { ifVersion, ...options }: IfVersion & CallOptions = {}): Promise<void> {
+    const headers = conditionOf({ ifVersion });
+    return this.#http.send({ method: "DELETE", path: pathOf(user, key), headers, ...options });
   }
 
   /** Returns a page of the entries, in byte order of their keys. */
@@ -78,16 +78,16 @@ export class Entries {
     operations: readonly BatchOperation[],
     options: WriteOptions = {},
   ): Promise<BatchAnswer> {
-    const { signal, idempotencyKey } = options;
-    // A key goes with a batch that only writes.
+    // Only a batch without a read takes a key.
     const reads = operations.some(({ op }) => op === "get");
     const onlyReads = operations.every(({ op }) => op === "get");
     return this.#http.send({
       method: "POST",
       path: ["v1", "users", user, "kv", "batch"],
       json: { operations },
-      signal,
-      ...(reads && idempotencyKey === undefined ? { repeatable: onlyReads } : { headers: onceOf(options) }),
+      ...(reads && options.idempotencyKey === undefined
+        ? { ...options, repeatable: onlyReads }
+        : once(options)),
     });
   }
 }

@@ -65,11 +65,21 @@ export const hasCode = (error: unknown, ...codes: readonly CairnErrorCode[]): er
   isCairnError(error) && codes.includes(error.code);
 
 /** The error of a request without a complete answer. */
-export const networkError = (cause: unknown, call: string): CairnError =>
-  new CairnError(
-    { code: "network", message: cause instanceof Error ? cause.message : String(cause) },
+export function networkError(cause: unknown, call: string): CairnError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  const code = systemCodeOf(cause);
+  return new CairnError(
+    { code: "network", message: code === undefined ? reason : `${reason} (${code})` },
     { status: 0, cause, call },
   );
+}
+
+/** The code of the innermost cause, such as `ECONNREFUSED`: Node's `fetch` only says that it failed. */
+function systemCodeOf(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const { cause, code } = error as { cause?: unknown; code?: unknown };
+  return systemCodeOf(cause) ?? (typeof code === "string" ? code : undefined);
+}
 
 /** The error of an unsuccessful answer. `text` is its body, `now` is in milliseconds since the epoch. */
 export function errorOf(

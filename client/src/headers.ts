@@ -1,9 +1,10 @@
 import { newId } from "./new-id.ts";
 import type { IfVersion, WriteOptions } from "./options.ts";
 
-/** The header that makes a repeated write happen once. */
-export const onceOf = ({ idempotencyKey = newId() }: WriteOptions): Record<string, string> => ({
-  "Idempotency-Key": idempotencyKey,
+/** The options of a write, with its key as a header: a repeated request with the key returns the first answer. */
+export const once = ({ idempotencyKey = newId(), ...call }: WriteOptions) => ({
+  ...call,
+  headers: { "Idempotency-Key": idempotencyKey },
 });
 
 /** The header of a conditional write. */

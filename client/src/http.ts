@@ -1,6 +1,7 @@
 import { addressOf, type Query } from "./address.ts";
 import { CairnError, errorOf, networkError } from "./error.ts";
 import { jsonLines } from "./lines.ts";
+import { type OptionNames, requireKnownOptions } from "./known-options.ts";
 import type { CairnOptions, CallOptions, Fetch, Transport } from "./options.ts";
 import { delayOf, isPassing, type Time } from "./retry.ts";
 import { Tokens } from "./tokens.ts";
@@ -26,6 +27,24 @@ type Call = CallOptions & {
   /** True if it may be sent twice though the first may have been done; said where the method does not say it. */
   repeatable?: boolean;
 };
+
+const CALL_OPTIONS: OptionNames<CallOptions> = { signal: true };
+const CALL_FIELDS: OptionNames<Call> = {
+  ...CALL_OPTIONS,
+  method: true,
+  path: true,
+  query: true,
+  json: true,
+  body: true,
+  headers: true,
+  repeatable: true,
+};
+
+/** Throws a `TypeError` for an option that the call does not take; an ignored `signal` or key would be noticed too late. */
+function requireKnownCallOptions(call: Call): void {
+  for (const name of Object.keys(call))
+    if (!Object.hasOwn(CALL_FIELDS, name)) requireKnownOptions("cairn", { [name]: undefined }, CALL_OPTIONS);
+}
 
 /** Sends calls to one Cairn. */
 export class CairnHttp {
@@ -77,6 +96,7 @@ export class CairnHttp {
 
   /** Sends until there is an answer, or a failure that another try would not mend, or not safely. */
   async #answered<T>(call: Call, read: Read<T>): Promise<Answer<T>> {
+    requireKnownCallOptions(call);
     const { retry = {} } = this.#options;
     const started = this.#time.now();
     for (let attempt = 1; ; attempt++) {
@@ -121,24 +141,35 @@ export class CairnHttp {
     }
   }
 
-  #request({ method, path, query, json, body, headers: more = {}, signal }: Call, token: string): Request {
+  #request(call: Call, token: string): Request {
+    const { method, path, query, body, headers: more = {}, signal } = call;
     const { url = NOWHERE, namespace } = this.#options;
+    const address = addressOf(url, path, query);
     const headers = new Headers({ Authorization: `Bearer ${token}` });
     if (namespace !== undefined) headers.set("Cairn-Namespace", namespace);
+    // A value without JSON is refused, and not sent as no body.
+    const json = "json" in call ? jsonTextOf(call.json) : undefined;
     if (json !== undefined) headers.set("Content-Type", "application/json");
     if (body !== undefined) headers.set("Content-Type", body.type);
     for (const [name, value] of Object.entries(more)) if (value !== undefined) headers.set(name, value);
-    return new Request(addressOf(url, path, query), {
+    return new Request(address, {
       method,
       headers,
-      ...(json !== undefined && { body: JSON.stringify(json) }),
+      ...(json !== undefined && { body: json }),
       ...(body !== undefined && { body: body.of }),
       ...(signal && { signal }),
     });
   }
 }
 
-/** A call as its failures name it: without what it asks for, and from where only if that may be what is wrong. */
+/** JSON of a body. Throws a `TypeError` for a value without JSON: undefined, or a function. */
+function jsonTextOf(value: unknown): string {
+  const text = JSON.stringify(value) as string | undefined;
+  if (text === undefined) throw new TypeError(`cairn: the value is ${typeof value}, which has no JSON`);
+  return text;
+}
+
+/** A call as its failures name it: without its parameters, and with the origin only if that may be wrong. */
 function nameOf({ method, url }: Request, from?: string): string {
   const { origin, pathname } = new URL(url);
   return `${method} ${from === undefined ? "" : origin}${pathname}`;

@@ -1,4 +1,4 @@
-import { conditionOf, onceOf } from "./headers.ts";
+import { conditionOf, once } from "./headers.ts";
 import type { CairnHttp } from "./http.ts";
 import type { CallOptions, WriteOptions } from "./options.ts";
 import { itemsOf } from "./pages.ts";
@@ -35,48 +35,49 @@ export class Memories {
   }
 
   /**
-   * The memory as it is now: the same words again, or the same fact, are the same memory. Recall finds it from now on.
-   * `ifVersion` is about the memory that is there: the one that this one supersedes, replaces or adds to.
+   * Stores a memory and returns it. The same text, or the same fact, is the same memory. Recall finds it from now on.
+   * `ifVersion` is a condition on the stored memory that this one supersedes, replaces or adds to.
    */
   remember(user: string, memory: RememberBody, options: RememberOptions = {}): Promise<Memory> {
     return this.#change("POST", pathOf(user), { json: memory, options });
   }
 
-  /** All of them, or none; what became of each, in their order. Each may have an `ifVersion`. */
+  /** Stores all memories or none. Returns one result for each, in their order. Each may have an `ifVersion`. */
   rememberMany(
     user: string,
     memories: readonly RememberInBatch[],
     options: WriteOptions = {},
   ): Promise<RememberedMany> {
-    const { signal } = options;
-    const call = { method: "POST", path: pathOf(user, "batch"), json: { memories } } as const;
-    return this.#http.send({ ...call, headers: onceOf(options), signal });
+    const path = pathOf(user, "batch");
+    return this.#http.send({ method: "POST", path, json: { memories }, ...once(options) });
   }
 
+  /** Returns a page of the memories that match. */
   list(
     user: string,
     { metadata, ...query }: ListMemoriesQuery = {},
     options: CallOptions = {},
   ): Promise<MemoryList> {
-    const asked = { ...query, ...(metadata && { metadata: JSON.stringify(metadata) }) };
-    return this.#http.send({ method: "GET", path: pathOf(user), query: asked, ...options });
+    const json = { ...query, ...(metadata && { metadata: JSON.stringify(metadata) }) };
+    return this.#http.send({ method: "GET", path: pathOf(user), query: json, ...options });
   }
 
-  /** All memories that the filter means, page by page. */
+  /** Yields all memories that match. Fetches pages on demand. */
   all(user: string, filter: ListMemoriesQuery = {}, options: CallOptions = {}): AsyncGenerator<Memory, void> {
     return itemsOf((cursor) => this.list(user, { ...filter, cursor }, options), filter.cursor);
   }
 
+  /** Returns the memory, or null if there is none. */
   get(user: string, id: string, at: Moment = {}, options: CallOptions = {}): Promise<Memory | null> {
     return this.#http.find({ method: "GET", path: pathOf(user, id), query: at, ...options });
   }
 
-  /** Corrects what a memory says; null takes a field away. */
+  /** Corrects fields of a memory; null removes a field. */
   update(user: string, id: string, fields: PatchMemoryBody, options: ChangeOptions = {}): Promise<Memory> {
     return this.#change("PATCH", pathOf(user, id), { json: fields, options });
   }
 
-  /** The versions of a memory, the newest first. */
+  /** Returns a page of the versions of a memory, newest first. */
   history(
     user: string,
     id: string,
@@ -86,7 +87,7 @@ export class Memories {
     return this.#http.send({ method: "GET", path: pathOf(user, id, "history"), query, ...options });
   }
 
-  /** The same, all of it, page by page. */
+  /** Yields all versions, newest first. Fetches pages on demand. */
   allHistory(
     user: string,
     id: string,
@@ -96,51 +97,56 @@ export class Memories {
     return itemsOf((cursor) => this.history(user, id, { ...query, cursor }, options), query.cursor);
   }
 
-  /** Lets a version of the history take the place of what the memory says. */
+  /** Makes a past version the current one. */
   restore(user: string, id: string, version: number, options: ChangeOptions = {}): Promise<Memory> {
     return this.#change("POST", pathOf(user, id, "restore"), { json: { version }, options });
   }
 
-  /** Out of quarantine. The memory may have another id then: that of what it takes the place of. */
+  /** Releases a memory from quarantine. It gets the id of the memory that it replaces, if any. */
   release(user: string, id: string, options: ChangeOptions = {}): Promise<Memory> {
     return this.#change("POST", pathOf(user, id, "release"), { options });
   }
 
-  forget(user: string, id: string, { ifVersion, signal }: IfMemoryVersion & CallOptions = {}): Promise<void> {
+  /** Deletes a memory with its history. A missing memory is no error. */
+  forget(
+    user: string,
+    id: string,
+    { ifVersion, ...options }: IfMemoryVersion & CallOptions = {},
+  ): Promise<void> {
     const headers = conditionOf({ ifVersion: ifVersion?.toString() });
-    return this.#http.send({ method: "DELETE", path: pathOf(user, id), headers, signal });
+    return this.#http.send({ method: "DELETE", path: pathOf(user, id), headers, ...options });
   }
 
   /**
-   * Forgets what the filter means; with `dryRun`, only says what that is. Deletes the entries that the memories name in
+   * Deletes the memories that match; with `dryRun`, only counts them. Also deletes the entries that the memories name in
    * `metadata.cairnEntry`, unless `keepEntries` is set.
    */
   forgetWhere(
     user: string,
     filter: MemoryFilter,
-    { dryRun = false, keepEntries, signal }: { dryRun?: boolean; keepEntries?: boolean } & CallOptions = {},
+    {
+      dryRun = false,
+      keepEntries,
+      ...options
+    }: { dryRun?: boolean; keepEntries?: boolean } & CallOptions = {},
   ): Promise<Forgotten> {
     const json = { filter, dryRun, keepEntries };
-    // Sent twice it would answer what the second time was left.
-    return this.#http.send({
-      method: "POST",
-      path: pathOf(user, "forget"),
-      json,
-      repeatable: dryRun,
-      signal,
-    });
+    const path = pathOf(user, "forget");
+    // A second attempt would count only the rest.
+    return this.#http.send({ method: "POST", path, json, repeatable: dryRun, ...options });
   }
 
+  /** Deletes all memories of the user. */
   forgetAll(user: string, options: CallOptions = {}): Promise<void> {
     return this.#http.send({ method: "DELETE", path: pathOf(user), ...options });
   }
 
-  /** Rebuilds the user's index from the record, while recall goes on. */
+  /** Rebuilds the user's index from D1. Recall works meanwhile. */
   reindex(user: string, options: CallOptions = {}): Promise<Reindex> {
     return this.#http.send({ method: "POST", path: ["v1", "users", user, "reindex"], ...options });
   }
 
-  /** The progress of the last reindex. */
+  /** Returns the progress of the last reindex. */
   reindexState(user: string, options: CallOptions = {}): Promise<Reindex> {
     return this.#http.send({ method: "GET", path: ["v1", "users", user, "reindex"], ...options });
   }
@@ -148,12 +154,12 @@ export class Memories {
   #change(
     method: "PATCH" | "POST",
     path: string[],
-    { json, options }: { json?: unknown; options: RememberOptions },
+    { options, ...body }: { json?: unknown; options: RememberOptions },
   ): Promise<Memory> {
-    const { signal, ifVersion } = options;
-    const version = ifVersion === null ? null : ifVersion?.toString();
-    const headers = { ...onceOf(options), ...conditionOf({ ifVersion: version }) };
-    return this.#http.send({ method, path, json, headers, signal });
+    const { ifVersion, ...write } = options;
+    const condition = conditionOf({ ifVersion: ifVersion === null ? null : ifVersion?.toString() });
+    const { headers, ...call } = once(write);
+    return this.#http.send({ method, path, ...body, ...call, headers: { ...headers, ...condition } });
   }
 }
 

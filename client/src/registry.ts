@@ -1,4 +1,4 @@
-import { conditionOf, onceOf } from "./headers.ts";
+import { conditionOf, once } from "./headers.ts";
 import type { CairnHttp, Versioned } from "./http.ts";
 import type { CallOptions, IfVersion, WriteOptions } from "./options.ts";
 import { itemsOf } from "./pages.ts";
@@ -95,8 +95,8 @@ export class PromptCaches {
 
   /** Adds the usage that the provider reported for one call. */
   report(usage: ReportBody, options: WriteOptions = {}): Promise<void> {
-    const call = { method: "POST", path: ["v1", "prompt-cache", "report"], json: usage } as const;
-    return this.#http.send({ ...call, headers: onceOf(options), signal: options.signal });
+    const path = ["v1", "prompt-cache", "report"];
+    return this.#http.send({ method: "POST", path, json: usage, ...once(options) });
   }
 
   /** Returns a page of the savings, hour by hour. */

@@ -1,4 +1,4 @@
-import { onceOf } from "./headers.ts";
+import { once } from "./headers.ts";
 import type { CairnHttp } from "./http.ts";
 import type { CallOptions, WriteOptions } from "./options.ts";
 import { itemsOf } from "./pages.ts";
@@ -166,16 +166,15 @@ export class Threads {
     return this.#http.send({ method: "POST", path, json: conversation, repeatable: true, ...options });
   }
 
-  #get<T>(path: string[], query: ListThreadsQuery | ReadMessagesQuery, { signal }: CallOptions): Promise<T> {
-    return this.#http.send({ method: "GET", path: ["v1", ...path], query, signal });
+  #get<T>(path: string[], query: ListThreadsQuery | ReadMessagesQuery, options: CallOptions): Promise<T> {
+    return this.#http.send({ method: "GET", path: ["v1", ...path], query, ...options });
   }
 
   #post<T>(path: string[], json: unknown, options: WriteOptions): Promise<T> {
-    const { signal } = options;
-    return this.#http.send({ method: "POST", path: ["v1", ...path], json, headers: onceOf(options), signal });
+    return this.#http.send({ method: "POST", path: ["v1", ...path], json, ...once(options) });
   }
 
-  #delete(path: string[], { signal }: CallOptions): Promise<void> {
-    return this.#http.send({ method: "DELETE", path: ["v1", "threads", ...path], signal });
+  #delete(path: string[], options: CallOptions): Promise<void> {
+    return this.#http.send({ method: "DELETE", path: ["v1", "threads", ...path], ...options });
   }
 }

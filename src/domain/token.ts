@@ -51,7 +51,7 @@ export type TokenRequest = {
  */
 export async function mintToken(secret: string, request: TokenRequest, now: number): Promise<string> {
   const { user, scope = ["read", "write"], ttlMs = 3_600_000, shared, thread } = request;
-  if (!isSecret(secret)) wrong(`the secret is shorter than ${SECRET_BYTES} bytes`);
+  if (!isSecret(secret)) wrong(`the secret is missing or shorter than ${SECRET_BYTES} bytes`);
   if (typeof user !== "string" || !isUser(user)) wrong(`\`user\` must be 1 to ${limits.userId} bytes`);
   if (!Array.isArray(scope) || scope.length === 0 || !scope.every(isScope))
     wrong(`\`scope\` must be a list of ${scopes.join(", ")}`);

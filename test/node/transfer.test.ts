@@ -70,10 +70,10 @@ it("leaves the files of a backup as they are and says how old they are, but for 
   utimesSync(kept, 1_800_000_000, 1_800_000_000);
   const { code, text } = await ask();
   expect(code).toBe(0);
-  expect(text).toContain("1 users exported");
+  expect(text).toContain("1 user exported");
   expect(text).toContain("1 were there");
-  expect(text).toContain("is of 2027-01-15T08:00:00.000Z");
-  expect(text).toContain("take a new one");
+  expect(text).toContain("is from 2027-01-15T08:00:00.000Z");
+  expect(text).toContain("use a new one");
   expect(readFileSync(cut, "utf8")).toBe(whole);
 });
 

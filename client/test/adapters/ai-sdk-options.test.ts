@@ -55,17 +55,17 @@ it.each([
   ["turn", ""],
 ])("a middleware is not made with %s: %o", (option, value) => {
   const options = given({ memory, user: "alice", thread: "t", [option]: value });
-  expect(() => cairnMemory(options)).toThrow(new RegExp(`^cairnMemory: ${option} must be `));
+  expect(() => cairnMemory(options)).toThrow(new RegExp(`^cairnMemory: \`${option}\` must be `));
 });
 
 it.each(wrong)("nor a step with %s: %o", (option, value) => {
   const options = given({ memory, user: "alice", [option]: value });
-  expect(() => memoryStep(options)).toThrow(new RegExp(`^memoryStep: ${option} must be `));
+  expect(() => memoryStep(options)).toThrow(new RegExp(`^memoryStep: \`${option}\` must be `));
 });
 
 it("a history has a thread that it is read from", () => {
   expect(() => cairnMemory({ memory, user: "alice", history: 20 })).toThrow(
-    /^cairnMemory: history .* thread/,
+    /^cairnMemory: `history` .* `thread`/,
   );
   expect(cairnMemory({ memory, user: "alice", history: 0 })).toBeDefined();
 });

@@ -299,7 +299,7 @@ it.each([
   ["autoWrite", "no"],
   ["autoWriteMinMessages", 0],
 ])("is not made with %s: %o", async (option, value) => {
-  await expect(agent({ [option]: value })).rejects.toThrow(new RegExp(`^dexMemory: ${option} must be `));
+  await expect(agent({ [option]: value })).rejects.toThrow(new RegExp(`^dexMemory: \`${option}\` must be `));
 });
 
 it("keeps one fact a subject and predicate, under an id that follows from them", async () => {

@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { cairn, CairnError, type CairnOptions } from "../../src/index.ts";
 import { down, failure, faked } from "./faked.ts";
@@ -93,6 +95,56 @@ describe("an error", () => {
     expect(error instanceof Error && error.cause).toBe(cause);
   });
 
+  it("names the system's code of a failed fetch, which is deep in its cause", async () => {
+    const refused = Object.assign(new Error("connect ECONNREFUSED 127.0.0.1:1"), { code: "ECONNREFUSED" });
+    const { client } = faked([new TypeError("fetch failed", { cause: refused })], { retry: false });
+    await expect(client.kv.get("u", "k")).rejects.toThrow("network: fetch failed (ECONNREFUSED)");
+  });
+
+  it.each<[string, object]>([
+    ["undefined", { value: undefined }],
+    ["function", { value: () => 1 }],
+  ])(
+    "is a TypeError, and nothing is sent, for a value that is %s",
+    async (type, { value }: { value?: unknown }) => {
+      const { client, requests } = faked([Response.json({})]);
+      await expect(client.kv.set("u", "k", value)).rejects.toThrow(`the value is ${type}, which has no JSON`);
+      await expect(client.cache.set("k", value)).rejects.toThrow(TypeError);
+      expect(requests).toEqual([]);
+    },
+  );
+
+  it("is a TypeError, and nothing is sent, for an unknown option of a call", async () => {
+    const { client, requests } = faked([Response.json({})]);
+    const { signal } = new AbortController();
+    const wrong: object = { sgnal: signal };
+    for (const call of [
+      () => client.kv.get("u", "k", wrong),
+      () => client.kv.delete("u", "k", wrong),
+      () => client.kv.batch("u", [{ op: "get", key: "k" }], wrong),
+      () => client.memories.remember("u", { text: "t" }, wrong),
+      () => client.memories.forget("u", "id", wrong),
+      () => client.memories.forgetWhere("u", {}, wrong),
+      () => client.threads.read("id", {}, wrong),
+      () => client.threads.create("u", {}, wrong),
+      () => client.threads.delete("id", wrong),
+      () => client.promptCache.report({} as never, wrong),
+      () => client.recall("u", { query: "q" }, wrong),
+    ])
+      await expect(call()).rejects.toThrow("cairn: `sgnal` is not an option; did you mean `signal`?");
+    expect(requests).toEqual([]);
+  });
+
+  it("is `invalid_request`, and nothing is sent, where the user is left out", async () => {
+    const { client, requests } = faked([Response.json({})]);
+    // @ts-expect-error from JavaScript
+    await expect(client.recall({ query: "q" })).rejects.toMatchObject({
+      code: "invalid_request",
+      message: "invalid_request: not sent: a part of the path is of type object, not a string",
+    });
+    expect(requests).toEqual([]);
+  });
+
   it.each([
     [404, "<html>"],
     [403, "null"],
@@ -147,6 +199,20 @@ describe("an error", () => {
   );
 });
 
+it("has the methods that its page lists, and no other", () => {
+  const page = readFileSync(join(import.meta.dirname, "../../../docs/client.md"), "utf8");
+  const client = cairn({ url: "https://cairn.test", token: "t" });
+  for (const [part, of] of Object.entries(client)) {
+    if (typeof of !== "object") continue;
+    const methods = Object.getOwnPropertyNames(Object.getPrototypeOf(of)).filter(
+      (name) => name !== "constructor",
+    );
+    const row = page.split("\n").find((line) => line.startsWith(`| \`${part}\` `)) ?? "";
+    const listed = Array.from((row.split("|")[2] ?? "").matchAll(/`(\w+)`/g), ([, name]) => name);
+    expect(listed, part).toEqual(methods);
+  }
+});
+
 describe("a client", () => {
   const made = (options: object) => () => cairn(options as CairnOptions);
   const url = "https://cairn.test";
@@ -164,6 +230,25 @@ describe("a client", () => {
   ])("is not made without %s: nothing is sent anywhere", (_, message, options) => {
     expect(made(options)).toThrow(TypeError);
     expect(made(options)).toThrow(message);
+  });
+
+  it.each([
+    ["a line break", "nons\nense"],
+    ["a letter beyond ASCII", "tökken"],
+    ["a space", "two words"],
+  ])("is not made with a token that holds %s, and does not repeat the token", async (_, token) => {
+    const refused = /^cairn: `token` is not a token: [^]*ASCII$/;
+    expect(made({ url, token })).toThrow(refused);
+    await expect(cairn({ url, token: () => token }).kv.get("u", "k")).rejects.toThrow(refused);
+  });
+
+  it("names the token where its function returns none", async () => {
+    const client = cairn({ url, token: () => undefined as never, retry: false });
+    await expect(client.kv.get("u", "k")).rejects.toThrow("cairn: `token` is missing");
+  });
+
+  it("is not made with `retry: true`", () => {
+    expect(made({ url, token: "t", retry: true })).toThrow("cairn: `retry` must be");
   });
 
   it("is not made of nothing", () => {

@@ -43,3 +43,18 @@ it.each<[string, string, TokenRequest]>([
 ])("refuses a wrong %s", async (name, secret, request) => {
   await expect(mintToken(secret, request)).rejects.toThrow(new RegExp(`^mintToken: .*${name}`));
 });
+
+it.each([
+  ["scopes", "scope", { user: "a", scopes: ["read"] }],
+  ["ttl", "ttlMs", { user: "a", ttl: "1h" }],
+  ["threads", "thread", { user: "a", threads: "t" }],
+])("refuses the unknown field %s, which would make the token wider", async (unknown, name, request) => {
+  const refused = mintToken(SECRET, given(request));
+  await expect(refused).rejects.toThrow(`mintToken: \`${unknown}\` is not an option; `);
+  await expect(refused).rejects.toThrow(`\`${name}\``);
+});
+
+it("names what is missing where a JavaScript caller gives no request", async () => {
+  // @ts-expect-error from JavaScript
+  await expect(mintToken(SECRET)).rejects.toThrow("mintToken: `user`");
+});

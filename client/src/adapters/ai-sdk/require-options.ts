@@ -85,7 +85,7 @@ export function requireConversationOptions(made: string, options: ConversationOp
   requireValid(
     made,
     { history: !history || thread !== undefined },
-    "left out where there is no thread that it could be read from",
+    "left out without `thread`: the history is that of a thread",
   );
   requireValid(made, { save: [undefined, true, false, "later"].includes(save) }, 'true, false or "later"');
   requireValid(made, { turn: turn === undefined || isText(turn) }, "a text that is not empty");

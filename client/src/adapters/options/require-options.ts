@@ -1,14 +1,21 @@
+import type { Cairn } from "../../cairn.ts";
 import { type Names, requireKnownOptions } from "../../known-options.ts";
 
 /** The options that every adapter shares. `memory` is unknown, since adapters take different parts of the client. */
 type Given = { memory: unknown; user?: unknown };
 
+/** Each adapter uses at least one of these parts of the client. */
+const PARTS: readonly (keyof Cairn)[] = ["recall", "kv", "threads", "memories", "cache", "promptCache"];
+
 /** Throws a `TypeError` if the client is missing or an option is unknown. JavaScript callers are not type-checked. */
 export function requireMemory(adapter: string, options: Given, names: Names): void {
   const given = options as Given | undefined;
   requireKnownOptions(adapter, given ?? {}, names);
-  if (typeof given?.memory !== "object" || given.memory === null)
+  const memory = given?.memory;
+  if (typeof memory !== "object" || memory === null)
     throw new TypeError(`${adapter}: \`memory\` is missing: pass the client that cairn() returns`);
+  if (!PARTS.some((name) => name in memory))
+    throw new TypeError(`${adapter}: \`memory\` is no client: pass the client that cairn() returns`);
 }
 
 /** Requires a client and a user. Without the check, calls would go to a user named `undefined`. */
@@ -16,7 +23,9 @@ export function requireUser(adapter: string, options: Given, names: Names): void
   requireMemory(adapter, options, names);
   const { user } = options;
   if (typeof user !== "string" || user === "")
-    throw new TypeError(`${adapter}: \`user\` is missing: pass the id of the user whose memory this is`);
+    throw new TypeError(
+      `${adapter}: \`user\` is missing or not a string: pass the id of the user whose memory this is`,
+    );
 }
 
 /** Requires a client. A user is optional, but must not be empty. */
@@ -28,7 +37,7 @@ export function requireUserIfGiven(adapter: string, options: Given, names: Names
 /** Throws a `TypeError` for the first option whose entry in `valid` is false; `what` describes a valid value. */
 export function requireValid(adapter: string, valid: Record<string, boolean>, what: string): void {
   for (const [name, isValid] of Object.entries(valid))
-    if (!isValid) throw new TypeError(`${adapter}: ${name} must be ${what}`);
+    if (!isValid) throw new TypeError(`${adapter}: \`${name}\` must be ${what}`);
 }
 
 export const isNumberOrUnset = (value: unknown, min: number, max = Infinity): boolean =>
