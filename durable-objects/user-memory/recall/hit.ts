@@ -1,6 +1,6 @@
 import { memoryOf } from "../../../src/domain/memory/record.ts";
 import type { Hit } from "../../../src/domain/schema/recall.ts";
-import { FIRST_POSITION, seqOf } from "../core/position.ts";
+import { isMessage, seqOf } from "../core/position.ts";
 import type { RankedHit } from "./hybrid-search.ts";
 import type { Document } from "../search-index/documents.ts";
 import type { MessageRecord } from "../threads/thread-messages.ts";
@@ -29,7 +29,7 @@ export function hitOf(
     ...(date && { date }),
     ...(parts && { parts }),
   };
-  if (n >= FIRST_POSITION) {
+  if (isMessage(n)) {
     if (threadId === undefined) return null;
     const seq = seqOf(n);
     const window = neighbours.map(neighbourOf);

@@ -12,7 +12,7 @@ import type { SqlCondition } from "../core/sql-condition.ts";
 import { CandidateFilter, type FilteredTables, type FilterRequest } from "./candidate-filter.ts";
 import { importanceOf } from "../memories/memory-table.ts";
 import { piecesOf } from "../search-index/piece-store.ts";
-import { FIRST_POSITION, threadNumberOf } from "../core/position.ts";
+import { isMessage, threadNumberOf } from "../core/position.ts";
 import type { Document } from "../search-index/documents.ts";
 import type { SearchIndex } from "../search-index/search-index.ts";
 import type { MessageRecord } from "../threads/thread-messages.ts";
@@ -198,8 +198,6 @@ export class HybridSearch {
 type RankedDocument = Document & { pieces: Uint16Array | null; importance: number | null };
 
 const NO_PIECES = new Uint16Array();
-
-const isMessage = (n: number): boolean => n >= FIRST_POSITION;
 
 /** The same numbers, and those of the messages around each message. */
 function withNeighbours(seeds: readonly number[], beside: Neighbour): number[] {

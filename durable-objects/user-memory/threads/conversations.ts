@@ -13,14 +13,14 @@ import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
 import type { IdempotencyStore } from "../../storage/idempotency-store.ts";
 import { CatalogueWriter } from "./catalogue-writer.ts";
 import type { MessagePurger } from "./message-purger.ts";
-import { LAST_SEQ, positionOf, type PositionRange } from "../core/position.ts";
+import { LAST_SEQ, type PositionRange, positionsOf } from "../core/position.ts";
 import type { QuotaGuard } from "../core/quota-guard.ts";
 import type { ErasureEpoch } from "../core/erasure-epoch.ts";
 import { CATALOGUE_WITHIN_MS, type OwnerRecord } from "../core/owner-record.ts";
 import type { SearchIndex } from "../search-index/search-index.ts";
 import { ThreadAnnouncements } from "./thread-announcements.ts";
 import type { StoredThread, ThreadLine } from "./thread-store.ts";
-import { missing, type ThreadStores } from "./thread-stores.ts";
+import { changeThread, missing, type ThreadStores } from "./thread-stores.ts";
 import type { Transactions } from "../core/transactions.ts";
 import type { IdempotencyKey } from "../../storage/contract.ts";
 import type { ListedThreads, Resumed, ThreadPage } from "../contract.ts";
@@ -120,10 +120,11 @@ export class Conversations {
   async patch(id: string, fields: PatchThreadBody): Promise<Result<Thread>> {
     return this.#catalogued(
       id,
-      this.#with(id, undefined, (thread) => {
+      changeThread(this.#deps, { id }, (thread) => {
         const patched = this.#stores.threads.patch(thread, fields, this.#deps.now());
         if (patched.indexing !== thread.indexing) this.#index(patched);
-        return ok(this.#changed(patched));
+        this.#catalogue.changed(id);
+        return ok(this.#view(patched));
       }),
     );
   }
@@ -131,7 +132,7 @@ export class Conversations {
   async delete(id: string): Promise<Result<null>> {
     return this.#catalogued(
       id,
-      this.#with(id, undefined, (thread) => {
+      changeThread(this.#deps, { id }, (thread) => {
         this.#remove(thread, null);
         return ok(null);
       }),
@@ -147,7 +148,7 @@ export class Conversations {
     const { compactions, gone } = this.#remove(thread, erasure);
     const erased = { threads: 1, messages: messages.deleted - before, compactions };
     // All messages that are left are shown by other threads.
-    const left = had.map(({ n, from, to }) => messages.count([positionOf(n, from), positionOf(n, to)]));
+    const left = had.map((segment) => messages.count(positionsOf(segment)));
     return { erased, kept: left.reduce((sum, one) => sum + one, 0), gone };
   }
 
@@ -192,7 +193,7 @@ export class Conversations {
   ): Promise<Result<Thread>> {
     const beganAt = this.#deps.now();
     return this.#begin(forkId, () =>
-      this.#with(id, once && { ...once, about: forkId }, (origin) => {
+      changeThread(this.#deps, { id, once: once && { ...once, about: forkId } }, (origin) => {
         const { at = this.#lastSeq(origin), ...given } = fields;
         if (at > 0 && this.#stores.lineage.position(origin, at) === null) return missing("body.at");
         const length = this.#stores.lineage.count(origin, at);
@@ -248,7 +249,7 @@ export class Conversations {
     const { current: epoch } = this.#deps.erasureEpoch;
     const rows = lines
       .filter(({ id, deleted }) => deleted !== true && this.#stores.threads.any(id) === null)
-      .map((line) => announcedRow(line, owner, epoch));
+      .map((line) => catalogueRow(line, owner, epoch));
     return rows.length === 0 ? take() : this.#announcements.before(rows, take);
   }
 
@@ -295,14 +296,6 @@ export class Conversations {
     return this.#begun(() => this.#view(this.#stores.threads.create(id, fields, { now: at })));
   }
 
-  #with<T>(
-    id: string,
-    once: IdempotencyKey | undefined,
-    act: (thread: StoredThread) => Result<T>,
-  ): Result<T> {
-    return this.#stores.change(id, act, { transactions: this.#deps.transactions, once });
-  }
-
   /** Begins a thread, within the quota. */
   #begun(begin: () => Thread): Result<Thread> {
     return this.#deps.quota.withinQuota(["threads", "bytes"], () => ok(begin()));
@@ -315,15 +308,10 @@ export class Conversations {
     return result;
   }
 
-  #changed(thread: StoredThread): Thread {
-    this.#catalogue.changed(thread.id);
-    return this.#view(thread);
-  }
-
   /** Applies the thread's `indexing` to its own messages. */
   #index({ n, indexing }: StoredThread): void {
     const { index, byMeaning, alarms, now } = this.#deps;
-    const own: PositionRange = [positionOf(n, 1), positionOf(n, LAST_SEQ)];
+    const own = positionsOf({ n, from: 1, to: LAST_SEQ });
     if (indexing === "lexical") index.onlyWords(own);
     else if (byMeaning) {
       index.byMeaning(own);
@@ -337,20 +325,10 @@ export class Conversations {
   }
 
   #catalogueRow(id: string): ThreadRow | null {
+    const { owner, erasureEpoch } = this.#deps;
     const thread = this.#stores.threads.get(id);
     if (thread === null) return null;
-    const {
-      userId = null,
-      agent = null,
-      resourceSlug = null,
-      recordId = null,
-      metadata = null,
-    } = this.#view(thread);
-    const { title, createdAt, updatedAt } = thread;
-    const userHash = id.slice(0, id.indexOf("."));
-    const { current: epoch } = this.#deps.erasureEpoch;
-    const said = { title, agent, resourceSlug, recordId, metadata };
-    return { id, userHash, userId, ...said, createdAt, updatedAt, epoch };
+    return catalogueRow(thread, { hash: id.slice(0, id.indexOf(".")), id: owner.id() }, erasureEpoch.current);
   }
 
   #noteOwner({ hash, id }: ThreadOwner): void {
@@ -374,11 +352,26 @@ export class Conversations {
   }
 }
 
-const announcedRow = (line: ThreadLine, { hash, id: userId }: ThreadOwner, epoch: number): ThreadRow => {
-  const { id, title, agent = null, resourceSlug = null, recordId = null, metadata = null } = line;
-  const { createdAt, updatedAt } = line;
-  const said = { title, agent, resourceSlug, recordId, metadata };
-  return { id, userHash: hash, userId, ...said, createdAt, updatedAt, epoch };
-};
+function catalogueRow(
+  thread: StoredThread | ThreadLine,
+  { hash: userHash, id: userId }: { hash: string; id: string | null },
+  epoch: number,
+): ThreadRow {
+  const { id, title, agent = null, resourceSlug = null, recordId = null, metadata = null } = thread;
+  const { createdAt, updatedAt } = thread;
+  return {
+    id,
+    userHash,
+    userId,
+    title,
+    agent,
+    resourceSlug,
+    recordId,
+    metadata,
+    createdAt,
+    updatedAt,
+    epoch,
+  };
+}
 
 const same = (a: ThreadRow | null, b: ThreadRow): boolean => JSON.stringify(a) === JSON.stringify(b);

@@ -6,7 +6,7 @@ import type { EntryStore } from "../../storage/entry-store.ts";
 import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
 import type { Conversations } from "../threads/conversations.ts";
 import type { ErasureEpoch } from "../core/erasure-epoch.ts";
-import { positionOf } from "../core/position.ts";
+import { positionOf, positionsOf } from "../core/position.ts";
 import type { QuotaGuard } from "../core/quota-guard.ts";
 import type { ThreadMessages } from "../threads/thread-messages.ts";
 import type { StoredThread } from "../threads/thread-store.ts";
@@ -159,8 +159,8 @@ export class Importer {
     if (parent !== null) stores.threads.reach(parent, forkSeq);
     const thread = stores.threads.restore(line, { parent: parent?.n ?? null, forkSeq });
     // The shared messages are there; hidden ones follow in lines of their own.
-    for (const { n, from, to } of [...stores.lineage.segments(thread)].slice(1))
-      stores.threads.lengthen([thread.n], stores.messages.count([positionOf(n, from), positionOf(n, to)]));
+    for (const shared of [...stores.lineage.segments(thread)].slice(1))
+      stores.threads.lengthen([thread.n], stores.messages.count(positionsOf(shared)));
     conversations.imported(owner, line.deleted === true ? null : line.id);
     return ok("imported");
   }
