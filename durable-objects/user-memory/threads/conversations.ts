@@ -123,7 +123,7 @@ export class Conversations {
       changeThread(this.#deps, { id }, (thread) => {
         const patched = this.#stores.threads.patch(thread, fields, this.#deps.now());
         if (patched.indexing !== thread.indexing) this.#index(patched);
-        this.#catalogue.changed(id);
+        this.#catalogue.enqueue(id);
         return ok(this.#view(patched));
       }),
     );
@@ -152,15 +152,10 @@ export class Conversations {
     return { erased, kept: left.reduce((sum, one) => sum + one, 0), gone };
   }
 
-  /** Writes the thread's row in the catalogue again, or removes it again. */
-  writeAgain(id: string): void {
-    this.#catalogue.changed(id);
-  }
-
   /** Lets the alarm write the user and all threads into the catalogue again. */
-  catalogueAnew(): void {
+  rewriteCatalogue(): void {
     const { owner, alarms, now } = this.#deps;
-    this.#catalogue.allChanged();
+    this.#catalogue.enqueueAll();
     owner.catalogueAgain(now());
     alarms.scheduleBy(now());
   }
@@ -180,7 +175,7 @@ export class Conversations {
     index.removeRanges(removed);
     purger.purge(left, erasure);
     answers.forgetAbout(thread.id);
-    this.#catalogue.changed(thread.id);
+    this.#catalogue.enqueue(thread.id);
     alarms.scheduleBy(now());
     return { compactions, gone: [...left, ...removed] };
   }
@@ -218,16 +213,16 @@ export class Conversations {
   }
 
   /** Messages were added or deleted: the catalogue follows within a minute. */
-  touched(id: string): void {
-    this.#deps.alarms.scheduleBy(this.#catalogue.touched(id));
+  messagesChanged(id: string): void {
+    this.#deps.alarms.scheduleBy(this.#catalogue.enqueueLater(id));
   }
 
   /** Removes a deleted thread from the catalogue. Returns false while D1 has not confirmed it. */
-  async takeOut(id: string): Promise<boolean> {
-    this.#catalogue.hurry(id);
+  async removeFromCatalogue(id: string): Promise<boolean> {
+    this.#catalogue.enqueue(id);
     await this.#catalogue.drain(id);
     // A thread that an import has brought back stays listed.
-    return !this.#catalogue.owes(id) || this.get(id).ok;
+    return !this.#catalogue.isPending(id) || this.get(id).ok;
   }
 
   /** Writes what is due in the catalogue, for the alarm. */
@@ -250,14 +245,14 @@ export class Conversations {
     const rows = lines
       .filter(({ id, deleted }) => deleted !== true && this.#stores.threads.any(id) === null)
       .map((line) => catalogueRow(line, owner, epoch));
-    return rows.length === 0 ? take() : this.#announcements.before(rows, take);
+    return rows.length === 0 ? take() : this.#announcements.announceAndBegin(rows, take);
   }
 
   /** Announces a thread to the catalogue, then begins it. A rolled-back dry run yields the row to announce. */
   async #begin<T>(id: string, act: () => Result<T>): Promise<Result<T>> {
     const { result: tried, row } = this.#tried(id, act);
     if (row === null) return tried;
-    const begun = await this.#announcements.before([row], () =>
+    const begun = await this.#announcements.announceAndBegin([row], () =>
       this.#deps.transactions.run(undefined, () => {
         const result = act();
         if (result.ok) this.#announcements.begun(id, same(this.#catalogueRow(id), row));

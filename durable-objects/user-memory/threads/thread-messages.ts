@@ -39,8 +39,8 @@ type ThreadMessagesDependencies = {
   stores: ThreadStores;
   transactions: Transactions;
   index: SearchIndex;
-  /** Says that a thread was written to, for the catalogue. */
-  touched: (threadId: string) => void;
+  /** Tells the catalogue that messages were added or deleted. */
+  messagesChanged: (threadId: string) => void;
   /** True if messages are found by their meaning at all. */
   byMeaning: boolean;
   alarms: AlarmScheduler;
@@ -74,7 +74,7 @@ export class ThreadMessages {
         this.#write(positionOf(thread.n, first + i), body, { createdAt: said, embeds }),
       );
       if (indexed.includes(true)) this.#deps.alarms.scheduleBy(now + EMBED_AFTER_MS);
-      this.#deps.touched(id);
+      this.#deps.messagesChanged(id);
       const length = thread.length + bodies.length;
       return ok(
         bodies.length === 0 ? { length } : { length, firstSeq: first, lastSeq: first + bodies.length - 1 },
@@ -103,7 +103,7 @@ export class ThreadMessages {
       this.#deps.index.removeRanges(this.#stores.shared.deleteMessage(thread, position));
       this.#stores.threads.shorten(thread, this.#deps.now());
       this.#stores.threads.endImport(thread);
-      this.#deps.touched(id);
+      this.#deps.messagesChanged(id);
       return ok(null);
     });
   }
