@@ -34,15 +34,15 @@ export class MemoryTable {
 
   /** The versions with these numbers, in no order, as known at `asOf`. */
   numbered(versions: readonly number[], { asOf }: Pick<Moment, "asOf"> = {}): MemoryRow[] {
-    const wanted = JSON.stringify(versions);
+    const numbers = JSON.stringify(versions);
     const chosen = "version IN (SELECT value FROM json_each(?))";
-    if (asOf === undefined) return this.#rows(chosen, wanted);
+    if (asOf === undefined) return this.#rows(chosen, numbers);
     const { sql, bindings } = toSqlCondition(supersededAsOf(asOf));
     return this.#sql
       .exec<StoredRow>(
         `SELECT *, ${sql} AS then_superseded_at FROM memories WHERE ${chosen}`,
         ...bindings,
-        wanted,
+        numbers,
       )
       .toArray()
       .map((row) => rowOf({ ...row, superseded_at: row["then_superseded_at"] ?? null }));
