@@ -160,8 +160,7 @@ export class RecallService {
   }
 
   #moment({ asOf, validAt }: Pick<Recall, "asOf" | "validAt">): FilterRequest["moment"] {
-    // The clock of this object may have been set back since the last write.
-    const now = Math.max(this.#deps.now(), this.#deps.table.lastWrite());
+    const now = this.#deps.table.latest(this.#deps.now());
     return { now, ...(asOf !== undefined && { asOf }), ...(validAt !== undefined && { validAt }) };
   }
 
