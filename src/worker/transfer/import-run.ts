@@ -1,4 +1,4 @@
-import { type Failure, wrong } from "../../domain/errors.ts";
+import { type Failure, ok, type Result, wrong } from "../../domain/errors.ts";
 import type { UserHash } from "../../domain/ids.ts";
 import { byteLength, limits } from "../../domain/limits.ts";
 import type { Owner } from "../../domain/memory/record.ts";
@@ -13,8 +13,7 @@ import { retryOnReset } from "../../platform/retry-on-reset.ts";
 import { ExportOrder } from "./export-order.ts";
 import { type ImportedVersion, versionsOf } from "../../domain/transfer/memory-lines.ts";
 import type { ParsedLine } from "./parse-line.ts";
-import { ThreadIds } from "./thread-ids.ts";
-import type { ImportItem } from "../../../durable-objects/user-memory/contract.ts";
+import type { ImportItem, ObjectItem } from "../../../durable-objects/user-memory/contract.ts";
 
 type ImportRunDependencies = Pick<Services, "userMemory" | "now"> & {
   owner: Owner;
@@ -59,7 +58,6 @@ export class ImportRun {
     leftOut: {},
   };
   readonly #deps: ImportRunDependencies;
-  readonly #ids: ThreadIds;
   readonly #order: ExportOrder;
   #items: NumberedItem[] = [];
   #memories: NumberedMemory[] = [];
@@ -77,7 +75,6 @@ export class ImportRun {
     this.#deps = deps;
     const { owner, from, part } = deps;
     this.#order = new ExportOrder({ part });
-    this.#ids = new ThreadIds(from, owner.hash);
     if (from !== owner.hash) this.answer.threadIds = { from, to: owner.hash };
   }
 
@@ -91,14 +88,14 @@ export class ImportRun {
     this.answer.lines++;
     if (this.#items.length < CALL_LINES && this.#bytes < CALL_BYTES && this.#memories.length < CALL_LINES)
       return null;
-    return this.#sendAll();
+    return this.#send();
   }
 
   /** Sends all collected lines. Returns the first line that failed, now or before. */
   async flush(): Promise<Failed | null> {
     if (this.#failed !== null) return this.#failed;
     await this.#endMemory();
-    return this.#sendAll();
+    return this.#send();
   }
 
   /** Ends the import. Threads of a whole export end only here, once it is complete; those of a part end one by one. */
@@ -109,15 +106,10 @@ export class ImportRun {
     for (const threadId of this.#order.threads) {
       this.#items.push({ n: this.#n, item: { line: { type: "threadEnd", threadId } } });
       if (this.#items.length < CALL_LINES) continue;
-      const unsent = await this.#sendAll();
+      const unsent = await this.#send();
       if (unsent !== null) return unsent;
     }
-    return this.#sendAll();
-  }
-
-  async #sendAll(): Promise<Failed | null> {
-    this.#failed = await this.#send();
-    return this.#failed;
+    return this.#send();
   }
 
   async #takeOther(n: number, parsed: Exclude<ParsedLine, { memory: MemoryLine }>): Promise<Failure | null> {
@@ -133,7 +125,7 @@ export class ImportRun {
       this.#leaveThread(n, () => this.#order.leaveThreads());
       return null;
     }
-    const mapped = this.#ids.mapped(parsed.item);
+    const mapped = withThreadsOf(this.#deps.owner.hash, this.#deps.from, parsed.item);
     if (!mapped.ok) return mapped;
     const { line } = mapped.value;
     const of =
@@ -188,7 +180,8 @@ export class ImportRun {
     const failed = await this.#sendItems(items);
     // The lines before the one that failed are imported.
     const before = failed === null ? memories : memories.filter(({ n }) => n < failed.n);
-    return (await this.#sendMemories(before)) ?? failed;
+    this.#failed = (await this.#sendMemories(before)) ?? failed;
+    return this.#failed;
   }
 
   async #sendItems(items: readonly NumberedItem[]): Promise<Failed | null> {
@@ -227,3 +220,28 @@ export class ImportRun {
     }
   }
 }
+
+/** The item with its thread ids under another owner; a failure if one does not belong to the exported user. */
+function withThreadsOf(to: UserHash, from: UserHash, item: ObjectItem): Result<ObjectItem> {
+  const { line } = item;
+  const moved = (id: string) => `${to}${id.slice(from.length)}`;
+  const isForeign = (id: string | undefined) => id !== undefined && !id.startsWith(`${from}.`);
+  if (line.type === "entry") return ok(item);
+  if (line.type !== "thread") {
+    if (isForeign(line.threadId)) return foreign("threadId");
+    return ok({ ...item, line: { ...line, threadId: moved(line.threadId) } });
+  }
+  const { id, parent, forkedFrom } = line;
+  if (isForeign(id)) return foreign("id");
+  if (isForeign(parent?.threadId)) return foreign("parent.threadId");
+  if (isForeign(forkedFrom)) return foreign("forkedFrom");
+  const thread = {
+    ...line,
+    id: moved(id),
+    ...(parent && { parent: { ...parent, threadId: moved(parent.threadId) } }),
+    ...(forkedFrom !== undefined && { forkedFrom: moved(forkedFrom) }),
+  };
+  return ok({ ...item, line: thread });
+}
+
+const foreign = (path: string) => wrong(path, "is not a thread of the user in the first line");
