@@ -55,11 +55,9 @@ export interface EntriesRpc {
 
 // Threads
 
-export type ThreadOrder = "updated" | "created";
-
 /** `after`: the time and the number of the last thread of the page before. */
 export type ThreadPage = {
-  order: ThreadOrder;
+  order: "updated" | "created";
   agent?: string;
   after?: readonly [time: number, n: number];
   limit: number;
@@ -105,9 +103,6 @@ export type CompactionsQuery = { after?: readonly [from: number, id: string]; li
 
 export type CompactionPage = { items: Compaction[]; more: boolean };
 
-/** The object adds the id and the time. */
-type CompactionRequest = Pick<Compaction, "from" | "to" | "summary">;
-
 export interface ThreadsRpc {
   createThread(
     owner: ThreadOwner,
@@ -132,7 +127,7 @@ export interface ThreadsRpc {
   deleteMessage(id: string, seq: number): Promise<Result<null>>;
   compactThread(
     id: string,
-    range: CompactionRequest,
+    range: Pick<Compaction, "from" | "to" | "summary">,
     once?: IdempotencyKey,
   ): Promise<Result<{ id: string; createdAt: number }>>;
   listCompactions(id: string, query: CompactionsQuery): Promise<Result<CompactionPage>>;
