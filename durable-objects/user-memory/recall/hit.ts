@@ -18,17 +18,10 @@ export const WINDOW_CHARACTERS = 2_000;
 
 /** The hit as callers see it; null if the document is gone, or no thread shows the message. */
 export function hitOf(
-  { n, score, parts, lexical, vector, key, date, document }: RankedHit,
+  { n, score, why, document }: RankedHit,
   { row, threadId, neighbours }: Place,
 ): Hit | null {
   const { kind, text, record, createdAt } = document;
-  const why = {
-    ...(lexical !== undefined && { lexical }),
-    ...(vector !== undefined && { vector }),
-    ...(key && { key }),
-    ...(date && { date }),
-    ...(parts && { parts }),
-  };
   if (isMessage(n)) {
     if (threadId === undefined) return null;
     const seq = seqOf(n);

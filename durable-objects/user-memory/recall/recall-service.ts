@@ -110,7 +110,7 @@ export class RecallService {
     const scored = index.documents.read(shown).flatMap((document): RankedHit[] => {
       const cosine = cosines.get(document.n);
       if (cosine === undefined) return [];
-      return [{ n: document.n, score: Math.min(1, Math.max(0, cosine)), document }];
+      return [{ n: document.n, score: Math.min(1, Math.max(0, cosine)), why: {}, document }];
     });
     const owner = ownerId();
     const hits = this.#hits(scored, { asOf: query.asOf, window: 0 });
