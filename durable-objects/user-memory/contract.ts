@@ -249,16 +249,8 @@ export type ObjectItem = { line: ObjectLine; value?: Uint8Array; came?: true };
 /** `threadEnd`: a thread is complete. */
 export type ImportItem = ObjectItem | { line: { type: "threadEnd"; threadId: string } };
 
-/** `failed`: the first line that failed; no later one was tried. */
+/** `failed`: the first line or memory that failed; no later one was tried. */
 export type Imported = { counts: ImportCounts; failed?: { index: number; failure: Failure } };
-
-/** Numbers of versions. `there`: already stored. `failed`: the first memory that failed; no later one was tried. */
-export type ImportedMemories = {
-  imported: number;
-  there: number;
-  expired: number;
-  failed?: { index: number; failure: Failure };
-};
 
 export interface TransferRpc {
   /** The next lines of threads and entries; `not_found` once the user was erased. */
@@ -266,11 +258,14 @@ export interface TransferRpc {
   /** Grows with each erasure of the user. An export or an import stays within one epoch. */
   epoch(): Promise<number>;
   /** Imports lines up to the first that fails. */
-  importItems(owner: Owner, given: { epoch: number; items: readonly ImportItem[] }): Promise<Imported>;
+  importItems(
+    owner: Owner,
+    given: { epoch: number; items: readonly ImportItem[] },
+  ): Promise<Result<Imported>>;
   importMemories(
     owner: Owner,
     given: { epoch: number; memories: readonly (readonly ImportedVersion[])[] },
-  ): Promise<Result<ImportedMemories>>;
+  ): Promise<Result<Imported>>;
 }
 
 // Erasure

@@ -31,7 +31,7 @@ import { logUnconfirmed, PendingWrites, type PendingWritesDependencies } from ".
 import type { QuotaGuard } from "../core/quota-guard.ts";
 import { resolveReference, type Reference, referenceTo } from "./answer-reference.ts";
 import type { IdempotencyKey } from "../../storage/contract.ts";
-import type { ImportedMemories, MemoryChange, Prepared, Remembered } from "../contract.ts";
+import type { Imported, MemoryChange, Prepared, Remembered } from "../contract.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 
 type MemoryWriterDependencies = PendingWritesDependencies & { embedder: Embedder; quota: QuotaGuard };
@@ -226,7 +226,7 @@ export class MemoryWriter {
   import(
     owner: Owner,
     { epoch, memories }: { epoch: number; memories: readonly (readonly ImportedVersion[])[] },
-  ): Promise<Result<ImportedMemories>> {
+  ): Promise<Result<Imported>> {
     const arrived = this.#scopeErasures;
     return this.#pending.inTurn(async () => {
       const { table, transactions, quota, erasureEpoch, now } = this.#deps;

@@ -66,22 +66,18 @@ export class Importer {
   async take(
     owner: Owner,
     { epoch, items }: { epoch: number; items: readonly ImportItem[] },
-  ): Promise<Imported> {
-    const counts: ImportCounts = { imported: {}, there: {}, expired: {}, leftOut: {} };
+  ): Promise<Result<Imported>> {
     const { entries, erasureEpoch, quota, now } = this.#deps;
-    if (epoch !== erasureEpoch.current)
-      return { counts, failed: { index: 0, failure: fail("erased_meanwhile") } };
+    if (epoch !== erasureEpoch.current) return fail("erased_meanwhile");
     // Expired entries count until they are swept.
     if (quota.bounds("entries") && items.some(({ line }) => line.type === "entry"))
       entries.expired.sweep(now());
     const lines = items.flatMap(({ line }) => (line.type === "thread" ? [line] : []));
-    const taken = await this.#deps.conversations.importing(owner, lines, () =>
-      ok(this.#takeAll(owner, items, counts)),
-    );
-    return taken.ok ? taken.value : { counts, failed: { index: 0, failure: taken } };
+    return this.#deps.conversations.importing(owner, lines, () => ok(this.#takeAll(owner, items)));
   }
 
-  #takeAll(owner: Owner, items: readonly ImportItem[], counts: ImportCounts): Imported {
+  #takeAll(owner: Owner, items: readonly ImportItem[]): Imported {
+    const counts: ImportCounts = { imported: {}, there: {}, expired: {}, leftOut: {} };
     return this.#deps.transactions.atomically(() => {
       for (const [index, item] of items.entries()) {
         const outcome = this.#within(item, () => this.#take(owner, item));

@@ -2,18 +2,13 @@ import { type Failure, ok, type Result, wrong } from "../../domain/errors.ts";
 import type { UserHash } from "../../domain/ids.ts";
 import { byteLength, limits } from "../../domain/limits.ts";
 import type { Owner } from "../../domain/memory/record.ts";
-import {
-  type ImportAnswer,
-  type ImportCounts,
-  type MemoryLine,
-  OUTCOMES,
-} from "../../domain/schema/transfer.ts";
+import { type ImportAnswer, type MemoryLine, OUTCOMES } from "../../domain/schema/transfer.ts";
 import type { Services } from "../services.ts";
 import { retryOnReset } from "../../platform/retry-on-reset.ts";
 import { ExportOrder } from "./export-order.ts";
 import { type ImportedVersion, versionsOf } from "../../domain/transfer/memory-lines.ts";
 import type { ParsedLine } from "./parse-line.ts";
-import type { ImportItem, ObjectItem } from "../../../durable-objects/user-memory/contract.ts";
+import type { Imported, ImportItem, ObjectItem } from "../../../durable-objects/user-memory/contract.ts";
 
 type ImportRunDependencies = Pick<Services, "userMemory" | "now"> & {
   owner: Owner;
@@ -177,47 +172,37 @@ export class ImportRun {
     [this.#items, this.#memories, this.#bytes] = [[], [], 0];
     if (items.length === 0 && memories.length === 0) return null;
     await scheduler.wait(BREATH_MS);
-    const failed = await this.#sendItems(items);
+    const { userMemory, owner, epoch } = this.#deps;
+    const failed = await this.#call(items, () =>
+      userMemory(owner.hash).importItems(owner, { epoch, items: items.map(({ item }) => item) }),
+    );
     // The lines before the one that failed are imported.
     const before = failed === null ? memories : memories.filter(({ n }) => n < failed.n);
-    this.#failed = (await this.#sendMemories(before)) ?? failed;
+    const histories = before.map(({ versions }) => versions);
+    const failedMemory = await this.#call(before, () =>
+      userMemory(owner.hash).importMemories(owner, { epoch, memories: histories }),
+    );
+    this.#failed = failedMemory ?? failed;
     return this.#failed;
   }
 
-  async #sendItems(items: readonly NumberedItem[]): Promise<Failed | null> {
-    if (items.length === 0) return null;
-    const { userMemory, owner, epoch } = this.#deps;
-    const given = items.map(({ item }) => item);
-    const taken = await retryOnReset(() =>
-      userMemory(owner.hash).importItems(owner, { epoch, items: given }),
-    );
-    for (const outcome of OUTCOMES) this.#count(outcome, taken.counts[outcome]);
-    if (taken.failed === undefined) return null;
-    const { index, failure } = taken.failed;
-    return { n: items[index]?.n ?? 0, failure };
-  }
-
-  async #sendMemories(memories: readonly NumberedMemory[]): Promise<Failed | null> {
-    if (memories.length === 0) return null;
-    const { userMemory, owner, epoch } = this.#deps;
-    const given = memories.map(({ versions }) => versions);
-    const taken = await retryOnReset(() =>
-      userMemory(owner.hash).importMemories(owner, { epoch, memories: given }),
-    );
-    if (!taken.ok) return { n: memories[0]?.n ?? 0, failure: taken };
-    for (const outcome of ["imported", "there", "expired"] as const)
-      if (taken.value[outcome] > 0) this.#count(outcome, { memoryVersions: taken.value[outcome] });
-    const { failed } = taken.value;
-    return failed === undefined ? null : { n: memories[failed.index]?.n ?? 0, failure: failed.failure };
-  }
-
-  #count(outcome: keyof ImportCounts, counted: ImportAnswer["imported"]): void {
-    const tally = this.answer[outcome];
-    for (const [what, n] of Object.entries(counted)) {
-      // The names are the fields of a tally.
-      const field = what as keyof typeof tally;
-      tally[field] = (tally[field] ?? 0) + n;
-    }
+  /** Makes a call of the object, and counts its outcomes. Returns the first line that failed. */
+  async #call(
+    given: readonly { n: number }[],
+    call: () => Promise<Result<Imported>>,
+  ): Promise<Failed | null> {
+    if (given.length === 0) return null;
+    const taken = await retryOnReset(call);
+    if (!taken.ok) return { n: given[0]?.n ?? 0, failure: taken };
+    const { counts, failed } = taken.value;
+    for (const outcome of OUTCOMES)
+      for (const [what, count] of Object.entries(counts[outcome])) {
+        const tally = this.answer[outcome];
+        // The names are the fields of a tally.
+        const field = what as keyof typeof tally;
+        if (count > 0) tally[field] = (tally[field] ?? 0) + count;
+      }
+    return failed === undefined ? null : { n: given[failed.index]?.n ?? 0, failure: failed.failure };
   }
 }
 
