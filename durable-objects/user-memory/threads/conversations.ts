@@ -217,9 +217,9 @@ export class Conversations {
     this.#deps.alarms.scheduleBy(this.#catalogue.enqueueLater(id));
   }
 
-  /** Removes a deleted thread from the catalogue. Returns false while D1 has not confirmed it. */
-  async removeFromCatalogue(id: string): Promise<boolean> {
-    this.#catalogue.enqueue(id);
+  /** Removes a deleted thread from the catalogue. `again`: also if D1 confirmed it. Returns false while D1 has not. */
+  async removeFromCatalogue(id: string, { again = false } = {}): Promise<boolean> {
+    if (again || this.#catalogue.isPending(id)) this.#catalogue.enqueue(id);
     await this.#catalogue.drain(id);
     // A thread that an import has brought back stays listed.
     return !this.#catalogue.isPending(id) || this.get(id).ok;
