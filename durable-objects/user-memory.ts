@@ -208,7 +208,7 @@ export class UserMemory extends DurableObject<Bindings> implements Served<UserMe
   async importItems(...[owner, given]: Args<"importItems">) {
     const taken = await this.#parts.importer.take(owner, given);
     // Only users that have data are listed.
-    if (Object.keys(taken.counts.imported).length > 0) this.#noteOwner(owner, "entry");
+    if (taken.ok && Object.keys(taken.value.counts.imported).length > 0) this.#noteOwner(owner, "entry");
     return taken;
   }
 

@@ -92,8 +92,11 @@ export function assemble(ctx: DurableObjectState, ports: Ports) {
     erasureEpoch,
     purger,
   });
-  erasureEpoch.onRaised(() => conversations.catalogueAnew());
-  const threadMessages = new ThreadMessages({ ...threads, touched: (id) => conversations.touched(id) });
+  erasureEpoch.onRaised(() => conversations.rewriteCatalogue());
+  const threadMessages = new ThreadMessages({
+    ...threads,
+    messagesChanged: (id) => conversations.messagesChanged(id),
+  });
 
   // Memories
   const memoryIndex = new MemoryIndex(index, table);

@@ -55,11 +55,9 @@ export interface EntriesRpc {
 
 // Threads
 
-export type ThreadOrder = "updated" | "created";
-
 /** `after`: the time and the number of the last thread of the page before. */
 export type ThreadPage = {
-  order: ThreadOrder;
+  order: "updated" | "created";
   agent?: string;
   after?: readonly [time: number, n: number];
   limit: number;
@@ -105,9 +103,6 @@ export type CompactionsQuery = { after?: readonly [from: number, id: string]; li
 
 export type CompactionPage = { items: Compaction[]; more: boolean };
 
-/** The object adds the id and the time. */
-type CompactionRequest = Pick<Compaction, "from" | "to" | "summary">;
-
 export interface ThreadsRpc {
   createThread(
     owner: ThreadOwner,
@@ -132,7 +127,7 @@ export interface ThreadsRpc {
   deleteMessage(id: string, seq: number): Promise<Result<null>>;
   compactThread(
     id: string,
-    range: CompactionRequest,
+    range: Pick<Compaction, "from" | "to" | "summary">,
     once?: IdempotencyKey,
   ): Promise<Result<{ id: string; createdAt: number }>>;
   listCompactions(id: string, query: CompactionsQuery): Promise<Result<CompactionPage>>;
@@ -254,16 +249,8 @@ export type ObjectItem = { line: ObjectLine; value?: Uint8Array; came?: true };
 /** `threadEnd`: a thread is complete. */
 export type ImportItem = ObjectItem | { line: { type: "threadEnd"; threadId: string } };
 
-/** `failed`: the first line that failed; no later one was tried. */
+/** `failed`: the first line or memory that failed; no later one was tried. */
 export type Imported = { counts: ImportCounts; failed?: { index: number; failure: Failure } };
-
-/** Numbers of versions. `there`: already stored. `failed`: the first memory that failed; no later one was tried. */
-export type ImportedMemories = {
-  imported: number;
-  there: number;
-  expired: number;
-  failed?: { index: number; failure: Failure };
-};
 
 export interface TransferRpc {
   /** The next lines of threads and entries; `not_found` once the user was erased. */
@@ -271,11 +258,14 @@ export interface TransferRpc {
   /** Grows with each erasure of the user. An export or an import stays within one epoch. */
   epoch(): Promise<number>;
   /** Imports lines up to the first that fails. */
-  importItems(owner: Owner, given: { epoch: number; items: readonly ImportItem[] }): Promise<Imported>;
+  importItems(
+    owner: Owner,
+    given: { epoch: number; items: readonly ImportItem[] },
+  ): Promise<Result<Imported>>;
   importMemories(
     owner: Owner,
     given: { epoch: number; memories: readonly (readonly ImportedVersion[])[] },
-  ): Promise<Result<ImportedMemories>>;
+  ): Promise<Result<Imported>>;
 }
 
 // Erasure

@@ -1,5 +1,6 @@
 // An import beside all else that an isolate has to do.
 import { expect, it } from "vitest";
+import { ok } from "../../src/domain/errors.ts";
 import { userHash } from "../../src/domain/ids.ts";
 import { importLines } from "../../src/worker/use-cases/import.ts";
 import type { Services } from "../../src/worker/services.ts";
@@ -24,7 +25,7 @@ it("gives others a turn between any two calls of the object, also where body and
     epoch: async () => 0,
     importItems: async (_: unknown, { items }: { items: ImportItem[] }) => {
       turnsBefore.push(turns);
-      return { counts: { imported: { entries: items.length }, there: {}, expired: {}, leftOut: {} } };
+      return ok({ counts: { imported: { entries: items.length }, there: {}, expired: {}, leftOut: {} } });
     },
   };
   // Of the object, it has what an import of entries asks for.

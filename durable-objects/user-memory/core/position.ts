@@ -9,6 +9,7 @@ export const SLOTS = 2 ** 31;
 
 /** The least position of any message; the numbers below are versions of memories. */
 export const FIRST_POSITION = SLOTS;
+export const isMessage = (n: number): boolean => n >= FIRST_POSITION;
 /** The greatest seq that a message can have. */
 export const LAST_SEQ = SLOTS - 1;
 
@@ -33,5 +34,9 @@ export const rowsOf = (numbers: readonly number[]): SqlCondition => ({
 
 /** A stretch of a thread's messages that one thread owns: seqs from one to the other, both included. */
 export type Segment = { n: number; from: number; to: number };
+export const positionsOf = ({ n, from, to }: Segment): PositionRange => [
+  positionOf(n, from),
+  positionOf(n, to),
+];
 /** Seqs from one to the other, both included. */
 export type SeqRange = readonly [from: number, to: number];

@@ -67,14 +67,14 @@ export class QuotaGuard {
   }
 
   /** A failure if `more` memories exceed a quota. Checks the bytes in use before the write. */
-  memoriesFailure(more: number): Failure | null {
+  memoriesFailure(more: () => number): Failure | null {
     const full = this.storageFailure();
     if (full !== null) return full;
     const bytes = this.#quotas.bytes;
     if (bytes !== null && this.#held("bytes") >= bytes) return this.#failure("bytes", bytes);
     if (this.#quotas.memories === null) return null;
     const before = this.#held("memories");
-    return this.#exceeded("memories", { before, after: before + more });
+    return this.#exceeded("memories", { before, after: before + more() });
   }
 
   #exceeded(kind: Kind, { before, after }: { before: number; after: number }): Failure | null {

@@ -93,7 +93,7 @@ export class Eraser {
 
   /** Removes the thread from the list before the caller gets its answer. */
   async #takenOut(threadId: string, begun: Result<Erasure>): Promise<Result<Erasure>> {
-    if (!begun.ok || (await this.#deps.conversations.takeOut(threadId))) return begun;
+    if (!begun.ok || (await this.#deps.conversations.removeFromCatalogue(threadId))) return begun;
     return fail("storage_unavailable", { message: NOT_FENCED });
   }
 

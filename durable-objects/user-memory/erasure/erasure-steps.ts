@@ -200,10 +200,7 @@ export class ErasureSteps {
     const { records, conversations, now } = this.#deps;
     const landed = requestedAt + LANDS_WITHIN_MS <= now();
     const there = await records.hasThread(threadId);
-    if (there) {
-      conversations.writeAgain(threadId);
-      await conversations.takeOut(threadId);
-    }
+    if (there) await conversations.removeFromCatalogue(threadId, { again: true });
     // A thread that has this id again, from an import, has a row of its own.
     return landed && (!there || conversations.get(threadId).ok);
   }

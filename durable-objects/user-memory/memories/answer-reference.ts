@@ -29,10 +29,10 @@ export function resolveReference(
   reference: Reference,
   rowsOf: (versions: number[]) => MemoryRow[],
 ): Memory | Remembered[] | null {
-  const wanted = "one" in reference ? [reference.one] : reference.many;
-  const rows = new Map(rowsOf(wanted.map(({ version }) => version)).map((row) => [row.version, row]));
+  const references = "one" in reference ? [reference.one] : reference.many;
+  const rows = new Map(rowsOf(references.map(({ version }) => version)).map((row) => [row.version, row]));
   const answer: Remembered[] = [];
-  for (const { version, created = false, ...then } of wanted) {
+  for (const { version, created = false, ...then } of references) {
     const row = rows.get(version);
     if (row === undefined) return null;
     answer.push({ memory: memoryOf({ ...row, ...then }), created });

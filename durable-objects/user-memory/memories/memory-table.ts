@@ -34,15 +34,15 @@ export class MemoryTable {
 
   /** The versions with these numbers, in no order, as known at `asOf`. */
   numbered(versions: readonly number[], { asOf }: Pick<Moment, "asOf"> = {}): MemoryRow[] {
-    const wanted = JSON.stringify(versions);
+    const numbers = JSON.stringify(versions);
     const chosen = "version IN (SELECT value FROM json_each(?))";
-    if (asOf === undefined) return this.#rows(chosen, wanted);
+    if (asOf === undefined) return this.#rows(chosen, numbers);
     const { sql, bindings } = toSqlCondition(supersededAsOf(asOf));
     return this.#sql
       .exec<StoredRow>(
         `SELECT *, ${sql} AS then_superseded_at FROM memories WHERE ${chosen}`,
         ...bindings,
-        wanted,
+        numbers,
       )
       .toArray()
       .map((row) => rowOf({ ...row, superseded_at: row["then_superseded_at"] ?? null }));
@@ -89,10 +89,7 @@ export class MemoryTable {
   /** Ids of the memories that match, also past and future ones, but no history. */
   matching(filter: MemoryFilter, now: number): string[] {
     const { sql, bindings } = toSqlCondition(and(standing(now), ...filterConditions(filter)));
-    return this.#sql
-      .exec<{ id: string }>(`SELECT DISTINCT id FROM memories WHERE ${sql} ORDER BY id`, ...bindings)
-      .toArray()
-      .map(({ id }) => id);
+    return this.#column(`SELECT DISTINCT id FROM memories WHERE ${sql} ORDER BY id`, ...bindings);
   }
 
   /** Puts versions of memories of the one owner. */
@@ -111,32 +108,23 @@ export class MemoryTable {
   }
 
   /** Keys of the entries that these memories name now. */
-  entriesOf(ids: readonly string[], now: number): string[] {
-    return this.#keys(
-      `SELECT DISTINCT ${ENTRY} AS key FROM memories
-       WHERE id IN (SELECT value FROM json_each(?)) AND ${NAMES_ENTRY}`,
-      JSON.stringify(ids),
-      now,
-    );
-  }
-
-  /** Keys of the entries that any memory names now. */
-  allEntries(now: number): string[] {
-    return this.#keys(`SELECT DISTINCT ${ENTRY} AS key FROM memories WHERE ${NAMES_ENTRY}`, now);
+  entriesOf(ids: readonly string[] | "all", now: number): string[] {
+    const entries = `SELECT DISTINCT ${ENTRY} FROM memories WHERE ${NAMES_ENTRY}`;
+    return ids === "all"
+      ? this.#column(entries, now)
+      : this.#column(`${entries} AND id IN (SELECT value FROM json_each(?))`, now, JSON.stringify(ids));
   }
 
   /** These memories, and all others that name the same entries. */
   withSameEntries(ids: readonly string[], now: number): string[] {
     const keys = this.entriesOf(ids, now);
     if (keys.length === 0) return [...ids];
-    const others = this.#sql
-      .exec<{ id: string }>(
-        `SELECT DISTINCT id FROM memories WHERE ${ENTRY} IN (SELECT value FROM json_each(?)) AND ${NAMES_ENTRY}`,
-        JSON.stringify(keys),
-        now,
-      )
-      .toArray();
-    return [...new Set([...ids, ...others.map(({ id }) => id)])];
+    const others = this.#column<string>(
+      `SELECT DISTINCT id FROM memories WHERE ${ENTRY} IN (SELECT value FROM json_each(?)) AND ${NAMES_ENTRY}`,
+      JSON.stringify(keys),
+      now,
+    );
+    return [...new Set([...ids, ...others])];
   }
 
   /** Removes memories with their history. Returns the numbers of the removed versions. */
@@ -145,24 +133,21 @@ export class MemoryTable {
       `UPDATE memories SET ${zeroedColumns(PERSONAL_COLUMNS.memories)} WHERE id IN (SELECT value FROM json_each(?))`,
       JSON.stringify(ids),
     );
-    return this.#sql
-      .exec<{ version: number }>(
-        "DELETE FROM memories WHERE id IN (SELECT value FROM json_each(?)) RETURNING version",
-        JSON.stringify(ids),
-      )
-      .toArray()
-      .map(({ version }) => version);
+    return this.#column(
+      "DELETE FROM memories WHERE id IN (SELECT value FROM json_each(?)) RETURNING version",
+      JSON.stringify(ids),
+    );
   }
 
   /** The versions that meet a condition over the columns of `memories`. Looks at each. */
   where({ sql, bindings }: SqlCondition): number[] {
-    return this.#versions(`SELECT version FROM memories WHERE ${sql}`, ...bindings);
+    return this.#column(`SELECT version FROM memories WHERE ${sql}`, ...bindings);
   }
 
   /** The versions that are not to be found at a moment: among history, and those whose time ends or is to come. */
   hiddenAt(moment: Moment & { now: number }): number[] {
     const { sql, bindings } = toSqlCondition(visibleAt(moment));
-    return this.#versions(
+    return this.#column(
       `SELECT version FROM memories INDEXED BY memories_guarded WHERE ${GUARDED} AND NOT (${sql} AND status = 'active')`,
       ...bindings,
     );
@@ -170,13 +155,10 @@ export class MemoryTable {
 
   /** The numbers that no version has. */
   missing(numbers: readonly number[]): number[] {
-    return this.#sql
-      .exec<{ n: number }>(
-        "SELECT value AS n FROM json_each(?) WHERE value NOT IN (SELECT version FROM memories)",
-        JSON.stringify(numbers),
-      )
-      .toArray()
-      .map(({ n }) => n);
+    return this.#column(
+      "SELECT value FROM json_each(?) WHERE value NOT IN (SELECT version FROM memories)",
+      JSON.stringify(numbers),
+    );
   }
 
   removeAll(): void {
@@ -185,14 +167,11 @@ export class MemoryTable {
 
   /** Ids of expired memories, at most `limit`. */
   expired(now: number, limit: number): string[] {
-    return this.#sql
-      .exec<{ id: string }>(
-        `SELECT id FROM memories WHERE ${EXPIRING} AND expires_at < ? ORDER BY expires_at LIMIT ?`,
-        now,
-        limit,
-      )
-      .toArray()
-      .map(({ id }) => id);
+    return this.#column(
+      `SELECT id FROM memories WHERE ${EXPIRING} AND expires_at < ? ORDER BY expires_at LIMIT ?`,
+      now,
+      limit,
+    );
   }
 
   /** The time of the next expiry, or null. */
@@ -205,16 +184,13 @@ export class MemoryTable {
   /** Removes the versions between two places except these. Returns their numbers. */
   removeBetween(after: VersionKey, upTo: VersionKey | null, but: readonly number[]): number[] {
     const end = upTo === null ? ["TRUE"] : ["(id, version) <= (?, ?)", ...upTo];
-    return this.#sql
-      .exec<{ version: number }>(
-        `DELETE FROM memories WHERE (id, version) > (?, ?) AND version NOT IN (SELECT value FROM json_each(?))
-         AND ${end[0]} RETURNING version`,
-        ...after,
-        JSON.stringify(but),
-        ...end.slice(1),
-      )
-      .toArray()
-      .map(({ version }) => version);
+    return this.#column(
+      `DELETE FROM memories WHERE (id, version) > (?, ?) AND version NOT IN (SELECT value FROM json_each(?))
+       AND ${end[0]} RETURNING version`,
+      ...after,
+      JSON.stringify(but),
+      ...end.slice(1),
+    );
   }
 
   /** The highest version number ever used. */
@@ -227,9 +203,9 @@ export class MemoryTable {
     this.#sql.exec("UPDATE memory_clock SET last_version = MAX(last_version, ?)", version);
   }
 
-  /** The number of the last write. */
-  lastWrite(): number {
-    return this.#sql.exec<{ n: number }>("SELECT last_write AS n FROM memory_clock").one().n;
+  /** The time, but never before the last write: the clock may have been set back since. */
+  latest(now: number): number {
+    return this.#sql.exec<{ n: number }>("SELECT MAX(last_write, ?) AS n FROM memory_clock", now).one().n;
   }
 
   /** The number of a new write: the time, or one more than the last number. */
@@ -249,25 +225,13 @@ export class MemoryTable {
       .map(rowOf);
   }
 
-  #versions(sql: string, ...bindings: (string | number)[]): number[] {
-    return Array.from(this.#sql.exec<{ version: number }>(sql, ...bindings), ({ version }) => version);
-  }
-
-  #keys(sql: string, ...bindings: (string | number)[]): string[] {
-    return this.#sql
-      .exec<{ key: string }>(sql, ...bindings)
-      .toArray()
-      .map(({ key }) => key);
-  }
-
   #ids(where: string, binding: string): string[] {
-    return this.#sql
-      .exec<{ id: string }>(
-        `SELECT DISTINCT id FROM memories WHERE ${where} AND corrected_at IS NULL`,
-        binding,
-      )
-      .toArray()
-      .map(({ id }) => id);
+    return this.#column(`SELECT DISTINCT id FROM memories WHERE ${where} AND corrected_at IS NULL`, binding);
+  }
+
+  /** The values of a statement's only column. */
+  #column<T extends string | number>(sql: string, ...bindings: (string | number)[]): T[] {
+    return Array.from(this.#sql.exec(sql, ...bindings).raw<[T]>(), ([value]) => value);
   }
 }
 

@@ -21,11 +21,7 @@ import {
 } from "../../../src/domain/memory/rules.ts";
 import { embeddedText } from "../../../src/domain/memory/search-text.ts";
 import type { ImportedVersion } from "../../../src/domain/transfer/memory-lines.ts";
-import type {
-  ForgetMemoriesBody,
-  Forgotten,
-  MemoryFilter,
-} from "../../../src/domain/schema/memory-filter.ts";
+import type { ForgetMemoriesBody, Forgotten } from "../../../src/domain/schema/memory-filter.ts";
 import type { Memory, PatchMemoryBody } from "../../../src/domain/schema/memory.ts";
 import { limits } from "../../../src/domain/limits.ts";
 import { storageFailureOf } from "../../../src/platform/storage-failure.ts";
@@ -35,7 +31,7 @@ import { logUnconfirmed, PendingWrites, type PendingWritesDependencies } from ".
 import type { QuotaGuard } from "../core/quota-guard.ts";
 import { resolveReference, type Reference, referenceTo } from "./answer-reference.ts";
 import type { IdempotencyKey } from "../../storage/contract.ts";
-import type { ImportedMemories, MemoryChange, Prepared, Remembered } from "../contract.ts";
+import type { Imported, MemoryChange, Prepared, Remembered } from "../contract.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 
 type MemoryWriterDependencies = PendingWritesDependencies & { embedder: Embedder; quota: QuotaGuard };
@@ -47,8 +43,13 @@ type Decided<T> = {
   vectors: ReadonlyMap<number, QueryVector>;
 };
 
-/** `path`: place of the condition in the body, unless it is a header. */
-const conditionFailed = (current: MemoryRow | null, path?: string): Failure => {
+/** Null if the condition holds. `path`: its place in the body, unless it is a header. */
+const conditionFailure = (
+  condition: Precondition,
+  current: MemoryRow | null,
+  path?: string,
+): Failure | null => {
+  if (holds(condition, current === null ? null : String(current.version))) return null;
   const found = current === null ? "there is none" : `its version is "${current.version}"`;
   return fail("precondition_failed", {
     message: `The memory does not meet the condition: ${found}.`,
@@ -85,11 +86,13 @@ export class MemoryWriter {
     return this.#write(owner, once, async (draft) => {
       const remembered: { row: MemoryRow; created: boolean }[] = [];
       for (const [i, candidate] of memories.entries()) {
-        const target = candidate.condition === undefined ? null : targetOf(draft, candidate);
-        if (!holds(candidate.condition ?? {}, target === null ? null : String(target.version)))
-          return conditionFailed(target, memories.length === 1 ? undefined : `body.memories[${i}].ifVersion`);
+        const path = memories.length === 1 ? "body" : `body.memories[${i}]`;
+        const { condition } = candidate;
+        const conditionPath = memories.length === 1 ? undefined : `${path}.ifVersion`;
+        const unmet = condition && conditionFailure(condition, targetOf(draft, candidate), conditionPath);
+        if (unmet) return unmet;
         const ruled = rememberIn(draft, owner, candidate);
-        if (!ruled.ok) return withPathPrefix(ruled, memories.length === 1 ? "body" : `body.memories[${i}]`);
+        if (!ruled.ok) return withPathPrefix(ruled, path);
         remembered.push(ruled.value);
       }
       const refused = this.#refusal(draft);
@@ -119,9 +122,10 @@ export class MemoryWriter {
     // Every correction adds a version.
     const last = table.lastVersion();
     if (!put.some(({ version }) => version > last)) return null;
-    if (!quota.bounds("memories", "bytes")) return quota.storageFailure();
-    const added = [...new Set(put.map(({ id }) => id))].filter((id) => !table.has(id));
-    return quota.memoriesFailure(added.length - forget.filter((id) => table.has(id)).length);
+    return quota.memoriesFailure(() => {
+      const added = [...new Set(put.map(({ id }) => id))].filter((id) => !table.has(id));
+      return added.length - forget.filter((id) => table.has(id)).length;
+    });
   }
 
   patch(
@@ -163,16 +167,17 @@ export class MemoryWriter {
 
   /** Removes the memory from recall before anything is awaited. False if there is no such memory. */
   forget(owner: Owner, id: string, condition: Precondition = {}): Promise<Result<boolean>> {
-    const known = this.#deps.table.has(id) || this.#pending.hasPendingFor(id);
+    const known = this.#deps.table.has(id) || this.#pending.log.hasPendingFor(id);
     if (condition.ifMatch !== undefined) {
-      const current = currentOf(this.#draft(), id);
-      if (!holds(condition, current === null ? null : String(current.version)))
-        return Promise.resolve(current === null ? fail("not_found") : conditionFailed(current));
+      const { table, now } = this.#deps;
+      const current = currentOf(new MemoryDraft(table, table.latest(now())), id);
+      const unmet = conditionFailure(condition, current);
+      if (unmet !== null) return Promise.resolve(current === null ? fail("not_found") : unmet);
     }
     if (known) this.#pending.forget(owner, this.#deps.table.withSameEntries([id], this.#deps.now()));
     return this.#pending.inTurn(async () => {
       await this.#pending.flush();
-      if (this.#pending.hasPendingFor(id)) return this.#pending.pendingFailure(NOT_DELETED);
+      if (this.#pending.log.hasPendingFor(id)) return this.#pending.pendingFailure(NOT_DELETED);
       return known ? ok(true) : this.#deleteUnindexed(owner, id);
     });
   }
@@ -185,8 +190,9 @@ export class MemoryWriter {
     const ids = new Set<string>();
     const answer = () => ok({ count: ids.size, ids: [...ids].slice(0, limits.page) });
     const find = () => {
-      const matching = this.#matching(filter);
-      const found = keepEntries ? matching : this.#deps.table.withSameEntries(matching, this.#deps.now());
+      const { table, now } = this.#deps;
+      const matching = table.matching(filter, table.latest(now()));
+      const found = keepEntries ? matching : table.withSameEntries(matching, now());
       for (const id of found) ids.add(id);
       return found;
     };
@@ -220,15 +226,14 @@ export class MemoryWriter {
   import(
     owner: Owner,
     { epoch, memories }: { epoch: number; memories: readonly (readonly ImportedVersion[])[] },
-  ): Promise<Result<ImportedMemories>> {
+  ): Promise<Result<Imported>> {
     const arrived = this.#scopeErasures;
     return this.#pending.inTurn(async () => {
       const { table, transactions, quota, erasureEpoch, now } = this.#deps;
       if (!(await this.#pending.flush())) return this.#pending.pendingFailure(NOT_NOTED);
       if (epoch !== erasureEpoch.current) return fail("erased_meanwhile");
       const time = table.tick(now());
-      const refusal = (more: number) =>
-        quota.bounds("memories", "bytes") ? quota.memoriesFailure(more) : quota.storageFailure();
+      const refusal = (more: number) => quota.memoriesFailure(() => more);
       const { put, ...counted } = importIn(table, owner, { memories, now: time, refusal });
       if (put.length === 0) return ok(counted);
       if (this.#isErased(put, arrived)) return fail("erased_meanwhile");
@@ -242,7 +247,7 @@ export class MemoryWriter {
 
   /** An erasure deleted all memories and intents. Writes that are being decided start again. */
   erased(): void {
-    this.#pending.countForget();
+    this.#pending.forgetCount++;
     this.#deps.table.forgetOwner();
   }
 
@@ -256,11 +261,6 @@ export class MemoryWriter {
     return put.some(({ scope }) => scope !== null && (this.#erasedScopes.get(scope) ?? 0) > since);
   }
 
-  #matching(filter: MemoryFilter): string[] {
-    const { table, now } = this.#deps;
-    return table.matching(filter, Math.max(now(), table.lastWrite()));
-  }
-
   #forgetSlices(owner: Owner, ids: readonly string[], how: { keepEntries?: boolean }): void {
     for (let i = 0; i < ids.length; i += FORGET_SLICE)
       this.#pending.forget(owner, ids.slice(i, i + FORGET_SLICE), how);
@@ -268,7 +268,7 @@ export class MemoryWriter {
 
   /** Deletes all memories of the user. */
   forgetAll(owner: Owner): Promise<Result<null>> {
-    this.#pending.forgetAll(owner);
+    this.#pending.forget(owner, "all");
     return this.#pending.inTurn(async () =>
       (await this.#pending.flush()) ? ok(null) : this.#pending.pendingFailure(NOT_DELETED),
     );
@@ -282,7 +282,7 @@ export class MemoryWriter {
     await this.#pending.inTurn(async () => {
       // A pending write may replace an expired memory.
       await this.#pending.flush();
-      const expired = table.expired(now(), FORGET_SLICE).filter((id) => !this.#pending.hasPendingFor(id));
+      const expired = table.expired(now(), FORGET_SLICE).filter((id) => !this.#pending.log.hasPendingFor(id));
       const owner = table.owner();
       if (owner === null || expired.length === 0) return;
       // Its entry has an expiry of its own, which a read may have extended.
@@ -294,12 +294,12 @@ export class MemoryWriter {
   /** The time of the next retry or expiry; null if there is none. */
   nextDue(): number | null {
     // Expired memories are hidden already, so they wait for a pending write.
-    return this.#pending.nextDue() ?? this.#deps.table.nextExpiry();
+    return this.#pending.log.nextDue() ?? this.#deps.table.nextExpiry();
   }
 
   /** True if the memory's deletion is pending: D1 may still have it. */
   isBeingDeleted(id: string): boolean {
-    return this.#pending.hasPendingFor(id) || this.#pending.forgetsAll();
+    return this.#pending.log.hasPendingFor(id) || this.#pending.log.forgetsAll();
   }
 
   /** Runs between writes, when none is pending. False if one stays pending. */
@@ -309,11 +309,6 @@ export class MemoryWriter {
       if (settled) await act();
       return settled;
     });
-  }
-
-  #draft(): MemoryDraft {
-    const { table, now } = this.#deps;
-    return new MemoryDraft(table, Math.max(now(), table.lastWrite()));
   }
 
   /** One change of one stored memory. */
@@ -326,7 +321,8 @@ export class MemoryWriter {
     return this.#write<Memory>(owner, once, async (draft) => {
       const current = currentOf(draft, id);
       if (current === null) return fail("not_found");
-      if (!holds(condition, String(current.version))) return conditionFailed(current);
+      const unmet = conditionFailure(condition, current);
+      if (unmet !== null) return unmet;
       const row = await decide(draft, current);
       if (!row.ok) return row;
       const refused = this.#refusal(draft);

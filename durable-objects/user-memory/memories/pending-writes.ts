@@ -51,35 +51,16 @@ const OVERTAKES = 3;
  */
 export class PendingWrites {
   readonly #deps: PendingWritesDependencies;
-  readonly #log: IntentLog;
+  readonly log: IntentLog;
+  /** Counts deletions. A deletion does not wait for its turn, and takes its memories out of earlier intents. */
+  forgetCount = 0;
   #turn: Promise<unknown> = Promise.resolve();
-  #forgetCount = 0;
   /** True if D1 lacked a table or a column at the last attempt. */
   #unmigrated = false;
 
   constructor(deps: PendingWritesDependencies) {
     this.#deps = deps;
-    this.#log = new IntentLog(deps.sql);
-  }
-
-  /** Counts deletions. A deletion does not wait for its turn, and takes its memories out of earlier intents. */
-  get forgetCount(): number {
-    return this.#forgetCount;
-  }
-
-  /** True if a pending write puts or deletes this memory. */
-  hasPendingFor(id: string): boolean {
-    return this.#log.hasPendingFor(id);
-  }
-
-  /** True if a pending write deletes every memory. */
-  forgetsAll(): boolean {
-    return this.#log.forgetsAll();
-  }
-
-  /** The time of the next retry; null if nothing is pending. */
-  nextDue(): number | null {
-    return this.#log.nextDue();
+    this.log = new IntentLog(deps.sql);
   }
 
   /** Runs a write after all earlier ones. The object answers reads meanwhile. */
@@ -95,8 +76,8 @@ export class PendingWrites {
     if (!(await this.#deps.fence.holds())) return false;
     let putsFail = false;
     // Includes deletions that arrive meanwhile: they do not wait for their turn.
-    for (let n = this.#log.after(0); n !== null; n = this.#log.after(n)) {
-      const intent = this.#log.read(n);
+    for (let n = this.log.after(0); n !== null; n = this.log.after(n)) {
+      const intent = this.log.read(n);
       if (intent === null) continue;
       const puts = intent.put.length > 0;
       // A deletion may succeed though puts fail.
@@ -105,7 +86,7 @@ export class PendingWrites {
       if (!puts) return false;
       putsFail = true;
     }
-    return this.#log.nextDue() === null;
+    return this.log.nextDue() === null;
   }
 
   /** The failure of a call that waits for a pending write. Missing migrations have a code of their own. */
@@ -115,44 +96,32 @@ export class PendingWrites {
 
   /** Logs a write, inside the caller's transaction. */
   note(intent: Parameters<IntentLog["note"]>[0]): NotedIntent {
-    const noted = this.#log.note(intent, this.#deps.now());
+    const noted = this.log.note(intent, this.#deps.now());
     // D1 may show a version that never arrives here, so its number is used up.
     this.#deps.table.reach(Math.max(0, ...intent.put.map(({ version }) => version)));
-    this.#deps.alarms.scheduleBy(this.#log.nextDue());
+    this.#deps.alarms.scheduleBy(this.log.nextDue());
     return noted;
   }
 
   /** Deletes memories here, and logs their deletion in D1. Deletes the entries that they name too, unless `keepEntries`. */
-  forget(owner: Owner, ids: readonly string[], { keepEntries = false } = {}): void {
+  forget(owner: Owner, ids: readonly string[] | "all", { keepEntries = false } = {}): void {
     const { transactions, table, index, answers, entries, now } = this.#deps;
-    this.#forgetCount++;
+    this.forgetCount++;
     transactions.atomically(() => {
       if (!keepEntries) for (const key of table.entriesOf(ids, now())) entries.remove(key);
-      index.remove(table.remove(ids));
       // No pending put may bring a memory back.
-      this.#log.clearAllOf(ids);
-      answers.forget(ids);
+      if (ids === "all") {
+        table.removeAll();
+        index.removeAll();
+        this.log.clearEverything();
+        answers.forgetMemories();
+      } else {
+        index.remove(table.remove(ids));
+        this.log.clearAllOf(ids);
+        answers.forget(ids);
+      }
       this.note({ owner, put: [], forget: ids });
     });
-  }
-
-  /** The same for all memories of the user. */
-  forgetAll(owner: Owner): void {
-    const { transactions, table, index, answers, entries, now } = this.#deps;
-    this.#forgetCount++;
-    transactions.atomically(() => {
-      for (const key of table.allEntries(now())) entries.remove(key);
-      table.removeAll();
-      index.removeAll();
-      this.#log.clearEverything();
-      answers.forgetMemories();
-      this.note({ owner, put: [], forget: "all" });
-    });
-  }
-
-  /** Counts a deletion that another part of the object made. */
-  countForget(): void {
-    this.#forgetCount++;
   }
 
   /**
@@ -168,18 +137,18 @@ export class PendingWrites {
   ): Promise<Outcome> {
     const { transactions, answers, now } = this.#deps;
     const { n } = intent;
-    const forgetCount = this.#forgetCount;
+    const forgetCount = this.forgetCount;
     const failed = await this.#writeToRecord(intent, first);
-    if (failed === "pending") this.#log.failed(n, now());
+    if (failed === "pending") this.log.failed(n, now());
     // D1 would refuse it again. A write that waits for room would hold up smaller ones.
-    else if (failed !== null) this.#log.clear(n);
+    else if (failed !== null) this.log.clear(n);
     if (failed !== null) return failed;
     transactions.atomically(() => {
       // A deletion during the write has taken its memories out of the intent.
-      const left = forgetCount === this.#forgetCount ? intent : this.#log.read(n);
+      const left = forgetCount === this.forgetCount ? intent : this.log.read(n);
       if (left === null) return;
       this.#applyToObject(left, vectors);
-      this.#log.clear(n);
+      this.log.clear(n);
       if (left.answer !== undefined) answers.saveOf(left.answer, now());
     });
     return "done";
@@ -212,7 +181,7 @@ export class PendingWrites {
   #outcomeAfterErasure({ n }: NotedIntent, fence: ErasedWrite): "stale" | null {
     const { table, erasureEpoch } = this.#deps;
     // The erasure ran in this object and deleted the intent too.
-    if (this.#log.read(n) === null) return null;
+    if (this.log.read(n) === null) return null;
     erasureEpoch.reach(fence);
     table.reach(fence.upTo);
     return "stale";

@@ -61,10 +61,10 @@ export class Arms {
   }
 
   lexical(query: string, words: WordStatistics | null, { filter, limit }: ArmRequest): ArmResult | null {
-    const asked = contentWords(query);
-    if (asked.length === 0) return null;
-    const rare = rareWords(asked, words);
-    if (rare.length === 0) return this.#byCommonWords(asked, { filter, limit });
+    const queryWords = contentWords(query);
+    if (queryWords.length === 0) return null;
+    const rare = rareWords(queryWords, words);
+    if (rare.length === 0) return this.#byCommonWords(queryWords, { filter, limit });
     const rows = this.#index.words.best(
       matchExpression(rare),
       filter.isSelective ? CHECKED_AT_ONCE : 2 * limit,
@@ -74,12 +74,12 @@ export class Arms {
   }
 
   /** Common words distinguish little: only the newest memories and messages that hold one are scored. */
-  #byCommonWords(asked: readonly string[], { filter, limit }: ArmRequest): ArmResult {
+  #byCommonWords(queryWords: readonly string[], { filter, limit }: ArmRequest): ArmResult {
     const halves = [filter.kinds.memories ? MEMORIES : null, filter.kinds.messages ? MESSAGES : null];
     const last = halves
       .filter((half) => half !== null)
       .map((half) => {
-        const rows = this.#index.words.last(matchExpression(asked), half, LAST_OF_COMMON);
+        const rows = this.#index.words.last(matchExpression(queryWords), half, LAST_OF_COMMON);
         return firstMatching(rows, filter, LAST_OF_COMMON);
       });
     const candidates = best(last.flat(), limit);
@@ -162,11 +162,11 @@ export class Arms {
   }
 }
 
-function rareWords(asked: readonly string[], words: WordStatistics | null): readonly string[] {
-  if (words === null) return asked;
+function rareWords(all: readonly string[], words: WordStatistics | null): readonly string[] {
+  if (words === null) return all;
   const { lexicon, frequencies } = words;
   const common = Math.min(COMMON_MOST, Math.max(COMMON_LEAST, COMMON_SHARE * frequencies.size));
-  return asked.filter((word) => {
+  return all.filter((word) => {
     const held = lexicon.pieces(word).map(frequencies.holding);
     return held.length === 0 || Math.min(...held) <= common;
   });

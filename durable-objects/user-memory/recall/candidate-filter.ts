@@ -4,7 +4,7 @@ import { filterConditions, type Moment, visibleAt } from "../../../src/platform/
 import { ofMessages } from "../../../src/domain/schema/recall.ts";
 import { toSqlCondition, type SqlCondition } from "../core/sql-condition.ts";
 import { type TombstoneRanges, notTombstoned } from "../core/tombstone-ranges.ts";
-import { FIRST_POSITION, type PositionRange } from "../core/position.ts";
+import { FIRST_POSITION, isMessage, type PositionRange } from "../core/position.ts";
 import { type MemoryTable, versionMeets } from "../memories/memory-table.ts";
 import type { Documents } from "../search-index/documents.ts";
 
@@ -76,7 +76,7 @@ export class CandidateFilter {
   }
 
   #isVisible(n: number): boolean {
-    if (n >= FIRST_POSITION) return !this.#tombstones.some(([first, last]) => n >= first && n <= last);
+    if (isMessage(n)) return !this.#tombstones.some(([first, last]) => n >= first && n <= last);
     // Read once a query: preparing the statement takes longer than running it.
     this.#hidden ??= new Set(this.#tables.memories.hiddenAt(this.#query.moment));
     return !this.#hidden.has(n);

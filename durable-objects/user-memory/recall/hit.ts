@@ -1,6 +1,6 @@
 import { memoryOf } from "../../../src/domain/memory/record.ts";
 import type { Hit } from "../../../src/domain/schema/recall.ts";
-import { FIRST_POSITION, seqOf } from "../core/position.ts";
+import { isMessage, seqOf } from "../core/position.ts";
 import type { RankedHit } from "./hybrid-search.ts";
 import type { Document } from "../search-index/documents.ts";
 import type { MessageRecord } from "../threads/thread-messages.ts";
@@ -18,18 +18,11 @@ export const WINDOW_CHARACTERS = 2_000;
 
 /** The hit as callers see it; null if the document is gone, or no thread shows the message. */
 export function hitOf(
-  { n, score, parts, lexical, vector, key, date, document }: RankedHit,
+  { n, score, why, document }: RankedHit,
   { row, threadId, neighbours }: Place,
 ): Hit | null {
   const { kind, text, record, createdAt } = document;
-  const why = {
-    ...(lexical !== undefined && { lexical }),
-    ...(vector !== undefined && { vector }),
-    ...(key && { key }),
-    ...(date && { date }),
-    ...(parts && { parts }),
-  };
-  if (n >= FIRST_POSITION) {
+  if (isMessage(n)) {
     if (threadId === undefined) return null;
     const seq = seqOf(n);
     const window = neighbours.map(neighbourOf);

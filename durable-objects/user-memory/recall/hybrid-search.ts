@@ -5,14 +5,14 @@ import type { WordStatistics } from "../../../src/domain/ranking/features.ts";
 import { distinctPieces, type Lexicon } from "../../../src/domain/ranking/lexicon.ts";
 import { namedTimeSpans, namedTime } from "../../../src/domain/ranking/named-time.ts";
 import { type Candidate, pooled, REACH } from "../../../src/domain/ranking/pool.ts";
-import { type ScoreParts, rank } from "../../../src/domain/ranking/rank.ts";
-import type { Arm } from "../../../src/domain/schema/recall.ts";
+import { rank } from "../../../src/domain/ranking/rank.ts";
+import type { Arm, Hit } from "../../../src/domain/schema/recall.ts";
 import { type ArmResult, Arms, CANDIDATES, type VectorResult } from "./arms.ts";
 import type { SqlCondition } from "../core/sql-condition.ts";
 import { CandidateFilter, type FilteredTables, type FilterRequest } from "./candidate-filter.ts";
 import { importanceOf } from "../memories/memory-table.ts";
 import { piecesOf } from "../search-index/piece-store.ts";
-import { FIRST_POSITION, threadNumberOf } from "../core/position.ts";
+import { isMessage, threadNumberOf } from "../core/position.ts";
 import type { Document } from "../search-index/documents.ts";
 import type { SearchIndex } from "../search-index/search-index.ts";
 import type { MessageRecord } from "../threads/thread-messages.ts";
@@ -22,17 +22,8 @@ type SearchQuery = SearchRequest &
     /** The query's vector of each model that documents have vectors of; the current model first. */
     queryVectors: readonly QueryVector[];
   };
-/** A document in its place of the ranking. `lexical` and `vector`: its rank in that arm. */
-export type RankedHit = {
-  n: number;
-  score: number;
-  parts?: ScoreParts;
-  lexical?: number;
-  vector?: number;
-  key?: true;
-  date?: true;
-  document: Document;
-};
+/** A document in its place of the ranking. */
+export type RankedHit = { n: number; score: number; why: Hit["why"]; document: Document };
 /** An arm without its time, which only the caller measures. */
 type SearchArm = Omit<Arm, "ms">;
 /** `full`: the weight that scores are shares of (src/domain/ranking/rank.ts). */
@@ -159,18 +150,14 @@ export class HybridSearch {
       const document = byNumber.get(n);
       if (document === undefined) return [];
       const [lexical, vector] = [ranks.lexical.get(n), ranks.vector.get(n)];
-      return [
-        {
-          n,
-          score,
-          document,
-          ...(parts && { parts }),
-          ...(lexical !== undefined && { lexical }),
-          ...(vector !== undefined && { vector }),
-          ...(ranks.key.has(n) && { key: true as const }),
-          ...(ranks.date.has(n) && { date: true as const }),
-        },
-      ];
+      const why = {
+        ...(lexical !== undefined && { lexical }),
+        ...(vector !== undefined && { vector }),
+        ...(ranks.key.has(n) && { key: true as const }),
+        ...(ranks.date.has(n) && { date: true as const }),
+        ...(parts && { parts }),
+      };
+      return [{ n, score, why, document }];
     });
     return { ranked: distinctBy(hits, ({ document }) => document, query.k), full };
   }
@@ -179,7 +166,7 @@ export class HybridSearch {
     const newest: RankedHit[] = [];
     for (const document of this.#index.documents.newest(condition, k)) {
       if (!isMessage(document.n) || unshown([document.n]).size === 0)
-        newest.push({ n: document.n, score: 0, document });
+        newest.push({ n: document.n, score: 0, why: {}, document });
       if (newest.length === k) break;
     }
     return newest;
@@ -198,8 +185,6 @@ export class HybridSearch {
 type RankedDocument = Document & { pieces: Uint16Array | null; importance: number | null };
 
 const NO_PIECES = new Uint16Array();
-
-const isMessage = (n: number): boolean => n >= FIRST_POSITION;
 
 /** The same numbers, and those of the messages around each message. */
 function withNeighbours(seeds: readonly number[], beside: Neighbour): number[] {

@@ -10,7 +10,7 @@ import { NOT_QUERIED, queryVectorize, type VectorizeAnswer } from "../vectorize/
 import { CandidateFilter, type FilteredTables, type FilterRequest } from "./candidate-filter.ts";
 import type { MemoryTable } from "../memories/memory-table.ts";
 import type { VectorSync } from "../vectorize/vector-sync.ts";
-import { FIRST_POSITION } from "../core/position.ts";
+import { isMessage } from "../core/position.ts";
 import type { HybridSearch, RankedHit } from "./hybrid-search.ts";
 import type { EmbeddingTarget, SearchIndex } from "../search-index/search-index.ts";
 import type { ThreadMessages } from "../threads/thread-messages.ts";
@@ -103,14 +103,14 @@ export class RecallService {
     if (vector === null || vector === "failed") return [];
     const filter = new CandidateFilter(tables, { ...query, moment: this.#moment(query) });
     const matching = filter.matching(numbers);
-    const unshown = messages.unshown(matching.filter((n) => n >= FIRST_POSITION));
+    const unshown = messages.unshown(matching.filter(isMessage));
     const shown = matching.filter((n) => !unshown.has(n));
     // Loading all vectors of many users would fill the isolate.
     const cosines = index.vectors.storedCosines({ model, vector }, shown);
     const scored = index.documents.read(shown).flatMap((document): RankedHit[] => {
       const cosine = cosines.get(document.n);
       if (cosine === undefined) return [];
-      return [{ n: document.n, score: Math.min(1, Math.max(0, cosine)), document }];
+      return [{ n: document.n, score: Math.min(1, Math.max(0, cosine)), why: {}, document }];
     });
     const owner = ownerId();
     const hits = this.#hits(scored, { asOf: query.asOf, window: 0 });
@@ -154,15 +154,13 @@ export class RecallService {
     const unconfirmed: number[] = [];
     for (const n of vectors.outbox.unconfirmed(model)) {
       if (unconfirmed.length === UNCONFIRMED) break;
-      const wanted = n < FIRST_POSITION ? filter.kinds.memories : filter.kinds.messages;
-      if (wanted && !searched.has(n)) unconfirmed.push(n);
+      if (filter.kinds[isMessage(n) ? "messages" : "memories"] && !searched.has(n)) unconfirmed.push(n);
     }
     return filter.matching([...nearest.numbers, ...unconfirmed]);
   }
 
   #moment({ asOf, validAt }: Pick<Recall, "asOf" | "validAt">): FilterRequest["moment"] {
-    // The clock of this object may have been set back since the last write.
-    const now = Math.max(this.#deps.now(), this.#deps.table.lastWrite());
+    const now = this.#deps.table.latest(this.#deps.now());
     return { now, ...(asOf !== undefined && { asOf }), ...(validAt !== undefined && { validAt }) };
   }
 
@@ -186,7 +184,7 @@ export class RecallService {
     );
     const places = new Map(
       numbers.flatMap((n) => {
-        const id = n < FIRST_POSITION ? null : messages.threadOf(n, threadId);
+        const id = isMessage(n) ? messages.threadOf(n, threadId) : null;
         if (id === null) return [];
         return [[n, { threadId: id, around: window === 0 ? [] : messages.around(id, n, window) }] as const];
       }),

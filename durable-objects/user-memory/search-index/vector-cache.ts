@@ -1,7 +1,7 @@
 import type { Quantised } from "../../../src/platform/vectors/int8.ts";
 import type { DroppableVectors } from "../../../src/platform/vectors/vector-budget.ts";
 import { VectorTable } from "../../../src/platform/vectors/vector-table.ts";
-import { FIRST_POSITION } from "../core/position.ts";
+import { isMessage } from "../core/position.ts";
 
 /** Share of the vectors that is evicted at once, as finding the last ones sorts them all. */
 const EVICTED_AT_ONCE = 0.02;
@@ -56,11 +56,9 @@ export class VectorCache implements DroppableVectors {
   }
 
   #misses(n: number): void {
-    if (n < FIRST_POSITION) this.missing.memories = true;
-    else this.missing.messages = true;
+    this.missing[isMessage(n) ? "messages" : "memories"] = true;
   }
 }
 
 /** Compares two documents: the one that is cached first comes first. */
-export const inOrder = (a: number, b: number): number =>
-  Number(a >= FIRST_POSITION) - Number(b >= FIRST_POSITION) || b - a;
+export const inOrder = (a: number, b: number): number => Number(isMessage(a)) - Number(isMessage(b)) || b - a;

@@ -35,13 +35,8 @@ export class CatalogueWriter {
     this.#deps = deps;
   }
 
-  /** The thread began, changed or went: due at once. */
-  changed(threadId: string): void {
-    this.changedBy(threadId, this.#deps.now());
-  }
-
-  /** The same, due by a time. */
-  changedBy(threadId: string, dueAt: number): void {
+  /** The thread began, changed or went. */
+  enqueue(threadId: string, dueAt = this.#deps.now()): void {
     this.#deps.sql.exec(
       `INSERT INTO catalogue_changes (thread_id, due_at) VALUES (?1, ?2)
        ON CONFLICT (thread_id) DO UPDATE SET due_at = ?2, version = version + 1`,
@@ -51,7 +46,7 @@ export class CatalogueWriter {
   }
 
   /** D1 may have lost the row of any thread: each that is not deleted is written once more. */
-  allChanged(): void {
+  enqueueAll(): void {
     this.#deps.sql.exec(
       `INSERT INTO catalogue_changes (thread_id, due_at) SELECT id, ?1 FROM (${LIVE_IDS}) WHERE TRUE
        ON CONFLICT (thread_id) DO UPDATE SET due_at = ?1, version = version + 1`,
@@ -60,10 +55,10 @@ export class CatalogueWriter {
   }
 
   /**
-   * Messages were appended: due within a minute, and no write of its own while one is due and not under way. Answers
-   * when it is due at the latest, so that an append need not look for the first of all.
+   * Messages were added or deleted: due within a minute, and no write of its own while one is due and not under way.
+   * Returns when it is due at the latest, so that an append need not look for the first of all.
    */
-  touched(threadId: string): number {
+  enqueueLater(threadId: string): number {
     const dueAt = this.#deps.now() + TOUCH_AFTER_MS;
     this.#deps.sql.exec(
       `INSERT INTO catalogue_changes (thread_id, due_at) VALUES (?1, ?2)
@@ -76,15 +71,9 @@ export class CatalogueWriter {
   }
 
   /** True if a change of the thread is still to be written. */
-  owes(threadId: string): boolean {
+  isPending(threadId: string): boolean {
     const change = "SELECT 1 FROM catalogue_changes WHERE thread_id = ?";
     return this.#deps.sql.exec(change, threadId).toArray().length > 0;
-  }
-
-  /** Makes a thread's change due at once, even after a failure. */
-  hurry(threadId: string): void {
-    const { sql, now } = this.#deps;
-    sql.exec("UPDATE catalogue_changes SET due_at = MIN(due_at, ?) WHERE thread_id = ?", now(), threadId);
   }
 
   /** Writes what is due, this thread first. What D1 does not take stays due for the alarm: no thread fails for it. */

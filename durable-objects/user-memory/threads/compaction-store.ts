@@ -5,7 +5,6 @@ import type { StoredThread } from "./thread-store.ts";
 import type { Compaction, CompactionPage, CompactionRange, CompactionsQuery } from "../contract.ts";
 
 type RangeRow = { id: string; from_seq: number; to_seq: number; created_at: number };
-type Row = RangeRow & { summary: ArrayBuffer };
 type PageRow = RangeRow & { summary: ArrayBuffer | null; bytes: number };
 
 /** Summaries of ranges of a thread; the messages stay. Owns the SQL of `compactions`. */
@@ -82,7 +81,7 @@ export class CompactionStore {
 
   summary({ n }: Pick<StoredThread, "n">, id: string): Uint8Array {
     const row = this.#sql
-      .exec<Row>("SELECT summary FROM compactions WHERE thread = ? AND id = ?", n, id)
+      .exec<{ summary: ArrayBuffer }>("SELECT summary FROM compactions WHERE thread = ? AND id = ?", n, id)
       .one();
     return new Uint8Array(row.summary);
   }

@@ -13,14 +13,14 @@ import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
 import type { IdempotencyStore } from "../../storage/idempotency-store.ts";
 import { CatalogueWriter } from "./catalogue-writer.ts";
 import type { MessagePurger } from "./message-purger.ts";
-import { LAST_SEQ, positionOf, type PositionRange } from "../core/position.ts";
+import { LAST_SEQ, type PositionRange, positionsOf } from "../core/position.ts";
 import type { QuotaGuard } from "../core/quota-guard.ts";
 import type { ErasureEpoch } from "../core/erasure-epoch.ts";
 import { CATALOGUE_WITHIN_MS, type OwnerRecord } from "../core/owner-record.ts";
 import type { SearchIndex } from "../search-index/search-index.ts";
 import { ThreadAnnouncements } from "./thread-announcements.ts";
 import type { StoredThread, ThreadLine } from "./thread-store.ts";
-import { missing, type ThreadStores } from "./thread-stores.ts";
+import { changeThread, missing, type ThreadStores } from "./thread-stores.ts";
 import type { Transactions } from "../core/transactions.ts";
 import type { IdempotencyKey } from "../../storage/contract.ts";
 import type { ListedThreads, Resumed, ThreadPage } from "../contract.ts";
@@ -120,10 +120,11 @@ export class Conversations {
   async patch(id: string, fields: PatchThreadBody): Promise<Result<Thread>> {
     return this.#catalogued(
       id,
-      this.#with(id, undefined, (thread) => {
+      changeThread(this.#deps, { id }, (thread) => {
         const patched = this.#stores.threads.patch(thread, fields, this.#deps.now());
         if (patched.indexing !== thread.indexing) this.#index(patched);
-        return ok(this.#changed(patched));
+        this.#catalogue.enqueue(id);
+        return ok(this.#view(patched));
       }),
     );
   }
@@ -131,7 +132,7 @@ export class Conversations {
   async delete(id: string): Promise<Result<null>> {
     return this.#catalogued(
       id,
-      this.#with(id, undefined, (thread) => {
+      changeThread(this.#deps, { id }, (thread) => {
         this.#remove(thread, null);
         return ok(null);
       }),
@@ -147,19 +148,14 @@ export class Conversations {
     const { compactions, gone } = this.#remove(thread, erasure);
     const erased = { threads: 1, messages: messages.deleted - before, compactions };
     // All messages that are left are shown by other threads.
-    const left = had.map(({ n, from, to }) => messages.count([positionOf(n, from), positionOf(n, to)]));
+    const left = had.map((segment) => messages.count(positionsOf(segment)));
     return { erased, kept: left.reduce((sum, one) => sum + one, 0), gone };
   }
 
-  /** Writes the thread's row in the catalogue again, or removes it again. */
-  writeAgain(id: string): void {
-    this.#catalogue.changed(id);
-  }
-
   /** Lets the alarm write the user and all threads into the catalogue again. */
-  catalogueAnew(): void {
+  rewriteCatalogue(): void {
     const { owner, alarms, now } = this.#deps;
-    this.#catalogue.allChanged();
+    this.#catalogue.enqueueAll();
     owner.catalogueAgain(now());
     alarms.scheduleBy(now());
   }
@@ -179,7 +175,7 @@ export class Conversations {
     index.removeRanges(removed);
     purger.purge(left, erasure);
     answers.forgetAbout(thread.id);
-    this.#catalogue.changed(thread.id);
+    this.#catalogue.enqueue(thread.id);
     alarms.scheduleBy(now());
     return { compactions, gone: [...left, ...removed] };
   }
@@ -192,7 +188,7 @@ export class Conversations {
   ): Promise<Result<Thread>> {
     const beganAt = this.#deps.now();
     return this.#begin(forkId, () =>
-      this.#with(id, once && { ...once, about: forkId }, (origin) => {
+      changeThread(this.#deps, { id, once: once && { ...once, about: forkId } }, (origin) => {
         const { at = this.#lastSeq(origin), ...given } = fields;
         if (at > 0 && this.#stores.lineage.position(origin, at) === null) return missing("body.at");
         const length = this.#stores.lineage.count(origin, at);
@@ -217,16 +213,16 @@ export class Conversations {
   }
 
   /** Messages were added or deleted: the catalogue follows within a minute. */
-  touched(id: string): void {
-    this.#deps.alarms.scheduleBy(this.#catalogue.touched(id));
+  messagesChanged(id: string): void {
+    this.#deps.alarms.scheduleBy(this.#catalogue.enqueueLater(id));
   }
 
-  /** Removes a deleted thread from the catalogue. Returns false while D1 has not confirmed it. */
-  async takeOut(id: string): Promise<boolean> {
-    this.#catalogue.hurry(id);
+  /** Removes a deleted thread from the catalogue. `again`: also if D1 confirmed it. Returns false while D1 has not. */
+  async removeFromCatalogue(id: string, { again = false } = {}): Promise<boolean> {
+    if (again || this.#catalogue.isPending(id)) this.#catalogue.enqueue(id);
     await this.#catalogue.drain(id);
     // A thread that an import has brought back stays listed.
-    return !this.#catalogue.owes(id) || this.get(id).ok;
+    return !this.#catalogue.isPending(id) || this.get(id).ok;
   }
 
   /** Writes what is due in the catalogue, for the alarm. */
@@ -248,15 +244,15 @@ export class Conversations {
     const { current: epoch } = this.#deps.erasureEpoch;
     const rows = lines
       .filter(({ id, deleted }) => deleted !== true && this.#stores.threads.any(id) === null)
-      .map((line) => announcedRow(line, owner, epoch));
-    return rows.length === 0 ? take() : this.#announcements.before(rows, take);
+      .map((line) => catalogueRow(line, owner, epoch));
+    return rows.length === 0 ? take() : this.#announcements.announceAndBegin(rows, take);
   }
 
   /** Announces a thread to the catalogue, then begins it. A rolled-back dry run yields the row to announce. */
   async #begin<T>(id: string, act: () => Result<T>): Promise<Result<T>> {
     const { result: tried, row } = this.#tried(id, act);
     if (row === null) return tried;
-    const begun = await this.#announcements.before([row], () =>
+    const begun = await this.#announcements.announceAndBegin([row], () =>
       this.#deps.transactions.run(undefined, () => {
         const result = act();
         if (result.ok) this.#announcements.begun(id, same(this.#catalogueRow(id), row));
@@ -295,14 +291,6 @@ export class Conversations {
     return this.#begun(() => this.#view(this.#stores.threads.create(id, fields, { now: at })));
   }
 
-  #with<T>(
-    id: string,
-    once: IdempotencyKey | undefined,
-    act: (thread: StoredThread) => Result<T>,
-  ): Result<T> {
-    return this.#stores.change(id, act, { transactions: this.#deps.transactions, once });
-  }
-
   /** Begins a thread, within the quota. */
   #begun(begin: () => Thread): Result<Thread> {
     return this.#deps.quota.withinQuota(["threads", "bytes"], () => ok(begin()));
@@ -315,15 +303,10 @@ export class Conversations {
     return result;
   }
 
-  #changed(thread: StoredThread): Thread {
-    this.#catalogue.changed(thread.id);
-    return this.#view(thread);
-  }
-
   /** Applies the thread's `indexing` to its own messages. */
   #index({ n, indexing }: StoredThread): void {
     const { index, byMeaning, alarms, now } = this.#deps;
-    const own: PositionRange = [positionOf(n, 1), positionOf(n, LAST_SEQ)];
+    const own = positionsOf({ n, from: 1, to: LAST_SEQ });
     if (indexing === "lexical") index.onlyWords(own);
     else if (byMeaning) {
       index.byMeaning(own);
@@ -337,20 +320,10 @@ export class Conversations {
   }
 
   #catalogueRow(id: string): ThreadRow | null {
+    const { owner, erasureEpoch } = this.#deps;
     const thread = this.#stores.threads.get(id);
     if (thread === null) return null;
-    const {
-      userId = null,
-      agent = null,
-      resourceSlug = null,
-      recordId = null,
-      metadata = null,
-    } = this.#view(thread);
-    const { title, createdAt, updatedAt } = thread;
-    const userHash = id.slice(0, id.indexOf("."));
-    const { current: epoch } = this.#deps.erasureEpoch;
-    const said = { title, agent, resourceSlug, recordId, metadata };
-    return { id, userHash, userId, ...said, createdAt, updatedAt, epoch };
+    return catalogueRow(thread, { hash: id.slice(0, id.indexOf(".")), id: owner.id() }, erasureEpoch.current);
   }
 
   #noteOwner({ hash, id }: ThreadOwner): void {
@@ -374,11 +347,26 @@ export class Conversations {
   }
 }
 
-const announcedRow = (line: ThreadLine, { hash, id: userId }: ThreadOwner, epoch: number): ThreadRow => {
-  const { id, title, agent = null, resourceSlug = null, recordId = null, metadata = null } = line;
-  const { createdAt, updatedAt } = line;
-  const said = { title, agent, resourceSlug, recordId, metadata };
-  return { id, userHash: hash, userId, ...said, createdAt, updatedAt, epoch };
-};
+function catalogueRow(
+  thread: StoredThread | ThreadLine,
+  { hash: userHash, id: userId }: { hash: string; id: string | null },
+  epoch: number,
+): ThreadRow {
+  const { id, title, agent = null, resourceSlug = null, recordId = null, metadata = null } = thread;
+  const { createdAt, updatedAt } = thread;
+  return {
+    id,
+    userHash,
+    userId,
+    title,
+    agent,
+    resourceSlug,
+    recordId,
+    metadata,
+    createdAt,
+    updatedAt,
+    epoch,
+  };
+}
 
 const same = (a: ThreadRow | null, b: ThreadRow): boolean => JSON.stringify(a) === JSON.stringify(b);

@@ -3,6 +3,7 @@ import {
   type Segment,
   type SeqRange,
   positionOf,
+  positionsOf,
   seqOf,
   threadNumberOf,
 } from "../core/position.ts";
@@ -15,21 +16,17 @@ import type { StoredThread, ThreadStore } from "./thread-store.ts";
  * that owns that (`parent`): no message is copied, and seqs go on from the fork.
  */
 export class Lineage {
-  readonly #threads: ThreadStore;
-  readonly #messages: MessageStore;
-  readonly #hidden: HiddenMessages;
+  readonly #stores: { threads: ThreadStore; messages: MessageStore; hidden: HiddenMessages };
 
   constructor(stores: { threads: ThreadStore; messages: MessageStore; hidden: HiddenMessages }) {
-    this.#threads = stores.threads;
-    this.#messages = stores.messages;
-    this.#hidden = stores.hidden;
+    this.#stores = stores;
   }
 
   /** The thread's stretches from the last one back to the one that holds the seq `from`, read as they are asked for. */
   *segments({ n, parent, forkSeq }: StoredThread, from = 1): Generator<Segment, void> {
     // Most threads are no forks, and most reads of a fork end in its own messages: neither reads a row.
     yield { n, from: forkSeq + 1, to: LAST_SEQ };
-    if (parent !== null && forkSeq >= from) yield* this.#threads.chain(parent, [from, forkSeq]);
+    if (parent !== null && forkSeq >= from) yield* this.#stores.threads.chain(parent, [from, forkSeq]);
   }
 
   /** The position of the thread's message with this seq, or null if it has none. */
@@ -37,7 +34,8 @@ export class Lineage {
     const owner = this.#ownerOf(thread, seq);
     if (owner === null) return null;
     const position = positionOf(owner, seq);
-    return !this.#hidden.has(thread, position) && this.#messages.has(position) ? position : null;
+    const { hidden, messages } = this.#stores;
+    return !hidden.has(thread, position) && messages.has(position) ? position : null;
   }
 
   /**
@@ -56,7 +54,7 @@ export class Lineage {
         return segment === undefined ? null : positionOf(segment.n, seq);
       };
     }
-    const forks = this.#threads.forks([...new Set(positions.map(threadNumberOf))]);
+    const forks = this.#stores.threads.forks([...new Set(positions.map(threadNumberOf))]);
     return (position, step) => {
       const seq = seqOf(position) + step;
       let n = threadNumberOf(position);
@@ -85,12 +83,11 @@ export class Lineage {
 
   #countIn(thread: StoredThread, [first, last]: SeqRange): number {
     if (first > last) return 0;
-    let count = -this.#hidden.count(thread, [first, last]);
+    let count = -this.#stores.hidden.count(thread, [first, last]);
     for (const { n, from, to } of this.segments(thread, first))
-      count += this.#messages.count([
-        positionOf(n, Math.max(from, first)),
-        positionOf(n, Math.min(to, last)),
-      ]);
+      count += this.#stores.messages.count(
+        positionsOf({ n, from: Math.max(from, first), to: Math.min(to, last) }),
+      );
     return count;
   }
 }

@@ -1,4 +1,4 @@
-import { LAST_SEQ, positionOf, type PositionRange, seqOf, threadNumberOf } from "../core/position.ts";
+import { LAST_SEQ, type PositionRange, positionsOf, seqOf, threadNumberOf } from "../core/position.ts";
 import type { HiddenMessages } from "./hidden-messages.ts";
 import type { Lineage } from "./lineage.ts";
 import type { MessageStore } from "./message-store.ts";
@@ -46,10 +46,7 @@ export class SharedMessages {
    */
   deleteThread(thread: StoredThread): { removed: PositionRange[]; left: PositionRange[] } {
     const { threads, hidden, lineage } = this.#stores;
-    const had = Array.from(lineage.segments(thread), ({ n, from, to }): PositionRange => [
-      positionOf(n, from),
-      positionOf(n, to),
-    ]);
+    const had = Array.from(lineage.segments(thread), positionsOf);
     // This thread may have been the last to show one of these.
     const hiddenElsewhere = hidden.inOthers(thread, had);
     hidden.removeAll(thread);
@@ -77,7 +74,7 @@ export class SharedMessages {
       const thread = threads.deleted(n);
       if (thread === null) break;
       const shared = threads.sharedUpTo(n);
-      gone.push([positionOf(n, (shared ?? 0) + 1), positionOf(n, LAST_SEQ)]);
+      gone.push(positionsOf({ n, from: (shared ?? 0) + 1, to: LAST_SEQ }));
       if (shared !== null) break;
       threads.remove(n);
       n = thread.parent;

@@ -55,7 +55,7 @@ export class ThreadAnnouncements {
   }
 
   /** Announces threads, and then lets them begin. Each of them has to be told to `begun`, in the transaction of `begin`. */
-  async before<T>(rows: readonly ThreadRow[], begin: () => Result<T>): Promise<Result<T>> {
+  async announceAndBegin<T>(rows: readonly ThreadRow[], begin: () => Result<T>): Promise<Result<T>> {
     const { erasureEpoch } = this.#deps;
     const [after, ids] = [erasureEpoch.lastErasure, rows.map(({ id }) => id)];
     this.#note(ids);
@@ -74,10 +74,10 @@ export class ThreadAnnouncements {
   /** Says that an announced thread began; `same`: as it was announced. To be called in the transaction of its beginning. */
   begun(id: string, same: boolean): void {
     const { sql, writer } = this.#deps;
-    if (this.isMarked(id)) writer.changedBy(id, this.#later());
+    if (this.isMarked(id)) writer.enqueue(id, this.#later());
     else {
       sql.exec("DELETE FROM announced_threads WHERE thread_id = ?", id);
-      if (!same) writer.changed(id);
+      if (!same) writer.enqueue(id);
     }
   }
 
@@ -98,7 +98,7 @@ export class ThreadAnnouncements {
       )
       .toArray()
       .filter((one) => !this.#underWay.has(one.thread_id));
-    for (const { thread_id: id } of due) writer.changedBy(id, now());
+    for (const { thread_id: id } of due) writer.enqueue(id);
     await writer.drain();
     // In its turn: what is announced anew must not lose its mark.
     if (due.length > 0) await writer.inTurn(() => this.#takeBack(due));
@@ -113,8 +113,8 @@ export class ThreadAnnouncements {
   async #takeBack(settled: readonly Announced[]): Promise<void> {
     const { sql, unlisted, writer } = this.#deps;
     const due = settled.filter((one) => !this.#underWay.has(one.thread_id));
-    const owed = due.filter((one) => writer.owes(one.thread_id));
-    const written = due.filter((one) => !owed.includes(one));
+    const pending = due.filter((one) => writer.isPending(one.thread_id));
+    const written = due.filter((one) => !pending.includes(one));
     // If some were written, the others are tried again at once.
     if (written.length === 0) this.#dueLater(due);
     try {
@@ -122,7 +122,7 @@ export class ThreadAnnouncements {
       for (const { thread_id: id } of written)
         sql.exec("DELETE FROM announced_threads WHERE thread_id = ?", id);
       // A mark does not hold for ever.
-      await unlisted.mark(markedOf(owed));
+      await unlisted.mark(markedOf(pending));
     } catch (error) {
       this.#dueLater(due);
       console.error({ message: "the marks of unlisted threads were not changed", error: String(error) });

@@ -9,12 +9,12 @@ import { limits } from "../../../src/domain/limits.ts";
 import { searchableText } from "../../../src/domain/memory/message-text.ts";
 import type { Message } from "../../../src/domain/schema/thread.ts";
 import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
-import { positionOf, type PositionRange, seqOf } from "../core/position.ts";
+import { positionOf, type PositionRange, positionsOf, seqOf } from "../core/position.ts";
 import type { QuotaGuard } from "../core/quota-guard.ts";
 import type { SearchIndex } from "../search-index/search-index.ts";
 import { parsed } from "./thread-reader.ts";
 import type { StoredThread } from "./thread-store.ts";
-import { missing, type ThreadStores } from "./thread-stores.ts";
+import { changeThread, missing, type ThreadStores } from "./thread-stores.ts";
 import type { Transactions } from "../core/transactions.ts";
 import type { IdempotencyKey } from "../../storage/contract.ts";
 import type { MessagePage } from "../../../src/domain/page-json.ts";
@@ -39,8 +39,8 @@ type ThreadMessagesDependencies = {
   stores: ThreadStores;
   transactions: Transactions;
   index: SearchIndex;
-  /** Says that a thread was written to, for the catalogue. */
-  touched: (threadId: string) => void;
+  /** Tells the catalogue that messages were added or deleted. */
+  messagesChanged: (threadId: string) => void;
   /** True if messages are found by their meaning at all. */
   byMeaning: boolean;
   alarms: AlarmScheduler;
@@ -74,7 +74,7 @@ export class ThreadMessages {
         this.#write(positionOf(thread.n, first + i), body, { createdAt: said, embeds }),
       );
       if (indexed.includes(true)) this.#deps.alarms.scheduleBy(now + EMBED_AFTER_MS);
-      this.#deps.touched(id);
+      this.#deps.messagesChanged(id);
       const length = thread.length + bodies.length;
       return ok(
         bodies.length === 0 ? { length } : { length, firstSeq: first, lastSeq: first + bodies.length - 1 },
@@ -97,13 +97,13 @@ export class ThreadMessages {
   }
 
   deleteMessage(id: string, seq: number): Result<null> {
-    return this.#with(id, undefined, (thread) => {
+    return changeThread(this.#deps, { id }, (thread) => {
       const position = this.#stores.lineage.position(thread, seq);
       if (position === null) return fail("not_found");
       this.#deps.index.removeRanges(this.#stores.shared.deleteMessage(thread, position));
       this.#stores.threads.shorten(thread, this.#deps.now());
       this.#stores.threads.endImport(thread);
-      this.#deps.touched(id);
+      this.#deps.messagesChanged(id);
       return ok(null);
     });
   }
@@ -130,7 +130,7 @@ export class ThreadMessages {
 
   /** Deletes a summary. The compacted view shows its messages again. */
   deleteCompaction(id: string, compaction: string): Result<null> {
-    return this.#with(id, undefined, (thread) => {
+    return changeThread(this.#deps, { id }, (thread) => {
       if (!this.#stores.compactions.delete(thread, compaction)) return fail("not_found");
       this.#stores.threads.endImport(thread);
       return ok(null);
@@ -146,12 +146,7 @@ export class ThreadMessages {
   /** The ranges of a thread's messages, for a search within it. */
   rangesOf(id: string): PositionRange[] | null {
     const thread = this.#stores.threads.get(id);
-    return thread === null
-      ? null
-      : Array.from(this.#stores.lineage.segments(thread), ({ n, from, to }) => [
-          positionOf(n, from),
-          positionOf(n, to),
-        ]);
+    return thread === null ? null : Array.from(this.#stores.lineage.segments(thread), positionsOf);
   }
 
   /** The id of the thread to show a found message in: the one that was searched, or any that has it. */
@@ -189,23 +184,15 @@ export class ThreadMessages {
     return new Set(hidden.filter((position) => this.threadOf(position, searched) === null));
   }
 
-  /** The same, within the quota. */
+  /** Acts on a thread in one transaction, within the quota. */
   #withinQuota<T>(
     id: string,
     once: IdempotencyKey | undefined,
     act: (thread: StoredThread) => Result<T>,
   ): Result<T> {
-    return this.#with(id, once, (thread) => this.#deps.quota.withinQuota(["bytes"], () => act(thread)));
-  }
-
-  #with<T>(
-    id: string,
-    once: IdempotencyKey | undefined,
-    act: (thread: StoredThread) => Result<T>,
-  ): Result<T> {
-    // The answer is deleted with the thread.
-    const about = once && { ...once, about: id };
-    return this.#stores.change(id, act, { transactions: this.#deps.transactions, once: about });
+    return changeThread(this.#deps, { id, once }, (thread) =>
+      this.#deps.quota.withinQuota(["bytes"], () => act(thread)),
+    );
   }
 
   /** The bodies of an append that are new, if its conditions hold. */

@@ -5,29 +5,25 @@ import type { CompactionStore } from "./compaction-store.ts";
 import type { HiddenMessages } from "./hidden-messages.ts";
 import type { Lineage } from "./lineage.ts";
 import type { MessageStore } from "./message-store.ts";
-import { LAST_SEQ, positionOf } from "../core/position.ts";
+import { LAST_SEQ, positionsOf } from "../core/position.ts";
 import { type Span, spans } from "./spans.ts";
 import type { StoredThread } from "./thread-store.ts";
 import type { MessagePage, ReadMessage } from "../../../src/domain/page-json.ts";
 import type { CompactionRange, MessagesQuery } from "../contract.ts";
 
+type Stores = {
+  messages: MessageStore;
+  lineage: Lineage;
+  compactions: CompactionStore;
+  hidden: HiddenMessages;
+};
+
 /** Reads the messages of a thread, wherever they lie. */
 export class ThreadReader {
-  readonly #messages: MessageStore;
-  readonly #lineage: Lineage;
-  readonly #compactions: CompactionStore;
-  readonly #hidden: HiddenMessages;
+  readonly #stores: Stores;
 
-  constructor(stores: {
-    messages: MessageStore;
-    lineage: Lineage;
-    compactions: CompactionStore;
-    hidden: HiddenMessages;
-  }) {
-    this.#messages = stores.messages;
-    this.#lineage = stores.lineage;
-    this.#compactions = stores.compactions;
-    this.#hidden = stores.hidden;
+  constructor(stores: Stores) {
+    this.#stores = stores;
   }
 
   /** One after another: a thread is never in memory as a whole. `slice`: how many are read at a time. */
@@ -35,11 +31,11 @@ export class ThreadReader {
     thread: StoredThread,
     { order, from, view, slice }: Pick<MessagesQuery, "order" | "from" | "view"> & { slice?: number },
   ): Generator<ReadMessage> {
-    const hiddenIn = this.#hidden.hasAny(thread) ? thread.n : null;
+    const hiddenIn = this.#stores.hidden.hasAny(thread) ? thread.n : null;
     for (const span of this.#spans(thread, { order, from, view })) {
       if ("id" in span) yield this.#summary(thread, span);
       else
-        yield* this.#messages.read([positionOf(span.n, span.from), positionOf(span.n, span.to)], {
+        yield* this.#stores.messages.read(positionsOf(span), {
           order,
           hiddenIn,
           ...(slice !== undefined && { slice }),
@@ -70,7 +66,8 @@ export class ThreadReader {
   }
 
   #summary(thread: StoredThread, { id, from, to, createdAt }: CompactionRange): ReadMessage {
-    return { seq: to, body: this.#compactions.summary(thread, id), createdAt, compaction: { id, from, to } };
+    const body = this.#stores.compactions.summary(thread, id);
+    return { seq: to, body, createdAt, compaction: { id, from, to } };
   }
 
   #spans(
@@ -78,10 +75,10 @@ export class ThreadReader {
     { order, from, view }: Pick<MessagesQuery, "order" | "from" | "view">,
   ): Iterable<Span> {
     const newest = order === "newest";
-    const summaries = view === "raw" ? [] : this.#compactions.shown(thread);
+    const summaries = view === "raw" ? [] : this.#stores.compactions.shown(thread);
     const first = newest ? 1 : (from ?? 0) + 1;
     const last = newest ? (from ?? LAST_SEQ + 1) - 1 : LAST_SEQ;
-    const segments = this.#lineage.segments(thread, first);
+    const segments = this.#stores.lineage.segments(thread, first);
     return newest
       ? spans(segments, summaries.toReversed(), { order, within: [first, last] })
       : spans([...segments].toReversed(), summaries, { order, within: [first, last] });

@@ -15,10 +15,11 @@ export type StoredThread = Omit<Thread, "userId"> & {
   /** An import has begun the thread and is to go on with it. */
   importing: boolean;
 };
-/** The fields of a new fork. */
-type Fork = { parent: number; forkSeq: number; forkedFrom: string; length: number };
 
 export type ThreadLine = ObjectLine & { type: "thread" };
+/** A new thread's place among the others. `length`: of what it shares. */
+type NewThread = Pick<StoredThread, "parent" | "forkSeq" | "length"> & { importing?: boolean };
+type Fork = NewThread & { forkedFrom: string };
 
 const DEFAULT_TITLE = "New conversation";
 
@@ -84,28 +85,12 @@ export class ThreadStore {
     this.#sql = sql;
   }
 
+  /** A fork shares the messages up to `forkSeq`, so its own begin after that. */
   create(id: string, fields: CreateThreadBody, { now, fork }: { now: number; fork?: Fork }): StoredThread {
-    const row = this.#sql
-      .exec<Row>(
-        `INSERT INTO threads
-           (id, title, agent, resource_slug, record_id, metadata, indexing, length, last_seq, parent, fork_seq, forked_from,
-            created_at, updated_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?12, ?7, ?8, ?9, ?8, ?10, ?11, ?11) RETURNING *`,
-        id,
-        fields.title ?? DEFAULT_TITLE,
-        fields.agent ?? null,
-        fields.resourceSlug ?? null,
-        fields.recordId ?? null,
-        fields.metadata === undefined ? null : JSON.stringify(fields.metadata),
-        fork?.length ?? 0,
-        fork?.forkSeq ?? 0,
-        fork?.parent ?? null,
-        fork?.forkedFrom ?? null,
-        now,
-        fields.indexing ?? null,
-      )
-      .one();
-    return threadOf(row);
+    const { forkedFrom, ...shared } = fork ?? { parent: null, forkSeq: 0, length: 0 };
+    const times = { createdAt: now, updatedAt: now };
+    const { title = DEFAULT_TITLE } = fields;
+    return this.#insert({ ...fields, id, title, lastSeq: shared.forkSeq, forkedFrom, ...times }, shared);
   }
 
   get(id: string): StoredThread | null {
@@ -118,30 +103,8 @@ export class ThreadStore {
   }
 
   /** Begins the import of a thread: as it was elsewhere, but for its messages. */
-  restore(line: ThreadLine, { parent, forkSeq }: { parent: number | null; forkSeq: number }): StoredThread {
-    const row = this.#sql
-      .exec<Row>(
-        `INSERT INTO threads
-           (id, title, agent, resource_slug, record_id, metadata, indexing, length, last_seq, parent, fork_seq, forked_from,
-            deleted, importing, created_at, updated_at)
-         VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, 1, ?, ?) RETURNING *`,
-        line.id,
-        line.title,
-        line.agent ?? null,
-        line.resourceSlug ?? null,
-        line.recordId ?? null,
-        line.metadata === undefined ? null : JSON.stringify(line.metadata),
-        line.indexing ?? null,
-        line.lastSeq,
-        parent,
-        forkSeq,
-        line.forkedFrom ?? null,
-        line.deleted === true ? 1 : 0,
-        line.createdAt,
-        line.updatedAt,
-      )
-      .one();
-    return threadOf(row);
+  restore(line: ThreadLine, { parent, forkSeq }: Pick<NewThread, "parent" | "forkSeq">): StoredThread {
+    return this.#insert(line, { parent, forkSeq, length: 0, importing: true });
   }
 
   /**
@@ -371,6 +334,37 @@ export class ThreadStore {
       }
       if (rows.length < EXPORTED) return;
     }
+  }
+
+  #insert(
+    fields: Omit<ThreadLine, "type" | "parent">,
+    { parent, forkSeq, length, importing = false }: NewThread,
+  ): StoredThread {
+    const row = this.#sql
+      .exec<Row>(
+        `INSERT INTO threads
+           (id, title, agent, resource_slug, record_id, metadata, indexing, length, last_seq, parent, fork_seq, forked_from,
+            deleted, importing, created_at, updated_at)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *`,
+        fields.id,
+        fields.title,
+        fields.agent ?? null,
+        fields.resourceSlug ?? null,
+        fields.recordId ?? null,
+        fields.metadata === undefined ? null : JSON.stringify(fields.metadata),
+        fields.indexing ?? null,
+        length,
+        fields.lastSeq,
+        parent,
+        forkSeq,
+        fields.forkedFrom ?? null,
+        fields.deleted === true ? 1 : 0,
+        importing ? 1 : 0,
+        fields.createdAt,
+        fields.updatedAt,
+      )
+      .one();
+    return threadOf(row);
   }
 
   #one(where: string, binding: string | number | null): StoredThread | null {

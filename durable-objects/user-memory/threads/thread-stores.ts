@@ -28,18 +28,18 @@ export class ThreadStores {
     this.shared = new SharedMessages(this);
     this.reader = new ThreadReader(this);
   }
+}
 
-  /** Acts on a thread in one transaction, once for an idempotency key. */
-  change<T>(
-    id: string,
-    act: (thread: StoredThread) => Result<T>,
-    { transactions, once }: { transactions: Transactions; once: IdempotencyKey | undefined },
-  ): Result<T> {
-    return transactions.run(once, () => {
-      const thread = this.threads.get(id);
-      return thread === null ? fail("not_found") : act(thread);
-    });
-  }
+/** Acts on a thread in one transaction, once for an idempotency key. The kept answer is deleted with the thread. */
+export function changeThread<T>(
+  { stores, transactions }: { stores: ThreadStores; transactions: Transactions },
+  { id, once }: { id: string; once?: IdempotencyKey | undefined },
+  act: (thread: StoredThread) => Result<T>,
+): Result<T> {
+  return transactions.run(once && { about: id, ...once }, () => {
+    const thread = stores.threads.get(id);
+    return thread === null ? fail("not_found") : act(thread);
+  });
 }
 
 /** The failure for a field that should name a message of the thread. */

@@ -4,7 +4,7 @@ import { inlineOrText } from "../../../src/domain/transfer/raw-value.ts";
 import { ownerKeyOf } from "../../../src/domain/entry-parts.ts";
 import { type EntryStore, partsNamedIn } from "../../storage/entry-store.ts";
 import type { ErasureEpoch } from "../core/erasure-epoch.ts";
-import { positionOf } from "../core/position.ts";
+import { positionOf, positionsOf } from "../core/position.ts";
 import type { ExportedThread } from "../threads/thread-store.ts";
 import type { ThreadStores } from "../threads/thread-stores.ts";
 import type { ExportPage, ExportPlace, Section, Spot } from "../contract.ts";
@@ -90,7 +90,7 @@ export class Exporter {
     const { n, lastSeq } = section;
     const { messages, hidden: hiddenMessages } = this.#deps.stores;
     const hides = hiddenMessages.hasAny(section);
-    const own = messages.read([positionOf(n, after + 1), positionOf(n, lastSeq)], {
+    const own = messages.read(positionsOf({ n, from: after + 1, to: lastSeq }), {
       order: "oldest",
       hiddenIn: null,
     });

@@ -6,7 +6,7 @@ import type { EntryStore } from "../../storage/entry-store.ts";
 import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
 import type { Conversations } from "../threads/conversations.ts";
 import type { ErasureEpoch } from "../core/erasure-epoch.ts";
-import { positionOf } from "../core/position.ts";
+import { positionOf, positionsOf } from "../core/position.ts";
 import type { QuotaGuard } from "../core/quota-guard.ts";
 import type { ThreadMessages } from "../threads/thread-messages.ts";
 import type { StoredThread } from "../threads/thread-store.ts";
@@ -17,11 +17,7 @@ import type { ImportItem, Imported } from "../contract.ts";
 type Of<Type extends ObjectLine["type"]> = ObjectLine & { type: Type };
 /** The outcome of a valid line, as in the answer of an import (docs/export.md). */
 type Outcome = keyof ImportCounts;
-type Act = {
-  came: boolean;
-  act: (thread: StoredThread) => Result<Outcome>;
-  isThere: (thread: StoredThread) => boolean;
-};
+type RowLine = Of<"message"> | Of<"hidden"> | Of<"compaction">;
 
 type ImporterDependencies = {
   stores: ThreadStores;
@@ -70,22 +66,18 @@ export class Importer {
   async take(
     owner: Owner,
     { epoch, items }: { epoch: number; items: readonly ImportItem[] },
-  ): Promise<Imported> {
-    const counts: ImportCounts = { imported: {}, there: {}, expired: {}, leftOut: {} };
+  ): Promise<Result<Imported>> {
     const { entries, erasureEpoch, quota, now } = this.#deps;
-    if (epoch !== erasureEpoch.current)
-      return { counts, failed: { index: 0, failure: fail("erased_meanwhile") } };
+    if (epoch !== erasureEpoch.current) return fail("erased_meanwhile");
     // Expired entries count until they are swept.
     if (quota.bounds("entries") && items.some(({ line }) => line.type === "entry"))
       entries.expired.sweep(now());
     const lines = items.flatMap(({ line }) => (line.type === "thread" ? [line] : []));
-    const taken = await this.#deps.conversations.importing(owner, lines, () =>
-      ok(this.#takeAll(owner, items, counts)),
-    );
-    return taken.ok ? taken.value : { counts, failed: { index: 0, failure: taken } };
+    return this.#deps.conversations.importing(owner, lines, () => ok(this.#takeAll(owner, items)));
   }
 
-  #takeAll(owner: Owner, items: readonly ImportItem[], counts: ImportCounts): Imported {
+  #takeAll(owner: Owner, items: readonly ImportItem[]): Imported {
+    const counts: ImportCounts = { imported: {}, there: {}, expired: {}, leftOut: {} };
     return this.#deps.transactions.atomically(() => {
       for (const [index, item] of items.entries()) {
         const outcome = this.#within(item, () => this.#take(owner, item));
@@ -111,39 +103,29 @@ export class Importer {
     const { line } = item;
     const value = "value" in item && item.value !== undefined ? item.value : new Uint8Array();
     const came = "came" in item;
-    switch (line.type) {
-      case "thread":
-        return this.#thread(owner, line, came);
-      case "message":
-        return this.#inThread(line.threadId, {
-          came,
-          act: (thread) => this.#message(thread, line, value),
-          isThere: ({ n }) => this.#deps.stores.messages.is(positionOf(n, line.seq), value) === true,
-        });
-      case "hidden":
-        return this.#inThread(line.threadId, {
-          came,
-          act: (thread) => this.#hidden(thread, line),
-          isThere: () => true,
-        });
-      case "compaction":
-        return this.#inThread(line.threadId, {
-          came,
-          act: (thread) => this.#compaction(thread, line, value),
-          isThere: (thread) => this.#deps.stores.compactions.has(thread, line.id),
-        });
-      case "entry":
-        return this.#entry(line, value);
-      default:
-        return this.#end(line.threadId);
+    if (line.type === "thread") return this.#thread(owner, line, came);
+    if (line.type === "entry") return this.#entry(line, value);
+    const { threads } = this.#deps.stores;
+    const thread = threads.any(line.threadId);
+    if (line.type === "threadEnd") {
+      if (thread !== null) threads.endImport(thread);
+      return ok("there");
     }
+    if (thread === null) return came ? ok("leftOut") : wrong("threadId", NO_THREAD);
+    if (thread.importing) return this.#row(thread, line, value);
+    // A thread that was there before stays as it is.
+    return ok(this.#isThere(thread, line, value) ? "there" : "leftOut");
   }
 
-  #end(threadId: string): Result<Outcome> {
-    const { threads } = this.#deps.stores;
-    const thread = threads.any(threadId);
-    if (thread !== null) threads.endImport(thread);
-    return ok("there");
+  #row(thread: StoredThread, line: RowLine, value: Uint8Array): Result<Outcome> {
+    if (line.type === "message") return this.#message(thread, line, value);
+    return line.type === "hidden" ? this.#hidden(thread, line) : this.#compaction(thread, line, value);
+  }
+
+  #isThere(thread: StoredThread, line: RowLine, value: Uint8Array): boolean {
+    const { messages, compactions } = this.#deps.stores;
+    if (line.type === "message") return messages.is(positionOf(thread.n, line.seq), value) === true;
+    return line.type === "hidden" || compactions.has(thread, line.id);
   }
 
   #thread(owner: Owner, line: Of<"thread">, came: boolean): Result<Outcome> {
@@ -159,8 +141,8 @@ export class Importer {
     if (parent !== null) stores.threads.reach(parent, forkSeq);
     const thread = stores.threads.restore(line, { parent: parent?.n ?? null, forkSeq });
     // The shared messages are there; hidden ones follow in lines of their own.
-    for (const { n, from, to } of [...stores.lineage.segments(thread)].slice(1))
-      stores.threads.lengthen([thread.n], stores.messages.count([positionOf(n, from), positionOf(n, to)]));
+    for (const shared of [...stores.lineage.segments(thread)].slice(1))
+      stores.threads.lengthen([thread.n], stores.messages.count(positionsOf(shared)));
     conversations.imported(owner, line.deleted === true ? null : line.id);
     return ok("imported");
   }
@@ -218,13 +200,5 @@ export class Importer {
     if (!entries.restore({ ...line, value }, now())) return ok("there");
     if (line.expiresAt !== undefined) alarms.scheduleBy(line.expiresAt + 1);
     return ok("imported");
-  }
-
-  /** Acts on a thread that is being imported; one that was there before stays as it is, and one that is gone since is gone. */
-  #inThread(id: string, { came, act, isThere }: Act): Result<Outcome> {
-    const thread = this.#deps.stores.threads.any(id);
-    if (thread === null) return came ? ok("leftOut") : wrong("threadId", NO_THREAD);
-    if (thread.importing) return act(thread);
-    return ok(isThere(thread) ? "there" : "leftOut");
   }
 }

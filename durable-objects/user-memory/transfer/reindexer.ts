@@ -19,7 +19,7 @@ type ReindexerDependencies = {
   vectors: VectorSync;
   writer: MemoryWriter;
   erasureEpoch: Pick<ErasureEpoch, "erasedUpTo">;
-  conversations: Pick<Conversations, "catalogueAnew">;
+  conversations: Pick<Conversations, "rewriteCatalogue">;
   /** The model whose vectors Vectorize is to hold. */
   model: string;
   now: () => number;
@@ -57,7 +57,7 @@ export class Reindexer {
     sql.exec("DELETE FROM reindex");
     sql.exec("INSERT INTO reindex (owner, started_at, due_at) VALUES (?, ?, ?)", owner, now, now);
     // D1 may have been set back: it lists each thread that the object has.
-    this.#deps.conversations.catalogueAnew();
+    this.#deps.conversations.rewriteCatalogue();
   }
 
   state(): Omit<Reindex, "pending"> {

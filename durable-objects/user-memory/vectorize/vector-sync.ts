@@ -5,7 +5,7 @@ import { TombstoneRanges } from "../core/tombstone-ranges.ts";
 import type { MemoryTable } from "../memories/memory-table.ts";
 import type { ThreadStore } from "../threads/thread-store.ts";
 import { MessageCopies } from "./message-copies.ts";
-import { FIRST_POSITION, MEMORIES, MESSAGES, type PositionRange } from "../core/position.ts";
+import { isMessage, MEMORIES, MESSAGES, type PositionRange } from "../core/position.ts";
 import { type OutgoingVector, VectorOutbox } from "./vector-outbox.ts";
 import type { VectorName } from "../search-index/vector-rows.ts";
 import { type VectorCacheOptions, type VectorMirror, VectorStore } from "../search-index/vector-store.ts";
@@ -40,7 +40,7 @@ export class VectorSync implements VectorMirror {
   }
 
   put(n: number, model: string): void {
-    if (n >= FIRST_POSITION) {
+    if (isMessage(n)) {
       if (!this.copiesMessages) return;
       // The first one waits for the next alarm, which sends all messages of the model.
       if (!this.#copies.models().includes(model)) return this.#deps.alarms.scheduleBy(this.#deps.now());
@@ -119,7 +119,7 @@ export class VectorSync implements VectorMirror {
 
   #remove(vectors: readonly VectorName[], messageModels: readonly string[]): void {
     if (this.#deps.vectors === null) return;
-    this.outbox.remove(vectors.filter(({ n, model }) => n < FIRST_POSITION || messageModels.includes(model)));
+    this.outbox.remove(vectors.filter(({ n, model }) => !isMessage(n) || messageModels.includes(model)));
     this.#wake();
   }
 
@@ -135,12 +135,12 @@ export class VectorSync implements VectorMirror {
 
   #read(model: string, numbers: readonly number[]): OutgoingVector[] {
     const rows = new Map(
-      this.#deps.table.numbered(numbers.filter((n) => n < FIRST_POSITION)).map((row) => [row.version, row]),
+      this.#deps.table.numbered(numbers.filter((n) => !isMessage(n))).map((row) => [row.version, row]),
     );
     const tombstones = new TombstoneRanges(this.#deps.sql).all();
     return this.store.read(model, numbers).flatMap(({ n, values }) => {
       if (tombstones.some(([first, last]) => n >= first && n <= last)) return [];
-      if (n >= FIRST_POSITION) return [{ n, kind: "message", values }];
+      if (isMessage(n)) return [{ n, kind: "message", values }];
       const row = rows.get(n);
       if (row === undefined) return [];
       const { kind, scope } = row;

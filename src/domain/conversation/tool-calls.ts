@@ -98,8 +98,8 @@ export function givenResults(message: AnyMessage): Id[] {
 /** The AI SDK's requests for approval in an assistant message: the call of each approval id. */
 export function approvalRequests(message: AnyMessage): Map<Id, Id> {
   const parts = contentOf(message).filter((part) => partType(part) === "tool-approval-request");
-  const asked = roleOf(message) === "assistant" ? parts : [];
-  return new Map(asked.map((part) => [textField(part, "approvalId"), textField(part, "toolCallId")]));
+  const requestParts = roleOf(message) === "assistant" ? parts : [];
+  return new Map(requestParts.map((part) => [textField(part, "approvalId"), textField(part, "toolCallId")]));
 }
 
 /** The AI SDK's answers to these, in a tool message. */

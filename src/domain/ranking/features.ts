@@ -22,6 +22,8 @@ export const features = [
 ] as const;
 export type Feature = (typeof features)[number];
 type FeatureTable = Record<Feature, Float32Array>;
+/** The candidates, and how much each says by itself. */
+type Weighed = { pool: readonly PooledCandidate[]; own: Float32Array };
 
 /** Counts of the words of a user's documents. */
 export type Frequencies = {
@@ -61,7 +63,7 @@ export function featuresOf(
   );
   const asks = of(pool, ({ isMessage, text }) => isMessage && text.includes("?"));
   const only = namedSpeaker(question.text, pool);
-  const asked = asksTime(question.text);
+  const asksForTime = asksTime(question.text);
   const table: FeatureTable = {
     wordsNear: scaled(around(bm25, { pool, own }, (sum, one) => sum + one)),
     wordsSitting: scaled(strongestOfSitting(bm25, pool).map((one, i) => one * (own[i] ?? 1))),
@@ -86,7 +88,7 @@ export function featuresOf(
         before === undefined ? 0 : (asks[before] ?? 0) * (soft[before] ?? 0),
       ),
     ),
-    time: of(pool, ({ text }) => asked && tellsTime(text)),
+    time: of(pool, ({ text }) => asksForTime && tellsTime(text)),
     date: Float32Array.from(pool, ({ createdAt }) => question.time?.(createdAt) ?? 0),
     key: of(pool, ({ key }) => key),
     importance: Float32Array.from(pool, ({ importance }) => importance),
@@ -107,21 +109,13 @@ export function featuresOf(
  */
 function softWords(
   text: string,
-  {
-    pool,
-    own,
-    words,
-  }: {
-    pool: readonly PooledCandidate[];
-    own: Float32Array;
-    words: WordStatistics | null;
-  },
+  { pool, own, words }: Weighed & { words: WordStatistics | null },
 ): { soft: Float32Array; softNear: Float32Array; most: number } {
   const soft = new Float32Array(pool.length);
   const softNear = new Float32Array(pool.length);
   if (words === null) return { soft, softNear, most: 0 };
   const { lexicon, frequencies } = words;
-  const asked = [...new Set(contentWords(text).flatMap((word) => lexicon.pieces(word)))].slice(
+  const questionPieces = [...new Set(contentWords(text).flatMap((word) => lexicon.pieces(word)))].slice(
     0,
     MOST_PIECES,
   );
@@ -130,8 +124,8 @@ function softWords(
   const place = new Uint16Array(lexicon.size);
   const places = pool.map(({ pieces }) => pieces.map((piece) => (place[piece] ||= held.push(piece)) - 1));
   let whole = 0;
-  for (const [i, similar] of lexicon.compare(asked, held).entries()) {
-    const piece = asked[i] ?? 0;
+  for (const [i, similar] of lexicon.compare(questionPieces, held).entries()) {
+    const piece = questionPieces[i] ?? 0;
     const rarity =
       Math.log(1 + frequencies.size / (frequencies.holding(piece) + 0.5)) * Math.sqrt(lexicon.length(piece));
     const best = Float32Array.from(places, (its) => rarity * mostOf(similar, its));
@@ -153,7 +147,7 @@ function namedSpeaker(text: string, pool: readonly PooledCandidate[]): string | 
 /** A value and those of the neighbours, combined; what says little itself borrows little. */
 function around(
   values: Float32Array,
-  { pool, own }: { pool: readonly PooledCandidate[]; own: Float32Array },
+  { pool, own }: Weighed,
   combine: (all: number, one: number) => number,
 ): Float32Array {
   return values.map((value, i) => {

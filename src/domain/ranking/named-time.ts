@@ -17,11 +17,8 @@ const AFTERMATH = 0.5;
  * `referenceDate` ("yesterday", "last week", "3 months ago"). Null if it names none. English; days are those of UTC.
  */
 export function namedTime(question: string, referenceDate: number): TimeMatch | null {
-  const text = question.toLowerCase();
-  const timeSpan = relativeTimeSpan(text, referenceDate);
-  if (timeSpan !== null) return (at) => matchOf(timeSpan, at);
-  const named = monthAndDay(text);
-  return named === null ? null : (at) => matchOf(timeSpanBefore(named, at), at);
+  const named = spanOrDay(question, referenceDate);
+  return named === null ? null : (at) => matchOf("from" in named ? named : timeSpanBefore(named, at), at);
 }
 
 /** Years back in which a day or month without its year is sought. */
@@ -29,15 +26,18 @@ const YEARS = 3;
 
 /** The time spans that the question names, the last one first; of a day or month without its year, of some years. */
 export function namedTimeSpans(question: string, referenceDate: number): TimeSpan[] {
-  const text = question.toLowerCase();
-  const timeSpan = relativeTimeSpan(text, referenceDate);
-  if (timeSpan !== null) return [timeSpan];
-  const named = monthAndDay(text);
+  const named = spanOrDay(question, referenceDate);
   if (named === null) return [];
+  if ("from" in named) return [named];
   const last = timeSpanBefore(named, referenceDate);
   if (named.year !== undefined) return [last];
   const year = new Date(last.from).getUTCFullYear();
   return Array.from({ length: YEARS }, (_, i) => timeSpanBefore({ ...named, year: year - i }, referenceDate));
+}
+
+function spanOrDay(question: string, referenceDate: number): TimeSpan | Named | null {
+  const text = question.toLowerCase();
+  return relativeTimeSpan(text, referenceDate) ?? monthAndDay(text);
 }
 
 /** Within, or in the three weeks after. */

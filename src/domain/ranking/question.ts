@@ -10,19 +10,20 @@ const STOP_WORDS = new Set(
 /** FTS5 parses a query into a tree; more words than this make it slow and say no more. Half of them are the last ones. */
 const MOST = 64;
 
-/** The distinct words of a text that are no stop words. */
-const tellingWords = (text: string): string[] => wordsOf(text).filter((word) => !STOP_WORDS.has(word));
+const isTelling = (word: string): boolean => !STOP_WORDS.has(word);
 
 /** The number of telling words in a text: for a script without spaces, one for each two characters. */
 export const tellingCount = (text: string): number =>
-  tellingWords(text).reduce((sum, word) => sum + (UNSPACED.test(word) ? word.length / 2 : 1), 0);
+  wordsOf(text)
+    .filter(isTelling)
+    .reduce((sum, word) => sum + (UNSPACED.test(word) ? word.length / 2 : 1), 0);
 
 /** The words of a question, stop words left out unless there is nothing else; none if it has no word at all (`???`). */
 export function contentWords(question: string): string[] {
   const words = wordsOf(question);
-  const telling = words.filter((word) => !STOP_WORDS.has(word));
-  const asked = telling.length > 0 ? telling : words;
-  return asked.length <= MOST ? asked : [...asked.slice(0, MOST / 2), ...asked.slice(-MOST / 2)];
+  const telling = words.filter(isTelling);
+  const content = telling.length > 0 ? telling : words;
+  return content.length <= MOST ? content : [...content.slice(0, MOST / 2), ...content.slice(-MOST / 2)];
 }
 
 const wordsOf = (text: string): string[] => [
@@ -86,10 +87,10 @@ export const tellsTime = (text: string): boolean =>
 
 /** True if a text in lower case has this name as a word. */
 export function names(text: string, name: string): boolean {
-  const wanted = name.toLowerCase();
-  if (wanted === "") return false;
+  const lower = name.toLowerCase();
+  if (lower === "") return false;
   const letter = /[\p{L}\p{N}]/u;
-  for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + 1))
-    if (!letter.test(text[at - 1] ?? "") && !letter.test(text[at + wanted.length] ?? "")) return true;
+  for (let at = text.indexOf(lower); at >= 0; at = text.indexOf(lower, at + 1))
+    if (!letter.test(text[at - 1] ?? "") && !letter.test(text[at + lower.length] ?? "")) return true;
   return false;
 }

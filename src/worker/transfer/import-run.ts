@@ -1,20 +1,14 @@
-import { type Failure, wrong } from "../../domain/errors.ts";
+import { type Failure, ok, type Result, wrong } from "../../domain/errors.ts";
 import type { UserHash } from "../../domain/ids.ts";
 import { byteLength, limits } from "../../domain/limits.ts";
 import type { Owner } from "../../domain/memory/record.ts";
-import {
-  type ImportAnswer,
-  type ImportCounts,
-  type MemoryLine,
-  OUTCOMES,
-} from "../../domain/schema/transfer.ts";
+import { type ImportAnswer, type MemoryLine, OUTCOMES } from "../../domain/schema/transfer.ts";
 import type { Services } from "../services.ts";
 import { retryOnReset } from "../../platform/retry-on-reset.ts";
 import { ExportOrder } from "./export-order.ts";
 import { type ImportedVersion, versionsOf } from "../../domain/transfer/memory-lines.ts";
 import type { ParsedLine } from "./parse-line.ts";
-import { ThreadIds } from "./thread-ids.ts";
-import type { ImportItem } from "../../../durable-objects/user-memory/contract.ts";
+import type { Imported, ImportItem, ObjectItem } from "../../../durable-objects/user-memory/contract.ts";
 
 type ImportRunDependencies = Pick<Services, "userMemory" | "now"> & {
   owner: Owner;
@@ -59,7 +53,6 @@ export class ImportRun {
     leftOut: {},
   };
   readonly #deps: ImportRunDependencies;
-  readonly #ids: ThreadIds;
   readonly #order: ExportOrder;
   #items: NumberedItem[] = [];
   #memories: NumberedMemory[] = [];
@@ -77,7 +70,6 @@ export class ImportRun {
     this.#deps = deps;
     const { owner, from, part } = deps;
     this.#order = new ExportOrder({ part });
-    this.#ids = new ThreadIds(from, owner.hash);
     if (from !== owner.hash) this.answer.threadIds = { from, to: owner.hash };
   }
 
@@ -91,14 +83,14 @@ export class ImportRun {
     this.answer.lines++;
     if (this.#items.length < CALL_LINES && this.#bytes < CALL_BYTES && this.#memories.length < CALL_LINES)
       return null;
-    return this.#sendAll();
+    return this.#send();
   }
 
   /** Sends all collected lines. Returns the first line that failed, now or before. */
   async flush(): Promise<Failed | null> {
     if (this.#failed !== null) return this.#failed;
     await this.#endMemory();
-    return this.#sendAll();
+    return this.#send();
   }
 
   /** Ends the import. Threads of a whole export end only here, once it is complete; those of a part end one by one. */
@@ -109,15 +101,10 @@ export class ImportRun {
     for (const threadId of this.#order.threads) {
       this.#items.push({ n: this.#n, item: { line: { type: "threadEnd", threadId } } });
       if (this.#items.length < CALL_LINES) continue;
-      const unsent = await this.#sendAll();
+      const unsent = await this.#send();
       if (unsent !== null) return unsent;
     }
-    return this.#sendAll();
-  }
-
-  async #sendAll(): Promise<Failed | null> {
-    this.#failed = await this.#send();
-    return this.#failed;
+    return this.#send();
   }
 
   async #takeOther(n: number, parsed: Exclude<ParsedLine, { memory: MemoryLine }>): Promise<Failure | null> {
@@ -133,7 +120,7 @@ export class ImportRun {
       this.#leaveThread(n, () => this.#order.leaveThreads());
       return null;
     }
-    const mapped = this.#ids.mapped(parsed.item);
+    const mapped = withThreadsOf(this.#deps.owner.hash, this.#deps.from, parsed.item);
     if (!mapped.ok) return mapped;
     const { line } = mapped.value;
     const of =
@@ -185,45 +172,61 @@ export class ImportRun {
     [this.#items, this.#memories, this.#bytes] = [[], [], 0];
     if (items.length === 0 && memories.length === 0) return null;
     await scheduler.wait(BREATH_MS);
-    const failed = await this.#sendItems(items);
+    const { userMemory, owner, epoch } = this.#deps;
+    const failed = await this.#call(items, () =>
+      userMemory(owner.hash).importItems(owner, { epoch, items: items.map(({ item }) => item) }),
+    );
     // The lines before the one that failed are imported.
     const before = failed === null ? memories : memories.filter(({ n }) => n < failed.n);
-    return (await this.#sendMemories(before)) ?? failed;
-  }
-
-  async #sendItems(items: readonly NumberedItem[]): Promise<Failed | null> {
-    if (items.length === 0) return null;
-    const { userMemory, owner, epoch } = this.#deps;
-    const given = items.map(({ item }) => item);
-    const taken = await retryOnReset(() =>
-      userMemory(owner.hash).importItems(owner, { epoch, items: given }),
+    const histories = before.map(({ versions }) => versions);
+    const failedMemory = await this.#call(before, () =>
+      userMemory(owner.hash).importMemories(owner, { epoch, memories: histories }),
     );
-    for (const outcome of OUTCOMES) this.#count(outcome, taken.counts[outcome]);
-    if (taken.failed === undefined) return null;
-    const { index, failure } = taken.failed;
-    return { n: items[index]?.n ?? 0, failure };
+    this.#failed = failedMemory ?? failed;
+    return this.#failed;
   }
 
-  async #sendMemories(memories: readonly NumberedMemory[]): Promise<Failed | null> {
-    if (memories.length === 0) return null;
-    const { userMemory, owner, epoch } = this.#deps;
-    const given = memories.map(({ versions }) => versions);
-    const taken = await retryOnReset(() =>
-      userMemory(owner.hash).importMemories(owner, { epoch, memories: given }),
-    );
-    if (!taken.ok) return { n: memories[0]?.n ?? 0, failure: taken };
-    for (const outcome of ["imported", "there", "expired"] as const)
-      if (taken.value[outcome] > 0) this.#count(outcome, { memoryVersions: taken.value[outcome] });
-    const { failed } = taken.value;
-    return failed === undefined ? null : { n: memories[failed.index]?.n ?? 0, failure: failed.failure };
-  }
-
-  #count(outcome: keyof ImportCounts, counted: ImportAnswer["imported"]): void {
-    const tally = this.answer[outcome];
-    for (const [what, n] of Object.entries(counted)) {
-      // The names are the fields of a tally.
-      const field = what as keyof typeof tally;
-      tally[field] = (tally[field] ?? 0) + n;
-    }
+  /** Makes a call of the object, and counts its outcomes. Returns the first line that failed. */
+  async #call(
+    given: readonly { n: number }[],
+    call: () => Promise<Result<Imported>>,
+  ): Promise<Failed | null> {
+    if (given.length === 0) return null;
+    const taken = await retryOnReset(call);
+    if (!taken.ok) return { n: given[0]?.n ?? 0, failure: taken };
+    const { counts, failed } = taken.value;
+    for (const outcome of OUTCOMES)
+      for (const [what, count] of Object.entries(counts[outcome])) {
+        const tally = this.answer[outcome];
+        // The names are the fields of a tally.
+        const field = what as keyof typeof tally;
+        if (count > 0) tally[field] = (tally[field] ?? 0) + count;
+      }
+    return failed === undefined ? null : { n: given[failed.index]?.n ?? 0, failure: failed.failure };
   }
 }
+
+/** The item with its thread ids under another owner; a failure if one does not belong to the exported user. */
+function withThreadsOf(to: UserHash, from: UserHash, item: ObjectItem): Result<ObjectItem> {
+  const { line } = item;
+  const moved = (id: string) => `${to}${id.slice(from.length)}`;
+  const isForeign = (id: string | undefined) => id !== undefined && !id.startsWith(`${from}.`);
+  if (line.type === "entry") return ok(item);
+  if (line.type !== "thread") {
+    if (isForeign(line.threadId)) return foreign("threadId");
+    return ok({ ...item, line: { ...line, threadId: moved(line.threadId) } });
+  }
+  const { id, parent, forkedFrom } = line;
+  if (isForeign(id)) return foreign("id");
+  if (isForeign(parent?.threadId)) return foreign("parent.threadId");
+  if (isForeign(forkedFrom)) return foreign("forkedFrom");
+  const thread = {
+    ...line,
+    id: moved(id),
+    ...(parent && { parent: { ...parent, threadId: moved(parent.threadId) } }),
+    ...(forkedFrom !== undefined && { forkedFrom: moved(forkedFrom) }),
+  };
+  return ok({ ...item, line: thread });
+}
+
+const foreign = (path: string) => wrong(path, "is not a thread of the user in the first line");
