@@ -4,7 +4,7 @@ import { createInterface } from "node:readline/promises";
 import { setTimeout as wait } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { isJurisdiction, jurisdictions } from "../src/platform/jurisdiction.ts";
-import { create, type Wanted } from "./tenant/create.ts";
+import { create, type CreateOptions } from "./tenant/create.ts";
 import { deleteTenant } from "./tenant/delete.ts";
 import { dryCreate } from "./tenant/dry-run.ts";
 import { RealFiles } from "./tenant/files.ts";
@@ -88,8 +88,8 @@ async function main(): Promise<void> {
   const name = requireName(names[0]);
   if (command === "delete")
     return deleteTenant(desk, name, options.yes === undefined ? ask : async () => options.yes ?? "");
-  const wanted = wantedOf(name, options);
-  return options["dry-run"] === true ? dryCreate(desk, wanted) : create(desk, wanted);
+  const given = createOptionsOf(name, options);
+  return options["dry-run"] === true ? dryCreate(desk, given) : create(desk, given);
 }
 
 const say = (line: string) => console.log(line);
@@ -112,7 +112,7 @@ function upgraded({ files }: Desk, names: readonly string[], all: boolean): read
   return all ? files.names() : names.map(requireName);
 }
 
-function wantedOf(name: string, options: Options): Wanted {
+function createOptionsOf(name: string, options: Options): CreateOptions {
   const { jurisdiction, model, account } = options;
   if (jurisdiction !== undefined && !isJurisdiction(jurisdiction))
     throw new Stopped(`--jurisdiction is one of ${jurisdictions.join(", ")}, and not '${jurisdiction}'.`);

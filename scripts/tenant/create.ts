@@ -9,7 +9,7 @@ import { Stopped } from "./stopped.ts";
 import { accountOf, type Desk, storedTenant, storeTenant } from "./tenants.ts";
 
 /** The options of the command line. An absent option is as in the tenant's file, or the default. */
-export type Wanted = {
+export type CreateOptions = {
   name: string;
   jurisdiction?: Jurisdiction;
   shards?: number;
@@ -24,12 +24,12 @@ export type Wanted = {
 };
 
 /** Makes what is missing of a tenant, in the order that a run which stops anywhere can be gone on with by another. */
-export async function create(desk: Desk, wanted: Wanted): Promise<void> {
-  const stored = storedTenant(desk, wanted.name);
-  const tenant = stored === null ? fresh(wanted) : changed(stored, wanted);
+export async function create(desk: Desk, options: CreateOptions): Promise<void> {
+  const stored = storedTenant(desk, options.name);
+  const tenant = stored === null ? fresh(options) : changed(stored, options);
   dimensionsOf(tenant);
   requireSecret(desk);
-  if (stored === null && !wanted.adopt) await requireUnused(desk, tenant);
+  if (stored === null && !options.adopt) await requireUnused(desk, tenant);
   await requireSubdomain(desk, tenant);
   // Before anything is made: from here on this file says that what has these names is this tenant's.
   storeTenant(desk, tenant);
@@ -41,10 +41,10 @@ export async function create(desk: Desk, wanted: Wanted): Promise<void> {
   // After the Worker, which refuses every call until it has one: a secret cannot be given to what is not there.
   const { secret, old } = await ensureSecret(desk, tenant.name);
   tellPlace(desk, tenant, url);
-  await tellToken(desk, tenant.name, { secret, old, asked: wanted.token === true });
+  await tellToken(desk, tenant.name, { secret, old, asked: options.token === true });
 }
 
-function fresh({ name, jurisdiction, shards, model, vectorize, account, cpuMs }: Wanted): Tenant {
+function fresh({ name, jurisdiction, shards, model, vectorize, account, cpuMs }: CreateOptions): Tenant {
   return {
     name,
     jurisdiction: jurisdiction ?? null,
@@ -62,8 +62,8 @@ function fresh({ name, jurisdiction, shards, model, vectorize, account, cpuMs }:
 }
 
 /** The tenant as it is, with what can still be changed of it. */
-function changed(stored: Tenant, wanted: Wanted): Tenant {
-  const { jurisdiction, shards } = wanted;
+function changed(stored: Tenant, options: CreateOptions): Tenant {
+  const { jurisdiction, shards } = options;
   if (jurisdiction !== undefined && jurisdiction !== stored.jurisdiction)
     throw new Stopped(
       `The tenant ${stored.name} is in ${stored.jurisdiction ?? "no jurisdiction"}, and stays there: its objects would be others ` +
@@ -74,11 +74,11 @@ function changed(stored: Tenant, wanted: Wanted): Tenant {
       `The tenant ${stored.name} has ${stored.shards} shard(s), and keeps them: users would be looked for in others. Create another ` +
         "tenant, and move the users there.",
     );
-  const { more } = fresh(wanted);
+  const { more } = fresh(options);
   return {
     ...stored,
-    model: wanted.model ?? stored.model,
-    index: stored.index ?? (wanted.vectorize ? workerOf(stored.name) : null),
+    model: options.model ?? stored.model,
+    index: stored.index ?? (options.vectorize ? workerOf(stored.name) : null),
     more: { ...stored.more, ...more },
   };
 }

@@ -1,6 +1,6 @@
 // `create --dry-run`: the same steps, in an account that is supposed and with files that are not written.
 import { dimensionsOf, type Tenant } from "./config.ts";
-import { create, type Wanted } from "./create.ts";
+import { create, type CreateOptions } from "./create.ts";
 import { DryFiles } from "./files.ts";
 import { bindingsOf, databaseOf, workerOf } from "./names.ts";
 import { METADATA } from "./resources.ts";
@@ -8,19 +8,19 @@ import { type Desk, storedTenant } from "./tenants.ts";
 import type { Answer, Subdomain, Wrangler } from "./wrangler.ts";
 
 /** Says what `create` would run and what the file would become, or stops where `create` would; nothing is asked or done. */
-export async function dryCreate(desk: Desk, wanted: Wanted): Promise<void> {
-  const stored = storedTenant(desk, wanted.name);
-  const before = desk.files.read(wanted.name);
+export async function dryCreate(desk: Desk, options: CreateOptions): Promise<void> {
+  const stored = storedTenant(desk, options.name);
+  const before = desk.files.read(options.name);
   const files = new DryFiles(desk.files);
   const commands: string[] = [];
   const wrangler = new DryWrangler(stored === null ? NOTHING : supposed(stored), commands);
   // To its end before anything is said: what is refused is not shown as what would be run.
-  await create({ ...desk, files, wrangler, say: () => {} }, wanted);
-  const path = files.pathOf(wanted.name);
+  await create({ ...desk, files, wrangler, say: () => {} }, options);
+  const path = files.pathOf(options.name);
   const has = stored === null ? "nothing of it" : `what ${path} names`;
-  desk.say(`npm run tenant -- create ${wanted.name} would run, in an account that has ${has}:\n`);
+  desk.say(`npm run tenant -- create ${options.name} would run, in an account that has ${has}:\n`);
   for (const command of commands) desk.say(command);
-  const text = files.read(wanted.name);
+  const text = files.read(options.name);
   const becomes =
     stored === null ? "with the ids of the databases once they are there" : "as it would become";
   desk.say(`\n${path}, ${text === before ? "which stays as it is" : becomes}:\n\n${text}`);
@@ -62,12 +62,14 @@ class DryWrangler implements Wrangler {
     if (what === "secret")
       return worker === null
         ? { ...DONE, ok: false, stderr: `Worker "${args[args.indexOf("--name") + 1]}" not found.` }
-        : told([{ name: "CAIRN_SECRET" }]);
-    if (what === "d1" && verb === "list") return told(databases);
-    if (what === "vectorize" && verb === "list") return told(index === null ? [] : [index]);
+        : listAnswer([{ name: "CAIRN_SECRET" }]);
+    if (what === "d1" && verb === "list") return listAnswer(databases);
+    if (what === "vectorize" && verb === "list") return listAnswer(index === null ? [] : [index]);
     if (verb === "list-metadata-index")
-      return told((name === index?.name ? METADATA : this.#made).map((propertyName) => ({ propertyName })));
-    return told([]);
+      return listAnswer(
+        (name === index?.name ? METADATA : this.#made).map((propertyName) => ({ propertyName })),
+      );
+    return listAnswer([]);
   }
 
   async subdomain(): Promise<Subdomain> {
@@ -83,4 +85,4 @@ class DryWrangler implements Wrangler {
 }
 
 const DONE: Answer = { ok: true, stdout: "", stderr: "", entries: "" };
-const told = (list: object[]): Answer => ({ ...DONE, stdout: JSON.stringify(list) });
+const listAnswer = (list: object[]): Answer => ({ ...DONE, stdout: JSON.stringify(list) });

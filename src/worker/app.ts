@@ -6,7 +6,7 @@ import { Authenticator } from "./auth/authenticator.ts";
 import { loginSettingsOf } from "./auth/login-settings.ts";
 import { Logins } from "./auth/logins.ts";
 import { RevocationList } from "./auth/revocation-list.ts";
-import { signingKeysOf } from "./auth/signing-keys.ts";
+import { signingKeysOf } from "./auth/verify-own.ts";
 import packageJson from "../../package.json" with { type: "json" };
 import { type Bindings, type Ports, portsOf } from "../platform/bindings.ts";
 import { AUDIT_DAYS, auditDaysOf, settingProblems } from "./settings.ts";

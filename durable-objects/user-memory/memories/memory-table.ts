@@ -9,7 +9,6 @@ import {
 import { rowOf, rowPieces, type StoredRow, upsertRows } from "../../../src/platform/d1/memory-rows.ts";
 import { zeroedColumns, PERSONAL_COLUMNS } from "../../../src/platform/d1/zeroed-columns.ts";
 import type { Owner } from "../../../src/domain/memory/record.ts";
-import { ENTRY_FIELD } from "../../../src/domain/memory/entry-field.ts";
 import type { MemoryFilter } from "../../../src/domain/schema/memory-filter.ts";
 import { toSqlCondition, type SqlCondition } from "../core/sql-condition.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
@@ -235,6 +234,12 @@ export class MemoryTable {
   }
 }
 
+/**
+ * The metadata field that names an entry of the same user by its key, so that recall finds the entry. Deleting the memory
+ * deletes the entry, and the other memories that name it, in one transaction. Only strings count, in versions that are no
+ * history.
+ */
+const ENTRY_FIELD = "cairnEntry";
 /** Key of the entry that a memory names: index `memories_by_entry`. */
 const ENTRY = `(metadata ->> '$.${ENTRY_FIELD}')`;
 /**

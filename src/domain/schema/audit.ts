@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { limits } from "../limits.ts";
-import { cursor, pageLimit, text, timestamp, userId } from "./bounds.ts";
+import { cursor, pageLimit, pageShape, text, timestamp, userId } from "./bounds.ts";
 
 const time = z
   .string()
@@ -56,7 +56,5 @@ export const AuditedEvent = z
   .openapi("AuditedEvent");
 export type AuditedEvent = z.infer<typeof AuditedEvent>;
 
-export const AuditEvents = z
-  .object({ items: z.array(AuditedEvent), cursor: z.string().optional() })
-  .openapi("AuditEvents");
+export const AuditEvents = pageShape(AuditedEvent).openapi("AuditEvents");
 export type AuditEvents = z.infer<typeof AuditEvents>;

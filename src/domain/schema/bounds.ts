@@ -96,6 +96,10 @@ export const cursor = z
   .optional()
   .openapi({ description: "From the previous answer. The last page has none." });
 
+/** The answer with one page of a list. */
+export const pageShape = <T extends z.ZodType>(item: T) =>
+  z.object({ items: z.array(item), cursor: z.string().optional() });
+
 export const userId = text(limits.userId, "user_id_too_long")
   .refine((id) => id !== "*" && id !== "." && id !== "..", "is reserved: `*`, `.` and `..` are no user ids")
   .openapi({

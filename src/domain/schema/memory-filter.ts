@@ -45,9 +45,9 @@ export type MemoryFilter = {
   [Name in (typeof scalarNames)[number]]?: string;
 } & { [Range in RangeName as `${Range}Min` | `${Range}Max`]?: number };
 
-const wantedMetadata = plainObject<Record<string, Json>>().superRefine((wanted, context) => {
-  metadataCondition(wanted, (path, message, code) =>
-    context.addIssue({ code: "custom", path, message, input: wanted, ...(code && { params: { code } }) }),
+const metadataFilter = plainObject<Record<string, Json>>().superRefine((fields, context) => {
+  metadataCondition(fields, (path, message, code) =>
+    context.addIssue({ code: "custom", path, message, input: fields, ...(code && { params: { code } }) }),
   );
 });
 const described: Readonly<Record<string, string>> = {
@@ -87,7 +87,7 @@ export const memoryFilter = z
     ...each(listNames, listOf(name)),
     ...each(scalarNames, name),
     ...each(ends, z.number()),
-    metadata: wantedMetadata
+    metadata: metadataFilter
       .optional()
       .openapi({ type: "object", additionalProperties: true, ...description("metadata") }),
   })
@@ -112,7 +112,7 @@ const json = z
       return z.NEVER;
     }
   })
-  .pipe(wantedMetadata)
+  .pipe(metadataFilter)
   .openapi({ type: "string", example: '{"project":"foo"}' });
 
 /** A time in milliseconds since the epoch. */

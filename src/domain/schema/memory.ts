@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { limits } from "../limits.ts";
-import { anyJson, breaks, metadata, nullableMetadata, timestamp, userPath } from "./bounds.ts";
+import { anyJson, breaks, metadata, nullableMetadata, pageShape, timestamp, userPath } from "./bounds.ts";
 import {
   byName,
   type FieldName,
@@ -173,13 +173,9 @@ export const memoryPath = userPath.extend({
     .openapi({ param: { name: "id", in: "path" } }),
 });
 
-export const MemoryList = z
-  .object({ items: z.array(Memory), cursor: z.string().optional() })
-  .openapi("MemoryList");
+export const MemoryList = pageShape(Memory).openapi("MemoryList");
 
-export const MemoryHistory = z
-  .object({ items: z.array(PastMemory), cursor: z.string().optional() })
-  .openapi("MemoryHistory");
+export const MemoryHistory = pageShape(PastMemory).openapi("MemoryHistory");
 
 export const RememberedMany = z
   .object({ items: z.array(z.object({ memory: Memory, created: z.boolean() })) })

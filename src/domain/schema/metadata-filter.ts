@@ -6,9 +6,9 @@ const comparisons = ["eq", "ne", "gt", "gte", "lt", "lte", "in", "nin", "exists"
 export type Comparison = (typeof comparisons)[number];
 type Fields = Record<string, Json>;
 
-/** A filter of metadata as a tree. `wanted` holds the operand under its field's name; that of `eq` may hold several. */
+/** A filter of metadata as a tree. `operands` holds each operand under its field's name; only `eq` has several. */
 export type MetadataCondition =
-  | { comparison: Comparison; wanted: Fields }
+  | { comparison: Comparison; operands: Fields }
   | { all: MetadataCondition[] }
   | { any: MetadataCondition[] }
   | { not: MetadataCondition };
@@ -48,12 +48,12 @@ export function metadataCondition(filter: Fields, refuse: Refuse = () => {}): Me
             const wrong = isComparison(comparison) ? problemOf(comparison, operand) : unknown(comparison);
             if (wrong !== null) refuse([...at, comparison], wrong);
             else if (isComparison(comparison))
-              conditions.push({ comparison, wanted: fieldsOf([[name, operand]]) });
+              conditions.push({ comparison, operands: fieldsOf([[name, operand]]) });
           }
         } else literals.push(fieldsOf([[name, value]]));
       }
     const same = fieldsOf(literals.flatMap((one) => Object.entries(one)));
-    return { all: literals.length > 0 ? [{ comparison: "eq", wanted: same }, ...conditions] : conditions };
+    return { all: literals.length > 0 ? [{ comparison: "eq", operands: same }, ...conditions] : conditions };
   };
   const condition = read(filter, [], 1);
   if (count > limits.filterConditions)

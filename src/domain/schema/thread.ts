@@ -7,6 +7,7 @@ import {
   metadata,
   nullableMetadata,
   pageLimit,
+  pageShape,
   plainObject,
   text,
   timestamp,
@@ -96,9 +97,7 @@ export const ListThreadsQuery = z.strictObject({
   cursor,
 });
 
-export const ThreadList = z
-  .object({ items: z.array(Thread), cursor: z.string().optional() })
-  .openapi("ThreadList");
+export const ThreadList = pageShape(Thread).openapi("ThreadList");
 
 /** A caller's message: a role, and a content or parts. It comes back unchanged, with unknown fields. */
 export type Message = { role: string; content?: unknown; parts?: unknown; [field: string]: unknown };
@@ -202,22 +201,17 @@ export const ReadMessagesQuery = z.strictObject({
 
 export type ReadMessagesQuery = z.infer<typeof ReadMessagesQuery>;
 
-export const MessageList = z
-  .object({
-    items: z.array(
-      z.object({
-        seq: z.int().openapi({ description: "Grows within the thread, from 1. No seq is used twice." }),
-        message: z.record(z.string(), anyJson).openapi({ type: "object", additionalProperties: true }),
-        createdAt: timestamp,
-        compaction: z
-          .object({ id: z.string(), from: z.int(), to: z.int() })
-          .optional()
-          .openapi({ description: "For a summary: the messages that it replaces." }),
-      }),
-    ),
-    cursor: z.string().optional(),
-  })
-  .openapi("MessageList");
+export const MessageList = pageShape(
+  z.object({
+    seq: z.int().openapi({ description: "Grows within the thread, from 1. No seq is used twice." }),
+    message: z.record(z.string(), anyJson).openapi({ type: "object", additionalProperties: true }),
+    createdAt: timestamp,
+    compaction: z
+      .object({ id: z.string(), from: z.int(), to: z.int() })
+      .optional()
+      .openapi({ description: "For a summary: the messages that it replaces." }),
+  }),
+).openapi("MessageList");
 
 export const messagePath = threadPath.extend({
   seq: wholeNumber({ min: 1, max: 2 ** 31, code: "invalid_request" }).openapi({
@@ -253,9 +247,7 @@ export const compactionPath = threadPath.extend({
 
 export const ListCompactionsQuery = z.strictObject({ limit: pageLimit(50), cursor });
 
-export const CompactionList = z
-  .object({ items: z.array(Compaction), cursor: z.string().optional() })
-  .openapi("CompactionList");
+export const CompactionList = pageShape(Compaction).openapi("CompactionList");
 
 export const ValidateBody = z
   .strictObject({
@@ -287,6 +279,4 @@ export const CataloguedThread = Thread.omit({ length: true, forkedFrom: true, in
 );
 export type CataloguedThread = z.infer<typeof CataloguedThread>;
 
-export const CataloguedThreadList = z
-  .object({ items: z.array(CataloguedThread), cursor: z.string().optional() })
-  .openapi("CataloguedThreadList");
+export const CataloguedThreadList = pageShape(CataloguedThread).openapi("CataloguedThreadList");

@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { limits } from "../limits.ts";
-import { cursor, metadata, pageLimit, text, userId } from "./bounds.ts";
+import { cursor, metadata, pageLimit, pageShape, text, userId } from "./bounds.ts";
 import { entryKey } from "./entry.ts";
 import {
   memoryKind,
@@ -183,9 +183,4 @@ export const ImportQuery = z.strictObject({
     }),
 });
 export const ListUsersQuery = z.strictObject({ limit: pageLimit(100), cursor });
-export const UserList = z
-  .object({
-    items: z.array(z.object({ userId: z.string(), userHash: z.string() })),
-    cursor: z.string().optional(),
-  })
-  .openapi("UserList");
+export const UserList = pageShape(z.object({ userId: z.string(), userHash: z.string() })).openapi("UserList");

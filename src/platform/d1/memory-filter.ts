@@ -11,7 +11,7 @@ import { type MetadataCondition, metadataCondition } from "../../domain/schema/m
 import { memories } from "../../domain/memory/table.ts";
 
 /** Below every version: they count from 1. */
-const NOTHING = sql`0`;
+const NO_VERSION = sql`0`;
 
 /**
  * Conditions on `memories`, for D1 and for the same table in a user's object. A list is one parameter, as JSON: a
@@ -22,8 +22,8 @@ export function filterConditions(filter: MemoryFilter): SQL[] {
     among(memories.kind, filter.kinds),
     among(memories.status, filter.status),
     filter.tags &&
-      sql`NOT EXISTS (SELECT 1 FROM json_each(${JSON.stringify(filter.tags)}) AS wanted
-        WHERE wanted.value NOT IN (SELECT value FROM json_each(${memories.tags})))`,
+      sql`NOT EXISTS (SELECT 1 FROM json_each(${JSON.stringify(filter.tags)}) AS required
+        WHERE required.value NOT IN (SELECT value FROM json_each(${memories.tags})))`,
     filter.anyTags &&
       sql`EXISTS (SELECT 1 FROM json_each(${memories.tags}) AS own
         WHERE own.value IN (SELECT value FROM json_each(${JSON.stringify(filter.anyTags)})))`,
@@ -51,22 +51,23 @@ function metadataSql(condition: MetadataCondition): SQL {
   if ("all" in condition) return joined(condition.all.map(metadataSql), sql` AND `, sql`TRUE`);
   if ("any" in condition) return joined(condition.any.map(metadataSql), sql` OR `, sql`FALSE`);
   const { comparison } = condition;
-  const wanted = sql`json_each(${JSON.stringify(condition.wanted)}) AS wanted`;
+  const operands = sql`json_each(${JSON.stringify(condition.operands)}) AS operands`;
   const own = sql`json_each(${memories.metadata}) AS own`;
   if (comparison === "eq" || comparison === "ne") {
-    const differs = sql`EXISTS (SELECT 1 FROM ${wanted}
-      WHERE NOT EXISTS (SELECT 1 FROM ${own} WHERE own.key = wanted.key AND ${isSame(sql`wanted`)}))`;
+    const differs = sql`EXISTS (SELECT 1 FROM ${operands}
+      WHERE NOT EXISTS (SELECT 1 FROM ${own} WHERE own.key = operands.key AND ${isSame(sql`operands`)}))`;
     return comparison === "ne" ? differs : sql`NOT ${differs}`;
   }
   const fits = (how: SQL, among = sql``) =>
-    sql`EXISTS (SELECT 1 FROM ${wanted}, ${own}${among} WHERE own.key = wanted.key AND ${how})`;
+    sql`EXISTS (SELECT 1 FROM ${operands}, ${own}${among} WHERE own.key = operands.key AND ${how})`;
   if (comparison === "exists")
-    return sql`(${fits(sql`TRUE`)}) = ${sql.raw(Object.values(condition.wanted).includes(true) ? "TRUE" : "FALSE")}`;
-  if (comparison === "in") return fits(isSame(sql`one`), sql`, json_each(wanted.value) AS one`);
-  if (comparison === "nin") return sql`NOT ${fits(isSame(sql`one`), sql`, json_each(wanted.value) AS one`)}`;
+    return sql`(${fits(sql`TRUE`)}) = ${sql.raw(Object.values(condition.operands).includes(true) ? "TRUE" : "FALSE")}`;
+  if (comparison === "in") return fits(isSame(sql`one`), sql`, json_each(operands.value) AS one`);
+  if (comparison === "nin")
+    return sql`NOT ${fits(isSame(sql`one`), sql`, json_each(operands.value) AS one`)}`;
   // Numbers and strings do not compare.
-  return fits(sql`(own.type = 'text') = (wanted.type = 'text') AND own.type IN ('text', 'integer', 'real')
-    AND own.value ${sql.raw(ORDER[comparison])} wanted.value`);
+  return fits(sql`(own.type = 'text') = (operands.type = 'text') AND own.type IN ('text', 'integer', 'real')
+    AND own.value ${sql.raw(ORDER[comparison])} operands.value`);
 }
 
 const ORDER = { gt: ">", gte: ">=", lt: "<", lte: "<=" } as const;
@@ -93,7 +94,7 @@ export function visibleAt({ now, asOf, validAt, erased }: Moment): SQL | undefin
   const at = validAt ?? asOf ?? now;
   return and(
     erased && unerased(erased),
-    asOf === undefined ? isNull(memories.correctedAt) : heldAt(memories, asOf),
+    asOf === undefined ? isNull(memories.correctedAt) : knownAt(asOf),
     sql`${memories.validFrom} <= ${at}`,
     sql`(${memories.validTo} IS NULL OR ${memories.validTo} > ${at})`,
     // The row has the end that is known now; an earlier one follows from the versions of that time.
@@ -105,7 +106,7 @@ export function visibleAt({ now, asOf, validAt, erased }: Moment): SQL | undefin
 }
 
 /** Hides expired memories with their history, before the sweep deletes them. The last version has the expiry. */
-export const unexpired = (now: number | SQL, erased = NOTHING): SQL =>
+export const unexpired = (now: number | SQL, erased = NO_VERSION): SQL =>
   sql`NOT EXISTS (SELECT 1 FROM memories AS latest WHERE latest.user_hash = memories.user_hash
     AND latest.id = memories.id AND latest.corrected_at IS NULL AND latest.superseded_at IS NULL
     AND latest.expires_at < ${now} AND latest.version > ${erased})`;
@@ -125,7 +126,7 @@ export const supersededAsOf = (asOf: number, erased?: SQL): SQL<number | null> =
   sql<number | null>`(SELECT MIN(later.valid_from) ${laterAt(asOf, erased)})`;
 
 /** The later versions of the same memory, as known at a time. */
-const laterAt = (asOf: number, erased = NOTHING): SQL =>
+const laterAt = (asOf: number, erased = NO_VERSION): SQL =>
   sql`FROM memories AS later WHERE later.user_hash = memories.user_hash AND later.id = memories.id
     AND later.version > ${erased} AND later.recorded_at <= ${asOf} AND (later.corrected_at IS NULL OR later.corrected_at > ${asOf})
     AND (later.valid_from, later.version) > (memories.valid_from, memories.version)`;
@@ -137,8 +138,11 @@ export const standing = (now: number | SQL): SQL | undefined =>
     or(isNull(memories.supersededAt), sql`${memories.supersededAt} > ${now}`),
   );
 
-const heldAt = (table: typeof memories, time: number): SQL | undefined =>
-  and(lte(table.recordedAt, time), or(isNull(table.correctedAt), sql`${table.correctedAt} > ${time}`));
+const knownAt = (time: number): SQL | undefined =>
+  and(
+    lte(memories.recordedAt, time),
+    or(isNull(memories.correctedAt), sql`${memories.correctedAt} > ${time}`),
+  );
 
 const isAttribute = (name: string): name is Attribute => (attributeNames as string[]).includes(name);
 

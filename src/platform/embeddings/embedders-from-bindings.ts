@@ -46,9 +46,9 @@ export function embeddersFromBindings(
   given: EmbedderBindings,
   wordModel: SharedModel,
 ): { embedder: Embedder; formerEmbedders: readonly Embedder[] } {
-  const env = withoutEmpty(given);
+  const env = withoutBlank(given);
   const embedded = new EmbeddedEmbedder(env.ASSETS, wordModel);
-  const chosen = chosenBy(env, embedded);
+  const chosen = chooseEmbedder(env, embedded);
   const embedder = typeof chosen === "string" ? new MisconfiguredEmbedder(chosen) : chosen;
   const { AI } = env;
   const former = [
@@ -60,15 +60,15 @@ export function embeddersFromBindings(
 }
 
 /** The embedder, or the problem of the bindings. */
-function chosenBy(env: EmbedderBindings, embedded: Embedder): Embedder | string {
-  const embedder = namedBy(env, embedded);
-  const { EMBEDDINGS_DIMENSIONS: wanted } = env;
-  if (typeof embedder === "string" || wanted === undefined || Number(wanted) === embedder.dimensions)
+function chooseEmbedder(env: EmbedderBindings, embedded: Embedder): Embedder | string {
+  const embedder = embedderOfModel(env, embedded);
+  const { EMBEDDINGS_DIMENSIONS: given } = env;
+  if (typeof embedder === "string" || given === undefined || Number(given) === embedder.dimensions)
     return embedder;
-  return `EMBEDDINGS_DIMENSIONS is ${wanted}, and the model has ${embedder.dimensions}`;
+  return `EMBEDDINGS_DIMENSIONS is ${given}, and the model has ${embedder.dimensions}`;
 }
 
-function namedBy(env: EmbedderBindings, embedded: Embedder): Embedder | string {
+function embedderOfModel(env: EmbedderBindings, embedded: Embedder): Embedder | string {
   const { AI, EMBEDDINGS_MODEL: name, EMBEDDINGS_URL } = env;
   if (name === embedded.model) return embedded;
   const isCloudflares = name?.startsWith("@cf/") === true;
@@ -125,15 +125,15 @@ function dimensionsOf(name: string, given: string | undefined): number | string 
   const { dimensions: own, reducible = false } = knownModel(name);
   if (given === undefined)
     return own ?? `EMBEDDINGS_DIMENSIONS is not set, and the dimensions of ${name} are not known here`;
-  const wanted = Number(given);
-  if (!Number.isInteger(wanted) || wanted < 1 || wanted > MAX_DIMENSIONS)
+  const dimensions = Number(given);
+  if (!Number.isInteger(dimensions) || dimensions < 1 || dimensions > MAX_DIMENSIONS)
     return `EMBEDDINGS_DIMENSIONS is not a number from 1 to ${MAX_DIMENSIONS}`;
-  if (own === undefined || wanted === own || (reducible && wanted < own)) return wanted;
-  return `EMBEDDINGS_DIMENSIONS is ${wanted}, and ${name} has ${own}`;
+  if (own === undefined || dimensions === own || (reducible && dimensions < own)) return dimensions;
+  return `EMBEDDINGS_DIMENSIONS is ${dimensions}, and ${name} has ${own}`;
 }
 
 /** Treats a blank variable as an absent one. */
-function withoutEmpty(env: EmbedderBindings): EmbedderBindings {
+function withoutBlank(env: EmbedderBindings): EmbedderBindings {
   const { ASSETS, AI, EMBEDDINGS_URL, EMBEDDINGS_MODEL, EMBEDDINGS_KEY, EMBEDDINGS_DIMENSIONS } = env;
   const vars = { EMBEDDINGS_URL, EMBEDDINGS_MODEL, EMBEDDINGS_KEY, EMBEDDINGS_DIMENSIONS };
   const set = Object.entries(vars).map(([name, text]) => [name, text?.trim() || undefined]);

@@ -3,8 +3,7 @@ import { BoundedCache } from "../../domain/bounded-cache.ts";
 import { CLOCK_SKEW_S, type Caller, type Verified } from "./claims.ts";
 import type { Logins } from "./logins.ts";
 import type { RevocationList } from "./revocation-list.ts";
-import type { SigningKeys } from "./signing-keys.ts";
-import { verifyOwn } from "./verify-own.ts";
+import { type SigningKeys, verifyOwn } from "./verify-own.ts";
 
 /** The life of a cached result. */
 const CACHED_MS = 30_000;

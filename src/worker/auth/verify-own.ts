@@ -1,8 +1,14 @@
 import { decodeProtectedHeader, errors as joseErrors, jwtVerify } from "jose";
 import { fail, type Failure, type Result } from "../../domain/errors.ts";
 import { CLOCK_SKEW_S, readClaims, type Verified, wrongClaim } from "./claims.ts";
-import { type SigningKeys } from "./signing-keys.ts";
-import { ALGORITHM, keyId } from "../../domain/token.ts";
+import { ALGORITHM, isSecret, keyId } from "../../domain/token.ts";
+
+/** The tenant's secrets: the one that signs, then the previous one, whose tokens still pass. */
+export type SigningKeys = readonly string[];
+
+/** Keeps the secrets that are long enough. */
+export const signingKeysOf = (current: string | undefined, previous: string | undefined): SigningKeys =>
+  isSecret(current) ? [current, ...(isSecret(previous) ? [previous] : [])] : [];
 
 /**
  * Verifies one of the tenant's own tokens at `now` (milliseconds): signature (HS256 only), times and claims. WebCrypto

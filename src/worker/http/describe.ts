@@ -1,7 +1,16 @@
-import { z } from "@hono/zod-openapi";
+import { createRoute, type RouteConfig, z } from "@hono/zod-openapi";
 import { ErrorBody } from "../../domain/schema/error.ts";
 
-/** Parts that route definitions share. */
+/** The definition of a route. `newRouter` adds the `failures`, and refuses any query where none is described. */
+export const route = <
+  Method extends RouteConfig["method"],
+  Path extends string,
+  Rest extends Omit<RouteConfig, "method" | "path">,
+>(
+  method: Method,
+  path: Path,
+  rest: Rest,
+) => createRoute({ method, path, ...rest });
 
 export const json = <T extends z.ZodType>(schema: T, description: string) => ({
   description,

@@ -1,8 +1,10 @@
 import { OpenAPIHono, type RouteConfig } from "@hono/zod-openapi";
 import type { Handler } from "hono";
 import { auditing } from "./audit.ts";
+import { noQuery } from "../../domain/schema/bounds.ts";
 import { refusePreconditions } from "./conditions.ts";
 import type { AppEnv } from "./context.ts";
+import { failures } from "./describe.ts";
 import { routedPath } from "./path.ts";
 import { validation } from "./validation.ts";
 
@@ -10,7 +12,9 @@ import { validation } from "./validation.ts";
 export function newRouter(tag = "other"): OpenAPIHono<AppEnv> {
   const router = new OpenAPIHono<AppEnv>({ getPath: routedPath });
   // As the framework's, but with `validation` in place of its validators.
-  const openapi = ({ middleware, ...route }: RouteConfig, handler: Handler<AppEnv>): OpenAPIHono<AppEnv> => {
+  const openapi = ({ middleware, ...given }: RouteConfig, handler: Handler<AppEnv>): OpenAPIHono<AppEnv> => {
+    const request = { query: noQuery, ...given.request };
+    const route = { ...given, request, responses: { ...given.responses, ...failures } };
     if (route.security === undefined || middleware === undefined)
       throw new Error(`${operationOf(route)} says no scope: spread requireScope(…) or publicRoute into it`);
     const isPublic = route.security.length === 0;
@@ -21,8 +25,8 @@ export function newRouter(tag = "other"): OpenAPIHono<AppEnv> {
       ...(isAudited(route) ? [auditing(operationOf(route))] : []),
       ...[middleware].flat(),
       // Monitors and fetchers of keys send conditions by themselves: a public route reads, and may ignore them.
-      ...(isPublic ? [] : [refusePreconditions(route.request)]),
-      validation(route.request),
+      ...(isPublic ? [] : [refusePreconditions(request)]),
+      validation(request),
       handler,
     );
     return router;

@@ -43,18 +43,21 @@ export const allows = ({ user, caller }: Access, scope: Scope & ("read" | "write
   caller.scopes.has(scope) && (scope === "read" ? mayRead : mayWrite)(caller, user);
 
 /** The shared owners to search: the requested ones, or the first 16 of the token. */
-export function ownersToSearch({ shared }: Access, wanted: readonly string[] | undefined): Result<string[]> {
-  if (wanted === undefined) return ok(shared.slice(0, limits.owners));
-  const unknown = wanted.findIndex((owner) => !shared.includes(owner));
-  if (unknown < 0) return ok([...new Set(wanted)]);
+export function ownersToSearch(
+  { shared }: Access,
+  requested: readonly string[] | undefined,
+): Result<string[]> {
+  if (requested === undefined) return ok(shared.slice(0, limits.owners));
+  const unknown = requested.findIndex((owner) => !shared.includes(owner));
+  if (unknown < 0) return ok([...new Set(requested)]);
   return fail("not_found", {
     details: [{ path: `owners[${unknown}]`, message: "is not a shared owner that this token names" }],
   });
 }
 
 /** The owner to read: the user, or a shared owner that the token names. */
-export async function ownerToRead(access: Access, wanted: string | undefined): Promise<Result<Owner>> {
-  const owner = wanted ?? access.user;
+export async function ownerToRead(access: Access, ownerId: string | undefined): Promise<Result<Owner>> {
+  const owner = ownerId ?? access.user;
   if (owner === access.user || access.shared.includes(owner)) return ok(await ownerOf(owner));
   return fail("not_found", {
     details: [{ path: "owner", message: "is not a shared owner that this token names" }],
@@ -65,12 +68,12 @@ export async function ownerToRead(access: Access, wanted: string | undefined): P
  * The owner to change: the user, or a shared owner that the token names and may change. A token of all users may change
  * every user, but a model only reaches owners that the token names.
  */
-export async function ownerToChange(access: Access, wanted: string | undefined): Promise<Result<Owner>> {
-  const owner = await ownerToRead(access, wanted);
+export async function ownerToChange(access: Access, ownerId: string | undefined): Promise<Result<Owner>> {
+  const owner = await ownerToRead(access, ownerId);
   if (!owner.ok || mayWrite(access.caller, owner.value.id)) return owner;
   return fail("forbidden", {
     message: `This token may read the memory of ${JSON.stringify(owner.value.id)}, not change it${
-      isShared(owner.value.id) && wanted !== undefined ? ". Leave `owner` out to use the user's own" : ""
+      isShared(owner.value.id) && ownerId !== undefined ? ". Leave `owner` out to use the user's own" : ""
     }.`,
   });
 }

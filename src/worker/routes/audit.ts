@@ -1,24 +1,21 @@
-import { createRoute } from "@hono/zod-openapi";
 import { listAudit } from "../audit/browse.ts";
 import { fail } from "../../domain/errors.ts";
 import { requireWholeTenant } from "../http/authenticate.ts";
-import { failures, json } from "../http/describe.ts";
+import { json, route } from "../http/describe.ts";
 import { requireScope } from "../http/scope.ts";
 import { Refusal, unwrap } from "../http/failure.ts";
 import { newRouter } from "../http/router.ts";
 import { wrapTime } from "../http/answer.ts";
 import { AuditEvents, ListAuditQuery } from "../../domain/schema/audit.ts";
 
-const list = createRoute({
-  method: "get",
-  path: "/v1/audit",
+const list = route("get", "/v1/audit", {
   operationId: "listAuditEvents",
   summary: "List deletions and administration, the newest first",
   description:
     "An event is written within seconds after its call. Reading events is an event too. Events hold no contents, keys or user ids: a hash names the owner.",
   ...requireScope("admin"),
   request: { query: ListAuditQuery },
-  responses: { 200: json(AuditEvents, "A page of events."), ...failures },
+  responses: { 200: json(AuditEvents, "A page of events.") },
 });
 
 /** Events other than operations: refusals, batches of entries that delete, tools of MCP. */

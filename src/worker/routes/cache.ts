@@ -1,9 +1,8 @@
-import { createRoute } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { fail } from "../../domain/errors.ts";
 import { conditionOf, isNotModified } from "../http/conditions.ts";
 import type { AppEnv } from "../http/context.ts";
-import { anyJson, body, conditionHeaders, failures, json, noBody, nothing } from "../http/describe.ts";
+import { anyJson, body, conditionHeaders, failures, json, noBody, nothing, route } from "../http/describe.ts";
 import { requireScope } from "../http/scope.ts";
 import { Refusal, unwrap } from "../http/failure.ts";
 import { jsonValue } from "../http/json-body.ts";
@@ -13,7 +12,6 @@ import type { JsonPieces } from "../../domain/json-pieces.ts";
 import { newRouter } from "../http/router.ts";
 import { awaitAnswer } from "../prompt-cache/held-call.ts";
 import { keyIn } from "../../domain/prompt-cache/keys.ts";
-import { noQuery } from "../../domain/schema/bounds.ts";
 import { cachePath, EntryValue, SetCacheQuery, WrittenEntry } from "../../domain/schema/entry.ts";
 import {
   DeleteCacheQuery,
@@ -28,9 +26,7 @@ import type { Entry } from "../../../durable-objects/storage/contract.ts";
 const request = { params: cachePath, headers: namespaceHeader };
 const conditional = { params: cachePath, headers: namespaceHeader.extend(conditionHeaders.shape) };
 
-const get = createRoute({
-  method: "get",
-  path: "/v1/cache/{key}",
+const get = route("get", "/v1/cache/{key}", {
   operationId: "getCacheEntry",
   summary: "Get a registry entry's value, or the lease to create it",
   ...requireScope("cache"),
@@ -51,58 +47,47 @@ const get = createRoute({
       description: "Another caller creates the value, and the wait ran out.",
       headers: { "Retry-After": { schema: { type: "integer" }, description: "Seconds." } },
     },
-    ...failures,
   },
 });
 
-const set = createRoute({
-  method: "put",
-  path: "/v1/cache/{key}",
+const set = route("put", "/v1/cache/{key}", {
   operationId: "setCacheEntry",
   summary: "Set a registry entry: its value and its expiry",
   ...requireScope("cache"),
   request: { ...conditional, query: SetCacheQuery, body: anyJson },
-  responses: { 200: json(WrittenEntry, "The value is stored, and its waiters have it."), ...failures },
+  responses: { 200: json(WrittenEntry, "The value is stored, and its waiters have it.") },
 });
 
-const forget = createRoute({
-  method: "delete",
-  path: "/v1/cache/{key}",
+const forget = route("delete", "/v1/cache/{key}", {
   operationId: "deleteCacheEntry",
   summary: "Delete a registry entry and its lease, or one version of it",
   ...requireScope("cache"),
   request: { ...conditional, query: DeleteCacheQuery },
-  responses: { 204: nothing("The entry does not exist any more."), ...failures },
+  responses: { 204: nothing("The entry does not exist any more.") },
 });
 
-const take = createRoute({
-  method: "post",
-  path: "/v1/cache/{key}/take",
+const take = route("post", "/v1/cache/{key}/take", {
   operationId: "takeCacheEntry",
   summary: "Get a registry entry's value and delete it, in one step",
   ...requireScope("cache"),
-  request: { ...request, query: noQuery, body: noBody },
-  responses: { 200: json(EntryValue, "The value, which no other caller gets."), ...failures },
+  request: { ...request, body: noBody },
+  responses: { 200: json(EntryValue, "The value, which no other caller gets.") },
 });
 
-const lease = createRoute({
-  method: "post",
-  path: "/v1/cache/{key}/lease",
+const lease = route("post", "/v1/cache/{key}/lease", {
   operationId: "leaseCacheEntry",
   summary: "Get a registry entry or the lease to create it, or wait for its creator",
   ...requireScope("cache"),
-  request: { ...request, query: noQuery, body: body(LeaseBody) },
-  responses: { 200: json(LeaseAnswer, "`status` says which of them it is."), ...failures },
+  request: { ...request, body: body(LeaseBody) },
+  responses: { 200: json(LeaseAnswer, "`status` says which of them it is.") },
 });
 
-const release = createRoute({
-  method: "delete",
-  path: "/v1/cache/{key}/lease",
+const release = route("delete", "/v1/cache/{key}/lease", {
   operationId: "releaseCacheLease",
   summary: "Release a lease; the next waiter gets it",
   ...requireScope("cache"),
   request: { ...request, query: ReleaseQuery },
-  responses: { 204: nothing("The lease is not held any more."), ...failures },
+  responses: { 204: nothing("The lease is not held any more.") },
 });
 
 export const cache = newRouter("prompt-cache registry")

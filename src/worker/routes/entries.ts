@@ -1,4 +1,4 @@
-import { createRoute, type z } from "@hono/zod-openapi";
+import type { z } from "@hono/zod-openapi";
 import type {
   EntryOperation,
   EntryResult,
@@ -13,10 +13,10 @@ import {
   anyJson,
   body,
   conditionHeaders,
-  failures,
   idempotencyHeader,
   json,
   nothing,
+  route,
 } from "../http/describe.ts";
 import { assertScope, requireScope } from "../http/scope.ts";
 import { Refusal, unwrap } from "../http/failure.ts";
@@ -28,7 +28,7 @@ import { newRouter } from "../http/router.ts";
 import { userHash } from "../../domain/ids.ts";
 import type { JsonPieces } from "../../domain/json-pieces.ts";
 import { ownerOf } from "../../domain/memory/record.ts";
-import { noQuery, userPath } from "../../domain/schema/bounds.ts";
+import { userPath } from "../../domain/schema/bounds.ts";
 import {
   BatchAnswer,
   BatchBody,
@@ -43,71 +43,58 @@ import {
   WrittenEntry,
 } from "../../domain/schema/entry.ts";
 
-const list = createRoute({
-  method: "get",
-  path: "/v1/users/{user}/kv",
+const list = route("get", "/v1/users/{user}/kv", {
   operationId: "listEntries",
   summary: "List entries by prefix, in byte order of their keys",
   ...requireScope("read"),
   request: { params: userPath, query: ListEntriesQuery },
-  responses: { 200: json(EntryList, "A page of live entries."), ...failures },
+  responses: { 200: json(EntryList, "A page of live entries.") },
 });
 
-const removeAll = createRoute({
-  method: "delete",
-  path: "/v1/users/{user}/kv",
+const removeAll = route("delete", "/v1/users/{user}/kv", {
   operationId: "deleteEntries",
   summary: "Delete all entries under a prefix",
   description: "An empty prefix deletes all entries of the user.",
   ...requireScope("write"),
   request: { params: userPath, query: DeleteEntriesQuery },
-  responses: { 200: json(DeletedEntries, "The number of live entries that it deleted."), ...failures },
+  responses: { 200: json(DeletedEntries, "The number of live entries that it deleted.") },
 });
 
-const batch = createRoute({
-  method: "post",
-  path: "/v1/users/{user}/kv/batch",
+const batch = route("post", "/v1/users/{user}/kv/batch", {
   operationId: "batchEntries",
   summary: "Get, set and delete many entries in one atomic step",
   description:
     "Runs the operations in order, all or none. Needs the scope `write` too if one of them writes.",
   ...requireScope("read"),
-  request: { params: userPath, query: noQuery, headers: idempotencyHeader, body: body(BatchBody) },
-  responses: { 200: json(BatchAnswer, "One result for each operation, in their order."), ...failures },
+  request: { params: userPath, headers: idempotencyHeader, body: body(BatchBody) },
+  responses: { 200: json(BatchAnswer, "One result for each operation, in their order.") },
 });
 
-const get = createRoute({
-  method: "get",
-  path: "/v1/users/{user}/kv/{key}",
+const get = route("get", "/v1/users/{user}/kv/{key}", {
   operationId: "getEntry",
   summary: "Get an entry's value",
   ...requireScope("read"),
-  request: { params: entryPath, query: noQuery, headers: conditionHeaders },
+  request: { params: entryPath, headers: conditionHeaders },
   responses: {
     200: json(EntryValue, "The value, byte for byte, with its version as ETag."),
     304: nothing("If-None-Match names the current version."),
-    ...failures,
   },
 });
 
-const set = createRoute({
-  method: "put",
-  path: "/v1/users/{user}/kv/{key}",
+const set = route("put", "/v1/users/{user}/kv/{key}", {
   operationId: "setEntry",
   summary: "Set an entry: its value and its expiry",
   ...requireScope("write"),
   request: { params: entryPath, query: SetEntryQuery, headers: conditionHeaders, body: anyJson },
-  responses: { 200: json(WrittenEntry, "The entry is stored."), ...failures },
+  responses: { 200: json(WrittenEntry, "The entry is stored.") },
 });
 
-const remove = createRoute({
-  method: "delete",
-  path: "/v1/users/{user}/kv/{key}",
+const remove = route("delete", "/v1/users/{user}/kv/{key}", {
   operationId: "deleteEntry",
   summary: "Delete an entry",
   ...requireScope("write"),
-  request: { params: entryPath, query: noQuery, headers: conditionHeaders },
-  responses: { 204: nothing("The entry does not exist any more."), ...failures },
+  request: { params: entryPath, headers: conditionHeaders },
+  responses: { 204: nothing("The entry does not exist any more.") },
 });
 
 export const entries = newRouter("entries")

@@ -1,57 +1,47 @@
-import { createRoute } from "@hono/zod-openapi";
 import { d1Result } from "../../platform/d1/d1-result.ts";
-import { alwaysAudited, body, failures, json } from "../http/describe.ts";
+import { alwaysAudited, body, json, route } from "../http/describe.ts";
 import { publicRoute, requireScope } from "../http/scope.ts";
 import { unwrap } from "../http/failure.ts";
 import { NO_STORE } from "../http/answer.ts";
 import { newRouter } from "../http/router.ts";
 import { erase, erasureOf } from "../use-cases/erase.ts";
-import { noQuery, userPath } from "../../domain/schema/bounds.ts";
+import { userPath } from "../../domain/schema/bounds.ts";
 import { EraseBody, Erasure, erasurePath, JsonWebKeys } from "../../domain/schema/erasure.ts";
 
-const eraseUser = createRoute({
-  method: "delete",
-  path: "/v1/users/{user}",
+const eraseUser = route("delete", "/v1/users/{user}", {
   operationId: "eraseUser",
   summary: "Erase all data of a user, with a receipt",
   description:
     "After this answer, no call reads the data. Every store is then emptied and read back. Later writes stay.",
   ...requireScope("write"),
-  request: { params: userPath, query: noQuery },
-  responses: { 202: json(Erasure, "The erasure has begun."), ...failures },
+  request: { params: userPath },
+  responses: { 202: json(Erasure, "The erasure has begun.") },
 });
 
-const eraseSome = createRoute({
-  method: "post",
-  path: "/v1/users/{user}/erasures",
+const eraseSome = route("post", "/v1/users/{user}/erasures", {
   operationId: "createErasure",
   summary: "Erase one thread, or all memories of one scope, with a receipt",
   description:
     "Messages that a fork shares stay for the fork; the receipt counts them. An unknown thread is 404. For a scope without memories, the counts are 0.",
   ...requireScope("write"),
   ...alwaysAudited,
-  request: { params: userPath, query: noQuery, body: body(EraseBody) },
-  responses: { 202: json(Erasure, "The erasure has begun."), ...failures },
+  request: { params: userPath, body: body(EraseBody) },
+  responses: { 202: json(Erasure, "The erasure has begun.") },
 });
 
-const get = createRoute({
-  method: "get",
-  path: "/v1/erasures/{id}",
+const get = route("get", "/v1/erasures/{id}", {
   operationId: "getErasure",
   summary: "Get the progress of an erasure, and its receipt",
   ...requireScope("read"),
-  request: { params: erasurePath, query: noQuery },
-  responses: { 200: json(Erasure, "The erasure."), ...failures },
+  request: { params: erasurePath },
+  responses: { 200: json(Erasure, "The erasure.") },
 });
 
-const keys = createRoute({
-  method: "get",
-  path: "/.well-known/jwks.json",
+const keys = route("get", "/.well-known/jwks.json", {
   operationId: "getReceiptKeys",
   summary: "The public keys that verify receipts",
   ...publicRoute,
-  request: { query: noQuery },
-  responses: { 200: json(JsonWebKeys, "A JSON Web Key Set (RFC 7517)."), ...failures },
+  responses: { 200: json(JsonWebKeys, "A JSON Web Key Set (RFC 7517).") },
 });
 
 export const erasures = newRouter("erasure")

@@ -1,27 +1,21 @@
-import { createRoute } from "@hono/zod-openapi";
 import { APPLY_MIGRATIONS } from "../../domain/errors.ts";
-import { failures, json } from "../http/describe.ts";
+import { json, route } from "../http/describe.ts";
 import { publicRoute } from "../http/scope.ts";
 import { newRouter } from "../http/router.ts";
-import { noQuery } from "../../domain/schema/bounds.ts";
 import { Health } from "../../domain/schema/health.ts";
 import { isUnmigrated } from "../../platform/storage-failure.ts";
 import { isSecret } from "../../domain/token.ts";
 
-const getHealth = createRoute({
-  method: "get",
-  path: "/health",
+const getHealth = route("get", "/health", {
   operationId: "getHealth",
   summary: "Get the state of the deployment",
   ...publicRoute,
-  request: { query: noQuery },
   responses: {
     200: json(
       Health,
       "Ready for calls; `degraded` if the embedder, the large vector index or a setting has a problem.",
     ),
     503: json(Health, "Not ready; `problems` says why."),
-    ...failures,
   },
 });
 

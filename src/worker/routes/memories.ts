@@ -1,17 +1,9 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { fail } from "../../domain/errors.ts";
 import { conditionOf, conditionOnVersion, isNotModified } from "../http/conditions.ts";
 import type { AppEnv } from "../http/context.ts";
-import {
-  body,
-  conditionHeaders,
-  failures,
-  idempotencyHeader,
-  json,
-  noBody,
-  nothing,
-} from "../http/describe.ts";
+import { body, conditionHeaders, idempotencyHeader, json, noBody, nothing, route } from "../http/describe.ts";
 import { requireScope } from "../http/scope.ts";
 import { Refusal, unwrap } from "../http/failure.ts";
 import { idempotencyKeyOf } from "../http/idempotency.ts";
@@ -22,7 +14,7 @@ import { userHash } from "../../domain/ids.ts";
 import { getMemory, listMemories, memoryHistory } from "../use-cases/browse.ts";
 import { ownerOf } from "../../domain/memory/record.ts";
 import { remember, rememberOne } from "../use-cases/remember.ts";
-import { noQuery, userPath } from "../../domain/schema/bounds.ts";
+import { userPath } from "../../domain/schema/bounds.ts";
 import {
   atQuery,
   Forgotten,
@@ -47,134 +39,103 @@ const changeHeaders = idempotencyHeader.extend({ "if-match": conditionHeaders.sh
 const rememberHeaders = idempotencyHeader.extend(conditionHeaders.shape);
 const withVersion = "The memory, with its version as ETag.";
 
-const rememberRoute = createRoute({
-  method: "post",
-  path: "/v1/users/{user}/memories",
+const rememberRoute = route("post", "/v1/users/{user}/memories", {
   operationId: "remember",
   summary: "Remember one memory",
   description:
     "Merges with the memory that has the same identity. A fact with the same subject and predicate, or the same key, is superseded. A procedure with the same title, or a memory with the same externalId, is replaced. With the same text, tags and metadata are added. A condition applies to that memory.",
   ...requireScope("write"),
-  request: { params: userPath, query: noQuery, headers: rememberHeaders, body: body(RememberBody) },
+  request: { params: userPath, headers: rememberHeaders, body: body(RememberBody) },
   responses: {
     201: json(Memory, "A new memory, which recall finds from now on."),
     200: json(Memory, "The memory that was there, as it is now."),
-    ...failures,
   },
 });
 
-const rememberManyRoute = createRoute({
-  method: "post",
-  path: "/v1/users/{user}/memories/batch",
+const rememberManyRoute = route("post", "/v1/users/{user}/memories/batch", {
   operationId: "rememberMany",
   summary: "Remember many in one atomic step",
   ...requireScope("write"),
-  request: { params: userPath, query: noQuery, headers: idempotencyHeader, body: body(RememberManyBody) },
-  responses: { 200: json(RememberedMany, "The memories, in their order."), ...failures },
+  request: { params: userPath, headers: idempotencyHeader, body: body(RememberManyBody) },
+  responses: { 200: json(RememberedMany, "The memories, in their order.") },
 });
 
-const listRoute = createRoute({
-  method: "get",
-  path: "/v1/users/{user}/memories",
+const listRoute = route("get", "/v1/users/{user}/memories", {
   operationId: "listMemories",
   summary: "List memories",
   ...requireScope("read"),
   request: { params: userPath, query: ListMemoriesQuery },
-  responses: { 200: json(MemoryList, "A page of memories."), ...failures },
+  responses: { 200: json(MemoryList, "A page of memories.") },
 });
 
-const getRoute = createRoute({
-  method: "get",
-  path: "/v1/users/{user}/memories/{id}",
+const getRoute = route("get", "/v1/users/{user}/memories/{id}", {
   operationId: "getMemory",
   summary: "Get a memory",
   ...requireScope("read"),
   request: { params: memoryPath, query: z.strictObject(atQuery), headers: conditionHeaders },
-  responses: {
-    200: json(Memory, withVersion),
-    304: nothing("If-None-Match names the current version."),
-    ...failures,
-  },
+  responses: { 200: json(Memory, withVersion), 304: nothing("If-None-Match names the current version.") },
 });
 
-const patchRoute = createRoute({
-  method: "patch",
-  path: "/v1/users/{user}/memories/{id}",
+const patchRoute = route("patch", "/v1/users/{user}/memories/{id}", {
   operationId: "updateMemory",
   summary: "Correct a memory",
   description:
     "The wrong version stays in the history. If the world has changed, remember the new fact instead: it supersedes the old one.",
   ...requireScope("write"),
-  request: { params: memoryPath, query: noQuery, headers: changeHeaders, body: body(PatchMemoryBody) },
-  responses: { 200: json(Memory, withVersion), ...failures },
+  request: { params: memoryPath, headers: changeHeaders, body: body(PatchMemoryBody) },
+  responses: { 200: json(Memory, withVersion) },
 });
 
-const forgetRoute = createRoute({
-  method: "delete",
-  path: "/v1/users/{user}/memories/{id}",
+const forgetRoute = route("delete", "/v1/users/{user}/memories/{id}", {
   operationId: "forgetMemory",
   summary: "Delete a memory with its history",
   ...requireScope("write"),
-  request: {
-    params: memoryPath,
-    query: noQuery,
-    headers: conditionHeaders.pick({ "if-match": true }),
-  },
-  responses: { 204: nothing("The memory is deleted, and recall does not find it."), ...failures },
+  request: { params: memoryPath, headers: conditionHeaders.pick({ "if-match": true }) },
+  responses: { 204: nothing("The memory is deleted, and recall does not find it.") },
 });
 
-const forgetManyRoute = createRoute({
-  method: "post",
-  path: "/v1/users/{user}/memories/forget",
+const forgetManyRoute = route("post", "/v1/users/{user}/memories/forget", {
   operationId: "forgetMemories",
   summary: "Delete memories by filter",
   description:
     "Deletes them with their history. Includes quarantined, past and future memories, unless the filter excludes them.",
   ...requireScope("write"),
-  request: { params: userPath, query: noQuery, body: body(ForgetMemoriesBody) },
-  responses: { 200: json(Forgotten, "The memories that it deleted, or would delete."), ...failures },
+  request: { params: userPath, body: body(ForgetMemoriesBody) },
+  responses: { 200: json(Forgotten, "The memories that it deleted, or would delete.") },
 });
 
-const forgetAllRoute = createRoute({
-  method: "delete",
-  path: "/v1/users/{user}/memories",
+const forgetAllRoute = route("delete", "/v1/users/{user}/memories", {
   operationId: "forgetAllMemories",
   summary: "Delete all memories of a user",
   ...requireScope("write"),
-  request: { params: userPath, query: noQuery },
-  responses: { 204: nothing("The memories are deleted, and recall does not find them."), ...failures },
+  request: { params: userPath },
+  responses: { 204: nothing("The memories are deleted, and recall does not find them.") },
 });
 
-const historyRoute = createRoute({
-  method: "get",
-  path: "/v1/users/{user}/memories/{id}/history",
+const historyRoute = route("get", "/v1/users/{user}/memories/{id}/history", {
   operationId: "getMemoryHistory",
   summary: "List the versions of a memory, the newest first",
   ...requireScope("read"),
   request: { params: memoryPath, query: HistoryQuery },
-  responses: { 200: json(MemoryHistory, "A page of its versions."), ...failures },
+  responses: { 200: json(MemoryHistory, "A page of its versions.") },
 });
 
-const restoreRoute = createRoute({
-  method: "post",
-  path: "/v1/users/{user}/memories/{id}/restore",
+const restoreRoute = route("post", "/v1/users/{user}/memories/{id}/restore", {
   operationId: "restoreMemory",
   summary: "Restore a version of a memory",
   ...requireScope("write"),
-  request: { params: memoryPath, query: noQuery, headers: changeHeaders, body: body(RestoreMemoryBody) },
-  responses: { 200: json(Memory, withVersion), ...failures },
+  request: { params: memoryPath, headers: changeHeaders, body: body(RestoreMemoryBody) },
+  responses: { 200: json(Memory, withVersion) },
 });
 
-const releaseRoute = createRoute({
-  method: "post",
-  path: "/v1/users/{user}/memories/{id}/release",
+const releaseRoute = route("post", "/v1/users/{user}/memories/{id}/release", {
   operationId: "releaseMemory",
   summary: "Release a memory from quarantine",
   description:
     "It merges as a new memory would, and then has the id of the memory that it merged with. To reject it, delete it.",
   ...requireScope("write"),
-  request: { params: memoryPath, query: noQuery, headers: changeHeaders, body: noBody },
-  responses: { 200: json(Memory, withVersion), ...failures },
+  request: { params: memoryPath, headers: changeHeaders, body: noBody },
+  responses: { 200: json(Memory, withVersion) },
 });
 
 export const memories = newRouter("memories")

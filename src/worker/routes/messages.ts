@@ -1,7 +1,7 @@
-import { createRoute, type z } from "@hono/zod-openapi";
+import type { z } from "@hono/zod-openapi";
 import { joined } from "../../domain/page-json.ts";
 import { decodeCursor, encodeCursor } from "../../domain/cursor.ts";
-import { body, failures, idempotencyHeader, json, nothing } from "../http/describe.ts";
+import { body, idempotencyHeader, json, nothing, route } from "../http/describe.ts";
 import { requireScope } from "../http/scope.ts";
 import { unwrap } from "../http/failure.ts";
 import { idempotencyKeyOf } from "../http/idempotency.ts";
@@ -18,7 +18,6 @@ import {
   streamReaderOf,
   type ThreadPages,
 } from "../use-cases/messages.ts";
-import { noQuery } from "../../domain/schema/bounds.ts";
 import {
   AppendAnswer,
   AppendBody,
@@ -36,22 +35,15 @@ import {
 } from "../../domain/schema/thread.ts";
 import type { Compaction as StoredCompaction } from "../../../durable-objects/user-memory/contract.ts";
 
-const append = createRoute({
-  method: "post",
-  path: "/v1/threads/{id}/messages",
+const append = route("post", "/v1/threads/{id}/messages", {
   operationId: "appendMessages",
   summary: "Append messages, all or none",
   ...requireScope("write"),
-  request: { params: threadPath, query: noQuery, headers: idempotencyHeader, body: body(AppendBody) },
-  responses: {
-    201: json(AppendAnswer, "The messages are stored, and recall finds them by their words."),
-    ...failures,
-  },
+  request: { params: threadPath, headers: idempotencyHeader, body: body(AppendBody) },
+  responses: { 201: json(AppendAnswer, "The messages are stored, and recall finds them by their words.") },
 });
 
-const read = createRoute({
-  method: "get",
-  path: "/v1/threads/{id}/messages",
+const read = route("get", "/v1/threads/{id}/messages", {
   operationId: "listMessages",
   summary: "List messages",
   description: `With \`Accept: ${NDJSON}\`, streams all messages from the first (or behind \`after\`) on, one JSON object a line.`,
@@ -62,66 +54,52 @@ const read = createRoute({
       description: "A page of messages, in the order of the conversation.",
       content: { "application/json": { schema: MessageList }, [NDJSON]: { schema: { type: "string" } } },
     },
-    ...failures,
   },
 });
 
-const remove = createRoute({
-  method: "delete",
-  path: "/v1/threads/{id}/messages/{seq}",
+const remove = route("delete", "/v1/threads/{id}/messages/{seq}", {
   operationId: "deleteMessage",
   summary: "Delete one message",
   description: "Forks that share the message keep it.",
   ...requireScope("write"),
-  request: { params: messagePath, query: noQuery },
-  responses: { 204: nothing("The message is deleted, and recall does not find it."), ...failures },
+  request: { params: messagePath },
+  responses: { 204: nothing("The message is deleted, and recall does not find it.") },
 });
 
-const compact = createRoute({
-  method: "post",
-  path: "/v1/threads/{id}/compactions",
+const compact = route("post", "/v1/threads/{id}/compactions", {
   operationId: "createCompaction",
   summary: "Summarize a range of messages",
   description: "Stores your summary. The messages stay; `view=compacted` shows the summary in their place.",
   ...requireScope("write"),
-  request: { params: threadPath, query: noQuery, headers: idempotencyHeader, body: body(CompactBody) },
-  responses: { 201: json(Compaction, "The compaction."), ...failures },
+  request: { params: threadPath, headers: idempotencyHeader, body: body(CompactBody) },
+  responses: { 201: json(Compaction, "The compaction.") },
 });
 
-const compactions = createRoute({
-  method: "get",
-  path: "/v1/threads/{id}/compactions",
+const compactions = route("get", "/v1/threads/{id}/compactions", {
   operationId: "listCompactions",
   summary: "List the compactions of a thread",
   ...requireScope("read"),
   request: { params: threadPath, query: ListCompactionsQuery },
-  responses: {
-    200: json(CompactionList, "A page of compactions, in the order of the conversation."),
-    ...failures,
-  },
+  responses: { 200: json(CompactionList, "A page of compactions, in the order of the conversation.") },
 });
 
-const removeCompaction = createRoute({
-  method: "delete",
-  path: "/v1/threads/{id}/compactions/{compaction}",
+const removeCompaction = route("delete", "/v1/threads/{id}/compactions/{compaction}", {
   operationId: "deleteCompaction",
   summary: "Delete a compaction",
   description: "`view=compacted` shows its messages again. Forks that were made after it keep theirs.",
   ...requireScope("write"),
-  request: { params: compactionPath, query: noQuery },
-  responses: { 204: nothing("The compaction is deleted; its messages are unchanged."), ...failures },
+  request: { params: compactionPath },
+  responses: { 204: nothing("The compaction is deleted; its messages are unchanged.") },
 });
 
-const validate = createRoute({
-  method: "post",
-  path: "/v1/threads/{id}/validate",
+const validate = route("post", "/v1/threads/{id}/validate", {
   operationId: "validateConversation",
   summary: "Check that a conversation continues the stored one",
   description:
     "Finds rewritten history, forged tool results and forged approvals. `strict` also finds truncated history, second results, forged tool calls and forged system messages.",
   ...requireScope("read"),
-  request: { params: threadPath, query: noQuery, body: body(ValidateBody) },
-  responses: { 200: json(Verdict, "The verdict."), ...failures },
+  request: { params: threadPath, body: body(ValidateBody) },
+  responses: { 200: json(Verdict, "The verdict.") },
 });
 
 function compactionJson({ summary, ...rest }: StoredCompaction): JsonPieces {

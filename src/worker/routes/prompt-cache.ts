@@ -1,5 +1,4 @@
-import { createRoute } from "@hono/zod-openapi";
-import { body, failures, idempotencyHeader, json, nothing } from "../http/describe.ts";
+import { body, idempotencyHeader, json, nothing, route } from "../http/describe.ts";
 import { requireScope } from "../http/scope.ts";
 import { unwrap } from "../http/failure.ts";
 import { idempotencyKeyOf } from "../http/idempotency.ts";
@@ -9,7 +8,6 @@ import { newRouter } from "../http/router.ts";
 import { wrapTime } from "../http/answer.ts";
 import { report, stats } from "../prompt-cache/report.ts";
 import { resolve } from "../prompt-cache/resolve.ts";
-import { noQuery } from "../../domain/schema/bounds.ts";
 import {
   namespaceHeader,
   ReportBody,
@@ -19,38 +17,28 @@ import {
   StatsQuery,
 } from "../../domain/schema/prompt-cache.ts";
 
-const resolveOne = createRoute({
-  method: "post",
-  path: "/v1/prompt-cache/resolve",
+const resolveOne = route("post", "/v1/prompt-cache/resolve", {
   operationId: "resolvePromptCache",
   summary: "Resolve how to have a prompt cached by its provider",
   ...requireScope("cache"),
-  request: { headers: namespaceHeader, query: noQuery, body: body(ResolveBody) },
-  responses: { 200: json(ResolveAnswer, "`status` says what to do."), ...failures },
+  request: { headers: namespaceHeader, body: body(ResolveBody) },
+  responses: { 200: json(ResolveAnswer, "`status` says what to do.") },
 });
 
-const reportOne = createRoute({
-  method: "post",
-  path: "/v1/prompt-cache/report",
+const reportOne = route("post", "/v1/prompt-cache/report", {
   operationId: "reportPromptCacheUsage",
   summary: "Report the token counts of one call",
   ...requireScope("cache"),
-  request: {
-    headers: namespaceHeader.extend(idempotencyHeader.shape),
-    query: noQuery,
-    body: body(ReportBody),
-  },
-  responses: { 204: nothing("The call is counted, for 90 days."), ...failures },
+  request: { headers: namespaceHeader.extend(idempotencyHeader.shape), body: body(ReportBody) },
+  responses: { 204: nothing("The call is counted, for 90 days.") },
 });
 
-const getStats = createRoute({
-  method: "get",
-  path: "/v1/prompt-cache/stats",
+const getStats = route("get", "/v1/prompt-cache/stats", {
   operationId: "getPromptCacheStats",
   summary: "Get the savings of the caches, by the hour",
   ...requireScope("cache"),
   request: { headers: namespaceHeader, query: StatsQuery },
-  responses: { 200: json(Stats, "A page of hours, and the sums of the range."), ...failures },
+  responses: { 200: json(Stats, "A page of hours, and the sums of the range.") },
 });
 
 export const promptCache = newRouter("prompt-cache registry")

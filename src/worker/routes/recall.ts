@@ -1,10 +1,9 @@
-import { createRoute } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { mayRead } from "../auth/claims.ts";
 import { fail } from "../../domain/errors.ts";
 import type { AppEnv } from "../http/context.ts";
 import { requireWholeTenant } from "../http/authenticate.ts";
-import { body, failures, json } from "../http/describe.ts";
+import { body, json, route } from "../http/describe.ts";
 import { requireScope } from "../http/scope.ts";
 import { Refusal, unwrap } from "../http/failure.ts";
 import { countUsers } from "../http/rates.ts";
@@ -13,7 +12,7 @@ import { newRouter } from "../http/router.ts";
 import { wrapTime } from "../http/answer.ts";
 import { recall } from "../use-cases/recall.ts";
 import { tenantRecall } from "../use-cases/tenant-recall.ts";
-import { noQuery, userPath } from "../../domain/schema/bounds.ts";
+import { userPath } from "../../domain/schema/bounds.ts";
 import {
   RecallAnswer,
   RecallBody,
@@ -22,28 +21,24 @@ import {
 } from "../../domain/schema/recall.ts";
 import { isShared } from "../../domain/token.ts";
 
-const recallRoute = createRoute({
-  method: "post",
-  path: "/v1/users/{user}/recall",
+const recallRoute = route("post", "/v1/users/{user}/recall", {
   operationId: "recall",
   summary: "Find memories and messages by meaning and by words",
   description:
     "Finds everything that was written before. If a part is down, the others answer and `degraded` is true.",
   ...requireScope("read"),
-  request: { params: userPath, query: noQuery, body: body(RecallBody) },
-  responses: { 200: json(RecallAnswer, "The hits, best first, and how they were found."), ...failures },
+  request: { params: userPath, body: body(RecallBody) },
+  responses: { 200: json(RecallAnswer, "The hits, best first, and how they were found.") },
 });
 
-const tenantRecallRoute = createRoute({
-  method: "post",
-  path: "/v1/recall",
+const tenantRecallRoute = route("post", "/v1/recall", {
   operationId: "recallAllUsers",
   summary: "Find memories of all users by meaning",
   description:
     "Searches Vectorize, which shows a write after seconds, sometimes minutes. Each owner's object confirms its hits. Includes messages where `MESSAGE_INDEXING` is `vectorize`.",
   ...requireScope("admin"),
-  request: { query: noQuery, body: body(TenantRecallBody) },
-  responses: { 200: json(TenantRecallAnswer, "The hits, best first."), ...failures },
+  request: { body: body(TenantRecallBody) },
+  responses: { 200: json(TenantRecallAnswer, "The hits, best first.") },
 });
 
 export const recalls = newRouter("memories")

@@ -1,55 +1,45 @@
-import { createRoute } from "@hono/zod-openapi";
 import { requireWholeTenant } from "../http/authenticate.ts";
-import { failures, json, noBody } from "../http/describe.ts";
+import { json, noBody, route } from "../http/describe.ts";
 import { requireScope } from "../http/scope.ts";
 import { unwrap } from "../http/failure.ts";
 import { newRouter } from "../http/router.ts";
 import { userHash } from "../../domain/ids.ts";
 import { startTenantReindex, tenantReindexState, upkeep } from "../use-cases/upkeep.ts";
-import { noQuery, userPath } from "../../domain/schema/bounds.ts";
+import { userPath } from "../../domain/schema/bounds.ts";
 import { Reindex, TenantReindex } from "../../domain/schema/reindex.ts";
 
-const startUser = createRoute({
-  method: "post",
-  path: "/v1/users/{user}/reindex",
+const startUser = route("post", "/v1/users/{user}/reindex", {
   operationId: "reindexUser",
   summary: "Rebuild a user's search index from the record",
   description:
     "Runs in slices, while recall goes on. Also embeds memories without a vector of the current model.",
   ...requireScope("write"),
-  request: { params: userPath, query: noQuery, body: noBody },
-  responses: { 202: json(Reindex, "The reindex has begun."), ...failures },
+  request: { params: userPath, body: noBody },
+  responses: { 202: json(Reindex, "The reindex has begun.") },
 });
 
-const getUser = createRoute({
-  method: "get",
-  path: "/v1/users/{user}/reindex",
+const getUser = route("get", "/v1/users/{user}/reindex", {
   operationId: "getUserReindex",
   summary: "Get the progress of a user's last reindex",
   ...requireScope("read"),
-  request: { params: userPath, query: noQuery },
-  responses: { 200: json(Reindex, "The last reindex."), ...failures },
+  request: { params: userPath },
+  responses: { 200: json(Reindex, "The last reindex.") },
 });
 
-const startTenant = createRoute({
-  method: "post",
-  path: "/v1/reindex",
+const startTenant = route("post", "/v1/reindex", {
   operationId: "reindexTenant",
   summary: "Rebuild the search index of every user",
   description: "Starts with 500 users; each run of the cron takes 500 more.",
   ...requireScope("admin"),
-  request: { query: noQuery, body: noBody },
-  responses: { 202: json(TenantReindex, "The reindex has begun."), ...failures },
+  request: { body: noBody },
+  responses: { 202: json(TenantReindex, "The reindex has begun.") },
 });
 
-const getTenant = createRoute({
-  method: "get",
-  path: "/v1/reindex",
+const getTenant = route("get", "/v1/reindex", {
   operationId: "getTenantReindex",
   summary: "Get the progress of the last reindex of all users",
   ...requireScope("admin"),
-  request: { query: noQuery },
-  responses: { 200: json(TenantReindex, "The last reindex."), ...failures },
+  responses: { 200: json(TenantReindex, "The last reindex.") },
 });
 
 const REINDEXES = "reindexes the tenant";

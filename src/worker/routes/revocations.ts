@@ -1,11 +1,9 @@
-import { createRoute } from "@hono/zod-openapi";
 import { listRevocations, restoreToken, revokeToken, setMinIssuedAt } from "../auth/revoke.ts";
 import { requireWholeTenant } from "../http/authenticate.ts";
-import { body, failures, json, nothing, optionalBody } from "../http/describe.ts";
+import { body, json, nothing, optionalBody, route } from "../http/describe.ts";
 import { requireScope } from "../http/scope.ts";
 import { unwrap } from "../http/failure.ts";
 import { newRouter } from "../http/router.ts";
-import { noQuery } from "../../domain/schema/bounds.ts";
 import {
   ListRevocationsQuery,
   MinIssuedAt,
@@ -16,57 +14,46 @@ import {
   RevokeTokenBody,
 } from "../../domain/schema/revocation.ts";
 
-const list = createRoute({
-  method: "get",
-  path: "/v1/revocations",
+const list = route("get", "/v1/revocations", {
   operationId: "listRevocations",
   summary: "List revoked tokens, and the time before which all tokens are refused",
   ...requireScope("admin"),
   request: { query: ListRevocationsQuery },
-  responses: { 200: json(RevocationsList, "A page of revoked tokens, by their ids."), ...failures },
+  responses: { 200: json(RevocationsList, "A page of revoked tokens, by their ids.") },
 });
 
-const setMinimum = createRoute({
-  method: "put",
-  path: "/v1/revocations/min-issued-at",
+const setMinimum = route("put", "/v1/revocations/min-issued-at", {
   operationId: "setMinIssuedAt",
   summary: "Refuse all tokens issued before a time",
   description:
     "Takes effect everywhere within 30 seconds. Refuses the token of this call too, if it is older.",
   ...requireScope("admin"),
-  request: { query: noQuery, body: body(MinIssuedAtBody) },
-  responses: { 200: json(MinIssuedAt, "The time that was set."), ...failures },
+  request: { body: body(MinIssuedAtBody) },
+  responses: { 200: json(MinIssuedAt, "The time that was set.") },
 });
 
-const clearMinimum = createRoute({
-  method: "delete",
-  path: "/v1/revocations/min-issued-at",
+const clearMinimum = route("delete", "/v1/revocations/min-issued-at", {
   operationId: "clearMinIssuedAt",
   summary: "Clear the time before which all tokens are refused",
   ...requireScope("admin"),
-  request: { query: noQuery },
-  responses: { 204: nothing("No such time is set any more."), ...failures },
+  responses: { 204: nothing("No such time is set any more.") },
 });
 
-const revoke = createRoute({
-  method: "put",
-  path: "/v1/revocations/tokens/{tokenId}",
+const revoke = route("put", "/v1/revocations/tokens/{tokenId}", {
   operationId: "revokeToken",
   summary: "Refuse one token, by its jti",
   description: "Takes effect everywhere within 30 seconds.",
   ...requireScope("admin"),
-  request: { params: revokedTokenPath, query: noQuery, body: optionalBody(RevokeTokenBody) },
-  responses: { 200: json(RevokedToken, "The token is revoked."), ...failures },
+  request: { params: revokedTokenPath, body: optionalBody(RevokeTokenBody) },
+  responses: { 200: json(RevokedToken, "The token is revoked.") },
 });
 
-const restore = createRoute({
-  method: "delete",
-  path: "/v1/revocations/tokens/{tokenId}",
+const restore = route("delete", "/v1/revocations/tokens/{tokenId}", {
   operationId: "restoreToken",
   summary: "End the revocation of one token",
   ...requireScope("admin"),
-  request: { params: revokedTokenPath, query: noQuery },
-  responses: { 204: nothing("The token is not revoked any more."), ...failures },
+  request: { params: revokedTokenPath },
+  responses: { 204: nothing("The token is not revoked any more.") },
 });
 
 const REVOKES = "lists and changes revocations";

@@ -1,7 +1,6 @@
-import { createRoute } from "@hono/zod-openapi";
 import { decodeCursor, encodeCursor, invalidCursor } from "../../domain/cursor.ts";
 import { requireWholeTenant } from "../http/authenticate.ts";
-import { body, failures, idempotencyHeader, json, nothing, optionalBody } from "../http/describe.ts";
+import { body, idempotencyHeader, json, nothing, optionalBody, route } from "../http/describe.ts";
 import { requireScope } from "../http/scope.ts";
 import { Refusal, unwrap } from "../http/failure.ts";
 import { idempotencyKeyOf } from "../http/idempotency.ts";
@@ -12,7 +11,7 @@ import { threadObject } from "../http/path.ts";
 import { newThreadId, userHash } from "../../domain/ids.ts";
 import { listCatalogue } from "../use-cases/catalogue.ts";
 import { ownerOf } from "../../domain/memory/record.ts";
-import { noQuery, userPath } from "../../domain/schema/bounds.ts";
+import { userPath } from "../../domain/schema/bounds.ts";
 import {
   CataloguedThreadList,
   CreateThreadBody,
@@ -26,107 +25,84 @@ import {
 } from "../../domain/schema/thread.ts";
 import { hash16 } from "../../domain/hash.ts";
 
-const create = createRoute({
-  method: "post",
-  path: "/v1/users/{user}/threads",
+const create = route("post", "/v1/users/{user}/threads", {
   operationId: "createThread",
   summary: "Create a thread",
   ...requireScope("write"),
-  request: {
-    params: userPath,
-    query: noQuery,
-    headers: idempotencyHeader,
-    body: optionalBody(CreateThreadBody),
-  },
-  responses: { 201: json(Thread, "The new thread."), ...failures },
+  request: { params: userPath, headers: idempotencyHeader, body: optionalBody(CreateThreadBody) },
+  responses: { 201: json(Thread, "The new thread.") },
 });
 
-const createForNobody = createRoute({
-  method: "post",
-  path: "/v1/threads",
+const createForNobody = route("post", "/v1/threads", {
   operationId: "createThreadForNobody",
   summary: "Create a thread without a user",
   description: "Only a token of all users (`*`) can create and reach such a thread.",
   ...requireScope("write"),
-  request: { query: noQuery, headers: idempotencyHeader, body: optionalBody(CreateThreadBody) },
-  responses: { 201: json(Thread, "The new thread."), ...failures },
+  request: { headers: idempotencyHeader, body: optionalBody(CreateThreadBody) },
+  responses: { 201: json(Thread, "The new thread.") },
 });
 
-const resume = createRoute({
-  method: "post",
-  path: "/v1/users/{user}/threads/resume",
+const resume = route("post", "/v1/users/{user}/threads/resume", {
   operationId: "resumeThread",
   summary: "Get the latest thread of an agent, or create one, in one step",
   description:
     "Without `agent`, looks among the threads without an agent. The other fields are for a new thread.",
   ...requireScope("write"),
-  request: { params: userPath, query: noQuery, body: optionalBody(CreateThreadBody) },
-  responses: { 200: json(Thread, "The latest thread."), 201: json(Thread, "A new thread."), ...failures },
+  request: { params: userPath, body: optionalBody(CreateThreadBody) },
+  responses: { 200: json(Thread, "The latest thread."), 201: json(Thread, "A new thread.") },
 });
 
-const list = createRoute({
-  method: "get",
-  path: "/v1/users/{user}/threads",
+const list = route("get", "/v1/users/{user}/threads", {
   operationId: "listThreads",
   summary: "List a user's threads, the latest update first",
   ...requireScope("read"),
   request: { params: userPath, query: ListThreadsQuery },
-  responses: { 200: json(ThreadList, "A page of threads."), ...failures },
+  responses: { 200: json(ThreadList, "A page of threads.") },
 });
 
-const listAll = createRoute({
-  method: "get",
-  path: "/v1/threads",
+const listAll = route("get", "/v1/threads", {
   operationId: "listAllThreads",
   summary: "List the threads of all users, the newest first",
   description:
     "Its pages together hold every thread that could be read when the first was requested; else the answer is 503 (`catalogue_behind`). A token of one user lists that user's threads.",
   ...requireScope("admin"),
   request: { query: ListAllThreadsQuery },
-  responses: { 200: json(CataloguedThreadList, "A page of threads."), ...failures },
+  responses: { 200: json(CataloguedThreadList, "A page of threads.") },
 });
 
-const get = createRoute({
-  method: "get",
-  path: "/v1/threads/{id}",
+const get = route("get", "/v1/threads/{id}", {
   operationId: "getThread",
   summary: "Get a thread",
   ...requireScope("read"),
-  request: { params: threadPath, query: noQuery },
-  responses: { 200: json(Thread, "The thread."), ...failures },
+  request: { params: threadPath },
+  responses: { 200: json(Thread, "The thread.") },
 });
 
-const patch = createRoute({
-  method: "patch",
-  path: "/v1/threads/{id}",
+const patch = route("patch", "/v1/threads/{id}", {
   operationId: "updateThread",
   summary: "Change the title and metadata of a thread",
   ...requireScope("write"),
-  request: { params: threadPath, query: noQuery, body: body(PatchThreadBody) },
-  responses: { 200: json(Thread, "The thread as it is now."), ...failures },
+  request: { params: threadPath, body: body(PatchThreadBody) },
+  responses: { 200: json(Thread, "The thread as it is now.") },
 });
 
-const remove = createRoute({
-  method: "delete",
-  path: "/v1/threads/{id}",
+const remove = route("delete", "/v1/threads/{id}", {
   operationId: "deleteThread",
   summary: "Delete a thread with its messages",
   description: "Its forks keep the messages that they share with it.",
   ...requireScope("write"),
-  request: { params: threadPath, query: noQuery },
-  responses: { 204: nothing("The thread is deleted, and recall does not find it."), ...failures },
+  request: { params: threadPath },
+  responses: { 204: nothing("The thread is deleted, and recall does not find it.") },
 });
 
-const fork = createRoute({
-  method: "post",
-  path: "/v1/threads/{id}/fork",
+const fork = route("post", "/v1/threads/{id}/fork", {
   operationId: "forkThread",
   summary: "Fork a thread at a message",
   description:
     "The fork shares the messages up to that one, without copies. Its next seq follows that message.",
   ...requireScope("write"),
-  request: { params: threadPath, query: noQuery, headers: idempotencyHeader, body: optionalBody(ForkBody) },
-  responses: { 201: json(Thread, "The fork."), ...failures },
+  request: { params: threadPath, headers: idempotencyHeader, body: optionalBody(ForkBody) },
+  responses: { 201: json(Thread, "The fork.") },
 });
 
 export const threads = newRouter("threads")

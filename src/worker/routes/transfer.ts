@@ -1,4 +1,4 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { d1Result } from "../../platform/d1/d1-result.ts";
 import { decodeCursor, pageOf } from "../../domain/cursor.ts";
@@ -6,7 +6,7 @@ import { fail } from "../../domain/errors.ts";
 import { audit } from "../http/audit.ts";
 import { requireWholeTenant } from "../http/authenticate.ts";
 import type { AppEnv } from "../http/context.ts";
-import { alwaysAudited, failures, json } from "../http/describe.ts";
+import { alwaysAudited, json, route } from "../http/describe.ts";
 import { requireScope } from "../http/scope.ts";
 import { Refusal, unwrap } from "../http/failure.ts";
 import { NO_STORE } from "../http/answer.ts";
@@ -14,7 +14,7 @@ import { newRouter, operationOf } from "../http/router.ts";
 import { NDJSON } from "../http/json-body.ts";
 import { BrokenOff, exportLines } from "../use-cases/export.ts";
 import { importLines } from "../use-cases/import.ts";
-import { noQuery, userPath } from "../../domain/schema/bounds.ts";
+import { userPath } from "../../domain/schema/bounds.ts";
 import { ImportAnswer, ImportQuery, ListUsersQuery, UserList } from "../../domain/schema/transfer.ts";
 
 // The wide type hides the `json` at the end of the name, which would type the answer as a value.
@@ -22,21 +22,17 @@ const lines: Record<string, { schema: z.ZodString }> = {
   [NDJSON]: { schema: z.string().openapi({ description: "Lines of JSON: docs/export.md." }) },
 };
 
-const exportUser = createRoute({
-  method: "get",
-  path: "/v1/users/{user}/export",
+const exportUser = route("get", "/v1/users/{user}/export", {
   operationId: "exportUser",
   summary: "Export all data of a user, as lines of JSON",
   description: "A stream, complete if its last line is `end`. It may lack what is written meanwhile.",
   ...requireScope("read"),
   ...alwaysAudited,
-  request: { params: userPath, query: noQuery },
-  responses: { 200: { description: "The export.", content: lines }, ...failures },
+  request: { params: userPath },
+  responses: { 200: { description: "The export.", content: lines } },
 });
 
-const importUser = createRoute({
-  method: "post",
-  path: "/v1/users/{user}/import",
+const importUser = route("post", "/v1/users/{user}/import", {
   operationId: "importUser",
   summary: "Import an export, for this user or another",
   description:
@@ -45,18 +41,16 @@ const importUser = createRoute({
   ...requireScope("write"),
   ...alwaysAudited,
   request: { params: userPath, query: ImportQuery, body: { required: true, content: lines } },
-  responses: { 200: json(ImportAnswer, "The counts of imported lines."), ...failures },
+  responses: { 200: json(ImportAnswer, "The counts of imported lines.") },
 });
 
-const listUsers = createRoute({
-  method: "get",
-  path: "/v1/users",
+const listUsers = route("get", "/v1/users", {
   operationId: "listUsers",
   summary: "List all users that have data, in the order of their hashes",
   description: "A user who has only entries is listed after a minute.",
   ...requireScope("admin"),
   request: { query: ListUsersQuery },
-  responses: { 200: json(UserList, "A page of users."), ...failures },
+  responses: { 200: json(UserList, "A page of users.") },
 });
 
 /** Writes a second event for an export that broke off. The first comes at its beginning: a caller who hangs up leaves it too. */

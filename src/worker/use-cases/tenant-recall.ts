@@ -52,11 +52,11 @@ export async function tenantRecall(
   const without = (status: Arm["status"]) => answer([], { status, candidates: 0, capped: false });
   if (vector === "failed") return without(queryVector.late === true ? "late" : "failed");
   if (vector === null) return without("off");
-  const { filter, kinds: wanted, ...moment } = withFilter(body);
+  const { filter, kinds: requested, ...moment } = withFilter(body);
   // Under a filter that no message matches, messages would only displace other candidates.
   const kinds = Object.keys(filter ?? {}).some((field) => !ofMessages.has(field))
-    ? (wanted ?? recallKind.options).filter((kind) => kind !== "message")
-    : wanted;
+    ? (requested ?? recallKind.options).filter((kind) => kind !== "message")
+    : requested;
   const [scope, ...otherScopes] = filter?.scope ?? [];
   let near: VectorHit[];
   try {

@@ -5,7 +5,7 @@ import { parse } from "smol-toml";
 import { afterEach, describe, expect, it } from "vitest";
 import { verifyOwn } from "../../../src/worker/auth/verify-own.ts";
 import { readTenant, renderTenant } from "../../../scripts/tenant/config.ts";
-import { create, type Wanted } from "../../../scripts/tenant/create.ts";
+import { create, type CreateOptions } from "../../../scripts/tenant/create.ts";
 import { deleteTenant } from "../../../scripts/tenant/delete.ts";
 import { list } from "../../../scripts/tenant/list.ts";
 import { requireName } from "../../../scripts/tenant/names.ts";
@@ -17,8 +17,14 @@ import { newDesk, removeDirectories, root, type TestDesk } from "./desk.ts";
 
 afterEach(removeDirectories);
 
-const plain: Wanted = { name: "acme", vectorize: false, adopt: false };
-const full: Wanted = { ...plain, vectorize: true, shards: 3, jurisdiction: "eu", model: "@cf/baai/bge-m3" };
+const plain: CreateOptions = { name: "acme", vectorize: false, adopt: false };
+const full: CreateOptions = {
+  ...plain,
+  vectorize: true,
+  shards: 3,
+  jurisdiction: "eu",
+  model: "@cf/baai/bge-m3",
+};
 const yes =
   (name = "acme") =>
   async () =>

@@ -13,8 +13,8 @@ export const memoryForgetProcedure = tool({
   annotations: FORGETS,
   input: z.strictObject({ title: procedureTitle, owner }),
   output: z.object({ forgotten: z.int().min(0) }),
-  run: async ({ services, access }, { title, owner: wanted }) => {
-    const whose = await ownerToChange(access, wanted);
+  run: async ({ services, access }, { title, owner: ownerId }) => {
+    const whose = await ownerToChange(access, ownerId);
     if (!whose.ok) return whose;
     const filter = { kinds: ["procedure" as const], title };
     const gone = await services.userMemory(whose.value.hash).forgetMemories(whose.value, { filter });

@@ -17,11 +17,11 @@ export const memoryGetProcedure = tool({
   scope: "read",
   annotations: READS,
   input: z.strictObject({ title: procedureTitle, owner, scope: scope.optional() }),
-  run: async (context, { title, owner: wanted, scope: within }) => {
+  run: async (context, { title, owner: ownerId, scope: within }) => {
     const { access } = context;
-    const first = await ownerToRead(access, wanted);
+    const first = await ownerToRead(access, ownerId);
     if (!first.ok) return first;
-    const others = ownersToSearch(access, wanted === undefined ? undefined : []);
+    const others = ownersToSearch(access, ownerId === undefined ? undefined : []);
     if (!others.ok) return others;
     const owners = [first.value.id, ...others.value];
     const named = { title, scope: within };

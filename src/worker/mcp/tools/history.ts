@@ -35,9 +35,9 @@ export const memoryHistoryTool = tool({
     ),
   run: async (
     context,
-    { id: given, subject, predicate, owner: wanted, limit: most = LIMIT, cursor: from },
+    { id: given, subject, predicate, owner: ownerId, limit: most = LIMIT, cursor: from },
   ) => {
-    const whose = await ownerToRead(context.access, wanted);
+    const whose = await ownerToRead(context.access, ownerId);
     if (!whose.ok) return whose;
     const { hash } = whose.value;
     const named =

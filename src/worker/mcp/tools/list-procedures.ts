@@ -39,15 +39,15 @@ export const memoryListProcedures = tool({
     limit,
     owners: owners.optional(),
   }),
-  run: async (context, { owners: wanted, limit: most = LIMIT, ...asked }) => {
+  run: async (context, { owners: requested, limit: most = LIMIT, ...asked }) => {
     const { access } = context;
-    const others = ownersToSearch(access, wanted);
+    const others = ownersToSearch(access, requested);
     if (!others.ok) return others;
     const search = asked.query === undefined ? byUpdate : byQuery;
     const found = await search(context, others.value, { ...asked, limit: most });
     if (!found.ok) return found;
     const { procedures } = found.value;
-    const after = [...found.value.after, ...notesOnOwners(access, wanted)];
+    const after = [...found.value.after, ...notesOnOwners(access, requested)];
     if (procedures.length === 0) return textResult(["There is no such procedure.", ...after].join("\n"));
     const lines = procedures.map((procedure) => lineOf(procedure, access.user));
     return textResult(listedThatFit(`Procedures: ${procedures.length}.`, lines, after));

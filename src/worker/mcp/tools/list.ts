@@ -27,8 +27,8 @@ export const memoryList = tool({
     cursor,
   }),
   run: async ({ services, access }, asked) => {
-    const { kinds: kind, tags: tag, owner: wanted, limit: most = LIMIT, ...filter } = asked;
-    const whose = await ownerToRead(access, wanted);
+    const { kinds: kind, tags: tag, owner: ownerId, limit: most = LIMIT, ...filter } = asked;
+    const whose = await ownerToRead(access, ownerId);
     if (!whose.ok) return whose;
     const { hash, id } = whose.value;
     const page = await fittingPage(

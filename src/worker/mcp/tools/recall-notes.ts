@@ -16,8 +16,8 @@ export const notesOnSearch = ({ degraded, arms, cut }: RecallAnswer): string[] =
 ];
 
 /** Tells the model of shared owners that were not searched, as the token names too many. */
-export function notesOnOwners({ shared }: Access, wanted: readonly string[] | undefined): string[] {
-  const left = wanted === undefined ? shared.slice(limits.owners) : [];
+export function notesOnOwners({ shared }: Access, requested: readonly string[] | undefined): string[] {
+  const left = requested === undefined ? shared.slice(limits.owners) : [];
   return left.length === 0
     ? []
     : [`Not searched: ${left.map((owner) => JSON.stringify(owner)).join(", ")}. Name them in \`owners\`.`];

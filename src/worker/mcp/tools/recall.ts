@@ -27,14 +27,14 @@ export const memoryRecall = tool({
     scope: scope.describe("Only memories of this scope, such as a project."),
     owners: owners.optional(),
   }),
-  run: async ({ services, access }, { owners: wanted, kinds: given, ...asked }) => {
-    const asking = ownersToSearch(access, wanted);
+  run: async ({ services, access }, { owners: requested, kinds: given, ...asked }) => {
+    const asking = ownersToSearch(access, requested);
     if (!asking.ok) return asking;
     const body = { ...asked, kinds: given ?? memoryKind.options, owners: asking.value };
     const answer = await recall(services, access.user, body);
     if (!answer.ok) return answer;
     const { hits } = answer.value;
-    const after = [...notesOnSearch(answer.value), ...notesOnOwners(access, wanted)];
+    const after = [...notesOnSearch(answer.value), ...notesOnOwners(access, requested)];
     if (hits.length === 0) return textResult(["No memory matches.", ...after].join("\n"));
     const lines = hits.map((hit) => hitLine(hit, access.user));
     return textResult(listedThatFit(`Found: ${hits.length}, best first.`, lines, after));

@@ -20,8 +20,8 @@ export const memoryStoreProcedure = tool({
     owner,
   }),
   output: z.object({ id: z.string(), created: z.boolean() }),
-  run: async ({ services, access }, { title, body: text, tags: labels, owner: wanted }) => {
-    const whose = await ownerToChange(access, wanted);
+  run: async ({ services, access }, { title, body: text, tags: labels, owner: ownerId }) => {
+    const whose = await ownerToChange(access, ownerId);
     if (!whose.ok) return whose;
     const body = { kind: "procedure" as const, title, text, ...(labels && { tags: labels }) };
     const stored = await rememberOne(services, whose.value, { body });
