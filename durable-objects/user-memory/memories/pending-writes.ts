@@ -12,6 +12,7 @@ import { isUnmigrated } from "../../../src/platform/storage-failure.ts";
 import type { EntryStore } from "../../storage/entry-store.ts";
 import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
 import type { IdempotencyStore } from "../../storage/idempotency-store.ts";
+import { serialQueue } from "../../storage/serial-queue.ts";
 import type { ErasureEpoch } from "../core/erasure-epoch.ts";
 import { IntentLog, type NotedIntent } from "./intent-log.ts";
 import type { MemoryIndex } from "./memory-index.ts";
@@ -50,9 +51,10 @@ const OVERTAKES = 3;
  * in the order of their acceptance. The next write or the alarm repeats a write that D1 did not confirm.
  */
 export class PendingWrites {
+  /** Runs a write after all earlier ones. The object answers reads meanwhile. */
+  readonly inTurn = serialQueue();
   readonly #deps: PendingWritesDependencies;
   readonly #log: IntentLog;
-  #turn: Promise<unknown> = Promise.resolve();
   #forgetCount = 0;
   /** True if D1 lacked a table or a column at the last attempt. */
   #unmigrated = false;
@@ -80,13 +82,6 @@ export class PendingWrites {
   /** The time of the next retry; null if nothing is pending. */
   nextDue(): number | null {
     return this.#log.nextDue();
-  }
-
-  /** Runs a write after all earlier ones. The object answers reads meanwhile. */
-  inTurn<T>(write: () => Promise<T>): Promise<T> {
-    const result = this.#turn.then(write);
-    this.#turn = result.catch(() => null);
-    return result;
   }
 
   /** Applies every pending write. False if one stays pending. */
