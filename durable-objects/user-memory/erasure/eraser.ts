@@ -25,11 +25,11 @@ const STORES: Readonly<Record<Erased["what"], readonly ErasureStore[]>> = {
  * after that is of the next epoch, or a later version, and no step reaches it.
  */
 export class Eraser {
+  readonly drive: ErasureDrive;
   readonly #deps: EraserDependencies;
   readonly #log: ErasureLog;
   readonly #tables: ErasedTables;
   readonly #steps: ErasureSteps;
-  readonly #drive: ErasureDrive;
 
   constructor(deps: EraserDependencies) {
     this.#deps = deps;
@@ -37,7 +37,7 @@ export class Eraser {
     this.#tables = new ErasedTables(deps.sql);
     const reset = new StorageReset({ ...deps, tables: this.#tables });
     this.#steps = new ErasureSteps({ ...deps, tables: this.#tables, reset });
-    this.#drive = new ErasureDrive({ ...deps, steps: this.#steps });
+    this.drive = new ErasureDrive({ ...deps, steps: this.#steps });
   }
 
   /** Erases all data of the user. If an erasure is running and nothing was written since, returns that one. */
@@ -139,14 +139,6 @@ export class Eraser {
   /** One that is under way, or null: D1 knows those that are done. */
   state(id: string): Erasure | null {
     return this.#log.get(id)?.state ?? null;
-  }
-  nextDue(): number | null {
-    return this.#drive.nextDue();
-  }
-
-  /** Goes on with what is due, for the alarm. */
-  alarm(): Promise<void> {
-    return this.#drive.alarm();
   }
 
   #newId(hash: UserHash): string {

@@ -31,7 +31,7 @@ export class ErasureDrive {
   }
 
   /** Goes on with what is due, for the alarm. */
-  async alarm(): Promise<void> {
+  async run(): Promise<void> {
     for (const { state, dueAt } of this.#deps.log.all())
       if (dueAt <= this.#deps.now()) await this.#goOn(state.id);
   }

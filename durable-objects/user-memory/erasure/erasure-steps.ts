@@ -81,8 +81,8 @@ export class ErasureSteps {
     const now = this.#deps.now();
     const open = state.steps.filter((step) => step.state === "open").map(({ store }) => store);
     if (erased.what === "thread" && open.includes("object"))
-      // Its messages are gone: words are merged, and pages overwritten.
-      return mergedIn === null ? (this.#deps.purger.nextDue() ?? now + LOOK_AGAIN_MS) : now;
+      // Waits for the purger. Once the messages are gone, words are merged and pages overwritten.
+      return mergedIn === null ? now + LOOK_AGAIN_MS : now;
     // D1 has many more rows of the scope, or gets some back: no hurry.
     if (erased.what === "scope" && open.includes("memories") && !open.includes("object"))
       return now + LOOK_AGAIN_MS;
@@ -180,7 +180,7 @@ export class ErasureSteps {
     if (open === null) return false;
     const mergedIn = open.mergedIn ?? words.startRound();
     if (open.mergedIn === null) log.save({ ...open, mergedIn });
-    words.alarm();
+    words.run();
     if (words.hasEnded(mergedIn)) return true;
     words.startRound();
     return false;

@@ -65,7 +65,7 @@ export class WordMerger {
     return this.#row().due_at;
   }
 
-  alarm(): void {
+  run(): void {
     for (let step = 0; step < STEPS; step++) {
       const { due_at: due } = this.#row();
       if (due === null || due > this.#deps.now()) return;

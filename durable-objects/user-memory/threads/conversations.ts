@@ -230,7 +230,7 @@ export class Conversations {
   }
 
   /** Writes what is due in the catalogue, for the alarm. */
-  catalogueDue(): Promise<void> {
+  run(): Promise<void> {
     return this.#announcements.settle();
   }
 

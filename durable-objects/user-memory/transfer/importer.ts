@@ -77,7 +77,7 @@ export class Importer {
       return { counts, failed: { index: 0, failure: fail("erased_meanwhile") } };
     // Expired entries count until they are swept.
     if (quota.bounds("entries") && items.some(({ line }) => line.type === "entry"))
-      entries.expired.sweep(now());
+      entries.expirySweep.run(now());
     const lines = items.flatMap(({ line }) => (line.type === "thread" ? [line] : []));
     const taken = await this.#deps.conversations.importing(owner, lines, () =>
       ok(this.#takeAll(owner, items, counts)),
