@@ -5,12 +5,11 @@ import type { ErasureStore } from "../../../src/domain/schema/erasure.ts";
 import type { ErasedTables } from "./erased-tables.ts";
 import type { StorageReset } from "./storage-reset.ts";
 import { LANDS_WITHIN_MS } from "../threads/thread-announcements.ts";
-import { type Erased, type ErasureLog, type OpenErasure, rangesOf } from "./erasure-log.ts";
+import { type Erased, type OpenErasure, rangesOf } from "./erasure-log.ts";
 import type { EraserDependencies } from "./eraser-dependencies.ts";
 
 export type ErasedScope = Erased & { what: "scope" };
 type ErasureStepsDependencies = EraserDependencies & {
-  log: ErasureLog;
   tables: ErasedTables;
   reset: StorageReset;
 };
@@ -58,7 +57,7 @@ export class ErasureSteps {
    * Clears the object's file of a user whose stores are all empty: rebuilds the storage, or overwrites the free pages if something
    * was written since. Returns whether that is done.
    */
-  async leavesNothing({ erased, state, overwrittenIn }: OpenErasure): Promise<boolean> {
+  async clearFile({ erased, state, overwrittenIn }: OpenErasure): Promise<boolean> {
     const { log, pages, records, reset, tables, transactions } = this.#deps;
     // Others have done so in the step of the object.
     if (erased.what !== "user") return true;
@@ -161,7 +160,7 @@ export class ErasureSteps {
 
   /** Done when the tables here, which name the vectors, are gone, and the outbox has seen each of theirs to be gone. */
   #vectors(erased: Erased & { what: "user" }): boolean {
-    return this.#vectorsGone(erased) && !this.#deps.tables.holds(erased.epoch);
+    return this.#vectorsGone(erased) && !this.#deps.tables.hasHiddenOf(erased.epoch);
   }
 
   #vectorsGone(erased: Erased & { what: "user" | "thread" }): boolean {
@@ -170,7 +169,7 @@ export class ErasureSteps {
 
   /** An erasure of the user takes over those of an earlier one. */
   #messagesGone(id: string): boolean {
-    return this.#deps.purger.isDone(id) && !this.#deps.tables.holdsAny;
+    return this.#deps.purger.isDone(id) && !this.#deps.tables.hasHidden;
   }
 
   /** True if the full-text index has no deleted words any more, not even under tombstones. */
