@@ -9,15 +9,6 @@ import type { ErasureEpoch } from "../core/erasure-epoch.ts";
 import type { OwnerRecord } from "../core/owner-record.ts";
 import { type CatalogueWriter, RETRY_AFTER_MS } from "./catalogue-writer.ts";
 
-export const announcementsSchema = `
-  -- Threads that the catalogue was told of, or that are marked as unlisted, before they began.
-  CREATE TABLE announced_threads (
-    thread_id TEXT PRIMARY KEY,
-    marked INTEGER NOT NULL DEFAULT 0,
-    due_at INTEGER NOT NULL
-  );
-`;
-
 /** A row on its way to D1 may still land: D1 ends a statement after 30 s. */
 export const LANDS_WITHIN_MS = 60_000;
 /** Announcements that one alarm settles. */

@@ -34,24 +34,6 @@ const UNCONFIRMED = 500;
 /** SQL that selects the numbers of all documents that the outbox has something of. */
 export const UNSETTLED = "SELECT n FROM vector_outbox";
 
-export const vectorOutboxSchema = `
-  CREATE TABLE vector_outbox (
-    model TEXT NOT NULL,
-    n INTEGER NOT NULL,
-    wanted INTEGER NOT NULL,
-    state TEXT NOT NULL DEFAULT 'send',
-    may_be_there INTEGER NOT NULL,
-    sent_at INTEGER,
-    settles_at INTEGER NOT NULL DEFAULT 0,
-    attempts INTEGER NOT NULL DEFAULT 0,
-    due_at INTEGER NOT NULL,
-    resent INTEGER NOT NULL DEFAULT 0,
-    PRIMARY KEY (model, n)
-  ) WITHOUT ROWID;
-  CREATE INDEX vector_outbox_by_due ON vector_outbox (due_at);
-  CREATE TABLE vector_outbox_models (model TEXT PRIMARY KEY) WITHOUT ROWID;
-`;
-
 /** Changes what is wanted of a vector. `settles_at` keeps the time until which a call for the opposite may take effect. */
 const WANT = `
   INSERT INTO vector_outbox (model, n, wanted, may_be_there, due_at) SELECT ?1, value, ?3, ?4, ?5 FROM json_each(?2) WHERE TRUE
