@@ -45,7 +45,7 @@ export class ThreadAnnouncements {
     this.#deps = deps;
   }
 
-  /** Announces threads, and then lets them begin. Each of them has to be told to `begun`, in the transaction of `begin`. */
+  /** Announces threads, and then lets them begin. `begin` calls `confirm` for each, in its transaction. */
   async before<T>(rows: readonly ThreadRow[], begin: () => Result<T>): Promise<Result<T>> {
     const { erasureEpoch } = this.#deps;
     const [after, ids] = [erasureEpoch.lastErasure, rows.map(({ id }) => id)];
@@ -62,8 +62,8 @@ export class ThreadAnnouncements {
     }
   }
 
-  /** Says that an announced thread began; `same`: as it was announced. To be called in the transaction of its beginning. */
-  begun(id: string, same: boolean): void {
+  /** Confirms that an announced thread began; `same`: as announced. Call it in the transaction that begins the thread. */
+  confirm(id: string, same: boolean): void {
     const { sql, writer } = this.#deps;
     if (this.isMarked(id)) writer.changedBy(id, this.#later());
     else {

@@ -103,7 +103,7 @@ export class VectorOutboxRows {
 
   /** Records a call as failed before it begins, so that a crash in it leaves a retry. Returns which rows still want it. */
   begin({ model, wanted }: Group, ns: readonly number[], now: number): number[] {
-    const begun = this.#sql.exec<{ n: number }>(
+    const sending = this.#sql.exec<{ n: number }>(
       `UPDATE vector_outbox SET may_be_there = 1, sent_at = ?4, attempts = attempts + 1,
          due_at = ?4 + MIN(${LAST_RETRY_MS}, ${FIRST_RETRY_MS} * (1 << MIN(attempts, 16)))
        WHERE model = ?1 AND n IN (SELECT value FROM json_each(?2)) AND wanted = ?3 AND state = 'send' RETURNING n`,
@@ -112,11 +112,11 @@ export class VectorOutboxRows {
       wanted,
       now,
     );
-    return Array.from(begun, ({ n }) => n);
+    return Array.from(sending, ({ n }) => n);
   }
 
   /** The call was accepted. Rows that changed meanwhile stay in `send`. */
-  accepted({ model, wanted }: Group, ns: readonly number[], times: { begun: number; now: number }): void {
+  accepted({ model, wanted }: Group, ns: readonly number[], times: { sentAt: number; now: number }): void {
     this.#sql.exec(
       `UPDATE vector_outbox SET state = 'check', attempts = 0, due_at = ?4
        WHERE model = ?1 AND n IN (SELECT value FROM json_each(?2)) AND wanted = ?3 AND state = 'send' AND sent_at = ?5`,
@@ -124,7 +124,7 @@ export class VectorOutboxRows {
       JSON.stringify(ns),
       wanted,
       times.now + FIRST_RETRY_MS,
-      times.begun,
+      times.sentAt,
     );
   }
 

@@ -178,11 +178,11 @@ export class VectorOutbox {
     call: (sent: readonly number[]) => Promise<void>,
   ): Promise<void> {
     const { now } = this.#deps;
-    const begun = now();
-    const sent = this.#rows.begin(group, ns, begun);
+    const sentAt = now();
+    const sent = this.#rows.begin(group, ns, sentAt);
     if (sent.length === 0) return;
     await call(sent);
-    this.#rows.accepted(group, sent, { begun, now: now() });
+    this.#rows.accepted(group, sent, { sentAt, now: now() });
   }
 
   async #check(vectors: VectorIndex, rows: readonly OutboxRow[], model: ModelTag): Promise<void> {
