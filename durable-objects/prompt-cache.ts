@@ -56,12 +56,18 @@ export class PromptCache extends DurableObject<Bindings> implements Served<Promp
     this.#usage = new UsageStore(sql);
     this.#answers = new IdempotencyStore(sql);
     this.#alarms = new AlarmScheduler(ctx.storage);
-    this.#chores = new Chores(this.#alarms, now);
+    this.#chores = new Chores(this.#alarms, now, {
+      entries: this.#entries.expirySweep,
+      leases: this.#leases.expirySweep,
+      prefixes: this.#prefixes.expirySweep,
+      usage: this.#usage.expirySweep,
+      answers: this.#answers.expirySweep,
+    });
     this.#flights = new SingleFlight({
       leases: this.#leases,
       get: (key) => this.#entries.get(key, now()),
       now,
-      granted: () => this.#alarms.scheduleBy(this.#leases.expired.next(now())),
+      granted: () => this.#alarms.scheduleBy(this.#leases.expirySweep.nextDue(now())),
     });
     void ctx.blockConcurrencyWhile(() => this.#alarms.load());
   }
@@ -79,7 +85,7 @@ export class PromptCache extends DurableObject<Bindings> implements Served<Promp
     this.#flights.settle(key);
     const taken = this.#entries.take(key, this.#now());
     // The alarm deletes the parts of the taken value.
-    this.#alarms.scheduleBy(this.#entries.expired.next(this.#now()));
+    this.#alarms.scheduleBy(this.#entries.expirySweep.nextDue(this.#now()));
     return taken;
   }
 
@@ -127,7 +133,7 @@ export class PromptCache extends DurableObject<Bindings> implements Served<Promp
     const before = this.ctx.storage.transactionSync(() =>
       this.#prefixes.use(ledger, hashes, { usedAt: now, lifetimeMs }),
     );
-    this.#alarms.scheduleBy(this.#prefixes.expired.next(now));
+    this.#alarms.scheduleBy(this.#prefixes.expirySweep.nextDue(now));
     return { before, now };
   }
 
@@ -140,7 +146,8 @@ export class PromptCache extends DurableObject<Bindings> implements Served<Promp
       this.#usage.add(usage, usage.hour + KEPT_MS);
       return this.#answers.save(once, ok(null), { now });
     });
-    for (const { expired } of [this.#usage, this.#answers]) this.#alarms.scheduleBy(expired.next(now));
+    for (const { expirySweep } of [this.#usage, this.#answers])
+      this.#alarms.scheduleBy(expirySweep.nextDue(now));
     return counted;
   }
 
@@ -153,28 +160,15 @@ export class PromptCache extends DurableObject<Bindings> implements Served<Promp
 
   /** Deletes a bounded number of expired rows of each kind, and is due again while there are more. */
   override alarm(): Promise<void> {
-    const now = this.#now;
-    const swept = {
-      entries: this.#entries,
-      leases: this.#leases,
-      prefixes: this.#prefixes,
-      usage: this.#usage,
-      answers: this.#answers,
-    };
-    return this.#chores.run(
-      Object.entries(swept).map(([name, { expired }]) => ({
-        name,
-        run: () => expired.sweep(now()),
-        nextDue: () => expired.next(now()),
-      })),
-    );
+    return this.#chores.run();
   }
 
   #write(write: RegistryWrite): Result<WrittenEntry> {
     const now = this.#now();
     const written = this.#entries.set({ condition: {}, ...write, refreshOnRead: false }, now);
     if (!written.ok) return written;
-    if (written.value.expiresAt !== undefined) this.#alarms.scheduleBy(this.#entries.expired.next(now));
+    if (written.value.expiresAt !== undefined)
+      this.#alarms.scheduleBy(this.#entries.expirySweep.nextDue(now));
     this.#flights.landed(write.key);
     return written;
   }

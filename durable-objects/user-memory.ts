@@ -5,7 +5,7 @@ import type { UserHash } from "../src/domain/ids.ts";
 import type { Owner } from "../src/domain/memory/record.ts";
 import { messagesJson } from "../src/domain/page-json.ts";
 import type { Reindex } from "../src/domain/schema/reindex.ts";
-import { type Chore, Chores } from "./storage/chores.ts";
+import { Chores } from "./storage/chores.ts";
 import type { Served } from "./storage/contract.ts";
 import { assemble, type UserMemoryParts } from "./user-memory/assemble.ts";
 import type { UserMemoryRpc } from "./user-memory/contract.ts";
@@ -27,17 +27,16 @@ export class UserMemory extends DurableObject<Bindings> implements Served<UserMe
     super(ctx, env);
     this.#ports = ports;
     this.#parts = assemble(ctx, ports);
-    this.#chores = new Chores(this.#parts.alarms, ports.now);
+    this.#chores = new Chores(this.#parts.alarms, ports.now, this.#parts.chores);
     void ctx.blockConcurrencyWhile(async () => {
-      const { alarms, embedding, index, vectors } = this.#parts;
+      const { alarms, embedding, index, resumable } = this.#parts;
       await alarms.load();
       // The first recall or alarm enqueues for the first model; this enqueues for a changed one.
       const target = embedding.target();
       if (target !== null && index.differsFrom(target) && index.enqueue(target))
         alarms.scheduleBy(ports.now());
       // Work that a migration began, or that an alarm left after its last retry.
-      for (const { nextDue } of this.#resumableChores()) alarms.scheduleBy(nextDue());
-      alarms.scheduleBy(vectors.nextDue(target?.model ?? null));
+      for (const chore of Object.values(resumable)) alarms.scheduleBy(chore.nextDue(ports.now()));
     });
   }
 
@@ -240,7 +239,7 @@ export class UserMemory extends DurableObject<Bindings> implements Served<UserMe
     // The alarm may be gone after its last retry, without a word to the object.
     await alarms.load();
     for (const id of ids) await eraser.takeOver(id);
-    alarms.scheduleBy(eraser.nextDue());
+    alarms.scheduleBy(eraser.drive.nextDue());
   }
 
   #noteOwner(owner: Owner, by: keyof typeof CATALOGUE_WITHIN_MS): void {
@@ -248,55 +247,6 @@ export class UserMemory extends DurableObject<Bindings> implements Served<UserMe
   }
 
   override alarm(): Promise<void> {
-    return this.#chores.run(this.#alarmChores());
-  }
-
-  #alarmChores(): Chore[] {
-    const { now } = this.#ports;
-    const { pages, embedding, entries, answers, conversations, vectors } = this.#parts;
-    const [memories, reindex, messages, words, erasures] = this.#resumableChores();
-    const model = () => embedding.target()?.model ?? null;
-    let cutAgain = false;
-    return [
-      { name: "size", run: () => pages.note(), nextDue: () => null },
-      choreOf("embedding", embedding),
-      {
-        name: "word pieces",
-        run: async () => {
-          cutAgain = await embedding.cut();
-        },
-        nextDue: () => (cutAgain ? now() : null),
-      },
-      { name: "entries", run: () => entries.sweep(), nextDue: () => entries.nextSweep() },
-      { name: "answers", run: () => answers.sweep(now()), nextDue: () => answers.expired.next(now()) },
-      {
-        name: "catalogue",
-        run: () => conversations.catalogueDue(),
-        nextDue: () => conversations.nextDue(),
-      },
-      memories,
-      reindex,
-      { name: "vectors", run: () => vectors.drain(model()), nextDue: () => vectors.nextDue(model()) },
-      messages,
-      words,
-      erasures,
-    ];
-  }
-
-  /** Chores that each start of the object schedules too. */
-  #resumableChores(): readonly [Chore, Chore, Chore, Chore, Chore] {
-    const { memories, reindexer, purger, words, eraser } = this.#parts;
-    return [
-      choreOf("memories", memories),
-      choreOf("reindex", reindexer),
-      choreOf("messages", purger),
-      choreOf("words", words),
-      choreOf("erasures", eraser),
-    ];
+    return this.#chores.run();
   }
 }
-
-const choreOf = (
-  name: string,
-  part: { alarm: () => Promise<void> | void; nextDue: () => number | null },
-): Chore => ({ name, run: () => part.alarm(), nextDue: () => part.nextDue() });

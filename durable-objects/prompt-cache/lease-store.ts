@@ -1,15 +1,15 @@
 import { newLeaseId } from "../../src/domain/ids.ts";
-import { Expired } from "../storage/expired.ts";
+import { ExpirySweep } from "../storage/expiry-sweep.ts";
 import type { Lease } from "./contract.ts";
 
 /** The leases of an object. SQLite keeps them over an eviction. A lease is current while `now < expiresAt`. */
 export class LeaseStore {
-  readonly expired: Expired;
+  readonly expirySweep: ExpirySweep;
   readonly #sql: SqlStorage;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
-    this.expired = new Expired(sql, "leases");
+    this.expirySweep = new ExpirySweep(sql, "leases");
   }
 
   current(key: string, now: number): Lease | null {

@@ -1,14 +1,14 @@
-import { Expired } from "../storage/expired.ts";
+import { ExpirySweep } from "../storage/expiry-sweep.ts";
 import { type PrefixUse, usedAgain } from "../../src/domain/prompt-cache/anthropic.ts";
 
 /** The last use of each prompt prefix, and its lifetime at the provider. One ledger a (namespace, model). */
 export class PrefixLedger {
-  readonly expired: Expired;
+  readonly expirySweep: ExpirySweep;
   readonly #sql: SqlStorage;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
-    this.expired = new Expired(sql, "warm_prefixes");
+    this.expirySweep = new ExpirySweep(sql, "warm_prefixes");
   }
 
   /** Records a use of these prefixes. Returns the previous use of each, or null. */

@@ -1,16 +1,16 @@
-import { Expired } from "../storage/expired.ts";
+import { ExpirySweep } from "../storage/expiry-sweep.ts";
 import type { Usage, UsagePage, UsageRange, UsageSums } from "./contract.ts";
 
 const IN_RANGE = "hour BETWEEN ?1 AND ?2 AND (?3 IS NULL OR model = ?3)";
 
 /** Token counts of the providers, by hour, provider and model. */
 export class UsageStore {
-  readonly expired: Expired;
+  readonly expirySweep: ExpirySweep;
   readonly #sql: SqlStorage;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
-    this.expired = new Expired(sql, "usage");
+    this.expirySweep = new ExpirySweep(sql, "usage");
   }
 
   add(usage: Usage, expiresAt: number): void {

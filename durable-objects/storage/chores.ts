@@ -2,7 +2,10 @@ import { backOff } from "./back-off.ts";
 import type { AlarmScheduler } from "./alarm-scheduler.ts";
 
 /** Idempotent, bounded work of an alarm. `nextDue`: when to run next, or null. */
-export type Chore = { name: string; run: () => Promise<void> | void; nextDue: () => number | null };
+export interface Chore {
+  run(now: number): Promise<void> | void;
+  nextDue(now: number): number | null;
+}
 
 /**
  * Runs the chores of an object's alarm. A chore that throws is logged and retried (after 5 s, doubling to 5 min), and stops
@@ -11,46 +14,48 @@ export type Chore = { name: string; run: () => Promise<void> | void; nextDue: ()
 export class Chores {
   readonly #alarms: AlarmScheduler;
   readonly #now: () => number;
+  readonly #chores: [name: string, Chore][];
   /** Failures of each chore since its last success, counted while the object is awake. */
   readonly #failures = new Map<string, number>();
 
-  constructor(alarms: AlarmScheduler, now: () => number) {
+  constructor(alarms: AlarmScheduler, now: () => number, chores: Readonly<Record<string, Chore>>) {
     this.#alarms = alarms;
     this.#now = now;
+    this.#chores = Object.entries(chores);
   }
 
-  async run(chores: readonly Chore[]): Promise<void> {
+  async run(): Promise<void> {
     this.#alarms.fired();
-    const failed = new Set<Chore>();
-    for (const chore of chores)
+    const failed = new Set<string>();
+    for (const [name, chore] of this.#chores)
       try {
-        await chore.run();
+        await chore.run(this.#now());
       } catch (error) {
-        this.#failed(chore, error);
-        failed.add(chore);
+        this.#failed(name, error);
+        failed.add(name);
       }
     // After all have run: one may make work for another.
-    for (const chore of chores)
-      this.#alarms.scheduleBy(failed.has(chore) ? this.#retry(chore) : this.#nextDue(chore));
+    for (const [name, chore] of this.#chores)
+      this.#alarms.scheduleBy(failed.has(name) ? this.#retry(name) : this.#nextDue(name, chore));
   }
 
-  #nextDue(chore: Chore): number | null {
+  #nextDue(name: string, chore: Chore): number | null {
     try {
-      const due = chore.nextDue();
-      this.#failures.delete(chore.name);
+      const due = chore.nextDue(this.#now());
+      this.#failures.delete(name);
       return due;
     } catch (error) {
-      this.#failed(chore, error);
-      return this.#retry(chore);
+      this.#failed(name, error);
+      return this.#retry(name);
     }
   }
 
-  #failed({ name }: Chore, error: unknown): void {
+  #failed(name: string, error: unknown): void {
     this.#failures.set(name, (this.#failures.get(name) ?? 0) + 1);
     console.error({ message: "a chore of the alarm failed", chore: name, error: String(error) });
   }
 
-  #retry({ name }: Chore): number {
+  #retry(name: string): number {
     return this.#now() + backOff(this.#failures.get(name) ?? 1);
   }
 }

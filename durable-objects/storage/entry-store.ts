@@ -12,7 +12,7 @@ import {
 import { newVersion } from "../../src/domain/ids.ts";
 import { limits } from "../../src/domain/limits.ts";
 import type { WrittenEntry } from "../../src/domain/schema/entry.ts";
-import { Expired } from "./expired.ts";
+import { ExpirySweep } from "./expiry-sweep.ts";
 import { inline } from "./inline.ts";
 import type { Entry, EntryPage, EntryWrite, ListedEntry } from "./contract.ts";
 
@@ -48,12 +48,12 @@ export const entrySchema = `
  * (src/domain/entry-parts.ts) is replaced, deleted and expires as a whole, in the transaction of its entry; no list shows parts.
  */
 export class EntryStore {
-  readonly expired: Expired;
+  readonly expirySweep: ExpirySweep;
   readonly #sql: SqlStorage;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
-    this.expired = new Expired(sql, "entries");
+    this.expirySweep = new ExpirySweep(sql, "entries");
   }
 
   get(key: string, now: number): Entry | null {

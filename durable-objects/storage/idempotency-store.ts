@@ -1,5 +1,5 @@
 import { fail, ok, type Result } from "../../src/domain/errors.ts";
-import { Expired } from "./expired.ts";
+import { ExpirySweep } from "./expiry-sweep.ts";
 import type { IdempotencyKey } from "./contract.ts";
 
 /** An answer to save once its write is done, and the memories that it names. */
@@ -22,12 +22,12 @@ export const idempotencySchema = `
 
 /** The answers of writes with an idempotency key. A repeated request with the same key returns the first answer. */
 export class IdempotencyStore {
-  readonly expired: Expired;
+  readonly expirySweep: ExpirySweep;
   readonly #sql: SqlStorage;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
-    this.expired = new Expired(sql, "answers");
+    this.expirySweep = new ExpirySweep(sql, "answers");
   }
 
   /** The first answer to this request; null if it is new. Fails if the key belongs to another request. */
@@ -81,10 +81,14 @@ export class IdempotencyStore {
     this.#sql.exec("DELETE FROM answers WHERE about = ?", id);
   }
 
-  /** Deletes expired answers, a bounded number a call, and their lists of memories. */
-  sweep(now: number): void {
-    this.expired.sweep(now);
+  /** Deletes expired answers, a bounded number a run, and their lists of memories. */
+  run(now: number): void {
+    this.expirySweep.run(now);
     this.#sql.exec("DELETE FROM answer_memories WHERE key NOT IN (SELECT key FROM answers)");
+  }
+
+  nextDue(now: number): number | null {
+    return this.expirySweep.nextDue(now);
   }
 
   #put({ key, request, about }: IdempotencyKey, answer: unknown, now: number): void {

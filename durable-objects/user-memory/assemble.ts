@@ -1,6 +1,7 @@
 import type { Lexicon } from "../../src/domain/ranking/lexicon.ts";
 import type { Ports } from "../../src/platform/bindings.ts";
 import { IdempotencyStore } from "../storage/idempotency-store.ts";
+import type { Chore } from "../storage/chores.ts";
 import { EntryStore } from "../storage/entry-store.ts";
 import { migrate } from "../storage/migrate.ts";
 import { AlarmScheduler } from "../storage/alarm-scheduler.ts";
@@ -157,17 +158,44 @@ export function assemble(ctx: DurableObjectState, ports: Ports) {
     abort: () => ctx.abort("the storage was not made anew"),
   });
 
+  // Chores of the alarm. Each start of the object schedules the resumable ones too.
+  const currentModel = () => embedding.target()?.model ?? null;
+  const resumable: Record<string, Chore> = {
+    memories: writer,
+    reindex: reindexer,
+    vectors: {
+      run: () => vectors.drain(currentModel()),
+      nextDue: () => vectors.nextDue(currentModel()),
+    },
+    messages: purger,
+    words: merger,
+    erasures: eraser.drive,
+  };
+  let morePieces = false;
+  const chores: Record<string, Chore> = {
+    size: { run: () => pages.note(), nextDue: () => null },
+    embedding,
+    "word pieces": {
+      run: async () => {
+        morePieces = await embedding.cut();
+      },
+      nextDue: (time) => (morePieces ? time : null),
+    },
+    entries: entryStore.expirySweep,
+    answers,
+    catalogue: conversations,
+    ...resumable,
+  };
+
   return {
     alarms,
-    answers,
-    pages,
+    chores,
+    resumable,
     owner,
     erasureEpoch,
     vectors,
-    words: merger,
     index,
     entries,
-    purger,
     conversations,
     messages: threadMessages,
     memoryIndex,

@@ -1,13 +1,24 @@
 import { entrySchema } from "../storage/entry-store.ts";
 import type { Migration } from "../storage/migrate.ts";
 import { idempotencySchema } from "../storage/idempotency-store.ts";
-import { erasureSchema } from "./erasure/erasure-log.ts";
-import { freePagesSchema } from "./core/free-pages.ts";
-import { tombstoneSchema } from "./core/tombstone-ranges.ts";
-import { announcementsSchema } from "./threads/thread-announcements.ts";
-import { tallySchema } from "./core/quota-guard.ts";
-import { vectorOutboxSchema } from "./vectorize/vector-outbox-rows.ts";
-import { wordMergeSchema } from "./search-index/word-merger.ts";
+
+export const vectorOutboxSchema = `
+  CREATE TABLE vector_outbox (
+    model TEXT NOT NULL,
+    n INTEGER NOT NULL,
+    wanted INTEGER NOT NULL,
+    state TEXT NOT NULL DEFAULT 'send',
+    may_be_there INTEGER NOT NULL,
+    sent_at INTEGER,
+    settles_at INTEGER NOT NULL DEFAULT 0,
+    attempts INTEGER NOT NULL DEFAULT 0,
+    due_at INTEGER NOT NULL,
+    resent INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (model, n)
+  ) WITHOUT ROWID;
+  CREATE INDEX vector_outbox_by_due ON vector_outbox (due_at);
+  CREATE TABLE vector_outbox_models (model TEXT PRIMARY KEY) WITHOUT ROWID;
+`;
 
 /**
  * The tables of a user's object. `position` places a message among all of the user's messages (see
@@ -201,8 +212,26 @@ export const migrations: readonly Migration[] = [
         ended INTEGER NOT NULL DEFAULT 0
       ) WITHOUT ROWID;
 
-      ${erasureSchema}
-      ${tallySchema}
+      CREATE TABLE erasures (
+        id TEXT PRIMARY KEY,
+        erased TEXT NOT NULL,
+        state TEXT NOT NULL,
+        fenced INTEGER NOT NULL DEFAULT 0,
+        revision INTEGER NOT NULL DEFAULT 1,
+        attempts INTEGER NOT NULL DEFAULT 0,
+        due_at INTEGER NOT NULL,
+        merged_in INTEGER,
+        overwritten_in INTEGER
+      );
+      CREATE TABLE erasing_versions (
+        erasure TEXT NOT NULL,
+        n INTEGER NOT NULL,
+        PRIMARY KEY (erasure, n)
+      ) WITHOUT ROWID;
+      -- The triggers count in the transaction of each change: counting later would read all rows.
+      CREATE TABLE tallies (name TEXT PRIMARY KEY, n INTEGER NOT NULL) WITHOUT ROWID;
+      INSERT INTO tallies (name, n) VALUES ('entries', 0);
+      INSERT INTO tallies (name, n) VALUES ('memories', 0);
       CREATE TRIGGER entry_came AFTER INSERT ON entries BEGIN
         UPDATE tallies SET n = n + 1 WHERE name = 'entries';
       END;
@@ -218,10 +247,34 @@ export const migrations: readonly Migration[] = [
       WHEN NOT EXISTS (SELECT 1 FROM memories WHERE id = OLD.id) BEGIN
         UPDATE tallies SET n = n - 1 WHERE name = 'memories';
       END;
-      ${tombstoneSchema}
-      ${announcementsSchema}
-      ${wordMergeSchema}
-      ${freePagesSchema}
+      -- erasure: the erasure that waits for the range; null if its thread was only deleted.
+      CREATE TABLE tombstones (
+        first INTEGER PRIMARY KEY,
+        last INTEGER NOT NULL,
+        erasure TEXT
+      );
+      CREATE INDEX tombstones_by_erasure ON tombstones (erasure) WHERE erasure IS NOT NULL;
+      -- Threads that the catalogue was told of, or that are marked as unlisted, before they began.
+      CREATE TABLE announced_threads (
+        thread_id TEXT PRIMARY KEY,
+        marked INTEGER NOT NULL DEFAULT 0,
+        due_at INTEGER NOT NULL
+      );
+      -- merging: a round is under way; rounds: number of rounds that ended.
+      CREATE TABLE word_merge (
+        due_at INTEGER,
+        merging INTEGER NOT NULL DEFAULT 0,
+        rounds INTEGER NOT NULL DEFAULT 0
+      );
+      INSERT INTO word_merge (due_at) VALUES (NULL);
+      -- peak: the most bytes in use so far; filled: the round is removing its zeros.
+      CREATE TABLE free_pages (
+        peak INTEGER NOT NULL,
+        filled INTEGER NOT NULL DEFAULT 0,
+        rounds INTEGER NOT NULL DEFAULT 0
+      );
+      INSERT INTO free_pages (peak) VALUES (0);
+      CREATE TABLE zeros (bytes BLOB NOT NULL);
     `,
   },
 ];

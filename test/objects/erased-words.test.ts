@@ -198,7 +198,7 @@ it("merges some pages at a time, wherever it was interrupted, and ends while mor
     remove(1000);
     const round = merger().startRound();
     for (let alarm = 1; alarm < 1000; alarm++) {
-      merger().alarm();
+      merger().run();
       if (merger().hasEnded(round)) return alarm;
       put(1000 + alarm, `note ${alarm}`);
       remove(alarm);

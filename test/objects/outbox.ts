@@ -2,7 +2,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { VectorOutbox } from "../../durable-objects/user-memory/vectorize/vector-outbox.ts";
-import { vectorOutboxSchema } from "../../durable-objects/user-memory/vectorize/vector-outbox-rows.ts";
+import { vectorOutboxSchema } from "../../durable-objects/user-memory/schema.ts";
 import { modelTag, vectorId } from "../../src/platform/vectors/vector-id.ts";
 import type { VectorIndex } from "../../src/platform/vectors/vector-index.ts";
 import { VectorizeIndex } from "../../src/platform/vectors/vectorize.ts";

@@ -1,14 +1,3 @@
-/** For `schema.ts`. `peak`: the most bytes in use so far; `filled`: the round is removing its zeros. */
-export const freePagesSchema = `
-  CREATE TABLE free_pages (
-    peak INTEGER NOT NULL,
-    filled INTEGER NOT NULL DEFAULT 0,
-    rounds INTEGER NOT NULL DEFAULT 0
-  );
-  INSERT INTO free_pages (peak) VALUES (0);
-  CREATE TABLE zeros (bytes BLOB NOT NULL);
-`;
-
 /** The peak is stored in steps: a growing object does not write it in each alarm. */
 const PEAK_STEP = 256 * 1024;
 const PAGE = 4096;

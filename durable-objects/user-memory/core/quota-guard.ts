@@ -2,13 +2,6 @@ import { type ErrorCode, fail, type Failure, type Result } from "../../../src/do
 import type { Quotas } from "../../../src/platform/quotas.ts";
 import type { FreePages } from "./free-pages.ts";
 
-/** For `schema.ts`, whose triggers count in the transaction of each change: counting later would read all rows. */
-export const tallySchema = `
-  CREATE TABLE tallies (name TEXT PRIMARY KEY, n INTEGER NOT NULL) WITHOUT ROWID;
-  INSERT INTO tallies (name, n) VALUES ('entries', 0);
-  INSERT INTO tallies (name, n) VALUES ('memories', 0);
-`;
-
 type Kind = keyof Quotas;
 const CODES = {
   entries: "quota_entries",

@@ -1,15 +1,5 @@
 import { type PositionRange, positionOf, threadNumberOf } from "./position.ts";
 
-/** For `schema.ts`. `erasure`: the erasure that waits for the range; null if its thread was only deleted. */
-export const tombstoneSchema = `
-  CREATE TABLE tombstones (
-    first INTEGER PRIMARY KEY,
-    last INTEGER NOT NULL,
-    erasure TEXT
-  );
-  CREATE INDEX tombstones_by_erasure ON tombstones (erasure) WHERE erasure IS NOT NULL;
-`;
-
 /** An SQL condition: no tombstone covers the document with this number, an SQL expression. */
 export const notTombstoned = (n: string): string =>
   `NOT EXISTS (SELECT 1 FROM tombstones WHERE ${n} BETWEEN first AND last)`;

@@ -29,7 +29,7 @@ export class Transactions {
       return this.atomically(() => {
         result = answers.replay<T>(once, now()) ?? answers.save(once, act(), { now: now() });
         if (!result.ok) throw new Error("a failure undoes the transaction");
-        if (once !== undefined) alarms.scheduleBy(answers.expired.next(now()));
+        if (once !== undefined) alarms.scheduleBy(answers.nextDue(now()));
         return result;
       });
     } catch (error) {

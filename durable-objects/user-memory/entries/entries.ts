@@ -40,7 +40,8 @@ export class Entries {
     const set = () => entries.set(write, time);
     const bounded = quota.bounds("entries", "bytes");
     const written = bounded ? this.#withinQuota(undefined, set) : (quota.storageFailure() ?? set());
-    if (written.ok && written.value.expiresAt !== undefined) alarms.scheduleBy(entries.expired.next(time));
+    if (written.ok && written.value.expiresAt !== undefined)
+      alarms.scheduleBy(entries.expirySweep.nextDue(time));
     return written;
   }
 
@@ -71,25 +72,17 @@ export class Entries {
     const perform = () => performBatch(entries, operations, time);
     const grows = operations.some(({ op }) => op === "set");
     const done = grows ? this.#withinQuota(once, perform) : transactions.run(once, perform);
-    alarms.scheduleBy(entries.expired.next(time));
+    alarms.scheduleBy(entries.expirySweep.nextDue(time));
     return done;
   }
 
-  sweep(): void {
-    this.#deps.entries.expired.sweep(this.#deps.now());
-  }
-
-  nextSweep(): number | null {
-    return this.#deps.entries.expired.next(this.#deps.now());
-  }
-
   #withinQuota<T>(once: IdempotencyKey | undefined, act: () => Result<T>): Result<T> {
-    const { transactions, quota } = this.#deps;
+    const { entries, transactions, quota, now } = this.#deps;
     const grow = () => transactions.run(once, () => quota.withinQuota(["entries", "bytes"], act));
     const done = grow();
     if (done.ok || done.code !== "quota_entries") return done;
     // Expired entries count until they are swept.
-    this.sweep();
+    entries.expirySweep.run(now());
     return grow();
   }
 }

@@ -77,20 +77,20 @@ export class ErasedTables {
 
   /** True if the user has nothing here. */
   get empty(): boolean {
-    return !this.holdAny(WRITTEN);
+    return !this.anyHasRows(WRITTEN);
   }
 
   /** True if one of these tables has a row. */
-  holdAny(tables: readonly string[]): boolean {
+  anyHasRows(tables: readonly string[]): boolean {
     const some = tables.map((table) => `EXISTS (SELECT 1 FROM ${table})`).join(" OR ");
     return this.#sql.exec<{ some: number }>(`SELECT ${some} AS "some"`).one().some !== 0;
   }
 
   /**
-   * Puts everything aside under this number, which no other erasure has. Answers the number of the last thread, as those
-   * that begin later have greater ones. To be called in a transaction.
+   * Renames all tables by this epoch, which no other erasure has. Returns the number of the last thread: later threads have
+   * greater ones. Call it in a transaction.
    */
-  putAside(epoch: number): { lastThread: number } {
+  hide(epoch: number): { lastThread: number } {
     const { seq } = this.#sql
       .exec<{ seq: number }>(
         "SELECT COALESCE(MAX(seq), 0) AS seq FROM sqlite_sequence WHERE name = 'threads'",
@@ -101,7 +101,7 @@ export class ErasedTables {
       if (made === undefined) throw new Error(`there is no table ${table}`);
       // An index keeps its name when its table gets another one; and a trigger would go on counting what is removed.
       for (const { type, name } of others) this.#sql.exec(`DROP ${type} ${name}`);
-      this.#sql.exec(`ALTER TABLE ${table} RENAME TO ${aside(epoch, table)}`);
+      this.#sql.exec(`ALTER TABLE ${table} RENAME TO ${hidden(epoch, table)}`);
       for (const { sql } of [made, ...others]) this.#sql.exec(sql);
     }
     // Numbers of threads go on: a message's position is not used twice.
@@ -116,13 +116,13 @@ export class ErasedTables {
   }
 
   /**
-   * Removes some of what was put aside under a number. Answers what, with the vectors among it; null if all of it reads as
-   * empty. To be called in a transaction.
+   * Removes some rows of the tables hidden in an epoch. Returns their number and their vectors; null if all of these tables
+   * read as empty. Call it in a transaction.
    */
   removeSome(epoch: number): { counted: Record<string, number>; vectors: VectorName[] } | null {
-    const table = this.#aside(epoch).find((one) => this.holdAny([aside(epoch, one)]));
+    const table = this.#tablesHiddenIn(epoch).find((one) => this.anyHasRows([hidden(epoch, one)]));
     if (table === undefined) return null;
-    const name = aside(epoch, table);
+    const name = hidden(epoch, table);
     if (table === "words") {
       // Its rows cannot be told from each other any more, nor read: they go as a whole.
       this.#sql.exec(`INSERT INTO ${name} (${name}) VALUES ('delete-all')`);
@@ -136,19 +136,19 @@ export class ErasedTables {
     };
   }
 
-  /** Drops the tables that were put aside and are empty. */
+  /** Drops the hidden tables that are empty. */
   dropEmpty(): void {
-    for (const name of this.#names()) if (!this.holdAny([name])) this.#sql.exec(`DROP TABLE ${name}`);
+    for (const name of this.#allHidden()) if (!this.anyHasRows([name])) this.#sql.exec(`DROP TABLE ${name}`);
   }
 
-  /** True if anything is left of what was put aside under a number. */
-  holds(epoch: number): boolean {
-    return this.#aside(epoch).some((table) => this.holdAny([aside(epoch, table)]));
+  /** True if a table hidden in this epoch has rows. */
+  hasHiddenOf(epoch: number): boolean {
+    return this.#tablesHiddenIn(epoch).some((table) => this.anyHasRows([hidden(epoch, table)]));
   }
 
-  /** True if anything is left of what was put aside, under any number. */
-  get holdsAny(): boolean {
-    return this.#names().some((name) => this.holdAny([name]));
+  /** True if a table hidden in any epoch has rows. */
+  get hasHidden(): boolean {
+    return this.#allHidden().some((name) => this.anyHasRows([name]));
   }
 
   /** The rows that are gone: of vectors their names, which others have no use for. */
@@ -162,18 +162,16 @@ export class ErasedTables {
       .toArray();
   }
 
-  /** The tables of which there is one under this number. */
-  #aside(epoch: number): UserTable[] {
+  #tablesHiddenIn(epoch: number): UserTable[] {
     const known = Object.keys(USER_TABLES) as UserTable[];
     return known.filter(
       (table) =>
-        this.#sql.exec("SELECT 1 FROM sqlite_schema WHERE name = ?", aside(epoch, table)).toArray().length >
+        this.#sql.exec("SELECT 1 FROM sqlite_schema WHERE name = ?", hidden(epoch, table)).toArray().length >
         0,
     );
   }
 
-  /** All tables that were put aside. */
-  #names(): string[] {
+  #allHidden(): string[] {
     return this.#sql
       .exec<{ name: string }>(
         `SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'erased_[0-9]*_*'
@@ -195,4 +193,4 @@ export class ErasedTables {
   }
 }
 
-const aside = (epoch: number, table: string): string => `erased_${epoch}_${table}`;
+const hidden = (epoch: number, table: string): string => `erased_${epoch}_${table}`;

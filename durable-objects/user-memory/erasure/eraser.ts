@@ -25,11 +25,11 @@ const STORES: Readonly<Record<Erased["what"], readonly ErasureStore[]>> = {
  * after that is of the next epoch, or a later version, and no step reaches it.
  */
 export class Eraser {
+  readonly drive: ErasureDrive;
   readonly #deps: EraserDependencies;
   readonly #log: ErasureLog;
   readonly #tables: ErasedTables;
   readonly #steps: ErasureSteps;
-  readonly #drive: ErasureDrive;
 
   constructor(deps: EraserDependencies) {
     this.#deps = deps;
@@ -37,24 +37,24 @@ export class Eraser {
     this.#tables = new ErasedTables(deps.sql);
     const reset = new StorageReset({ ...deps, tables: this.#tables });
     this.#steps = new ErasureSteps({ ...deps, tables: this.#tables, reset });
-    this.#drive = new ErasureDrive({ ...deps, steps: this.#steps });
+    this.drive = new ErasureDrive({ ...deps, steps: this.#steps });
   }
 
   /** Erases all data of the user. If an erasure is running and nothing was written since, returns that one. */
   async eraseUser({ hash }: Pick<Owner, "hash">): Promise<Result<Erasure>> {
     const running = this.#log.all().findLast(({ erased }) => erased.what === "user");
-    if (running !== undefined && this.#tables.empty) return this.#begun(running.state.id);
+    if (running !== undefined && this.#tables.empty) return this.#fenced(running.state.id);
     const id = this.#newId(hash);
-    this.#putAside(id);
-    return this.#begun(id);
+    this.#hideUser(id);
+    return this.#fenced(id);
   }
 
-  #putAside(id: string): void {
+  #hideUser(id: string): void {
     const { transactions, erasureEpoch, table, index, vectors, writer, owner } = this.#deps;
     transactions.atomically(() => {
       const upTo = table.lastVersion();
       const epoch = erasureEpoch.next(upTo);
-      const erased = { what: "user" as const, epoch, upTo, ...this.#tables.putAside(epoch) };
+      const erased = { what: "user" as const, epoch, upTo, ...this.#tables.hide(epoch) };
       this.#add(id, erased, { of: { what: "user" } });
       vectors.removeOnTheirWay(rangesOf(erased));
       writer.erased();
@@ -71,7 +71,7 @@ export class Eraser {
       .findLast(({ erased }) => erased.what === "thread" && erased.threadId === threadId);
     // An import may have brought it back since: that is to be erased too.
     if (running !== undefined && !conversations.get(threadId).ok)
-      return this.#takenOut(threadId, await this.#begun(running.state.id));
+      return this.#unlist(threadId, await this.#fenced(running.state.id));
     const id = this.#newId(hash);
     const found = transactions.atomically(() => {
       // The peak includes the rows that are removed next.
@@ -79,21 +79,17 @@ export class Eraser {
       const removed = conversations.remove(threadId, id);
       if (removed === null) return false;
       const { erased, kept, gone } = removed;
-      const begun = { what: "thread" as const, threadId };
-      this.#add(
-        id,
-        { ...begun, gone: hulls(gone) },
-        { of: begun, object: { erased, kept: { messages: kept } } },
-      );
+      const of = { what: "thread" as const, threadId };
+      this.#add(id, { ...of, gone: hulls(gone) }, { of, object: { erased, kept: { messages: kept } } });
       return true;
     });
     if (!found) return fail("not_found", { details: [{ path: "body.threadId", message: "is no thread" }] });
-    return this.#takenOut(threadId, await this.#begun(id));
+    return this.#unlist(threadId, await this.#fenced(id));
   }
 
   /** Removes the thread from the list before the caller gets its answer. */
-  async #takenOut(threadId: string, begun: Result<Erasure>): Promise<Result<Erasure>> {
-    if (!begun.ok || (await this.#deps.conversations.removeFromCatalogue(threadId))) return begun;
+  async #unlist(threadId: string, fenced: Result<Erasure>): Promise<Result<Erasure>> {
+    if (!fenced.ok || (await this.#deps.conversations.removeFromCatalogue(threadId))) return fenced;
     return fail("storage_unavailable", { message: NOT_FENCED });
   }
 
@@ -110,21 +106,21 @@ export class Eraser {
       )
       .at(-1);
     if (running !== undefined && table.inScope(scope, upTo).length === 0)
-      return this.#scopeBegun(hash, running.state.id, running.erased);
+      return this.#forgetScope(hash, running.state.id, running.erased);
     const id = this.#newId(hash);
     const erased = { what: "scope" as const, scope, upTo };
     this.#add(id, erased, { of: { what: "scope", scopeHash } });
-    return this.#scopeBegun(hash, id, erased);
+    return this.#forgetScope(hash, id, erased);
   }
 
   /** Forgets the scope's memories before the caller gets its answer. */
-  async #scopeBegun(hash: UserHash, id: string, erased: ErasedScope): Promise<Result<Erasure>> {
+  async #forgetScope(hash: UserHash, id: string, erased: ErasedScope): Promise<Result<Erasure>> {
     const forgotten = await this.#steps.forgetScope(hash, id, erased);
-    return forgotten.ok ? this.#begun(id) : fail(forgotten.code, { message: NOT_FENCED });
+    return forgotten.ok ? this.#fenced(id) : fail(forgotten.code, { message: NOT_FENCED });
   }
 
   /**
-   * Goes on with an erasure that only D1 knows: the object died while it deleted its storage, and all but the receipt was done.
+   * Resumes an erasure that only D1 knows: the object died while it deleted its storage, and all but the receipt was done.
    */
   async takeOver(id: string): Promise<void> {
     const known = () => this.#log.get(id) !== null;
@@ -140,20 +136,12 @@ export class Eraser {
   state(id: string): Erasure | null {
     return this.#log.get(id)?.state ?? null;
   }
-  nextDue(): number | null {
-    return this.#drive.nextDue();
-  }
-
-  /** Goes on with what is due, for the alarm. */
-  alarm(): Promise<void> {
-    return this.#drive.alarm();
-  }
 
   #newId(hash: UserHash): string {
     return `${hash}.${uuidv7({ msecs: this.#deps.now() })}`;
   }
 
-  /** `object`: what is gone from it already. */
+  /** `object`: what it has removed already. */
   #add(
     id: string,
     erased: Erased,
@@ -161,7 +149,7 @@ export class Eraser {
   ): void {
     const { now, vectors, pages } = this.#deps;
     pages.note();
-    // A receipt names no store that nobody looked at.
+    // A receipt names only stores that were read.
     const stores = STORES[erased.what].filter((store) => store !== "vectors" || vectors.outbox.bound);
     const steps = stores.map((store): ErasureStep => ({
       store,
@@ -172,12 +160,12 @@ export class Eraser {
     }));
     const state: Erasure = { id, status: "running", of, requestedAt: now(), steps };
     this.#log.add({ erased, state, dueAt: now() });
-    this.#deps.fence.begun();
+    this.#deps.fence.reset();
     this.#deps.alarms.scheduleBy(this.#deps.now());
   }
 
-  /** Lets D1 know before the caller does: from then on nobody reads what it still has. */
-  async #begun(id: string): Promise<Result<Erasure>> {
+  /** Raises the fence in D1 before the caller gets its answer: from then on nobody reads what D1 still has. */
+  async #fenced(id: string): Promise<Result<Erasure>> {
     const open = this.#log.get(id);
     if (open === null) return fail("internal");
     if (!open.fenced && !(await this.#deps.fence.raise(open)))

@@ -1,19 +1,15 @@
 import { type Receipt, receiptOf } from "../../../src/domain/erasure/receipt.ts";
 import type { Erasure, ErasureStore } from "../../../src/domain/schema/erasure.ts";
 import { backOff } from "../../storage/back-off.ts";
-import { countFailure, type ErasureFence, userOf } from "./erasure-fence.ts";
-import type { ErasureLog, OpenErasure } from "./erasure-log.ts";
+import { countFailure, userOf } from "./erasure-fence.ts";
+import type { OpenErasure } from "./erasure-log.ts";
 import type { ErasureSteps } from "./erasure-steps.ts";
 import type { EraserDependencies } from "./eraser-dependencies.ts";
 
 type ErasureDriveDependencies = Pick<
   EraserDependencies,
-  "records" | "receipts" | "vectors" | "alarms" | "now"
-> & {
-  log: ErasureLog;
-  fence: ErasureFence;
-  steps: ErasureSteps;
-};
+  "records" | "receipts" | "vectors" | "log" | "fence" | "alarms" | "now"
+> & { steps: ErasureSteps };
 
 /**
  * Drives the erasures that have begun. Raises the fence of each, then empties one store after another, with back-off, until each
@@ -30,61 +26,54 @@ export class ErasureDrive {
     return this.#deps.log.nextDue();
   }
 
-  /** Goes on with what is due, for the alarm. */
-  async alarm(): Promise<void> {
+  /** Resumes the erasures that are due. */
+  async run(): Promise<void> {
     for (const { state, dueAt } of this.#deps.log.all())
-      if (dueAt <= this.#deps.now()) await this.#goOn(state.id);
+      if (dueAt <= this.#deps.now()) await this.#resume(state.id);
   }
 
-  async #goOn(id: string): Promise<void> {
+  async #resume(id: string): Promise<void> {
     // The index may have been unbound since.
     if (!this.#deps.vectors.outbox.bound) this.#change(id, withoutVectors);
-    const begun = this.#deps.log.get(id);
-    if (begun === null) return;
-    if (!begun.fenced && !(await this.#deps.fence.raise(begun))) return this.#putOff(id);
+    const open = this.#deps.log.get(id);
+    if (open === null) return;
+    if (!open.fenced && !(await this.#deps.fence.raise(open))) return this.#retryLater(id);
     let failed = false;
-    for (const { store, state } of begun.state.steps) {
+    for (const { store, state } of open.state.steps) {
       if (state === "done") continue;
       try {
-        const done = await this.#deps.steps.take(userOf(begun.state), begun, store);
-        this.#change(id, (now) => gotOn(now, store, done));
+        const done = await this.#deps.steps.take(userOf(open.state), open, store);
+        this.#change(id, (now) => recordProgress(now, store, done));
       } catch (error) {
         failed = true;
         console.error({ message: "an erasure could not go on", store, error: String(error) });
         this.#change(id, (now) => countFailure(now, store, error));
       }
     }
-    if (failed) return this.#putOff(id);
-    const open = this.#deps.log.get(id);
-    if (open === null) return;
-    if (open.state.steps.some(({ state }) => state === "open"))
+    if (failed) return this.#retryLater(id);
+    const taken = this.#deps.log.get(id);
+    if (taken === null) return;
+    if (taken.state.steps.some(({ state }) => state === "open"))
       return this.#update(id, (one) => ({ ...one, attempts: 0, dueAt: this.#deps.steps.next(one) }));
-    const emptied = await this.#emptied(open);
-    if (emptied === "later") return this.#putOff(id);
-    if (emptied === "more")
-      return this.#update(id, (one) => ({ ...one, attempts: 0, dueAt: this.#deps.now() }));
-    const last = this.#deps.log.get(id);
-    if (last !== null && !(await this.#finish(last))) this.#putOff(id);
-  }
-
-  /** True if nothing is left in the object's file either. */
-  async #emptied(open: OpenErasure): Promise<"done" | "more" | "later"> {
     try {
-      return (await this.#deps.steps.leavesNothing(open)) ? "done" : "more";
+      if (!(await this.#deps.steps.clearFile(taken)))
+        return this.#update(id, (one) => ({ ...one, attempts: 0, dueAt: this.#deps.now() }));
     } catch (error) {
       console.error({ message: "the file of an erased user was not emptied", error: String(error) });
-      return "later";
+      return this.#retryLater(id);
     }
+    const last = this.#deps.log.get(id);
+    if (last !== null && !(await this.#finish(last))) this.#retryLater(id);
   }
 
-  /** Signs what was done, puts it into D1 and reads it back; only then is it gone from here. */
+  /** Stores the signed receipt in D1 and reads it back, then removes the erasure here. False if D1 does not confirm it. */
   async #finish({ state, revision }: OpenErasure): Promise<boolean> {
     const { records, receipts, now } = this.#deps;
     const finished = { ...state, status: "done" as const, finishedAt: now() };
     try {
       const payload: Receipt = receiptOf(userOf(state), finished);
       const receipt = await receipts.sign(payload);
-      // Before the receipt is to be had, so that nobody has one that nothing verifies.
+      // Before the receipt, which nobody could verify without it.
       await records.addKey(await receipts.publicKey());
       await records.note({ ...finished, receipt }, { revision: revision + 1 });
       if ((await records.get(state.id))?.status !== "done") return false;
@@ -96,7 +85,7 @@ export class ErasureDrive {
     return true;
   }
 
-  #putOff(id: string): void {
+  #retryLater(id: string): void {
     this.#update(id, (one) => ({
       ...one,
       attempts: one.attempts + 1,
@@ -117,7 +106,7 @@ export class ErasureDrive {
   }
 }
 
-function gotOn({ steps }: Erasure, store: ErasureStore, done: boolean): void {
+function recordProgress({ steps }: Erasure, store: ErasureStore, done: boolean): void {
   for (const step of steps) {
     if (step.store !== store) continue;
     step.attempts = 0;

@@ -19,8 +19,8 @@ export class ErasureFence {
     this.#deps = deps;
   }
 
-  /** Another erasure has begun. */
-  begun(): void {
+  /** Another erasure began: D1 does not know of it yet. */
+  reset(): void {
     this.#holds = false;
   }
 

@@ -8,25 +8,6 @@ import {
 } from "../core/position.ts";
 import { inChunks, UNSETTLED } from "../vectorize/vector-outbox-rows.ts";
 
-export const erasureSchema = `
-  CREATE TABLE erasures (
-    id TEXT PRIMARY KEY,
-    erased TEXT NOT NULL,
-    state TEXT NOT NULL,
-    fenced INTEGER NOT NULL DEFAULT 0,
-    revision INTEGER NOT NULL DEFAULT 1,
-    attempts INTEGER NOT NULL DEFAULT 0,
-    due_at INTEGER NOT NULL,
-    merged_in INTEGER,
-    overwritten_in INTEGER
-  );
-  CREATE TABLE erasing_versions (
-    erasure TEXT NOT NULL,
-    n INTEGER NOT NULL,
-    PRIMARY KEY (erasure, n)
-  ) WITHOUT ROWID;
-`;
-
 /** The target of an erasure: all data of the user up to here, a thread, or the memories of a scope up to a version. */
 export type Erased =
   | { what: "user"; epoch: number; upTo: number; lastThread: number }

@@ -5,12 +5,11 @@ import type { ErasureStore } from "../../../src/domain/schema/erasure.ts";
 import type { ErasedTables } from "./erased-tables.ts";
 import type { StorageReset } from "./storage-reset.ts";
 import { LANDS_WITHIN_MS } from "../threads/thread-announcements.ts";
-import { type Erased, type ErasureLog, type OpenErasure, rangesOf } from "./erasure-log.ts";
+import { type Erased, type OpenErasure, rangesOf } from "./erasure-log.ts";
 import type { EraserDependencies } from "./eraser-dependencies.ts";
 
 export type ErasedScope = Erased & { what: "scope" };
 type ErasureStepsDependencies = EraserDependencies & {
-  log: ErasureLog;
   tables: ErasedTables;
   reset: StorageReset;
 };
@@ -58,7 +57,7 @@ export class ErasureSteps {
    * Clears the object's file of a user whose stores are all empty: rebuilds the storage, or overwrites the free pages if something
    * was written since. Returns whether that is done.
    */
-  async leavesNothing({ erased, state, overwrittenIn }: OpenErasure): Promise<boolean> {
+  async clearFile({ erased, state, overwrittenIn }: OpenErasure): Promise<boolean> {
     const { log, pages, records, reset, tables, transactions } = this.#deps;
     // Others have done so in the step of the object.
     if (erased.what !== "user") return true;
@@ -81,8 +80,8 @@ export class ErasureSteps {
     const now = this.#deps.now();
     const open = state.steps.filter((step) => step.state === "open").map(({ store }) => store);
     if (erased.what === "thread" && open.includes("object"))
-      // Its messages are gone: words are merged, and pages overwritten.
-      return mergedIn === null ? (this.#deps.purger.nextDue() ?? now + LOOK_AGAIN_MS) : now;
+      // Waits for the purger. Once the messages are gone, words are merged and pages overwritten.
+      return mergedIn === null ? now + LOOK_AGAIN_MS : now;
     // D1 has many more rows of the scope, or gets some back: no hurry.
     if (erased.what === "scope" && open.includes("memories") && !open.includes("object"))
       return now + LOOK_AGAIN_MS;
@@ -161,7 +160,7 @@ export class ErasureSteps {
 
   /** Done when the tables here, which name the vectors, are gone, and the outbox has seen each of theirs to be gone. */
   #vectors(erased: Erased & { what: "user" }): boolean {
-    return this.#vectorsGone(erased) && !this.#deps.tables.holds(erased.epoch);
+    return this.#vectorsGone(erased) && !this.#deps.tables.hasHiddenOf(erased.epoch);
   }
 
   #vectorsGone(erased: Erased & { what: "user" | "thread" }): boolean {
@@ -170,7 +169,7 @@ export class ErasureSteps {
 
   /** An erasure of the user takes over those of an earlier one. */
   #messagesGone(id: string): boolean {
-    return this.#deps.purger.isDone(id) && !this.#deps.tables.holdsAny;
+    return this.#deps.purger.isDone(id) && !this.#deps.tables.hasHidden;
   }
 
   /** True if the full-text index has no deleted words any more, not even under tombstones. */
@@ -180,7 +179,7 @@ export class ErasureSteps {
     if (open === null) return false;
     const mergedIn = open.mergedIn ?? words.startRound();
     if (open.mergedIn === null) log.save({ ...open, mergedIn });
-    words.alarm();
+    words.run();
     if (words.hasEnded(mergedIn)) return true;
     words.startRound();
     return false;

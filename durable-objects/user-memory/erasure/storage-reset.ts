@@ -15,7 +15,7 @@ type Sequence = { name: string; seq: number };
 type Rows = Record<string, SqlStorageValue>[];
 type StorageResetDependencies = {
   storage: DurableObjectStorage;
-  tables: Pick<ErasedTables, "holdsAny" | "holdAny">;
+  tables: Pick<ErasedTables, "hasHidden" | "anyHasRows">;
   log: Pick<ErasureLog, "all">;
   alarms: AlarmScheduler;
   migrations: readonly Migration[];
@@ -37,7 +37,7 @@ export class StorageReset {
   /** True if only the rows that are copied are left: nothing was written since the erasure began. */
   get isPossible(): boolean {
     const { tables, log } = this.#deps;
-    return log.all().length === 1 && !tables.holdAny(EMPTY) && !tables.holdsAny;
+    return log.all().length === 1 && !tables.anyHasRows(EMPTY) && !tables.hasHidden;
   }
 
   /**
@@ -81,7 +81,7 @@ export class StorageReset {
     }
   }
 
-  /** The last numbers of tables that give each number once; those of tables that were put aside are gone with them. */
+  /** The last numbers of tables that give each number once; those of hidden tables are gone with them. */
   #sequences(): Sequence[] {
     return this.#deps.storage.sql
       .exec<Sequence>("SELECT name, seq FROM sqlite_sequence WHERE name NOT GLOB 'erased_[0-9]*_*'")

@@ -275,7 +275,7 @@ export class MemoryWriter {
   }
 
   /** Repeats pending writes and deletes expired memories, if due. For the alarm. */
-  async alarm(): Promise<void> {
+  async run(): Promise<void> {
     const { table, now } = this.#deps;
     const due = this.nextDue();
     if (due === null || due > now()) return;

@@ -12,6 +12,7 @@ import { isUnmigrated } from "../../../src/platform/storage-failure.ts";
 import type { EntryStore } from "../../storage/entry-store.ts";
 import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
 import type { IdempotencyStore } from "../../storage/idempotency-store.ts";
+import { serialQueue } from "../../storage/serial-queue.ts";
 import type { ErasureEpoch } from "../core/erasure-epoch.ts";
 import { IntentLog, type NotedIntent } from "./intent-log.ts";
 import type { MemoryIndex } from "./memory-index.ts";
@@ -50,24 +51,18 @@ const OVERTAKES = 3;
  * in the order of their acceptance. The next write or the alarm repeats a write that D1 did not confirm.
  */
 export class PendingWrites {
+  /** Runs a write after all earlier ones. The object answers reads meanwhile. */
+  readonly inTurn = serialQueue();
   readonly #deps: PendingWritesDependencies;
   readonly log: IntentLog;
   /** Counts deletions. A deletion does not wait for its turn, and takes its memories out of earlier intents. */
   forgetCount = 0;
-  #turn: Promise<unknown> = Promise.resolve();
   /** True if D1 lacked a table or a column at the last attempt. */
   #unmigrated = false;
 
   constructor(deps: PendingWritesDependencies) {
     this.#deps = deps;
     this.log = new IntentLog(deps.sql);
-  }
-
-  /** Runs a write after all earlier ones. The object answers reads meanwhile. */
-  inTurn<T>(write: () => Promise<T>): Promise<T> {
-    const result = this.#turn.then(write);
-    this.#turn = result.catch(() => null);
-    return result;
   }
 
   /** Applies every pending write. False if one stays pending. */

@@ -11,6 +11,7 @@ import { type ArmResult, Arms, CANDIDATES, type VectorResult } from "./arms.ts";
 import type { SqlCondition } from "../core/sql-condition.ts";
 import { CandidateFilter, type FilteredTables, type FilterRequest } from "./candidate-filter.ts";
 import { importanceOf } from "../memories/memory-table.ts";
+import type { Neighbour } from "../threads/lineage.ts";
 import { piecesOf } from "../search-index/piece-store.ts";
 import { isMessage, threadNumberOf } from "../core/position.ts";
 import type { Document } from "../search-index/documents.ts";
@@ -42,7 +43,6 @@ type SearchContext = {
   /** Matching documents whose vectors are not cached, to be compared with the query too. */
   uncached: (filter: CandidateFilter) => readonly number[];
 };
-type Neighbour = (position: number, step: number) => number | null;
 type ArmResults = {
   lexical: ArmResult | null;
   vector: VectorResult | null;

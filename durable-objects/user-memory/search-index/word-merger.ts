@@ -16,16 +16,6 @@ const STEPS = 10;
 /** Deleted words stay this long at most. A round rewrites the whole index, too much for each delete. */
 const WITHIN_MS = 3600_000;
 
-/** For `schema.ts`. `merging`: a round is under way; `rounds`: number of rounds that ended. */
-export const wordMergeSchema = `
-  CREATE TABLE word_merge (
-    due_at INTEGER,
-    merging INTEGER NOT NULL DEFAULT 0,
-    rounds INTEGER NOT NULL DEFAULT 0
-  );
-  INSERT INTO word_merge (due_at) VALUES (NULL);
-`;
-
 type Row = { due_at: number | null; merging: number; rounds: number };
 
 /**
@@ -65,7 +55,7 @@ export class WordMerger {
     return this.#row().due_at;
   }
 
-  alarm(): void {
+  run(): void {
     for (let step = 0; step < STEPS; step++) {
       const { due_at: due } = this.#row();
       if (due === null || due > this.#deps.now()) return;

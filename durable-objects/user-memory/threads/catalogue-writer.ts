@@ -1,6 +1,7 @@
 import type { ThreadRow } from "../../../src/platform/d1/tables.ts";
 import { ErasedWrite } from "../../../src/platform/d1/write-errors.ts";
 import type { ThreadCatalogue } from "../../../src/platform/d1/thread-catalogue.ts";
+import { serialQueue } from "../../storage/serial-queue.ts";
 import type { ErasureEpoch } from "../core/erasure-epoch.ts";
 import type { OwnerRecord } from "../core/owner-record.ts";
 import { LIVE_IDS } from "./thread-store.ts";
@@ -27,8 +28,9 @@ type CatalogueWriterDependencies = {
  * that a crash or an outage only delays the catalogue; what is written is the state of the moment, never a difference.
  */
 export class CatalogueWriter {
+  /** Writes of the catalogue go one after another: an older state must not reach D1 after a newer one. */
+  readonly inTurn = serialQueue();
   readonly #deps: CatalogueWriterDependencies;
-  #turn: Promise<unknown> = Promise.resolve();
   #draining = false;
 
   constructor(deps: CatalogueWriterDependencies) {
@@ -79,13 +81,6 @@ export class CatalogueWriter {
   /** Writes what is due, this thread first. What D1 does not take stays due for the alarm: no thread fails for it. */
   drain(first = ""): Promise<void> {
     return this.inTurn(() => this.#drain(first));
-  }
-
-  /** Writes of the catalogue go one after another: an older state must not reach D1 after a newer one. */
-  inTurn<T>(write: () => Promise<T>): Promise<T> {
-    const written = this.#turn.then(write);
-    this.#turn = written.catch(() => null);
-    return written;
   }
 
   nextDue(): number | null {

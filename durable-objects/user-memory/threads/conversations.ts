@@ -163,7 +163,7 @@ export class Conversations {
   /** A thread was imported (null: one that is there for its forks only): the catalogue hears of it from the alarm. */
   imported(owner: ThreadOwner, id: string | null): void {
     this.#noteOwner(owner);
-    if (id !== null) this.#announcements.begun(id, false);
+    if (id !== null) this.#announcements.confirm(id, false);
     // At once: to look for the first of all that is due would read them all, for each thread of an import.
     this.#deps.alarms.scheduleBy(this.#deps.now());
   }
@@ -198,7 +198,7 @@ export class Conversations {
           forkedFrom: id,
           length,
         };
-        return this.#begun(() => {
+        return this.#withinQuota(() => {
           const fork = this.#stores.threads.create(
             forkId,
             { ...origin, ...given },
@@ -226,7 +226,7 @@ export class Conversations {
   }
 
   /** Writes what is due in the catalogue, for the alarm. */
-  catalogueDue(): Promise<void> {
+  run(): Promise<void> {
     return this.#announcements.settle();
   }
 
@@ -255,7 +255,7 @@ export class Conversations {
     const begun = await this.#announcements.announceAndBegin([row], () =>
       this.#deps.transactions.run(undefined, () => {
         const result = act();
-        if (result.ok) this.#announcements.begun(id, same(this.#catalogueRow(id), row));
+        if (result.ok) this.#announcements.confirm(id, same(this.#catalogueRow(id), row));
         return result;
       }),
     );
@@ -281,19 +281,18 @@ export class Conversations {
     return one;
   }
 
-  /** In the caller's transaction, within the quota. */
+  /** In the caller's transaction. */
   #created(
     owner: ThreadOwner,
     id: string,
     { fields, at }: { fields: CreateThreadBody; at: number },
   ): Result<Thread> {
     this.#noteOwner(owner);
-    return this.#begun(() => this.#view(this.#stores.threads.create(id, fields, { now: at })));
+    return this.#withinQuota(() => this.#view(this.#stores.threads.create(id, fields, { now: at })));
   }
 
-  /** Begins a thread, within the quota. */
-  #begun(begin: () => Thread): Result<Thread> {
-    return this.#deps.quota.withinQuota(["threads", "bytes"], () => ok(begin()));
+  #withinQuota(create: () => Thread): Result<Thread> {
+    return this.#deps.quota.withinQuota(["threads", "bytes"], () => ok(create()));
   }
 
   /** Updates the catalogue before the caller gets its answer. */

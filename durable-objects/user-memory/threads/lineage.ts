@@ -11,6 +11,9 @@ import type { HiddenMessages } from "./hidden-messages.ts";
 import type { MessageStore } from "./message-store.ts";
 import type { StoredThread, ThreadStore } from "./thread-store.ts";
 
+/** The position `step` places after a message; null outside of its thread. */
+export type Neighbour = (position: number, step: number) => number | null;
+
 /**
  * Finds the messages of a thread. A fork owns what was appended to it and shares what came before with the thread
  * that owns that (`parent`): no message is copied, and seqs go on from the fork.
@@ -42,10 +45,7 @@ export class Lineage {
    * Returns a function that finds the position `step` places after a message, in the given thread, else in the thread that owns
    * the message. The message there may be deleted.
    */
-  besides(
-    positions: readonly number[],
-    thread: StoredThread | null,
-  ): (position: number, step: number) => number | null {
+  besides(positions: readonly number[], thread: StoredThread | null): Neighbour {
     if (thread !== null) {
       const segments = [...this.segments(thread)];
       return (position, step) => {

@@ -12,14 +12,12 @@ type MessagePurgerDependencies = {
   index: SearchIndex;
   transactions: Transactions;
   erasures: Counter;
-  now: () => number;
 };
 
 /** Messages that one transaction removes, with all that is kept of each: some 40 ms. */
 const SLICE = 1000;
 /** Slices that one alarm takes. */
 const SLICES = 10;
-const RETRY_AFTER_MS = 5_000;
 
 /**
  * Removes the messages of deleted threads with their documents, vectors and words, some at a time: a million at once would
@@ -28,7 +26,6 @@ const RETRY_AFTER_MS = 5_000;
 export class MessagePurger {
   readonly #deps: MessagePurgerDependencies;
   readonly #tombstones: TombstoneRanges;
-  #retryAt = 0;
 
   constructor(deps: MessagePurgerDependencies) {
     this.#deps = deps;
@@ -44,19 +41,13 @@ export class MessagePurger {
     }
   }
 
-  alarm(): void {
-    try {
-      for (let slice = 0; slice < SLICES; slice++)
-        if (!this.#deps.transactions.atomically(() => this.#slice())) break;
-      this.#retryAt = 0;
-    } catch (error) {
-      console.error({ message: "messages of a deleted thread were not removed", error: String(error) });
-      this.#retryAt = this.#deps.now() + RETRY_AFTER_MS;
-    }
+  run(): void {
+    for (let slice = 0; slice < SLICES; slice++)
+      if (!this.#deps.transactions.atomically(() => this.#slice())) break;
   }
 
-  nextDue(): number | null {
-    return this.#tombstones.next() === null ? null : Math.max(this.#deps.now(), this.#retryAt);
+  nextDue(now: number): number | null {
+    return this.#tombstones.next() === null ? null : now;
   }
 
   /** True if all messages that an erasure hid are removed, and read back as gone. */

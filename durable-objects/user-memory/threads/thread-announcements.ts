@@ -9,15 +9,6 @@ import type { ErasureEpoch } from "../core/erasure-epoch.ts";
 import type { OwnerRecord } from "../core/owner-record.ts";
 import { type CatalogueWriter, RETRY_AFTER_MS } from "./catalogue-writer.ts";
 
-export const announcementsSchema = `
-  -- Threads that the catalogue was told of, or that are marked as unlisted, before they began.
-  CREATE TABLE announced_threads (
-    thread_id TEXT PRIMARY KEY,
-    marked INTEGER NOT NULL DEFAULT 0,
-    due_at INTEGER NOT NULL
-  );
-`;
-
 /** A row on its way to D1 may still land: D1 ends a statement after 30 s. */
 export const LANDS_WITHIN_MS = 60_000;
 /** Announcements that one alarm settles. */
@@ -54,7 +45,7 @@ export class ThreadAnnouncements {
     this.#deps = deps;
   }
 
-  /** Announces threads, and then lets them begin. Each of them has to be told to `begun`, in the transaction of `begin`. */
+  /** Announces threads, and then lets them begin. `begin` calls `confirm` for each, in its transaction. */
   async announceAndBegin<T>(rows: readonly ThreadRow[], begin: () => Result<T>): Promise<Result<T>> {
     const { erasureEpoch } = this.#deps;
     const [after, ids] = [erasureEpoch.lastErasure, rows.map(({ id }) => id)];
@@ -71,8 +62,8 @@ export class ThreadAnnouncements {
     }
   }
 
-  /** Says that an announced thread began; `same`: as it was announced. To be called in the transaction of its beginning. */
-  begun(id: string, same: boolean): void {
+  /** Confirms that an announced thread began; `same`: as announced. Call it in the transaction that begins the thread. */
+  confirm(id: string, same: boolean): void {
     const { sql, writer } = this.#deps;
     if (this.isMarked(id)) writer.enqueue(id, this.#later());
     else {

@@ -1,3 +1,4 @@
+import type { Neighbour } from "./lineage.ts";
 import {
   type Continuation,
   type ContinuationOptions,
@@ -170,10 +171,7 @@ export class ThreadMessages {
   }
 
   /** Finds the neighbours of messages, in the searched thread or in each message's own. */
-  besides(
-    positions: readonly number[],
-    searched?: string,
-  ): (position: number, step: number) => number | null {
+  besides(positions: readonly number[], searched?: string): Neighbour {
     const thread = searched === undefined ? null : this.#stores.threads.get(searched);
     return this.#stores.lineage.besides(positions, thread);
   }

@@ -65,9 +65,9 @@ export class Exporter {
       for (const thread of threads.exported(at.n, upTo)) {
         const { n, forkSeq, lastSeq } = thread;
         const section = { n, forkSeq, lastSeq, compactedAt: compactions.lastCreatedAt(thread) };
-        const begun = { ...section, part: "hidden", after: 0 } as const;
-        yield { pieces: [JSON.stringify(threadLine(thread))], next: begun };
-        yield* this.#restOfThread(begun);
+        const first = { ...section, part: "hidden", after: 0 } as const;
+        yield { pieces: [JSON.stringify(threadLine(thread))], next: first };
+        yield* this.#restOfThread(first);
       }
     }
     yield* this.#entries(at.part === "entry" ? at : { part: "entry", after: null });

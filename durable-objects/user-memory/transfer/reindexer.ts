@@ -37,7 +37,6 @@ type Row = {
 /** Versions that one step reads of D1, and steps that one alarm takes. */
 const SLICE = 200;
 const STEPS = 10;
-const RETRY_MS = 30_000;
 
 /**
  * Rebuilds the catalogue from the object's threads, the object's memories and their index from D1, and Vectorize from these.
@@ -75,18 +74,13 @@ export class Reindexer {
     return this.#row()?.due_at ?? null;
   }
 
-  async alarm(): Promise<void> {
-    const { writer, now } = this.#deps;
+  /** Rejects if D1 fails or an earlier write is pending. */
+  async run(): Promise<void> {
     for (let step = 0; step < STEPS; step++) {
       const row = this.#row();
-      if (row === null || row.due_at === null || row.due_at > now()) return;
-      const stepped = await writer
-        .betweenWrites(() => this.#step(row))
-        .catch((error: unknown) => {
-          console.error({ message: "a reindex could not go on", error: String(error) });
-          return false;
-        });
-      if (!stepped) this.#deps.sql.exec("UPDATE reindex SET due_at = ?", now() + RETRY_MS);
+      if (row === null || row.due_at === null) return;
+      if (!(await this.#deps.writer.betweenWrites(() => this.#step(row))))
+        throw new Error("an earlier write is pending");
     }
   }
 

@@ -42,7 +42,7 @@ export class Embedding {
   }
 
   /** Embeds some of the waiting documents. */
-  async alarm(): Promise<void> {
+  async run(): Promise<void> {
     const { index, quota, now } = this.#deps;
     this.#retryAt = null;
     const target = this.target();

@@ -34,24 +34,6 @@ const UNCONFIRMED = 500;
 /** SQL that selects the numbers of all documents that the outbox has something of. */
 export const UNSETTLED = "SELECT n FROM vector_outbox";
 
-export const vectorOutboxSchema = `
-  CREATE TABLE vector_outbox (
-    model TEXT NOT NULL,
-    n INTEGER NOT NULL,
-    wanted INTEGER NOT NULL,
-    state TEXT NOT NULL DEFAULT 'send',
-    may_be_there INTEGER NOT NULL,
-    sent_at INTEGER,
-    settles_at INTEGER NOT NULL DEFAULT 0,
-    attempts INTEGER NOT NULL DEFAULT 0,
-    due_at INTEGER NOT NULL,
-    resent INTEGER NOT NULL DEFAULT 0,
-    PRIMARY KEY (model, n)
-  ) WITHOUT ROWID;
-  CREATE INDEX vector_outbox_by_due ON vector_outbox (due_at);
-  CREATE TABLE vector_outbox_models (model TEXT PRIMARY KEY) WITHOUT ROWID;
-`;
-
 /** Changes what is wanted of a vector. `settles_at` keeps the time until which a call for the opposite may take effect. */
 const WANT = `
   INSERT INTO vector_outbox (model, n, wanted, may_be_there, due_at) SELECT ?1, value, ?3, ?4, ?5 FROM json_each(?2) WHERE TRUE
@@ -121,7 +103,7 @@ export class VectorOutboxRows {
 
   /** Records a call as failed before it begins, so that a crash in it leaves a retry. Returns which rows still want it. */
   begin({ model, wanted }: Group, ns: readonly number[], now: number): number[] {
-    const begun = this.#sql.exec<{ n: number }>(
+    const sending = this.#sql.exec<{ n: number }>(
       `UPDATE vector_outbox SET may_be_there = 1, sent_at = ?4, attempts = attempts + 1,
          due_at = ?4 + MIN(${LAST_RETRY_MS}, ${FIRST_RETRY_MS} * (1 << MIN(attempts, 16)))
        WHERE model = ?1 AND n IN (SELECT value FROM json_each(?2)) AND wanted = ?3 AND state = 'send' RETURNING n`,
@@ -130,11 +112,11 @@ export class VectorOutboxRows {
       wanted,
       now,
     );
-    return Array.from(begun, ({ n }) => n);
+    return Array.from(sending, ({ n }) => n);
   }
 
   /** The call was accepted. Rows that changed meanwhile stay in `send`. */
-  accepted({ model, wanted }: Group, ns: readonly number[], times: { begun: number; now: number }): void {
+  accepted({ model, wanted }: Group, ns: readonly number[], times: { sentAt: number; now: number }): void {
     this.#sql.exec(
       `UPDATE vector_outbox SET state = 'check', attempts = 0, due_at = ?4
        WHERE model = ?1 AND n IN (SELECT value FROM json_each(?2)) AND wanted = ?3 AND state = 'send' AND sent_at = ?5`,
@@ -142,7 +124,7 @@ export class VectorOutboxRows {
       JSON.stringify(ns),
       wanted,
       times.now + FIRST_RETRY_MS,
-      times.begun,
+      times.sentAt,
     );
   }
 

@@ -8,6 +8,7 @@ import type {
 } from "../../../src/platform/vectors/vector-index.ts";
 import { refusal } from "../../../src/platform/vectors/vectorize-limits.ts";
 import { backOff } from "../../storage/back-off.ts";
+import { serialQueue } from "../../storage/serial-queue.ts";
 import type { PositionRange } from "../core/position.ts";
 import type { VectorName } from "../search-index/vector-rows.ts";
 import {
@@ -46,7 +47,7 @@ const SLICE = 100;
 export class VectorOutbox {
   readonly #deps: OutboxDependencies;
   readonly #rows: VectorOutboxRows;
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #inTurn = serialQueue();
 
   constructor(deps: OutboxDependencies) {
     this.#deps = deps;
@@ -112,9 +113,7 @@ export class VectorOutbox {
   /** Sends and checks some due rows. A failed call is retried with back-off; it never rejects. */
   drain(): Promise<void> {
     // One at a time: a delete must be sent after the upsert that is under way.
-    const drained = this.#turn.then(() => this.#drain());
-    this.#turn = drained.catch(() => undefined);
-    return drained;
+    return this.#inTurn(() => this.#drain());
   }
 
   async #drain(): Promise<void> {
@@ -179,11 +178,11 @@ export class VectorOutbox {
     call: (sent: readonly number[]) => Promise<void>,
   ): Promise<void> {
     const { now } = this.#deps;
-    const begun = now();
-    const sent = this.#rows.begin(group, ns, begun);
+    const sentAt = now();
+    const sent = this.#rows.begin(group, ns, sentAt);
     if (sent.length === 0) return;
     await call(sent);
-    this.#rows.accepted(group, sent, { begun, now: now() });
+    this.#rows.accepted(group, sent, { sentAt, now: now() });
   }
 
   async #check(vectors: VectorIndex, rows: readonly OutboxRow[], model: ModelTag): Promise<void> {

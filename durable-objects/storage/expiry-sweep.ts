@@ -1,10 +1,12 @@
+import type { Chore } from "./chores.ts";
+
 /** Rows that one alarm removes from one table. */
 const SWEEP = 1000;
 /** Rounds the times of alarms, so that a thousand rows do not set a thousand alarms. */
 const SWEEP_EVERY_MS = 60_000;
 
-/** Deletes rows whose `expires_at` has passed, a bounded number a call. The column needs an index. */
-export class Expired {
+/** A chore that deletes rows whose `expires_at` has passed, a bounded number a run. The column needs an index. */
+export class ExpirySweep implements Chore {
   readonly #sql: SqlStorage;
   readonly #table: string;
 
@@ -13,7 +15,7 @@ export class Expired {
     this.#table = table;
   }
 
-  sweep(now: number): void {
+  run(now: number): void {
     this.#sql.exec(
       `DELETE FROM ${this.#table} WHERE rowid IN (SELECT rowid FROM ${this.#table} WHERE expires_at < ? LIMIT ?)`,
       now,
@@ -21,8 +23,8 @@ export class Expired {
     );
   }
 
-  /** When to sweep next, or null. An expired row is invisible already. */
-  next(now: number): number | null {
+  /** An expired row is invisible already, so it may wait. */
+  nextDue(now: number): number | null {
     const { first } = this.#sql
       .exec<{
         first: number | null;
