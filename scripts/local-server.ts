@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { mintToken } from "../src/domain/token.ts";
 import { developmentSecret } from "./development-secret.ts";
+import { hasCurrentSchema } from "./schema-version.ts";
 
 const root = join(import.meta.dirname, "..");
 const wrangler = join(root, "node_modules/wrangler/bin/wrangler.js");
@@ -65,6 +66,11 @@ export async function startLocalServer({
 }): Promise<LocalServer> {
   await requireFree(port);
   developmentSecret();
+  mkdirSync(state, { recursive: true, mode: 0o700 });
+  if (!(await hasCurrentSchema(state)))
+    throw new CannotStart(
+      `The state in ${state} is of another version of Cairn: delete it, or set CAIRN_STATE to another folder.`,
+    );
   keepPrivate(state);
   await applyMigrations(state);
   const child = runWrangler([
@@ -155,11 +161,7 @@ async function applyMigrations(state: string): Promise<void> {
   const child = runWrangler(["d1", "migrations", "apply", "DB", "--local", "--persist-to", state]);
   const output = outputOf(child);
   const code = await new Promise<number | null>((resolve) => void child.once("exit", resolve));
-  if (code === 0) return;
-  const older = output.text.includes("already exists")
-    ? `\nThe state in ${state} is of an earlier version: delete it, or set CAIRN_STATE to another folder.`
-    : "";
-  throw new CannotStart(`The local database could not be set up:\n${output.text}${older}`);
+  if (code !== 0) throw new CannotStart(`The local database could not be set up:\n${output.text}`);
 }
 
 async function requireFree(port: number): Promise<void> {

@@ -1,7 +1,7 @@
 // `npm run token -- --user alice --scope read,write --ttl 1h`: mints a token with the secret of `.dev.vars`, or
 // with CAIRN_SECRET if it is set (a deployment's).
 import { parseArgs } from "node:util";
-import { threadOwner } from "../src/domain/ids.ts";
+import { threadOwner } from "../src/domain/thread-id.ts";
 import { limits } from "../src/domain/limits.ts";
 import { developmentSecret } from "./development-secret.ts";
 import {

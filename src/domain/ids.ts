@@ -5,10 +5,6 @@ import { BoundedCache } from "./bounded-cache.ts";
 /** 22 characters of base64url: the first 16 bytes of SHA-256 of `cairn:user:<id>`. Names the user's object. */
 export type UserHash = string;
 
-/** `<userHash>.<uuid v7>`, the uuid in small letters. */
-const THREAD_ID =
-  /^([A-Za-z0-9_-]{22})\.[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
-
 /** The hashes of the users who called this isolate last: an agent's calls are all for one. */
 const userHashes = new BoundedCache<UserHash>(1000);
 
@@ -35,9 +31,6 @@ export async function shardOf(key: string, shards: number): Promise<number> {
 
 /** A new thread id of this user: `<userHash>.<uuid v7>`. It routes itself: no look-up finds its object. */
 export const newThreadId = (owner: UserHash, now: number): string => `${owner}.${uuidv7({ msecs: now })}`;
-
-/** The user's hash in a thread id, or null if `id` is not one. */
-export const threadOwner = (id: string): UserHash | null => THREAD_ID.exec(id)?.[1] ?? null;
 
 /** In the order of a user's versions, also where they have one time: memories of one batch are listed in their order. */
 export const newMemoryId = (now: number, version: number): string => uuidv7({ msecs: now, seq: version });

@@ -1,4 +1,5 @@
 import { base64url, sha256Base64url } from "./hash.ts";
+import { threadOwner } from "./thread-id.ts";
 import { byteLength, limits } from "./limits.ts";
 
 export const scopes = ["read", "write", "cache", "admin"] as const;
@@ -12,7 +13,7 @@ export const ALGORITHM = "HS256";
 export const SECRET_BYTES = 32;
 export const isSecret = (secret: string | undefined): secret is string =>
   // A character takes at least one byte: most secrets need no encoding to be counted.
-  secret !== undefined && (secret.length >= SECRET_BYTES || byteLength(secret) >= SECRET_BYTES);
+  typeof secret === "string" && (secret.length >= SECRET_BYTES || byteLength(secret) >= SECRET_BYTES);
 
 /** The longest life of a token in seconds: a hundred years. A longer one is most likely given in milliseconds. */
 export const LONGEST_LIFE_S = 36_525 * 86_400;
@@ -55,13 +56,14 @@ export async function mintToken(secret: string, request: TokenRequest, now: numb
   if (typeof user !== "string" || !isUser(user)) wrong(`\`user\` must be 1 to ${limits.userId} bytes`);
   if (!Array.isArray(scope) || scope.length === 0 || !scope.every(isScope))
     wrong(`\`scope\` must be a list of ${scopes.join(", ")}`);
-  if (!(ttlMs > 0 && ttlMs < LONGEST_LIFE_S * 1000))
+  if (typeof ttlMs !== "number" || !(ttlMs > 0 && ttlMs < LONGEST_LIFE_S * 1000))
     wrong("`ttlMs` must be more than 0 and less than 100 years");
   if (shared !== undefined && !areShared(shared))
     wrong(
       `\`shared\` must be a list of at most ${limits.sharedOwners} ids that begin with '${SHARED_PREFIX}'`,
     );
-  if (thread === "") wrong("`thread` is empty");
+  if (thread !== undefined && (typeof thread !== "string" || threadOwner(thread) === null))
+    wrong("`thread` is not the id of a thread");
   return signToken(secret, {
     sub: user,
     scope: scope.join(" "),

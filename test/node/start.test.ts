@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import {
   chmodSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -97,6 +98,21 @@ describe("npm start", () => {
     second.child.kill("SIGTERM");
     expect(await second.ended).toBe(0);
     expect(isAlive(second)).toBe(false);
+  });
+
+  it.each([
+    ["with a migration that is not here any more", "user-memory 1 0123456789abcdef"],
+    ["without a record of its migrations", null],
+  ])("refuses a state %s, and leaves it as it is", async (_, migrations) => {
+    const older = join(mkdtempSync(join(state, "older-")), "state");
+    mkdirSync(join(older, "v3/d1"), { recursive: true });
+    if (migrations !== null) writeFileSync(join(older, "migrations"), migrations);
+    const refused = run("scripts/start.ts", [], { PORT: String(await freePort()), CAIRN_STATE: older });
+    expect(await refused.ended).toBe(1);
+    expect(refused.output.stderr).toBe(
+      `The state in ${older} is of another version of Cairn: delete it, or set CAIRN_STATE to another folder.\n`,
+    );
+    expect(readdirSync(join(older, "v3/d1"))).toEqual([]);
   });
 
   it.each([1_000, 3_000])("leaves nothing behind when it is interrupted %d ms after it began", async (ms) => {

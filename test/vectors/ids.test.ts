@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { newThreadId, threadOwner, userHash } from "../../src/domain/ids.ts";
+import { newThreadId, userHash } from "../../src/domain/ids.ts";
+import { threadOwner } from "../../src/domain/thread-id.ts";
 import { byteLength } from "../../src/domain/limits.ts";
 import { namespaceOf } from "../../src/platform/vectors/namespace.ts";
 import { modelTag, parseVectorId, vectorId } from "../../src/platform/vectors/vector-id.ts";

@@ -12,16 +12,18 @@ it("reads and writes for an hour unless asked otherwise", async () => {
   expect(jti).toMatch(/^[0-9a-f-]{36}$/);
 });
 
+const thread = "_tMu5oap7qlyJcGQUM9Qww.01a20666-e8f6-74de-be0b-27c45e4a9fb1";
+
 it("says what was asked of it", async () => {
   const request: TokenRequest = {
     user: "zoë",
     scope: ["cache"],
     ttlMs: 60_000,
     shared: ["shared:team"],
-    thread: "t",
+    thread,
   };
   const { iat = 0, exp, jti, ...claims } = decodeJwt(await mintToken(SECRET, request));
-  expect(claims).toEqual({ sub: "zoë", scope: "cache", shared: ["shared:team"], thread: "t" });
+  expect(claims).toEqual({ sub: "zoë", scope: "cache", shared: ["shared:team"], thread });
   expect(exp).toBe(iat + 60);
   expect(jti).not.toBe(decodeJwt(await mintToken(SECRET, request)).jti);
 });
@@ -40,6 +42,10 @@ it.each<[string, string, TokenRequest]>([
   ["ttlMs", SECRET, { user: "a", ttlMs: 1e15 }],
   ["shared", SECRET, { user: "a", shared: ["team"] }],
   ["thread", SECRET, { user: "a", thread: "" }],
+  ["thread", SECRET, { user: "a", thread: "nonsense" }],
+  ["thread", SECRET, given({ user: "a", thread: null })],
+  ["ttlMs", SECRET, given({ user: "a", ttlMs: "5000" })],
+  ["secret", null as never, { user: "a" }],
 ])("refuses a wrong %s", async (name, secret, request) => {
   await expect(mintToken(secret, request)).rejects.toThrow(new RegExp(`^mintToken: .*${name}`));
 });

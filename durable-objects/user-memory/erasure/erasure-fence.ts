@@ -1,5 +1,6 @@
 import type { ErasureRecords, Fence } from "../../../src/platform/d1/erasure-records.ts";
-import { threadOwner, type UserHash } from "../../../src/domain/ids.ts";
+import type { UserHash } from "../../../src/domain/ids.ts";
+import { threadOwner } from "../../../src/domain/thread-id.ts";
 import type { Erasure, ErasureStore } from "../../../src/domain/schema/erasure.ts";
 import { isFull } from "../../../src/platform/storage-failure.ts";
 import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";

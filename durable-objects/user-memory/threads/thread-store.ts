@@ -1,4 +1,5 @@
-import { threadOwner, type UserHash } from "../../../src/domain/ids.ts";
+import type { UserHash } from "../../../src/domain/ids.ts";
+import { threadOwner } from "../../../src/domain/thread-id.ts";
 import type { ObjectLine } from "../../../src/domain/schema/transfer.ts";
 import type { CreateThreadBody, PatchThreadBody, Thread } from "../../../src/domain/schema/thread.ts";
 import { LAST_SEQ, type Segment, type SeqRange, seqOf, threadNumberOf } from "../core/position.ts";

@@ -1,4 +1,5 @@
-import { threadOwner, type UserHash } from "../../domain/ids.ts";
+import type { UserHash } from "../../domain/ids.ts";
+import { threadOwner } from "../../domain/thread-id.ts";
 import { Deployment } from "./deployment.ts";
 import { DeploymentMark } from "./deployment-mark.ts";
 import { D1ErasureRecords, type ErasureRecords } from "./erasure-records.ts";

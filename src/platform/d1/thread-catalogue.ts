@@ -1,7 +1,8 @@
 import { and, desc, eq, sql, type SQL } from "drizzle-orm";
 import { drizzle, type DrizzleD1Database } from "drizzle-orm/d1";
 import { withDeadline } from "../deadline.ts";
-import { threadOwner, type UserHash } from "../../domain/ids.ts";
+import type { UserHash } from "../../domain/ids.ts";
+import { threadOwner } from "../../domain/thread-id.ts";
 import { current, WRITE_STATE } from "./memory-writes.ts";
 import { type ThreadRow, threads } from "./tables.ts";
 import { PUT_USER } from "./user-catalogue.ts";

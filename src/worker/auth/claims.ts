@@ -1,6 +1,6 @@
 import type { JWTPayload } from "jose";
 import { fail, type Failure, ok, type Result } from "../../domain/errors.ts";
-import { threadOwner } from "../../domain/ids.ts";
+import { threadOwner } from "../../domain/thread-id.ts";
 import { byteLength, limits } from "../../domain/limits.ts";
 import { areShared, isUser, LONGEST_LIFE_S } from "../../domain/token.ts";
 

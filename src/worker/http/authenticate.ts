@@ -1,7 +1,8 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { mayRead, mayWrite } from "../auth/claims.ts";
 import { errors, fail } from "../../domain/errors.ts";
-import { threadOwner, userHash } from "../../domain/ids.ts";
+import { userHash } from "../../domain/ids.ts";
+import { threadOwner } from "../../domain/thread-id.ts";
 import { auditRefusedAccess, auditRefusedToken } from "./audit.ts";
 import type { AppEnv } from "./context.ts";
 import { Refusal, unwrap } from "./failure.ts";

@@ -2,7 +2,8 @@ import type { Context, MiddlewareHandler } from "hono";
 import { getPath } from "hono/utils/url";
 import type { UserMemoryRpc } from "../../../durable-objects/user-memory/contract.ts";
 import { fail } from "../../domain/errors.ts";
-import { threadOwner, type UserHash, userHash } from "../../domain/ids.ts";
+import { type UserHash, userHash } from "../../domain/ids.ts";
+import { threadOwner } from "../../domain/thread-id.ts";
 import type { AppEnv } from "./context.ts";
 import { Refusal } from "./failure.ts";
 

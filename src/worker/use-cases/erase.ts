@@ -1,6 +1,6 @@
 import { d1Result } from "../../platform/d1/d1-result.ts";
 import { fail, ok, type Result } from "../../domain/errors.ts";
-import { threadOwner } from "../../domain/ids.ts";
+import { threadOwner } from "../../domain/thread-id.ts";
 import type { Erasure } from "../../domain/schema/erasure.ts";
 import type { Services } from "../services.ts";
 import { retryOnReset } from "../../platform/retry-on-reset.ts";

@@ -21,7 +21,7 @@ export const memoryRememberFact = tool({
     const { memory, created } = remembered.value;
     const more = created
       ? ""
-      : " It replaced the fact of this subject and predicate; memory_history shows the old one.";
+      : " There was a fact of this subject and predicate: memory_history shows its versions.";
     return textResult(`Remembered (id ${memory.id}).${more}`, { id: memory.id, created });
   },
 });
