@@ -34,10 +34,10 @@ async function bytesOf(request: Request, most: number): Promise<ArrayBuffer> {
   const length = headers.get("Content-Length");
   // Read at once where the length is known: HTTP lets no more than that come.
   if (length !== null && !headers.has("Transfer-Encoding")) {
-    if (Number(length) > most) throw new Refusal(fail("body_too_large"));
+    if (Number(length) > most) throw tooLarge(most);
     const bytes = await request.arrayBuffer().catch(incomplete);
     // A Worker that calls by a service binding may send another length.
-    if (bytes.byteLength > most) throw new Refusal(fail("body_too_large"));
+    if (bytes.byteLength > most) throw tooLarge(most);
     return bytes;
   }
   const chunks: Uint8Array[] = [];
@@ -45,7 +45,7 @@ async function bytesOf(request: Request, most: number): Promise<ArrayBuffer> {
   try {
     for await (const chunk of request.body ?? []) {
       size += chunk.byteLength;
-      if (size > most) throw new Refusal(fail("body_too_large"));
+      if (size > most) throw tooLarge(most);
       chunks.push(chunk);
     }
   } catch (error) {
@@ -53,6 +53,9 @@ async function bytesOf(request: Request, most: number): Promise<ArrayBuffer> {
   }
   return concatBytes(chunks).buffer;
 }
+
+const tooLarge = (most: number): Refusal =>
+  new Refusal(fail("body_too_large", { message: `The body is larger than ${most / 1024 ** 2} MiB.` }));
 
 /** A body that breaks off is the caller's failure, whatever error the runtime throws. */
 const incomplete = (error: unknown): never => {
@@ -89,7 +92,11 @@ export function jsonValue(c: Context<AppEnv>): Uint8Array {
   try {
     JSON.parse(c.get("bodyText"));
   } catch {
-    throw new Refusal(fail("invalid_json"));
+    throw new Refusal(
+      fail("invalid_json", {
+        message: 'The value is not valid JSON in UTF-8. A string needs quotes: "dark".',
+      }),
+    );
   }
   const value = new Uint8Array(c.get("body"));
   if (value.byteLength > limits.value) throw new Refusal(fail("value_too_large"));
