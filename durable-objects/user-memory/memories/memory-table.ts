@@ -143,6 +143,11 @@ export class MemoryTable {
     return this.#column(`SELECT version FROM memories WHERE ${sql}`, ...bindings);
   }
 
+  /** The versions of facts whose topic key, or whose subject and predicate, are among these normalised texts. */
+  namedFacts(names: readonly string[]): number[] {
+    return this.#column(NAMED_FACTS, JSON.stringify(names));
+  }
+
   /** The versions that are not to be found at a moment: among history, and those whose time ends or is to come. */
   hiddenAt(moment: Moment & { now: number }): number[] {
     const { sql, bindings } = toSqlCondition(visibleAt(moment));
@@ -266,9 +271,9 @@ export const versionMeets = (n: string, { sql }: SqlCondition): string =>
 export const importanceOf = (n: string): string =>
   `(SELECT importance FROM memories WHERE memories.version = ${n})`;
 
-/** SQL that selects as `n` the versions of facts whose topic key, or whose subject and predicate, are in ?1, a JSON array. */
-export const NAMED_FACTS = `
-  SELECT version AS n FROM json_each(?1) AS named JOIN memories INDEXED BY memories_by_key ON key_norm = named.value
+/** The versions of facts whose topic key, or whose subject and predicate, are in ?1, a JSON array. */
+const NAMED_FACTS = `
+  SELECT version FROM json_each(?1) AS named JOIN memories INDEXED BY memories_by_key ON key_norm = named.value
   UNION
   -- The subjects that there are first: else each other run of words looks for every predicate.
   SELECT version FROM (

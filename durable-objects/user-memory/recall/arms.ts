@@ -7,7 +7,7 @@ import { queryVectorOf } from "../../../src/domain/ranking/query-vector.ts";
 import type { Scored } from "../../../src/platform/vectors/vector-table.ts";
 import type { CandidateFilter } from "./candidate-filter.ts";
 import { MEMORIES, MESSAGES } from "../core/position.ts";
-import { NAMED_FACTS } from "../memories/memory-table.ts";
+import type { MemoryTable } from "../memories/memory-table.ts";
 import type { SearchIndex } from "../search-index/search-index.ts";
 import type { EmbeddedQuery, VectorStore } from "../search-index/vector-store.ts";
 
@@ -39,9 +39,14 @@ const OVERSAMPLING = 8;
 export class Arms {
   readonly #index: Pick<SearchIndex, "documents" | "words">;
   readonly #vectors: VectorStore;
+  readonly #memories: Pick<MemoryTable, "namedFacts">;
 
-  constructor(index: Pick<SearchIndex, "documents" | "words" | "vectors">) {
+  constructor(
+    index: Pick<SearchIndex, "documents" | "words" | "vectors">,
+    memories: Pick<MemoryTable, "namedFacts">,
+  ) {
     this.#index = index;
+    this.#memories = memories;
     this.#vectors = index.vectors;
   }
 
@@ -88,12 +93,11 @@ export class Arms {
   }
 
   /** Facts whose topic key, or whose subject and predicate, the query names. */
-  key(query: string, { condition }: CandidateFilter): ArmResult | null {
-    const named = spans(normalise(query).split(" ").map(withoutMarks));
-    if (named.length === 0) return null;
-    const facts = { sql: NAMED_FACTS, bindings: [JSON.stringify(named)] };
-    const numbers = this.#index.documents.among(facts, condition, CANDIDATES);
-    const candidates = numbers.map((n) => ({ n, score: 1 }));
+  key(query: string, filter: CandidateFilter): ArmResult | null {
+    const names = spans(normalise(query).split(" ").map(withoutMarks));
+    if (names.length === 0) return null;
+    const matching = filter.matching(this.#memories.namedFacts(names));
+    const candidates = matching.slice(0, CANDIDATES).map((n) => ({ n, score: 1 }));
     return candidates.length === 0 ? null : { candidates, capped: false };
   }
 

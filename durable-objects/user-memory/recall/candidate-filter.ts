@@ -21,19 +21,18 @@ const everything: SqlCondition = { sql: "TRUE", bindings: [] };
 /** The tables that a filter reads. */
 export type FilteredTables = {
   documents: Pick<Documents, "among" | "where">;
-  memories: Pick<MemoryTable, "where" | "hiddenAt">;
+  memories: Pick<MemoryTable, "where" | "hiddenAt" | "namedFacts">;
   tombstones: Pick<TombstoneRanges, "all">;
 };
 
 /** The documents that a query may answer: by kind, filter, thread and time, and not deleted. */
 export class CandidateFilter {
-  /** As SQL over `documents`. */
-  readonly condition: SqlCondition;
   readonly #tables: FilteredTables;
   readonly #query: FilterRequest;
-  readonly #messages: SqlCondition;
-  readonly #memories: SqlCondition;
   readonly #tombstones: readonly PositionRange[];
+  // Written when first needed: a filter that is not selective needs no SQL.
+  #messages: SqlCondition | undefined;
+  #memories: SqlCondition | undefined;
   #hidden: ReadonlySet<number> | undefined;
   #all: ReadonlySet<number> | undefined;
 
@@ -41,17 +40,28 @@ export class CandidateFilter {
     this.#tables = tables;
     this.#query = query;
     this.#tombstones = tables.tombstones.all();
-    this.#messages = messagesOf(query, this.#tombstones.length > 0);
-    this.#memories = memoriesOf(query);
-    this.condition = {
-      sql: `((documents.n >= ${FIRST_POSITION} AND ${this.#messages.sql}) OR (documents.n < ${FIRST_POSITION} AND ${versionMeets("documents.n", this.#memories)}))`,
-      bindings: [...this.#messages.bindings, ...this.#memories.bindings],
+  }
+
+  /** As SQL over `documents`. */
+  get condition(): SqlCondition {
+    const [messages, memories] = [this.#ofMessages, this.#ofMemories];
+    return {
+      sql: `((documents.n >= ${FIRST_POSITION} AND ${messages.sql}) OR (documents.n < ${FIRST_POSITION} AND ${versionMeets("documents.n", memories)}))`,
+      bindings: [...messages.bindings, ...memories.bindings],
     };
   }
 
   /** True if any message, and any memory, can match. */
   get kinds(): { messages: boolean; memories: boolean } {
-    return { messages: this.#messages !== nothing, memories: this.#memories !== nothing };
+    return { messages: mayBeMessages(this.#query), memories: mayBeMemories(this.#query) };
+  }
+
+  get #ofMessages(): SqlCondition {
+    return (this.#messages ??= messagesOf(this.#query, this.#tombstones.length > 0));
+  }
+
+  get #ofMemories(): SqlCondition {
+    return (this.#memories ??= memoriesOf(this.#query));
   }
 
   /** The matching ones of some hundreds of documents, in their order. */
@@ -84,17 +94,23 @@ export class CandidateFilter {
 
   #allMatching(): Set<number> {
     const messages = {
-      sql: `n >= ${FIRST_POSITION} AND ${this.#messages.sql}`,
-      bindings: this.#messages.bindings,
+      sql: `n >= ${FIRST_POSITION} AND ${this.#ofMessages.sql}`,
+      bindings: this.#ofMessages.bindings,
     };
     const { documents, memories } = this.#tables;
-    return new Set([...memories.where(this.#memories), ...documents.where(messages)]);
+    return new Set([...memories.where(this.#ofMemories), ...documents.where(messages)]);
   }
 }
 
-function messagesOf({ kinds, filter = {}, ranges, moment }: FilterRequest, someLeave: boolean): SqlCondition {
-  const ofMemoriesOnly = Object.keys(filter).some((field) => !ofMessages.has(field));
-  if (ofMemoriesOnly || kinds?.includes("message") === false) return nothing;
+const mayBeMessages = ({ kinds, filter = {} }: FilterRequest): boolean =>
+  kinds?.includes("message") !== false && Object.keys(filter).every((field) => ofMessages.has(field));
+
+const mayBeMemories = ({ kinds, ranges }: FilterRequest): boolean =>
+  ranges === undefined && kinds?.every((kind) => kind === "message") !== true;
+
+function messagesOf(query: FilterRequest, someLeave: boolean): SqlCondition {
+  if (!mayBeMessages(query)) return nothing;
+  const { filter = {}, ranges, moment } = query;
   const conditions = [
     someLeave ? { sql: notTombstoned("documents.n"), bindings: [] } : everything,
     ...given("documents.created_at >= ?", filter.createdAtMin),
@@ -112,9 +128,10 @@ function messagesOf({ kinds, filter = {}, ranges, moment }: FilterRequest, someL
 }
 
 /** The matching versions, as SQL over `memories`. */
-function memoriesOf({ kinds, filter, ranges, moment }: FilterRequest): SqlCondition {
+function memoriesOf(query: FilterRequest): SqlCondition {
+  if (!mayBeMemories(query)) return nothing;
+  const { kinds, filter, moment } = query;
   const memoryKinds = kinds?.filter((kind) => kind !== "message");
-  if (ranges !== undefined || memoryKinds?.length === 0) return nothing;
   const conditions = filterConditions({
     ...filter,
     status: ["active"],

@@ -59,7 +59,7 @@ export class HybridSearch {
   constructor(index: SearchIndex, tables: FilteredTables) {
     this.#index = index;
     this.#tables = tables;
-    this.#arms = new Arms(index);
+    this.#arms = new Arms(index, tables.memories);
   }
 
   search(query: SearchQuery, context: SearchContext): SearchAnswer {

@@ -112,14 +112,13 @@ export class Documents {
   }
 
   /** The documents among some that meet a condition. `some` is SQL that selects their numbers as `n`. */
-  among(some: SqlCondition, { sql, bindings }: SqlCondition, limit = -1): number[] {
+  among(some: SqlCondition, { sql, bindings }: SqlCondition): number[] {
     return numbersOf(
       this.#sql.exec<{ n: number }>(
         `SELECT documents.n FROM (${some.sql}) AS some CROSS JOIN documents ON documents.n = some.n
-         WHERE ${sql} LIMIT ?`,
+         WHERE ${sql}`,
         ...some.bindings,
         ...bindings,
-        limit,
       ),
     );
   }
