@@ -20,7 +20,7 @@ export class Access {
     this.#http = http;
   }
 
-  /** Revokes one token by its `jti`. It takes effect everywhere within 30 seconds. */
+  /** Revokes one token by its `jti`. It takes effect everywhere within 30 seconds, or 5 minutes while D1 is down. */
   revoke(tokenId: string, body: RevokeTokenBody = {}, options: CallOptions = {}): Promise<RevokedToken> {
     return this.#http.send({ method: "PUT", path: pathOf("tokens", tokenId), json: body, ...options });
   }

@@ -17,7 +17,7 @@ import type { Reindex } from "../../src/domain/schema/reindex.ts";
 import type { CreateThreadBody, ForkBody, PatchThreadBody, Thread } from "../../src/domain/schema/thread.ts";
 import type { ImportCounts, ObjectLine } from "../../src/domain/schema/transfer.ts";
 import type { ImportedVersion } from "../../src/domain/transfer/memory-lines.ts";
-import type { QueryVector } from "../../src/platform/embeddings/embedder.ts";
+import type { TextEmbedding } from "../../src/platform/embeddings/embedder.ts";
 import type { Entry, EntryPage, EntryWrite, IdempotencyKey } from "../storage/contract.ts";
 
 export type { Entry, EntryWrite, IdempotencyKey, PageJson };
@@ -143,7 +143,7 @@ export interface ThreadsRpc {
 // Memories
 
 /** A memory to write, with its vector, and a condition on the stored memory that it is identical to. */
-export type Prepared = Candidate & { vector: QueryVector; condition?: Precondition };
+export type Prepared = Candidate & { vector: TextEmbedding; condition?: Precondition };
 
 /** `condition`: on the version of the memory. */
 export type MemoryChange = { condition: Precondition; once?: IdempotencyKey };
@@ -191,7 +191,7 @@ export type SearchRequest = {
 /** `owner`: the user of this object. */
 export type Recall = SearchRequest & {
   owner: UserHash;
-  queryVector: QueryVector;
+  queryVector: TextEmbedding;
   /** Milliseconds that embedding the query took. */
   embeddedMs?: number;
   threadId?: string;
@@ -244,7 +244,7 @@ export type Section = { n: number; forkSeq: number; lastSeq: number; compactedAt
 export type ExportPage = { lines: Uint8Array; count: number; epoch: number; next?: ExportPlace };
 
 /** A line, with the bytes of its value. `came`: the same import brought its thread, or the thread that it forks. */
-export type ObjectItem = { line: ObjectLine; value?: Uint8Array; came?: true };
+export type ObjectItem = { line: ObjectLine; value?: Uint8Array; threadIsInImport?: true };
 
 /** `threadEnd`: a thread is complete. */
 export type ImportItem = ObjectItem | { line: { type: "threadEnd"; threadId: string } };

@@ -30,7 +30,7 @@ export function decodeCursor<const Shape extends readonly ("string" | "number")[
   return shape.every((type, i) => typeof key[i] === type) ? ok(key as never) : invalidCursor;
 }
 
-/** A page of at most `limit` rows. Takes one row more, which only tells that another page follows. */
+/** A page of at most `limit` rows. `rows` may have one row more than `limit`: then another page follows. */
 export function pageOf<Row, Item>(
   rows: readonly Row[],
   limit: number,

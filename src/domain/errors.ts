@@ -19,10 +19,7 @@ export const errors = {
   ],
   token_expired: [401, "The token has expired; get a new one."],
   token_revoked: [401, "The token was revoked; get a new one."],
-  token_not_yet_valid: [
-    401,
-    "The token holds from a later time on (nbf or iat); is the clock of who issued it right?",
-  ],
+  token_not_yet_valid: [401, "The token is not valid yet (nbf or iat); check the issuer's clock."],
   forbidden: [403, "The token's scope does not allow this call."],
   // A quota is the deployment's decision, and no fault that another try gets past: so neither 429 nor 507.
   quota_entries: [403, "This user holds as many entries as the deployment allows."],
@@ -72,13 +69,13 @@ export const errors = {
   lease_lost: [409, "This lease is not the current one: it ran out, was released, or the value was set."],
   length_mismatch: [409, "Another writer was first: the thread does not hold as many messages as expected."],
   invalid_continuation: [409, "The messages do not continue the stored conversation."],
-  compaction_overlap: [409, "The range cuts through one that another compaction stands for."],
+  compaction_overlap: [409, "The range overlaps a part of another compaction's range."],
   external_id_taken: [409, "Another memory of this user has this externalId."],
   erased_meanwhile: [
     409,
-    "The user was erased meanwhile, and nothing of this was written after that. Send it again if it is to be there all the same.",
+    "The user was erased during this call, and nothing was written after that. Send it again to store it.",
   ],
-  precondition_failed: [412, "What is there is not as the request's condition demands."],
+  precondition_failed: [412, "The stored version does not meet the request's condition."],
   parts_missing: [
     409,
     "The value is shaped like the entry of a value in parts (`cairnParts`, `count`), and these parts are not there.",
@@ -95,7 +92,7 @@ export const errors = {
   token_id_too_long: [400, "The id of a token is longer than 256 bytes of UTF-8."],
   too_many_revoked_tokens: [
     409,
-    "10,000 tokens are revoked already; set a time before which none may have been issued.",
+    "10,000 tokens are revoked already; refuse all tokens issued before a time (`min-issued-at`).",
   ],
   vectorize_required: [
     501,
@@ -105,7 +102,7 @@ export const errors = {
   login_keys_unavailable: [503, "The login provider's keys (JWT_JWKS_URL) could not be fetched; try again."],
   deployment_changed: [
     503,
-    "This deployment is bound to other databases or objects than its data are in; GET /health says which.",
+    "The bindings do not name the databases and objects that hold the data; GET /health names the difference.",
   ],
   storage_full: [
     507,
@@ -113,10 +110,7 @@ export const errors = {
   ],
   // Not a 503: no retry helps before a person has acted.
   migrations_not_applied: [500, `The migrations of D1 are not applied: ${APPLY_MIGRATIONS}.`],
-  catalogue_behind: [
-    503,
-    "Threads have begun while the database was away that the list does not have yet; try again.",
-  ],
+  catalogue_behind: [503, "The list lacks threads that began while the database was down; try again."],
   storage_unavailable: [503, "A store did not answer; try again."],
   internal: [500, "Something went wrong in Cairn; the request id finds it in the logs."],
 } as const satisfies Record<string, readonly [status: number, message: string]>;
@@ -140,5 +134,5 @@ export const fail = (code: ErrorCode, more: { message?: string; details?: Detail
   ...more,
 });
 /** The failure for one field that is not as it has to be. */
-export const wrong = (path: string, message: string): Failure =>
+export const invalidField = (path: string, message: string): Failure =>
   fail("invalid_request", { details: [{ path, message }] });

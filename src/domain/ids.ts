@@ -8,7 +8,7 @@ export type UserHash = string;
 /** The hashes of the users who called this isolate last: an agent's calls are all for one. */
 const userHashes = new BoundedCache<UserHash>(1000);
 
-/** The name of a user's object. Never the id itself, so that ids may be personal and of any length. */
+/** The name of a user's object: a hash, since a user id may be personal. */
 export async function userHash(userId: string): Promise<UserHash> {
   const known = userHashes.get(userId);
   if (known !== undefined) return known;
@@ -29,7 +29,7 @@ export async function shardOf(key: string, shards: number): Promise<number> {
   return first % shards;
 }
 
-/** A new thread id of this user: `<userHash>.<uuid v7>`. It routes itself: no look-up finds its object. */
+/** A new thread id of this user: `<userHash>.<uuid v7>`. The id names its object, so no look-up is needed. */
 export const newThreadId = (owner: UserHash, now: number): string => `${owner}.${uuidv7({ msecs: now })}`;
 
 /** In the order of a user's versions, also where they have one time: memories of one batch are listed in their order. */

@@ -29,7 +29,7 @@ export const limits = {
   name: 1024,
   /** The nesting depth of metadata: RPC and parsers recurse into it. */
   metadataDepth: 64,
-  /** Comparisons and groups in a filter of metadata: each binds a parameter, of which a statement takes 100. */
+  /** Comparisons and groups in a filter of metadata. A comparison binds one of the 100 parameters of a statement. */
   filterConditions: 32,
   /** The nesting depth of `and`, `or` and `not`. */
   filterDepth: 5,
@@ -75,7 +75,7 @@ export const limits = {
   summary: 1024 * 1024,
   /** The nesting depth of a message: comparing and printing recurse into it. */
   messageDepth: 512,
-  /** The searched beginning of a message's text. */
+  /** Characters of a message's text that are searched, from its beginning. */
   searchableText: 32 * 1024,
 } as const;
 

@@ -12,8 +12,8 @@ export type MessagePage = { items: ReadMessage[]; more: boolean };
 type PagedEntry = { key: string; value?: Uint8Array; expiresAt: number | null };
 
 /**
- * A page written down as one block: RPC clones rows with a byte array each one by one, which costs a third of the
- * whole request. `json` holds the items, with a separator between them and nothing around them.
+ * A page as one block of JSON. RPC clones many byte arrays one by one, which takes a third of a request. `json` holds
+ * the items, with a separator between them and nothing around them.
  */
 export type PageJson<Key> = { json: Uint8Array; first?: Key; last?: Key; more: boolean };
 

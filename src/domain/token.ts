@@ -52,18 +52,18 @@ export type TokenRequest = {
  */
 export async function mintToken(secret: string, request: TokenRequest, now: number): Promise<string> {
   const { user, scope = ["read", "write"], ttlMs = 3_600_000, shared, thread } = request;
-  if (!isSecret(secret)) wrong(`the secret is missing or shorter than ${SECRET_BYTES} bytes`);
-  if (typeof user !== "string" || !isUser(user)) wrong(`\`user\` must be 1 to ${limits.userId} bytes`);
+  if (!isSecret(secret)) throwInvalid(`the secret is missing or shorter than ${SECRET_BYTES} bytes`);
+  if (typeof user !== "string" || !isUser(user)) throwInvalid(`\`user\` must be 1 to ${limits.userId} bytes`);
   if (!Array.isArray(scope) || scope.length === 0 || !scope.every(isScope))
-    wrong(`\`scope\` must be a list of ${scopes.join(", ")}`);
+    throwInvalid(`\`scope\` must be a list of ${scopes.join(", ")}`);
   if (typeof ttlMs !== "number" || !(ttlMs > 0 && ttlMs < LONGEST_LIFE_S * 1000))
-    wrong("`ttlMs` must be more than 0 and less than 100 years");
+    throwInvalid("`ttlMs` must be more than 0 and less than 100 years");
   if (shared !== undefined && !areShared(shared))
-    wrong(
+    throwInvalid(
       `\`shared\` must be a list of at most ${limits.sharedOwners} ids that begin with '${SHARED_PREFIX}'`,
     );
   if (thread !== undefined && (typeof thread !== "string" || threadOwner(thread) === null))
-    wrong("`thread` is not the id of a thread");
+    throwInvalid("`thread` is not the id of a thread");
   return signToken(secret, {
     sub: user,
     scope: scope.join(" "),
@@ -75,7 +75,7 @@ export async function mintToken(secret: string, request: TokenRequest, now: numb
   });
 }
 
-function wrong(reason: string): never {
+function throwInvalid(reason: string): never {
   throw new TypeError(`mintToken: ${reason}`);
 }
 

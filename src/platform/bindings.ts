@@ -111,7 +111,7 @@ export function portsOf(env: Bindings, shared: Isolate = isolate): Ports {
       main: env.DB,
       facts,
       jurisdiction: env.JURISDICTION ?? "",
-      impossible: impossibilityOf(env, facts.length),
+      bindingsProblem: bindingsProblemOf(env, facts.length),
       known: shared.databaseUses,
     }),
     unlisted: new RegistryUnlistedThreads(() => registry().getByName(UNLISTED_THREADS)),
@@ -141,7 +141,7 @@ function factsOf(env: Bindings): D1Database[] {
 }
 
 /** A combination of settings that no deployment can have, or null. */
-function impossibilityOf(env: Bindings, facts: number): string | null {
+function bindingsProblemOf(env: Bindings, facts: number): string | null {
   const { JURISDICTION: name = "" } = env;
   if (name !== "" && !isJurisdiction(name))
     return `JURISDICTION is '${name}': it is one of ${jurisdictions.join(", ")}, or not set`;

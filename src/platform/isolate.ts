@@ -8,8 +8,8 @@ import { VectorBudget } from "./vectors/vector-budget.ts";
 const VECTOR_BYTES = 48 * 1024 * 1024;
 
 /**
- * All state that outlives both a request and an object: the Worker and every object of an isolate share it. Plain data
- * only, as a promise or a stream belongs to the request or the object that made it.
+ * The state that the Worker and every object of an isolate share. It holds plain data only: a promise or a stream
+ * belongs to the request or the object that made it.
  */
 export class Isolate {
   readonly wordModel = new SharedModel();

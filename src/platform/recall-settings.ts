@@ -13,7 +13,7 @@ export type RecallSettings = {
   messageIndexing: MessageIndexing;
   /** Null: nothing is reranked. */
   reranker: Reranker | null;
-  /** The problems of the variables. Recall ignores a variable that has one. */
+  /** The problems of the variables, for /health. An unknown value counts as unset. */
   problems: readonly string[];
 };
 

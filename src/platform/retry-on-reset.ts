@@ -2,8 +2,8 @@
 const COMES_BACK_MS = [10, 100, 500];
 
 /**
- * Retries a call whose object was reset. The call must be idempotent, and must get a new stub each time: a stub of a dead
- * object fails for good. Does not retry an overloaded object or a bug.
+ * Retries a call of an object or of D1 after any error but a bug or an overload. The call must be idempotent. It must
+ * get a new stub each time: a stub of a dead object fails for good.
  */
 export async function retryOnReset<T>(
   call: () => Promise<T>,

@@ -1,6 +1,6 @@
 import type { ErrorCode } from "../domain/errors.ts";
 
-/** SQLite's own word, in D1 and in objects; D1's for its size limit; D1's for that of the account. */
+/** The errors of a full SQLite, of D1's size limit, and of the account's size limit. */
 const FULL = /SQLITE_FULL|Exceeded maximum DB size|maximum account storage limit/;
 /** An object makes its own tables when it starts, so this is about D1 only. */
 const UNMIGRATED = /D1_ERROR: .*(no such (table|column)|has no column named)/;

@@ -27,7 +27,7 @@ import { onError } from "./http/failure.ts";
 import { readBody } from "./http/json-body.ts";
 import { requireDecodablePath } from "./http/path.ts";
 import { limitCaller, limitUser } from "./http/rates.ts";
-import { auditedIn, newRouter } from "./http/router.ts";
+import { auditedOperations, newRouter } from "./http/router.ts";
 import { unknownRoute } from "./http/unknown-route.ts";
 import { shardOf } from "../domain/ids.ts";
 import { limits } from "../domain/limits.ts";
@@ -83,7 +83,7 @@ export function createApp(
     cache,
     promptCache,
     revocations,
-    auditOf(() => auditedIn(app)),
+    auditOf(() => auditedOperations(app)),
   ])
     app.route("/", routes);
 

@@ -6,9 +6,9 @@ import type { RevocationList } from "./auth/revocation-list.ts";
 import type { Ports } from "../platform/bindings.ts";
 import type { UserHash } from "../domain/ids.ts";
 
-/** The dependencies of a request. `app.ts` makes them from the bindings, so that no other file reads those. */
+/** The dependencies of a request. `app.ts` makes them from the bindings, so routes and use cases read no bindings. */
 export type Services = Ports & {
-  /** Signs tokens; absent while the deployment is not configured. */
+  /** CAIRN_SECRET; absent if not set. It may be too short: check it with `isSecret`. */
   secret?: string;
   authenticator: Authenticator;
   /** This isolate's copy of the revoked tokens. */

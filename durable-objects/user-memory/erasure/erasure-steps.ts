@@ -121,7 +121,7 @@ export class ErasureSteps {
   async #rowsOfScope(user: UserHash, id: string, { scope, upTo }: ErasedScope): Promise<boolean> {
     const { log, records, transactions, vectors } = this.#deps;
     for (let slice = 0; slice < SLICES; slice++) {
-      const versions = await records.ofScope({ user, scope, upTo });
+      const versions = await records.versionsOfScope({ user, scope, upTo });
       if (versions.length === 0) return true;
       transactions.atomically(() => {
         log.addVersions(id, versions);
@@ -155,7 +155,7 @@ export class ErasureSteps {
       log.count(id, table, { rows: removed });
       if (removed === 0) break;
     }
-    return !(await records.left(table, fence));
+    return !(await records.hasRows(table, fence));
   }
 
   /** Done when the tables here, which name the vectors, are gone, and the outbox has seen each of theirs to be gone. */

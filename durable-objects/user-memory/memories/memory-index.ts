@@ -1,4 +1,4 @@
-import type { QueryVector } from "../../../src/platform/embeddings/embedder.ts";
+import type { TextEmbedding } from "../../../src/platform/embeddings/embedder.ts";
 import { embeddedText, searchedText } from "../../../src/domain/memory/search-text.ts";
 import type { MemoryTable } from "./memory-table.ts";
 import { FIRST_POSITION, MEMORIES } from "../core/position.ts";
@@ -19,7 +19,7 @@ export class MemoryIndex {
   }
 
   /** Indexes the new versions. Returns how many of them wait for a vector. */
-  put(rows: readonly MemoryRow[], vectors: ReadonlyMap<number, QueryVector>): number {
+  put(rows: readonly MemoryRow[], vectors: ReadonlyMap<number, TextEmbedding>): number {
     let waiting = 0;
     for (const row of rows) {
       if (this.#index.documents.text(row.version) !== null) continue;
@@ -71,7 +71,7 @@ export class MemoryIndex {
   }
 }
 
-const NOT_GIVEN: QueryVector = { model: "", dimensions: 0, vector: "failed" };
+const NOT_GIVEN: TextEmbedding = { model: "", dimensions: 0, vector: "failed" };
 
 const documentOf = (row: MemoryRow) => ({
   n: row.version,

@@ -1,5 +1,5 @@
 import { type Precondition, holds } from "../../../src/domain/conditions.ts";
-import type { Embedder, QueryVector } from "../../../src/platform/embeddings/embedder.ts";
+import type { Embedder, TextEmbedding } from "../../../src/platform/embeddings/embedder.ts";
 import { fail, type Failure, ok, type Result } from "../../../src/domain/errors.ts";
 import { embedOne } from "../../../src/platform/embeddings/embed.ts";
 import { identityOf } from "../../../src/domain/memory/identity.ts";
@@ -40,7 +40,7 @@ type Decided<T> = {
   answer: T;
   memoryIds: readonly string[];
   /** Versions whose text was embedded already. */
-  vectors: ReadonlyMap<number, QueryVector>;
+  vectors: ReadonlyMap<number, TextEmbedding>;
 };
 
 /** Null if the condition holds. `path`: its place in the body, unless it is a header. */
@@ -329,7 +329,7 @@ export class MemoryWriter {
       if (refused !== null) return refused;
       const { version, id: changedId } = row.value;
       const text = embeddedText(row.value);
-      const vectors = new Map<number, QueryVector>();
+      const vectors = new Map<number, TextEmbedding>();
       // A quarantined memory has no vector yet.
       if (text !== embeddedText(current) || current.status !== row.value.status)
         vectors.set(version, await embedOne(this.#deps.embedder, text));

@@ -5,7 +5,7 @@ import {
   OvertakenWrite,
   RefusedWrite,
 } from "../../../src/platform/d1/write-errors.ts";
-import type { QueryVector } from "../../../src/platform/embeddings/embedder.ts";
+import type { TextEmbedding } from "../../../src/platform/embeddings/embedder.ts";
 import { fail, type Failure } from "../../../src/domain/errors.ts";
 import type { Owner } from "../../../src/domain/memory/record.ts";
 import { isUnmigrated } from "../../../src/platform/storage-failure.ts";
@@ -128,7 +128,7 @@ export class PendingWrites {
     {
       vectors = new Map(),
       first = false,
-    }: { vectors?: ReadonlyMap<number, QueryVector>; first?: boolean } = {},
+    }: { vectors?: ReadonlyMap<number, TextEmbedding>; first?: boolean } = {},
   ): Promise<Outcome> {
     const { transactions, answers, now } = this.#deps;
     const { n } = intent;
@@ -211,7 +211,7 @@ export class PendingWrites {
     }
   }
 
-  #applyToObject({ put, forget }: NotedIntent, vectors: ReadonlyMap<number, QueryVector>): void {
+  #applyToObject({ put, forget }: NotedIntent, vectors: ReadonlyMap<number, TextEmbedding>): void {
     const { table, index, alarms, now } = this.#deps;
     if (forget !== "all") index.remove(table.remove(forget));
     table.put(put);

@@ -1,4 +1,4 @@
-import type { QueryVector } from "../../../src/platform/embeddings/embedder.ts";
+import type { TextEmbedding } from "../../../src/platform/embeddings/embedder.ts";
 import { normalise } from "../../../src/domain/memory/normalise.ts";
 import type { WordStatistics } from "../../../src/domain/ranking/features.ts";
 import type { TimeSpan } from "../../../src/domain/ranking/named-time.ts";
@@ -53,7 +53,7 @@ export class Arms {
   /** The query's vector of each model; for the word model, its rare words weigh more. */
   embeddedQueries(
     query: string,
-    queryVectors: readonly QueryVector[],
+    queryVectors: readonly TextEmbedding[],
     words: WordStatistics | null,
   ): EmbeddedQuery[] {
     // A model may have a vector of `???`, which means nothing.

@@ -1,5 +1,5 @@
 import type { SearchRequest } from "../contract.ts";
-import type { QueryVector } from "../../../src/platform/embeddings/embedder.ts";
+import type { TextEmbedding } from "../../../src/platform/embeddings/embedder.ts";
 import { distinctBy } from "../../../src/domain/memory/distinct.ts";
 import type { WordStatistics } from "../../../src/domain/ranking/features.ts";
 import { distinctPieces, type Lexicon } from "../../../src/domain/ranking/lexicon.ts";
@@ -21,7 +21,7 @@ import type { MessageRecord } from "../threads/thread-messages.ts";
 type SearchQuery = SearchRequest &
   FilterRequest & {
     /** The query's vector of each model that documents have vectors of; the current model first. */
-    queryVectors: readonly QueryVector[];
+    queryVectors: readonly TextEmbedding[];
   };
 /** A document in its place of the ranking. */
 export type RankedHit = { n: number; score: number; why: Hit["why"]; document: Document };
@@ -204,7 +204,7 @@ const ranksOf = (result: ArmResult | null): Map<number, number> =>
   new Map(result?.candidates.map(({ n }, i) => [n, i + 1]));
 
 /** An arm of the answer; `off` if the query gave it nothing to search by. */
-function armOf(name: Arm["name"], result: ArmResult | null, vector?: QueryVector): SearchArm {
+function armOf(name: Arm["name"], result: ArmResult | null, vector?: TextEmbedding): SearchArm {
   const failure = vector?.vector === "failed" ? (vector.late === true ? "late" : "failed") : null;
   const status = failure ?? (result === null ? "off" : "ok");
   return { name, status, candidates: result?.candidates.length ?? 0, capped: result?.capped ?? false };

@@ -1,4 +1,4 @@
-import type { Embedder, QueryVector } from "../../../src/platform/embeddings/embedder.ts";
+import type { Embedder, TextEmbedding } from "../../../src/platform/embeddings/embedder.ts";
 import { fail, ok, type Result } from "../../../src/domain/errors.ts";
 import { embedOne } from "../../../src/platform/embeddings/embed.ts";
 import type { Lexicon } from "../../../src/domain/ranking/lexicon.ts";
@@ -143,7 +143,7 @@ export class RecallService {
 
   /** Matching documents that are not cached: those that Vectorize named, and those that it may not have yet. */
   #uncached(
-    { model, dimensions }: QueryVector,
+    { model, dimensions }: TextEmbedding,
     nearest: VectorizeAnswer,
     filter: CandidateFilter,
   ): readonly number[] {
@@ -165,7 +165,7 @@ export class RecallService {
   }
 
   /** The query's vectors of former models that documents still have vectors of. */
-  async #formerVectors(query: string, model: string): Promise<QueryVector[]> {
+  async #formerVectors(query: string, model: string): Promise<TextEmbedding[]> {
     const used = this.#deps.index.vectors.rows.models().filter((other) => other !== model);
     const embedders = this.#deps.formerEmbedders.filter((embedder) => used.includes(embedder.model));
     const vectors = await Promise.all(embedders.map((embedder) => embedOne(embedder, query, "query")));

@@ -1,4 +1,4 @@
-import { type Failure, fail, type Result, wrong } from "../../../src/domain/errors.ts";
+import { type Failure, fail, type Result, invalidField } from "../../../src/domain/errors.ts";
 import { CompactionStore } from "./compaction-store.ts";
 import { HiddenMessages } from "./hidden-messages.ts";
 import { Lineage } from "./lineage.ts";
@@ -43,4 +43,4 @@ export function changeThread<T>(
 }
 
 /** The failure for a field that should name a message of the thread. */
-export const missing = (path: string): Failure => wrong(path, "is no message of this thread");
+export const missing = (path: string): Failure => invalidField(path, "is no message of this thread");

@@ -1,4 +1,4 @@
-import { fail, ok, type Result, wrong } from "../../../src/domain/errors.ts";
+import { fail, ok, type Result, invalidField } from "../../../src/domain/errors.ts";
 import type { Owner } from "../../../src/domain/memory/record.ts";
 import type { Quotas } from "../../../src/platform/quotas.ts";
 import type { ImportCounts, ObjectLine } from "../../../src/domain/schema/transfer.ts";
@@ -102,8 +102,8 @@ export class Importer {
   #take(owner: Owner, item: ImportItem): Result<Outcome> {
     const { line } = item;
     const value = "value" in item && item.value !== undefined ? item.value : new Uint8Array();
-    const came = "came" in item;
-    if (line.type === "thread") return this.#thread(owner, line, came);
+    const threadIsInImport = "threadIsInImport" in item;
+    if (line.type === "thread") return this.#thread(owner, line, threadIsInImport);
     if (line.type === "entry") return this.#entry(line, value);
     const { threads } = this.#deps.stores;
     const thread = threads.any(line.threadId);
@@ -111,7 +111,7 @@ export class Importer {
       if (thread !== null) threads.endImport(thread);
       return ok("there");
     }
-    if (thread === null) return came ? ok("leftOut") : wrong("threadId", NO_THREAD);
+    if (thread === null) return threadIsInImport ? ok("leftOut") : invalidField("threadId", NO_THREAD);
     if (thread.importing) return this.#row(thread, line, value);
     // A thread that was there before stays as it is.
     return ok(this.#isThere(thread, line, value) ? "there" : "leftOut");
@@ -128,15 +128,15 @@ export class Importer {
     return line.type === "hidden" || compactions.has(thread, line.id);
   }
 
-  #thread(owner: Owner, line: Of<"thread">, came: boolean): Result<Outcome> {
+  #thread(owner: Owner, line: Of<"thread">, threadIsInImport: boolean): Result<Outcome> {
     const { stores, conversations } = this.#deps;
     const there = stores.threads.any(line.id);
     if (there !== null) return ok(this.#known(there, line));
     const parent = line.parent === undefined ? null : stores.threads.any(line.parent.threadId);
     if (line.parent !== undefined && parent === null)
-      return came ? ok("leftOut") : wrong("parent.threadId", NO_THREAD);
+      return threadIsInImport ? ok("leftOut") : invalidField("parent.threadId", NO_THREAD);
     const forkSeq = line.parent?.seq ?? 0;
-    if (forkSeq > line.lastSeq) return wrong("lastSeq", "is less than what the thread shares");
+    if (forkSeq > line.lastSeq) return invalidField("lastSeq", "is less than what the thread shares");
     // Later messages of the parent are not shared.
     if (parent !== null) stores.threads.reach(parent, forkSeq);
     const thread = stores.threads.restore(line, { parent: parent?.n ?? null, forkSeq });
@@ -158,7 +158,7 @@ export class Importer {
   #message(thread: StoredThread, { seq, createdAt }: Of<"message">, body: Uint8Array): Result<Outcome> {
     const { stores, messages, alarms, now } = this.#deps;
     if (seq <= thread.forkSeq || seq > thread.lastSeq)
-      return wrong("seq", `is not between ${thread.forkSeq + 1} and ${thread.lastSeq}`);
+      return invalidField("seq", `is not between ${thread.forkSeq + 1} and ${thread.lastSeq}`);
     const position = positionOf(thread.n, seq);
     const same = stores.messages.is(position, body);
     // Another was said here since: the export is a later one than that which began the thread.
@@ -170,7 +170,7 @@ export class Importer {
 
   #hidden(thread: StoredThread, { seq }: Of<"hidden">): Result<Outcome> {
     const { messages, hidden, lineage, shared } = this.#deps.stores;
-    if (seq > thread.lastSeq) return wrong("seq", `is more than ${thread.lastSeq}`);
+    if (seq > thread.lastSeq) return invalidField("seq", `is more than ${thread.lastSeq}`);
     const owner = lineage.owner(thread, seq);
     const position = positionOf(owner, seq);
     if (hidden.has(thread, position)) return ok("there");
@@ -186,7 +186,7 @@ export class Importer {
   #compaction(thread: StoredThread, line: Of<"compaction">, summary: Uint8Array): Result<Outcome> {
     const { compactions } = this.#deps.stores;
     const { id, from, to, createdAt } = line;
-    if (from > to) return wrong("from", "is behind `to`");
+    if (from > to) return invalidField("from", "is behind `to`");
     if (compactions.has(thread, id)) return ok("there");
     const put = compactions.restore(thread, { id, from, to, createdAt, summary });
     return ok(put ? "imported" : "leftOut");

@@ -24,8 +24,8 @@ export type ContinuationRefusal = { ok: false; code: ContinuationCode; reason: s
 export type Continuation = { ok: true } | ContinuationRefusal;
 
 /**
- * True if the history that a client sends goes on from the one that is stored, and claims nothing that only the
- * server can know. `persisted` is read once and not kept, so a long thread may be streamed.
+ * Checks that a client's history continues the stored one, and claims nothing that only the server knows. It reads
+ * `persisted` once and does not keep it, so a long thread may be streamed.
  *
  * Loose: every message that both have by position is the same (`not-a-prefix`), every new result is of a requested
  * call (`forged-tool-result`), every approval too (`forged-approval`). A shorter history is accepted. Results in the

@@ -34,30 +34,30 @@ export function invocationIn(part: unknown): Invocation | undefined {
   const type = textField(part, "type") ?? "";
   if (PROMPT_PARTS.has(type) || !(type === "dynamic-tool" || type.startsWith("tool-"))) return undefined;
   // Mastra nests the call one level deeper, with its own names.
-  const told = type === "tool-invocation" ? field(part, "toolInvocation") : part;
-  const id = textField(told, "toolCallId");
+  const invocation = type === "tool-invocation" ? field(part, "toolInvocation") : part;
+  const id = textField(invocation, "toolCallId");
   const named = type === "tool-invocation" || type === "dynamic-tool";
-  const name = named ? textField(told, "toolName") : type.slice("tool-".length);
-  if (id === undefined || name === undefined || field(told, "state") === undefined) return undefined;
+  const name = named ? textField(invocation, "toolName") : type.slice("tool-".length);
+  if (id === undefined || name === undefined || field(invocation, "state") === undefined) return undefined;
   return {
     id,
     name,
-    input: field(told, "input") ?? field(told, "args") ?? {},
+    input: field(invocation, "input") ?? field(invocation, "args") ?? {},
     byProvider: field(part, "providerExecuted") === true,
-    outcome: outcomeIn(told),
+    outcome: outcomeIn(invocation),
   };
 }
 
-function outcomeIn(told: unknown): Invocation["outcome"] {
-  switch (field(told, "state")) {
+function outcomeIn(invocation: unknown): Invocation["outcome"] {
+  switch (field(invocation, "state")) {
     case "output-error":
-      return { kind: "failure", value: textField(told, "errorText") ?? "The tool failed." };
+      return { kind: "failure", value: textField(invocation, "errorText") ?? "The tool failed." };
     case "output-denied":
       return { kind: "denial", value: "It was not allowed." };
     case "output-available":
     case "result": {
-      const value = field(told, "output") ?? field(told, "result") ?? null;
-      return { kind: field(told, "isError") === true ? "failure" : "result", value };
+      const value = field(invocation, "output") ?? field(invocation, "result") ?? null;
+      return { kind: field(invocation, "isError") === true ? "failure" : "result", value };
     }
     default:
       return undefined;

@@ -8,7 +8,7 @@ const STATEMENT = [
   "Cloudflare keeps earlier states of D1 databases (Time Travel) and of Durable Objects (point-in-time recovery) for up to 30 days, and then drops them by itself. They can be reached only by restoring a whole database or object.",
   "Exports that the tenant made before are the tenant's to delete: Cairn knows of none of them, and an import of one brings back what is in it.",
   "Workers Logs and Logpush keep what was logged as long as the tenant has set. The lines that Cairn logs hold no content of memory; Cloudflare may keep them with the URL of their call, and so with the user id and the key of an entry, for 7 days.",
-  "A number by the user's hash stays in D1, so that a write that was on its way lands on nothing; and this record.",
+  "D1 keeps this record, and a number under the user's hash that makes late writes change nothing.",
   "Entries of the prompt-cache registry belong to the tenant, and run out by their time to live.",
 ] as const;
 

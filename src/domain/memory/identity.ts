@@ -53,7 +53,7 @@ export async function identityOf(
   return { id: await hashOf(owner, ...name.parts), how: name.how, dedupeKey };
 }
 
-/** The hash of the text, with kind, scope and subject. */
+/** The hash of kind, scope and text; of an incomplete triple, its subject or predicate too. */
 function dedupeKeyOf({ kind = "fact", scope, subject, predicate, text }: IdentifyingFields): Promise<string> {
   // The same text about another subject is another fact. A whole triple has an id of its own.
   const triple = subject !== undefined && predicate !== undefined;

@@ -12,7 +12,7 @@ export const lifetimeMs = (ttlMs: number | undefined): number =>
 
 const isWarm = ({ usedAt, lifetimeMs: lives }: PrefixUse, now: number): boolean => now < usedAt + lives;
 
-/** A use refreshes what is warm, for the lifetime it was written with; what is cold is written anew. */
+/** A use refreshes a warm prefix, for the longer of both lifetimes. A cold prefix is written anew. */
 export const usedAgain = (before: PrefixUse | null, use: PrefixUse): PrefixUse =>
   before !== null && isWarm(before, use.usedAt)
     ? { usedAt: use.usedAt, lifetimeMs: Math.max(before.lifetimeMs, use.lifetimeMs) }
@@ -26,7 +26,7 @@ export const breakpoints = (
 ): Breakpoint[] =>
   hashes.map((prefixHash, index) => {
     const last = before[index] ?? null;
-    // A cold one is told without its past: whether that is still on record depends on when the alarm swept.
+    // A cold prefix has no last use here: the alarm may have deleted it.
     return last === null || !isWarm(last, now)
       ? { index, prefixHash, likelyWarm: false }
       : {

@@ -29,7 +29,7 @@ function listed(open: string, items: Part[][], close: string): Part[] {
   return [{ text: open }, ...inside, { text: close }];
 }
 
-/** The first part is to be written next. Not spread into one `push`: arguments have an end as the stack has. */
+/** Pushes the parts in reverse, so that the first is next. A loop, as the number of arguments is limited. */
 function push(todo: Part[], parts: Part[]): void {
   for (const part of parts.toReversed()) todo.push(part);
 }

@@ -23,7 +23,7 @@ export const features = [
 export type Feature = (typeof features)[number];
 type FeatureTable = Record<Feature, Float32Array>;
 /** The candidates, and how much each says by itself. */
-type Weighed = { pool: readonly PooledCandidate[]; own: Float32Array };
+type Weighed = { pool: readonly PooledCandidate[]; standalone: Float32Array };
 
 /** Counts of the words of a user's documents. */
 export type Frequencies = {
@@ -40,7 +40,7 @@ export type Question = { text: string; now: number; time: TimeMatch | null };
 const MOST_PIECES = 64;
 /** The weight of a word one step away. */
 const FADE = 0.8;
-/** A message of so many telling words says enough to stand for what is said around it. Of a longer one, so many characters are looked at. */
+/** The number of telling words that gives a message its full weight, and the characters in which they are counted. */
 const SAYS_ENOUGH = 3;
 const LOOKED_AT = 300;
 /** Half of what is new about a candidate is gone after this time. */
@@ -52,8 +52,8 @@ export function featuresOf(
   pool: readonly PooledCandidate[],
   words: WordStatistics | null,
 ): { table: FeatureTable; strength: number } {
-  const own = Float32Array.from(pool, saysItself);
-  const { soft, softNear, most: mostSoft } = softWords(question.text, { pool, own, words });
+  const standalone = Float32Array.from(pool, standaloneWeight);
+  const { soft, softNear, most: mostSoft } = softWords(question.text, { pool, standalone, words });
   const bm25 = Float32Array.from(pool, (one) => one.words);
   const softly = scaled(soft);
   const closest = pool.reduce((best, { cosine }) => Math.max(best, cosine ?? 0), 0);
@@ -61,20 +61,22 @@ export function featuresOf(
   const cosine = Float32Array.from(pool, (one, i) =>
     Math.max(0, one.cosine ?? (closest || 1) * (softly[i] ?? 0)),
   );
-  const asks = of(pool, ({ isMessage, text }) => isMessage && text.includes("?"));
+  const asks = indicator(pool, ({ isMessage, text }) => isMessage && text.includes("?"));
   const only = namedSpeaker(question.text, pool);
   const asksForTime = asksTime(question.text);
   const table: FeatureTable = {
-    wordsNear: scaled(around(bm25, { pool, own }, (sum, one) => sum + one)),
-    wordsSitting: scaled(strongestOfSitting(bm25, pool).map((one, i) => one * (own[i] ?? 1))),
+    wordsNear: scaled(around(bm25, { pool, standalone }, (sum, one) => sum + one)),
+    wordsSitting: scaled(strongestOfSitting(bm25, pool).map((one, i) => one * (standalone[i] ?? 1))),
     soft: softly,
     softNear: scaled(softNear),
     vector: scaled(cosine),
     vectorPair: scaled(
-      cosine.map((one, i) => one + ((own[i] ?? 1) * ((cosine[pool[i]?.before ?? i] ?? one) - one)) / 2),
+      cosine.map(
+        (one, i) => one + ((standalone[i] ?? 1) * ((cosine[pool[i]?.before ?? i] ?? one) - one)) / 2,
+      ),
     ),
     // The person in question: the speaker of a message, or a name in a memory.
-    speaker: of(pool, ({ speaker, text }) =>
+    speaker: indicator(pool, ({ speaker, text }) =>
       only === null
         ? false
         : speaker === null
@@ -88,9 +90,9 @@ export function featuresOf(
         before === undefined ? 0 : (asks[before] ?? 0) * (soft[before] ?? 0),
       ),
     ),
-    time: of(pool, ({ text }) => asksForTime && tellsTime(text)),
+    time: indicator(pool, ({ text }) => asksForTime && tellsTime(text)),
     date: Float32Array.from(pool, ({ createdAt }) => question.time?.(createdAt) ?? 0),
-    key: of(pool, ({ key }) => key),
+    key: indicator(pool, ({ key }) => key),
     importance: Float32Array.from(pool, ({ importance }) => importance),
     recency: Float32Array.from(
       pool,
@@ -109,7 +111,7 @@ export function featuresOf(
  */
 function softWords(
   text: string,
-  { pool, own, words }: Weighed & { words: WordStatistics | null },
+  { pool, standalone, words }: Weighed & { words: WordStatistics | null },
 ): { soft: Float32Array; softNear: Float32Array; most: number } {
   const soft = new Float32Array(pool.length);
   const softNear = new Float32Array(pool.length);
@@ -130,7 +132,7 @@ function softWords(
       Math.log(1 + frequencies.size / (frequencies.holding(piece) + 0.5)) * Math.sqrt(lexicon.length(piece));
     const best = Float32Array.from(places, (its) => rarity * mostOf(similar, its));
     add(soft, best);
-    add(softNear, around(best, { pool, own }, Math.max));
+    add(softNear, around(best, { pool, standalone }, Math.max));
     whole += rarity;
   }
   return { soft, softNear, most: whole === 0 ? 0 : Math.max(0, ...soft) / whole };
@@ -147,13 +149,13 @@ function namedSpeaker(text: string, pool: readonly PooledCandidate[]): string | 
 /** A value and those of the neighbours, combined; what says little itself borrows little. */
 function around(
   values: Float32Array,
-  { pool, own }: Weighed,
+  { pool, standalone }: Weighed,
   combine: (all: number, one: number) => number,
 ): Float32Array {
   return values.map((value, i) => {
     let all = value;
     for (const { at, distance } of pool[i]?.near ?? [])
-      all = combine(all, (values[at] ?? 0) * (own[i] ?? 1) * FADE ** distance);
+      all = combine(all, (values[at] ?? 0) * (standalone[i] ?? 1) * FADE ** distance);
     return all;
   });
 }
@@ -168,8 +170,8 @@ function mostOf(values: Float32Array, places: Uint16Array): number {
   return most;
 }
 
-/** True if a message says something by itself, 0 to 1: "Noted, thanks!" has two telling words, and is no answer. */
-function saysItself({ isMessage, text, speaker }: PooledCandidate): number {
+/** The weight of a message by itself, 0 to 1. "Noted, thanks!" has two telling words, and is no answer. */
+function standaloneWeight({ isMessage, text, speaker }: PooledCandidate): number {
   if (!isMessage) return 1;
   const start = speaker === null ? 0 : speaker.length;
   const words = tellingCount(text.slice(start, start + LOOKED_AT));
@@ -193,5 +195,5 @@ function scaled(values: Float32Array): Float32Array {
   return best === 0 ? values : values.map((value) => value / best);
 }
 
-const of = (pool: readonly PooledCandidate[], is: (one: PooledCandidate) => boolean): Float32Array =>
+const indicator = (pool: readonly PooledCandidate[], is: (one: PooledCandidate) => boolean): Float32Array =>
   Float32Array.from(pool, (one) => (is(one) ? 1 : 0));

@@ -35,7 +35,7 @@ export type Candidate = Omit<PooledCandidate, "before" | "near" | "sitting">;
 /** The places of messages in their threads. */
 type Places = {
   sameThread: (a: number, b: number) => boolean;
-  /** The message so many places after one, or before it; a fork's first ones come after what it shares. It may not be there. */
+  /** The message `step` places after `n` in its thread, or null. A fork's own messages follow the shared ones. */
   beside: (n: number, step: number) => number | null;
 };
 

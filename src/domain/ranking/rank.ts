@@ -35,7 +35,7 @@ const weightNames = Object.keys(groups) as [WeightName, ...WeightName[]];
 /** Factors on what is usual: 0 leaves a part out, 1 is as if it was not given. */
 export type Weights = { [Name in WeightName]?: number | undefined };
 
-/** The contribution of each group of features to a score. Their sum is the score, which is never below 0. */
+/** The contribution of each group of features to a score. Their rounded sum is the score; a negative sum gives 0. */
 export type ScoreParts = { [Name in WeightName]?: number };
 type Ranked = { n: number; score: number; parts?: ScoreParts };
 

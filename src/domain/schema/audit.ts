@@ -17,7 +17,7 @@ export const ListAuditQuery = z.strictObject({
   action: text(limits.name, "name_too_long").optional().openapi({
     example: "DELETE /v1/threads/{id}",
     description:
-      "Only this operation, as events name it, or `token.refused`, or `access.refused`. 400 for an action that is never recorded.",
+      "Only this operation, as events name it, or `token.refused`, or `access.refused`. An unknown operation of the API is 400.",
   }),
   from: time.openapi({ description: "Only from this time on, in milliseconds since the epoch." }),
   to: time.openapi({ description: "Only before this time." }),
@@ -39,7 +39,7 @@ export const AuditedEvent = z
     tokenId: z.string().optional().openapi({ description: "The token's `jti`." }),
     userHash: z.string().optional().openapi({
       description:
-        "The user whose memory it was, as in the first part of a thread id. Absent where it was no user's.",
+        "Hash of the memory's owner, the first part of a thread id. Absent for a call about no user.",
     }),
     requestId: z
       .string()

@@ -57,7 +57,7 @@ export const EraseBody = z
   })
   .refine(({ threadId, scope }) => (threadId === undefined) !== (scope === undefined), {
     path: ["threadId"],
-    error: "or `scope`, one of them: which one to erase. DELETE /v1/users/{user} erases everything",
+    error: "must be set, or `scope`, not both. DELETE /v1/users/{user} erases everything",
   })
   .openapi("Erase", { example: { scope: "project-foo" } });
 

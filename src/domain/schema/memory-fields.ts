@@ -17,7 +17,7 @@ const plain = (max: number, code: "text_too_long" | "name_too_long" | "tag_too_l
 export const name = plain(limits.name, "name_too_long");
 const longText = plain(limits.text, "text_too_long");
 const notBlank = (value: string) => value === "" || value.trim() !== "";
-/** A name that identifies a memory. Names are compared without their spaces, so white space alone is no name. */
+/** A name that identifies a memory. White space alone is no name. */
 const identifying = name.refine(notBlank, "holds only white space");
 export const memoryText = longText.refine(notBlank, "holds only white space");
 export const tag = plain(limits.tag, "tag_too_long");
@@ -73,7 +73,7 @@ type Field = {
   column?: true;
   /** The field identifies the memory, so a change of it is refused. */
   fixed?: true;
-  /** The comparison of the filter with this name. `normalised`: without case and spaces, by a column `…Norm`. */
+  /** The comparison of the filter with this name. `normalised`: by a column `…Norm`, which `normalise` makes. */
   filter?: "any" | "exact" | "normalised" | "contains" | "range";
 };
 
@@ -156,7 +156,7 @@ export const memoryFields = {
   emotion: { shape: Emotion, kinds: ["episode", "reflection"] },
   trigger: { shape: longText.openapi({ description: "Of a reflection." }), kinds: ["reflection"] },
   validTo: {
-    shape: time.openapi({ description: "The memory is true until before this time." }),
+    shape: time.openapi({ description: "The memory stops being true at this time." }),
     column: true,
   },
   expiresAt: {

@@ -206,7 +206,7 @@ export type ForgetMemoriesBody = z.infer<typeof ForgetMemoriesBody>;
 
 export const Forgotten = z
   .object({
-    count: z.int().openapi({ description: "How many memories are deleted, each with its history." }),
+    count: z.int().openapi({ description: "Number of deleted memories; with `dryRun`, of matching ones." }),
     ids: z.array(z.string()).openapi({ description: `The ids of the first ${limits.page} of them.` }),
   })
   .openapi("Forgotten");

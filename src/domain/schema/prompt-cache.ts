@@ -204,7 +204,7 @@ export const ResolveAnswer = z
       .openapi({ description: "The provider does not cache a prompt this short. Valid until `expiresAt`." }),
     z
       .object({ status: z.literal("stateless"), breakpoints: z.array(Breakpoint) })
-      .openapi({ description: "anthropic: nothing to create. The prefixes that are likely cached." }),
+      .openapi({ description: "anthropic: nothing to create. One breakpoint per prefix, warm or cold." }),
     z
       .object({ status: z.literal("stateless"), promptCacheKey: z.string().max(64) })
       .openapi({ description: "openai: nothing to create. The `prompt_cache_key` for the request." }),

@@ -50,7 +50,7 @@ const recallFields = z.strictObject({
     .optional()
     .openapi({ description: "Only memories with all of these tags. Messages have no tags." }),
   scope: name.optional().openapi({ description: "Only memories of this scope." }),
-  // No extension of the filter: the document of a strict object refuses further fields, so nothing would fit.
+  // Repeats the fields: an OpenAPI `allOf` of strict objects refuses every filter.
   filter: z
     .strictObject({
       ...memoryFilter.shape,
@@ -117,7 +117,7 @@ export const RecallBody = recallFields
       filter: Object.keys(filter).some((field) => !ofMessages.has(field)),
     };
     for (const [field, given] of Object.entries(narrowed))
-      if (only && given) refuse(field, "is of memories: no message has it, and nothing else is asked for");
+      if (only && given) refuse(field, "applies to memories only, and this query asks only for messages");
   })
   .refine(({ owners, threadId }) => owners === undefined || owners.length === 0 || threadId === undefined, {
     path: ["owners"],
@@ -163,7 +163,8 @@ export const Hit = z
     role: z.string().optional(),
     name: z.string().optional().openapi({ description: "The name of the speaker, if the message has one." }),
     cut: z.literal(true).optional().openapi({
-      description: "The text continues: only the first 32 KiB of a message are searched and shown.",
+      description:
+        "The text continues: only the first 32,768 characters of a message are searched and shown.",
     }),
     window: z
       .array(

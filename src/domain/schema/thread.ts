@@ -51,7 +51,7 @@ export const PatchThreadBody = z
   });
 export type PatchThreadBody = z.infer<typeof PatchThreadBody>;
 
-/** No extension of `CreateThreadBody`: the document of a strict object refuses further fields, so nothing would fit. */
+/** Repeats the fields: an OpenAPI `allOf` of strict objects refuses every body. */
 export const ForkBody = z
   .strictObject({
     ...CreateThreadBody.shape,
@@ -163,7 +163,7 @@ export const AppendBody = z
   .refine(
     ({ validate, approvedToolCallIds, rejectedToolCallIds }) =>
       validate !== undefined || (approvedToolCallIds ?? rejectedToolCallIds) === undefined,
-    { path: ["validate"], error: "is required with approvals, which nothing else looks at" },
+    { path: ["validate"], error: "is required with approvedToolCallIds or rejectedToolCallIds" },
   )
   .openapi("Append", { example: { messages: [{ role: "user", content: "I have moved to Lisbon." }] } });
 export type AppendBody = z.infer<typeof AppendBody>;

@@ -89,8 +89,8 @@ const EntryLine = z.strictObject({
   value: anything.optional(),
   valueText: z.string().optional(),
 });
-/** One version of a memory. Versions count within the memory, from 1: an import assigns new numbers. */
 const { type: episodeType, ...fields } = optionalFields;
+/** One version of a memory. Versions count within the memory, from 1: an import assigns new numbers. */
 const MemoryLine = z
   .strictObject({
     type: z.literal("memory"),

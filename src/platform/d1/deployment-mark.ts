@@ -14,26 +14,26 @@ export class DeploymentMark {
   readonly #use: Use;
   /** `#use` as text, to compare. */
   readonly #name: string;
-  readonly #impossible: string | null;
+  readonly #bindingsProblem: string | null;
   readonly #known: WeakMap<D1Database, string>;
 
   /**
-   * `impossible`: why these bindings cannot be used. `known`: the uses that this isolate has verified.
+   * `bindingsProblem`: why these bindings cannot be used. `known`: the uses that this isolate has verified.
    */
   constructor(
     database: D1Database,
     use: Use,
-    { impossible, known }: { impossible: string | null; known: WeakMap<D1Database, string> },
+    { bindingsProblem, known }: { bindingsProblem: string | null; known: WeakMap<D1Database, string> },
   ) {
     this.#database = database;
     this.#known = known;
     this.#use = use;
     this.#name = JSON.stringify(use);
-    this.#impossible = impossible;
+    this.#bindingsProblem = bindingsProblem;
   }
 
-  get proven(): boolean {
-    return this.#impossible === null && this.#known.get(this.#database) === this.#name;
+  get isVerified(): boolean {
+    return this.#bindingsProblem === null && this.#known.get(this.#database) === this.#name;
   }
 
   /** The problem in words; null if there is none, or the database is unused. Rejects when D1 does not answer. */
@@ -42,14 +42,14 @@ export class DeploymentMark {
   }
 
   /** As `problem`, and marks an unused database. Only for authenticated calls. */
-  async settle(): Promise<string | null> {
+  async verifyOrMark(): Promise<string | null> {
     return this.#differenceOf(async () => (await this.#read()) ?? this.#mark());
   }
 
   async #differenceOf(use: () => Promise<Use | null>): Promise<string | null> {
-    if (this.proven) return null;
+    if (this.isVerified) return null;
     // Never marked.
-    if (this.#impossible !== null) return this.#impossible;
+    if (this.#bindingsProblem !== null) return this.#bindingsProblem;
     const was = await withDeadline(use(), ANSWER_WITHIN_MS);
     if (was === null) return null;
     const problem = differenceOf(was, this.#use);
@@ -79,7 +79,7 @@ export class DeploymentMark {
 
   /** As `requireUnchanged`, and marks an unused database. Data in another database would seem lost. */
   async requireUse(): Promise<void> {
-    const problem = await this.settle();
+    const problem = await this.verifyOrMark();
     if (problem !== null) throw new Error(problem);
   }
 }

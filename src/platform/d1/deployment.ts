@@ -41,12 +41,12 @@ export class Deployment {
    */
   refusal(now: number): Promise<string | null> | null {
     const main = this.#main;
-    return main === undefined || main.proven || now < this.#askAgainAt ? null : this.#ask(main, now);
+    return main === undefined || main.isVerified || now < this.#askAgainAt ? null : this.#ask(main, now);
   }
 
   async #ask(main: DeploymentMark, now: number): Promise<string | null> {
     try {
-      return await withDeadline(main.settle(), ASK_WITHIN_MS);
+      return await withDeadline(main.verifyOrMark(), ASK_WITHIN_MS);
     } catch (error) {
       this.#askAgainAt = now + ASK_AGAIN_MS;
       console.error({ message: "D1 does not say what it was first used as", error: String(error) });

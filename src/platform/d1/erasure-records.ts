@@ -24,17 +24,16 @@ export interface ErasureRecords {
   /** Deletes some of an erased user's rows of a table, and answers how many. */
   erase(table: ErasedTable, fence: Fence): Promise<number>;
   /** True if such rows are still there. */
-  left(table: ErasedTable, fence: Fence): Promise<boolean>;
+  hasRows(table: ErasedTable, fence: Fence): Promise<boolean>;
   /**
-   * Versions of the scope's memories, some thousand at most; none if there are none. Those that say so themselves come last,
-   * so that the others of a memory are not left alone.
+   * At most 1,000 versions of memories of the scope. Versions that name the scope come last: the others are found only
+   * through them.
    */
-  ofScope(scope: ErasedScope): Promise<number[]>;
+  versionsOfScope(scope: ErasedScope): Promise<number[]>;
   /** Deletes these versions of a user's memories. */
   eraseVersions(user: UserHash, versions: readonly number[]): Promise<void>;
   /**
-   * The ids of some erasures that were asked for before this time, and are under way. So many at most; `turn` says which,
-   * where there are more.
+   * The ids of running erasures that were requested before a time, at most `limit`. `turn` selects the page.
    */
   running(page: RunningPage): Promise<string[]>;
   hasThread(id: string): Promise<boolean>;
@@ -79,12 +78,12 @@ export class D1ErasureRecords implements ErasureRecords {
     return this.#erase(OLD[table].remove, fence.user, endOf(table, fence));
   }
 
-  async left(table: ErasedTable, fence: Fence): Promise<boolean> {
+  async hasRows(table: ErasedTable, fence: Fence): Promise<boolean> {
     const looked = this.#prepare(OLD[table].exist, fence.user, endOf(table, fence)).first<number>("n");
     return (await withDeadline(looked, WITHIN_MS)) !== 0;
   }
 
-  async ofScope({ user, scope, upTo }: ErasedScope): Promise<number[]> {
+  async versionsOfScope({ user, scope, upTo }: ErasedScope): Promise<number[]> {
     const found = this.#prepare(VERSIONS_OF_SCOPE, user, upTo, scope).all<{ version: number }>();
     return (await withDeadline(found, WITHIN_MS)).results.map(({ version }) => version);
   }

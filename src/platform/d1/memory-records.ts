@@ -38,7 +38,7 @@ export type MemoryPage = {
   moment: Moment;
   sort: SortKey;
   order: "asc" | "desc";
-  /** The page begins after this (sort key, id). A corrected memory keeps both. */
+  /** The page begins after this (sort key, id). A correction keeps the id, and may change the key. */
   after?: readonly [key: number, id: string];
   limit: number;
 };
@@ -78,7 +78,7 @@ const BEFORE_ALL: VersionPlace = ["", 0];
 // Plain SQL: Drizzle's batch takes no handwritten statement, and takes longer to build these than D1 to run them.
 // ?1 is the owner. A write that is not the last one does nothing.
 
-/** Rejects the whole write if the first of its versions (?4) is erased. */
+/** False if the first version of the write (?4) is erased. `FORGET` and `UPSERT` then change nothing. */
 const UNERASED = `?4 > ${ERASED_UP_TO}`;
 const LATEST = `${LAST_WRITE} = ?2`;
 const IDS = "SELECT value FROM json_each(?3)";

@@ -19,7 +19,7 @@ export const ERASED_UP_TO = "(SELECT erased_up_to FROM memory_writes WHERE user_
 /** Selects as `owner` the users after ?1. */
 export const WRITERS = "SELECT user_hash AS owner FROM memory_writes WHERE user_hash > ?1";
 
-/** True if a row of this epoch, an SQL expression as the user's hash is, is not from before an erasure of the user. */
+/** SQL: true if the row's epoch is not before the user's last erasure. Both arguments are SQL expressions. */
 export const current = (user: string, epoch: string): string =>
   `${epoch} >= COALESCE((SELECT epoch FROM memory_writes WHERE memory_writes.user_hash = ${user}), 0)`;
 

@@ -16,7 +16,7 @@ export function shardedStores({
   main,
   facts,
   jurisdiction,
-  impossible,
+  bindingsProblem,
   known,
 }: {
   main: D1Database;
@@ -24,7 +24,7 @@ export function shardedStores({
   facts: readonly D1Database[];
   jurisdiction: string;
   /** Why these bindings cannot be used, or null. */
-  impossible: string | null;
+  bindingsProblem: string | null;
   /** The uses of databases that the isolate has verified. */
   known: WeakMap<D1Database, string>;
 }): {
@@ -36,7 +36,11 @@ export function shardedStores({
 } {
   const databases = facts.length === 0 ? [main] : facts;
   const markOf = (database: D1Database, shard: number) =>
-    new DeploymentMark(database, { shards: databases.length, shard, jurisdiction }, { impossible, known });
+    new DeploymentMark(
+      database,
+      { shards: databases.length, shard, jurisdiction },
+      { bindingsProblem, known },
+    );
   const marked = databases.map((database, shard) => ({ database, mark: markOf(database, shard) }));
   const shardsOf = <T>(Store: new (database: D1Database) => T): Shard<T>[] =>
     marked.map(({ database, mark }) => ({ store: new Store(database), mark }));
@@ -100,8 +104,8 @@ const shardedErasures = (
     get: userOf,
     hasThread: userOf,
     erase: (_, { user }) => user,
-    left: (_, { user }) => user,
-    ofScope: ({ user }) => user,
+    hasRows: (_, { user }) => user,
+    versionsOfScope: ({ user }) => user,
     eraseVersions: (user) => user,
   }),
   running: (page) => fromAllUnmarked(shards, (erasures) => erasures.running(page)),

@@ -11,7 +11,7 @@ export const OLD_USERS = oldRows("users", "user_hash = ?1 AND epoch < ?2");
 
 export type CataloguedUser = { hash: UserHash; id: string };
 
-/** The users with data, a minute after their first write. Rejects when D1 does not answer. */
+/** The users with data. A user who has only entries is listed after a minute. Rejects when D1 does not answer. */
 export interface UserCatalogue {
   /** In the order of their hashes. No write moves a row. */
   list(page: { after?: UserHash; limit: number }): Promise<CataloguedUser[]>;

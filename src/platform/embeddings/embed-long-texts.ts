@@ -9,7 +9,7 @@ export type ModelSpec = ModelLimits & { dimensions: number; prompts: Prompts };
 type Piece = { text: string; tokens: number };
 
 /** A tokenizer adds [CLS], [SEP] and the like around a text. */
-const AROUND = 2;
+const SPECIAL_TOKENS = 2;
 /** Concurrent calls. A Worker has six connections, and other requests need some. */
 const AT_ONCE = 4;
 
@@ -22,9 +22,11 @@ export async function embedLongTexts(
   { spec, as, call }: { spec: ModelSpec; as: EmbedAs; call: (texts: string[]) => Promise<unknown> },
 ): Promise<Vector[]> {
   const prompt = spec.prompts[as];
-  const around = estimatedTokens(prompt) + AROUND;
-  const pieces = texts.map((text) => piecesOf(text, spec.tokens - around));
-  const all = pieces.flat().map(({ text, tokens }) => ({ text: prompt + text, tokens: tokens + around }));
+  const overheadTokens = estimatedTokens(prompt) + SPECIAL_TOKENS;
+  const pieces = texts.map((text) => piecesOf(text, spec.tokens - overheadTokens));
+  const all = pieces
+    .flat()
+    .map(({ text, tokens }) => ({ text: prompt + text, tokens: tokens + overheadTokens }));
   const batches = [...batchesOf(all, spec.batch)];
   const vectors: Vector[] = [];
   for (let i = 0; i < batches.length; i += AT_ONCE) {

@@ -1,18 +1,18 @@
 import { DeadlineExceeded } from "../deadline.ts";
-import type { EmbedAs, Embedder, QueryVector } from "./embedder.ts";
+import type { EmbedAs, Embedder, TextEmbedding } from "./embedder.ts";
 
 /** The deadline of a caller. */
-const WITHIN_MS = 5_000;
+const CALLER_DEADLINE_MS = 5_000;
 
 /** The vectors of texts, in order. A failure is logged, and gives `failed` for each text. */
 export async function embedAll(
   embedder: Embedder,
   texts: readonly string[],
   as: EmbedAs = "document",
-): Promise<QueryVector[]> {
+): Promise<TextEmbedding[]> {
   const { model, dimensions } = embedder;
   try {
-    const vectors = await embedder.embed(texts, { as, withinMs: WITHIN_MS });
+    const vectors = await embedder.embed(texts, { as, withinMs: CALLER_DEADLINE_MS });
     return texts.map((_, i) => ({ model, dimensions, vector: vectors[i] ?? null }));
   } catch (error) {
     console.error({ message: "the embedder failed", model, error: String(error) });
@@ -22,7 +22,7 @@ export async function embedAll(
 }
 
 /** As `embedAll`, for one text. */
-export async function embedOne(embedder: Embedder, text: string, as?: EmbedAs): Promise<QueryVector> {
+export async function embedOne(embedder: Embedder, text: string, as?: EmbedAs): Promise<TextEmbedding> {
   const [vector] = await embedAll(embedder, [text], as);
   return vector ?? { model: embedder.model, dimensions: embedder.dimensions, vector: "failed" };
 }

@@ -29,13 +29,13 @@ export interface Embedder {
   embed(texts: readonly string[], options?: EmbedOptions): Promise<Vector[]>;
 }
 
-export const WITHIN_MS = 30_000;
+export const EMBED_DEADLINE_MS = 30_000;
 
 /**
  * One text's vector with its space: `failed` if the embedder did (`late`: it did not answer in time), null if the text
  * holds nothing that the model knows.
  */
-export type QueryVector = { model: string; dimensions: number; vector: Vector | "failed"; late?: true };
+export type TextEmbedding = { model: string; dimensions: number; vector: Vector | "failed"; late?: true };
 
 /** Scales to length 1; null for the zero vector. */
 export function normalised(vector: Float32Array): Vector {

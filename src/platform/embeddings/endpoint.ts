@@ -1,4 +1,4 @@
-import { type Embedder, type EmbedOptions, type Vector, WITHIN_MS } from "./embedder.ts";
+import { type Embedder, type EmbedOptions, type Vector, EMBED_DEADLINE_MS } from "./embedder.ts";
 import { embedLongTexts, type ModelSpec } from "./embed-long-texts.ts";
 import { type Endpoint, post } from "./endpoint-request.ts";
 import { knownModel, spaceName } from "./models.ts";
@@ -31,7 +31,7 @@ export class EndpointEmbedder implements Embedder {
 
   embed(
     texts: readonly string[],
-    { as = "document", withinMs = WITHIN_MS }: EmbedOptions = {},
+    { as = "document", withinMs = EMBED_DEADLINE_MS }: EmbedOptions = {},
   ): Promise<Vector[]> {
     const until = this.#endpoint.now() + withinMs;
     const call = async (input: string[]) =>

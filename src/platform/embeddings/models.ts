@@ -103,7 +103,10 @@ const workersAiBgeEn = (name: string) =>
 
 export const defaultModel = workersAiBgeEn("@cf/baai/bge-base-en-v1.5");
 
-/** The values of `EMBEDDINGS_MODEL`. Options and shapes are those of developers.cloudflare.com/workers-ai/models. */
+/**
+ * Models of Workers AI for `EMBEDDINGS_MODEL`. Options and shapes are those of developers.cloudflare.com/workers-
+ * ai/models.
+ */
 export const workersAiModels: readonly WorkersAiModel[] = [
   workersAiBgeEn("@cf/baai/bge-small-en-v1.5"),
   defaultModel,

@@ -1,5 +1,5 @@
 import { DeadlineExceeded, withDeadline } from "../deadline.ts";
-import { type Embedder, type EmbedOptions, type Vector, WITHIN_MS } from "./embedder.ts";
+import { type Embedder, type EmbedOptions, type Vector, EMBED_DEADLINE_MS } from "./embedder.ts";
 import { embedLongTexts } from "./embed-long-texts.ts";
 import { defaultModel, type WorkersAiModel } from "./models.ts";
 
@@ -22,7 +22,7 @@ export class WorkersAiEmbedder implements Embedder {
 
   embed(
     texts: readonly string[],
-    { as = "document", withinMs = WITHIN_MS }: EmbedOptions = {},
+    { as = "document", withinMs = EMBED_DEADLINE_MS }: EmbedOptions = {},
   ): Promise<Vector[]> {
     const { name, input } = this.#model;
     const until = Date.now() + withinMs;

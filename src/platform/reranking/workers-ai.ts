@@ -9,7 +9,7 @@ export const rerankerModels = ["@cf/baai/bge-reranker-base"] as const;
 
 /** Tokens of a query and a text together, with the separators. From the model's card (BAAI/bge-reranker-base). */
 const TOKENS = 512;
-const AROUND = 4;
+const SPECIAL_TOKENS = 4;
 /** The most tokens of the query. The rest is for the text. */
 const QUERY_TOKENS = 192;
 /** Pieces of one call, and of all calls: a call costs by its tokens. */
@@ -34,7 +34,7 @@ export class WorkersAiReranker implements Reranker {
 
   async #rerank(query: string, texts: readonly string[]): Promise<number[]> {
     const [asked = query] = split(query, QUERY_TOKENS);
-    const room = TOKENS - AROUND - estimatedTokens(asked);
+    const room = TOKENS - SPECIAL_TOKENS - estimatedTokens(asked);
     const most = Math.max(1, Math.floor(PIECES / texts.length));
     const pieces = texts.flatMap((text, of) =>
       split(text, room)

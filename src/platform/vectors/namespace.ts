@@ -3,7 +3,7 @@ import type { UserHash } from "../../domain/ids.ts";
 /** An index takes 50,000 namespaces, and 1,000 on the free plan: fewer than a tenant may have users. */
 const BUCKETS = 1_000;
 const BASE64URL = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-/** Six bits each: as many as make the remainder even, and a number that doubles count exactly. */
+/** Six bits each. 48 bits are exact in a double, and spread users evenly. */
 const CHARACTERS = 8;
 
 /**

@@ -17,7 +17,9 @@ export const vectorizeLimits = {
   indexedString: 64,
 } as const;
 
-/** Why Vectorize would never take this record, or null. How many dimensions it takes only the index knows. */
+/**
+ * The reason why Vectorize always refuses this record, or null. Does not check dimensions: only the index knows them.
+ */
 export function refusal({ id, namespace, values }: VectorRecord): string | null {
   if (id === "" || byteLength(id) > vectorizeLimits.id) return "an id is 1 to 64 bytes";
   if (namespace === "" || byteLength(namespace) > vectorizeLimits.namespace)

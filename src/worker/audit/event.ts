@@ -7,7 +7,7 @@ import type { Caller } from "../auth/claims.ts";
 
 /** An event: who did what to whose memory, without contents. */
 type AuditEvent = {
-  /** An operation as the API describes it (`DELETE /v1/threads/{id}`), or `token.refused`. */
+  /** An operation as the API describes it (`DELETE /v1/threads/{id}`), or `POST /mcp <tool>`. */
   action: string;
   /** `ok`, or the code of the error. */
   outcome: string;

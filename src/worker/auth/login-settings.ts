@@ -22,19 +22,19 @@ export function loginSettingsOf(
     audience.length === 0 && "JWT_AUDIENCE",
   ].filter((name) => name !== false);
   if (missing.length === 3) return { settings: null };
-  if (missing.length > 0) return wrong(`${missing.join(" and ")} must be set too`);
+  if (missing.length > 0) return settingsProblem(`${missing.join(" and ")} must be set too`);
   const jwksUrl = keysAt(address);
-  if (jwksUrl === null) return wrong("JWT_JWKS_URL is not an https URL");
+  if (jwksUrl === null) return settingsProblem("JWT_JWKS_URL is not an https URL");
   const scopes = listed(env.JWT_SCOPE || "read,write");
-  if (!scopes.every(isScope)) return wrong("JWT_SCOPE has an unknown scope");
+  if (!scopes.every(isScope)) return settingsProblem("JWT_SCOPE has an unknown scope");
   const shared = listed(env.JWT_SHARED);
   if (!areShared(shared))
-    return wrong("JWT_SHARED is not a list of at most 64 ids that begin with 'shared:'");
+    return settingsProblem("JWT_SHARED is not a list of at most 64 ids that begin with 'shared:'");
   const userClaim = env.JWT_USER_CLAIM || "sub";
   return { settings: { jwksUrl, issuer, audience, userClaim, scopes, shared } };
 }
 
-const wrong = (reason: string) => ({ problem: `logins of JWT_ISSUER are refused: ${reason}` });
+const settingsProblem = (reason: string) => ({ problem: `logins of JWT_ISSUER are refused: ${reason}` });
 
 const listed = (list = ""): string[] => list.split(/[\s,]+/).filter((word) => word !== "");
 

@@ -31,7 +31,7 @@ export async function listRevocations(
   });
 }
 
-/** Refuses this token: here at once, in other isolates within 30 seconds. */
+/** Revokes a token. Other isolates refuse it within 30 seconds, or 5 minutes while D1 is down. */
 export async function revokeToken(
   { revocations, revoked, now }: Needs,
   tokenId: string,

@@ -8,7 +8,7 @@ import { Refusal } from "./failure.ts";
 import { ownerInPath } from "./path.ts";
 
 /** Writes an event of this call into the audit log, after the answer. The owner is `user`, or the one that the path names. */
-export function audit(
+export function writeAuditEvent(
   c: Context<AppEnv>,
   { action, outcome, user }: { action: string; outcome: "ok" | ErrorCode; user?: string },
 ): void {
@@ -34,7 +34,7 @@ export function auditRefusedToken(c: Context<AppEnv>, code: ErrorCode): void {
   countRefused(c, { action: "token.refused", outcome: code, actor: null, tokenId: null, userHash: null });
 }
 
-/** Counts a call for another user's data, by its caller. The event has the owner of the last such call. */
+/** Counts a call for another user's data, by its caller. The event has the owner of the minute's first such call. */
 export function auditRefusedAccess(c: Context<AppEnv>): void {
   const { user, tokenId = null } = c.get("caller");
   const count = async () => {
@@ -52,21 +52,21 @@ function countRefused(c: Context<AppEnv>, refused: Refused): void {
 }
 
 /** Writes each call of a route into the audit log under this name, whether it fails or not. */
-export const auditing =
+export const auditMiddleware =
   (action: string): MiddlewareHandler<AppEnv> =>
   async (c, next) => {
     await next();
-    audit(c, { action, outcome: c.error === undefined ? "ok" : codeOf(c.error) });
+    writeAuditEvent(c, { action, outcome: c.error === undefined ? "ok" : codeOf(c.error) });
   };
 
 /** The same for work that only some calls of a route do. */
-export async function audited<T>(c: Context<AppEnv>, action: string, work: () => Promise<T>): Promise<T> {
+export async function withAudit<T>(c: Context<AppEnv>, action: string, work: () => Promise<T>): Promise<T> {
   try {
     const done = await work();
-    audit(c, { action, outcome: "ok" });
+    writeAuditEvent(c, { action, outcome: "ok" });
     return done;
   } catch (error) {
-    audit(c, { action, outcome: codeOf(error) });
+    writeAuditEvent(c, { action, outcome: codeOf(error) });
     throw error;
   }
 }

@@ -32,7 +32,7 @@ export const authenticate: Middleware = async (c, next) => {
   await next();
 };
 
-/** Refuses a token of one thread on every other path, those of later routes among them. */
+/** Refuses a token of one thread on every other path, so also on routes added later. */
 export const restrictToThread: Middleware = (c, next) => {
   const { thread } = c.get("caller");
   const own = `/v1/threads/${thread}`;

@@ -1,7 +1,7 @@
 import { type RouteConfig, z } from "@hono/zod-openapi";
 import type { Context, MiddlewareHandler } from "hono";
 import { type Precondition, holds } from "../../domain/conditions.ts";
-import { fail, wrong } from "../../domain/errors.ts";
+import { fail, invalidField } from "../../domain/errors.ts";
 import type { AppEnv } from "./context.ts";
 import type { conditionHeaders } from "./describe.ts";
 import { Refusal } from "./failure.ts";
@@ -59,7 +59,7 @@ function versions(
   if (given === undefined) return undefined;
   if (given.trim() === "*") return "any";
   if (!ETAGS.test(given))
-    throw new Refusal(wrong(`header.${header}`, 'must be * or a list of versions in quotes, as "v1"'));
+    throw new Refusal(invalidField(`header.${header}`, 'must be * or a list of versions in quotes, as "v1"'));
   const tags = given.split(",").map((tag) => tag.trim());
   return tags.map((tag) => tag.replace(/^(W\/)?"|"$/g, ""));
 }

@@ -14,7 +14,7 @@ export type AppEnv = {
     readOnly: true | undefined;
     /** The `about` of this call's audit event. */
     about: string | undefined;
-    /** The body of a write, as bytes and as text; absent for other methods. */
+    /** The body of a write, as bytes and as text; absent for other methods and for an import. */
     body: ArrayBuffer;
     bodyText: string;
     /** The value of `Server-Timing` so far; absent at the beginning. */

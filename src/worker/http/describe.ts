@@ -29,7 +29,7 @@ export const optionalBody = <T extends z.ZodType>(schema: T) => ({
 });
 
 /** A body that is any JSON value. The route reads it, and keeps its bytes. */
-export const anyJson = {
+export const rawJsonBody = {
   required: true,
   content: { "application/json": { schema: { description: "Any JSON value, to 1 MiB." } } },
 };

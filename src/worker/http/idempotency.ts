@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import { wrong } from "../../domain/errors.ts";
+import { invalidField } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
 import type { AppEnv } from "./context.ts";
 import { Refusal } from "./failure.ts";
@@ -14,7 +14,7 @@ export async function idempotencyKeyOf(c: Context<AppEnv>): Promise<IdempotencyK
   const key = c.req.header(HEADER);
   if (key === undefined) return undefined;
   if (!PRINTABLE.test(key) || key.length > limits.idempotencyKey)
-    throw new Refusal(wrong(`header.${HEADER}`, "must be 1 to 255 printable ASCII characters"));
+    throw new Refusal(invalidField(`header.${HEADER}`, "must be 1 to 255 printable ASCII characters"));
   // Another condition makes it another request.
   const conditions = ["If-Match", "If-None-Match"].map((name) => c.req.header(name));
   const under = conditions.some((one) => one !== undefined) ? `\n${JSON.stringify(conditions)}` : "";

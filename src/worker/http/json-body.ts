@@ -55,7 +55,9 @@ async function bytesOf(request: Request, most: number): Promise<ArrayBuffer> {
 }
 
 const tooLarge = (most: number): Refusal =>
-  new Refusal(fail("body_too_large", { message: `The body is larger than ${most / 1024 ** 2} MiB.` }));
+  new Refusal(
+    fail("body_too_large", { message: `The body is larger than ${most.toLocaleString("en-US")} bytes.` }),
+  );
 
 /** A body that breaks off is the caller's failure, whatever error the runtime throws. */
 const incomplete = (error: unknown): never => {

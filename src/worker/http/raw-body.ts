@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import { fail, wrong } from "../../domain/errors.ts";
+import { fail, invalidField } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
 import { depth, hasInexactNumber, INEXACT, rawElements, rawField } from "../../domain/raw-values.ts";
 import type { AppEnv } from "./context.ts";
@@ -70,11 +70,11 @@ function requireExactMetadataIn(object: string, path: string): void {
 /** Every number that a parse changes matches this; most bodies do not, and need no closer look. */
 const MAYBE_INEXACT = /\d{16}|\d[eE]\+?\d{3}/;
 
-const inexact = (path: string): Refusal => new Refusal(wrong(path, INEXACT));
+const inexact = (path: string): Refusal => new Refusal(invalidField(path, INEXACT));
 
 function encodeMessage(message: string, path: string): Uint8Array {
   if (depth(message) > limits.messageDepth)
-    throw new Refusal(wrong(path, `is nested more than ${limits.messageDepth} levels deep`));
+    throw new Refusal(invalidField(path, `is nested more than ${limits.messageDepth} levels deep`));
   const bytes = encoder.encode(message);
   if (bytes.byteLength > limits.message) throw tooLarge("message_too_large", path);
   return bytes;

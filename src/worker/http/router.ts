@@ -1,6 +1,6 @@
 import { OpenAPIHono, type RouteConfig } from "@hono/zod-openapi";
 import type { Handler } from "hono";
-import { auditing } from "./audit.ts";
+import { auditMiddleware } from "./audit.ts";
 import { noQuery } from "../../domain/schema/bounds.ts";
 import { refusePreconditions } from "./conditions.ts";
 import type { AppEnv } from "./context.ts";
@@ -11,7 +11,7 @@ import { validation } from "./validation.ts";
 /** A router whose routes are documented under `tag`. Throws for a route without `requireScope(…)` or `publicRoute`. */
 export function newRouter(tag = "other"): OpenAPIHono<AppEnv> {
   const router = new OpenAPIHono<AppEnv>({ getPath: routedPath });
-  // As the framework's, but with `validation` in place of its validators.
+  // Replaces the framework's method: adds `failures`, the audit, refused preconditions and `validation`.
   const openapi = ({ middleware, ...given }: RouteConfig, handler: Handler<AppEnv>): OpenAPIHono<AppEnv> => {
     const request = { query: noQuery, ...given.request };
     const route = { ...given, request, responses: { ...given.responses, ...failures } };
@@ -22,7 +22,7 @@ export function newRouter(tag = "other"): OpenAPIHono<AppEnv> {
     router.on(
       [route.method],
       [route.path.replaceAll(/\/{(.+?)}/g, "/:$1")],
-      ...(isAudited(route) ? [auditing(operationOf(route))] : []),
+      ...(isAudited(route) ? [auditMiddleware(operationOf(route))] : []),
       ...[middleware].flat(),
       // Monitors and fetchers of keys send conditions by themselves: a public route reads, and may ignore them.
       ...(isPublic ? [] : [refusePreconditions(request)]),
@@ -41,15 +41,15 @@ export const operationOf = ({ method, path }: Pick<RouteConfig, "method" | "path
   `${method.toUpperCase()} ${path}`;
 
 /** The operations of a router, and of the routers mounted in it, that the audit log records. */
-export const auditedIn = ({ openAPIRegistry }: OpenAPIHono<AppEnv>): string[] =>
+export const auditedOperations = ({ openAPIRegistry }: OpenAPIHono<AppEnv>): string[] =>
   openAPIRegistry.definitions.flatMap((one) =>
     one.type === "route" && isAudited(one.route) ? [operationOf(one.route)] : [],
   );
 
 /**
- * Records what an operator will be asked about: deletions, and all that an administrator does. Decided here for every route,
- * so that none is forgotten; any other route asks for it by `alwaysAudited`. The registry of prompt caches is left out: it
- * holds no user's memory, and deletes by the second.
+ * Selects deletions, all routes of the scope `admin`, and routes with `alwaysAudited`. Batches of entries, tools of
+ * MCP and refused tokens write their events themselves. Leaves out the prompt-cache registry: it holds no user's
+ * memory.
  */
 const isAudited = (route: Omit<RouteConfig, "middleware">): boolean =>
   route.security?.[0]?.["bearer"]?.[0] === "admin" ||

@@ -25,5 +25,5 @@ export function assertScope(c: Context<AppEnv>, scope: Scope): void {
 
 const SHARED_IS_READ_ONLY = fail("forbidden", {
   message:
-    "This token may read the memory of this shared owner, not change it: that takes a token with the owner, or `*`, as `sub`.",
+    "This token may only read this shared owner's memory. To change it, use a token with the owner, or `*`, as `sub`.",
 });

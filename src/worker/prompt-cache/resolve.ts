@@ -21,7 +21,7 @@ type Registry = Pick<Services, "promptCache" | "now">;
 
 /**
  * Decides how to have this content cached by its provider: use a resource, create it, wait for its creator, or nothing, as
- * the provider recognizes it by itself. At most one call to one object.
+ * the provider recognizes it by itself. Calls at most one object, again if it was reset.
  */
 export async function resolve(
   registry: Registry,

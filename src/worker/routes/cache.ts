@@ -2,7 +2,16 @@ import type { Context } from "hono";
 import { fail } from "../../domain/errors.ts";
 import { conditionOf, isNotModified } from "../http/conditions.ts";
 import type { AppEnv } from "../http/context.ts";
-import { anyJson, body, conditionHeaders, failures, json, noBody, nothing, route } from "../http/describe.ts";
+import {
+  rawJsonBody,
+  body,
+  conditionHeaders,
+  failures,
+  json,
+  noBody,
+  nothing,
+  route,
+} from "../http/describe.ts";
 import { requireScope } from "../http/scope.ts";
 import { Refusal, unwrap } from "../http/failure.ts";
 import { jsonValue } from "../http/json-body.ts";
@@ -54,7 +63,7 @@ const set = route("put", "/v1/cache/{key}", {
   operationId: "setCacheEntry",
   summary: "Set a registry entry: its value and its expiry",
   ...requireScope("cache"),
-  request: { ...conditional, query: SetCacheQuery, body: anyJson },
+  request: { ...conditional, query: SetCacheQuery, body: rawJsonBody },
   responses: { 200: json(WrittenEntry, "The value is stored, and its waiters have it.") },
 });
 

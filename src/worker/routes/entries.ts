@@ -7,10 +7,10 @@ import type {
 import { joined, withValue } from "../../domain/page-json.ts";
 import { decodeCursor, encodeCursor, invalidCursor } from "../../domain/cursor.ts";
 import { fail } from "../../domain/errors.ts";
-import { audited } from "../http/audit.ts";
+import { withAudit } from "../http/audit.ts";
 import { conditionOf, conditionOnVersion, isNotModified } from "../http/conditions.ts";
 import {
-  anyJson,
+  rawJsonBody,
   body,
   conditionHeaders,
   idempotencyHeader,
@@ -85,7 +85,7 @@ const set = route("put", "/v1/users/{user}/kv/{key}", {
   operationId: "setEntry",
   summary: "Set an entry: its value and its expiry",
   ...requireScope("write"),
-  request: { params: entryPath, query: SetEntryQuery, headers: conditionHeaders, body: anyJson },
+  request: { params: entryPath, query: SetEntryQuery, headers: conditionHeaders, body: rawJsonBody },
   responses: { 200: json(WrittenEntry, "The entry is stored.") },
 });
 
@@ -128,7 +128,7 @@ export const entries = newRouter("entries")
       return unwrap(await wrapTime(c, "object", object.batchEntries(all, owner, once)));
     };
     const deletes = operations.some(({ op }) => op === "delete");
-    const results = await (deletes ? audited(c, "POST /v1/users/{user}/kv/batch", perform) : perform());
+    const results = await (deletes ? withAudit(c, "POST /v1/users/{user}/kv/batch", perform) : perform());
     return rawJson<z.infer<typeof BatchAnswer>>(c, batchJson(operations, results));
   })
   .openapi(get, async (c) => {

@@ -24,7 +24,7 @@ export const health = newRouter("service").openapi(getHealth, async (c) => {
     c.get("services");
   const problems: string[] = [];
   if (!isSecret(secret)) problems.push("CAIRN_SECRET is not set, or shorter than 32 bytes");
-  // Reads tables of early and late migrations: only some may be applied.
+  // Reads several tables: a later migration may be missing.
   const asked = await Promise.allSettled([
     records.check(),
     revocations.minIssuedAt(),

@@ -1,7 +1,7 @@
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import type { MiddlewareHandler } from "hono";
 import { type ErrorCode, fail, type Failure } from "../../domain/errors.ts";
-import { audit } from "../http/audit.ts";
+import { writeAuditEvent } from "../http/audit.ts";
 import { authenticate, restrictToThread } from "../http/authenticate.ts";
 import { refusePreconditions } from "../http/conditions.ts";
 import type { AppEnv } from "../http/context.ts";
@@ -77,7 +77,7 @@ mcp.post("/mcp", refusePreconditions(), async (c) => {
     });
   };
   const auditTool = (tool: string, { outcome, owner }: { outcome: "ok" | ErrorCode; owner: string }) =>
-    audit(c, { action: `POST /mcp ${tool}`, outcome, user: owner });
+    writeAuditEvent(c, { action: `POST /mcp ${tool}`, outcome, user: owner });
   const services = c.get("services");
   const handler = createMcpHandler(() => mcpServer({ services, access, unexpected, audit: auditTool }), {
     // A client's mistake is in its answer.

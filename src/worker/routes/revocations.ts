@@ -26,7 +26,7 @@ const setMinimum = route("put", "/v1/revocations/min-issued-at", {
   operationId: "setMinIssuedAt",
   summary: "Refuse all tokens issued before a time",
   description:
-    "Takes effect everywhere within 30 seconds. Refuses the token of this call too, if it is older.",
+    "Takes effect everywhere within 30 seconds, or 5 minutes while D1 is down. Refuses this call's token too, if older.",
   ...requireScope("admin"),
   request: { body: body(MinIssuedAtBody) },
   responses: { 200: json(MinIssuedAt, "The time that was set.") },
@@ -42,7 +42,7 @@ const clearMinimum = route("delete", "/v1/revocations/min-issued-at", {
 const revoke = route("put", "/v1/revocations/tokens/{tokenId}", {
   operationId: "revokeToken",
   summary: "Refuse one token, by its jti",
-  description: "Takes effect everywhere within 30 seconds.",
+  description: "Takes effect everywhere within 30 seconds, or 5 minutes while D1 is down.",
   ...requireScope("admin"),
   request: { params: revokedTokenPath, body: optionalBody(RevokeTokenBody) },
   responses: { 200: json(RevokedToken, "The token is revoked.") },

@@ -3,7 +3,7 @@ import type { Context } from "hono";
 import { d1Result } from "../../platform/d1/d1-result.ts";
 import { decodeCursor, pageOf } from "../../domain/cursor.ts";
 import { fail } from "../../domain/errors.ts";
-import { audit } from "../http/audit.ts";
+import { writeAuditEvent } from "../http/audit.ts";
 import { requireWholeTenant } from "../http/authenticate.ts";
 import type { AppEnv } from "../http/context.ts";
 import { alwaysAudited, json, route } from "../http/describe.ts";
@@ -17,7 +17,7 @@ import { importLines } from "../use-cases/import.ts";
 import { userPath } from "../../domain/schema/bounds.ts";
 import { ImportAnswer, ImportQuery, ListUsersQuery, UserList } from "../../domain/schema/transfer.ts";
 
-// The wide type hides the `json` at the end of the name, which would type the answer as a value.
+// The wide type hides the media type: for one that ends in `json`, Hono types the answer as parsed.
 const lines: Record<string, { schema: z.ZodString }> = {
   [NDJSON]: { schema: z.string().openapi({ description: "Lines of JSON: docs/export.md." }) },
 };
@@ -57,7 +57,7 @@ const listUsers = route("get", "/v1/users", {
 function auditBrokenOff(c: Context<AppEnv>, why: unknown): void {
   console.error({ message: "an export broke off", requestId: c.get("requestId"), error: String(why) });
   const outcome = why instanceof BrokenOff ? why.code : "internal";
-  audit(c, { action: operationOf(exportUser), outcome });
+  writeAuditEvent(c, { action: operationOf(exportUser), outcome });
 }
 
 export const transfer = newRouter("export")

@@ -1,4 +1,4 @@
-import { type Failure, wrong } from "../../domain/errors.ts";
+import { type Failure, invalidField } from "../../domain/errors.ts";
 import type { ObjectLine } from "../../domain/schema/transfer.ts";
 
 const TWICE = "came before, and an export has it once";
@@ -38,7 +38,7 @@ export class ExportOrder {
   take(line: ObjectLine): Failure | null {
     switch (line.type) {
       case "thread":
-        if (this.#threads.has(line.id)) return wrong("id", TWICE);
+        if (this.#threads.has(line.id)) return invalidField("id", TWICE);
         this.#begin(line.id);
         this.#threads.add(line.id);
         return null;
@@ -51,7 +51,8 @@ export class ExportOrder {
         this.leaveThreads();
         // Compares neighbours only, as all keys of a user do not fit into memory. Another version is no repeat: a value in
         // parts may be replaced while it is exported.
-        if (line.key === this.#entry?.key && line.version === this.#entry.version) return wrong("key", TWICE);
+        if (line.key === this.#entry?.key && line.version === this.#entry.version)
+          return invalidField("key", TWICE);
         this.#entry = line;
         return null;
     }
@@ -67,21 +68,21 @@ export class ExportOrder {
   #ofThread(threadId: string): Failure | null {
     if (this.#thread === threadId) return null;
     if (!this.#part || this.#threads.size > 0 || this.#thread !== null)
-      return wrong("threadId", "is not the current thread: the lines of a thread stand together");
+      return invalidField("threadId", "is not the current thread: the lines of a thread stand together");
     this.#begin(threadId);
     return null;
   }
 
   #rises({ type, seq }: { type: "message" | "hidden"; seq: number }): Failure | null {
     const last = this.#last[type];
-    if (seq === last) return wrong("seq", TWICE);
-    if (seq < last) return wrong("seq", `is less than ${last}, which came before`);
+    if (seq === last) return invalidField("seq", TWICE);
+    if (seq < last) return invalidField("seq", `is less than ${last}, which came before`);
     this.#last[type] = seq;
     return null;
   }
 
   #once(id: string): Failure | null {
-    if (this.#compactions.has(id)) return wrong("id", TWICE);
+    if (this.#compactions.has(id)) return invalidField("id", TWICE);
     this.#compactions.add(id);
     return null;
   }

@@ -1,4 +1,4 @@
-import { type Failure, ok, type Result, wrong } from "../../domain/errors.ts";
+import { type Failure, ok, type Result, invalidField } from "../../domain/errors.ts";
 import type { UserHash } from "../../domain/ids.ts";
 import { byteLength, limits } from "../../domain/limits.ts";
 import type { Owner } from "../../domain/memory/record.ts";
@@ -28,16 +28,16 @@ type NumberedMemory = { n: number; versions: ImportedVersion[] };
 const CALL_LINES = 250;
 const CALL_BYTES = 2 * 1024 * 1024;
 /**
- * The pause before each call, which lets other requests run: nothing else in an import waits for an event where the body is
- * there at once and the object is in the same process.
+ * The pause before each call, which lets other requests run. Without it, an import may never wait: its body and its
+ * object can be in the same process.
  */
-const BREATH_MS = 1;
+const YIELD_MS = 1;
 /** The tolerance for the clock of the exporting Cairn. */
 const CLOCKS_MS = 5 * 60_000;
 
 const HOLE = "a line before this one is missing. Export again";
 const SURPLUS = "a line came twice, or belongs to another export. Export again";
-const CUT_OFF = wrong(
+const CUT_OFF = invalidField(
   "",
   "is missing: an export ends with a line of the type `end`. Send the whole file again: the lines so far are imported",
 );
@@ -76,7 +76,8 @@ export class ImportRun {
   /** Takes the next line, and sends the collected lines when they fill a call. */
   async take(n: number, parsed: ParsedLine): Promise<Failed | null> {
     this.#n = n;
-    if (this.answer.complete) return { n, failure: wrong("type", "comes after the last line of an export") };
+    if (this.answer.complete)
+      return { n, failure: invalidField("type", "comes after the last line of an export") };
     const failure =
       "memory" in parsed ? await this.#takeMemory(n, parsed.memory) : await this.#takeOther(n, parsed);
     if (failure !== null) return { n, failure };
@@ -112,7 +113,7 @@ export class ImportRun {
     if ("end" in parsed) {
       const lines = this.answer.lines + 1;
       if (this.#deps.part ? parsed.end < lines : parsed.end !== lines)
-        return wrong(
+        return invalidField(
           "lines",
           `is ${parsed.end}, but ${lines} lines came: ${parsed.end > lines ? HOLE : SURPLUS}`,
         );
@@ -125,10 +126,10 @@ export class ImportRun {
     const { line } = mapped.value;
     const of =
       line.type === "thread" ? line.parent?.threadId : "threadId" in line ? line.threadId : undefined;
-    const came = of !== undefined && this.#order.threads.has(of);
+    const threadIsInImport = of !== undefined && this.#order.threads.has(of);
     const misplaced = this.#leaveThread(n, () => this.#order.take(line));
     if (misplaced !== null) return misplaced;
-    this.#items.push({ n, item: came ? { ...mapped.value, came } : mapped.value });
+    this.#items.push({ n, item: threadIsInImport ? { ...mapped.value, threadIsInImport } : mapped.value });
     this.#bytes += 200 + ("value" in mapped.value ? (mapped.value.value?.byteLength ?? 0) : 0);
     return null;
   }
@@ -144,18 +145,21 @@ export class ImportRun {
 
   async #takeMemory(n: number, line: MemoryLine): Promise<Failure | null> {
     this.#leaveThread(n, () => this.#order.leaveThreads());
-    if (line.recordedAt > this.#deps.now() + CLOCKS_MS) return wrong("recordedAt", "is in the future");
+    if (line.recordedAt > this.#deps.now() + CLOCKS_MS) return invalidField("recordedAt", "is in the future");
     if (this.#versions[0]?.id !== line.id) {
       await this.#endMemory();
       this.#memoryLine = n;
     }
     if (line.version !== this.#versions.length + 1)
-      return wrong("version", `is not ${this.#versions.length + 1}: the versions of a memory stand together`);
+      return invalidField(
+        "version",
+        `is not ${this.#versions.length + 1}: the versions of a memory stand together`,
+      );
     this.#versions.push(line);
     this.#memoryBytes += byteLength(JSON.stringify(line));
     return this.#memoryBytes <= limits.exportedMemory
       ? null
-      : wrong("id", `begins in line ${this.#memoryLine}, and has more than 16 MiB of history`);
+      : invalidField("id", `begins in line ${this.#memoryLine}, and has more than 16 MiB of history`);
   }
 
   async #endMemory(): Promise<void> {
@@ -171,7 +175,7 @@ export class ImportRun {
     const [items, memories] = [this.#items, this.#memories];
     [this.#items, this.#memories, this.#bytes] = [[], [], 0];
     if (items.length === 0 && memories.length === 0) return null;
-    await scheduler.wait(BREATH_MS);
+    await scheduler.wait(YIELD_MS);
     const { userMemory, owner, epoch } = this.#deps;
     const failed = await this.#call(items, () =>
       userMemory(owner.hash).importItems(owner, { epoch, items: items.map(({ item }) => item) }),
@@ -229,4 +233,4 @@ function withThreadsOf(to: UserHash, from: UserHash, item: ObjectItem): Result<O
   return ok({ ...item, line: thread });
 }
 
-const foreign = (path: string) => wrong(path, "is not a thread of the user in the first line");
+const foreign = (path: string) => invalidField(path, "is not a thread of the user in the first line");

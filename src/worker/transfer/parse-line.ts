@@ -1,5 +1,5 @@
 import type { z } from "@hono/zod-openapi";
-import { fail, ok, type Result, wrong } from "../../domain/errors.ts";
+import { fail, ok, type Result, invalidField } from "../../domain/errors.ts";
 import { parseInput } from "../parse-input.ts";
 import { limits } from "../../domain/limits.ts";
 import { depth, hasInexactNumber, INEXACT, rawField } from "../../domain/raw-values.ts";
@@ -39,7 +39,7 @@ export function parseLine(text: string): Result<ParsedLine> {
   if (!shape.ok) return shape;
   const line = shape.value;
   const metadata = "metadata" in line ? rawField(text, "metadata") : undefined;
-  if (metadata !== undefined && hasInexactNumber(metadata)) return wrong("metadata", INEXACT);
+  if (metadata !== undefined && hasInexactNumber(metadata)) return invalidField("metadata", INEXACT);
   switch (line.type) {
     case "memory":
       return ok({ memory: line });
@@ -77,17 +77,17 @@ type LineValue = {
 function withValue(line: ObjectLine, { text, field, asText, max, code }: LineValue): Result<ParsedLine> {
   const inline = rawField(text, field);
   if ((inline === undefined) === (asText === undefined))
-    return wrong(field, `is required, or \`${field}Text\` instead`);
+    return invalidField(field, `is required, or \`${field}Text\` instead`);
   const json = inline ?? asText ?? "";
   if (asText !== undefined) {
     const value = parseJson(asText);
-    if (!value.ok) return wrong(`${field}Text`, "is not JSON");
+    if (!value.ok) return invalidField(`${field}Text`, "is not JSON");
     // In either form, a message has to be valid.
     const shape = parseShape(ExportLine, { ...line, [field]: value.value });
     if (!shape.ok) return shape;
   }
   if (field !== "value" && depth(json) > limits.messageDepth)
-    return wrong(field, `is nested more than ${limits.messageDepth} levels deep`);
+    return invalidField(field, `is nested more than ${limits.messageDepth} levels deep`);
   const value = encoder.encode(json);
   if (value.byteLength > max) return fail(code, { details: [{ path: field, message: "is too large" }] });
   return ok({ item: { line, value } });

@@ -11,7 +11,7 @@ import { type Owner, ownerOf } from "../../domain/memory/record.ts";
 import type { ExportPage } from "../../../durable-objects/user-memory/contract.ts";
 
 type Needs = Pick<Services, "userMemory" | "records">;
-/** Versions of memories in one read of D1: at most some 10 MB. */
+/** Versions in the first read of a page, some 10 MB at most. The read grows for a longer history. */
 const VERSIONS = 100;
 
 const encoder = new TextEncoder();

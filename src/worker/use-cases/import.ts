@@ -1,4 +1,4 @@
-import { type Failure, fail, ok, type Result, wrong } from "../../domain/errors.ts";
+import { type Failure, fail, ok, type Result, invalidField } from "../../domain/errors.ts";
 import { userHash } from "../../domain/ids.ts";
 import type { ImportAnswer } from "../../domain/schema/transfer.ts";
 import type { Services } from "../services.ts";
@@ -31,7 +31,7 @@ export async function importLines(
   if (!header.ok) return inLine(first.n, header);
   const exported = header.value;
   if ((await userHash(exported.userId)) !== exported.userHash)
-    return inLine(1, wrong("userHash", "is not the hash of `userId`"));
+    return inLine(1, invalidField("userHash", "is not the hash of `userId`"));
   // An erasure from here on must also erase what is imported.
   const epoch = await retryOnReset(() => userMemory(owner.hash).epoch());
   const run = new ImportRun({ owner, epoch, part, from: exported.userHash, userMemory, now });

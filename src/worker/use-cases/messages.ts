@@ -1,7 +1,7 @@
 import { type MessagePage, messagesJson, type PageJson, type ReadMessage } from "../../domain/page-json.ts";
 import { sanitizeConversation } from "../../domain/conversation/sanitize.ts";
 import { decodeCursor, encodeCursor } from "../../domain/cursor.ts";
-import { fail, ok, type Result, wrong } from "../../domain/errors.ts";
+import { fail, ok, type Result, invalidField } from "../../domain/errors.ts";
 import { inUtf8, type JsonPieces } from "../../domain/json-pieces.ts";
 import { limits } from "../../domain/limits.ts";
 import type { Message, ReadMessagesQuery } from "../../domain/schema/thread.ts";
@@ -27,7 +27,7 @@ export function readerOf({
 }: ReadMessagesQuery): Result<Reader> {
   const misplaced = order === "newest" ? after : before;
   if (misplaced !== undefined)
-    return wrong(
+    return invalidField(
       order === "newest" ? "query.after" : "query.before",
       `cannot be combined with the order ${order}`,
     );
@@ -48,11 +48,11 @@ export function readerOf({
 export function streamReaderOf(query: ReadMessagesQuery): Result<Reader> {
   const { order, before, limit, cursor } = query;
   if (order === "newest")
-    return wrong("query.order", "cannot be combined with a stream, which is oldest first");
+    return invalidField("query.order", "cannot be combined with a stream, which is oldest first");
   if (before !== undefined)
-    return wrong("query.before", "cannot be combined with a stream, which is oldest first");
+    return invalidField("query.before", "cannot be combined with a stream, which is oldest first");
   if (limit !== undefined || cursor !== undefined)
-    return wrong(
+    return invalidField(
       limit === undefined ? "query.cursor" : "query.limit",
       "cannot be combined with a stream, which has no pages",
     );

@@ -37,7 +37,7 @@ export async function recall(
   const shared = [...new Set(owners)].filter((owner) => owner !== user);
   const [own, ...others] = await Promise.all([
     recallOf(needs, user, asked),
-    // Without a shared owner that does not answer; the arm `owners` says so.
+    // Leaves out a shared owner that does not answer; the arm `owners` reports it.
     ...shared.map((owner) =>
       withDeadline(recallOf(needs, owner, asked), SHARED_WITHIN_MS).catch((error: unknown) => {
         console.error({ message: "a shared owner does not answer", error: String(error) });

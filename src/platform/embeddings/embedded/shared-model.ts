@@ -1,5 +1,5 @@
 import { DeadlineExceeded, withDeadline } from "../../deadline.ts";
-import { WITHIN_MS } from "../embedder.ts";
+import { EMBED_DEADLINE_MS } from "../embedder.ts";
 import { type Assets, type EmbeddedModel, loadModel } from "./model.ts";
 
 export const MODEL_NAME = "static-en-256";
@@ -24,7 +24,7 @@ export class SharedModel {
   }
 
   /** Rejects with `DeadlineExceeded` after `withinMs`, and where the model is not among the assets. */
-  async get(assets: Assets, withinMs = WITHIN_MS): Promise<EmbeddedModel> {
+  async get(assets: Assets, withinMs = EMBED_DEADLINE_MS): Promise<EmbeddedModel> {
     let [waited, watched, watchedMs] = [0, this.#loading, 0];
     // Counts the timers, as the clock stands still between awaits.
     while (this.#model === null) {

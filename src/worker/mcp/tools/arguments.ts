@@ -43,7 +43,7 @@ export const scope = name.describe("The scope, as listed: a project, an app.");
 export const procedureTitle = title.unwrap().describe("The procedure's exact title.");
 export const procedureBody = text.unwrap();
 
-/** Items of a page. More than 50 do not fit into one result. */
+/** The largest page. `fittingPage` and `listedThatFit` cut it to one result. */
 const PAGE = 50;
 export const limit = boundedInt({ min: 1, max: PAGE, code: "page_too_large" })
   .optional()
