@@ -44,7 +44,7 @@ it.each(owned.filter(({ scope }) => scope !== "read"))(
     const { status, body } = await ask(operation, team, [newShared(), team]);
     expect(status).toBe(403);
     expect(body.error.code).toBe("forbidden");
-    expect(body.error.message).toContain("may read");
+    expect(body.error.message).toContain("may only read");
   },
 );
 
