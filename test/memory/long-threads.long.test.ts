@@ -2,6 +2,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { exports } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { userHash } from "../../src/domain/ids.ts";
 import { call, newUser, token } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
 import { bindVectorize } from "../doubles/ports.ts";
@@ -171,14 +172,17 @@ it("takes its vectors out of Vectorize slice by slice, sends none of it, and is 
   const user = newUser();
   const { id: threadId } = await longThread(user, ["I play the cello"]);
   for (let rung = 0; rung < 2; rung++) await ring(user);
-  const before = vectorize.ids().length;
+  // Objects of other files may ring, too.
+  const hash = await userHash(user);
+  const own = () => vectorize.ids().filter((id) => id.startsWith(hash));
+  const before = own().length;
   expect(before).toBeGreaterThan(0);
   const { id } = (await eraseSome(user, { threadId })).body;
   for (let rung = 0; rung < 12; rung++) await ring(user);
-  expect(vectorize.ids().length).toBeLessThanOrEqual(before);
+  expect(own().length).toBeLessThanOrEqual(before);
   expect((await erasure(id)).status).toBe("running");
   await erased(user, id);
-  expect(vectorize.ids()).toEqual([]);
+  expect(own()).toEqual([]);
 }, 120_000);
 
 it("goes with the user, who is erased meanwhile, and is done only then", async () => {
