@@ -5,6 +5,7 @@ import { parseArgs } from "node:util";
 import { type Bounds, Client, type Round } from "./load.ts";
 import { prepareMemories } from "./memories.ts";
 import { type Operation, prepare } from "./operations.ts";
+import { countRows } from "./rows.ts";
 import { print, summary } from "./table.ts";
 import { type Server, startCairn, startFloor } from "./servers.ts";
 
@@ -14,9 +15,10 @@ const { values: options } = parseArgs({
     smoke: { type: "boolean", default: false },
     rounds: { type: "string", default: "9" },
     only: { type: "string", default: "" },
+    rows: { type: "boolean", default: false },
   },
 });
-const rounds = options.smoke ? 1 : Number(options.rounds);
+const roundCount = options.smoke ? 1 : Number(options.rounds);
 const size = options.smoke ? "smoke" : options.quick ? "quick" : "full";
 const sizes = {
   // Every operation a few times, over next to nothing: it shows that all of them work, and measures nothing.
@@ -67,21 +69,26 @@ async function round(row: Row, i: number, sides: { floor: Side; cairn: Side }): 
   }
 }
 
-const servers: Server[] = [];
-try {
-  servers.push(await startFloor(), await startCairn());
-  const [floor, cairn] = await Promise.all(servers.map(side));
-  if (floor && cairn) {
-    const rows = cairn.operations.map((operation): Row => ({ operation, floor: [], cairn: [] }));
-    // Rounds outside, operations inside: what is compared is measured within the same seconds.
-    for (let count = 0; count <= rounds; count++)
-      for (const [i, row] of rows.entries())
-        if (row.operation.name.includes(options.only)) await round(row, i, { floor, cairn });
-    const measured = rows.filter((row) => row.cairn.length > 0);
-    if (measured.length === 0) throw new Error(`no operation has '${options.only}' in its name`);
-    print(measured.map(summary));
-    await Promise.all([floor.client.close(), cairn.client.close()]);
+if (options.rows) await countRows(options);
+else await compare();
+
+async function compare(): Promise<void> {
+  const servers: Server[] = [];
+  try {
+    servers.push(await startFloor(), await startCairn());
+    const [floor, cairn] = await Promise.all(servers.map(side));
+    if (floor && cairn) {
+      const rows = cairn.operations.map((operation): Row => ({ operation, floor: [], cairn: [] }));
+      // Rounds outside, operations inside: what is compared is measured within the same seconds.
+      for (let count = 0; count <= roundCount; count++)
+        for (const [i, row] of rows.entries())
+          if (row.operation.name.includes(options.only)) await round(row, i, { floor, cairn });
+      const measured = rows.filter((row) => row.cairn.length > 0);
+      if (measured.length === 0) throw new Error(`no operation has '${options.only}' in its name`);
+      print(measured.map(summary));
+      await Promise.all([floor.client.close(), cairn.client.close()]);
+    }
+  } finally {
+    for (const server of servers) await server.stop();
   }
-} finally {
-  for (const server of servers) await server.stop();
 }

@@ -24,8 +24,8 @@ export type Server = {
   stop: () => Promise<void>;
 };
 
-/** As it is deployed: what wrangler builds, over an empty D1 with its migrations. */
-export async function startCairn(): Promise<Server> {
+/** As it is deployed: what wrangler builds, over an empty D1 with its migrations. `counting`: behind `counting.ts`. */
+export async function startCairn({ counting = false } = {}): Promise<Server> {
   const out = mkdtempSync(join(tmpdir(), "cairn-bench-"));
   const wrangler = join(root, "node_modules/wrangler/bin/wrangler.js");
   execFileSync(process.execPath, [wrangler, "deploy", "--dry-run", "--outdir", out], {
@@ -34,6 +34,7 @@ export async function startCairn(): Promise<Server> {
     env: { ...process.env, WRANGLER_SEND_METRICS: "false" },
   });
   const modules = [
+    ...(counting ? [{ type: "ESModule" as const, path: "counting.js", contents: countingModule() }] : []),
     { type: "ESModule" as const, path: "index.js", contents: readFileSync(join(out, "index.js"), "utf8") },
     ...readdirSync(out)
       .filter((name) => name.endsWith(".wasm"))
@@ -41,7 +42,8 @@ export async function startCairn(): Promise<Server> {
   ];
   return start("cairn", modules, {
     durableObjects: {
-      USER_MEMORY: { className: "UserMemory", useSQLite: true },
+      // A counted object stays: its counts are in its memory.
+      USER_MEMORY: { className: "UserMemory", useSQLite: true, unsafePreventEviction: counting },
       PROMPT_CACHE: { className: "PromptCache", useSQLite: true },
     },
     d1Databases: ["DB"],
@@ -49,6 +51,12 @@ export async function startCairn(): Promise<Server> {
     bindings: { CAIRN_SECRET: secret, CORS_ORIGINS: "" },
   }).finally(() => rmSync(out, { recursive: true }));
 }
+
+const countingModule = (): string =>
+  stripTypeScriptTypes(readFileSync(join(import.meta.dirname, "counting.ts"), "utf8")).replace(
+    '"../src/index.ts"',
+    '"./index.js"',
+  );
 
 export async function startFloor(): Promise<Server> {
   // By an address that the compiler does not follow: what it would find there is typed for workerd, not for Node.

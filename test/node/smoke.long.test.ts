@@ -28,6 +28,22 @@ describe("npm run smoke", () => {
     expect(stdout).not.toContain("NaN");
   });
 
+  it("counts the rows that each call costs, and the bytes at rest", async () => {
+    const { code, stdout, stderr } = await ended("bench/main.ts", ["--smoke", "--rows"]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    const written = (name: string) =>
+      Number(
+        stdout
+          .split("\n")
+          .find((row) => row.startsWith(`| ${name} |`))
+          ?.split("|")[2],
+      );
+    for (const name of ["remember one", "append one", "put an entry"])
+      expect(written(name)).toBeGreaterThan(0);
+    expect(written("recall among 2,000")).toBe(0);
+    expect(stdout).toMatch(/takes \d\.\d\d × its text in the object/);
+  });
+
   it("fails a benchmark that measures nothing", async () => {
     const { code, stderr } = await ended("bench/main.ts", ["--smoke", "--only", "nothing"]);
     expect(code).toBe(1);
