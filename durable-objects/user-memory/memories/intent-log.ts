@@ -45,7 +45,7 @@ export class IntentLog {
         row.version,
         JSON.stringify(row),
       );
-    if (forget !== "all")
+    if (forget !== "all" && forget.length > 0)
       this.#sql.exec(
         "INSERT INTO intent_parts (intent, memory_id, version) SELECT ?, value, 0 FROM json_each(?)",
         n,

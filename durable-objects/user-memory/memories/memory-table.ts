@@ -99,7 +99,8 @@ export class MemoryTable {
     for (const piece of rowPieces(rows)) this.#sql.exec(UPSERT, owner.hash, owner.id, piece);
     this.reach(Math.max(...rows.map(({ version }) => version)));
     this.#sql.exec(
-      "UPDATE memory_clock SET owner = ?, last_write = MAX(last_write, ?)",
+      `UPDATE memory_clock SET owner = ?1, last_write = MAX(last_write, ?2)
+       WHERE owner IS NOT ?1 OR last_write < ?2`,
       JSON.stringify(owner),
       // Lost storage has forgotten the last write, and the clock may be behind it.
       Math.max(...rows.map(({ recordedAt, correctedAt }) => Math.max(recordedAt, correctedAt ?? 0))),
@@ -128,6 +129,7 @@ export class MemoryTable {
 
   /** Removes memories with their history. Returns the numbers of the removed versions. */
   remove(ids: readonly string[]): number[] {
+    if (ids.length === 0) return [];
     this.#sql.exec(
       `UPDATE memories SET ${zeroedColumns(PERSONAL_COLUMNS.memories)} WHERE id IN (SELECT value FROM json_each(?))`,
       JSON.stringify(ids),
@@ -204,12 +206,17 @@ export class MemoryTable {
 
   /** Marks the numbers up to this one as used. */
   reach(version: number): void {
-    this.#sql.exec("UPDATE memory_clock SET last_version = MAX(last_version, ?)", version);
+    this.#sql.exec("UPDATE memory_clock SET last_version = ?1 WHERE last_version < ?1", version);
   }
 
   /** The time, but never before the last write: the clock may have been set back since. */
   latest(now: number): number {
     return this.#sql.exec<{ n: number }>("SELECT MAX(last_write, ?) AS n FROM memory_clock", now).one().n;
+  }
+
+  /** The time of a write that is being decided: after the last write. */
+  next(now: number): number {
+    return this.#sql.exec<{ n: number }>("SELECT MAX(last_write + 1, ?) AS n FROM memory_clock", now).one().n;
   }
 
   /** The number of a new write: the time, or one more than the last number. */

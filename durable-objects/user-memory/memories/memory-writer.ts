@@ -232,7 +232,7 @@ export class MemoryWriter {
       const { table, transactions, quota, erasureEpoch, now } = this.#deps;
       if (!(await this.#pending.flush())) return this.#pending.pendingFailure(NOT_NOTED);
       if (epoch !== erasureEpoch.current) return fail("erased_meanwhile");
-      const time = table.tick(now());
+      const time = table.next(now());
       const refusal = (more: number) => quota.memoriesFailure(() => more);
       const { put, ...counted } = importIn(table, owner, { memories, now: time, refusal });
       if (put.length === 0) return ok(counted);
@@ -385,7 +385,7 @@ export class MemoryWriter {
       const answered = this.#replay<T>(once);
       if (answered !== null) return { result: answered };
       const forgetCount = this.#pending.forgetCount;
-      const draft = new MemoryDraft(table, table.tick(now()));
+      const draft = new MemoryDraft(table, table.next(now()));
       const decided = await decide(draft);
       // A deletion during the embedding must hold, so the write is decided again.
       if (forgetCount !== this.#pending.forgetCount) continue;

@@ -89,6 +89,7 @@ export class SearchIndex {
   }
 
   removeAll(numbers: readonly number[]): void {
+    if (numbers.length === 0) return;
     this.documents.overwrite(rowsOf(numbers));
     this.#remove(rowsOf(numbers));
   }
