@@ -68,7 +68,6 @@ CREATE TABLE threads (
 
 CREATE INDEX threads_by_age ON threads (created_at, id);
 CREATE INDEX threads_by_user ON threads (user_hash, created_at, id);
-CREATE INDEX threads_by_owner ON threads (user_hash);
 
 -- The catalogue of all users, for who leaves with everybody's memory. A user's object puts itself here with its first write.
 CREATE TABLE users (

@@ -93,21 +93,26 @@ export class EntryStore {
         details: [{ path: "body", message: "names parts that are not there" }],
       });
     const before = this.#partsOf(key);
-    this.#sql.exec(
+    // The value that is there already, without an expiry, is left as it is; but of two conditional writes only one succeeds.
+    const isConditional = condition.ifMatch !== undefined || condition.ifNoneMatch !== undefined;
+    const written = this.#sql.exec(
       `INSERT INTO entries (key, value, version, updated_at, expires_at, refresh_ms)
        VALUES (?1, ?2, ?3, ?4, ?5, ?6)
        ON CONFLICT (key) DO UPDATE SET
-         value = ?2, version = ?3, updated_at = ?4, expires_at = ?5, refresh_ms = ?6`,
+         value = ?2, version = ?3, updated_at = ?4, expires_at = ?5, refresh_ms = ?6
+       WHERE ?7 OR ?5 IS NOT NULL OR expires_at IS NOT NULL OR refresh_ms IS NOT NULL OR value <> ?2`,
       key,
       value,
       version,
       now,
       expiresAt,
       refreshOnRead && !isPart(key) ? ttlMs : null,
+      isConditional ? 1 : 0,
     );
     if (before !== null && before.cairnParts !== parts?.cairnParts)
       this.#removeUnder(partsUnder(key, before.cairnParts));
     if (parts !== null) this.#expireParts(key, parts, expiresAt);
+    if (written.rowsWritten === 0) return ok({ version: this.version(key) ?? version });
     return ok({ version, ...(expiresAt !== null && { expiresAt }) });
   }
 

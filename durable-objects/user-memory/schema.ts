@@ -60,7 +60,7 @@ export const migrations: readonly Migration[] = [
         thread_id TEXT PRIMARY KEY,
         due_at INTEGER NOT NULL,
         version INTEGER NOT NULL DEFAULT 0
-      );
+      ) WITHOUT ROWID;
 
       CREATE TABLE messages (
         position INTEGER PRIMARY KEY,
@@ -113,13 +113,13 @@ export const migrations: readonly Migration[] = [
         data BLOB NOT NULL
       );
       CREATE TABLE unembedded (n INTEGER PRIMARY KEY, attempts INTEGER NOT NULL DEFAULT 0);
-      CREATE INDEX unembedded_by_attempts ON unembedded (attempts, n);
+      CREATE INDEX unembedded_by_attempts ON unembedded (attempts, n) WHERE attempts > 0;
       CREATE INDEX vectors_by_model ON vectors (model);
 
       CREATE TABLE memories (
         user_hash TEXT NOT NULL,
         id TEXT NOT NULL,
-        version INTEGER NOT NULL,
+        version INTEGER PRIMARY KEY,
         user_id TEXT NOT NULL,
         kind TEXT NOT NULL,
         status TEXT NOT NULL,
@@ -149,10 +149,8 @@ export const migrations: readonly Migration[] = [
         recorded_at INTEGER NOT NULL,
         corrected_at INTEGER,
         superseded_at INTEGER,
-        superseded_by INTEGER,
-        PRIMARY KEY (user_hash, id, version)
+        superseded_by INTEGER
       );
-      CREATE UNIQUE INDEX memories_by_version ON memories (version);
       CREATE INDEX memories_by_id ON memories (id, version);
       CREATE INDEX memories_by_text ON memories (dedupe_key) WHERE corrected_at IS NULL;
       CREATE INDEX memories_by_external_id ON memories (external_id) WHERE external_id IS NOT NULL;
@@ -182,8 +180,7 @@ export const migrations: readonly Migration[] = [
         version INTEGER NOT NULL,
         row TEXT,
         PRIMARY KEY (intent, memory_id, version)
-      );
-      CREATE INDEX intent_parts_by_memory ON intent_parts (memory_id);
+      ) WITHOUT ROWID;
 
       CREATE TABLE answer_memories (
         memory_id TEXT NOT NULL,
@@ -259,7 +256,7 @@ export const migrations: readonly Migration[] = [
         thread_id TEXT PRIMARY KEY,
         marked INTEGER NOT NULL DEFAULT 0,
         due_at INTEGER NOT NULL
-      );
+      ) WITHOUT ROWID;
       -- merging: a round is under way; rounds: number of rounds that ended.
       CREATE TABLE word_merge (
         due_at INTEGER,

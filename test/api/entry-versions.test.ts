@@ -92,10 +92,34 @@ describe("conditions", () => {
     const user = newUser();
     const versions = new Set<string>();
     for (let i = 0; i < 10; i++) {
-      versions.add((await put(user, "k", 1)).body.version);
+      versions.add((await put(user, "k", i)).body.version);
       if (i % 2 === 0) await remove(user, "k", {});
     }
     expect(versions.size).toBe(10);
+  });
+
+  it("see the same version where a put changed nothing", async () => {
+    const user = newUser();
+    const { version } = (await put(user, "k", { a: 1 })).body;
+    const updatedAt = async () => (await call(`/v1/users/${user}/kv`)).body.items[0].updatedAt;
+    const before = await updatedAt();
+    control.clockAt = Date.now() + 60_000;
+    expect((await put(user, "k", { a: 1 })).body).toEqual({ version });
+    expect(await updatedAt()).toBe(before);
+    const changed = [
+      await put(user, "k", { a: 2 }),
+      await put(user, "k", { a: 2 }, {}, "?ttlMs=60000"),
+      await put(user, "k", { a: 2 }, {}, "?ttlMs=60000"),
+      await put(user, "k", { a: 2 }),
+    ];
+    expect(new Set([version, ...changed.map(({ body }) => body.version)]).size).toBe(5);
+  });
+
+  it("let one of two conditional puts succeed, though neither changes the value", async () => {
+    const user = newUser();
+    const { version } = (await put(user, "k", 1)).body;
+    const both = await Promise.all([1, 2].map(() => put(user, "k", 1, { "If-Match": `"${version}"` })));
+    expect(both.map(({ status }) => status).toSorted()).toEqual([200, 412]);
   });
 });
 

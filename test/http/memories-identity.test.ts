@@ -31,6 +31,32 @@ describe("the same text", () => {
       expect((await remembered(user, other)).id).not.toBe(id);
   });
 
+  it("again changes nothing, not even `updatedAt`", async () => {
+    const user = newUser();
+    const first = await remember(user, { text: "likes tea", tags: ["a"], scope: "s" });
+    control.clockAhead += DAY;
+    for (const repeat of [{ tags: ["a"] }, {}]) {
+      const again = await remember(user, { text: "likes tea", scope: "s", ...repeat });
+      expect({ status: again.status, body: again.body }).toEqual({ status: 200, body: first.body });
+    }
+    expect(await history(user, first.body.id)).toHaveLength(1);
+  });
+
+  it("again has its first answer under its key, also when the memory has changed since", async () => {
+    const user = newUser();
+    const { id, version } = await remembered(user, { text: "likes tea" });
+    const headers = { "Idempotency-Key": "again" };
+    const again = await remember(user, { text: "likes tea" }, headers);
+    expect(again.body).toMatchObject({ id, version });
+    await patch(user, id, { tags: ["new"] });
+    const replayed = await remember(user, { text: "likes tea" }, headers);
+    expect(replayed.body).toMatchObject({ id, version });
+    const other = await remember(user, { text: "likes coffee" }, headers);
+    expect(other.body.error.code).toBe("idempotency_conflict");
+    expect((await forget(user, id)).status).toBe(204);
+    expect((await remember(user, { text: "likes tea" }, headers)).status).toBe(201);
+  });
+
   it("about another subject is another memory", async () => {
     const user = newUser();
     const alice = await remembered(user, { text: "likes tea", subject: "Alice" });

@@ -261,7 +261,7 @@ const ENTRY = `(metadata ->> '$.${ENTRY_FIELD}')`;
 const NAMES_ENTRY = `${ENTRY} IS NOT NULL AND json_type(metadata, '$.${ENTRY_FIELD}') = 'text'
   AND corrected_at IS NULL AND (superseded_at IS NULL OR superseded_at > ?)`;
 
-const UPSERT = `INSERT INTO memories ${upsertRows("TRUE")}`;
+const UPSERT = `INSERT INTO memories ${upsertRows("TRUE", "version")}`;
 
 /** Present and future versions with an expiry: index `memories_by_expiry`. */
 const EXPIRING = "expires_at IS NOT NULL AND corrected_at IS NULL AND superseded_at IS NULL";

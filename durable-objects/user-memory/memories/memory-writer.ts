@@ -352,11 +352,14 @@ export class MemoryWriter {
       if ("result" in decided) return decided.result;
       const { answer, memoryIds, vectors, draft } = decided;
       const { put, forget } = draft.write;
-      if (put.length === 0 && forget.length === 0) return ok(this.#withIndexing(answer));
-      const reference = referenceTo(answer, draft);
-      const kept = once && { answer: { once, answer: reference, memoryIds: [...memoryIds] } };
-      const noted = this.#deps.transactions.atomically(() =>
-        this.#pending.note({ owner, put, forget, ...kept }),
+      const { transactions, answers, now } = this.#deps;
+      const kept = once && { once, answer: referenceTo(answer, draft), memoryIds: [...memoryIds] };
+      if (put.length === 0 && forget.length === 0) {
+        if (kept !== undefined) transactions.atomically(() => answers.saveOf(kept, now()));
+        return ok(this.#withIndexing(answer));
+      }
+      const noted = transactions.atomically(() =>
+        this.#pending.note({ owner, put, forget, ...(kept && { answer: kept }) }),
       );
       const outcome = await this.#pending.apply(noted, { vectors, first: true });
       return outcome === "done" ? ok(this.#withIndexing(answer)) : this.#failureOf(outcome);

@@ -122,8 +122,14 @@ export class SearchIndex {
   unembedded(limit: number): { n: number; text: string; attempts: number }[] {
     return this.#sql
       .exec<{ n: number; text: string; attempts: number }>(
-        `SELECT n, ${textOf("unembedded.n")} AS text, attempts FROM unembedded WHERE ${notTombstoned("n")}
-         ORDER BY attempts, n LIMIT ?`,
+        `SELECT n, ${textOf("waiting.n")} AS text, attempts FROM (
+           SELECT * FROM (
+             SELECT n, attempts FROM unembedded WHERE attempts = 0 AND ${notTombstoned("n")} ORDER BY n LIMIT ?1)
+           UNION ALL
+           SELECT * FROM (
+             SELECT n, attempts FROM unembedded WHERE attempts > 0 AND ${notTombstoned("n")}
+             ORDER BY attempts, n LIMIT ?1)
+         ) AS waiting ORDER BY attempts, n LIMIT ?1`,
         limit,
       )
       .toArray();

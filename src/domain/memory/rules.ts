@@ -221,16 +221,13 @@ function begin(draft: Draft, owner: Owner, candidate: Candidate): MemoryRow {
   return row;
 }
 
-/** Replaces a version by a new one, if anything changes. */
+/** Replaces a version by a new one, if anything changes. A repeat changes nothing, not even `updatedAt`, unless it gives one. */
 function amend(draft: Draft, row: MemoryRow, changes: Partial<MemoryRow>): MemoryRow {
   const updatedAt = Math.max(changes.updatedAt ?? draft.time, row.updatedAt);
   const changed = Object.entries(changes).some(
     ([field, value]) => JSON.stringify(value) !== JSON.stringify(row[field as keyof MemoryRow]),
   );
-  if (!changed) {
-    draft.put({ ...row, updatedAt });
-    return { ...row, updatedAt };
-  }
+  if (!changed) return row;
   const fresh = {
     ...row,
     ...changes,

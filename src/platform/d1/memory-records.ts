@@ -85,7 +85,7 @@ const IDS = "SELECT value FROM json_each(?3)";
 const FORGET = removal("memories", `user_hash = ?1 AND ${LATEST} AND id IN (${IDS}) AND ${UNERASED}`);
 const SOME = `SELECT rowid FROM memories WHERE user_hash = ?1 LIMIT ${SLICE}`;
 const FORGET_SOME = removal("memories", `${LATEST} AND rowid IN (${SOME})`);
-const UPSERT = `INSERT INTO memories ${upsertRows(`${LAST_WRITE} = ?5 AND ${UNERASED}`)}`;
+const UPSERT = `INSERT INTO memories ${upsertRows(`${LAST_WRITE} = ?5 AND ${UNERASED}`, "user_hash, id, version")}`;
 
 const OLD = "user_hash = ?1 AND version <= ?2";
 /** An erased user's versions: ?1 is the user, ?2 the version of the fence. */

@@ -54,10 +54,10 @@ const list = (of: (name: string) => string): string => columns.map(({ name }) =>
 /**
  * Follows `INSERT INTO` and the table's name. One statement puts many rows: D1 counts statements, and takes 100 parameters
  * in each. ?1 is the owner's hash, ?2 the owner's id, ?3 a piece. The id may hold U+0000, which ends a text that SQLite
- * takes out of JSON. `LIMIT -1` makes SQLite parse each row once, not once per column: eight times as fast.
+ * takes out of JSON. `LIMIT -1` makes SQLite parse each row once, not once per column: eight times as fast. `key`: the primary key.
  */
-export const upsertRows = (condition: string): string =>
+export const upsertRows = (condition: string, key: string): string =>
   `(${list((name) => name)})
    SELECT ${list((name) => (name === "user_hash" ? "?1" : name === "user_id" ? "?2" : `row ->> '$.${name}'`))}
    FROM (SELECT jsonb(value) AS row FROM json_each(?3) LIMIT -1) WHERE ${condition}
-   ON CONFLICT (user_hash, id, version) DO UPDATE SET ${list((name) => `${name} = excluded.${name}`)}`;
+   ON CONFLICT (${key}) DO UPDATE SET ${list((name) => `${name} = excluded.${name}`)}`;

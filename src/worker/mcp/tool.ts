@@ -66,7 +66,7 @@ export function tool<Input extends z.ZodType, Output extends z.ZodType>(
 export const READS = { readOnlyHint: true, destructiveHint: false, idempotentHint: true } as const;
 /** For a tool that deletes. A repeat changes nothing. */
 export const FORGETS = { readOnlyHint: false, destructiveHint: true, idempotentHint: true } as const;
-/** For a tool that stores. A repeat changes only `updatedAt`. */
+/** For a tool that stores. A repeat changes nothing. */
 export const STORES = { readOnlyHint: false, destructiveHint: false, idempotentHint: true } as const;
 
 type ObjectSchema = ListedTool["inputSchema"];
