@@ -119,7 +119,7 @@ describe("conditions", () => {
     const user = newUser();
     const { version } = (await put(user, "k", 1)).body;
     const both = await Promise.all([1, 2].map(() => put(user, "k", 1, { "If-Match": `"${version}"` })));
-    expect(both.map(({ status }) => status).toSorted()).toEqual([200, 412]);
+    expect(new Set(both.map(({ status }) => status))).toEqual(new Set([200, 412]));
   });
 });
 
