@@ -23,7 +23,8 @@ const ring = async (user: string) => {
   control.clockAhead += 10 * 60_000;
   return runDurableObjectAlarm(await objectOf(user));
 };
-const remember = (user: string, text: string) => call(`/v1/users/${user}/memories`, { json: { text } });
+const remember = (user: string, text: string, more: object = {}) =>
+  call(`/v1/users/${user}/memories`, { json: { text, ...more } });
 const forget = (user: string, id: string) => call(`/v1/users/${user}/memories/${id}`, { method: "DELETE" });
 const listed = async (user: string): Promise<string[]> =>
   (await call(`/v1/users/${user}/memories`)).body.items.map(({ text }: { text: string }) => text);
@@ -118,7 +119,7 @@ describe.each(["before", "after"] as const)("D1 failing %s its write", (moment) 
     const user = newUser();
     const { id } = (await remember(user, "open change")).body;
     control.d1Writes = moment;
-    expect((await remember(user, "open change")).status).toBe(503);
+    expect((await remember(user, "open change", { tags: ["new"] })).status).toBe(503);
     expect((await forget(user, id)).status).toBe(503);
     control.d1Writes = "ok";
     const seen: string[][] = [];
