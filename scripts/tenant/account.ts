@@ -14,8 +14,8 @@ const Mark = z.array(
 );
 const Deployed = z.object({ type: z.literal("deploy"), targets: z.array(z.string()).optional() });
 
-export type Database = z.infer<typeof Databases>[number];
-export type Mark = z.infer<typeof Mark>[number]["results"][number];
+type Database = z.infer<typeof Databases>[number];
+type Mark = z.infer<typeof Mark>[number]["results"][number];
 
 const SECRET = "CAIRN_SECRET";
 

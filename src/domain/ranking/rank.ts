@@ -36,7 +36,7 @@ const weightNames = Object.keys(groups) as [WeightName, ...WeightName[]];
 export type Weights = { [Name in WeightName]?: number | undefined };
 
 /** The contribution of each group of features to a score. Their rounded sum is the score; a negative sum gives 0. */
-export type ScoreParts = { [Name in WeightName]?: number };
+type ScoreParts = { [Name in WeightName]?: number };
 type Ranked = { n: number; score: number; parts?: ScoreParts };
 
 /**
