@@ -58,8 +58,8 @@ export class Memories {
     { metadata, ...query }: ListMemoriesQuery = {},
     options: CallOptions = {},
   ): Promise<MemoryList> {
-    const json = { ...query, ...(metadata && { metadata: JSON.stringify(metadata) }) };
-    return this.#http.send({ method: "GET", path: pathOf(user), query: json, ...options });
+    const parameters = { ...query, ...(metadata && { metadata: JSON.stringify(metadata) }) };
+    return this.#http.send({ method: "GET", path: pathOf(user), query: parameters, ...options });
   }
 
   /** Yields all memories that match. Fetches pages on demand. */

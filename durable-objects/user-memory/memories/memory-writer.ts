@@ -352,10 +352,13 @@ export class MemoryWriter {
       if ("result" in decided) return decided.result;
       const { answer, memoryIds, vectors, draft } = decided;
       const { put, forget } = draft.write;
-      const { transactions, answers, now } = this.#deps;
+      const { transactions, answers, alarms, now } = this.#deps;
       const kept = once && { once, answer: referenceTo(answer, draft), memoryIds: [...memoryIds] };
       if (put.length === 0 && forget.length === 0) {
-        if (kept !== undefined) transactions.atomically(() => answers.saveOf(kept, now()));
+        if (kept !== undefined) {
+          transactions.atomically(() => answers.saveOf(kept, now()));
+          alarms.scheduleBy(answers.nextDue(now()));
+        }
         return ok(this.#withIndexing(answer));
       }
       const noted = transactions.atomically(() =>
