@@ -1,10 +1,7 @@
 // What makes two memories one, for those that no triple or key names; and what an import says of times.
-import { runInDurableObject } from "cloudflare:test";
 import { afterEach, describe, expect, it } from "vitest";
 import { newUser } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
-import { objectOf } from "../erasure-calls.ts";
-import { evict } from "../evict.ts";
 import {
   forget,
   get,
@@ -49,13 +46,8 @@ describe("the same text", () => {
     const user = newUser();
     const { id, version } = await remembered(user, { text: "likes tea" });
     const headers = { "Idempotency-Key": "again" };
-    await runInDurableObject(await objectOf(user), (_, { storage }) => storage.deleteAlarm());
-    await evict(user);
     const again = await remember(user, { text: "likes tea" }, headers);
     expect(again.body).toMatchObject({ id, version });
-    // An alarm deletes the kept answer, though nothing else was written.
-    const due = await runInDurableObject(await objectOf(user), (_, { storage }) => storage.getAlarm());
-    expect(due).not.toBeNull();
     await patch(user, id, { tags: ["new"] });
     const replayed = await remember(user, { text: "likes tea" }, headers);
     expect(replayed.body).toMatchObject({ id, version });

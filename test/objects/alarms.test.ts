@@ -5,7 +5,8 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { call, newUser } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
 import { eraseUser, erased, erasure, objectOf, ring } from "../erasure-calls.ts";
-import { remember } from "../memory-calls.ts";
+import { evict } from "../evict.ts";
+import { remember, remembered } from "../memory-calls.ts";
 import { threadOf } from "../thread-calls.ts";
 import worker from "../worker.ts";
 
@@ -90,4 +91,14 @@ it("wakes the objects of erasures that take longer than an hour, by the cron", a
   // What is done is left alone.
   await cron();
   for (const { id } of begun) expect((await erasure(id)).status).toBe("done");
+});
+
+it("deletes the kept answer of a repeat that wrote nothing else", async () => {
+  const user = newUser();
+  const object = await objectOf(user);
+  await remembered(user, { text: "likes tea" });
+  await runInDurableObject(object, (_, { storage }) => storage.deleteAlarm());
+  await evict(user);
+  await remember(user, { text: "likes tea" }, { "Idempotency-Key": "again" });
+  expect(await alarmOf(object)).not.toBeNull();
 });
