@@ -7,3 +7,5 @@ const INLINE_BYTES = 8 * 1024;
 /** SQL of a column of bytes for a page: null where the value is longer. */
 export const inline = (column: string): string =>
   `IIF(length(${column}) <= ${INLINE_BYTES}, ${column}, NULL) AS ${column}`;
+
+export const isInline = ({ byteLength }: Uint8Array): boolean => byteLength <= INLINE_BYTES;

@@ -1,4 +1,4 @@
-import type { Lexicon } from "../../src/domain/ranking/lexicon.ts";
+import { distinctPieces, type Lexicon } from "../../src/domain/ranking/lexicon.ts";
 import type { Ports } from "../../src/platform/bindings.ts";
 import { IdempotencyStore } from "../storage/idempotency-store.ts";
 import type { Chore } from "../storage/chores.ts";
@@ -21,7 +21,9 @@ import { MemoryWriter } from "./memories/memory-writer.ts";
 import { RecallService } from "./recall/recall-service.ts";
 import { HybridSearch } from "./recall/hybrid-search.ts";
 import { migrations } from "./schema.ts";
+import { Documents } from "./search-index/documents.ts";
 import { SearchIndex } from "./search-index/search-index.ts";
+import type { IndexedText } from "./search-index/vector-store.ts";
 import { WordIndex } from "./search-index/word-index.ts";
 import { WordMerger } from "./search-index/word-merger.ts";
 import { Conversations } from "./threads/conversations.ts";
@@ -68,7 +70,14 @@ export function assemble(ctx: DurableObjectState, ports: Ports) {
   });
   const words = new WordIndex(sql);
   const merger = new WordMerger({ sql, words, alarms, now });
-  const index = new SearchIndex(sql, { vectors: vectors.store, words, merger, lexicalThreads: LEXICAL });
+  const documents = new Documents({ memories: table, messages: stores.messages });
+  const index = new SearchIndex(sql, {
+    documents,
+    vectors: vectors.store,
+    words,
+    merger,
+    lexicalThreads: LEXICAL,
+  });
   const transactions = new Transactions({ storage, answers, index, alarms, now });
   const byMeaning = ports.recall.messageIndexing !== "lexical";
   const shared = { storage, sql, transactions, index, byMeaning, answers, alarms, quota, now };
@@ -96,11 +105,12 @@ export function assemble(ctx: DurableObjectState, ports: Ports) {
   erasureEpoch.onRaised(() => conversations.rewriteCatalogue());
   const threadMessages = new ThreadMessages({
     ...threads,
+    indexNow: (text) => indexedNow(ports, text),
     messagesChanged: (id) => conversations.messagesChanged(id),
   });
 
   // Memories
-  const memoryIndex = new MemoryIndex(index, table);
+  const memoryIndex = new MemoryIndex(index, table, ports.loadedLexicon);
   const memory = { ...shared, records, table, index: memoryIndex, entries: entryStore, erasureEpoch };
   const writer = new MemoryWriter({
     ...memory,
@@ -112,10 +122,10 @@ export function assemble(ctx: DurableObjectState, ports: Ports) {
   // Recall
   const lexicon = () => wordModelOf(ports);
   const embedding = new Embedding({ ...shared, embedder: ports.embedder, lexicon });
-  const tables = { documents: index.documents, memories: table, tombstones: new TombstoneRanges(sql) };
+  const tables = { memories: table, messages, tombstones: new TombstoneRanges(sql) };
   const recall = new RecallService({
     ...shared,
-    search: new HybridSearch(index, tables),
+    search: new HybridSearch(index, table),
     tables,
     table,
     vectors,
@@ -206,6 +216,19 @@ export function assemble(ctx: DurableObjectState, ports: Ports) {
     exporter,
     importer,
     eraser,
+  };
+}
+
+/** The vector and the word pieces of a text; undefined unless both models are in the isolate's memory. */
+function indexedNow({ embedder, loadedLexicon }: Ports, text: string): IndexedText | undefined {
+  const lexicon = loadedLexicon();
+  const vector = embedder.embedNow?.(text);
+  if (lexicon === null || vector === undefined) return undefined;
+  return {
+    model: embedder.model,
+    dimensions: embedder.dimensions,
+    vector,
+    pieces: distinctPieces(lexicon, text),
   };
 }
 

@@ -54,7 +54,7 @@ export const migrations: readonly Migration[] = [
         indexing TEXT
       );
       CREATE INDEX threads_by_update ON threads (updated_at DESC, n) WHERE deleted = 0;
-      CREATE INDEX threads_by_agent ON threads (agent, updated_at DESC, n) WHERE deleted = 0;
+      CREATE INDEX threads_by_agent ON threads (agent, updated_at DESC, n) WHERE deleted = 0 AND agent IS NOT NULL;
       CREATE INDEX threads_by_parent ON threads (parent, fork_seq) WHERE parent IS NOT NULL;
       CREATE TABLE catalogue_changes (
         thread_id TEXT PRIMARY KEY,
@@ -62,11 +62,15 @@ export const migrations: readonly Migration[] = [
         version INTEGER NOT NULL DEFAULT 0
       ) WITHOUT ROWID;
 
+      -- document: of a long message, what recall reads instead of the body, which comes last in the row. searched: it has words.
       CREATE TABLE messages (
         position INTEGER PRIMARY KEY,
-        body BLOB NOT NULL,
-        created_at INTEGER NOT NULL
+        created_at INTEGER NOT NULL,
+        searched INTEGER NOT NULL,
+        document TEXT,
+        body BLOB NOT NULL
       );
+      CREATE INDEX messages_by_time ON messages (created_at) WHERE searched = 1;
       CREATE TABLE message_pieces (
         position INTEGER NOT NULL,
         piece INTEGER NOT NULL,
@@ -95,26 +99,20 @@ export const migrations: readonly Migration[] = [
       ${entrySchema}
       ${idempotencySchema}
 
-      CREATE TABLE documents (
-        n INTEGER PRIMARY KEY,
-        kind TEXT NOT NULL,
-        text TEXT NOT NULL,
-        record TEXT NOT NULL,
-        created_at INTEGER NOT NULL
-      );
-      CREATE INDEX documents_by_time ON documents (created_at);
       CREATE VIRTUAL TABLE words USING fts5 (
         text, content = '', contentless_delete = 1, tokenize = 'porter unicode61'
       );
+      -- model, vector: null if the text has no vector. pieces: null until they are cut.
       CREATE TABLE vectors (
         n INTEGER PRIMARY KEY,
-        model TEXT NOT NULL,
-        scale REAL NOT NULL,
-        data BLOB NOT NULL
+        model INTEGER,
+        vector BLOB,
+        pieces BLOB
       );
+      CREATE INDEX vectors_without_pieces ON vectors (n) WHERE pieces IS NULL;
+      CREATE TABLE models (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
       CREATE TABLE unembedded (n INTEGER PRIMARY KEY, attempts INTEGER NOT NULL DEFAULT 0);
       CREATE INDEX unembedded_by_attempts ON unembedded (attempts, n) WHERE attempts > 0;
-      CREATE INDEX vectors_by_model ON vectors (model);
 
       CREATE TABLE memories (
         user_hash TEXT NOT NULL,
@@ -152,6 +150,9 @@ export const migrations: readonly Migration[] = [
         superseded_by INTEGER
       );
       CREATE INDEX memories_by_id ON memories (id, version);
+      CREATE INDEX memories_by_time ON memories (updated_at);
+      CREATE INDEX memories_by_kind ON memories (kind);
+      CREATE INDEX memories_by_scope ON memories (scope) WHERE scope IS NOT NULL;
       CREATE INDEX memories_by_text ON memories (dedupe_key) WHERE corrected_at IS NULL;
       CREATE INDEX memories_by_external_id ON memories (external_id) WHERE external_id IS NOT NULL;
       CREATE INDEX memories_by_expiry ON memories (expires_at)
@@ -160,27 +161,41 @@ export const migrations: readonly Migration[] = [
         OR valid_to IS NOT NULL OR expires_at IS NOT NULL OR status <> 'active' OR valid_from > recorded_at);
       CREATE INDEX memories_by_key ON memories (key_norm, version) WHERE key_norm IS NOT NULL;
       CREATE INDEX memories_by_triple ON memories (subject_norm, predicate_norm, version)
-        WHERE subject_norm IS NOT NULL AND predicate_norm IS NOT NULL;
+        WHERE subject_norm IS NOT NULL;
       CREATE INDEX memories_by_entry ON memories (metadata ->> '$.cairnEntry')
         WHERE (metadata ->> '$.cairnEntry') IS NOT NULL;
+      CREATE TABLE memory_tags (
+        tag TEXT NOT NULL,
+        version INTEGER NOT NULL,
+        PRIMARY KEY (tag, version)
+      ) WITHOUT ROWID;
+      -- Tags that are overwritten before a delete are no JSON.
+      CREATE TRIGGER memory_tagged AFTER INSERT ON memories WHEN NEW.tags <> '[]' BEGIN
+        INSERT OR IGNORE INTO memory_tags SELECT value, NEW.version FROM json_each(NEW.tags);
+      END;
+      CREATE TRIGGER memory_retagged AFTER UPDATE OF tags ON memories WHEN OLD.tags <> NEW.tags BEGIN
+        DELETE FROM memory_tags WHERE version = OLD.version AND tag IN (
+          SELECT value FROM json_each(iif(json_valid(OLD.tags), OLD.tags, '[]')));
+        INSERT OR IGNORE INTO memory_tags
+          SELECT value, NEW.version FROM json_each(iif(json_valid(NEW.tags), NEW.tags, '[]'));
+      END;
+      CREATE TRIGGER memory_untagged AFTER DELETE ON memories WHEN json_valid(OLD.tags) AND OLD.tags <> '[]' BEGIN
+        DELETE FROM memory_tags WHERE version = OLD.version AND tag IN (SELECT value FROM json_each(OLD.tags));
+      END;
       CREATE TABLE memory_clock (owner TEXT, last_version INTEGER NOT NULL, last_write INTEGER NOT NULL);
       INSERT INTO memory_clock (last_version, last_write) VALUES (0, 0);
 
+      -- An intent is one row, or several if its versions exceed one: the later ones have only n and put.
       CREATE TABLE intents (
-        n INTEGER PRIMARY KEY AUTOINCREMENT,
-        owner TEXT NOT NULL,
-        forgets_all INTEGER NOT NULL DEFAULT 0,
+        n INTEGER NOT NULL,
+        put TEXT NOT NULL,
+        owner TEXT,
+        forgotten TEXT,
+        forgets_all INTEGER,
         answer TEXT,
-        attempts INTEGER NOT NULL DEFAULT 0,
-        due_at INTEGER NOT NULL
+        attempts INTEGER,
+        due_at INTEGER
       );
-      CREATE TABLE intent_parts (
-        intent INTEGER NOT NULL,
-        memory_id TEXT NOT NULL,
-        version INTEGER NOT NULL,
-        row TEXT,
-        PRIMARY KEY (intent, memory_id, version)
-      ) WITHOUT ROWID;
 
       CREATE TABLE answer_memories (
         memory_id TEXT NOT NULL,
@@ -201,8 +216,6 @@ export const migrations: readonly Migration[] = [
         due_at INTEGER
       );
 
-      CREATE TABLE pieces (n INTEGER PRIMARY KEY, data BLOB NOT NULL);
-      CREATE TABLE unpieced (n INTEGER PRIMARY KEY);
       CREATE TABLE message_copies (
         model TEXT PRIMARY KEY,
         owner TEXT NOT NULL,

@@ -78,6 +78,8 @@ export type Ports = {
   formerEmbedders: readonly Embedder[];
   /** The word model that ranks candidates. Rejects if it is not among the assets. */
   lexicon: () => Promise<Lexicon>;
+  /** The same if this isolate has loaded it; null otherwise. */
+  loadedLexicon: () => Lexicon | null;
   /** Vectorize; null if none is bound. */
   vectors: VectorIndex | null;
   /** The quotas of one user. */
@@ -121,6 +123,7 @@ export function portsOf(env: Bindings, shared: Isolate = isolate): Ports {
     receipts: new DerivedReceiptKey(env.CAIRN_SECRET),
     ...embeddersFromBindings(env, shared.wordModel),
     lexicon: () => shared.wordModel.get(env.ASSETS),
+    loadedLexicon: () => shared.wordModel.loaded,
     vectors: env.VECTORIZE === undefined ? null : new VectorizeIndex(env.VECTORIZE),
     quotas: quotasOf(env),
     storageBytes: OBJECT_BYTES - RESERVED_BYTES,

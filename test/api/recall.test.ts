@@ -22,7 +22,7 @@ const objectOf = async (user: string) => env.USER_MEMORY.getByName(await userHas
 const ring = async (user: string) => runDurableObjectAlarm(await objectOf(user));
 const vectorsOf = async (user: string): Promise<number> =>
   runInDurableObject(await objectOf(user), (_, { storage }) =>
-    Number(storage.sql.exec("SELECT COUNT(*) AS n FROM vectors").one().n),
+    Number(storage.sql.exec("SELECT COUNT(*) AS n FROM vectors WHERE model IS NOT NULL").one().n),
   );
 
 describe("the window of a hit on a message", () => {

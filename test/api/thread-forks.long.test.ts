@@ -91,7 +91,7 @@ describe("a fork", () => {
     expect((await recalled(user, "apple")).map((hit) => hit.threadId)).toEqual([grandchild]);
     expect(await count(user, "messages")).toBe(1);
     await remove(`/v1/threads/${grandchild}`);
-    for (const table of ["threads", "messages", "documents", "words", "hidden_messages"])
+    for (const table of ["threads", "messages", "words", "hidden_messages"])
       expect(await count(user, table), table).toBe(0);
   });
 
@@ -168,7 +168,7 @@ it("removes a shared message for good when the last thread that showed it lets g
   await remove(`/v1/threads/${two}`);
   expect([
     await count(user, "messages"),
-    await count(user, "documents"),
+    await count(user, "words"),
     await count(user, "hidden_messages WHERE position > 0"),
   ]).toEqual([1, 1, 0]);
   await remove(`/v1/threads/${origin.id}`);
@@ -230,7 +230,7 @@ describe("threads and forks under any sequence of operations", () => {
         // Nothing is kept that no thread shows.
         const shown = new Set(threads.flatMap(({ messages }) => messages.map(({ text }) => text)));
         expect(await count(user, "messages")).toBe(shown.size);
-        expect(await count(user, "documents")).toBe(shown.size);
+        expect(await count(user, "words")).toBe(shown.size);
         for (const { id, messages } of threads) {
           expect((await read(id)).items.map(({ seq, message }) => ({ seq, text: message.content }))).toEqual(
             messages,
@@ -238,7 +238,7 @@ describe("threads and forks under any sequence of operations", () => {
           expect((await call(`/v1/threads/${id}`)).body.length).toBe(messages.length);
         }
         for (const { id } of threads) await remove(`/v1/threads/${id}`);
-        for (const table of ["messages", "threads", "documents", "hidden_messages"])
+        for (const table of ["messages", "threads", "words", "hidden_messages"])
           expect(await count(user, table)).toBe(0);
       }),
       { numRuns: 25 },

@@ -57,7 +57,6 @@ async function loseIndex(user: string): Promise<void> {
   await sqlOf(
     user,
     "DELETE FROM memories",
-    "DELETE FROM documents",
     "DELETE FROM words",
     "DELETE FROM vectors",
     "DELETE FROM unembedded",

@@ -35,6 +35,8 @@ export const control = {
   embedder: "ok" as "ok" | "fail" | "hang" | "wrong",
   /** What it was asked for. */
   embedded: [] as { texts: readonly string[]; as: EmbedAs }[],
+  /** The embedder has its model in memory, and appended messages get their vectors at once. */
+  embedsNow: false,
   /** Objects that begin while this is on have no embedder: `EMBEDDINGS_MODEL` names none. */
   misnamed: false,
   /** The embedder is one of another space, which is the former one when this is off. */

@@ -73,6 +73,7 @@ export function faultyPorts(env: Bindings): Ports {
     receipts: real.receipts,
     embedder: embedderOf(real),
     formerEmbedders: control.misnamed ? [real.embedder] : [mirrored(real.embedder)],
+    loadedLexicon: () => (control.lexicon === "fail" ? null : real.loadedLexicon()),
     lexicon: () => (control.lexicon === "fail" ? Promise.reject(new Error("no word model")) : real.lexicon()),
     vectors: vectorize === null ? real.vectors : new VectorizeIndex(vectorize, { write: 20, read: 20 }),
     // Objects outlive a test's settings.
@@ -216,6 +217,7 @@ function faultyEmbedder(real: Embedder): Embedder {
       if (texts.some((text) => text === control.unembeddable)) throw new Error("the embedder refuses a text");
       return real.embed(texts, options);
     },
+    embedNow: (text) => (control.embedsNow ? real.embedNow?.(text) : undefined),
   };
 }
 

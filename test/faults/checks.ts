@@ -77,7 +77,6 @@ export async function checkQuiet(user: User, vectorize: VectorizeDouble): Promis
   const inside = await runInDurableObject(await user.object(), (_, { storage }) => insideOf(storage.sql));
   const versions = results.map(({ version }) => Number(version));
   equal(user, "rows", { object: inside.memories, d1: results });
-  equal(user, "documents", { index: inside.documents, rows: versions });
   equal(user, "words", { index: inside.words, rows: versions });
   equal(user, "vectors", { index: inside.vectors.map(({ n }) => n), rows: versions });
   equal(user, "left", { left: inside.left, none: {} });
@@ -107,7 +106,6 @@ function insideOf(sql: SqlStorage) {
   const left: Record<string, number> = {};
   for (const table of [
     "intents",
-    "intent_parts",
     "unembedded",
     "vector_outbox",
     "erasures",
@@ -130,9 +128,12 @@ function insideOf(sql: SqlStorage) {
   if (answers > 0) left.answers = answers;
   return {
     memories: sql.exec("SELECT * FROM memories ORDER BY version").toArray(),
-    documents: numbers("SELECT n FROM documents ORDER BY n"),
     words: numbers("SELECT rowid AS n FROM words ORDER BY rowid"),
-    vectors: sql.exec<{ n: number; model: string }>("SELECT n, model FROM vectors ORDER BY n").toArray(),
+    vectors: sql
+      .exec<{ n: number; model: string }>(
+        "SELECT n, name AS model FROM vectors JOIN models ON models.id = vectors.model ORDER BY n",
+      )
+      .toArray(),
     left,
   };
 }

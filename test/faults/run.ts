@@ -36,6 +36,7 @@ async function run(seed: number, history: readonly Step[], landLate: boolean): P
   restore();
   control.clockAt = BEGIN;
   // Of every second history, memory holds two vectors: Vectorize is asked for the others.
+  control.embedsNow = seed % 3 === 0;
   control.vectorBytes = seed % 4 < 2 ? 2 * DIMENSIONS : null;
   const vectorize = new VectorizeDouble(DIMENSIONS, ["user", "kind", "scope", "model"]);
   bindVectorize(vectorize);

@@ -9,8 +9,8 @@ import {
 } from "../../durable-objects/user-memory/recall/candidate-filter.ts";
 import { TombstoneRanges } from "../../durable-objects/user-memory/core/tombstone-ranges.ts";
 import { MemoryTable } from "../../durable-objects/user-memory/memories/memory-table.ts";
-import { Documents } from "../../durable-objects/user-memory/search-index/documents.ts";
-import { SLOTS } from "../../durable-objects/user-memory/core/position.ts";
+import { isMessage, SLOTS } from "../../durable-objects/user-memory/core/position.ts";
+import { MessageStore } from "../../durable-objects/user-memory/threads/message-store.ts";
 import { userHash } from "../../src/domain/ids.ts";
 import { newUser } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
@@ -22,6 +22,7 @@ const opt = <T>(a: fc.Arbitrary<T>) =>
   fc.oneof({ weight: 2, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: a });
 it("one by one, some and all: the same documents match, whatever the conditions of a query", async () => {
   let checked = 0;
+  let few = 0;
   await fc.assert(
     fc.asyncProperty(
       fc.array(
@@ -101,13 +102,15 @@ it("one by one, some and all: the same documents match, whatever the conditions 
           env.USER_MEMORY.getByName(await userHash(user)),
           (_, { storage: { sql } }) => {
             const all = sql
-              .exec<{ n: number }>("SELECT n FROM documents")
+              .exec<{ n: number }>(
+                "SELECT version AS n FROM memories UNION ALL SELECT position FROM messages WHERE searched = 1",
+              )
               .toArray()
               .map((r) => r.n);
             const last = sql.exec<{ n: number }>("SELECT last_write AS n FROM memory_clock").one().n;
             const tables = {
-              documents: new Documents(sql),
               memories: new MemoryTable(sql),
+              messages: new MessageStore(sql),
               tombstones: new TombstoneRanges(sql),
             };
             for (const q of queries) {
@@ -123,17 +126,26 @@ it("one by one, some and all: the same documents match, whatever the conditions 
                   ...(q.validAt !== undefined && { validAt: T0 + q.validAt }),
                 },
               };
+              // As many as there are count as few, and none.
               const m = new CandidateFilter(tables, query);
-              const by = sql
-                .exec<{ n: number }>(
-                  `SELECT n FROM documents WHERE ${m.condition.sql}`,
-                  ...m.condition.bindings,
+              const many = new CandidateFilter(tables, query, 0);
+              const { memories, messages } = m.conditions;
+              const by = [...tables.memories.where(memories), ...tables.messages.where(messages)];
+              if (m.few !== null) few++;
+              const sorted = (some: Iterable<number>) => [...some].toSorted((a, b) => a - b);
+              for (const one of [m, many]) {
+                expect(sorted(all.filter((n) => one.matches(n)))).toEqual(sorted(by));
+                expect(sorted(one.matching(all))).toEqual(sorted(by));
+              }
+              const kinds = sql
+                .exec<{ kind: string }>(
+                  "SELECT kind FROM memories WHERE version IN (SELECT value FROM json_each(?))",
+                  JSON.stringify(by),
                 )
                 .toArray()
-                .map((r) => r.n);
-              const sorted = (some: Iterable<number>) => [...some].toSorted((a, b) => a - b);
-              expect(sorted(all.filter((n) => m.matches(n)))).toEqual(sorted(by));
-              expect(sorted(m.matching(all))).toEqual(sorted(by));
+                .map(({ kind }) => kind);
+              if (by.some(isMessage)) kinds.push("message");
+              for (const kind of kinds) expect(q.kinds ?? [kind]).toContain(kind);
               checked += by.length;
             }
           },
@@ -143,4 +155,5 @@ it("one by one, some and all: the same documents match, whatever the conditions 
     { numRuns: 15 },
   );
   expect(checked).toBeGreaterThan(50);
+  expect(few).toBeGreaterThan(50);
 });

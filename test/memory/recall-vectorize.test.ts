@@ -14,8 +14,10 @@ import { forget, remember, rememberMany, type Seen } from "../memory-calls.ts";
 /** An index that can be made to forget whose vectors are asked for. */
 class Loose extends VectorizeDouble {
   loose = false;
+  lastFilter: VectorizeVectorMetadataFilter | undefined;
 
   override query(...[vector, options]: Parameters<VectorizeDouble["query"]>) {
+    this.lastFilter = options?.filter;
     return super.query(vector, this.loose ? { topK: 100 } : options);
   }
 }
@@ -137,23 +139,6 @@ describe.each([
     expect(armOf(answer, "vectorize")).toMatchObject({ candidates: 5 });
   });
 
-  it("narrows what Vectorize is asked for by kind and scope", async () => {
-    const user = newUser();
-    await rememberMany(user, [
-      { text: OLD[0], scope: "home" },
-      { text: OLD[1], scope: "work" },
-      { text: OLD[2], kind: "episode", scope: "home" },
-      ...NEW.map((text) => ({ text })),
-    ]);
-    await settle(user);
-    const atHome = await ask(user, "a cat", { scope: "home" });
-    expect(new Set(texts(atHome))).toEqual(new Set([OLD[0], OLD[2]]));
-    expect(armOf(atHome, "vectorize")).toMatchObject({ candidates: 2 });
-    const episodes = await ask(user, "a cat", { kinds: ["episode"] });
-    expect(texts(episodes)).toEqual([OLD[2]]);
-    expect(armOf(episodes, "vectorize")).toMatchObject({ candidates: 1 });
-  });
-
   it("holds the newest, whatever comes, and loses none of the others", async () => {
     const user = newUser();
     await told(user);
@@ -260,4 +245,38 @@ describe("recall in the whole tenant", () => {
   it("is for tokens of all users only", async () => {
     expect((await search({ query: "x" }, newUser())).status).toBe(403);
   });
+});
+
+// Comes last: a test above asks the index for the nearest of all users.
+it("narrows what Vectorize is asked for by kind and scope, and asks nothing if few have them", async () => {
+  const user = newUser();
+  await rememberMany(user, [
+    { text: OLD[0], kind: "episode", scope: "home" },
+    { text: OLD[1], scope: "work" },
+    ...NEW.map((text) => ({ text })),
+  ]);
+  for (const from of [0, 500])
+    await rememberMany(
+      user,
+      Array.from({ length: 500 }, (__, i) => ({
+        text: `chapter ${from + i}`,
+        kind: "episode",
+        scope: "home",
+      })),
+    );
+  await settle(user);
+  for (const narrow of [{ scope: "home" }, { kinds: ["episode"] }]) {
+    const answer = await ask(user, "a cat", { ...narrow, k: 100 });
+    expect(texts(answer)[0]).toBe(OLD[0]);
+    expect(texts(answer).filter((text) => !text.startsWith("chapter"))).toEqual([OLD[0]]);
+    expect(armOf(answer, "vectorize")).toMatchObject({ status: "ok", candidates: 100 });
+    expect(vectorize.lastFilter).toMatchObject(
+      "scope" in narrow ? { scope: "home" } : { kind: { $in: ["episode"] } },
+    );
+  }
+  vectorize.calls.query = 0;
+  const atWork = await ask(user, "a cat", { scope: "work" });
+  expect(texts(atWork)).toEqual([OLD[1]]);
+  expect(armOf(atWork, "vectorize")).toMatchObject({ status: "off", candidates: 0 });
+  expect(vectorize.calls.query).toBe(0);
 });

@@ -111,7 +111,7 @@ describe("a fork, with the object evicted", () => {
     await remove(`/v1/threads/${id}`);
     await evict(user);
     const left = await runInDurableObject(await objectOf(user), (_, { storage }) =>
-      ["threads", "messages", "documents", "hidden_messages"].flatMap((table) =>
+      ["threads", "messages", "hidden_messages"].flatMap((table) =>
         storage.sql.exec(`SELECT * FROM ${table}`).toArray(),
       ),
     );

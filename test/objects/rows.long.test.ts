@@ -120,6 +120,7 @@ it("a new user, a memory, a thread, an append and a recall cost the rows that do
   const size = await runInDurableObject(await objectOf(user), (_, { storage }) => storage.sql.databaseSize);
   expect.soft(Math.abs(size / 1000 - Number(/is some (\d+) KB/.exec(costs)?.[1]))).toBeLessThan(80);
   expectDocumented("a memory", await rowsOf(user, () => remember(user, { text: "I have a cat" })));
+  control.embedsNow = true;
   let thread = "";
   const made = await rowsOf(user, async () => void (thread = (await create(user)).id));
   expectDocumented("a thread", made);

@@ -98,6 +98,34 @@ it("embeds messages soon after they are appended, a bounded number an alarm", as
   expect(await runDurableObjectAlarm(await objectOf(user))).toBe(false);
 });
 
+it("embeds appended messages at once while the model is in memory, and the alarm what is long", async () => {
+  const user = newUser();
+  const { id } = (await call(`/v1/users/${user}/threads`, { json: {} })).body;
+  const recall = async () =>
+    (await call(`/v1/users/${user}/recall`, { json: { query: "a ship in the port" } })).body;
+  // Loads the model.
+  await recall();
+  await runDurableObjectAlarm(await objectOf(user));
+  control.embedsNow = true;
+  const append = async (...texts: string[]) => {
+    const messages = texts.map((content) => ({ role: "user", content }));
+    expect((await call(`/v1/threads/${id}/messages`, { json: { messages } })).status).toBe(201);
+  };
+  await append("the boat is in the harbour", "I like tea");
+  expect(await count(user, "unembedded")).toBe(0);
+  const at = await runInDurableObject(await objectOf(user), (_, { storage }) => storage.getAlarm());
+  // The note of the thread in D1.
+  expect(at).toBeGreaterThan(Date.now() + 30_000);
+  const { hits, freshness } = await recall();
+  expect(freshness).toEqual({ indexed: 2, pending: 0 });
+  expect(hits[0]).toMatchObject({ text: "the boat is in the harbour", why: { vector: 1 } });
+  await append("tea ".repeat(4_000), "milk ".repeat(2_000), "the ferry leaves at nine");
+  expect(await count(user, "unembedded")).toBe(2);
+  await runDurableObjectAlarm(await objectOf(user));
+  expect((await recall()).freshness).toEqual({ indexed: 5, pending: 0 });
+  expect(await count(user, "vectors")).toBe(5);
+});
+
 it("leaves nothing of a deleted thread behind, its pieces and vectors included", async () => {
   const user = newUser();
   const { id } = (await call(`/v1/users/${user}/threads`, { json: {} })).body;
@@ -109,15 +137,7 @@ it("leaves nothing of a deleted thread behind, its pieces and vectors included",
   await runDurableObjectAlarm(await objectOf(user));
   expect(await count(user, "message_pieces")).toBe(3);
   await call(`/v1/threads/${id}`, { method: "DELETE" });
-  for (const table of [
-    "threads",
-    "messages",
-    "message_pieces",
-    "documents",
-    "vectors",
-    "unembedded",
-    "words",
-  ])
+  for (const table of ["threads", "messages", "message_pieces", "vectors", "unembedded", "words"])
     expect(await count(user, table), table).toBe(0);
 });
 
@@ -134,7 +154,7 @@ it("embeds again what was embedded by another model", async () => {
   const user = newUser();
   await call(`/v1/users/${user}/memories`, { json: { text: "the boat is in the harbour" } });
   await runInDurableObject(await objectOf(user), (_, { storage }) => {
-    storage.sql.exec("UPDATE vectors SET model = 'an older one'");
+    storage.sql.exec("UPDATE models SET name = 'an older one'");
   });
   await evictDurableObject(await objectOf(user));
   const recall = async () => (await call(`/v1/users/${user}/recall`, { json: { query: "ship" } })).body;
@@ -188,8 +208,7 @@ it("stores nothing of an append of which one message cannot be stored, and keeps
   });
   expect(failed).toBe(true);
   expect((await call(`/v1/threads/${id}`)).body.length).toBe(0);
-  for (const table of ["messages", "documents", "words", "unembedded"])
-    expect(await count(user, table), table).toBe(0);
+  for (const table of ["messages", "words", "unembedded"]) expect(await count(user, table), table).toBe(0);
   const recall = async () => (await call(`/v1/users/${user}/recall`, { json: { query: "fine" } })).body;
   expect((await recall()).freshness).toEqual({ indexed: 0, pending: 0 });
   await call(`/v1/threads/${id}/messages`, {

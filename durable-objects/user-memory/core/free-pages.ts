@@ -29,9 +29,8 @@ export class FreePages {
   note(): void {
     if (this.#sql.databaseSize <= this.#peak) return;
     const peak = Math.ceil(this.#sql.databaseSize / PEAK_STEP) * PEAK_STEP;
-    this.#peak = this.#sql
-      .exec<{ peak: number }>("UPDATE free_pages SET peak = MAX(peak, ?) RETURNING peak", peak)
-      .one().peak;
+    this.#sql.exec("UPDATE free_pages SET peak = ?1 WHERE peak < ?1", peak);
+    this.#peak = this.#row().peak;
   }
 
   /** For a new file. */

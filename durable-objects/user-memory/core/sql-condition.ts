@@ -3,7 +3,7 @@ import { SQLiteSyncDialect } from "drizzle-orm/sqlite-core";
 
 const dialect = new SQLiteSyncDialect();
 
-/** A condition as the object's storage takes it. */
+/** A condition, or a statement that selects, as the object's storage takes it. */
 export type SqlCondition = { sql: string; bindings: (string | number)[] };
 
 export function toSqlCondition(condition: SQL | undefined): SqlCondition {
@@ -11,4 +11,27 @@ export function toSqlCondition(condition: SQL | undefined): SqlCondition {
   const { sql, params } = dialect.sqlToQuery(condition);
   // The conditions bind nothing but text and numbers.
   return { sql, bindings: params as (string | number)[] };
+}
+
+/** The one of these statements that selects the fewest rows, if these are `most` at most; null otherwise. */
+export function narrowest(
+  sql: SqlStorage,
+  selects: readonly SqlCondition[],
+  most: number,
+): SqlCondition | null {
+  let best: SqlCondition | null = null;
+  let fewest = most;
+  for (const select of selects) {
+    const { rows } = sql
+      .exec<{ rows: number }>(
+        `SELECT COUNT(*) AS "rows" FROM (${select.sql} LIMIT ?)`,
+        ...select.bindings,
+        fewest + 1,
+      )
+      .one();
+    if (rows > fewest) continue;
+    fewest = rows;
+    best = select;
+  }
+  return best;
 }

@@ -1,4 +1,4 @@
-import type { VectorName } from "../search-index/vector-rows.ts";
+import { MODEL_NAME, type VectorName } from "../search-index/vector-rows.ts";
 
 /**
  * The tables that hold what the user has, each with the columns that name a row and what its rows are to who reads a
@@ -14,35 +14,26 @@ export const USER_TABLES = {
   answers: { key: "rowid", counted: "answers" },
   answer_memories: { key: "memory_id, key", counted: null },
   memories: { key: "rowid", counted: "memoryVersions" },
-  documents: { key: "n", counted: "indexed" },
+  memory_tags: { key: "tag, version", counted: null },
   words: { key: "rowid", counted: null },
   vectors: { key: "n", counted: "vectors" },
   unembedded: { key: "n", counted: null },
-  pieces: { key: "n", counted: null },
-  unpieced: { key: "n", counted: null },
 } as const;
 type UserTable = keyof typeof USER_TABLES;
 
-/** Small ones, which are emptied at once. Numbers of intents go on, as one may be under way. */
-export const EMPTIED = [
-  "owner",
-  "catalogue_changes",
-  "intents",
-  "intent_parts",
-  "reindex",
-  "tombstones",
-] as const;
+/** Small ones, which are emptied at once. */
+export const EMPTIED = ["owner", "catalogue_changes", "intents", "reindex", "tombstones"] as const;
 /** Inserts that fill one page (4,096 bytes) of each table with user text. */
 const FILL = [
   "INSERT INTO owner (id) VALUES (zeroblob(?))",
-  "INSERT INTO intents (owner, due_at) VALUES (zeroblob(?), 0)",
-  "INSERT INTO intent_parts (intent, memory_id, version, row) VALUES (0, '', 0, zeroblob(?))",
+  "INSERT INTO intents (n, put) VALUES (0, zeroblob(?))",
 ];
 const ZEROS = 4_020;
 /** Tables that stay: numbers that are never used twice, and deletions elsewhere that are still open. None has the user's words. */
 export const STAYING = [
   "applied_migrations",
   "memory_clock",
+  "models",
   "erasure_epoch",
   "erasures",
   "erasing_versions",
@@ -58,7 +49,7 @@ export const STAYING = [
 ] as const;
 
 /** A user that has written something has a row in one of these. */
-const WRITTEN = ["threads", "entries", "memories", "documents", "answers", "intents"] as const;
+const WRITTEN = ["threads", "entries", "memories", "answers", "intents"] as const;
 /** Rows that one call removes; a row holds up to 1 MiB. */
 const SLICE = 1000;
 
@@ -96,14 +87,13 @@ export class ErasedTables {
         "SELECT COALESCE(MAX(seq), 0) AS seq FROM sqlite_sequence WHERE name = 'threads'",
       )
       .one();
-    for (const table of Object.keys(USER_TABLES) as UserTable[]) {
-      const [made, ...others] = this.#schemaOf(table);
-      if (made === undefined) throw new Error(`there is no table ${table}`);
-      // An index keeps its name when its table gets another one; and a trigger would go on counting what is removed.
-      for (const { type, name } of others) this.#sql.exec(`DROP ${type} ${name}`);
-      this.#sql.exec(`ALTER TABLE ${table} RENAME TO ${hidden(epoch, table)}`);
-      for (const { sql } of [made, ...others]) this.#sql.exec(sql);
-    }
+    const tables = Object.keys(USER_TABLES) as UserTable[];
+    const schemas = tables.map((table) => this.#schemaOf(table));
+    // An index keeps its name when its table gets another one; and a trigger would go on with what is removed.
+    for (const { type, name } of schemas.flat().filter((one) => one.type !== "table"))
+      this.#sql.exec(`DROP ${type} ${name}`);
+    for (const table of tables) this.#sql.exec(`ALTER TABLE ${table} RENAME TO ${hidden(epoch, table)}`);
+    for (const { sql } of schemas.flat()) this.#sql.exec(sql);
     // Numbers of threads go on: a message's position is not used twice.
     this.#sql.exec("DELETE FROM sqlite_sequence WHERE name = 'threads'");
     this.#sql.exec("INSERT INTO sqlite_sequence (name, seq) VALUES ('threads', ?)", seq);
@@ -130,9 +120,10 @@ export class ErasedTables {
     }
     const gone = this.#deleteSlice(name, table);
     const { counted } = USER_TABLES[table];
+    const vectors = gone.filter(({ model }) => model !== null) as VectorName[];
     return {
-      counted: counted === null ? {} : { [counted]: gone.length },
-      vectors: table === "vectors" ? gone : [],
+      counted: counted === null ? {} : { [counted]: table === "vectors" ? vectors.length : gone.length },
+      vectors,
     };
   }
 
@@ -152,12 +143,12 @@ export class ErasedTables {
   }
 
   /** The rows that are gone: of vectors their names, which others have no use for. */
-  #deleteSlice(name: string, table: UserTable): VectorName[] {
+  #deleteSlice(name: string, table: UserTable): { n: number; model: string | null }[] {
     const { key } = USER_TABLES[table];
     return this.#sql
-      .exec<VectorName>(
+      .exec<{ n: number; model: string | null }>(
         `DELETE FROM ${name} WHERE (${key}) IN (SELECT ${key} FROM ${name} LIMIT ${SLICE})
-         RETURNING ${table === "vectors" ? "n, model" : "0 AS n, '' AS model"}`,
+         RETURNING ${table === "vectors" ? `n, ${MODEL_NAME} AS model` : "0 AS n, NULL AS model"}`,
       )
       .toArray();
   }

@@ -12,14 +12,31 @@ export type Intent = {
   /** The answer to save for a repeated request. */
   answer?: KeptAnswer;
 };
-export type NotedIntent = Intent & { n: number };
+/** `seq`: the number to send it to D1 under, unless that was tried before. */
+export type NotedIntent = Intent & { n: number; seq?: number };
+
+/** Characters of the versions of one row of the log. A row holds 2 MB, and a character takes up to 3 bytes. */
+const ROW_CHARACTERS = 500_000;
+
+type Row = {
+  n: number;
+  put: string;
+  owner: string | null;
+  forgotten: string;
+  forgets_all: number;
+  answer: string | null;
+};
 
 /**
- * Logs each write before D1 gets it, so that the alarm repeats it after a crash or an outage. Each version of an intent
- * is a row of its own: a batch exceeds the size of one row, and a deletion removes the versions of its memories.
+ * Logs each write before D1 gets it, so that the alarm repeats it after a crash or an outage. The log is empty but for the
+ * writes under way, so it has no index. Owns the SQL of `intents`.
  */
 export class IntentLog {
   readonly #sql: SqlStorage;
+  /** The last number since the object is awake: an intent under way is told from the ones after it. */
+  #last = 0;
+  /** The memories of all intents; null if they are not read. */
+  #pending: ReadonlySet<string> | null = null;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
@@ -28,29 +45,26 @@ export class IntentLog {
   /** Logs an intent, with the time of its first retry. */
   note(intent: Intent, now: number): NotedIntent {
     const { owner, put, forget, answer } = intent;
-    const { n } = this.#sql
-      .exec<{ n: number }>(
-        "INSERT INTO intents (owner, forgets_all, answer, due_at) VALUES (?, ?, ?, ?) RETURNING n",
-        JSON.stringify(owner),
-        forget === "all" ? 1 : 0,
-        answer === undefined ? null : JSON.stringify(answer),
-        now + FIRST_RETRY_MS,
-      )
+    const { n: greatest } = this.#sql
+      .exec<{ n: number }>("SELECT COALESCE(MAX(n), 0) AS n FROM intents")
       .one();
-    for (const row of put)
-      this.#sql.exec(
-        "INSERT INTO intent_parts (intent, memory_id, version, row) VALUES (?, ?, ?, ?)",
-        n,
-        row.id,
-        row.version,
-        JSON.stringify(row),
-      );
-    if (forget !== "all" && forget.length > 0)
-      this.#sql.exec(
-        "INSERT INTO intent_parts (intent, memory_id, version) SELECT ?, value, 0 FROM json_each(?)",
-        n,
-        JSON.stringify(forget),
-      );
+    const n = Math.max(greatest, this.#last) + 1;
+    this.#last = n;
+    const [first = "[]", ...others] = parts(put);
+    this.#sql.exec(
+      `INSERT INTO intents (n, put, owner, forgotten, forgets_all, answer, attempts, due_at)
+       VALUES (?, ?, ?, ?, ?, ?, 0, ?)`,
+      n,
+      first,
+      JSON.stringify(owner),
+      JSON.stringify(forget === "all" ? [] : forget),
+      forget === "all" ? 1 : 0,
+      answer === undefined ? null : JSON.stringify(answer),
+      now + FIRST_RETRY_MS,
+    );
+    for (const part of others)
+      this.#sql.exec("INSERT INTO intents (n, put, forgotten) VALUES (?, ?, '[]')", n, part);
+    this.#pending = null;
     return { ...intent, n };
   }
 
@@ -59,37 +73,32 @@ export class IntentLog {
     return this.#sql.exec<{ n: number | null }>("SELECT MIN(n) AS n FROM intents WHERE n > ?", n).one().n;
   }
 
-  /** An intent with its remaining parts; null if it was cleared. */
+  /** An intent with what is left of it; null if it was cleared. */
   read(n: number): NotedIntent | null {
-    const [intent] = this.#sql
-      .exec<{ owner: string; forgets_all: number; answer: string | null }>(
-        "SELECT owner, forgets_all, answer FROM intents WHERE n = ?",
-        n,
-      )
-      .toArray();
-    if (intent === undefined) return null;
-    const parts = this.#sql
-      .exec<{ memory_id: string; row: string | null }>(
-        "SELECT memory_id, row FROM intent_parts WHERE intent = ?",
-        n,
-      )
-      .toArray();
-    const put = parts.flatMap(({ row }) => (row === null ? [] : [JSON.parse(row) as MemoryRow]));
-    const forget = parts.flatMap(({ memory_id: id, row }) => (row === null ? [id] : []));
+    const rows = this.#sql.exec<Row>("SELECT * FROM intents WHERE n = ? ORDER BY rowid", n).toArray();
+    const [first] = rows;
+    if (first?.owner == null) return null;
     return {
       n,
-      owner: JSON.parse(intent.owner) as Owner,
-      put,
-      forget: intent.forgets_all === 1 ? "all" : forget,
-      ...(intent.answer !== null && { answer: JSON.parse(intent.answer) as KeptAnswer }),
+      owner: JSON.parse(first.owner) as Owner,
+      put: rows.flatMap(({ put }) => JSON.parse(put) as MemoryRow[]),
+      forget: first.forgets_all === 1 ? "all" : (JSON.parse(first.forgotten) as string[]),
+      ...(first.answer !== null && { answer: JSON.parse(first.answer) as KeptAnswer }),
     };
   }
 
   /** True if a write of this memory is pending. */
   hasPendingFor(memoryId: string): boolean {
-    return (
-      this.#sql.exec("SELECT 1 FROM intent_parts WHERE memory_id = ? LIMIT 1", memoryId).toArray().length > 0
+    this.#pending ??= new Set(
+      this.#sql
+        .exec<{ id: string }>(
+          `SELECT value ->> '$.id' AS id FROM intents, json_each(put)
+           UNION ALL SELECT value FROM intents, json_each(forgotten)`,
+        )
+        .toArray()
+        .map(({ id }) => id),
     );
+    return this.#pending.has(memoryId);
   }
 
   /** True if a deletion of all memories is pending. */
@@ -99,32 +108,42 @@ export class IntentLog {
 
   clear(n: number): void {
     this.#sql.exec("DELETE FROM intents WHERE n = ?", n);
-    this.#sql.exec("DELETE FROM intent_parts WHERE intent = ?", n);
+    this.#pending = null;
   }
 
   /** Takes these memories out of all intents. The caller logs their deletion next. */
   clearAllOf(ids: readonly string[]): void {
-    const theirs = "FROM intent_parts WHERE memory_id IN (SELECT value FROM json_each(?))";
+    if (!ids.some((id) => this.hasPendingFor(id))) return;
+    const forgotten = JSON.stringify(ids);
+    const holds = `EXISTS (SELECT 1 FROM json_each(put) WHERE value ->> '$.id' IN (SELECT value FROM json_each(?1)))
+      OR EXISTS (SELECT 1 FROM json_each(forgotten) WHERE value IN (SELECT value FROM json_each(?1)))`;
     // A saved answer must not hold a deleted memory.
     this.#sql.exec(
-      `UPDATE intents SET answer = NULL WHERE n IN (SELECT intent ${theirs})`,
-      JSON.stringify(ids),
+      `UPDATE intents SET answer = NULL WHERE n IN (SELECT n FROM intents WHERE ${holds})`,
+      forgotten,
     );
-    this.#sql.exec(`DELETE ${theirs}`, JSON.stringify(ids));
     this.#sql.exec(
-      "DELETE FROM intents WHERE forgets_all = 0 AND n NOT IN (SELECT intent FROM intent_parts)",
+      `UPDATE intents SET put = (SELECT json_group_array(json(value)) ${keptOf("put", "value ->> '$.id'")}),
+         forgotten = (SELECT json_group_array(value) ${keptOf("forgotten", "value")}) WHERE ${holds}`,
+      forgotten,
     );
+    this.#sql.exec(
+      `DELETE FROM intents WHERE n NOT IN (
+         SELECT n FROM intents WHERE forgets_all = 1 OR put <> '[]' OR forgotten <> '[]')`,
+    );
+    this.#pending = null;
   }
 
   clearEverything(): void {
     this.#sql.exec("DELETE FROM intents");
-    this.#sql.exec("DELETE FROM intent_parts");
+    this.#pending = null;
   }
 
   /** Schedules the next retry: after 5 s, 10 s, 20 s, and so on to 5 min. */
   failed(n: number, now: number): void {
     this.#sql.exec(
-      "UPDATE intents SET attempts = attempts + 1, due_at = ?1 + MIN(?2, ?3 * (1 << MIN(attempts, 16))) WHERE n = ?4",
+      `UPDATE intents SET attempts = attempts + 1, due_at = ?1 + MIN(?2, ?3 * (1 << MIN(attempts, 16)))
+       WHERE n = ?4 AND owner IS NOT NULL`,
       now,
       LAST_RETRY_MS,
       FIRST_RETRY_MS,
@@ -137,3 +156,22 @@ export class IntentLog {
     return this.#sql.exec<{ due: number | null }>("SELECT MIN(due_at) AS due FROM intents").one().due;
   }
 }
+
+/** The versions as JSON arrays that each fit a row. */
+function parts(rows: readonly MemoryRow[]): string[] {
+  const all: string[][] = [];
+  let characters = Infinity;
+  for (const json of rows.map((row) => JSON.stringify(row))) {
+    if (characters + json.length > ROW_CHARACTERS) {
+      all.push([]);
+      characters = 0;
+    }
+    all.at(-1)?.push(json);
+    characters += json.length;
+  }
+  return all.map((part) => `[${part.join(",")}]`);
+}
+
+/** The items of a JSON array whose id is not in ?1. */
+const keptOf = (column: string, id: string): string =>
+  `FROM json_each(${column}) WHERE ${id} NOT IN (SELECT value FROM json_each(?1))`;

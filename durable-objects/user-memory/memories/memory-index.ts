@@ -1,4 +1,5 @@
 import type { TextEmbedding } from "../../../src/platform/embeddings/embedder.ts";
+import { distinctPieces, type Lexicon } from "../../../src/domain/ranking/lexicon.ts";
 import { embeddedText, searchedText } from "../../../src/domain/memory/search-text.ts";
 import type { MemoryTable } from "./memory-table.ts";
 import { FIRST_POSITION, MEMORIES } from "../core/position.ts";
@@ -12,32 +13,39 @@ import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 export class MemoryIndex {
   readonly #index: SearchIndex;
   readonly #table: MemoryTable;
+  /** The word model, if this isolate has loaded it. */
+  readonly #lexicon: () => Lexicon | null;
 
-  constructor(index: SearchIndex, table: MemoryTable) {
+  constructor(index: SearchIndex, table: MemoryTable, lexicon: () => Lexicon | null) {
     this.#index = index;
     this.#table = table;
+    this.#lexicon = lexicon;
   }
 
   /** Indexes the new versions. Returns how many of them wait for a vector. */
   put(rows: readonly MemoryRow[], vectors: ReadonlyMap<number, TextEmbedding>): number {
+    const lexicon = this.#lexicon();
     let waiting = 0;
     for (const row of rows) {
-      if (this.#index.documents.text(row.version) !== null) continue;
+      if (this.#index.words.has(row.version)) continue;
       const { model, dimensions, vector } = vectors.get(row.version) ?? NOT_GIVEN;
-      this.#index.put(documentOf(row), vector === "failed" ? undefined : { model, dimensions, vector });
-      if (vector === "failed" && !this.#copied(row)) waiting++;
+      if (vector === "failed") {
+        this.#index.put(row.version, searchedText(row));
+        if (!this.#copied(row)) waiting++;
+        continue;
+      }
+      const pieces = lexicon && distinctPieces(lexicon, embeddedText(row));
+      this.#index.put(row.version, searchedText(row), { model, dimensions, vector, pieces });
     }
     return waiting;
   }
 
-  /** Indexes a version again. Keeps its vector if the text is the same. */
-  rebuild(row: MemoryRow): void {
-    const document = documentOf(row);
-    if (this.#index.documents.text(row.version) === document.text) this.#index.rewrite(document);
-    else {
-      this.remove([row.version]);
-      this.#index.put(document);
-    }
+  /** Indexes a version again. `sameText`: it keeps its vector. */
+  rebuild(row: MemoryRow, { sameText }: { sameText: boolean }): void {
+    if (sameText && this.#index.words.has(row.version))
+      return this.#index.rewrite(row.version, searchedText(row));
+    this.remove([row.version]);
+    this.#index.put(row.version, searchedText(row));
   }
 
   remove(versions: readonly number[]): void {
@@ -50,7 +58,7 @@ export class MemoryIndex {
 
   /** Removes documents whose version does not exist. */
   removeOrphans(): void {
-    this.remove(this.#table.missing(this.#index.documents.numbersBelow(FIRST_POSITION)));
+    this.remove(this.#table.missing(this.#index.words.numbersBelow(FIRST_POSITION)));
   }
 
   stateOf(version: number): "lexical" | "full" {
@@ -72,13 +80,3 @@ export class MemoryIndex {
 }
 
 const NOT_GIVEN: TextEmbedding = { model: "", dimensions: 0, vector: "failed" };
-
-const documentOf = (row: MemoryRow) => ({
-  n: row.version,
-  kind: row.kind,
-  text: embeddedText(row),
-  words: searchedText(row),
-  record: "",
-  // A query without words gets the memories that changed last.
-  createdAt: row.updatedAt,
-});

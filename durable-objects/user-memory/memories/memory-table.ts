@@ -9,8 +9,12 @@ import {
 import { rowOf, rowPieces, type StoredRow, upsertRows } from "../../../src/platform/d1/memory-rows.ts";
 import { zeroedColumns, PERSONAL_COLUMNS } from "../../../src/platform/d1/zeroed-columns.ts";
 import type { Owner } from "../../../src/domain/memory/record.ts";
+import { embeddedText } from "../../../src/domain/memory/search-text.ts";
+import { normalise } from "../../../src/domain/memory/normalise.ts";
+import type { MemoryKind } from "../../../src/domain/schema/memory-fields.ts";
 import type { MemoryFilter } from "../../../src/domain/schema/memory-filter.ts";
-import { toSqlCondition, type SqlCondition } from "../core/sql-condition.ts";
+import { narrowest, toSqlCondition, type SqlCondition } from "../core/sql-condition.ts";
+import type { Document, DocumentSource } from "../search-index/documents.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 
 /** Place of a version in the order of all versions of an owner. */
@@ -20,7 +24,7 @@ export type VersionKey = readonly [id: string, version: number];
  * The object's copy of the rows that D1 has of this owner's memories. Writes decide on it, and hits of recall show it.
  * Owns the SQL of `memories` and `memory_clock`.
  */
-export class MemoryTable {
+export class MemoryTable implements DocumentSource {
   readonly #sql: SqlStorage;
 
   constructor(sql: SqlStorage) {
@@ -45,6 +49,29 @@ export class MemoryTable {
       )
       .toArray()
       .map((row) => rowOf({ ...row, superseded_at: row["then_superseded_at"] ?? null }));
+  }
+
+  documents(numbers: readonly number[]): Document[] {
+    return this.#documents("version IN (SELECT value FROM json_each(?))", JSON.stringify(numbers));
+  }
+
+  newest({ sql, bindings }: SqlCondition, limit: number, offset: number): Document[] {
+    return this.#documents(
+      `${sql} ORDER BY updated_at DESC, version DESC LIMIT ? OFFSET ?`,
+      ...bindings,
+      limit,
+      offset,
+    );
+  }
+
+  inTime({ from, to }: { from: number; to: number }, limit: number): number[] {
+    return this.#column(
+      `SELECT version FROM memories INDEXED BY memories_by_time WHERE updated_at >= ? AND updated_at < ?
+       ORDER BY updated_at DESC, version DESC LIMIT ?`,
+      from,
+      to,
+      limit,
+    );
   }
 
   /** Ids of the memories with a version of this text. */
@@ -145,6 +172,35 @@ export class MemoryTable {
     return this.#column(`SELECT version FROM memories WHERE ${sql}`, ...bindings);
   }
 
+  /** Those of these versions that meet a condition. */
+  among(numbers: readonly number[], { sql, bindings }: SqlCondition): number[] {
+    if (numbers.length === 0) return [];
+    const some = "version IN (SELECT value FROM json_each(?))";
+    return this.#column(
+      `SELECT version FROM memories WHERE ${some} AND ${sql}`,
+      JSON.stringify(numbers),
+      ...bindings,
+    );
+  }
+
+  /** The versions that meet a filter and a condition, if an index tells that at most `most` meet the filter; null otherwise. */
+  few(filter: MemoryFilter, { sql, bindings }: SqlCondition, most: number): number[] | null {
+    const narrow = narrowest(this.#sql, indexed(filter), most);
+    return (
+      narrow &&
+      this.#column(
+        `SELECT DISTINCT memories.version FROM (${narrow.sql}) AS narrow
+         CROSS JOIN memories ON memories.version = narrow.version WHERE ${sql}`,
+        ...narrow.bindings,
+        ...bindings,
+      )
+    );
+  }
+
+  hasKind(kind: MemoryKind): boolean {
+    return this.#sql.exec("SELECT 1 FROM memories WHERE kind = ? LIMIT 1", kind).toArray().length > 0;
+  }
+
   /** The versions of facts whose topic key, or whose subject and predicate, are among these normalised texts. */
   namedFacts(names: readonly string[]): number[] {
     return this.#column(NAMED_FACTS, JSON.stringify(names));
@@ -219,14 +275,33 @@ export class MemoryTable {
     return this.#sql.exec<{ n: number }>("SELECT MAX(last_write + 1, ?) AS n FROM memory_clock", now).one().n;
   }
 
-  /** The number of a new write: the time, or one more than the last number. */
-  tick(now: number): number {
+  /** The number of a new write: the time, or one more than the last number. Marks the numbers up to `version` as used. */
+  tick(now: number, version = 0): number {
     return this.#sql
       .exec<{ n: number }>(
-        "UPDATE memory_clock SET last_write = MAX(last_write + 1, ?) RETURNING last_write AS n",
+        `UPDATE memory_clock SET last_write = MAX(last_write + 1, ?), last_version = MAX(last_version, ?)
+         RETURNING last_write AS n`,
         now,
+        version,
       )
       .one().n;
+  }
+
+  #documents(where: string, ...bindings: (string | number)[]): Document[] {
+    type Row = Pick<MemoryRow, "kind" | "text" | "title" | "key" | "importance"> & {
+      n: number;
+      createdAt: number;
+    };
+    return this.#sql
+      .exec<Row>(
+        `SELECT version AS n, kind, text, title, topic_key AS "key", importance, updated_at AS "createdAt"
+         FROM memories WHERE ${where}`,
+        ...bindings,
+      )
+      .toArray()
+      .map(({ n, kind, importance, createdAt, ...row }) => {
+        return { n, kind, importance, createdAt, text: embeddedText(row) };
+      });
   }
 
   #rows(where: string, binding: string): MemoryRow[] {
@@ -270,13 +345,32 @@ const EXPIRING = "expires_at IS NOT NULL AND corrected_at IS NULL AND superseded
 const GUARDED = `(corrected_at IS NOT NULL OR superseded_at IS NOT NULL OR valid_to IS NOT NULL
   OR expires_at IS NOT NULL OR status <> 'active' OR valid_from > recorded_at)`;
 
-/** An SQL condition: the version with this number, an SQL expression, meets a condition over the columns of `memories`. */
-export const versionMeets = (n: string, { sql }: SqlCondition): string =>
-  `EXISTS (SELECT 1 FROM memories WHERE memories.version = ${n} AND ${sql})`;
+const by = (sql: string, value: string | number | readonly string[] | undefined): SqlCondition[] =>
+  value === undefined ? [] : [{ sql, bindings: [typeof value === "object" ? JSON.stringify(value) : value] }];
 
-/** SQL of the importance of the version with this number, an SQL expression; null of no version. */
-export const importanceOf = (n: string): string =>
-  `(SELECT importance FROM memories WHERE memories.version = ${n})`;
+/** For each condition that an index serves: the versions that meet it, or some more. */
+function indexed(filter: MemoryFilter): SqlCondition[] {
+  const among = (column: string, index: string, values: readonly string[] | undefined) =>
+    by(
+      `SELECT version FROM memories INDEXED BY ${index} WHERE ${column} IN (SELECT value FROM json_each(?))`,
+      values,
+    );
+  const normalised = (column: string, index: string, value: string | undefined) =>
+    by(`SELECT version FROM memories INDEXED BY ${index} WHERE ${column} = ?`, value && normalise(value));
+  return [
+    ...[...(filter.tags ?? []).map((tag) => [tag]), filter.anyTags].flatMap((tags) =>
+      by("SELECT version FROM memory_tags WHERE tag IN (SELECT value FROM json_each(?))", tags),
+    ),
+    ...among("kind", "memories_by_kind", filter.kinds),
+    ...among("scope", "memories_by_scope", filter.scope),
+    ...among("external_id", "memories_by_external_id", filter.externalId),
+    ...normalised("subject_norm", "memories_by_triple", filter.subject),
+    ...normalised("key_norm", "memories_by_key", filter.key),
+    // A memory is created before its last change.
+    ...by("SELECT version FROM memories WHERE updated_at >= ?", filter.updatedAtMin ?? filter.createdAtMin),
+    ...by("SELECT version FROM memories WHERE updated_at <= ?", filter.updatedAtMax),
+  ];
+}
 
 /** The versions of facts whose topic key, or whose subject and predicate, are in ?1, a JSON array. */
 const NAMED_FACTS = `

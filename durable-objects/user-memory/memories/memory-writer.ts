@@ -248,6 +248,7 @@ export class MemoryWriter {
   /** An erasure deleted all memories and intents. Writes that are being decided start again. */
   erased(): void {
     this.#pending.forgetCount++;
+    this.#pending.log.clearEverything();
     this.#deps.table.forgetOwner();
   }
 

@@ -91,11 +91,12 @@ export class PendingWrites {
 
   /** Logs a write, inside the caller's transaction. */
   note(intent: Parameters<IntentLog["note"]>[0]): NotedIntent {
-    const noted = this.log.note(intent, this.#deps.now());
+    const { table, alarms, now } = this.#deps;
+    const noted = this.log.note(intent, now());
     // D1 may show a version that never arrives here, so its number is used up.
-    this.#deps.table.reach(Math.max(0, ...intent.put.map(({ version }) => version)));
-    this.#deps.alarms.scheduleBy(this.log.nextDue());
-    return noted;
+    const seq = table.tick(now(), Math.max(0, ...intent.put.map(({ version }) => version)));
+    alarms.scheduleBy(this.log.nextDue());
+    return { ...noted, seq };
   }
 
   /** Deletes memories here, and logs their deletion in D1. Deletes the entries that they name too, unless `keepEntries`. */
@@ -194,12 +195,12 @@ export class PendingWrites {
   }
 
   /** Writes to D1 under a later number than all before. */
-  async #sendToRecord({ owner, put, forget }: NotedIntent): Promise<void> {
+  async #sendToRecord({ owner, put, forget, seq: first }: NotedIntent): Promise<void> {
     const { records, table, erasureEpoch, note, now } = this.#deps;
     const newIn = put.length > 0 && note.uncatalogued(Infinity) !== null ? erasureEpoch.current : undefined;
     for (let attempt = 1; ; attempt++) {
       try {
-        const seq = table.tick(now());
+        const seq = (attempt === 1 ? first : undefined) ?? table.tick(now());
         await records.write({ owner, seq, put, forget, ...(newIn !== undefined && { newIn }) });
         if (newIn === erasureEpoch.current) note.catalogued();
         return;

@@ -30,10 +30,12 @@ const COMMON_MOST = 5_000;
 const IN_TIME_SPAN = 2_000;
 /** Newest memories, and newest messages, that are scored if all words of the query are common. */
 const LAST_OF_COMMON = 1_000;
+/** Documents with common words that are looked at for a selective filter, for each that is scored. */
+const LOOKED_AT = 4;
 /** Documents that one statement checks against a selective filter. */
-const CHECKED_AT_ONCE = 256;
-/** A selective filter is first applied to this many times `limit` nearest vectors, then to all documents. */
-const OVERSAMPLING = 8;
+const CHECKED_AT_ONCE = 128;
+/** A selective filter is applied to so many times `limit` nearest vectors, one after the other, then to all documents. */
+const OVERSAMPLING = [8, 64];
 
 /** Candidates by words, by vectors, by key and by date. An arm answers null if the query has nothing it can search by. */
 export class Arms {
@@ -70,6 +72,11 @@ export class Arms {
     if (queryWords.length === 0) return null;
     const rare = rareWords(queryWords, words);
     if (rare.length === 0) return this.#byCommonWords(queryWords, { filter, limit });
+    if (filter.few !== null) {
+      const found =
+        filter.few.size === 0 ? [] : this.#index.words.bestOf(filter.few, matchExpression(rare), limit);
+      return { candidates: found, capped: found.length === limit };
+    }
     const rows = this.#index.words.best(
       matchExpression(rare),
       filter.isSelective ? CHECKED_AT_ONCE : 2 * limit,
@@ -85,7 +92,7 @@ export class Arms {
       .filter((half) => half !== null)
       .map((half) => {
         const rows = this.#index.words.last(matchExpression(queryWords), half, LAST_OF_COMMON);
-        return firstMatching(rows, filter, LAST_OF_COMMON);
+        return firstMatching(first(rows, LOOKED_AT * LAST_OF_COMMON), filter, LAST_OF_COMMON);
       });
     const candidates = best(last.flat(), limit);
     const capped = candidates.length === limit || last.some(({ length }) => length === LAST_OF_COMMON);
@@ -110,7 +117,8 @@ export class Arms {
     if (timeSpans.length === 0) return null;
     const numbers = timeSpans.flatMap((span) => this.#index.documents.inTime(span, IN_TIME_SPAN));
     const matching = filter.matching(numbers);
-    const cosines = embedded === undefined ? null : this.#vectors.cosines(embedded, matching);
+    const load = filter.few === null;
+    const cosines = embedded === undefined ? null : this.#vectors.cosines(embedded, matching, { load });
     const scored = matching.map((n) => ({ n, score: cosines?.get(n) ?? 0 }));
     return {
       candidates: best(scored, limit),
@@ -124,30 +132,35 @@ export class Arms {
    */
   vector(
     queries: readonly EmbeddedQuery[],
-    uncached: (filter: CandidateFilter) => readonly number[],
+    uncached: () => readonly number[],
     { filter, limit }: ArmRequest,
   ): VectorResult | null {
     if (queries.length === 0) return null;
-    const others = uncached(filter);
+    const others = uncached();
     const ofModels = queries.map((query) => {
       const cached = this.#nearest(query, filter, limit);
       const rest = Array.from(this.#vectors.cosines(query, others), ([n, score]) => ({ n, score }));
       const all = new Map([...cached, ...rest].map((one) => [one.n, one]));
-      const candidates = [...all.values()].toSorted((a, b) => b.score - a.score || b.n - a.n).slice(0, limit);
+      const candidates = nearestFirst([...all.values()]).slice(0, limit);
       const scale = queries.length === 1 ? 1 : 1 / Math.max(candidates[0]?.score ?? 1, Number.EPSILON);
       return { query, candidates, scale };
     });
     const scaled = ofModels.flatMap(({ candidates, scale }) =>
       candidates.map(({ n, score }) => ({ n, score: score * scale })),
     );
+    const load = filter.few === null;
     const cosines = (ns: readonly number[]) =>
       new Map(
         ofModels.flatMap(({ query, scale }) =>
-          Array.from(this.#vectors.cosines(query, ns), ([n, score]): [number, number] => [n, score * scale]),
+          Array.from(this.#vectors.cosines(query, ns, { load }), ([n, score]): [number, number] => [
+            n,
+            score * scale,
+          ]),
         ),
       );
     const { kinds } = filter;
     const capped = queries.some((query) => {
+      if (filter.few !== null) return false;
       const missing = this.#vectors.missing(query);
       return (missing.memories && kinds.memories) || (missing.messages && kinds.messages);
     });
@@ -156,11 +169,17 @@ export class Arms {
 
   /** The nearest that match. A selective filter reads all documents only if too few of the nearest match. */
   #nearest(query: EmbeddedQuery, filter: CandidateFilter, limit: number): Scored[] {
+    if (filter.few !== null) {
+      const cosines = this.#vectors.cosines(query, [...filter.few], { load: false });
+      return nearestFirst(Array.from(cosines, ([n, score]) => ({ n, score }))).slice(0, limit);
+    }
     const table = this.#vectors.searched(query);
-    if (filter.isSelective) {
-      const nearest = table.nearest(query.vector, limit * OVERSAMPLING, () => true);
-      const found = onlyMatching(nearest, filter).slice(0, limit);
-      if (found.length === limit || nearest.length === table.size) return found;
+    const mayMatch = (n: number) => filter.mayMatch(n);
+    if (!filter.isSelective) return table.nearest(query.vector, limit, mayMatch);
+    for (const times of OVERSAMPLING) {
+      const nearest = table.nearest(query.vector, limit * times, mayMatch);
+      const found = firstMatching(nearest.values(), filter, limit);
+      if (found.length === limit || nearest.length < limit * times) return found;
     }
     return table.nearest(query.vector, limit, (n) => filter.matches(n));
   }
@@ -194,6 +213,18 @@ function onlyMatching(scored: readonly Scored[], filter: CandidateFilter): Score
   const matching = new Set(filter.matching(scored.map(({ n }) => n)));
   return scored.filter(({ n }) => matching.has(n));
 }
+
+/** The first `most` of some rows. */
+function* first<T>(rows: Iterable<T>, most: number): Generator<T> {
+  let left = most;
+  for (const row of rows) {
+    yield row;
+    if (--left === 0) return;
+  }
+}
+
+const nearestFirst = (scored: readonly Scored[]): Scored[] =>
+  scored.toSorted((a, b) => b.score - a.score || b.n - a.n);
 
 const best = (scored: readonly Scored[], limit: number): Scored[] =>
   scored.toSorted((a, b) => b.score - a.score).slice(0, limit);

@@ -1,32 +1,30 @@
 import { memoryOf } from "../../../src/domain/memory/record.ts";
 import type { Hit } from "../../../src/domain/schema/recall.ts";
-import { isMessage, seqOf } from "../core/position.ts";
+import { seqOf } from "../core/position.ts";
 import type { RankedHit } from "./hybrid-search.ts";
-import type { Document } from "../search-index/documents.ts";
-import type { MessageRecord } from "../threads/thread-messages.ts";
+import type { DocumentOfMessage } from "../search-index/documents.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 
 /** A memory's row, or a message's thread and its neighbours there in their order. */
 type Place = {
   row: MemoryRow | undefined;
   threadId: string | undefined;
-  neighbours: readonly Document[];
+  neighbours: readonly DocumentOfMessage[];
 };
 
 /** Characters of a message that is shown beside a hit. */
-export const WINDOW_CHARACTERS = 2_000;
+const WINDOW_CHARACTERS = 2_000;
 
 /** The hit as callers see it; null if the document is gone, or no thread shows the message. */
 export function hitOf(
   { n, score, why, document }: RankedHit,
   { row, threadId, neighbours }: Place,
 ): Hit | null {
-  const { kind, text, record, createdAt } = document;
-  if (isMessage(n)) {
+  const { kind, text, message, createdAt } = document;
+  if (message !== undefined) {
     if (threadId === undefined) return null;
     const seq = seqOf(n);
     const window = neighbours.map(neighbourOf);
-    const message = JSON.parse(record) as MessageRecord;
     return {
       id: `${threadId}:${seq}`,
       kind,
@@ -45,8 +43,9 @@ export function hitOf(
   return { ...memory, score, why, ...(ownScore !== undefined && { ownScore }) };
 }
 
-function neighbourOf({ n, text, record, createdAt }: Document): NonNullable<Hit["window"]>[number] {
-  const { role, name, cut: stored } = JSON.parse(record) as MessageRecord;
+function neighbourOf(document: DocumentOfMessage): NonNullable<Hit["window"]>[number] {
+  const { n, text, createdAt, message } = document;
+  const { role, name, cut: stored } = message;
   const whole = withoutSpeaker(text, { name });
   const cut = stored === true || whole.length > WINDOW_CHARACTERS;
   return {

@@ -8,15 +8,12 @@ import { type Candidate, pooled, REACH } from "../../../src/domain/ranking/pool.
 import { rank } from "../../../src/domain/ranking/rank.ts";
 import type { Arm, Hit } from "../../../src/domain/schema/recall.ts";
 import { type ArmResult, Arms, CANDIDATES, type VectorResult } from "./arms.ts";
-import type { SqlCondition } from "../core/sql-condition.ts";
-import { CandidateFilter, type FilteredTables, type FilterRequest } from "./candidate-filter.ts";
-import { importanceOf } from "../memories/memory-table.ts";
+import type { CandidateFilter, FilterRequest } from "./candidate-filter.ts";
+import type { MemoryTable } from "../memories/memory-table.ts";
 import type { Neighbour } from "../threads/lineage.ts";
-import { piecesOf } from "../search-index/piece-store.ts";
 import { isMessage, threadNumberOf } from "../core/position.ts";
-import type { Document } from "../search-index/documents.ts";
+import type { Document, DocumentConditions } from "../search-index/documents.ts";
 import type { SearchIndex } from "../search-index/search-index.ts";
-import type { MessageRecord } from "../threads/thread-messages.ts";
 
 type SearchQuery = SearchRequest &
   FilterRequest & {
@@ -32,6 +29,7 @@ type SearchAnswer = { ranked: RankedHit[]; arms: SearchArm[]; full: number };
 
 /** The parts of the object that a search uses. */
 type SearchContext = {
+  filter: CandidateFilter;
   /** Null: words match only if they are equal. */
   lexicon: Lexicon | null;
   /** Number of documents in the index. */
@@ -41,7 +39,7 @@ type SearchContext = {
   /** Finds the neighbour of a message, `step` places after it in its thread. */
   besides: (positions: readonly number[]) => Neighbour;
   /** Matching documents whose vectors are not cached, to be compared with the query too. */
-  uncached: (filter: CandidateFilter) => readonly number[];
+  uncached: () => readonly number[];
 };
 type ArmResults = {
   lexical: ArmResult | null;
@@ -52,18 +50,16 @@ type ArmResults = {
 
 /** Searches the index: each arm finds candidates, which are ranked together (`src/domain/ranking`). */
 export class HybridSearch {
-  readonly #index: Pick<SearchIndex, "documents" | "pieces">;
-  readonly #tables: FilteredTables;
+  readonly #index: Pick<SearchIndex, "documents" | "vectors">;
   readonly #arms: Arms;
 
-  constructor(index: SearchIndex, tables: FilteredTables) {
+  constructor(index: SearchIndex, memories: Pick<MemoryTable, "namedFacts">) {
     this.#index = index;
-    this.#tables = tables;
-    this.#arms = new Arms(index, tables.memories);
+    this.#arms = new Arms(index, memories);
   }
 
   search(query: SearchQuery, context: SearchContext): SearchAnswer {
-    const filter = new CandidateFilter(this.#tables, query);
+    const { filter } = context;
     const words = this.#wordStatistics(context);
     const embedded = this.#arms.embeddedQueries(query.query, query.queryVectors, words);
     const timeSpans = namedTimeSpans(query.query, query.referenceDate ?? query.moment.now);
@@ -77,8 +73,8 @@ export class HybridSearch {
     // A query with nothing to search by gets the newest.
     const answer =
       (found.lexical ?? found.vector ?? found.date) === null
-        ? { ranked: this.#newest(query.k, filter.condition, context.unshown), full: 0 }
-        : this.#ranked(query, found, { ...context, filter, words });
+        ? { ranked: this.#newest(query.k, filter.conditions, context.unshown), full: 0 }
+        : this.#ranked(query, found, { ...context, words });
     const arms = [
       armOf("lexical", found.lexical),
       armOf("vector", found.vector, query.queryVectors[0]),
@@ -90,8 +86,8 @@ export class HybridSearch {
 
   #wordStatistics({ lexicon, size }: SearchContext): WordStatistics | null {
     if (lexicon === null) return null;
-    const counts = this.#index.pieces.documentFrequencies(lexicon);
-    return { lexicon, frequencies: { size, holding: (piece) => counts[piece] ?? 0 } };
+    const counts = this.#index.vectors.counts();
+    return { lexicon, frequencies: { size, holding: (piece) => counts.holding(piece) } };
   }
 
   #ranked(
@@ -102,7 +98,7 @@ export class HybridSearch {
       words,
       unshown,
       besides,
-    }: Pick<SearchContext, "unshown" | "besides"> & { filter: CandidateFilter; words: WordStatistics | null },
+    }: Pick<SearchContext, "filter" | "unshown" | "besides"> & { words: WordStatistics | null },
   ): Pick<SearchAnswer, "ranked" | "full"> {
     const ranks = {
       lexical: ranksOf(found.lexical),
@@ -116,20 +112,21 @@ export class HybridSearch {
     const isShown = (n: number) => !deleted.has(n);
     // A deleted message contributes no neighbours.
     const shown = withNeighbours(seeds.filter(isShown), beside).filter(isShown);
-    const documents = this.#documents(filter.matching(shown));
-    const cosines = found.vector?.cosines(documents.map(({ n }) => n));
+    const documents = this.#index.documents.read(filter.matching(shown));
+    const numbers = documents.map(({ n }) => n);
+    const cosines = found.vector?.cosines(numbers);
+    const pieces = this.#index.vectors.rows.pieces(numbers);
     const bm25 = new Map(found.lexical?.candidates.map(({ n, score }) => [n, score]));
     const pool = pooled(
       documents.map((document): Candidate => {
-        const { n, text, pieces, importance } = document;
-        const { name = null } = isMessage(n) ? (JSON.parse(document.record) as MessageRecord) : {};
+        const { n, text, importance, createdAt } = document;
         return {
           n,
           isMessage: isMessage(n),
           text,
-          speaker: name,
-          createdAt: document.createdAt,
-          pieces: pieces ?? (words === null ? NO_PIECES : distinctPieces(words.lexicon, text)),
+          speaker: document.message?.name ?? null,
+          createdAt,
+          pieces: pieces.get(n) ?? (words === null ? NO_PIECES : distinctPieces(words.lexicon, text)),
           words: bm25.get(n) ?? 0,
           cosine: cosines?.get(n),
           key: ranks.key.has(n),
@@ -162,27 +159,16 @@ export class HybridSearch {
     return { ranked: distinctBy(hits, ({ document }) => document, query.k), full };
   }
 
-  #newest(k: number, condition: SqlCondition, unshown: SearchContext["unshown"]): RankedHit[] {
+  #newest(k: number, conditions: DocumentConditions, unshown: SearchContext["unshown"]): RankedHit[] {
     const newest: RankedHit[] = [];
-    for (const document of this.#index.documents.newest(condition, k)) {
+    for (const document of this.#index.documents.newest(conditions, k)) {
       if (!isMessage(document.n) || unshown([document.n]).size === 0)
         newest.push({ n: document.n, score: 0, why: {}, document });
       if (newest.length === k) break;
     }
     return newest;
   }
-
-  #documents(numbers: readonly number[]): RankedDocument[] {
-    return this.#index.documents
-      .readWith<{ pieces: ArrayBuffer | null; importance: number | null }>(numbers, {
-        pieces: piecesOf("documents.n"),
-        importance: importanceOf("documents.n"),
-      })
-      .map((row) => ({ ...row, pieces: row.pieces === null ? null : new Uint16Array(row.pieces) }));
-  }
 }
-
-type RankedDocument = Document & { pieces: Uint16Array | null; importance: number | null };
 
 const NO_PIECES = new Uint16Array();
 

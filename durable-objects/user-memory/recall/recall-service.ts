@@ -5,13 +5,14 @@ import type { Lexicon } from "../../../src/domain/ranking/lexicon.ts";
 import { type Arm, type Hit, recallKind } from "../../../src/domain/schema/recall.ts";
 import type { VectorIndex } from "../../../src/platform/vectors/vector-index.ts";
 import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
-import { hitOf, WINDOW_CHARACTERS } from "./hit.ts";
+import { hitOf } from "./hit.ts";
 import { NOT_QUERIED, queryVectorize, type VectorizeAnswer } from "../vectorize/vectorize-query.ts";
 import { CandidateFilter, type FilteredTables, type FilterRequest } from "./candidate-filter.ts";
 import type { MemoryTable } from "../memories/memory-table.ts";
 import type { VectorSync } from "../vectorize/vector-sync.ts";
 import { isMessage } from "../core/position.ts";
 import type { HybridSearch, RankedHit } from "./hybrid-search.ts";
+import { isOfMessage } from "../search-index/documents.ts";
 import type { EmbeddingTarget, SearchIndex } from "../search-index/search-index.ts";
 import type { ThreadMessages } from "../threads/thread-messages.ts";
 import type { EmbeddedQuery } from "../search-index/vector-store.ts";
@@ -72,14 +73,18 @@ export class RecallService {
     // Documents that came since the last alarm get their word pieces now.
     if (lexicon !== null && index.cut(lexicon)) alarms.scheduleBy(now());
     const searching = now();
+    const filter = new CandidateFilter(this.#deps.tables, query);
+    // One pass loads the vectors and counts the word pieces.
+    if (isEmbedded(queryVector) && filter.few === null) index.vectors.searched(queryVector);
     const { ranked, arms, full } = search.search(
       { ...query, queryVectors: [queryVector, ...former] },
       {
+        filter,
         lexicon,
         size: index.freshness().indexed,
         unshown: (positions) => messages.unshown(positions, threadId),
         besides: (positions) => messages.besides(positions, threadId),
-        uncached: (filter) => this.#uncached(queryVector, nearest, filter),
+        uncached: () => this.#uncached(queryVector, nearest, filter),
       },
     );
     const ms = now() - searching;
@@ -99,14 +104,13 @@ export class RecallService {
   /** The documents of these numbers that match the query. `score` is the cosine. */
   scoreDocuments({ numbers, queryVector, ...query }: ScoreRequest): Hit[] {
     const { index, messages, tables, ownerId } = this.#deps;
-    const { model, vector } = queryVector;
-    if (vector === null || vector === "failed") return [];
+    if (!isEmbedded(queryVector)) return [];
     const filter = new CandidateFilter(tables, { ...query, moment: this.#moment(query) });
     const matching = filter.matching(numbers);
     const unshown = messages.unshown(matching.filter(isMessage));
     const shown = matching.filter((n) => !unshown.has(n));
     // Loading all vectors of many users would fill the isolate.
-    const cosines = index.vectors.storedCosines({ model, vector }, shown);
+    const cosines = index.vectors.cosines(queryVector, shown, { load: false });
     const scored = index.documents.read(shown).flatMap((document): RankedHit[] => {
       const cosine = cosines.get(document.n);
       if (cosine === undefined) return [];
@@ -122,11 +126,11 @@ export class RecallService {
     query: Pick<Recall, "owner" | "queryVector" | "deadlineMs"> & FilterRequest,
   ): Promise<VectorizeAnswer> {
     const { vectorize, vectors, tables } = this.#deps;
-    const { model, dimensions, vector } = query.queryVector;
-    if (vectorize === null || vector === null || vector === "failed") return NOT_QUERIED;
-    const embedded: EmbeddedQuery = { model, dimensions, vector };
-    const missing = vectors.store.missing(embedded);
+    const { queryVector: embedded } = query;
+    if (vectorize === null || !isEmbedded(embedded)) return NOT_QUERIED;
     const filter = new CandidateFilter(tables, query);
+    if (filter.few !== null) return NOT_QUERIED;
+    const missing = vectors.store.missing(embedded);
     const memories = filter.kinds.memories && missing.memories;
     const messages = filter.kinds.messages && missing.messages && vectors.copiesMessages;
     if (!memories && !messages) return NOT_QUERIED;
@@ -148,6 +152,7 @@ export class RecallService {
     filter: CandidateFilter,
   ): readonly number[] {
     const { vectorize, vectors } = this.#deps;
+    if (filter.few !== null) return [];
     const missing = vectors.store.missing({ model, dimensions });
     if (vectorize === null || !(missing.memories || missing.messages)) return [];
     const searched = vectors.store.searched({ model, dimensions });
@@ -189,12 +194,10 @@ export class RecallService {
         return [[n, { threadId: id, around: window === 0 ? [] : messages.around(id, n, window) }] as const];
       }),
     );
-    const neighbours = index.documents.read(
-      [...places.values()].flatMap(({ around }) => around),
-      WINDOW_CHARACTERS + 1,
-    );
+    const neighbours = index.documents.read([...places.values()].flatMap(({ around }) => around));
     const byNumber = new Map(
       neighbours
+        .filter(isOfMessage)
         .filter(({ createdAt }) => asOf === undefined || createdAt <= asOf)
         .map((document) => [document.n, document]),
     );
@@ -207,3 +210,6 @@ export class RecallService {
     });
   }
 }
+
+const isEmbedded = (query: TextEmbedding): query is EmbeddedQuery =>
+  query.vector !== null && query.vector !== "failed";

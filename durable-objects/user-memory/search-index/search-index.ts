@@ -1,13 +1,11 @@
-import type { Embedder, Vector } from "../../../src/platform/embeddings/embedder.ts";
-import type { Lexicon } from "../../../src/domain/ranking/lexicon.ts";
+import { distinctPieces, type Lexicon } from "../../../src/domain/ranking/lexicon.ts";
 import { notTombstoned } from "../core/tombstone-ranges.ts";
-import { type Document, DOCUMENT_NUMBERS, Documents, textOf } from "./documents.ts";
+import type { Documents } from "./documents.ts";
 import type { SqlCondition } from "../core/sql-condition.ts";
-import { PieceStore } from "./piece-store.ts";
 import { FIRST_POSITION, MESSAGES, type PositionRange, rowsIn, rowsOf, SLOTS } from "../core/position.ts";
-import type { VectorStore } from "./vector-store.ts";
-import { IN_RANGE, OF_MODEL } from "./vector-rows.ts";
-import type { WordIndex } from "./word-index.ts";
+import type { IndexedText, VectorStore } from "./vector-store.ts";
+import { IN_RANGE, OF_MODEL, WITH_ROW } from "./vector-rows.ts";
+import { DOCUMENT_NUMBERS, type WordIndex } from "./word-index.ts";
 import type { WordMerger } from "./word-merger.ts";
 
 /** The model that all documents are embedded with, and whether messages are. */
@@ -17,6 +15,7 @@ const nameOf = ({ model, messages }: EmbeddingTarget): string =>
   messages ? model : `${model} but no messages`;
 
 type SearchIndexDependencies = {
+  documents: Documents;
   vectors: VectorStore;
   words: WordIndex;
   merger: Pick<WordMerger, "deleted">;
@@ -24,8 +23,11 @@ type SearchIndexDependencies = {
   lexicalThreads: string;
 };
 
-/** A text's vector of a model; null: the text has none. */
-type EmbeddedText = Pick<Embedder, "model" | "dimensions"> & { vector: Vector };
+/** The most that one recall or alarm cuts into word pieces: some milliseconds. */
+const CUT_DOCUMENTS = 500;
+const CUT_CHARACTERS = 100_000;
+/** A document without a vector. */
+export const ONLY_WORDS: IndexedText = { model: "", dimensions: 0, vector: null, pieces: null };
 
 /**
  * Words (FTS5) and vectors (int8) of all that one user can recall. A document is found by its words at once, and by its vector
@@ -35,70 +37,58 @@ export class SearchIndex {
   readonly #sql: SqlStorage;
   readonly documents: Documents;
   readonly vectors: VectorStore;
-  readonly pieces: PieceStore;
   readonly words: WordIndex;
   readonly #merger: SearchIndexDependencies["merger"];
   readonly #lexicalThreads: string;
-  /** Number of documents; null while unknown, as counting reads them all. */
+  /** Number of documents; null before the first recall. */
   #count: number | null = null;
   #changes = 0;
   /** The stored name of the last target; undefined before it is read. */
   #target: string | null | undefined;
 
-  constructor(sql: SqlStorage, { vectors, words, merger, lexicalThreads }: SearchIndexDependencies) {
+  constructor(
+    sql: SqlStorage,
+    { documents, vectors, words, merger, lexicalThreads }: SearchIndexDependencies,
+  ) {
     this.#sql = sql;
     this.#merger = merger;
     this.#lexicalThreads = lexicalThreads;
-    this.documents = new Documents(sql);
+    this.documents = documents;
     this.vectors = vectors;
     this.words = words;
-    this.pieces = new PieceStore(sql);
   }
 
-  /** Adds a new document. Without `given` it waits for its vector, which `attach` adds. */
-  put(document: Document, given?: EmbeddedText | "only words"): void {
-    const { n, text, words = text } = document;
-    this.documents.put(document);
+  /** Adds a new document by the words of a text. Without `indexed` it waits for its vector, which `attach` adds. */
+  put(n: number, words: string, indexed?: IndexedText): void {
     this.#changes++;
     if (this.#count !== null) this.#count++;
     this.words.put(n, words);
-    if (given === undefined) {
-      this.#sql.exec("INSERT INTO unembedded (n) VALUES (?)", n);
-      return;
-    }
-    this.pieces.wait(n);
-    if (given !== "only words" && given.vector !== null) this.vectors.put(n, given, given.vector);
+    if (indexed === undefined) this.#sql.exec("INSERT INTO unembedded (n) VALUES (?)", n);
+    else this.vectors.add(n, indexed);
   }
 
-  /** Replaces a document of the same text, which keeps its vector. */
-  rewrite(document: Document): void {
-    const { n, text, words = text } = document;
+  /** Replaces the words of a document, which keeps its vector. */
+  rewrite(n: number, words: string): void {
     this.#changes++;
-    this.documents.change(document);
     this.words.remove(rowsOf([n]));
     this.#merger.deleted();
     this.words.put(n, words);
   }
 
   removeRanges(ranges: readonly PositionRange[]): void {
-    for (const range of ranges) {
-      // A longer range frees nearly all its pages whole, and an erasure overwrites those.
-      if (range[0] === range[1]) this.documents.overwrite(rowsIn(range));
-      this.#remove(rowsIn(range));
-    }
+    for (const range of ranges) this.#remove(rowsIn(range));
   }
 
   removeAll(numbers: readonly number[]): void {
-    if (numbers.length === 0) return;
-    this.documents.overwrite(rowsOf(numbers));
-    this.#remove(rowsOf(numbers));
+    if (numbers.length > 0) this.#remove(rowsOf(numbers));
   }
 
   /** True if any table still has a row of these documents. */
   holds(range: PositionRange): boolean {
     const rows = rowsIn(range);
     return (
-      [this.documents, this.words, this.vectors.rows, this.pieces].some((store) => store.holds(rows)) ||
+      this.words.holds(rows) ||
+      this.vectors.rows.holds(rows) ||
       this.#sql.exec(`SELECT 1 FROM unembedded WHERE ${rows.sql} LIMIT 1`, ...rows.bindings).toArray()
         .length > 0
     );
@@ -106,33 +96,53 @@ export class SearchIndex {
 
   /** Cuts some waiting documents into word pieces. Returns whether there are more. */
   cut(lexicon: Lexicon): boolean {
-    return this.pieces.cut(lexicon, this.documents);
+    const waiting = this.vectors.rows.withoutPieces(CUT_DOCUMENTS);
+    const texts = new Map(this.documents.texts(waiting, CUT_CHARACTERS).map(({ n, text }) => [n, text]));
+    const last = texts.size === 0 ? Infinity : Math.max(...texts.keys());
+    // A document whose text is gone has no pieces.
+    for (const n of waiting.filter((one) => one <= last))
+      this.vectors.setPieces(n, distinctPieces(lexicon, texts.get(n) ?? ""));
+    if (waiting.length > 0) this.#changes++;
+    return waiting.length === CUT_DOCUMENTS || waiting.some((n) => n > last);
+  }
+
+  /** True if documents wait to be cut into word pieces. */
+  get isUncut(): boolean {
+    return this.vectors.rows.withoutPieces(1).length > 0;
   }
 
   #remove(rows: SqlCondition): void {
-    const removed = this.documents.remove(rows);
+    const removed = this.words.remove(rows);
     if (removed > 0) this.#merger.deleted();
     this.#changes += removed;
     if (this.#count !== null) this.#count -= removed;
-    for (const store of [this.vectors, this.pieces, this.words]) store.remove(rows);
+    this.vectors.remove(rows);
     this.#sql.exec(`DELETE FROM unembedded WHERE ${rows.sql}`, ...rows.bindings);
   }
 
   /** Documents that wait for a vector: those that failed least often first, then the oldest. */
   unembedded(limit: number): { n: number; text: string; attempts: number }[] {
-    return this.#sql
-      .exec<{ n: number; text: string; attempts: number }>(
-        `SELECT n, ${textOf("waiting.n")} AS text, attempts FROM (
-           SELECT * FROM (
-             SELECT n, attempts FROM unembedded WHERE attempts = 0 AND ${notTombstoned("n")} ORDER BY n LIMIT ?1)
-           UNION ALL
-           SELECT * FROM (
-             SELECT n, attempts FROM unembedded WHERE attempts > 0 AND ${notTombstoned("n")}
-             ORDER BY attempts, n LIMIT ?1)
-         ) AS waiting ORDER BY attempts, n LIMIT ?1`,
+    const waiting = this.#sql
+      .exec<{ n: number; attempts: number }>(
+        `SELECT * FROM (
+           SELECT n, attempts FROM unembedded WHERE attempts = 0 AND ${notTombstoned("n")} ORDER BY n LIMIT ?1)
+         UNION ALL
+         SELECT * FROM (
+           SELECT n, attempts FROM unembedded WHERE attempts > 0 AND ${notTombstoned("n")}
+           ORDER BY attempts, n LIMIT ?1)
+         LIMIT ?1`,
         limit,
       )
       .toArray();
+    const texts = new Map(this.documents.read(waiting.map(({ n }) => n)).map(({ n, text }) => [n, text]));
+    return waiting.map((one) => ({ ...one, text: texts.get(one.n) ?? "" }));
+  }
+
+  /** True if any document waits for a vector. */
+  get isUnembedded(): boolean {
+    return (
+      this.#sql.exec(`SELECT 1 FROM unembedded WHERE ${notTombstoned("n")} LIMIT 1`).toArray().length > 0
+    );
   }
 
   /** True if a document waits for its vector. */
@@ -148,23 +158,19 @@ export class SearchIndex {
     );
   }
 
-  /** Gives a document its vector and its pieces (null: they are cut later), unless it is gone meanwhile. */
-  attach(n: number, { vector, pieces, ...space }: EmbeddedText & { pieces: Uint16Array | null }): void {
+  /** Gives a document its vector and its pieces, unless it is gone meanwhile. */
+  attach(n: number, indexed: IndexedText): void {
     const taken = `DELETE FROM unembedded WHERE n = ? AND ${notTombstoned("n")} RETURNING n`;
-    const waiting = this.#sql.exec(taken, n).toArray();
-    if (waiting.length === 0) return;
+    if (this.#sql.exec(taken, n).toArray().length === 0) return;
     this.#changes++;
-    if (vector !== null) this.vectors.put(n, space, vector);
-    if (pieces === null) this.pieces.wait(n);
-    else this.pieces.put(n, pieces);
+    this.vectors.replace(n, indexed);
   }
 
-  /** Copies the vector of another document. Returns false if that has none or waits for a new one. */
+  /** Copies the vector of another document to one that waits. Returns false if that has none or waits for a new one. */
   copyVector(from: number, to: number): boolean {
     if (this.isPending(from) || !this.vectors.copy(from, to)) return false;
     this.#changes++;
     this.#sql.exec("DELETE FROM unembedded WHERE n = ?", to);
-    this.pieces.wait(to);
     return true;
   }
 
@@ -205,12 +211,12 @@ export class SearchIndex {
   /** Removes the vectors of these: they are found by their words only. */
   onlyWords(range: PositionRange): void {
     const rows = rowsIn(range);
-    this.vectors.remove(rows);
+    this.#changes++;
+    this.vectors.removeVectors(rows);
     const waiting = this.#sql
       .exec<{ n: number }>(`DELETE FROM unembedded WHERE ${rows.sql} RETURNING n`, ...rows.bindings)
       .toArray();
-    for (const { n } of waiting) this.pieces.wait(n);
-    this.#changes++;
+    for (const { n } of waiting) this.vectors.replace(n, ONLY_WORDS);
   }
 
   /** Queues these for vectors, where they have none. */
@@ -224,8 +230,12 @@ export class SearchIndex {
   }
 
   freshness(): { indexed: number; pending: number } {
-    this.#count ??= this.documents.count();
     const { n: pending } = this.#sql.exec<{ n: number }>("SELECT COUNT(*) AS n FROM unembedded").one();
+    // A document that is embedded again has a row in both.
+    this.#count ??=
+      this.vectors.counts().documents +
+      this.#sql.exec<{ n: number }>(`SELECT COUNT(*) AS n FROM unembedded WHERE n NOT IN (${WITH_ROW})`).one()
+        .n;
     return { indexed: this.#count, pending };
   }
 
@@ -238,7 +248,6 @@ export class SearchIndex {
   forgetLoaded(): void {
     this.#target = undefined;
     this.vectors.forgetLoaded();
-    this.pieces.forgetLoaded();
     this.#count = null;
   }
 }

@@ -3,7 +3,7 @@ import { inOrder, type Missing } from "./vector-cache.ts";
 import { MEMORIES, MESSAGES } from "../core/position.ts";
 import type { StoredVector, VectorRows } from "./vector-rows.ts";
 
-/** Vectors that one statement reads: 0.5 MB of 1,024 dimensions. */
+/** Room of the table that a search fills again and again. */
 const SLICE = 512;
 
 /**
@@ -40,7 +40,7 @@ export class StoredVectors {
   nearest(query: Float32Array, limit: number, allowed: (n: number) => boolean): Scored[] {
     const slice = new VectorTable(this.#space.dimensions, SLICE, SLICE);
     let best: Scored[] = [];
-    for (const vectors of this.slices()) {
+    for (const vectors of this.#slices()) {
       slice.clear();
       for (const { n, vector } of vectors) slice.set(n, vector);
       best = [...best, ...slice.nearest(query, limit, allowed)]
@@ -50,16 +50,12 @@ export class StoredVectors {
     return best;
   }
 
-  *slices(): Generator<StoredVector[]> {
-    let left = this.size;
-    for (const [from, to] of [MEMORIES, MESSAGES])
-      for (let last = to; left > 0;) {
-        const slice = this.#rows.last(this.#space.model, [from, last], Math.min(SLICE, left));
-        const [final] = slice.slice(-1);
-        if (final === undefined) break;
-        yield slice;
-        left -= slice.length;
-        last = final.n - 1;
+  *#slices(): Generator<StoredVector[]> {
+    for (const range of [MEMORIES, MESSAGES])
+      for (const { vectors } of this.#rows.blocks(range, this.#space.model)) {
+        const within = vectors.filter(({ n }) => this.has(n));
+        if (within.length > 0) yield within;
+        if (within.length < vectors.length) return;
       }
   }
 }

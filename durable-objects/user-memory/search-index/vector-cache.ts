@@ -13,12 +13,11 @@ export type Missing = { memories: boolean; messages: boolean };
 
 /** The vectors of one model in memory, up to a capacity: memories first, then messages, the newest of each. */
 export class VectorCache implements DroppableVectors {
-  readonly missing: Missing;
+  readonly missing: Missing = { memories: false, messages: false };
   #table: VectorTable | null;
 
-  constructor(table: VectorTable, missing: Missing) {
+  constructor(table: VectorTable) {
     this.#table = table;
-    this.missing = { ...missing };
   }
 
   /** Null once the budget dropped it. */
@@ -47,15 +46,16 @@ export class VectorCache implements DroppableVectors {
   put(table: VectorTable, n: number, vector: Quantised): void {
     if (table.set(n, vector)) return;
     const last = table.documents.toSorted(inOrder).slice(-Math.ceil(table.capacity * EVICTED_AT_ONCE));
-    if (inOrder(n, last[0] ?? n) > 0) return this.#misses(n);
+    if (inOrder(n, last[0] ?? n) > 0) return this.leaveOut(n);
     for (const one of last) {
       table.delete(one);
-      this.#misses(one);
+      this.leaveOut(one);
     }
     table.set(n, vector);
   }
 
-  #misses(n: number): void {
+  /** Notes that the vector of a document is not cached. */
+  leaveOut(n: number): void {
     this.missing[isMessage(n) ? "messages" : "memories"] = true;
   }
 }

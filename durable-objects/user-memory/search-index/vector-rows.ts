@@ -5,14 +5,32 @@ import type { SqlCondition } from "../core/sql-condition.ts";
 /** A document's vector in the space of one model. */
 export type VectorName = { n: number; model: string };
 export type StoredVector = { n: number; vector: Quantised };
-type Row = { n: number; scale: number; data: ArrayBuffer };
+/** What is stored of a document: its vector, or null if it has none, and its word pieces, or null until they are cut. */
+type IndexedText = { model: string; vector: Quantised | null; pieces: Uint16Array | null };
+type Row = { n: number; vector: ArrayBuffer };
+/** Some rows of a range: the vectors of one model, and the pieces of all, one after the other. */
+export type Block = { rows: number; last: number; vectors: StoredVector[]; pieces: Uint16Array };
 
+/** Rows that one statement reads: 0.5 MB of 1,024 dimensions. */
+const BLOCK = 512;
+/** A vector is stored as its scale, a float of 32 bits, and its numbers. */
+const SCALE_BYTES = 4;
+
+/** The id of a model, a binding; null if no document has a vector of it. */
+const MODEL = "(SELECT id FROM models WHERE name = ?)";
 /** SQL that selects the numbers of the documents with a vector of the model, a binding. */
-export const OF_MODEL = "SELECT n FROM vectors WHERE model = ?";
+export const OF_MODEL = `SELECT n FROM vectors WHERE model = ${MODEL}`;
+/** SQL that selects the numbers of the documents with a row: a vector, or word pieces. */
+export const WITH_ROW = "SELECT n FROM vectors";
 /** SQL that selects the numbers of the documents with a vector, from ?1 to ?2. */
-export const IN_RANGE = "SELECT n FROM vectors WHERE n BETWEEN ?1 AND ?2";
+export const IN_RANGE = "SELECT n FROM vectors WHERE n BETWEEN ?1 AND ?2 AND model IS NOT NULL";
+/** SQL of the name of the model of a row of `vectors`, or of a table of the same columns. */
+export const MODEL_NAME = "(SELECT name FROM models WHERE id = model)";
 
-/** The stored vectors. Owns the SQL of `vectors`; a document has one, of the model that embedded it last. */
+/**
+ * The stored vectors and word pieces. A document has one row, once it is embedded or found by its words only, and in it the
+ * vector of the model that embedded it last. Owns the SQL of `vectors` and `models`.
+ */
 export class VectorRows {
   readonly #sql: SqlStorage;
 
@@ -20,56 +38,97 @@ export class VectorRows {
     this.#sql = sql;
   }
 
-  put({ n, model }: VectorName, { scale, data }: Quantised): void {
+  /** Puts or replaces a row. Pieces that are there stay: the text of a document never changes. */
+  put(n: number, { model, vector, pieces }: IndexedText): void {
     this.#sql.exec(
-      "INSERT OR REPLACE INTO vectors (n, model, scale, data) VALUES (?, ?, ?, ?)",
+      `INSERT INTO vectors (n, model, vector, pieces) VALUES (?, ${MODEL}, ?, ?)
+       ON CONFLICT (n) DO UPDATE SET model = excluded.model, vector = excluded.vector,
+         pieces = COALESCE(pieces, excluded.pieces)`,
       n,
       model,
-      scale,
-      data,
+      vector === null ? null : bytesOf(vector),
+      pieces,
     );
   }
 
-  /** Gives one document the vector of another; null if that has none. */
-  copy(from: number, to: number): (StoredVector & { model: string }) | null {
+  /** Gives one document the row of another of the same text. Returns its vector and pieces; null if that has no vector. */
+  copy(from: number, to: number): (IndexedText & { vector: Quantised }) | null {
     const [row] = this.#sql
-      .exec<Row & { model: string }>(
-        "INSERT OR REPLACE INTO vectors (n, model, scale, data) SELECT ?, model, scale, data FROM vectors WHERE n = ? RETURNING n, model, scale, data",
+      .exec<{ model: string; vector: ArrayBuffer; pieces: ArrayBuffer | null }>(
+        `INSERT OR REPLACE INTO vectors (n, model, vector, pieces)
+         SELECT ?, model, vector, pieces FROM vectors WHERE n = ? AND model IS NOT NULL
+         RETURNING ${MODEL_NAME} AS model, vector, pieces`,
         to,
         from,
       )
       .toArray();
-    return row === undefined ? null : { ...storedOf(row), model: row.model };
+    if (row === undefined) return null;
+    return {
+      model: row.model,
+      vector: vectorOf(row.vector),
+      pieces: row.pieces && new Uint16Array(row.pieces),
+    };
   }
 
-  /** Removes a document's vector of any other model. */
-  removeOther({ n, model }: VectorName): VectorName[] {
-    return this.remove({ sql: "n = ? AND model <> ?", bindings: [n, model] });
-  }
-
-  remove({ sql, bindings }: SqlCondition): VectorName[] {
-    return this.#sql
-      .exec<VectorName>(`DELETE FROM vectors WHERE ${sql} RETURNING n, model`, ...bindings)
+  /** The model of a document's vector, and if its pieces are cut; null if it has no row. */
+  stateOf(n: number): { model: string | null; hasPieces: boolean } | null {
+    const [row] = this.#sql
+      .exec<{ model: string | null; cut: number }>(
+        `SELECT ${MODEL_NAME} AS model, pieces IS NOT NULL AS cut FROM vectors WHERE n = ?`,
+        n,
+      )
       .toArray();
+    return row === undefined ? null : { model: row.model, hasPieces: row.cut === 1 };
   }
 
-  /** The models that documents have vectors of. */
+  /** Removes rows. Returns the vectors, and the pieces one after the other. */
+  remove({ sql, bindings }: SqlCondition): { rows: number; vectors: VectorName[]; pieces: Uint16Array[] } {
+    const gone = this.#sql
+      .exec<{ n: number; model: string | null; pieces: ArrayBuffer | null }>(
+        `DELETE FROM vectors WHERE ${sql} RETURNING n, ${MODEL_NAME} AS model, pieces`,
+        ...bindings,
+      )
+      .toArray();
+    return {
+      rows: gone.length,
+      vectors: gone.flatMap(({ n, model }) => (model === null ? [] : [{ n, model }])),
+      pieces: gone.flatMap(({ pieces }) => (pieces === null ? [] : [new Uint16Array(pieces)])),
+    };
+  }
+
+  /** Removes the vectors of rows, which keep their pieces. */
+  removeVectors({ sql, bindings }: SqlCondition): VectorName[] {
+    const gone = this.#sql
+      .exec<VectorName>(
+        `SELECT n, ${MODEL_NAME} AS model FROM vectors WHERE ${sql} AND model IS NOT NULL`,
+        ...bindings,
+      )
+      .toArray();
+    if (gone.length > 0)
+      this.#sql.exec(`UPDATE vectors SET model = NULL, vector = NULL WHERE ${sql}`, ...bindings);
+    return gone;
+  }
+
+  /** The models that documents have, or had, vectors of. */
   models(): string[] {
-    // Skips from one model to the next in the index, and so reads a row for each.
-    const models: string[] = [];
-    for (let last = ""; ;) {
-      const { next } = this.#sql
-        .exec<{ next: string | null }>("SELECT MIN(model) AS next FROM vectors WHERE model > ?", last)
-        .one();
-      if (next === null) return models;
-      models.push(next);
-      last = next;
-    }
+    return this.#sql
+      .exec<{ name: string }>("SELECT name FROM models")
+      .toArray()
+      .map(({ name }) => name);
+  }
+
+  addModel(name: string): void {
+    this.#sql.exec("INSERT INTO models (name) VALUES (?)", name);
+  }
+
+  /** Forgets the models that no document has a vector of. Reads all rows. */
+  removeUnusedModels(): void {
+    this.#sql.exec("DELETE FROM models WHERE id NOT IN (SELECT model FROM vectors WHERE model IS NOT NULL)");
   }
 
   /** True if a message has a vector of the model. */
   hasMessages(model: string): boolean {
-    const any = "SELECT 1 FROM vectors WHERE model = ? AND n >= ? LIMIT 1";
+    const any = `SELECT 1 FROM vectors WHERE model = ${MODEL} AND n >= ? LIMIT 1`;
     return this.#sql.exec(any, model, FIRST_POSITION).toArray().length > 0;
   }
 
@@ -79,45 +138,87 @@ export class VectorRows {
 
   /** The documents of these numbers, both included, that have a vector of the model. */
   numbersBetween([from, to]: PositionRange, model: string): number[] {
-    return this.#sql
-      .exec<{ n: number }>("SELECT n FROM vectors WHERE n BETWEEN ? AND ? AND model = ?", from, to, model)
-      .toArray()
-      .map((row) => row.n);
+    return this.#numbers(
+      `SELECT n FROM vectors WHERE n BETWEEN ? AND ? AND model = ${MODEL}`,
+      from,
+      to,
+      model,
+    );
   }
 
   /** The vectors of these documents that are of the model. */
   read(model: string, numbers: readonly number[]): StoredVector[] {
     return this.#sql
       .exec<Row>(
-        "SELECT n, scale, data FROM vectors WHERE model = ? AND n IN (SELECT value FROM json_each(?))",
+        `SELECT n, vector FROM vectors WHERE model = ${MODEL} AND n IN (SELECT value FROM json_each(?))`,
         model,
         JSON.stringify(numbers),
       )
       .toArray()
-      .map(storedOf);
+      .map(({ n, vector }) => ({ n, vector: vectorOf(vector) }));
   }
 
-  /** The last vectors of a model in a range, the greatest number first. */
-  last(model: string, [from, to]: PositionRange, limit: number): StoredVector[] {
-    return this.#sql
-      .exec<Row>(
-        `SELECT n, scale, data FROM vectors INDEXED BY vectors_by_model
-         WHERE model = ? AND n BETWEEN ? AND ? ORDER BY n DESC LIMIT ?`,
-        model,
-        from,
-        to,
-        limit,
-      )
-      .toArray()
-      .map(storedOf);
+  /** The word pieces of these documents, as far as they are cut. */
+  pieces(numbers: readonly number[]): Map<number, Uint16Array> {
+    const cut = this.#sql.exec<{ n: number; pieces: ArrayBuffer }>(
+      "SELECT n, pieces FROM vectors WHERE pieces IS NOT NULL AND n IN (SELECT value FROM json_each(?))",
+      JSON.stringify(numbers),
+    );
+    return new Map(Array.from(cut, ({ n, pieces }) => [n, new Uint16Array(pieces)]));
+  }
+
+  /** Documents whose pieces are still to be cut. */
+  withoutPieces(limit: number): number[] {
+    return this.#numbers("SELECT n FROM vectors WHERE pieces IS NULL ORDER BY n LIMIT ?", limit);
+  }
+
+  setPieces(n: number, pieces: Uint16Array): void {
+    this.#sql.exec("UPDATE vectors SET pieces = ? WHERE n = ?", pieces, n);
+  }
+
+  /**
+   * The rows of a range, the greatest number first. One value holds a column of a whole block: to take each row by itself
+   * is three times as slow.
+   */
+  *blocks([from, to]: PositionRange, model: string): Generator<Block> {
+    for (let end = to; ;) {
+      const { rows, last, numbers, vectors, pieces } = this.#sql
+        .exec<{
+          rows: number;
+          last: number | null;
+          numbers: string | null;
+          vectors: ArrayBuffer | null;
+          pieces: ArrayBuffer | null;
+        }>(
+          `SELECT COUNT(*) AS "rows", MIN(n) AS last,
+             group_concat(n) FILTER (WHERE model = id) AS numbers,
+             CAST(group_concat(vector, '') FILTER (WHERE model = id) AS BLOB) AS vectors,
+             CAST(group_concat(pieces, '') AS BLOB) AS pieces
+           FROM (SELECT *, ${MODEL} AS id FROM vectors WHERE n BETWEEN ? AND ? ORDER BY n DESC LIMIT ?)`,
+          model,
+          from,
+          end,
+          BLOCK,
+        )
+        .one();
+      if (last === null) return;
+      yield {
+        rows,
+        last,
+        vectors:
+          numbers === null || vectors === null ? [] : separated(numbers.split(",").map(Number), vectors),
+        pieces: new Uint16Array(pieces ?? new ArrayBuffer(0)),
+      };
+      if (rows < BLOCK) return;
+      end = last - 1;
+    }
   }
 
   /** Counts the vectors of a model in a range, up to `most`. */
   count(model: string, [from, to]: PositionRange, most: number): number {
     return this.#sql
       .exec<{ n: number }>(
-        `SELECT COUNT(*) AS n FROM (SELECT 1 FROM vectors INDEXED BY vectors_by_model
-         WHERE model = ? AND n BETWEEN ? AND ? LIMIT ?)`,
+        `SELECT COUNT(*) AS n FROM (SELECT 1 FROM vectors WHERE model = ${MODEL} AND n BETWEEN ? AND ? LIMIT ?)`,
         model,
         from,
         to,
@@ -130,8 +231,7 @@ export class VectorRows {
   nth(model: string, [from, to]: PositionRange, nth: number): number {
     return this.#sql
       .exec<{ n: number }>(
-        `SELECT n FROM vectors INDEXED BY vectors_by_model
-         WHERE model = ? AND n BETWEEN ? AND ? ORDER BY n DESC LIMIT 1 OFFSET ?`,
+        `SELECT n FROM vectors WHERE model = ${MODEL} AND n BETWEEN ? AND ? ORDER BY n DESC LIMIT 1 OFFSET ?`,
         model,
         from,
         to,
@@ -139,9 +239,29 @@ export class VectorRows {
       )
       .one().n;
   }
+
+  #numbers(sql: string, ...bindings: (string | number)[]): number[] {
+    return Array.from(this.#sql.exec(sql, ...bindings).raw<[number]>(), ([n]) => n);
+  }
 }
 
-const storedOf = ({ n, scale, data }: Row): StoredVector => ({
-  n,
-  vector: { data: new Int8Array(data), scale },
-});
+function bytesOf({ scale, data }: Quantised): Uint8Array {
+  const bytes = new Uint8Array(SCALE_BYTES + data.length);
+  new DataView(bytes.buffer).setFloat32(0, scale, true);
+  bytes.set(data, SCALE_BYTES);
+  return bytes;
+}
+
+function vectorOf(bytes: ArrayBuffer, from = 0, to = bytes.byteLength): Quantised {
+  return {
+    scale: new DataView(bytes).getFloat32(from, true),
+    data: new Int8Array(bytes, from + SCALE_BYTES, to - from - SCALE_BYTES),
+  };
+}
+
+/** Vectors of one model have one length. */
+function separated(numbers: readonly number[], bytes: ArrayBuffer): StoredVector[] {
+  const length = bytes.byteLength / numbers.length;
+  if (!Number.isInteger(length)) throw new Error(`${bytes.byteLength} bytes of ${numbers.length} vectors`);
+  return numbers.map((n, i) => ({ n, vector: vectorOf(bytes, i * length, (i + 1) * length) }));
+}

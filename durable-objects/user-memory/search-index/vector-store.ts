@@ -1,10 +1,12 @@
 import type { Embedder, Vector } from "../../../src/platform/embeddings/embedder.ts";
 import { dotWith, type Quantised, quantise } from "../../../src/platform/vectors/int8.ts";
 import type { VectorBudget } from "../../../src/platform/vectors/vector-budget.ts";
-import { FIRST, VectorTable } from "../../../src/platform/vectors/vector-table.ts";
+import { VectorTable } from "../../../src/platform/vectors/vector-table.ts";
 import { type Missing, VectorCache } from "./vector-cache.ts";
+import { PieceCounts } from "./piece-counts.ts";
 import { StoredVectors } from "./stored-vectors.ts";
-import { type StoredVector, type VectorName, VectorRows } from "./vector-rows.ts";
+import { type VectorName, VectorRows } from "./vector-rows.ts";
+import { MEMORIES, MESSAGES } from "../core/position.ts";
 import type { SqlCondition } from "../core/sql-condition.ts";
 
 /** The vector space of one model. */
@@ -28,14 +30,17 @@ export type VectorCacheOptions = {
   now: () => number;
 };
 
+/** The order of loading: the greatest number of each first. */
+const ORDER = [MEMORIES, MESSAGES];
+
 /** The vectors that a query is compared with: cached, or read from storage by each search. */
 type SearchedVectors = Pick<VectorTable, "size" | "has" | "nearest">;
 type LoadedCache = { cache: VectorCache; table: VectorTable };
 
-/** Room for vectors to come, as a share of those at loading. */
-const SPARE = 1 / 8;
+/** What is stored of a text: a vector, if it has one, and its word pieces, if they are cut. */
+export type IndexedText = Space & { vector: Vector; pieces: Uint16Array | null };
 
-/** The vectors of all documents: their rows, and the caches of them that a search reads. */
+/** The vectors and word pieces of all documents: their rows, and the caches of them that a search reads. */
 export class VectorStore {
   readonly rows: VectorRows;
   readonly #mirror: VectorMirror;
@@ -44,8 +49,10 @@ export class VectorStore {
   #caches = new Map<string, VectorCache>();
   /** By model, dropped with each change. */
   #stored = new Map<string, StoredVectors>();
-  /** The models of all vectors since the object is awake; unknown before the first write. */
-  #used: Set<string> | undefined;
+  /** Loaded by the first recall and kept up to date from then on. */
+  #counts: PieceCounts | null = null;
+  /** The stored models; unknown before the first write. */
+  #models: Set<string> | undefined;
 
   constructor(sql: SqlStorage, mirror: VectorMirror, options: VectorCacheOptions) {
     this.rows = new VectorRows(sql);
@@ -55,41 +62,81 @@ export class VectorStore {
     options.budget.releaseAll(options.owner);
   }
 
-  put(n: number, { model, dimensions }: Space, vector: NonNullable<Vector>): void {
+  /** Stores a document that has no row yet. */
+  add(n: number, text: IndexedText): void {
+    this.#put(n, text);
+    if (this.#counts === null) return;
+    this.#counts.documents++;
+    if (text.pieces !== null) this.#counts.add(text.pieces);
+  }
+
+  /** Stores a document. It loses the vector that it may have; pieces that it has stay. */
+  replace(n: number, text: IndexedText): void {
+    const former = this.rows.stateOf(n);
+    if (former === null) return this.add(n, text);
+    if (former.model !== null && (former.model !== text.model || text.vector === null))
+      this.#removed([{ n, model: former.model }]);
+    this.#put(n, text);
+    if (!former.hasPieces && text.pieces !== null) this.#counts?.add(text.pieces);
+  }
+
+  #put(n: number, { model, dimensions, vector, pieces }: IndexedText): void {
+    if (vector === null) return this.rows.put(n, { model: "", vector, pieces });
     if (vector.length !== dimensions) throw new Error(`a vector of ${model} has ${vector.length} dimensions`);
-    this.#used ??= new Set(this.rows.models());
-    // Only with several models can the document have a vector of another one.
-    if (this.#used.add(model).size > 1) this.#removed(this.rows.removeOther({ n, model }));
+    this.#models ??= new Set(this.rows.models());
+    if (!this.#models.has(model)) this.rows.addModel(model);
+    this.#models.add(model);
     const quantised = quantise(vector);
-    this.rows.put({ n, model }, quantised);
+    this.rows.put(n, { model, vector: quantised, pieces });
     this.#cache(model, n, quantised);
     this.#mirror.put(n, model);
   }
 
-  /** Gives one document the vector of another, if that has one. */
+  /** Gives a document that has no row the vector and pieces of another of the same text. Returns false if that has no vector. */
   copy(from: number, to: number): boolean {
     const copied = this.rows.copy(from, to);
     if (copied === null) return false;
-    this.#cache(copied.model, to, copied.vector);
-    this.#mirror.put(to, copied.model);
+    const { model, vector, pieces } = copied;
+    if (this.#counts !== null) {
+      this.#counts.documents++;
+      if (pieces !== null) this.#counts.add(pieces);
+    }
+    this.#cache(model, to, vector);
+    this.#mirror.put(to, model);
     return true;
   }
 
   remove(rows: SqlCondition): void {
-    this.#removed(this.rows.remove(rows));
+    const gone = this.rows.remove(rows);
+    this.#removed(gone.vectors);
+    if (this.#counts === null) return;
+    this.#counts.documents -= gone.rows;
+    for (const pieces of gone.pieces) this.#counts.add(pieces, -1);
+  }
+
+  /** Removes the vectors of these documents, which keep their pieces. */
+  removeVectors(rows: SqlCondition): void {
+    this.#removed(this.rows.removeVectors(rows));
+  }
+
+  /** Stores the word pieces of a document that has a row without any. */
+  setPieces(n: number, pieces: Uint16Array): void {
+    this.rows.setPieces(n, pieces);
+    this.#counts?.add(pieces);
+  }
+
+  /** Forgets the models whose last vector is gone. Reads all rows if there are several. */
+  removeUnusedModels(): void {
+    if (this.rows.models().length < 2) return;
+    this.rows.removeUnusedModels();
+    this.#models = undefined;
   }
 
   read(model: string, numbers: readonly number[]): { n: number; values: Float32Array }[] {
-    return this.#quantised(model, numbers).map(({ n, vector: { data, scale } }) => ({
+    return this.rows.read(model, numbers).map(({ n, vector: { data, scale } }) => ({
       n,
       values: Float32Array.from(data, (x) => x * scale),
     }));
-  }
-
-  #quantised(model: string, numbers: readonly number[]): StoredVector[] {
-    return this.rows
-      .read(model, numbers)
-      .map(({ n, vector }) => ({ n, vector: { ...vector, scale: Math.fround(vector.scale) } }));
   }
 
   /** The model's vectors up to the capacity: memories first, then messages, the newest of each. */
@@ -102,9 +149,9 @@ export class VectorStore {
     return (this.#loaded(space)?.cache ?? this.#inStorage(space)).missing;
   }
 
-  /** The cosine with the query of each of these documents that has a vector of its model. */
-  cosines(query: EmbeddedQuery, numbers: readonly number[]): Map<number, number> {
-    const loaded = this.#loaded(query);
+  /** The cosine with the query of each of these documents that has a vector of its model. `load`: loads the cache for it. */
+  cosines(query: EmbeddedQuery, numbers: readonly number[], { load = true } = {}): Map<number, number> {
+    const loaded = load || this.#caches.has(query.model) ? this.#loaded(query) : null;
     const cosines = new Map<number, number>();
     const absent: number[] = [];
     for (const n of numbers) {
@@ -113,17 +160,10 @@ export class VectorStore {
       else absent.push(n);
     }
     if (absent.length === 0 || loaded?.cache.isComplete === true) return cosines;
-    // Computed as the table does it, with a scale of 32 bits: the same to the last digit.
-    for (const [n, cosine] of this.storedCosines(query, absent)) cosines.set(n, cosine);
+    // Computed as the table does it: the same to the last digit.
+    for (const { n, vector } of this.rows.read(query.model, absent))
+      cosines.set(n, dotWith(vector, query.vector));
     return cosines;
-  }
-
-  /** The same without loading the cache. */
-  storedCosines(
-    { model, vector }: Omit<EmbeddedQuery, "dimensions">,
-    numbers: readonly number[],
-  ): Map<number, number> {
-    return new Map(this.#quantised(model, numbers).map((one) => [one.n, dotWith(one.vector, vector)]));
   }
 
   /** Drops the caches, which may be ahead of the storage after a rollback. */
@@ -131,6 +171,20 @@ export class VectorStore {
     for (const cache of this.#caches.values()) this.#options.budget.release(cache);
     this.#caches = new Map();
     this.#stored = new Map();
+    this.#counts = null;
+    this.#models = undefined;
+  }
+
+  /** How many documents hold each word piece. */
+  counts(): PieceCounts {
+    if (this.#counts !== null) return this.#counts;
+    const counts = new PieceCounts();
+    for (const range of ORDER)
+      for (const { rows, pieces } of this.rows.blocks(range, "")) {
+        counts.documents += rows;
+        counts.add(pieces);
+      }
+    return (this.#counts = counts);
   }
 
   #cache(model: string, n: number, vector: Quantised): void {
@@ -159,17 +213,31 @@ export class VectorStore {
     return this.#load(space);
   }
 
-  #load(space: Space): LoadedCache | null {
+  /** Loads the vectors of a model up to the capacity, and counts the pieces in the same pass. */
+  #load({ model, dimensions }: Space): LoadedCache | null {
     const { budget, now } = this.#options;
-    const { model, dimensions } = space;
-    const stored = this.#inStorage(space);
-    const capacity = this.#capacity(dimensions);
-    const room = Math.min(capacity, Math.ceil(stored.size * (1 + SPARE)) + FIRST);
-    if (!budget.makeRoom(VectorTable.bytesOf(dimensions, room), now())) return null;
-    const table = new VectorTable(dimensions, capacity, room);
-    const cache = new VectorCache(table, stored.missing);
-    for (const vectors of stored.slices()) for (const { n, vector } of vectors) table.set(n, vector);
+    const table = new VectorTable(dimensions, this.#capacity(dimensions));
+    const cache = new VectorCache(table);
+    if (!budget.makeRoom(table.bytes, now())) return null;
     this.#touch(cache);
+    const counts = this.#counts === null ? new PieceCounts() : null;
+    for (const range of ORDER)
+      for (const { rows, vectors, pieces } of this.rows.blocks(range, model)) {
+        if (counts !== null) {
+          counts.documents += rows;
+          counts.add(pieces);
+        }
+        for (const { n, vector } of vectors) {
+          const growth = table.growthFor(n);
+          if (growth > 0 && !budget.makeRoom(growth, now())) {
+            budget.release(cache);
+            return null;
+          }
+          if (!table.set(n, vector)) cache.leaveOut(n);
+        }
+        if (counts === null && !cache.isComplete) break;
+      }
+    if (counts !== null) this.#counts = counts;
     this.#caches.set(model, cache);
     return { cache, table };
   }

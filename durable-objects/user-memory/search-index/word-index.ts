@@ -6,6 +6,9 @@ import type { SqlCondition } from "../core/sql-condition.ts";
 /** FTS5 keeps the numbers of deleted documents in rows of `words_data` with an `id` from here on (`FTS5_TOMBSTONE_ROWID`). */
 const FIRST_TOMBSTONE = 2 ** 53;
 
+/** SQL that selects the numbers of all documents: each has words. */
+export const DOCUMENT_NUMBERS = "SELECT rowid AS n FROM words";
+
 /** The words of all documents, as FTS5 indexes them. Owns the SQL of `words` and of the tables that FTS5 keeps for it. */
 export class WordIndex {
   readonly #sql: SqlStorage;
@@ -18,8 +21,21 @@ export class WordIndex {
     this.#sql.exec("INSERT INTO words (rowid, text) VALUES (?, ?)", n, indexedText(words));
   }
 
-  remove({ sql, bindings }: SqlCondition): void {
+  /** Returns how many documents were removed. */
+  remove({ sql, bindings }: SqlCondition): number {
     this.#sql.exec(`DELETE FROM words WHERE ${sql}`, ...bindings);
+    return this.#sql.exec<{ n: number }>("SELECT changes() AS n").one().n;
+  }
+
+  has(n: number): boolean {
+    return this.holds({ sql: "rowid = ?", bindings: [n] });
+  }
+
+  numbersBelow(n: number): number[] {
+    return this.#sql
+      .exec<{ n: number }>("SELECT rowid AS n FROM words WHERE rowid < ?", n)
+      .toArray()
+      .map((row) => row.n);
   }
 
   holds({ sql, bindings }: SqlCondition): boolean {
@@ -43,6 +59,23 @@ export class WordIndex {
     const first = rows(some, 0);
     yield* first;
     if (first.length === some) yield* rows(-1, some);
+  }
+
+  /** The best of these documents that match. Looks at each document that has a word, and ranks only these. */
+  bestOf(numbers: ReadonlySet<number>, expression: string, limit: number): Scored[] {
+    const [from, to] = [Math.min(...numbers), Math.max(...numbers)];
+    return this.#sql
+      .exec<Scored>(
+        `SELECT rowid AS n, -bm25(words) AS score FROM words
+         WHERE words MATCH ? AND rowid BETWEEN ? AND ? AND +rowid IN (SELECT value FROM json_each(?))
+         ORDER BY score DESC LIMIT ?`,
+        expression,
+        from,
+        to,
+        JSON.stringify([...numbers]),
+        limit,
+      )
+      .toArray();
   }
 
   /** The documents of a range that match, the last first, read `slice` at a time. */

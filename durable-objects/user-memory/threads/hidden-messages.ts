@@ -63,7 +63,9 @@ export class HiddenMessages {
   among(positions: readonly number[]): number[] {
     return this.#sql
       .exec<{ position: number }>(
-        "SELECT DISTINCT position FROM hidden_messages WHERE position IN (SELECT value FROM json_each(?))",
+        // Most users hide none: then this reads one row, and not one for each position.
+        `SELECT DISTINCT position FROM hidden_messages
+         WHERE EXISTS (SELECT 1 FROM hidden_messages) AND position IN (SELECT value FROM json_each(?))`,
         JSON.stringify(positions),
       )
       .toArray()

@@ -1,15 +1,24 @@
 import { concatBytes } from "../../../src/domain/concat-bytes.ts";
 import { zeroedColumns } from "../../../src/platform/d1/zeroed-columns.ts";
+import { narrowest, type SqlCondition } from "../core/sql-condition.ts";
 import { TombstoneRanges, notTombstoned } from "../core/tombstone-ranges.ts";
 import { type PositionRange, seqOf, SLOTS } from "../core/position.ts";
-import { inline } from "../../storage/inline.ts";
+import { inline, isInline } from "../../storage/inline.ts";
+import type { Document, DocumentSource, MessageRecord } from "../search-index/documents.ts";
 import { hides } from "./hidden-messages.ts";
+import { searchableText } from "../../../src/domain/memory/message-text.ts";
 import type { StoredMessage } from "../../../src/domain/page-json.ts";
+import type { Message } from "../../../src/domain/schema/thread.ts";
 
 type Row = [position: number, body: ArrayBuffer | null, createdAt: number];
 
 /** Bytes of a message that one row holds; a row of SQLite takes 2 MB. */
 const PIECE = 1024 * 1024;
+/** The columns that hold what was said. */
+const TEXTS = [
+  ["messages", ["document", "body"]],
+  ["message_pieces", ["body"]],
+] as const;
 /** Messages that one statement reads. */
 const SLICE = 256;
 
@@ -19,7 +28,7 @@ const NOT_HIDDEN = `AND NOT ${hides("?", `messages.position % ${SLOTS}`)}`;
  * Messages by their position. Owns the SQL of `messages` and `message_pieces`. No read shows messages with a tombstone; a
  * range is within one thread.
  */
-export class MessageStore {
+export class MessageStore implements DocumentSource {
   readonly #sql: SqlStorage;
   readonly #tombstones: TombstoneRanges;
   #deleted = 0;
@@ -29,13 +38,16 @@ export class MessageStore {
     this.#tombstones = new TombstoneRanges(sql);
   }
 
-  write(position: number, body: Uint8Array, now: number): void {
-    const first = body.subarray(0, PIECE);
+  /** Returns the text that recall searches; empty if there is none. */
+  write(position: number, body: Uint8Array, createdAt: number): string {
+    const document = documentOf(parsed(body));
     this.#sql.exec(
-      "INSERT INTO messages (position, body, created_at) VALUES (?, ?, ?)",
+      "INSERT INTO messages (position, created_at, searched, document, body) VALUES (?, ?, ?, ?, ?)",
       position,
-      first,
-      now,
+      createdAt,
+      document.text === "" ? 0 : 1,
+      isInline(body) || document.text === "" ? null : JSON.stringify(document),
+      body.subarray(0, PIECE),
     );
     for (let start = PIECE; start < body.byteLength; start += PIECE)
       this.#sql.exec(
@@ -44,6 +56,93 @@ export class MessageStore {
         start / PIECE,
         body.subarray(start, start + PIECE),
       );
+    return document.text;
+  }
+
+  documents(positions: readonly number[]): Document[] {
+    return this.#documents("position IN (SELECT value FROM json_each(?))", JSON.stringify(positions));
+  }
+
+  newest({ sql, bindings }: SqlCondition, limit: number, offset: number): Document[] {
+    const order = "ORDER BY created_at DESC, position DESC LIMIT ? OFFSET ?";
+    return this.#documents(`${sql} ${order}`, ...bindings, limit, offset);
+  }
+
+  /** The messages with a text that meet a condition over the columns of `messages`. Looks at each. */
+  where({ sql, bindings }: SqlCondition): number[] {
+    return this.#positions(`SELECT position FROM messages WHERE searched = 1 AND ${sql}`, ...bindings);
+  }
+
+  /** Those of these messages that have a text and meet a condition. */
+  among(positions: readonly number[], { sql, bindings }: SqlCondition): number[] {
+    if (positions.length === 0) return [];
+    return this.#positions(
+      `SELECT position FROM messages
+       WHERE searched = 1 AND position IN (SELECT value FROM json_each(?)) AND ${sql}`,
+      JSON.stringify(positions),
+      ...bindings,
+    );
+  }
+
+  /** The messages of a range and a time that meet a condition, if at most `most` are of the range or the time; null otherwise. */
+  few(
+    {
+      ranges,
+      from,
+      to,
+    }: { ranges: readonly PositionRange[] | undefined; from: number | undefined; to: number | undefined },
+    { sql, bindings }: SqlCondition,
+    most: number,
+  ): number[] | null {
+    const narrows: SqlCondition[] = [];
+    if (ranges !== undefined)
+      narrows.push({
+        sql: `SELECT position AS narrow FROM json_each(?) AS range CROSS JOIN messages
+              ON position BETWEEN range.value ->> 0 AND range.value ->> 1`,
+        bindings: [JSON.stringify(ranges)],
+      });
+    if ((from ?? to) !== undefined)
+      narrows.push({
+        sql: `SELECT position AS narrow FROM messages INDEXED BY messages_by_time
+              WHERE searched = 1 AND created_at BETWEEN ? AND ?`,
+        bindings: [from ?? 0, to ?? Number.MAX_SAFE_INTEGER],
+      });
+    const narrow = narrowest(this.#sql, narrows, most);
+    return (
+      narrow &&
+      this.#positions(
+        `SELECT position FROM (${narrow.sql}) CROSS JOIN messages ON position = narrow WHERE searched = 1 AND ${sql}`,
+        ...narrow.bindings,
+        ...bindings,
+      )
+    );
+  }
+
+  #documents(where: string, ...bindings: (string | number)[]): Document[] {
+    return this.#sql
+      .exec<{ n: number; createdAt: number; document: string | null; body: ArrayBuffer | null }>(
+        `SELECT position AS n, created_at AS "createdAt", document, IIF(document IS NULL, body, NULL) AS body
+         FROM messages WHERE searched = 1 AND ${where}`,
+        ...bindings,
+      )
+      .toArray()
+      .map(({ n, createdAt, document, body }) => {
+        const { text, ...message } =
+          body === null
+            ? (JSON.parse(document ?? "") as StoredDocument)
+            : documentOf(parsed(new Uint8Array(body)));
+        return { n, kind: "message", text, createdAt, importance: null, message };
+      });
+  }
+
+  inTime({ from, to }: { from: number; to: number }, limit: number): number[] {
+    return this.#positions(
+      `SELECT position FROM messages INDEXED BY messages_by_time
+       WHERE searched = 1 AND created_at >= ? AND created_at < ? ORDER BY created_at DESC, position DESC LIMIT ?`,
+      from,
+      to,
+      limit,
+    );
   }
 
   /**
@@ -106,8 +205,8 @@ export class MessageStore {
   delete([from, to]: PositionRange): void {
     // A longer range frees nearly all its pages whole, and an erasure overwrites those.
     if (from === to)
-      for (const table of ["messages", "message_pieces"])
-        this.#sql.exec(`UPDATE ${table} SET ${zeroedColumns(["body"])} WHERE position = ?`, from);
+      for (const [table, columns] of TEXTS)
+        this.#sql.exec(`UPDATE ${table} SET ${zeroedColumns(columns)} WHERE position = ?`, from);
     this.#sql.exec("DELETE FROM messages WHERE position BETWEEN ? AND ?", from, to);
     this.#deleted += this.#sql.exec<{ n: number }>("SELECT changes() AS n").one().n;
     this.#sql.exec("DELETE FROM message_pieces WHERE position BETWEEN ? AND ?", from, to);
@@ -140,6 +239,10 @@ export class MessageStore {
     return this.#deleted;
   }
 
+  #positions(sql: string, ...bindings: (string | number)[]): number[] {
+    return Array.from(this.#sql.exec(sql, ...bindings).raw<[number]>(), ([position]) => position);
+  }
+
   #body(position: number, short: ArrayBuffer | null): Uint8Array {
     if (short !== null) return new Uint8Array(short);
     const { body } = this.#sql
@@ -155,4 +258,18 @@ export class MessageStore {
       .map((row) => row.body);
     return concatBytes([body, ...further].map((part) => new Uint8Array(part)));
   }
+}
+
+const decoder = new TextDecoder();
+
+/** A stored message. */
+export const parsed = (body: Uint8Array): Message => JSON.parse(decoder.decode(body)) as Message;
+
+type StoredDocument = MessageRecord & { text: string };
+
+/** What recall reads of a message. */
+function documentOf(message: Message): StoredDocument {
+  const { text, cut } = searchableText(message);
+  const named = typeof message["name"] === "string" && { name: message["name"] };
+  return { text, role: message.role, ...named, ...(cut && { cut }) };
 }

@@ -7,13 +7,13 @@ import {
 import { fail, type Failure, ok, type Result } from "../../../src/domain/errors.ts";
 import { newVersion } from "../../../src/domain/ids.ts";
 import { limits } from "../../../src/domain/limits.ts";
-import { searchableText } from "../../../src/domain/memory/message-text.ts";
 import type { Message } from "../../../src/domain/schema/thread.ts";
 import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
 import { positionOf, type PositionRange, positionsOf, seqOf } from "../core/position.ts";
 import type { QuotaGuard } from "../core/quota-guard.ts";
-import type { SearchIndex } from "../search-index/search-index.ts";
-import { parsed } from "./thread-reader.ts";
+import { ONLY_WORDS, type SearchIndex } from "../search-index/search-index.ts";
+import type { IndexedText } from "../search-index/vector-store.ts";
+import { parsed } from "./message-store.ts";
 import type { StoredThread } from "./thread-store.ts";
 import { changeThread, missing, type ThreadStores } from "./thread-stores.ts";
 import type { Transactions } from "../core/transactions.ts";
@@ -28,14 +28,6 @@ import type {
   MessagesQuery,
 } from "../contract.ts";
 
-/** The fields of a message's document besides its text. */
-export type MessageRecord = {
-  role: string;
-  name?: string;
-  /** The text is only the beginning of what was said. */
-  cut?: true;
-};
-
 type ThreadMessagesDependencies = {
   stores: ThreadStores;
   transactions: Transactions;
@@ -44,6 +36,8 @@ type ThreadMessagesDependencies = {
   messagesChanged: (threadId: string) => void;
   /** True if messages are found by their meaning at all. */
   byMeaning: boolean;
+  /** The vector and the word pieces of a text; undefined unless the models are in memory. */
+  indexNow: (text: string) => IndexedText | undefined;
   alarms: AlarmScheduler;
   quota: QuotaGuard;
   now: () => number;
@@ -51,6 +45,8 @@ type ThreadMessagesDependencies = {
 
 /** Messages that are appended within this time are embedded together. */
 const EMBED_AFTER_MS = 1_000;
+/** Characters of one append that are embedded at once, which takes some milliseconds. The alarm embeds the rest. */
+const EMBED_AT_ONCE = 20_000;
 
 /** Reads and writes the messages of a user's threads, and keeps the search index in step. Each write is atomic. */
 export class ThreadMessages {
@@ -71,10 +67,11 @@ export class ThreadMessages {
       const first = this.#stores.threads.extend(thread, bodies.length, now);
       const said = append.createdAt ?? now;
       const embeds = this.#embeds(thread);
-      const indexed = bodies.map((body, i) =>
-        this.#write(positionOf(thread.n, first + i), body, { createdAt: said, embeds }),
+      const atOnce = { characters: EMBED_AT_ONCE };
+      const waits = bodies.map((body, i) =>
+        this.#write(positionOf(thread.n, first + i), body, { createdAt: said, embeds, atOnce }),
       );
-      if (indexed.includes(true)) this.#deps.alarms.scheduleBy(now + EMBED_AFTER_MS);
+      if (waits.includes(true)) this.#deps.alarms.scheduleBy(now + EMBED_AFTER_MS);
       this.#deps.messagesChanged(id);
       const length = thread.length + bodies.length;
       return ok(
@@ -229,23 +226,18 @@ export class ThreadMessages {
     return this.#deps.byMeaning && indexing !== "lexical";
   }
 
-  /** Returns whether the message waits for a vector. */
+  /** `atOnce`: the characters that may still be embedded now. Returns whether the message waits for a vector. */
   #write(
     position: number,
     body: Uint8Array,
-    { createdAt, embeds }: { createdAt: number; embeds: boolean },
+    { createdAt, embeds, atOnce }: { createdAt: number; embeds: boolean; atOnce?: { characters: number } },
   ): boolean {
-    this.#stores.messages.write(position, body, createdAt);
-    const message = parsed(body);
-    const { text, cut } = searchableText(message);
+    const text = this.#stores.messages.write(position, body, createdAt);
     if (text === "") return false;
-    const named = typeof message["name"] === "string" && { name: message["name"] };
-    const record = { role: message.role, ...named, ...(cut && { cut }) } satisfies MessageRecord;
-    this.#deps.index.put(
-      { n: position, kind: "message", text, record: JSON.stringify(record), createdAt },
-      embeds ? undefined : "only words",
-    );
-    return embeds;
+    const now = atOnce !== undefined && (atOnce.characters -= text.length) >= 0;
+    const indexed = embeds ? (now ? this.#deps.indexNow(text) : undefined) : ONLY_WORDS;
+    this.#deps.index.put(position, text, indexed);
+    return indexed === undefined;
   }
 }
 

@@ -1,10 +1,9 @@
 import { carriesResults } from "../../../src/domain/conversation/sanitize.ts";
 import { limits } from "../../../src/domain/limits.ts";
-import type { Message } from "../../../src/domain/schema/thread.ts";
 import type { CompactionStore } from "./compaction-store.ts";
 import type { HiddenMessages } from "./hidden-messages.ts";
 import type { Lineage } from "./lineage.ts";
-import type { MessageStore } from "./message-store.ts";
+import { type MessageStore, parsed } from "./message-store.ts";
 import { LAST_SEQ, positionsOf } from "../core/position.ts";
 import { type Span, spans } from "./spans.ts";
 import type { StoredThread } from "./thread-store.ts";
@@ -87,8 +86,3 @@ export class ThreadReader {
 
 const inOrder = (items: ReadMessage[], order: "newest" | "oldest"): ReadMessage[] =>
   order === "newest" ? items.toReversed() : items;
-
-const decoder = new TextDecoder();
-
-/** A stored message. */
-export const parsed = (body: Uint8Array): Message => JSON.parse(decoder.decode(body)) as Message;

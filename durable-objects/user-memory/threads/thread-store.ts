@@ -132,7 +132,11 @@ export class ThreadStore {
 
   /** The thread of this agent that was updated last (null: of no agent). */
   latest(agent: string | null): StoredThread | null {
-    return this.#one("deleted = 0 AND agent IS ? ORDER BY updated_at DESC, n LIMIT 1", agent);
+    const newest = "deleted = 0 ORDER BY updated_at DESC, n LIMIT 1";
+    // Threads without an agent are in no index of agents: an append would write a row more.
+    return agent === null
+      ? this.#one(`agent IS NULL AND ${newest}`)
+      : this.#one(`agent = ? AND ${newest}`, agent);
   }
 
   /** Newest first: by the last update (ties in the order of creation), or by creation. */
@@ -368,8 +372,8 @@ export class ThreadStore {
     return threadOf(row);
   }
 
-  #one(where: string, binding: string | number | null): StoredThread | null {
-    const [row] = this.#sql.exec<Row>(`SELECT * FROM threads WHERE ${where}`, binding).toArray();
+  #one(where: string, ...bindings: (string | number)[]): StoredThread | null {
+    const [row] = this.#sql.exec<Row>(`SELECT * FROM threads WHERE ${where}`, ...bindings).toArray();
     return row === undefined ? null : threadOf(row);
   }
 }

@@ -8,6 +8,7 @@ import type { MemoryTable, VersionKey } from "../memories/memory-table.ts";
 import type { VectorSync } from "../vectorize/vector-sync.ts";
 import type { MemoryWriter } from "../memories/memory-writer.ts";
 import type { Transactions } from "../core/transactions.ts";
+import { embeddedText } from "../../../src/domain/memory/search-text.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 
 type ReindexerDependencies = {
@@ -117,8 +118,11 @@ export class Reindexer {
         there.map(({ version }) => version),
       ),
     );
+    const before = new Map(
+      table.documents(there.map(({ version }) => version)).map(({ n, text }) => [n, text]),
+    );
     table.put(there);
-    for (const row of there) index.rebuild(row);
+    for (const row of there) index.rebuild(row, { sameText: before.get(row.version) === embeddedText(row) });
     vectors.putAgain(
       model,
       there.map(({ version }) => version),

@@ -48,7 +48,7 @@ export class Embedding {
     const target = this.target();
     if (target !== null) index.enqueue(target);
     const waiting = index.unembedded(EMBED);
-    if (waiting.length === 0) return;
+    if (waiting.length === 0) return index.vectors.removeUnusedModels();
     // The room that is left is for deletes. Waiting documents are found by their words.
     if (target === null || quota.storageFailure() !== null) {
       this.#retryAt = now() + EMBED_BLOCKED_MS;
@@ -67,13 +67,13 @@ export class Embedding {
 
   nextDue(): number | null {
     const { index, now } = this.#deps;
-    return this.#retryAt ?? (index.unembedded(1).length > 0 ? now() : null);
+    return this.#retryAt ?? (index.isUnembedded ? now() : null);
   }
 
   /** Cuts some waiting documents into word pieces. Returns whether there are more. Loads the word model only if needed. */
   async cut(): Promise<boolean> {
     const { index, lexicon } = this.#deps;
-    if (!index.pieces.waiting) return false;
+    if (!index.isUncut) return false;
     const model = await lexicon();
     return model !== null && index.cut(model);
   }

@@ -19,4 +19,8 @@ export class EmbeddedEmbedder implements Embedder {
     const model = await this.#shared.get(this.#assets, withinMs);
     return texts.map((text) => model.embed(text));
   }
+
+  embedNow(text: string): Vector | undefined {
+    return this.#shared.loaded?.embed(text);
+  }
 }

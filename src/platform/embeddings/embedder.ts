@@ -27,6 +27,8 @@ export interface Embedder {
   readonly problem?: string;
   /** Takes any number of texts. */
   embed(texts: readonly string[], options?: EmbedOptions): Promise<Vector[]>;
+  /** The vector of one document, at once; undefined unless the model is in the isolate's memory. */
+  embedNow?(text: string): Vector | undefined;
 }
 
 export const EMBED_DEADLINE_MS = 30_000;

@@ -5,7 +5,7 @@ import { Best } from "./best.ts";
 export type Scored = { n: number; score: number };
 
 /** The least room that a table begins with, in rows. */
-export const FIRST = 64;
+const FIRST = 64;
 /** Bytes of a row beside its numbers: its scale, its document and its place. */
 const ROW_BYTES = 100;
 /** The first pass quantises the query. It takes more rows than wanted, which the second pass scores exactly. */
@@ -119,7 +119,7 @@ export class VectorTable {
   }
 
   get #grownRoom(): number {
-    return Math.min(this.#scales.length * 2, this.capacity);
+    return Math.min(Math.ceil(this.#scales.length * 1.5), this.capacity);
   }
 
   #grow(): void {

@@ -23,6 +23,11 @@ export class SharedModel {
     this.#takeOverMs = takeOverMs;
   }
 
+  /** Null until a first call has loaded it. */
+  get loaded(): EmbeddedModel | null {
+    return this.#model;
+  }
+
   /** Rejects with `DeadlineExceeded` after `withinMs`, and where the model is not among the assets. */
   async get(assets: Assets, withinMs = EMBED_DEADLINE_MS): Promise<EmbeddedModel> {
     let [waited, watched, watchedMs] = [0, this.#loading, 0];
