@@ -10,6 +10,8 @@ export class MemoryDraft implements Draft {
   readonly #forgotten = new Set<string>();
   /** Rows that this write has read already. */
   readonly #stored = new Map<string, MemoryRow[]>();
+  /** Ids of stored memories by text, of the texts that `readTexts` has read. */
+  #withTexts: ReadonlyMap<string, readonly string[]> = new Map();
   /** Ids of changed memories, by text and by external id. */
   readonly #changedBy = new Map<string, Set<string>>();
   #last: number;
@@ -31,9 +33,15 @@ export class MemoryDraft implements Draft {
     return changed ?? this.#versions(id).find((row) => row.version === version) ?? null;
   }
 
+  /** Reads which memories have these texts, by one statement for all. */
+  readTexts(dedupeKeys: readonly string[]): void {
+    this.#withTexts = this.#table.withTexts(dedupeKeys);
+  }
+
   withText(dedupeKey: string, { status, from, to }: Span): MemoryRow | null {
+    const stored = this.#withTexts.get(dedupeKey) ?? this.#table.withTexts([dedupeKey]).get(dedupeKey) ?? [];
     return this.#find(
-      [...this.#table.withText(dedupeKey), ...this.#changedWith("text", dedupeKey)],
+      [...stored, ...this.#changedWith("text", dedupeKey)],
       (row) =>
         row.dedupeKey === dedupeKey &&
         row.status === status &&

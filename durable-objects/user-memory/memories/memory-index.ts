@@ -25,9 +25,10 @@ export class MemoryIndex {
   /** Indexes the new versions. Returns how many of them wait for a vector. */
   put(rows: readonly MemoryRow[], vectors: ReadonlyMap<number, TextEmbedding>): number {
     const lexicon = this.#lexicon();
+    const known = this.#index.words.among(rows.map(({ version }) => version));
     let waiting = 0;
     for (const row of rows) {
-      if (this.#index.words.has(row.version)) continue;
+      if (known.has(row.version)) continue;
       const { model, dimensions, vector } = vectors.get(row.version) ?? NOT_GIVEN;
       if (vector === "failed") {
         this.#index.put(row.version, searchedText(row));
@@ -42,7 +43,7 @@ export class MemoryIndex {
 
   /** Indexes a version again. `sameText`: it keeps its vector. */
   rebuild(row: MemoryRow, { sameText }: { sameText: boolean }): void {
-    if (sameText && this.#index.words.has(row.version))
+    if (sameText && this.#index.words.among([row.version]).size > 0)
       return this.#index.rewrite(row.version, searchedText(row));
     this.remove([row.version]);
     this.#index.put(row.version, searchedText(row));
@@ -62,7 +63,12 @@ export class MemoryIndex {
   }
 
   stateOf(version: number): "lexical" | "full" {
-    return this.#index.isPending(version) ? "lexical" : "full";
+    return this.waiting([version]).size > 0 ? "lexical" : "full";
+  }
+
+  /** The versions among these that wait for their vectors. */
+  waiting(versions: readonly number[]): Set<number> {
+    return this.#index.waiting(versions);
   }
 
   /** Copies the vector of another version with the same text. */

@@ -74,9 +74,16 @@ export class MemoryTable implements DocumentSource {
     );
   }
 
-  /** Ids of the memories with a version of this text. */
-  withText(dedupeKey: string): string[] {
-    return this.#ids("dedupe_key = ?", dedupeKey);
+  /** Ids of the memories with a version of each of these texts. */
+  withTexts(dedupeKeys: readonly string[]): Map<string, string[]> {
+    const ids = new Map(dedupeKeys.map((key): [string, string[]] => [key, []]));
+    const rows = this.#sql.exec<{ key: string; id: string }>(
+      `SELECT DISTINCT dedupe_key AS "key", id FROM memories
+       WHERE dedupe_key IN (SELECT value FROM json_each(?)) AND corrected_at IS NULL`,
+      JSON.stringify(dedupeKeys),
+    );
+    for (const { key, id } of rows) ids.get(key)?.push(id);
+    return ids;
   }
 
   withExternalId(externalId: string): string[] {

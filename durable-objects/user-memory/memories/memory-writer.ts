@@ -85,6 +85,7 @@ export class MemoryWriter {
   ): Promise<Result<Remembered[]>> {
     return this.#write(owner, once, async (draft) => {
       const remembered: { row: MemoryRow; created: boolean }[] = [];
+      draft.readTexts(memories.map(({ identity }) => identity.dedupeKey));
       for (const [i, candidate] of memories.entries()) {
         const path = memories.length === 1 ? "body" : `body.memories[${i}]`;
         const { condition } = candidate;
@@ -414,9 +415,11 @@ export class MemoryWriter {
 
   /** The answer, with `indexing` in each memory. */
   #withIndexing<T extends Memory | Remembered[]>(answer: T): T {
+    const memories: readonly Memory[] = Array.isArray(answer) ? answer.map((one) => one.memory) : [answer];
+    const waiting = this.#deps.index.waiting(memories.map(({ version }) => version));
     const add = (memory: Memory): Memory => ({
       ...memory,
-      indexing: this.#deps.index.stateOf(memory.version),
+      indexing: waiting.has(memory.version) ? "lexical" : "full",
     });
     // The same shape, with one field more in each memory.
     return (

@@ -145,9 +145,15 @@ export class SearchIndex {
     );
   }
 
-  /** True if a document waits for its vector. */
-  isPending(n: number): boolean {
-    return this.#sql.exec("SELECT 1 FROM unembedded WHERE n = ?", n).toArray().length > 0;
+  /** The documents among these that wait for their vectors. */
+  waiting(numbers: readonly number[]): Set<number> {
+    const rows = this.#sql
+      .exec<{ n: number }>(
+        "SELECT n FROM unembedded WHERE n IN (SELECT value FROM json_each(?))",
+        JSON.stringify(numbers),
+      )
+      .toArray();
+    return new Set(rows.map(({ n }) => n));
   }
 
   /** Moves these behind documents that failed less often. */
@@ -168,7 +174,7 @@ export class SearchIndex {
 
   /** Copies the vector of another document to one that waits. Returns false if that has none or waits for a new one. */
   copyVector(from: number, to: number): boolean {
-    if (this.isPending(from) || !this.vectors.copy(from, to)) return false;
+    if (this.waiting([from]).size > 0 || !this.vectors.copy(from, to)) return false;
     this.#changes++;
     this.#sql.exec("DELETE FROM unembedded WHERE n = ?", to);
     return true;

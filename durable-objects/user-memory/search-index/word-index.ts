@@ -27,8 +27,15 @@ export class WordIndex {
     return this.#sql.exec<{ n: number }>("SELECT changes() AS n").one().n;
   }
 
-  has(n: number): boolean {
-    return this.holds({ sql: "rowid = ?", bindings: [n] });
+  /** The documents among these. */
+  among(numbers: readonly number[]): Set<number> {
+    const rows = this.#sql
+      .exec<{ n: number }>(
+        "SELECT rowid AS n FROM words WHERE rowid IN (SELECT value FROM json_each(?))",
+        JSON.stringify(numbers),
+      )
+      .toArray();
+    return new Set(rows.map(({ n }) => n));
   }
 
   numbersBelow(n: number): number[] {
