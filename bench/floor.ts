@@ -17,9 +17,9 @@ type EntryRow = {
 };
 
 const SLOTS = 2 ** 31;
-/** As in Cairn: when appended messages are embedded, how many at once, and when the catalogue hears of them. */
-const [EMBED_AFTER_MS, EMBED, TOUCH_AFTER_MS] = [1_000, 100, 60_000];
-const VECTOR = new Int8Array(256);
+/** As in Cairn: when the catalogue hears of appended messages, and the bytes of a vector and of word pieces. */
+const TOUCH_AFTER_MS = 60_000;
+const [VECTOR, PIECES] = [new Uint8Array(260), new Uint8Array(40)];
 const decoder = new TextDecoder();
 
 export class Floor extends DurableObject<Env> {
@@ -109,21 +109,18 @@ export class Floor extends DurableObject<Env> {
         position++;
         const body = new TextEncoder().encode(JSON.stringify(message));
         this.#sql.exec(
-          "INSERT INTO messages (position, body, created_at) VALUES (?, ?, ?)",
+          "INSERT INTO messages (position, created_at, searched, body) VALUES (?, ?, 1, ?)",
           position,
+          now,
           body,
-          now,
-        );
-        this.#sql.exec(
-          "INSERT INTO documents (n, kind, text, record, created_at) VALUES (?, ?, ?, ?, ?)",
-          position,
-          "message",
-          message.content,
-          JSON.stringify({ role: message.role }),
-          now,
         );
         this.#sql.exec("INSERT INTO words (rowid, text) VALUES (?, ?)", position, message.content);
-        this.#sql.exec("INSERT INTO unembedded (n) VALUES (?)", position);
+        this.#sql.exec(
+          "INSERT INTO vectors (n, model, vector, pieces) VALUES (?, 1, ?, ?)",
+          position,
+          VECTOR,
+          PIECES,
+        );
       }
       this.#sql.exec(
         `INSERT INTO catalogue_changes (thread_id, due_at) VALUES (?1, ?2)
@@ -132,42 +129,22 @@ export class Floor extends DurableObject<Env> {
         now + TOUCH_AFTER_MS,
         0,
       );
-      this.#wakeBy(now + EMBED_AFTER_MS);
+      this.#wakeBy(now + TOUCH_AFTER_MS);
       return { length: thread.length };
     });
   }
 
-  /** The alarm's work after an append, without the embedding: reads, deletes and writes the same rows. */
+  /** The alarm's work after an append, without the write to D1. */
   override alarm(): void {
     this.#alarmAt = null;
-    const waiting = this.#sql
-      .exec<{
-        n: number;
-      }>(
-        "SELECT n, text, attempts FROM unembedded JOIN documents USING (n) ORDER BY attempts, n LIMIT ?",
-        EMBED,
-      )
-      .toArray();
-    this.ctx.storage.transactionSync(() => {
-      for (const { n } of waiting) {
-        this.#sql.exec("DELETE FROM unembedded WHERE n = ? RETURNING n", n).toArray();
-        this.#sql.exec(
-          "INSERT OR REPLACE INTO vectors (n, model, scale, data) VALUES (?, ?, ?, ?)",
-          n,
-          "none",
-          1,
-          VECTOR,
-        );
-      }
-    });
-    if (waiting.length > 0) this.#wakeBy(Date.now());
+    this.#sql.exec("DELETE FROM catalogue_changes WHERE due_at <= ?", Date.now());
   }
 
   /** The least work of a recall: the texts of the best ten by their words. */
   search(words: string): string {
     const hits = this.#sql
       .exec(
-        `SELECT documents.n, documents.text, -bm25(words) AS score FROM words JOIN documents ON documents.n = words.rowid
+        `SELECT version, memories.text, -bm25(words) AS score FROM words JOIN memories ON version = words.rowid
          WHERE words MATCH ? ORDER BY score DESC LIMIT 10`,
         words,
       )
@@ -185,7 +162,9 @@ export class Floor extends DurableObject<Env> {
       for (const text of texts) {
         const { n } = this.#sql
           .exec<{ n: number }>(
-            "INSERT INTO documents (kind, text, record, created_at) VALUES ('fact', ?, '', 0) RETURNING n",
+            `INSERT INTO memories
+               (user_hash, id, user_id, kind, status, text, tags, dedupe_key, created_at, updated_at, valid_from, recorded_at)
+             VALUES ('', '', '', 'fact', 'active', ?, '[]', '', 0, 0, 0, 0) RETURNING version AS n`,
             text,
           )
           .one();

@@ -38,8 +38,8 @@ export type Question = { text: string; now: number; time: TimeMatch | null };
 
 /** A question of more pieces than this is compared by its first ones: each costs a look at all words of the pool. */
 const MOST_PIECES = 64;
-/** The weight of a word one step away. */
-const FADE = 0.8;
+/** The weight of a word by the steps to it: a power would be computed for each word of the question and each message. */
+const FADE = [1, 0.8, 0.8 ** 2];
 /** The number of telling words that gives a message its full weight, and the characters in which they are counted. */
 const SAYS_ENOUGH = 3;
 const LOOKED_AT = 300;
@@ -155,7 +155,7 @@ function around(
   return values.map((value, i) => {
     let all = value;
     for (const { at, distance } of pool[i]?.near ?? [])
-      all = combine(all, (values[at] ?? 0) * (standalone[i] ?? 1) * FADE ** distance);
+      all = combine(all, (values[at] ?? 0) * (standalone[i] ?? 1) * (FADE[distance] ?? 0));
     return all;
   });
 }
@@ -174,7 +174,7 @@ function mostOf(values: Float32Array, places: Uint16Array): number {
 function standaloneWeight({ isMessage, text, speaker }: PooledCandidate): number {
   if (!isMessage) return 1;
   const start = speaker === null ? 0 : speaker.length;
-  const words = tellingCount(text.slice(start, start + LOOKED_AT));
+  const words = tellingCount(text.slice(start, start + LOOKED_AT), SAYS_ENOUGH);
   return Math.min(1, words / SAYS_ENOUGH) ** 2;
 }
 

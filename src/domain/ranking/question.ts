@@ -12,11 +12,21 @@ const MOST = 64;
 
 const isTelling = (word: string): boolean => !STOP_WORDS.has(word);
 
-/** The number of telling words in a text: for a script without spaces, one for each two characters. */
-export const tellingCount = (text: string): number =>
-  wordsOf(text)
-    .filter(isTelling)
-    .reduce((sum, word) => sum + (UNSPACED.test(word) ? word.length / 2 : 1), 0);
+/**
+ * The number of telling words in a text, counted until there are `enough`: for a script without spaces, one for each two
+ * characters.
+ */
+export function tellingCount(text: string, enough: number): number {
+  const seen = new Set<string>();
+  let count = 0;
+  for (const [word] of normalisedCase(text).matchAll(WORDS)) {
+    if (seen.has(word) || !isTelling(word)) continue;
+    seen.add(word);
+    count += UNSPACED.test(word) ? word.length / 2 : 1;
+    if (count >= enough) break;
+  }
+  return count;
+}
 
 /** The words of a question, stop words left out unless there is nothing else; none if it has no word at all (`???`). */
 export function contentWords(question: string): string[] {
@@ -26,14 +36,9 @@ export function contentWords(question: string): string[] {
   return content.length <= MOST ? content : [...content.slice(0, MOST / 2), ...content.slice(-MOST / 2)];
 }
 
-const wordsOf = (text: string): string[] => [
-  ...new Set(
-    text
-      .normalize("NFKC")
-      .toLowerCase()
-      .match(/[\p{L}\p{N}\p{M}]+/gu),
-  ),
-];
+const WORDS = /[\p{L}\p{N}\p{M}]+/gu;
+const normalisedCase = (text: string): string => text.normalize("NFKC").toLowerCase();
+const wordsOf = (text: string): string[] => [...new Set(normalisedCase(text).match(WORDS))];
 
 /** The FTS5 expression for words, of which any may be there: each quoted; a run of a script without spaces in pairs. */
 export const matchExpression = (words: readonly string[]): string =>
