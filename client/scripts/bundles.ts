@@ -20,7 +20,7 @@ export async function bundle(root: string, dist: string): Promise<Set<string>> {
     conditions: ["workerd", "worker", "browser"],
     mainFields: ["module", "main"],
     external: ["cloudflare:workers"],
-    plugins: [wasmBeside],
+    plugins: [wasmBeside, withoutUnused(root)],
   });
   copyFileSync(join(root, "src/platform/vectors/kernel/dots.wasm"), join(dist, "dots.wasm"));
   const testing = await build({
@@ -30,7 +30,7 @@ export async function bundle(root: string, dist: string): Promise<Set<string>> {
     platform: "node",
     alias: { "cloudflare:workers": "./client/testing/cloudflare-workers.ts" },
     inject: ["client/testing/globals.ts"],
-    plugins: [wasmInside],
+    plugins: [wasmInside, withoutUnused(root)],
   });
   const commands = await build({
     ...shared,
@@ -38,10 +38,22 @@ export async function bundle(root: string, dist: string): Promise<Set<string>> {
     outfile: join(dist, "cli.js"),
     platform: "node",
     target: "node20",
+    plugins: [withoutUnused(root)],
   });
   const bundles = [worker, testing, commands];
   return new Set(bundles.flatMap(({ metafile }) => packagesIn(metafile)).map((name) => join(root, name)));
 }
+
+/** The aliases of wrangler.toml. esbuild's own `alias` would take `zod/v4` for a part of `zod`. */
+const withoutUnused = (root: string): Plugin => ({
+  name: "without-unused",
+  setup(bundler) {
+    bundler.onResolve({ filter: /^zod$/ }, () => ({ path: join(root, "scripts/bundle/zod.ts") }));
+    bundler.onResolve({ filter: /^@modelcontextprotocol\/server\/_shims$/ }, () => ({
+      path: join(root, "scripts/bundle/mcp-shims.ts"),
+    }));
+  },
+});
 
 /** workerd takes a module as a file, and compiles none of bytes. */
 const wasmBeside: Plugin = {

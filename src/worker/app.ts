@@ -7,7 +7,7 @@ import { loginSettingsOf } from "./auth/login-settings.ts";
 import { Logins } from "./auth/logins.ts";
 import { RevocationList } from "./auth/revocation-list.ts";
 import { signingKeysOf } from "./auth/verify-own.ts";
-import packageJson from "../../package.json" with { type: "json" };
+import { description, license, version } from "../../package.json";
 import { type Bindings, type Ports, portsOf } from "../platform/bindings.ts";
 import { AUDIT_DAYS, auditDaysOf, settingProblems } from "./settings.ts";
 import { ownerKeyOf } from "../domain/entry-parts.ts";
@@ -98,9 +98,9 @@ export function createApp(
     openapi: "3.1.0",
     info: {
       title: "Cairn",
-      version: packageJson.version,
-      description: packageJson.description,
-      license: { name: packageJson.license, url: "https://www.apache.org/licenses/LICENSE-2.0" },
+      version,
+      description,
+      license: { name: license, url: "https://www.apache.org/licenses/LICENSE-2.0" },
     },
     servers: [{ url: c.get("basePath") || "/" }],
   }));

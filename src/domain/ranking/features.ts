@@ -1,6 +1,6 @@
 import type { Lexicon } from "./lexicon.ts";
 import type { TimeMatch } from "./named-time.ts";
-import type { PooledCandidate } from "./pool.ts";
+import { type PooledCandidate, REACH } from "./pool.ts";
 import { asksTime, contentWords, names, tellingCount, tellsTime } from "./question.ts";
 
 /** The features of a candidate, each 0 to 1 over the pool. docs/recall.md has their weights. */
@@ -38,8 +38,8 @@ export type Question = { text: string; now: number; time: TimeMatch | null };
 
 /** A question of more pieces than this is compared by its first ones: each costs a look at all words of the pool. */
 const MOST_PIECES = 64;
-/** The weight of a word by the steps to it: a power would be computed for each word of the question and each message. */
-const FADE = [1, 0.8, 0.8 ** 2];
+/** The weight of a word so many steps away. */
+const FADES = Array.from({ length: REACH + 1 }, (_, steps) => 0.8 ** steps);
 /** The number of telling words that gives a message its full weight, and the characters in which they are counted. */
 const SAYS_ENOUGH = 3;
 const LOOKED_AT = 300;
@@ -121,21 +121,44 @@ function softWords(
     0,
     MOST_PIECES,
   );
-  // The distinct pieces of the pool, and where each of a candidate's is among them.
-  const held: number[] = [];
-  const place = new Uint16Array(lexicon.size);
-  const places = pool.map(({ pieces }) => pieces.map((piece) => (place[piece] ||= held.push(piece)) - 1));
+  const { held, places, starts } = distinctHeld(pool, lexicon.size);
+  const best = new Float32Array(pool.length);
   let whole = 0;
   for (const [i, similar] of lexicon.compare(questionPieces, held).entries()) {
     const piece = questionPieces[i] ?? 0;
     const rarity =
       Math.log(1 + frequencies.size / (frequencies.holding(piece) + 0.5)) * Math.sqrt(lexicon.length(piece));
-    const best = Float32Array.from(places, (its) => rarity * mostOf(similar, its));
+    for (let one = 0; one < best.length; one++) {
+      let most = 0;
+      for (let at = starts[one] ?? 0; at < (starts[one + 1] ?? 0); at++)
+        most = Math.max(most, similar[places[at] ?? 0] ?? 0);
+      best[one] = rarity * most;
+    }
     add(soft, best);
     add(softNear, around(best, { pool, standalone }, Math.max));
     whole += rarity;
   }
   return { soft, softNear, most: whole === 0 ? 0 : Math.max(0, ...soft) / whole };
+}
+
+/**
+ * The distinct pieces of the pool, and where those of each candidate are among them: `places` of candidate i are those from
+ * `starts[i]` to `starts[i + 1]`. Typed and in one row, for each piece of the question looks at all of them.
+ */
+function distinctHeld(
+  pool: readonly PooledCandidate[],
+  size: number,
+): { held: number[]; places: Uint16Array; starts: Uint32Array } {
+  const held: number[] = [];
+  const placeOf = new Uint16Array(size);
+  const places = new Uint16Array(pool.reduce((sum, { pieces }) => sum + pieces.length, 0));
+  const starts = new Uint32Array(pool.length + 1);
+  let end = 0;
+  for (const [i, { pieces }] of pool.entries()) {
+    for (const piece of pieces) places[end++] = (placeOf[piece] ||= held.push(piece)) - 1;
+    starts[i + 1] = end;
+  }
+  return { held, places, starts };
 }
 
 /** The one speaker of the pool whom the question names, in lower case. */
@@ -152,22 +175,14 @@ function around(
   { pool, standalone }: Weighed,
   combine: (all: number, one: number) => number,
 ): Float32Array {
-  return values.map((value, i) => {
-    let all = value;
-    for (const { at, distance } of pool[i]?.near ?? [])
-      all = combine(all, (values[at] ?? 0) * (standalone[i] ?? 1) * (FADE[distance] ?? 0));
-    return all;
-  });
-}
-
-/** The greatest of the values in these places, or 0: a plain loop, for it looks at every word of the pool for each of the question. */
-function mostOf(values: Float32Array, places: Uint16Array): number {
-  let most = 0;
-  for (let i = 0; i < places.length; i++) {
-    const value = values[places[i] ?? 0] ?? 0;
-    if (value > most) most = value;
+  const combined = values.slice();
+  for (const [i, { near }] of pool.entries()) {
+    let all = values[i] ?? 0;
+    for (const { at, distance } of near)
+      all = combine(all, (values[at] ?? 0) * (standalone[i] ?? 1) * (FADES[distance] ?? 0));
+    combined[i] = all;
   }
-  return most;
+  return combined;
 }
 
 /** The weight of a message by itself, 0 to 1. "Noted, thanks!" has two telling words, and is no answer. */

@@ -12,6 +12,9 @@ export function queryVectorOf(text: string, { lexicon, frequencies }: WordStatis
     sum ??= new Float32Array(row.length);
     for (let i = 0; i < row.length; i++) sum[i] = (sum[i] ?? 0) + weight * (row[i] ?? 0);
   }
-  const length = sum === null ? 0 : Math.hypot(...sum);
-  return sum === null || length === 0 ? null : sum.map((x) => x / length);
+  if (sum === null) return null;
+  let squares = 0;
+  for (const x of sum) squares += x * x;
+  const length = Math.sqrt(squares);
+  return length === 0 ? null : sum.map((x) => x / length);
 }

@@ -5,7 +5,7 @@ import {
   ResourceNotFoundError,
   Server,
 } from "@modelcontextprotocol/server";
-import packageJson from "../../../package.json" with { type: "json" };
+import { version } from "../../../package.json";
 import { type ErrorCode, errors, fail, type Failure, type Result } from "../../domain/errors.ts";
 import { aboutMe, aboutMePrompt } from "./about-me.ts";
 import { allows } from "./access.ts";
@@ -28,7 +28,7 @@ export type RequestContext = Context & {
 export function mcpServer(context: RequestContext): Server {
   const { access } = context;
   const server = new Server(
-    { name: "cairn", title: "Cairn memory", version: packageJson.version },
+    { name: "cairn", title: "Cairn memory", version },
     { capabilities: { tools: {}, resources: {}, prompts: {} }, instructions: instructions(access) },
   );
   const allowed = tools.filter(({ scope }) => allows(access, scope));

@@ -14,6 +14,11 @@ export class EmbeddedModel implements Lexicon {
   readonly #vocabulary: Vocabulary;
   /** The rows, in the memory of the kernel that compares them. */
   readonly #rows: Kernel;
+  /**
+   * The rows of one comparison: they lie together, so that one call compares a piece with all. Kept, for a new memory of
+   * WebAssembly costs a tenth of a recall. It grows to the greatest comparison so far, at most to all rows.
+   */
+  readonly #together: Kernel;
   readonly #scales: Float32Array;
   /** The length of each row, without its scale; 0 until it is asked for. */
   readonly #lengths: Float32Array;
@@ -35,6 +40,7 @@ export class EmbeddedModel implements Lexicon {
       throw new Error(`the embedded model is torn: ${this.size} tokens, ${this.#scales.length} rows`);
     this.#rows = new Kernel(this.dimensions);
     this.#rows.reserve(this.size);
+    this.#together = new Kernel(this.dimensions);
     this.#lengths = new Float32Array(this.size);
     for (let i = 0; i < this.size; i++)
       this.#rows.set(i, rows.subarray(i * this.dimensions, (i + 1) * this.dimensions));
@@ -46,7 +52,10 @@ export class EmbeddedModel implements Lexicon {
 
   row(piece: number): Float32Array {
     const scale = this.#scales[piece] ?? 0;
-    return Float32Array.from(this.#rows.row(piece).subarray(0, this.dimensions)).map((x) => x * scale);
+    const row = this.#rows.row(piece);
+    const scaled = new Float32Array(this.dimensions);
+    for (let i = 0; i < scaled.length; i++) scaled[i] = (row[i] ?? 0) * scale;
+    return scaled;
   }
 
   length(piece: number): number {
@@ -54,11 +63,13 @@ export class EmbeddedModel implements Lexicon {
   }
 
   compare(pieces: readonly number[], others: readonly number[]): Float32Array[] {
-    // The rows of the others lie together, so one call compares a piece with all.
-    const rows = new Kernel(this.dimensions);
+    const rows = this.#together;
     rows.reserve(others.length);
-    for (const [i, other] of others.entries()) rows.set(i, this.#rows.row(other));
-    const lengths = Float32Array.from(others, (other) => Math.max(1, this.#lengthOf(other)));
+    const lengths = new Float32Array(others.length);
+    for (const [i, other] of others.entries()) {
+      rows.set(i, this.#rows.row(other));
+      lengths[i] = Math.max(1, this.#lengthOf(other));
+    }
     return pieces.map((piece) => {
       const cosines = new Float32Array(others.length);
       const own = Math.max(1, this.#lengthOf(piece));
