@@ -48,13 +48,12 @@ export class PromptCache extends DurableObject<Bindings> implements Served<Promp
   constructor(ctx: DurableObjectState, env: Bindings, now = portsOf(env).now) {
     super(ctx, env);
     this.#now = now;
-    const { sql } = ctx.storage;
     migrate(ctx.storage, migrations);
-    this.#entries = new EntryStore(sql);
-    this.#leases = new LeaseStore(sql);
-    this.#prefixes = new PrefixLedger(sql);
-    this.#usage = new UsageStore(sql);
-    this.#answers = new IdempotencyStore(sql);
+    this.#entries = new EntryStore(ctx);
+    this.#leases = new LeaseStore(ctx);
+    this.#prefixes = new PrefixLedger(ctx);
+    this.#usage = new UsageStore(ctx);
+    this.#answers = new IdempotencyStore(ctx);
     this.#alarms = new AlarmScheduler(ctx.storage);
     this.#chores = new Chores(this.#alarms, now, {
       entries: this.#entries.expirySweep,

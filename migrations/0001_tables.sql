@@ -58,6 +58,7 @@ CREATE TABLE threads (
   user_id TEXT,                         -- NULL for a thread of nobody
   title TEXT NOT NULL,
   agent TEXT,
+  agent_hash INTEGER,                   -- 32 bits: an index of the agent itself would keep bytes of a deleted row
   resource_slug TEXT,
   record_id TEXT,
   metadata TEXT,                        -- JSON object, or unset
@@ -68,6 +69,7 @@ CREATE TABLE threads (
 
 CREATE INDEX threads_by_age ON threads (created_at, id);
 CREATE INDEX threads_by_user ON threads (user_hash, created_at, id);
+CREATE INDEX threads_by_agent ON threads (agent_hash, created_at, id) WHERE agent_hash IS NOT NULL;
 
 -- The catalogue of all users, for who leaves with everybody's memory. A user's object puts itself here with its first write.
 CREATE TABLE users (

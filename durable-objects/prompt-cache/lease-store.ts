@@ -7,9 +7,9 @@ export class LeaseStore {
   readonly expirySweep: ExpirySweep;
   readonly #sql: SqlStorage;
 
-  constructor(sql: SqlStorage) {
-    this.#sql = sql;
-    this.expirySweep = new ExpirySweep(sql, "leases");
+  constructor(object: DurableObjectState) {
+    this.#sql = object.storage.sql;
+    this.expirySweep = new ExpirySweep(object, "leases");
   }
 
   current(key: string, now: number): Lease | null {

@@ -6,9 +6,9 @@ export class PrefixLedger {
   readonly expirySweep: ExpirySweep;
   readonly #sql: SqlStorage;
 
-  constructor(sql: SqlStorage) {
-    this.#sql = sql;
-    this.expirySweep = new ExpirySweep(sql, "warm_prefixes");
+  constructor(object: DurableObjectState) {
+    this.#sql = object.storage.sql;
+    this.expirySweep = new ExpirySweep(object, "warm_prefixes");
   }
 
   /** Records a use of these prefixes. Returns the previous use of each, or null. */

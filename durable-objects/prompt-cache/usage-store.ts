@@ -8,9 +8,9 @@ export class UsageStore {
   readonly expirySweep: ExpirySweep;
   readonly #sql: SqlStorage;
 
-  constructor(sql: SqlStorage) {
-    this.#sql = sql;
-    this.expirySweep = new ExpirySweep(sql, "usage");
+  constructor(object: DurableObjectState) {
+    this.#sql = object.storage.sql;
+    this.expirySweep = new ExpirySweep(object, "usage");
   }
 
   add(usage: Usage, expiresAt: number): void {

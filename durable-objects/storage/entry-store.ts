@@ -51,9 +51,9 @@ export class EntryStore {
   readonly expirySweep: ExpirySweep;
   readonly #sql: SqlStorage;
 
-  constructor(sql: SqlStorage) {
-    this.#sql = sql;
-    this.expirySweep = new ExpirySweep(sql, "entries");
+  constructor(object: DurableObjectState) {
+    this.#sql = object.storage.sql;
+    this.expirySweep = new ExpirySweep(object, "entries");
   }
 
   get(key: string, now: number): Entry | null {

@@ -1,18 +1,27 @@
+import { hash32 } from "../../src/domain/hash.ts";
 import type { Chore } from "./chores.ts";
 
 /** Rows that one alarm removes from one table. */
 const SWEEP = 1000;
-/** Rounds the times of alarms, so that a thousand rows do not set a thousand alarms. */
+/**
+ * Rounds the times of alarms, so that a thousand rows do not set a thousand alarms. Each object has its own second of the
+ * minute: the alarms of many objects do not go off at once.
+ */
 const SWEEP_EVERY_MS = 60_000;
 
 /** A chore that deletes rows whose `expires_at` has passed, a bounded number a run. The column needs an index. */
 export class ExpirySweep implements Chore {
   readonly #sql: SqlStorage;
   readonly #table: string;
+  readonly #offset: number;
 
-  constructor(sql: SqlStorage, table: "entries" | "answers" | "leases" | "warm_prefixes" | "usage") {
-    this.#sql = sql;
+  constructor(
+    { storage, id }: DurableObjectState,
+    table: "entries" | "answers" | "leases" | "warm_prefixes" | "usage",
+  ) {
+    this.#sql = storage.sql;
     this.#table = table;
+    this.#offset = hash32(id.toString()) % SWEEP_EVERY_MS;
   }
 
   run(now: number): void {
@@ -31,6 +40,7 @@ export class ExpirySweep implements Chore {
       }>(`SELECT MIN(expires_at) AS first FROM ${this.#table} WHERE expires_at IS NOT NULL`)
       .one();
     if (first === null) return null;
-    return first < now ? now : Math.ceil((first + 1) / SWEEP_EVERY_MS) * SWEEP_EVERY_MS;
+    if (first < now) return now;
+    return this.#offset + Math.ceil((first + 1 - this.#offset) / SWEEP_EVERY_MS) * SWEEP_EVERY_MS;
   }
 }

@@ -25,9 +25,9 @@ export class IdempotencyStore {
   readonly expirySweep: ExpirySweep;
   readonly #sql: SqlStorage;
 
-  constructor(sql: SqlStorage) {
-    this.#sql = sql;
-    this.expirySweep = new ExpirySweep(sql, "answers");
+  constructor(object: DurableObjectState) {
+    this.#sql = object.storage.sql;
+    this.expirySweep = new ExpirySweep(object, "answers");
   }
 
   /** The first answer to this request; null if it is new. Fails if the key belongs to another request. */

@@ -48,7 +48,7 @@ export function assemble(ctx: DurableObjectState, ports: Ports) {
 
   // Core
   const alarms = new AlarmScheduler(storage);
-  const answers = new IdempotencyStore(sql);
+  const answers = new IdempotencyStore(ctx);
   const pages = new FreePages(sql);
   const stores = new ThreadStores(sql);
   const quota = new QuotaGuard(sql, ports, { pages, threads: stores.threads });
@@ -87,7 +87,7 @@ export function assemble(ctx: DurableObjectState, ports: Ports) {
   const fence = new ErasureFence({ log: erasureLog, records: ports.erasures, alarms });
 
   // Entries
-  const entryStore = new EntryStore(sql);
+  const entryStore = new EntryStore(ctx);
   const entries = new Entries({ ...shared, entries: entryStore });
 
   // Threads

@@ -23,3 +23,16 @@ it("never lets an older state of a thread reach the catalogue after a newer one"
   const { items } = (await call("/v1/threads", { token: await token(user) })).body;
   expect(items).toMatchObject([{ id, title: "newer" }]);
 });
+
+it("lists a thread by its new agent once that changed", async () => {
+  const user = newUser();
+  const { id } = await create(user, { agent: `${user} before` });
+  const listed = async (agent: string) =>
+    (await call(`/v1/threads?agent=${encodeURIComponent(`${user} ${agent}`)}`)).body.items;
+  expect(await listed("before")).toMatchObject([{ id }]);
+  await call(`/v1/threads/${id}`, { method: "PATCH", json: { agent: `${user} after` } });
+  expect(await listed("before")).toEqual([]);
+  expect(await listed("after")).toMatchObject([{ id, agent: `${user} after` }]);
+  await call(`/v1/threads/${id}`, { method: "PATCH", json: { agent: null } });
+  expect(await listed("after")).toEqual([]);
+});

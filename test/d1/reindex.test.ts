@@ -117,6 +117,12 @@ it("goes on where it was after an outage and an eviction", async () => {
   await evictDurableObject(await objectOf(user));
   expect((await call(`/v1/users/${user}/reindex`)).body).toMatchObject({ status: "running", versions: 0 });
   control.d1Reads = "ok";
+  // A slice an alarm: other calls run between.
+  await runDurableObjectAlarm(await objectOf(user));
+  const { status, versions } = (await call(`/v1/users/${user}/reindex`)).body;
+  expect(status).toBe("running");
+  expect(versions).toBeGreaterThan(0);
+  expect(versions).toBeLessThanOrEqual(100);
   await settle(user);
   expect((await call(`/v1/users/${user}/reindex`)).body).toMatchObject({
     status: "done",

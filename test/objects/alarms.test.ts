@@ -47,6 +47,24 @@ it("does all other chores of a user's object when one throws, and tries that one
   }
 });
 
+it("sweeps what expires within a minute of its end, each object at its own second", async () => {
+  const value = new TextEncoder().encode("1");
+  const ttlMs = 3 * HOUR_MS;
+  const alarms = await Promise.all(
+    Array.from({ length: 8 }, async () => {
+      const object = env.PROMPT_CACHE.getByName(crypto.randomUUID());
+      await runInDurableObject(object, (shard) => shard.set({ key: "k", value, ttlMs }));
+      return alarmOf(object);
+    }),
+  );
+  const end = (control.clockAt ?? 0) + ttlMs;
+  for (const alarm of alarms) {
+    expect(alarm).toBeGreaterThan(end);
+    expect(alarm).toBeLessThanOrEqual(end + 60_000);
+  }
+  expect(new Set(alarms).size).toBeGreaterThan(1);
+});
+
 it("sweeps all else of the registry when one kind cannot be swept, and tries that one again", async () => {
   const object = env.PROMPT_CACHE.getByName(crypto.randomUUID());
   const value = new TextEncoder().encode("1");

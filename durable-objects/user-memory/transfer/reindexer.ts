@@ -35,9 +35,8 @@ type Row = {
   due_at: number | null;
 };
 
-/** Versions that one step reads of D1, and steps that one alarm takes. */
-const SLICE = 200;
-const STEPS = 10;
+/** Versions that one alarm reads of D1: a recall that comes meanwhile waits for them. */
+const SLICE = 100;
 
 /**
  * Rebuilds the catalogue from the object's threads, the object's memories and their index from D1, and Vectorize from these.
@@ -75,14 +74,12 @@ export class Reindexer {
     return this.#row()?.due_at ?? null;
   }
 
-  /** Rejects if D1 fails or an earlier write is pending. */
+  /** One slice: other calls run before the next alarm. Rejects if D1 fails or an earlier write is pending. */
   async run(): Promise<void> {
-    for (let step = 0; step < STEPS; step++) {
-      const row = this.#row();
-      if (row === null || row.due_at === null) return;
-      if (!(await this.#deps.writer.betweenWrites(() => this.#step(row))))
-        throw new Error("an earlier write is pending");
-    }
+    const row = this.#row();
+    if (row === null || row.due_at === null) return;
+    if (!(await this.#deps.writer.betweenWrites(() => this.#step(row))))
+      throw new Error("an earlier write is pending");
   }
 
   async #step({ owner, started_at: started, after_id: id, after_version: version }: Row): Promise<void> {

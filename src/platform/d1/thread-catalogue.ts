@@ -1,6 +1,7 @@
 import { and, desc, eq, sql, type SQL } from "drizzle-orm";
 import { drizzle, type DrizzleD1Database } from "drizzle-orm/d1";
 import { withDeadline } from "../deadline.ts";
+import { hash32 } from "../../domain/hash.ts";
 import type { UserHash } from "../../domain/ids.ts";
 import { threadOwner } from "../../domain/thread-id.ts";
 import { current, WRITE_STATE } from "./memory-writes.ts";
@@ -44,12 +45,15 @@ export interface ThreadCatalogue {
 
 const WRITE_WITHIN_MS = 10_000;
 
-// Plain text, since Drizzle's insert takes no condition.
-const PUT = `INSERT INTO threads (id, user_hash, user_id, title, agent, resource_slug, record_id, metadata, created_at,
-    updated_at, epoch)
-  SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11 WHERE ${current("?2", "?11")}
-  ON CONFLICT (id) DO UPDATE SET user_hash = ?2, user_id = ?3, title = ?4, agent = ?5, resource_slug = ?6,
-    record_id = ?7, metadata = ?8, updated_at = ?10, epoch = ?11`;
+// Plain text, since Drizzle's insert takes no condition. An update of an indexed column writes a row of its index, also if
+// the value stays: a column of an index is set only if it changes. The id contains the user's hash.
+const PUT = `INSERT INTO threads (id, user_hash, user_id, title, agent, agent_hash, resource_slug, record_id, metadata,
+    created_at, updated_at, epoch)
+  SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12 WHERE ${current("?2", "?12")}
+  ON CONFLICT (id) DO UPDATE SET user_id = ?3, title = ?4, agent = ?5, resource_slug = ?7, record_id = ?8,
+    metadata = ?9, updated_at = ?11, epoch = ?12`;
+const SET_AGENT_HASH = `UPDATE threads SET agent_hash = ?3
+  WHERE id = ?1 AND agent IS ?2 AND agent_hash IS NOT ?3`;
 const FENCE = `${WRITE_STATE} AND epoch > ?2`;
 const REMOVE = removal("threads", "id IN (SELECT value FROM json_each(?1)) AND epoch <= ?2");
 
@@ -72,7 +76,8 @@ export class D1ThreadCatalogue implements ThreadCatalogue {
     const { put, remove, epoch, user } = changes;
     const oldest = Math.min(epoch, ...put.map((row) => row.epoch));
     const statements = [this.#database.prepare(FENCE).bind(ownerOf(changes), oldest)];
-    for (const row of put)
+    for (const row of put) {
+      const agentHash = row.agent === null ? null : hash32(row.agent);
       statements.push(
         this.#database
           .prepare(PUT)
@@ -82,6 +87,7 @@ export class D1ThreadCatalogue implements ThreadCatalogue {
             row.userId,
             row.title,
             row.agent,
+            agentHash,
             row.resourceSlug,
             row.recordId,
             row.metadata && JSON.stringify(row.metadata),
@@ -89,7 +95,9 @@ export class D1ThreadCatalogue implements ThreadCatalogue {
             row.updatedAt,
             row.epoch,
           ),
+        this.#database.prepare(SET_AGENT_HASH).bind(row.id, row.agent, agentHash),
       );
+    }
     // A list of ids is bound as one parameter: D1 takes 100 a statement.
     if (remove.length > 0)
       for (const statement of REMOVE)
@@ -103,7 +111,7 @@ export class D1ThreadCatalogue implements ThreadCatalogue {
   async list({ owner, agent, after, limit }: CataloguePage): Promise<ThreadRow[]> {
     const filters: SQL[] = [sql.raw(current("threads.user_hash", "threads.epoch"))];
     if (owner !== undefined) filters.push(eq(threads.userHash, owner));
-    if (agent !== undefined) filters.push(eq(threads.agent, agent));
+    if (agent !== undefined) filters.push(sql`agent_hash = ${hash32(agent)}`, eq(threads.agent, agent));
     if (after !== undefined)
       filters.push(sql`(${threads.createdAt}, ${threads.id}) < (${after[0]}, ${after[1]})`);
     return this.#db

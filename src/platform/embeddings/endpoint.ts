@@ -1,3 +1,4 @@
+import { hash32 } from "../../domain/hash.ts";
 import { type Embedder, type EmbedOptions, type Vector, EMBED_DEADLINE_MS } from "./embedder.ts";
 import { embedLongTexts, type ModelSpec } from "./embed-long-texts.ts";
 import { type Endpoint, post } from "./endpoint-request.ts";
@@ -54,9 +55,5 @@ function inOrder(answer: unknown): unknown {
   return vectors;
 }
 
-/** 32 bits of FNV-1a in hex: /health shows the model's name, and must not reveal the endpoint's host. */
-function fingerprint(text: string): string {
-  let hash = 0x811c9dc5;
-  for (const byte of new TextEncoder().encode(text)) hash = Math.imul(hash ^ byte, 0x01000193);
-  return (hash >>> 0).toString(16).padStart(8, "0");
-}
+/** In hex: /health shows the model's name, and must not reveal the endpoint's host. */
+const fingerprint = (text: string): string => hash32(text).toString(16).padStart(8, "0");
