@@ -3,8 +3,8 @@ import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { type Bounds, Client, type Round } from "./load.ts";
-import { prepareMemories } from "./memories.ts";
-import { type Operation, prepare } from "./operations.ts";
+import { type Sizes as MemorySizes, prepareMemories } from "./memories.ts";
+import { type Operation, prepare, type Sizes as ThreadSizes } from "./operations.ts";
 import { countRows } from "./rows.ts";
 import { print, summary } from "./table.ts";
 import { type Server, startCairn, startFloor } from "./servers.ts";
@@ -20,24 +20,44 @@ const { values: options } = parseArgs({
 });
 const roundCount = options.smoke ? 1 : Number(options.rounds);
 const size = options.smoke ? "smoke" : options.quick ? "quick" : "full";
-const sizes = {
+type Sizes = ThreadSizes & MemorySizes;
+const allSizes: Record<"smoke" | "quick" | "full", Sizes> = {
   // Every operation a few times, over next to nothing: it shows that all of them work, and measures nothing.
-  smoke: { thread: 200, entries: 2_000, memories: 1_000, recall: [100], users: 4 },
-  quick: { thread: 10_000, entries: 10_000, memories: 50_000, recall: [100, 2_000], users: 200 },
+  smoke: { thread: 200, entries: 2_000, memories: 1_000, recall: [100], cold: [[100, 2]], users: 4 },
+  quick: {
+    thread: 10_000,
+    entries: 10_000,
+    memories: 50_000,
+    recall: [100, 2_000],
+    cold: [
+      [100, 32],
+      [1_000, 16],
+    ],
+    users: 200,
+  },
   full: {
     thread: 100_000,
     entries: 100_000,
     memories: 1_000_000,
     recall: [100, 1_000, 20_000, 100_000],
+    cold: [
+      [100, 32],
+      [1_000, 16],
+      [20_000, 4],
+    ],
     users: 10_000,
   },
-}[size];
+};
+const sizes = allSizes[size];
 const bounds: Record<"short" | "long", Bounds> = options.smoke
   ? { short: { ms: 50, calls: 4 }, long: { ms: 50, calls: 4 } }
   : { short: { ms: 500, calls: 10_000 }, long: { ms: 3_000, calls: 20_000 } };
 
 // In memory where that is possible: a disk that is shared would drown what a write costs in what waiting costs.
 if (existsSync("/dev/shm")) process.env["TMPDIR"] ??= "/dev/shm";
+
+/** The platform evicts an object that was idle for 10 s. */
+const EVICTED_AFTER_MS = 11_000;
 
 type Side = { client: Client; operations: Operation[] };
 type Row = { operation: Operation; cairn: Round[]; floor: Round[] };
@@ -60,11 +80,16 @@ async function idle({ cpu }: Server): Promise<void> {
 
 /** One round of one operation on both, the floor first. */
 async function round(row: Row, i: number, sides: { floor: Side; cairn: Side }): Promise<void> {
+  const { cold } = row.operation;
+  if (cold !== undefined && !options.smoke) await sleep(EVICTED_AFTER_MS);
   for (const which of ["floor", "cairn"] as const) {
     const { client, operations } = sides[which];
     const { name, next, check, settles } = operations[i] ?? row.operation;
-    if (!check(await client.call(next(0)))) throw new Error(`${which} does something else for: ${name}`);
-    row[which].push(await client.run(next, settles ? bounds.long : bounds.short));
+    // A call that only checks would wake a cold object: `cold` is the number of a user who is not measured.
+    if (!check(await client.call(next(cold ?? 0))))
+      throw new Error(`${which} does something else for: ${name}`);
+    const bound = settles || cold !== undefined ? bounds.long : bounds.short;
+    row[which].push(await client.run(next, cold === undefined ? bound : { ...bound, calls: cold }));
     if (settles) await idle(client.server);
   }
 }

@@ -27,14 +27,31 @@ let written = 0;
 /** Texts that no call had before: the same text would be the same memory. */
 const next = (): { text: string } => ({ text: text(written++) });
 
+export type Sizes = {
+  /** Memories of others in D1. */
+  memories: number;
+  /** Memories of a user who recalls. */
+  recall: readonly number[];
+  /** Memories of each of so many users whose objects are evicted. */
+  cold: readonly (readonly [memories: number, users: number])[];
+  /** Users with a few memories each. */
+  users: number;
+};
+
 /** Fills one server's D1 with the memories of others, and answers the operations on memories. */
 export async function prepareMemories(
   client: Client,
-  { memories: others, recall, users }: { memories: number; recall: readonly number[]; users: number },
+  { memories: others, recall, cold, users }: Sizes,
 ): Promise<Operation[]> {
   await fill(client, others);
   for (const size of recall) await tell(client, `recaller-${size}`, size);
+  for (const [size, count] of cold)
+    // One more, who is not measured.
+    for (let i = 0; i <= count; i++) await tell(client, `recaller-cold-${size}-${i}`, size);
   await tellMany(client, users);
+  const most = Math.max(...recall);
+  await tell(client, "tagged", most);
+  const threadId = await tellThread(client, `recaller-${most}`);
   await client.call(
     post(`${memoriesOf("lister")}/batch`, { memories: Array.from({ length: 200 }, next) }, 200),
   );
@@ -61,6 +78,27 @@ export async function prepareMemories(
       next: (i: number) => recallOf(`recaller-${size}`, i),
       check: finds,
     })),
+    ...Object.entries(narrow(threadId)).map(([how, condition]) => ({
+      name: `recall among ${most.toLocaleString("en-US")}, ${how}`,
+      next: (i: number) => recallOf(`recaller-${most}`, i, condition),
+      check: finds,
+      flatAgainst: `recall among ${most.toLocaleString("en-US")}`,
+    })),
+    ...cold.map(([size, count]) => ({
+      name: `cold recall among ${size.toLocaleString("en-US")}`,
+      next: (i: number) => recallOf(`recaller-cold-${size}-${i}`, i),
+      check: finds,
+      cold: count,
+    })),
+    {
+      name: `list ${FEW} memories by tag among ${most.toLocaleString("en-US")}`,
+      next: () => ({
+        method: "GET",
+        path: `${memoriesOf("tagged")}?limit=${FEW}&tag=rare`,
+        status: 200,
+      }),
+      check: holds(Math.min(FEW, most)),
+    },
     ...recall.map((size) => againstHop(client, size)),
     {
       name: `recall by ${users.toLocaleString("en-US")} users in turn`,
@@ -91,8 +129,19 @@ function sentence(seed: number, words: number): string {
   return Array.from({ length: words }, word).join(" ");
 }
 
-const recallOf = (user: string, i: number): Call =>
-  post(`/v1/users/${user}/recall`, { query: sentence(i * 7 + 3, 6) }, 200);
+const recallOf = (user: string, i: number, condition: object = {}): Call =>
+  post(`/v1/users/${user}/recall`, { query: sentence(i * 7 + 3, 6), ...condition }, 200);
+
+/** Memories that a narrowed recall may find. */
+const FEW = 20;
+/** What a recall is narrowed by. The floor does not narrow. */
+const narrow = (threadId: string) => ({
+  "by a tag": { tags: ["rare"] },
+  "by a scope": { scope: "rare" },
+  "by a rare kind": { kinds: ["reflection"] },
+  "by kinds that exclude none": { kinds: ["fact", "episode", "procedure", "reflection", "message"] },
+  "in a thread": { threadId },
+});
 
 const finds = (answer: string) => (JSON.parse(answer) as { hits: unknown[] }).hits.length > 0;
 
@@ -120,9 +169,19 @@ async function tell(client: Client, user: string, size: number): Promise<void> {
   for (let from = 0; from < size; from += BATCH) {
     const memories = Array.from({ length: Math.min(BATCH, size - from) }, (_, i) => ({
       text: `${sentence(from + i, 12)} ${from + i}`,
+      ...((from + i) % Math.ceil(size / FEW) === 0 && { kind: "reflection", tags: ["rare"], scope: "rare" }),
     }));
     await client.call(post(`/v1/users/${user}/memories/batch`, { memories }, 200));
   }
+}
+
+/** A thread of a few messages. */
+async function tellThread(client: Client, user: string): Promise<string> {
+  const made = await client.call(post(`/v1/users/${user}/threads`, {}, 201));
+  const { id } = JSON.parse(made) as { id: string };
+  const messages = Array.from({ length: FEW }, (_, i) => ({ role: "user", content: sentence(i, 12) }));
+  await client.call(post(`/v1/threads/${id}/messages`, { messages }, 201));
+  return id;
 }
 
 /** Straight into D1: a million memories by calls would take the better part of an hour. */

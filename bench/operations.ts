@@ -9,6 +9,8 @@ export type Operation = {
   flatAgainst?: string;
   /** It leaves work behind that is done after the answer: its rounds are long enough to pay for some of it. */
   settles?: boolean;
+  /** So many first calls, each of another user, make a round, and the objects are evicted before the next one. */
+  cold?: number;
 };
 export type Sizes = { thread: number; entries: number };
 
