@@ -29,6 +29,7 @@ export const EMBEDDED = { name: "static-en-256", dimensions: 256 };
 // The settings that are read here; all others pass as they are.
 const Base = z.looseObject({
   main: z.string(),
+  alias: z.record(z.string(), z.string()),
   build: z.looseObject({ watch_dir: z.string().optional() }),
   assets: z.looseObject({ directory: z.string() }),
   vars: z.record(z.string(), z.string()).default({}),
@@ -82,6 +83,7 @@ export function renderTenant(tenant: Tenant, base: string): string {
   const table = tableOf(base, "wrangler.toml");
   const {
     main,
+    alias,
     build,
     assets,
     vars,
@@ -94,6 +96,7 @@ export function renderTenant(tenant: Tenant, base: string): string {
     ...rest,
     name: workerOf(tenant.name),
     main: `../${main}`,
+    alias: Object.fromEntries(Object.entries(alias).map(([name, path]) => [name, `../${path}`])),
     build: { ...build, ...(watched !== undefined && { watch_dir: `../${watched}` }) },
     assets: { ...assets, directory: `../${assets.directory}` },
     vars: {
