@@ -13,7 +13,7 @@ const { values: options } = parseArgs({
   options: {
     quick: { type: "boolean", default: false },
     smoke: { type: "boolean", default: false },
-    rounds: { type: "string", default: "9" },
+    rounds: { type: "string", default: "5" },
     only: { type: "string", default: "" },
     rows: { type: "boolean", default: false },
   },
@@ -60,7 +60,7 @@ if (existsSync("/dev/shm")) process.env["TMPDIR"] ??= "/dev/shm";
 const EVICTED_AFTER_MS = 11_000;
 
 type Side = { client: Client; operations: Operation[] };
-type Row = { operation: Operation; cairn: Round[]; floor: Round[] };
+type Row = { operation: Operation; cairn: Round[]; floor: Round[]; endedAt?: number };
 
 async function side(server: Server): Promise<Side> {
   const client = new Client(server);
@@ -81,7 +81,8 @@ async function idle({ cpu }: Server): Promise<void> {
 /** One round of one operation on both, the floor first. */
 async function round(row: Row, i: number, sides: { floor: Side; cairn: Side }): Promise<void> {
   const { cold } = row.operation;
-  if (cold !== undefined && !options.smoke) await sleep(EVICTED_AFTER_MS);
+  if (cold !== undefined && !options.smoke)
+    await sleep(Math.max(0, (row.endedAt ?? performance.now()) + EVICTED_AFTER_MS - performance.now()));
   for (const which of ["floor", "cairn"] as const) {
     const { client, operations } = sides[which];
     const { name, next, check, settles } = operations[i] ?? row.operation;
@@ -92,6 +93,7 @@ async function round(row: Row, i: number, sides: { floor: Side; cairn: Side }): 
     row[which].push(await client.run(next, cold === undefined ? bound : { ...bound, calls: cold }));
     if (settles) await idle(client.server);
   }
+  row.endedAt = performance.now();
 }
 
 if (options.rows) await countRows(options);
