@@ -34,11 +34,12 @@ CREATE TABLE memories (
   corrected_at INTEGER,                 -- until before then: another version took its place, as it was wrong or incomplete
   superseded_at INTEGER,                -- the world changed: the next version of this fact is true from then
   superseded_by INTEGER,                -- and this is it
+  terms INTEGER NOT NULL DEFAULT -1,    -- Bloom filter of tags, scope, subject and the like; all bits: may match anything
   PRIMARY KEY (user_hash, id, version)
 );
 
 -- Lists go on after the id of the last memory, not after its version: a correction makes a new one of these.
-CREATE INDEX memories_by_age ON memories (user_hash, created_at, id) WHERE corrected_at IS NULL;
+CREATE INDEX memories_by_age ON memories (user_hash, created_at, id, terms) WHERE corrected_at IS NULL;
 
 -- The number of each user's last write of memories: a write that arrives after a later one is known by it, and does nothing.
 -- And the fence of an erased user: versions up to `erased_up_to`, and rows of an epoch before this one, are read by nobody

@@ -105,11 +105,15 @@ export function visibleAt({ now, asOf, validAt, erased }: Moment): SQL | undefin
   );
 }
 
-/** Hides expired memories with their history, before the sweep deletes them. The last version has the expiry. */
+/**
+ * Hides expired memories with their history, before the sweep deletes them. The last version has the expiry: the only one
+ * that is neither corrected nor superseded.
+ */
 export const unexpired = (now: number | SQL, erased = NO_VERSION): SQL =>
-  sql`NOT EXISTS (SELECT 1 FROM memories AS latest WHERE latest.user_hash = memories.user_hash
+  sql`IIF(${memories.correctedAt} IS NULL AND ${memories.supersededAt} IS NULL,
+    ${memories.expiresAt} IS NULL OR ${memories.expiresAt} >= ${now}, NOT EXISTS (SELECT 1 FROM memories AS latest WHERE latest.user_hash = memories.user_hash
     AND latest.id = memories.id AND latest.corrected_at IS NULL AND latest.superseded_at IS NULL
-    AND latest.expires_at < ${now} AND latest.version > ${erased})`;
+    AND latest.expires_at < ${now} AND latest.version > ${erased}))`;
 
 /** The versions after the last erasure. */
 export const unerased = (erased: SQL): SQL => sql`${memories.version} > ${erased}`;

@@ -5,6 +5,7 @@ import type { UserHash } from "../../domain/ids.ts";
 import type { MemoryFilter, SortKey } from "../../domain/schema/memory-filter.ts";
 import { columnsAt, filterConditions, type Moment, unerased, unexpired, visibleAt } from "./memory-filter.ts";
 import { rowPieces, upsertRows } from "./memory-rows.ts";
+import { termConditions, termsOf } from "./memory-terms.ts";
 import {
   ANNOUNCE,
   ERASED_UP_TO,
@@ -85,7 +86,7 @@ const IDS = "SELECT value FROM json_each(?3)";
 const FORGET = removal("memories", `user_hash = ?1 AND ${LATEST} AND id IN (${IDS}) AND ${UNERASED}`);
 const SOME = `SELECT rowid FROM memories WHERE user_hash = ?1 LIMIT ${SLICE}`;
 const FORGET_SOME = removal("memories", `${LATEST} AND rowid IN (${SOME})`);
-const UPSERT = `INSERT INTO memories ${upsertRows(`${LAST_WRITE} = ?5 AND ${UNERASED}`, "user_hash, id, version")}`;
+const UPSERT = `INSERT INTO memories ${upsertRows(`${LAST_WRITE} = ?5 AND ${UNERASED}`, "user_hash, id, version", ["terms"])}`;
 
 const OLD = "user_hash = ?1 AND version <= ?2";
 /** An erased user's versions: ?1 is the user, ?2 the version of the fence. */
@@ -122,7 +123,7 @@ export class D1MemoryRecords implements MemoryRecords {
         : forget.length > 0
           ? FORGET.map((text) => prepare(text, hash, seq, JSON.stringify(forget), first))
           : []),
-      ...rowPieces(put).map((piece) => prepare(UPSERT, hash, id, piece, first, seq)),
+      ...rowPieces(put, termsOf).map((piece) => prepare(UPSERT, hash, id, piece, first, seq)),
       ...(newIn === undefined ? [] : [prepare(PUT_USER, hash, id, newIn)]),
     ];
     for (;;) {
@@ -154,14 +155,17 @@ export class D1MemoryRecords implements MemoryRecords {
     const asked = asStored(owner, moment);
     const compare = order === "asc" ? sql`>` : sql`<`;
     const direction = order === "asc" ? asc : desc;
+    // SQLite evaluates the index's columns first, subqueries last, and each of these in the order of the text.
     return this.#db
       .select(columnsAt(asked))
       .from(memories)
       .where(
         and(
           eq(memories.userHash, owner),
-          visibleAt(asked),
+          BY_AGE,
+          ...termConditions(filter),
           ...filterConditions({ ...filter, status: filter.status ?? ["active"] }),
+          visibleAt(asked),
           after && sql`(${key}, ${memories.id}) ${compare} (${after[0]}, ${after[1]})`,
         ),
       )
@@ -223,6 +227,9 @@ export class D1MemoryRecords implements MemoryRecords {
     await this.#database.prepare(WRITE_STATE).bind("").run();
   }
 }
+
+/** Holds for all. A bound makes SQLite choose the index by age also for another order: only this index has the terms. */
+const BY_AGE = sql`${memories.createdAt} >= -8640000000000000`;
 
 /** The owner's versions after this one. */
 const laterOf = (owner: UserHash, [id, version]: VersionPlace): SQL | undefined =>

@@ -24,8 +24,11 @@ export function rowOf(stored: StoredRow): MemoryRow {
   return row as MemoryRow;
 }
 
-/** One owner's rows as the JSON that `upsertRows` takes, in pieces of at most 1 MB: a value of D1 has 2 MB. */
-export function rowPieces(rows: readonly MemoryRow[]): string[] {
+/**
+ * One owner's rows as the JSON that `upsertRows` takes, in pieces of at most 1 MB: a value of D1 has 2 MB. `terms` computes
+ * the column that only D1 has.
+ */
+export function rowPieces(rows: readonly MemoryRow[], terms?: (row: MemoryRow) => number): string[] {
   const pieces: string[][] = [[]];
   let bytes = 0;
   for (const row of rows) {
@@ -35,6 +38,7 @@ export function rowPieces(rows: readonly MemoryRow[]): string[] {
       // An absent member becomes NULL.
       if (value !== null) stored[name] = json ? JSON.stringify(value) : value;
     }
+    if (terms !== undefined) stored["terms"] = terms(row);
     const piece = JSON.stringify(stored);
     const size = byteLength(piece);
     if (bytes + size > PIECE) {
@@ -49,15 +53,17 @@ export function rowPieces(rows: readonly MemoryRow[]): string[] {
 
 const PIECE = 1_000_000;
 
-const list = (of: (name: string) => string): string => columns.map(({ name }) => of(name)).join(", ");
-
 /**
  * Follows `INSERT INTO` and the table's name. One statement puts many rows: D1 counts statements, and takes 100 parameters
  * in each. ?1 is the owner's hash, ?2 the owner's id, ?3 a piece. The id may hold U+0000, which ends a text that SQLite
- * takes out of JSON. `LIMIT -1` makes SQLite parse each row once, not once per column: eight times as fast. `key`: the primary key.
+ * takes out of JSON. `LIMIT -1` makes SQLite parse each row once, not once per column: eight times as fast. `key`: the primary key;
+ * `more`: a column besides those of the object's table.
  */
-export const upsertRows = (condition: string, key: string): string =>
-  `(${list((name) => name)})
+export function upsertRows(condition: string, key: string, more: string[] = []): string {
+  const names = [...columns.map(({ name }) => name), ...more];
+  const list = (of: (name: string) => string): string => names.map(of).join(", ");
+  return `(${list((name) => name)})
    SELECT ${list((name) => (name === "user_hash" ? "?1" : name === "user_id" ? "?2" : `row ->> '$.${name}'`))}
    FROM (SELECT jsonb(value) AS row FROM json_each(?3) LIMIT -1) WHERE ${condition}
    ON CONFLICT (${key}) DO UPDATE SET ${list((name) => `${name} = excluded.${name}`)}`;
+}
