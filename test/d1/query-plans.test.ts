@@ -105,13 +105,14 @@ it("an agent's and a user's threads are found in one index", async () => {
 });
 
 it.each([
-  ["a user's memories", {}, "(user_hash=? AND created_at>?)"],
+  ["a user's memories", {}, "(user_hash=?)"],
+  ["the next page of a user's memories", { after }, "(user_hash=? AND (created_at,id)<(?,?))"],
   [
-    "the next page of a user's memories",
-    { after },
-    "(user_hash=? AND created_at>? AND (created_at,id)<(?,?))",
+    "the next page, oldest first,",
+    { after, order: "asc" as const },
+    "(user_hash=? AND (created_at,id)>(?,?))",
   ],
-  ["a user's memories of a tag", { filter: { tags: ["a"] } }, "(user_hash=? AND created_at>?)"],
+  ["a user's memories of a tag", { filter: { tags: ["a"] } }, "(user_hash=?)"],
   [
     "a user's memories of a time",
     { filter: { createdAtMin: 1, createdAtMax: 2 } },

@@ -162,7 +162,7 @@ export class D1MemoryRecords implements MemoryRecords {
       .where(
         and(
           eq(memories.userHash, owner),
-          BY_AGE,
+          sort !== "createdAt" && filter.createdAtMin === undefined ? BY_AGE : undefined,
           ...termConditions(filter),
           ...filterConditions({ ...filter, status: filter.status ?? ["active"] }),
           visibleAt(asked),
@@ -228,7 +228,10 @@ export class D1MemoryRecords implements MemoryRecords {
   }
 }
 
-/** Holds for all. A bound makes SQLite choose the index by age also for another order: only this index has the terms. */
+/**
+ * Holds for all. A bound makes SQLite choose the index by age for another order too: only this index has the terms. Of two
+ * lower bounds, SQLite uses the first.
+ */
 const BY_AGE = sql`${memories.createdAt} >= -8640000000000000`;
 
 /** The owner's versions after this one. */
