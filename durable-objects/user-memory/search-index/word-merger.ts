@@ -10,9 +10,9 @@ type WordMergerDependencies = {
   pages?: number;
 };
 
-/** Pages of a step, and steps of one alarm: some 30 ms each. */
+/** Pages of a step, some 30 ms, and steps of one alarm, for which other calls wait. */
 const PAGES = 250;
-const STEPS = 10;
+const STEPS = 3;
 /** Deleted words stay this long at most. A round rewrites the whole index, too much for each delete. */
 const WITHIN_MS = 3600_000;
 
