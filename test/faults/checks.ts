@@ -1,3 +1,5 @@
+import { rowOf, type StoredRow } from "../../src/platform/d1/memory-rows.ts";
+import { termsOf } from "../../src/platform/d1/memory-terms.ts";
 import { env } from "cloudflare:workers";
 import { runInDurableObject } from "cloudflare:test";
 import { userHash } from "../../src/domain/ids.ts";
@@ -73,10 +75,12 @@ export async function checkQuiet(user: User, vectorize: VectorizeDouble): Promis
   const hash = await userHash(user.name);
   const { results } = await env.DB.prepare("SELECT * FROM memories WHERE user_hash = ? ORDER BY version")
     .bind(hash)
-    .all();
+    .all<StoredRow>();
   const inside = await runInDurableObject(await user.object(), (_, { storage }) => insideOf(storage.sql));
   const versions = results.map(({ version }) => Number(version));
-  equal(user, "rows", { object: inside.memories, d1: results });
+  const rows = results.map(rowOf);
+  equal(user, "rows", { object: inside.memories.map(rowOf), d1: rows });
+  equal(user, "terms", { d1: results.map(({ terms }) => terms), rows: rows.map(termsOf) });
   equal(user, "words", { index: inside.words, rows: versions });
   equal(user, "vectors", { index: inside.vectors.map(({ n }) => n), rows: versions });
   equal(user, "left", { left: inside.left, none: {} });
@@ -87,7 +91,7 @@ export async function checkQuiet(user: User, vectorize: VectorizeDouble): Promis
   const [byWords, byMeaning] = [await user.recalled(), await user.recalled(BY_MEANING)];
   equal(user, "hits", { words: faces(byWords), meaning: faces(byMeaning) });
   const listed = await user.listed();
-  const counts = Map.groupBy(results, ({ id }) => String(id));
+  const counts = Map.groupBy(rows, ({ id }) => id);
   const found = listed.map((one) => `${face(one)} ×${counts.get(one.id)?.length}`).toSorted();
   const told = (world: World) =>
     world.map((memo) => `${face(said(memo))} ×${memo.versions.length}`).toSorted();
