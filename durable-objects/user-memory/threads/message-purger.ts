@@ -14,8 +14,10 @@ type MessagePurgerDependencies = {
   erasures: Counter;
 };
 
-/** Messages that one alarm removes, with all that is kept of each: some 40 ms, for which other calls wait. */
+/** Messages that one transaction removes, with all that is kept of each: some 40 ms, for which other calls wait. */
 const SLICE = 1000;
+/** Slices that one alarm takes. */
+const SLICES = 10;
 
 /**
  * Removes the messages of deleted threads with their documents, vectors and words, some at a time: a million at once would
@@ -39,8 +41,12 @@ export class MessagePurger {
     }
   }
 
-  run(): void {
-    this.#deps.transactions.atomically(() => this.#slice());
+  async run(): Promise<void> {
+    for (let slice = 0; slice < SLICES; slice++) {
+      if (!this.#deps.transactions.atomically(() => this.#slice())) return;
+      // Other calls run here.
+      await new Promise((resolve) => setTimeout(resolve));
+    }
   }
 
   nextDue(now: number): number | null {
@@ -52,11 +58,13 @@ export class MessagePurger {
     return !this.#tombstones.isAwaitedBy(erasure);
   }
 
-  #slice(): void {
+  /** Returns false if nothing was left. */
+  #slice(): boolean {
     const next = this.#tombstones.next();
-    if (next === null) return;
+    if (next === null) return false;
     const messages = this.#removeSome(next.range, SLICE);
     if (next.erasure !== null) this.#deps.erasures.count(next.erasure, "object", { messages });
+    return true;
   }
 
   /** Returns how many messages it removed. Drops the tombstone of a range that reads as empty. */

@@ -7,7 +7,7 @@ import type { MemoryFilter } from "../../domain/schema/memory-filter.ts";
 
 // A Bloom filter per version, over the values that a list selects by. D1's index by age contains it, so that a list skips
 // other rows without reading them. An index of the values would cost a row written for each, and keep their bytes.
-// A stored field that becomes selectable later, or another hash, needs a migration: `UPDATE memories SET terms = -1`.
+// A stored field that becomes selectable later, or another hash, needs a migration that sets `terms` to -1.
 
 /** Bits of a filter: as many as a JavaScript number holds exactly. */
 const BITS = 53;
