@@ -3,7 +3,7 @@ import { VectorBudget } from "./vectors/vector-budget.ts";
 
 /**
  * The most bytes of the vectors of all objects in one isolate. An isolate has 128 MB. The script and its heap take some
- * 25, the word model 10 (24 while it is loaded), and each request body up to 16 MiB.
+ * 25, the word model 8 (15 while it is loaded), and each request body up to 16 MiB.
  */
 const VECTOR_BYTES = 48 * 1024 * 1024;
 

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { EmbeddedEmbedder } from "../../src/platform/embeddings/embedded.ts";
 import { EmbeddedModel, loadModel } from "../../src/platform/embeddings/embedded/model.ts";
 import { SharedModel } from "../../src/platform/embeddings/embedded/shared-model.ts";
+import { Vocabulary } from "../../src/platform/embeddings/embedded/vocabulary.ts";
 import { wordPieces } from "../../src/platform/embeddings/embedded/word-piece.ts";
 import { embedderContract } from "./contract.ts";
 import check from "./static-en-256.check.json";
@@ -47,7 +48,7 @@ describe("the model that is shipped", () => {
     const table = await (
       await env.ASSETS.fetch("https://assets/model/static-en-256/model.safetensors")
     ).arrayBuffer();
-    expect(() => new EmbeddedModel("torn", "one\ntwo\n", table)).toThrow(/torn/);
+    expect(() => new EmbeddedModel("torn", bytesOf("one\ntwo\n"), table)).toThrow(/torn/);
   });
 });
 
@@ -57,10 +58,13 @@ it("rejects, naming the file, where the model is not among the assets", async ()
   );
 });
 
+const bytesOf = (text: string) => Uint8Array.from(new TextEncoder().encode(text)).buffer;
+
+const vocabularyOf = (tokens: readonly string[]) =>
+  new Vocabulary(new Uint8Array(bytesOf(`${tokens.join("\n")}\n`)), tokens.length);
+
 describe("word pieces", () => {
-  const vocabulary = new Map(
-    ["un", "##believ", "##able", "don", "'", "t", "cafe", "日", "!", "$", "5"].map((t, i) => [t, i]),
-  );
+  const vocabulary = vocabularyOf(["un", "##believ", "##able", "don", "'", "t", "cafe", "日", "!", "$", "5"]);
 
   it.each([
     ["the longest pieces from the left", "unbelievable", [0, 1, 2]],

@@ -1,7 +1,8 @@
 import { normalised, type Vector } from "../embedder.ts";
 import type { Lexicon } from "../../../domain/ranking/lexicon.ts";
 import { Kernel } from "../../vectors/kernel/kernel.ts";
-import { type Vocabulary, wordPieces } from "./word-piece.ts";
+import { Vocabulary } from "./vocabulary.ts";
+import { wordPieces } from "./word-piece.ts";
 
 /**
  * The table of a static embedding model: one int8 row and one float32 scale a vocabulary entry. See docs/embedded-
@@ -12,8 +13,8 @@ export class EmbeddedModel implements Lexicon {
   readonly size: number;
   readonly dimensions: number;
   readonly #vocabulary: Vocabulary;
-  /** The rows, in the memory of the kernel that compares them. */
-  readonly #rows: Kernel;
+  /** The rows, as they lie in the file: a copy of 7 MB would take most of the load time. */
+  readonly #rows: Int8Array<ArrayBuffer>;
   /**
    * The rows of one comparison: they lie together, so that one call compares a piece with all. Kept, for a new memory of
    * WebAssembly costs 0.5 ms of CPU. It grows to the greatest comparison so far, at most to all rows.
@@ -23,26 +24,21 @@ export class EmbeddedModel implements Lexicon {
   /** The length of each row, without its scale; 0 until it is asked for. */
   readonly #lengths: Float32Array;
 
-  constructor(model: string, vocabularyFile: string, safetensors: ArrayBuffer) {
+  constructor(model: string, vocabularyFile: ArrayBuffer, safetensors: ArrayBuffer) {
     this.model = model;
-    const tokens = vocabularyFile.split("\n");
-    if (tokens.at(-1) === "") tokens.pop();
-    this.#vocabulary = new Map(tokens.map((token, row) => [token, row]));
     const tensors = readSafetensors(safetensors);
     const embeddings = tensor(tensors, "embeddings", "I8");
     const scales = tensor(tensors, "scales", "F32");
     this.dimensions = embeddings.shape[1] ?? 0;
     // A copy: a Float32Array must begin at a multiple of four, which the file does not promise.
     this.#scales = new Float32Array(scales.bytes.slice().buffer);
-    this.size = tokens.length;
-    const rows = embeddings.bytes;
-    if (this.#scales.length !== this.size || rows.length !== this.size * this.dimensions)
-      throw new Error(`the embedded model is torn: ${this.size} tokens, ${this.#scales.length} rows`);
-    this.#rows = new Kernel(this.dimensions);
-    this.#rows.reserve(this.size);
+    this.size = embeddings.shape[0] ?? 0;
+    this.#vocabulary = new Vocabulary(new Uint8Array(vocabularyFile), this.size);
+    this.#rows = embeddings.bytes;
     this.#together = new Kernel(this.dimensions);
     this.#lengths = new Float32Array(this.size);
-    this.#rows.setAll(rows, this.dimensions);
+    if (this.#scales.length !== this.size || this.#rows.length !== this.size * this.dimensions)
+      throw new Error(`the embedded model is torn: ${this.size} rows, ${this.#scales.length} scales`);
   }
 
   pieces(text: string): number[] {
@@ -51,7 +47,7 @@ export class EmbeddedModel implements Lexicon {
 
   row(piece: number): Float32Array {
     const scale = this.#scales[piece] ?? 0;
-    const row = this.#rows.row(piece);
+    const row = this.#rowOf(piece);
     const scaled = new Float32Array(this.dimensions);
     for (let i = 0; i < scaled.length; i++) scaled[i] = (row[i] ?? 0) * scale;
     return scaled;
@@ -66,13 +62,13 @@ export class EmbeddedModel implements Lexicon {
     rows.reserve(others.length);
     const lengths = new Float32Array(others.length);
     for (const [i, other] of others.entries()) {
-      rows.set(i, this.#rows.row(other));
+      rows.set(i, this.#rowOf(other));
       lengths[i] = Math.max(1, this.#lengthOf(other));
     }
     return pieces.map((piece) => {
       const cosines = new Float32Array(others.length);
       const own = Math.max(1, this.#lengthOf(piece));
-      for (const { first, products } of rows.products(this.#rows.row(piece), others.length))
+      for (const { first, products } of rows.products(this.#rowOf(piece), others.length))
         for (let i = 0; i < products.length; i++)
           cosines[first + i] = (products[i] ?? 0) / (own * (lengths[first + i] ?? 1));
       return cosines;
@@ -85,17 +81,21 @@ export class EmbeddedModel implements Lexicon {
     const sum = new Float32Array(dimensions);
     for (const piece of this.pieces(text)) {
       const scale = this.#scales[piece] ?? 0;
-      const row = this.#rows.row(piece);
+      const row = this.#rowOf(piece);
       for (let i = 0; i < dimensions; i++) sum[i] = (sum[i] ?? 0) + scale * (row[i] ?? 0);
     }
     return normalised(sum);
+  }
+
+  #rowOf(piece: number): Int8Array {
+    return this.#rows.subarray(piece * this.dimensions, (piece + 1) * this.dimensions);
   }
 
   /** Without the row's scale. Measured on use: all rows would take most of the load time. */
   #lengthOf(piece: number): number {
     const known = this.#lengths[piece] ?? 0;
     if (known !== 0) return known;
-    const row = this.#rows.row(piece);
+    const row = this.#rowOf(piece);
     let sum = 0;
     // A plain loop: `reduce` takes several times as long.
     for (let i = 0; i < this.dimensions; i++) sum += (row[i] ?? 0) ** 2;
@@ -110,17 +110,17 @@ export type Assets = { fetch: (url: string) => Promise<Response> };
 /** Reads the model from the static assets. Rejects with the file's name if one is missing. */
 export async function loadModel(assets: Assets, name: string): Promise<EmbeddedModel> {
   const [vocabulary, table] = await Promise.all([
-    fetchFile(assets, `${name}/vocab.txt`).then((response) => response.text()),
-    fetchFile(assets, `${name}/model.safetensors`).then((response) => response.arrayBuffer()),
+    fetchFile(assets, `${name}/vocab.txt`),
+    fetchFile(assets, `${name}/model.safetensors`),
   ]);
   return new EmbeddedModel(name, vocabulary, table);
 }
 
-async function fetchFile(assets: Assets, path: string): Promise<Response> {
+async function fetchFile(assets: Assets, path: string): Promise<ArrayBuffer> {
   const response = await assets.fetch(`https://assets/model/${path}`);
   if (!response.ok)
     throw new Error(`the embedded model's ${path} is not among the assets (${response.status})`);
-  return response;
+  return response.arrayBuffer();
 }
 
 /** `bytes`: a view of the file, which is large. */

@@ -40,13 +40,6 @@ export class Kernel {
     this.#rows.set(data, row * this.stride);
   }
 
-  /** Sets the first rows, of `dimensions` bytes each. */
-  setAll(data: Int8Array, dimensions: number): void {
-    if (dimensions === this.stride) return this.#rows.set(data);
-    for (let row = 0; row * dimensions < data.length; row++)
-      this.set(row, data.subarray(row * dimensions, (row + 1) * dimensions));
-  }
-
   row(row: number): Int8Array {
     return this.#rows.subarray(row * this.stride, (row + 1) * this.stride);
   }
