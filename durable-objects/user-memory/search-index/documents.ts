@@ -31,9 +31,9 @@ export const isOfMessage = (document: Document): document is DocumentOfMessage =
 
 /** Where the texts are stored: the index refers to them, and keeps none. */
 export type DocumentSource = {
-  /** Those of these documents that there are, in no order. */
+  /** Returns the documents that exist, in no order. */
   documents(numbers: readonly number[]): Document[];
-  /** The last documents of a time, the end not included. */
+  /** Returns the newest documents from `from` up to, not including, `to`. */
   inTime(time: { from: number; to: number }, limit: number): number[];
   /** The documents that meet a condition over the columns of the source, the newest first. */
   newest(condition: SqlCondition, limit: number, offset: number): Document[];
@@ -54,7 +54,7 @@ export class Documents {
     this.#messages = messages;
   }
 
-  /** Those of these documents that there are, in no order. */
+  /** Returns the documents that exist, in no order. */
   read(numbers: readonly number[]): Document[] {
     const [messages, memories] = [numbers.filter(isMessage), numbers.filter((n) => !isMessage(n))];
     return [
@@ -63,7 +63,7 @@ export class Documents {
     ];
   }
 
-  /** The texts of the first of these documents: so many characters, and the text that passes them. */
+  /** Reads texts in order, until their sum reaches `characters`. Includes the text that reaches it. */
   texts(numbers: readonly number[], characters: number): { n: number; text: string }[] {
     const texts: { n: number; text: string }[] = [];
     let left = characters;
@@ -78,7 +78,7 @@ export class Documents {
     return texts;
   }
 
-  /** The last documents of a time, the end not included: so many memories, and so many messages. */
+  /** Returns the newest documents from `from` up to, not including, `to`: up to `limit` of each source. */
   inTime(time: { from: number; to: number }, limit: number): number[] {
     return [...this.#memories.inTime(time, limit), ...this.#messages.inTime(time, limit)];
   }

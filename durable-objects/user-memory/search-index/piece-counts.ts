@@ -1,4 +1,4 @@
-/** Room for the pieces of most vocabularies; it grows with the greatest piece. */
+/** Room for the pieces of most vocabularies. It grows once, to all values of a Uint16. */
 const PIECES = 2 ** 15;
 
 /** How many documents have a row in `vectors`, and how many of them hold each word piece. */
@@ -12,6 +12,12 @@ export class PieceCounts {
       if (piece >= this.#holding.length) this.#grow();
       this.#holding[piece] = (this.#holding[piece] ?? 0) + change;
     }
+  }
+
+  /** Counts the documents of a block, and their pieces. */
+  addBlock(rows: number, pieces: Uint16Array): void {
+    this.documents += rows;
+    this.add(pieces);
   }
 
   holding(piece: number): number {

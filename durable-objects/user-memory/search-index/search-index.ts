@@ -4,7 +4,7 @@ import type { Documents } from "./documents.ts";
 import type { SqlCondition } from "../core/sql-condition.ts";
 import { FIRST_POSITION, MESSAGES, type PositionRange, rowsIn, rowsOf, SLOTS } from "../core/position.ts";
 import type { IndexedText, VectorStore } from "./vector-store.ts";
-import { IN_RANGE, OF_MODEL, WITH_ROW } from "./vector-rows.ts";
+import { EMBEDDED_IN_RANGE, OF_MODEL, WITH_ROW } from "./vector-rows.ts";
 import { DOCUMENT_NUMBERS, type WordIndex } from "./word-index.ts";
 import type { WordMerger } from "./word-merger.ts";
 
@@ -30,8 +30,8 @@ const CUT_CHARACTERS = 100_000;
 export const ONLY_WORDS: IndexedText = { model: "", dimensions: 0, vector: null, pieces: null };
 
 /**
- * Words (FTS5) and vectors (int8) of all that one user can recall. A document is found by its words at once, and by its vector
- * once it is embedded. Owns the SQL of `unembedded` and `index_state`.
+ * Words (FTS5), vectors (int8) and word pieces of all that one user can recall. A document is found by its words at once, and
+ * by its vector once it is embedded. Owns the SQL of `unembedded` and `index_state`.
  */
 export class SearchIndex {
   readonly #sql: SqlStorage;
@@ -229,7 +229,7 @@ export class SearchIndex {
   byMeaning([from, to]: PositionRange): void {
     this.#sql.exec(
       `INSERT OR IGNORE INTO unembedded (n)
-       SELECT n FROM (${DOCUMENT_NUMBERS}) WHERE n BETWEEN ?1 AND ?2 AND n NOT IN (${IN_RANGE})`,
+       SELECT n FROM (${DOCUMENT_NUMBERS}) WHERE n BETWEEN ?1 AND ?2 AND n NOT IN (${EMBEDDED_IN_RANGE})`,
       from,
       to,
     );

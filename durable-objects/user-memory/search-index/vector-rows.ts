@@ -6,7 +6,7 @@ import type { SqlCondition } from "../core/sql-condition.ts";
 export type VectorName = { n: number; model: string };
 export type StoredVector = { n: number; vector: Quantised };
 /** What is stored of a document: its vector, or null if it has none, and its word pieces, or null until they are cut. */
-type IndexedText = { model: string; vector: Quantised | null; pieces: Uint16Array | null };
+type StoredText = { model: string; vector: Quantised | null; pieces: Uint16Array | null };
 type Row = { n: number; vector: ArrayBuffer };
 /** Some rows of a range: the vectors of one model, and the pieces of all, one after the other. */
 export type Block = { rows: number; last: number; vectors: StoredVector[]; pieces: Uint16Array };
@@ -23,7 +23,7 @@ export const OF_MODEL = `SELECT n FROM vectors WHERE model = ${MODEL}`;
 /** SQL that selects the numbers of the documents with a row: a vector, or word pieces. */
 export const WITH_ROW = "SELECT n FROM vectors";
 /** SQL that selects the numbers of the documents with a vector, from ?1 to ?2. */
-export const IN_RANGE = "SELECT n FROM vectors WHERE n BETWEEN ?1 AND ?2 AND model IS NOT NULL";
+export const EMBEDDED_IN_RANGE = "SELECT n FROM vectors WHERE n BETWEEN ?1 AND ?2 AND model IS NOT NULL";
 /** SQL of the name of the model of a row of `vectors`, or of a table of the same columns. */
 export const MODEL_NAME = "(SELECT name FROM models WHERE id = model)";
 
@@ -39,7 +39,7 @@ export class VectorRows {
   }
 
   /** Puts or replaces a row. Pieces that are there stay: the text of a document never changes. */
-  put(n: number, { model, vector, pieces }: IndexedText): void {
+  put(n: number, { model, vector, pieces }: StoredText): void {
     this.#sql.exec(
       `INSERT INTO vectors (n, model, vector, pieces) VALUES (?, ${MODEL}, ?, ?)
        ON CONFLICT (n) DO UPDATE SET model = excluded.model, vector = excluded.vector,
@@ -52,7 +52,7 @@ export class VectorRows {
   }
 
   /** Gives one document the row of another of the same text. Returns its vector and pieces; null if that has no vector. */
-  copy(from: number, to: number): (IndexedText & { vector: Quantised }) | null {
+  copy(from: number, to: number): (StoredText & { vector: Quantised }) | null {
     const [row] = this.#sql
       .exec<{ model: string; vector: ArrayBuffer; pieces: ArrayBuffer | null }>(
         `INSERT OR REPLACE INTO vectors (n, model, vector, pieces)

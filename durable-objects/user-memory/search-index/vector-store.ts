@@ -180,10 +180,7 @@ export class VectorStore {
     if (this.#counts !== null) return this.#counts;
     const counts = new PieceCounts();
     for (const range of ORDER)
-      for (const { rows, pieces } of this.rows.blocks(range, "")) {
-        counts.documents += rows;
-        counts.add(pieces);
-      }
+      for (const { rows, pieces } of this.rows.blocks(range, "")) counts.addBlock(rows, pieces);
     return (this.#counts = counts);
   }
 
@@ -223,10 +220,7 @@ export class VectorStore {
     const counts = this.#counts === null ? new PieceCounts() : null;
     for (const range of ORDER)
       for (const { rows, vectors, pieces } of this.rows.blocks(range, model)) {
-        if (counts !== null) {
-          counts.documents += rows;
-          counts.add(pieces);
-        }
+        counts?.addBlock(rows, pieces);
         for (const { n, vector } of vectors) {
           const growth = table.growthFor(n);
           if (growth > 0 && !budget.makeRoom(growth, now())) {

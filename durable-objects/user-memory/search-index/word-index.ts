@@ -50,8 +50,8 @@ export class WordIndex {
   }
 
   /**
-   * The documents that match, best first. In FTS5's own order, which is several times as fast as one that looks at each document
-   * that has a word. Reads some, and then all others: each statement ranks all that match.
+   * The documents that match, best first. `ORDER BY rank` is several times as fast as a rank of each document by itself. Reads
+   * some, and then all others: each statement ranks all that match.
    */
   *best(expression: string, some: number): Generator<Scored> {
     const rows = (limit: number, offset: number) =>
