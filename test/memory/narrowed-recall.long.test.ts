@@ -104,7 +104,7 @@ it("a narrowed recall finds what a list with the same conditions has", async () 
         );
       }
       const stored = await runInDurableObject(
-        await env.USER_MEMORY.getByName(await userHash(user)),
+        env.USER_MEMORY.getByName(await userHash(user)),
         (_, { storage: { sql } }) => ({
           tags: sql.exec("SELECT tag, version FROM memory_tags ORDER BY tag, version").toArray(),
           ofMemories: sql
