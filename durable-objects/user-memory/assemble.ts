@@ -51,13 +51,13 @@ export function assemble(ctx: DurableObjectState, ports: Ports) {
   const answers = new IdempotencyStore(ctx);
   const pages = new FreePages(sql);
   const stores = new ThreadStores(sql);
-  const quota = new QuotaGuard(sql, ports, { pages, threads: stores.threads });
+  const table = new MemoryTable(sql);
+  const quota = new QuotaGuard(sql, ports, { pages, threads: stores.threads, memories: table });
   const owner = new OwnerRecord(sql);
   const erasureEpoch = new ErasureEpoch(sql);
   if (isNew) erasureEpoch.begin(now());
 
-  // Memories' rows, vectors, and the search index over both
-  const table = new MemoryTable(sql);
+  // Vectors, and the search index over memories and messages
   const vectors = new VectorSync({
     sql,
     table,

@@ -150,8 +150,7 @@ export const migrations: readonly Migration[] = [
         superseded_by INTEGER
       );
       CREATE INDEX memories_by_id ON memories (id, version);
-      CREATE INDEX memories_by_time ON memories (updated_at);
-      CREATE INDEX memories_by_kind ON memories (kind);
+      CREATE INDEX memories_by_kind ON memories (kind, updated_at);
       CREATE INDEX memories_by_scope ON memories (scope) WHERE scope IS NOT NULL;
       CREATE INDEX memories_by_text ON memories (dedupe_key) WHERE corrected_at IS NULL;
       CREATE INDEX memories_by_external_id ON memories (external_id) WHERE external_id IS NOT NULL;
@@ -239,23 +238,13 @@ export const migrations: readonly Migration[] = [
         PRIMARY KEY (erasure, n)
       ) WITHOUT ROWID;
       -- The triggers count in the transaction of each change: counting later would read all rows.
-      CREATE TABLE tallies (name TEXT PRIMARY KEY, n INTEGER NOT NULL) WITHOUT ROWID;
-      INSERT INTO tallies (name, n) VALUES ('entries', 0);
-      INSERT INTO tallies (name, n) VALUES ('memories', 0);
+      CREATE TABLE entry_count (n INTEGER NOT NULL);
+      INSERT INTO entry_count (n) VALUES (0);
       CREATE TRIGGER entry_came AFTER INSERT ON entries BEGIN
-        UPDATE tallies SET n = n + 1 WHERE name = 'entries';
+        UPDATE entry_count SET n = n + 1;
       END;
       CREATE TRIGGER entry_went AFTER DELETE ON entries BEGIN
-        UPDATE tallies SET n = n - 1 WHERE name = 'entries';
-      END;
-      -- A memory is there with its first version, and gone with its last.
-      CREATE TRIGGER memory_came AFTER INSERT ON memories
-      WHEN NOT EXISTS (SELECT 1 FROM memories WHERE id = NEW.id AND version <> NEW.version) BEGIN
-        UPDATE tallies SET n = n + 1 WHERE name = 'memories';
-      END;
-      CREATE TRIGGER memory_went AFTER DELETE ON memories
-      WHEN NOT EXISTS (SELECT 1 FROM memories WHERE id = OLD.id) BEGIN
-        UPDATE tallies SET n = n - 1 WHERE name = 'memories';
+        UPDATE entry_count SET n = n - 1;
       END;
       -- erasure: the erasure that waits for the range; null if its thread was only deleted.
       CREATE TABLE tombstones (

@@ -78,8 +78,7 @@ describe("DELETE /v1/users/:user", () => {
       models: 1,
       free_pages: 1,
       word_merge: 1,
-      // Counts, of nothing.
-      tallies: 2,
+      entry_count: 1,
     });
     expect(done.steps.map(({ store, state, erased: counts }) => [store, state, counts])).toEqual([
       [

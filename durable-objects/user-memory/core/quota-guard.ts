@@ -10,6 +10,8 @@ const CODES = {
   bytes: "quota_bytes",
 } as const satisfies Record<Kind, ErrorCode>;
 
+type Counted = { count(): number };
+
 /**
  * Refuses writes that exceed a user's quota or the object's storage. After a quota is lowered, what exceeds it stays and can be
  * changed and deleted.
@@ -19,16 +21,26 @@ export class QuotaGuard {
   readonly #quotas: Quotas;
   readonly #object: { readonly storageBytes: number };
   readonly #pages: Pick<FreePages, "bytes">;
-  readonly #threads: { count(): number };
+  readonly #threads: Counted;
+  readonly #memories: Counted & { lastVersion(): number };
 
   constructor(
     sql: SqlStorage,
     bounds: { quotas: Quotas; readonly storageBytes: number },
-    { pages, threads }: { pages: Pick<FreePages, "bytes">; threads: { count(): number } },
+    {
+      pages,
+      threads,
+      memories,
+    }: {
+      pages: Pick<FreePages, "bytes">;
+      threads: Counted;
+      memories: Counted & { lastVersion(): number };
+    },
   ) {
     this.#sql = sql;
     this.#pages = pages;
     this.#threads = threads;
+    this.#memories = memories;
     this.#quotas = bounds.quotas;
     this.#object = bounds;
   }
@@ -65,9 +77,13 @@ export class QuotaGuard {
     if (full !== null) return full;
     const bytes = this.#quotas.bytes;
     if (bytes !== null && this.#held("bytes") >= bytes) return this.#failure("bytes", bytes);
-    if (this.#quotas.memories === null) return null;
+    const most = this.#quotas.memories;
+    if (most === null) return null;
+    const added = more();
+    // Counting reads all rows. There are never more memories than numbers of versions.
+    if (this.#memories.lastVersion() + added <= most) return null;
     const before = this.#held("memories");
-    return this.#exceeded("memories", { before, after: before + more() });
+    return this.#exceeded("memories", { before, after: before + added });
   }
 
   #exceeded(kind: Kind, { before, after }: { before: number; after: number }): Failure | null {
@@ -87,6 +103,7 @@ export class QuotaGuard {
     if (kind === "bytes") return this.#sql.databaseSize - this.#pages.bytes;
     // Threads begin seldom, so these are counted row by row.
     if (kind === "threads") return this.#threads.count();
-    return this.#sql.exec<{ n: number }>("SELECT n FROM tallies WHERE name = ?", kind).one().n;
+    if (kind === "memories") return this.#memories.count();
+    return this.#sql.exec<{ n: number }>("SELECT n FROM entry_count").one().n;
   }
 }

@@ -38,7 +38,7 @@ export const STAYING = [
   "erasures",
   "erasing_versions",
   "index_state",
-  "tallies",
+  "entry_count",
   "announced_threads",
   "message_copies",
   "vector_outbox",
@@ -101,7 +101,7 @@ export class ErasedTables {
     // A row that fills the first page of each of these overwrites its old content.
     for (const fill of FILL) this.#sql.exec(fill, ZEROS);
     for (const table of EMPTIED) this.#sql.exec(`DELETE FROM ${table}`);
-    this.#sql.exec("UPDATE tallies SET n = 0");
+    this.#sql.exec("UPDATE entry_count SET n = 0");
     return { lastThread: seq };
   }
 

@@ -11,7 +11,7 @@ import { zeroedColumns, PERSONAL_COLUMNS } from "../../../src/platform/d1/zeroed
 import type { Owner } from "../../../src/domain/memory/record.ts";
 import { embeddedText } from "../../../src/domain/memory/search-text.ts";
 import { normalise } from "../../../src/domain/memory/normalise.ts";
-import type { MemoryKind } from "../../../src/domain/schema/memory-fields.ts";
+import { memoryKind, type MemoryKind } from "../../../src/domain/schema/memory-fields.ts";
 import type { MemoryFilter } from "../../../src/domain/schema/memory-filter.ts";
 import { narrowest, toSqlCondition, type SqlCondition } from "../core/sql-condition.ts";
 import type { Document, DocumentSource } from "../search-index/documents.ts";
@@ -52,12 +52,17 @@ export class MemoryTable implements DocumentSource {
   }
 
   documents(numbers: readonly number[]): Document[] {
-    return this.#documents("version IN (SELECT value FROM json_each(?))", JSON.stringify(numbers));
+    return this.#documentsOf(
+      "memories WHERE version IN (SELECT value FROM json_each(?))",
+      JSON.stringify(numbers),
+    );
   }
 
   newest({ sql, bindings }: SqlCondition, limit: number, offset: number): Document[] {
-    return this.#documents(
-      `${sql} ORDER BY updated_at DESC, version DESC LIMIT ? OFFSET ?`,
+    return this.#documentsOf(
+      `(${IN_TIME} LIMIT -1) AS newest CROSS JOIN memories ON version = number WHERE ${sql} LIMIT ? OFFSET ?`,
+      0,
+      Number.MAX_SAFE_INTEGER,
       ...bindings,
       limit,
       offset,
@@ -65,13 +70,7 @@ export class MemoryTable implements DocumentSource {
   }
 
   inTime({ from, to }: { from: number; to: number }, limit: number): number[] {
-    return this.#column(
-      `SELECT version FROM memories INDEXED BY memories_by_time WHERE updated_at >= ? AND updated_at < ?
-       ORDER BY updated_at DESC, version DESC LIMIT ?`,
-      from,
-      to,
-      limit,
-    );
+    return this.#column(`SELECT number FROM (${IN_TIME} LIMIT ?)`, from, to, limit);
   }
 
   /** Ids of the memories with a version of each of these texts. */
@@ -113,6 +112,11 @@ export class MemoryTable implements DocumentSource {
         upTo,
       )
       .toArray();
+  }
+
+  /** The number of memories, each with all its versions. Reads all rows. */
+  count(): number {
+    return this.#sql.exec<{ n: number }>("SELECT COUNT(DISTINCT id) AS n FROM memories").one().n;
   }
 
   has(id: string): boolean {
@@ -294,7 +298,7 @@ export class MemoryTable implements DocumentSource {
       .one().n;
   }
 
-  #documents(where: string, ...bindings: (string | number)[]): Document[] {
+  #documentsOf(source: string, ...bindings: (string | number)[]): Document[] {
     type Row = Pick<MemoryRow, "kind" | "text" | "title" | "key" | "importance"> & {
       n: number;
       createdAt: number;
@@ -302,7 +306,7 @@ export class MemoryTable implements DocumentSource {
     return this.#sql
       .exec<Row>(
         `SELECT version AS n, kind, text, title, topic_key AS "key", importance, updated_at AS "createdAt"
-         FROM memories WHERE ${where}`,
+         FROM ${source}`,
         ...bindings,
       )
       .toArray()
@@ -352,6 +356,19 @@ const EXPIRING = "expires_at IS NOT NULL AND corrected_at IS NULL AND superseded
 const GUARDED = `(corrected_at IS NOT NULL OR superseded_at IS NOT NULL OR valid_to IS NOT NULL
   OR expires_at IS NOT NULL OR status <> 'active' OR valid_from > recorded_at)`;
 
+const KINDS = memoryKind.options.map((kind) => `'${kind}'`);
+
+/**
+ * The versions that changed last from ?1 up to, not including, ?2, the newest first. Index `memories_by_kind` has those of each
+ * kind in this order, and SQLite merges them as they are read: the index serves a condition on kinds, and one on times.
+ */
+const IN_TIME = `${KINDS.map(
+  (kind) => `SELECT updated_at AS at, version AS number FROM memories INDEXED BY memories_by_kind
+    WHERE kind = ${kind} AND updated_at >= ?1 AND updated_at < ?2`,
+).join(" UNION ALL ")} ORDER BY at DESC, number DESC`;
+
+const OF_ALL_KINDS = `SELECT version FROM memories INDEXED BY memories_by_kind WHERE kind IN (${KINDS.join(", ")})`;
+
 const by = (sql: string, value: string | number | readonly string[] | undefined): SqlCondition[] =>
   value === undefined ? [] : [{ sql, bindings: [typeof value === "object" ? JSON.stringify(value) : value] }];
 
@@ -374,8 +391,8 @@ function indexed(filter: MemoryFilter): SqlCondition[] {
     ...normalised("subject_norm", "memories_by_triple", filter.subject),
     ...normalised("key_norm", "memories_by_key", filter.key),
     // A memory is created before its last change.
-    ...by("SELECT version FROM memories WHERE updated_at >= ?", filter.updatedAtMin ?? filter.createdAtMin),
-    ...by("SELECT version FROM memories WHERE updated_at <= ?", filter.updatedAtMax),
+    ...by(`${OF_ALL_KINDS} AND updated_at >= ?`, filter.updatedAtMin ?? filter.createdAtMin),
+    ...by(`${OF_ALL_KINDS} AND updated_at <= ?`, filter.updatedAtMax),
   ];
 }
 

@@ -76,12 +76,13 @@ export class RecallService {
     const filter = new CandidateFilter(this.#deps.tables, query);
     // One pass loads the vectors and counts the word pieces.
     if (isEmbedded(queryVector) && filter.few === null) index.vectors.searched(queryVector);
+    const freshness = index.freshness();
     const { ranked, arms, full } = search.search(
       { ...query, queryVectors: [queryVector, ...former] },
       {
         filter,
         lexicon,
-        size: index.freshness().indexed,
+        size: freshness.indexed,
         unshown: (positions) => messages.unshown(positions, threadId),
         besides: (positions) => messages.besides(positions, threadId),
         uncached: () => this.#uncached(queryVector, nearest, filter),
@@ -96,7 +97,7 @@ export class RecallService {
         ...arms.map((arm): Arm => ({ ...arm, ms: arm.name === "vector" ? vectorMs : ms })),
         { name: "vectorize", candidates: numbers.length, ...vectorize },
       ],
-      freshness: index.freshness(),
+      freshness,
       full,
     });
   }
@@ -171,8 +172,10 @@ export class RecallService {
 
   /** The query's vectors of former models that documents still have vectors of. */
   async #formerVectors(query: string, model: string): Promise<TextEmbedding[]> {
-    const used = this.#deps.index.vectors.rows.models().filter((other) => other !== model);
-    const embedders = this.#deps.formerEmbedders.filter((embedder) => used.includes(embedder.model));
+    const used = this.#deps.index.vectors.models();
+    const embedders = this.#deps.formerEmbedders.filter(
+      (embedder) => embedder.model !== model && used.has(embedder.model),
+    );
     const vectors = await Promise.all(embedders.map((embedder) => embedOne(embedder, query, "query")));
     return vectors.filter(({ vector }) => vector !== "failed");
   }

@@ -96,7 +96,7 @@ export class SearchIndex {
 
   /** Cuts some waiting documents into word pieces. Returns whether there are more. */
   cut(lexicon: Lexicon): boolean {
-    const waiting = this.vectors.rows.withoutPieces(CUT_DOCUMENTS);
+    const waiting = this.vectors.withoutPieces(CUT_DOCUMENTS);
     const texts = new Map(this.documents.texts(waiting, CUT_CHARACTERS).map(({ n, text }) => [n, text]));
     const last = texts.size === 0 ? Infinity : Math.max(...texts.keys());
     // A document whose text is gone has no pieces.
@@ -108,7 +108,7 @@ export class SearchIndex {
 
   /** True if documents wait to be cut into word pieces. */
   get isUncut(): boolean {
-    return this.vectors.rows.withoutPieces(1).length > 0;
+    return this.vectors.withoutPieces(1).length > 0;
   }
 
   #remove(rows: SqlCondition): void {

@@ -51,8 +51,10 @@ export class VectorStore {
   #stored = new Map<string, StoredVectors>();
   /** Loaded by the first recall and kept up to date from then on. */
   #counts: PieceCounts | null = null;
-  /** The stored models; unknown before the first write. */
+  /** The stored models, once they are read. */
   #models: Set<string> | undefined;
+  /** True if each row is known to have its pieces. */
+  #isCut = false;
 
   constructor(sql: SqlStorage, mirror: VectorMirror, options: VectorCacheOptions) {
     this.rows = new VectorRows(sql);
@@ -81,11 +83,11 @@ export class VectorStore {
   }
 
   #put(n: number, { model, dimensions, vector, pieces }: IndexedText): void {
+    this.#isCut &&= pieces !== null;
     if (vector === null) return this.rows.put(n, { model: "", vector, pieces });
     if (vector.length !== dimensions) throw new Error(`a vector of ${model} has ${vector.length} dimensions`);
-    this.#models ??= new Set(this.rows.models());
-    if (!this.#models.has(model)) this.rows.addModel(model);
-    this.#models.add(model);
+    if (!this.models().has(model)) this.rows.addModel(model);
+    this.#models?.add(model);
     const quantised = quantise(vector);
     this.rows.put(n, { model, vector: quantised, pieces });
     this.#cache(model, n, quantised);
@@ -97,6 +99,7 @@ export class VectorStore {
     const copied = this.rows.copy(from, to);
     if (copied === null) return false;
     const { model, vector, pieces } = copied;
+    this.#isCut &&= pieces !== null;
     if (this.#counts !== null) {
       this.#counts.documents++;
       if (pieces !== null) this.#counts.add(pieces);
@@ -125,9 +128,22 @@ export class VectorStore {
     this.#counts?.add(pieces);
   }
 
+  /** Documents whose pieces are still to be cut, `limit` at most. */
+  withoutPieces(limit: number): number[] {
+    if (this.#isCut) return [];
+    const waiting = this.rows.withoutPieces(limit);
+    this.#isCut = waiting.length === 0;
+    return waiting;
+  }
+
+  /** The models that documents have, or had, vectors of. */
+  models(): ReadonlySet<string> {
+    return (this.#models ??= new Set(this.rows.models()));
+  }
+
   /** Forgets the models whose last vector is gone. Reads all rows if there are several. */
   removeUnusedModels(): void {
-    if (this.rows.models().length < 2) return;
+    if (this.models().size < 2) return;
     this.rows.removeUnusedModels();
     this.#models = undefined;
   }
@@ -173,6 +189,7 @@ export class VectorStore {
     this.#stored = new Map();
     this.#counts = null;
     this.#models = undefined;
+    this.#isCut = false;
   }
 
   /** How many documents hold each word piece. */
