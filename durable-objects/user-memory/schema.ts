@@ -53,8 +53,7 @@ export const migrations: readonly Migration[] = [
         updated_at INTEGER NOT NULL,
         indexing TEXT
       );
-      CREATE INDEX threads_by_update ON threads (updated_at DESC, n) WHERE deleted = 0;
-      CREATE INDEX threads_by_agent ON threads (agent, updated_at DESC, n) WHERE deleted = 0 AND agent IS NOT NULL;
+      CREATE INDEX threads_by_agent ON threads (agent, updated_at DESC, n) WHERE deleted = 0;
       CREATE INDEX threads_by_parent ON threads (parent, fork_seq) WHERE parent IS NOT NULL;
       CREATE TABLE catalogue_changes (
         thread_id TEXT PRIMARY KEY,

@@ -195,7 +195,8 @@ it("lists threads of the same moment in the order of their creation, across page
   const user = newUser();
   control.clockAt = Date.now();
   const ids: string[] = [];
-  for (let i = 0; i < 5; i++) ids.push((await create(user)).id);
+  for (let i = 0; i < 5; i++)
+    ids.push((await create(user, i % 2 === 0 ? {} : { agent: `agent ${9 - i}` })).id);
   const first = (await call(`/v1/users/${user}/threads?limit=3`)).body;
   const rest = (await call(`/v1/users/${user}/threads?limit=3&cursor=${first.cursor}`)).body;
   expect([...first.items, ...rest.items].map((thread: { id: string }) => thread.id)).toEqual(ids);

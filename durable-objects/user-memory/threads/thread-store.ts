@@ -132,33 +132,30 @@ export class ThreadStore {
 
   /** The thread of this agent that was updated last (null: of no agent). */
   latest(agent: string | null): StoredThread | null {
-    const newest = "deleted = 0 ORDER BY updated_at DESC, n LIMIT 1";
-    // Threads without an agent are in no index of agents: an append would write a row more.
-    return agent === null
-      ? this.#one(`agent IS NULL AND ${newest}`)
-      : this.#one(`agent = ? AND ${newest}`, agent);
+    return this.#one("agent IS ? AND deleted = 0 ORDER BY updated_at DESC, n LIMIT 1", agent);
   }
 
   /** Newest first: by the last update (ties in the order of creation), or by creation. */
   list({ order, agent, after, limit }: ThreadPage): StoredThread[] {
-    const [time = null, n = null] = after ?? [];
-    const [behind, sorted] =
+    const [time, n] = after ?? [Number.MAX_SAFE_INTEGER, order === "updated" ? 0 : Number.MAX_SAFE_INTEGER];
+    const rows =
       order === "updated"
-        ? ["updated_at <= ?2 AND (updated_at < ?2 OR n > ?3)", "updated_at DESC, n"]
-        : ["?2 >= 0 AND n < ?3", "n DESC"];
-    return this.#sql
-      .exec<Row>(
-        `SELECT * FROM threads
-         WHERE deleted = 0 AND ${agent === undefined ? "?1 IS NULL" : "agent = ?1"}
-           AND ${after === undefined ? "?2 IS NULL AND ?3 IS NULL" : behind}
-         ORDER BY ${sorted} LIMIT ?4`,
-        agent ?? null,
-        time,
-        n,
-        limit,
-      )
-      .toArray()
-      .map(threadOf);
+        ? this.#sql.exec<Row>(
+            `WITH RECURSIVE agents (agent) AS (${agent === undefined ? EACH_AGENT : "SELECT ?4"}) ${UPDATED_BEFORE}`,
+            time,
+            n,
+            limit,
+            ...(agent === undefined ? [] : [agent]),
+          )
+        : this.#sql.exec<Row>(
+            `SELECT * FROM threads
+             WHERE deleted = 0 AND n < ?1 AND ${agent === undefined ? "?2 IS NULL" : "agent = ?2"}
+             ORDER BY n DESC LIMIT ?3`,
+            n,
+            agent ?? null,
+            limit,
+          );
+    return rows.toArray().map(threadOf);
   }
 
   /** Changes what is given; null clears. */
@@ -372,7 +369,7 @@ export class ThreadStore {
     return threadOf(row);
   }
 
-  #one(where: string, ...bindings: (string | number)[]): StoredThread | null {
+  #one(where: string, ...bindings: (string | number | null)[]): StoredThread | null {
     const [row] = this.#sql.exec<Row>(`SELECT * FROM threads WHERE ${where}`, ...bindings).toArray();
     return row === undefined ? null : threadOf(row);
   }
@@ -398,3 +395,21 @@ function threadOf(row: Row): StoredThread {
     updatedAt: row.updated_at,
   };
 }
+
+/**
+ * Each agent that a thread has, and null. Index `threads_by_agent` gives the first, and for each one the next: an index of the
+ * times of all threads together would be another row of each append.
+ */
+const EACH_AGENT = `
+  SELECT (SELECT MIN(agent) FROM threads WHERE deleted = 0)
+  UNION ALL
+  SELECT (SELECT MIN(threads.agent) FROM threads WHERE deleted = 0 AND threads.agent > agents.agent)
+  FROM agents WHERE agent IS NOT NULL`;
+
+/** The ?3 threads of these agents that were updated last at ?1 or before: of those at ?1 only those numbered after ?2. */
+const UPDATED_BEFORE = `
+  SELECT threads.* FROM agents CROSS JOIN threads ON n IN (
+    SELECT n FROM threads AS own
+    WHERE deleted = 0 AND own.agent IS agents.agent AND updated_at <= ?1 AND (updated_at < ?1 OR n > ?2)
+    ORDER BY updated_at DESC, n LIMIT ?3)
+  ORDER BY updated_at DESC, n LIMIT ?3`;
