@@ -13,6 +13,13 @@ export function toSqlCondition(condition: SQL | undefined): SqlCondition {
   return { sql, bindings: params as (string | number)[] };
 }
 
+/**
+ * SQL of the rows of a table whose column has one of the values of a JSON array, a binding; a value that is there twice has its
+ * row twice. `IN` would read three rows for each value instead of two.
+ */
+export const chosenFrom = (table: string, column: string): string =>
+  `(SELECT value AS chosen FROM json_each(?)) CROSS JOIN ${table} ON ${column} = chosen`;
+
 /** The one of these statements that selects the fewest rows, if these are `most` at most; null otherwise. */
 export function narrowest(
   sql: SqlStorage,

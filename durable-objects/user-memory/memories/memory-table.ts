@@ -13,7 +13,7 @@ import { embeddedText } from "../../../src/domain/memory/search-text.ts";
 import { normalise } from "../../../src/domain/memory/normalise.ts";
 import { memoryKind, type MemoryKind } from "../../../src/domain/schema/memory-fields.ts";
 import type { MemoryFilter } from "../../../src/domain/schema/memory-filter.ts";
-import { narrowest, toSqlCondition, type SqlCondition } from "../core/sql-condition.ts";
+import { chosenFrom, narrowest, toSqlCondition, type SqlCondition } from "../core/sql-condition.ts";
 import type { Document, DocumentSource } from "../search-index/documents.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 
@@ -32,30 +32,22 @@ export class MemoryTable implements DocumentSource {
   }
 
   versions(id: string): MemoryRow[] {
-    return this.#rows("id = ?", id);
+    return this.#rows("memories WHERE id = ?", id);
   }
 
   /** The versions with these numbers, in no order, as known at `asOf`. */
   numbered(versions: readonly number[], { asOf }: Pick<Moment, "asOf"> = {}): MemoryRow[] {
     const numbers = JSON.stringify(versions);
-    const chosen = "version IN (SELECT value FROM json_each(?))";
-    if (asOf === undefined) return this.#rows(chosen, numbers);
+    if (asOf === undefined) return this.#rows(CHOSEN, numbers);
     const { sql, bindings } = toSqlCondition(supersededAsOf(asOf));
     return this.#sql
-      .exec<StoredRow>(
-        `SELECT *, ${sql} AS then_superseded_at FROM memories WHERE ${chosen}`,
-        ...bindings,
-        numbers,
-      )
+      .exec<StoredRow>(`SELECT memories.*, ${sql} AS then_superseded_at FROM ${CHOSEN}`, ...bindings, numbers)
       .toArray()
       .map((row) => rowOf({ ...row, superseded_at: row["then_superseded_at"] ?? null }));
   }
 
   documents(numbers: readonly number[]): Document[] {
-    return this.#documentsOf(
-      "memories WHERE version IN (SELECT value FROM json_each(?))",
-      JSON.stringify(numbers),
-    );
+    return this.#documentsOf(CHOSEN, JSON.stringify(numbers));
   }
 
   newest({ sql, bindings }: SqlCondition, limit: number, offset: number): Document[] {
@@ -186,12 +178,7 @@ export class MemoryTable implements DocumentSource {
   /** Those of these versions that meet a condition. */
   among(numbers: readonly number[], { sql, bindings }: SqlCondition): number[] {
     if (numbers.length === 0) return [];
-    const some = "version IN (SELECT value FROM json_each(?))";
-    return this.#column(
-      `SELECT version FROM memories WHERE ${some} AND ${sql}`,
-      JSON.stringify(numbers),
-      ...bindings,
-    );
+    return this.#column(`SELECT version FROM ${CHOSEN} WHERE ${sql}`, JSON.stringify(numbers), ...bindings);
   }
 
   /** The versions that meet a filter and a condition, if an index tells that at most `most` meet the filter; null otherwise. */
@@ -315,9 +302,9 @@ export class MemoryTable implements DocumentSource {
       });
   }
 
-  #rows(where: string, binding: string): MemoryRow[] {
+  #rows(source: string, binding: string): MemoryRow[] {
     return this.#sql
-      .exec<StoredRow>(`SELECT * FROM memories WHERE ${where} ORDER BY valid_from, version`, binding)
+      .exec<StoredRow>(`SELECT memories.* FROM ${source} ORDER BY valid_from, version`, binding)
       .toArray()
       .map(rowOf);
   }
@@ -346,6 +333,9 @@ const ENTRY = `(metadata ->> '$.${ENTRY_FIELD}')`;
  */
 const NAMES_ENTRY = `${ENTRY} IS NOT NULL AND json_type(metadata, '$.${ENTRY_FIELD}') = 'text'
   AND corrected_at IS NULL AND (superseded_at IS NULL OR superseded_at > ?)`;
+
+/** The versions with the numbers in a JSON array. */
+const CHOSEN = chosenFrom("memories", "version");
 
 const UPSERT = `INSERT INTO memories ${upsertRows("TRUE", "version")}`;
 

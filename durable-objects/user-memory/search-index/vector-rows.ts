@@ -1,6 +1,6 @@
 import type { Quantised } from "../../../src/platform/vectors/int8.ts";
 import { FIRST_POSITION, type PositionRange } from "../core/position.ts";
-import type { SqlCondition } from "../core/sql-condition.ts";
+import { chosenFrom, type SqlCondition } from "../core/sql-condition.ts";
 
 /** A document's vector in the space of one model. */
 export type VectorName = { n: number; model: string };
@@ -150,9 +150,9 @@ export class VectorRows {
   read(model: string, numbers: readonly number[]): StoredVector[] {
     return this.#sql
       .exec<Row>(
-        `SELECT n, vector FROM vectors WHERE model = ${MODEL} AND n IN (SELECT value FROM json_each(?))`,
-        model,
+        `SELECT n, vector FROM ${chosenFrom("vectors", "n")} WHERE model = ${MODEL}`,
         JSON.stringify(numbers),
+        model,
       )
       .toArray()
       .map(({ n, vector }) => ({ n, vector: vectorOf(vector) }));
@@ -161,7 +161,7 @@ export class VectorRows {
   /** The word pieces of these documents, as far as they are cut. */
   pieces(numbers: readonly number[]): Map<number, Uint16Array> {
     const cut = this.#sql.exec<{ n: number; pieces: ArrayBuffer }>(
-      "SELECT n, pieces FROM vectors WHERE pieces IS NOT NULL AND n IN (SELECT value FROM json_each(?))",
+      `SELECT n, pieces FROM ${chosenFrom("vectors", "n")} WHERE pieces IS NOT NULL`,
       JSON.stringify(numbers),
     );
     return new Map(Array.from(cut, ({ n, pieces }) => [n, new Uint16Array(pieces)]));

@@ -1,6 +1,6 @@
 import { concatBytes } from "../../../src/domain/concat-bytes.ts";
 import { zeroedColumns } from "../../../src/platform/d1/zeroed-columns.ts";
-import { narrowest, type SqlCondition } from "../core/sql-condition.ts";
+import { chosenFrom, narrowest, type SqlCondition } from "../core/sql-condition.ts";
 import { TombstoneRanges, notTombstoned } from "../core/tombstone-ranges.ts";
 import { type PositionRange, seqOf, SLOTS } from "../core/position.ts";
 import { inline, isInline } from "../../storage/inline.ts";
@@ -60,12 +60,12 @@ export class MessageStore implements DocumentSource {
   }
 
   documents(positions: readonly number[]): Document[] {
-    return this.#documents("position IN (SELECT value FROM json_each(?))", JSON.stringify(positions));
+    return this.#documents(`${CHOSEN} WHERE searched = 1`, JSON.stringify(positions));
   }
 
   newest({ sql, bindings }: SqlCondition, limit: number, offset: number): Document[] {
     const order = "ORDER BY created_at DESC, position DESC LIMIT ? OFFSET ?";
-    return this.#documents(`${sql} ${order}`, ...bindings, limit, offset);
+    return this.#documents(`messages WHERE searched = 1 AND ${sql} ${order}`, ...bindings, limit, offset);
   }
 
   /** The messages with a text that meet a condition over the columns of `messages`. Looks at each. */
@@ -77,8 +77,7 @@ export class MessageStore implements DocumentSource {
   among(positions: readonly number[], { sql, bindings }: SqlCondition): number[] {
     if (positions.length === 0) return [];
     return this.#positions(
-      `SELECT position FROM messages
-       WHERE searched = 1 AND position IN (SELECT value FROM json_each(?)) AND ${sql}`,
+      `SELECT position FROM ${CHOSEN} WHERE searched = 1 AND ${sql}`,
       JSON.stringify(positions),
       ...bindings,
     );
@@ -118,11 +117,11 @@ export class MessageStore implements DocumentSource {
     );
   }
 
-  #documents(where: string, ...bindings: (string | number)[]): Document[] {
+  #documents(source: string, ...bindings: (string | number)[]): Document[] {
     return this.#sql
       .exec<{ n: number; createdAt: number; document: string | null; body: ArrayBuffer | null }>(
         `SELECT position AS n, created_at AS "createdAt", document, IIF(document IS NULL, body, NULL) AS body
-         FROM messages WHERE searched = 1 AND ${where}`,
+         FROM ${source}`,
         ...bindings,
       )
       .toArray()
@@ -261,6 +260,9 @@ export class MessageStore implements DocumentSource {
 }
 
 const decoder = new TextDecoder();
+
+/** The messages at the positions in a JSON array. */
+const CHOSEN = chosenFrom("messages", "position");
 
 /** A stored message. */
 export const parsed = (body: Uint8Array): Message => JSON.parse(decoder.decode(body)) as Message;
