@@ -1,18 +1,17 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 
-/** Linux counts a process's time in hundredths of a second. */
-const TICK_MS = 10;
-
-/** Reads the CPU time of the workerd that this process started last: what a request costs on a machine that is shared. */
+/** Reads the CPU milliseconds of the workerd that this process started last: what a request costs on a machine that is shared. */
 export function serverCpu(): () => number | null {
   const pid = textOf(`/proc/self/task/${process.pid}/children`)
     .trim()
     .split(" ")
     .findLast((child) => textOf(`/proc/${child}/cmdline`).includes("workerd"));
   return () => {
-    // After the name in brackets come the fields from the third on; user and system time are the 14th and 15th.
-    const fields = textOf(`/proc/${pid}/stat`).split(") ")[1]?.split(" ");
-    return fields === undefined ? null : (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+    let ns = 0;
+    // Linux counts the time of each thread in nanoseconds, and a process's own in hundredths of a second.
+    for (const thread of namesIn(`/proc/${pid}/task`))
+      ns += Number(textOf(`/proc/${pid}/task/${thread}/schedstat`).split(" ")[0]);
+    return ns === 0 ? null : ns / 1e6;
   };
 }
 
@@ -22,5 +21,13 @@ function textOf(file: string): string {
     return readFileSync(file, "utf8");
   } catch {
     return "";
+  }
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
   }
 }

@@ -3,7 +3,8 @@ import type { Server } from "./servers.ts";
 
 export type Call = { method: "GET" | "PUT" | "POST"; path: string; body?: string; status: number };
 export type Round = { rps: number; latencies: number[]; cpuMs: number | null };
-export type Bounds = { ms: number; calls: number };
+/** `connections`: fewer than all. */
+export type Bounds = { ms: number; calls: number; connections?: number };
 
 /** Calls at a time, each on a connection of its own that is kept. */
 const CONNECTIONS = 16;
@@ -34,7 +35,7 @@ export class Client {
   }
 
   /** Makes the calls `next(0)`, `next(1)`, … as fast as they are answered, until one of the bounds. */
-  async run(next: (i: number) => Call, { ms, calls }: Bounds): Promise<Round> {
+  async run(next: (i: number) => Call, { ms, calls, connections = CONNECTIONS }: Bounds): Promise<Round> {
     const latencies: number[] = [];
     let i = 0;
     const cpuBefore = this.server.cpu();
@@ -47,7 +48,7 @@ export class Client {
         latencies.push(performance.now() - before);
       }
     };
-    await Promise.all(Array.from({ length: CONNECTIONS }, lane));
+    await Promise.all(Array.from({ length: Math.min(connections, calls) }, lane));
     const seconds = (performance.now() - started) / 1000;
     const cpuAfter = this.server.cpu();
     return {

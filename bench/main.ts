@@ -1,13 +1,18 @@
 // `npm run bench`: what Cairn costs over a bare Worker with a Durable Object. docs/performance.md says how to read it.
-import { existsSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { type Bounds, Client, type Round } from "./load.ts";
 import { type Sizes as MemorySizes, prepareMemories } from "./memories.ts";
 import { type Operation, prepare, type Sizes as ThreadSizes } from "./operations.ts";
+import { Progress } from "./progress.ts";
 import { countRows } from "./rows.ts";
-import { print, summary } from "./table.ts";
-import { type Server, startCairn, startFloor } from "./servers.ts";
+import { measureSizes } from "./sizes.ts";
+import { type Counts, countsBy, totalOf } from "./counts.ts";
+import { median, print, type Summary, summary } from "./table.ts";
+import { idle, type Server, startCairn, startFloor } from "./servers.ts";
 
 const { values: options } = parseArgs({
   options: {
@@ -16,6 +21,7 @@ const { values: options } = parseArgs({
     rounds: { type: "string", default: "5" },
     only: { type: "string", default: "" },
     rows: { type: "boolean", default: false },
+    sizes: { type: "boolean", default: false },
   },
 });
 const roundCount = options.smoke ? 1 : Number(options.rounds);
@@ -39,13 +45,13 @@ const allSizes: Record<"smoke" | "quick" | "full", Sizes> = {
     thread: 100_000,
     entries: 100_000,
     memories: 1_000_000,
-    recall: [100, 1_000, 20_000, 100_000],
+    recall: [100, 1_000, 20_000],
     cold: [
       [100, 32],
       [1_000, 16],
       [20_000, 4],
     ],
-    users: 10_000,
+    users: 1_000,
   },
 };
 const sizes = allSizes[size];
@@ -59,23 +65,26 @@ if (existsSync("/dev/shm")) process.env["TMPDIR"] ??= "/dev/shm";
 /** The platform evicts an object that was idle for 10 s. */
 const EVICTED_AFTER_MS = 11_000;
 
+/** Calls of each operation whose rows are counted. */
+const COUNTED = 10;
+/** Seconds that it takes to fill in threads and entries, then memories, and a round of all operations: for the time that is left. */
+type Weights = { threads: number; memories: number; round: number };
+const [QUICK, FULL] = [
+  { threads: 15, memories: 15, round: 45 },
+  { threads: 60, memories: 110, round: 50 },
+];
+
 type Side = { client: Client; operations: Operation[] };
 type Row = { operation: Operation; cairn: Round[]; floor: Round[]; endedAt?: number };
 
-async function side(server: Server): Promise<Side> {
+async function side(server: Server, filling: (what: keyof Weights) => void): Promise<Side> {
   const client = new Client(server);
-  const operations = [...(await prepare(client, sizes)), ...(await prepareMemories(client, sizes))];
+  filling("threads");
+  const operations = await prepare(client, sizes);
+  filling("memories");
+  operations.push(...(await prepareMemories(client, sizes)));
   await idle(server);
   return { client, operations };
-}
-
-/** Waits until the server has nothing left to do (a moment, where CPU time cannot be read): appends are embedded later. */
-async function idle({ cpu }: Server): Promise<void> {
-  for (let waited = 0; waited < 300; waited++) {
-    const before = cpu();
-    await sleep(1500);
-    if ((cpu() ?? 0) - (before ?? 0) < 100) return;
-  }
 }
 
 /** One round of one operation on both, the floor first. */
@@ -97,25 +106,65 @@ async function round(row: Row, i: number, sides: { floor: Side; cairn: Side }): 
 }
 
 if (options.rows) await countRows(options);
-else await compare();
+else {
+  if (!options.sizes) await compare();
+  if (options.sizes || (options.smoke && options.only === "")) await measureSizes(size);
+}
 
 async function compare(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "cairn-bench-"));
+  // Also where the run is interrupted.
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
   const servers: Server[] = [];
+  const weights = size === "full" ? FULL : QUICK;
+  const progress = new Progress(weights.threads + weights.memories + (roundCount + 1) * weights.round, {
+    silent: size === "smoke",
+  });
   try {
-    servers.push(await startFloor(), await startCairn());
-    const [floor, cairn] = await Promise.all(servers.map(side));
-    if (floor && cairn) {
-      const rows = cairn.operations.map((operation): Row => ({ operation, floor: [], cairn: [] }));
-      // Rounds outside, operations inside: what is compared is measured within the same seconds.
-      for (let count = 0; count <= roundCount; count++)
-        for (const [i, row] of rows.entries())
-          if (row.operation.name.includes(options.only)) await round(row, i, { floor, cairn });
-      const measured = rows.filter((row) => row.cairn.length > 0);
-      if (measured.length === 0) throw new Error(`no operation has '${options.only}' in its name`);
-      print(measured.map(summary));
-      await Promise.all([floor.client.close(), cairn.client.close()]);
-    }
+    servers.push(await startFloor(), await startCairn({ folder }));
+    const [floor, cairn] = await Promise.all(
+      servers.map((server) =>
+        side(server, (what) => {
+          if (server.name === "cairn") progress.step("filling in", what, weights[what]);
+        }),
+      ),
+    );
+    if (!floor || !cairn) return;
+    const rows = cairn.operations
+      .map((operation, i) => ({ i, row: { operation, floor: [], cairn: [] } as Row }))
+      .filter(({ row }) => row.operation.name.includes(options.only));
+    if (rows.length === 0) throw new Error(`no operation has '${options.only}' in its name`);
+    // Rounds outside, operations inside: what is compared is measured within the same seconds.
+    for (let count = 0; count <= roundCount; count++)
+      for (const { i, row } of rows) {
+        const which = `round ${count + 1} of ${roundCount + 1}`;
+        progress.step(which, row.operation.name, weights.round / rows.length);
+        await round(row, i, { floor, cairn });
+      }
+    await Promise.all([floor.client.close(), cairn.client.close()]);
+    for (const server of servers.splice(0)) await server.stop();
+    const counting = await startCairn({ counting: true, folder });
+    servers.push(counting);
+    const client = new Client(counting);
+    const summaries: Summary[] = [];
+    for (const { row } of rows)
+      summaries.push(summary({ ...row, rows: await rowsOf(client, row.operation) }));
+    await client.close();
+    progress.end();
+    print(summaries);
   } finally {
     for (const server of servers) await server.stop();
   }
+}
+
+/** The rows that a call writes and reads, without the alarms that follow: medians, since alarms of earlier calls may run too. */
+async function rowsOf(client: Client, { next, cold }: Operation): Promise<Counts> {
+  const counts: Counts[] = [];
+  for (let i = 0; i < (cold ?? COUNTED); i++) {
+    const before = await totalOf(client);
+    await client.call(next(i));
+    const after = await totalOf(client);
+    counts.push(countsBy((kind) => after[kind] - before[kind]));
+  }
+  return countsBy((kind) => median(counts.map((one) => one[kind])));
 }

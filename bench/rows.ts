@@ -1,12 +1,10 @@
 // `npm run bench -- --rows`: the rows that Cloudflare bills for a call, the bytes at rest, and dollars per million calls.
 import { setTimeout as sleep } from "node:timers/promises";
 import { userHash } from "../src/domain/ids.ts";
-import type { Counts } from "./counts.ts";
+import { countsBy, dollarsOf, type ObjectCounts } from "./counts.ts";
 import { type Call, Client } from "./load.ts";
 import { startCairn } from "./servers.ts";
 
-/** Dollars, from docs/costs.md. */
-const PER_MILLION = { written: 1, read: 0.001, d1Written: 1, d1Read: 0.001 };
 /** An append is noted in D1 within a minute. */
 const UNTIL_NOTED_MS = 65_000;
 
@@ -105,11 +103,11 @@ const operationsOf = (thread: (u: string) => string): Operation[] => {
 
 /** Prints the table of rows, and then that of bytes at rest. */
 export async function countRows({ smoke = false } = {}): Promise<void> {
-  const server = await startCairn({ counting: true });
+  const server = await startCairn({ counting: true, evicts: false });
   const client = new Client(server);
-  const countsOf = async (u: string): Promise<Counts> => {
+  const countsOf = async (u: string): Promise<ObjectCounts> => {
     const call: Call = { method: "GET", path: `/counts/${await userHash(u)}`, status: 200 };
-    return JSON.parse(await client.call(call)) as Counts;
+    return JSON.parse(await client.call(call)) as ObjectCounts;
   };
   const threads = new Map<string, string>();
   const make = async (u: string, call: Call): Promise<void> => {
@@ -137,13 +135,8 @@ export async function countRows({ smoke = false } = {}): Promise<void> {
     for (const [i, { u, name, items = 1, before }] of operations.entries()) {
       const [first, last] = [started[i], await countsOf(u)];
       const per = (numbers.get(u) ?? 1) * items;
-      const of = (what: keyof typeof PER_MILLION) =>
-        (last[what] - (before === undefined ? 0 : (first?.[what] ?? 0))) / per;
-      const dollars = (Object.keys(PER_MILLION) as (keyof typeof PER_MILLION)[]).reduce(
-        (sum, what) => sum + of(what) * PER_MILLION[what],
-        0,
-      );
-      const cells = [of("written"), of("read"), of("d1Written"), of("d1Read"), dollars];
+      const rows = countsBy((kind) => (last[kind] - (before === undefined ? 0 : (first?.[kind] ?? 0))) / per);
+      const cells = [rows.written, rows.read, rows.d1Written, rows.d1Read, dollarsOf(rows)];
       console.log(`| ${name} | ${cells.map((n) => n.toFixed(1)).join(" | ")} |`);
     }
     await bytesAtRest(client, {
@@ -168,7 +161,7 @@ async function bytesAtRest(
     n,
     wait,
   }: {
-    countsOf: (u: string) => Promise<Counts>;
+    countsOf: (u: string) => Promise<ObjectCounts>;
     make: (u: string, call: Call) => Promise<void>;
     threadOf: (u: string) => string;
     n: number;
@@ -188,7 +181,7 @@ async function bytesAtRest(
     await client.call(rememberMany("told", i + 1, 20, CHARACTERS));
   }
   await wait();
-  const growth = async (u: string, before: Counts | undefined) =>
+  const growth = async (u: string, before: ObjectCounts | undefined) =>
     (((await countsOf(u)).bytes - (before?.bytes ?? 0)) / (n * CHARACTERS)).toFixed(2);
   console.log(`\nAn object with one memory: ${Math.round((empty?.bytes ?? 0) / 1024)} KiB.`);
   console.log(

@@ -4,6 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { stripTypeScriptTypes } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
 import { serverCpu } from "./cpu.ts";
 import { mintToken } from "../src/domain/token.ts";
@@ -24,8 +25,15 @@ export type Server = {
   stop: () => Promise<void>;
 };
 
-/** As it is deployed: what wrangler builds, over an empty D1 with its migrations. `counting`: behind `counting.ts`. */
-export async function startCairn({ counting = false } = {}): Promise<Server> {
+/**
+ * As it is deployed: what wrangler builds, over an empty D1 with its migrations. `counting`: behind `counting.ts`. `evicts`: an
+ * object without a call for 10 s leaves the memory. `folder`: where the databases stay, for a later server over the same.
+ */
+export async function startCairn({
+  counting = false,
+  evicts = true,
+  folder,
+}: { counting?: boolean; evicts?: boolean; folder?: string } = {}): Promise<Server> {
   const out = mkdtempSync(join(tmpdir(), "cairn-bench-"));
   const wrangler = join(root, "node_modules/wrangler/bin/wrangler.js");
   execFileSync(process.execPath, [wrangler, "deploy", "--dry-run", "--outdir", out], {
@@ -42,13 +50,13 @@ export async function startCairn({ counting = false } = {}): Promise<Server> {
   ];
   return start("cairn", modules, {
     durableObjects: {
-      // A counted object stays: its counts are in its memory.
-      USER_MEMORY: { className: "UserMemory", useSQLite: true, unsafePreventEviction: counting },
+      USER_MEMORY: { className: "UserMemory", useSQLite: true, unsafePreventEviction: !evicts },
       PROMPT_CACHE: { className: "PromptCache", useSQLite: true },
     },
     d1Databases: ["DB"],
     serviceBindings: { ASSETS: { disk: { path: join(root, "build/assets"), writable: false } } },
     bindings: { CAIRN_SECRET: secret, CORS_ORIGINS: "" },
+    ...(folder !== undefined && { resourcePersistencePath: folder }),
   }).finally(() => rmSync(out, { recursive: true }));
 }
 
@@ -72,13 +80,22 @@ export async function startFloor(): Promise<Server> {
   });
 }
 
+/** Waits until the server has nothing left to do (a moment, where CPU time cannot be read): appends are embedded later. */
+export async function idle({ cpu }: Server): Promise<void> {
+  for (let waited = 0; waited < 400; waited++) {
+    const before = cpu();
+    await sleep(1_100);
+    if ((cpu() ?? 0) - (before ?? 0) < 30) return;
+  }
+}
+
 /** The calls of D1 that the bench makes from outside. */
-type Database = { prepare: (sql: string) => { run: () => Promise<unknown> } };
+type Database = { prepare: (sql: string) => { run: () => Promise<{ results: unknown[] }> } };
 type Module =
   | { type: "ESModule"; path: string; contents: string }
   | { type: "CompiledWasm"; path: string; contents: Uint8Array };
 
-/** On loopback, over empty storage in the system's temporary folder. */
+/** On loopback; without a folder, over empty storage in the system's temporary one. */
 async function start(name: string, modules: readonly Module[], bindings: object): Promise<Server> {
   const miniflare = new Miniflare(
     convertV4MiniflareOptions({
@@ -107,7 +124,10 @@ async function start(name: string, modules: readonly Module[], bindings: object)
   };
 }
 
+/** Does nothing in a database that has its tables. */
 async function migrate(database: Database): Promise<void> {
+  const { results } = await database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'memories'").run();
+  if (results.length > 0) return;
   const folder = join(root, "migrations");
   for (const file of readdirSync(folder).toSorted()) {
     // No statement of ours holds a semicolon within itself.

@@ -1,3 +1,4 @@
+import { type Counts, dollarsOf } from "./counts.ts";
 import type { Round } from "./load.ts";
 import type { Operation } from "./operations.ts";
 
@@ -7,6 +8,7 @@ export type Summary = {
   ratio: number;
   cairn: Figures;
   floor: Figures;
+  rows: Counts;
 };
 type Figures = { rounds: readonly Round[]; rps: number; p50: number; p99: number; cpuUs: number | null };
 
@@ -17,6 +19,8 @@ export function summary({
   operation: Operation;
   cairn: Round[];
   floor: Round[];
+  /** Of a call of Cairn. */
+  rows: Counts;
 }): Summary {
   // The first round only warms up.
   const [cairn, floor] = [measured.cairn.slice(1), measured.floor.slice(1)];
@@ -27,6 +31,7 @@ export function summary({
     ratio: ratioOf(cairn, floor),
     cairn: figures(cairn),
     floor: figures(floor),
+    rows: measured.rows,
   };
 }
 
@@ -48,7 +53,7 @@ function figures(rounds: readonly Round[]): Figures {
 
 const quantile = (sorted: readonly number[], q: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? Number.NaN;
-const median = (values: readonly number[]): number =>
+export const median = (values: readonly number[]): number =>
   quantile(
     values.toSorted((a, b) => a - b),
     0.5,
@@ -58,11 +63,11 @@ const milliseconds = (n: number): string => n.toFixed(1);
 const microseconds = (n: number | null): string => (n === null ? "–" : n.toFixed(0));
 
 /** Prints a table in Markdown, and below it what has to be flat. */
-export function print(rows: readonly Summary[]): void {
+export function print(summaries: readonly Summary[]): void {
   const lines = [
-    "| operation | cairn rps | floor rps | ratio | cairn p50 / p99 ms | floor p50 / p99 ms | cairn CPU µs | floor CPU µs |",
-    "| --- | --- | --- | --- | --- | --- | --- | --- |",
-    ...rows.map(({ name, ratio, cairn, floor }) =>
+    "| operation | cairn rps | floor rps | ratio | cairn p50 / p99 ms | floor p50 / p99 ms | cairn CPU µs | floor CPU µs | rows written | rows read | $ per million |",
+    `|${" --- |".repeat(11)}`,
+    ...summaries.map(({ name, ratio, cairn, floor, rows }) =>
       [
         `| ${name}`,
         cairn.rps.toFixed(0),
@@ -71,12 +76,15 @@ export function print(rows: readonly Summary[]): void {
         `${milliseconds(cairn.p50)} / ${milliseconds(cairn.p99)}`,
         `${milliseconds(floor.p50)} / ${milliseconds(floor.p99)}`,
         microseconds(cairn.cpuUs),
-        `${microseconds(floor.cpuUs)} |`,
+        microseconds(floor.cpuUs),
+        rows.written + rows.d1Written,
+        rows.read + rows.d1Read,
+        `${dollarsOf(rows).toFixed(2)} |`,
       ].join(" | "),
     ),
     "",
-    ...rows.flatMap((row) => {
-      const small = rows.find(({ name }) => name === row.flatAgainst);
+    ...summaries.flatMap((row) => {
+      const small = summaries.find(({ name }) => name === row.flatAgainst);
       if (small === undefined) return [];
       return `${row.name} runs at ${ratioOf(row.cairn.rounds, small.cairn.rounds).toFixed(2)} of ${small.name}`;
     }),

@@ -23,7 +23,7 @@ describe("npm run smoke", () => {
   it("measures every operation of the benchmark on Cairn and on its floor", async () => {
     const { code, stdout, stderr } = await ended("bench/main.ts", ["--smoke"]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    for (const operation of ["KV get", "append of one message", "remember one", "recall among 100"])
+    for (const operation of ["KV get", "append of one message", "recall among 100", "cold recall"])
       expect(stdout).toContain(`| ${operation} |`);
     expect(stdout).not.toContain("NaN");
   });
