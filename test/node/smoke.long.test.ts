@@ -26,7 +26,7 @@ describe("npm run smoke", () => {
     for (const operation of ["KV get", "append of one message", "recall among 100", "cold recall"])
       expect(stdout).toContain(`| ${operation} |`);
     expect(stdout).not.toContain("NaN");
-  });
+  }, 120_000);
 
   it("counts the rows that each call costs, and the bytes at rest", async () => {
     const { code, stdout, stderr } = await ended("bench/main.ts", ["--smoke", "--rows"]);
