@@ -87,7 +87,8 @@ export class HybridSearch {
   #wordStatistics({ lexicon, size }: SearchContext): WordStatistics | null {
     if (lexicon === null) return null;
     const counts = this.#index.vectors.counts();
-    return { lexicon, frequencies: { size, holding: (piece) => counts.holding(piece) } };
+    const scale = counts.isWhole ? 1 : size / counts.documents;
+    return { lexicon, frequencies: { size, holding: (piece) => scale * counts.holding(piece) } };
   }
 
   #ranked(

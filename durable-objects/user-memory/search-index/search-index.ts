@@ -237,12 +237,17 @@ export class SearchIndex {
 
   freshness(): { indexed: number; pending: number } {
     const { n: pending } = this.#sql.exec<{ n: number }>("SELECT COUNT(*) AS n FROM unembedded").one();
-    // A document that is embedded again has a row in both.
-    this.#count ??=
-      this.vectors.counts().documents +
-      this.#sql.exec<{ n: number }>(`SELECT COUNT(*) AS n FROM unembedded WHERE n NOT IN (${WITH_ROW})`).one()
-        .n;
+    this.#count ??= this.#documents();
     return { indexed: this.#count, pending };
+  }
+
+  /** The number of documents: from the counts, which a recall needs anyway, if these are of all. */
+  #documents(): number {
+    const { isWhole, documents } = this.vectors.counts();
+    if (!isWhole) return this.words.count();
+    // A document that is embedded again has a row in both.
+    const waiting = `SELECT COUNT(*) AS n FROM unembedded WHERE n NOT IN (${WITH_ROW})`;
+    return documents + this.#sql.exec<{ n: number }>(waiting).one().n;
   }
 
   /** Number of changes since the object is awake. */

@@ -252,16 +252,17 @@ function bytesOf({ scale, data }: Quantised): Uint8Array {
   return bytes;
 }
 
-function vectorOf(bytes: ArrayBuffer, from = 0, to = bytes.byteLength): Quantised {
-  return {
-    scale: new DataView(bytes).getFloat32(from, true),
-    data: new Int8Array(bytes, from + SCALE_BYTES, to - from - SCALE_BYTES),
-  };
-}
+const vectorOf = (bytes: ArrayBuffer): Quantised => partOf(new DataView(bytes), 0, bytes.byteLength);
+
+const partOf = (bytes: DataView<ArrayBuffer>, from: number, length: number): Quantised => ({
+  scale: bytes.getFloat32(from, true),
+  data: new Int8Array(bytes.buffer, from + SCALE_BYTES, length - SCALE_BYTES),
+});
 
 /** Vectors of one model have one length. */
 function separated(numbers: readonly number[], bytes: ArrayBuffer): StoredVector[] {
   const length = bytes.byteLength / numbers.length;
   if (!Number.isInteger(length)) throw new Error(`${bytes.byteLength} bytes of ${numbers.length} vectors`);
-  return numbers.map((n, i) => ({ n, vector: vectorOf(bytes, i * length, (i + 1) * length) }));
+  const view = new DataView(bytes);
+  return numbers.map((n, i) => ({ n, vector: partOf(view, i * length, length) }));
 }

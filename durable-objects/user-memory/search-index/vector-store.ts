@@ -67,9 +67,7 @@ export class VectorStore {
   /** Stores a document that has no row yet. */
   add(n: number, text: IndexedText): void {
     this.#put(n, text);
-    if (this.#counts === null) return;
-    this.#counts.documents++;
-    if (text.pieces !== null) this.#counts.add(text.pieces);
+    this.#counts?.documentCame(text.pieces);
   }
 
   /** Stores a document. It loses the vector that it may have; pieces that it has stay. */
@@ -79,7 +77,7 @@ export class VectorStore {
     if (former.model !== null && (former.model !== text.model || text.vector === null))
       this.#removed([{ n, model: former.model }]);
     this.#put(n, text);
-    if (!former.hasPieces && text.pieces !== null) this.#counts?.add(text.pieces);
+    if (!former.hasPieces && text.pieces !== null) this.#counts?.piecesCame(text.pieces);
   }
 
   #put(n: number, { model, dimensions, vector, pieces }: IndexedText): void {
@@ -100,10 +98,7 @@ export class VectorStore {
     if (copied === null) return false;
     const { model, vector, pieces } = copied;
     this.#isCut &&= pieces !== null;
-    if (this.#counts !== null) {
-      this.#counts.documents++;
-      if (pieces !== null) this.#counts.add(pieces);
-    }
+    this.#counts?.documentCame(pieces);
     this.#cache(model, to, vector);
     this.#mirror.put(to, model);
     return true;
@@ -112,9 +107,7 @@ export class VectorStore {
   remove(rows: SqlCondition): void {
     const gone = this.rows.remove(rows);
     this.#removed(gone.vectors);
-    if (this.#counts === null) return;
-    this.#counts.documents -= gone.rows;
-    for (const pieces of gone.pieces) this.#counts.add(pieces, -1);
+    this.#counts?.documentsWent(gone.rows, gone.pieces);
   }
 
   /** Removes the vectors of these documents, which keep their pieces. */
@@ -125,7 +118,7 @@ export class VectorStore {
   /** Stores the word pieces of a document that has a row without any. */
   setPieces(n: number, pieces: Uint16Array): void {
     this.rows.setPieces(n, pieces);
-    this.#counts?.add(pieces);
+    this.#counts?.piecesCame(pieces);
   }
 
   /** Documents whose pieces are still to be cut, `limit` at most. */
@@ -197,7 +190,7 @@ export class VectorStore {
     if (this.#counts !== null) return this.#counts;
     const counts = new PieceCounts();
     for (const range of ORDER)
-      for (const { rows, pieces } of this.rows.blocks(range, "")) counts.addBlock(rows, pieces);
+      for (const { rows, pieces } of this.rows.blocks(range, "")) if (!counts.addBlock(rows, pieces)) break;
     return (this.#counts = counts);
   }
 
@@ -237,7 +230,7 @@ export class VectorStore {
     const counts = this.#counts === null ? new PieceCounts() : null;
     for (const range of ORDER)
       for (const { rows, vectors, pieces } of this.rows.blocks(range, model)) {
-        counts?.addBlock(rows, pieces);
+        const isCounting = counts?.addBlock(rows, pieces) ?? false;
         for (const { n, vector } of vectors) {
           const growth = table.growthFor(n);
           if (growth > 0 && !budget.makeRoom(growth, now())) {
@@ -246,7 +239,7 @@ export class VectorStore {
           }
           if (!table.set(n, vector)) cache.leaveOut(n);
         }
-        if (counts === null && !cache.isComplete) break;
+        if (!isCounting && !cache.isComplete) break;
       }
     if (counts !== null) this.#counts = counts;
     this.#caches.set(model, cache);

@@ -38,6 +38,11 @@ export class WordIndex {
     return new Set(rows.map(({ n }) => n));
   }
 
+  /** The number of documents. Reads a row for each. */
+  count(): number {
+    return this.#sql.exec<{ n: number }>("SELECT COUNT(*) AS n FROM words").one().n;
+  }
+
   numbersBelow(n: number): number[] {
     return this.#sql
       .exec<{ n: number }>("SELECT rowid AS n FROM words WHERE rowid < ?", n)

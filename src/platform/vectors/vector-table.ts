@@ -45,7 +45,7 @@ export class VectorTable {
 
   /** The bytes that the vector of document `n` adds. */
   growthFor(n: number): number {
-    if (this.has(n) || this.size < this.#scales.length) return 0;
+    if (this.size < this.#scales.length || this.has(n)) return 0;
     return VectorTable.bytesOf(this.#dimensions, this.#grownRoom) - this.bytes;
   }
 
