@@ -103,6 +103,12 @@ describe("an import", () => {
         "line[3].message",
       ],
       [
+        "a memory that was updated before it was created",
+        () => memory({ createdAt: 2 }),
+        "invalid_request",
+        "line[3].updatedAt",
+      ],
+      [
         "a second version without a first",
         () => memory({ version: 2 }),
         "invalid_request",

@@ -53,7 +53,7 @@ export class MemoryTable implements DocumentSource {
   newest({ sql, bindings }: SqlCondition, limit: number, offset: number): Document[] {
     return this.#documentsOf(
       `(${IN_TIME} LIMIT -1) AS newest CROSS JOIN memories ON version = number WHERE ${sql} LIMIT ? OFFSET ?`,
-      0,
+      Number.MIN_SAFE_INTEGER,
       Number.MAX_SAFE_INTEGER,
       ...bindings,
       limit,

@@ -121,9 +121,12 @@ export class VectorRows {
     this.#sql.exec("INSERT INTO models (name) VALUES (?)", name);
   }
 
-  /** Forgets the models that no document has a vector of. Reads all rows. */
+  /** Forgets the models that no document has a vector of, unless an erasure has still to name some. Reads all rows. */
   removeUnusedModels(): void {
-    this.#sql.exec("DELETE FROM models WHERE id NOT IN (SELECT model FROM vectors WHERE model IS NOT NULL)");
+    this.#sql.exec(
+      `DELETE FROM models WHERE id NOT IN (SELECT model FROM vectors WHERE model IS NOT NULL)
+       AND NOT EXISTS (SELECT 1 FROM sqlite_master WHERE name GLOB 'erased_[0-9]*_vectors')`,
+    );
   }
 
   /** True if a message has a vector of the model. */

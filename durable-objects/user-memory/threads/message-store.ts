@@ -104,7 +104,7 @@ export class MessageStore implements DocumentSource {
       narrows.push({
         sql: `SELECT position AS narrow FROM messages INDEXED BY messages_by_time
               WHERE searched = 1 AND created_at BETWEEN ? AND ?`,
-        bindings: [from ?? 0, to ?? Number.MAX_SAFE_INTEGER],
+        bindings: [from ?? Number.MIN_SAFE_INTEGER, to ?? Number.MAX_SAFE_INTEGER],
       });
     const narrow = narrowest(this.#sql, narrows, most);
     return (

@@ -112,11 +112,12 @@ const MemoryLine = z
     supersededAt: time.optional(),
     supersededBy: version.optional(),
   })
-  .superRefine((line, context) =>
-    refuseForeignFields(line.kind, { ...line, type: line.episodeType }, (path, error) =>
-      context.addIssue({ code: "custom", path: [path], message: error }),
-    ),
-  );
+  .superRefine((line, context) => {
+    const refuse = (path: string, message: string) =>
+      context.addIssue({ code: "custom", path: [path], message });
+    refuseForeignFields(line.kind, { ...line, type: line.episodeType }, refuse);
+    if (line.updatedAt < line.createdAt) refuse("updatedAt", "is before createdAt");
+  });
 export type MemoryLine = z.infer<typeof MemoryLine>;
 export const EndLine = z.strictObject({ type: z.literal("end"), lines: z.int().min(0) });
 
