@@ -7,7 +7,7 @@ export type Round = { rps: number; latencies: number[]; cpuMs: number | null };
 export type Bounds = { ms: number; calls: number; connections?: number };
 
 /** Calls at a time, each on a connection of its own that is kept. */
-const CONNECTIONS = 16;
+export const CONNECTIONS = 16;
 
 /** One server's connections. A call that is answered with another status ends the run. */
 export class Client {
@@ -35,30 +35,33 @@ export class Client {
   }
 
   /** Makes the calls `next(0)`, `next(1)`, … as fast as they are answered, until one of the bounds. */
-  async run(next: (i: number) => Call, { ms, calls, connections = CONNECTIONS }: Bounds): Promise<Round> {
-    const latencies: number[] = [];
-    let i = 0;
+  async run(next: (i: number) => Call, bounds: Bounds): Promise<Round> {
     const cpuBefore = this.server.cpu();
-    const started = performance.now();
-    const lane = async (): Promise<void> => {
-      while (i < calls && performance.now() - started < ms) {
-        const call = next(i++);
-        const before = performance.now();
-        await this.call(call);
-        latencies.push(performance.now() - before);
-      }
-    };
-    await Promise.all(Array.from({ length: Math.min(connections, calls) }, lane));
-    const seconds = (performance.now() - started) / 1000;
+    const done = await inLanes((i) => this.call(next(i)), bounds);
     const cpuAfter = this.server.cpu();
-    return {
-      rps: latencies.length / seconds,
-      latencies,
-      cpuMs: cpuBefore === null || cpuAfter === null ? null : cpuAfter - cpuBefore,
-    };
+    return { ...done, cpuMs: cpuBefore === null || cpuAfter === null ? null : cpuAfter - cpuBefore };
   }
 
   close(): Promise<void> {
     return this.#pool.close();
   }
+}
+
+/** Calls `call(0)`, `call(1)`, …, some at a time, until one of the bounds. */
+export async function inLanes(
+  call: (i: number) => Promise<unknown>,
+  { ms, calls, connections = CONNECTIONS }: Bounds,
+): Promise<Pick<Round, "rps" | "latencies">> {
+  const latencies: number[] = [];
+  let i = 0;
+  const started = performance.now();
+  const lane = async (): Promise<void> => {
+    while (i < calls && performance.now() - started < ms) {
+      const before = performance.now();
+      await call(i++);
+      latencies.push(performance.now() - before);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(connections, calls) }, lane));
+  return { rps: (latencies.length * 1000) / (performance.now() - started), latencies };
 }

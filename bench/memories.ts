@@ -115,7 +115,7 @@ export async function prepareMemories(
 
 /** Words of a made-up language of two syllables: some are in one text of ten, most in one of hundreds. */
 const SYLLABLES = "ka lo mi tur ben sa rof del wun pix gra hol nem vid tos lam".split(" ");
-function sentence(seed: number, words: number): string {
+export function sentence(seed: number, words: number): string {
   let state = seed;
   const below = (n: number) => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;

@@ -18,13 +18,13 @@ const BATCH = 1000;
 const PAGE = 50;
 const SMALL = { thread: 100, entries: 1000 };
 
-const message = (i: number) => ({
+export const message = (i: number) => ({
   role: i % 2 === 0 ? "user" : "assistant",
   content: `Message ${i}: we should book the ferry to the island before the summer holidays begin, seats go fast.`,
 });
-const value = (i: number): string =>
+export const value = (i: number): string =>
   JSON.stringify({ step: i, plan: "book the ferry to the island", done: false, notes: "x".repeat(100) });
-const key = (i: number): string => `group-${Math.floor(i / PAGE)}/entry-${i % PAGE}`;
+export const key = (i: number): string => `group-${Math.floor(i / PAGE)}/entry-${i % PAGE}`;
 
 const put = (path: string, i: number): Call => ({ method: "PUT", path, body: value(i), status: 200 });
 const get = (path: string): Call => ({ method: "GET", path, status: 200 });

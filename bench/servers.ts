@@ -96,7 +96,11 @@ type Module =
   | { type: "CompiledWasm"; path: string; contents: Uint8Array };
 
 /** On loopback; without a folder, over empty storage in the system's temporary one. */
-async function start(name: string, modules: readonly Module[], bindings: object): Promise<Server> {
+export async function startWorkerd(
+  name: string,
+  modules: readonly Module[],
+  bindings: object,
+): Promise<{ miniflare: Miniflare; url: URL }> {
   const miniflare = new Miniflare(
     convertV4MiniflareOptions({
       name,
@@ -108,12 +112,18 @@ async function start(name: string, modules: readonly Module[], bindings: object)
     }),
   );
   await miniflare.ready;
+  return { miniflare, url: await miniflare.unsafeGetDirectURL(name) };
+}
+
+/** A workerd with an empty D1 and its migrations. */
+async function start(name: string, modules: readonly Module[], bindings: object): Promise<Server> {
+  const { miniflare, url } = await startWorkerd(name, modules, bindings);
   const database: Database = await miniflare.getD1Database("DB");
   await migrate(database);
   return {
     name,
     database,
-    url: await miniflare.unsafeGetDirectURL(name),
+    url,
     token: await mintToken(
       secret,
       { user: "*", scope: ["read", "write", "cache"], ttlMs: 24 * 3_600_000 },

@@ -113,8 +113,8 @@ const MemoryLine = z
     supersededBy: version.optional(),
   })
   .superRefine((line, context) => {
-    const refuse = (path: string, message: string) =>
-      context.addIssue({ code: "custom", path: [path], message });
+    const refuse = (path: string, error: string) =>
+      context.addIssue({ code: "custom", path: [path], message: error });
     refuseForeignFields(line.kind, { ...line, type: line.episodeType }, refuse);
     if (line.updatedAt < line.createdAt) refuse("updatedAt", "is before createdAt");
   });
