@@ -70,11 +70,11 @@ export const migrations: readonly Migration[] = [
         body BLOB NOT NULL
       );
       CREATE INDEX messages_by_time ON messages (created_at) WHERE searched = 1;
-      CREATE TABLE message_pieces (
+      CREATE TABLE message_parts (
         position INTEGER NOT NULL,
-        piece INTEGER NOT NULL,
+        part INTEGER NOT NULL,
         body BLOB NOT NULL,
-        PRIMARY KEY (position, piece)
+        PRIMARY KEY (position, part)
       );
       CREATE TABLE hidden_messages (
         thread INTEGER NOT NULL,

@@ -133,7 +133,7 @@ it("overwrites a message that is deleted alone, also what further rows hold of i
   const object = await objectOf(user);
   await runInDurableObject(object, (_, { storage: { sql } }) => {
     sql.exec("CREATE TABLE removed (bytes INTEGER, zeros INTEGER)");
-    for (const table of ["messages", "message_pieces"])
+    for (const table of ["messages", "message_parts"])
       sql.exec(`CREATE TRIGGER ${table}_removed BEFORE DELETE ON ${table} BEGIN
         INSERT INTO removed VALUES (LENGTH(OLD.body), OLD.body = zeroblob(LENGTH(OLD.body)));
       END`);

@@ -3,6 +3,7 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "c
 import { env } from "cloudflare:workers";
 import { afterEach, expect, it } from "vitest";
 import type { UserMemory } from "../../durable-objects/user-memory.ts";
+import { hash32 } from "../../src/domain/hash.ts";
 import { userHash } from "../../src/domain/ids.ts";
 import { call, newUser } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
@@ -135,9 +136,9 @@ it("leaves nothing of a deleted thread behind, its pieces and vectors included",
   ];
   await call(`/v1/threads/${id}/messages`, { json: { messages } });
   await runDurableObjectAlarm(await objectOf(user));
-  expect(await count(user, "message_pieces")).toBe(3);
+  expect(await count(user, "message_parts")).toBe(3);
   await call(`/v1/threads/${id}`, { method: "DELETE" });
-  for (const table of ["threads", "messages", "message_pieces", "vectors", "unembedded", "words"])
+  for (const table of ["threads", "messages", "message_parts", "vectors", "unembedded", "words"])
     expect(await count(user, table), table).toBe(0);
 });
 
@@ -237,7 +238,9 @@ it("drops a vector that comes for a document which has gone meanwhile", async ()
 it("forgets the answers of one minute with one alarm", async () => {
   const user = newUser();
   const { id } = (await call(`/v1/users/${user}/threads`, { json: {} })).body;
-  const begun = Math.ceil(Date.now() / 60_000) * 60_000;
+  // Each object sweeps at its own second of the minute.
+  const sweeps = hash32((await objectOf(user)).id.toString()) % 60_000;
+  const begun = Math.ceil(Date.now() / 60_000) * 60_000 + sweeps;
   for (let second = 0; second < 5; second++) {
     control.clockAt = begun + second * 1_000;
     await call(`/v1/threads/${id}/messages`, {

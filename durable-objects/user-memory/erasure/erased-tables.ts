@@ -7,7 +7,7 @@ import { MODEL_NAME, type VectorName } from "../search-index/vector-rows.ts";
 export const USER_TABLES = {
   threads: { key: "n", counted: "threads" },
   messages: { key: "position", counted: "messages" },
-  message_pieces: { key: "rowid", counted: null },
+  message_parts: { key: "rowid", counted: null },
   hidden_messages: { key: "thread, seq", counted: null },
   compactions: { key: "thread, id", counted: "compactions" },
   entries: { key: "rowid", counted: "entries" },

@@ -13,11 +13,11 @@ import type { Message } from "../../../src/domain/schema/thread.ts";
 type Row = [position: number, body: ArrayBuffer | null, createdAt: number];
 
 /** Bytes of a message that one row holds; a row of SQLite takes 2 MB. */
-const PIECE = 1024 * 1024;
+const PART = 1024 * 1024;
 /** The columns that hold what was said. */
 const TEXTS = [
   ["messages", ["document", "body"]],
-  ["message_pieces", ["body"]],
+  ["message_parts", ["body"]],
 ] as const;
 /** Messages that one statement reads. */
 const SLICE = 256;
@@ -25,7 +25,7 @@ const SLICE = 256;
 const NOT_HIDDEN = `AND NOT ${hides("?", `messages.position % ${SLOTS}`)}`;
 
 /**
- * Messages by their position. Owns the SQL of `messages` and `message_pieces`. No read shows messages with a tombstone; a
+ * Messages by their position. Owns the SQL of `messages` and `message_parts`. No read shows messages with a tombstone; a
  * range is within one thread.
  */
 export class MessageStore implements DocumentSource {
@@ -47,14 +47,14 @@ export class MessageStore implements DocumentSource {
       createdAt,
       document.text === "" ? 0 : 1,
       isInline(body) || document.text === "" ? null : JSON.stringify(document),
-      body.subarray(0, PIECE),
+      body.subarray(0, PART),
     );
-    for (let start = PIECE; start < body.byteLength; start += PIECE)
+    for (let start = PART; start < body.byteLength; start += PART)
       this.#sql.exec(
-        "INSERT INTO message_pieces (position, piece, body) VALUES (?, ?, ?)",
+        "INSERT INTO message_parts (position, part, body) VALUES (?, ?, ?)",
         position,
-        start / PIECE,
-        body.subarray(start, start + PIECE),
+        start / PART,
+        body.subarray(start, start + PART),
       );
     return document.text;
   }
@@ -208,7 +208,7 @@ export class MessageStore implements DocumentSource {
         this.#sql.exec(`UPDATE ${table} SET ${zeroedColumns(columns)} WHERE position = ?`, from);
     this.#sql.exec("DELETE FROM messages WHERE position BETWEEN ? AND ?", from, to);
     this.#deleted += this.#sql.exec<{ n: number }>("SELECT changes() AS n").one().n;
-    this.#sql.exec("DELETE FROM message_pieces WHERE position BETWEEN ? AND ?", from, to);
+    this.#sql.exec("DELETE FROM message_parts WHERE position BETWEEN ? AND ?", from, to);
   }
 
   /** The position of the nth message of a range, with or without a tombstone; null if it has fewer. */
@@ -226,7 +226,7 @@ export class MessageStore implements DocumentSource {
 
   /** True if there are rows of a range, with or without a tombstone. */
   holds([from, to]: PositionRange): boolean {
-    return ["messages", "message_pieces"].some(
+    return ["messages", "message_parts"].some(
       (table) =>
         this.#sql.exec(`SELECT 1 FROM ${table} WHERE position BETWEEN ? AND ? LIMIT 1`, from, to).toArray()
           .length > 0,
@@ -247,10 +247,10 @@ export class MessageStore implements DocumentSource {
     const { body } = this.#sql
       .exec<{ body: ArrayBuffer }>("SELECT body FROM messages WHERE position = ?", position)
       .one();
-    if (body.byteLength < PIECE) return new Uint8Array(body);
+    if (body.byteLength < PART) return new Uint8Array(body);
     const further = this.#sql
       .exec<{ body: ArrayBuffer }>(
-        "SELECT body FROM message_pieces WHERE position = ? ORDER BY piece",
+        "SELECT body FROM message_parts WHERE position = ? ORDER BY part",
         position,
       )
       .toArray()

@@ -35,10 +35,13 @@ export async function listRevocations(
 export async function revokeToken(
   { revocations, revoked, now }: Needs,
   tokenId: string,
-  expiresAt = now() + limits.ttlMs,
+  tokenExpiresAt?: number,
 ): Promise<Result<RevokedToken>> {
-  if (expiresAt <= now()) return wrongTime("body.expiresAt", "is in the past, so nothing would be revoked");
-  const token = { tokenId, expiresAt, revokedAt: now() };
+  const revokedAt = now();
+  const expiresAt = tokenExpiresAt ?? revokedAt + limits.ttlMs;
+  if (expiresAt <= revokedAt)
+    return wrongTime("body.expiresAt", "is in the past, so nothing would be revoked");
+  const token = { tokenId, expiresAt, revokedAt };
   const done = await d1Result(() => revocations.revoke(token));
   revoked.invalidate();
   if (!done.ok) return done;
