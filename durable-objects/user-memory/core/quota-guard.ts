@@ -80,7 +80,8 @@ export class QuotaGuard {
     const most = this.#quotas.memories;
     if (most === null) return null;
     const added = more();
-    // Counting reads all rows. There are never more memories than numbers of versions.
+    // Counting reads all rows. Who has used fewer numbers of versions than the quota has fewer memories: those of corrected
+    // and deleted versions are not used again.
     if (this.#memories.lastVersion() + added <= most) return null;
     const before = this.#held("memories");
     return this.#exceeded("memories", { before, after: before + added });

@@ -22,7 +22,7 @@ export type VersionKey = readonly [id: string, version: number];
 
 /**
  * The object's copy of the rows that D1 has of this owner's memories. Writes decide on it, and hits of recall show it.
- * Owns the SQL of `memories` and `memory_clock`.
+ * Owns the SQL of `memories`, `memory_tags` (which triggers write) and `memory_clock`.
  */
 export class MemoryTable implements DocumentSource {
   readonly #sql: SqlStorage;
@@ -380,11 +380,21 @@ function indexed(filter: MemoryFilter): SqlCondition[] {
     ...among("external_id", "memories_by_external_id", filter.externalId),
     ...normalised("subject_norm", "memories_by_triple", filter.subject),
     ...normalised("key_norm", "memories_by_key", filter.key),
-    // A memory is created before its last change.
-    ...by(`${OF_ALL_KINDS} AND updated_at >= ?`, filter.updatedAtMin ?? filter.createdAtMin),
-    ...by(`${OF_ALL_KINDS} AND updated_at <= ?`, filter.updatedAtMax),
+    ...changedBetween(
+      // A memory is created before its last change.
+      Math.max(
+        filter.updatedAtMin ?? Number.MIN_SAFE_INTEGER,
+        filter.createdAtMin ?? Number.MIN_SAFE_INTEGER,
+      ),
+      filter.updatedAtMax ?? Number.MAX_SAFE_INTEGER,
+    ),
   ];
 }
+
+const changedBetween = (from: number, to: number): SqlCondition[] =>
+  from === Number.MIN_SAFE_INTEGER && to === Number.MAX_SAFE_INTEGER
+    ? []
+    : [{ sql: `${OF_ALL_KINDS} AND updated_at BETWEEN ? AND ?`, bindings: [from, to] }];
 
 /** The versions of facts whose topic key, or whose subject and predicate, are in ?1, a JSON array. */
 const NAMED_FACTS = `

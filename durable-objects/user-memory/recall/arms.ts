@@ -137,9 +137,10 @@ export class Arms {
   ): VectorResult | null {
     if (queries.length === 0) return null;
     const others = uncached();
+    const load = filter.few === null;
     const ofModels = queries.map((query) => {
       const cached = this.#nearest(query, filter, limit);
-      const rest = Array.from(this.#vectors.cosines(query, others), ([n, score]) => ({ n, score }));
+      const rest = Array.from(this.#vectors.cosines(query, others, { load }), ([n, score]) => ({ n, score }));
       const all = new Map([...cached, ...rest].map((one) => [one.n, one]));
       const candidates = nearestFirst([...all.values()]).slice(0, limit);
       const scale = queries.length === 1 ? 1 : 1 / Math.max(candidates[0]?.score ?? 1, Number.EPSILON);
@@ -148,7 +149,6 @@ export class Arms {
     const scaled = ofModels.flatMap(({ candidates, scale }) =>
       candidates.map(({ n, score }) => ({ n, score: score * scale })),
     );
-    const load = filter.few === null;
     const cosines = (ns: readonly number[]) =>
       new Map(
         ofModels.flatMap(({ query, scale }) =>
