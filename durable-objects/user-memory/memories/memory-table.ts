@@ -362,15 +362,16 @@ const OF_ALL_KINDS = `SELECT version FROM memories INDEXED BY memories_by_kind W
 const by = (sql: string, value: string | number | readonly string[] | undefined): SqlCondition[] =>
   value === undefined ? [] : [{ sql, bindings: [typeof value === "object" ? JSON.stringify(value) : value] }];
 
+const among = (column: string, index: string, values: readonly string[] | undefined) =>
+  by(
+    `SELECT version FROM memories INDEXED BY ${index} WHERE ${column} IN (SELECT value FROM json_each(?))`,
+    values,
+  );
+const normalised = (column: string, index: string, value: string | undefined) =>
+  by(`SELECT version FROM memories INDEXED BY ${index} WHERE ${column} = ?`, value && normalise(value));
+
 /** For each condition that an index serves: the versions that meet it, or some more. */
 function indexed(filter: MemoryFilter): SqlCondition[] {
-  const among = (column: string, index: string, values: readonly string[] | undefined) =>
-    by(
-      `SELECT version FROM memories INDEXED BY ${index} WHERE ${column} IN (SELECT value FROM json_each(?))`,
-      values,
-    );
-  const normalised = (column: string, index: string, value: string | undefined) =>
-    by(`SELECT version FROM memories INDEXED BY ${index} WHERE ${column} = ?`, value && normalise(value));
   return [
     ...[...(filter.tags ?? []).map((tag) => [tag]), filter.anyTags].flatMap((tags) =>
       by("SELECT version FROM memory_tags WHERE tag IN (SELECT value FROM json_each(?))", tags),
