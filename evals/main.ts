@@ -11,8 +11,12 @@ import { progress } from "./demo/terminal.ts";
 import { developmentToken, freePort, startLocalServer } from "../scripts/local-server.ts";
 import { bySession, type Corpus, inOneStore, readCorpora } from "./dataset.ts";
 import { plainFts5 } from "./floor.ts";
+import { crossValidated, type Explained, explainedHits, fitted, reranked, withoutFeature } from "./fit.ts";
 import { mean, recallAt } from "./metrics.ts";
 import { print, type Run } from "./table.ts";
+import { features } from "../src/domain/ranking/features.ts";
+import { candidateKinds } from "../src/domain/ranking/pool.ts";
+import { type EmbedderKind, rankingModels } from "../src/domain/ranking/weights.ts";
 import { alone, CAIRN, heldOut, settings, type Way, without } from "./weights.ts";
 
 /** The most hits that one recall gives. */
@@ -73,6 +77,73 @@ async function ask(
   return runs;
 }
 
+/** Every question once, with the features of its hits. */
+async function explain(
+  client: Cairn,
+  user: string,
+  { corpus, names }: { corpus: Corpus; names: Map<string, string> },
+): Promise<Explained[]> {
+  const explained: Explained[] = [];
+  const draw = progress(`explaining ${corpus.name}`, corpus.questions.length);
+  for (const { query, relevant } of corpus.questions) {
+    const answer = await client.recall(user, { query, k: K, explain: true, window: 0 });
+    const namesOf = (id: string) => [names.get(id) ?? id];
+    explained.push(explainedHits(corpus.name, relevant, { answer, namesOf }));
+    draw(explained.length);
+  }
+  return explained;
+}
+
+const kindOf = ({ name }: Corpus) =>
+  name.startsWith("conv") ? "locomo" : name.startsWith("beam") ? "beam" : "paraphrases";
+
+/** Prints what weights give that were fitted on the other conversations, each feature's worth, and the weights fitted on all. */
+function printFit(corpora: readonly Corpus[], all: readonly Explained[], embedder: EmbedderKind): void {
+  const questions = corpora.flatMap((corpus) => corpus.questions);
+  const before = rankingModels[embedder].weights;
+  const run = (name: string, ranked: string[][]): Run => ({ name, ranked, times: [] });
+  const after = fitted(all, before);
+  const used = features.filter((feature) => candidateKinds.some((kind) => (after[kind][feature] ?? 0) !== 0));
+  print("fitted", questions, [
+    run(
+      "the weights in use",
+      all.map((one) => reranked(one, before)),
+    ),
+    run("fitted on the others", crossValidated(all, before)),
+    run(
+      "fitted on all",
+      all.map((one) => reranked(one, after)),
+    ),
+    ...used.map((feature) =>
+      run(
+        `without ${feature}`,
+        all.map((one) => reranked(one, withoutFeature(after, feature))),
+      ),
+    ),
+  ]);
+  for (const kind of new Set(corpora.map(kindOf))) {
+    const at = all.flatMap(({ corpus }, i) =>
+      corpora.some((one) => one.name === corpus && kindOf(one) === kind) ? [i] : [],
+    );
+    const cv = crossValidated(all, before);
+    print(
+      `fitted: ${kind}`,
+      at.flatMap((i) => questions[i] ?? []),
+      [
+        run(
+          "the weights in use",
+          at.map((i) => reranked(all[i]!, before)),
+        ),
+        run(
+          "fitted on the others",
+          at.map((i) => cv[i] ?? []),
+        ),
+      ],
+    );
+  }
+  console.log(`\n${JSON.stringify(after, null, 2)}`);
+}
+
 /** A session ranks by its best turn. */
 function sessionsOf(corpus: Corpus, run: Run): Run {
   const sessionOf = new Map(
@@ -116,13 +187,15 @@ async function server(url: string | undefined, token: string | undefined) {
 
 const { values: options } = parseArgs({
   options: {
-    file: { type: "string" },
+    file: { type: "string", multiple: true },
     granularity: { type: "string", default: "turn" },
     url: { type: "string" },
     token: { type: "string" },
     "one-store": { type: "boolean", default: false },
     without: { type: "boolean", default: false },
     "held-out": { type: "boolean", default: false },
+    fit: { type: "boolean", default: false },
+    contextual: { type: "boolean", default: false },
     // The example's conversation, asked once: it shows that the evaluation works, and fails where Cairn finds too little.
     smoke: { type: "boolean", default: false },
   },
@@ -133,7 +206,7 @@ if (options.granularity !== "turn" && options.granularity !== "session") {
 }
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () => process.exit(130));
 const file = options.smoke ? "../examples/moving-house.json" : "paraphrases.json";
-const read = readCorpora(options.file ?? join(import.meta.dirname, file));
+const read = (options.file ?? [join(import.meta.dirname, file)]).flatMap(readCorpora);
 const corpora = options["one-store"] ? [inOneStore(read)] : read;
 // `--without` takes each part of a score out; `--held-out` shows what weights give that were chosen on the other conversations.
 const ways = options.smoke
@@ -143,12 +216,18 @@ const ways = options.smoke
     : options.without
       ? [...alone, ...without]
       : alone;
+const embedder: EmbedderKind = options.contextual ? "contextual" : "static";
 const { client, stop } = await server(options.url, options.token);
 try {
   const all: { corpus: Corpus; runs: Run[] }[] = [];
+  const explained: Explained[] = [];
   for (const corpus of corpora) {
     const owner = `eval-${randomUUID()}`;
     const names = await ingest(client, owner, corpus);
+    if (options.fit) {
+      explained.push(...(await explain(client, owner, { corpus, names })));
+      continue;
+    }
     const runs = await ask(client, owner, { corpus, names, ways });
     const shown = options.granularity === "turn" ? corpus : bySession(corpus);
     all.push({
@@ -158,7 +237,8 @@ try {
   }
   if (options.smoke) requireBetter(all);
   const title = (name: string) => `${name} by ${options.granularity}`;
-  if (options["held-out"]) {
+  if (options.fit) printFit(corpora, explained, embedder);
+  else if (options["held-out"]) {
     const held = heldOut(all);
     for (const { corpus, run } of held) print(title(corpus.name), corpus.questions, [run]);
     print(title("all, held out"), everyQuestion(all), [

@@ -203,8 +203,8 @@ export type Recall = SearchRequest & {
   deadlineMs?: number;
 };
 
-/** `full`: the sum of the weights of all features that this user's documents have; scores are shares of it. */
-export type Recalled = Omit<RecallAnswer, "degraded"> & { full: number };
+/** `isAnswerable`: the confidence reaches this user's threshold. */
+export type Recalled = Omit<RecallAnswer, "degraded"> & { isAnswerable: boolean };
 
 /** A query, and the numbers of the documents to score. */
 export type ScoreRequest = Pick<Recall, "queryVector" | "kinds" | "filter" | "asOf" | "validAt"> & {

@@ -1,4 +1,5 @@
 import type { WorkersAi } from "./embeddings/workers-ai.ts";
+import { type RankingModels, rankingModels } from "../domain/ranking/weights.ts";
 import type { Reranker } from "./reranking/reranker.ts";
 import { rerankerModels, WorkersAiReranker } from "./reranking/workers-ai.ts";
 
@@ -13,6 +14,7 @@ export type RecallSettings = {
   messageIndexing: MessageIndexing;
   /** Null: nothing is reranked. */
   reranker: Reranker | null;
+  models: RankingModels;
   /** The problems of the variables, for /health. An unknown value counts as unset. */
   problems: readonly string[];
 };
@@ -38,6 +40,7 @@ export function recallSettings(vars: RecallVars, vectorize: boolean): RecallSett
       : null,
   ];
   return {
+    models: rankingModels,
     messageIndexing: messageIndexing ?? "full",
     reranker: known === undefined || vars.AI === undefined ? null : new WorkersAiReranker(vars.AI, known),
     problems: problems.filter((one) => one !== null),

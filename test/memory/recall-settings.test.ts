@@ -1,11 +1,12 @@
 import { expect, it } from "vitest";
+import { rankingModels } from "../../src/domain/ranking/weights.ts";
 import { recallSettings } from "../../src/platform/recall-settings.ts";
 import { WorkersAiDouble } from "../doubles/workers-ai.ts";
 
 const AI = new WorkersAiDouble();
 
 it("finds messages in full and reranks nothing unless something is set", () => {
-  const plain = { messageIndexing: "full", reranker: null, problems: [] };
+  const plain = { messageIndexing: "full", reranker: null, models: rankingModels, problems: [] };
   expect(recallSettings({}, false)).toEqual(plain);
   expect(recallSettings({ MESSAGE_INDEXING: "", RERANKER_MODEL: " ", AI }, true)).toEqual(plain);
 });

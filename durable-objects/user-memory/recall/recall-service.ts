@@ -77,7 +77,7 @@ export class RecallService {
     // One pass loads the vectors and counts the word pieces.
     if (isEmbedded(queryVector) && filter.few === null) index.vectors.searched(queryVector);
     const freshness = index.freshness();
-    const { ranked, arms, full } = search.search(
+    const { ranked, arms, ...judged } = search.search(
       { ...query, queryVectors: [queryVector, ...former] },
       {
         filter,
@@ -98,7 +98,7 @@ export class RecallService {
         { name: "vectorize", candidates: numbers.length, ...vectorize },
       ],
       freshness,
-      full,
+      ...judged,
     });
   }
 

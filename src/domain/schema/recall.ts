@@ -1,5 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { limits } from "../limits.ts";
+import { candidateKinds } from "../ranking/pool.ts";
 import { breaks, text, timestamp } from "./bounds.ts";
 import { atBody, memoryFilter } from "./memory-filter.ts";
 import { memoryKind, name } from "./memory-fields.ts";
@@ -14,6 +15,7 @@ const eachPart = <T extends z.ZodType>(one: T) => ({
   soft: one,
   vector: one,
   speaker: one,
+  length: one,
   time: one,
   key: one,
   importance: one,
@@ -63,6 +65,10 @@ const recallFields = z.strictObject({
   ...atBody,
   referenceDate: timestamp.optional().openapi({
     description: "The time that “yesterday” and “last week” in the query refer to; now unless set.",
+  }),
+  answerable: z.enum(["auto", "off"]).optional().openapi({
+    description:
+      "`auto`: if the confidence is below the deployment's threshold, `hits` is empty, `abstained` is true, and `nearest` has the hits. `off` unless set.",
   }),
   minScore: z
     .number()
@@ -131,6 +137,10 @@ export const Hit = z
     id: z.string().openapi({ description: "The id of the memory; for a message `<threadId>:<seq>`." }),
     kind: recallKind,
     text: z.string(),
+    passage: z.object({ start: z.int(), end: z.int() }).optional().openapi({
+      description:
+        "Of a long text: the passage that matches the query best, as offsets in `text` in UTF-16 code units; `end` is not part of it.",
+    }),
     score: z.number().min(0).max(1).openapi({
       description: "Best first. Scores are roughly comparable between queries: a poor hit has a low score.",
     }),
@@ -142,7 +152,14 @@ export const Hit = z
         date: z.literal(true).optional(),
         parts: z.object(eachPart(z.number().optional())).optional().openapi({
           description:
-            "With `explain`: the share of each part in the score. The names are those of `weights`.",
+            "With `explain`: what each part adds to the sum that orders the hits. The names are those of `weights`.",
+        }),
+        features: z.record(z.string(), z.number()).optional().openapi({
+          description: "With `explain`: the features of the hit that are not 0, each up to 1.",
+        }),
+        kind: z.enum(candidateKinds).optional().openapi({
+          description:
+            "With `explain`: which weights apply. `people`: a message between people; `assistant`: between a person and an assistant.",
         }),
       })
       .openapi({
@@ -209,6 +226,16 @@ export const RecallAnswer = z
   .object({
     hits: z.array(Hit),
     arms: z.array(Arm),
+    confidence: z.number().min(0).max(1).openapi({
+      description: "The estimated probability that the hits hold an answer to the query.",
+    }),
+    abstained: z.literal(true).optional().openapi({
+      description: "With `answerable: auto`: nothing fits the query.",
+    }),
+    nearest: z.array(Hit).optional().openapi({ description: "If `abstained`: the hits that do not fit." }),
+    signals: z.record(z.string(), z.number()).optional().openapi({
+      description: "With `explain`: the values that the confidence is computed from.",
+    }),
     degraded: z.boolean().openapi({ description: "True if an arm failed: there may be better hits." }),
     cut: z.literal(true).optional().openapi({
       description: "The query is over 8 KiB: only its first and last 4 KiB were used.",
@@ -224,6 +251,7 @@ export const TenantRecallBody = recallFields
   .omit({
     threadId: true,
     referenceDate: true,
+    answerable: true,
     weights: true,
     owners: true,
     rerank: true,
@@ -233,7 +261,13 @@ export const TenantRecallBody = recallFields
   .openapi("TenantRecall", { example: { query: "who asked for a refund?", k: 5 } });
 export type TenantRecallBody = z.infer<typeof TenantRecallBody>;
 
-export const TenantRecallAnswer = RecallAnswer.omit({ freshness: true }).openapi("TenantRecallAnswer", {
+export const TenantRecallAnswer = RecallAnswer.omit({
+  freshness: true,
+  confidence: true,
+  abstained: true,
+  nearest: true,
+  signals: true,
+}).openapi("TenantRecallAnswer", {
   description: "`score` is the cosine similarity of query and hit. `userId` names the owner.",
 });
 export type TenantRecallAnswer = z.infer<typeof TenantRecallAnswer>;
