@@ -179,6 +179,8 @@ export type SearchRequest = {
   query: string;
   k: number;
   kinds?: RecallKind[];
+  /** The roles of messages; memories have none, and are not excluded. */
+  roles?: string[];
   /** Messages match only the fields of their time. */
   filter?: Omit<MemoryFilter, "kinds" | "status">;
   /** The reference of "last week" in the query; now unless given. */

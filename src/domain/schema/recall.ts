@@ -46,6 +46,15 @@ const recallFields = z.strictObject({
     .optional()
     .openapi({ description: "Maximum number of hits; 10 unless set.", maximum: limits.k }),
   kinds: z.array(recallKind).min(1).optional().openapi({ description: "All kinds unless set." }),
+  roles: z
+    .array(text(limits.role, "role_too_long"))
+    .min(1)
+    .max(8)
+    .optional()
+    .openapi({
+      description:
+        "Only messages of these roles (`user`, `assistant` …), and memories. `kinds` excludes memories.",
+    }),
   tags: z
     .array(text(limits.tag, "tag_too_long"))
     .refine((list) => list.length <= limits.tags, breaks("too_many_tags", `holds more than ${limits.tags}`))
@@ -111,9 +120,11 @@ const recallFields = z.strictObject({
 });
 
 export const RecallBody = recallFields
-  .superRefine(({ kinds, scope, tags = [], filter = {}, threadId }, context) => {
+  .superRefine(({ kinds, roles, scope, tags = [], filter = {}, threadId }, context) => {
     const refuse = (path: string, message: string) =>
       context.addIssue({ code: "custom", path: [path], message });
+    if (roles !== undefined && kinds?.includes("message") === false)
+      refuse("roles", "applies to messages, which kinds leaves out");
     if (threadId !== undefined && kinds?.includes("message") === false)
       refuse("kinds", "leaves out messages, and a thread has nothing else");
     const only = kinds?.every((kind) => kind === "message") === true || threadId !== undefined;
@@ -250,6 +261,7 @@ export type RecallAnswer = z.infer<typeof RecallAnswer>;
 export const TenantRecallBody = recallFields
   .omit({
     threadId: true,
+    roles: true,
     referenceDate: true,
     answerable: true,
     weights: true,
