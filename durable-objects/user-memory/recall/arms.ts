@@ -104,7 +104,9 @@ export class Arms {
     const names = spans(normalise(query).split(" ").map(withoutMarks));
     if (names.length === 0) return null;
     const matching = filter.matching(this.#memories.namedFacts(names));
-    const candidates = matching.slice(0, CANDIDATES).map((n) => ({ n, score: 1 }));
+    // The latest versions, if a time of the query lets many of a fact match.
+    const latest = matching.toSorted((a, b) => b - a).slice(0, CANDIDATES);
+    const candidates = latest.map((n) => ({ n, score: 1 }));
     return candidates.length === 0 ? null : { candidates, capped: false };
   }
 

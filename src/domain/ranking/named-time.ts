@@ -1,109 +1,337 @@
-/** A time span that a question names, in milliseconds since the epoch; `to` is not part of it. */
+import { casual } from "chrono-node/en";
+
+/** A time span, in milliseconds since the epoch; `to` is not part of it. */
 export type TimeSpan = { from: number; to: number };
-/** Rates a time against the one that the question names: 1 within, `AFTERMATH` soon after, 0 elsewhere. */
-export type TimeMatch = (at: number) => number;
+
+/** The times that a question names. */
+export type NamedTime = {
+  /** One span for each date or range of the question; a month without its year is the last one that had begun. */
+  spans: readonly TimeSpan[];
+  /** The same spans, and those of some former years for a date without its year. */
+  ofYears: (years: number) => TimeSpan[];
+  /** Rates a time: 1 within, `AFTERMATH` soon after, 0 elsewhere. */
+  match: (at: number) => number;
+};
+export type TimeReference = {
+  /** The time that "yesterday" refers to. */
+  referenceDate: number;
+  /** An IANA name: days begin there. UTC unless given. */
+  timeZone?: string | undefined;
+};
 
 const DAY = 86_400_000;
-const MONTHS = "january february march april may june july august september october november december".split(
-  " ",
-);
-const WEEKDAYS = "sunday monday tuesday wednesday thursday friday saturday".split(" ");
 /** People talk of an event for some time after it: "last week I …". Measured on conversations, docs/recall.md. */
 const AFTERMATH_MS = 21 * DAY;
 const AFTERMATH = 0.5;
+/** A longer span has no aftermath: a month, with an hour for the clock change. */
+const SHORT = 32 * DAY;
+/** Years back in which a time is rated by a date without its year. */
+const YEARS = 10;
+/** Characters of the question that are parsed: a longer one is a pasted text, with the question at either end. */
+const PARSED = 512;
+/** Dates of one question. */
+const MOST = 4;
+/** The first time of a `Date`. */
+const EVER = -8.64e15;
 
-/**
- * The time that the question names: a day or month, with or without its year, or a time relative to
- * `referenceDate` ("yesterday", "last week", "3 months ago"). Null if it names none. English; days are those of UTC.
- */
-export function namedTime(question: string, referenceDate: number): TimeMatch | null {
-  const named = spanOrDay(question, referenceDate);
-  return named === null ? null : (at) => matchOf("from" in named ? named : timeSpanBefore(named, at), at);
+/** The times that the question names, in English; null if it names none that has begun. */
+export function namedTime(question: string, { referenceDate, timeZone }: TimeReference): NamedTime | null {
+  const text =
+    question.length <= PARSED ? question : `${question.slice(0, PARSED / 2)}\n${question.slice(-PARSED / 2)}`;
+  if (!MAY_NAME_TIME.test(text)) return null;
+  const zone = zoneOf(timeZone);
+  // Dates are found and computed in local time, as if it were UTC, and converted at the end.
+  const now = referenceDate + zone.offsetAt(referenceDate);
+  const named = datesIn(
+    REWRITES.reduce((all, [form, simpler]) => all.replace(form, simpler), text),
+    now,
+  )
+    .filter(({ at }) => at(0).from <= now)
+    .slice(0, MOST)
+    .map(({ at, recurs }) => {
+      const years = recurs ? YEARS : 1;
+      return Array.from({ length: years }, (_, back) => zone.toUtc(at(back)));
+    });
+  if (named.length === 0) return null;
+  const all = named.flat();
+  return {
+    spans: named.flatMap((spans) => spans.slice(0, 1)),
+    ofYears: (years) => named.flatMap((spans) => spans.slice(0, years)),
+    match: (at) => all.reduce((best, span) => Math.max(best, rated(span, at)), 0),
+  };
 }
 
-/** Years back in which a day or month without its year is sought. */
-const YEARS = 3;
+/** When a version of a memory is true. */
+export type Validity = TimeSpan & { id: string };
+type Timed = { createdAt: number; validity?: Validity | undefined };
 
-/** The time spans that the question names, the last one first; of a day or month without its year, of some years. */
-export function namedTimeSpans(question: string, referenceDate: number): TimeSpan[] {
-  const named = spanOrDay(question, referenceDate);
-  if (named === null) return [];
-  if ("from" in named) return [named];
-  const last = timeSpanBefore(named, referenceDate);
-  if (named.year !== undefined) return [last];
-  const year = new Date(last.from).getUTCFullYear();
-  return Array.from({ length: YEARS }, (_, i) => timeSpanBefore({ ...named, year: year - i }, referenceDate));
-}
+export const isTrueIn = (validity: TimeSpan, { spans }: NamedTime): boolean =>
+  spans.some(({ from, to }) => validity.from < to && validity.to > from);
 
-function spanOrDay(question: string, referenceDate: number): TimeSpan | Named | null {
-  const text = question.toLowerCase();
-  return relativeTimeSpan(text, referenceDate) ?? monthAndDay(text);
-}
-
-/** Within, or in the three weeks after. */
-function matchOf({ from, to }: TimeSpan, at: number): number {
-  if (at >= from && at < to) return 1;
-  return at >= to && at < to + AFTERMATH_MS ? AFTERMATH : 0;
-}
-
-type Named = { month: number; day?: number; year?: number };
-
-function monthAndDay(text: string): Named | null {
-  // "may" is a verb unless something says otherwise.
-  const may = /\b(in|on|since|of|during|until|early|late|mid|\d+(st|nd|rd|th)?) may\b|\bmay,? \d/;
-  const month = MONTHS.findIndex((name) => (name === "may" ? may : new RegExp(`\\b${name}\\b`)).test(text));
-  const name = MONTHS[month];
-  if (name === undefined) return null;
-  const day = new RegExp(`(\\d{1,2})(?:st|nd|rd|th)?(?: of)? ${name}|${name} (\\d{1,2})(?!\\d)`).exec(text);
-  const year = /\b(?:19|20)\d\d\b/.exec(text);
-  return { month, ...(day && { day: Number(day[1] ?? day[2]) }), ...(year && { year: Number(year[0]) }) };
-}
-
-/** For a month without its year: the last one that had begun at that time. */
-function timeSpanBefore({ month, day, year }: Named, at: number): TimeSpan {
-  const own = new Date(at).getUTCFullYear();
-  const of = year ?? (Date.UTC(own, month, day ?? 1) > at ? own - 1 : own);
-  const from = Date.UTC(of, month, day ?? 1);
-  return { from, to: day === undefined ? Date.UTC(of, month + 1, 1) : from + DAY };
-}
-
-function relativeTimeSpan(text: string, now: number): TimeSpan | null {
-  const today = Math.floor(now / DAY) * DAY;
-  const date = new Date(now);
-  const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()];
-  // Weeks begin on Monday (ISO 8601).
-  const monday = today - ((date.getUTCDay() + 6) % 7) * DAY;
-  const days = (from: number, count: number): TimeSpan => ({ from, to: from + count * DAY });
-  const months = (from: number, count: number): TimeSpan => ({
-    from: Date.UTC(year, from, 1),
-    to: Date.UTC(year, from + count, 1),
+/** Rates documents against the time: a fact that was true then counts as said then, and its other versions against it. */
+export function ratedDates(all: readonly Timed[], time: NamedTime): number[] {
+  const trueThen = new Set(
+    all.flatMap(({ validity }) => (validity && isTrueIn(validity, time) ? [validity.id] : [])),
+  );
+  return all.map(({ createdAt, validity }) => {
+    if (validity === undefined || !trueThen.has(validity.id)) return time.match(createdAt);
+    return isTrueIn(validity, time) ? 1 : -1;
   });
-  if (/\btoday\b/.test(text)) return days(today, 1);
-  if (/\byesterday\b/.test(text)) return days(today - DAY, 1);
-  const ago = /\b(\d{1,3}|a|an|one|two|three|four|five|six) (day|week|month|year)s? ago\b/.exec(text);
-  if (ago !== null) {
-    const count = countOf(ago[1] ?? "");
-    if (ago[2] === "day") return days(today - count * DAY, 1);
-    // Nobody counts weeks and months to the day.
-    if (ago[2] === "week") return days(today - (count * 7 + 3) * DAY, 7);
-    return ago[2] === "month"
-      ? months(month - count, 1)
-      : { from: Date.UTC(year - count, 0), to: Date.UTC(year - count + 1, 0) };
-  }
-  const turn =
-    /\b(last|this|past) (week|weekend|month|year|monday|tuesday|wednesday|thursday|friday|saturday|sunday)\b/.exec(
-      text,
-    );
-  if (turn === null) return null;
-  const back = turn[1] === "this" ? 0 : 1;
-  if (turn[2] === "week") return days(monday - back * 7 * DAY, 7);
-  if (turn[2] === "weekend") return days(monday - back * 7 * DAY + 5 * DAY, 2);
-  if (turn[2] === "month") return months(month - back, 1);
-  if (turn[2] === "year") return { from: Date.UTC(year - back, 0), to: Date.UTC(year - back + 1, 0) };
-  const since = (date.getUTCDay() - WEEKDAYS.indexOf(turn[2] ?? "") + 7) % 7;
-  return days(today - (since === 0 && back === 1 ? 7 : since) * DAY, 1);
 }
 
-const COUNTS = ["", "one", "two", "three", "four", "five", "six"];
-const countOf = (word: string): number =>
-  word === "a" || word === "an" ? 1 : COUNTS.includes(word) ? COUNTS.indexOf(word) : Number(word);
+function rated({ from, to }: TimeSpan, at: number): number {
+  if (at >= from && at < to) return 1;
+  return to - from <= SHORT && at >= to && at < to + AFTERMATH_MS ? AFTERMATH : 0;
+}
+
+const MONTH = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec";
+const WEEKDAY = "mon|tue|wed|thu|fri|sat|sun";
+const SEASONS = ["spring", "summer", "autumn", "winter"];
+const SEASON = "spring|summer|autumn|fall|winter";
+const YEAR = "(?:19|20)\\d\\d";
+/** A cheap test before the parser. */
+const MAY_NAME_TIME = new RegExp(
+  `\\d|\\b(?:today|tonight|yesterday|morning|evening|night|day|week|month|quarter|year|ago\\b|${MONTH}|${WEEKDAY}|${SEASON})`,
+  "i",
+);
+// A number of four digits is a year after some words or beside another one, unless it counts something.
+const YEAR_ALONE = `(?:(?<=\\b(?:in|during|since|before|after|until|till|by|from|through|throughout|early|late|mid|(?:prior|up) to|(?:half|all|rest|most) of|(?<![\\w-])${YEAR}\\s*(?:to|and|-|–)|from .{3,20} to)(?: the year| early| late| mid)?[\\s-]*)|(?<![\\w-])(?=${YEAR}\\s*(?:to|-|–)\\s*${YEAR}\\b(?!-)))(${YEAR})\\b(?![-/]\\d\\d?\\b|[.,:]\\d|\\s*(?:to|and|-|–)\\s*(?!${YEAR}\\b)\\d|\\s*[%€$£]|\\s+(?!(?:does|was|is|has|his|as|this)\\b)[a-z]+s\\b|\\s+people\\b)`;
+/** Forms that the parser does not know, and how it knows them. */
+const REWRITES: readonly (readonly [RegExp, string])[] = [
+  [/\b(?:the )?(?:end|start|beginning|middle) of (?:the )?/gi, "late "],
+  [/\b(?:the )?(week|month|year) before last\b/gi, "2 $1s ago"],
+  [/\bbetween (.{3,30}?) and /gi, "from $1 to "],
+  // It drops what consists of digits.
+  [new RegExp(YEAR_ALONE, "gi"), "y$1"],
+];
+
+/** The parser of dates, with more forms. */
+const parser = casual.clone();
+// The last refiner drops "May" after any word but "in".
+parser.refiners.pop();
+type Found = ReturnType<typeof parser.parse>[number];
+type Extract = (match: RegExpMatchArray, now: Date) => { year?: number; month?: number; grain: Grain };
+function addForm(pattern: RegExp, extract: Extract): void {
+  parser.parsers.push({
+    pattern: () => pattern,
+    extract: (context, match) => {
+      const { grain, ...known } = extract(match, context.refDate);
+      return context.createParsingComponents(known).addTag(grain);
+    },
+  });
+}
+addForm(new RegExp(`\\by(${YEAR})\\b`), ([, year]) => ({ year: Number(year), grain: "year" }));
+addForm(new RegExp(`(?<![\\d-])(${YEAR})-(0[1-9]|1[0-2])(?![\\d-])`), ([, year, month]) => ({
+  year: Number(year),
+  month: Number(month),
+  grain: "month",
+}));
+addForm(
+  new RegExp(
+    `\\b(?:(last|past|this) (${SEASON})\\b|(${SEASON})(?: of|,)? (${YEAR})\\b|(?<=\\b(?:in|during|since|over) the )(${SEASON})\\b|(?<=\\b(?:in|during|since) )(${SEASON})(?=\\s*(?:[?.!,;]|$)))`,
+    "i",
+  ),
+  ([, turn, turned, ofYear, year, inThe, plain], now) => {
+    const name = (turned ?? ofYear ?? inThe ?? plain ?? "").toLowerCase();
+    // Meteorological, of the northern hemisphere: spring begins in March.
+    const month = SEASONS.indexOf(name === "fall" ? "autumn" : name) * 3 + 3;
+    if (year !== undefined) return { year: Number(year), month, grain: "season" };
+    if (turn === undefined) return { month, grain: "season" };
+    // "Last summer" is over, "this summer" has begun.
+    const ends = turn.toLowerCase() === "this" ? 0 : 3;
+    const own = now.getUTCFullYear();
+    const begun = Date.UTC(own, month - 1 + ends) <= now.getTime();
+    return { year: begun ? own : own - 1, month, grain: "season" };
+  },
+);
+const ORDINALS = ["first", "second", "third", "fourth"];
+addForm(
+  new RegExp(
+    `\\b(?:q([1-4])(?:,? (?:of )?|[/-])(${YEAR})|(?<=\\b(?:in|during|since) )q([1-4])|(${YEAR})[ -]?q([1-4])|(?:(${ORDINALS.join("|")})|([1-4])(?:st|nd|rd|th)) quarter(?:,? (?:of )?(${YEAR}))?)\\b`,
+    "i",
+  ),
+  ([, q, qYear, qAlone, yearQ, q2, word, digit, year]) => {
+    const which = q ?? qAlone ?? q2 ?? digit;
+    const number = which === undefined ? ORDINALS.indexOf(word?.toLowerCase() ?? "") + 1 : Number(which);
+    const known = qYear ?? yearQ ?? year;
+    const month = number * 3 - 2;
+    return { month, ...(known !== undefined && { year: Number(known) }), grain: "quarter" };
+  },
+);
+
+type Grain = "day" | "week" | "weekend" | "month" | "quarter" | "season" | "year";
+const isGrain = (tag: string): tag is Grain => tag in SPANS;
+const days = (from: number, count: number): TimeSpan => ({ from, to: from + count * DAY });
+const months = (date: Date, from: number, count: number): TimeSpan => ({
+  from: Date.UTC(date.getUTCFullYear(), from),
+  to: Date.UTC(date.getUTCFullYear(), from + count),
+});
+/** Weeks begin on Monday (ISO 8601). */
+const mondayOf = (date: Date): number => date.getTime() - ((date.getUTCDay() + 6) % 7) * DAY;
+/** The span of each grain that a day is in. */
+const SPANS: Record<Grain, (day: Date) => TimeSpan> = {
+  day: (day) => days(day.getTime(), 1),
+  week: (day) => days(mondayOf(day), 7),
+  weekend: (day) => days(mondayOf(day) + 5 * DAY, 2),
+  month: (day) => months(day, day.getUTCMonth(), 1),
+  quarter: (day) => months(day, Math.floor(day.getUTCMonth() / 3) * 3, 3),
+  season: (day) => months(day, day.getUTCMonth(), 3),
+  year: (day) => months(day, 0, 12),
+};
+
+/** `at(back)`: its span, so many years before the last one; `recurs`: its year is not said. */
+type NamedDate = { at: (back: number) => TimeSpan; recurs: boolean };
+
+function datesIn(text: string, now: number): NamedDate[] {
+  return parser.parse(text, { instant: new Date(now), timezone: 0 }).flatMap((found) => {
+    const [before, after] = [text.slice(0, found.index), text.slice(found.index + found.text.length)];
+    if (isOtherwise(found, before, after)) return [];
+    const start = dateOf(found.start, found.text, now);
+    if (start === null) return [];
+    const end = found.end && dateOf(found.end, found.text, now);
+    const range = end ? between(start, end) : opened(start, { before, after, now });
+    return range === null ? [] : [range];
+  });
+}
+
+const TIME_BEFORE =
+  /\b(?:in|on|since|during|until|till|before|after|from|last|past|this|throughout|around|early|late|mid|(?:all|week|weekend|days?) of)[\s-]+(?:the )?$/i;
+/** Names of months that are names of people, or verbs. */
+const OTHER_WORDS = /^(?:mar|march|may|april|june|august|jan|dec)$/i;
+const SHORT_WEEKDAY = /^(?:on )?(?:sun|mon|wed|sat|tue|tues|thu|thurs?|fri)\.?$/i;
+
+/** True if the words are likely not meant as a date: "may I", "we sat", "24/7", "in 10 minutes", "the last day of school". */
+function isOtherwise({ text, start, index }: Found, before: string, after: string): boolean {
+  const tags = start.tags();
+  if (tags.has("casualReference/now")) return true;
+  if (tags.has("result/relativeDateAndTime") && !/\bago$/i.test(text)) return true;
+  if (/^(?:the |on )*(?:weekends?|weekdays?|day (?:before|after))$/i.test(text)) return true;
+  // Of another event: "two days before the race".
+  if (/ (?:before|earlier)$/i.test(text)) return true;
+  if (/^[+-]/.test(text) || /\b(?:every|each)\s+$/i.test(before)) return true;
+  if (/^(?:last|past|this) \w+$/i.test(text) && /^ of\b/i.test(after)) return true;
+  // Versions, addresses, ratios: with a year of four digits they are dates.
+  if (/^[\d./]+$/.test(text)) return !/(?:^|\D)\d{4}(?:\D|$)/.test(text) || /[\w./-]$/.test(before);
+  if (OTHER_WORDS.test(text)) return !TIME_BEFORE.test(before) || /^(?:'s|’s)/.test(after);
+  if (SHORT_WEEKDAY.test(text))
+    return !(/^on /i.test(text) || TIME_BEFORE.test(before)) || !/^\s*(?:[?.!,;)]|$)/.test(after);
+  return index > 0 && /[$€£#]$/.test(before);
+}
+
+function dateOf(found: Found["start"], text: string, now: number): NamedDate | null {
+  const today = new Date(Math.floor(now / DAY) * DAY);
+  const get = (part: "year" | "month" | "day") => found.get(part) ?? 0;
+  const day = new Date(Date.UTC(get("year"), get("month") - 1, get("day")));
+  const once = (span: TimeSpan): NamedDate => ({ at: () => span, recurs: false });
+  const turn = /^(last|past|this) (week|weekend|month|quarter|year)$/i.exec(text);
+  if (turn !== null) {
+    const grain = turn[2]?.toLowerCase() ?? "";
+    if (!isGrain(grain)) return null;
+    const current = SPANS[grain](today);
+    const isThis = turn[1]?.toLowerCase() === "this";
+    return once(
+      isThis
+        ? current
+        : grain === "weekend"
+          ? days(current.from - 7 * DAY, 2)
+          : SPANS[grain](new Date(current.from - DAY)),
+    );
+  }
+  if (/^this (?:morning|noon|afternoon|evening)$/i.test(text)) return once(SPANS.day(today));
+  // "The last 3 days" go up to now.
+  if (/^(?:last|past) .*s$/i.test(text)) return once({ from: day.getTime(), to: today.getTime() + DAY });
+  // Nobody counts weeks to the day.
+  if (/\bweeks? ago$/i.test(text)) return once(days(day.getTime() - 3 * DAY, 7));
+  const grain = [...found.tags()].find(isGrain) ?? grainOf(found);
+  if (grain === null) return null;
+  if (found.isCertain("weekday") && !found.isCertain("day")) {
+    const weekday = found.get("weekday") ?? 0;
+    if (/\blast week$/i.test(text)) return once(days(mondayOf(today) + (((weekday + 6) % 7) - 7) * DAY, 1));
+    const since = (today.getUTCDay() - weekday + 7) % 7;
+    if (/^next\b/i.test(text)) return null;
+    const isToday = since === 0 && !/^(?:last|past)\b/i.test(text);
+    return once(days(today.getTime() - (isToday ? 0 : since || 7) * DAY, 1));
+  }
+  if (grain === "year" || found.isCertain("year")) {
+    if (grain === "day") return once(SPANS.day(day));
+    return once(SPANS[grain](new Date(Date.UTC(get("year"), grain === "year" ? 0 : get("month") - 1))));
+  }
+  return recurring(grain, get("month") - 1, grain === "day" ? get("day") : 1, now);
+}
+
+/** The finest part of a date that was said. */
+function grainOf(found: Found["start"]): Grain | null {
+  if (found.isCertain("day") || found.isCertain("weekday")) return "day";
+  if (found.isCertain("month")) return "month";
+  return found.isCertain("year") ? "year" : null;
+}
+
+/** A date without its year: the last one that had begun, and those of the years before. */
+function recurring(grain: Grain, month: number, day: number, now: number): NamedDate {
+  const year = new Date(now).getUTCFullYear();
+  const last = Date.UTC(year, month, day) > now ? year - 1 : year;
+  return { at: (back) => SPANS[grain](new Date(Date.UTC(last - back, month, day))), recurs: true };
+}
+
+/** From one date to another. One without its year is the nearest to the other. */
+function between(start: NamedDate, end: NamedDate): NamedDate | null {
+  if (!start.recurs && end.recurs) {
+    const { from } = start.at(0);
+    const back = Array.from({ length: YEARS }, (_, i) => i).findLast((i) => end.at(i).from >= from);
+    return back === undefined ? null : between(start, { at: () => end.at(back), recurs: false });
+  }
+  const at = (back: number): TimeSpan => {
+    const { from, to } = end.at(back);
+    const first = Array.from({ length: YEARS + 1 }, (_, i) => start.at(i).from).find((one) => one <= from);
+    return { from: first ?? from, to };
+  };
+  return { at, recurs: end.recurs };
+}
+
+const OPENS =
+  /\b(since|after|before|until|till|by|up to|prior to|from)\s+(?:the year |early |late |mid[ -])?(?:the )?$/i;
+
+/** What "since", "after", "before" or "until" makes of a date; the date itself without them. */
+function opened(
+  date: NamedDate,
+  { before, after, now }: { before: string; after: string; now: number },
+): NamedDate | null {
+  const word = OPENS.exec(before)?.[1]?.toLowerCase();
+  if (word === undefined) return date;
+  const { from, to } = date.at(0);
+  const end = Math.max(to, Math.floor(now / DAY) * DAY + DAY);
+  const once = (span: TimeSpan): NamedDate => ({ at: () => span, recurs: false });
+  if (word === "since" || (word === "from" && /^\s+(?:on|onwards?)\b/i.test(after)))
+    return once({ from, to: end });
+  if (word === "from") return date;
+  if (word === "after") return once({ from: to, to: Math.max(end, to) });
+  // Of an end without its year, the next one may be meant.
+  if (date.recurs && word === "by") return null;
+  return once({ from: EVER, to: word === "before" || word === "prior to" ? from : to });
+}
+
+type Zone = { offsetAt: (at: number) => number; toUtc: (span: TimeSpan) => TimeSpan };
+
+function zoneOf(timeZone = "UTC"): Zone {
+  if (timeZone === "UTC") return { offsetAt: () => 0, toUtc: (span) => span };
+  const format = new Intl.DateTimeFormat("en-US", {
+    timeZone,
+    hourCycle: "h23",
+    year: "numeric",
+    month: "numeric",
+    day: "numeric",
+    hour: "numeric",
+    minute: "numeric",
+    second: "numeric",
+  });
+  const offsetAt = (at: number): number => {
+    const parts = new Map(format.formatToParts(at).map(({ type, value }) => [type, Number(value)]));
+    const [year = 0, month = 1, ...rest] = (
+      ["year", "month", "day", "hour", "minute", "second"] as const
+    ).map((type) => parts.get(type));
+    return Date.UTC(year, month - 1, ...rest) - Math.floor(at / 1000) * 1000;
+  };
+  const instantOf = (local: number): number =>
+    local === EVER ? EVER : local - offsetAt(local - offsetAt(local));
+  return { offsetAt, toUtc: ({ from, to }) => ({ from: instantOf(from), to: instantOf(to) }) };
+}

@@ -3,7 +3,7 @@ import { limits } from "../limits.ts";
 import { breaks, text, timestamp } from "./bounds.ts";
 import { atBody, memoryFilter } from "./memory-filter.ts";
 import { memoryKind, name } from "./memory-fields.ts";
-import { Memory } from "./memory.ts";
+import { Memory, version } from "./memory.ts";
 
 export const recallKind = z.enum([...memoryKind.options, "message"]).openapi("RecallKind");
 export type RecallKind = z.infer<typeof recallKind>;
@@ -19,6 +19,17 @@ const eachPart = <T extends z.ZodType>(one: T) => ({
   importance: one,
   recency: one,
 });
+
+export const timeMode = z.enum(["auto", "off"]);
+export type TimeMode = z.infer<typeof timeMode>;
+
+function isTimeZone(timeZone: string): boolean {
+  try {
+    return new Intl.DateTimeFormat("en-US", { timeZone }).resolvedOptions().timeZone !== "";
+  } catch {
+    return false;
+  }
+}
 
 /** The filter's conditions that messages can meet. */
 export const ofMessages: ReadonlySet<string> = new Set(["createdAtMin", "createdAtMax"]);
@@ -63,6 +74,15 @@ const recallFields = z.strictObject({
   ...atBody,
   referenceDate: timestamp.optional().openapi({
     description: "The time that “yesterday” and “last week” in the query refer to; now unless set.",
+  }),
+  timeZone: z.string().refine(isTimeZone, "is no IANA time zone").optional().openapi({
+    description:
+      "The days, weeks and months that the query names begin in this IANA time zone; UTC unless set.",
+    example: "Europe/Lisbon",
+  }),
+  timeMode: timeMode.optional().openapi({
+    description:
+      "`auto` unless set: documents of a time that the query names score higher, and facts that were true then are found too, though superseded. `off`: the query's words about a time have no such effect. `asOf` and `validAt` come before the query's words.",
   }),
   minScore: z
     .number()
@@ -157,6 +177,12 @@ export const Hit = z
       status: true,
       indexing: true,
     }).partial().shape,
+    supersedes: version.optional().openapi({
+      description: "The version of the same fact that was true before. Left out with `asOf`.",
+    }),
+    supersededBy: version.optional().openapi({
+      description: "The version of the same fact that is true after this one. Left out with `asOf`.",
+    }),
     ownScore: Memory.shape.score.openapi({ description: "The memory's own `score`." }),
     threadId: z.string().optional(),
     seq: z.int().optional(),
@@ -224,6 +250,8 @@ export const TenantRecallBody = recallFields
   .omit({
     threadId: true,
     referenceDate: true,
+    timeZone: true,
+    timeMode: true,
     weights: true,
     owners: true,
     rerank: true,
