@@ -38,6 +38,11 @@ describe("a question names", () => {
     ["last weekend", "2026-11-14", "2026-11-16"],
     ["in the last 3 days", "2026-11-15", "2026-11-19"],
     ["over the past two weeks", "2026-11-04", "2026-11-19"],
+    ["the week before August 3, 2023", "2023-07-27", "2023-08-03"],
+    ["two weeks before August 11", "2026-07-25", "2026-08-01"],
+    ["a month before May 2023", "2023-04-01", "2023-05-01"],
+    ["two days after May 5", "2026-05-07", "2026-05-08"],
+    ["later on the evening of 7 July, 2023", "2023-07-07", "2023-07-08"],
     ["last month", "2026-10-01", "2026-11-01"],
     ["2 months ago", "2026-09-01", "2026-10-01"],
     ["in Sept 2026", "2026-09-01", "2026-10-01"],
@@ -161,6 +166,11 @@ describe("a document is rated", () => {
     expect(matchOf("in March", Date.UTC(2026, 1, 28))).toBe(0);
     expect(matchOf("in 2024", Date.UTC(2025, 0, 10))).toBe(0);
     expect(matchOf("before 2024", Date.UTC(2024, 0, 10))).toBe(0);
+  });
+
+  it("on the date that the time is counted from", () => {
+    expect(matchOf("two weeks before August 11, 2023", Date.UTC(2023, 7, 11))).toBe(1);
+    expect(matchOf("two weeks before August 11, 2023", Date.UTC(2023, 6, 20))).toBe(0);
   });
 
   it("in former years too, if the question names none", () => {

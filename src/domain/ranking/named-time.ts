@@ -48,15 +48,15 @@ export function namedTime(question: string, { referenceDate, timeZone }: TimeRef
   )
     .filter(({ at }) => at(0).from <= now)
     .slice(0, MOST)
-    .map(({ at, recurs }) => {
-      const years = recurs ? YEARS : 1;
-      return Array.from({ length: years }, (_, back) => zone.toUtc(at(back)));
-    });
+    .map(({ at, recurs, isAnchor = false }) => ({
+      isAnchor,
+      ofYears: Array.from({ length: recurs ? YEARS : 1 }, (_, back) => zone.toUtc(at(back))),
+    }));
   if (named.length === 0) return null;
-  const all = named.flat();
+  const all = named.flatMap(({ ofYears }) => ofYears);
   return {
-    spans: named.flatMap((spans) => spans.slice(0, 1)),
-    ofYears: (years) => named.flatMap((spans) => spans.slice(0, years)),
+    spans: named.filter(({ isAnchor }) => !isAnchor).flatMap(({ ofYears }) => ofYears.slice(0, 1)),
+    ofYears: (years) => named.flatMap(({ ofYears }) => ofYears.slice(0, years)),
     match: (at) => all.reduce((best, span) => Math.max(best, rated(span, at)), 0),
   };
 }
@@ -99,6 +99,7 @@ const YEAR_ALONE = `(?:(?<=\\b(?:in|during|since|before|after|until|till|by|from
 /** Forms that the parser does not know, and how it knows them. */
 const REWRITES: readonly (readonly [RegExp, string])[] = [
   [/\b(?:the )?(?:end|start|beginning|middle) of (?:the )?/gi, "late "],
+  [/\b(?:morning|noon|afternoon|evening|night) of (?=.*\d)/gi, ""],
   [/\b(?:the )?(week|month|year) before last\b/gi, "2 $1s ago"],
   [/\bbetween (.{3,30}?) and /gi, "from $1 to "],
   // It drops what consists of digits.
@@ -179,19 +180,41 @@ const SPANS: Record<Grain, (day: Date) => TimeSpan> = {
   year: (day) => months(day, 0, 12),
 };
 
-/** `at(back)`: its span, so many years before the last one; `recurs`: its year is not said. */
-type NamedDate = { at: (back: number) => TimeSpan; recurs: boolean };
+/**
+ * `at(back)`: its span, so many years before the last one; `recurs`: its year is not said; `isAnchor`: the question is
+ * about a time before or after it, of which people may tell on that date.
+ */
+type NamedDate = { at: (back: number) => TimeSpan; recurs: boolean; isAnchor?: true };
+const once = (span: TimeSpan): NamedDate => ({ at: () => span, recurs: false });
 
 function datesIn(text: string, now: number): NamedDate[] {
   return parser.parse(text, { instant: new Date(now), timezone: 0 }).flatMap((found) => {
     const [before, after] = [text.slice(0, found.index), text.slice(found.index + found.text.length)];
     if (isOtherwise(found, before, after)) return [];
+    const apart = APART.exec(found.text);
+    if (apart !== null) return datesApart(apart, now);
     const start = dateOf(found.start, found.text, now);
     if (start === null) return [];
     const end = found.end && dateOf(found.end, found.text, now);
     const range = end ? between(start, end) : opened(start, { before, after, now });
     return range === null ? [] : [range];
   });
+}
+
+const APART = /^(.+?) (before|after) (?!yesterday|tomorrow)(.+)$/i;
+
+/** "Two weeks before August 11": the parser gives the date without a year one to come. */
+function datesApart([, length = "", side, rest = ""]: RegExpExecArray, now: number): NamedDate[] {
+  const [anchor] = datesIn(rest, now);
+  if (anchor === undefined) return [];
+  const { from } = anchor.at(0);
+  const isBefore = side?.toLowerCase() === "before";
+  const some = length.replace(/^(?:the|an?) /i, "1 ");
+  const [date] =
+    isBefore && /^the week$/i.test(length)
+      ? [once(days(from - 7 * DAY, 7))]
+      : datesIn(isBefore ? `${some} ago` : `in ${some}`, from);
+  return date === undefined ? [] : [date, { ...anchor, isAnchor: true }];
 }
 
 const TIME_BEFORE =
@@ -209,7 +232,7 @@ function isOtherwise({ text, start, index }: Found, before: string, after: strin
   // Of another event: "two days before the race".
   if (/ (?:before|earlier)$/i.test(text)) return true;
   if (/^[+-]/.test(text) || /\b(?:every|each)\s+$/i.test(before)) return true;
-  if (/^(?:last|past|this) \w+$/i.test(text) && /^ of\b/i.test(after)) return true;
+  if (/^(?:last|past|this) \w+$/i.test(text) && /^ (?:of|before|after)\b/i.test(after)) return true;
   // Versions, addresses, ratios: with a year of four digits they are dates.
   if (/^[\d./]+$/.test(text)) return !/(?:^|\D)\d{4}(?:\D|$)/.test(text) || /[\w./-]$/.test(before);
   if (OTHER_WORDS.test(text)) return !TIME_BEFORE.test(before) || /^(?:'s|’s)/.test(after);
@@ -222,7 +245,6 @@ function dateOf(found: Found["start"], text: string, now: number): NamedDate | n
   const today = new Date(Math.floor(now / DAY) * DAY);
   const get = (part: "year" | "month" | "day") => found.get(part) ?? 0;
   const day = new Date(Date.UTC(get("year"), get("month") - 1, get("day")));
-  const once = (span: TimeSpan): NamedDate => ({ at: () => span, recurs: false });
   const turn = /^(last|past|this) (week|weekend|month|quarter|year)$/i.exec(text);
   if (turn !== null) {
     const grain = turn[2]?.toLowerCase() ?? "";
@@ -300,7 +322,6 @@ function opened(
   if (word === undefined) return date;
   const { from, to } = date.at(0);
   const end = Math.max(to, Math.floor(now / DAY) * DAY + DAY);
-  const once = (span: TimeSpan): NamedDate => ({ at: () => span, recurs: false });
   if (word === "since" || (word === "from" && /^\s+(?:on|onwards?)\b/i.test(after)))
     return once({ from, to: end });
   if (word === "from") return date;
