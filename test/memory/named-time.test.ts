@@ -37,6 +37,7 @@ describe("a question names", () => {
     ["the week before last", "2026-11-01", "2026-11-08"],
     ["last weekend", "2026-11-14", "2026-11-16"],
     ["in the last 3 days", "2026-11-15", "2026-11-19"],
+    ["in the last 24 hours", "2026-11-17", "2026-11-19"],
     ["over the past two weeks", "2026-11-04", "2026-11-19"],
     ["the week before August 3, 2023", "2023-07-27", "2023-08-03"],
     ["two weeks before August 11", "2026-07-25", "2026-08-01"],
@@ -78,6 +79,7 @@ describe("a question names", () => {
     ["after 3 October", "2026-10-04", "2026-11-19"],
     ["before 2020", EVER, "2020-01-01"],
     ["before June", EVER, "2026-06-01"],
+    ["until yesterday", EVER, "2026-11-18"],
     ["until last week", EVER, "2026-11-16"],
     ["up to 2021", EVER, "2022-01-01"],
   ])("%s", (question, from, to) => {
@@ -134,6 +136,8 @@ describe("a question names", () => {
     "tomorrow",
     "next week",
     "by December",
+    "what must be done by Friday?",
+    "until the end of this month",
   ])("no time: %s", (question) => {
     expect(spansOf(question)).toBeUndefined();
   });
@@ -155,6 +159,14 @@ it("begins a day at the midnight of its time zone", () => {
   expect(spansOf("on 2026-11-01", "America/New_York")).toEqual([
     ["2026-11-01T04:00:00.000Z", "2026-11-02T05:00:00.000Z"],
   ]);
+});
+
+it("takes any time for the reference, and counts back as far as the question does", () => {
+  for (const at of [-1e18, -8.64e15, 0, 8.64e15, 1e18])
+    for (const question of ["yesterday", "270000 years ago", "in March", "from May to June", "since 2024"])
+      for (const timeZone of ["UTC", "Pacific/Apia"])
+        for (const { from, to } of namedTime(question, { referenceDate: at, timeZone })?.spans ?? [])
+          expect(from).toBeLessThan(to);
 });
 
 describe("a document is rated", () => {
@@ -189,6 +201,6 @@ describe("a document is rated", () => {
         [fact("a", y2022, y2024), fact("a", y2024), fact("b", y2024), { createdAt: Date.UTC(2023, 2, 9) }],
         time,
       ),
-    ).toEqual([1, -1, 0, 1]);
+    ).toEqual([0.5, -1, 0, 1]);
   });
 });

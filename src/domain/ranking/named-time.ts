@@ -25,6 +25,8 @@ const AFTERMATH_MS = 21 * DAY;
 const AFTERMATH = 0.5;
 /** A longer span has no aftermath: a month, with an hour for the clock change. */
 const SHORT = 32 * DAY;
+/** What was true at a time says less of it than what was said then. */
+const TRUE_THEN = 0.5;
 /** Years back in which a time is rated by a date without its year. */
 const YEARS = 10;
 /** Characters of the question that are parsed: a longer one is a pasted text, with the question at either end. */
@@ -68,14 +70,14 @@ type Timed = { createdAt: number; validity?: Validity | undefined };
 export const isTrueIn = (validity: TimeSpan, { spans }: NamedTime): boolean =>
   spans.some(({ from, to }) => validity.from < to && validity.to > from);
 
-/** Rates documents against the time: a fact that was true then counts as said then, and its other versions against it. */
+/** Rates documents against the time: `TRUE_THEN` at least for a fact that was true then, −1 for its other versions. */
 export function ratedDates(all: readonly Timed[], time: NamedTime): number[] {
   const trueThen = new Set(
     all.flatMap(({ validity }) => (validity && isTrueIn(validity, time) ? [validity.id] : [])),
   );
   return all.map(({ createdAt, validity }) => {
     if (validity === undefined || !trueThen.has(validity.id)) return time.match(createdAt);
-    return isTrueIn(validity, time) ? 1 : -1;
+    return isTrueIn(validity, time) ? Math.max(TRUE_THEN, time.match(createdAt)) : -1;
   });
 }
 
@@ -196,7 +198,7 @@ function datesIn(text: string, now: number): NamedDate[] {
     const start = dateOf(found.start, found.text, now);
     if (start === null) return [];
     const end = found.end && dateOf(found.end, found.text, now);
-    const range = end ? between(start, end) : opened(start, { before, after, now });
+    const range = end ? between(start, end) : opened(start, { before, after, text: found.text, now });
     return range === null ? [] : [range];
   });
 }
@@ -217,6 +219,7 @@ function datesApart([, length = "", side, rest = ""]: RegExpExecArray, now: numb
   return date === undefined ? [] : [date, { ...anchor, isAnchor: true }];
 }
 
+const ROLLING = /^(?:last|past) .* \w+s$/i;
 const TIME_BEFORE =
   /\b(?:in|on|since|during|until|till|before|after|from|last|past|this|throughout|around|early|late|mid|(?:all|week|weekend|days?) of)[\s-]+(?:the )?$/i;
 /** Names of months that are names of people, or verbs. */
@@ -227,7 +230,7 @@ const SHORT_WEEKDAY = /^(?:on )?(?:sun|mon|wed|sat|tue|tues|thu|thurs?|fri)\.?$/
 function isOtherwise({ text, start, index }: Found, before: string, after: string): boolean {
   const tags = start.tags();
   if (tags.has("casualReference/now")) return true;
-  if (tags.has("result/relativeDateAndTime") && !/\bago$/i.test(text)) return true;
+  if (tags.has("result/relativeDateAndTime") && !/\bago$/i.test(text) && !ROLLING.test(text)) return true;
   if (/^(?:the |on )*(?:weekends?|weekdays?|day (?:before|after))$/i.test(text)) return true;
   // Of another event: "two days before the race".
   if (/ (?:before|earlier)$/i.test(text)) return true;
@@ -261,7 +264,7 @@ function dateOf(found: Found["start"], text: string, now: number): NamedDate | n
   }
   if (/^this (?:morning|noon|afternoon|evening)$/i.test(text)) return once(SPANS.day(today));
   // "The last 3 days" go up to now.
-  if (/^(?:last|past) .*s$/i.test(text)) return once({ from: day.getTime(), to: today.getTime() + DAY });
+  if (ROLLING.test(text)) return once({ from: day.getTime(), to: today.getTime() + DAY });
   // Nobody counts weeks to the day.
   if (/\bweeks? ago$/i.test(text)) return once(days(day.getTime() - 3 * DAY, 7));
   const grain = [...found.tags()].find(isGrain) ?? grainOf(found);
@@ -316,7 +319,7 @@ const OPENS =
 /** What "since", "after", "before" or "until" makes of a date; the date itself without them. */
 function opened(
   date: NamedDate,
-  { before, after, now }: { before: string; after: string; now: number },
+  { before, after, text, now }: { before: string; after: string; text: string; now: number },
 ): NamedDate | null {
   const word = OPENS.exec(before)?.[1]?.toLowerCase();
   if (word === undefined) return date;
@@ -326,8 +329,13 @@ function opened(
     return once({ from, to: end });
   if (word === "from") return date;
   if (word === "after") return once({ from: to, to: Math.max(end, to) });
-  // Of an end without its year, the next one may be meant.
-  if (date.recurs && word === "by") return null;
+  // A time to come is likely meant: "by December", "until Friday", "until the end of this month".
+  if (
+    (date.recurs && word === "by") ||
+    /^(?:on )?[a-z]+day$/i.test(text.replace(/^yesterday$/i, "")) ||
+    to > now
+  )
+    return null;
   return once({ from: EVER, to: word === "before" || word === "prior to" ? from : to });
 }
 
@@ -345,7 +353,8 @@ function zoneOf(timeZone = "UTC"): Zone {
     minute: "numeric",
     second: "numeric",
   });
-  const offsetAt = (at: number): number => {
+  const offsetAt = (given: number): number => {
+    const at = Math.min(Math.max(given, EVER + DAY), -EVER - DAY);
     const parts = new Map(format.formatToParts(at).map(({ type, value }) => [type, Number(value)]));
     const [year = 0, month = 1, ...rest] = (
       ["year", "month", "day", "hour", "minute", "second"] as const
