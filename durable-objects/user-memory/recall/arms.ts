@@ -1,7 +1,7 @@
 import type { TextEmbedding } from "../../../src/platform/embeddings/embedder.ts";
 import { normalise } from "../../../src/domain/memory/normalise.ts";
 import type { WordStatistics } from "../../../src/domain/ranking/features.ts";
-import type { TimeSpan } from "../../../src/domain/ranking/named-time.ts";
+import type { TimeSpan } from "../../../src/domain/ranking/time-span.ts";
 import { contentWords, matchExpression, spans } from "../../../src/domain/ranking/question.ts";
 import { queryVectorOf } from "../../../src/domain/ranking/query-vector.ts";
 import type { Scored } from "../../../src/platform/vectors/vector-table.ts";

@@ -1,5 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { limits } from "../limits.ts";
+import { isTimeZone } from "../ranking/time-span.ts";
 import { breaks, text, timestamp } from "./bounds.ts";
 import { atBody, memoryFilter } from "./memory-filter.ts";
 import { memoryKind, name } from "./memory-fields.ts";
@@ -22,14 +23,6 @@ const eachPart = <T extends z.ZodType>(one: T) => ({
 
 export const timeMode = z.enum(["auto", "off"]);
 export type TimeMode = z.infer<typeof timeMode>;
-
-function isTimeZone(timeZone: string): boolean {
-  try {
-    return new Intl.DateTimeFormat("en-US", { timeZone }).resolvedOptions().timeZone !== "";
-  } catch {
-    return false;
-  }
-}
 
 /** The filter's conditions that messages can meet. */
 export const ofMessages: ReadonlySet<string> = new Set(["createdAtMin", "createdAtMax"]);
@@ -167,7 +160,7 @@ export const Hit = z
       })
       .openapi({
         description:
-          "The rank of the hit in each arm that found it, from 1. `key`: the query names its key, or its subject and predicate. `date`: it is from the time that the query names. Empty for a neighbour of a hit. Also empty for a query without searchable words: then the newest documents are the hits, with a score of 0.",
+          "The rank of the hit in each arm that found it, from 1. `key`: the query names its key, or its subject and predicate. `date`: it is from the time that the query names, or was true then. Empty for a neighbour of a hit. Also empty for a query without searchable words: then the newest documents are the hits, with a score of 0.",
       }),
     ...Memory.omit({
       id: true,

@@ -9,7 +9,7 @@ import {
 import { type MemoryFilter, type RangeName, rangeNames } from "../../domain/schema/memory-filter.ts";
 import { type MetadataCondition, metadataCondition } from "../../domain/schema/metadata-filter.ts";
 import { memories } from "../../domain/memory/table.ts";
-import type { TimeSpan } from "../../domain/ranking/named-time.ts";
+import type { TimeSpan } from "../../domain/ranking/time-span.ts";
 
 /** Below every version: they count from 1. */
 const NO_VERSION = sql`0`;
