@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { call, newUser } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
-import { forget, history, patch, recall, remember, remembered } from "../memory-calls.ts";
+import { forget, history, patch, recall, remember, remembered, rememberMany } from "../memory-calls.ts";
 import { append, create, say } from "../thread-calls.ts";
 
 const T = Date.UTC(2026, 10, 18, 15);
@@ -55,6 +55,17 @@ describe("a query about a past time", () => {
     const found = await texts(user, "Where has Alice worked since 2022 up to now?");
     expect(found).toEqual(expect.arrayContaining(["Alice works at Acme", "Alice works at Globex"]));
     expect(found).not.toContain("Alice works at Initech");
+  });
+
+  it("finds the current fact after more versions than an arm finds", async () => {
+    const user = newUser();
+    const employers = Array.from({ length: 90 }, (_, i) =>
+      worksAt(`firm ${i}`, { validFrom: Date.UTC(2015, i) }),
+    );
+    await rememberMany(user, employers);
+    await remembered(user, worksAt("Globex", { text: "Globex pays her", validFrom: Date.UTC(2024, 0) }));
+    const hits = await recall(user, { query: "Which firm is it that Alice works at since 2015?", k: 64 });
+    expect(hits.map(({ text }) => text)).toContain("Globex pays her");
   });
 
   it("ranks the fact of that time first, though the current one has the words of the query", async () => {
