@@ -160,6 +160,8 @@ export const migrations: readonly Migration[] = [
       CREATE INDEX memories_by_key ON memories (key_norm, version) WHERE key_norm IS NOT NULL;
       CREATE INDEX memories_by_triple ON memories (subject_norm, predicate_norm, version)
         WHERE subject_norm IS NOT NULL;
+      CREATE INDEX memories_by_successor ON memories (superseded_by)
+        WHERE superseded_by IS NOT NULL AND corrected_at IS NULL;
       CREATE INDEX memories_by_entry ON memories (metadata ->> '$.cairnEntry')
         WHERE (metadata ->> '$.cairnEntry') IS NOT NULL;
       CREATE TABLE memory_tags (

@@ -54,6 +54,7 @@ it("one by one, some and all: the same documents match, whatever the conditions 
           ),
           asOf: opt(fc.integer({ min: -60, max: 200 })),
           validAt: opt(fc.integer({ min: -60, max: 200 })),
+          validIn: opt(fc.array(fc.tuple(fc.integer({ min: -60, max: 200 }), fc.nat(40)), { maxLength: 2 })),
           now: fc.integer({ min: 0, max: 250 }),
         }),
         { minLength: 30, maxLength: 30 },
@@ -126,6 +127,12 @@ it("one by one, some and all: the same documents match, whatever the conditions 
                   now: Math.max(end, last, T0 + q.now),
                   ...(q.asOf !== undefined && { asOf: T0 + q.asOf }),
                   ...(q.validAt !== undefined && { validAt: T0 + q.validAt }),
+                  ...(q.validIn && {
+                    validIn: q.validIn.map(([from, length]) => ({
+                      from: T0 + from,
+                      to: T0 + from + length + 1,
+                    })),
+                  }),
                 },
               };
               // As many as there are count as few, and none.

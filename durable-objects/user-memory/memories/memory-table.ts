@@ -213,6 +213,16 @@ export class MemoryTable implements DocumentSource {
     );
   }
 
+  /** The version that each of these versions superseded, if any. */
+  supersededBy(versions: readonly number[]): Map<number, number> {
+    const rows = this.#sql.exec<{ version: number; later: number }>(
+      `SELECT version, superseded_by AS later FROM ${chosenFrom("memories INDEXED BY memories_by_successor", "superseded_by")}
+       WHERE corrected_at IS NULL`,
+      JSON.stringify(versions),
+    );
+    return new Map(Array.from(rows, ({ version, later }) => [later, version]));
+  }
+
   /** The numbers that no version has. */
   missing(numbers: readonly number[]): number[] {
     return this.#column(
@@ -289,16 +299,22 @@ export class MemoryTable implements DocumentSource {
     type Row = Pick<MemoryRow, "kind" | "text" | "title" | "key" | "importance"> & {
       n: number;
       createdAt: number;
+      id: string | null;
+      validFrom: number;
+      validTo: number | null;
     };
     return this.#sql
       .exec<Row>(
-        `SELECT version AS n, kind, text, title, topic_key AS "key", importance, updated_at AS "createdAt"
+        `SELECT version AS n, kind, text, title, topic_key AS "key", importance, updated_at AS "createdAt",
+           IIF(key_norm IS NOT NULL OR predicate_norm IS NOT NULL OR valid_to IS NOT NULL, id, NULL) AS id,
+           valid_from AS "validFrom", MIN(ifnull(valid_to, superseded_at), ifnull(superseded_at, valid_to)) AS "validTo"
          FROM ${source}`,
         ...bindings,
       )
       .toArray()
-      .map(({ n, kind, importance, createdAt, ...row }) => {
-        return { n, kind, importance, createdAt, text: embeddedText(row) };
+      .map(({ n, kind, importance, createdAt, id, validFrom, validTo, ...row }) => {
+        const validity = id === null ? undefined : { id, from: validFrom, to: validTo ?? Infinity };
+        return { n, kind, importance, createdAt, text: embeddedText(row), validity };
       });
   }
 

@@ -1,6 +1,5 @@
 import { asksForOverview, asksForQuestions, onlyAsks } from "./asks.ts";
 import { distinctPieces, type Lexicon } from "./lexicon.ts";
-import type { TimeMatch } from "./named-time.ts";
 import { type PooledCandidate, REACH } from "./pool.ts";
 import { asksTime, contentWords, names, tellingCount, tellsTime } from "./question.ts";
 
@@ -41,7 +40,7 @@ export type Frequencies = {
 };
 /** The word model, and how many of the user's documents hold each of its pieces. */
 export type WordStatistics = { lexicon: Lexicon; frequencies: Frequencies };
-export type Question = { text: string; now: number; time: TimeMatch | null };
+export type Question = { text: string; now: number };
 
 /** A question of more pieces than this is compared by its first ones: each costs a look at all words of the pool. */
 const MOST_PIECES = 64;
@@ -121,7 +120,7 @@ export function featuresOf(
       ),
     ),
     time: indicator(pool, ({ text }) => asksForTime && tellsTime(text)),
-    date: Float32Array.from(pool, ({ createdAt }) => question.time?.(createdAt) ?? 0),
+    date: Float32Array.from(pool, ({ date }) => date),
     key: Float32Array.from(pool, ({ key }) => key),
     importance: Float32Array.from(pool, ({ importance }) => importance),
     recency: Float32Array.from(

@@ -21,6 +21,8 @@ export type PooledCandidate = {
   cosine: number | undefined;
   /** The share of the question, 0 to 1, that names the key of this fact, or its subject and predicate. */
   key: number;
+  /** 0 to 1 for the time that the question names; −1 if another version of this fact was true then. */
+  date: number;
   /** 0 to 1, as the caller said; 0 for what has none. */
   importance: number;
   /** The message before it in its thread, as an index of the pool; undefined if there is none or it is no candidate. */
