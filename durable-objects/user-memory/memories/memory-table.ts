@@ -199,9 +199,9 @@ export class MemoryTable implements DocumentSource {
     return this.#sql.exec("SELECT 1 FROM memories WHERE kind = ? LIMIT 1", kind).toArray().length > 0;
   }
 
-  /** The versions of facts whose topic key, or whose subject and predicate, are among these normalised texts; and which are. */
-  namedFacts(names: readonly string[]): { n: number; name: string }[] {
-    return this.#sql.exec<{ n: number; name: string }>(NAMED_FACTS, JSON.stringify(names)).toArray();
+  /** The versions of facts whose topic key, or whose subject and predicate (null), are among these normalised texts. */
+  namedFacts(names: readonly string[]): { n: number; key: string | null }[] {
+    return this.#sql.exec<{ n: number; key: string | null }>(NAMED_FACTS, JSON.stringify(names)).toArray();
   }
 
   /** The versions that are not to be found at a moment: among history, and those whose time ends or is to come. */
@@ -415,11 +415,11 @@ const changedBetween = (from: number, to: number): SqlCondition[] =>
 
 /** The versions of facts whose topic key, or whose subject and predicate, are in ?1, a JSON array. */
 const NAMED_FACTS = `
-  SELECT version AS n, key_norm AS name
+  SELECT version AS n, key_norm AS key
   FROM json_each(?1) AS named JOIN memories INDEXED BY memories_by_key ON key_norm = named.value
   UNION
   -- The subjects that there are first: else each other run of words looks for every predicate.
-  SELECT version, subject_norm || ' ' || predicate_norm FROM (
+  SELECT version, NULL FROM (
     SELECT value FROM json_each(?1) WHERE EXISTS (
       SELECT 1 FROM memories INDEXED BY memories_by_triple
       WHERE subject_norm = value AND predicate_norm IS NOT NULL)

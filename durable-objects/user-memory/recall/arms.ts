@@ -103,11 +103,13 @@ export class Arms {
   key(query: string, words: WordStatistics | null, filter: CandidateFilter): ArmResult | null {
     const names = spans(normalise(query).split(" ").map(withoutMarks));
     if (names.length === 0) return null;
-    const named = new Map(this.#memories.namedFacts(names).map(({ n, name }) => [n, name]));
+    const named = new Map(this.#memories.namedFacts(names).map(({ n, key }) => [n, key]));
     const matching = filter.matching([...named.keys()]);
     // The latest versions, if a time of the query lets many of a fact match.
     const latest = matching.toSorted((a, b) => b - a).slice(0, CANDIDATES);
-    const candidates = latest.map((n) => ({ n, score: shareOf(named.get(n) ?? "", query, words) }));
+    // A key may be an everyday word: it counts by its share of the query. A subject with its predicate is none.
+    const shareNamed = (key: string | null = null) => (key === null ? 1 : shareOf(key, query, words));
+    const candidates = latest.map((n) => ({ n, score: shareNamed(named.get(n)) }));
     return candidates.length === 0 ? null : { candidates: best(candidates, CANDIDATES), capped: false };
   }
 
