@@ -7,12 +7,13 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { type Cairn, cairn } from "../client/src/index.ts";
+import { authorOf } from "./demo/conversation.ts";
 import { progress } from "./demo/terminal.ts";
 import { developmentToken, freePort, startLocalServer } from "../scripts/local-server.ts";
 import { bySession, type Corpus, inOneStore, readCorpora } from "./dataset.ts";
 import { plainFts5 } from "./floor.ts";
 import { mean, recallAt } from "./metrics.ts";
-import { print, type Run } from "./table.ts";
+import { ANSWERABLE, type Best, print, printBest, type Run } from "./table.ts";
 import { alone, CAIRN, heldOut, settings, type Way, without } from "./weights.ts";
 
 /** The most hits that one recall gives. */
@@ -28,14 +29,9 @@ async function ingest(client: Cairn, user: string, corpus: Corpus): Promise<Map<
   let done = 0;
   for (const { id, saidAt, turns } of corpus.sessions) {
     const thread = await client.threads.create(user, { title: id });
-    const speakers = [...new Set(turns.map(({ speaker }) => speaker))];
     const { firstSeq = 1 } = await client.threads.append(
       thread.id,
-      turns.map(({ speaker, text }) => ({
-        role: speaker === speakers[0] ? "user" : "assistant",
-        name: speaker,
-        content: text,
-      })),
+      turns.map((turn) => ({ ...authorOf(turn, turns[0]?.speaker), content: turn.text })),
       saidAt === undefined ? {} : { createdAt: saidAt },
     );
     for (const [i, turn] of turns.entries()) names.set(`${thread.id}:${firstSeq + i}`, turn.id);
@@ -71,6 +67,21 @@ async function ask(
     runs.push(run);
   }
   return runs;
+}
+
+/** The scores of the best hits, for a threshold of the questions that nothing answers. */
+async function bestScores(client: Cairn, user: string, corpus: Corpus): Promise<Best[]> {
+  if (corpus.unanswerable.length === 0) return [];
+  const asked = [
+    ...corpus.questions.map(({ query }) => ({ query, category: ANSWERABLE })),
+    ...corpus.unanswerable,
+  ];
+  const best: Best[] = [];
+  for (const { query, category } of asked) {
+    const { hits } = await client.recall(user, { query, k: 1 });
+    best.push({ category, score: hits[0]?.score ?? 0 });
+  }
+  return best;
 }
 
 /** A session ranks by its best turn. */
@@ -145,7 +156,7 @@ const ways = options.smoke
       : alone;
 const { client, stop } = await server(options.url, options.token);
 try {
-  const all: { corpus: Corpus; runs: Run[] }[] = [];
+  const all: { corpus: Corpus; runs: Run[]; best: Best[] }[] = [];
   for (const corpus of corpora) {
     const owner = `eval-${randomUUID()}`;
     const names = await ingest(client, owner, corpus);
@@ -154,6 +165,7 @@ try {
     all.push({
       corpus: shown,
       runs: options.granularity === "turn" ? runs : runs.map((run) => sessionsOf(corpus, run)),
+      best: options["held-out"] ? [] : await bestScores(client, owner, corpus),
     });
   }
   if (options.smoke) requireBetter(all);
@@ -176,6 +188,8 @@ try {
         everyQuestion(all),
         [FLOOR, ...ways.map(({ name }) => name)].map((name) => together(name, named(name))),
       );
+    const best = all.flatMap((one) => one.best);
+    if (best.length > 0) printBest(best);
   }
 } finally {
   await stop();
