@@ -7,16 +7,17 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { type Cairn, cairn } from "../client/src/index.ts";
+import { authorOf } from "./demo/conversation.ts";
 import { progress } from "./demo/terminal.ts";
 import { developmentToken, freePort, startLocalServer } from "../scripts/local-server.ts";
 import { bySession, type Corpus, inOneStore, readCorpora } from "./dataset.ts";
 import { plainFts5 } from "./floor.ts";
 import { crossValidated, type Explained, explainedHits, fitted, reranked, withoutFeature } from "./fit.ts";
 import { mean, recallAt } from "./metrics.ts";
-import { print, type Run } from "./table.ts";
 import { features } from "../src/domain/ranking/features.ts";
 import { candidateKinds } from "../src/domain/ranking/pool.ts";
 import { type EmbedderKind, rankingModels } from "../src/domain/ranking/weights.ts";
+import { ANSWERABLE, type Best, print, printBest, type Run } from "./table.ts";
 import { alone, CAIRN, heldOut, settings, type Way, without } from "./weights.ts";
 
 /** The most hits that one recall gives. */
@@ -32,14 +33,9 @@ async function ingest(client: Cairn, user: string, corpus: Corpus): Promise<Map<
   let done = 0;
   for (const { id, saidAt, turns } of corpus.sessions) {
     const thread = await client.threads.create(user, { title: id });
-    const speakers = [...new Set(turns.map(({ speaker }) => speaker))];
     const { firstSeq = 1 } = await client.threads.append(
       thread.id,
-      turns.map(({ speaker, text }) => ({
-        role: speaker === speakers[0] ? "user" : "assistant",
-        name: speaker,
-        content: text,
-      })),
+      turns.map((turn) => ({ ...authorOf(turn, turns[0]?.speaker), content: turn.text })),
       saidAt === undefined ? {} : { createdAt: saidAt },
     );
     for (const [i, turn] of turns.entries()) names.set(`${thread.id}:${firstSeq + i}`, turn.id);
@@ -88,14 +84,12 @@ async function explain(
   for (const { query, relevant } of corpus.questions) {
     const answer = await client.recall(user, { query, k: K, explain: true, window: 0 });
     const namesOf = (id: string) => [names.get(id) ?? id];
-    explained.push(explainedHits(corpus.name, relevant, { answer, namesOf }));
+    const parts = new Set(relevant.flatMap((ids) => [...ids]));
+    explained.push(explainedHits(corpus.name, parts, { answer, namesOf }));
     draw(explained.length);
   }
   return explained;
 }
-
-const kindOf = ({ name }: Corpus) =>
-  name.startsWith("conv") ? "locomo" : name.startsWith("beam") ? "beam" : "paraphrases";
 
 /** Prints what weights give that were fitted on the other conversations, each feature's worth, and the weights fitted on all. */
 function printFit(corpora: readonly Corpus[], all: readonly Explained[], embedder: EmbedderKind): void {
@@ -121,27 +115,34 @@ function printFit(corpora: readonly Corpus[], all: readonly Explained[], embedde
       ),
     ),
   ]);
-  for (const kind of new Set(corpora.map(kindOf))) {
-    const at = all.flatMap(({ corpus }, i) =>
-      corpora.some((one) => one.name === corpus && kindOf(one) === kind) ? [i] : [],
-    );
-    const cv = crossValidated(all, before);
+  const inUse = all.map((one) => reranked(one, before));
+  const onOthers = crossValidated(all, before);
+  for (const set of new Set(corpora.map((corpus) => corpus.set))) {
+    const names = new Set(corpora.filter((corpus) => corpus.set === set).map(({ name }) => name));
+    const at = all.flatMap(({ corpus }, i) => (names.has(corpus) ? [i] : []));
+    const pick = (ranked: string[][]) => at.map((i) => ranked[i] ?? []);
     print(
-      `fitted: ${kind}`,
+      `fitted: ${set}`,
       at.flatMap((i) => questions[i] ?? []),
-      [
-        run(
-          "the weights in use",
-          at.map((i) => reranked(all[i]!, before)),
-        ),
-        run(
-          "fitted on the others",
-          at.map((i) => cv[i] ?? []),
-        ),
-      ],
+      [run("the weights in use", pick(inUse)), run("fitted on the others", pick(onOthers))],
     );
   }
   console.log(`\n${JSON.stringify(after, null, 2)}`);
+}
+
+/** The scores of the best hits, for a threshold of the questions that nothing answers. */
+async function bestScores(client: Cairn, user: string, corpus: Corpus): Promise<Best[]> {
+  if (corpus.unanswerable.length === 0) return [];
+  const asked = [
+    ...corpus.questions.map(({ query }) => ({ query, category: ANSWERABLE })),
+    ...corpus.unanswerable,
+  ];
+  const best: Best[] = [];
+  for (const { query, category } of asked) {
+    const { hits } = await client.recall(user, { query, k: 1 });
+    best.push({ category, score: hits[0]?.score ?? 0 });
+  }
+  return best;
 }
 
 /** A session ranks by its best turn. */
@@ -219,7 +220,7 @@ const ways = options.smoke
 const embedder: EmbedderKind = options.contextual ? "contextual" : "static";
 const { client, stop } = await server(options.url, options.token);
 try {
-  const all: { corpus: Corpus; runs: Run[] }[] = [];
+  const all: { corpus: Corpus; runs: Run[]; best: Best[] }[] = [];
   const explained: Explained[] = [];
   for (const corpus of corpora) {
     const owner = `eval-${randomUUID()}`;
@@ -233,6 +234,7 @@ try {
     all.push({
       corpus: shown,
       runs: options.granularity === "turn" ? runs : runs.map((run) => sessionsOf(corpus, run)),
+      best: options["held-out"] ? [] : await bestScores(client, owner, corpus),
     });
   }
   if (options.smoke) requireBetter(all);
@@ -256,6 +258,8 @@ try {
         everyQuestion(all),
         [FLOOR, ...ways.map(({ name }) => name)].map((name) => together(name, named(name))),
       );
+    const best = all.flatMap((one) => one.best);
+    if (best.length > 0) printBest(best);
   }
 } finally {
   await stop();

@@ -1,4 +1,4 @@
-import { asksForOverview, asksForQuestions, onlyAsks } from "./asks.ts";
+import { asksForAdvice, asksForOverview, asksForQuestions, onlyAsks } from "./asks.ts";
 import { distinctPieces, type Lexicon } from "./lexicon.ts";
 import { type PooledCandidate, REACH } from "./pool.ts";
 import { asksTime, contentWords, names, tellingCount, tellsTime } from "./question.ts";
@@ -83,6 +83,7 @@ export function featuresOf(
   const only = namedSpeaker(question.text, pool);
   const asksForTime = asksTime(question.text);
   const echoes = !asksForQuestions(question.text);
+  const advice = asksForAdvice(question.text);
   const overview = asksForOverview(question.text);
   // A memory has no neighbours.
   const ofMessages = (values: Float32Array) =>
@@ -104,8 +105,8 @@ export function featuresOf(
     ),
     // The person in question: the speaker of a message, or a name in a memory.
     speaker: indicator(pool, (one) => only !== null && isAbout(one, only)),
-    user: indicator(pool, ({ role }) => role === "user"),
-    length: Float32Array.from(pool, ({ text }) => (overview ? 0 : lengthOf(text))),
+    user: indicator(pool, ({ role }) => role === (advice ? "assistant" : "user")),
+    length: Float32Array.from(pool, ({ text }) => (overview || advice ? 0 : lengthOf(text))),
     asks,
     // An earlier question like this one repeats its words, and does not answer it.
     echo: Float32Array.from(pool, ({ role, text }, i) =>
