@@ -78,10 +78,10 @@ function corpusOf({ id, sessions, facts, questions }: ReturnType<typeof readConv
       .map(({ id: fact, text }) => ({ id: fact, text })),
     questions: questions
       .filter(({ category, evidence }) => category !== ADVERSARIAL && evidence.length > 0)
-      .map(({ question, evidence, category }) => ({
+      .map(({ question, evidence, category, type }) => ({
         query: question,
         relevant: new Set(evidence),
-        category: CATEGORIES[category ?? 0] ?? "",
+        category: type ?? CATEGORIES[category ?? 0] ?? "",
       })),
   };
 }

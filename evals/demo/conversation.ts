@@ -14,6 +14,8 @@ const question = z.object({
   evidence: z.array(z.string()).default([]),
   /** 5: adversarial, about something that was never said; left out of scores. */
   category: z.number().optional(),
+  /** What the question is for, where the data tell it by a word. */
+  type: z.string().optional(),
 });
 const fact = z.object({
   id: z.string(),
