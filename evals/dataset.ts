@@ -2,7 +2,13 @@
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { z } from "zod";
-import { contentOf, type Conversation, isAnswerable, readConversations, type Turn } from "./demo/conversation.ts";
+import {
+  contentOf,
+  type Conversation,
+  isAnswerable,
+  readConversations,
+  type Turn,
+} from "./demo/conversation.ts";
 
 /** The messages of one session, in order. */
 export type Session = {

@@ -10,6 +10,7 @@ import { type Cairn, cairn } from "../client/src/index.ts";
 import { authorOf } from "./demo/conversation.ts";
 import { progress } from "./demo/terminal.ts";
 import { developmentToken, freePort, startLocalServer } from "../scripts/local-server.ts";
+import { typos, wrappings } from "./asked.ts";
 import { bySession, type Corpus, inOneStore, readCorpora } from "./dataset.ts";
 import { plainFts5 } from "./floor.ts";
 import { crossValidated, type Explained, explainedHits, fitted, reranked, withoutFeature } from "./fit.ts";
@@ -18,13 +19,13 @@ import { features } from "../src/domain/ranking/features.ts";
 import { candidateKinds } from "../src/domain/ranking/pool.ts";
 import { type EmbedderKind, rankingModels } from "../src/domain/ranking/weights.ts";
 import { ANSWERABLE, type Best, print, printBest, type Run } from "./table.ts";
-import { alone, CAIRN, heldOut, settings, type Way, without } from "./weights.ts";
+import { alone, CAIRN, heldOut, phrased, settings, type Way, without } from "./weights.ts";
 
 /** The most hits that one recall gives. */
 const K = 100;
 const FLOOR = "plain FTS5";
 const USAGE =
-  "usage: npm run eval -- [--file PATH] [--granularity turn|session] [--one-store] [--without | --held-out] [--smoke] [--url URL --token TOKEN] (the embedder is the server's)";
+  "usage: npm run eval -- [--file PATH] [--granularity turn|session] [--one-store] [--without | --held-out | [--wrapped] [--typos]] [--smoke] [--url URL --token TOKEN] (the embedder is the server's)";
 
 /** Tells a user's Cairn what was said and what is to be remembered. Answers the data's name of each hit. */
 async function ingest(client: Cairn, user: string, corpus: Corpus): Promise<Map<string, string>> {
@@ -58,10 +59,11 @@ async function ask(
   const runs: Run[] = [
     { name: FLOOR, ranked: corpus.questions.map(({ query }) => floor(query, K)), times: [] },
   ];
-  for (const { name, weights } of ways) {
+  for (const { name, weights, phrasing } of ways) {
     const run: Run = { name, ranked: [], times: [] };
     const draw = progress(`asking ${corpus.name}: ${name}`, corpus.questions.length);
-    for (const { query } of corpus.questions) {
+    for (const [i, question] of corpus.questions.entries()) {
+      const query = phrasing?.(question.query, i) ?? question.query;
       const started = performance.now();
       const { hits } = await client.recall(user, { query, k: K, ...(weights && { weights }) });
       run.times.push(performance.now() - started);
@@ -194,6 +196,9 @@ const { values: options } = parseArgs({
     token: { type: "string" },
     "one-store": { type: "boolean", default: false },
     without: { type: "boolean", default: false },
+    // Asks each question inside two polite sentences too; with one typo in its longest word too.
+    wrapped: { type: "boolean", default: false },
+    typos: { type: "boolean", default: false },
     "held-out": { type: "boolean", default: false },
     fit: { type: "boolean", default: false },
     contextual: { type: "boolean", default: false },
@@ -210,13 +215,16 @@ const file = options.smoke ? "../examples/moving-house.json" : "paraphrases.json
 const read = (options.file ?? [join(import.meta.dirname, file)]).flatMap(readCorpora);
 const corpora = options["one-store"] ? [inOneStore(read)] : read;
 // `--without` takes each part of a score out; `--held-out` shows what weights give that were chosen on the other conversations.
+const phrasings = [...(options.wrapped ? [wrappings] : []), ...(options.typos ? [typos] : [])];
 const ways = options.smoke
   ? [CAIRN]
-  : options["held-out"]
-    ? settings
-    : options.without
-      ? [...alone, ...without]
-      : alone;
+  : phrasings.length > 0
+    ? [CAIRN, ...phrased(Object.assign({}, ...phrasings))]
+    : options["held-out"]
+      ? settings
+      : options.without
+        ? [...alone, ...without]
+        : alone;
 const embedder: EmbedderKind = options.contextual ? "contextual" : "static";
 const { client, stop } = await server(options.url, options.token);
 try {

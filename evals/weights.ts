@@ -1,10 +1,11 @@
 // Other weights than the usual ones: what each part of a score is worth, and what weights chosen elsewhere give here.
 import type { RecallBody } from "../client/src/index.ts";
 import type { Corpus } from "./dataset.ts";
+import type { Phrasing } from "./asked.ts";
 import { mean, recallAt } from "./metrics.ts";
 import type { Run } from "./table.ts";
 
-export type Way = { name: string; weights?: NonNullable<RecallBody["weights"]> };
+export type Way = { name: string; weights?: NonNullable<RecallBody["weights"]>; phrasing?: Phrasing };
 
 const parts = ["lexical", "soft", "vector", "speaker", "time"] as const;
 const off = {
@@ -28,6 +29,10 @@ export const alone: readonly Way[] = [
   { name: "vectors", weights: { ...off, vector: 1 } },
   CAIRN,
 ];
+
+/** The usual weights, and the questions in other words. */
+export const phrased = (phrasings: Readonly<Record<string, Phrasing>>): readonly Way[] =>
+  Object.entries(phrasings).map(([name, phrasing]) => ({ name: `Cairn, ${name}`, phrasing }));
 
 /** Everything but one part. */
 export const without: readonly Way[] = parts.map((part) => ({

@@ -101,6 +101,8 @@ export const migrations: readonly Migration[] = [
       CREATE VIRTUAL TABLE words USING fts5 (
         text, content = '', contentless_delete = 1, tokenize = 'porter unicode61'
       );
+      -- Reads the terms of words. It stores nothing.
+      CREATE VIRTUAL TABLE word_terms USING fts5vocab (words, row);
       -- model, vector: null if the text has no vector. pieces: null until they are cut.
       CREATE TABLE vectors (
         n INTEGER PRIMARY KEY,

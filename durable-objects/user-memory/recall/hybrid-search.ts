@@ -18,6 +18,7 @@ import type { Neighbour } from "../threads/lineage.ts";
 import { isMessage, threadNumberOf } from "../core/position.ts";
 import type { Document, DocumentConditions } from "../search-index/documents.ts";
 import type { SearchIndex } from "../search-index/search-index.ts";
+import { corrected } from "./spelling.ts";
 
 type SearchQuery = SearchRequest &
   FilterRequest & {
@@ -76,7 +77,7 @@ const YEARS = 3;
 
 /** Searches the index: each arm finds candidates, which are ranked together (`src/domain/ranking`). */
 export class HybridSearch {
-  readonly #index: Pick<SearchIndex, "documents" | "vectors">;
+  readonly #index: Pick<SearchIndex, "documents" | "vectors" | "words">;
   readonly #arms: Arms;
   readonly #models: RankingModels;
 
@@ -86,8 +87,9 @@ export class HybridSearch {
     this.#arms = new Arms(index, memories);
   }
 
-  search(query: SearchQuery, context: SearchContext): SearchAnswer {
+  search(asked: SearchQuery, context: SearchContext): SearchAnswer {
     const { filter } = context;
+    const query = { ...asked, query: corrected(asked.query, this.#index.words, context) };
     const words = this.#wordStatistics(context);
     const embedded = this.#arms.embeddedQueries(query.query, query.queryVectors, words);
     const request = { filter, limit: Math.max(CANDIDATES, query.k) };

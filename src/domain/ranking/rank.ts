@@ -1,3 +1,4 @@
+import { asksNothing } from "./asked-part.ts";
 import { confidenceOf, type Signals, signalsOf } from "./confidence.ts";
 import {
   type Feature,
@@ -63,7 +64,8 @@ export function rank(
   );
   const signals = signalsOf(question.text, { pool, matches, table });
   // A question that names a key is answered by it.
-  const confidence = Math.max(confidenceOf(signals, model.confidence), ...table.key);
+  const estimate = asksNothing(question.text) ? 0 : confidenceOf(signals, model.confidence);
+  const confidence = table.key.reduce((most, key) => Math.max(most, key), estimate);
   const most = Math.max(...sums);
   const ranked = pool
     .map(({ n, kind }, i) => {

@@ -1,4 +1,5 @@
 import { normalised, type Vector } from "../embedder.ts";
+import { folded } from "../../../domain/ranking/fold.ts";
 import type { Lexicon } from "../../../domain/ranking/lexicon.ts";
 import { Kernel } from "../../vectors/kernel/kernel.ts";
 import { Vocabulary } from "./vocabulary.ts";
@@ -42,7 +43,7 @@ export class EmbeddedModel implements Lexicon {
   }
 
   pieces(text: string): number[] {
-    return wordPieces(text, this.#vocabulary);
+    return wordPieces(folded(text), this.#vocabulary);
   }
 
   row(piece: number): Float32Array {
