@@ -5,18 +5,26 @@ const setOf = (words: string): ReadonlySet<string> => new Set(words.split(/\s+/)
 
 /** Words that are about the conversation: a greeting, a thank you, a request. English, as the stop words are. */
 const COURTESY = setOf(
-  `apologies apologize appreciate appreciated ask asked asking assist assistance bother cheers curious dear excuse good
-  grateful greetings hello help helping hey hi hiya hope hoping hurry kindly know memory mind obliged pardon please pls
-  question questions recall regards remember remembering remind rush sorry thank thankful thanks thx trust wish wonder
-  wondered wondering worries`,
+  `apologies apologize appreciate appreciated ask asked asking assist assistance bother cheers curious
+  dear excuse favor favour good grateful gratitude greetings hello help helped helpful helping hey hi hiya
+  hope hopefully hoping howdy hurry kindly know memory mind obliged pardon patience please pls question
+  questions recall regards remember remembering remind rush sincerely sorry thank thankful thanking thanks
+  thx trust wish wishes wonder wondered wondering worries yo`,
 );
 /** Words that say nothing by themselves. */
 const FILLERS = setOf(
-  `able advance anyone anything back best better bit check come comes d everyone everything find finds fine forget forgot
-  forgotten friend give glad goes going great happen happy hear keep kind let like little ll long look lot lots love lovely
-  m many may maybe message might much need new nice now ok okay one perhaps possible problem quick quickly re real really
-  right s see shall something super sure t take there thing things think thinking time times trouble try trying ve want
-  welcome well whatever wonderful`,
+  `able absolutely actually advance advice amazing anyone anything anytime anyway apparently asap awesome
+  awfully back basically best better bit blank brain brilliant btw chat check come comes completely
+  confused cool d definitely easy everyone everything excellent failing fantastic feel feels find finds
+  fine folks forget forgetful forgetting forgot forgotten friend funny getting give giving glad goes going
+  got great guess guys happen happens happy hear honestly info information input keep kind legend let
+  lifesaver literally little ll long look looking lot lots love lovely m made make makes making many mate
+  may maybe mean message might much must myself need needed new nice note now odd ok okay one pal perfect
+  perhaps person pick possible pretty probably problem quick quickly quite random rather re real really
+  reply response right s search see seem seems seriously shall short silly simple slipped small somebody
+  somehow someone something soon star strange struggling stuck stupid super sure t take talk talking there
+  thing things think thinking thought time times together totally trouble truly try trying useful ve wanna
+  want wanted welcome well whatever whenever wonderful yeah yes`,
 );
 /** Words that say nothing beside a courtesy ("Good morning", "have a great weekend"), and by themselves name a time. */
 const TIMES = setOf(
@@ -36,7 +44,7 @@ const REQUESTING = setOf(
 const SALUTATION =
   /^\s*(?:hi|hiya|hello|hey|dear|good (?:morning|afternoon|evening))(?:\s+[\p{L}\p{M}]+){0,2}\s*(?:[,!.:;–—-]+(?:\s+|$)|$)/iu;
 /** Between two sentences. */
-const BREAK = /(?<=[.!?…؟।][\p{Pe}\p{Pf}"']*)\s+|(?<=[。！？])|\s*\n\s*/u;
+const BREAK = /(?<=[.!?…؟।][\p{Pe}\p{Pf}"']{0,3})\s+|(?<=[。！？])|\n+/u;
 const EACH_WORD = /[\p{L}\p{N}\p{M}]+/gu;
 
 /**
@@ -55,7 +63,10 @@ export function askedPart(query: string): string {
 function withoutCourtesy(sentence: string): string {
   const salutation = SALUTATION.exec(sentence)?.[0] ?? "";
   const body = sentence.slice(salutation.length);
-  if (salutation === "" && !isCourteous(body)) return lowerWords(body).every(isFiller) ? "" : body;
+  const words = lowerWords(body);
+  // An emoji is no word, and says something.
+  if (salutation === "" && words.length === 0) return body.trim();
+  if (salutation === "" && !isCourteous(body)) return words.every(isFiller) ? "" : body;
   if (isChatter(body)) return "";
   const clauses = withoutRequest(body).split(/(?<=[,;–—])/u);
   while (clauses.some((clause, i) => i === clauses.length - 1 && isCourteous(clause) && isChatter(clause)))
