@@ -13,18 +13,19 @@ const COURTESY = setOf(
 );
 /** Words that say nothing by themselves. */
 const FILLERS = setOf(
-  `able absolutely actually advance advice amazing anyone anything anytime anyway apparently asap awesome
-  awfully back basically best better bit blank brain brilliant btw chat check come comes completely
-  confused cool d definitely easy everyone everything excellent failing fantastic feel feels find finds
-  fine folks forget forgetful forgetting forgot forgotten friend funny getting give giving glad goes going
-  got great guess guys happen happens happy hear honestly info information input keep kind legend let
-  lifesaver literally little ll long look looking lot lots love lovely m made make makes making many mate
-  may maybe mean message might much must myself need needed new nice note now odd ok okay one pal perfect
-  perhaps person pick possible pretty probably problem quick quickly quite random rather re real really
-  reply response right s search see seem seems seriously shall short silly simple slipped small somebody
-  somehow someone something soon star strange struggling stuck stupid super sure t take talk talking there
-  thing things think thinking thought time times together totally trouble truly try trying useful ve wanna
-  want wanted welcome well whatever whenever wonderful yeah yes`,
+  `able absolutely actually advance advice always amazing answer answers anyone anything anytime anyway
+  apparently asap awesome awfully back basically best better bit blank brain brief briefly brilliant btw
+  chat check come comes completely confused cool d definitely disturb easy everyone everything excellent
+  failing fantastic feel feels find finds fine folks forget forgetful forgetting forgot forgotten friend
+  funny getting give giving glad goes going got great guess guys happen happens happy hear hint honestly
+  info information input interrupt interruption keep kind legend let lifesaver literally little ll long
+  look looking lot lots love lovely m made make makes making many mate may maybe mean message might much
+  must myself need needed new nice note now odd ok okay one pal perfect perhaps person pick possible
+  pretty probably problem quick quickly quite random rather re real really reply request requests response
+  right s search see seem seems seriously shall short side silly simple slipped small somebody somehow
+  someone something soon star strange struggling stuck stupid super sure t take talk talking there thing
+  things think thinking thought time times together totally trouble truly try trying useful ve wanna want
+  wanted welcome well whatever whenever wonderful yeah yes`,
 );
 /** Words that say nothing beside a courtesy ("Good morning", "have a great weekend"), and by themselves name a time. */
 const TIMES = setOf(
@@ -52,11 +53,12 @@ const EACH_WORD = /[\p{L}\p{N}\p{M}]+/gu;
  * and without punctuation around it. All of it if nothing would be left.
  */
 export function askedPart(query: string): string {
-  const sentences = query.split(BREAK);
+  const bare = withoutMarksAround(query);
+  const sentences = bare.split(BREAK);
   const kept = sentences.map(withoutCourtesy).filter((sentence) => sentence !== "");
   const isWhole = kept.length === sentences.length && kept.every((one, i) => one === sentences[i]);
-  const asked = isWhole ? query : kept.join(" ");
-  return withoutMarksAround(lowerWords(asked).some(isTelling) ? asked : query);
+  const asked = isWhole ? bare : withoutMarksAround(kept.join(" "));
+  return lowerWords(asked).some(isTelling) ? asked : bare || query;
 }
 
 /** A sentence without its courteous beginning and end; empty if nothing else is in it. */
@@ -95,6 +97,8 @@ const isFiller = (word: string): boolean => !ASKING.has(word) && (!isTelling(wor
 const isSmallTalk = (word: string): boolean =>
   !isTelling(word) || COURTESY.has(word) || FILLERS.has(word) || TIMES.has(word);
 const isCourteous = (text: string): boolean => lowerWords(text).some((word) => COURTESY.has(word));
-/** "When you can" is chatter, and "When was it?" is not. */
+/** "When you can" is chatter, and "when was it" is not. */
 const isChatter = (text: string): boolean =>
-  lowerWords(text).every((word) => isSmallTalk(word) && !(text.includes("?") && ASKING.has(word)));
+  lowerWords(text).every(
+    (word, i, words) => isSmallTalk(word) && (!ASKING.has(word) || words[i + 1] === "you"),
+  );
