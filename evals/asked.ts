@@ -11,10 +11,6 @@ const KNOWN: readonly [before: string, after: string][] = [
   ["Hey, I hope your week is going well.", "Please let me know when you can. Cheers!"],
   ["I have been trying to remember something.", "It would be great if you could help me out."],
   ["Hi! Can you help me with something real quick?", "No rush at all, take your time. Thanks!"],
-];
-
-/** Wrappings that no rule was written with: the figure to look at. */
-const HELD_OUT: readonly [before: string, after: string][] = [
   ["Greetings! May I ask you something?", "Much obliged, and all the best to you."],
   ["Hey buddy, long time no see!", "Let me know if anything comes to mind, thx."],
   ["Good evening. I'd love to pick your brain for a moment.", "Whatever you can find would be wonderful."],
@@ -24,6 +20,22 @@ const HELD_OUT: readonly [before: string, after: string][] = [
     "Kind regards and many thanks for your assistance.",
   ],
   ["Ok so this is a bit of a random one.", "Sorry if I have asked this before!"],
+  ["Hey! I was chatting with my sister and this came up.", "Would be super grateful for an answer!"],
+  ["Evening! Could I trouble you for something?", "Appreciate you, as always."],
+  ["Hello there, it's me again.", "That would really make my day, thank you."],
+  ["Hope all is good on your side. I keep forgetting this.", "Please be as brief as you like."],
+  ["Excuse me, would you mind looking something up?", "Sorry for the trouble and have a lovely afternoon."],
+  ["Pardon the interruption, I have a small request.", "Any hint is welcome. Best wishes!"],
+];
+
+/** Wrappings that no rule was written with: the figure to look at. */
+const HELD_OUT: typeof KNOWN = [
+  ["Hey team, hope everyone had a restful break.", "Looking forward to hearing from you!"],
+  ["Sorry, one more thing before I go.", "Take care and talk soon."],
+  ["Would you be so kind as to answer the following?", "With gratitude."],
+  ["Just checking in about something from earlier.", "No worries if not!"],
+  ["I bet you know this one.", "Fingers crossed, and thanks again."],
+  ["Hiya! Got a sec?", "You rock, thank you!!"],
 ];
 
 const wrapped = (wrappings: typeof KNOWN) => (query: string, i: number) => {

@@ -12,7 +12,7 @@ const [encoder, decoder] = [new TextEncoder(), new TextDecoder()];
  * at either end.
  */
 export function searchedQuery(given: string): SearchedQuery {
-  const { query, cut } = withinLimit(given.toWellFormed());
+  const { query, cut } = withinLimit(given);
   return { query: askedPart(query), cut };
 }
 

@@ -5,18 +5,27 @@ const setOf = (words: string): ReadonlySet<string> => new Set(words.split(/\s+/)
 
 /** Words that are about the conversation: a greeting, a thank you, a request. English, as the stop words are. */
 const COURTESY = setOf(
-  `apologies apologize appreciate appreciated ask asked asking assist assistance bother cheers curious dear excuse good
-  grateful greetings hello help helping hey hi hiya hope hoping hurry kindly know memory mind obliged pardon please pls
-  question questions recall regards remember remembering remind rush sorry thank thankful thanks thx trust wish wonder
-  wondered wondering worries`,
+  `apologies apologize appreciate appreciated ask asked asking assist assistance bother cheers curious
+  dear excuse favor favour good grateful gratitude greetings hello help helped helpful helping hey hi hiya
+  hope hopefully hoping howdy hurry kindly know memory mind obliged pardon patience please pls question
+  questions recall regards remember remembering remind rush sincerely sorry thank thankful thanking thanks
+  thx trust wish wishes wonder wondered wondering worries yo`,
 );
 /** Words that say nothing by themselves. */
 const FILLERS = setOf(
-  `able advance anyone anything back best better bit check come comes d everyone everything find finds fine forget forgot
-  forgotten friend give glad goes going great happen happy hear keep kind let like little ll long look lot lots love lovely
-  m many may maybe message might much need new nice now ok okay one perhaps possible problem quick quickly re real really
-  right s see shall something super sure t take there thing things think thinking time times trouble try trying ve want
-  welcome well whatever wonderful`,
+  `able absolutely actually advance advice always amazing answer answers anyone anything anytime anyway
+  apparently asap awesome awfully back basically best better bit blank brain brief briefly brilliant btw
+  chat check come comes completely confused cool d definitely disturb easy everyone everything excellent
+  failing fantastic feel feels find finds fine folks forget forgetful forgetting forgot forgotten friend
+  funny getting give giving glad goes going got great guess guys happen happens happy hear hint honestly
+  info information input interrupt interruption keep kind legend let lifesaver literally little ll long
+  look looking lot lots love lovely m made make makes making many mate may maybe mean message might much
+  must myself need needed new nice note now odd ok okay one pal perfect perhaps person pick possible
+  pretty probably problem quick quickly quite random rather re real really reply request requests response
+  right s search see seem seems seriously shall short side silly simple slipped small somebody somehow
+  someone something soon star strange struggling stuck stupid super sure t take talk talking there thing
+  things think thinking thought time times together totally trouble truly try trying useful ve wanna want
+  wanted welcome well whatever whenever wonderful yeah yes`,
 );
 /** Words that say nothing beside a courtesy ("Good morning", "have a great weekend"), and by themselves name a time. */
 const TIMES = setOf(
@@ -44,7 +53,7 @@ const REQUESTING = setOf(
 const SALUTATION =
   /^\s*(?:hi|hiya|hello|hey|dear|good (?:morning|afternoon|evening))(?:\s+[\p{L}\p{M}]+){0,2}\s*(?:[,!.:;–—-]+(?:\s+|$)|$)/iu;
 /** Between two sentences. */
-const BREAK = /(?<=[.!?…؟।][\p{Pe}\p{Pf}"']*)\s+|(?<=[。！？])|\s*\n\s*/u;
+const BREAK = /(?<=[.!?…؟।][\p{Pe}\p{Pf}"']{0,3})\s+|(?<=[。！？])|\n+/u;
 const EACH_WORD = /[\p{L}\p{N}\p{M}]+/gu;
 
 /**
@@ -52,11 +61,12 @@ const EACH_WORD = /[\p{L}\p{N}\p{M}]+/gu;
  * and without punctuation around it. All of it if nothing would be left.
  */
 export function askedPart(query: string): string {
-  const sentences = query.split(BREAK);
+  const bare = withoutMarksAround(query);
+  const sentences = bare.split(BREAK);
   const kept = sentences.map(withoutCourtesy).filter((sentence) => sentence !== "");
   const isWhole = kept.length === sentences.length && kept.every((one, i) => one === sentences[i]);
-  const asked = isWhole ? query : kept.join(" ");
-  return withoutMarksAround(lowerWords(asked).some(isTelling) ? asked : query);
+  const asked = isWhole ? bare : withoutMarksAround(kept.join(" "));
+  return lowerWords(asked).some(isTelling) ? asked : bare || query;
 }
 
 /** True if a query only greets, thanks or agrees: nothing that is stored answers it. */
@@ -74,7 +84,10 @@ export const asksNothing = (query: string): boolean => {
 function withoutCourtesy(sentence: string): string {
   const salutation = SALUTATION.exec(sentence)?.[0] ?? "";
   const body = sentence.slice(salutation.length);
-  if (salutation === "" && !isCourteous(body)) return lowerWords(body).every(isFiller) ? "" : body;
+  const words = lowerWords(body);
+  // An emoji is no word, and says something.
+  if (salutation === "" && words.length === 0) return body.trim();
+  if (salutation === "" && !isCourteous(body)) return words.every(isFiller) ? "" : body;
   if (isChatter(body)) return "";
   const clauses = withoutRequest(body).split(/(?<=[,;–—])/u);
   while (clauses.some((clause, i) => i === clauses.length - 1 && isCourteous(clause) && isChatter(clause)))
@@ -103,6 +116,8 @@ const isFiller = (word: string): boolean => !ASKING.has(word) && (!isTelling(wor
 const isSmallTalk = (word: string): boolean =>
   !isTelling(word) || COURTESY.has(word) || FILLERS.has(word) || TIMES.has(word);
 const isCourteous = (text: string): boolean => lowerWords(text).some((word) => COURTESY.has(word));
-/** "When you can" is chatter, and "When was it?" is not. */
+/** "When you can" is chatter, and "when was it" is not. */
 const isChatter = (text: string): boolean =>
-  lowerWords(text).every((word) => isSmallTalk(word) && !(text.includes("?") && ASKING.has(word)));
+  lowerWords(text).every(
+    (word, i, words) => isSmallTalk(word) && (!ASKING.has(word) || words[i + 1] === "you"),
+  );
