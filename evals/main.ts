@@ -7,13 +7,18 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { type Cairn, cairn } from "../client/src/index.ts";
+import { authorOf } from "./demo/conversation.ts";
 import { progress } from "./demo/terminal.ts";
 import { developmentToken, freePort, startLocalServer } from "../scripts/local-server.ts";
 import { typos, wrappings } from "./asked.ts";
 import { bySession, type Corpus, inOneStore, readCorpora } from "./dataset.ts";
 import { plainFts5 } from "./floor.ts";
+import { crossValidated, type Explained, explainedHits, fitted, reranked, withoutFeature } from "./fit.ts";
 import { mean, recallAt } from "./metrics.ts";
-import { print, type Run } from "./table.ts";
+import { features } from "../src/domain/ranking/features.ts";
+import { candidateKinds } from "../src/domain/ranking/pool.ts";
+import { type EmbedderKind, rankingModels } from "../src/domain/ranking/weights.ts";
+import { ANSWERABLE, type Best, print, printBest, type Run } from "./table.ts";
 import { alone, CAIRN, heldOut, phrased, settings, type Way, without } from "./weights.ts";
 
 /** The most hits that one recall gives. */
@@ -29,14 +34,9 @@ async function ingest(client: Cairn, user: string, corpus: Corpus): Promise<Map<
   let done = 0;
   for (const { id, saidAt, turns } of corpus.sessions) {
     const thread = await client.threads.create(user, { title: id });
-    const speakers = [...new Set(turns.map(({ speaker }) => speaker))];
     const { firstSeq = 1 } = await client.threads.append(
       thread.id,
-      turns.map(({ speaker, text }) => ({
-        role: speaker === speakers[0] ? "user" : "assistant",
-        name: speaker,
-        content: text,
-      })),
+      turns.map((turn) => ({ ...authorOf(turn, turns[0]?.speaker), content: turn.text })),
       saidAt === undefined ? {} : { createdAt: saidAt },
     );
     for (const [i, turn] of turns.entries()) names.set(`${thread.id}:${firstSeq + i}`, turn.id);
@@ -73,6 +73,78 @@ async function ask(
     runs.push(run);
   }
   return runs;
+}
+
+/** Every question once, with the features of its hits. */
+async function explain(
+  client: Cairn,
+  user: string,
+  { corpus, names }: { corpus: Corpus; names: Map<string, string> },
+): Promise<Explained[]> {
+  const explained: Explained[] = [];
+  const draw = progress(`explaining ${corpus.name}`, corpus.questions.length);
+  for (const { query, relevant } of corpus.questions) {
+    const answer = await client.recall(user, { query, k: K, explain: true, window: 0 });
+    const namesOf = (id: string) => [names.get(id) ?? id];
+    const parts = new Set(relevant.flatMap((ids) => [...ids]));
+    explained.push(explainedHits(corpus.name, parts, { answer, namesOf }));
+    draw(explained.length);
+  }
+  return explained;
+}
+
+/** Prints what weights give that were fitted on the other conversations, each feature's worth, and the weights fitted on all. */
+function printFit(corpora: readonly Corpus[], all: readonly Explained[], embedder: EmbedderKind): void {
+  const questions = corpora.flatMap((corpus) => corpus.questions);
+  const before = rankingModels[embedder].weights;
+  const run = (name: string, ranked: string[][]): Run => ({ name, ranked, times: [] });
+  const after = fitted(all, before);
+  const used = features.filter((feature) => candidateKinds.some((kind) => (after[kind][feature] ?? 0) !== 0));
+  print("fitted", questions, [
+    run(
+      "the weights in use",
+      all.map((one) => reranked(one, before)),
+    ),
+    run("fitted on the others", crossValidated(all, before)),
+    run(
+      "fitted on all",
+      all.map((one) => reranked(one, after)),
+    ),
+    ...used.map((feature) =>
+      run(
+        `without ${feature}`,
+        all.map((one) => reranked(one, withoutFeature(after, feature))),
+      ),
+    ),
+  ]);
+  const inUse = all.map((one) => reranked(one, before));
+  const onOthers = crossValidated(all, before);
+  for (const set of new Set(corpora.map((corpus) => corpus.set))) {
+    const names = new Set(corpora.filter((corpus) => corpus.set === set).map(({ name }) => name));
+    const at = all.flatMap(({ corpus }, i) => (names.has(corpus) ? [i] : []));
+    const pick = (ranked: string[][]) => at.map((i) => ranked[i] ?? []);
+    print(
+      `fitted: ${set}`,
+      at.flatMap((i) => questions[i] ?? []),
+      [run("the weights in use", pick(inUse)), run("fitted on the others", pick(onOthers))],
+    );
+  }
+  console.log(`\n${JSON.stringify(after, null, 2)}`);
+}
+
+/** The scores of the best hits, for a threshold of the questions that nothing answers. */
+async function bestScores(client: Cairn, user: string, corpus: Corpus): Promise<Best[]> {
+  if (corpus.unanswerable.length === 0) return [];
+  const asked = [
+    ...corpus.questions.map(({ query }) => ({ query, category: ANSWERABLE })),
+    ...corpus.unanswerable,
+  ];
+  const best: Best[] = [];
+  for (const { query, category } of asked) {
+    const { hits } = await client.recall(user, { query, k: 1 });
+    best.push({ category, score: hits[0]?.score ?? 0 });
+  }
+  return best;
 }
 
 /** A session ranks by its best turn. */
@@ -118,7 +190,7 @@ async function server(url: string | undefined, token: string | undefined) {
 
 const { values: options } = parseArgs({
   options: {
-    file: { type: "string" },
+    file: { type: "string", multiple: true },
     granularity: { type: "string", default: "turn" },
     url: { type: "string" },
     token: { type: "string" },
@@ -128,6 +200,8 @@ const { values: options } = parseArgs({
     wrapped: { type: "boolean", default: false },
     typos: { type: "boolean", default: false },
     "held-out": { type: "boolean", default: false },
+    fit: { type: "boolean", default: false },
+    contextual: { type: "boolean", default: false },
     // The example's conversation, asked once: it shows that the evaluation works, and fails where Cairn finds too little.
     smoke: { type: "boolean", default: false },
   },
@@ -138,7 +212,7 @@ if (options.granularity !== "turn" && options.granularity !== "session") {
 }
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () => process.exit(130));
 const file = options.smoke ? "../examples/moving-house.json" : "paraphrases.json";
-const read = readCorpora(options.file ?? join(import.meta.dirname, file));
+const read = (options.file ?? [join(import.meta.dirname, file)]).flatMap(readCorpora);
 const corpora = options["one-store"] ? [inOneStore(read)] : read;
 // `--without` takes each part of a score out; `--held-out` shows what weights give that were chosen on the other conversations.
 const phrasings = [...(options.wrapped ? [wrappings] : []), ...(options.typos ? [typos] : [])];
@@ -151,22 +225,30 @@ const ways = options.smoke
       : options.without
         ? [...alone, ...without]
         : alone;
+const embedder: EmbedderKind = options.contextual ? "contextual" : "static";
 const { client, stop } = await server(options.url, options.token);
 try {
-  const all: { corpus: Corpus; runs: Run[] }[] = [];
+  const all: { corpus: Corpus; runs: Run[]; best: Best[] }[] = [];
+  const explained: Explained[] = [];
   for (const corpus of corpora) {
     const owner = `eval-${randomUUID()}`;
     const names = await ingest(client, owner, corpus);
+    if (options.fit) {
+      explained.push(...(await explain(client, owner, { corpus, names })));
+      continue;
+    }
     const runs = await ask(client, owner, { corpus, names, ways });
     const shown = options.granularity === "turn" ? corpus : bySession(corpus);
     all.push({
       corpus: shown,
       runs: options.granularity === "turn" ? runs : runs.map((run) => sessionsOf(corpus, run)),
+      best: options["held-out"] ? [] : await bestScores(client, owner, corpus),
     });
   }
   if (options.smoke) requireBetter(all);
   const title = (name: string) => `${name} by ${options.granularity}`;
-  if (options["held-out"]) {
+  if (options.fit) printFit(corpora, explained, embedder);
+  else if (options["held-out"]) {
     const held = heldOut(all);
     for (const { corpus, run } of held) print(title(corpus.name), corpus.questions, [run]);
     print(title("all, held out"), everyQuestion(all), [
@@ -184,6 +266,8 @@ try {
         everyQuestion(all),
         [FLOOR, ...ways.map(({ name }) => name)].map((name) => together(name, named(name))),
       );
+    const best = all.flatMap((one) => one.best);
+    if (best.length > 0) printBest(best);
   }
 } finally {
   await stop();

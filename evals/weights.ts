@@ -8,7 +8,17 @@ import type { Run } from "./table.ts";
 export type Way = { name: string; weights?: NonNullable<RecallBody["weights"]>; phrasing?: Phrasing };
 
 const parts = ["lexical", "soft", "vector", "speaker", "time"] as const;
-const off = { lexical: 0, soft: 0, vector: 0, speaker: 0, time: 0, key: 0, importance: 0, recency: 0 };
+const off = {
+  lexical: 0,
+  soft: 0,
+  vector: 0,
+  speaker: 0,
+  length: 0,
+  time: 0,
+  key: 0,
+  importance: 0,
+  recency: 0,
+};
 
 export const CAIRN: Way = { name: "Cairn" };
 

@@ -125,7 +125,7 @@ export function assemble(ctx: DurableObjectState, ports: Ports) {
   const tables = { memories: table, messages, tombstones: new TombstoneRanges(sql) };
   const recall = new RecallService({
     ...shared,
-    search: new HybridSearch(index, table),
+    search: new HybridSearch(index, table, ports.recall.models),
     tables,
     table,
     vectors,

@@ -12,7 +12,8 @@ const MODEL = "model";
 const hit = (text: string, score: number) =>
   ({ id: text, kind: "fact", text, score, why: {}, createdAt: 0 }) as const;
 const answer = (text: string): Recalled => ({
-  full: 1,
+  confidence: 0.5,
+  isAnswerable: true,
   hits: [hit(text, 0.5)],
   arms: [{ name: "vector", status: "ok", candidates: 1, capped: false, ms: 1 }],
   freshness: { indexed: 1, pending: 0 },

@@ -1,11 +1,12 @@
 import { expect, it } from "vitest";
+import { rankingModels } from "../../src/domain/ranking/weights.ts";
 import { recallSettings } from "../../src/platform/recall-settings.ts";
 import { WorkersAiDouble } from "../doubles/workers-ai.ts";
 
 const AI = new WorkersAiDouble();
 
 it("finds messages in full and reranks nothing unless something is set", () => {
-  const plain = { messageIndexing: "full", reranker: null, problems: [] };
+  const plain = { messageIndexing: "full", reranker: null, models: rankingModels, problems: [] };
   expect(recallSettings({}, false)).toEqual(plain);
   expect(recallSettings({ MESSAGE_INDEXING: "", RERANKER_MODEL: " ", AI }, true)).toEqual(plain);
 });
@@ -20,6 +21,29 @@ it("does what is set", () => {
     reranker: { model: "@cf/baai/bge-reranker-base" },
     problems: [],
   });
+});
+
+it("takes weights in the place of the usual ones", () => {
+  const RECALL_WEIGHTS = JSON.stringify({ weights: { people: { soft: 9 } }, threshold: 0.5 });
+  const { models, problems } = recallSettings({ RECALL_WEIGHTS }, false);
+  const { weights, confidence } = rankingModels.static;
+  expect(models.static).toEqual({
+    weights: { ...weights, people: { ...weights.people, soft: 9 } },
+    confidence,
+    threshold: 0.5,
+  });
+  expect(models.contextual.threshold).toBe(0.5);
+  expect(problems).toEqual([]);
+});
+
+it.each([
+  ["no JSON", /^RECALL_WEIGHTS: /],
+  ['{"weights": {"people": {"sofft": 1}}}', /^RECALL_WEIGHTS\.weights\.people/],
+  ['{"threshold": 2}', /^RECALL_WEIGHTS\.threshold: /],
+])("ranks by the usual weights if RECALL_WEIGHTS is %s", (RECALL_WEIGHTS, problem) => {
+  const { models, problems } = recallSettings({ RECALL_WEIGHTS }, false);
+  expect(problems).toEqual([expect.stringMatching(problem)]);
+  expect(models).toEqual(rankingModels);
 });
 
 it.each([

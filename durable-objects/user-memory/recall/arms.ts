@@ -1,7 +1,7 @@
 import type { TextEmbedding } from "../../../src/platform/embeddings/embedder.ts";
 import { normalise } from "../../../src/domain/memory/normalise.ts";
-import type { WordStatistics } from "../../../src/domain/ranking/features.ts";
-import type { TimeSpan } from "../../../src/domain/ranking/named-time.ts";
+import { shareOf, type WordStatistics } from "../../../src/domain/ranking/features.ts";
+import type { TimeSpan } from "../../../src/domain/ranking/time-span.ts";
 import { contentWords, matchExpression, spans } from "../../../src/domain/ranking/question.ts";
 import { queryVectorOf } from "../../../src/domain/ranking/query-vector.ts";
 import type { Scored } from "../../../src/platform/vectors/vector-table.ts";
@@ -20,8 +20,8 @@ export type VectorResult = ArmResult & {
 /** An arm finds at most `limit` documents that match the filter. */
 type ArmRequest = { filter: CandidateFilter; limit: number };
 
-/** Candidates of each arm, unless `k` is greater; 25 to 200 measured the same. */
-export const CANDIDATES = 64;
+/** Candidates of each arm, unless `k` is greater; 25 to 100 measured the same. */
+export const CANDIDATES = 32;
 /** A word is common if more than this share of the documents hold it: never below COMMON_LEAST, always above COMMON_MOST. */
 const COMMON_SHARE = 0.1;
 const COMMON_LEAST = 200;
@@ -100,12 +100,17 @@ export class Arms {
   }
 
   /** Facts whose topic key, or whose subject and predicate, the query names. */
-  key(query: string, filter: CandidateFilter): ArmResult | null {
+  key(query: string, words: WordStatistics | null, filter: CandidateFilter): ArmResult | null {
     const names = spans(normalise(query).split(" ").map(withoutMarks));
     if (names.length === 0) return null;
-    const matching = filter.matching(this.#memories.namedFacts(names));
-    const candidates = matching.slice(0, CANDIDATES).map((n) => ({ n, score: 1 }));
-    return candidates.length === 0 ? null : { candidates, capped: false };
+    const named = new Map(this.#memories.namedFacts(names).map(({ n, key }) => [n, key]));
+    const matching = filter.matching([...named.keys()]);
+    // The latest versions, if a time of the query lets many of a fact match.
+    const latest = matching.toSorted((a, b) => b - a).slice(0, CANDIDATES);
+    // A key may be an everyday word: it counts by its share of the query. A subject with its predicate is none.
+    const shareNamed = (key: string | null = null) => (key === null ? 1 : shareOf(key, query, words));
+    const candidates = latest.map((n) => ({ n, score: shareNamed(named.get(n)) }));
+    return candidates.length === 0 ? null : { candidates: best(candidates, CANDIDATES), capped: false };
   }
 
   /** Documents of the time that the query names: the nearest by vector, or the newest if the query has no vector. */

@@ -1,11 +1,15 @@
 import type { SearchRequest } from "../contract.ts";
 import type { TextEmbedding } from "../../../src/platform/embeddings/embedder.ts";
 import { distinctBy } from "../../../src/domain/memory/distinct.ts";
-import type { WordStatistics } from "../../../src/domain/ranking/features.ts";
+import { bestMatch, type WordStatistics } from "../../../src/domain/ranking/features.ts";
 import { distinctPieces, type Lexicon } from "../../../src/domain/ranking/lexicon.ts";
-import { namedTimeSpans, namedTime } from "../../../src/domain/ranking/named-time.ts";
+import { isTrueIn, type NamedTime, ratedDates } from "../../../src/domain/ranking/named-time.ts";
 import { type Candidate, pooled, REACH } from "../../../src/domain/ranking/pool.ts";
+import { type Passage, passagesOf } from "../../../src/domain/ranking/passages.ts";
+import { saidOnce } from "../../../src/domain/ranking/said-once.ts";
 import { rank } from "../../../src/domain/ranking/rank.ts";
+import type { Signals } from "../../../src/domain/ranking/confidence.ts";
+import type { EmbedderKind, RankingModels } from "../../../src/domain/ranking/weights.ts";
 import type { Arm, Hit } from "../../../src/domain/schema/recall.ts";
 import { type ArmResult, Arms, CANDIDATES, type VectorResult } from "./arms.ts";
 import type { CandidateFilter, FilterRequest } from "./candidate-filter.ts";
@@ -20,13 +24,28 @@ type SearchQuery = SearchRequest &
   FilterRequest & {
     /** The query's vector of each model that documents have vectors of; the current model first. */
     queryVectors: readonly TextEmbedding[];
+    /** The times that the query names. */
+    time: NamedTime | null;
   };
 /** A document in its place of the ranking. */
-export type RankedHit = { n: number; score: number; why: Hit["why"]; document: Document };
+export type RankedHit = {
+  n: number;
+  score: number;
+  why: Hit["why"];
+  document: Document;
+  /** Of a long text, the passage that matches the query best. */
+  passage?: Passage;
+};
 /** An arm without its time, which only the caller measures. */
 type SearchArm = Omit<Arm, "ms">;
-/** `full`: the weight that scores are shares of (src/domain/ranking/rank.ts). */
-type SearchAnswer = { ranked: RankedHit[]; arms: SearchArm[]; full: number };
+/** `isAnswerable`: the confidence reaches the threshold. */
+type SearchAnswer = {
+  ranked: RankedHit[];
+  arms: SearchArm[];
+  confidence: number;
+  isAnswerable: boolean;
+  signals?: Signals;
+};
 
 /** The parts of the object that a search uses. */
 type SearchContext = {
@@ -49,13 +68,22 @@ type ArmResults = {
   date: ArmResult | null;
 };
 
+/** So many times as many hits as are asked for are compared, as some say the same. */
+const SAID_ONCE = 2;
+/** Characters of hits that are searched for passages: some 10 ms. */
+const PASSAGE_CHARACTERS = 100_000;
+/** Years in which the date arm seeks a day or month without its year. */
+const YEARS = 3;
+
 /** Searches the index: each arm finds candidates, which are ranked together (`src/domain/ranking`). */
 export class HybridSearch {
   readonly #index: Pick<SearchIndex, "documents" | "vectors" | "words">;
   readonly #arms: Arms;
+  readonly #models: RankingModels;
 
-  constructor(index: SearchIndex, memories: Pick<MemoryTable, "namedFacts">) {
+  constructor(index: SearchIndex, memories: Pick<MemoryTable, "namedFacts">, models: RankingModels) {
     this.#index = index;
+    this.#models = models;
     this.#arms = new Arms(index, memories);
   }
 
@@ -64,18 +92,21 @@ export class HybridSearch {
     const query = { ...asked, query: corrected(asked.query, this.#index.words, context) };
     const words = this.#wordStatistics(context);
     const embedded = this.#arms.embeddedQueries(query.query, query.queryVectors, words);
-    const timeSpans = namedTimeSpans(query.query, query.referenceDate ?? query.moment.now);
     const request = { filter, limit: Math.max(CANDIDATES, query.k) };
     const found: ArmResults = {
       lexical: this.#arms.lexical(query.query, words, request),
       vector: this.#arms.vector(embedded, context.uncached, request),
-      key: this.#arms.key(query.query, filter),
-      date: this.#arms.date(timeSpans, embedded, request),
+      key: this.#arms.key(query.query, words, filter),
+      date: this.#arms.date(query.time?.ofYears(YEARS) ?? [], embedded, request),
     };
     // A query with nothing to search by gets the newest.
     const answer =
       (found.lexical ?? found.vector ?? found.date) === null
-        ? { ranked: this.#newest(query.k, filter.conditions, context.unshown), full: 0 }
+        ? {
+            ranked: this.#newest(query.k, filter.conditions, context.unshown),
+            confidence: 0,
+            isAnswerable: false,
+          }
         : this.#ranked(query, found, { ...context, words });
     const arms = [
       armOf("lexical", found.lexical),
@@ -102,7 +133,7 @@ export class HybridSearch {
       unshown,
       besides,
     }: Pick<SearchContext, "filter" | "unshown" | "besides"> & { words: WordStatistics | null },
-  ): Pick<SearchAnswer, "ranked" | "full"> {
+  ): Omit<SearchAnswer, "arms"> {
     const ranks = {
       lexical: ranksOf(found.lexical),
       vector: ranksOf(found.vector),
@@ -116,50 +147,65 @@ export class HybridSearch {
     // A deleted message contributes no neighbours.
     const shown = withNeighbours(seeds.filter(isShown), beside).filter(isShown);
     const documents = this.#index.documents.read(filter.matching(shown));
+    const { time } = query;
+    const dates = time === null ? [] : ratedDates(documents, time);
     const numbers = documents.map(({ n }) => n);
     const cosines = found.vector?.cosines(numbers);
     const pieces = this.#index.vectors.rows.pieces(numbers);
+    const keys = new Map(found.key?.candidates.map(({ n, score }) => [n, score]));
     const bm25 = new Map(found.lexical?.candidates.map(({ n, score }) => [n, score]));
     const pool = pooled(
-      documents.map((document): Candidate => {
+      documents.map((document, i): Candidate => {
         const { n, text, importance, createdAt } = document;
         return {
           n,
           isMessage: isMessage(n),
           text,
+          role: document.message?.role ?? null,
           speaker: document.message?.name ?? null,
           createdAt,
           pieces: pieces.get(n) ?? (words === null ? NO_PIECES : distinctPieces(words.lexicon, text)),
           words: bm25.get(n) ?? 0,
           cosine: cosines?.get(n),
-          key: ranks.key.has(n),
+          key: keys.get(n) ?? 0,
+          date: dates[i] ?? 0,
           importance: importance ?? 0,
         };
       }),
       { sameThread, beside: (n, step) => (isMessage(n) ? beside(n, step) : null) },
     );
-    const time = namedTime(query.query, query.referenceDate ?? query.moment.now);
-    const question = { text: query.query, now: query.moment.now, time };
-    const { ranked, full } = rank(question, pool, {
+    const question = { text: query.query, now: query.moment.now };
+    const explain = query.explain ?? false;
+    const model = this.#models[embedderKind(query.queryVectors, words)];
+    const { ranked, confidence, signals } = rank(question, pool, {
       words,
+      model,
       ...(query.weights && { weights: query.weights }),
-      explain: query.explain ?? false,
+      explain,
     });
     const byNumber = new Map(documents.map((document) => [document.n, document]));
-    const hits = ranked.flatMap(({ n, score, parts }): RankedHit[] => {
+    const hits = ranked.flatMap(({ n, score, explanation }): RankedHit[] => {
       const document = byNumber.get(n);
       if (document === undefined) return [];
+      const wasTrue = time !== null && document.validity !== undefined && isTrueIn(document.validity, time);
       const [lexical, vector] = [ranks.lexical.get(n), ranks.vector.get(n)];
       const why = {
         ...(lexical !== undefined && { lexical }),
         ...(vector !== undefined && { vector }),
         ...(ranks.key.has(n) && { key: true as const }),
-        ...(ranks.date.has(n) && { date: true as const }),
-        ...(parts && { parts }),
+        ...((ranks.date.has(n) || wasTrue) && { date: true as const }),
+        ...explanation,
       };
       return [{ n, score, why, document }];
     });
-    return { ranked: distinctBy(hits, ({ document }) => document, query.k), full };
+    const once = saidOnce(hits.slice(0, SAID_ONCE * query.k), ({ n, document }) => ({
+      isMessage: isMessage(n),
+      text: document.text,
+    }));
+    const distinct = distinctBy(once, ({ document }) => document, query.k);
+    for (const [hit, passage] of passagesIn(distinct, query.query, words)) hit.passage = passage;
+    const isAnswerable = confidence >= model.threshold;
+    return { ranked: distinct, confidence, isAnswerable, ...(explain && { signals }) };
   }
 
   #newest(k: number, conditions: DocumentConditions, unshown: SearchContext["unshown"]): RankedHit[] {
@@ -170,6 +216,29 @@ export class HybridSearch {
       if (newest.length === k) break;
     }
     return newest;
+  }
+}
+
+/** The embedded model's vectors are sums of its words, and tell less than those of another model. */
+const embedderKind = ([first]: readonly TextEmbedding[], words: WordStatistics | null): EmbedderKind =>
+  first !== undefined && first.model === words?.lexicon.model ? "static" : "contextual";
+
+/** The passage that says most of the query, of each long text among the first so many characters of hits. */
+function* passagesIn(
+  hits: readonly RankedHit[],
+  query: string,
+  words: WordStatistics | null,
+): Generator<[RankedHit, Passage]> {
+  if (words === null) return;
+  let left = PASSAGE_CHARACTERS;
+  for (const hit of hits) {
+    const { text } = hit.document;
+    left -= text.length;
+    if (left < 0) return;
+    const passages = passagesOf(text);
+    const texts = passages.map(({ start, end }) => text.slice(start, end));
+    const best = texts.length < 2 ? undefined : passages[bestMatch(query, texts, words)];
+    if (best !== undefined) yield [hit, best];
   }
 }
 

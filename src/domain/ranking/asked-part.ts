@@ -31,6 +31,14 @@ const FILLERS = setOf(
 const TIMES = setOf(
   `afternoon day days evening minute moment morning night sec second today tonight week weekend`,
 );
+/** Words that agree, cheer or part, and say nothing beside small talk. */
+const AGREES = setOf(
+  `alright amazing awesome brilliant bye cheers congrats cool exactly fantastic fine goodbye great ha haha hah hehe hm hmm
+  hooray later lol mhm morning night nope no nothing oh okay okey perfect sounds thats tomorrow well wow yay yeah yep yes
+  yo yup`,
+);
+/** A longer text is about something. */
+const SMALL_TALK = 10;
 /** A question begins with one of these, and is no chatter. */
 const ASKING = setOf("when where which who whom whose why");
 /** A request ends before one of these. */
@@ -60,6 +68,17 @@ export function askedPart(query: string): string {
   const asked = isWhole ? bare : withoutMarksAround(kept.join(" "));
   return lowerWords(asked).some(isTelling) ? asked : bare || query;
 }
+
+/** True if a query only greets, thanks or agrees: nothing that is stored answers it. */
+export const asksNothing = (query: string): boolean => {
+  const words = lowerWords(query);
+  return (
+    words.length > 0 &&
+    words.length <= SMALL_TALK &&
+    words.every((word) => isSmallTalk(word) || AGREES.has(word)) &&
+    !words.some((word) => word === "what" || ASKING.has(word))
+  );
+};
 
 /** A sentence without its courteous beginning and end; empty if nothing else is in it. */
 function withoutCourtesy(sentence: string): string {

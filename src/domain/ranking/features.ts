@@ -1,18 +1,23 @@
-import type { Lexicon } from "./lexicon.ts";
-import type { TimeMatch } from "./named-time.ts";
+import { asksForAdvice, asksForOverview, asksForQuestions, onlyAsks } from "./asks.ts";
+import { distinctPieces, type Lexicon } from "./lexicon.ts";
 import { type PooledCandidate, REACH } from "./pool.ts";
 import { asksTime, contentWords, names, tellingCount, tellsTime } from "./question.ts";
 
-/** The features of a candidate, each 0 to 1 over the pool. docs/recall.md has their weights. */
+/** The features of a candidate, each 0 to 1 over the pool. docs/recall.md explains them. */
 export const features = [
+  "words",
   "wordsNear",
-  "wordsSitting",
+  "exact",
   "soft",
   "softNear",
+  "sitting",
   "vector",
   "vectorPair",
   "speaker",
+  "user",
+  "length",
   "asks",
+  "echo",
   "answers",
   "time",
   "date",
@@ -21,8 +26,9 @@ export const features = [
   "recency",
 ] as const;
 export type Feature = (typeof features)[number];
-type FeatureTable = Record<Feature, Float32Array>;
+export type FeatureTable = Record<Feature, Float32Array>;
 /** The candidates, and how much each says by itself. */
+type Pieces = Pick<PooledCandidate, "pieces">;
 type Weighed = { pool: readonly PooledCandidate[]; standalone: Float32Array };
 
 /** Counts of the words of a user's documents. */
@@ -34,7 +40,7 @@ export type Frequencies = {
 };
 /** The word model, and how many of the user's documents hold each of its pieces. */
 export type WordStatistics = { lexicon: Lexicon; frequencies: Frequencies };
-export type Question = { text: string; now: number; time: TimeMatch | null };
+export type Question = { text: string; now: number };
 
 /** A question of more pieces than this is compared by its first ones: each costs a look at all words of the pool. */
 const MOST_PIECES = 64;
@@ -45,15 +51,27 @@ const SAYS_ENOUGH = 3;
 const LOOKED_AT = 300;
 /** Half of what is new about a candidate is gone after this time. */
 const HALF_LIFE_MS = 30 * 86_400_000;
+/** Pieces with a greater cosine are the same piece. */
+const SAME = 0.999;
+/** The length of a text counts by its logarithm, from some words to several pages. */
+const [SHORT, LONG] = [100, 5_000];
 
-/** The features of each candidate, and how well the best one answers the question in itself (0 to 1). */
+/** Each candidate's match with the question, in shares of the whole question from 0 to 1. */
+export type Matches = {
+  exact: Float32Array;
+  soft: Float32Array;
+  softNear: Float32Array;
+  cosine: Float32Array;
+};
+
+/** The features of each candidate, and their matches before these are scaled by the best. */
 export function featuresOf(
   question: Question,
   pool: readonly PooledCandidate[],
   words: WordStatistics | null,
-): { table: FeatureTable; strength: number } {
+): { table: FeatureTable; matches: Matches } {
   const standalone = Float32Array.from(pool, standaloneWeight);
-  const { soft, softNear, most: mostSoft } = softWords(question.text, { pool, standalone, words });
+  const { exact, soft, softNear } = softWords(question.text, { pool, standalone, words });
   const bm25 = Float32Array.from(pool, (one) => one.words);
   const softly = scaled(soft);
   const closest = pool.reduce((best, { cosine }) => Math.max(best, cosine ?? 0), 0);
@@ -64,26 +82,38 @@ export function featuresOf(
   const asks = indicator(pool, ({ isMessage, text }) => isMessage && text.includes("?"));
   const only = namedSpeaker(question.text, pool);
   const asksForTime = asksTime(question.text);
+  const echoes = !asksForQuestions(question.text);
+  const advice = asksForAdvice(question.text);
+  const overview = asksForOverview(question.text);
+  // A memory has no neighbours.
+  const ofMessages = (values: Float32Array) =>
+    values.map((one, i) => (pool[i]?.isMessage === true ? one : 0));
   const table: FeatureTable = {
-    wordsNear: scaled(around(bm25, { pool, standalone }, (sum, one) => sum + one)),
-    wordsSitting: scaled(strongestOfSitting(bm25, pool).map((one, i) => one * (standalone[i] ?? 1))),
+    words: scaled(bm25),
+    wordsNear: ofMessages(scaled(around(bm25, { pool, standalone }, (sum, one) => sum + one))),
+    exact: scaled(exact),
     soft: softly,
-    softNear: scaled(softNear),
+    softNear: ofMessages(scaled(softNear)),
+    sitting: ofMessages(scaled(strongestOfSitting(soft, pool).map((one, i) => one * (standalone[i] ?? 1)))),
     vector: scaled(cosine),
-    vectorPair: scaled(
-      cosine.map(
-        (one, i) => one + ((standalone[i] ?? 1) * ((cosine[pool[i]?.before ?? i] ?? one) - one)) / 2,
+    vectorPair: ofMessages(
+      scaled(
+        cosine.map(
+          (one, i) => one + ((standalone[i] ?? 1) * ((cosine[pool[i]?.before ?? i] ?? one) - one)) / 2,
+        ),
       ),
     ),
     // The person in question: the speaker of a message, or a name in a memory.
-    speaker: indicator(pool, ({ speaker, text }) =>
-      only === null
-        ? false
-        : speaker === null
-          ? names(text.toLowerCase(), only)
-          : speaker.toLowerCase() === only,
-    ),
+    speaker: indicator(pool, (one) => only !== null && isAbout(one, only)),
+    user: indicator(pool, ({ role }) => role === (advice ? "assistant" : "user")),
+    length: Float32Array.from(pool, ({ text }) => (overview || advice ? 0 : lengthOf(text))),
     asks,
+    // An earlier question like this one repeats its words, and does not answer it.
+    echo: Float32Array.from(pool, ({ role, text }, i) =>
+      echoes && role === "user" && onlyAsks(text)
+        ? Math.max(softly[i] ?? 0, (cosine[i] ?? 0) / (closest || 1))
+        : 0,
+    ),
     // The message after a matching question is likely its answer.
     answers: scaled(
       Float32Array.from(pool, ({ before }) =>
@@ -91,62 +121,95 @@ export function featuresOf(
       ),
     ),
     time: indicator(pool, ({ text }) => asksForTime && tellsTime(text)),
-    date: Float32Array.from(pool, ({ createdAt }) => question.time?.(createdAt) ?? 0),
-    key: indicator(pool, ({ key }) => key),
+    date: Float32Array.from(pool, ({ date }) => date),
+    key: Float32Array.from(pool, ({ key }) => key),
     importance: Float32Array.from(pool, ({ importance }) => importance),
     recency: Float32Array.from(
       pool,
       ({ createdAt }) => 0.5 ** (Math.max(0, question.now - createdAt) / HALF_LIFE_MS),
     ),
   };
-  // If neither vectors nor the word model know the question (another script), only the words found count.
-  const byWords = closest === 0 && mostSoft === 0 && bm25.some((one) => one > 0) ? 1 : 0;
-  const byKey = table.key.some((one) => one > 0) ? 1 : 0;
-  return { table, strength: Math.min(1, Math.max(closest, mostSoft, byWords, byKey)) };
+  return { table, matches: { exact, soft, softNear, cosine } };
 }
 
-/**
- * For each piece of the question, the most similar piece of the document, by how rare and telling the question's is:
- * "late interaction" over a static word model. `most`: the share of the whole question that the best document has.
- */
+/** The matches of the question's pieces with the words of each candidate and of its neighbours, as shares of the question. */
 function softWords(
   text: string,
   { pool, standalone, words }: Weighed & { words: WordStatistics | null },
-): { soft: Float32Array; softNear: Float32Array; most: number } {
+): Omit<Matches, "cosine"> {
+  const exact = new Float32Array(pool.length);
   const soft = new Float32Array(pool.length);
   const softNear = new Float32Array(pool.length);
-  if (words === null) return { soft, softNear, most: 0 };
-  const { lexicon, frequencies } = words;
-  const questionPieces = [...new Set(contentWords(text).flatMap((word) => lexicon.pieces(word)))].slice(
+  if (words !== null)
+    for (const { share, matches } of pieceMatches(text, pool, words)) {
+      for (const [i, one] of matches.entries()) if (one > SAME * share) exact[i] = (exact[i] ?? 0) + share;
+      add(soft, matches);
+      add(softNear, around(matches, { pool, standalone }, Math.max));
+    }
+  return { exact, soft, softNear };
+}
+
+/** The place of the text that says most of a question; the first of several. */
+export function bestMatch(question: string, texts: readonly string[], words: WordStatistics): number {
+  const pool = texts.map((text) => ({ pieces: distinctPieces(words.lexicon, text) }));
+  const soft = new Float32Array(texts.length);
+  for (const { matches } of pieceMatches(question, pool, words)) add(soft, matches);
+  return soft.indexOf(Math.max(...soft));
+}
+
+/**
+ * For each piece of the question, the most similar piece of each text, by how rare and telling the question's is: "late
+ * interaction" over a static word model. `share`: the piece's part of the whole question, which a match reaches at most.
+ */
+function* pieceMatches(
+  question: string,
+  texts: readonly Pieces[],
+  words: WordStatistics,
+): Generator<{ share: number; matches: Float32Array }> {
+  const { lexicon } = words;
+  const pieces = [...new Set(contentWords(question).flatMap((word) => lexicon.pieces(word)))].slice(
     0,
     MOST_PIECES,
   );
-  const { held, places, starts } = distinctHeld(pool, lexicon.size);
-  const best = new Float32Array(pool.length);
-  let whole = 0;
-  for (const [i, similar] of lexicon.compare(questionPieces, held).entries()) {
-    const piece = questionPieces[i] ?? 0;
-    const rarity =
-      Math.log(1 + frequencies.size / (frequencies.holding(piece) + 0.5)) * Math.sqrt(lexicon.length(piece));
-    for (let one = 0; one < best.length; one++) {
+  const rarities = pieces.map((piece) => rarityOf(piece, words));
+  const whole = rarities.reduce((sum, rarity) => sum + rarity, 0);
+  const { held, places, starts } = distinctHeld(texts, lexicon.size);
+  for (const [i, similar] of lexicon.compare(pieces, held).entries()) {
+    const share = (rarities[i] ?? 0) / whole;
+    const matches = new Float32Array(texts.length);
+    for (let one = 0; one < matches.length; one++) {
       let most = 0;
       for (let at = starts[one] ?? 0; at < (starts[one + 1] ?? 0); at++)
         most = Math.max(most, similar[places[at] ?? 0] ?? 0);
-      best[one] = rarity * most;
+      matches[one] = share * most;
     }
-    add(soft, best);
-    add(softNear, around(best, { pool, standalone }, Math.max));
-    whole += rarity;
+    yield { share, matches };
   }
-  return { soft, softNear, most: whole === 0 ? 0 : Math.max(0, ...soft) / whole };
 }
+
+/** The share of a question that some of its words are, by how rare and telling they are: 0 to 1. */
+export function shareOf(name: string, question: string, words: WordStatistics | null): number {
+  const named = new Set(contentWords(name));
+  const asked = contentWords(question);
+  const weight = (word: string): number =>
+    words === null
+      ? 1
+      : words.lexicon.pieces(word).reduce((sum, piece) => sum + rarityOf(piece, words), 0) || 1;
+  const sum = (some: readonly string[]) => some.reduce((all, word) => all + weight(word), 0);
+  // A name of stop words alone is in a question of nothing else.
+  return sum(asked.filter((word) => named.has(word))) / Math.max(sum(asked), Number.EPSILON);
+}
+
+/** The more telling a piece is in general, and the fewer of the user's documents hold it, the greater. */
+const rarityOf = (piece: number, { lexicon, frequencies }: WordStatistics): number =>
+  Math.log(1 + frequencies.size / (frequencies.holding(piece) + 0.5)) * Math.sqrt(lexicon.length(piece));
 
 /**
  * The distinct pieces of the pool, and where those of each candidate are among them: `places` of candidate i are those from
  * `starts[i]` to `starts[i + 1]`. Typed and in one row, for each piece of the question looks at all of them.
  */
 function distinctHeld(
-  pool: readonly PooledCandidate[],
+  pool: readonly Pieces[],
   size: number,
 ): { held: number[]; places: Uint16Array; starts: Uint32Array } {
   const held: number[] = [];
@@ -203,6 +266,13 @@ function strongestOfSitting(values: Float32Array, pool: readonly PooledCandidate
 function add(sum: Float32Array, more: Float32Array): void {
   for (let i = 0; i < sum.length; i++) sum[i] = (sum[i] ?? 0) + (more[i] ?? 0);
 }
+
+/** A name in a memory counts like the speaker of a message. */
+const isAbout = ({ isMessage, speaker, text }: PooledCandidate, name: string): boolean =>
+  isMessage ? speaker?.toLowerCase() === name : names(text.toLowerCase(), name);
+
+const lengthOf = (text: string): number =>
+  Math.min(1, Math.log(1 + text.length / SHORT) / Math.log(1 + LONG / SHORT));
 
 /** To 0–1, the best at 1; zero stays zero. */
 function scaled(values: Float32Array): Float32Array {

@@ -1,8 +1,15 @@
+/** A memory; or a message between people, or between a person and an assistant. */
+export const candidateKinds = ["memory", "people", "assistant"] as const;
+export type CandidateKind = (typeof candidateKinds)[number];
+
 /** A document that may be an answer, with what is known of it. */
 export type PooledCandidate = {
   n: number;
+  kind: CandidateKind;
   isMessage: boolean;
   text: string;
+  /** Of a message. */
+  role: string | null;
   /** The speaker of a message, if named. */
   speaker: string | null;
   createdAt: number;
@@ -12,8 +19,10 @@ export type PooledCandidate = {
   words: number;
   /** Its cosine with the question; undefined if it has no vector, or the question has none. */
   cosine: number | undefined;
-  /** True if the question names the key of this fact. */
-  key: boolean;
+  /** The share of the question, 0 to 1, that names the key of this fact, or its subject and predicate. */
+  key: number;
+  /** 0 to 1 for the time that the question names; −1 if another version of this fact was true then. */
+  date: number;
   /** 0 to 1, as the caller said; 0 for what has none. */
   importance: number;
   /** The message before it in its thread, as an index of the pool; undefined if there is none or it is no candidate. */
@@ -26,11 +35,13 @@ export type PooledCandidate = {
 
 /** Messages on each side that contribute to a message. */
 export const REACH = 2;
+/** An assistant's messages are at least so many times as long as those of people. */
+const ASSISTANT_LENGTH = 3;
 /** A pause that ends a sitting. */
 const PAUSE_MS = 3 * 3_600_000;
 
 /** A candidate without its place among the others. */
-export type Candidate = Omit<PooledCandidate, "before" | "near" | "sitting">;
+export type Candidate = Omit<PooledCandidate, "kind" | "before" | "near" | "sitting">;
 
 /** The places of messages in their threads. */
 type Places = {
@@ -47,6 +58,7 @@ export function pooled(candidates: readonly Candidate[], { sameThread, beside }:
     const other = beside(n, step);
     return other === null ? undefined : index.get(other);
   };
+  const kinds = kindsOf(sorted, sameThread);
   const pool: PooledCandidate[] = [];
   for (const [i, one] of sorted.entries()) {
     const near = STEPS.flatMap((step) => {
@@ -57,9 +69,36 @@ export function pooled(candidates: readonly Candidate[], { sameThread, beside }:
     const previous = pool[i - 1];
     const last = previous !== undefined && sameThread(previous.n, one.n) ? previous : pool[before ?? i];
     const goesOn = last !== undefined && one.createdAt - last.createdAt < PAUSE_MS;
-    pool.push({ ...one, near, before, sitting: goesOn ? last.sitting : i });
+    pool.push({ ...one, kind: kinds[i] ?? "memory", near, before, sitting: goesOn ? last.sitting : i });
   }
   return pool;
 }
+
+/** The kind of each candidate. The candidates of a thread follow each other, and tell who talks in it. */
+function kindsOf(sorted: readonly Candidate[], sameThread: Places["sameThread"]): CandidateKind[] {
+  const kinds: CandidateKind[] = [];
+  for (let from = 0, to = 0; from < sorted.length; from = to) {
+    const first = sorted[from];
+    for (to = from + 1; to < sorted.length && first && sameThread(first.n, sorted[to]?.n ?? 0);) to++;
+    const kind = first?.isMessage === true ? threadKind(sorted.slice(from, to)) : "memory";
+    for (let i = from; i < to; i++) kinds.push(kind);
+  }
+  return kinds;
+}
+
+/** People have names on both sides. An assistant may have one too, but its messages are several times as long. */
+function threadKind(messages: readonly Candidate[]): CandidateKind {
+  if (messages.some(({ speaker }) => speaker === null || isRole(speaker))) return "assistant";
+  const lengths = (ofAssistant: boolean) =>
+    messages.filter(({ role }) => (role === "assistant") === ofAssistant).map(({ text }) => text.length);
+  const [assistant, others] = [mean(lengths(true)), mean(lengths(false))];
+  return assistant > ASSISTANT_LENGTH * others ? "assistant" : "people";
+}
+
+/** Some apps repeat the role as the name. */
+const isRole = (name: string): boolean => /^(?:user|human|assistant|ai|bot|model|agent|system)$/i.test(name);
+
+const mean = (values: readonly number[]): number =>
+  values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
 
 const STEPS = Array.from({ length: 2 * REACH + 1 }, (_, i) => i - REACH).filter((step) => step !== 0);

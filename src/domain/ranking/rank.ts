@@ -1,30 +1,23 @@
-import { type Feature, features, featuresOf, type Question, type WordStatistics } from "./features.ts";
-import type { PooledCandidate } from "./pool.ts";
-
-/** Chosen on the three conversations of LoCoMo's dev split, and rounded; docs/recall.md has the numbers that chose them. */
-const WEIGHTS: Record<Feature, number> = {
-  wordsNear: 1,
-  wordsSitting: 1,
-  soft: 1,
-  softNear: 3,
-  vector: 1,
-  vectorPair: 1,
-  speaker: 2,
-  asks: -0.5,
-  answers: 1,
-  time: 1.5,
-  date: 3,
-  key: 10,
-  importance: 0.25,
-  recency: 0.25,
-};
+import { asksNothing } from "./asked-part.ts";
+import { confidenceOf, type Signals, signalsOf } from "./confidence.ts";
+import {
+  type Feature,
+  features,
+  featuresOf,
+  type FeatureTable,
+  type Question,
+  type WordStatistics,
+} from "./features.ts";
+import type { CandidateKind, PooledCandidate } from "./pool.ts";
+import type { RankingModel } from "./weights.ts";
 
 /** The weights that callers can set, and the features of each. */
 const groups = {
-  lexical: ["wordsNear", "wordsSitting"],
-  soft: ["soft", "softNear"],
+  lexical: ["words", "wordsNear", "exact"],
+  soft: ["soft", "softNear", "sitting"],
   vector: ["vector", "vectorPair"],
-  speaker: ["speaker", "asks", "answers"],
+  speaker: ["speaker", "user", "asks", "echo", "answers"],
+  length: ["length"],
   time: ["time", "date"],
   key: ["key"],
   importance: ["importance"],
@@ -35,56 +28,96 @@ const weightNames = Object.keys(groups) as [WeightName, ...WeightName[]];
 /** Factors on what is usual: 0 leaves a part out, 1 is as if it was not given. */
 export type Weights = { [Name in WeightName]?: number | undefined };
 
-/** The contribution of each group of features to a score. Their rounded sum is the score; a negative sum gives 0. */
+/** The contribution of each group of features to the sum that orders the hits. */
 type ScoreParts = { [Name in WeightName]?: number };
-type Ranked = { n: number; score: number; parts?: ScoreParts };
+/** `features`: those of the candidate that are not 0, as an evaluation fits weights to them. */
+export type Explanation = {
+  parts: ScoreParts;
+  features: { [Name in Feature]?: number };
+  kind: CandidateKind;
+};
+type Ranked = { n: number; score: number; explanation?: Explanation };
+
+/** A score falls by half for this much less than the best candidate's sum. */
+const HALVED_BY = 2;
+
+export type RankOptions = {
+  words: WordStatistics | null;
+  model: RankingModel;
+  weights?: Weights;
+  explain?: boolean;
+};
 
 /**
- * Every candidate, best first. A score is the weighted share that a candidate reaches, times the strength of the best
- * candidate. Scores of two questions compare roughly. `full` is the weight that this question can use (without a date it
- * has none for dates): of two pools for one question, shares of the greater one compare.
+ * Every candidate, best first. A weighted sum of features orders them. A score is the confidence that the question has an answer
+ * here, less for each candidate the further its sum is below the best one's. So scores of two questions, or users, compare.
  */
 export function rank(
   question: Question,
   pool: readonly PooledCandidate[],
-  {
-    words,
-    weights = {},
-    explain = false,
-  }: {
-    words: WordStatistics | null;
-    weights?: Weights;
-    explain?: boolean;
-  },
-): { ranked: Ranked[]; full: number } {
-  const { table, strength } = featuresOf(question, pool, words);
-  const weightOf = weighed(weights);
-  const full = features
-    .filter((name) => table[name].some((one) => one > 0))
-    .reduce((sum, name) => sum + Math.max(0, weightOf[name]), 0);
-  const share = full === 0 ? 0 : strength / full;
-  const partsOf = (i: number): ScoreParts => {
-    const parts: ScoreParts = {};
-    for (const name of weightNames) {
-      const group: readonly Feature[] = groups[name];
-      const part = share * group.reduce((sum, one) => sum + weightOf[one] * (table[one][i] ?? 0), 0);
-      if (part !== 0) parts[name] = Math.round(part * 1e4) / 1e4;
-    }
-    return parts;
-  };
+  { words, model, weights = {}, explain = false }: RankOptions,
+): { ranked: Ranked[]; confidence: number; signals: Signals } {
+  const { table, matches } = featuresOf(question, pool, words);
+  const weightOf = commonScale(weighed(model.weights, weights), pool, table);
+  const sums = pool.map(({ kind }, i) =>
+    features.reduce((sum, name) => sum + weightOf(kind, name) * (table[name][i] ?? 0), 0),
+  );
+  const signals = signalsOf(question.text, { pool, matches, table });
+  // A question that names a key is answered by it.
+  const estimate = asksNothing(question.text) ? 0 : confidenceOf(signals, model.confidence);
+  const confidence = table.key.reduce((most, key) => Math.max(most, key), estimate);
+  const most = Math.max(...sums);
   const ranked = pool
-    .map(({ n }, i) => {
-      const sum = features.reduce((total, name) => total + weightOf[name] * (table[name][i] ?? 0), 0);
-      const score = share * Math.max(0, sum);
-      return { n, score, sum, ...(explain && { parts: partsOf(i) }) };
+    .map(({ n, kind }, i) => {
+      const sum = sums[i] ?? 0;
+      const score = confidence * 2 ** ((sum - most) / HALVED_BY);
+      return { n, sum, score, ...(explain && { explanation: explanationOf(table, i, kind, weightOf) }) };
     })
     .toSorted((a, b) => b.sum - a.sum || b.n - a.n)
     .map(({ sum: _sum, ...one }) => one);
-  return { ranked, full };
+  return { ranked, confidence, signals };
 }
 
-function weighed(weights: Weights): Record<Feature, number> {
-  const own = { ...WEIGHTS };
-  for (const name of weightNames) for (const feature of groups[name]) own[feature] *= weights[name] ?? 1;
-  return own;
+type WeightOf = (kind: CandidateKind, feature: Feature) => number;
+
+function weighed(own: RankingModel["weights"], factors: Weights): WeightOf {
+  const factorOf = new Map(
+    weightNames.flatMap((name) => groups[name].map((feature) => [feature, factors[name] ?? 1] as const)),
+  );
+  return (kind, feature) => (own[kind][feature] ?? 0) * (factorOf.get(feature) ?? 1);
+}
+
+/**
+ * The weights of each kind, so that the best possible candidates of all kinds in the pool have equal sums. A kind whose features
+ * are few would else rank below the others.
+ */
+function commonScale(weightOf: WeightOf, pool: readonly PooledCandidate[], table: FeatureTable): WeightOf {
+  const present = new Map<CandidateKind, Set<Feature>>();
+  for (const [i, { kind }] of pool.entries())
+    for (const name of features)
+      if ((table[name][i] ?? 0) > 0) present.set(kind, (present.get(kind) ?? new Set()).add(name));
+  const reach = new Map(
+    Array.from(present, ([kind, names]) => [
+      kind,
+      [...names].reduce((sum, name) => sum + Math.max(0, weightOf(kind, name)), 0),
+    ]),
+  );
+  const most = Math.max(0, ...reach.values());
+  return (kind, name) => weightOf(kind, name) * (most / (reach.get(kind) || most || 1));
+}
+
+const rounded = (value: number): number => Math.round(value * 1e4) / 1e4;
+
+function explanationOf(table: FeatureTable, i: number, kind: CandidateKind, weightOf: WeightOf): Explanation {
+  const parts: ScoreParts = {};
+  for (const name of weightNames) {
+    const group: readonly Feature[] = groups[name];
+    const part = group.reduce((sum, one) => sum + weightOf(kind, one) * (table[one][i] ?? 0), 0);
+    if (part !== 0) parts[name] = rounded(part);
+  }
+  const present = features.flatMap((name) => {
+    const value = table[name][i] ?? 0;
+    return value === 0 ? [] : [[name, rounded(value)] as const];
+  });
+  return { parts, features: Object.fromEntries(present), kind };
 }

@@ -1,7 +1,7 @@
 import { withDeadline } from "../../platform/deadline.ts";
 import { ok, type Result } from "../../domain/errors.ts";
 import { userHash } from "../../domain/ids.ts";
-import type { Arm, Hit, RecallAnswer, RecallBody } from "../../domain/schema/recall.ts";
+import type { Arm, RecallAnswer, RecallBody } from "../../domain/schema/recall.ts";
 import type { Services } from "../services.ts";
 import { distinctBy } from "../../domain/memory/distinct.ts";
 import { embedOne } from "../../platform/embeddings/embed.ts";
@@ -21,7 +21,15 @@ const SHARED_WITHIN_MS = 5_000;
 export async function recall(
   needs: Needs,
   user: string,
-  { query: given, k = 10, owners = [], rerank = false, minScore = 0, ...body }: RecallBody,
+  {
+    query: given,
+    k = 10,
+    owners = [],
+    rerank = false,
+    minScore = 0,
+    answerable = "off",
+    ...body
+  }: RecallBody,
 ): Promise<Result<RecallAnswer>> {
   const began = needs.now();
   const { query, cut } = searchedQuery(given);
@@ -49,9 +57,16 @@ export async function recall(
   const answers = others.flatMap((other) => (other?.ok === true ? [other.value] : []));
   const joined = mergeAnswers([own.value, ...answers]);
   if (shared.length > 0) joined.arms.push(sharedArm(answers, shared.length));
-  const answer = rerank ? await rerankHits(needs, query, { answer: joined, k }) : joined;
+  const { isAnswerable, ...found } = joined;
+  const abstains = answerable === "auto" && !isAnswerable;
+  const answer = rerank && !abstains ? await rerankHits(needs, query, { answer: found, k }) : found;
   const hits = answer.hits.filter(({ score }) => score >= minScore).slice(0, k);
-  return ok({ ...answer, hits, degraded: answer.arms.some(failed), ...(cut && { cut }) });
+  return ok({
+    ...answer,
+    ...(abstains ? { hits: [], abstained: true, nearest: hits } : { hits }),
+    degraded: answer.arms.some(failed),
+    ...(cut && { cut }),
+  });
 }
 
 type Narrowed = Pick<RecallBody, "tags" | "scope" | "filter">;
@@ -90,20 +105,16 @@ async function recallOf(
   return ok({ ...answer.value, hits: answer.value.hits.map((hit) => ({ ...hit, userId: user })) });
 }
 
-/**
- * Merges the answers of several owners. A score is a share of the most that an owner's documents can reach (`full`): that
- * is less for an owner without a fact of a requested key. Scaled to the largest `full`, scores compare.
- */
-function mergeAnswers(answers: readonly Recalled[]): Omit<RecallAnswer, "degraded"> {
+/** Merges the answers of several owners. Their scores compare. */
+function mergeAnswers(answers: readonly Recalled[]): Omit<Recalled, "degraded"> {
   const [first, ...others] = answers;
   if (first === undefined) throw new Error("no answers to merge");
-  const { full: _full, ...own } = first;
-  if (others.length === 0) return own;
-  const most = Math.max(...answers.map(({ full }) => full));
-  const hits = answers
-    .flatMap(({ full, hits: found }) => found.map((hit) => scaleScore(hit, most === 0 ? 1 : full / most)))
-    .toSorted((a, b) => b.score - a.score);
+  if (others.length === 0) return first;
+  const surest = answers.reduce((most, one) => (one.confidence > most.confidence ? one : most));
+  const hits = answers.flatMap(({ hits: found }) => found).toSorted((a, b) => b.score - a.score);
   return {
+    ...surest,
+    isAnswerable: answers.some((one) => one.isAnswerable),
     hits: distinctBy(hits, (hit) => hit),
     arms: first.arms.map((arm) =>
       answers.flatMap(({ arms }) => arms.filter(({ name }) => name === arm.name)).reduce(mergeArms),
@@ -113,12 +124,6 @@ function mergeAnswers(answers: readonly Recalled[]): Omit<RecallAnswer, "degrade
       pending: answers.reduce((sum, { freshness }) => sum + freshness.pending, 0),
     },
   };
-}
-
-function scaleScore(hit: Hit, share: number): Hit {
-  const { parts } = hit.why;
-  const each = parts && Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, part * share]));
-  return { ...hit, score: hit.score * share, why: { ...hit.why, ...(each && { parts: each }) } };
 }
 
 /** From best to worst. */

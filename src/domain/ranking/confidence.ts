@@ -1,0 +1,64 @@
+import type { FeatureTable, Matches } from "./features.ts";
+import type { PooledCandidate } from "./pool.ts";
+import { contentWords, names } from "./question.ts";
+
+/** What tells if the question has an answer among the candidates. */
+export const signalNames = [
+  "soft",
+  "exact",
+  "cosine",
+  "softNear",
+  "words",
+  "margin",
+  "spread",
+  "agreement",
+  "speaker",
+] as const;
+export type Signals = Record<(typeof signalNames)[number], number>;
+/** Of a logistic function. */
+export type ConfidenceWeights = { bias: number } & { [Name in (typeof signalNames)[number]]?: number };
+
+/** The rank whose match the best one's is compared with. */
+const COMPARED = 10;
+
+export function signalsOf(
+  question: string,
+  { pool, matches, table }: { pool: readonly PooledCandidate[]; matches: Matches; table: FeatureTable },
+): Signals {
+  const { soft, exact, cosine, softNear } = matches;
+  const both = pool.map((_, i) => (soft[i] ?? 0) + (cosine[i] ?? 0));
+  const sorted = both.toSorted((a, b) => b - a);
+  const byVector = both.length === 0 ? 0 : cosine.indexOf(Math.max(...cosine));
+  const better = soft.filter((one) => one > (soft[byVector] ?? 0)).length;
+  const ofSpeaker = Math.max(0, ...both.filter((_, i) => (table.speaker[i] ?? 0) > 0));
+  const lower = question.toLowerCase();
+  // Neither vectors nor the word model know the question (another script): the words that were found count alone.
+  const unknown = (sorted[0] ?? 0) === 0 && table.words.some((one) => one > 0);
+  const named = pool.some(({ speaker }) => speaker !== null && names(lower, speaker));
+  return {
+    soft: unknown ? 1 : greatest(soft),
+    exact: unknown ? 1 : greatest(exact),
+    cosine: unknown ? 1 : greatest(cosine),
+    softNear: unknown ? 1 : greatest(softNear),
+    words: Math.log1p(contentWords(question).length),
+    margin: (sorted[0] ?? 0) - (sorted[COMPARED - 1] ?? 0),
+    spread: zScore(sorted) / 5,
+    agreement: 1 / (1 + better),
+    // Below 0 if somebody else than the person in question comes closest.
+    speaker: named && ofSpeaker > 0 ? ofSpeaker - (sorted[0] ?? 0) : 0,
+  };
+}
+
+const greatest = (values: Float32Array): number => values.reduce((most, value) => Math.max(most, value), 0);
+
+/** The first value's distance from the mean, in standard deviations. */
+function zScore(sorted: readonly number[]): number {
+  const mean = sorted.reduce((sum, value) => sum + value, 0) / Math.max(1, sorted.length);
+  const variance = sorted.reduce((sum, value) => sum + (value - mean) ** 2, 0) / Math.max(1, sorted.length);
+  return variance === 0 ? 0 : ((sorted[0] ?? 0) - mean) / Math.sqrt(variance);
+}
+
+export function confidenceOf(signals: Signals, { bias, ...weights }: ConfidenceWeights): number {
+  const sum = signalNames.reduce((all, name) => all + (weights[name] ?? 0) * signals[name], bias);
+  return 1 / (1 + Math.exp(-sum));
+}

@@ -1,0 +1,59 @@
+/** A part of a text, in UTF-16 code units; `end` is not part of it. */
+export type Passage = { start: number; end: number };
+
+/** Characters of a passage. A text of up to half as many more is not cut. */
+const TARGET = 300;
+const WHOLE = 1.5 * TARGET;
+
+/** Cuts a text at lines, then at sentences, then at spaces into passages of some hundred characters. */
+export function passagesOf(text: string): Passage[] {
+  if (text.length <= WHOLE) return [{ start: 0, end: text.length }];
+  const passages: Passage[] = [];
+  let start = 0;
+  for (const { end } of parts(text)) {
+    const last = passages.at(-1);
+    if (last !== undefined && end - last.start <= TARGET) last.end = end;
+    else passages.push({ start, end });
+    start = end;
+  }
+  return passages;
+}
+
+function* parts(text: string): Generator<Passage> {
+  for (const line of cut(text, /\n+/g)) {
+    if (line.end - line.start <= TARGET) {
+      yield line;
+      continue;
+    }
+    for (const sentence of cut(text.slice(line.start, line.end), /[.!?。！？]+["'”’)\]]*\s+|[。！？]/gu))
+      yield* within(text, line.start + sentence.start, line.start + sentence.end);
+  }
+}
+
+/** A sentence, or its pieces if it is long. */
+function* within(text: string, start: number, end: number): Generator<Passage> {
+  let from = start;
+  while (end - from > WHOLE) {
+    const space = text.lastIndexOf(" ", from + TARGET);
+    const to =
+      space > from + TARGET / 2
+        ? space + 1
+        : from + TARGET - Number(isHighSurrogate(text, from + TARGET - 1));
+    yield { start: from, end: to };
+    from = to;
+  }
+  yield { start: from, end };
+}
+
+/** The parts of a text, each with the border at its end. */
+function* cut(text: string, border: RegExp): Generator<Passage> {
+  let start = 0;
+  for (const match of text.matchAll(border)) {
+    const end = match.index + match[0].length;
+    yield { start, end };
+    start = end;
+  }
+  if (start < text.length) yield { start, end: text.length };
+}
+
+const isHighSurrogate = (text: string, at: number): boolean => /[\uD800-\uDBFF]/.test(text[at] ?? "");

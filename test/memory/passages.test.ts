@@ -1,0 +1,74 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { asksNothing } from "../../src/domain/ranking/asked-part.ts";
+import { onlyAsks } from "../../src/domain/ranking/asks.ts";
+import { passagesOf } from "../../src/domain/ranking/passages.ts";
+import { saidOnce } from "../../src/domain/ranking/said-once.ts";
+
+it("cuts a long text at lines and sentences into passages that follow each other", () => {
+  const line = `${"Some words of a sentence go here. ".repeat(5).trim()}\n`;
+  const text = `# Title\n${line.repeat(6)}- an item\n- another one\n`;
+  const passages = passagesOf(text).map(({ start, end }) => text.slice(start, end));
+  expect(passages.join("")).toBe(text);
+  expect(passages.every((passage) => passage.length <= 300)).toBe(true);
+  expect(passages.every((passage) => /[.\n]\s*$/.test(passage))).toBe(true);
+});
+
+it("loses no character of any text, and cuts none in two", () => {
+  const part = fc.oneof(
+    fc.string({ unit: "grapheme" }),
+    fc.constantFrom(" ", "\n", ". ", "。", "😀".repeat(200)),
+  );
+  fc.assert(
+    fc.property(fc.array(part, { maxLength: 60 }), (parts) => {
+      const text = parts.join("");
+      const passages = passagesOf(text);
+      expect(passages.map(({ start, end }) => text.slice(start, end)).join("")).toBe(text);
+      for (const { start, end } of passages) {
+        expect(end - start).toBeLessThanOrEqual(450);
+        if (text.isWellFormed()) expect(text.slice(start, end).isWellFormed()).toBe(true);
+      }
+    }),
+  );
+});
+
+it.each([
+  ["Where do I live?", true],
+  ["hey, what's my home town again", true],
+  ["Remind me which city I live in. Is it Lisbon?", true],
+  ["我住在哪里？", true],
+  ["我住在里斯本。你呢？", false],
+  ["My sister is coeliac, what could I bake?", false],
+  ["I'm moving to Lisbon. Where should I live?", false],
+  ["I moved to Lisbon in March.", false],
+  ["How do I fix this?\n```js\nconst a = 1;\n```", false],
+  ["", false],
+])("tells if %j only asks", (text, only) => {
+  expect(onlyAsks(text)).toBe(only);
+});
+
+it.each([
+  ["thanks!", true],
+  ["Good morning", true],
+  ["ok cool", true],
+  ["haha, see you tomorrow", true],
+  ["Hi there, how are you?", true],
+  ["Who thanked me?", false],
+  ["What day is it?", false],
+  ["my day", true],
+  ["coffee", false],
+  ["???", false],
+  ["他对什么过敏", false],
+])("tells if %j asks nothing", (text, nothing) => {
+  expect(asksNothing(text)).toBe(nothing);
+});
+
+it("counts what a memory and messages say alike once, the memory first", () => {
+  const hits = [
+    { isMessage: true, text: "I moved to Lisbon in March." },
+    { isMessage: true, text: "Lisbon has trams." },
+    { isMessage: false, text: "The user moved to Lisbon in March." },
+    { isMessage: true, text: "In March I moved to Lisbon!" },
+  ];
+  expect(saidOnce(hits, (hit) => hit)).toEqual([hits[2], hits[1]]);
+});
