@@ -126,7 +126,11 @@ describe("a folded text", () => {
     expect(folded(text)).toBe(plain);
   });
   it("folds to itself", () => {
-    fc.assert(fc.property(anyText, (text) => expect(folded(folded(text))).toBe(folded(text))));
+    fc.assert(
+      fc.property(anyText, (text) => {
+        expect(folded(folded(text))).toBe(folded(text));
+      }),
+    );
   });
   it("holds a name however it is written", () => {
     expect(names("did lukasz call?", "Łukasz")).toBe(true);
