@@ -24,7 +24,7 @@ import { alone, CAIRN, heldOut, settings, type Way, without } from "./weights.ts
 const K = 100;
 const FLOOR = "plain FTS5";
 const USAGE =
-  "usage: npm run eval -- [--file PATH] [--granularity turn|session] [--one-store] [--without | --held-out] [--smoke] [--url URL --token TOKEN] (the embedder is the server's)";
+  "usage: npm run eval -- [--file PATH] [--granularity turn|session] [--one-store] [--without | --held-out] [--smoke] [--model NAME | --url URL --token TOKEN] (the embedder is the server's)";
 
 /** Tells a user's Cairn what was said and what is to be remembered. Answers the data's name of each hit. */
 async function ingest(client: Cairn, user: string, corpus: Corpus): Promise<Map<string, string>> {
@@ -177,12 +177,18 @@ function requireBetter(all: readonly { corpus: Corpus; runs: readonly Run[] }[])
   if (!(ours > floor)) throw new Error(`R@10 is ${ours}, and that of ${FLOOR} ${floor}`);
 }
 
-async function server(url: string | undefined, token: string | undefined) {
+async function server({ url, token, model }: { url?: string; token?: string; model?: string }) {
   if (url !== undefined && token !== undefined)
     return { client: cairn({ url, token }), stop: async () => {} };
   const state = mkdtempSync(join(tmpdir(), "cairn-eval-"));
   process.once("exit", () => rmSync(state, { recursive: true, force: true }));
-  const local = await startLocalServer({ port: await freePort(), state });
+  const vars: Record<string, string> = model === undefined ? {} : { EMBEDDINGS_MODEL: model };
+  const local = await startLocalServer({ port: await freePort(), state, vars });
+  const health = (await (await fetch(`${local.url}/health`)).json()) as { problems?: string[] };
+  if (health.problems !== undefined) {
+    await local.stop();
+    throw new Error(health.problems.join("; "));
+  }
   return { client: cairn({ url: local.url, token: await developmentToken("*") }), stop: local.stop };
 }
 
@@ -192,6 +198,7 @@ const { values: options } = parseArgs({
     granularity: { type: "string", default: "turn" },
     url: { type: "string" },
     token: { type: "string" },
+    model: { type: "string" },
     "one-store": { type: "boolean", default: false },
     without: { type: "boolean", default: false },
     "held-out": { type: "boolean", default: false },
@@ -218,7 +225,7 @@ const ways = options.smoke
       ? [...alone, ...without]
       : alone;
 const embedder: EmbedderKind = options.contextual ? "contextual" : "static";
-const { client, stop } = await server(options.url, options.token);
+const { client, stop } = await server(options);
 try {
   const all: { corpus: Corpus; runs: Run[]; best: Best[] }[] = [];
   const explained: Explained[] = [];
