@@ -37,7 +37,7 @@ const LEAST = 10;
 /** The share of the answerable questions that a threshold may lose. */
 const LOST = 0.03;
 const USAGE =
-  "usage: npm run eval -- [--file PATH ...] [--granularity turn|session] [--one-store] [--without | --held-out | [--wrapped] [--typos]] [--smoke] [--url URL --token TOKEN] (the embedder is the server's)";
+  "usage: npm run eval -- [--file PATH ...] [--granularity turn|session] [--one-store] [--without | --held-out | --fit | --abstain | [--wrapped] [--typos]] [--smoke] [--model NAME | --url URL --token TOKEN [--contextual]] (the embedder is the server's)";
 
 /** Tells a user's Cairn what was said and what is to be remembered. Answers the data's name of each hit. */
 async function ingest(client: Cairn, user: string, corpus: Corpus): Promise<Map<string, string>> {
@@ -228,12 +228,18 @@ function printPaired(all: readonly Asked[]): string[] {
   return worse;
 }
 
-async function server(url: string | undefined, token: string | undefined) {
+async function server({ url, token, model }: { url?: string; token?: string; model?: string }) {
   if (url !== undefined && token !== undefined)
     return { client: cairn({ url, token }), stop: async () => {} };
   const state = mkdtempSync(join(tmpdir(), "cairn-eval-"));
   process.once("exit", () => rmSync(state, { recursive: true, force: true }));
-  const local = await startLocalServer({ port: await freePort(), state });
+  const vars: Record<string, string> = model === undefined ? {} : { EMBEDDINGS_MODEL: model };
+  const local = await startLocalServer({ port: await freePort(), state, vars });
+  const health = (await (await fetch(`${local.url}/health`)).json()) as { problems?: string[] };
+  if (health.problems !== undefined) {
+    await local.stop();
+    throw new Error(health.problems.join("; "));
+  }
   return { client: cairn({ url: local.url, token: await developmentToken("*") }), stop: local.stop };
 }
 
@@ -243,6 +249,7 @@ const { values: options } = parseArgs({
     granularity: { type: "string", default: "turn" },
     url: { type: "string" },
     token: { type: "string" },
+    model: { type: "string" },
     "one-store": { type: "boolean", default: false },
     without: { type: "boolean", default: false },
     // Asks each question inside two polite sentences too; with one typo in its longest word too.
@@ -252,6 +259,7 @@ const { values: options } = parseArgs({
     fit: { type: "boolean", default: false },
     // Asks what has no answer too.
     abstain: { type: "boolean", default: false },
+    // The server at `--url` has another model than the embedded one.
     contextual: { type: "boolean", default: false },
     // Without the arms alone: it shows that the evaluation works, and fails where Cairn finds too little.
     smoke: { type: "boolean", default: false },
@@ -282,8 +290,9 @@ const ways = options.smoke
       : options.without
         ? [...alone, ...without]
         : alone;
-const embedder: EmbedderKind = options.contextual ? "contextual" : "static";
-const { client, stop } = await server(options.url, options.token);
+const ofOtherModel = options.contextual || (options.model ?? "static-en-256") !== "static-en-256";
+const embedder: EmbedderKind = ofOtherModel ? "contextual" : "static";
+const { client, stop } = await server(options);
 try {
   const all: { corpus: Corpus; runs: Run[]; best: Best[] }[] = [];
   const explained: Explained[] = [];
