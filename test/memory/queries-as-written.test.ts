@@ -25,6 +25,7 @@ describe("the part of a query that asks", () => {
     ["Hi Claude, what did I eat? Cheers!", "what did I eat"],
     ["Where do I deploy, please?", "Where do I deploy"],
     ["Please remind me what I said about C++, if you remember.", "what I said about C++"],
+    ["I bet you know this one. Where did Ann park the car?", "Where did Ann park the car"],
     ["Dear Ann,\nI lost my keys\nKind regards", "I lost my keys"],
   ])("of %j is %j", (query, asked) => {
     expect(askedPart(query)).toBe(asked);
@@ -33,6 +34,8 @@ describe("the part of a query that asks", () => {
     "I am in Lisbon next week. Which restaurants did we like",
     "It was in March. When was it",
     "I know Anna. Where does she live",
+    "Thanks for the dentist you recommended. What was her name",
+    "I hope my dog is well. What is his name",
     "Did Melanie ask Caroline for help",
     "What do you remember about Anna",
     "What did I hope for",
@@ -126,7 +129,11 @@ describe("a folded text", () => {
     expect(folded(text)).toBe(plain);
   });
   it("folds to itself", () => {
-    fc.assert(fc.property(anyText, (text) => void expect(folded(folded(text))).toBe(folded(text))));
+    fc.assert(
+      fc.property(anyText, (text) => {
+        expect(folded(folded(text))).toBe(folded(text));
+      }),
+    );
   });
   it("holds a name however it is written", () => {
     expect(names("did lukasz call?", "Łukasz")).toBe(true);
@@ -144,7 +151,7 @@ describe("a typo", () => {
   /** A model that knows these words. */
   const known = ["restaurant", "melanie", "volunteering", "allergic", "allergy"];
   const pieces = (word: string) =>
-    known.includes(word) ? [known.indexOf(word) + 1] : [...word].map(() => 9);
+    known.includes(word) ? [known.indexOf(word) + 1] : Array.from(word, () => 9);
   it.each([
     ["restuarant", "restaurant"],
     ["restaurnat", "restaurant"],
@@ -155,7 +162,7 @@ describe("a typo", () => {
     expect(corrections(typo, terms, pieces)[0]).toBe(meant);
   });
   it("that is any one edit of a word finds the word", () => {
-    const letter = fc.constantFrom(..."abcdefghijklmnopqrstuvwxyz");
+    const letter = fc.constantFrom(...Array.from("abcdefghijklmnopqrstuvwxyz"));
     fc.assert(
       fc.property(
         fc.nat({ max: 9 }),
@@ -181,7 +188,7 @@ describe("a typo", () => {
     expect(knownCorrection("zoltan", pieces)).toBeNull();
   });
   it("has no correction two letters away that the word model does not know", () => {
-    expect(corrections("restorrant", terms, (word) => [...word].map(() => 9))).toEqual([]);
+    expect(corrections("restorrant", terms, (word) => Array.from(word, () => 9))).toEqual([]);
   });
   it("is replaced as a word, and nothing else is", () => {
     const corrected = new Map([["restuarant", "restaurant"]]);

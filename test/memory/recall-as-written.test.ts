@@ -87,5 +87,5 @@ it.each([
   expect(body.degraded).toBe(false);
   // No document has such a word.
   expect(body.hits.length > 0).toBe(!query.startsWith("xxx"));
-  if (query.includes("ploy")) expect(body.hits[0].text).toBe("I deploy my app to Frankfurt");
+  expect(!query.includes("ploy") || body.hits[0].text === "I deploy my app to Frankfurt").toBe(true);
 });
