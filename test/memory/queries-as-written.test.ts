@@ -186,6 +186,8 @@ describe("a typo", () => {
   it("may be of a word that only the word model knows: the most common one", () => {
     expect(knownCorrection("alergic", pieces)).toBe("allergic");
     expect(knownCorrection("zoltan", pieces)).toBeNull();
+    // A right word of two pieces.
+    expect(knownCorrection("feline", (word) => (word === "felipe" ? [15_190] : [8_879, 2_293]))).toBeNull();
   });
   it("has no correction two letters away that the word model does not know", () => {
     expect(corrections("restorrant", terms, (word) => Array.from(word, () => 9))).toEqual([]);
