@@ -30,6 +30,12 @@ export function ndcgAt(ranked: readonly string[], relevant: Parts, k: number): n
   return gained / best;
 }
 
+/** The probability that a value of the first is greater than one of the second; a half for equal ones. */
+export function areaUnderCurve(higher: readonly number[], lower: readonly number[]): number {
+  const wins = higher.flatMap((one) => lower.map((other) => (one > other ? 1 : one === other ? 0.5 : 0)));
+  return mean(wins);
+}
+
 export const mean = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0) / values.length;
 

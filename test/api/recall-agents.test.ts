@@ -17,6 +17,9 @@ async function told(user: string, messages: readonly { role: string; content: st
   return thread;
 }
 
+const passageOf = (hit: Seen | undefined) =>
+  (hit ?? {})["passage" as never] as { start: number; end: number };
+
 const ASKS = [
   "Where do I live?",
   "Which city do I live in?",
@@ -61,7 +64,7 @@ it("counts a message that says the same as a memory once, the memory first", asy
   await told(user, [say("I moved to Lisbon in March."), say("Congratulations!", "assistant")]);
   await remember(user, { text: "The user moved to Lisbon in March." });
   const found = await hits(user, { query: "When did I move to Lisbon?" });
-  expect(found.map(({ text }) => text).filter((text) => String(text).includes("Lisbon"))).toEqual([
+  expect(found.map(({ text }) => text).filter((text) => text.includes("Lisbon"))).toEqual([
     "The user moved to Lisbon in March.",
   ]);
 });
@@ -100,7 +103,7 @@ describe("the passage of a hit", () => {
     const text = `# Baking\n${filler}\nThe ferry to the island leaves at nine from pier four.\n${filler}`;
     await told(user, [{ ...say(text, "assistant"), name: "Baker" } as never]);
     const [hit] = await hits(user, { query: "when does the ferry leave?" });
-    const { start, end } = hit?.["passage"] as { start: number; end: number };
+    const { start, end } = passageOf(hit);
     expect(hit?.text).toBe(text);
     expect(text.slice(start, end)).toContain("pier four");
     expect(end - start).toBeLessThanOrEqual(450);
@@ -111,7 +114,7 @@ describe("the passage of a hit", () => {
     const text = `${filler}\nThe ferry to the island leaves at nine.\n${filler}`;
     await remember(user, { key: "travel", text });
     const [hit] = await hits(user, { query: "when does the ferry leave?" });
-    const { start, end } = hit?.["passage"] as { start: number; end: number };
+    const { start, end } = passageOf(hit);
     expect(text.slice(start, end)).toContain("The ferry to the island");
   });
 

@@ -29,7 +29,7 @@ export function corrected(
   const pieces = lexicon === null ? null : (word: string) => lexicon.pieces(word);
   const unknown = correctable(query).filter((word) => pieces?.(word).length !== 1);
   if (unknown.length === 0) return query;
-  const replaced = new Map<string, string>();
+  const instead = new Map<string, string>();
   for (const word of words.absent(unknown).slice(0, MOST_WORDS)) {
     const terms = beginnings(word, size <= FEW_DOCUMENTS ? 1 : 2).flatMap((beginning) =>
       words.terms(beginning, MOST_TERMS),
@@ -37,7 +37,7 @@ export function corrected(
     const likely = corrections(word, terms, pieces).slice(0, MOST_CORRECTIONS);
     const absent = new Set(likely.length === 0 ? [] : words.absent(likely));
     const meant = likely.find((one) => !absent.has(one)) ?? (pieces && knownCorrection(word, pieces));
-    if (meant !== null) replaced.set(word, meant);
+    if (meant !== null) instead.set(word, meant);
   }
-  return withCorrections(query, replaced);
+  return withCorrections(query, instead);
 }

@@ -32,11 +32,15 @@ const FILLERS = setOf(
 const TIMES = setOf(
   `afternoon day days evening minute moment morning night sec second today tonight week weekend`,
 );
-/** Words that agree, cheer or part, and say nothing beside small talk. */
+/** Words that agree, cheer or part. */
 const AGREES = setOf(
-  `alright amazing awesome brilliant bye cheers congrats cool exactly fantastic fine goodbye great ha haha hah hehe hm hmm
-  hooray later lol mhm morning night nope no nothing oh okay okey perfect sounds thats tomorrow well wow yay yeah yep yes
-  yo yup`,
+  `agreed alright amazing awesome bad brilliant bye cheers congrats congratulations cool exactly fantastic fun funny good
+  goodbye got great ha haha hah happy hehe helped helpful helps hm hmm hooray interesting later lol makes mhm nevermind never
+  nice no nope oh ok okay okey perfect ready right see sounds sure well wow yay yeah yep yes yo yup`,
+);
+/** Words that say nothing beside those: "great work", "makes sense", "happy Friday". */
+const BESIDE = setOf(
+  `ahead fair friday going job make mind monday point saturday sense sunday thursday tomorrow tuesday wednesday work`,
 );
 /** A longer text is about something. */
 const SMALL_TALK = 10;
@@ -77,15 +81,17 @@ export function askedPart(query: string): string {
 }
 
 /** True if a query only greets, thanks or agrees: nothing that is stored answers it. */
-export const asksNothing = (query: string): boolean => {
+export function asksNothing(query: string): boolean {
   const words = lowerWords(query);
   return (
-    words.length > 0 &&
     words.length <= SMALL_TALK &&
-    words.every((word) => isSmallTalk(word) || AGREES.has(word)) &&
-    !words.some((word) => word === "what" || ASKING.has(word))
+    words.some((word) => COURTESY.has(word) || AGREES.has(word)) &&
+    words.every((word) => (word === "when" ? !query.includes("?") : saysNothing(word)))
   );
-};
+}
+
+const saysNothing = (word: string): boolean =>
+  word !== "what" && !ASKING.has(word) && (isSmallTalk(word) || AGREES.has(word) || BESIDE.has(word));
 
 /** A sentence without its courteous beginning and end; empty if nothing else is in it. */
 function withoutCourtesy(sentence: string): string {

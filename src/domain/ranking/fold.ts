@@ -22,7 +22,11 @@ const SPECIAL = new RegExp(`[${Object.keys(LETTERS).join("")}]`, "gu");
  * signs of other scripts (Devanagari's vowels, the voicing of kana) make another letter and stay.
  */
 const MARKS = new RegExp(
-  String.raw`[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed\p{Cf}]`,
+  `[${[
+    "\\u0300-\\u036f",
+    "\\u0591-\\u05bd\\u05bf\\u05c1\\u05c2\\u05c4\\u05c5\\u05c7",
+    "\\u0610-\\u061a\\u0640\\u064b-\\u065f\\u0670\\u06d6-\\u06dc\\u06df-\\u06e8\\u06ea-\\u06ed",
+  ].join("")}]|\\p{Cf}`,
   "gu",
 );
 const ASCII = /^[\0-\u007f]*$/;

@@ -76,14 +76,16 @@ export function pooled(candidates: readonly Candidate[], { sameThread, beside }:
 
 /** The kind of each candidate. The candidates of a thread follow each other, and tell who talks in it. */
 function kindsOf(sorted: readonly Candidate[], sameThread: Places["sameThread"]): CandidateKind[] {
-  const kinds: CandidateKind[] = [];
-  for (let from = 0, to = 0; from < sorted.length; from = to) {
-    const first = sorted[from];
-    for (to = from + 1; to < sorted.length && first && sameThread(first.n, sorted[to]?.n ?? 0);) to++;
-    const kind = first?.isMessage === true ? threadKind(sorted.slice(from, to)) : "memory";
-    for (let i = from; i < to; i++) kinds.push(kind);
+  const threads: Candidate[][] = [];
+  for (const one of sorted) {
+    const last = threads.at(-1);
+    if (last?.[0] !== undefined && sameThread(last[0].n, one.n)) last.push(one);
+    else threads.push([one]);
   }
-  return kinds;
+  return threads.flatMap((messages) => {
+    const kind = messages[0]?.isMessage === true ? threadKind(messages) : "memory";
+    return messages.map(() => kind);
+  });
 }
 
 /** People have names on both sides. An assistant may have one too, but its messages are several times as long. */

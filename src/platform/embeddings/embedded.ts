@@ -1,6 +1,6 @@
 import { wordsWithoutMarks } from "../../domain/ranking/marks.ts";
 import { type Embedder, type EmbedOptions, type Vector } from "./embedder.ts";
-import { MODEL_NAME, type SharedModel } from "./embedded/shared-model.ts";
+import { MODEL_NAME, type WordModel } from "./embedded/word-model.ts";
 
 const DIMENSIONS = 256;
 
@@ -9,9 +9,9 @@ export class EmbeddedEmbedder implements Embedder {
   readonly model = MODEL_NAME;
   readonly dimensions = DIMENSIONS;
   readonly #assets: Fetcher;
-  readonly #shared: SharedModel;
+  readonly #shared: WordModel;
 
-  constructor(assets: Fetcher, shared: SharedModel) {
+  constructor(assets: Fetcher, shared: WordModel) {
     this.#assets = assets;
     this.#shared = shared;
   }
