@@ -26,16 +26,22 @@ const KNOWN: readonly [before: string, after: string][] = [
   ["Hope all is good on your side. I keep forgetting this.", "Please be as brief as you like."],
   ["Excuse me, would you mind looking something up?", "Sorry for the trouble and have a lovely afternoon."],
   ["Pardon the interruption, I have a small request.", "Any hint is welcome. Best wishes!"],
-];
-
-/** Wrappings that no rule was written with: the figure to look at. */
-const HELD_OUT: typeof KNOWN = [
   ["Hey team, hope everyone had a restful break.", "Looking forward to hearing from you!"],
   ["Sorry, one more thing before I go.", "Take care and talk soon."],
   ["Would you be so kind as to answer the following?", "With gratitude."],
   ["Just checking in about something from earlier.", "No worries if not!"],
   ["I bet you know this one.", "Fingers crossed, and thanks again."],
   ["Hiya! Got a sec?", "You rock, thank you!!"],
+];
+
+/** Wrappings that no rule was written with: the figure to look at. */
+const HELD_OUT: typeof KNOWN = [
+  ["Hi, sorry for the late message.", "Thanks a million, you're awesome."],
+  ["Good afternoon, I trust you're doing great.", "I look forward to your reply."],
+  ["Hey, it's been a while!", "Cheers mate."],
+  ["Quick one for you:", "Thanks in anticipation!"],
+  ["I know you're busy, but could you help with this?", "It would mean a lot to me."],
+  ["Hope I'm not asking too much.", "Thank you kindly for your time and patience."],
 ];
 
 const wrapped = (wrappings: typeof KNOWN) => (query: string, i: number) => {

@@ -25,6 +25,7 @@ describe("the part of a query that asks", () => {
     ["Hi Claude, what did I eat? Cheers!", "what did I eat"],
     ["Where do I deploy, please?", "Where do I deploy"],
     ["Please remind me what I said about C++, if you remember.", "what I said about C++"],
+    ["I bet you know this one. Where did Ann park the car?", "Where did Ann park the car"],
     ["Dear Ann,\nI lost my keys\nKind regards", "I lost my keys"],
   ])("of %j is %j", (query, asked) => {
     expect(askedPart(query)).toBe(asked);
@@ -33,6 +34,8 @@ describe("the part of a query that asks", () => {
     "I am in Lisbon next week. Which restaurants did we like",
     "It was in March. When was it",
     "I know Anna. Where does she live",
+    "Thanks for the dentist you recommended. What was her name",
+    "I hope my dog is well. What is his name",
     "Did Melanie ask Caroline for help",
     "What do you remember about Anna",
     "What did I hope for",
@@ -183,6 +186,8 @@ describe("a typo", () => {
   it("may be of a word that only the word model knows: the most common one", () => {
     expect(knownCorrection("alergic", pieces)).toBe("allergic");
     expect(knownCorrection("zoltan", pieces)).toBeNull();
+    // A right word of two pieces.
+    expect(knownCorrection("feline", (word) => (word === "felipe" ? [15_190] : [8_879, 2_293]))).toBeNull();
   });
   it("has no correction two letters away that the word model does not know", () => {
     expect(corrections("restorrant", terms, (word) => Array.from(word, () => 9))).toEqual([]);

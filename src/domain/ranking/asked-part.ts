@@ -15,17 +15,18 @@ const COURTESY = setOf(
 const FILLERS = setOf(
   `able absolutely actually advance advice always amazing answer answers anyone anything anytime anyway
   apparently asap awesome awfully back basically best better bit blank brain brief briefly brilliant btw
-  chat check come comes completely confused cool d definitely disturb easy everyone everything excellent
-  failing fantastic feel feels find finds fine folks forget forgetful forgetting forgot forgotten friend
-  funny getting give giving glad goes going got great guess guys happen happens happy hear hint honestly
-  info information input interrupt interruption keep kind legend let lifesaver literally little ll long
-  look looking lot lots love lovely m made make makes making many mate may maybe mean message might much
-  must myself need needed new nice note now odd ok okay one pal perfect perhaps person pick possible
-  pretty probably problem quick quickly quite random rather re real really reply request requests response
-  right s search see seem seems seriously shall short side silly simple slipped small somebody somehow
-  someone something soon star strange struggling stuck stupid super sure t take talk talking there thing
-  things think thinking thought time times together totally trouble truly try trying useful ve wanna want
-  wanted welcome well whatever whenever wonderful yeah yes`,
+  care chat check checking come comes completely confused cool crossed d definitely disturb earlier easy
+  everyone everything excellent failing fantastic feel feels find finds fine fingers folks following
+  forget forgetful forgetting forgot forgotten forward friend funny getting give giving glad goes going
+  got great guess guys happen happens happy hear hearing hint honestly info information input interrupt
+  interrupting interruption keep kind later legend let lifesaver literally little ll long look looking lot
+  lots love lovely m made make makes making many mate may maybe mean message might much must myself need
+  needed new nice note now odd ok okay one pal perfect perhaps person pick possible pretty probably
+  problem quick quickly quite random rather re real really reply request requests response right rock s
+  search see seem seems seriously shall short side silly simple slipped small somebody somehow someone
+  something soon star strange struggling stuck stupid super sure t take talk talking there thing things
+  think thinking thought time times together totally trouble truly try trying useful ve wanna want wanted
+  welcome well whatever whenever wonderful yeah yes`,
 );
 /** Words that say nothing beside a courtesy ("Good morning", "have a great weekend"), and by themselves name a time. */
 const TIMES = setOf(
@@ -48,7 +49,7 @@ const ASKING = setOf("when where which who whom whose why");
 /** A request ends before one of these. */
 const NO_REQUEST = setOf("did does had how what when where which who whom whose why");
 /** Words that follow a request before what is asked for. */
-const AFTER_REQUEST = setOf("about again for if me of once please that to us whether you");
+const AFTER_REQUEST = setOf("about again d for if ll m me of once please re s that to us ve whether you");
 /** Without one of these, "Did Ann remember …" is no request. */
 const REQUESTING = setOf(
   "curious hello hey hi kindly me please pls question us wonder wondered wondering you your",
@@ -56,6 +57,8 @@ const REQUESTING = setOf(
 /** "Hi there, …", "Dear Ann, …". */
 const SALUTATION =
   /^\s*(?:hi|hiya|hello|hey|dear|good (?:morning|afternoon|evening))(?:\s+[\p{L}\p{M}]+){0,2}\s*(?:[,!.:;–—-]+(?:\s+|$)|$)/iu;
+/** Words besides small talk of a question that can be asked without the sentences around it. */
+const ENOUGH = 2;
 /** Between two sentences. */
 const BREAK = /(?<=[.!?…؟।][\p{Pe}\p{Pf}"']{0,3})\s+|(?<=[。！？])|\n+/u;
 const EACH_WORD = /[\p{L}\p{N}\p{M}]+/gu;
@@ -67,7 +70,11 @@ const EACH_WORD = /[\p{L}\p{N}\p{M}]+/gu;
 export function askedPart(query: string): string {
   const bare = withoutMarksAround(query);
   const sentences = bare.split(BREAK);
-  const kept = sentences.map(withoutCourtesy).filter((sentence) => sentence !== "");
+  const telling = sentences.map(withoutCourtesy).filter((sentence) => sentence !== "");
+  const main = telling.filter((sentence) => !isMostlySmallTalk(sentence));
+  // A short question ("What was her name?") needs the sentences around it.
+  const isEnough = lowerWords(main.join(" ")).filter((word) => !isSmallTalk(word)).length >= ENOUGH;
+  const kept = isEnough ? main : telling;
   const isWhole = kept.length === sentences.length && kept.every((one, i) => one === sentences[i]);
   const asked = isWhole ? bare : withoutMarksAround(kept.join(" "));
   return lowerWords(asked).some(isTelling) ? asked : bare || query;
@@ -115,6 +122,15 @@ function withoutRequest(sentence: string): string {
   if (end === 0) return sentence;
   while (AFTER_REQUEST.has(opening[end] ?? "")) end++;
   return sentence.slice(words[end]?.index);
+}
+
+/** True if a sentence is addressed to the assistant, and most of its telling words are small talk. It names nothing. */
+function isMostlySmallTalk(sentence: string): boolean {
+  if (/\d|(?<=\S\s+)(?!I\b)\p{Lu}/u.test(sentence)) return false;
+  const words = lowerWords(sentence);
+  if (!words.some((word) => COURTESY.has(word) || word === "you")) return false;
+  const telling = words.filter((word) => isTelling(word));
+  return telling.length > 0 && telling.filter(isSmallTalk).length > telling.length / 2;
 }
 
 const lowerWords = (text: string): string[] => text.toLowerCase().match(EACH_WORD) ?? [];

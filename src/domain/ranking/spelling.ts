@@ -11,6 +11,8 @@ const [SHORTEST, LONGEST] = [5, 32];
 const SHORTEST_KNOWN = 6;
 /** A word of so many letters may have two typos. */
 const TWO_TYPOS = 8;
+/** Rows of the word model's most common words. */
+const COMMON = 7_000;
 const LETTERS = "abcdefghijklmnopqrstuvwxyz";
 const LATIN = /^[a-z]+$/;
 /** The pieces of a word in the word model: one, if the model knows it as a word. */
@@ -58,14 +60,17 @@ export function corrections(word: string, terms: readonly Term[], pieces: Pieces
     .map(({ one }) => one);
 }
 
-/** The most common word of the word model's vocabulary that differs by one typo: its rows are in the order of frequency. */
+/**
+ * The most common word of the word model's vocabulary that differs by one typo: its rows are in the order of frequency. A word
+ * of two pieces is often a right one ("feline"), and a typo only of a common word.
+ */
 export function knownCorrection(word: string, pieces: Pieces): string | null {
   let best: { edit: string; row: number } | null = null;
   for (const edit of word.length < SHORTEST_KNOWN ? [] : edits(word)) {
     const [row = 0, ...others] = pieces(edit);
     if (row > 0 && others.length === 0 && !(best !== null && best.row <= row)) best = { edit, row };
   }
-  return best?.edit ?? null;
+  return best !== null && (best.row < COMMON || pieces(word).length > 2) ? best.edit : null;
 }
 
 /** Every word that differs by one typo (Norvig 2007). */
