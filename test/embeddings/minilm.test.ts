@@ -90,7 +90,7 @@ describe("where the weights are not among the assets", () => {
   it("a call fails, and a later one finds what has come", async () => {
     const files: { fetch: (url: string) => Promise<Response> } = { ...missing };
     const embedder = new MiniLmEmbedder(files, new SharedMiniLm());
-    await expect(embedder.embed(["x"])).rejects.toThrow(/not among the assets/);
+    await expect(embedder.embed(["x"])).rejects.toThrow(/npm run minilm/);
     files.fetch = async () => new Response("torn");
     await expect(embedder.embed(["x"])).rejects.toThrow(/bytes/);
   });

@@ -56,16 +56,16 @@ export class SharedMiniLm extends SharedModel<MiniLm> {
   }
 }
 
-const weights = (assets: Assets, method: "GET" | "HEAD"): Promise<Response> =>
-  fetchAsset(assets, `${MODEL_NAME}/${WEIGHTS_FILE}`, {
+const fetchFile = (assets: Assets, name: string, method: "GET" | "HEAD" = "GET"): Promise<Response> =>
+  fetchAsset(assets, `${MODEL_NAME}/${name}`, {
     method,
     hint: "run `npm run minilm`, and start or deploy again",
   });
 
 async function loadMiniLm(assets: Assets): Promise<MiniLm> {
   const [vocabulary, transformer] = await Promise.all([
-    fetchAsset(assets, `${MODEL_NAME}/vocab.txt`).then((file) => file.arrayBuffer()),
-    weights(assets, "GET").then(({ body }) => Transformer.load(body)),
+    fetchFile(assets, "vocab.txt").then((file) => file.arrayBuffer()),
+    fetchFile(assets, WEIGHTS_FILE).then(({ body }) => Transformer.load(body)),
   ]);
   return new MiniLm(new Vocabulary(new Uint8Array(vocabulary), VOCABULARY), transformer);
 }
@@ -73,7 +73,7 @@ async function loadMiniLm(assets: Assets): Promise<MiniLm> {
 /** Why the weights cannot be loaded, and how to make them; null if they are among the assets. */
 export async function problemOfWeights(assets: Assets): Promise<string | null> {
   try {
-    await weights(assets, "HEAD");
+    await fetchFile(assets, WEIGHTS_FILE, "HEAD");
     return null;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
