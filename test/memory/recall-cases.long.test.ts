@@ -213,7 +213,8 @@ it("what was said while messages were found by words only gets its meaning when 
   await ask(user, { query: "a feline naps" });
   await call(`/v1/users/${user}/reindex`, { method: "POST" });
   await settle(user);
-  const { hits } = await ask(user, { query: "a feline naps", k: 1, weights: { soft: 0 } });
+  const weights = { soft: 0, lexical: 0 };
+  const { hits } = await ask(user, { query: "a feline naps", k: 1, weights });
   expect(hits[0]).toMatchObject({ text: "the cat sleeps on the sofa", why: { vector: 1 } });
 });
 
@@ -320,7 +321,7 @@ it("scores by importance or recency alone where nothing else is to count", async
   const { hits } = await ask(user, { query: "deploy", weights: only, explain: true });
   expect(hits.map(({ text }: Seen) => text)).toEqual(["deploy on Fridays", "deploy with care"]);
   expect(hits[0].score).toBeGreaterThan(hits[1].score);
-  expect(hits[0].why.parts.importance).toBeCloseTo(hits[0].score, 3);
+  expect(hits[0].why.parts.importance).toBeGreaterThan(hits[1].why.parts.importance);
 });
 
 describe("what is of messages and what of memories", () => {
