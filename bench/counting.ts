@@ -63,8 +63,8 @@ export class UserMemory extends Deployed {
     const copies = [first + back, first + back + count - 1];
     this.#ctx.storage.transactionSync(() => {
       sql.exec(
-        `INSERT INTO messages (position, created_at, searched, document, body)
-         SELECT position + ?, created_at + 1, searched, document, CAST(json_set(CAST(body AS TEXT), '$.content',
+        `INSERT INTO messages (position, created_at, role, document, body)
+         SELECT position + ?, created_at + 1, role, document, CAST(json_set(CAST(body AS TEXT), '$.content',
            substr(said, instr(said, ' ') + 1) || ' ' || substr(said, 1, instr(said, ' ') - 1)) AS BLOB)
          FROM (SELECT *, CAST(body AS TEXT) ->> '$.content' AS said FROM messages WHERE position BETWEEN ? AND ?)`,
         back,

@@ -109,7 +109,7 @@ export class Floor extends DurableObject<Env> {
         position++;
         const body = new TextEncoder().encode(JSON.stringify(message));
         this.#sql.exec(
-          "INSERT INTO messages (position, created_at, searched, body) VALUES (?, ?, 1, ?)",
+          "INSERT INTO messages (position, created_at, role, body) VALUES (?, ?, 'user', ?)",
           position,
           now,
           body,
