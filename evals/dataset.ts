@@ -1,22 +1,29 @@
 // Questions and their corpora: conversations whose turns are evidence, or topics of short memories.
 import { readFileSync } from "node:fs";
 import { z } from "zod";
-import { contentOf, readConversations } from "./demo/conversation.ts";
+import { contentOf, isAnswerable, readConversations, type Turn } from "./demo/conversation.ts";
 
 /** The messages of one session, in order. */
 export type Session = {
   id: string;
   /** When it was said, in milliseconds since the epoch; unknown where the data do not tell. */
   saidAt?: number;
-  turns: { id: string; speaker: string; text: string }[];
+  turns: Pick<Turn, "id" | "speaker" | "role" | "text">[];
 };
-export type Question = { query: string; relevant: ReadonlySet<string>; category: string };
+export type Question = {
+  query: string;
+  /** The parts of the answer: for each, the turns and memories that hold it, any of which will do. */
+  relevant: readonly ReadonlySet<string>[];
+  category: string;
+};
 /** One user's conversations or memories, and what is asked about them. */
 export type Corpus = {
   name: string;
   sessions: Session[];
   memories: { id: string; text: string }[];
   questions: Question[];
+  /** Questions about something that was never said; no score counts them. */
+  unanswerable: Omit<Question, "relevant">[];
 };
 
 const paraphrases = z.object({
@@ -30,7 +37,6 @@ const paraphrases = z.object({
 });
 
 const CATEGORIES = ["", "multi-hop", "temporal", "open-domain", "single-hop"];
-const ADVERSARIAL = 5;
 
 /** Reads a file of conversations, or of paraphrases: a user for each of either. */
 export function readCorpora(path: string): Corpus[] {
@@ -40,7 +46,12 @@ export function readCorpora(path: string): Corpus[] {
     name,
     sessions: [],
     memories,
-    questions: questions.map(({ query, answers }) => ({ query, relevant: new Set(answers), category: name })),
+    questions: questions.map(({ query, answers }) => ({
+      query,
+      relevant: answers.map((id) => new Set([id])),
+      category: name,
+    })),
+    unanswerable: [],
   }));
 }
 
@@ -60,30 +71,49 @@ export const inOneStore = (corpora: readonly Corpus[]): Corpus => ({
   questions: corpora.flatMap(({ name, questions }) =>
     questions.map(({ relevant, ...question }) => ({
       ...question,
-      relevant: new Set([...relevant].map((id) => `${name} ${id}`)),
+      relevant: relevant.map((ids) => new Set([...ids].map((id) => `${name} ${id}`))),
     })),
   ),
+  unanswerable: corpora.flatMap(({ unanswerable }) => unanswerable),
 });
 
 function corpusOf({ id, sessions, facts, questions }: ReturnType<typeof readConversations>[number]): Corpus {
+  const outdated = new Set(facts.map(({ replaces }) => replaces));
+  const sources = new Map(facts.map((fact) => [fact.id, fact.evidence]));
+  const categoryOf = ({ type, category }: (typeof questions)[number]): string =>
+    type ?? CATEGORIES[category ?? 0] ?? "";
   return {
     name: id,
     sessions: sessions.map(({ date, turns }, i) => ({
       id: `session-${i + 1}`,
       ...saidAtOf(date),
-      turns: turns.map((turn) => ({ id: turn.id, speaker: turn.speaker, text: contentOf(turn) })),
+      turns: turns.map((turn) => ({ ...turn, text: contentOf(turn) })),
     })),
     memories: facts
-      .filter(({ replaces }) => replaces === undefined)
-      .map(({ id: fact, text }) => ({ id: fact, text })),
+      .filter((fact) => !outdated.has(fact.id))
+      .map((fact) => ({ id: fact.id, text: fact.text })),
     questions: questions
-      .filter(({ category, evidence }) => category !== ADVERSARIAL && evidence.length > 0)
-      .map(({ question, evidence, category }) => ({
-        query: question,
-        relevant: new Set(evidence),
-        category: CATEGORIES[category ?? 0] ?? "",
+      .filter((one) => isAnswerable(one) && one.evidence.length > 0)
+      .map((one) => ({
+        query: one.question,
+        relevant: partsOf([...new Set(one.evidence)], sources),
+        category: categoryOf(one),
       })),
+    unanswerable: questions
+      .filter((one) => !isAnswerable(one))
+      .map((one) => ({ query: one.question, category: categoryOf(one) || "adversarial" })),
   };
+}
+
+/** The parts of an answer. A fact of the evidence holds the same parts as those of its turns that are evidence. */
+function partsOf(
+  evidence: readonly string[],
+  sources: ReadonlyMap<string, readonly string[]>,
+): ReadonlySet<string>[] {
+  const isRepeated = (id: string) => sources.get(id)?.some((turn) => evidence.includes(turn)) ?? false;
+  return evidence
+    .filter((id) => !isRepeated(id))
+    .map((id) => new Set([id, ...evidence.filter((other) => sources.get(other)?.includes(id))]));
 }
 
 /** A date as `2023-05-08`, or as `1:56 pm on 8 May, 2023`. */
@@ -97,9 +127,13 @@ function saidAtOf(date: string | undefined): { saidAt?: number } {
 /** The questions with the sessions that hold their evidence in the place of the turns. */
 export function bySession({ sessions, questions, ...corpus }: Corpus): Corpus {
   const sessionOf = new Map(sessions.flatMap(({ id, turns }) => turns.map((turn) => [turn.id, id] as const)));
-  const known = questions.map(({ relevant, ...question }) => ({
-    ...question,
-    relevant: new Set([...relevant].map((id) => sessionOf.get(id) ?? id)),
-  }));
+  const known = questions.map(({ relevant, ...question }) => {
+    const parts = new Map<string, Set<string>>();
+    for (const ids of relevant) {
+      const [first = "", ...others] = [...ids].map((id) => sessionOf.get(id) ?? id);
+      parts.set(first, new Set([first, ...(parts.get(first) ?? []), ...others]));
+    }
+    return { ...question, relevant: [...parts.values()] };
+  });
   return { ...corpus, sessions, questions: known };
 }

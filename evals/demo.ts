@@ -7,8 +7,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { type Cairn, cairn, type RecallAnswer } from "../client/src/index.ts";
 import {
+  authorOf,
   type Conversation,
   contentOf,
+  isAnswerable,
   type Question,
   readConversations,
   turnsOf,
@@ -20,7 +22,6 @@ import { developmentToken, freePort, type LocalServer, startLocalServer } from "
 
 const K = 10;
 const SHOWN_QUESTIONS = 8;
-const ADVERSARIAL = 5;
 const ERASED_WITHIN_MS = 60_000;
 
 type Scores = { questions: number; ours: number; floor: number; times: number[] };
@@ -37,12 +38,10 @@ async function appendTurns(
   const turns = turnsOf(conversation);
   const thread = await client.threads.create(user, { title: conversation.id, agent: "demo" });
   const turnIds = new Map<number, string>();
-  const speakers = [...new Set(turns.map(({ speaker }) => speaker))];
   const draw = progress("appending the turns", turns.length);
   for (const [i, turn] of turns.entries()) {
-    const role = turn.speaker === speakers[0] ? "user" : "assistant";
     const { firstSeq } = await client.threads.append(thread.id, [
-      { role, name: turn.speaker, content: contentOf(turn) },
+      { ...authorOf(turn, turns[0]?.speaker), content: contentOf(turn) },
     ]);
     if (firstSeq !== undefined) turnIds.set(firstSeq, turn.id);
     draw(i + 1);
@@ -100,9 +99,13 @@ function show(
 
 async function play(client: Cairn, user: string, conversation: Conversation): Promise<Scores> {
   const turns = turnsOf(conversation);
-  const scored = conversation.questions.filter(
-    ({ category, evidence }) => category !== ADVERSARIAL && evidence.length > 0,
-  );
+  const speakers = new Map(turns.map(({ id, speaker }) => [id, speaker]));
+  const answerable = conversation.questions.filter(isAnswerable).map(({ evidence, ...question }) => ({
+    ...question,
+    // Facts are shown and not judged.
+    evidence: evidence.filter((id) => speakers.has(id)),
+  }));
+  const scored = answerable.filter(({ evidence }) => evidence.length > 0);
   console.log(
     `\n${bold(conversation.id)}: ${conversation.sessions.length} sessions, ${turns.length} turns, ` +
       `${conversation.facts.length} facts, ${conversation.questions.length} questions`,
@@ -112,16 +115,12 @@ async function play(client: Cairn, user: string, conversation: Conversation): Pr
   await waitForVectors(client, user);
 
   const times: number[] = [];
-  const speakers = new Map(turns.map(({ id, speaker }) => [id, speaker]));
   console.log(
     `\n  The recalled turns and facts, best first. S3:7 is turn 7 of session 3. ✓ marks a turn that holds the answer,
   as the file says; facts are not judged. In brackets: the rank by words and the rank by meaning. The file has
   hard questions on purpose: the sums at the end compare all of them with plain full-text search.`,
   );
-  const shown = conversation.questions
-    .filter(({ category }) => category !== ADVERSARIAL)
-    .slice(0, SHOWN_QUESTIONS);
-  for (const question of shown) {
+  for (const question of answerable.slice(0, SHOWN_QUESTIONS)) {
     const started = performance.now();
     const answer = await client.recall(user, { query: question.question, k: K });
     show(question, answer, {

@@ -1,19 +1,29 @@
 // Measures of retrieval over ranked ids. Every figure is a mean over questions, in percent.
+import type { Question } from "./dataset.ts";
 
-/** The share of the relevant ids among the first k. */
-export const recallAt = (ranked: readonly string[], relevant: ReadonlySet<string>, k: number): number =>
-  ranked.slice(0, k).filter((id) => relevant.has(id)).length / relevant.size;
+type Parts = Question["relevant"];
+
+const holds = (ids: readonly string[], part: Parts[number]): boolean => ids.some((id) => part.has(id));
+
+/** The share of the parts of the answer that the first k hold. */
+export const recallAt = (ranked: readonly string[], relevant: Parts, k: number): number =>
+  relevant.filter((part) => holds(ranked.slice(0, k), part)).length / relevant.length;
 
 /** 1 if the first is relevant. */
-export const hitAt1 = (ranked: readonly string[], relevant: ReadonlySet<string>): number =>
-  relevant.has(ranked[0] ?? "") ? 1 : 0;
+export const hitAt1 = (ranked: readonly string[], relevant: Parts): number =>
+  relevant.some((part) => part.has(ranked[0] ?? "")) ? 1 : 0;
 
 const discount = (i: number): number => 1 / Math.log2(i + 2);
 
-/** Normalised discounted cumulative gain with gains of 0 and 1 (Järvelin and Kekäläinen 2002). */
-export function ndcgAt(ranked: readonly string[], relevant: ReadonlySet<string>, k: number): number {
-  const gained = ranked.slice(0, k).reduce((sum, id, i) => sum + (relevant.has(id) ? discount(i) : 0), 0);
-  const best = Array.from({ length: Math.min(k, relevant.size) }, (_, i) => discount(i)).reduce(
+/**
+ * Normalised discounted cumulative gain with gains of 0 and 1 (Järvelin and Kekäläinen 2002). An id gains by the first
+ * mention of a part.
+ */
+export function ndcgAt(ranked: readonly string[], relevant: Parts, k: number): number {
+  const isNew = (id: string, i: number) =>
+    relevant.some((part) => part.has(id) && !holds(ranked.slice(0, i), part));
+  const gained = ranked.slice(0, k).reduce((sum, id, i) => sum + (isNew(id, i) ? discount(i) : 0), 0);
+  const best = Array.from({ length: Math.min(k, relevant.length) }, (_, i) => discount(i)).reduce(
     (sum, one) => sum + one,
     0,
   );

@@ -14,7 +14,7 @@ const measures = {
   "Hit@1": hitAt1,
   "NDCG@5": (ranked, relevant) => ndcgAt(ranked, relevant, 5),
   "NDCG@10": (ranked, relevant) => ndcgAt(ranked, relevant, 10),
-} satisfies Record<string, (ranked: readonly string[], relevant: ReadonlySet<string>) => number>;
+} satisfies Record<string, (ranked: readonly string[], relevant: Question["relevant"]) => number>;
 const names = Object.keys(measures) as (keyof typeof measures)[];
 
 /** Prints a table in Markdown: every way of searching over all questions, then by category. */
@@ -37,7 +37,7 @@ export function print(title: string, questions: readonly Question[], runs: reado
 }
 
 function figures({ name, ranked, times }: Run, questions: readonly Question[]): string[] {
-  const scores = (of: (ranked: readonly string[], relevant: ReadonlySet<string>) => number) =>
+  const scores = (of: (ranked: readonly string[], relevant: Question["relevant"]) => number) =>
     questions.map(({ relevant }, i) => of(ranked[i] ?? [], relevant));
   const [low, high] = interval(scores(measures["R@10"]));
   return [
@@ -48,6 +48,35 @@ function figures({ name, ranked, times }: Run, questions: readonly Question[]): 
       ? ["", ""]
       : [percentile(times, 0.5).toFixed(1), percentile(times, 0.95).toFixed(1)]),
   ];
+}
+
+/** The score of the best hit for a question of a kind. */
+export type Best = { category: string; score: number };
+export const ANSWERABLE = "answerable";
+
+/** Prints the scores of best hits by kind, and how often one of an answerable question is higher than one of the kind. */
+export function printBest(best: readonly Best[]): void {
+  const scoresOf = (kind: string) =>
+    best.filter(({ category }) => category === kind).map(({ score }) => score);
+  const answerable = scoresOf(ANSWERABLE);
+  console.log(
+    `\n${row(["score of the best hit", "questions", "p10", "p50", "p90", "answerable is higher"])}`,
+  );
+  console.log(row(Array.from({ length: 6 }, () => "---")));
+  for (const kind of new Set(best.map(({ category }) => category))) {
+    const scores = scoresOf(kind);
+    const higher = answerable.flatMap((one) =>
+      scores.map((other) => (one > other ? 1 : one === other ? 0.5 : 0)),
+    );
+    console.log(
+      row([
+        kind,
+        String(scores.length),
+        ...[0.1, 0.5, 0.9].map((share) => percentile(scores, share).toFixed(2)),
+        kind === ANSWERABLE ? "" : percent(mean(higher)),
+      ]),
+    );
+  }
 }
 
 const row = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
