@@ -1,5 +1,6 @@
 // Questions and their corpora: conversations whose turns are evidence, or topics of short memories.
 import { readFileSync } from "node:fs";
+import { basename } from "node:path";
 import { z } from "zod";
 import { contentOf, isAnswerable, readConversations, type Turn } from "./demo/conversation.ts";
 
@@ -34,6 +35,14 @@ const paraphrases = z.object({
       questions: z.array(z.object({ query: z.string(), answers: z.array(z.string()).min(1) })),
     }),
   ),
+});
+
+/** The corpora of a file. */
+export type QuestionSet = { name: string; corpora: Corpus[] };
+
+export const readSet = (path: string): QuestionSet => ({
+  name: basename(path, ".json"),
+  corpora: readCorpora(path),
 });
 
 const CATEGORIES = ["", "multi-hop", "temporal", "open-domain", "single-hop"];

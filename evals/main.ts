@@ -1,203 +1,38 @@
-// `npm run eval -- --file PATH`: how well recall finds what answers a question, each arm alone and all together, beside
-// a plain FTS5 table. Everything goes through the public API of a running Cairn.
+// `npm run eval`: whether recall is good, on every kind of data. Everything goes through the public API of a running Cairn.
 import { randomUUID } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { type Cairn, cairn } from "../client/src/index.ts";
-import { progress } from "./demo/terminal.ts";
-import { developmentToken, freePort, startLocalServer } from "../scripts/local-server.ts";
-import { bySession, type Corpus, inOneStore, readCorpora } from "./dataset.ts";
-import { plainFts5 } from "./floor.ts";
-import { crossValidated, type Explained, explainedHits, fitted, reranked, withoutFeature } from "./fit.ts";
-import { mean, recallAt } from "./metrics.ts";
-import { print, type Run } from "./table.ts";
-import { features } from "../src/domain/ranking/features.ts";
-import { candidateKinds } from "../src/domain/ranking/pool.ts";
-import { type EmbedderKind, rankingModels } from "../src/domain/ranking/weights.ts";
-import { alone, CAIRN, heldOut, settings, type Way, without } from "./weights.ts";
+import { z } from "zod";
+import { rankingModels } from "../src/domain/ranking/weights.ts";
+import { signalNames } from "../src/domain/ranking/confidence.ts";
+import { foreignTo, printAbstaining } from "./abstain.ts";
+import { askEach, askInEachWay, type Told, tell } from "./ask.ts";
+import { type Answered, failures, joined, printAnswered } from "./compare.ts";
+import { ANSWERABLE, type Asked } from "./confidence.ts";
+import { bySession, type Corpus, inOneStore, type QuestionSet, readSet } from "./dataset.ts";
+import { checkEchoes } from "./echo.ts";
+import { type Explained, explainedHits } from "./fit.ts";
+import { LOST, printFittedConfidence, printFittedWeights } from "./print-fit.ts";
+import { connect } from "./server.ts";
 
-/** The most hits that one recall gives. */
-const K = 100;
-const FLOOR = "plain FTS5";
-const USAGE =
-  "usage: npm run eval -- [--file PATH] [--granularity turn|session] [--one-store] [--without | --held-out] [--smoke] [--url URL --token TOKEN] (the embedder is the server's)";
-
-/** Tells a user's Cairn what was said and what is to be remembered. Answers the data's name of each hit. */
-async function ingest(client: Cairn, user: string, corpus: Corpus): Promise<Map<string, string>> {
-  const names = new Map<string, string>();
-  const draw = progress(`telling ${corpus.name}`, corpus.sessions.length + corpus.memories.length);
-  let done = 0;
-  for (const { id, saidAt, turns } of corpus.sessions) {
-    const thread = await client.threads.create(user, { title: id });
-    const speakers = [...new Set(turns.map(({ speaker }) => speaker))];
-    const { firstSeq = 1 } = await client.threads.append(
-      thread.id,
-      turns.map(({ speaker, text }) => ({
-        role: speaker === speakers[0] ? "user" : "assistant",
-        name: speaker,
-        content: text,
-      })),
-      saidAt === undefined ? {} : { createdAt: saidAt },
-    );
-    for (const [i, turn] of turns.entries()) names.set(`${thread.id}:${firstSeq + i}`, turn.id);
-    draw(++done);
-  }
-  for (const { id, text } of corpus.memories) {
-    names.set((await client.memories.remember(user, { text })).id, id);
-    draw(++done);
-  }
-  while ((await client.recall(user, { query: "anything", k: 1 })).freshness.pending > 0) await sleep(200);
-  return names;
-}
-
-async function ask(
-  client: Cairn,
-  user: string,
-  { corpus, names, ways }: { corpus: Corpus; names: Map<string, string>; ways: readonly Way[] },
-): Promise<Run[]> {
-  const floor = plainFts5(corpus);
-  const runs: Run[] = [
-    { name: FLOOR, ranked: corpus.questions.map(({ query }) => floor(query, K)), times: [] },
-  ];
-  for (const { name, weights } of ways) {
-    const run: Run = { name, ranked: [], times: [] };
-    const draw = progress(`asking ${corpus.name}: ${name}`, corpus.questions.length);
-    for (const { query } of corpus.questions) {
-      const started = performance.now();
-      const { hits } = await client.recall(user, { query, k: K, ...(weights && { weights }) });
-      run.times.push(performance.now() - started);
-      run.ranked.push(hits.map(({ id }) => names.get(id) ?? id));
-      draw(run.ranked.length);
-    }
-    runs.push(run);
-  }
-  return runs;
-}
-
-/** Every question once, with the features of its hits. */
-async function explain(
-  client: Cairn,
-  user: string,
-  { corpus, names }: { corpus: Corpus; names: Map<string, string> },
-): Promise<Explained[]> {
-  const explained: Explained[] = [];
-  const draw = progress(`explaining ${corpus.name}`, corpus.questions.length);
-  for (const { query, relevant } of corpus.questions) {
-    const answer = await client.recall(user, { query, k: K, explain: true, window: 0 });
-    const namesOf = (id: string) => [names.get(id) ?? id];
-    explained.push(explainedHits(corpus.name, relevant, { answer, namesOf }));
-    draw(explained.length);
-  }
-  return explained;
-}
-
-const kindOf = ({ name }: Corpus) =>
-  name.startsWith("conv") ? "locomo" : name.startsWith("beam") ? "beam" : "paraphrases";
-
-/** Prints what weights give that were fitted on the other conversations, each feature's worth, and the weights fitted on all. */
-function printFit(corpora: readonly Corpus[], all: readonly Explained[], embedder: EmbedderKind): void {
-  const questions = corpora.flatMap((corpus) => corpus.questions);
-  const before = rankingModels[embedder].weights;
-  const run = (name: string, ranked: string[][]): Run => ({ name, ranked, times: [] });
-  const after = fitted(all, before);
-  const used = features.filter((feature) => candidateKinds.some((kind) => (after[kind][feature] ?? 0) !== 0));
-  print("fitted", questions, [
-    run(
-      "the weights in use",
-      all.map((one) => reranked(one, before)),
-    ),
-    run("fitted on the others", crossValidated(all, before)),
-    run(
-      "fitted on all",
-      all.map((one) => reranked(one, after)),
-    ),
-    ...used.map((feature) =>
-      run(
-        `without ${feature}`,
-        all.map((one) => reranked(one, withoutFeature(after, feature))),
-      ),
-    ),
-  ]);
-  for (const kind of new Set(corpora.map(kindOf))) {
-    const at = all.flatMap(({ corpus }, i) =>
-      corpora.some((one) => one.name === corpus && kindOf(one) === kind) ? [i] : [],
-    );
-    const cv = crossValidated(all, before);
-    print(
-      `fitted: ${kind}`,
-      at.flatMap((i) => questions[i] ?? []),
-      [
-        run(
-          "the weights in use",
-          at.map((i) => reranked(all[i]!, before)),
-        ),
-        run(
-          "fitted on the others",
-          at.map((i) => cv[i] ?? []),
-        ),
-      ],
-    );
-  }
-  console.log(`\n${JSON.stringify(after, null, 2)}`);
-}
-
-/** A session ranks by its best turn. */
-function sessionsOf(corpus: Corpus, run: Run): Run {
-  const sessionOf = new Map(
-    corpus.sessions.flatMap(({ id, turns }) => turns.map((turn) => [turn.id, id] as const)),
-  );
-  return { ...run, ranked: run.ranked.map((ids) => [...new Set(ids.map((id) => sessionOf.get(id) ?? id))]) };
-}
-
-const everyQuestion = (all: readonly { corpus: Corpus }[]) => all.flatMap(({ corpus }) => corpus.questions);
-
-/** One way's answers to the questions of several corpora, in their order. */
-const together = (name: string, runs: readonly Run[]): Run => ({
-  name,
-  ranked: runs.flatMap(({ ranked }) => ranked),
-  times: runs.flatMap(({ times }) => times),
-});
-
-/** Fails a smoke in which Cairn finds less than the words alone do: no data that the project brings along are so. */
-function requireBetter(all: readonly { corpus: Corpus; runs: readonly Run[] }[]): void {
-  const found = (name: string): number =>
-    mean(
-      all.flatMap(({ corpus, runs }) =>
-        corpus.questions.map(({ relevant }, i) =>
-          recallAt(runs.find((run) => run.name === name)?.ranked[i] ?? [], relevant, 10),
-        ),
-      ),
-    );
-  const [ours, floor] = [found(CAIRN.name), found(FLOOR)];
-  // No question at all has a mean that is no number.
-  if (!(ours > floor)) throw new Error(`R@10 is ${ours}, and that of ${FLOOR} ${floor}`);
-}
-
-async function server(url: string | undefined, token: string | undefined) {
-  if (url !== undefined && token !== undefined)
-    return { client: cairn({ url, token }), stop: async () => {} };
-  const state = mkdtempSync(join(tmpdir(), "cairn-eval-"));
-  process.once("exit", () => rmSync(state, { recursive: true, force: true }));
-  const local = await startLocalServer({ port: await freePort(), state });
-  return { client: cairn({ url: local.url, token: await developmentToken("*") }), stop: local.stop };
-}
+const USAGE = `usage: npm run eval -- [--file PATH]... [--one-store] [--granularity turn|session]
+                    [--fit | --abstain | --echo | --smoke] [--var NAME=VALUE]... [--url URL --token TOKEN]`;
+const ownFile = (path: string): string => join(import.meta.dirname, path);
 
 const { values: options } = parseArgs({
   options: {
     file: { type: "string", multiple: true },
     granularity: { type: "string", default: "turn" },
+    "one-store": { type: "boolean", default: false },
+    fit: { type: "boolean", default: false },
+    abstain: { type: "boolean", default: false },
+    echo: { type: "boolean", default: false },
+    // For CI: the default, over the project's own sets.
+    smoke: { type: "boolean", default: false },
+    var: { type: "string", multiple: true },
     url: { type: "string" },
     token: { type: "string" },
-    "one-store": { type: "boolean", default: false },
-    without: { type: "boolean", default: false },
-    "held-out": { type: "boolean", default: false },
-    fit: { type: "boolean", default: false },
-    contextual: { type: "boolean", default: false },
-    // The example's conversation, asked once: it shows that the evaluation works, and fails where Cairn finds too little.
-    smoke: { type: "boolean", default: false },
   },
 });
 if (options.granularity !== "turn" && options.granularity !== "session") {
@@ -205,58 +40,114 @@ if (options.granularity !== "turn" && options.granularity !== "session") {
   process.exit(2);
 }
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () => process.exit(130));
-const file = options.smoke ? "../examples/moving-house.json" : "paraphrases.json";
-const read = (options.file ?? [join(import.meta.dirname, file)]).flatMap(readCorpora);
-const corpora = options["one-store"] ? [inOneStore(read)] : read;
-// `--without` takes each part of a score out; `--held-out` shows what weights give that were chosen on the other conversations.
-const ways = options.smoke
-  ? [CAIRN]
-  : options["held-out"]
-    ? settings
-    : options.without
-      ? [...alone, ...without]
-      : alone;
-const embedder: EmbedderKind = options.contextual ? "contextual" : "static";
-const { client, stop } = await server(options.url, options.token);
-try {
-  const all: { corpus: Corpus; runs: Run[] }[] = [];
-  const explained: Explained[] = [];
-  for (const corpus of corpora) {
-    const owner = `eval-${randomUUID()}`;
-    const names = await ingest(client, owner, corpus);
-    if (options.fit) {
-      explained.push(...(await explain(client, owner, { corpus, names })));
-      continue;
-    }
-    const runs = await ask(client, owner, { corpus, names, ways });
-    const shown = options.granularity === "turn" ? corpus : bySession(corpus);
-    all.push({
-      corpus: shown,
-      runs: options.granularity === "turn" ? runs : runs.map((run) => sessionsOf(corpus, run)),
-    });
-  }
-  if (options.smoke) requireBetter(all);
-  const title = (name: string) => `${name} by ${options.granularity}`;
-  if (options.fit) printFit(corpora, explained, embedder);
-  else if (options["held-out"]) {
-    const held = heldOut(all);
-    for (const { corpus, run } of held) print(title(corpus.name), corpus.questions, [run]);
-    print(title("all, held out"), everyQuestion(all), [
-      together(
-        "chosen on the others",
-        held.map(({ run }) => run),
-      ),
-    ]);
-  } else {
-    for (const { corpus, runs } of all) print(title(corpus.name), corpus.questions, runs);
-    const named = (name: string) => all.flatMap(({ runs }) => runs.filter((run) => run.name === name));
-    if (all.length > 1)
-      print(
-        title("all"),
-        everyQuestion(all),
-        [FLOOR, ...ways.map(({ name }) => name)].map((name) => together(name, named(name))),
+
+const ownSets = () => [ownFile("paraphrases.json"), ...globSync(ownFile("../examples/*.json")).toSorted()];
+const sets = (options.file ?? ownSets())
+  .map(readSet)
+  .map(({ name, corpora }) => ({ name, corpora: options["one-store"] ? [inOneStore(corpora)] : corpora }));
+const { client, embedder, model, stop } = await connect({ ...options, vars: options.var });
+
+/** Every corpus of a set, told to a user of its own. */
+async function* toldCorpora({ corpora }: QuestionSet): AsyncGenerator<Told> {
+  for (const corpus of corpora) yield tell(client, `eval-${randomUUID()}`, corpus);
+}
+
+async function compare(): Promise<string[]> {
+  const bySet: Answered[] = [];
+  for (const set of sets) {
+    const answered: Answered[] = [];
+    for await (const told of toldCorpora(set)) {
+      const runs = await askInEachWay(client, told);
+      answered.push(
+        options.granularity === "turn"
+          ? { set: set.name, questions: told.corpus.questions, runs }
+          : inSessions({ set: set.name, questions: told.corpus.questions, runs }, told.corpus),
       );
+    }
+    bySet.push(joined(set.name, answered));
   }
+  const all = bySet.length > 1 ? [...bySet, joined("all sets", bySet)] : bySet;
+  for (const one of all) printAnswered(one);
+  return all.flatMap(failures);
+}
+
+/** A session ranks by its best turn. */
+function inSessions({ runs, ...answered }: Answered, corpus: Corpus): Answered {
+  const sessionOf = new Map(
+    corpus.sessions.flatMap(({ id, turns }) => turns.map((turn) => [turn.id, id] as const)),
+  );
+  const sessions = (ids: readonly string[]) => [...new Set(ids.map((id) => sessionOf.get(id) ?? id))];
+  return {
+    ...answered,
+    questions: bySession(corpus).questions,
+    runs: runs.map((run) => ({ ...run, ranked: run.ranked.map(sessions) })),
+  };
+}
+
+/** The features of the hits of every question, and the confidence in answers to these and to questions without any. */
+async function explained(): Promise<{ hits: Explained[]; asked: Asked[] }> {
+  const hits: Explained[] = [];
+  const asked: Asked[] = [];
+  for (const set of sets)
+    for await (const told of toldCorpora(set)) {
+      const { corpus, names } = told;
+      const about = { set: set.name, corpus: `${set.name} ${corpus.name}` };
+      if (options.fit)
+        await askEach(client, told, {
+          queries: corpus.questions,
+          body: { k: 100, explain: true },
+          use: (answer, { relevant }) =>
+            hits.push({ ...about, relevant, hits: explainedHits(answer, names) }),
+        });
+      await askEach(client, told, {
+        queries: withAndWithoutAnswer(corpus, set),
+        body: { k: 1, explain: true, answerable: "auto" },
+        use: ({ confidence, signals = {}, abstained = false }, { kind, only }) => {
+          const all = signalNames.map((name) => [name, signals[name] ?? 0] as const);
+          const named = Object.fromEntries(all) as Asked["signals"];
+          asked.push({ ...about, kind, ...(only && { only }), confidence, abstained, signals: named });
+        },
+      });
+    }
+  return { hits, asked };
+}
+
+type Query = Pick<Asked, "kind" | "only"> & { query: string };
+
+function withAndWithoutAnswer(corpus: Corpus, { corpora }: QuestionSet): Query[] {
+  const unrelated = z
+    .record(z.string(), z.array(z.string()))
+    .parse(JSON.parse(readFileSync(ownFile("unrelated.json"), "utf8")));
+  return [
+    ...corpus.questions.map(({ query }) => ({ query, kind: ANSWERABLE })),
+    ...corpus.unanswerable.map(({ query, category }) => ({ query, kind: category })),
+    ...foreignTo(corpus, corpora).map((query) => ({ query, kind: "foreign" })),
+    ...Object.entries(unrelated).flatMap(([kind, queries]) =>
+      queries.map((query, i) => ({
+        query,
+        kind,
+        only: i % 2 === 0 ? ("fit" as const) : ("report" as const),
+      })),
+    ),
+  ];
+}
+
+async function fit(): Promise<void> {
+  const before = rankingModels[embedder];
+  const { hits, asked } = await explained();
+  const weights = printFittedWeights(hits, before.weights);
+  const fitted = { weights, ...printFittedConfidence(asked, before.confidence) };
+  console.log(`\nFor documents with vectors of ${model} (${embedder}):\n${JSON.stringify(fitted, null, 2)}`);
+}
+
+try {
+  let found: string[] = [];
+  if (options.fit) await fit();
+  else if (options.abstain) printAbstaining((await explained()).asked, LOST);
+  else if (options.echo) found = await checkEchoes(client, { each: true });
+  else found = [...(await compare()), ...(await checkEchoes(client, { each: false }))];
+  for (const sentence of found) console.error(sentence);
+  process.exitCode = found.length > 0 ? 1 : 0;
 } finally {
   await stop();
 }

@@ -58,9 +58,12 @@ export async function startLocalServer({
   port,
   state,
   before,
+  vars = [],
 }: {
   port: number;
   state: string;
+  /** Variables of the Worker as `NAME=VALUE`, beside those of `.dev.vars`. */
+  vars?: readonly string[];
   /** A Worker that runs beside Cairn, and is what the port serves: its configuration, and a path of it that answers with 200. */
   before?: { config: string; path: string };
 }): Promise<LocalServer> {
@@ -87,6 +90,7 @@ export async function startLocalServer({
     "--log-level",
     "error",
     "--show-interactive-dev-session=false",
+    ...vars.flatMap((one) => ["--var", one.replace("=", ":")]),
   ]);
   const output = outputOf(child);
   // Once the Worker runs, its logs go to the terminal.
