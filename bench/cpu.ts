@@ -2,10 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 
 /** Reads the CPU milliseconds of the workerd that this process started last: what a request costs on a machine that is shared. */
 export function serverCpu(): () => number | null {
-  const pid = textOf(`/proc/self/task/${process.pid}/children`)
-    .trim()
-    .split(" ")
-    .findLast((child) => textOf(`/proc/${child}/cmdline`).includes("workerd"));
+  const pid = lastWorkerd();
   return () => {
     let ns = 0;
     // Linux counts the time of each thread in nanoseconds, and a process's own in hundredths of a second.
@@ -14,6 +11,18 @@ export function serverCpu(): () => number | null {
     return ns === 0 ? null : ns / 1e6;
   };
 }
+
+/** Reads the bytes of its memory that are in use, or 0. */
+export function serverMemory(): () => number {
+  const pid = lastWorkerd();
+  return () => 1024 * Number(/VmRSS:\s+(\d+)/.exec(textOf(`/proc/${pid}/status`))?.[1] ?? 0);
+}
+
+const lastWorkerd = (): string | undefined =>
+  textOf(`/proc/self/task/${process.pid}/children`)
+    .trim()
+    .split(" ")
+    .findLast((child) => textOf(`/proc/${child}/cmdline`).includes("workerd"));
 
 /** Empty where there is no such file: not every system tells. */
 function textOf(file: string): string {

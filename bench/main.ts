@@ -8,6 +8,7 @@ import { type Bounds, Client, type Round } from "./load.ts";
 import { type Sizes as MemorySizes, prepareMemories } from "./memories.ts";
 import { type Operation, prepare, type Sizes as ThreadSizes } from "./operations.ts";
 import { Progress } from "./progress.ts";
+import { measureModels } from "./models.ts";
 import { countRows } from "./rows.ts";
 import { measureSizes } from "./sizes.ts";
 import { type Counts, countsBy, totalOf } from "./counts.ts";
@@ -22,6 +23,7 @@ const { values: options } = parseArgs({
     only: { type: "string", default: "" },
     rows: { type: "boolean", default: false },
     sizes: { type: "boolean", default: false },
+    models: { type: "boolean", default: false },
   },
 });
 const roundCount = options.smoke ? 1 : Number(options.rounds);
@@ -105,7 +107,8 @@ async function round(row: Row, i: number, sides: { floor: Side; cairn: Side }): 
   row.endedAt = performance.now();
 }
 
-if (options.rows) await countRows(options);
+if (options.models) await measureModels();
+else if (options.rows) await countRows(options);
 else {
   if (!options.sizes) await compare();
   if (options.sizes || (options.smoke && options.only === "")) await measureSizes(size);

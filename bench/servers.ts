@@ -1,15 +1,16 @@
 // Cairn and its floor, each in a workerd of its own on loopback, without wrangler's development proxy.
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { stripTypeScriptTypes } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
-import { serverCpu } from "./cpu.ts";
+import { serverCpu, serverMemory } from "./cpu.ts";
 import { mintToken } from "../src/domain/token.ts";
 
 const root = join(import.meta.dirname, "..");
+const assets = { disk: { path: join(root, "build/assets"), writable: false } };
 const secret = "a secret of the benchmark, of 32 bytes or more";
 const compatibilityDate = /^compatibility_date = "(.+)"$/m.exec(
   readFileSync(join(root, "wrangler.toml"), "utf8"),
@@ -34,19 +35,9 @@ export async function startCairn({
   evicts = true,
   folder,
 }: { counting?: boolean; evicts?: boolean; folder?: string } = {}): Promise<Server> {
-  const out = mkdtempSync(join(tmpdir(), "cairn-bench-"));
-  const wrangler = join(root, "node_modules/wrangler/bin/wrangler.js");
-  execFileSync(process.execPath, [wrangler, "deploy", "--dry-run", "--outdir", out], {
-    cwd: root,
-    stdio: ["ignore", "ignore", "inherit"],
-    env: { ...process.env, WRANGLER_SEND_METRICS: "false" },
-  });
   const modules = [
     ...(counting ? [{ type: "ESModule" as const, path: "counting.js", contents: countingModule() }] : []),
-    { type: "ESModule" as const, path: "index.js", contents: readFileSync(join(out, "index.js"), "utf8") },
-    ...readdirSync(out)
-      .filter((name) => name.endsWith(".wasm"))
-      .map((path) => ({ type: "CompiledWasm" as const, path, contents: readFileSync(join(out, path)) })),
+    ...bundled("wrangler.toml"),
   ];
   return start("cairn", modules, {
     durableObjects: {
@@ -54,10 +45,61 @@ export async function startCairn({
       PROMPT_CACHE: { className: "PromptCache", useSQLite: true },
     },
     d1Databases: ["DB"],
-    serviceBindings: { ASSETS: { disk: { path: join(root, "build/assets"), writable: false } } },
+    serviceBindings: { ASSETS: assets },
     bindings: { CAIRN_SECRET: secret, CORS_ORIGINS: "" },
     ...(folder !== undefined && { resourcePersistencePath: folder }),
-  }).finally(() => rmSync(out, { recursive: true }));
+  });
+}
+
+/** The modules that wrangler would deploy. */
+function bundled(config: string): Module[] {
+  const out = mkdtempSync(join(tmpdir(), "cairn-bench-"));
+  try {
+    const wrangler = join(root, "node_modules/wrangler/bin/wrangler.js");
+    execFileSync(process.execPath, [wrangler, "deploy", "-c", config, "--dry-run", "--outdir", out], {
+      cwd: root,
+      stdio: ["ignore", "ignore", "inherit"],
+      env: { ...process.env, WRANGLER_SEND_METRICS: "false" },
+    });
+    const files = (suffix: string) => readdirSync(out).filter((name) => name.endsWith(suffix));
+    return [
+      ...files(".js").map((path) => ({
+        type: "ESModule" as const,
+        path: "index.js",
+        contents: readFileSync(join(out, path), "utf8"),
+      })),
+      ...files(".wasm").map((path) => ({
+        type: "CompiledWasm" as const,
+        path,
+        contents: readFileSync(join(out, path)),
+      })),
+    ];
+  } finally {
+    rmSync(out, { recursive: true });
+  }
+}
+
+/** A Worker with nothing but the models that run in it. */
+export async function startModels(): Promise<
+  Pick<Server, "url" | "cpu" | "stop"> & { memory: () => number }
+> {
+  const folder = mkdtempSync(join(tmpdir(), "cairn-bench-"));
+  const config = join(folder, "wrangler.json");
+  const main = join(import.meta.dirname, "models-worker.ts");
+  writeFileSync(
+    config,
+    JSON.stringify({
+      name: "models",
+      main,
+      compatibility_date: compatibilityDate,
+      minify: true,
+      build: { command: "node scripts/assets.ts build/assets model minilm", cwd: root },
+    }),
+  );
+  const modules = bundled(config);
+  rmSync(folder, { recursive: true });
+  const { miniflare, url } = await startWorkerd("models", modules, { serviceBindings: { ASSETS: assets } });
+  return { url, cpu: serverCpu(), memory: serverMemory(), stop: () => miniflare.dispose() };
 }
 
 const countingModule = (): string =>

@@ -1,7 +1,8 @@
 // Tells a running Cairn a corpus, and asks it, through the public API.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Cairn, RecallAnswer, RecallBody } from "../client/src/index.ts";
-import type { Run } from "./compare.ts";
+import type { Phrasing } from "./asked.ts";
+import { CAIRN, type Run } from "./compare.ts";
 import type { Corpus } from "./dataset.ts";
 import { authorOf } from "./demo/conversation.ts";
 import { progress } from "./demo/terminal.ts";
@@ -20,12 +21,13 @@ const off = {
   importance: 0,
   recency: 0,
 };
+type Way = { name: string; weights?: NonNullable<RecallBody["weights"]>; phrasing?: Phrasing };
 /** Each way to find candidates alone, and all together. */
-const ways: { name: string; weights?: NonNullable<RecallBody["weights"]> }[] = [
+const ways: Way[] = [
   { name: "words", weights: { ...off, lexical: 1 } },
   { name: "words of similar meaning", weights: { ...off, soft: 1 } },
   { name: "vectors", weights: { ...off, vector: 1 } },
-  { name: "Cairn" },
+  { name: CAIRN },
 ];
 
 /** A user who was told a corpus, and the data's name of each of its documents. */
@@ -59,16 +61,25 @@ export async function vectorsOf(client: Cairn, user: string): Promise<void> {
   while ((await client.recall(user, { query: "anything", k: 1 })).freshness.pending > 0) await sleep(200);
 }
 
-/** Asks every question in every way. */
-export async function askInEachWay(client: Cairn, { user, corpus, names }: Told): Promise<Run[]> {
+/** Asks every question in every way, and then as each phrasing puts it. */
+export async function askInEachWay(
+  client: Cairn,
+  { user, corpus, names }: Told,
+  phrasings: Readonly<Record<string, Phrasing>>,
+): Promise<Run[]> {
   const floor = plainFts5(corpus);
   const runs: Run[] = [
     { name: "plain FTS5", ranked: corpus.questions.map(({ query }) => floor(query, K)), times: [] },
   ];
-  for (const { name, weights } of ways) {
+  const phrased = Object.entries(phrasings).map(([name, phrasing]) => ({
+    name: `${CAIRN}, ${name}`,
+    phrasing,
+  }));
+  for (const { name, weights, phrasing = (query: string) => query } of [...ways, ...phrased] as Way[]) {
     const run: Run = { name, ranked: [], times: [] };
     const draw = progress(`asking ${corpus.name}: ${name}`, corpus.questions.length);
-    for (const { query } of corpus.questions) {
+    for (const [i, question] of corpus.questions.entries()) {
+      const query = phrasing(question.query, i);
       const started = performance.now();
       const { hits } = await client.recall(user, { query, k: K, ...(weights && { weights }) });
       run.times.push(performance.now() - started);

@@ -14,9 +14,10 @@ import { asDifference, percent, printTable, withInterval } from "./table.ts";
 
 /** The answers of one way of searching to each question, best first, and their times. */
 export type Run = { name: string; ranked: string[][]; times: number[] };
-/** The questions of a set, answered by each way: the floor first, then the arms, Cairn last. */
+/** The questions of a set, answered by each way: the floor, the arms, Cairn, then Cairn asked in other words. */
 export type Answered = { set: string; questions: Question[]; runs: Run[] };
 
+export const CAIRN = "Cairn";
 /** Fewer questions than this, all of them lost, may be chance: five of five are 1 in 32. */
 const LEAST_QUESTIONS = 5;
 const WITHIN: readonly Measure[] = ["R@1", "R@5", "R@10"];
@@ -47,10 +48,10 @@ function ofKind({ set, questions, runs }: Answered, kind: string): Answered {
 }
 
 function partsOf({ runs }: Answered): { floor: Run; arms: Run[]; cairn: Run } {
-  const [floor, ...arms] = runs;
-  const cairn = arms.pop();
+  const at = runs.findIndex(({ name }) => name === CAIRN);
+  const [floor, cairn] = [runs[0], runs[at]];
   if (floor === undefined || cairn === undefined) throw new Error("nothing was asked");
-  return { floor, arms, cairn };
+  return { floor, arms: runs.slice(1, at), cairn };
 }
 
 const meanOf = ({ questions }: Answered, { ranked }: Run, measure: Measure): number =>

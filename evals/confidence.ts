@@ -19,6 +19,10 @@ export type Asked = {
   signals: Signals;
   abstained: boolean;
 };
+/** The confidence by other weights. Small talk has none by any. */
+export const confidenceBy = ({ confidence, signals }: Asked, weights: ConfidenceWeights): number =>
+  confidence === 0 ? 0 : confidenceOf(signals, weights);
+
 type Labelled = Pick<Asked, "set" | "kind" | "signals">;
 
 /**

@@ -2,7 +2,13 @@
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { z } from "zod";
-import { contentOf, isAnswerable, readConversations, type Turn } from "./demo/conversation.ts";
+import {
+  contentOf,
+  type Conversation,
+  isAnswerable,
+  readConversations,
+  type Turn,
+} from "./demo/conversation.ts";
 
 /** The messages of one session, in order. */
 export type Session = {
@@ -20,6 +26,8 @@ export type Question = {
 /** One user's conversations or memories, and what is asked about them. */
 export type Corpus = {
   name: string;
+  /** The name of its file. */
+  set: string;
   sessions: Session[];
   memories: { id: string; text: string }[];
   questions: Question[];
@@ -37,22 +45,16 @@ const paraphrases = z.object({
   ),
 });
 
-/** The corpora of a file. */
-export type QuestionSet = { name: string; corpora: Corpus[] };
-
-export const readSet = (path: string): QuestionSet => ({
-  name: basename(path, ".json"),
-  corpora: readCorpora(path),
-});
-
 const CATEGORIES = ["", "multi-hop", "temporal", "open-domain", "single-hop"];
 
 /** Reads a file of conversations, or of paraphrases: a user for each of either. */
 export function readCorpora(path: string): Corpus[] {
+  const set = basename(path, ".json");
   const read = paraphrases.safeParse(JSON.parse(readFileSync(path, "utf8")));
-  if (!read.success) return readConversations(path).map(corpusOf);
+  if (!read.success) return readConversations(path).map((one) => corpusOf(one, set));
   return read.data.topics.map(({ name, memories, questions }) => ({
     name,
+    set,
     sessions: [],
     memories,
     questions: questions.map(({ query, answers }) => ({
@@ -67,6 +69,7 @@ export function readCorpora(path: string): Corpus[] {
 /** One user who was told everything: what is said of the others makes each question harder. */
 export const inOneStore = (corpora: readonly Corpus[]): Corpus => ({
   name: "all in one store",
+  set: corpora[0]?.set ?? "",
   sessions: corpora.flatMap(({ name, sessions }) =>
     sessions.map(({ id, turns, ...session }) => ({
       ...session,
@@ -86,13 +89,14 @@ export const inOneStore = (corpora: readonly Corpus[]): Corpus => ({
   unanswerable: corpora.flatMap(({ unanswerable }) => unanswerable),
 });
 
-function corpusOf({ id, sessions, facts, questions }: ReturnType<typeof readConversations>[number]): Corpus {
+function corpusOf({ id, sessions, facts, questions }: Conversation, set: string): Corpus {
   const outdated = new Set(facts.map(({ replaces }) => replaces));
   const sources = new Map(facts.map((fact) => [fact.id, fact.evidence]));
   const categoryOf = ({ type, category }: (typeof questions)[number]): string =>
     type ?? CATEGORIES[category ?? 0] ?? "";
   return {
     name: id,
+    set,
     sessions: sessions.map(({ date, turns }, i) => ({
       id: `session-${i + 1}`,
       ...saidAtOf(date),

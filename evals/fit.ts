@@ -23,8 +23,11 @@ export const explainedHits = ({ hits }: RecallAnswer, names: ReadonlyMap<string,
     features: why.features ?? {},
   }));
 
+const sumOf = ({ kind, features: own }: ExplainedHit, weights: RankingWeights): number =>
+  features.reduce((sum, name) => sum + (weights[kind][name] ?? 0) * (own[name] ?? 0), 0);
+
 type Parameter = { kind: CandidateKind; feature: Feature };
-/** The features of the hits of a question, those of hit i from `starts[i]` to `starts[i + 1]`: few differ from 0. */
+/** The features of the hits of one kind, those of hit i from `starts[i]` to `starts[i + 1]`: few differ from 0. */
 type Example = {
   /** The sum of the features that keep their weights. */
   fixed: Float64Array;
@@ -44,39 +47,40 @@ function parametersOf(all: readonly Explained[], without: Feature | undefined): 
     .filter((one) => all.filter((question) => differs(question, one)).length >= LEAST_QUESTIONS);
 }
 
-function exampleOf(
+/** An example of each kind of which a hit is relevant: a recall brings the best of all kinds to equal sums by itself. */
+function examplesOf(
   { hits, relevant }: Explained,
   parameters: readonly Parameter[],
   fixed: RankingWeights,
-): Example | null {
-  const found = hits.flatMap(({ id }, i) => (relevant.some((part) => part.has(id)) ? [i] : []));
-  if (found.length === 0) return null;
-  const example: Example = {
-    fixed: Float64Array.from(hits, (hit) => sumOf(hit, fixed)),
-    starts: [0],
-    at: [],
-    values: [],
-    relevant: found,
-  };
-  for (const hit of hits) {
-    for (const [k, { kind, feature }] of parameters.entries()) {
-      const value = hit.kind === kind ? (hit.features[feature] ?? 0) : 0;
-      if (value === 0) continue;
-      example.at.push(k);
-      example.values.push(value);
+): Example[] {
+  return candidateKinds.flatMap((kind) => {
+    const ofKind = hits.filter((hit) => hit.kind === kind);
+    const found = ofKind.flatMap(({ id }, i) => (relevant.some((part) => part.has(id)) ? [i] : []));
+    if (found.length === 0) return [];
+    const example: Example = {
+      fixed: Float64Array.from(ofKind, (hit) => sumOf(hit, fixed)),
+      starts: [0],
+      at: [],
+      values: [],
+      relevant: found,
+    };
+    for (const hit of ofKind) {
+      for (const [k, { kind: other, feature }] of parameters.entries()) {
+        const value = hit.features[feature] ?? 0;
+        if (other !== kind || value === 0) continue;
+        example.at.push(k);
+        example.values.push(value);
+      }
+      example.starts.push(example.at.length);
     }
-    example.starts.push(example.at.length);
-  }
-  return example;
+    return [example];
+  });
 }
-
-const sumOf = ({ kind, features: own }: ExplainedHit, weights: RankingWeights): number =>
-  features.reduce((sum, name) => sum + (weights[kind][name] ?? 0) * (own[name] ?? 0), 0);
 
 export type FitOptions = { l1: number; without?: Feature };
 
 /**
- * Minimises the mean negative log of the probability of a relevant hit, by a softmax over the hits of each question, with a
+ * Minimises the mean negative log of the probability of a relevant hit, by a softmax over the hits of one kind, with a
  * penalty on the sum of the absolute weights. The weights of features that hardly differ stay as they are `before`.
  */
 export function fitted(
@@ -89,7 +93,7 @@ export function fitted(
     ...parameters.map((one) => ({ ...one, weight: 0 })),
     ...(without === undefined ? [] : candidateKinds.map((kind) => ({ kind, feature: without, weight: 0 }))),
   ]);
-  const examples = all.flatMap((one) => exampleOf(one, parameters, fixed) ?? []);
+  const examples = all.flatMap((one) => examplesOf(one, parameters, fixed));
   const slopesAt = (values: Float64Array): Float64Array => {
     const slopes = new Float64Array(values.length);
     for (const example of examples) addSlopes(slopes, example, values);
@@ -140,12 +144,21 @@ function addSlopes(
     }
 }
 
-/** The names of the hits in the order of other weights. */
-export const reranked = ({ hits }: Explained, weights: RankingWeights): string[] =>
-  hits
-    .map((hit) => ({ id: hit.id, sum: sumOf(hit, weights) }))
+/** The names of the hits in the order of other weights, as `rank` orders them. */
+export function reranked({ hits }: Explained, weights: RankingWeights): string[] {
+  const reach = new Map(
+    candidateKinds.map((kind) => {
+      const ofKind = hits.filter((hit) => hit.kind === kind);
+      const present = features.filter((name) => ofKind.some((hit) => (hit.features[name] ?? 0) > 0));
+      return [kind, present.reduce((sum, name) => sum + Math.max(0, weights[kind][name] ?? 0), 0)];
+    }),
+  );
+  const most = Math.max(...reach.values());
+  return hits
+    .map((hit) => ({ id: hit.id, sum: sumOf(hit, weights) * (most / (reach.get(hit.kind) || most || 1)) }))
     .toSorted((a, b) => b.sum - a.sum)
     .map(({ id }) => id);
+}
 
 /** For each item, what `use` makes of it by what was fitted to the other conversations. */
 export function crossValidated<Item extends { corpus: string }, Fitted, Result>(

@@ -10,14 +10,15 @@ import { foreignTo, printAbstaining } from "./abstain.ts";
 import { askEach, askInEachWay, type Told, tell } from "./ask.ts";
 import { type Answered, failures, joined, printAnswered } from "./compare.ts";
 import { ANSWERABLE, type Asked } from "./confidence.ts";
-import { bySession, type Corpus, inOneStore, type QuestionSet, readSet } from "./dataset.ts";
+import { typos, wrappings } from "./asked.ts";
+import { bySession, type Corpus, inOneStore, readCorpora } from "./dataset.ts";
 import { checkEchoes } from "./echo.ts";
 import { type Explained, explainedHits } from "./fit.ts";
 import { LOST, printFittedConfidence, printFittedWeights } from "./print-fit.ts";
 import { connect } from "./server.ts";
 
 const USAGE = `usage: npm run eval -- [--file PATH]... [--one-store] [--granularity turn|session]
-                    [--fit | --abstain | --echo | --smoke] [--var NAME=VALUE]... [--url URL --token TOKEN]`;
+                    [--wrapped] [--typos] [--fit | --abstain | --echo | --smoke] [--var NAME=VALUE]... [--url URL --token TOKEN]`;
 const ownFile = (path: string): string => join(import.meta.dirname, path);
 
 const { values: options } = parseArgs({
@@ -25,6 +26,9 @@ const { values: options } = parseArgs({
     file: { type: "string", multiple: true },
     granularity: { type: "string", default: "turn" },
     "one-store": { type: "boolean", default: false },
+    // Asks the questions in polite sentences too, and with a typo.
+    wrapped: { type: "boolean", default: false },
+    typos: { type: "boolean", default: false },
     fit: { type: "boolean", default: false },
     abstain: { type: "boolean", default: false },
     echo: { type: "boolean", default: false },
@@ -43,28 +47,32 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () =>
 
 const ownSets = () => [ownFile("paraphrases.json"), ...globSync(ownFile("../examples/*.json")).toSorted()];
 const sets = (options.file ?? ownSets())
-  .map(readSet)
-  .map(({ name, corpora }) => ({ name, corpora: options["one-store"] ? [inOneStore(corpora)] : corpora }));
-const { client, embedder, model, stop } = await connect({ ...options, vars: options.var });
+  .map(readCorpora)
+  .map((corpora) => (options["one-store"] ? [inOneStore(corpora)] : corpora));
+const vars = (options.var ?? []).map((one) => [one.split("=", 1)[0] ?? "", one.slice(one.indexOf("=") + 1)]);
+const { client, embedder, model, stop } = await connect({ ...options, vars: Object.fromEntries(vars) });
+
+const setOf = (corpora: readonly Corpus[]): string => corpora[0]?.set ?? "";
 
 /** Every corpus of a set, told to a user of its own. */
-async function* toldCorpora({ corpora }: QuestionSet): AsyncGenerator<Told> {
+async function* toldCorpora(corpora: readonly Corpus[]): AsyncGenerator<Told> {
   for (const corpus of corpora) yield tell(client, `eval-${randomUUID()}`, corpus);
 }
 
 async function compare(): Promise<string[]> {
+  const phrasings = { ...(options.wrapped && wrappings), ...(options.typos && typos) };
   const bySet: Answered[] = [];
   for (const set of sets) {
     const answered: Answered[] = [];
     for await (const told of toldCorpora(set)) {
-      const runs = await askInEachWay(client, told);
+      const runs = await askInEachWay(client, told, phrasings);
       answered.push(
         options.granularity === "turn"
-          ? { set: set.name, questions: told.corpus.questions, runs }
-          : inSessions({ set: set.name, questions: told.corpus.questions, runs }, told.corpus),
+          ? { set: setOf(set), questions: told.corpus.questions, runs }
+          : inSessions({ set: setOf(set), questions: told.corpus.questions, runs }, told.corpus),
       );
     }
-    bySet.push(joined(set.name, answered));
+    bySet.push(joined(setOf(set), answered));
   }
   const all = bySet.length > 1 ? [...bySet, joined("all sets", bySet)] : bySet;
   for (const one of all) printAnswered(one);
@@ -91,7 +99,7 @@ async function explained(): Promise<{ hits: Explained[]; asked: Asked[] }> {
   for (const set of sets)
     for await (const told of toldCorpora(set)) {
       const { corpus, names } = told;
-      const about = { set: set.name, corpus: `${set.name} ${corpus.name}` };
+      const about = { set: corpus.set, corpus: `${corpus.set} ${corpus.name}` };
       if (options.fit)
         await askEach(client, told, {
           queries: corpus.questions,
@@ -114,20 +122,18 @@ async function explained(): Promise<{ hits: Explained[]; asked: Asked[] }> {
 
 type Query = Pick<Asked, "kind" | "only"> & { query: string };
 
-function withAndWithoutAnswer(corpus: Corpus, { corpora }: QuestionSet): Query[] {
+function withAndWithoutAnswer(corpus: Corpus, corpora: readonly Corpus[]): Query[] {
   const unrelated = z
-    .record(z.string(), z.array(z.string()))
+    .record(z.enum(["fit", "report"]), z.record(z.string(), z.array(z.string())))
     .parse(JSON.parse(readFileSync(ownFile("unrelated.json"), "utf8")));
   return [
     ...corpus.questions.map(({ query }) => ({ query, kind: ANSWERABLE })),
     ...corpus.unanswerable.map(({ query, category }) => ({ query, kind: category })),
     ...foreignTo(corpus, corpora).map((query) => ({ query, kind: "foreign" })),
-    ...Object.entries(unrelated).flatMap(([kind, queries]) =>
-      queries.map((query, i) => ({
-        query,
-        kind,
-        only: i % 2 === 0 ? ("fit" as const) : ("report" as const),
-      })),
+    ...(["fit", "report"] as const).flatMap((only) =>
+      Object.entries(unrelated[only]).flatMap(([kind, queries]) =>
+        queries.map((query) => ({ query, kind, only })),
+      ),
     ),
   ];
 }

@@ -2,9 +2,9 @@
 // each feature is worth.
 import { type Feature, features } from "../src/domain/ranking/features.ts";
 import { candidateKinds } from "../src/domain/ranking/pool.ts";
-import { type ConfidenceWeights, confidenceOf } from "../src/domain/ranking/confidence.ts";
+import type { ConfidenceWeights } from "../src/domain/ranking/confidence.ts";
 import type { RankingModel, RankingWeights } from "../src/domain/ranking/weights.ts";
-import { type Asked, fittedConfidence, logLoss, thresholdAt } from "./confidence.ts";
+import { type Asked, confidenceBy, fittedConfidence, logLoss, thresholdAt } from "./confidence.ts";
 import { bold } from "./demo/terminal.ts";
 import { crossValidated, type Explained, fitted, reranked, used } from "./fit.ts";
 import { mean, type Measure, pairedDifference, scoresOf } from "./metrics.ts";
@@ -91,29 +91,27 @@ export function printFittedWeights(all: readonly Explained[], before: RankingWei
   return used(weights);
 }
 
+/** Small talk has no confidence by any weights. */
+const isToFit = ({ only, confidence }: Asked): boolean => only !== "report" && confidence > 0;
+
 /** Prints the confidence that fits best, by cross-validation over conversations. */
 export function printFittedConfidence(
   all: readonly Asked[],
   before: ConfidenceWeights,
 ): Pick<RankingModel, "confidence" | "threshold"> {
-  const toFit = all.filter(({ only }) => only !== "report");
   const reported = all.filter(({ only }) => only !== "fit");
   const byPenalty = PENALTIES.map((l1) => {
     const confidences = crossValidated(
       all,
-      (others) =>
-        fittedConfidence(
-          others.filter(({ only }) => only !== "report"),
-          l1,
-        ),
-      ({ signals }, by) => confidenceOf(signals, by),
+      (others) => fittedConfidence(others.filter(isToFit), l1),
+      confidenceBy,
     );
     const held = confidences.filter((_, i) => all[i]?.only !== "fit");
     return { l1, held, loss: logLoss(reported, held) };
   });
   const best = byPenalty.reduce((a, b) => (b.loss < a.loss ? b : a));
-  const confidence = fittedConfidence(toFit, best.l1);
-  const now = reported.map(({ signals }) => confidenceOf(signals, before));
+  const confidence = fittedConfidence(all.filter(isToFit), best.l1);
+  const now = reported.map((one) => confidenceBy(one, before));
   console.log(`\n${bold("confidence")}, the penalty on which chosen by the log loss on other conversations:`);
   printTable(
     ["penalty", "log loss"],
@@ -126,7 +124,7 @@ export function printFittedConfidence(
   printAuc("fitted to other conversations", reported, best.held);
   const threshold = thresholdAt(
     reported,
-    reported.map(({ signals }) => confidenceOf(signals, confidence)),
+    reported.map((one) => confidenceBy(one, confidence)),
     LOST,
   );
   return { confidence, threshold: Math.round(threshold * 100) / 100 };

@@ -11,7 +11,7 @@ const EMBEDDED_MODEL = "static-en-256";
 
 export type Server = { client: Cairn; embedder: EmbedderKind; model: string; stop: () => Promise<void> };
 
-/** `vars`: variables of the evaluation's own server, as `NAME=VALUE`. */
+/** `vars`: variables of the evaluation's own server. */
 export async function connect({
   url,
   token,
@@ -19,14 +19,14 @@ export async function connect({
 }: {
   url?: string | undefined;
   token?: string | undefined;
-  vars?: readonly string[] | undefined;
+  vars: Readonly<Record<string, string>>;
 }): Promise<Server> {
   if (url !== undefined && token !== undefined) {
     return described({ client: cairn({ url, token }), stop: async () => {} });
   }
   const state = mkdtempSync(join(tmpdir(), "cairn-eval-"));
   process.once("exit", () => rmSync(state, { recursive: true, force: true }));
-  const local = await startLocalServer({ port: await freePort(), state, ...(vars && { vars }) });
+  const local = await startLocalServer({ port: await freePort(), state, vars });
   return described({
     client: cairn({ url: local.url, token: await developmentToken("*") }),
     stop: local.stop,

@@ -1,12 +1,14 @@
 // Assembles the static assets of one environment: `node scripts/assets.ts OUT PART...`.
 // Parts: `docs` (the API reference's script and style, from swagger-ui-dist, so that /docs works offline)
-// and `model` (the embedded model: it embeds where nothing else does, and ranks what recall finds everywhere).
-import { cpSync, statSync } from "node:fs";
+// `model` (the embedded model: it embeds where nothing else does, and ranks what recall finds everywhere),
+// and `minilm` (the model minilm-l6, if `npm run minilm` has made it).
+import { cpSync, existsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const swagger = dirname(fileURLToPath(import.meta.resolve("swagger-ui-dist/package.json")));
+const minilm = join(root, "build/minilm");
 const parts: Record<string, [from: string, to: string][]> = {
   docs: [
     [join(root, "assets/docs"), "docs"],
@@ -14,6 +16,7 @@ const parts: Record<string, [from: string, to: string][]> = {
     [join(swagger, "swagger-ui.css"), "docs/swagger-ui.css"],
   ],
   model: [[join(root, "assets/model"), "model"]],
+  minilm: [[minilm, "model/minilm-l6"]].filter(() => existsSync(minilm)) as [string, string][],
 };
 
 /** True when `to` is not yet a copy of `from`; a copy in place is left alone, as a server may be serving it. */

@@ -1,17 +1,20 @@
-// `npm run kernel`: makes src/platform/vectors/kernel/dots.wasm of its text. `--check` only says whether it is of it.
+// `npm run kernel`: makes the modules of WebAssembly of their texts. `--check` only says whether they are of them.
 import { readFileSync, writeFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import wabt from "wabt";
 
-const path = (name: string) =>
-  fileURLToPath(new URL(`../src/platform/vectors/kernel/${name}`, import.meta.url));
+const kernels = ["src/platform/vectors/kernel/dots", "src/platform/embeddings/minilm/transformer"];
 
+const root = join(import.meta.dirname, "..");
 const tools = await wabt();
-const module = tools.parseWat("dots.wat", readFileSync(path("dots.wat"), "utf8"), { simd: true });
-module.validate();
-const binary = module.toBinary({}).buffer;
-if (!process.argv.includes("--check")) writeFileSync(path("dots.wasm"), binary);
-else if (!readFileSync(path("dots.wasm")).equals(binary)) {
-  console.error("src/platform/vectors/kernel/dots.wasm is not what dots.wat says: npm run kernel");
-  process.exitCode = 1;
+for (const kernel of kernels) {
+  const [text, binary] = [`${kernel}.wat`, `${kernel}.wasm`];
+  const module = tools.parseWat(text, readFileSync(join(root, text), "utf8"), { simd: true });
+  module.validate();
+  const { buffer } = module.toBinary({});
+  if (!process.argv.includes("--check")) writeFileSync(join(root, binary), buffer);
+  else if (!readFileSync(join(root, binary)).equals(buffer)) {
+    console.error(`${binary} is not what ${text} says: npm run kernel`);
+    process.exitCode = 1;
+  }
 }

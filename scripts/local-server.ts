@@ -58,12 +58,12 @@ export async function startLocalServer({
   port,
   state,
   before,
-  vars = [],
+  vars = {},
 }: {
   port: number;
   state: string;
-  /** Variables of the Worker as `NAME=VALUE`, beside those of `.dev.vars`. */
-  vars?: readonly string[];
+  /** Variables of the Worker, in place of those of `.dev.vars`. */
+  vars?: Readonly<Record<string, string>>;
   /** A Worker that runs beside Cairn, and is what the port serves: its configuration, and a path of it that answers with 200. */
   before?: { config: string; path: string };
 }): Promise<LocalServer> {
@@ -85,12 +85,12 @@ export async function startLocalServer({
     String(port),
     "--persist-to",
     state,
+    ...Object.entries(vars).flatMap(([name, value]) => ["--var", `${name}:${value}`]),
     "--inspector-port",
     "0",
     "--log-level",
     "error",
     "--show-interactive-dev-session=false",
-    ...vars.flatMap((one) => ["--var", one.replace("=", ":")]),
   ]);
   const output = outputOf(child);
   // Once the Worker runs, its logs go to the terminal.

@@ -29,6 +29,12 @@ curl -s $CAIRN_URL/v1/users/alice/memories -H "Authorization: Bearer $CAIRN_TOKE
 `;
 }
 
+/** Those with which the Worker serves all the same. */
+async function problemsOf(url: string): Promise<string[]> {
+  const { problems = [] } = (await (await fetch(`${url}/health`)).json()) as { problems?: string[] };
+  return problems;
+}
+
 async function main(): Promise<number> {
   if (!Number.isInteger(port) || port < 1 || port > 65_535) {
     console.error(`PORT must be a number from 1 to 65535, not '${process.env.PORT}'.`);
@@ -47,6 +53,7 @@ async function main(): Promise<number> {
   // The processes started so far end with this one.
   if (server === "asked") process.exit(130);
   console.log(welcome(server.url, await developmentToken("alice")));
+  for (const problem of await problemsOf(server.url)) console.error(`Problem: ${problem}`);
   const why = await Promise.race([
     asked,
     server.ended.then(() => "ended" as const),

@@ -1,5 +1,5 @@
 import { copyFileSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { build, type Metafile, type Plugin } from "esbuild";
 
 /** Bundles the Worker, the Cairn for tests and the command line into `dist`. Returns the folders of the packages in them. */
@@ -20,9 +20,8 @@ export async function bundle(root: string, dist: string): Promise<Set<string>> {
     conditions: ["workerd", "worker", "browser"],
     mainFields: ["module", "main"],
     external: ["cloudflare:workers"],
-    plugins: [wasmBeside, withoutUnused(root)],
+    plugins: [wasmBeside(dist), withoutUnused(root)],
   });
-  copyFileSync(join(root, "src/platform/vectors/kernel/dots.wasm"), join(dist, "dots.wasm"));
   const testing = await build({
     ...shared,
     entryPoints: ["client/testing/index.ts"],
@@ -56,14 +55,14 @@ const withoutUnused = (root: string): Plugin => ({
 });
 
 /** workerd takes a module as a file, and compiles none of bytes. */
-const wasmBeside: Plugin = {
+const wasmBeside = (dist: string): Plugin => ({
   name: "wasm-beside",
   setup: (bundler) =>
-    bundler.onResolve({ filter: /\.wasm$/ }, ({ path }) => ({
-      path: `./${path.slice(path.lastIndexOf("/") + 1)}`,
-      external: true,
-    })),
-};
+    bundler.onResolve({ filter: /\.wasm$/ }, ({ path, resolveDir }) => {
+      copyFileSync(join(resolveDir, path), join(dist, basename(path)));
+      return { path: `./${basename(path)}`, external: true };
+    }),
+});
 
 /** Node takes no module as a file without a flag. */
 const wasmInside: Plugin = {

@@ -37,6 +37,7 @@ export type CairnVars = {
       | `QUOTA_${"ENTRIES" | "MEMORIES" | "THREADS" | "BYTES"}`
       | `EMBEDDINGS_${"URL" | "MODEL" | "KEY" | "DIMENSIONS"}`
       | "MESSAGE_INDEXING"
+      | "RECALL_WEIGHTS"
       | "RERANKER_MODEL"
   ]?: string;
 };

@@ -12,7 +12,7 @@ import type { WrittenEntry } from "../../src/domain/schema/entry.ts";
 import type { Erasure } from "../../src/domain/schema/erasure.ts";
 import type { ForgetMemoriesBody, Forgotten, MemoryFilter } from "../../src/domain/schema/memory-filter.ts";
 import type { Memory, PatchMemoryBody } from "../../src/domain/schema/memory.ts";
-import type { Hit, RecallAnswer, RecallKind } from "../../src/domain/schema/recall.ts";
+import type { Hit, RecallAnswer, RecallKind, TimeMode } from "../../src/domain/schema/recall.ts";
 import type { Reindex } from "../../src/domain/schema/reindex.ts";
 import type { CreateThreadBody, ForkBody, PatchThreadBody, Thread } from "../../src/domain/schema/thread.ts";
 import type { ImportCounts, ObjectLine } from "../../src/domain/schema/transfer.ts";
@@ -179,10 +179,16 @@ export type SearchRequest = {
   query: string;
   k: number;
   kinds?: RecallKind[];
+  /** The roles of messages; memories have none, and are not excluded. */
+  roles?: string[];
   /** Messages match only the fields of their time. */
   filter?: Omit<MemoryFilter, "kinds" | "status">;
   /** The reference of "last week" in the query; now unless given. */
   referenceDate?: number;
+  /** Where the days of the query begin; UTC unless given. */
+  timeZone?: string;
+  /** `off`: times that the query names have no effect. */
+  timeMode?: TimeMode;
   weights?: Weights;
   /** Adds the parts of each score. */
   explain?: boolean;

@@ -61,15 +61,15 @@ export const migrations: readonly Migration[] = [
         version INTEGER NOT NULL DEFAULT 0
       ) WITHOUT ROWID;
 
-      -- document: of a long message, what recall reads instead of the body, which comes last in the row. searched: it has words.
+      -- document: of a long message, what recall reads instead of the body, which comes last in the row. role: null if it has no words.
       CREATE TABLE messages (
         position INTEGER PRIMARY KEY,
         created_at INTEGER NOT NULL,
-        searched INTEGER NOT NULL,
+        role TEXT,
         document TEXT,
         body BLOB NOT NULL
       );
-      CREATE INDEX messages_by_time ON messages (created_at) WHERE searched = 1;
+      CREATE INDEX messages_by_time ON messages (created_at) WHERE role IS NOT NULL;
       CREATE TABLE message_parts (
         position INTEGER NOT NULL,
         part INTEGER NOT NULL,
@@ -101,6 +101,8 @@ export const migrations: readonly Migration[] = [
       CREATE VIRTUAL TABLE words USING fts5 (
         text, content = '', contentless_delete = 1, tokenize = 'porter unicode61'
       );
+      -- Reads the terms of words. It stores nothing.
+      CREATE VIRTUAL TABLE word_terms USING fts5vocab (words, row);
       -- model, vector: null if the text has no vector. pieces: null until they are cut.
       CREATE TABLE vectors (
         n INTEGER PRIMARY KEY,
@@ -160,6 +162,8 @@ export const migrations: readonly Migration[] = [
       CREATE INDEX memories_by_key ON memories (key_norm, version) WHERE key_norm IS NOT NULL;
       CREATE INDEX memories_by_triple ON memories (subject_norm, predicate_norm, version)
         WHERE subject_norm IS NOT NULL;
+      CREATE INDEX memories_by_successor ON memories (superseded_by)
+        WHERE superseded_by IS NOT NULL AND corrected_at IS NULL;
       CREATE INDEX memories_by_entry ON memories (metadata ->> '$.cairnEntry')
         WHERE (metadata ->> '$.cairnEntry') IS NOT NULL;
       CREATE TABLE memory_tags (

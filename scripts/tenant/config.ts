@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { parse, stringify, type TomlTable } from "smol-toml";
 import { z } from "zod";
+import { DIMENSIONS, MODEL_NAME } from "../../src/platform/embeddings/minilm/weights.ts";
 import { knownModel, workersAiModels } from "../../src/platform/embeddings/models.ts";
 import { isJurisdiction, type Jurisdiction, jurisdictions } from "../../src/platform/jurisdiction.ts";
 import { bindingsOf, databaseOf, workerOf } from "./names.ts";
@@ -12,7 +13,7 @@ export type Tenant = {
   jurisdiction: Jurisdiction | null;
   /** Over how many databases the users are spread. */
   shards: number;
-  /** The embedding model: of Workers AI, the embedded one, or of the endpoint that `vars` name. */
+  /** The embedding model: of Workers AI, one in the Worker, or of the endpoint that `vars` name. */
   model: string;
   /** The name of its Vectorize index; null: every vector is searched in its user's object. */
   index: string | null;
@@ -25,6 +26,9 @@ export type Tenant = {
 };
 
 export const EMBEDDED = { name: "static-en-256", dimensions: 256 };
+const MINILM = { name: MODEL_NAME, dimensions: DIMENSIONS };
+
+export const isInWorker = (model: string): boolean => [EMBEDDED.name, MINILM.name].includes(model);
 
 // The settings that are read here; all others pass as they are.
 const Base = z.looseObject({
@@ -143,14 +147,14 @@ const headerOf = (name: string): string =>
 
 /** The dimensions of the tenant's embedder. */
 export function dimensionsOf({ model, vars }: Pick<Tenant, "model" | "vars">): number {
-  const known = [EMBEDDED, ...workersAiModels].find(({ name }) => name === model)?.dimensions;
+  const known = [EMBEDDED, MINILM, ...workersAiModels].find(({ name }) => name === model)?.dimensions;
   const dimensions = vars.EMBEDDINGS_URL
     ? Number(vars.EMBEDDINGS_DIMENSIONS) || knownModel(model).dimensions
     : known;
   if (dimensions !== undefined) return dimensions;
   if (vars.EMBEDDINGS_URL)
     throw new Stopped(`Set EMBEDDINGS_DIMENSIONS: how many '${model}' has is not known here.`);
-  const names = [EMBEDDED, ...workersAiModels].map(({ name }) => name).join("\n  ");
+  const names = [EMBEDDED, MINILM, ...workersAiModels].map(({ name }) => name).join("\n  ");
   throw new Stopped(`'${model}' is no model that is known. Without EMBEDDINGS_URL it is one of:\n  ${names}`);
 }
 

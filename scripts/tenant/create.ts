@@ -1,12 +1,12 @@
 import { defaultModel } from "../../src/platform/embeddings/models.ts";
 import type { Jurisdiction } from "../../src/platform/jurisdiction.ts";
 import { Account } from "./account.ts";
-import { dimensionsOf, EMBEDDED, type Tenant } from "./config.ts";
+import { dimensionsOf, EMBEDDED, isInWorker, type Tenant } from "./config.ts";
 import { bindingsOf, databaseOf, workerOf } from "./names.ts";
 import { ensureDatabases, ensureIndex, migrate } from "./resources.ts";
 import { requireSecret, ensureSecret, tellToken } from "./secret.ts";
 import { Stopped } from "./stopped.ts";
-import { accountOf, type Desk, storedTenant, storeTenant } from "./tenants.ts";
+import { accountOf, type Desk, requireModel, storedTenant, storeTenant } from "./tenants.ts";
 
 /** The options of the command line. An absent option is as in the tenant's file, or the default. */
 export type CreateOptions = {
@@ -28,6 +28,7 @@ export async function create(desk: Desk, options: CreateOptions): Promise<void> 
   const stored = storedTenant(desk, options.name);
   const tenant = stored === null ? fresh(options) : changed(stored, options);
   dimensionsOf(tenant);
+  requireModel(desk, tenant);
   requireSecret(desk);
   if (stored === null && !options.adopt) await requireUnused(desk, tenant);
   await requireSubdomain(desk, tenant);
@@ -125,7 +126,7 @@ function tellPlace(
   { name, jurisdiction, index, model }: Tenant,
   url: string | undefined,
 ): void {
-  const anywhere = [...(index === null ? [] : ["Vectorize"]), ...(model === EMBEDDED.name ? [] : [model])];
+  const anywhere = [...(index === null ? [] : ["Vectorize"]), ...(isInWorker(model) ? [] : [model])];
   if (jurisdiction !== null)
     say(
       `Note: D1 and the objects are held to '${jurisdiction}'. Not held to it: ${["the Worker", ...anywhere].join(", ")}. The Worker ` +

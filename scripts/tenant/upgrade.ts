@@ -2,7 +2,7 @@ import type { Tenant } from "./config.ts";
 import { workerOf } from "./names.ts";
 import { ensureDatabases, ensureIndex, migrate } from "./resources.ts";
 import { Stopped } from "./stopped.ts";
-import { accountOf, requireTenant, type Desk, storeTenant } from "./tenants.ts";
+import { accountOf, requireModel, requireTenant, type Desk, storeTenant } from "./tenants.ts";
 
 /**
  * Brings tenants to this version, one after another: migrations first, then the code that needs them. The first failure
@@ -30,6 +30,7 @@ export async function upgrade(desk: Desk, names: readonly string[]): Promise<voi
 
 async function upgradeOne(desk: Desk, tenant: Tenant): Promise<void> {
   requireComplete(desk, tenant);
+  requireModel(desk, tenant);
   storeTenant(desk, tenant);
   // All are there; one that is not is told before anything is made.
   await ensureDatabases(desk, tenant);

@@ -121,7 +121,7 @@ export function portsOf(env: Bindings, shared: Isolate = isolate): Ports {
     revocations: new D1Revocations(env.DB),
     auditLog: new D1AuditLog(env.DB),
     receipts: new DerivedReceiptKey(env.CAIRN_SECRET),
-    ...embeddersFromBindings(env, shared.wordModel),
+    ...embeddersFromBindings(env, shared),
     lexicon: () => shared.wordModel.get(env.ASSETS),
     loadedLexicon: () => shared.wordModel.loaded,
     vectors: env.VECTORIZE === undefined ? null : new VectorizeIndex(env.VECTORIZE),

@@ -1,5 +1,9 @@
 import type { WorkersAi } from "./embeddings/workers-ai.ts";
-import { type RankingModels, rankingModels } from "../domain/ranking/weights.ts";
+import { z } from "zod";
+import { signalNames } from "../domain/ranking/confidence.ts";
+import { features } from "../domain/ranking/features.ts";
+import { candidateKinds } from "../domain/ranking/pool.ts";
+import { type RankingModel, type RankingModels, rankingModels } from "../domain/ranking/weights.ts";
 import type { Reranker } from "./reranking/reranker.ts";
 import { rerankerModels, WorkersAiReranker } from "./reranking/workers-ai.ts";
 
@@ -8,12 +12,18 @@ const messageIndexings = ["lexical", "full", "vectorize"] as const;
 export type MessageIndexing = (typeof messageIndexings)[number];
 
 /** The variables of recall. */
-export type RecallVars = { MESSAGE_INDEXING?: string; RERANKER_MODEL?: string; AI?: WorkersAi };
+export type RecallVars = {
+  MESSAGE_INDEXING?: string;
+  RERANKER_MODEL?: string;
+  RECALL_WEIGHTS?: string;
+  AI?: WorkersAi;
+};
 
 export type RecallSettings = {
   messageIndexing: MessageIndexing;
   /** Null: nothing is reranked. */
   reranker: Reranker | null;
+  /** The usual weights, and in their place those of the deployment. */
   models: RankingModels;
   /** The problems of the variables, for /health. An unknown value counts as unset. */
   problems: readonly string[];
@@ -25,7 +35,9 @@ export function recallSettings(vars: RecallVars, vectorize: boolean): RecallSett
   const messageIndexing = messageIndexings.find((one) => one === indexing);
   const model = set(vars.RERANKER_MODEL);
   const known = rerankerModels.find((one) => one === model);
+  const own = ownWeights(set(vars.RECALL_WEIGHTS));
   const problems = [
+    own.problem,
     messageIndexing === undefined
       ? `MESSAGE_INDEXING is ${indexing}: it is one of ${messageIndexings.join(", ")}`
       : null,
@@ -40,11 +52,55 @@ export function recallSettings(vars: RecallVars, vectorize: boolean): RecallSett
       : null,
   ];
   return {
-    models: rankingModels,
+    models: {
+      static: changed(rankingModels.static, own.model),
+      contextual: changed(rankingModels.contextual, own.model),
+    },
     messageIndexing: messageIndexing ?? "full",
     reranker: known === undefined || vars.AI === undefined ? null : new WorkersAiReranker(vars.AI, known),
     problems: problems.filter((one) => one !== null),
   };
 }
+
+const weightsOf = <Name extends string>(names: readonly Name[]) => z.partialRecord(z.enum(names), z.number());
+/** As `npm run eval -- --fit` prints it. */
+const OwnWeights = z
+  .strictObject({
+    weights: z.partialRecord(z.enum(candidateKinds), weightsOf(features)),
+    confidence: weightsOf(["bias", ...signalNames]),
+    threshold: z.number().min(0).max(1),
+  })
+  .partial();
+type OwnWeights = z.infer<typeof OwnWeights>;
+
+function ownWeights(text: string | undefined): { model: OwnWeights; problem: string | null } {
+  if (text === undefined) return { model: {}, problem: null };
+  const read = OwnWeights.safeParse(parsedJson(text));
+  if (read.success) return { model: read.data, problem: null };
+  const [issue] = read.error.issues;
+  const field = issue === undefined || issue.path.length === 0 ? "" : `.${issue.path.join(".")}`;
+  return { model: {}, problem: `RECALL_WEIGHTS${field}: ${issue?.message ?? "is no JSON"}` };
+}
+
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const changed = (
+  usual: RankingModel,
+  { weights = {}, confidence = {}, threshold }: OwnWeights,
+): RankingModel => ({
+  weights: {
+    memory: { ...usual.weights.memory, ...weights.memory },
+    people: { ...usual.weights.people, ...weights.people },
+    assistant: { ...usual.weights.assistant, ...weights.assistant },
+  },
+  confidence: { ...usual.confidence, ...confidence },
+  threshold: threshold ?? usual.threshold,
+});
 
 const set = (text: string | undefined) => (text?.trim() === "" ? undefined : text?.trim());

@@ -77,15 +77,18 @@ describe("the window of a hit on a message", () => {
   });
 });
 
-it("explains a score by parts that add up to it", async () => {
+it("explains an order by the sums of parts: a score halves for each 2 that a sum is less", async () => {
   const user = newUser();
   await remember(user, { text: "the ferry leaves at nine", importance: 1 });
   await remember(user, { text: "the train leaves at ten" });
-  for (const { score, why } of await hits(user, { query: "ferry", explain: true })) {
-    const { parts } = why as { parts: Record<string, number> };
-    const sum = Object.values(parts).reduce((all, part) => all + part, 0);
-    expect(Math.min(1, sum)).toBeCloseTo(score as number, 2);
-  }
+  const explained = await ask(user, { query: "ferry", explain: true });
+  const sums = explained.body.hits.map(({ why }: Seen) =>
+    Object.values((why as { parts: Record<string, number> }).parts).reduce((all, part) => all + part, 0),
+  );
+  expect(explained.body.hits).toHaveLength(2);
+  for (const [i, { score }] of explained.body.hits.entries())
+    expect(score).toBeCloseTo(explained.body.confidence * 2 ** ((sums[i] - sums[0]) / 2), 2);
+  expect(explained.body.signals).toMatchObject({ soft: expect.any(Number) });
   const [first] = await hits(user, { query: "ferry", explain: true });
   expect(Object.keys((first as Seen)["why"] as object)).toContain("parts");
   expect((first as { why?: { parts?: object } }).why?.parts).toMatchObject({

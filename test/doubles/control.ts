@@ -31,6 +31,8 @@ export const control = {
   d1Reads: "ok" as "ok" | "fail",
   /** Called inside D1's reads, once they have their answer. */
   duringD1Read: async (): Promise<void> => {},
+  /** The most characters that the alarm embeds; null: as many as the model takes. */
+  batchCharacters: null as number | null,
   /** `wrong`: the embedder asks a service that answers vectors of another shape. */
   embedder: "ok" as "ok" | "fail" | "hang" | "wrong",
   /** What it was asked for. */

@@ -207,6 +207,9 @@ function faultyEmbedder(real: Embedder): Embedder {
   return {
     model: real.model,
     dimensions: real.dimensions,
+    get batchCharacters() {
+      return control.batchCharacters ?? real.batchCharacters ?? Infinity;
+    },
     async embed(texts, options = {}) {
       control.embedded.push({ texts, as: options.as ?? "document" });
       await control.duringEmbed();

@@ -2,13 +2,13 @@ import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { EmbeddedEmbedder } from "../../src/platform/embeddings/embedded.ts";
 import { EmbeddedModel, loadModel } from "../../src/platform/embeddings/embedded/model.ts";
-import { SharedModel } from "../../src/platform/embeddings/embedded/shared-model.ts";
+import { WordModel } from "../../src/platform/embeddings/embedded/word-model.ts";
 import { Vocabulary } from "../../src/platform/embeddings/embedded/vocabulary.ts";
 import { wordPieces } from "../../src/platform/embeddings/embedded/word-piece.ts";
 import { embedderContract } from "./contract.ts";
 import check from "./static-en-256.check.json";
 
-const shared = new SharedModel();
+const shared = new WordModel();
 embedderContract("the embedded model", () => new EmbeddedEmbedder(env.ASSETS, shared), {
   known: check.cases.map(({ text }) => text).filter(known),
 });

@@ -5,13 +5,13 @@ import {
   type EmbedderBindings,
   embeddersFromBindings,
 } from "../../src/platform/embeddings/embedders-from-bindings.ts";
-import { SharedModel } from "../../src/platform/embeddings/embedded/shared-model.ts";
+import { Isolate } from "../../src/platform/isolate.ts";
 import { VectorizeDouble } from "../doubles/vectorize.ts";
 import { WorkersAiDouble } from "../doubles/workers-ai.ts";
 
 type Vars = Omit<EmbedderBindings, "ASSETS">;
 const AI = new WorkersAiDouble();
-const chosen = (vars: Vars) => embeddersFromBindings({ ASSETS: env.ASSETS, ...vars }, new SharedModel());
+const chosen = (vars: Vars) => embeddersFromBindings({ ASSETS: env.ASSETS, ...vars }, new Isolate());
 const URL = "https://embeddings.test/v1";
 const KEY = "sk-a-key-that-nobody-may-see";
 const BASE = "@cf/baai/bge-base-en-v1.5";
@@ -19,6 +19,7 @@ const BASE = "@cf/baai/bge-base-en-v1.5";
 describe("what embeds is", () => {
   it.each<[string, Vars, string, number]>([
     ["the model in the Worker, where nothing else is bound", {}, "static-en-256", 256],
+    ["MiniLM in the Worker, by its name", { AI, EMBEDDINGS_MODEL: "minilm-l6" }, "minilm-l6;384", 384],
     ["the same, by its name", { AI, EMBEDDINGS_MODEL: "static-en-256" }, "static-en-256", 256],
     ["Workers AI, where it is bound", { AI }, `${BASE};768;`, 768],
     [
@@ -159,14 +160,16 @@ it("says at /health what embeds", async () => {
 describe("what may have embedded before is", () => {
   const former = (vars: Vars) => chosen(vars).formerEmbedders.map(({ model }) => model.split(";")[0]);
 
-  it("nothing where nothing else can be made", () => {
-    expect(former({})).toEqual([]);
+  it("the other model in the Worker, where nothing else can be made", () => {
+    expect(former({})).toEqual(["minilm-l6"]);
+    expect(former({ EMBEDDINGS_MODEL: "minilm-l6" })).toEqual(["static-en-256"]);
   });
 
   it("all that the bindings can still make, and not what embeds now", () => {
     const all = former({ AI, EMBEDDINGS_URL: URL, EMBEDDINGS_MODEL: "text-embedding-3-small" });
     expect(all).toEqual([
       "static-en-256",
+      "minilm-l6",
       "@cf/baai/bge-small-en-v1.5",
       BASE,
       "@cf/baai/bge-large-en-v1.5",
@@ -177,6 +180,6 @@ describe("what may have embedded before is", () => {
       "text-embedding-ada-002",
     ]);
     expect(former({ AI })).not.toContain(BASE);
-    expect(former({ AI })).toHaveLength(6);
+    expect(former({ AI })).toHaveLength(7);
   });
 });

@@ -1,14 +1,14 @@
 import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
 import { EmbeddedEmbedder } from "../../src/platform/embeddings/embedded.ts";
-import { SharedModel } from "../../src/platform/embeddings/embedded/shared-model.ts";
+import { WordModel } from "../../src/platform/embeddings/embedded/word-model.ts";
 import type { Embedder } from "../../src/platform/embeddings/embedder.ts";
 import { QueryVectorCache } from "../../src/platform/embeddings/query-vector-cache.ts";
 import { MisconfiguredEmbedder } from "../../src/platform/embeddings/embedders-from-bindings.ts";
 import { BoundedCache } from "../../src/domain/bounded-cache.ts";
 import { embedderContract, texts } from "./contract.ts";
 
-const shared = new SharedModel();
+const shared = new WordModel();
 embedderContract("remembered queries", () => new QueryVectorCache(new EmbeddedEmbedder(env.ASSETS, shared)), {
   known: texts,
 });

@@ -3,7 +3,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
 import { DeadlineExceeded } from "../../src/platform/deadline.ts";
-import { SharedModel } from "../../src/platform/embeddings/embedded/shared-model.ts";
+import { WordModel } from "../../src/platform/embeddings/embedded/word-model.ts";
 
 /** The assets, which count how often the model's table is read. `answer` stands in for the nth reading. */
 function counting(answer: (nth: number) => Promise<Response> | null = () => null) {
@@ -17,7 +17,7 @@ function counting(answer: (nth: number) => Promise<Response> | null = () => null
 const missing = async () => new Response(null, { status: 404 });
 
 it("is loaded once for 32 objects that ask for it at once", async () => {
-  const shared = new SharedModel();
+  const shared = new WordModel();
   const { tables, assets } = counting();
   const objects = Array.from({ length: 32 }, () => env.PROMPT_CACHE.getByName(crypto.randomUUID()));
   const sizes = await Promise.all(
@@ -28,7 +28,7 @@ it("is loaded once for 32 objects that ask for it at once", async () => {
 });
 
 it("is the same copy from then on", async () => {
-  const shared = new SharedModel();
+  const shared = new WordModel();
   const { tables, assets } = counting();
   const [first, second] = await Promise.all([shared.get(assets), shared.get(assets)]);
   expect(second).toBe(first);
@@ -37,7 +37,7 @@ it("is the same copy from then on", async () => {
 });
 
 it("is loaded by the next caller when a load failed, and fails for its own caller only", async () => {
-  const shared = new SharedModel();
+  const shared = new WordModel();
   const { tables, assets } = counting((nth) => (nth === 1 ? missing() : null));
   const [first, second, third] = await Promise.allSettled([
     shared.get(assets),
@@ -49,7 +49,7 @@ it("is loaded by the next caller when a load failed, and fails for its own calle
 });
 
 it("is loaded by one of those that wait when the object that was loading it is gone", async () => {
-  const shared = new SharedModel({ takeOverMs: 30 });
+  const shared = new WordModel({ takeOverMs: 30 });
   // The load of an object that has died goes on no more: neither its promise nor its timer ends.
   const { tables, assets } = counting((nth) => (nth === 1 ? new Promise(() => {}) : null));
   void shared.get(assets, 2 ** 31 - 1).catch(() => null);
@@ -59,7 +59,7 @@ it("is loaded by one of those that wait when the object that was loading it is g
 });
 
 it("keeps nobody waiting for longer than they said", async () => {
-  const shared = new SharedModel();
+  const shared = new WordModel();
   const { assets } = counting(() => new Promise(() => {}));
   const answers = await Promise.allSettled([shared.get(assets, 30), shared.get(assets, 30)]);
   for (const answer of answers)

@@ -42,6 +42,7 @@ it("one by one, some and all: the same documents match, whatever the conditions 
       fc.array(
         fc.record({
           kinds: opt(fc.subarray(["fact", "episode", "procedure", "message"] as const, { minLength: 1 })),
+          roles: opt(fc.subarray(["user", "assistant"], { minLength: 1 })),
           filter: opt(
             fc.record(
               { tags: opt(fc.constant(["a"])), scope: opt(fc.constant(["s"])) },
@@ -53,6 +54,7 @@ it("one by one, some and all: the same documents match, whatever the conditions 
           ),
           asOf: opt(fc.integer({ min: -60, max: 200 })),
           validAt: opt(fc.integer({ min: -60, max: 200 })),
+          validIn: opt(fc.array(fc.tuple(fc.integer({ min: -60, max: 200 }), fc.nat(40)), { maxLength: 2 })),
           now: fc.integer({ min: 0, max: 250 }),
         }),
         { minLength: 30, maxLength: 30 },
@@ -72,7 +74,7 @@ it("one by one, some and all: the same documents match, whatever the conditions 
             if (o.which % 3 === 0) thread = await create(user);
             await append(
               thread.id,
-              [say(`m ${o.which}`)],
+              [say(`m ${o.which}`, o.which % 2 === 0 ? "user" : "assistant")],
               o.from === undefined ? {} : { createdAt: T0 + o.from },
             );
           } else if (o.op === "new" || ids.length === 0) {
@@ -103,7 +105,7 @@ it("one by one, some and all: the same documents match, whatever the conditions 
           (_, { storage: { sql } }) => {
             const all = sql
               .exec<{ n: number }>(
-                "SELECT version AS n FROM memories UNION ALL SELECT position FROM messages WHERE searched = 1",
+                "SELECT version AS n FROM memories UNION ALL SELECT position FROM messages WHERE role IS NOT NULL",
               )
               .toArray()
               .map((r) => r.n);
@@ -116,6 +118,7 @@ it("one by one, some and all: the same documents match, whatever the conditions 
             for (const q of queries) {
               const query = {
                 ...(q.kinds && { kinds: [...q.kinds] }),
+                ...(q.roles && { roles: [...q.roles] }),
                 ...(q.filter && { filter: q.filter as NonNullable<FilterRequest["filter"]> }),
                 ...(q.ranges && {
                   ranges: q.ranges.map(([t, a, b]) => [t * SLOTS + a, t * SLOTS + a + b] as const),
@@ -124,6 +127,12 @@ it("one by one, some and all: the same documents match, whatever the conditions 
                   now: Math.max(end, last, T0 + q.now),
                   ...(q.asOf !== undefined && { asOf: T0 + q.asOf }),
                   ...(q.validAt !== undefined && { validAt: T0 + q.validAt }),
+                  ...(q.validIn && {
+                    validIn: q.validIn.map(([from, length]) => ({
+                      from: T0 + from,
+                      to: T0 + from + length + 1,
+                    })),
+                  }),
                 },
               };
               // As many as there are count as few, and none.

@@ -142,3 +142,18 @@ describe("a model's name that is misspelt", () => {
     expect(await ports.jobs.get("reindex")).toEqual(before);
   });
 });
+
+it("a model that computes in the isolate gets a bounded number of characters in each alarm", async () => {
+  const user = newUser();
+  control.batchCharacters = 10;
+  await append(user, ["four", "five", "a message of more than ten", "six"]);
+  const batches = () => control.embedded.filter(({ as }) => as === "document").map(({ texts }) => texts);
+  const rung: (readonly string[])[] = [];
+  for (let alarms = 1; alarms <= 3; alarms++) {
+    const before = batches().length;
+    await ring(user);
+    rung.push(...batches().slice(before));
+    expect(rung).toHaveLength(alarms);
+  }
+  expect(rung).toEqual([["four", "five"], ["a message of more than ten"], ["six"]]);
+});

@@ -30,7 +30,7 @@ async function longThread(user: string, texts: string[]) {
     const rows = `WITH RECURSIVE c(v) AS (SELECT ${texts.length + 1} UNION ALL SELECT v + 1 FROM c WHERE v < ${LONG})`;
     const position = `${n * FIRST} + v`;
     for (const statement of [
-      `messages (position, created_at, searched, body) SELECT ${position}, 1, 1, CAST('{"role":"user","content":"secret ' || v || '"}' AS BLOB) FROM c`,
+      `messages (position, created_at, role, body) SELECT ${position}, 1, 'user', CAST('{"role":"user","content":"secret ' || v || '"}' AS BLOB) FROM c`,
       `words (rowid, text) SELECT ${position}, 'secret ' || v FROM c`,
       `vectors (n, model, vector) SELECT ${position}, 1, X'0000803F' || zeroblob(256) FROM c`,
     ])

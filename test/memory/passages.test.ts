@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { asksNothing } from "../../src/domain/ranking/asked-part.ts";
 import { onlyAsks } from "../../src/domain/ranking/asks.ts";
 import { passagesOf } from "../../src/domain/ranking/passages.ts";
 import { saidOnce } from "../../src/domain/ranking/said-once.ts";
@@ -25,7 +26,7 @@ it("loses no character of any text, and cuts none in two", () => {
       expect(passages.map(({ start, end }) => text.slice(start, end)).join("")).toBe(text);
       for (const { start, end } of passages) {
         expect(end - start).toBeLessThanOrEqual(450);
-        if (text.isWellFormed()) expect(text.slice(start, end).isWellFormed()).toBe(true);
+        expect(text.slice(start, end).isWellFormed()).toBe(true);
       }
     }),
   );
@@ -44,6 +45,24 @@ it.each([
   ["", false],
 ])("tells if %j only asks", (text, only) => {
   expect(onlyAsks(text)).toBe(only);
+});
+
+it.each([
+  ["thanks!", true],
+  ["Good morning", true],
+  ["ok cool", true],
+  ["haha, see you tomorrow", true],
+  ["Hi there, how are you?", true],
+  ["Who thanked me?", false],
+  ["What day is it?", false],
+  ["got it, great work", true],
+  ["my day", false],
+  ["work", false],
+  ["coffee", false],
+  ["???", false],
+  ["他对什么过敏", false],
+])("tells if %j asks nothing", (text, nothing) => {
+  expect(asksNothing(text)).toBe(nothing);
 });
 
 it("counts what a memory and messages say alike once, the memory first", () => {

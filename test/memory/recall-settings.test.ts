@@ -23,6 +23,29 @@ it("does what is set", () => {
   });
 });
 
+it("takes weights in the place of the usual ones", () => {
+  const RECALL_WEIGHTS = JSON.stringify({ weights: { people: { soft: 9 } }, threshold: 0.5 });
+  const { models, problems } = recallSettings({ RECALL_WEIGHTS }, false);
+  const { weights, confidence } = rankingModels.static;
+  expect(models.static).toEqual({
+    weights: { ...weights, people: { ...weights.people, soft: 9 } },
+    confidence,
+    threshold: 0.5,
+  });
+  expect(models.contextual.threshold).toBe(0.5);
+  expect(problems).toEqual([]);
+});
+
+it.each([
+  ["no JSON", /^RECALL_WEIGHTS: /],
+  ['{"weights": {"people": {"sofft": 1}}}', /^RECALL_WEIGHTS\.weights\.people/],
+  ['{"threshold": 2}', /^RECALL_WEIGHTS\.threshold: /],
+])("ranks by the usual weights if RECALL_WEIGHTS is %s", (RECALL_WEIGHTS, problem) => {
+  const { models, problems } = recallSettings({ RECALL_WEIGHTS }, false);
+  expect(problems).toEqual([expect.stringMatching(problem)]);
+  expect(models).toEqual(rankingModels);
+});
+
 it.each([
   [{ MESSAGE_INDEXING: "words" }, /^MESSAGE_INDEXING is words: it is one of lexical, full, vectorize$/],
   [{ MESSAGE_INDEXING: "vectorize" }, /no VECTORIZE is bound/],

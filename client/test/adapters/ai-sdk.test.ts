@@ -29,6 +29,27 @@ describe("before a call", () => {
     ]);
   });
 
+  it("tells the model until when a superseded fact was true", async () => {
+    const { user, memory } = await begin();
+    const home = (object: string, year: number) => ({
+      subject: "user",
+      predicate: "lives in",
+      object,
+      validFrom: Date.UTC(year, 0),
+    });
+    await memory.memories.remember(user, home("Lisbon", 2020));
+    await memory.memories.remember(user, home("Porto", 2024));
+    const model = scripted(says("In Lisbon."));
+    await generateText({
+      model: withMemory(model, { memory, user }),
+      prompt: "Where did the user live in 2022?",
+    });
+
+    expect(textIn(promptsOf(model)[0])).toContain(
+      "[fact | 2020-01-01 | until 2024-01-01] user lives in Lisbon",
+    );
+  });
+
   it("leaves the prompt as it is where nothing is remembered, or nothing was asked in words", async () => {
     const { user, memory } = await begin();
     const model = scripted(says("Hello."));

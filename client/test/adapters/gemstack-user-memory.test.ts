@@ -179,6 +179,22 @@ it("recalls by the words of a fact and of its tags", async () => {
   expect(await memory.recall(user, "zzz")).toEqual([]);
 });
 
+it("recalls the current fact of a past time's query, not a superseded one", async () => {
+  const [client, user] = [await clientOf("*"), newUser()];
+  const home = (object: string, year: number) => ({
+    subject: "user",
+    predicate: "lives in",
+    object,
+    validFrom: Date.UTC(year, 0),
+  });
+  await client.memories.remember(user, home("Lisbon", 2020));
+  await client.memories.remember(user, home("Porto", 2024));
+  const memory = cairnUserMemory({ memory: client });
+  expect(facts(await memory.recall(user, "where did the user live in 2022?"))).toEqual([
+    "user lives in Porto",
+  ]);
+});
+
 it("recalls what means the like, best first, and leaves out what has nothing to do with it", async () => {
   const [memory, user] = [await admin(), newUser()];
   for (const fact of [

@@ -44,6 +44,7 @@ export const STAYING = [
   "vector_outbox",
   "vector_outbox_models",
   "word_merge",
+  "word_terms",
   "free_pages",
   "zeros",
 ] as const;

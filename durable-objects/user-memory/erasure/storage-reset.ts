@@ -6,7 +6,13 @@ import { EMPTIED, type ErasedTables, STAYING, USER_TABLES } from "./erased-table
 /** Tables that must be empty: a row means that something elsewhere is still to be deleted. */
 const SETTLED: readonly string[] = ["erasing_versions", "announced_threads", "vector_outbox", "zeros"];
 /** Tables that the migrations create with their first rows. */
-const FRESH: readonly string[] = ["applied_migrations", "entry_count", "word_merge", "free_pages"];
+const FRESH: readonly string[] = [
+  "applied_migrations",
+  "entry_count",
+  "word_merge",
+  "word_terms",
+  "free_pages",
+];
 /** Tables of a few rows that are copied: numbers that are never used twice, and the erasure itself. */
 const COPIED = STAYING.filter((table) => !SETTLED.includes(table) && !FRESH.includes(table));
 const EMPTY = [...Object.keys(USER_TABLES), ...EMPTIED, ...SETTLED];

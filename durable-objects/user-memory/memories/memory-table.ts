@@ -199,9 +199,9 @@ export class MemoryTable implements DocumentSource {
     return this.#sql.exec("SELECT 1 FROM memories WHERE kind = ? LIMIT 1", kind).toArray().length > 0;
   }
 
-  /** The versions of facts whose topic key, or whose subject and predicate, are among these normalised texts; and which are. */
-  namedFacts(names: readonly string[]): { n: number; name: string }[] {
-    return this.#sql.exec<{ n: number; name: string }>(NAMED_FACTS, JSON.stringify(names)).toArray();
+  /** The versions of facts whose topic key, or whose subject and predicate (null), are among these normalised texts. */
+  namedFacts(names: readonly string[]): { n: number; key: string | null }[] {
+    return this.#sql.exec<{ n: number; key: string | null }>(NAMED_FACTS, JSON.stringify(names)).toArray();
   }
 
   /** The versions that are not to be found at a moment: among history, and those whose time ends or is to come. */
@@ -211,6 +211,16 @@ export class MemoryTable implements DocumentSource {
       `SELECT version FROM memories INDEXED BY memories_guarded WHERE ${GUARDED} AND NOT (${sql} AND status = 'active')`,
       ...bindings,
     );
+  }
+
+  /** The version that each of these versions superseded, if any. */
+  supersededBy(versions: readonly number[]): Map<number, number> {
+    const rows = this.#sql.exec<{ version: number; later: number }>(
+      `SELECT version, superseded_by AS later FROM ${chosenFrom("memories INDEXED BY memories_by_successor", "superseded_by")}
+       WHERE corrected_at IS NULL`,
+      JSON.stringify(versions),
+    );
+    return new Map(Array.from(rows, ({ version, later }) => [later, version]));
   }
 
   /** The numbers that no version has. */
@@ -289,16 +299,22 @@ export class MemoryTable implements DocumentSource {
     type Row = Pick<MemoryRow, "kind" | "text" | "title" | "key" | "importance"> & {
       n: number;
       createdAt: number;
+      id: string | null;
+      validFrom: number;
+      validTo: number | null;
     };
     return this.#sql
       .exec<Row>(
-        `SELECT version AS n, kind, text, title, topic_key AS "key", importance, updated_at AS "createdAt"
+        `SELECT version AS n, kind, text, title, topic_key AS "key", importance, updated_at AS "createdAt",
+           IIF(key_norm IS NOT NULL OR predicate_norm IS NOT NULL OR valid_to IS NOT NULL, id, NULL) AS id,
+           valid_from AS "validFrom", MIN(ifnull(valid_to, superseded_at), ifnull(superseded_at, valid_to)) AS "validTo"
          FROM ${source}`,
         ...bindings,
       )
       .toArray()
-      .map(({ n, kind, importance, createdAt, ...row }) => {
-        return { n, kind, importance, createdAt, text: embeddedText(row) };
+      .map(({ n, kind, importance, createdAt, id, validFrom, validTo, ...row }) => {
+        const validity = id === null ? undefined : { id, from: validFrom, to: validTo ?? Infinity };
+        return { n, kind, importance, createdAt, text: embeddedText(row), validity };
       });
   }
 
@@ -399,11 +415,11 @@ const changedBetween = (from: number, to: number): SqlCondition[] =>
 
 /** The versions of facts whose topic key, or whose subject and predicate, are in ?1, a JSON array. */
 const NAMED_FACTS = `
-  SELECT version AS n, key_norm AS name
+  SELECT version AS n, key_norm AS key
   FROM json_each(?1) AS named JOIN memories INDEXED BY memories_by_key ON key_norm = named.value
   UNION
   -- The subjects that there are first: else each other run of words looks for every predicate.
-  SELECT version, subject_norm || ' ' || predicate_norm FROM (
+  SELECT version, NULL FROM (
     SELECT value FROM json_each(?1) WHERE EXISTS (
       SELECT 1 FROM memories INDEXED BY memories_by_triple
       WHERE subject_norm = value AND predicate_norm IS NOT NULL)

@@ -1,7 +1,7 @@
 import type { TextEmbedding } from "../../../src/platform/embeddings/embedder.ts";
 import { normalise } from "../../../src/domain/memory/normalise.ts";
 import { shareOf, type WordStatistics } from "../../../src/domain/ranking/features.ts";
-import type { TimeSpan } from "../../../src/domain/ranking/named-time.ts";
+import type { TimeSpan } from "../../../src/domain/ranking/time-span.ts";
 import { contentWords, matchExpression, spans } from "../../../src/domain/ranking/question.ts";
 import { queryVectorOf } from "../../../src/domain/ranking/query-vector.ts";
 import type { Scored } from "../../../src/platform/vectors/vector-table.ts";
@@ -103,10 +103,13 @@ export class Arms {
   key(query: string, words: WordStatistics | null, filter: CandidateFilter): ArmResult | null {
     const names = spans(normalise(query).split(" ").map(withoutMarks));
     if (names.length === 0) return null;
-    const named = new Map(this.#memories.namedFacts(names).map(({ n, name }) => [n, name]));
-    const candidates = filter
-      .matching([...named.keys()])
-      .map((n) => ({ n, score: shareOf(named.get(n) ?? "", query, words) }));
+    const named = new Map(this.#memories.namedFacts(names).map(({ n, key }) => [n, key]));
+    const matching = filter.matching([...named.keys()]);
+    // The latest versions, if a time of the query lets many of a fact match.
+    const latest = matching.toSorted((a, b) => b - a).slice(0, CANDIDATES);
+    // A key may be an everyday word: it counts by its share of the query. A subject with its predicate is none.
+    const shareNamed = (key: string | null = null) => (key === null ? 1 : shareOf(key, query, words));
+    const candidates = latest.map((n) => ({ n, score: shareNamed(named.get(n)) }));
     return candidates.length === 0 ? null : { candidates: best(candidates, CANDIDATES), capped: false };
   }
 

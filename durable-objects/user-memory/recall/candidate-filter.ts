@@ -11,7 +11,7 @@ import type { DocumentConditions } from "../search-index/documents.ts";
 import type { MessageStore } from "../threads/message-store.ts";
 
 /** The parts of a recall that restrict its candidates. */
-export type FilterRequest = Pick<SearchRequest, "kinds" | "filter"> & {
+export type FilterRequest = Pick<SearchRequest, "kinds" | "roles" | "filter"> & {
   /** Only messages in these ranges of positions. */
   ranges?: readonly PositionRange[];
   moment: Moment & { now: number };
@@ -140,7 +140,9 @@ export class CandidateFilter {
     const { memories, messages } = this.kinds;
     return {
       memories: memories && (then || this.#memoryKinds !== undefined || Object.keys(filter).length > 0),
-      messages: messages && (moment.asOf ?? filter.createdAtMin ?? filter.createdAtMax) !== undefined,
+      messages:
+        messages &&
+        (moment.asOf ?? filter.createdAtMin ?? filter.createdAtMax ?? this.#query.roles) !== undefined,
     };
   }
 
@@ -171,12 +173,13 @@ const everything: SqlCondition = { sql: "TRUE", bindings: [] };
 
 function messagesOf(query: FilterRequest, someLeave: boolean): SqlCondition {
   if (!mayBeMessages(query)) return nothing;
-  const { filter = {}, ranges, moment } = query;
+  const { filter = {}, ranges, moment, roles } = query;
   const conditions = [
     someLeave ? { sql: notTombstoned("position"), bindings: [] } : everything,
     ...given("created_at >= ?", filter.createdAtMin),
     ...given("created_at <= ?", filter.createdAtMax),
     ...given("created_at <= ?", moment.asOf),
+    ...given("role IN (SELECT value FROM json_each(?))", roles && JSON.stringify(roles)),
     ...given(
       "EXISTS (SELECT 1 FROM json_each(?) AS range WHERE position BETWEEN range.value ->> 0 AND range.value ->> 1)",
       ranges && JSON.stringify(ranges),

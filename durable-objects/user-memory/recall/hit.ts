@@ -6,9 +6,11 @@ import type { RankedHit } from "./hybrid-search.ts";
 import type { DocumentOfMessage } from "../search-index/documents.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 
-/** A memory's row, or a message's thread and its neighbours there in their order. */
+/** A memory's row and the versions beside it, or a message's thread and its neighbours there in their order. */
 type Place = {
   row: MemoryRow | undefined;
+  supersedes: number | undefined;
+  supersededBy: number | null | undefined;
   threadId: string | undefined;
   neighbours: readonly DocumentOfMessage[];
 };
@@ -19,7 +21,7 @@ const WINDOW_CHARACTERS = 2_000;
 /** The hit as callers see it; null if the document is gone, or no thread shows the message. */
 export function hitOf(
   { n, score, why, document, passage }: RankedHit,
-  { row, threadId, neighbours }: Place,
+  { row, supersedes, supersededBy, threadId, neighbours }: Place,
 ): Hit | null {
   const { kind, text, message, createdAt } = document;
   if (message !== undefined) {
@@ -46,6 +48,8 @@ export function hitOf(
   return {
     ...memory,
     ...passageIn(memory.text, text, passage),
+    ...(supersedes !== undefined && { supersedes }),
+    ...(supersededBy != null && { supersededBy }),
     score,
     why,
     ...(ownScore !== undefined && { ownScore }),

@@ -3,7 +3,7 @@ import type { TextEmbedding } from "../../../src/platform/embeddings/embedder.ts
 import { distinctBy } from "../../../src/domain/memory/distinct.ts";
 import { bestMatch, type WordStatistics } from "../../../src/domain/ranking/features.ts";
 import { distinctPieces, type Lexicon } from "../../../src/domain/ranking/lexicon.ts";
-import { namedTimeSpans, namedTime } from "../../../src/domain/ranking/named-time.ts";
+import { isTrueIn, type NamedTime, ratedDates } from "../../../src/domain/ranking/named-time.ts";
 import { type Candidate, pooled, REACH } from "../../../src/domain/ranking/pool.ts";
 import { type Passage, passagesOf } from "../../../src/domain/ranking/passages.ts";
 import { saidOnce } from "../../../src/domain/ranking/said-once.ts";
@@ -18,11 +18,14 @@ import type { Neighbour } from "../threads/lineage.ts";
 import { isMessage, threadNumberOf } from "../core/position.ts";
 import type { Document, DocumentConditions } from "../search-index/documents.ts";
 import type { SearchIndex } from "../search-index/search-index.ts";
+import { corrected } from "./spelling.ts";
 
 type SearchQuery = SearchRequest &
   FilterRequest & {
     /** The query's vector of each model that documents have vectors of; the current model first. */
     queryVectors: readonly TextEmbedding[];
+    /** The times that the query names. */
+    time: NamedTime | null;
   };
 /** A document in its place of the ranking. */
 export type RankedHit = {
@@ -69,10 +72,12 @@ type ArmResults = {
 const SAID_ONCE = 2;
 /** Characters of hits that are searched for passages: some 10 ms. */
 const PASSAGE_CHARACTERS = 100_000;
+/** Years in which the date arm seeks a day or month without its year. */
+const YEARS = 3;
 
 /** Searches the index: each arm finds candidates, which are ranked together (`src/domain/ranking`). */
 export class HybridSearch {
-  readonly #index: Pick<SearchIndex, "documents" | "vectors">;
+  readonly #index: Pick<SearchIndex, "documents" | "vectors" | "words">;
   readonly #arms: Arms;
   readonly #models: RankingModels;
 
@@ -82,17 +87,17 @@ export class HybridSearch {
     this.#arms = new Arms(index, memories);
   }
 
-  search(query: SearchQuery, context: SearchContext): SearchAnswer {
+  search(asked: SearchQuery, context: SearchContext): SearchAnswer {
     const { filter } = context;
+    const query = { ...asked, query: corrected(asked.query, this.#index.words, context) };
     const words = this.#wordStatistics(context);
     const embedded = this.#arms.embeddedQueries(query.query, query.queryVectors, words);
-    const timeSpans = namedTimeSpans(query.query, query.referenceDate ?? query.moment.now);
     const request = { filter, limit: Math.max(CANDIDATES, query.k) };
     const found: ArmResults = {
       lexical: this.#arms.lexical(query.query, words, request),
       vector: this.#arms.vector(embedded, context.uncached, request),
       key: this.#arms.key(query.query, words, filter),
-      date: this.#arms.date(timeSpans, embedded, request),
+      date: this.#arms.date(query.time?.ofYears(YEARS) ?? [], embedded, request),
     };
     // A query with nothing to search by gets the newest.
     const answer =
@@ -142,13 +147,15 @@ export class HybridSearch {
     // A deleted message contributes no neighbours.
     const shown = withNeighbours(seeds.filter(isShown), beside).filter(isShown);
     const documents = this.#index.documents.read(filter.matching(shown));
+    const { time } = query;
+    const dates = time === null ? [] : ratedDates(documents, time);
     const numbers = documents.map(({ n }) => n);
     const cosines = found.vector?.cosines(numbers);
     const pieces = this.#index.vectors.rows.pieces(numbers);
     const keys = new Map(found.key?.candidates.map(({ n, score }) => [n, score]));
     const bm25 = new Map(found.lexical?.candidates.map(({ n, score }) => [n, score]));
     const pool = pooled(
-      documents.map((document): Candidate => {
+      documents.map((document, i): Candidate => {
         const { n, text, importance, createdAt } = document;
         return {
           n,
@@ -161,13 +168,13 @@ export class HybridSearch {
           words: bm25.get(n) ?? 0,
           cosine: cosines?.get(n),
           key: keys.get(n) ?? 0,
+          date: dates[i] ?? 0,
           importance: importance ?? 0,
         };
       }),
       { sameThread, beside: (n, step) => (isMessage(n) ? beside(n, step) : null) },
     );
-    const time = namedTime(query.query, query.referenceDate ?? query.moment.now);
-    const question = { text: query.query, now: query.moment.now, time };
+    const question = { text: query.query, now: query.moment.now };
     const explain = query.explain ?? false;
     const model = this.#models[embedderKind(query.queryVectors, words)];
     const { ranked, confidence, signals } = rank(question, pool, {
@@ -180,12 +187,13 @@ export class HybridSearch {
     const hits = ranked.flatMap(({ n, score, explanation }): RankedHit[] => {
       const document = byNumber.get(n);
       if (document === undefined) return [];
+      const wasTrue = time !== null && document.validity !== undefined && isTrueIn(document.validity, time);
       const [lexical, vector] = [ranks.lexical.get(n), ranks.vector.get(n)];
       const why = {
         ...(lexical !== undefined && { lexical }),
         ...(vector !== undefined && { vector }),
         ...(ranks.key.has(n) && { key: true as const }),
-        ...(ranks.date.has(n) && { date: true as const }),
+        ...((ranks.date.has(n) || wasTrue) && { date: true as const }),
         ...explanation,
       };
       return [{ n, score, why, document }];

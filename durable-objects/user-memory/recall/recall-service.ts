@@ -2,6 +2,7 @@ import type { Embedder, TextEmbedding } from "../../../src/platform/embeddings/e
 import { fail, ok, type Result } from "../../../src/domain/errors.ts";
 import { embedOne } from "../../../src/platform/embeddings/embed.ts";
 import type { Lexicon } from "../../../src/domain/ranking/lexicon.ts";
+import { namedTime, type NamedTime } from "../../../src/domain/ranking/named-time.ts";
 import { type Arm, type Hit, recallKind } from "../../../src/domain/schema/recall.ts";
 import type { VectorIndex } from "../../../src/platform/vectors/vector-index.ts";
 import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
@@ -63,7 +64,14 @@ export class RecallService {
     const target = this.#deps.target();
     // A Worker of another version may query with another model: only this object's own model counts.
     if (target?.model === model && index.enqueue(target)) alarms.scheduleBy(now());
-    const query = { ...request, moment: this.#moment(request), ...(ranges && { ranges }) };
+    const moment = this.#moment(request);
+    const time = request.timeMode === "off" ? null : this.#namedTime(request, moment);
+    const query = {
+      ...request,
+      time,
+      moment: { ...moment, ...validIn(time, moment) },
+      ...(ranges && { ranges }),
+    };
     const began = now();
     const querying = this.#queryVectorize(query);
     const former = await this.#formerVectors(query.query, model);
@@ -170,6 +178,10 @@ export class RecallService {
     return { now, ...(asOf !== undefined && { asOf }), ...(validAt !== undefined && { validAt }) };
   }
 
+  #namedTime({ query, referenceDate, timeZone }: Recall, { now }: FilterRequest["moment"]): NamedTime | null {
+    return namedTime(query, { referenceDate: referenceDate ?? now, timeZone });
+  }
+
   /** The query's vectors of former models that documents still have vectors of. */
   async #formerVectors(query: string, model: string): Promise<TextEmbedding[]> {
     const used = this.#deps.index.vectors.models();
@@ -204,14 +216,32 @@ export class RecallService {
         .filter(({ createdAt }) => asOf === undefined || createdAt <= asOf)
         .map((document) => [document.n, document]),
     );
+    const known = asOf === undefined;
+    const former = known ? table.supersededBy([...rows.keys()]) : new Map<number, number>();
     return ranked.flatMap((hit) => {
       const place = places.get(hit.n);
       const neighboursOfHit = place?.around.flatMap((n) => byNumber.get(n) ?? []) ?? [];
       return (
-        hitOf(hit, { row: rows.get(hit.n), threadId: place?.threadId, neighbours: neighboursOfHit }) ?? []
+        hitOf(hit, {
+          row: rows.get(hit.n),
+          supersedes: former.get(hit.n),
+          supersededBy: known ? rows.get(hit.n)?.supersededBy : null,
+          threadId: place?.threadId,
+          neighbours: neighboursOfHit,
+        }) ?? []
       );
     });
   }
+}
+
+/** The named time lets what was true then match, up to now; `asOf` and `validAt` of the caller come first. */
+function validIn(
+  time: NamedTime | null,
+  { now, asOf, validAt }: FilterRequest["moment"],
+): Pick<FilterRequest["moment"], "validIn"> {
+  if (time === null || (asOf ?? validAt) !== undefined) return {};
+  const past = time.spans.filter(({ from }) => from <= now);
+  return { validIn: past.map(({ from, to }) => ({ from, to: Math.min(to, now + 1) })) };
 }
 
 const isEmbedded = (query: TextEmbedding): query is EmbeddedQuery =>

@@ -1,3 +1,4 @@
+import type { Validity } from "../../../src/domain/ranking/named-time.ts";
 import type { RecallKind } from "../../../src/domain/schema/recall.ts";
 import { isMessage } from "../core/position.ts";
 import type { SqlCondition } from "../core/sql-condition.ts";
@@ -22,6 +23,8 @@ export type Document = {
   importance: number | null;
   /** Of a message. */
   message?: MessageRecord;
+  /** Of a fact of which one version is true at a time, and of a memory that ends. */
+  validity?: Validity | undefined;
 };
 
 export type DocumentOfMessage = Document & { message: MessageRecord };

@@ -1,4 +1,5 @@
 import { indexedText } from "../../../src/domain/ranking/question.ts";
+import type { Term } from "../../../src/domain/ranking/spelling.ts";
 import type { Scored } from "../../../src/platform/vectors/vector-table.ts";
 import type { PositionRange } from "../core/position.ts";
 import type { SqlCondition } from "../core/sql-condition.ts";
@@ -108,6 +109,30 @@ export class WordIndex {
       if (last === undefined || rows.length < slice) return;
       end = last.n - 1;
     }
+  }
+
+  /** The words among these that no document has. A look at one document of each word. */
+  absent(words: readonly string[]): string[] {
+    return this.#sql
+      .exec<{ word: string }>(
+        `SELECT value AS word FROM json_each(?)
+         WHERE NOT EXISTS (SELECT 1 FROM words WHERE words MATCH '"' || value || '"')`,
+        JSON.stringify(words),
+      )
+      .toArray()
+      .map(({ word }) => word);
+  }
+
+  /** Terms with this beginning, as `porter` stems them. SQLite counts the documents of each, so it reads all their rows. */
+  terms(beginning: string, limit: number): Term[] {
+    return this.#sql
+      .exec<Term>(
+        "SELECT term, doc AS documents FROM word_terms WHERE term >= ? AND term < ? LIMIT ?",
+        beginning,
+        `${beginning}\u{10ffff}`,
+        limit,
+      )
+      .toArray();
   }
 
   /**

@@ -42,10 +42,10 @@ export class MessageStore implements DocumentSource {
   write(position: number, body: Uint8Array, createdAt: number): string {
     const document = documentOf(parsed(body));
     this.#sql.exec(
-      "INSERT INTO messages (position, created_at, searched, document, body) VALUES (?, ?, ?, ?, ?)",
+      "INSERT INTO messages (position, created_at, role, document, body) VALUES (?, ?, ?, ?, ?)",
       position,
       createdAt,
-      document.text === "" ? 0 : 1,
+      document.text === "" ? null : document.role,
       isInline(body) || document.text === "" ? null : JSON.stringify(document),
       body.subarray(0, PART),
     );
@@ -60,24 +60,24 @@ export class MessageStore implements DocumentSource {
   }
 
   documents(positions: readonly number[]): Document[] {
-    return this.#documents(`${CHOSEN} WHERE searched = 1`, JSON.stringify(positions));
+    return this.#documents(`${CHOSEN} WHERE role IS NOT NULL`, JSON.stringify(positions));
   }
 
   newest({ sql, bindings }: SqlCondition, limit: number, offset: number): Document[] {
     const order = "ORDER BY created_at DESC, position DESC LIMIT ? OFFSET ?";
-    return this.#documents(`messages WHERE searched = 1 AND ${sql} ${order}`, ...bindings, limit, offset);
+    return this.#documents(`messages WHERE role IS NOT NULL AND ${sql} ${order}`, ...bindings, limit, offset);
   }
 
   /** The messages with a text that meet a condition over the columns of `messages`. Looks at each. */
   where({ sql, bindings }: SqlCondition): number[] {
-    return this.#positions(`SELECT position FROM messages WHERE searched = 1 AND ${sql}`, ...bindings);
+    return this.#positions(`SELECT position FROM messages WHERE role IS NOT NULL AND ${sql}`, ...bindings);
   }
 
   /** Those of these messages that have a text and meet a condition. */
   among(positions: readonly number[], { sql, bindings }: SqlCondition): number[] {
     if (positions.length === 0) return [];
     return this.#positions(
-      `SELECT position FROM ${CHOSEN} WHERE searched = 1 AND ${sql}`,
+      `SELECT position FROM ${CHOSEN} WHERE role IS NOT NULL AND ${sql}`,
       JSON.stringify(positions),
       ...bindings,
     );
@@ -103,14 +103,14 @@ export class MessageStore implements DocumentSource {
     if ((from ?? to) !== undefined)
       narrows.push({
         sql: `SELECT position AS narrow FROM messages INDEXED BY messages_by_time
-              WHERE searched = 1 AND created_at BETWEEN ? AND ?`,
+              WHERE role IS NOT NULL AND created_at BETWEEN ? AND ?`,
         bindings: [from ?? Number.MIN_SAFE_INTEGER, to ?? Number.MAX_SAFE_INTEGER],
       });
     const narrow = narrowest(this.#sql, narrows, most);
     return (
       narrow &&
       this.#positions(
-        `SELECT position FROM (${narrow.sql}) CROSS JOIN messages ON position = narrow WHERE searched = 1 AND ${sql}`,
+        `SELECT position FROM (${narrow.sql}) CROSS JOIN messages ON position = narrow WHERE role IS NOT NULL AND ${sql}`,
         ...narrow.bindings,
         ...bindings,
       )
@@ -137,7 +137,7 @@ export class MessageStore implements DocumentSource {
   inTime({ from, to }: { from: number; to: number }, limit: number): number[] {
     return this.#positions(
       `SELECT position FROM messages INDEXED BY messages_by_time
-       WHERE searched = 1 AND created_at >= ? AND created_at < ? ORDER BY created_at DESC, position DESC LIMIT ?`,
+       WHERE role IS NOT NULL AND created_at >= ? AND created_at < ? ORDER BY created_at DESC, position DESC LIMIT ?`,
       from,
       to,
       limit,

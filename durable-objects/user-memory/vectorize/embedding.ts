@@ -56,7 +56,7 @@ export class Embedding {
     }
     // The embedder may refuse one text: documents that have failed are tried one by one, and fail no others.
     const fresh = waiting.filter(({ attempts }) => attempts === 0);
-    const batches = fresh.length > 0 ? [fresh] : waiting.map((one) => [one]);
+    const batches = fresh.length > 0 ? [this.#some(fresh)] : this.#some(waiting).map((one) => [one]);
     let failures = 0;
     for (const batch of batches) {
       if (!(await this.#embedBatch(batch))) failures++;
@@ -76,6 +76,12 @@ export class Embedding {
     if (!index.isUncut) return false;
     const model = await lexicon();
     return model !== null && index.cut(model);
+  }
+
+  /** The first of the documents, as many as the embedder should get at once. */
+  #some<Document extends { text: string }>(documents: readonly Document[]): Document[] {
+    let left = this.#deps.embedder.batchCharacters ?? Infinity;
+    return documents.filter(({ text }, i) => (left -= text.length) >= 0 || i === 0);
   }
 
   async #embedBatch(documents: readonly { n: number; text: string }[]): Promise<boolean> {

@@ -1,3 +1,4 @@
+import { askedPart } from "../ranking/asked-part.ts";
 import { isWithin, limits } from "../limits.ts";
 
 /** `cut`: only a part of the query is searched. */
@@ -6,8 +7,16 @@ type SearchedQuery = { query: string; cut: boolean };
 const HALF = limits.searchedQuery / 2;
 const [encoder, decoder] = [new TextEncoder(), new TextDecoder()];
 
-/** The searched part of a query: all, or its first and last part. A question about a pasted document is at either end. */
-export function searchedQuery(query: string): SearchedQuery {
+/**
+ * The searched part of a query, without chatter: of all, or of its first and last part. A question about a pasted document is
+ * at either end.
+ */
+export function searchedQuery(given: string): SearchedQuery {
+  const { query, cut } = withinLimit(given);
+  return { query: askedPart(query), cut };
+}
+
+function withinLimit(query: string): SearchedQuery {
   if (isWithin(query, limits.searchedQuery)) return { query, cut: false };
   const bytes = encoder.encode(query);
   let [end, start] = [HALF - 1, bytes.length - HALF];

@@ -1,6 +1,5 @@
-import { asksForOverview, asksForQuestions, onlyAsks } from "./asks.ts";
+import { asksForAdvice, asksForOverview, asksForQuestions, onlyAsks } from "./asks.ts";
 import { distinctPieces, type Lexicon } from "./lexicon.ts";
-import type { TimeMatch } from "./named-time.ts";
 import { type PooledCandidate, REACH } from "./pool.ts";
 import { asksTime, contentWords, names, tellingCount, tellsTime } from "./question.ts";
 
@@ -41,7 +40,7 @@ export type Frequencies = {
 };
 /** The word model, and how many of the user's documents hold each of its pieces. */
 export type WordStatistics = { lexicon: Lexicon; frequencies: Frequencies };
-export type Question = { text: string; now: number; time: TimeMatch | null };
+export type Question = { text: string; now: number };
 
 /** A question of more pieces than this is compared by its first ones: each costs a look at all words of the pool. */
 const MOST_PIECES = 64;
@@ -84,6 +83,7 @@ export function featuresOf(
   const only = namedSpeaker(question.text, pool);
   const asksForTime = asksTime(question.text);
   const echoes = !asksForQuestions(question.text);
+  const advice = asksForAdvice(question.text);
   const overview = asksForOverview(question.text);
   // A memory has no neighbours.
   const ofMessages = (values: Float32Array) =>
@@ -105,8 +105,8 @@ export function featuresOf(
     ),
     // The person in question: the speaker of a message, or a name in a memory.
     speaker: indicator(pool, (one) => only !== null && isAbout(one, only)),
-    user: indicator(pool, ({ role }) => role === "user"),
-    length: Float32Array.from(pool, ({ text }) => (overview ? 0 : lengthOf(text))),
+    user: indicator(pool, ({ role }) => role === (advice ? "assistant" : "user")),
+    length: Float32Array.from(pool, ({ text }) => (overview || advice ? 0 : lengthOf(text))),
     asks,
     // An earlier question like this one repeats its words, and does not answer it.
     echo: Float32Array.from(pool, ({ role, text }, i) =>
@@ -121,7 +121,7 @@ export function featuresOf(
       ),
     ),
     time: indicator(pool, ({ text }) => asksForTime && tellsTime(text)),
-    date: Float32Array.from(pool, ({ createdAt }) => question.time?.(createdAt) ?? 0),
+    date: Float32Array.from(pool, ({ date }) => date),
     key: Float32Array.from(pool, ({ key }) => key),
     importance: Float32Array.from(pool, ({ importance }) => importance),
     recency: Float32Array.from(

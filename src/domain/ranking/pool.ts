@@ -21,6 +21,8 @@ export type PooledCandidate = {
   cosine: number | undefined;
   /** The share of the question, 0 to 1, that names the key of this fact, or its subject and predicate. */
   key: number;
+  /** 0 to 1 for the time that the question names; −1 if another version of this fact was true then. */
+  date: number;
   /** 0 to 1, as the caller said; 0 for what has none. */
   importance: number;
   /** The message before it in its thread, as an index of the pool; undefined if there is none or it is no candidate. */
@@ -74,14 +76,16 @@ export function pooled(candidates: readonly Candidate[], { sameThread, beside }:
 
 /** The kind of each candidate. The candidates of a thread follow each other, and tell who talks in it. */
 function kindsOf(sorted: readonly Candidate[], sameThread: Places["sameThread"]): CandidateKind[] {
-  const kinds: CandidateKind[] = [];
-  for (let from = 0, to = 0; from < sorted.length; from = to) {
-    const first = sorted[from];
-    for (to = from + 1; to < sorted.length && first && sameThread(first.n, sorted[to]?.n ?? 0);) to++;
-    const kind = first?.isMessage === true ? threadKind(sorted.slice(from, to)) : "memory";
-    for (let i = from; i < to; i++) kinds.push(kind);
+  const threads: Candidate[][] = [];
+  for (const one of sorted) {
+    const last = threads.at(-1);
+    if (last?.[0] !== undefined && sameThread(last[0].n, one.n)) last.push(one);
+    else threads.push([one]);
   }
-  return kinds;
+  return threads.flatMap((messages) => {
+    const kind = messages[0]?.isMessage === true ? threadKind(messages) : "memory";
+    return messages.map(() => kind);
+  });
 }
 
 /** People have names on both sides. An assistant may have one too, but its messages are several times as long. */

@@ -1,3 +1,4 @@
+import { wordsWithoutMarks } from "./marks.ts";
 import type { WordStatistics } from "./features.ts";
 
 /** A word that a share s of the documents hold counts SIF / (SIF + s) (Arora, Liang and Ma 2017). */
@@ -6,7 +7,7 @@ const SIF = 0.1;
 /** The question's unit vector in the word model's space: its pieces, each by how rare it is in this user's documents. */
 export function queryVectorOf(text: string, { lexicon, frequencies }: WordStatistics): Float32Array | null {
   let sum: Float32Array | null = null;
-  for (const piece of lexicon.pieces(text)) {
+  for (const piece of lexicon.pieces(wordsWithoutMarks(text))) {
     const weight = SIF / (SIF + frequencies.holding(piece) / Math.max(1, frequencies.size));
     const row = lexicon.row(piece);
     sum ??= new Float32Array(row.length);

@@ -1,3 +1,5 @@
+import { folded } from "./fold.ts";
+
 /** Words that say how a question is put, not what it is about. English, as the embedded model is. */
 const STOP_WORDS = new Set(
   `a about after again all also am an and any are as at be because been before being but by can could did do does
@@ -10,7 +12,7 @@ const STOP_WORDS = new Set(
 /** FTS5 parses a query into a tree; more words than this make it slow and say no more. Half of them are the last ones. */
 const MOST = 64;
 
-const isTelling = (word: string): boolean => !STOP_WORDS.has(word);
+export const isTelling = (word: string): boolean => !STOP_WORDS.has(word);
 
 /**
  * The number of telling words in a text, counted until there are `enough`: for a script without spaces, one for each two
@@ -19,7 +21,7 @@ const isTelling = (word: string): boolean => !STOP_WORDS.has(word);
 export function tellingCount(text: string, enough: number): number {
   const seen = new Set<string>();
   let count = 0;
-  for (const [word] of normalisedCase(text).matchAll(WORDS)) {
+  for (const [word] of folded(text).matchAll(WORDS)) {
     if (seen.has(word) || !isTelling(word)) continue;
     seen.add(word);
     count += UNSPACED.test(word) ? word.length / 2 : 1;
@@ -37,8 +39,7 @@ export function contentWords(question: string): string[] {
 }
 
 const WORDS = /[\p{L}\p{N}\p{M}]+/gu;
-const normalisedCase = (text: string): string => text.normalize("NFKC").toLowerCase();
-const wordsOf = (text: string): string[] => [...new Set(normalisedCase(text).match(WORDS))];
+const wordsOf = (text: string): string[] => [...new Set(folded(text).match(WORDS))];
 
 /** The FTS5 expression for words, of which any may be there: each quoted; a run of a script without spaces in pairs. */
 export const matchExpression = (words: readonly string[]): string =>
@@ -49,13 +50,13 @@ export const matchExpression = (words: readonly string[]): string =>
     .join(" OR ");
 
 /** Scripts that put no spaces between words, and Hangul, which puts particles behind them. */
-const UNSPACED =
+export const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 const EACH_UNSPACED = new RegExp(UNSPACED, "gu");
 
 /** A text as its words are indexed: FTS5 splits at spaces, so each character of a script without them stands alone. */
 export function indexedText(text: string): string {
-  const same = text.normalize("NFKC");
+  const same = folded(text);
   return UNSPACED.test(same) ? same.replace(EACH_UNSPACED, " $& ") : same;
 }
 
@@ -90,12 +91,12 @@ export const tellsTime = (text: string): boolean =>
     text,
   );
 
-/** True if a text in lower case has this name as a word. */
+/** True if a text has this name as a word. */
 export function names(text: string, name: string): boolean {
-  const lower = name.toLowerCase();
-  if (lower === "") return false;
+  const [within, sought] = [folded(text), folded(name)];
+  if (sought === "") return false;
   const letter = /[\p{L}\p{N}]/u;
-  for (let at = text.indexOf(lower); at >= 0; at = text.indexOf(lower, at + 1))
-    if (!letter.test(text[at - 1] ?? "") && !letter.test(text[at + lower.length] ?? "")) return true;
+  for (let at = within.indexOf(sought); at >= 0; at = within.indexOf(sought, at + 1))
+    if (!letter.test(within[at - 1] ?? "") && !letter.test(within[at + sought.length] ?? "")) return true;
   return false;
 }

@@ -1,3 +1,4 @@
+import { asksNothing } from "./asked-part.ts";
 import { confidenceOf, type Signals, signalsOf } from "./confidence.ts";
 import {
   type Feature,
@@ -57,13 +58,14 @@ export function rank(
   { words, model, weights = {}, explain = false }: RankOptions,
 ): { ranked: Ranked[]; confidence: number; signals: Signals } {
   const { table, matches } = featuresOf(question, pool, words);
-  const weightOf = weighed(model.weights, weights);
+  const weightOf = commonScale(weighed(model.weights, weights), pool, table);
   const sums = pool.map(({ kind }, i) =>
     features.reduce((sum, name) => sum + weightOf(kind, name) * (table[name][i] ?? 0), 0),
   );
   const signals = signalsOf(question.text, { pool, matches, table });
   // A question that names a key is answered by it.
-  const confidence = Math.max(confidenceOf(signals, model.confidence), ...table.key);
+  const estimate = asksNothing(question.text) ? 0 : confidenceOf(signals, model.confidence);
+  const confidence = table.key.reduce((most, key) => Math.max(most, key), estimate);
   const most = Math.max(...sums);
   const ranked = pool
     .map(({ n, kind }, i) => {
@@ -83,6 +85,25 @@ function weighed(own: RankingModel["weights"], factors: Weights): WeightOf {
     weightNames.flatMap((name) => groups[name].map((feature) => [feature, factors[name] ?? 1] as const)),
   );
   return (kind, feature) => (own[kind][feature] ?? 0) * (factorOf.get(feature) ?? 1);
+}
+
+/**
+ * The weights of each kind, so that the best possible candidates of all kinds in the pool have equal sums. A kind whose features
+ * are few would else rank below the others.
+ */
+function commonScale(weightOf: WeightOf, pool: readonly PooledCandidate[], table: FeatureTable): WeightOf {
+  const present = new Map<CandidateKind, Set<Feature>>();
+  for (const [i, { kind }] of pool.entries())
+    for (const name of features)
+      if ((table[name][i] ?? 0) > 0) present.set(kind, (present.get(kind) ?? new Set()).add(name));
+  const reach = new Map(
+    Array.from(present, ([kind, names]) => [
+      kind,
+      [...names].reduce((sum, name) => sum + Math.max(0, weightOf(kind, name)), 0),
+    ]),
+  );
+  const most = Math.max(0, ...reach.values());
+  return (kind, name) => weightOf(kind, name) * (most / (reach.get(kind) || most || 1));
 }
 
 const rounded = (value: number): number => Math.round(value * 1e4) / 1e4;

@@ -9,7 +9,7 @@ export type RankingModel = { weights: RankingWeights; confidence: ConfidenceWeig
 /** `static`: documents have vectors of the word model; `contextual`: of any other model. */
 export type EmbedderKind = "static" | "contextual";
 
-const memory = { speaker: 1.5, time: 1, date: 3, key: 6, importance: 0.5, recency: 0.25 };
+const memory = { speaker: 1.5, time: 1, date: 3, key: 10, importance: 0.5, recency: 0.25 };
 const people = {
   words: 0,
   wordsNear: 1.6,

@@ -1,10 +1,11 @@
 import { z } from "@hono/zod-openapi";
 import { limits } from "../limits.ts";
 import { candidateKinds } from "../ranking/pool.ts";
+import { isTimeZone } from "../ranking/time-span.ts";
 import { breaks, text, timestamp } from "./bounds.ts";
 import { atBody, memoryFilter } from "./memory-filter.ts";
 import { memoryKind, name } from "./memory-fields.ts";
-import { Memory } from "./memory.ts";
+import { Memory, version } from "./memory.ts";
 
 export const recallKind = z.enum([...memoryKind.options, "message"]).openapi("RecallKind");
 export type RecallKind = z.infer<typeof recallKind>;
@@ -21,6 +22,9 @@ const eachPart = <T extends z.ZodType>(one: T) => ({
   importance: one,
   recency: one,
 });
+
+export const timeMode = z.enum(["auto", "off"]);
+export type TimeMode = z.infer<typeof timeMode>;
 
 /** The filter's conditions that messages can meet. */
 export const ofMessages: ReadonlySet<string> = new Set(["createdAtMin", "createdAtMax"]);
@@ -46,6 +50,10 @@ const recallFields = z.strictObject({
     .optional()
     .openapi({ description: "Maximum number of hits; 10 unless set.", maximum: limits.k }),
   kinds: z.array(recallKind).min(1).optional().openapi({ description: "All kinds unless set." }),
+  roles: z.array(text(limits.role, "role_too_long")).min(1).max(8).optional().openapi({
+    description:
+      "Only messages of these roles (`user`, `assistant` …), and memories. `kinds` excludes memories.",
+  }),
   tags: z
     .array(text(limits.tag, "tag_too_long"))
     .refine((list) => list.length <= limits.tags, breaks("too_many_tags", `holds more than ${limits.tags}`))
@@ -69,6 +77,15 @@ const recallFields = z.strictObject({
   answerable: z.enum(["auto", "off"]).optional().openapi({
     description:
       "`auto`: if the confidence is below the deployment's threshold, `hits` is empty, `abstained` is true, and `nearest` has the hits. `off` unless set.",
+  }),
+  timeZone: z.string().refine(isTimeZone, "is no IANA time zone").optional().openapi({
+    description:
+      "The days, weeks and months that the query names begin in this IANA time zone; UTC unless set.",
+    example: "Europe/Lisbon",
+  }),
+  timeMode: timeMode.optional().openapi({
+    description:
+      "`auto` unless set: documents of a time that the query names score higher, and facts that were true then are found too, though superseded. `off`: the query's words about a time have no such effect. `asOf` and `validAt` come before the query's words.",
   }),
   minScore: z
     .number()
@@ -111,9 +128,11 @@ const recallFields = z.strictObject({
 });
 
 export const RecallBody = recallFields
-  .superRefine(({ kinds, scope, tags = [], filter = {}, threadId }, context) => {
+  .superRefine(({ kinds, roles, scope, tags = [], filter = {}, threadId }, context) => {
     const refuse = (path: string, message: string) =>
       context.addIssue({ code: "custom", path: [path], message });
+    if (roles !== undefined && kinds?.includes("message") === false)
+      refuse("roles", "applies to messages, which kinds leaves out");
     if (threadId !== undefined && kinds?.includes("message") === false)
       refuse("kinds", "leaves out messages, and a thread has nothing else");
     const only = kinds?.every((kind) => kind === "message") === true || threadId !== undefined;
@@ -164,7 +183,7 @@ export const Hit = z
       })
       .openapi({
         description:
-          "The rank of the hit in each arm that found it, from 1. `key`: the query names its key, or its subject and predicate. `date`: it is from the time that the query names. Empty for a neighbour of a hit. Also empty for a query without searchable words: then the newest documents are the hits, with a score of 0.",
+          "The rank of the hit in each arm that found it, from 1. `key`: the query names its key, or its subject and predicate. `date`: it is from the time that the query names, or was true then. Empty for a neighbour of a hit. Also empty for a query without searchable words: then the newest documents are the hits, with a score of 0.",
       }),
     ...Memory.omit({
       id: true,
@@ -174,6 +193,12 @@ export const Hit = z
       status: true,
       indexing: true,
     }).partial().shape,
+    supersedes: version.optional().openapi({
+      description: "The version of the same fact that was true before. Left out with `asOf`.",
+    }),
+    supersededBy: version.optional().openapi({
+      description: "The version of the same fact that is true after this one. Left out with `asOf`.",
+    }),
     ownScore: Memory.shape.score.openapi({ description: "The memory's own `score`." }),
     threadId: z.string().optional(),
     seq: z.int().optional(),
@@ -250,8 +275,11 @@ export type RecallAnswer = z.infer<typeof RecallAnswer>;
 export const TenantRecallBody = recallFields
   .omit({
     threadId: true,
+    roles: true,
     referenceDate: true,
     answerable: true,
+    timeZone: true,
+    timeMode: true,
     weights: true,
     owners: true,
     rerank: true,

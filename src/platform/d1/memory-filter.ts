@@ -9,6 +9,7 @@ import {
 import { type MemoryFilter, type RangeName, rangeNames } from "../../domain/schema/memory-filter.ts";
 import { type MetadataCondition, metadataCondition } from "../../domain/schema/metadata-filter.ts";
 import { memories } from "../../domain/memory/table.ts";
+import type { TimeSpan } from "../../domain/ranking/time-span.ts";
 
 /** Below every version: they count from 1. */
 const NO_VERSION = sql`0`;
@@ -84,26 +85,43 @@ function joined(all: readonly SQL[], by: SQL, none: SQL): SQL {
 }
 
 /**
- * The times of a question. `asOf`: answer as if asked then. `validAt`: the time of validity. `erased`: versions up to
- * this one are erased, though D1 may still have some.
+ * The times of a question. `asOf`: answer as if asked then. `validAt`: the time of validity. `validIn`: also what was
+ * true in one of these spans, without the two others. `erased`: versions up to this one are erased, though D1 may still
+ * have some.
  */
-export type Moment = { now: number | SQL; asOf?: number; validAt?: number; erased?: SQL };
+export type Moment = {
+  now: number | SQL;
+  asOf?: number;
+  validAt?: number;
+  validIn?: readonly TimeSpan[];
+  erased?: SQL;
+};
 
 /** The versions that answer a question: known at `asOf`, true at `validAt`, not expired by now. */
-export function visibleAt({ now, asOf, validAt, erased }: Moment): SQL | undefined {
+export function visibleAt({ now, asOf, validAt, validIn, erased }: Moment): SQL | undefined {
   const at = validAt ?? asOf ?? now;
   return and(
     erased && unerased(erased),
     asOf === undefined ? isNull(memories.correctedAt) : knownAt(asOf),
-    sql`${memories.validFrom} <= ${at}`,
-    sql`(${memories.validTo} IS NULL OR ${memories.validTo} > ${at})`,
-    // The row has the end that is known now; an earlier one follows from the versions of that time.
-    asOf === undefined
-      ? sql`(${memories.supersededAt} IS NULL OR ${memories.supersededAt} > ${at})`
-      : sql`NOT EXISTS (SELECT 1 ${laterAt(asOf, erased)} AND later.valid_from <= ${at})`,
+    or(
+      and(
+        sql`${memories.validFrom} <= ${at}`,
+        sql`(${memories.validTo} IS NULL OR ${memories.validTo} > ${at})`,
+        // The row has the end that is known now; an earlier one follows from the versions of that time.
+        asOf === undefined
+          ? sql`(${memories.supersededAt} IS NULL OR ${memories.supersededAt} > ${at})`
+          : sql`NOT EXISTS (SELECT 1 ${laterAt(asOf, erased)} AND later.valid_from <= ${at})`,
+      ),
+      validIn && trueIn(validIn),
+    ),
     unexpired(now, erased),
   );
 }
+
+const trueIn = (spans: readonly TimeSpan[]): SQL =>
+  sql`EXISTS (SELECT 1 FROM json_each(${JSON.stringify(spans)}) AS span WHERE ${memories.validFrom} < span.value ->> 'to'
+    AND (${memories.validTo} IS NULL OR ${memories.validTo} > span.value ->> 'from')
+    AND (${memories.supersededAt} IS NULL OR ${memories.supersededAt} > span.value ->> 'from'))`;
 
 /**
  * Hides expired memories with their history, before the sweep deletes them. The last version has the expiry: the only one

@@ -25,6 +25,10 @@ export interface Embedder {
    * Why this deployment cannot embed, and how to fix it. `model` then names no space, and stored vectors stay as they are.
    */
   readonly problem?: string;
+  /** The characters that a caller in the background should give at most, to a model that computes in the isolate. */
+  readonly batchCharacters?: number;
+  /** Looks for a problem of the deployment that `problem` cannot know. */
+  check?(): Promise<string | null>;
   /** Takes any number of texts. */
   embed(texts: readonly string[], options?: EmbedOptions): Promise<Vector[]>;
   /** The vector of one document, at once; undefined unless the model is in the isolate's memory. */

@@ -1,8 +1,11 @@
 import { EmbeddedEmbedder } from "./embedded.ts";
-import type { SharedModel } from "./embedded/shared-model.ts";
+import type { WordModel } from "./embedded/word-model.ts";
 import type { Embedder, Vector } from "./embedder.ts";
 import { EndpointEmbedder } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint-request.ts";
+import { MiniLmEmbedder } from "./minilm.ts";
+import type { SharedMiniLm } from "./minilm/minilm.ts";
+import { MODEL_NAME as MINILM } from "./minilm/weights.ts";
 import { knownModel, openAiModels, workersAiModels } from "./models.ts";
 import { type WorkersAi, WorkersAiEmbedder } from "./workers-ai.ts";
 
@@ -12,7 +15,7 @@ export type EmbedderBindings = {
   AI?: WorkersAi;
   /** The base (`https://api.openai.com/v1`) or the whole address (`…/embeddings`) of an endpoint. */
   EMBEDDINGS_URL?: string;
-  /** The endpoint's name of the model, a model of Workers AI, or the embedded model. */
+  /** The endpoint's name of the model, a model of Workers AI, or one in the Worker. */
   EMBEDDINGS_MODEL?: string;
   /** A secret; absent for an endpoint without authentication. */
   EMBEDDINGS_KEY?: string;
@@ -44,33 +47,39 @@ export class MisconfiguredEmbedder implements Embedder {
  */
 export function embeddersFromBindings(
   given: EmbedderBindings,
-  wordModel: SharedModel,
+  { wordModel, minilm }: { wordModel: WordModel; minilm: SharedMiniLm },
 ): { embedder: Embedder; formerEmbedders: readonly Embedder[] } {
   const env = withoutBlank(given);
   const embedded = new EmbeddedEmbedder(env.ASSETS, wordModel);
-  const chosen = chooseEmbedder(env, embedded);
+  const transformer = new MiniLmEmbedder(env.ASSETS, minilm);
+  const chosen = chooseEmbedder(env, { embedded, transformer });
   const embedder = typeof chosen === "string" ? new MisconfiguredEmbedder(chosen) : chosen;
   const { AI } = env;
   const former = [
     embedded,
+    transformer,
     ...(AI === undefined ? [] : workersAiModels.map((model) => new WorkersAiEmbedder(AI, model))),
     ...formerEndpointEmbedders(env),
   ];
   return { embedder, formerEmbedders: former.filter(({ model }) => model !== embedder.model) };
 }
 
+/** The models that need no account: the static one, and MiniLM. */
+type InWorker = { embedded: Embedder; transformer: Embedder };
+
 /** The embedder, or the problem of the bindings. */
-function chooseEmbedder(env: EmbedderBindings, embedded: Embedder): Embedder | string {
-  const embedder = embedderOfModel(env, embedded);
+function chooseEmbedder(env: EmbedderBindings, inWorker: InWorker): Embedder | string {
+  const embedder = embedderOfModel(env, inWorker);
   const { EMBEDDINGS_DIMENSIONS: given } = env;
   if (typeof embedder === "string" || given === undefined || Number(given) === embedder.dimensions)
     return embedder;
   return `EMBEDDINGS_DIMENSIONS is ${given}, and the model has ${embedder.dimensions}`;
 }
 
-function embedderOfModel(env: EmbedderBindings, embedded: Embedder): Embedder | string {
+function embedderOfModel(env: EmbedderBindings, { embedded, transformer }: InWorker): Embedder | string {
   const { AI, EMBEDDINGS_MODEL: name, EMBEDDINGS_URL } = env;
   if (name === embedded.model) return embedded;
+  if (name === MINILM) return transformer;
   const isCloudflares = name?.startsWith("@cf/") === true;
   // Workers AI has an OpenAI-compatible endpoint too, for deployments without the binding.
   if (EMBEDDINGS_URL !== undefined && !(isCloudflares && AI !== undefined)) return endpointEmbedder(env);
@@ -78,7 +87,7 @@ function embedderOfModel(env: EmbedderBindings, embedded: Embedder): Embedder | 
   if (isCloudflares && AI === undefined) return `EMBEDDINGS_MODEL is ${name}, and there is no AI binding`;
   const model = workersAiModels.find((one) => one.name === name);
   if (AI !== undefined && model !== undefined) return new WorkersAiEmbedder(AI, model);
-  const names = [embedded.model, ...workersAiModels.map((one) => one.name)].join(", ");
+  const names = [embedded.model, MINILM, ...workersAiModels.map((one) => one.name)].join(", ");
   return `EMBEDDINGS_MODEL is ${name}: without EMBEDDINGS_URL it is one of ${names}`;
 }
 

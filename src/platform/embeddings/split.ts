@@ -7,31 +7,34 @@ const words = new Intl.Segmenter("en", { granularity: "word" });
  * Splits a text into pieces of at most `limit` tokens (at least 4, the most of one character). It splits between
  * sentences, else between words, else inside a word.
  */
-export function split(text: string, limit: number): string[] {
-  if (estimatedTokens(text) <= limit) return [text];
-  return packed(segments(sentences, text), limit, (sentence) =>
-    packed(segments(words, sentence), limit, (word) => packed(word, limit, (character) => [character])),
+export function split(text: string, limit: number, tokensOf = estimatedTokens): string[] {
+  if (tokensOf(text) <= limit) return [text];
+  const packed = packer(limit, tokensOf);
+  return packed(segments(sentences, text), (sentence) =>
+    packed(segments(words, sentence), (word) => packed(word, (character) => [character])),
   );
 }
 
 /** Joins parts while they fit, and splits a part that is too large. */
-function packed(parts: Iterable<string>, limit: number, smaller: (part: string) => string[]): string[] {
-  const pieces: string[] = [];
-  let piece = "";
-  let size = 0;
-  const close = () => {
-    if (piece !== "") pieces.push(piece);
-    [piece, size] = ["", 0];
+const packer =
+  (limit: number, tokensOf: (text: string) => number) =>
+  (parts: Iterable<string>, smaller: (part: string) => string[]): string[] => {
+    const pieces: string[] = [];
+    let piece = "";
+    let size = 0;
+    const close = () => {
+      if (piece !== "") pieces.push(piece);
+      [piece, size] = ["", 0];
+    };
+    for (const part of parts) {
+      const tokens = tokensOf(part);
+      if (size + tokens > limit) close();
+      if (tokens > limit) pieces.push(...smaller(part));
+      else [piece, size] = [piece + part, size + tokens];
+    }
+    close();
+    return pieces;
   };
-  for (const part of parts) {
-    const tokens = estimatedTokens(part);
-    if (size + tokens > limit) close();
-    if (tokens > limit) pieces.push(...smaller(part));
-    else [piece, size] = [piece + part, size + tokens];
-  }
-  close();
-  return pieces;
-}
 
 function* segments(segmenter: Intl.Segmenter, text: string): Generator<string> {
   for (const { segment } of segmenter.segment(text)) yield segment;

@@ -12,12 +12,21 @@ const KEEP_MS = 60_000;
  * Vectors of a deleted object count until they are dropped: nothing reports their collection.
  */
 export class VectorBudget {
-  readonly bytes: number;
+  #bytes: number;
   /** The least recently used first. */
   readonly #held = new Map<DroppableVectors, { owner: string; usedAt: number }>();
 
   constructor(bytes: number) {
-    this.bytes = bytes;
+    this.#bytes = bytes;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** For good. Vectors beyond the new limit are dropped as room for others is made. */
+  lowerTo(bytes: number): void {
+    this.#bytes = Math.min(this.#bytes, bytes);
   }
 
   get heldBytes(): number {

@@ -44,7 +44,7 @@ export const health = newRouter("service").openapi(getHealth, async (c) => {
   // Storing and searching by words go on without the embedder or the large index.
   const degradations = [
     ...settingProblems,
-    embedder.problem ?? null,
+    embedder.problem ?? (await embedder.check?.()) ?? null,
     embedder.problem === undefined ? ((await vectors?.check(embedder.dimensions)) ?? null) : null,
     ...recall.problems,
   ].filter((one) => one !== null);

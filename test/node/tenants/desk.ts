@@ -39,6 +39,7 @@ export function newDesk(account = emptyAccount()): TestDesk {
     say: (line) => void said.push(line),
     wait: async (ms) => void waits.push(ms),
     secret: undefined,
+    hasMiniLm: false,
     wrangler: {
       subdomain: async () => subdomainOf(account),
       ask: async (args) => wrangler(account, args, { input: "", read }),

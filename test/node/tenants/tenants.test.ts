@@ -390,6 +390,18 @@ it("names the permissions where the token lacks one", () => {
     expect(message).toContain(part);
 });
 
+it("deploys minilm-l6 only where its files are", async () => {
+  const desk = newDesk();
+  const minilm = { ...full, model: "minilm-l6" };
+  expect(await stopped(create(desk, minilm))).toContain("npm run minilm");
+  expect([desk.account.calls, desk.stored()]).toEqual([[], {}]);
+  desk.hasMiniLm = true;
+  await create(desk, minilm);
+  expect(desk.account.indexes["cairn-acme"]).toMatchObject({ dimensions: 384 });
+  const elsewhere = { ...desk, hasMiniLm: false };
+  expect(await stopped(upgrade(elsewhere, ["acme"]))).toContain("npm run minilm");
+});
+
 describe("upgrade", () => {
   const three = ["acme", "bob", "carol"];
   async function desks(): Promise<TestDesk> {

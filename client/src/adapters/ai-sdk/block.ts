@@ -12,7 +12,7 @@ const NOTE =
  */
 export function memoryBlock(hits: readonly Hit[], maxTokenBudget: number): string | undefined {
   let left = maxTokenBudget * CHARACTERS_PER_TOKEN - NOTE.length - "<memory>\n\n</memory>".length;
-  // A message was true when it was sent; a memory is true now.
+  // A message was true when it was sent; a memory is true until its end.
   const [memories, messages] = [false, true].map((said) =>
     hits.filter(({ kind }) => (kind === "message") === said),
   );
@@ -31,7 +31,7 @@ export function hitLines(hits: readonly Hit[]): string[] {
   const dated = datesOf(hits.map(timeOf));
   return hits.map((hit) => {
     const what = hit.kind === "message" ? `${quoted(hit.role ?? "")} said` : named(hit);
-    return line([what, ...dated(timeOf(hit))], hit.text);
+    return line([what, ...dated(timeOf(hit)), ...endOf(hit)], hit.text);
   });
 }
 
@@ -41,7 +41,7 @@ export function memoryLines(memories: readonly (Memory | Hit)[], user: string): 
   return memories.map((memory) => {
     const { id, userId, text } = memory;
     const owner = userId === undefined || userId === user ? [] : [`owner ${quoted(userId)}`];
-    return line([`id ${id}`, named(memory), ...dated(timeOf(memory)), ...owner], text);
+    return line([`id ${id}`, named(memory), ...dated(timeOf(memory)), ...endOf(memory), ...owner], text);
   });
 }
 
@@ -53,6 +53,10 @@ type Dated = { kind: string; validFrom?: number | undefined; createdAt?: number 
 /** The start of a memory's validity, or the time a message was stored. */
 const timeOf = ({ kind, validFrom, createdAt }: Dated): number | undefined =>
   kind === "message" ? createdAt : (validFrom ?? createdAt);
+
+/** The end of a memory's validity: a query about a past time also finds what was true then. */
+const endOf = ({ validTo }: { validTo?: number | undefined }): string[] =>
+  validTo === undefined ? [] : [`until ${day(validTo)}`];
 
 /** Dates in UTC; with the time where several share a day, to show which is newer. */
 function datesOf(times: readonly (number | undefined)[]): (time: number | undefined) => string[] {

@@ -12,6 +12,8 @@ const RECALL_OPTIONS: OptionNames<RecallOptions> = {
   filter: true,
   threadId: true,
   referenceDate: true,
+  timeZone: true,
+  timeMode: true,
   minScore: true,
   weights: true,
   owners: true,

@@ -8,8 +8,9 @@ export async function recallFacts(
   options: CallOptions,
 ): Promise<DexFact[]> {
   if (most === 0) return [];
-  const answer =
-    query === "" ? null : await memory.recall(user, { query, kinds: ["fact"], k: most }, options);
+  // A fact of Dex has no dates: a superseded one would look current.
+  const body = { query, kinds: ["fact" as const], k: most, timeMode: "off" as const };
+  const answer = query === "" ? null : await memory.recall(user, body, options);
   const found = (answer?.hits ?? []).map(({ id, text }) => ({ id, text }));
   if (answer !== null && (found.length === most || hasVectors(answer))) return found;
   const { items } = await memory.memories.list(

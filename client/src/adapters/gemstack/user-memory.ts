@@ -93,7 +93,14 @@ export class CairnUserMemory implements UserMemory {
     const most = mostOf(limit);
     const asked = truncateUtf8(query.trim(), QUERY_BYTES);
     const k = Math.min(MOST_HITS, most + SPARE);
-    const body = { query: asked, k, kinds: ["fact" as const], ...(tags && { tags: filterTags(tags) }) };
+    const body = {
+      query: asked,
+      k,
+      kinds: ["fact" as const],
+      // An entry has no end: a superseded fact would look current.
+      timeMode: "off" as const,
+      ...(tags && { tags: filterTags(tags) }),
+    };
     const { hits } = await this.#memory.recall(userId, body, options);
     const found = hits.filter((hit) => this.#answers(hit)).map((hit) => entryOfHit(userId, hit));
     if (most <= MOST_HITS || hits.length < MOST_HITS) return found.slice(0, most);

@@ -27,5 +27,6 @@ const blockOf = (lines: readonly string[]): string =>
 function lineOf(hit: Hit): string {
   const since = day(hit.validFrom ?? hit.createdAt);
   const about = hit.kind === "message" ? `message of ${quoted(hit.role ?? "")}` : hit.kind;
-  return `- [${about}, ${since}] ${shownText(hit)}`.replaceAll(TAG, "&lt;");
+  const until = hit.validTo === undefined ? "" : ` to ${day(hit.validTo)}`;
+  return `- [${about}, ${since}${until}] ${shownText(hit)}`.replaceAll(TAG, "&lt;");
 }

@@ -1,4 +1,6 @@
+import { type Assets, fetchAsset } from "../assets.ts";
 import { normalised, type Vector } from "../embedder.ts";
+import { folded } from "../../../domain/ranking/fold.ts";
 import type { Lexicon } from "../../../domain/ranking/lexicon.ts";
 import { Kernel } from "../../vectors/kernel/kernel.ts";
 import { Vocabulary } from "./vocabulary.ts";
@@ -42,7 +44,7 @@ export class EmbeddedModel implements Lexicon {
   }
 
   pieces(text: string): number[] {
-    return wordPieces(text, this.#vocabulary);
+    return wordPieces(folded(text), this.#vocabulary);
   }
 
   row(piece: number): Float32Array {
@@ -105,22 +107,13 @@ export class EmbeddedModel implements Lexicon {
   }
 }
 
-export type Assets = { fetch: (url: string) => Promise<Response> };
-
 /** Reads the model from the static assets. Rejects with the file's name if one is missing. */
 export async function loadModel(assets: Assets, name: string): Promise<EmbeddedModel> {
   const [vocabulary, table] = await Promise.all([
-    fetchFile(assets, `${name}/vocab.txt`),
-    fetchFile(assets, `${name}/model.safetensors`),
+    fetchAsset(assets, `${name}/vocab.txt`).then((file) => file.arrayBuffer()),
+    fetchAsset(assets, `${name}/model.safetensors`).then((file) => file.arrayBuffer()),
   ]);
   return new EmbeddedModel(name, vocabulary, table);
-}
-
-async function fetchFile(assets: Assets, path: string): Promise<ArrayBuffer> {
-  const response = await assets.fetch(`https://assets/model/${path}`);
-  if (!response.ok)
-    throw new Error(`the embedded model's ${path} is not among the assets (${response.status})`);
-  return response.arrayBuffer();
 }
 
 /** `bytes`: a view of the file, which is large. */

@@ -1,8 +1,6 @@
-import { DeadlineExceeded, withDeadline } from "../../deadline.ts";
-import { EMBED_DEADLINE_MS } from "../embedder.ts";
-import { type Assets, type EmbeddedModel, loadModel } from "./model.ts";
-
-export const MODEL_NAME = "static-en-256";
+import { DeadlineExceeded, withDeadline } from "../deadline.ts";
+import type { Assets } from "./assets.ts";
+import { EMBED_DEADLINE_MS } from "./embedder.ts";
 
 /** The interval at which a caller checks whether another one has loaded the model. */
 const LOOK_AGAIN_MS = 10;
@@ -10,26 +8,28 @@ const LOOK_AGAIN_MS = 10;
 const TAKE_OVER_MS = 3_000;
 
 /**
- * The word model of an isolate: 7 MB, loaded once, by the first caller. The others poll, because they may belong to
- * other objects: an object cannot await the promise of another one.
+ * A model of an isolate, loaded once, by the first caller. The others poll, because they may belong to other objects: an
+ * object cannot await the promise of another one.
  */
-export class SharedModel {
+export class SharedModel<Model extends object> {
+  readonly #read: (assets: Assets) => Promise<Model>;
   readonly #takeOverMs: number;
-  #model: EmbeddedModel | null = null;
+  #model: Model | null = null;
   /** The load under way, by its identity. It may never end. */
   #loading: object | null = null;
 
-  constructor({ takeOverMs = TAKE_OVER_MS } = {}) {
+  constructor(read: (assets: Assets) => Promise<Model>, { takeOverMs = TAKE_OVER_MS } = {}) {
+    this.#read = read;
     this.#takeOverMs = takeOverMs;
   }
 
   /** Null until a first call has loaded it. */
-  get loaded(): EmbeddedModel | null {
+  get loaded(): Model | null {
     return this.#model;
   }
 
   /** Rejects with `DeadlineExceeded` after `withinMs`, and where the model is not among the assets. */
-  async get(assets: Assets, withinMs = EMBED_DEADLINE_MS): Promise<EmbeddedModel> {
+  async get(assets: Assets, withinMs = EMBED_DEADLINE_MS): Promise<Model> {
     let [waited, watched, watchedMs] = [0, this.#loading, 0];
     // Counts the timers, as the clock stands still between awaits.
     while (this.#model === null) {
@@ -44,11 +44,11 @@ export class SharedModel {
     return this.#model;
   }
 
-  async #load(assets: Assets, withinMs: number): Promise<EmbeddedModel> {
+  async #load(assets: Assets, withinMs: number): Promise<Model> {
     const load = {};
     this.#loading = load;
     try {
-      const model = await withDeadline(loadModel(assets, MODEL_NAME), withinMs);
+      const model = await withDeadline(this.#read(assets), withinMs);
       // Two loads may end: one copy is kept.
       return (this.#model ??= model);
     } finally {

@@ -1,0 +1,58 @@
+// `npm run bench -- --models`: what the models in the Worker cost there: to load, and for a text.
+import { startModels } from "./servers.ts";
+import { median } from "./table.ts";
+
+/** Words of a text, and how often it is embedded for one figure. MiniLM adds two pieces. */
+const TEXTS = [
+  { name: "12 words", words: 12 },
+  { name: "34 pieces", words: 32 },
+  { name: "256 pieces", words: 254 },
+];
+const models = [
+  { model: "static-en-256", times: 2_000 },
+  { model: "minilm-l6", times: 10 },
+];
+const ROUNDS = 5;
+const MB = 1e6;
+
+export async function measureModels(): Promise<void> {
+  const all: { load: number; memory: number; texts: number[] }[] = [];
+  for (const { model, times } of models) {
+    // Each in a workerd of its own, for the memory.
+    const server = await startModels();
+    const cpuOf = async (path: string): Promise<number> => {
+      const before = server.cpu();
+      const answer = await fetch(new URL(path, server.url));
+      if (!answer.ok) throw new Error(`${model}: ${await answer.text()}`);
+      return (server.cpu() ?? NaN) - (before ?? NaN);
+    };
+    try {
+      await cpuOf(`${model}/1/0`);
+      const before = server.memory();
+      const load = await cpuOf(`${model}/1/1`);
+      const memory = server.memory() - before;
+      const texts: number[] = [];
+      for (const { words } of TEXTS) {
+        const rounds: number[] = [];
+        // The first one only warms up.
+        for (let i = 0; i <= ROUNDS; i++) rounds.push((await cpuOf(`${model}/${words}/${times}`)) / times);
+        texts.push(median(rounds.slice(1)));
+      }
+      all.push({ load, memory, texts });
+    } finally {
+      await server.stop();
+    }
+  }
+  const row = (name: string, of: (one: (typeof all)[number]) => number, digits: number) => {
+    const [first = NaN, second = NaN] = all.map(of);
+    console.log(
+      `| ${name} | ${first.toFixed(digits)} | ${second.toFixed(digits)} | ${Math.round(second / first)} |`,
+    );
+  };
+  console.log(
+    `\n| | ${models.map(({ model }) => model).join(" | ")} | ratio |\n| --- | ---: | ---: | ---: |`,
+  );
+  row("load, ms of CPU", ({ load }) => load, 0);
+  row("memory, MB", ({ memory }) => memory / MB, 0);
+  for (const [i, { name }] of TEXTS.entries()) row(`${name}, ms of CPU`, ({ texts }) => texts[i] ?? NaN, 3);
+}

@@ -1,0 +1,129 @@
+import { withoutMarksAround } from "./marks.ts";
+import { isTelling } from "./question.ts";
+
+const setOf = (words: string): ReadonlySet<string> => new Set(words.split(/\s+/));
+
+/** Words that are about the conversation: a greeting, a thank you, a request. English, as the stop words are. */
+const COURTESY = setOf(
+  `apologies apologize appreciate appreciated ask asked asking assist assistance bother cheers curious
+  dear excuse favor favour good grateful gratitude greetings hello help helped helpful helping hey hi hiya
+  hope hopefully hoping howdy hurry kindly know memory mind obliged pardon patience please pls question
+  questions recall regards remember remembering remind rush sincerely sorry thank thankful thanking thanks
+  thx trust wish wishes wonder wondered wondering worries yo`,
+);
+/** Words that say nothing by themselves. */
+const FILLERS = setOf(
+  `able absolutely actually advance advice always amazing answer answers anyone anything anytime anyway
+  apparently asap awesome awfully back basically best better bit blank brain brief briefly brilliant btw
+  chat check come comes completely confused cool d definitely disturb easy everyone everything excellent
+  failing fantastic feel feels find finds fine folks forget forgetful forgetting forgot forgotten friend
+  funny getting give giving glad goes going got great guess guys happen happens happy hear hint honestly
+  info information input interrupt interruption keep kind legend let lifesaver literally little ll long
+  look looking lot lots love lovely m made make makes making many mate may maybe mean message might much
+  must myself need needed new nice note now odd ok okay one pal perfect perhaps person pick possible
+  pretty probably problem quick quickly quite random rather re real really reply request requests response
+  right s search see seem seems seriously shall short side silly simple slipped small somebody somehow
+  someone something soon star strange struggling stuck stupid super sure t take talk talking there thing
+  things think thinking thought time times together totally trouble truly try trying useful ve wanna want
+  wanted welcome well whatever whenever wonderful yeah yes`,
+);
+/** Words that say nothing beside a courtesy ("Good morning", "have a great weekend"), and by themselves name a time. */
+const TIMES = setOf(
+  `afternoon day days evening minute moment morning night sec second today tonight week weekend`,
+);
+/** Words that agree, cheer or part. */
+const AGREES = setOf(
+  `agreed alright amazing awesome bad brilliant bye cheers congrats congratulations cool exactly fantastic fun funny good
+  goodbye got great ha haha hah happy hehe helped helpful helps hm hmm hooray interesting later lol makes mhm nevermind never
+  nice no nope oh ok okay okey perfect ready right see sounds sure well wow yay yeah yep yes yo yup`,
+);
+/** Words that say nothing beside those: "great work", "makes sense", "happy Friday". */
+const BESIDE = setOf(
+  `ahead fair friday going job make mind monday point saturday sense sunday thursday tomorrow tuesday wednesday work`,
+);
+/** A longer text is about something. */
+const SMALL_TALK = 10;
+/** A question begins with one of these, and is no chatter. */
+const ASKING = setOf("when where which who whom whose why");
+/** A request ends before one of these. */
+const NO_REQUEST = setOf("did does had how what when where which who whom whose why");
+/** Words that follow a request before what is asked for. */
+const AFTER_REQUEST = setOf("about again for if me of once please that to us whether you");
+/** Without one of these, "Did Ann remember …" is no request. */
+const REQUESTING = setOf(
+  "curious hello hey hi kindly me please pls question us wonder wondered wondering you your",
+);
+/** "Hi there, …", "Dear Ann, …". */
+const SALUTATION =
+  /^\s*(?:hi|hiya|hello|hey|dear|good (?:morning|afternoon|evening))(?:\s+[\p{L}\p{M}]+){0,2}\s*(?:[,!.:;–—-]+(?:\s+|$)|$)/iu;
+/** Between two sentences. */
+const BREAK = /(?<=[.!?…؟।][\p{Pe}\p{Pf}"']{0,3})\s+|(?<=[。！？])|\n+/u;
+const EACH_WORD = /[\p{L}\p{N}\p{M}]+/gu;
+
+/**
+ * The part of a query that asks or tells something: without greetings, thanks and the request ("could you please tell me"),
+ * and without punctuation around it. All of it if nothing would be left.
+ */
+export function askedPart(query: string): string {
+  const bare = withoutMarksAround(query);
+  const sentences = bare.split(BREAK);
+  const kept = sentences.map(withoutCourtesy).filter((sentence) => sentence !== "");
+  const isWhole = kept.length === sentences.length && kept.every((one, i) => one === sentences[i]);
+  const asked = isWhole ? bare : withoutMarksAround(kept.join(" "));
+  return lowerWords(asked).some(isTelling) ? asked : bare || query;
+}
+
+/** True if a query only greets, thanks or agrees: nothing that is stored answers it. */
+export function asksNothing(query: string): boolean {
+  const words = lowerWords(query);
+  return (
+    words.length <= SMALL_TALK &&
+    words.some((word) => COURTESY.has(word) || AGREES.has(word)) &&
+    words.every((word) => (word === "when" ? !query.includes("?") : saysNothing(word)))
+  );
+}
+
+const saysNothing = (word: string): boolean =>
+  word !== "what" && !ASKING.has(word) && (isSmallTalk(word) || AGREES.has(word) || BESIDE.has(word));
+
+/** A sentence without its courteous beginning and end; empty if nothing else is in it. */
+function withoutCourtesy(sentence: string): string {
+  const salutation = SALUTATION.exec(sentence)?.[0] ?? "";
+  const body = sentence.slice(salutation.length);
+  const words = lowerWords(body);
+  // An emoji is no word, and says something.
+  if (salutation === "" && words.length === 0) return body.trim();
+  if (salutation === "" && !isCourteous(body)) return words.every(isFiller) ? "" : body;
+  if (isChatter(body)) return "";
+  const clauses = withoutRequest(body).split(/(?<=[,;–—])/u);
+  while (clauses.some((clause, i) => i === clauses.length - 1 && isCourteous(clause) && isChatter(clause)))
+    clauses.pop();
+  const rest = clauses.join("").replace(/\s+(?:please|pls|thanks|thx)\b[\s\p{P}]*$/iu, "");
+  return isChatter(rest) ? "" : rest;
+}
+
+/** The same without a beginning like "I was wondering if you could tell me". */
+function withoutRequest(sentence: string): string {
+  const words = [...sentence.matchAll(EACH_WORD)].map(({ 0: word, index }) => ({
+    word: word.toLowerCase(),
+    index,
+  }));
+  const first = words.findIndex(({ word }) => !isSmallTalk(word) || NO_REQUEST.has(word));
+  const opening = words.slice(0, Math.max(0, first)).map(({ word }) => word);
+  if (!opening.some((word) => REQUESTING.has(word))) return sentence;
+  let end = opening.findLastIndex((word) => COURTESY.has(word) || word === "tell") + 1;
+  if (end === 0) return sentence;
+  while (AFTER_REQUEST.has(opening[end] ?? "")) end++;
+  return sentence.slice(words[end]?.index);
+}
+
+const lowerWords = (text: string): string[] => text.toLowerCase().match(EACH_WORD) ?? [];
+const isFiller = (word: string): boolean => !ASKING.has(word) && (!isTelling(word) || FILLERS.has(word));
+const isSmallTalk = (word: string): boolean =>
+  !isTelling(word) || COURTESY.has(word) || FILLERS.has(word) || TIMES.has(word);
+const isCourteous = (text: string): boolean => lowerWords(text).some((word) => COURTESY.has(word));
+/** "When you can" is chatter, and "when was it" is not. */
+const isChatter = (text: string): boolean =>
+  lowerWords(text).every(
+    (word, i, words) => isSmallTalk(word) && (!ASKING.has(word) || words[i + 1] === "you"),
+  );
