@@ -18,7 +18,8 @@ import { LOST, printFittedConfidence, printFittedWeights } from "./print-fit.ts"
 import { connect } from "./server.ts";
 
 const USAGE = `usage: npm run eval -- [--file PATH]... [--one-store] [--granularity turn|session]
-                    [--wrapped] [--typos] [--fit | --abstain | --echo | --smoke] [--var NAME=VALUE]... [--url URL --token TOKEN]`;
+                    [--wrapped] [--typos] [--fit | --abstain | --echo | --smoke] 
+                    [--model NAME] [--var NAME=VALUE]... [--url URL --token TOKEN]`;
 const ownFile = (path: string): string => join(import.meta.dirname, path);
 
 const { values: options } = parseArgs({
@@ -34,6 +35,8 @@ const { values: options } = parseArgs({
     echo: { type: "boolean", default: false },
     // For CI: the default, over the project's own sets.
     smoke: { type: "boolean", default: false },
+    // Of the evaluation's own server: EMBEDDINGS_MODEL, and any other variable.
+    model: { type: "string" },
     var: { type: "string", multiple: true },
     url: { type: "string" },
     token: { type: "string" },
@@ -49,8 +52,14 @@ const ownSets = () => [ownFile("paraphrases.json"), ...globSync(ownFile("../exam
 const sets = (options.file ?? ownSets())
   .map(readCorpora)
   .map((corpora) => (options["one-store"] ? [inOneStore(corpora)] : corpora));
-const vars = (options.var ?? []).map((one) => [one.split("=", 1)[0] ?? "", one.slice(one.indexOf("=") + 1)]);
-const { client, embedder, model, stop } = await connect({ ...options, vars: Object.fromEntries(vars) });
+const assignments = (options.var ?? []).map((one) => [one.split("=", 1)[0], one.slice(one.indexOf("=") + 1)]);
+const { client, embedder, model, stop } = await connect({
+  ...options,
+  vars: {
+    ...Object.fromEntries(assignments),
+    ...(options.model !== undefined && { EMBEDDINGS_MODEL: options.model }),
+  },
+});
 
 const setOf = (corpora: readonly Corpus[]): string => corpora[0]?.set ?? "";
 

@@ -34,7 +34,11 @@ export async function connect({
 }
 
 async function described(server: Pick<Server, "client" | "stop">): Promise<Server> {
-  const { embedder } = await server.client.tenant.health();
+  const { embedder, problems } = await server.client.tenant.health();
+  if (problems !== undefined) {
+    await server.stop();
+    throw new Error(problems.join("; "));
+  }
   return {
     ...server,
     model: embedder.model,
