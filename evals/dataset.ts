@@ -69,7 +69,7 @@ export function readCorpora(path: string): Corpus[] {
 /** One user who was told everything: what is said of the others makes each question harder. */
 export const inOneStore = (corpora: readonly Corpus[]): Corpus => ({
   name: "all in one store",
-  set: "all in one store",
+  set: corpora[0]?.set ?? "",
   sessions: corpora.flatMap(({ name, sessions }) =>
     sessions.map(({ id, turns, ...session }) => ({
       ...session,

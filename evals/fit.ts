@@ -1,139 +1,180 @@
-// Fits the weights of features to questions whose answers are known, and shows what weights give that were fitted on the other
-// conversations. A deployment can fit its own: the features come from `explain` of the public API.
+// Fits the weights of features to questions whose answers are known. A deployment can fit its own: the features come from
+// `explain` of the public API.
 import type { RecallAnswer } from "../client/src/index.ts";
 import { type Feature, features } from "../src/domain/ranking/features.ts";
 import { type CandidateKind, candidateKinds } from "../src/domain/ranking/pool.ts";
 import type { RankingWeights } from "../src/domain/ranking/weights.ts";
+import type { Question } from "./dataset.ts";
+import { minimise } from "./descent.ts";
 
-/** The hits of a question with their features, best first. */
-export type Explained = {
-  corpus: string;
-  relevant: ReadonlySet<string>;
-  hits: { ids: readonly string[]; kind: CandidateKind; features: Partial<Record<Feature, number>> }[];
-};
+type ExplainedHit = { id: string; kind: CandidateKind; features: Partial<Record<Feature, number>> };
+/** A question, and its hits with their features. */
+export type Explained = { set: string; corpus: string; relevant: Question["relevant"]; hits: ExplainedHit[] };
 
 /** The features that can only count against a candidate. The others can only count for it. */
 const against: ReadonlySet<Feature> = new Set(["length", "asks", "echo"]);
-/** A feature that differs in fewer questions than this is left as it is. */
+/** A feature that differs in fewer questions than this keeps its weight. */
 const LEAST_QUESTIONS = 20;
-const [STEPS, RATE, L1] = [400, 0.05, 0.003];
 
-export function explainedHits(
-  corpus: string,
-  relevant: ReadonlySet<string>,
-  { answer, namesOf }: { answer: RecallAnswer; namesOf: (id: string) => readonly string[] },
-): Explained {
-  const hits = answer.hits.map(({ id, why }) => ({
-    ids: namesOf(id),
+export const explainedHits = ({ hits }: RecallAnswer, names: ReadonlyMap<string, string>): ExplainedHit[] =>
+  hits.map(({ id, why }) => ({
+    id: names.get(id) ?? id,
     kind: why.kind ?? "memory",
-    features: (why.features ?? {}) as Partial<Record<Feature, number>>,
+    features: why.features ?? {},
   }));
-  return { corpus, relevant, hits };
-}
 
-/** One row a weight, one column a hit. */
-type Example = { columns: Float64Array[]; relevant: number[]; size: number };
+const sumOf = ({ kind, features: own }: ExplainedHit, weights: RankingWeights): number =>
+  features.reduce((sum, name) => sum + (weights[kind][name] ?? 0) * (own[name] ?? 0), 0);
+
 type Parameter = { kind: CandidateKind; feature: Feature };
-
-function exampleOf({ hits, relevant }: Explained, parameters: readonly Parameter[]): Example | null {
-  const found = hits.flatMap(({ ids }, i) => (ids.some((id) => relevant.has(id)) ? [i] : []));
-  if (found.length === 0) return null;
-  const columns = parameters.map(({ kind, feature }) =>
-    Float64Array.from(hits, (hit) => (hit.kind === kind ? (hit.features[feature] ?? 0) : 0)),
-  );
-  return { columns, relevant: found, size: hits.length };
-}
+/** The features of the hits of one kind, those of hit i from `starts[i]` to `starts[i + 1]`: few differ from 0. */
+type Example = {
+  /** The sum of the features that keep their weights. */
+  fixed: Float64Array;
+  starts: number[];
+  at: number[];
+  values: number[];
+  relevant: number[];
+};
 
 /** The weights that the questions say something about. */
-function parametersOf(all: readonly Explained[]): Parameter[] {
+function parametersOf(all: readonly Explained[], without: Feature | undefined): Parameter[] {
   const differs = ({ hits }: Explained, { kind, feature }: Parameter): boolean =>
     new Set(hits.filter((hit) => hit.kind === kind).map((hit) => hit.features[feature] ?? 0)).size > 1;
   return candidateKinds
     .flatMap((kind) => features.map((feature) => ({ kind, feature })))
+    .filter(({ feature }) => feature !== without)
     .filter((one) => all.filter((question) => differs(question, one)).length >= LEAST_QUESTIONS);
 }
 
-/**
- * Minimises the mean negative log of the probability of a relevant hit, by a softmax over the hits of each question, with
- * Adam and a penalty on the sum of the absolute weights. The weights of features that differ nowhere stay as they are.
- */
-export function fitted(all: readonly Explained[], before: RankingWeights): RankingWeights {
-  const parameters = parametersOf(all);
-  const examples = all.flatMap((one) => exampleOf(one, parameters) ?? []);
-  const weights = new Float64Array(parameters.length);
-  const [mean, square] = [new Float64Array(weights.length), new Float64Array(weights.length)];
-  for (let step = 1; step <= STEPS; step++) {
-    const gradient = new Float64Array(weights.length);
-    for (const example of examples) addGradient(gradient, example, weights);
-    for (const [i, { feature }] of parameters.entries()) {
-      const slope = (gradient[i] ?? 0) / examples.length;
-      mean[i] = 0.9 * (mean[i] ?? 0) + 0.1 * slope;
-      square[i] = 0.999 * (square[i] ?? 0) + 0.001 * slope * slope;
-      const scale = RATE / (Math.sqrt((square[i] ?? 0) / (1 - 0.999 ** step)) + 1e-3);
-      const moved = (weights[i] ?? 0) - (scale * (mean[i] ?? 0)) / (1 - 0.9 ** step);
-      const sign = against.has(feature) ? -1 : 1;
-      weights[i] = sign * Math.max(0, sign * moved - scale * L1);
+/** An example of each kind of which a hit is relevant: a recall brings the best of all kinds to equal sums by itself. */
+function examplesOf(
+  { hits, relevant }: Explained,
+  parameters: readonly Parameter[],
+  fixed: RankingWeights,
+): Example[] {
+  return candidateKinds.flatMap((kind) => {
+    const ofKind = hits.filter((hit) => hit.kind === kind);
+    const found = ofKind.flatMap(({ id }, i) => (relevant.some((part) => part.has(id)) ? [i] : []));
+    if (found.length === 0) return [];
+    const example: Example = {
+      fixed: Float64Array.from(ofKind, (hit) => sumOf(hit, fixed)),
+      starts: [0],
+      at: [],
+      values: [],
+      relevant: found,
+    };
+    for (const hit of ofKind) {
+      for (const [k, { kind: other, feature }] of parameters.entries()) {
+        const value = hit.features[feature] ?? 0;
+        if (other !== kind || value === 0) continue;
+        example.at.push(k);
+        example.values.push(value);
+      }
+      example.starts.push(example.at.length);
     }
-  }
-  const after: RankingWeights = {
-    memory: { ...before.memory },
-    people: { ...before.people },
-    assistant: { ...before.assistant },
-  };
-  for (const [i, { kind, feature }] of parameters.entries())
-    after[kind][feature] = Math.round((weights[i] ?? 0) * 10) / 10;
-  return after;
+    return [example];
+  });
 }
 
-function addGradient(
-  gradient: Float64Array,
-  { columns, relevant, size }: Example,
+export type FitOptions = { l1: number; without?: Feature };
+
+/**
+ * Minimises the mean negative log of the probability of a relevant hit, by a softmax over the hits of one kind, with a
+ * penalty on the sum of the absolute weights. The weights of features that hardly differ stay as they are `before`.
+ */
+export function fitted(
+  all: readonly Explained[],
+  before: RankingWeights,
+  { l1, without }: FitOptions,
+): RankingWeights {
+  const parameters = parametersOf(all, without);
+  const fixed = changed(before, [
+    ...parameters.map((one) => ({ ...one, weight: 0 })),
+    ...(without === undefined ? [] : candidateKinds.map((kind) => ({ kind, feature: without, weight: 0 }))),
+  ]);
+  const examples = all.flatMap((one) => examplesOf(one, parameters, fixed));
+  const slopesAt = (values: Float64Array): Float64Array => {
+    const slopes = new Float64Array(values.length);
+    for (const example of examples) addSlopes(slopes, example, values);
+    return slopes.map((slope) => slope / examples.length);
+  };
+  const weights = minimise(
+    parameters.map(({ feature }) => ({ sign: against.has(feature) ? -1 : 1, penalty: l1 })),
+    slopesAt,
+  );
+  return changed(
+    fixed,
+    parameters.map((one, i) => ({ ...one, weight: Math.round((weights[i] ?? 0) * 10) / 10 })),
+  );
+}
+
+/** Other weights for some features. */
+function changed(
+  { memory, people, assistant }: RankingWeights,
+  changes: readonly (Parameter & { weight: number })[],
+): RankingWeights {
+  const weights: RankingWeights = {
+    memory: { ...memory },
+    people: { ...people },
+    assistant: { ...assistant },
+  };
+  for (const { kind, feature, weight } of changes) weights[kind][feature] = weight;
+  return weights;
+}
+
+function addSlopes(
+  slopes: Float64Array,
+  { fixed, starts, at, values, relevant }: Example,
   weights: Float64Array,
 ): void {
-  const share = new Float64Array(size);
-  for (const [k, column] of columns.entries())
-    for (let i = 0; i < size; i++) share[i] = (share[i] ?? 0) + (weights[k] ?? 0) * (column[i] ?? 0);
+  const share = fixed.slice();
+  for (let i = 0; i < share.length; i++)
+    for (let j = starts[i] ?? 0; j < (starts[i + 1] ?? 0); j++)
+      share[i] = (share[i] ?? 0) + (weights[at[j] ?? 0] ?? 0) * (values[j] ?? 0);
   const most = share.reduce((a, b) => Math.max(a, b), -Infinity);
   let total = 0;
-  for (let i = 0; i < size; i++) total += share[i] = Math.exp((share[i] ?? 0) - most);
-  for (const [k, column] of columns.entries()) {
-    let sum = 0;
-    for (let i = 0; i < size; i++) sum += ((share[i] ?? 0) / total) * (column[i] ?? 0);
-    for (const i of relevant) sum -= (column[i] ?? 0) / relevant.length;
-    gradient[k] = (gradient[k] ?? 0) + sum;
-  }
+  for (let i = 0; i < share.length; i++) total += share[i] = Math.exp((share[i] ?? 0) - most);
+  for (let i = 0; i < share.length; i++) share[i] = (share[i] ?? 0) / total;
+  for (const i of relevant) share[i] = (share[i] ?? 0) - 1 / relevant.length;
+  for (let i = 0; i < share.length; i++)
+    for (let j = starts[i] ?? 0; j < (starts[i + 1] ?? 0); j++) {
+      const k = at[j] ?? 0;
+      slopes[k] = (slopes[k] ?? 0) + (share[i] ?? 0) * (values[j] ?? 0);
+    }
 }
 
-/** The names of the hits in the order of other weights. */
+/** The names of the hits in the order of other weights, as `rank` orders them. */
 export function reranked({ hits }: Explained, weights: RankingWeights): string[] {
-  const scored = hits.map(({ ids, kind, features: own }) => {
-    const weightsOfKind = Object.entries(weights[kind]) as [Feature, number][];
-    return { ids, sum: weightsOfKind.reduce((sum, [name, weight]) => sum + weight * (own[name] ?? 0), 0) };
-  });
-  return scored.toSorted((a, b) => b.sum - a.sum).flatMap(({ ids }) => ids);
-}
-
-/** For each question, the order by weights that were fitted without its corpus. */
-export function crossValidated(all: readonly Explained[], before: RankingWeights): string[][] {
-  const corpora = [...new Set(all.map(({ corpus }) => corpus))];
-  const weightsFor = new Map(
-    corpora.map((name) => [
-      name,
-      fitted(
-        all.filter(({ corpus }) => corpus !== name),
-        before,
-      ),
-    ]),
+  const reach = new Map(
+    candidateKinds.map((kind) => {
+      const ofKind = hits.filter((hit) => hit.kind === kind);
+      const present = features.filter((name) => ofKind.some((hit) => (hit.features[name] ?? 0) > 0));
+      return [kind, present.reduce((sum, name) => sum + Math.max(0, weights[kind][name] ?? 0), 0)];
+    }),
   );
-  return all.map((one) => reranked(one, weightsFor.get(one.corpus) ?? before));
+  const most = Math.max(...reach.values());
+  return hits
+    .map((hit) => ({ id: hit.id, sum: sumOf(hit, weights) * (most / (reach.get(hit.kind) || most || 1)) }))
+    .toSorted((a, b) => b.sum - a.sum)
+    .map(({ id }) => id);
 }
 
-/** The same weights without one feature. */
-export function withoutFeature(weights: RankingWeights, feature: Feature): RankingWeights {
-  const { memory, people, assistant } = weights;
-  return {
-    memory: { ...memory, [feature]: 0 },
-    people: { ...people, [feature]: 0 },
-    assistant: { ...assistant, [feature]: 0 },
-  };
+/** For each item, what `use` makes of it by what was fitted to the other conversations. */
+export function crossValidated<Item extends { corpus: string }, Fitted, Result>(
+  all: readonly Item[],
+  fit: (others: Item[]) => Fitted,
+  use: (one: Item, by: Fitted) => Result,
+): Result[] {
+  const fittedFor = new Map<string, Fitted>();
+  for (const { corpus } of all)
+    if (!fittedFor.has(corpus)) fittedFor.set(corpus, fit(all.filter((one) => one.corpus !== corpus)));
+  return all.map((one) => use(one, fittedFor.get(one.corpus) as Fitted));
 }
+
+/** The weights that are not 0, to be pasted. */
+export const used = (weights: RankingWeights): RankingWeights => {
+  const ofKind = (kind: CandidateKind) =>
+    Object.fromEntries(Object.entries(weights[kind]).filter(([, weight]) => weight !== 0));
+  return { memory: ofKind("memory"), people: ofKind("people"), assistant: ofKind("assistant") };
+};

@@ -1,4 +1,4 @@
-// Measures of retrieval over ranked ids. Every figure is a mean over questions, in percent.
+// Measures of retrieval over ranked ids, and how sure they are. Shares from 0 to 1.
 import type { Question } from "./dataset.ts";
 
 type Parts = Question["relevant"];
@@ -12,6 +12,12 @@ export const recallAt = (ranked: readonly string[], relevant: Parts, k: number):
 /** 1 if the first is relevant. */
 export const hitAt1 = (ranked: readonly string[], relevant: Parts): number =>
   relevant.some((part) => part.has(ranked[0] ?? "")) ? 1 : 0;
+
+/** 1 over the rank of the first relevant id; 0 without one. */
+export function reciprocalRank(ranked: readonly string[], relevant: Parts): number {
+  const place = ranked.findIndex((id) => relevant.some((part) => part.has(id)));
+  return place === -1 ? 0 : 1 / (place + 1);
+}
 
 const discount = (i: number): number => 1 / Math.log2(i + 2);
 
@@ -30,29 +36,61 @@ export function ndcgAt(ranked: readonly string[], relevant: Parts, k: number): n
   return gained / best;
 }
 
-/** The probability that a value of the first is greater than one of the second; a half for equal ones. */
-export function areaUnderCurve(higher: readonly number[], lower: readonly number[]): number {
-  const wins = higher.flatMap((one) => lower.map((other) => (one > other ? 1 : one === other ? 0.5 : 0)));
-  return mean(wins);
-}
+export const measures = {
+  "R@1": (ranked, relevant) => recallAt(ranked, relevant, 1),
+  "R@5": (ranked, relevant) => recallAt(ranked, relevant, 5),
+  "R@10": (ranked, relevant) => recallAt(ranked, relevant, 10),
+  "R@20": (ranked, relevant) => recallAt(ranked, relevant, 20),
+  "Hit@1": hitAt1,
+  MRR: reciprocalRank,
+  "NDCG@5": (ranked, relevant) => ndcgAt(ranked, relevant, 5),
+} satisfies Record<string, (ranked: readonly string[], relevant: Parts) => number>;
+export type Measure = keyof typeof measures;
+export const measureNames = Object.keys(measures) as Measure[];
+
+/** The measure of each question. */
+export const scoresOf = (
+  measure: Measure,
+  questions: readonly Pick<Question, "relevant">[],
+  ranked: readonly (readonly string[])[],
+): number[] => questions.map(({ relevant }, i) => measures[measure](ranked[i] ?? [], relevant));
 
 export const mean = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0) / values.length;
 
-const RESAMPLES = 1000;
-
-/**
- * The 95 % interval of a mean over questions: percentiles of the means of 1,000 resamples with replacement, drawn by a
- * generator of fixed seed, so that the same figures have the same interval.
- */
-export function interval(values: readonly number[]): [low: number, high: number] {
-  let state = 1;
-  const below = (n: number) => {
+/** Whole numbers below `n` by a generator of fixed seed, so that the same data have the same figures. */
+export function randomBelow(seed = 1): (n: number) => number {
+  let state = seed;
+  return (n) => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
     return Math.floor((state / 2 ** 32) * n);
   };
+}
+
+const RESAMPLES = 1000;
+export type Interval = [low: number, high: number];
+
+/** The 95 % interval of a mean over questions: percentiles of the means of 1,000 resamples with replacement. */
+export function interval(values: readonly number[]): Interval {
+  const below = randomBelow();
   const means = Array.from({ length: RESAMPLES }, () =>
     mean(values.map(() => values[below(values.length)] ?? 0)),
   ).toSorted((a, b) => a - b);
   return [means[Math.floor(RESAMPLES * 0.025)] ?? 0, means[Math.floor(RESAMPLES * 0.975)] ?? 0];
+}
+
+export type Difference = { mean: number; interval: Interval };
+
+/** The mean difference between two ways that were asked the same questions. */
+export function pairedDifference(ours: readonly number[], theirs: readonly number[]): Difference {
+  const differences = ours.map((one, i) => one - (theirs[i] ?? 0));
+  return { mean: mean(differences), interval: interval(differences) };
+}
+
+/** The probability that a value of one class is greater than one of the other (ROC AUC); equal ones count half. */
+export function auc(positives: readonly number[], negatives: readonly number[]): number {
+  const wins = positives.map((one) =>
+    mean(negatives.map((other) => (one > other ? 1 : one === other ? 0.5 : 0))),
+  );
+  return mean(wins);
 }

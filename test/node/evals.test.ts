@@ -1,0 +1,212 @@
+// The pure parts of the evaluation: its measures, its fits, and what makes it fail.
+import { describe, expect, it } from "vitest";
+import { foreignTo } from "../../evals/abstain.ts";
+import { type Answered, failures } from "../../evals/compare.ts";
+import { type Asked, balanced, fittedConfidence, thresholdAt } from "../../evals/confidence.ts";
+import type { Corpus } from "../../evals/dataset.ts";
+import { crossValidated, type Explained, fitted, reranked } from "../../evals/fit.ts";
+import { auc, interval, mean, pairedDifference, randomBelow, reciprocalRank } from "../../evals/metrics.ts";
+import { confidenceOf, signalNames, type Signals } from "../../src/domain/ranking/confidence.ts";
+import type { RankingWeights } from "../../src/domain/ranking/weights.ts";
+
+const below = randomBelow(7);
+const random = () => below(1_000_000) / 1_000_000;
+const times = <Item>(n: number, make: (i: number) => Item): Item[] =>
+  Array.from({ length: n }, (_, i) => make(i));
+const parts = (...ids: string[]) => ids.map((id) => new Set([id]));
+
+describe("measures", () => {
+  it("count the rank of the first relevant id", () => {
+    expect(reciprocalRank(["a", "b", "c"], parts("c", "b"))).toBe(1 / 2);
+    expect(reciprocalRank(["a"], parts("b"))).toBe(0);
+  });
+
+  it("have the same interval for the same figures, about as wide as a normal distribution says", () => {
+    const values = times(400, () => (random() < 0.3 ? 1 : 0));
+    const [low, high] = interval(values);
+    expect(interval(values)).toEqual([low, high]);
+    const deviation = Math.sqrt((mean(values) * (1 - mean(values))) / values.length);
+    expect(low).toBeCloseTo(mean(values) - 1.96 * deviation, 1);
+    expect(high).toBeCloseTo(mean(values) + 1.96 * deviation, 1);
+    expect(high - low).toBeGreaterThan(3 * deviation);
+  });
+
+  it("compare two ways by each question, however much the questions differ", () => {
+    const theirs = times(50, (i) => i % 2);
+    const ours = theirs.map((one) => one + 0.1);
+    const difference = pairedDifference(ours, theirs);
+    expect(difference.mean).toBeCloseTo(0.1);
+    for (const bound of difference.interval) expect(bound).toBeCloseTo(0.1);
+  });
+
+  it("tell how well a value separates two classes", () => {
+    expect(auc([2, 3], [0, 1])).toBe(1);
+    expect(auc([0, 1], [2, 3])).toBe(0);
+    expect(auc([1, 3], [1, 2])).toBe(0.625);
+  });
+});
+
+describe("a fit of weights", () => {
+  const none: RankingWeights = { memory: {}, people: {}, assistant: {} };
+  const truth: RankingWeights = {
+    memory: { soft: 4, vector: 2 },
+    people: {},
+    assistant: { soft: 5, length: -3 },
+  };
+  const sum = (kind: "memory" | "assistant", own: Record<string, number>) =>
+    Object.entries(truth[kind]).reduce((all, [name, weight]) => all + weight * (own[name] ?? 0), 0);
+  /** The relevant hit is drawn by the probabilities that the weights give. */
+  const question = (i: number): Explained => {
+    const hits = times(12, (place) => ({
+      id: String(place),
+      kind: place % 2 === 0 ? ("memory" as const) : ("assistant" as const),
+      features: { soft: random(), vector: random(), length: random(), words: random() },
+    }));
+    const shares = hits.map(({ kind, features }) => Math.exp(sum(kind, features)));
+    let left = random() * shares.reduce((all, one) => all + one, 0);
+    const drawn = shares.findIndex((share) => (left -= share) <= 0);
+    return { set: "one", corpus: String(i % 5), relevant: parts(String(drawn)), hits };
+  };
+  const all = times(1500, question);
+
+  it("finds the weights that the data follow, and leaves the others at 0 or nearly so", () => {
+    const { memory, assistant } = fitted(all, none, { l1: 0.003 });
+    expect(memory.soft).toBeGreaterThan(3.2);
+    expect(memory.soft).toBeLessThan(4.5);
+    expect(memory.vector).toBeGreaterThan(1.4);
+    expect(memory.vector).toBeLessThan(2.6);
+    expect(assistant.length).toBeLessThan(-2.2);
+    expect(assistant.soft).toBeGreaterThan(4);
+    // It could only count against a candidate.
+    expect(memory.length).toBeCloseTo(0);
+    for (const weight of [memory.words, assistant.words, assistant.vector]) expect(weight).toBeLessThan(0.4);
+  });
+
+  it("keeps the weights of what hardly differs, and drops what it is told to", () => {
+    const before: RankingWeights = { ...none, memory: { key: 6, vector: 1 }, people: { soft: 2 } };
+    const few = all.slice(0, 300);
+    const { memory, people } = fitted(few, before, { l1: 0.003, without: "vector" });
+    expect(memory).toMatchObject({ key: 6, vector: 0 });
+    expect(people.soft).toBe(2);
+  });
+
+  it("ranks each conversation by what was fitted to the others", () => {
+    const seen: string[][] = [];
+    const ranked = crossValidated(
+      all.slice(0, 50),
+      (others) => {
+        seen.push([...new Set(others.map(({ corpus }) => corpus))]);
+        return truth;
+      },
+      reranked,
+    );
+    expect(seen).toHaveLength(5);
+    expect(seen.every((corpora) => corpora.length === 4)).toBe(true);
+    expect(ranked).toEqual(all.slice(0, 50).map((one) => reranked(one, truth)));
+  });
+});
+
+describe("a fit of the confidence", () => {
+  const truth = { bias: -3, soft: 4, cosine: 2 };
+  const asked = times(2000, (i) => {
+    const signals = Object.fromEntries(signalNames.map((name) => [name, random()])) as Signals;
+    const kind = random() < confidenceOf(signals, truth) ? "answerable" : "foreign";
+    return { set: i % 4 === 0 ? "small" : "large", kind, signals };
+  });
+
+  it("finds the weights that the data follow, and drops what brings nothing", () => {
+    const weights = fittedConfidence(asked, 0.003);
+    expect(weights.soft).toBeGreaterThan(3);
+    expect(weights.soft).toBeLessThan(5);
+    expect(weights.cosine).toBeGreaterThan(1.2);
+    expect(weights.cosine).toBeLessThan(2.8);
+    for (const name of ["margin", "spread", "agreement"] as const)
+      expect(weights[name] ?? 0).toBeLessThan(0.4);
+  });
+
+  it("weighs the answerable like all others, and a small set more than its number", () => {
+    const weights = balanced(asked);
+    const total = (is: (one: (typeof asked)[number]) => boolean) =>
+      asked.reduce((all, one, i) => all + (is(one) ? (weights[i] ?? 0) : 0), 0);
+    expect(total(({ kind }) => kind === "answerable")).toBeCloseTo(0.5);
+    expect(total(({ set }) => set === "small")).toBeGreaterThan(0.3);
+  });
+
+  it("loses as many answerable questions below its threshold as it is told to", () => {
+    const all: Pick<Asked, "kind">[] = [
+      ...times(100, () => ({ kind: "answerable" })),
+      ...times(50, () => ({ kind: "foreign" })),
+    ];
+    const confidences = all.map((_, i) => (i < 100 ? i / 100 : 0));
+    expect(thresholdAt(all, confidences, 0.03)).toBe(0.03);
+  });
+});
+
+describe("foreign questions", () => {
+  const corpus = (name: string, count: number): Corpus => ({
+    name,
+    set: "a set",
+    sessions: [],
+    memories: [],
+    questions: times(count, (i) => ({ query: `${name} ${i}`, relevant: parts("a"), category: "" })),
+    unanswerable: [],
+  });
+
+  it("are of other conversations, at most 40, and the same each time", () => {
+    const own = corpus("a", 30);
+    const all = [own, corpus("b", 30), corpus("c", 30)];
+    const foreign = foreignTo(own, all);
+    expect(new Set(foreign).size).toBe(40);
+    expect(foreign.some((query) => query.startsWith("a"))).toBe(false);
+    expect(foreignTo(own, all)).toEqual(foreign);
+    expect(foreignTo(own, [own])).toEqual([]);
+  });
+});
+
+describe("the evaluation", () => {
+  /** `found`: for each way and question, true if it found the answer. */
+  const answered = (
+    category: (i: number) => string,
+    found: Record<string, (i: number) => boolean>,
+  ): Answered => ({
+    set: "a set",
+    questions: times(40, (i) => ({ query: String(i), relevant: parts("answer"), category: category(i) })),
+    runs: Object.entries(found).map(([name, is]) => ({
+      name,
+      ranked: times(40, (i) => (is(i) ? ["answer"] : [])),
+      times: [],
+    })),
+  });
+  const [always, never] = [() => true, () => false];
+
+  it("fails where plain FTS5 finds more, and names the set and the figures", () => {
+    const found = { "plain FTS5": always, vectors: never, Cairn: (i: number) => i % 4 !== 0 };
+    const [sentence, ...others] = failures(answered(() => "", found));
+    expect(sentence).toMatch(/^a set: R@10 of Cairn is 75\.0, and that of plain FTS5 100\.0: −25\.0 \(/);
+    expect(others).toEqual([]);
+  });
+
+  it("fails where plain FTS5 finds more of one kind, if the kind has enough questions", () => {
+    const found = (lost: number) => ({
+      "plain FTS5": always,
+      vectors: never,
+      Cairn: (i: number) => i >= lost,
+    });
+    const of = (lost: number) =>
+      failures(
+        answered((i) => (i < lost ? "dates" : "names"), { ...found(lost), "plain FTS5": (i) => i < lost }),
+      );
+    expect(of(5)).toEqual([expect.stringMatching(/^a set, dates: R@10 of Cairn is 0\.0/)]);
+    expect(of(4)).toEqual([]);
+  });
+
+  it("fails where an arm alone finds more, and not where the difference may be chance", () => {
+    const arm = (lost: number) => ({ "plain FTS5": never, vectors: always, Cairn: (i: number) => i >= lost });
+    expect(failures(answered(() => "", arm(10)))).toHaveLength(3);
+    expect(failures(answered(() => "", arm(1)))).toEqual([]);
+  });
+
+  it("fails a set without a question", () => {
+    expect(failures({ set: "nothing", questions: [], runs: [] })).toEqual(["nothing has no question"]);
+  });
+});
