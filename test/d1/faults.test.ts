@@ -388,6 +388,27 @@ describe("a forget that comes in the middle of another write", () => {
     }
   });
 
+  it("holds in D1 against a write that is repeated after a restart", async () => {
+    const user = newUser();
+    control.d1Writes = "before";
+    await remember(user, "about the heron");
+    await evictDurableObject(await objectOf(user));
+    control.d1Writes = "ok";
+    const gate = { reached: false, open: false };
+    control.duringD1Write = async () => {
+      gate.reached = true;
+      while (!gate.open) await scheduler.wait(1);
+    };
+    const rung = ring(user);
+    while (!gate.reached) await scheduler.wait(1);
+    const forgotten = call(`/v1/users/${user}/memories`, { method: "DELETE" });
+    await scheduler.wait(10);
+    gate.open = true;
+    await rung;
+    expect((await forgotten).status).toBe(204);
+    expect(await listed(user)).toEqual([]);
+  });
+
   it("does not make another write fail that D1 would take", async () => {
     const user = newUser();
     const { id } = (await remember(user, "to be forgotten")).body;

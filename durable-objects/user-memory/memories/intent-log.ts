@@ -33,7 +33,7 @@ type Row = {
  */
 export class IntentLog {
   readonly #sql: SqlStorage;
-  /** The last number since the object is awake: an intent under way is told from the ones after it. */
+  /** The last number noted or read since the object is awake. An intent under way keeps its number to itself. */
   #last = 0;
   /** The memories of all intents; null if they are not read. */
   #pending: ReadonlySet<string> | null = null;
@@ -78,6 +78,7 @@ export class IntentLog {
     const rows = this.#sql.exec<Row>("SELECT * FROM intents WHERE n = ? ORDER BY rowid", n).toArray();
     const [first] = rows;
     if (first?.owner == null) return null;
+    this.#last = Math.max(this.#last, n);
     return {
       n,
       owner: JSON.parse(first.owner) as Owner,
