@@ -1,7 +1,6 @@
 // `npm run eval -- --abstain`: how well the confidence tells questions with an answer from those without one.
 import { ANSWERABLE, type Asked, thresholdAt } from "./confidence.ts";
 import type { Corpus } from "./dataset.ts";
-import { bold } from "./demo/terminal.ts";
 import { auc, mean, randomBelow } from "./metrics.ts";
 import { percent, printTable } from "./table.ts";
 
@@ -42,25 +41,46 @@ export function printAuc(title: string, all: readonly Asked[], confidences: read
   );
 }
 
+/** Without a question, a share is no number. */
+const shown = (share: number): string => (Number.isNaN(share) ? "" : percent(share));
+
+type Brings = (one: Asked, i: number) => boolean;
+
+/** The share of each kind for which hits are brought, in percent: first of the answerable that get none. */
+function sharesOf(all: readonly Asked[], is: (one: Asked) => boolean, brings: Brings): string[] {
+  const share = (kind: string): number => {
+    const some = all.flatMap((one, i) => (one.kind === kind && is(one) ? [brings(one, i) ? 1 : 0] : []));
+    return mean(some);
+  };
+  return [shown(1 - share(ANSWERABLE)), ...kindsOf(all).map((kind) => shown(share(kind)))];
+}
+
+/** Prints, per set, which share of each kind brings hits at the threshold that loses so many of the answerable. */
+export function printBrought(
+  title: string,
+  all: readonly Asked[],
+  { confidences, lost }: { confidences: readonly number[]; lost: number },
+): void {
+  const threshold = thresholdAt(all, confidences, lost);
+  const row = (name: string, is: (one: Asked) => boolean) => [
+    name,
+    ...sharesOf(all, is, (_, i) => (confidences[i] ?? 0) >= threshold),
+  ];
+  printTable(
+    [`% with hits at ${threshold.toFixed(2)}, ${title}`, "answerable lost", ...kindsOf(all)],
+    [...setsOf(all).map((set) => row(set, (one) => one.set === set)), row("all sets", () => true)],
+  );
+}
+
 /** Prints the classes, what each threshold costs and keeps away, and what the threshold in use did. */
 export function printAbstaining(all: readonly Asked[], lost: number): void {
   const confidences = all.map(({ confidence }) => confidence);
   printAuc("the confidence in use", all, confidences);
-  const kinds = kindsOf(all);
   for (const set of [...setsOf(all), undefined]) {
     const ours = all.filter((one) => set === undefined || one.set === set);
-    const shareOf = (kind: string, is: (one: Asked) => boolean): string => {
-      const some = ours.filter((one) => one.kind === kind);
-      return some.length === 0 ? "" : percent(mean(some.map((one) => (is(one) ? 1 : 0))));
-    };
-    console.log(`\n${bold(set ?? "all sets")}: the shares that still bring hits, in percent`);
-    const row = (name: string, brings: (one: Asked) => boolean) => [
-      name,
-      shareOf(ANSWERABLE, (one) => !brings(one)),
-      ...kinds.map((kind) => shareOf(kind, brings)),
-    ];
+    const row = (name: string, brings: Brings) => [name, ...sharesOf(ours, () => true, brings)];
     printTable(
-      ["threshold", "answerable lost", ...kinds],
+      [`${set ?? "all sets"}: % with hits, threshold`, "answerable lost", ...kindsOf(ours)],
       [
         ...CURVE.map((share) => {
           const threshold = thresholdAt(
@@ -74,7 +94,5 @@ export function printAbstaining(all: readonly Asked[], lost: number): void {
       ],
     );
   }
-  console.log(
-    `\nAt the threshold ${thresholdAt(all, confidences, lost).toFixed(2)}, ${percent(lost)} % of the answerable are lost.`,
-  );
+  printBrought("the confidence in use", all, { confidences, lost });
 }

@@ -21,10 +21,11 @@ const off = {
   importance: 0,
   recency: 0,
 };
-type Way = { name: string; weights?: NonNullable<RecallBody["weights"]>; phrasing?: Phrasing };
+export type Way = { name: string; weights?: NonNullable<RecallBody["weights"]>; phrasing?: Phrasing };
+const WORDS: Way = { name: "words", weights: { ...off, lexical: 1 } };
 /** Each way to find candidates alone, and all together. */
-const ways: Way[] = [
-  { name: "words", weights: { ...off, lexical: 1 } },
+const ways: readonly Way[] = [
+  WORDS,
   { name: "words of similar meaning", weights: { ...off, soft: 1 } },
   { name: "vectors", weights: { ...off, vector: 1 } },
   { name: CAIRN },
@@ -61,21 +62,23 @@ export async function vectorsOf(client: Cairn, user: string): Promise<void> {
   while ((await client.recall(user, { query: "anything", k: 1 })).freshness.pending > 0) await sleep(200);
 }
 
-/** Asks every question in every way, and then as each phrasing puts it. */
+/** The ways to ask, and then Cairn in other words. A smoke takes plain FTS5 for the arm of words. */
+export const waysToAsk = (phrasings: Readonly<Record<string, Phrasing>>, smoke: boolean): Way[] => [
+  ...ways.filter((way) => !smoke || way !== WORDS),
+  ...Object.entries(phrasings).map(([name, phrasing]) => ({ name: `${CAIRN}, ${name}`, phrasing })),
+];
+
+/** Asks every question in every way. */
 export async function askInEachWay(
   client: Cairn,
   { user, corpus, names }: Told,
-  phrasings: Readonly<Record<string, Phrasing>>,
+  asked: readonly Way[],
 ): Promise<Run[]> {
   const floor = plainFts5(corpus);
   const runs: Run[] = [
     { name: "plain FTS5", ranked: corpus.questions.map(({ query }) => floor(query, K)), times: [] },
   ];
-  const phrased = Object.entries(phrasings).map(([name, phrasing]) => ({
-    name: `${CAIRN}, ${name}`,
-    phrasing,
-  }));
-  for (const { name, weights, phrasing = (query: string) => query } of [...ways, ...phrased] as Way[]) {
+  for (const { name, weights, phrasing = (query: string) => query } of asked) {
     const run: Run = { name, ranked: [], times: [] };
     const draw = progress(`asking ${corpus.name}: ${name}`, corpus.questions.length);
     for (const [i, question] of corpus.questions.entries()) {

@@ -43,13 +43,15 @@ export function balanced(all: readonly Pick<Asked, "set" | "kind">[]): number[] 
 /** A logistic regression with a penalty on the sum of the absolute weights; the bias has none. */
 export function fittedConfidence(all: readonly Labelled[], l1: number): ConfidenceWeights {
   const share = balanced(all);
+  const rows = all.map(({ signals }) => Float64Array.from([...signalNames.map((name) => signals[name]), 1]));
   const slopesAt = (values: Float64Array): Float64Array => {
     const slopes = new Float64Array(values.length);
-    const weights = named(values);
-    for (const [i, { kind, signals }] of all.entries()) {
-      const error = (confidenceOf(signals, weights) - (kind === ANSWERABLE ? 1 : 0)) * (share[i] ?? 0);
-      for (const [k, name] of signalNames.entries()) slopes[k] = (slopes[k] ?? 0) + error * signals[name];
-      slopes[signalNames.length] = (slopes[signalNames.length] ?? 0) + error;
+    for (const [i, row] of rows.entries()) {
+      let sum = 0;
+      for (let k = 0; k < row.length; k++) sum += (values[k] ?? 0) * (row[k] ?? 0);
+      const error = 1 / (1 + Math.exp(-sum)) - (all[i]?.kind === ANSWERABLE ? 1 : 0);
+      for (let k = 0; k < row.length; k++)
+        slopes[k] = (slopes[k] ?? 0) + error * (share[i] ?? 0) * (row[k] ?? 0);
     }
     return slopes;
   };

@@ -26,24 +26,29 @@ export const explainedHits = ({ hits }: RecallAnswer, names: ReadonlyMap<string,
 const sumOf = ({ kind, features: own }: ExplainedHit, weights: RankingWeights): number =>
   features.reduce((sum, name) => sum + (weights[kind][name] ?? 0) * (own[name] ?? 0), 0);
 
+/** The features that sets of questions say nothing about, and which keep their weights: what callers store, and how long ago. */
+const byHand: ReadonlySet<Feature> = new Set(["key", "importance", "recency", "echo"]);
+const byHandOfMemories: ReadonlySet<Feature> = new Set(["date", "time", "speaker"]);
+
 type Parameter = { kind: CandidateKind; feature: Feature };
 /** The features of the hits of one kind, those of hit i from `starts[i]` to `starts[i + 1]`: few differ from 0. */
 type Example = {
   /** The sum of the features that keep their weights. */
   fixed: Float64Array;
-  starts: number[];
-  at: number[];
-  values: number[];
+  starts: Uint32Array;
+  at: Uint8Array;
+  values: Float64Array;
   relevant: number[];
 };
 
 /** The weights that the questions say something about. */
-function parametersOf(all: readonly Explained[], without: Feature | undefined): Parameter[] {
+export function parametersOf(all: readonly Explained[], without?: Feature): Parameter[] {
   const differs = ({ hits }: Explained, { kind, feature }: Parameter): boolean =>
     new Set(hits.filter((hit) => hit.kind === kind).map((hit) => hit.features[feature] ?? 0)).size > 1;
   return candidateKinds
     .flatMap((kind) => features.map((feature) => ({ kind, feature })))
-    .filter(({ feature }) => feature !== without)
+    .filter(({ feature }) => feature !== without && !byHand.has(feature))
+    .filter(({ kind, feature }) => kind !== "memory" || !byHandOfMemories.has(feature))
     .filter((one) => all.filter((question) => differs(question, one)).length >= LEAST_QUESTIONS);
 }
 
@@ -57,23 +62,22 @@ function examplesOf(
     const ofKind = hits.filter((hit) => hit.kind === kind);
     const found = ofKind.flatMap(({ id }, i) => (relevant.some((part) => part.has(id)) ? [i] : []));
     if (found.length === 0) return [];
-    const example: Example = {
-      fixed: Float64Array.from(ofKind, (hit) => sumOf(hit, fixed)),
-      starts: [0],
-      at: [],
-      values: [],
-      relevant: found,
-    };
-    for (const hit of ofKind) {
-      for (const [k, { kind: other, feature }] of parameters.entries()) {
+    const present = ofKind.map((hit) =>
+      parameters.flatMap(({ kind: other, feature }, k) => {
         const value = hit.features[feature] ?? 0;
-        if (other !== kind || value === 0) continue;
-        example.at.push(k);
-        example.values.push(value);
-      }
-      example.starts.push(example.at.length);
-    }
-    return [example];
+        return other === kind && value !== 0 ? [{ k, value }] : [];
+      }),
+    );
+    let end = 0;
+    return [
+      {
+        fixed: Float64Array.from(ofKind, (hit) => sumOf(hit, fixed)),
+        starts: Uint32Array.from([0, ...present.map(({ length }) => (end += length))]),
+        at: Uint8Array.from(present.flat(), ({ k }) => k),
+        values: Float64Array.from(present.flat(), ({ value }) => value),
+        relevant: found,
+      },
+    ];
   });
 }
 
@@ -160,21 +164,31 @@ export function reranked({ hits }: Explained, weights: RankingWeights): string[]
     .map(({ id }) => id);
 }
 
-/** For each item, what `use` makes of it by what was fitted to the other conversations. */
+const FOLDS = 5;
+
+/** For each item, what `use` makes of it by what was fitted to other conversations: those of the other four folds. */
 export function crossValidated<Item extends { corpus: string }, Fitted, Result>(
   all: readonly Item[],
   fit: (others: Item[]) => Fitted,
   use: (one: Item, by: Fitted) => Result,
 ): Result[] {
-  const fittedFor = new Map<string, Fitted>();
-  for (const { corpus } of all)
-    if (!fittedFor.has(corpus)) fittedFor.set(corpus, fit(all.filter((one) => one.corpus !== corpus)));
-  return all.map((one) => use(one, fittedFor.get(one.corpus) as Fitted));
+  const corpora = [...new Set(all.map(({ corpus }) => corpus))];
+  const foldOf = ({ corpus }: Item): number => corpora.indexOf(corpus) % FOLDS;
+  const results: Result[] = [];
+  for (let fold = 0; fold < Math.min(FOLDS, corpora.length); fold++) {
+    const by = fit(all.filter((one) => foldOf(one) !== fold));
+    for (const [i, one] of all.entries()) if (foldOf(one) === fold) results[i] = use(one, by);
+  }
+  return results;
 }
 
-/** The weights that are not 0, to be pasted. */
-export const used = (weights: RankingWeights): RankingWeights => {
+/** The weights to paste: those that are not 0, and each 0 in the place of one in use. */
+export function withoutZeros(weights: RankingWeights, before: RankingWeights): RankingWeights {
   const ofKind = (kind: CandidateKind) =>
-    Object.fromEntries(Object.entries(weights[kind]).filter(([, weight]) => weight !== 0));
+    Object.fromEntries(
+      features
+        .map((name) => [name, weights[kind][name] ?? 0] as const)
+        .filter(([name, weight]) => weight !== 0 || (before[kind][name] ?? 0) !== 0),
+    );
   return { memory: ofKind("memory"), people: ofKind("people"), assistant: ofKind("assistant") };
-};
+}

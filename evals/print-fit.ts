@@ -1,23 +1,44 @@
 // `npm run eval -- --fit`: weights that fit the sets, what they give on conversations that they were not fitted to, and what
 // each feature is worth.
-import { type Feature, features } from "../src/domain/ranking/features.ts";
-import { candidateKinds } from "../src/domain/ranking/pool.ts";
+import { features } from "../src/domain/ranking/features.ts";
 import type { ConfidenceWeights } from "../src/domain/ranking/confidence.ts";
 import type { RankingModel, RankingWeights } from "../src/domain/ranking/weights.ts";
 import { type Asked, confidenceBy, fittedConfidence, logLoss, thresholdAt } from "./confidence.ts";
 import { bold } from "./demo/terminal.ts";
-import { crossValidated, type Explained, fitted, reranked, used } from "./fit.ts";
-import { mean, type Measure, pairedDifference, scoresOf } from "./metrics.ts";
+import { crossValidated, type Explained, fitted, parametersOf, reranked, withoutZeros } from "./fit.ts";
+import { type Difference, mean, type Measure, pairedDifference, scoresOf } from "./metrics.ts";
 import { asDifference, percent, printTable } from "./table.ts";
-import { printAuc } from "./abstain.ts";
+import { printAuc, printBrought } from "./abstain.ts";
 
 const PENALTIES = [0, 0.003, 0.01, 0.03];
+/** Of the confidence, whose loss is smaller. */
+const FINER_PENALTIES = [0, 0.0003, 0.001, 0.003];
 /** The share of answerable questions that the threshold may cost. */
 export const LOST = 0.03;
 const SHOWN: readonly Measure[] = ["R@1", "R@10"];
 const ALL = "all sets";
 
 type Orders = readonly (readonly string[])[];
+
+/** The measure of each question of a set. */
+function scoresOn(
+  all: readonly Explained[],
+  set: string,
+  { measure, ranked }: { measure: Measure; ranked: Orders },
+): number[] {
+  const isOf = (_: unknown, i: number): boolean => set === ALL || all[i]?.set === set;
+  return scoresOf(measure, all.filter(isOf), ranked.filter(isOf));
+}
+
+const differenceOn = (
+  all: readonly Explained[],
+  set: string,
+  { measure, ours, theirs }: { measure: Measure; ours: Orders; theirs: Orders },
+): Difference =>
+  pairedDifference(
+    scoresOn(all, set, { measure, ranked: ours }),
+    scoresOn(all, set, { measure, ranked: theirs }),
+  );
 
 /** Prints the weights that fit best, by cross-validation over conversations. */
 export function printFittedWeights(all: readonly Explained[], before: RankingWeights): RankingWeights {
@@ -27,7 +48,7 @@ export function printFittedWeights(all: readonly Explained[], before: RankingWei
   });
   const best = byPenalty.reduce((a, b) => (b.mrr > a.mrr ? b : a));
   const weights = fitted(all, before, best);
-  const fitting = features.filter((name) => candidateKinds.some((kind) => (weights[kind][name] ?? 0) !== 0));
+  const fitting = [...new Set(parametersOf(all).map(({ feature }) => feature))];
   const orderBy = (by: RankingWeights): Orders => all.map((one) => reranked(one, by));
   const [now, after] = [orderBy(before), orderBy(weights)];
   const without = fitting.map((feature) => ({
@@ -38,27 +59,22 @@ export function printFittedWeights(all: readonly Explained[], before: RankingWei
   console.log(`\n${bold("weights")}, the penalty on which chosen by the MRR on other conversations:`);
   printTable(
     ["penalty", "MRR"],
-    byPenalty.map(({ l1, mrr }) => [l1 === best.l1 ? `**${l1}**` : String(l1), percent(mrr)]),
+    [
+      ["in use", percent(mean(scoresOf("MRR", all, now)))],
+      ...byPenalty.map(({ l1, mrr }) => [l1 === best.l1 ? `**${l1}**` : String(l1), percent(mrr)]),
+    ],
   );
   for (const set of setsOf(all)) {
-    const at = all.flatMap((one, i) => (set === ALL || one.set === set ? [i] : []));
-    const questions = at.flatMap((i) => all[i] ?? []);
-    const scores = (measure: Measure, ranked: Orders) =>
-      scoresOf(
-        measure,
-        questions,
-        at.map((i) => ranked[i] ?? []),
-      );
     const rowOf = (name: string, ranked: Orders, beside: Orders): string[] => [
       name,
       ...SHOWN.flatMap((measure) => [
-        percent(mean(scores(measure, ranked))),
+        percent(mean(scoresOn(all, set, { measure, ranked }))),
         ranked === beside
           ? ""
-          : asDifference(pairedDifference(scores(measure, ranked), scores(measure, beside))),
+          : asDifference(differenceOn(all, set, { measure, ours: ranked, theirs: beside })),
       ]),
     ];
-    console.log(`\n${bold(set)}: ${at.length} questions`);
+    console.log(`\n${bold(set)}`);
     printTable(
       ["weights", ...SHOWN.flatMap((measure) => [measure, "difference (95 %)"])],
       [
@@ -69,26 +85,17 @@ export function printFittedWeights(all: readonly Explained[], before: RankingWei
       ],
     );
   }
-  const isWorth = (ranked: Orders) =>
-    setsOf(all).some((set) => {
-      const questions = all.flatMap((one, i) =>
-        set === ALL || one.set === set ? [{ one, ours: after[i] ?? [], theirs: ranked[i] ?? [] }] : [],
-      );
-      return SHOWN.some((measure) => {
-        const of = (orders: Orders) =>
-          scoresOf(
-            measure,
-            questions.map(({ one }) => one),
-            orders,
-          );
-        const ours = of(questions.map((one) => one.ours));
-        return pairedDifference(ours, of(questions.map((one) => one.theirs))).interval[0] > 0;
-      });
-    });
+  const isWorth = (ranked: Orders): boolean =>
+    setsOf(all).some((set) =>
+      SHOWN.some(
+        (measure) => differenceOn(all, set, { measure, ours: after, theirs: ranked }).interval[0] > 0,
+      ),
+    );
   const worthless = without.filter(({ ranked }) => !isWorth(ranked)).map(({ feature }) => feature);
-  const unused: Feature[] = features.filter((feature) => !fitting.includes(feature));
-  console.log(`\nWorth nothing on any set: ${[...worthless, ...unused].join(", ") || "none"}`);
-  return used(weights);
+  const left = features.filter((feature) => !fitting.includes(feature));
+  console.log(`\nOf no worth on any set, each by itself: ${worthless.join(", ") || "none"}.`);
+  console.log(`Not fitted, as the sets say nothing about them: ${left.join(", ") || "none"}.`);
+  return withoutZeros(weights, before);
 }
 
 /** Small talk has no confidence by any weights. */
@@ -100,7 +107,7 @@ export function printFittedConfidence(
   before: ConfidenceWeights,
 ): Pick<RankingModel, "confidence" | "threshold"> {
   const reported = all.filter(({ only }) => only !== "fit");
-  const byPenalty = PENALTIES.map((l1) => {
+  const byPenalty = FINER_PENALTIES.map((l1) => {
     const confidences = crossValidated(
       all,
       (others) => fittedConfidence(others.filter(isToFit), l1),
@@ -120,14 +127,21 @@ export function printFittedConfidence(
       ...byPenalty.map(({ l1, loss }) => [l1 === best.l1 ? `**${l1}**` : String(l1), loss.toFixed(4)]),
     ],
   );
-  printAuc("in use", reported, now);
-  printAuc("fitted to other conversations", reported, best.held);
+  for (const [name, confidences] of [
+    ["in use", now],
+    ["fitted to other conversations", best.held],
+  ] as const) {
+    printAuc(name, reported, confidences);
+    printBrought(name, reported, { confidences, lost: LOST });
+  }
   const threshold = thresholdAt(
     reported,
     reported.map((one) => confidenceBy(one, confidence)),
     LOST,
   );
-  return { confidence, threshold: Math.round(threshold * 100) / 100 };
+  // A 0 in the place of a weight in use.
+  const zeros = Object.fromEntries(Object.keys(before).map((name) => [name, 0]));
+  return { confidence: { ...zeros, ...confidence }, threshold: Math.round(threshold * 100) / 100 };
 }
 
 const setsOf = (all: readonly { set: string }[]): string[] => {

@@ -32,11 +32,15 @@ const FILLERS = setOf(
 const TIMES = setOf(
   `afternoon day days evening minute moment morning night sec second today tonight week weekend`,
 );
+/** Words that express a feeling. What follows one ("oops, wrong window") asks for nothing. */
+const EXCLAIMS = setOf(
+  `aw gosh ha haha hah hehe hm hmm hooray huh lol meh nah omg oof oops ouch phew ugh whoa whoops wow yay yikes`,
+);
 /** Words that agree, cheer or part. */
 const AGREES = setOf(
   `agreed alright amazing awesome bad brilliant bye cheers congrats congratulations cool exactly fantastic fun funny good
-  goodbye got great ha haha hah happy hehe helped helpful helps hm hmm hooray interesting later lol makes mhm nevermind never
-  nice no nope oh ok okay okey perfect ready right see sounds sure well wow yay yeah yep yes yo yup`,
+  goodbye got great happy helped helpful helps interesting later makes mhm nevermind never
+  nice no nope oh ok okay okey perfect ready right see sounds sure well yeah yep yes yo yup`,
 );
 /** Words that say nothing beside those: "great work", "makes sense", "happy Friday". */
 const BESIDE = setOf(
@@ -44,10 +48,12 @@ const BESIDE = setOf(
 );
 /** A longer text is about something. */
 const SMALL_TALK = 10;
+/** Telling words that may follow an exclamation. */
+const FEW = 2;
 /** A question begins with one of these, and is no chatter. */
 const ASKING = setOf("when where which who whom whose why");
 /** A request ends before one of these. */
-const NO_REQUEST = setOf("did does had how what when where which who whom whose why");
+const NO_REQUEST = new Set([...ASKING, "did", "does", "had", "how", "what"]);
 /** Words that follow a request before what is asked for. */
 const AFTER_REQUEST = setOf("about again d for if ll m me of once please re s that to us ve whether you");
 /** Without one of these, "Did Ann remember …" is no request. */
@@ -69,6 +75,7 @@ const EACH_WORD = /[\p{L}\p{N}\p{M}]+/gu;
  */
 export function askedPart(query: string): string {
   const bare = withoutMarksAround(query);
+  if (asksNothing(query)) return bare || query;
   const sentences = bare.split(BREAK);
   const telling = sentences.map(withoutCourtesy).filter((sentence) => sentence !== "");
   const main = telling.filter((sentence) => !isMostlySmallTalk(sentence));
@@ -80,18 +87,24 @@ export function askedPart(query: string): string {
   return lowerWords(asked).some(isTelling) ? asked : bare || query;
 }
 
-/** True if a query only greets, thanks or agrees: nothing that is stored answers it. */
+/** True if a query only greets, thanks, agrees or exclaims: nothing that is stored answers it. */
 export function asksNothing(query: string): boolean {
   const words = lowerWords(query);
+  if (words.length > SMALL_TALK) return false;
+  const [first = ""] = words;
+  const others = words.filter((word) => !saysNothing(word));
+  if (EXCLAIMS.has(first) && !query.includes("?") && !namesSomething(query))
+    return others.filter((word) => isTelling(word)).length <= FEW;
   return (
-    words.length <= SMALL_TALK &&
-    words.some((word) => COURTESY.has(word) || AGREES.has(word)) &&
-    words.every((word) => (word === "when" ? !query.includes("?") : saysNothing(word)))
+    words.some((word) => COURTESY.has(word) || AGREES.has(word) || EXCLAIMS.has(word)) &&
+    others.every((word) => word === "when" && !query.includes("?"))
   );
 }
 
 const saysNothing = (word: string): boolean =>
-  word !== "what" && !ASKING.has(word) && (isSmallTalk(word) || AGREES.has(word) || BESIDE.has(word));
+  word !== "what" &&
+  !ASKING.has(word) &&
+  (isSmallTalk(word) || AGREES.has(word) || BESIDE.has(word) || EXCLAIMS.has(word));
 
 /** A sentence without its courteous beginning and end; empty if nothing else is in it. */
 function withoutCourtesy(sentence: string): string {
@@ -124,9 +137,12 @@ function withoutRequest(sentence: string): string {
   return sentence.slice(words[end]?.index);
 }
 
+/** True if a text has a number, or a word that begins with a capital letter inside a sentence. */
+const namesSomething = (text: string): boolean => /\d|(?<=\S\s+)(?!I\b)\p{Lu}/u.test(text);
+
 /** True if a sentence is addressed to the assistant, and most of its telling words are small talk. It names nothing. */
 function isMostlySmallTalk(sentence: string): boolean {
-  if (/\d|(?<=\S\s+)(?!I\b)\p{Lu}/u.test(sentence)) return false;
+  if (namesSomething(sentence)) return false;
   const words = lowerWords(sentence);
   if (!words.some((word) => COURTESY.has(word) || word === "you")) return false;
   const telling = words.filter((word) => isTelling(word));

@@ -1,3 +1,4 @@
+import { asksForAdvice } from "./asks.ts";
 import type { FeatureTable, Matches } from "./features.ts";
 import type { PooledCandidate } from "./pool.ts";
 import { contentWords, names } from "./question.ts";
@@ -13,11 +14,15 @@ export const signalNames = [
   "spread",
   "agreement",
   "speaker",
+  "personal",
 ] as const;
 export type Signals = Record<(typeof signalNames)[number], number>;
 /** Of a logistic function. */
 export type ConfidenceWeights = { bias: number } & { [Name in (typeof signalNames)[number]]?: number };
 
+/** Asks about the user rather than the world: "I" or "my" in some languages. A text in another script may have one. */
+const PERSONAL =
+  /\b(?:i|my|mine|myself|we|us|our|ours|ourselves|ich|mein\w*|je|mon|ma|mes|yo|mis?|eu|meu|minha|io|mi[oa]|ik|mijn)\b|[^\P{L}\p{Script=Latin}]/iu;
 /** The rank whose match the best one's is compared with. */
 const COMPARED = 10;
 
@@ -46,6 +51,7 @@ export function signalsOf(
     agreement: 1 / (1 + better),
     // Below 0 if somebody else than the person in question comes closest.
     speaker: named && ofSpeaker > 0 ? ofSpeaker - (sorted[0] ?? 0) : 0,
+    personal: named || PERSONAL.test(question) || asksForAdvice(question) ? 1 : 0,
   };
 }
 

@@ -91,7 +91,8 @@ export function featuresOf(
   const table: FeatureTable = {
     words: scaled(bm25),
     wordsNear: ofMessages(scaled(around(bm25, { pool, standalone }, (sum, one) => sum + one))),
-    exact: scaled(exact),
+    // A share as it is: one common word is little of a question, also where nothing holds more of it.
+    exact,
     soft: softly,
     softNear: ofMessages(scaled(softNear)),
     sitting: ofMessages(scaled(strongestOfSitting(soft, pool).map((one, i) => one * (standalone[i] ?? 1)))),

@@ -43,7 +43,16 @@ export type RankingModels = Record<EmbedderKind, RankingModel>;
 export const rankingModels: RankingModels = {
   static: {
     weights: { memory: { ...memory, words: 0.5, soft: 4.5, vector: 3 }, people, assistant },
-    confidence: { bias: -4, soft: 2, cosine: 6, margin: 3 },
+    confidence: {
+      bias: -3.6,
+      cosine: 4.3,
+      margin: 3.8,
+      softNear: 1.3,
+      words: -0.3,
+      agreement: 0.1,
+      speaker: 8,
+      personal: 1.6,
+    },
     threshold: 0.2,
   },
   contextual: {
@@ -52,7 +61,7 @@ export const rankingModels: RankingModels = {
       people: { ...people, soft: 2, vectorPair: 3.2 },
       assistant: { ...assistant, exact: 1.7, soft: 2.2, vector: 2.8 },
     },
-    confidence: { bias: -4, soft: 2, cosine: 6, margin: 3 },
+    confidence: { bias: -4.4, soft: 0.1, cosine: 7.7, softNear: 0.3, words: 0.1, margin: 2.6, speaker: 7.8 },
     threshold: 0.2,
   },
 };
