@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { searchableText } from "../../src/domain/memory/message-text.ts";
 import { normalised } from "../../src/platform/embeddings/embedder.ts";
-import { contentWords, matchExpression } from "../../src/domain/ranking/question.ts";
+import { asksTime, contentWords, matchExpression } from "../../src/domain/ranking/question.ts";
 import { quantise } from "../../src/platform/vectors/int8.ts";
 import { VectorTable } from "../../src/platform/vectors/vector-table.ts";
 
@@ -23,6 +23,17 @@ describe("the words of a query", () => {
       }),
     );
   });
+});
+
+it.each([
+  ["When did we leave?", true],
+  ["About the trip: when did we leave?", true],
+  ["In which year did we meet?", true],
+  ["Since when is she vegan?", true],
+  ["What did she say when we left?", false],
+  ["What did she say, when we left?", false],
+])("tells if %j asks for a time", (query, asks) => {
+  expect(asksTime(query)).toBe(asks);
 });
 
 describe("what is searched of a message", () => {

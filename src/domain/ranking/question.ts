@@ -81,9 +81,11 @@ export function spans(words: readonly string[]): string[] {
   return [...found];
 }
 
-/** True if a question asks for a time. */
+/** True if a question asks for a time. A "when" inside a sentence does not ask. */
 export const asksTime = (question: string): boolean =>
-  /^\W*(when|how long|what (date|day|month|year|time)|which (date|day|month|year))\b/i.test(question);
+  /(?:^|[.:;!?–—]\s)\W{0,3}(?:(?:and|so|but)\s+)?(?:(?:about|around|at|by|for|from|in|on|since|until)\s+)?(?:when|how long|(?:what|which) (?:date|day|month|year|time))\b/i.test(
+    question,
+  );
 
 /** True if a text tells a time. */
 export const tellsTime = (text: string): boolean =>
