@@ -4,6 +4,8 @@ export type Passage = { start: number; end: number };
 /** Characters of a passage. A text of up to half as many more is not cut. */
 const TARGET = 300;
 const WHOLE = 1.5 * TARGET;
+/** A match begins at a space or at a full stop without one, so that a long run of marks is read once. */
+const SENTENCE_END = /[。！？]\s*|(?<=[.!?。！？]["'”’)\]]{0,3})\s+/gu;
 
 /** Cuts a text at lines, then at sentences, then at spaces into passages of some hundred characters. */
 export function passagesOf(text: string): Passage[] {
@@ -25,7 +27,7 @@ function* parts(text: string): Generator<Passage> {
       yield line;
       continue;
     }
-    for (const sentence of cut(text.slice(line.start, line.end), /[.!?。！？]+["'”’)\]]*\s+|[。！？]/gu))
+    for (const sentence of cut(text.slice(line.start, line.end), SENTENCE_END))
       yield* within(text, line.start + sentence.start, line.start + sentence.end);
   }
 }
@@ -34,10 +36,10 @@ function* parts(text: string): Generator<Passage> {
 function* within(text: string, start: number, end: number): Generator<Passage> {
   let from = start;
   while (end - from > WHOLE) {
-    const space = text.lastIndexOf(" ", from + TARGET);
+    const space = text.slice(from, from + TARGET + 1).lastIndexOf(" ");
     const to =
-      space > from + TARGET / 2
-        ? space + 1
+      space > TARGET / 2
+        ? from + space + 1
         : from + TARGET - Number(isHighSurrogate(text, from + TARGET - 1));
     yield { start: from, end: to };
     from = to;
