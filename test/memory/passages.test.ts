@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { asksNothing } from "../../src/domain/ranking/asked-part.ts";
-import { onlyAsks } from "../../src/domain/ranking/asks.ts";
+import { onlyAsks, repeats } from "../../src/domain/ranking/asks.ts";
 import { passagesOf } from "../../src/domain/ranking/passages.ts";
 import { saidOnce } from "../../src/domain/ranking/said-once.ts";
 
@@ -51,6 +51,17 @@ it.each([
   ["", false],
 ])("tells if %j only asks", (text, only) => {
   expect(onlyAsks(text)).toBe(only);
+});
+
+it.each([
+  ["Where do I live?", "where am I based", true],
+  ["Does Ana like hazelnuts?", "Which nuts does ana like?", true],
+  ["Where did I live in 2022?", "where was my home in 2022", true],
+  ["Can you write a poem for my mother Luísa?", "What is the name of my mother?", false],
+  ["Could you add 3 eggs to the list?", "How many eggs do we need?", false],
+  ["My mother is Luísa.", "Who is Luísa?", false],
+])("tells if %j only repeats %j", (text, query, only) => {
+  expect(repeats(text, query)).toBe(only);
 });
 
 it.each([

@@ -9,15 +9,13 @@ import { names } from "../../src/domain/ranking/question.ts";
 import { rank, type Weights } from "../../src/domain/ranking/rank.ts";
 import { rankingModels } from "../../src/domain/ranking/weights.ts";
 
-const WORDS = ["dog", "puppy", "car", "truck", "ferry", "boat", "blue", "walk"];
-/** Words in pairs mean nearly the same. */
+const WORDS = ["dog", "puppy", "car", "truck", "ferry", "boat", "blue", "walk", "22", "27", "20"];
+/** Words in pairs mean nearly the same. A year is two pieces. */
 const lexicon: Lexicon = {
   model: "pairs",
   size: WORDS.length,
   pieces: (text) =>
-    text
-      .toLowerCase()
-      .split(/\W+/)
+    (text.toLowerCase().match(/20|\d+|[a-z]+/g) ?? [])
       .map((word) => WORDS.indexOf(word))
       .filter((piece) => piece >= 0),
   row: (piece) => Float32Array.from(WORDS, (_, i) => (i === piece ? 1 : 0)),
@@ -58,6 +56,12 @@ const first = (...given: Parameters<typeof order>) => order(...given)[0]?.n;
 
 it("finds a word by one that means nearly the same", () => {
   expect(first("the puppy", [found(1, "a blue car"), found(2, "we walk the dog")])).toBe(2);
+});
+
+it("finds a number by itself, and not by another that looks like it", () => {
+  const boat = found(1, "a boat");
+  expect(first("the ferry of 2022", [boat, found(2, "in 2027")])).toBe(1);
+  expect(first("the ferry of 2022", [boat, found(2, "in 2022")])).toBe(2);
 });
 
 it("lends a message what its neighbours say, and not what another thread says", () => {

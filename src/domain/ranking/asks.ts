@@ -1,3 +1,5 @@
+import { folded } from "./fold.ts";
+
 /** Words that open a question, or a request that is put as one. English. */
 const OPENS =
   /^(?:(?:and|so|but|or|ok|okay|also|hey|hi|hello|well|now|then|please|sorry|actually|by the way)[, ]+)*(?:what(?:'s|s)?|where(?:'s|s)?|when|who(?:'s|s|m|se)?|which|why|how|is|are|am|was|were|do|does|did|can|could|would|will|should|shall|have|has|had|may|might|any|remind me|tell me|do you remember)\b/i;
@@ -24,6 +26,19 @@ export function onlyAsks(text: string): boolean {
         !STATES.test(sentence),
     )
   );
+}
+
+/** A name behind another word, or a number. */
+const NAMED = /(?<=\p{Ll}[,;:]?\s)(?!I\b)\p{Lu}[\p{L}\p{N}]+|\p{N}+/gu;
+
+/**
+ * True if a message only asks what the query asks. One that names somebody else, or a number, says something: "Can you write
+ * a poem for my mother Luísa?" answers "What is the name of my mother?".
+ */
+export function repeats(text: string, query: string): boolean {
+  if (!onlyAsks(text)) return false;
+  const asked = folded(query);
+  return (text.match(NAMED) ?? []).every((name) => asked.includes(folded(name)));
 }
 
 /** True if a query is about what was asked before: then a question is an answer. */

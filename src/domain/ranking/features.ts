@@ -1,4 +1,4 @@
-import { asksForAdvice, asksForOverview, asksForQuestions, onlyAsks } from "./asks.ts";
+import { asksForAdvice, asksForOverview, asksForQuestions, repeats } from "./asks.ts";
 import { distinctPieces, type Lexicon } from "./lexicon.ts";
 import { type PooledCandidate, REACH } from "./pool.ts";
 import { asksTime, contentWords, names, tellingCount, tellsTime } from "./question.ts";
@@ -109,9 +109,8 @@ export function featuresOf(
     user: indicator(pool, ({ role }) => role === (advice ? "assistant" : "user")),
     length: Float32Array.from(pool, ({ text }) => (overview || advice ? 0 : lengthOf(text))),
     asks,
-    // An earlier question like this one repeats its words, and does not answer it.
     echo: Float32Array.from(pool, ({ role, text }, i) =>
-      echoes && role === "user" && onlyAsks(text)
+      echoes && role === "user" && repeats(text, question.text)
         ? Math.max(softly[i] ?? 0, (cosine[i] ?? 0) / (closest || 1))
         : 0,
     ),
@@ -168,24 +167,37 @@ function* pieceMatches(
   words: WordStatistics,
 ): Generator<{ share: number; matches: Float32Array }> {
   const { lexicon } = words;
-  const pieces = [...new Set(contentWords(question).flatMap((word) => lexicon.pieces(word)))].slice(
-    0,
-    MOST_PIECES,
-  );
+  const wordOf = new Map<number, string>();
+  for (const word of contentWords(question))
+    for (const piece of lexicon.pieces(word))
+      if (wordOf.size < MOST_PIECES && !wordOf.has(piece)) wordOf.set(piece, word);
+  const pieces = [...wordOf.keys()];
   const rarities = pieces.map((piece) => rarityOf(piece, words));
   const whole = rarities.reduce((sum, rarity) => sum + rarity, 0);
   const { held, places, starts } = distinctHeld(texts, lexicon.size);
-  for (const [i, similar] of lexicon.compare(pieces, held).entries()) {
-    const share = (rarities[i] ?? 0) / whole;
+  const all = lexicon.compare(pieces, held).map((similar) => {
     const matches = new Float32Array(texts.length);
     for (let one = 0; one < matches.length; one++) {
       let most = 0;
       for (let at = starts[one] ?? 0; at < (starts[one + 1] ?? 0); at++)
         most = Math.max(most, similar[places[at] ?? 0] ?? 0);
-      matches[one] = share * most;
+      matches[one] = most;
     }
-    yield { share, matches };
+    return matches;
+  });
+  for (const number of new Set([...wordOf.values()].filter((word) => /\p{N}/u.test(word))))
+    keepWhole(all.filter((_, i) => wordOf.get(pieces[i] ?? 0) === number));
+  for (const [i, matches] of all.entries()) {
+    const share = (rarities[i] ?? 0) / whole;
+    yield { share, matches: matches.map((one) => share * one) };
   }
+}
+
+/** A text has a number or has it not: 2027 shares a piece with 2022, and is near it in the model. */
+function keepWhole(piecesOfNumber: readonly Float32Array[]): void {
+  for (let text = 0; text < (piecesOfNumber[0]?.length ?? 0); text++)
+    if (piecesOfNumber.some((matches) => (matches[text] ?? 0) <= SAME))
+      for (const matches of piecesOfNumber) matches[text] = 0;
 }
 
 /** The share of a question that some of its words are, by how rare and telling they are: 0 to 1. */
