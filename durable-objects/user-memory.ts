@@ -194,6 +194,33 @@ export class UserMemory extends DurableObject<Bindings> implements Served<UserMe
     return { ...reindexer.state(), pending: index.freshness().pending, ...vectorize };
   }
 
+  // Context
+
+  context(...args: Args<"context">) {
+    return this.#parts.context.context(...args);
+  }
+
+  readPrompted(...args: Args<"readPrompted">) {
+    return this.#parts.context.prompted(...args);
+  }
+
+  contextProfile(...args: Args<"contextProfile">) {
+    return this.#parts.contexts.profile(...args);
+  }
+
+  listContextProfiles() {
+    return this.#parts.contexts.profiles();
+  }
+
+  putContextProfile(...[owner, { name, layers }]: Args<"putContextProfile">) {
+    this.#noteOwner(owner, "entry");
+    this.#parts.contexts.putProfile(name, layers);
+  }
+
+  deleteContextProfile(...args: Args<"deleteContextProfile">) {
+    return this.#parts.contexts.deleteProfile(...args);
+  }
+
   // Export and import
 
   exportPage(...args: Args<"exportPage">) {

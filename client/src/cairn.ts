@@ -1,4 +1,5 @@
 import { Access } from "./access.ts";
+import { ContextProfiles } from "./context-profiles.ts";
 import { Entries } from "./entries.ts";
 import { Erasures } from "./erasures.ts";
 import { requireCairnOptions } from "./check-options.ts";
@@ -7,7 +8,7 @@ import { Memories } from "./memories.ts";
 import type { CairnOptions, CallOptions } from "./options.ts";
 import { PromptCaches, Registry } from "./registry.ts";
 import { realTime, type Time } from "./retry.ts";
-import type { RecallAnswer, RecallBody } from "./shapes.ts";
+import type { ContextAnswer, ContextBody, RecallAnswer, RecallBody } from "./shapes.ts";
 import { Tenant } from "./tenant.ts";
 import { Threads } from "./threads.ts";
 import { Transfer } from "./transfer.ts";
@@ -17,6 +18,7 @@ export class Cairn {
   readonly threads: Threads;
   readonly kv: Entries;
   readonly memories: Memories;
+  readonly contextProfiles: ContextProfiles;
   readonly cache: Registry;
   readonly promptCache: PromptCaches;
   readonly erasures: Erasures;
@@ -34,6 +36,7 @@ export class Cairn {
     this.threads = new Threads(http);
     this.kv = new Entries(http);
     this.memories = new Memories(http);
+    this.contextProfiles = new ContextProfiles(http);
     this.cache = new Registry(http);
     this.promptCache = new PromptCaches(http);
     this.erasures = new Erasures(http);
@@ -46,6 +49,12 @@ export class Cairn {
   readonly recall = (user: string, query: RecallBody, options: CallOptions = {}): Promise<RecallAnswer> => {
     const path = ["v1", "users", user, "recall"];
     return this.#http.send({ method: "POST", path, json: query, repeatable: true, ...options });
+  };
+
+  /** Gets the memory of a prompt: a stable block for the thread, and a block for the turn. */
+  readonly context = (user: string, body: ContextBody, options: CallOptions = {}): Promise<ContextAnswer> => {
+    const path = ["v1", "users", user, "context"];
+    return this.#http.send({ method: "POST", path, json: body, repeatable: true, ...options });
   };
 
   /**

@@ -27,6 +27,7 @@ export {
   defaultContinuationValidator,
 } from "../../src/domain/conversation/continuation-validator.ts";
 export type { AiMessage, AnyMessage, ContentPart } from "../../src/domain/conversation/message.ts";
+export { messageHash } from "../../src/domain/context/message-hash.ts";
 export { sanitizeConversation } from "../../src/domain/conversation/sanitize.ts";
 export type { Scope, TokenRequest } from "../../src/domain/token.ts";
 export { mintToken } from "./mint-token.ts";

@@ -4,6 +4,7 @@ import type { z } from "@hono/zod-openapi";
 import type { ErrorCode as Code } from "../../src/domain/errors.ts";
 import type * as audit from "../../src/domain/schema/audit.ts";
 import type * as bounds from "../../src/domain/schema/bounds.ts";
+import type * as context from "../../src/domain/schema/context.ts";
 import type * as erasure from "../../src/domain/schema/erasure.ts";
 import type * as entry from "../../src/domain/schema/entry.ts";
 import type * as failure from "../../src/domain/schema/error.ts";
@@ -78,6 +79,11 @@ export type RecallAnswer = recall.RecallAnswer;
 export type Hit = recall.Hit;
 export type TenantRecallBody = recall.TenantRecallBody;
 export type TenantRecallAnswer = recall.TenantRecallAnswer;
+
+export type ContextBody = context.ContextBody;
+export type ContextAnswer = context.ContextAnswer;
+export type ContextLayer = context.ContextLayer;
+export type ContextProfile = context.ContextProfile;
 
 export type SetCacheQuery = QueryOf<typeof entry.SetCacheQuery>;
 export type DeleteCacheQuery = QueryOf<typeof registry.DeleteCacheQuery>;

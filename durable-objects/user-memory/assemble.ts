@@ -5,6 +5,8 @@ import type { Chore } from "../storage/chores.ts";
 import { EntryStore } from "../storage/entry-store.ts";
 import { migrate } from "../storage/migrate.ts";
 import { AlarmScheduler } from "../storage/alarm-scheduler.ts";
+import { ContextService } from "./context/context-service.ts";
+import { ContextStore } from "./context/context-store.ts";
 import { FreePages } from "./core/free-pages.ts";
 import { ErasureEpoch } from "./core/erasure-epoch.ts";
 import { TombstoneRanges } from "./core/tombstone-ranges.ts";
@@ -149,6 +151,20 @@ export function assemble(ctx: DurableObjectState, ports: Ports) {
     erasureEpoch,
   });
 
+  // Context
+  const contexts = new ContextStore(sql);
+  const context = new ContextService({
+    store: contexts,
+    table,
+    documents,
+    entries: entryStore,
+    stores,
+    messages: threadMessages,
+    recall,
+    transactions,
+    now,
+  });
+
   // Erasure
   const eraser = new Eraser({
     ...memory,
@@ -212,6 +228,8 @@ export function assemble(ctx: DurableObjectState, ports: Ports) {
     memories: writer,
     embedding,
     recall,
+    contexts,
+    context,
     reindexer,
     exporter,
     importer,

@@ -2,12 +2,19 @@
  * The calls of a user's object, and the plain data that they carry. The Worker imports nothing else of the object.
  */
 import type { Precondition } from "../../src/domain/conditions.ts";
+import type { PlannedLayer } from "../../src/domain/context/layers.ts";
 import type { Continuation, ContinuationOptions } from "../../src/domain/conversation/continuation.ts";
 import type { Failure, Result } from "../../src/domain/errors.ts";
 import type { UserHash } from "../../src/domain/ids.ts";
 import type { Candidate, Owner, ThreadOwner } from "../../src/domain/memory/record.ts";
-import type { MessagePage, PageJson } from "../../src/domain/page-json.ts";
+import type { MessagePage, PageJson, ReadMessage } from "../../src/domain/page-json.ts";
 import type { Weights } from "../../src/domain/ranking/rank.ts";
+import type {
+  ContextAnswer,
+  ContextFormat,
+  ContextLayer,
+  ContextProfile,
+} from "../../src/domain/schema/context.ts";
 import type { WrittenEntry } from "../../src/domain/schema/entry.ts";
 import type { Erasure } from "../../src/domain/schema/erasure.ts";
 import type { ForgetMemoriesBody, Forgotten, MemoryFilter } from "../../src/domain/schema/memory-filter.ts";
@@ -226,6 +233,43 @@ export interface RecallRpc {
   reindexState(): Promise<Reindex>;
 }
 
+// Context
+
+/** `query`: the searched part, and all of it as it was given. `recipe`: equal for requests that make equal stable blocks. */
+export type ContextRequest = {
+  owner: UserHash;
+  query?: { text: string; given: string; vector: TextEmbedding; embeddedMs: number };
+  threadId?: string;
+  scope?: string;
+  /** In tokens. */
+  budget: number;
+  layers: readonly PlannedLayer[];
+  recipe: string;
+  format: ContextFormat;
+  snapshot?: { name: string; ttlMs: number };
+  messages?: readonly string[];
+  cacheTtlMs: number;
+  answerable: "auto" | "off";
+  referenceDate?: number;
+  timeZone?: string;
+  /** Asks for so many messages of the thread. */
+  history?: number;
+  explain: boolean;
+};
+
+/** `history`: the last messages, with the blocks that they were sent with; `isStored`: the current one is among them. */
+export type PromptContext = ContextAnswer & { history?: ReadMessage[]; isStored?: boolean };
+
+export interface ContextRpc {
+  context(request: ContextRequest): Promise<Result<PromptContext>>;
+  /** A page of a thread; each message of the user with the block that it was sent with. */
+  readPrompted(id: string, query: MessagesQuery): Promise<Result<MessagePage>>;
+  contextProfile(name: string): Promise<ContextLayer[] | null>;
+  listContextProfiles(): Promise<ContextProfile[]>;
+  putContextProfile(owner: Owner, profile: ContextProfile): Promise<void>;
+  deleteContextProfile(name: string): Promise<boolean>;
+}
+
 // Export and import
 
 /** The place of an export: after a thread, one of its rows, or an entry. `upTo`: the last thread when the export began. */
@@ -288,4 +332,10 @@ export interface ErasureRpc {
 }
 
 /** A user's object as its callers see it. */
-export type UserMemoryRpc = EntriesRpc & ThreadsRpc & MemoriesRpc & RecallRpc & TransferRpc & ErasureRpc;
+export type UserMemoryRpc = EntriesRpc &
+  ThreadsRpc &
+  MemoriesRpc &
+  RecallRpc &
+  ContextRpc &
+  TransferRpc &
+  ErasureRpc;

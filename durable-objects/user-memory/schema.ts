@@ -184,6 +184,8 @@ export const migrations: readonly Migration[] = [
       CREATE TRIGGER memory_untagged AFTER DELETE ON memories WHEN json_valid(OLD.tags) AND OLD.tags <> '[]' BEGIN
         DELETE FROM memory_tags WHERE version = OLD.version AND tag IN (SELECT value FROM json_each(OLD.tags));
       END;
+      CREATE INDEX memories_important ON memories (kind, importance)
+        WHERE importance >= 0.7 AND corrected_at IS NULL AND superseded_at IS NULL;
       CREATE TABLE memory_clock (owner TEXT, last_version INTEGER NOT NULL, last_write INTEGER NOT NULL);
       INSERT INTO memory_clock (last_version, last_write) VALUES (0, 0);
 
@@ -248,6 +250,36 @@ export const migrations: readonly Migration[] = [
       END;
       CREATE TRIGGER entry_went AFTER DELETE ON entries BEGIN
         UPDATE entry_count SET n = n - 1;
+      END;
+      -- What the blocks of prompts show, by its places. thread: 0 for none. name: of the stable block, a turn or a run.
+      CREATE TABLE context_blocks (
+        thread INTEGER NOT NULL,
+        name TEXT NOT NULL,
+        body TEXT NOT NULL,
+        used_at INTEGER NOT NULL,
+        expires_at INTEGER,
+        PRIMARY KEY (thread, name)
+      ) WITHOUT ROWID;
+      CREATE INDEX context_blocks_by_expiry ON context_blocks (expires_at) WHERE expires_at IS NOT NULL;
+      -- Values of entries that a block shows.
+      CREATE TABLE context_entries (
+        entry TEXT NOT NULL,
+        version TEXT NOT NULL,
+        thread INTEGER NOT NULL,
+        text TEXT NOT NULL,
+        PRIMARY KEY (entry, version, thread)
+      ) WITHOUT ROWID;
+      CREATE TABLE context_profiles (name TEXT PRIMARY KEY, layers TEXT NOT NULL) WITHOUT ROWID;
+      CREATE TRIGGER entry_left_context AFTER DELETE ON entries BEGIN
+        DELETE FROM context_entries WHERE entry = OLD.key;
+      END;
+      CREATE TRIGGER thread_left_context AFTER DELETE ON threads BEGIN
+        DELETE FROM context_blocks WHERE thread = OLD.n;
+        DELETE FROM context_entries WHERE thread = OLD.n;
+      END;
+      CREATE TRIGGER thread_left_its_forks AFTER UPDATE OF deleted ON threads WHEN NEW.deleted = 1 BEGIN
+        DELETE FROM context_blocks WHERE thread = OLD.n;
+        DELETE FROM context_entries WHERE thread = OLD.n;
       END;
       -- erasure: the erasure that waits for the range; null if its thread was only deleted.
       CREATE TABLE tombstones (

@@ -39,6 +39,11 @@ export const limits = {
   /** The part of a query that is searched: half from its beginning, half from its end. */
   searchedQuery: 8 * 1024,
   k: 100,
+  /** Tokens of the memory in one prompt. */
+  contextTokens: 100_000,
+  contextTokensMin: 100,
+  /** The longest life of a named snapshot of a context. */
+  snapshotMs: 24 * 60 * 60 * 1000,
   /** Messages on each side of a hit. */
   window: 5,
   /** The longest time that a recall may wait for Vectorize. */

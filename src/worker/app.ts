@@ -34,6 +34,7 @@ import { limits } from "../domain/limits.ts";
 import { auditOf } from "./routes/audit.ts";
 import { within } from "../platform/objects-within.ts";
 import { cache } from "./routes/cache.ts";
+import { contexts } from "./routes/context.ts";
 import { documents } from "./routes/documents.ts";
 import { entries } from "./routes/entries.ts";
 import { erasures, receiptKeys } from "./routes/erasures.ts";
@@ -77,6 +78,7 @@ export function createApp(
     messages,
     memories,
     recalls,
+    contexts,
     erasures,
     transfer,
     reindex,

@@ -18,6 +18,9 @@ export const USER_TABLES = {
   words: { key: "rowid", counted: null },
   vectors: { key: "n", counted: "vectors" },
   unembedded: { key: "n", counted: null },
+  context_blocks: { key: "thread, name", counted: null },
+  context_entries: { key: "entry, version, thread", counted: null },
+  context_profiles: { key: "name", counted: null },
 } as const;
 type UserTable = keyof typeof USER_TABLES;
 

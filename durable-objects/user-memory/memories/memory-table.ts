@@ -195,6 +195,35 @@ export class MemoryTable implements DocumentSource {
     );
   }
 
+  /** The versions of a kind that meet a condition: the most important and the newest, `limit` of each at most. */
+  leading(kind: MemoryKind, { sql, bindings }: SqlCondition, limit: number): number[] {
+    const select = (index: string, where: string, order: string) =>
+      this.#column<number>(
+        `SELECT version FROM memories INDEXED BY ${index} WHERE kind = ? AND ${where} AND ${sql}
+         ORDER BY ${order} DESC, version DESC LIMIT ?`,
+        kind,
+        ...bindings,
+        limit,
+      );
+    return [
+      ...new Set([
+        ...select("memories_important", IMPORTANT, "importance"),
+        ...select("memories_by_kind", "TRUE", "updated_at"),
+      ]),
+    ];
+  }
+
+  /** Those of these versions that were corrected, or are not true any more. */
+  ended(versions: readonly number[], now: number): number[] {
+    if (versions.length === 0) return [];
+    return this.#column(
+      `SELECT version FROM ${CHOSEN} WHERE corrected_at IS NOT NULL OR superseded_at <= ? OR valid_to <= ?`,
+      JSON.stringify(versions),
+      now,
+      now,
+    );
+  }
+
   hasKind(kind: MemoryKind): boolean {
     return this.#sql.exec("SELECT 1 FROM memories WHERE kind = ? LIMIT 1", kind).toArray().length > 0;
   }
@@ -361,6 +390,9 @@ const EXPIRING = "expires_at IS NOT NULL AND corrected_at IS NULL AND superseded
 /** Versions that may be hidden at some time, as index `memories_guarded` has them: all others are true since they were recorded, for good. */
 const GUARDED = `(corrected_at IS NOT NULL OR superseded_at IS NOT NULL OR valid_to IS NOT NULL
   OR expires_at IS NOT NULL OR status <> 'active' OR valid_from > recorded_at)`;
+
+/** Present and future versions that index `memories_important` has. */
+const IMPORTANT = "importance >= 0.7 AND corrected_at IS NULL AND superseded_at IS NULL";
 
 const KINDS = memoryKind.options.map((kind) => `'${kind}'`);
 

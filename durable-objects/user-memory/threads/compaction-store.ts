@@ -128,7 +128,7 @@ export class CompactionStore {
     );
   }
 
-  has({ n }: StoredThread, id: string): boolean {
+  has({ n }: Pick<StoredThread, "n">, id: string): boolean {
     return (
       this.#sql.exec("SELECT 1 FROM compactions WHERE thread = ? AND id = ?", n, id).toArray().length > 0
     );

@@ -191,9 +191,9 @@ export const ReadMessagesQuery = z.strictObject({
   }),
   before: seqBound("Only messages before this seq; goes with `newest`."),
   after: seqBound("Only messages after this seq; goes with `oldest`."),
-  view: z.enum(["raw", "sanitized", "compacted"]).optional().openapi({
+  view: z.enum(["raw", "sanitized", "compacted", "prompted"]).optional().openapi({
     description:
-      "`raw` unless set. `sanitized`: without incomplete tool turns, which model providers refuse. `compacted`: summaries replace the messages they cover.",
+      "`raw` unless set. `sanitized`: without incomplete tool turns, which model providers refuse. `compacted`: summaries replace the messages they cover. `prompted`: compacted and sanitized, each message of the user with the block of memory that it was sent with.",
   }),
   limit: pageLimit(50),
   cursor,

@@ -125,6 +125,7 @@ export const messages = newRouter("messages")
     // A new stub for each page: a stub stays broken after its object was reset.
     const pages: ThreadPages = {
       messages: (query) => threadObject(c, id).readMessages(id, query),
+      prompted: (query) => threadObject(c, id).readPrompted(id, query),
       json: (query, separator) => threadObject(c, id).readMessagesJson(id, query, separator),
     };
     if ((c.req.header("Accept") ?? "").includes(NDJSON)) {

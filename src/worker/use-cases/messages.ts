@@ -9,12 +9,13 @@ import { readableFromGenerator } from "../../platform/readable-from-generator.ts
 import { retryOnReset } from "../../platform/retry-on-reset.ts";
 import type { MessagesQuery } from "../../../durable-objects/user-memory/contract.ts";
 
-/** A read of a thread: the object's query, and whether its pages are sanitized here. */
-type Reader = { query: MessagesQuery; sanitized: boolean };
-/** The object's two ways to read a page: as messages, to sanitize them here, and as JSON, which is cheaper. */
+/** A read of a thread: the object's query, whether its pages have the blocks of their prompts, and are sanitized here. */
+type Reader = { query: MessagesQuery; sanitized: boolean; prompted: boolean };
+/** The object's ways to read a page: as messages, to sanitize them here, and as JSON, which is cheaper. */
 export type ThreadPages = {
   messages: (query: MessagesQuery) => Promise<Result<MessagePage>>;
   json: (query: MessagesQuery, separator: string) => Promise<Result<PageJson<number>>>;
+  prompted: (query: MessagesQuery) => Promise<Result<MessagePage>>;
 };
 
 export function readerOf({
@@ -33,15 +34,16 @@ export function readerOf({
     );
   const from = cursor === undefined ? ok(order === "newest" ? before : after) : seqOf(cursor, order);
   if (!from.ok) return from;
-  const sanitized = view === "sanitized";
+  const prompted = view === "prompted";
+  const sanitized = view === "sanitized" || prompted;
   const query: MessagesQuery = {
     order,
     limit,
-    view: view === "compacted" ? "compacted" : "raw",
+    view: view === "compacted" || prompted ? "compacted" : "raw",
     wholeTurns: sanitized,
     ...(from.value !== undefined && { from: from.value }),
   };
-  return ok({ query, sanitized });
+  return ok({ query, sanitized, prompted });
 }
 
 /** The same for a stream: the whole thread, or everything behind `after`. */
@@ -62,9 +64,9 @@ export function streamReaderOf(query: ReadMessagesQuery): Result<Reader> {
 /** One page, as the JSON of a list. The messages keep their stored bytes. */
 export async function messagesPage(
   pages: ThreadPages,
-  { query, sanitized }: Reader,
+  { query, ...how }: Reader,
 ): Promise<Result<JsonPieces>> {
-  const read = await pageJson(pages, { query, sanitized }, ",");
+  const read = await pageJson(pages, { query, ...how }, ",");
   if (!read.ok) return read;
   const { json, first, last, more } = read.value;
   const next = query.order === "newest" ? first : last;
@@ -75,12 +77,12 @@ export async function messagesPage(
 /** Streams the thread, one line a message and one page in memory at a time. */
 export async function messageLines(
   pages: ThreadPages,
-  { query, sanitized }: Reader,
+  { query, ...how }: Reader,
 ): Promise<Result<ReadableStream>> {
   const pageFrom = (seq: number | undefined) =>
     pageJson(
       pages,
-      { query: { ...query, limit: limits.page, ...(seq !== undefined && { from: seq }) }, sanitized },
+      { query: { ...query, limit: limits.page, ...(seq !== undefined && { from: seq }) }, ...how },
       "\n",
     );
   const first = await pageFrom(query.from);
@@ -104,11 +106,11 @@ async function* lines(
 
 async function pageJson(
   pages: ThreadPages,
-  { query, sanitized }: Reader,
+  { query, sanitized, prompted }: Reader,
   separator: string,
 ): Promise<Result<PageJson<number>>> {
   if (!sanitized) return pages.json(query, separator);
-  const page = await pages.messages(query);
+  const page = await (prompted ? pages.prompted(query) : pages.messages(query));
   if (!page.ok) return page;
   const { items, more } = page.value;
   // The cursor counts the messages before sanitizing.

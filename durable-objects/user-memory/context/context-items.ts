@@ -1,0 +1,279 @@
+import { and, eq } from "drizzle-orm";
+import type { LayerName, Shown } from "../../../src/domain/context/block.ts";
+import type { PlannedLayer } from "../../../src/domain/context/layers.ts";
+import { day, oneLine, quoted } from "../../../src/domain/conversation/stored-text.ts";
+import { memories } from "../../../src/domain/memory/table.ts";
+import type { MemoryRow } from "../../../src/domain/memory/table.ts";
+import type { ContextLayer } from "../../../src/domain/schema/context.ts";
+import type { MemoryFilter } from "../../../src/domain/schema/memory-filter.ts";
+import type { MemoryKind } from "../../../src/domain/schema/memory-fields.ts";
+import type { Hit } from "../../../src/domain/schema/recall.ts";
+import { filterConditions, visibleAt } from "../../../src/platform/d1/memory-filter.ts";
+import type { EntryStore } from "../../storage/entry-store.ts";
+import { isMessage, seqOf } from "../core/position.ts";
+import { toSqlCondition } from "../core/sql-condition.ts";
+import type { MemoryTable } from "../memories/memory-table.ts";
+import { type Documents, isOfMessage } from "../search-index/documents.ts";
+import { parsed } from "../threads/message-store.ts";
+import type { StoredThread } from "../threads/thread-store.ts";
+import type { ThreadMessages } from "../threads/thread-messages.ts";
+import type { ThreadStores } from "../threads/thread-stores.ts";
+import type { ContextStore, Place, PlacedSection } from "./context-store.ts";
+import { searchableText } from "../../../src/domain/memory/message-text.ts";
+
+/** `id`: of the memory, the entry's key, `<thread>:<seq>` of a message; equal for all versions. */
+export type ContextItem = { id: string; place: Place; shown: Shown; score?: number };
+
+export type ItemDependencies = {
+  store: ContextStore;
+  table: MemoryTable;
+  documents: Documents;
+  entries: EntryStore;
+  stores: ThreadStores;
+  messages: ThreadMessages;
+};
+
+/** `lost`: the number of places where nothing is any more. */
+export type ResolvedSection = { layer: LayerName; items: ContextItem[]; lost: number };
+
+/** Versions that a layer chooses from: pinned ones, and so many of the important and of the newest. */
+const CONSIDERED = 64;
+/** Memories with this tag come first. */
+const PINNED = "pinned";
+const PINNED_MOST = 200;
+/** The importance of a memory without one. */
+const USUAL_IMPORTANCE = 0.5;
+
+/** Selects what a layer shows, and finds what a stored block shows. */
+export class ContextItems {
+  readonly #deps: ItemDependencies;
+
+  constructor(deps: ItemDependencies) {
+    this.#deps = deps;
+  }
+
+  /** The items of a layer that does not search, the best first. */
+  ofLayer(
+    { layer }: PlannedLayer,
+    { now, scope, thread }: { now: number; scope: string | undefined; thread: StoredThread | null },
+  ): ContextItem[] {
+    switch (layer.type) {
+      case "profile":
+      case "facts": {
+        const rows = this.#rows("fact", layer, { now, scope });
+        const wanted = rows.filter(
+          ({ subject, predicate }) => layer.type === "facts" || (subject !== null && predicate !== null),
+        );
+        return bestFirst(wanted)
+          .slice(0, layer.n ?? (layer.type === "facts" ? 20 : 40))
+          .map((row) => itemOf(layer.type, row));
+      }
+      case "reflections":
+        return newestFirst(this.#rows("reflection", layer, { now, scope }))
+          .slice(0, layer.n ?? 3)
+          .map((row) => itemOf("reflections", row));
+      case "episodes":
+        return newestFirst(this.#rows("episode", layer, { now, scope }))
+          .slice(0, layer.recent ?? 5)
+          .map((row) => itemOf("episodes", row));
+      case "entries":
+        return this.#entries(layer, now);
+      case "summary":
+        return thread === null ? [] : this.#summaries(thread);
+      default:
+        return [];
+    }
+  }
+
+  /** The item of a hit of recall. */
+  ofHit(layer: LayerName, hit: Hit, { whole = false } = {}): ContextItem | null {
+    const place = this.#placeOf(whole ? { ...hit, passage: { start: 0, end: hit.text.length } } : hit);
+    const [item] = place === null ? [] : this.itemsAt({ layer, places: [place] }, hit.createdAt);
+    return item === undefined ? null : { ...item, score: hit.score };
+  }
+
+  /** The items at some places, those left out where nothing is any more. */
+  itemsAt(section: PlacedSection, now: number): ContextItem[] {
+    return this.resolve([section], now).flatMap(({ items }) => items);
+  }
+
+  /** What a stored block shows now. */
+  resolve(sections: readonly PlacedSection[], now: number): ResolvedSection[] {
+    const numbers = sections.flatMap(({ places }) =>
+      places.flatMap((place) =>
+        "n" in place ? [place.n, ...(place.was === undefined ? [] : [place.was])] : [],
+      ),
+    );
+    const { table, documents, stores, store, messages } = this.#deps;
+    const rows = new Map(
+      table.numbered(numbers.filter((n) => !isMessage(n))).map((row) => [row.version, row]),
+    );
+    const positions = numbers.filter(isMessage);
+    const read = new Map(
+      documents
+        .read(positions)
+        .filter(isOfMessage)
+        .map((document) => [document.n, document]),
+    );
+    const itemAt = (layer: LayerName, place: Place): ContextItem | null => {
+      if ("key" in place) {
+        const text = store.entryText(place);
+        return text === null ? null : { id: place.key, place, shown: { text: `[${place.key}]: ${text}` } };
+      }
+      if ("compaction" in place) {
+        if (!stores.compactions.has({ n: place.thread }, place.compaction)) return null;
+        return this.#summary({ n: place.thread }, place.compaction);
+      }
+      if (isMessage(place.n)) {
+        const document = read.get(place.n);
+        if (document === undefined || !stores.messages.has(place.n)) return null;
+        const id = messages.threadOf(place.n);
+        if (id === null) return null;
+        const { name, role } = document.message;
+        const whole =
+          name !== undefined && document.text.startsWith(`${name}: `)
+            ? document.text.slice(name.length + 2)
+            : document.text;
+        const [start, end] = place.passage ?? [0, whole.length];
+        const text = `${start > 0 ? "… " : ""}${oneLine(whole.slice(start, end))}${end < whole.length ? " …" : ""}`;
+        const said = `${name === undefined ? role : quoted(name)} said`;
+        return {
+          id: `${id}:${seqOf(place.n)}`,
+          place,
+          shown: { text: `[${said} | ${day(document.createdAt)}] ${text}` },
+        };
+      }
+      const row = rows.get(place.n);
+      if (row === undefined || row.status !== "active" || (row.expiresAt ?? Infinity) < now) return null;
+      const item = itemOf(layer, row, place);
+      if (place.was === undefined) return item;
+      if (place.was === place.n) return { ...item, shown: { text: `no longer true: ${item.shown.text}` } };
+      const before = rows.get(place.was);
+      // The former version may be forgotten by itself.
+      return before === undefined
+        ? item
+        : { ...item, shown: { text: `${item.shown.text} (before: ${oneLine(before.text)})` } };
+    };
+    return sections.map(({ layer, places }) => {
+      const items = places.map((place) => itemAt(layer, place));
+      const found = items.filter((item) => item !== null);
+      return { layer, items: found, lost: items.length - found.length };
+    });
+  }
+
+  /** Keeps the values of entries, which have no history, as long as a block shows them. */
+  keepEntries(thread: number, items: readonly ContextItem[], now: number): void {
+    for (const { place } of items)
+      if ("key" in place) {
+        const entry = this.#deps.entries.get(place.key, now);
+        if (entry !== null && entry.version === place.version)
+          this.#deps.store.copyEntry(thread, place, decoder.decode(entry.value));
+      }
+  }
+
+  #rows(
+    kind: MemoryKind,
+    layer: Extract<ContextLayer, { tags?: string[] | undefined }>,
+    { now, scope }: { now: number; scope: string | undefined },
+  ): MemoryRow[] {
+    const { table } = this.#deps;
+    const filter: MemoryFilter = {
+      ...(layer.tags !== undefined && layer.tags.length > 0 && { tags: layer.tags }),
+      ...(scope !== undefined && { scope: [scope] }),
+    };
+    const condition = (more: MemoryFilter = {}) =>
+      toSqlCondition(
+        and(visibleAt({ now }), eq(memories.status, "active"), ...filterConditions({ ...filter, ...more })),
+      );
+    const pinned = { kinds: [kind], tags: [...(filter.tags ?? []), PINNED] };
+    const versions = [
+      ...(table.few({ tags: pinned.tags }, condition(pinned), PINNED_MOST) ?? []),
+      ...(table.few({ ...filter, kinds: [kind] }, condition({ kinds: [kind] }), CONSIDERED) ??
+        table.leading(kind, condition(), CONSIDERED)),
+    ];
+    return table.numbered([...new Set(versions)]);
+  }
+
+  #entries(layer: Extract<ContextLayer, { type: "entries" }>, now: number): ContextItem[] {
+    const { entries } = this.#deps;
+    const { prefix, keys, n = 20 } = layer;
+    const found =
+      prefix === undefined
+        ? (keys ?? []).flatMap((key) => entries.get(key, now) ?? [])
+        : entries.list({ prefix, limit: n, values: true }, now).entries;
+    return found
+      .slice(0, n)
+      .flatMap(({ key, version, value }): ContextItem[] =>
+        value === undefined
+          ? []
+          : [{ id: key, place: { key, version }, shown: { text: `[${key}]: ${decoder.decode(value)}` } }],
+      );
+  }
+
+  #summaries(thread: StoredThread): ContextItem[] {
+    const { compactions } = this.#deps.stores;
+    return compactions
+      .shown(thread)
+      .toReversed()
+      .map(({ id }) => this.#summary(thread, id));
+  }
+
+  #summary(thread: Pick<StoredThread, "n">, id: string): ContextItem {
+    const { text } = searchableText(parsed(this.#deps.stores.compactions.summary(thread, id)));
+    return { id, place: { compaction: id, thread: thread.n }, shown: { text } };
+  }
+
+  #placeOf(hit: Hit): Place | null {
+    const { passage, threadId, seq, version, validTo } = hit;
+    const part = passage === undefined ? {} : { passage: [passage.start, passage.end] as const };
+    if (threadId === undefined || seq === undefined)
+      return version === undefined
+        ? null
+        : { n: version, ...part, ...(validTo !== undefined && { until: validTo }) };
+    const thread = this.#deps.stores.threads.get(threadId);
+    const position = thread === null ? null : this.#deps.stores.lineage.position(thread, seq);
+    return position === null ? null : { n: position, ...part };
+  }
+}
+
+const decoder = new TextDecoder();
+
+/** Pinned ones first, then by importance, then the newest. */
+const bestFirst = (rows: readonly MemoryRow[]): MemoryRow[] =>
+  rows.toSorted(
+    (a, b) =>
+      Number(b.tags.includes(PINNED)) - Number(a.tags.includes(PINNED)) ||
+      (b.importance ?? USUAL_IMPORTANCE) - (a.importance ?? USUAL_IMPORTANCE) ||
+      b.updatedAt - a.updatedAt ||
+      b.version - a.version,
+  );
+
+const newestFirst = (rows: readonly MemoryRow[]): MemoryRow[] =>
+  rows.toSorted((a, b) => b.createdAt - a.createdAt || b.version - a.version);
+
+/** A line for a memory's version. Only what never changes of a version is in it. */
+function itemOf(layer: LayerName, row: MemoryRow, place: Place = { n: row.version }): ContextItem {
+  const { id, kind, title, subject, predicate, object, text, validFrom, createdAt } = row;
+  const at = (shown: Shown): ContextItem => ({ id, place, shown });
+  const part = "passage" in place ? place.passage : undefined;
+  switch (layer) {
+    case "profile":
+      return at({ subject: subject ?? "", text: `${predicate} ${object ?? ""}`.trim() });
+    case "procedures":
+      return at({
+        text: part === undefined ? `${quoted(title ?? "")} (id: ${id})` : `${quoted(title ?? "")}: ${text}`,
+      });
+    case "episodes":
+      return at({ text: `[${day(createdAt)}] ${oneLine(text)}` });
+    case "recalled": {
+      const until = "until" in place && place.until !== undefined ? ` | until ${day(place.until)}` : "";
+      const [start, end] = part ?? [0, text.length];
+      return at({ text: `[${kind} | ${day(validFrom)}${until}] ${oneLine(text.slice(start, end))}` });
+    }
+    case "facts":
+    case "changes":
+      return at({ text: `${oneLine(text)} (${day(validFrom)})` });
+    default:
+      return at({ text: oneLine(text) });
+  }
+}

@@ -1,0 +1,179 @@
+import type { LayerName } from "../../../src/domain/context/block.ts";
+import type {
+  ContextFormat,
+  ContextLayer,
+  ContextProfile,
+  ContextSection,
+} from "../../../src/domain/schema/context.ts";
+
+/**
+ * The place of something that a block shows. What is there stays as it is until it is deleted: `n` is a version of a memory or
+ * the position of a message. `was`: the version that it changed; `until`: the end of its validity, as known then.
+ */
+export type Place =
+  | { n: number; passage?: readonly [start: number, end: number]; was?: number; until?: number }
+  | { key: string; version: string }
+  | { compaction: string; thread: number };
+export type PlacedSection = { layer: LayerName; places: Place[] };
+
+/** Names a place, and no other of the same user. */
+export const keyOf = (place: Place): string =>
+  "n" in place
+    ? `${place.n}${place.was === place.n ? " ended" : ""}`
+    : "key" in place
+      ? `${place.key}\n${place.version}`
+      : place.compaction;
+
+/** The stable block of a thread. `recipe`: what it was made from; `told`: places that the turns since then have shown. */
+export type StableBlock = {
+  recipe: string;
+  sections: PlacedSection[];
+  told: Place[];
+  madeAt: number;
+  lastVersion: number;
+};
+/** A turn's block. */
+export type TurnBlock = {
+  format: ContextFormat;
+  sections: PlacedSection[];
+  meta: ContextSection[];
+  confidence?: number;
+  abstained?: true;
+};
+/** All of an answer. */
+export type RunBlock = TurnBlock & { stable: PlacedSection[] };
+
+/** Blocks of no thread. */
+const NO_THREAD = 0;
+const STABLE = "stable";
+
+/**
+ * What the blocks of prompts show, by its places: the texts are where they always were, so a forgotten memory is in no block.
+ * Entries have no history, so their texts are copied; a trigger deletes these with their entry. Owns the SQL of
+ * `context_blocks`, `context_entries` and `context_profiles`.
+ */
+export class ContextStore {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  stable(thread: number): { block: StableBlock; usedAt: number } | null {
+    return this.#get(thread, STABLE) as { block: StableBlock; usedAt: number } | null;
+  }
+
+  putStable(thread: number, block: StableBlock, now: number): void {
+    this.#put(thread, STABLE, { block, now });
+  }
+
+  /** Notes that a provider may have cached the thread's prompt again. */
+  use(thread: number, now: number): void {
+    this.#sql.exec(
+      "UPDATE context_blocks SET used_at = ? WHERE thread = ? AND name = ? AND used_at < ?",
+      now,
+      thread,
+      STABLE,
+      now,
+    );
+  }
+
+  /** The block of a turn of one of these threads. */
+  turn(threads: readonly number[], turn: string): TurnBlock | null {
+    for (const thread of threads) {
+      const found = this.#get(thread, `turn:${turn}`);
+      if (found !== null) return found.block as TurnBlock;
+    }
+    return null;
+  }
+
+  putTurn(thread: number, turn: string, block: TurnBlock, now: number): void {
+    this.#put(thread, `turn:${turn}`, { block, now });
+  }
+
+  run(name: string, now: number): RunBlock | null {
+    return (this.#get(NO_THREAD, `run:${name}`, now)?.block as RunBlock | undefined) ?? null;
+  }
+
+  putRun(name: string, block: RunBlock, { now, expiresAt }: { now: number; expiresAt: number }): void {
+    this.#sql.exec("DELETE FROM context_blocks WHERE expires_at < ?", now);
+    this.#put(NO_THREAD, `run:${name}`, { block, now, expiresAt });
+  }
+
+  /** Copies the text of an entry that a block of a thread shows. */
+  copyEntry(thread: number, { key, version }: { key: string; version: string }, text: string): void {
+    this.#sql.exec(
+      "INSERT OR IGNORE INTO context_entries (entry, version, thread, text) VALUES (?, ?, ?, ?)",
+      key,
+      version,
+      thread,
+      text,
+    );
+  }
+
+  entryText({ key, version }: { key: string; version: string }): string | null {
+    const [row] = this.#sql
+      .exec<{
+        text: string;
+      }>("SELECT text FROM context_entries WHERE entry = ? AND version = ? LIMIT 1", key, version)
+      .toArray();
+    return row?.text ?? null;
+  }
+
+  profile(name: string): ContextLayer[] | null {
+    const [row] = this.#sql
+      .exec<{ layers: string }>("SELECT layers FROM context_profiles WHERE name = ?", name)
+      .toArray();
+    return row === undefined ? null : (JSON.parse(row.layers) as ContextLayer[]);
+  }
+
+  profiles(): ContextProfile[] {
+    return this.#sql
+      .exec<{ name: string; layers: string }>("SELECT name, layers FROM context_profiles ORDER BY name")
+      .toArray()
+      .map(({ name, layers }) => ({ name, layers: JSON.parse(layers) as ContextLayer[] }));
+  }
+
+  putProfile(name: string, layers: readonly ContextLayer[]): void {
+    this.#sql.exec(
+      "INSERT INTO context_profiles (name, layers) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET layers = ?2",
+      name,
+      JSON.stringify(layers),
+    );
+  }
+
+  /** Returns whether there was one. */
+  deleteProfile(name: string): boolean {
+    return (
+      this.#sql.exec("DELETE FROM context_profiles WHERE name = ? RETURNING 1", name).toArray().length > 0
+    );
+  }
+
+  #get(thread: number, name: string, now?: number): { block: object; usedAt: number } | null {
+    const [row] = this.#sql
+      .exec<{ body: string; used_at: number; expires_at: number | null }>(
+        "SELECT body, used_at, expires_at FROM context_blocks WHERE thread = ? AND name = ?",
+        thread,
+        name,
+      )
+      .toArray();
+    if (row === undefined || (now !== undefined && (row.expires_at ?? Infinity) < now)) return null;
+    return { block: JSON.parse(row.body) as object, usedAt: row.used_at };
+  }
+
+  #put(
+    thread: number,
+    name: string,
+    { block, now, expiresAt = null }: { block: object; now: number; expiresAt?: number | null },
+  ): void {
+    this.#sql.exec(
+      `INSERT INTO context_blocks (thread, name, body, used_at, expires_at) VALUES (?1, ?2, ?3, ?4, ?5)
+       ON CONFLICT (thread, name) DO UPDATE SET body = ?3, used_at = ?4, expires_at = ?5`,
+      thread,
+      name,
+      JSON.stringify(block),
+      now,
+      expiresAt,
+    );
+  }
+}

@@ -1,0 +1,158 @@
+import type { ContextRequest } from "../contract.ts";
+import type { MemoryTable } from "../memories/memory-table.ts";
+import type { CompactionStore } from "../threads/compaction-store.ts";
+import type { StoredThread } from "../threads/thread-store.ts";
+import type { ContextItem, ContextItems } from "./context-items.ts";
+import { type ContextStore, keyOf, type Place, type StableBlock } from "./context-store.ts";
+import {
+  type Fitted,
+  fittedSections,
+  placed,
+  type Section,
+  sectionTokens,
+  textOf,
+  tokensOf,
+  weightOf,
+} from "./fitted-sections.ts";
+
+type StableDependencies = {
+  store: ContextStore;
+  table: MemoryTable;
+  compactions: CompactionStore;
+  items: ContextItems;
+};
+
+/** The stable block for a prompt. */
+export type Stable = {
+  block: StableBlock;
+  sections: readonly Section[];
+  meta: Fitted["meta"];
+  candidates: Fitted["candidates"];
+  text: string;
+  /** What changed since the block was made, and no turn has told yet. */
+  changes: ContextItem[];
+  isNew: boolean;
+  /** True if it takes the place of another one, which a provider may have cached. */
+  isRenewed: boolean;
+};
+
+/** The stable block is renewed once the changes since then exceed this share of it, and this number of tokens. */
+const MOST_CHANGES = { share: 0.25, tokens: 200 };
+
+/**
+ * Keeps the stable block of a thread as it is, since a provider has cached the prompt up to it: later changes are told by the
+ * turns. It is made anew if something in it is gone, the thread was compacted or the request is another one; and, if anything
+ * changed, once the provider's cache has lapsed or the changes weigh too much.
+ */
+export class StableBlocks {
+  readonly #deps: StableDependencies;
+
+  constructor(deps: StableDependencies) {
+    this.#deps = deps;
+  }
+
+  current(request: ContextRequest, thread: StoredThread | null, now: number): Stable {
+    const { store, compactions, items } = this.#deps;
+    const { format, recipe, cacheTtlMs } = request;
+    const fresh = this.#fresh(request, thread, now);
+    const text = textOf(fresh.sections, format);
+    const renewed = (isRenewed: boolean): Stable => ({
+      ...fresh,
+      text,
+      block: {
+        recipe,
+        sections: placed(fresh.sections),
+        told: [],
+        madeAt: now,
+        lastVersion: this.#deps.table.lastVersion(),
+      },
+      changes: [],
+      isNew: true,
+      isRenewed,
+    });
+    const stored = thread === null ? null : store.stable(thread.n);
+    if (stored === null || thread === null) return renewed(false);
+    const { block, usedAt } = stored;
+    const sections = items.resolve(block.sections, now);
+    const storedText = textOf(sections, format);
+    const isLost = sections.some(({ lost }) => lost > 0);
+    const isCompacted = compactions.lastCreatedAt(thread) > block.madeAt;
+    if (isLost || isCompacted || block.recipe !== recipe) return renewed(isLost || text !== storedText);
+    const told = items.itemsAt({ layer: "changes", places: block.told }, now);
+    const changes = this.#changes(block, {
+      known: [...sections.flatMap((one) => one.items), ...told],
+      wanted: fresh.sections.flatMap((one) => one.items),
+      now,
+    });
+    const isIdle = now - usedAt > cacheTtlMs;
+    const most = Math.max(MOST_CHANGES.tokens, MOST_CHANGES.share * tokensOf(storedText));
+    const isTooMuch = weightOf([...told, ...changes], format) > most;
+    if (text !== storedText && (isIdle || isTooMuch)) return renewed(!isIdle);
+    const meta = fresh.meta.map((one) => {
+      const section = sections.find(({ layer }) => layer === one.layer) ?? { layer: one.layer, items: [] };
+      return { ...one, items: section.items.length, tokens: sectionTokens(section, format) };
+    });
+    return { ...fresh, meta, block, sections, text: storedText, changes, isNew: false, isRenewed: false };
+  }
+
+  /** Stores a new block, what the turn has told of its changes, and that the thread was used. */
+  keep(
+    thread: StoredThread,
+    { stable, told, now }: { stable: Stable; told: readonly Place[]; now: number },
+  ): void {
+    const { store, items } = this.#deps;
+    if (stable.isNew)
+      items.keepEntries(
+        thread.n,
+        stable.sections.flatMap((one) => one.items),
+        now,
+      );
+    if (!stable.isNew && told.length === 0) store.use(thread.n, now);
+    else store.putStable(thread.n, { ...stable.block, told: [...stable.block.told, ...told] }, now);
+  }
+
+  #fresh(request: ContextRequest, thread: StoredThread | null, now: number): Fitted {
+    const { layers, scope, format, budget } = request;
+    const reserved = layers.reduce((sum, { stable, min }) => sum + (stable ? 0 : min), 0);
+    const found = layers
+      .filter(({ stable }) => stable)
+      .map((layer) => ({
+        layer,
+        name: layer.layer.type,
+        items: this.#deps.items.ofLayer(layer, { now, scope, thread }),
+        ms: 0,
+        status: "ok" as const,
+      }));
+    return fittedSections(found, { budget: budget - reserved, format, block: "stable", shown: new Set() });
+  }
+
+  /** `known`: what the block and the turns since have shown; `wanted`: what a new block would show. */
+  #changes(
+    { lastVersion }: StableBlock,
+    { known, wanted, now }: { known: readonly ContextItem[]; wanted: readonly ContextItem[]; now: number },
+  ): ContextItem[] {
+    const keys = new Set(known.map(({ place }) => keyOf(place)));
+    const latest = new Map(known.map(({ id, place }) => [id, place]));
+    const ids = new Set(wanted.map(({ id }) => id));
+    const changed = wanted.flatMap((item): ContextItem[] => {
+      const { id, place } = item;
+      if (keys.has(keyOf(place))) return [];
+      if (!("n" in place)) return "key" in place ? [item] : [];
+      const former = latest.get(id);
+      if (former !== undefined && "n" in former) return this.#itemAt({ n: place.n, was: former.n }, now);
+      // An older one has only come to be among the best.
+      return place.n > lastVersion ? this.#itemAt({ n: place.n }, now) : [];
+    });
+    const gone = known.flatMap(({ id, place }) => ("n" in place && !ids.has(id) ? [place.n] : []));
+    const ended = this.#deps.table
+      .ended(gone, now)
+      .map((n): Place => ({ n, was: n }))
+      .filter((place) => !keys.has(keyOf(place)))
+      .flatMap((place) => this.#itemAt(place, now));
+    return [...changed, ...ended];
+  }
+
+  #itemAt(place: Place, now: number): ContextItem[] {
+    return this.#deps.items.itemsAt({ layer: "changes", places: [place] }, now);
+  }
+}

@@ -1,0 +1,298 @@
+import { z } from "@hono/zod-openapi";
+import { DURATION, durationMs } from "../prompt-cache/duration.ts";
+import { limits } from "../limits.ts";
+import { isTimeZone } from "../ranking/time-span.ts";
+import { plainObject, text, timestamp } from "./bounds.ts";
+import { name, tag } from "./memory-fields.ts";
+import { recallKind } from "./recall.ts";
+import type { Message } from "./thread.ts";
+
+/** The formats of a block. */
+export const contextFormats = ["xml", "markdown", "json", "messages"] as const;
+export type ContextFormat = (typeof contextFormats)[number];
+
+const share = z.number().min(0).max(1);
+const items = (most: number, otherwise: number, what: string) =>
+  z
+    .int()
+    .min(1)
+    .max(most)
+    .optional()
+    .openapi({ description: `Maximum number of ${what}; ${otherwise} unless set.` });
+const tokens = z.int().min(1).max(limits.contextTokens);
+
+/** The fields of every layer. */
+const common = {
+  slot: z.int().min(0).max(1000).optional().openapi({
+    description: "Order of the layers, the lowest first; the order of the list unless set.",
+  }),
+  tokens: z
+    .union([
+      z.literal("auto"),
+      z
+        .strictObject({ min: tokens.optional(), max: tokens.optional() })
+        .refine(({ min = 1, max = min }) => min <= max, { path: ["min"], error: "is larger than max" }),
+    ])
+    .optional()
+    .openapi({
+      description:
+        "`min` is reserved for the layer, `max` is its limit. `auto` unless set: a share of the budget.",
+    }),
+};
+/** Of layers without a query. */
+const mode = z.enum(["eventual", "atomic"]).optional().openapi({
+  description:
+    "`eventual` unless set: part of the stable block; a change comes as a note of the next turn. `atomic`: part of the turn's block, as it is now.",
+});
+const ofMemories = {
+  tags: z
+    .array(tag)
+    .max(limits.tags)
+    .optional()
+    .openapi({ description: "Only memories with all of these tags." }),
+};
+/** Of layers that search by the query. */
+const timeoutMs = z
+  .int()
+  .min(1)
+  .max(limits.recallDeadlineMs)
+  .optional()
+  .openapi({ description: "The layer is left out if its search takes longer; 2,000 unless set." });
+
+export const ContextLayer = z
+  .discriminatedUnion("type", [
+    z.strictObject({
+      type: z.literal("profile"),
+      ...common,
+      mode,
+      ...ofMemories,
+      n: items(200, 40, "facts"),
+    }),
+    z.strictObject({ type: z.literal("facts"), ...common, mode, ...ofMemories, n: items(200, 20, "facts") }),
+    z.strictObject({
+      type: z.literal("reflections"),
+      ...common,
+      mode,
+      ...ofMemories,
+      n: items(100, 3, "reflections, the newest first"),
+    }),
+    z.strictObject({
+      type: z.literal("procedures"),
+      ...common,
+      ...ofMemories,
+      n: items(100, 5, "procedures"),
+      minScore: share
+        .optional()
+        .openapi({ description: "Only procedures with at least this score; 0.3 unless set." }),
+      show: z.enum(["titles", "bodies"]).optional().openapi({ description: "`titles` unless set." }),
+      timeoutMs,
+    }),
+    z.strictObject({
+      type: z.literal("episodes"),
+      ...common,
+      ...ofMemories,
+      recent: z
+        .int()
+        .min(0)
+        .max(100)
+        .optional()
+        .openapi({ description: "Number of the newest episodes; 5 unless set." }),
+      similar: z.int().min(0).max(100).optional().openapi({
+        description: "Number of episodes that match the query, besides the newest; 3 unless set.",
+      }),
+      timeoutMs,
+    }),
+    z
+      .strictObject({
+        type: z.literal("entries"),
+        ...common,
+        mode,
+        prefix: text(limits.key, "key_too_long").optional(),
+        keys: z.array(text(limits.key, "key_too_long")).min(1).max(100).optional(),
+        n: items(100, 20, "entries, in the order of their keys"),
+      })
+      .refine(({ prefix, keys }) => (prefix === undefined) !== (keys === undefined), {
+        path: ["prefix"],
+        error: "or `keys` is required, and not both",
+      }),
+    z.strictObject({ type: z.literal("summary"), ...common, mode }),
+    z.strictObject({
+      type: z.literal("recalled"),
+      ...common,
+      ...ofMemories,
+      k: items(100, 8, "memories and messages"),
+      kinds: z.array(recallKind).min(1).optional(),
+      roles: z.array(text(limits.role, "role_too_long")).min(1).max(8).optional(),
+      minScore: share.optional(),
+      timeoutMs,
+    }),
+    z.strictObject({
+      type: z.literal("history"),
+      ...common,
+      n: items(limits.page, 20, "messages, the last ones"),
+    }),
+  ])
+  .openapi("ContextLayer");
+export type ContextLayer = z.infer<typeof ContextLayer>;
+export type LayerType = ContextLayer["type"];
+
+export const layers = z.array(ContextLayer).min(1).max(20);
+
+/** A stored list of layers. */
+export const ContextProfile = z.object({ name, layers }).openapi("ContextProfile");
+export type ContextProfile = z.infer<typeof ContextProfile>;
+export const ContextProfileBody = z.strictObject({ layers }).openapi("PutContextProfile");
+export const ContextProfileList = z.object({ items: z.array(ContextProfile) }).openapi("ContextProfileList");
+
+const messageHash = z
+  .string()
+  .regex(/^[0-9a-f]{64}$/, "is no SHA-256 in hex")
+  .openapi({ example: "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824" });
+
+export const ContextBody = z
+  .strictObject({
+    query: text(limits.query, "query_too_long")
+      .refine((query) => query.trim() !== "", "holds only white space")
+      .optional()
+      .openapi({ description: "The user's message. Without it, layers that search are empty." }),
+    threadId: z.string().optional().openapi({
+      description:
+        "The user's thread. The stable block holds for it, and the turn's block is kept with the message that it was given for.",
+    }),
+    scope: name.optional().openapi({ description: "Only memories of this scope." }),
+    budget: z
+      .int()
+      .min(limits.contextTokensMin)
+      .max(limits.contextTokens)
+      .optional()
+      .openapi({ description: "Maximum number of tokens of both blocks together; 2,000 unless set." }),
+    layers: layers.optional().openapi({ description: "The parts of the blocks; the usual ones unless set." }),
+    profile: name.optional().openapi({ description: "A stored list of layers, in place of `layers`." }),
+    format: z.enum(contextFormats).optional().openapi({ description: "`xml` unless set." }),
+    snapshot: text(limits.name, "name_too_long").optional().openapi({
+      description:
+        "The first answer under this name is given again for an hour, whatever is written meanwhile.",
+      example: "run-7",
+    }),
+    snapshotTtl: z
+      .string()
+      .regex(DURATION, "is no duration as in `30m` or `1h`")
+      .refine((ttl) => (durationMs(ttl) ?? 0) <= limits.snapshotMs, "is longer than a day")
+      .optional(),
+    messages: z.array(messageHash).max(limits.page).optional().openapi({
+      description:
+        "SHA-256 (hex) of the text of each of the user's messages in the prompt, in order, the current one last. `pinned` of the answer has the blocks that the earlier ones were sent with.",
+    }),
+    cacheTtl: z.string().regex(DURATION, "is no duration as in `5m` or `1h`").optional().openapi({
+      description:
+        "How long the provider caches a prompt: the stable block is renewed in a thread that was idle for longer. `5m` unless set.",
+    }),
+    answerable: z.enum(["auto", "off"]).optional().openapi({
+      description: "`auto` unless set: nothing is recalled for a query that nothing answers.",
+    }),
+    referenceDate: timestamp.optional(),
+    timeZone: z.string().refine(isTimeZone, "is no IANA time zone").optional(),
+    explain: z
+      .boolean()
+      .optional()
+      .openapi({ description: "The answer tells of each candidate why it is in or out." }),
+  })
+  .refine(({ layers: given, profile }) => given === undefined || profile === undefined, {
+    path: ["profile"],
+    error: "takes the place of `layers`: give one of them",
+  })
+  .refine(({ messages, threadId }) => messages === undefined || threadId !== undefined, {
+    path: ["messages"],
+    error: "goes with threadId, whose blocks it asks for",
+  })
+  .refine(({ snapshotTtl, snapshot }) => snapshotTtl === undefined || snapshot !== undefined, {
+    path: ["snapshotTtl"],
+    error: "goes with snapshot",
+  })
+  .openapi("ContextRequest", {
+    example: { query: "Where should I eat tonight?", threadId: "…", budget: 1000 },
+  });
+export type ContextBody = z.infer<typeof ContextBody>;
+
+const anyObject = plainObject<Message>().openapi({ type: "object", additionalProperties: true });
+
+const block = z.object({
+  text: z.string().openapi({ description: "For the prompt; empty if there is nothing." }),
+  tokens: z.int(),
+});
+
+const Section = z.object({
+  layer: z.enum([
+    "profile",
+    "facts",
+    "reflections",
+    "procedures",
+    "episodes",
+    "entries",
+    "summary",
+    "recalled",
+    "history",
+    "changes",
+  ]),
+  slot: z.int(),
+  block: z.enum(["stable", "recalled", "messages"]),
+  tokens: z.int(),
+  items: z.int(),
+  dropped: z.int().openapi({ description: "Items that were left out for the budget." }),
+  ms: z.int().openapi({ description: "Duration by the platform's clock, which advances only during I/O." }),
+  status: z.enum(["ok", "late", "failed"]),
+});
+export type ContextSection = z.infer<typeof Section>;
+
+const Candidate = z.object({
+  layer: Section.shape.layer,
+  id: z.string().openapi({ description: "Of the memory or the message; the key of an entry." }),
+  text: z.string(),
+  score: z.number().optional(),
+  why: z.enum(["fits", "budget", "known"]).openapi({
+    description: "`known`: another layer, the prompt or an earlier turn has it.",
+  }),
+});
+export type ContextCandidate = z.infer<typeof Candidate>;
+
+export const ContextAnswer = z
+  .object({
+    stable: block
+      .extend({ etag: z.string().openapi({ description: "Changes with the text of the block." }) })
+      .openapi({
+        description:
+          "What does not depend on the query. Put it first: its bytes stay the same from turn to turn.",
+      }),
+    recalled: block.openapi({ description: "What belongs to this turn. Put it before the user's message." }),
+    messages: z.array(anyObject).optional().openapi({
+      description: "With the format `messages`: the prompt, from the stable block to the user's message.",
+    }),
+    pinned: z
+      .array(z.object({ index: z.int(), text: z.string() }))
+      .optional()
+      .openapi({
+        description: "With `messages`: the blocks of earlier messages, by their index in the list.",
+      }),
+    sections: z.array(Section),
+    tokens: z.int(),
+    etag: z.string(),
+    pin: z
+      .string()
+      .optional()
+      .openapi({ description: "Names the block that is kept with the user's message." }),
+    prefixChanged: z.literal(true).optional().openapi({
+      description:
+        "Something that the provider has cached is different now: the stable block, or an earlier turn's.",
+    }),
+    confidence: share.optional().openapi({ description: "Of the recall." }),
+    abstained: z
+      .literal(true)
+      .optional()
+      .openapi({ description: "Nothing that is stored answers the query." }),
+    candidates: z
+      .array(Candidate)
+      .optional()
+      .openapi({ description: "With `explain`, unless the turn's block was kept before." }),
+  })
+  .openapi("Context");
+export type ContextAnswer = z.infer<typeof ContextAnswer>;

@@ -1,0 +1,94 @@
+import { fail } from "../../domain/errors.ts";
+import { ownerOf } from "../../domain/memory/record.ts";
+import { userPath } from "../../domain/schema/bounds.ts";
+import {
+  ContextAnswer,
+  ContextBody,
+  ContextProfile,
+  ContextProfileBody,
+  ContextProfileList,
+} from "../../domain/schema/context.ts";
+import { name } from "../../domain/schema/memory-fields.ts";
+import { userHash } from "../../domain/ids.ts";
+import { conditionOf, isNotModified } from "../http/conditions.ts";
+import { body, conditionHeaders, json, nothing, route } from "../http/describe.ts";
+import { Refusal, unwrap } from "../http/failure.ts";
+import { requireScope } from "../http/scope.ts";
+import { newRouter } from "../http/router.ts";
+import { wrapTime } from "../http/answer.ts";
+import { context } from "../use-cases/context.ts";
+
+const profilePath = userPath.extend({
+  profile: name.openapi({ param: { name: "profile", in: "path" }, example: "support" }),
+});
+
+const contextRoute = route("post", "/v1/users/{user}/context", {
+  operationId: "context",
+  summary: "Get the memory of a prompt",
+  description:
+    "The stable block stays the same from turn to turn. The turn's block has what the query needs, and is kept with the user's message.",
+  ...requireScope("read"),
+  request: {
+    params: userPath,
+    headers: conditionHeaders,
+    body: body(ContextBody),
+  },
+  responses: {
+    200: json(ContextAnswer, "The blocks, with their etag as ETag."),
+    304: nothing("The blocks have the etag of `If-None-Match`."),
+  },
+});
+
+const listProfiles = route("get", "/v1/users/{user}/context-profiles", {
+  operationId: "listContextProfiles",
+  summary: "List the stored lists of layers",
+  ...requireScope("read"),
+  request: { params: userPath },
+  responses: { 200: json(ContextProfileList, "All of them, by name.") },
+});
+
+const putProfile = route("put", "/v1/users/{user}/context-profiles/{profile}", {
+  operationId: "putContextProfile",
+  summary: "Store a list of layers under a name",
+  ...requireScope("write"),
+  request: { params: profilePath, body: body(ContextProfileBody) },
+  responses: { 200: json(ContextProfile, "The profile.") },
+});
+
+const deleteProfile = route("delete", "/v1/users/{user}/context-profiles/{profile}", {
+  operationId: "deleteContextProfile",
+  summary: "Delete a stored list of layers",
+  ...requireScope("write"),
+  request: { params: profilePath },
+  responses: { 204: nothing("The profile is deleted.") },
+});
+
+export const contexts = newRouter("memories")
+  .openapi(contextRoute, async (c) => {
+    const { user } = c.req.valid("param");
+    const condition = conditionOf(c);
+    const answer = unwrap(
+      await wrapTime(c, "context", context(c.get("services"), user, c.req.valid("json"))),
+    );
+    const headers = { ETag: `"${answer.etag}"` };
+    if (isNotModified(condition, answer.etag)) return c.body(null, 304, headers);
+    return c.json(answer, 200, headers);
+  })
+  .openapi(listProfiles, async (c) => {
+    const object = c.get("services").userMemory(await userHash(c.req.valid("param").user));
+    return c.json({ items: await wrapTime(c, "object", object.listContextProfiles()) }, 200);
+  })
+  .openapi(putProfile, async (c) => {
+    const { user, profile } = c.req.valid("param");
+    const owner = await ownerOf(user);
+    const stored = { name: profile, layers: c.req.valid("json").layers };
+    await wrapTime(c, "object", c.get("services").userMemory(owner.hash).putContextProfile(owner, stored));
+    return c.json(stored, 200);
+  })
+  .openapi(deleteProfile, async (c) => {
+    const { user, profile } = c.req.valid("param");
+    const object = c.get("services").userMemory(await userHash(user));
+    const deleted = await wrapTime(c, "object", object.deleteContextProfile(profile));
+    if (!deleted) throw new Refusal(fail("not_found"));
+    return c.body(null, 204);
+  });

@@ -1,0 +1,139 @@
+import type { ContextRequest, PromptContext } from "../../../durable-objects/user-memory/contract.ts";
+import { planned, type PlannedLayer, searches, USUAL_LAYERS } from "../../domain/context/layers.ts";
+import { withBlock } from "../../domain/context/prompted-message.ts";
+import { sanitizeConversation } from "../../domain/conversation/sanitize.ts";
+import { invalidField, ok, type Result } from "../../domain/errors.ts";
+import { hash16 } from "../../domain/hash.ts";
+import { ownerOf } from "../../domain/memory/record.ts";
+import { searchedQuery } from "../../domain/memory/searched-query.ts";
+import type { ReadMessage } from "../../domain/page-json.ts";
+import { durationMs } from "../../domain/prompt-cache/duration.ts";
+import type { ContextAnswer, ContextBody, ContextFormat, ContextLayer } from "../../domain/schema/context.ts";
+import type { Message } from "../../domain/schema/thread.ts";
+import { embedOne } from "../../platform/embeddings/embed.ts";
+import type { Services } from "../services.ts";
+
+type Needs = Pick<Services, "embedder" | "userMemory" | "now">;
+
+const BUDGET = 2_000;
+const HOUR_MS = 60 * 60 * 1000;
+const FIVE_MINUTES_MS = 5 * 60 * 1000;
+const HISTORY = 20;
+const CHARACTERS_PER_TOKEN = 4;
+
+/** Makes the memory of a prompt: one embedding of the query, then one call to the user's object. */
+export async function context(needs: Needs, user: string, body: ContextBody): Promise<Result<ContextAnswer>> {
+  const { query: given, budget = BUDGET, format = "xml", threadId, scope, snapshot, messages } = body;
+  const owner = await ownerOf(user);
+  const object = needs.userMemory(owner.hash);
+  const chosen = await layersOf(body, (name) => object.contextProfile(name));
+  if (!chosen.ok) return chosen;
+  // A thread's summaries stand in its messages.
+  const shown = chosen.value.filter(({ type }) => format !== "messages" || type !== "summary");
+  const layers = planned(shown, budget);
+  const problem = problemOf(layers, { ...body, budget });
+  if (problem !== null) return invalidField(...problem);
+  const history = format === "messages" ? layers.find(({ layer }) => layer.type === "history") : undefined;
+  const request: ContextRequest = {
+    owner: owner.hash,
+    budget,
+    layers,
+    format,
+    recipe: await hash16(JSON.stringify([shown, budget, isText(format) ? format : "xml", scope ?? null])),
+    explain: body.explain ?? false,
+    answerable: body.answerable ?? "auto",
+    cacheTtlMs: durationOr(body.cacheTtl, FIVE_MINUTES_MS),
+    ...(given !== undefined && { query: await queryOf(needs, given, layers) }),
+    ...(threadId !== undefined && { threadId }),
+    ...(scope !== undefined && { scope }),
+    ...(snapshot !== undefined && {
+      snapshot: { name: snapshot, ttlMs: durationOr(body.snapshotTtl, HOUR_MS) },
+    }),
+    ...(messages !== undefined && { messages }),
+    ...(body.referenceDate !== undefined && { referenceDate: body.referenceDate }),
+    ...(body.timeZone !== undefined && { timeZone: body.timeZone }),
+    ...(format === "messages" && { history: historyLength(history) }),
+  };
+  const made = await object.context(request);
+  if (!made.ok) return made;
+  const { history: said = [], isStored = false, ...answer } = made.value;
+  if (format !== "messages") return ok(answer);
+  const prompt = promptOf({ ...answer, history: said, isStored }, { query: given, most: history?.max });
+  return ok({ ...answer, messages: prompt, etag: await hash16(JSON.stringify(prompt)) });
+}
+
+async function layersOf(
+  { layers, profile }: ContextBody,
+  stored: (name: string) => Promise<ContextLayer[] | null>,
+): Promise<Result<readonly ContextLayer[]>> {
+  if (profile === undefined) return ok(layers ?? USUAL_LAYERS);
+  const found = await stored(profile);
+  return found === null ? invalidField("body.profile", "is no profile of this user") : ok(found);
+}
+
+/** The field of a request that cannot be met, and why. */
+function problemOf(
+  layers: readonly PlannedLayer[],
+  { budget, format }: ContextBody & { budget: number },
+): [path: string, message: string] | null {
+  const least = layers.reduce((sum, { min }) => sum + min, 0);
+  if (least > budget) return ["body.budget", `is below the sum of the layers' minimums, ${least}`];
+  const types = layers.map(({ layer }) => layer.type);
+  const twice = types.find(
+    (type, i) => types.indexOf(type) !== i && type !== "entries" && type !== "recalled",
+  );
+  if (twice !== undefined) return ["body.layers", `has ${twice} twice`];
+  if (types.includes("history") && format !== "messages")
+    return ["body.layers", "has history, which goes with the format messages"];
+  return null;
+}
+
+async function queryOf(
+  { embedder, now }: Needs,
+  given: string,
+  layers: readonly PlannedLayer[],
+): Promise<NonNullable<ContextRequest["query"]>> {
+  const began = now();
+  const { query: text } = searchedQuery(given);
+  const vector = layers.some(({ layer }) => searches(layer))
+    ? await embedOne(embedder, text, "query")
+    : { model: embedder.model, dimensions: embedder.dimensions, vector: null };
+  return { text, given, vector, embeddedMs: now() - began };
+}
+
+/** Messages hold blocks as XML. */
+const isText = (format: ContextFormat): boolean => format !== "messages";
+
+const durationOr = (ttl: string | undefined, otherwise: number): number =>
+  (ttl === undefined ? null : durationMs(ttl)) ?? otherwise;
+
+const historyLength = (history: PlannedLayer | undefined): number =>
+  (history?.layer.type === "history" ? history.layer.n : undefined) ?? HISTORY;
+
+/** The messages of a prompt: the stable block, the last messages of the thread, and the user's message with the turn's block. */
+function promptOf(
+  { stable, recalled, history = [], isStored = false }: PromptContext,
+  { query, most = Infinity }: { query: string | undefined; most: number | undefined },
+): Message[] {
+  const said = sanitizeConversation(lastWithin(history, most).map(parsed));
+  const first = said.findIndex(({ role }) => role === "user");
+  const summaries = history.filter(({ compaction }) => compaction !== undefined).map(parsed);
+  const current: Message[] = query === undefined || isStored ? [] : [{ role: "user", content: query }];
+  return [
+    ...(stable.text === "" ? [] : [{ role: "system", content: stable.text }]),
+    ...summaries,
+    ...(first < 0 ? [] : said.slice(first)),
+    ...current.map((message) => (recalled.text === "" ? message : withBlock(message, recalled.text))),
+  ];
+}
+
+/** The last messages that are within so many tokens, summaries left out. */
+function lastWithin(history: readonly ReadMessage[], most: number): ReadMessage[] {
+  let left = most * CHARACTERS_PER_TOKEN;
+  const said = history.filter(({ compaction }) => compaction === undefined);
+  const cut = said.findLastIndex(({ body }) => (left -= body.byteLength) < 0);
+  return said.slice(cut + 1);
+}
+
+const decoder = new TextDecoder();
+const parsed = ({ body }: ReadMessage): Message => JSON.parse(decoder.decode(body)) as Message;
