@@ -218,7 +218,7 @@ export class UserMemory extends DurableObject<Bindings> implements Served<UserMe
   }
 
   deleteContextProfile(...args: Args<"deleteContextProfile">) {
-    return this.#parts.contexts.deleteProfile(...args);
+    this.#parts.contexts.deleteProfile(...args);
   }
 
   // Export and import

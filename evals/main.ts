@@ -11,14 +11,15 @@ import { askEach, askInEachWay, type Told, tell, waysToAsk } from "./ask.ts";
 import { type Answered, failures, joined, printAnswered } from "./compare.ts";
 import { ANSWERABLE, type Asked } from "./confidence.ts";
 import { typos, wrappings } from "./asked.ts";
-import { bySession, type Corpus, inOneStore, readCorpora } from "./dataset.ts";
+import { bySession, type Corpus, inOneStore, type Question, readCorpora } from "./dataset.ts";
+import { printPrompted, type Prompted, promptEach } from "./context.ts";
 import { checkEchoes } from "./echo.ts";
 import { type Explained, explainedHits } from "./fit.ts";
 import { LOST, printFittedConfidence, printFittedWeights } from "./print-fit.ts";
 import { connect } from "./server.ts";
 
 const USAGE = `usage: npm run eval -- [--file PATH]... [--one-store] [--granularity turn|session]
-                    [--wrapped] [--typos] [--fit | --abstain | --echo | --smoke]
+                    [--wrapped] [--typos] [--fit | --abstain | --context | --echo | --smoke]
                     [--model NAME] [--var NAME=VALUE]... [--url URL --token TOKEN]`;
 const ownFile = (path: string): string => join(import.meta.dirname, path);
 
@@ -32,6 +33,7 @@ const { values: options } = parseArgs({
     typos: { type: "boolean", default: false },
     fit: { type: "boolean", default: false },
     abstain: { type: "boolean", default: false },
+    context: { type: "boolean", default: false },
     echo: { type: "boolean", default: false },
     // For CI: the default with one arm less.
     smoke: { type: "boolean", default: false },
@@ -130,14 +132,23 @@ async function explained(): Promise<{ hits: Explained[]; asked: Asked[] }> {
   return { hits, asked };
 }
 
-type Query = Pick<Asked, "kind" | "only"> & { query: string };
+/** The memory of a prompt for every question, and for what nothing answers. */
+async function prompted(): Promise<Prompted[]> {
+  const all: Prompted[] = [];
+  for (const set of sets)
+    for await (const told of toldCorpora(set))
+      all.push(...(await promptEach(client, told, withAndWithoutAnswer(told.corpus, set))));
+  return all;
+}
+
+type Query = Pick<Asked, "kind" | "only"> & { query: string; relevant?: Question["relevant"] };
 
 function withAndWithoutAnswer(corpus: Corpus, corpora: readonly Corpus[]): Query[] {
   const unrelated = z
     .record(z.enum(["fit", "report"]), z.record(z.string(), z.array(z.string())))
     .parse(JSON.parse(readFileSync(ownFile("unrelated.json"), "utf8")));
   return [
-    ...corpus.questions.map(({ query }) => ({ query, kind: ANSWERABLE })),
+    ...corpus.questions.map(({ query, relevant }) => ({ query, relevant, kind: ANSWERABLE })),
     ...corpus.unanswerable.map(({ query, category }) => ({ query, kind: category })),
     ...foreignTo(corpus, corpora).map((query) => ({ query, kind: "foreign" })),
     ...(["fit", "report"] as const).flatMap((only) =>
@@ -160,6 +171,7 @@ try {
   let found: string[] = [];
   if (options.fit) await fit();
   else if (options.abstain) printAbstaining((await explained()).asked, LOST);
+  else if (options.context) printPrompted(await prompted());
   else if (options.echo) found = await checkEchoes(client, { each: true });
   else found = [...(await compare()), ...(await checkEchoes(client, { each: false }))];
   for (const sentence of found) console.error(sentence);

@@ -267,7 +267,7 @@ export interface ContextRpc {
   contextProfile(name: string): Promise<ContextLayer[] | null>;
   listContextProfiles(): Promise<ContextProfile[]>;
   putContextProfile(owner: Owner, profile: ContextProfile): Promise<void>;
-  deleteContextProfile(name: string): Promise<boolean>;
+  deleteContextProfile(name: string): Promise<void>;
 }
 
 // Export and import

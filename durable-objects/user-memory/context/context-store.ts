@@ -142,11 +142,8 @@ export class ContextStore {
     );
   }
 
-  /** Returns whether there was one. */
-  deleteProfile(name: string): boolean {
-    return (
-      this.#sql.exec("DELETE FROM context_profiles WHERE name = ? RETURNING 1", name).toArray().length > 0
-    );
+  deleteProfile(name: string): void {
+    this.#sql.exec("DELETE FROM context_profiles WHERE name = ?", name);
   }
 
   #get(thread: number, name: string, now?: number): { block: object; usedAt: number } | null {

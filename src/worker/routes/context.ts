@@ -1,4 +1,3 @@
-import { fail } from "../../domain/errors.ts";
 import { ownerOf } from "../../domain/memory/record.ts";
 import { userPath } from "../../domain/schema/bounds.ts";
 import {
@@ -11,8 +10,8 @@ import {
 import { name } from "../../domain/schema/memory-fields.ts";
 import { userHash } from "../../domain/ids.ts";
 import { conditionOf, isNotModified } from "../http/conditions.ts";
-import { body, conditionHeaders, json, nothing, route } from "../http/describe.ts";
-import { Refusal, unwrap } from "../http/failure.ts";
+import { body, conditionHeaders, json, nothing, optionalBody, route } from "../http/describe.ts";
+import { unwrap } from "../http/failure.ts";
 import { requireScope } from "../http/scope.ts";
 import { newRouter } from "../http/router.ts";
 import { wrapTime } from "../http/answer.ts";
@@ -31,7 +30,7 @@ const contextRoute = route("post", "/v1/users/{user}/context", {
   request: {
     params: userPath,
     headers: conditionHeaders,
-    body: body(ContextBody),
+    body: optionalBody(ContextBody),
   },
   responses: {
     200: json(ContextAnswer, "The blocks, with their etag as ETag."),
@@ -60,7 +59,7 @@ const deleteProfile = route("delete", "/v1/users/{user}/context-profiles/{profil
   summary: "Delete a stored list of layers",
   ...requireScope("write"),
   request: { params: profilePath },
-  responses: { 204: nothing("The profile is deleted.") },
+  responses: { 204: nothing("There is no such profile any more.") },
 });
 
 export const contexts = newRouter("memories")
@@ -88,7 +87,6 @@ export const contexts = newRouter("memories")
   .openapi(deleteProfile, async (c) => {
     const { user, profile } = c.req.valid("param");
     const object = c.get("services").userMemory(await userHash(user));
-    const deleted = await wrapTime(c, "object", object.deleteContextProfile(profile));
-    if (!deleted) throw new Refusal(fail("not_found"));
+    await wrapTime(c, "object", object.deleteContextProfile(profile));
     return c.body(null, 204);
   });

@@ -1,0 +1,429 @@
+// The memory of a prompt over several turns: which bytes stay, what is told once, and what leaves every block.
+import { runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, describe, expect, it } from "vitest";
+import { messageHash } from "../../src/domain/context/message-hash.ts";
+import { userHash } from "../../src/domain/ids.ts";
+import { call, newUser, tokenWith } from "../call.ts";
+import { control, restore } from "../doubles/control.ts";
+import { forget, patch, remember, remembered } from "../memory-calls.ts";
+import { append, create, fork, read, say } from "../thread-calls.ts";
+
+afterEach(restore);
+
+const MINUTE = 60_000;
+const ask = (user: string, body: object, headers: Record<string, string> = {}) =>
+  call(`/v1/users/${user}/context`, { json: body, headers });
+const context = async (user: string, body: object) => {
+  const { status, body: answer } = await ask(user, body);
+  if (status !== 200) throw new Error(JSON.stringify(answer));
+  return answer;
+};
+const lives = (user: string, object: string) =>
+  remembered(user, { subject: "Ann", predicate: "lives in", object });
+/** A user's message and its answer, with the context that was made for it. */
+const turn = async (user: string, threadId: string, query: string, more: object = {}) => {
+  const made = await context(user, { query, threadId, ...more });
+  await append(threadId, [say(query), say("Fine.", "assistant")]);
+  return made;
+};
+const lines = (text: string): string[] => text.split("\n").filter((line) => line.startsWith("- "));
+
+describe("the stable block of a thread", () => {
+  it("keeps its bytes while facts are learned and corrected, and the next turn tells each once", async () => {
+    const user = newUser();
+    const { id } = await create(user);
+    await lives(user, "Porto");
+    const first = await turn(user, id, "Good morning, what a day");
+    expect(lines(first.stable.text)).toEqual(["- Ann: lives in Porto"]);
+    await lives(user, "Braga");
+    await remember(user, { text: "Ann is allergic to hazelnuts" });
+    const second = await turn(user, id, "thanks!");
+    expect(second.stable).toEqual(first.stable);
+    expect(lines(second.recalled.text)).toEqual([
+      expect.stringMatching(/^- Ann lives in Braga \(.*\) \(before: Ann lives in Porto\)$/),
+      expect.stringMatching(/^- Ann is allergic to hazelnuts/),
+    ]);
+    const third = await turn(user, id, "thanks again!");
+    expect(third.stable).toEqual(first.stable);
+    expect(third.recalled.text).toBe("");
+    expect(third.prefixChanged).toBeUndefined();
+  });
+
+  it("says what is not true any more", async () => {
+    const user = newUser();
+    const { id } = await create(user);
+    await remembered(user, { text: "Ann is on holiday", validTo: Date.now() + 2 * MINUTE });
+    await turn(user, id, "hello");
+    control.clockAhead += 3 * MINUTE;
+    expect(lines((await turn(user, id, "thanks!")).recalled.text)).toEqual([
+      expect.stringMatching(/^- no longer true: Ann is on holiday/),
+    ]);
+  });
+
+  it("is renewed once the provider's cache has lapsed", async () => {
+    const user = newUser();
+    const { id } = await create(user);
+    await lives(user, "Porto");
+    const first = await turn(user, id, "hello");
+    await lives(user, "Braga");
+    control.clockAhead += 6 * MINUTE;
+    const longer = await context(user, { query: "hello again", threadId: id, cacheTtl: "1h" });
+    expect(longer.stable).toEqual(first.stable);
+    control.clockAhead += 6 * MINUTE;
+    const later = await turn(user, id, "thanks!");
+    expect(lines(later.stable.text)).toEqual(["- Ann: lives in Braga"]);
+    expect(later.recalled.text).toBe("");
+    expect(later.prefixChanged).toBeUndefined();
+  });
+
+  it("is renewed if the thread was compacted, or the changes weigh too much, and says so", async () => {
+    const user = newUser();
+    const { id } = await create(user);
+    await lives(user, "Porto");
+    await turn(user, id, "hello");
+    const summary = { role: "system", content: "They said hello." };
+    await call(`/v1/threads/${id}/compactions`, { json: { to: 2, summary } });
+    const compacted = await turn(user, id, "thanks!");
+    expect(compacted.stable.text).toContain("They said hello.");
+    expect(compacted.prefixChanged).toBe(true);
+    await Promise.all(
+      Array.from({ length: 20 }, (_, i) =>
+        remember(user, { text: `Ann owns thing ${i} ${"of a kind ".repeat(8)}` }),
+      ),
+    );
+    const heavy = await turn(user, id, "thanks again!");
+    expect(heavy.stable.text).toContain("Ann owns thing 7");
+    expect(heavy.prefixChanged).toBe(true);
+  });
+
+  it("loses what was forgotten or expired at once, and says so", async () => {
+    const user = newUser();
+    const { id } = await create(user);
+    const { id: home } = await lives(user, "Porto");
+    await remembered(user, { text: "Ann has a cold", expiresAt: Date.now() + MINUTE });
+    expect((await turn(user, id, "hello")).stable.text).toContain("Ann has a cold");
+    await forget(user, home);
+    control.clockAhead += 2 * MINUTE;
+    const later = await turn(user, id, "thanks!");
+    expect(later.stable.text).toBe("");
+    expect(later.prefixChanged).toBe(true);
+  });
+
+  it("puts pinned memories first, then the important ones, and shows none of quarantine", async () => {
+    const user = newUser();
+    for (const [text, more] of [
+      ["usual", {}],
+      ["important", { importance: 0.9 }],
+      ["pinned", { tags: ["pinned"], importance: 0.1 }],
+      ["unsure", { status: "quarantined" }],
+    ] as const)
+      await remember(user, { text: `Ann is ${text}`, ...more });
+    const { stable } = await context(user, {});
+    expect(lines(stable.text).map((line) => line.split(" ")[3])).toEqual(["pinned", "important", "usual"]);
+    expect((await context(user, { layers: [{ type: "facts", tags: ["pinned"] }] })).stable.text).toContain(
+      "pinned",
+    );
+    expect((await context(user, { scope: "elsewhere" })).stable.text).toBe("");
+  });
+});
+
+describe("the block of a turn", () => {
+  it("is the same for each call of the turn, whatever was written meanwhile, also of calls at once", async () => {
+    const user = newUser();
+    const { id } = await create(user);
+    await remember(user, { text: "My budget for the sofa is 600 euros" });
+    control.clockAhead += MINUTE;
+    const query = "How much may the sofa cost?";
+    const layers = [{ type: "recalled" }];
+    const [one, two] = await Promise.all([
+      context(user, { query, threadId: id, layers }),
+      context(user, { query, threadId: id, layers }),
+    ]);
+    await remember(user, { text: "My budget for the sofa is 850 euros" });
+    expect(one.recalled.text).toContain("600");
+    expect([two.recalled, (await context(user, { query, threadId: id, layers })).recalled]).toEqual([
+      one.recalled,
+      one.recalled,
+    ]);
+    await append(id, [say(query)]);
+    // The program that continues the run finds the message in the thread.
+    expect((await context(user, { query, threadId: id, layers })).recalled).toEqual(one.recalled);
+    await append(id, [say("600 euros.", "assistant")]);
+    expect((await context(user, { query, threadId: id, layers })).recalled.text).toContain("850");
+  });
+
+  it("stands in the history as it was sent, for the thread, its forks and a caller's own messages", async () => {
+    const user = newUser();
+    const { id } = await create(user);
+    await remember(user, { text: "My sister Ana is allergic to hazelnuts" });
+    const layers = [{ type: "recalled" }];
+    const query = "Which nuts can Ana not eat?";
+    const { recalled } = await turn(user, id, query, { layers });
+    expect(recalled.text).toContain("hazelnuts");
+    await turn(user, id, "thanks!", { layers });
+    const prompted = await read(id, "view=prompted");
+    expect(prompted.items.map(({ message }) => message.content)).toEqual([
+      `${recalled.text}\n\n${query}`,
+      "Fine.",
+      "thanks!",
+      "Fine.",
+    ]);
+    const { body: copy } = await fork(id, {});
+    expect((await read(copy.id, "view=prompted")).items).toEqual(prompted.items);
+    const messages = await Promise.all([query, "thanks!", "And Ana?"].map(messageHash));
+    const own = await context(user, { query: "And Ana?", threadId: id, layers, messages });
+    expect(own.pinned).toEqual([{ index: 0, text: recalled.text }]);
+    // What an earlier block of the prompt has is not said again.
+    expect(own.recalled.text).not.toContain("hazelnuts");
+  });
+
+  it("loses what is forgotten, and the answer says that the prefix changed", async () => {
+    const user = newUser();
+    const { id } = await create(user);
+    const layers = [{ type: "recalled" }];
+    const { id: nuts } = await remembered(user, { text: "My sister Ana is allergic to hazelnuts" });
+    const query = "Which nuts can Ana not eat?";
+    await turn(user, id, query, { layers });
+    await forget(user, nuts);
+    const messages = await Promise.all([query, "thanks!"].map(messageHash));
+    const later = await context(user, { query: "thanks!", threadId: id, layers, messages });
+    expect(later).toMatchObject({ pinned: [], prefixChanged: true });
+    expect((await read(id, "view=prompted")).items[0]?.message.content).toBe(query);
+    const object = env.USER_MEMORY.getByName(await userHash(user));
+    const stored = await runInDurableObject(object, (_, { storage }) =>
+      JSON.stringify(storage.sql.exec("SELECT * FROM context_blocks").toArray()),
+    );
+    expect(stored).toContain("turn:");
+    expect(stored).not.toContain("hazelnuts");
+  });
+
+  it("keeps a corrected text in the turns that had it", async () => {
+    const user = newUser();
+    const { id } = await create(user);
+    const layers = [{ type: "recalled" }];
+    const { id: nuts } = await remembered(user, { text: "My sister Ana is allergic to hazelnuts" });
+    const { recalled } = await turn(user, id, "Which nuts can Ana not eat?", { layers });
+    await patch(user, nuts, { text: "My sister Ana is allergic to walnuts" });
+    expect((await read(id, "view=prompted")).items[0]?.message.content).toContain(recalled.text);
+  });
+
+  it("is empty for small talk, and for a query that nothing answers, unless it is asked for", async () => {
+    const user = newUser();
+    await remember(user, { text: "My sister Ana is allergic to hazelnuts" });
+    const layers = [{ type: "recalled" }];
+    expect(await context(user, { query: "thanks!", layers })).toMatchObject({
+      recalled: { text: "", tokens: 0 },
+      abstained: true,
+    });
+    expect((await context(user, { query: "thanks!", layers, answerable: "off" })).recalled.text).not.toBe("");
+  });
+
+  it("leaves out the messages that the prompt holds", async () => {
+    const user = newUser();
+    const { id } = await create(user);
+    await append(id, [say("The boat of my sister lies in Setúbal")]);
+    const layers = [{ type: "recalled" }];
+    const query = "Where does the boat of my sister lie?";
+    expect((await context(user, { query, threadId: id, layers })).recalled.text).toBe("");
+    const { id: other } = await create(user);
+    expect((await context(user, { query, threadId: other, layers })).recalled.text).toContain("Setúbal");
+  });
+});
+
+describe("layers", () => {
+  it("show entries, procedures, episodes and reflections", async () => {
+    const user = newUser();
+    await call(`/v1/users/${user}/kv/notes%3Atone`, { method: "PUT", json: "dry" });
+    await remember(user, { kind: "procedure", title: "Deploy the app", text: "Run wrangler\nthen check" });
+    await remember(user, { kind: "episode", text: "We deployed the app on a Friday" });
+    await remember(user, { kind: "reflection", text: "Fridays are bad days to deploy" });
+    const layers = [
+      { type: "entries", prefix: "notes:" },
+      { type: "reflections" },
+      { type: "procedures", minScore: 0 },
+      { type: "episodes" },
+    ];
+    const { stable, recalled } = await context(user, { query: "How do I deploy the app?", layers });
+    expect(stable.text).toMatch(/<notes>\n- \[notes:tone\]: "dry"\n<\/notes>\n<reflections>\n- Fridays/);
+    expect(recalled.text).toMatch(
+      /<procedures>\n- "Deploy the app" \(id: .*\)\n<\/procedures>\n<episodes>\n- \[/,
+    );
+    const bodies = [{ type: "procedures", minScore: 0, show: "bodies" }];
+    const { id } = await create(user);
+    const shown = await turn(user, id, "How do I deploy the app?", { layers: bodies });
+    expect(shown.recalled.text).toContain('- "Deploy the app": Run wrangler ⏎ then check');
+    expect((await read(id, "view=prompted")).items[0]?.message.content).toContain("then check");
+  });
+
+  it("keep an entry's value of that time, and lose it with the entry", async () => {
+    const user = newUser();
+    const at = `/v1/users/${user}/kv/tone`;
+    await call(at, { method: "PUT", json: "dry" });
+    const { id } = await create(user);
+    const layers = [{ type: "entries", keys: ["tone"] }];
+    const first = await turn(user, id, "hello", { layers });
+    await call(at, { method: "PUT", json: "warm" });
+    const second = await turn(user, id, "thanks!", { layers });
+    expect(second.stable).toEqual(first.stable);
+    expect(lines(second.recalled.text)).toEqual(['- [tone]: "warm"']);
+    await call(at, { method: "DELETE" });
+    const third = await turn(user, id, "thanks again!", { layers });
+    expect(third).toMatchObject({ stable: { text: "" }, recalled: { text: "" }, prefixChanged: true });
+    const object = env.USER_MEMORY.getByName(await userHash(user));
+    const copies = await runInDurableObject(object, (_, { storage }) =>
+      storage.sql.exec("SELECT * FROM context_entries").toArray(),
+    );
+    expect(copies).toEqual([]);
+  });
+
+  it("are in the turn's block if they are to be as they are now", async () => {
+    const user = newUser();
+    await lives(user, "Porto");
+    const { stable, recalled } = await context(user, { layers: [{ type: "profile", mode: "atomic" }] });
+    expect([stable.text, lines(recalled.text)]).toEqual(["", ["- Ann: lives in Porto"]]);
+  });
+
+  it("come from a stored profile", async () => {
+    const user = newUser();
+    await lives(user, "Porto");
+    await remember(user, { text: "Ann likes tea" });
+    const profiles = `/v1/users/${user}/context-profiles`;
+    const layers = [{ type: "profile" }];
+    expect((await call(`${profiles}/short`, { method: "PUT", json: { layers } })).body).toEqual({
+      name: "short",
+      layers,
+    });
+    expect((await call(profiles)).body.items).toEqual([{ name: "short", layers }]);
+    expect(lines((await context(user, { profile: "short" })).stable.text)).toEqual(["- Ann: lives in Porto"]);
+    expect((await call(`${profiles}/short`, { method: "DELETE" })).status).toBe(204);
+    expect((await ask(user, { profile: "short" })).body.error.details[0].path).toBe("body.profile");
+  });
+
+  it("that fail or are late are left out, and the answer names them", async () => {
+    const user = newUser();
+    await lives(user, "Porto");
+    await remember(user, { text: "My sister Ana is allergic to hazelnuts" });
+    control.embedder = "fail";
+    const answer = await context(user, { query: "Which nuts can my sister Ana not eat?" });
+    expect(lines(answer.stable.text)[0]).toBe("- Ann: lives in Porto");
+    expect(answer.sections.map(({ layer }: { layer: string }) => layer)).toEqual([
+      "profile",
+      "facts",
+      "summary",
+      "recalled",
+    ]);
+  });
+});
+
+describe("a snapshot", () => {
+  it("gives the first answer again for an hour, byte for byte, without what is forgotten", async () => {
+    const user = newUser();
+    const { id: home } = await lives(user, "Porto");
+    await remember(user, { text: "Ann likes tea" });
+    const first = await context(user, { query: "Where does Ann live?", snapshot: "run-7" });
+    await lives(user, "Braga");
+    const again = await context(user, { query: "Something else", snapshot: "run-7", format: "markdown" });
+    expect([again.stable, again.recalled, again.etag]).toEqual([first.stable, first.recalled, first.etag]);
+    expect((await ask(user, { snapshot: "run-7" }, { "If-None-Match": `"${first.etag}"` })).status).toBe(304);
+    await forget(user, home);
+    expect((await context(user, { snapshot: "run-7" })).stable.text).not.toContain("Porto");
+    control.clockAhead += 61 * MINUTE;
+    expect((await context(user, { snapshot: "run-7" })).stable.text).toContain("Ann likes tea");
+  });
+
+  it("is one for calls at once", async () => {
+    const user = newUser();
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, async (_, i) => {
+        await remember(user, { text: `Ann owns thing ${i}` });
+        return context(user, { snapshot: "run" });
+      }),
+    );
+    expect(new Set(answers.map(({ etag }) => etag)).size).toBe(1);
+  });
+});
+
+it("answers a whole prompt in the format messages", async () => {
+  const user = newUser();
+  const { id } = await create(user);
+  await lives(user, "Porto");
+  const first = await turn(user, id, "hello");
+  const { messages, recalled } = await context(user, {
+    query: "Where does Ann live?",
+    threadId: id,
+    format: "messages",
+    layers: [{ type: "profile" }, { type: "recalled" }, { type: "history", n: 10 }],
+  });
+  expect(messages).toEqual([
+    { role: "system", content: expect.stringContaining("Ann: lives in Porto") },
+    say("hello"),
+    say("Fine.", "assistant"),
+    say(recalled.text === "" ? "Where does Ann live?" : `${recalled.text}\n\nWhere does Ann live?`),
+  ]);
+  expect(messages[0].content).toBe(first.stable.text);
+});
+
+it("stays within its budget", async () => {
+  const user = newUser();
+  await Promise.all(
+    Array.from({ length: 30 }, (_, i) =>
+      remember(user, { text: `Ann owns thing ${i} ${"of a kind ".repeat(9)}` }),
+    ),
+  );
+  for (const budget of [100, 150, 400, 1000]) {
+    const { tokens, stable, recalled } = await context(user, { query: "What does Ann own?", budget });
+    expect(stable.tokens).toBe(Math.ceil(stable.text.length / 4));
+    expect(tokens).toBe(stable.tokens + recalled.tokens);
+    expect(tokens).toBeLessThanOrEqual(budget);
+  }
+});
+
+it("explains why each candidate is in or out", async () => {
+  const user = newUser();
+  await Promise.all(
+    Array.from({ length: 12 }, (_, i) =>
+      remember(user, { text: `Ann owns thing ${i} ${"of a kind ".repeat(9)}` }),
+    ),
+  );
+  const { candidates } = await context(user, {
+    query: "What does Ann own?",
+    answerable: "off",
+    budget: 300,
+    explain: true,
+  });
+  const reasons = new Set(candidates.map(({ why }: { why: string }) => why));
+  expect(reasons).toEqual(new Set(["fits", "budget", "known"]));
+});
+
+it.each([
+  [{ budget: 99 }, "body.budget"],
+  [{ format: "yaml" }, "body.format"],
+  [{ layers: [{ type: "dreams" }] }, "body.layers[0].type"],
+  [{ layers: [{ type: "facts", slot: -1 }] }, "body.layers[0].slot"],
+  [{ layers: [{ type: "facts", tokens: { min: 10, max: 5 } }] }, "body.layers[0].tokens.min"],
+  [{ layers: [{ type: "facts", tokens: { min: 3000 } }] }, "body.budget"],
+  [{ layers: [{ type: "facts" }, { type: "facts" }] }, "body.layers"],
+  [{ layers: [{ type: "history" }] }, "body.layers"],
+  [{ layers: [{ type: "recalled", mode: "eventual" }] }, "body.layers[0].mode"],
+  [{ layers: [{ type: "entries" }] }, "body.layers[0].prefix"],
+  [{ layers: [{ type: "facts" }], profile: "p" }, "body.profile"],
+  [{ profile: "none" }, "body.profile"],
+  [{ messages: ["abc"], threadId: "t" }, "body.messages[0]"],
+  [{ messages: [] }, "body.messages"],
+  [{ cacheTtl: "soon" }, "body.cacheTtl"],
+  [{ snapshotTtl: "1h" }, "body.snapshotTtl"],
+  [{ snapshot: "s", snapshotTtl: "2d" }, "body.snapshotTtl"],
+  [{ tokenizer: "o200k" }, "body.tokenizer"],
+])("refuses %j by its field", async (body, path) => {
+  const { status, body: answer } = await ask(newUser(), body);
+  expect([status, answer.error.details[0].path]).toEqual([400, path]);
+});
+
+it("answers 404 for a thread of somebody else, and takes a token that only reads", async () => {
+  const [user, other] = [newUser(), newUser()];
+  const { id } = await create(other);
+  expect((await ask(user, { query: "hello", threadId: id })).status).toBe(404);
+  const token = await tokenWith({ user, scope: ["read"] });
+  expect((await call(`/v1/users/${user}/context`, { json: {}, token })).status).toBe(200);
+});
