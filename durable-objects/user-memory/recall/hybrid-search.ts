@@ -73,7 +73,7 @@ const SAID_ONCE = 2;
 /** Characters of hits that are searched for passages: some 10 ms. */
 const PASSAGE_CHARACTERS = 100_000;
 /** Years in which the date arm seeks a day or month without its year. */
-const YEARS = 3;
+const YEARS_SEARCHED = 3;
 
 /** Searches the index: each arm finds candidates, which are ranked together (`src/domain/ranking`). */
 export class HybridSearch {
@@ -97,7 +97,7 @@ export class HybridSearch {
       lexical: this.#arms.lexical(query.query, words, request),
       vector: this.#arms.vector(embedded, context.uncached, request),
       key: this.#arms.key(query.query, words, filter),
-      date: this.#arms.date(query.time?.ofYears(YEARS) ?? [], embedded, request),
+      date: this.#arms.date(query.time?.ofYears(YEARS_SEARCHED) ?? [], embedded, request),
     };
     // A query with nothing to search by gets the newest.
     const answer =

@@ -1,5 +1,5 @@
 import { withoutMarksAround } from "./marks.ts";
-import { isTelling } from "./question.ts";
+import { isTelling, WORDS } from "./question.ts";
 
 const setOf = (words: string): ReadonlySet<string> => new Set(words.split(/\s+/));
 
@@ -67,7 +67,6 @@ const SALUTATION =
 const ENOUGH = 2;
 /** Between two sentences. */
 const BREAK = /(?<=[.!?…؟।][\p{Pe}\p{Pf}"']{0,3})\s+|(?<=[。！？])|\n+/u;
-const EACH_WORD = /[\p{L}\p{N}\p{M}]+/gu;
 
 /**
  * The part of a query that asks or tells something: without greetings, thanks and the request ("could you please tell me"),
@@ -124,7 +123,7 @@ function withoutCourtesy(sentence: string): string {
 
 /** The same without a beginning like "I was wondering if you could tell me". */
 function withoutRequest(sentence: string): string {
-  const words = [...sentence.matchAll(EACH_WORD)].map(({ 0: word, index }) => ({
+  const words = [...sentence.matchAll(WORDS)].map(({ 0: word, index }) => ({
     word: word.toLowerCase(),
     index,
   }));
@@ -149,7 +148,7 @@ function isMostlySmallTalk(sentence: string): boolean {
   return telling.length > 0 && telling.filter(isSmallTalk).length > telling.length / 2;
 }
 
-const lowerWords = (text: string): string[] => text.toLowerCase().match(EACH_WORD) ?? [];
+const lowerWords = (text: string): string[] => text.toLowerCase().match(WORDS) ?? [];
 const isFiller = (word: string): boolean => !ASKING.has(word) && (!isTelling(word) || FILLERS.has(word));
 const isSmallTalk = (word: string): boolean =>
   !isTelling(word) || COURTESY.has(word) || FILLERS.has(word) || TIMES.has(word);

@@ -1,7 +1,7 @@
 import { asksForAdvice } from "./asks.ts";
 import type { FeatureTable, Matches } from "./features.ts";
 import type { PooledCandidate } from "./pool.ts";
-import { contentWords, names } from "./question.ts";
+import { contentWords, mentions } from "./question.ts";
 
 /** What tells if the question has an answer among the candidates. */
 export const signalNames = [
@@ -36,10 +36,9 @@ export function signalsOf(
   const byVector = both.length === 0 ? 0 : cosine.indexOf(Math.max(...cosine));
   const better = soft.filter((one) => one > (soft[byVector] ?? 0)).length;
   const ofSpeaker = Math.max(0, ...both.filter((_, i) => (table.speaker[i] ?? 0) > 0));
-  const lower = question.toLowerCase();
   // Neither vectors nor the word model know the question (another script): the words that were found count alone.
   const unknown = (sorted[0] ?? 0) === 0 && table.words.some((one) => one > 0);
-  const named = pool.some(({ speaker }) => speaker !== null && names(lower, speaker));
+  const named = pool.some(({ speaker }) => speaker !== null && mentions(question, speaker));
   return {
     soft: unknown ? 1 : greatest(soft),
     exact: unknown ? 1 : greatest(exact),
