@@ -1,7 +1,7 @@
-// Tells a running Cairn a corpus, and asks it, through the public API.
+// Writes a corpus to a running Cairn, and asks its questions, through the public API.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Cairn, RecallAnswer, RecallBody } from "../client/src/index.ts";
-import type { Phrasing } from "./asked.ts";
+import type { Phrasing } from "./phrasings.ts";
 import { CAIRN, type Run } from "./compare.ts";
 import type { Corpus } from "./dataset.ts";
 import { authorOf } from "./demo/conversation.ts";

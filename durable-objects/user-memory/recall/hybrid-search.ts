@@ -33,7 +33,7 @@ export type RankedHit = {
   score: number;
   why: Hit["why"];
   document: Document;
-  /** Of a long text, the passage that matches the query best. */
+  /** The passage of a long text that matches the query best. */
   passage?: Passage;
 };
 /** An arm without its time, which only the caller measures. */
@@ -68,8 +68,8 @@ type ArmResults = {
   date: ArmResult | null;
 };
 
-/** So many times as many hits as are asked for are compared, as some say the same. */
-const SAID_ONCE = 2;
+/** Hits that are compared for each one that is asked for, as some say the same. */
+const COMPARED_PER_HIT = 2;
 /** Characters of hits that are searched for passages: some 10 ms. */
 const PASSAGE_CHARACTERS = 100_000;
 /** Years in which the date arm seeks a day or month without its year. */
@@ -198,7 +198,7 @@ export class HybridSearch {
       };
       return [{ n, score, why, document }];
     });
-    const once = saidOnce(hits.slice(0, SAID_ONCE * query.k), ({ n, document }) => ({
+    const once = saidOnce(hits.slice(0, COMPARED_PER_HIT * query.k), ({ n, document }) => ({
       isMessage: isMessage(n),
       text: document.text,
     }));

@@ -4,7 +4,7 @@ import { type PooledCandidate, REACH } from "./pool.ts";
 import { DAY } from "./time-span.ts";
 import { asksTime, contentWords, mentions, tellingCount, tellsTime } from "./question.ts";
 
-/** The features of a candidate, each 0 to 1 over the pool. docs/recall.md explains them. */
+/** The features of a candidate, each 0 to 1 over the pool; `date` may be −1. docs/recall.md explains them. */
 export const features = [
   "words",
   "wordsNear",
@@ -189,7 +189,7 @@ function* pieceMatches(
   }
 }
 
-/** The share of a question that some of its words are, by how rare and telling they are: 0 to 1. */
+/** The share of a question that is this name, 0 to 1: its words weigh by how rare and telling they are. */
 export function shareOf(name: string, question: string, words: WordStatistics | null): number {
   const named = new Set(contentWords(name));
   const asked = contentWords(question);
@@ -198,7 +198,7 @@ export function shareOf(name: string, question: string, words: WordStatistics | 
       ? 1
       : words.lexicon.pieces(word).reduce((sum, piece) => sum + rarityOf(piece, words), 0) || 1;
   const sum = (some: readonly string[]) => some.reduce((all, word) => all + weight(word), 0);
-  // A name of stop words alone is in a question of nothing else.
+  // A name of stop words alone has a share only of a question of stop words alone.
   return sum(asked.filter((word) => named.has(word))) / Math.max(sum(asked), Number.EPSILON);
 }
 

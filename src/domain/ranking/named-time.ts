@@ -26,7 +26,7 @@ const SHORT = 32 * DAY;
 const TRUE_THEN = 0.5;
 /** Characters of the question that are parsed: a longer one is a pasted text, with the question at either end. */
 const PARSED = 512;
-/** Dates of one question. */
+/** The most dates that are read of one question. */
 const MOST = 4;
 
 /** The times that the question names, in English; null if it names none that has begun. */

@@ -9,7 +9,7 @@ const STOP_WORDS = new Set(
   which while who whom whose why will with would you your`.split(/\s+/),
 );
 
-/** FTS5 parses a query into a tree; more words than this make it slow and say no more. Half of them are the last ones. */
+/** The most words, and terms, of a search: more make FTS5 slow, which parses them into a tree. Keeps the first and last half. */
 const MOST = 64;
 
 export const isTelling = (word: string): boolean => !STOP_WORDS.has(word);
