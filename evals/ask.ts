@@ -1,7 +1,7 @@
-// Tells a running Cairn a corpus, and asks it, through the public API.
+// Writes a corpus to a running Cairn, and asks its questions, through the public API.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Cairn, RecallAnswer, RecallBody } from "../client/src/index.ts";
-import type { Phrasing } from "./asked.ts";
+import type { Phrasing } from "./phrasings.ts";
 import { CAIRN, type Run } from "./compare.ts";
 import type { Corpus } from "./dataset.ts";
 import { authorOf } from "./demo/conversation.ts";
@@ -21,7 +21,7 @@ const off = {
   importance: 0,
   recency: 0,
 };
-export type Way = { name: string; weights?: NonNullable<RecallBody["weights"]>; phrasing?: Phrasing };
+type Way = { name: string; weights?: NonNullable<RecallBody["weights"]>; phrasing?: Phrasing };
 const WORDS: Way = { name: "words", weights: { ...off, lexical: 1 } };
 /** Each way to find candidates alone, and all together. */
 const ways: readonly Way[] = [
@@ -53,12 +53,12 @@ export async function tell(client: Cairn, user: string, corpus: Corpus): Promise
     names.set((await client.memories.remember(user, { text })).id, id);
     draw(++done);
   }
-  await vectorsOf(client, user);
+  await waitForVectors(client, user);
   return { user, corpus, names };
 }
 
 /** Waits until everything is found by meaning too. */
-export async function vectorsOf(client: Cairn, user: string): Promise<void> {
+export async function waitForVectors(client: Cairn, user: string): Promise<void> {
   while ((await client.recall(user, { query: "anything", k: 1 })).freshness.pending > 0) await sleep(200);
 }
 
@@ -68,13 +68,21 @@ export const waysToAsk = (phrasings: Readonly<Record<string, Phrasing>>, smoke: 
   ...Object.entries(phrasings).map(([name, phrasing]) => ({ name: `${CAIRN}, ${name}`, phrasing })),
 ];
 
+/** Everything that was said or remembered. */
+const documentsOf = ({ sessions, memories }: Corpus): { id: string; text: string }[] => [
+  ...sessions.flatMap(({ turns }) =>
+    turns.map(({ id, speaker, text }) => ({ id, text: `${speaker}: ${text}` })),
+  ),
+  ...memories,
+];
+
 /** Asks every question in every way. */
 export async function askInEachWay(
   client: Cairn,
   { user, corpus, names }: Told,
   asked: readonly Way[],
 ): Promise<Run[]> {
-  const floor = plainFts5(corpus);
+  const floor = plainFts5(documentsOf(corpus));
   const runs: Run[] = [
     { name: "plain FTS5", ranked: corpus.questions.map(({ query }) => floor(query, K)), times: [] },
   ];

@@ -63,16 +63,16 @@ export function fittedConfidence(all: readonly Labelled[], l1: number): Confiden
     ],
     slopesAt,
   );
-  return named(values.map((value) => Math.round(value * 10) / 10));
+  return weightsOf(values.map((value) => Math.round(value * 10) / 10));
 }
 
-const named = (values: Float64Array): ConfidenceWeights => {
+const weightsOf = (values: Float64Array): ConfidenceWeights => {
   const weights: ConfidenceWeights = { bias: values[signalNames.length] ?? 0 };
   for (const [k, name] of signalNames.entries()) if (values[k] !== 0) weights[name] = values[k];
   return weights;
 };
 
-/** The mean negative log of the probability of what is so, all sets alike. */
+/** The mean negative log of the probability of the true class, in natural logarithms, weighed by `balanced`. */
 export function logLoss(all: readonly Pick<Asked, "set" | "kind">[], confidences: readonly number[]): number {
   const share = balanced(all);
   return all.reduce((sum, { kind }, i) => {

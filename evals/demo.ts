@@ -15,9 +15,9 @@ import {
   readConversations,
   turnsOf,
 } from "./demo/conversation.ts";
-import { plainFts5 } from "./demo/floor.ts";
 import { shownHits } from "./demo/shown.ts";
 import { bold, faint, percentile, progress } from "./demo/terminal.ts";
+import { plainFts5 } from "./floor.ts";
 import { developmentToken, freePort, type LocalServer, startLocalServer } from "../scripts/local-server.ts";
 
 const K = 10;
@@ -130,7 +130,9 @@ async function play(client: Cairn, user: string, conversation: Conversation): Pr
     });
   }
 
-  const floor = plainFts5(turns);
+  const floor = plainFts5(
+    turns.map((turn) => ({ id: turn.id, text: `${turn.speaker}: ${contentOf(turn)}` })),
+  );
   const scores = { questions: scored.length, ours: 0, floor: 0, times };
   if (scored.length === 0) return scores;
   console.log();

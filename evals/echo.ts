@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Cairn } from "../client/src/index.ts";
 import { z } from "zod";
-import { vectorsOf } from "./ask.ts";
+import { waitForVectors } from "./ask.ts";
 import { progress } from "./demo/terminal.ts";
 import { printTable } from "./table.ts";
 
@@ -34,7 +34,7 @@ async function ranksOfFacts(client: Cairn): Promise<Echoed[]> {
           ...(replied ? [{ role: "assistant" as const, content: replies[i] ?? "" }] : []),
         ]),
       );
-      await vectorsOf(client, user);
+      await waitForVectors(client, user);
       const { hits } = await client.recall(user, { query, k: 50, window: 0 });
       const place = hits.findIndex((hit) => hit.id === id);
       found.push({ query, replies: replied, rank: place === -1 ? Infinity : place + 1 });

@@ -81,7 +81,7 @@ function examplesOf(
   });
 }
 
-export type FitOptions = { l1: number; without?: Feature };
+type FitOptions = { l1: number; without?: Feature };
 
 /**
  * Minimises the mean negative log of the probability of a relevant hit, by a softmax over the hits of one kind, with a

@@ -1,4 +1,4 @@
-// `npm run eval`: whether recall is good, on every kind of data. Everything goes through the public API of a running Cairn.
+// `npm run eval`: measures recall on every kind of data. Everything goes through the public API of a running Cairn.
 import { randomUUID } from "node:crypto";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { foreignTo, printAbstaining } from "./abstain.ts";
 import { askEach, askInEachWay, type Told, tell, waysToAsk } from "./ask.ts";
 import { type Answered, failures, joined, printAnswered } from "./compare.ts";
 import { ANSWERABLE, type Asked } from "./confidence.ts";
-import { typos, wrappings } from "./asked.ts";
+import { typos, wrappings } from "./phrasings.ts";
 import { bySession, type Corpus, inOneStore, type Question, readCorpora } from "./dataset.ts";
 import { printPrompted, type Prompted, promptEach } from "./context.ts";
 import { checkEchoes } from "./echo.ts";

@@ -6,11 +6,11 @@ type Parts = Question["relevant"];
 const holds = (ids: readonly string[], part: Parts[number]): boolean => ids.some((id) => part.has(id));
 
 /** The share of the parts of the answer that the first k hold. */
-export const recallAt = (ranked: readonly string[], relevant: Parts, k: number): number =>
+const recallAt = (ranked: readonly string[], relevant: Parts, k: number): number =>
   relevant.filter((part) => holds(ranked.slice(0, k), part)).length / relevant.length;
 
 /** 1 if the first is relevant. */
-export const hitAt1 = (ranked: readonly string[], relevant: Parts): number =>
+const hitAt1 = (ranked: readonly string[], relevant: Parts): number =>
   relevant.some((part) => part.has(ranked[0] ?? "")) ? 1 : 0;
 
 /** 1 over the rank of the first relevant id; 0 without one. */
@@ -25,7 +25,7 @@ const discount = (i: number): number => 1 / Math.log2(i + 2);
  * Normalised discounted cumulative gain with gains of 0 and 1 (Järvelin and Kekäläinen 2002). An id gains by the first
  * mention of a part.
  */
-export function ndcgAt(ranked: readonly string[], relevant: Parts, k: number): number {
+function ndcgAt(ranked: readonly string[], relevant: Parts, k: number): number {
   const isNew = (id: string, i: number) =>
     relevant.some((part) => part.has(id) && !holds(ranked.slice(0, i), part));
   const gained = ranked.slice(0, k).reduce((sum, id, i) => sum + (isNew(id, i) ? discount(i) : 0), 0);

@@ -11,7 +11,7 @@ import { asDifference, percent, printTable } from "./table.ts";
 import { printAuc, printBrought } from "./abstain.ts";
 
 const PENALTIES = [0, 0.003, 0.01, 0.03];
-/** Of the confidence, whose loss is smaller. */
+/** The penalties of the confidence, whose loss is smaller. */
 const FINER_PENALTIES = [0, 0.0003, 0.001, 0.003];
 /** The share of answerable questions that the threshold may cost. */
 export const LOST = 0.03;

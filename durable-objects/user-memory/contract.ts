@@ -216,7 +216,7 @@ export type Recall = SearchRequest & {
   deadlineMs?: number;
 };
 
-/** `isAnswerable`: the confidence reaches this user's threshold. */
+/** `isAnswerable`: the confidence reaches the threshold of the deployment's model. */
 export type Recalled = Omit<RecallAnswer, "degraded"> & { isAnswerable: boolean };
 
 /** A query, and the numbers of the documents to score. */

@@ -9,7 +9,7 @@ import { rerankerModels, WorkersAiReranker } from "./reranking/workers-ai.ts";
 
 /** The ways to find messages: by words alone, in `full` (by vectors too), or in full and by Vectorize. */
 const messageIndexings = ["lexical", "full", "vectorize"] as const;
-export type MessageIndexing = (typeof messageIndexings)[number];
+type MessageIndexing = (typeof messageIndexings)[number];
 
 /** The variables of recall. */
 export type RecallVars = {

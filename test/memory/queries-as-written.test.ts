@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { askedPart } from "../../src/domain/ranking/asked-part.ts";
 import { folded } from "../../src/domain/ranking/fold.ts";
 import { wordsWithoutMarks } from "../../src/domain/ranking/marks.ts";
-import { contentWords, names } from "../../src/domain/ranking/question.ts";
+import { contentWords, mentions } from "../../src/domain/ranking/question.ts";
 import { corrections, knownCorrection, withCorrections } from "../../src/domain/ranking/spelling.ts";
 import { searchedQuery } from "../../src/domain/memory/searched-query.ts";
 
@@ -136,8 +136,8 @@ describe("a folded text", () => {
     );
   });
   it("holds a name however it is written", () => {
-    expect(names("did lukasz call?", "Łukasz")).toBe(true);
-    expect(names("Was Zoe\u0308 here?", "Zoë")).toBe(true);
+    expect(mentions("did lukasz call?", "Łukasz")).toBe(true);
+    expect(mentions("Was Zoe\u0308 here?", "Zoë")).toBe(true);
   });
 });
 

@@ -5,7 +5,7 @@ import type { Lexicon } from "../../src/domain/ranking/lexicon.ts";
 import { distinctPieces } from "../../src/domain/ranking/lexicon.ts";
 import { namedTime, ratedDates } from "../../src/domain/ranking/named-time.ts";
 import { type Candidate, pooled } from "../../src/domain/ranking/pool.ts";
-import { names } from "../../src/domain/ranking/question.ts";
+import { mentions } from "../../src/domain/ranking/question.ts";
 import { rank, type Weights } from "../../src/domain/ranking/rank.ts";
 import { rankingModels } from "../../src/domain/ranking/weights.ts";
 
@@ -210,8 +210,8 @@ it("keeps every candidate once, best first, with scores from 0 to 1, whatever co
 });
 
 it("sees a name as a word only", () => {
-  expect(names("did ann walk?", "Ann")).toBe(true);
-  expect(names("did joanna walk?", "Ann")).toBe(false);
-  expect(names("the same as sam", "Sam")).toBe(true);
-  expect(names("anything", "")).toBe(false);
+  expect(mentions("did ann walk?", "Ann")).toBe(true);
+  expect(mentions("did joanna walk?", "Ann")).toBe(false);
+  expect(mentions("the same as sam", "Sam")).toBe(true);
+  expect(mentions("anything", "")).toBe(false);
 });

@@ -2,7 +2,7 @@ import type { TextEmbedding } from "../../../src/platform/embeddings/embedder.ts
 import { normalise } from "../../../src/domain/memory/normalise.ts";
 import { shareOf, type WordStatistics } from "../../../src/domain/ranking/features.ts";
 import type { TimeSpan } from "../../../src/domain/ranking/time-span.ts";
-import { contentWords, matchExpression, spans } from "../../../src/domain/ranking/question.ts";
+import { contentWords, matchExpression, wordRuns } from "../../../src/domain/ranking/question.ts";
 import { queryVectorOf } from "../../../src/domain/ranking/query-vector.ts";
 import type { Scored } from "../../../src/platform/vectors/vector-table.ts";
 import type { CandidateFilter } from "./candidate-filter.ts";
@@ -101,7 +101,7 @@ export class Arms {
 
   /** Facts whose topic key, or whose subject and predicate, the query names. */
   key(query: string, words: WordStatistics | null, filter: CandidateFilter): ArmResult | null {
-    const names = spans(normalise(query).split(" ").map(withoutMarks));
+    const names = wordRuns(normalise(query).split(" ").map(withoutMarks));
     if (names.length === 0) return null;
     const named = new Map(this.#memories.namedFacts(names).map(({ n, key }) => [n, key]));
     const matching = filter.matching([...named.keys()]);

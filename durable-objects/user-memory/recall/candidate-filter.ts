@@ -171,11 +171,11 @@ const mayBeMemories = ({ kinds, ranges }: FilterRequest): boolean =>
 const nothing: SqlCondition = { sql: "FALSE", bindings: [] };
 const everything: SqlCondition = { sql: "TRUE", bindings: [] };
 
-function messagesOf(query: FilterRequest, someLeave: boolean): SqlCondition {
+function messagesOf(query: FilterRequest, hasTombstones: boolean): SqlCondition {
   if (!mayBeMessages(query)) return nothing;
   const { filter = {}, ranges, moment, roles } = query;
   const conditions = [
-    someLeave ? { sql: notTombstoned("position"), bindings: [] } : everything,
+    hasTombstones ? { sql: notTombstoned("position"), bindings: [] } : everything,
     ...given("created_at >= ?", filter.createdAtMin),
     ...given("created_at <= ?", filter.createdAtMax),
     ...given("created_at <= ?", moment.asOf),

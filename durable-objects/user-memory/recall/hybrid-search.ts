@@ -33,7 +33,7 @@ export type RankedHit = {
   score: number;
   why: Hit["why"];
   document: Document;
-  /** Of a long text, the passage that matches the query best. */
+  /** The passage of a long text that matches the query best. */
   passage?: Passage;
 };
 /** An arm without its time, which only the caller measures. */
@@ -68,12 +68,12 @@ type ArmResults = {
   date: ArmResult | null;
 };
 
-/** So many times as many hits as are asked for are compared, as some say the same. */
-const SAID_ONCE = 2;
+/** Hits that are compared for each one that is asked for, as some say the same. */
+const COMPARED_PER_HIT = 2;
 /** Characters of hits that are searched for passages: some 10 ms. */
 const PASSAGE_CHARACTERS = 100_000;
 /** Years in which the date arm seeks a day or month without its year. */
-const YEARS = 3;
+const YEARS_SEARCHED = 3;
 
 /** Searches the index: each arm finds candidates, which are ranked together (`src/domain/ranking`). */
 export class HybridSearch {
@@ -97,7 +97,7 @@ export class HybridSearch {
       lexical: this.#arms.lexical(query.query, words, request),
       vector: this.#arms.vector(embedded, context.uncached, request),
       key: this.#arms.key(query.query, words, filter),
-      date: this.#arms.date(query.time?.ofYears(YEARS) ?? [], embedded, request),
+      date: this.#arms.date(query.time?.ofYears(YEARS_SEARCHED) ?? [], embedded, request),
     };
     // A query with nothing to search by gets the newest.
     const answer =
@@ -198,7 +198,7 @@ export class HybridSearch {
       };
       return [{ n, score, why, document }];
     });
-    const once = saidOnce(hits.slice(0, SAID_ONCE * query.k), ({ n, document }) => ({
+    const once = saidOnce(hits.slice(0, COMPARED_PER_HIT * query.k), ({ n, document }) => ({
       isMessage: isMessage(n),
       text: document.text,
     }));

@@ -38,6 +38,7 @@ type RecallDependencies = {
   now: () => number;
 };
 
+/** Messages shown on each side of a hit, unless the caller gives a number. */
 const WINDOW = 1;
 /** The default time that a recall waits for Vectorize. */
 const DEADLINE_MS = 300;
@@ -110,7 +111,7 @@ export class RecallService {
     });
   }
 
-  /** The documents of these numbers that match the query. `score` is the cosine. */
+  /** The documents of these numbers that match the query. `score` is the cosine, and 0 for a negative one. */
   scoreDocuments({ numbers, queryVector, ...query }: ScoreRequest): Hit[] {
     const { index, messages, tables, ownerId } = this.#deps;
     if (!isEmbedded(queryVector)) return [];

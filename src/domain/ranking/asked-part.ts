@@ -1,5 +1,5 @@
 import { withoutMarksAround } from "./marks.ts";
-import { isTelling } from "./question.ts";
+import { isTelling, WORDS } from "./question.ts";
 
 const setOf = (words: string): ReadonlySet<string> => new Set(words.split(/\s+/));
 
@@ -32,7 +32,7 @@ const FILLERS = setOf(
 const TIMES = setOf(
   `afternoon day days evening minute moment morning night sec second today tonight week weekend`,
 );
-/** Words that express a feeling. What follows one ("oops, wrong window") asks for nothing. */
+/** Words that express a feeling. A text that begins with one ("oops, wrong window") asks for nothing. */
 const EXCLAIMS = setOf(
   `aw gosh ha haha hah hehe hm hmm hooray huh lol meh nah omg oof oops ouch phew ugh whoa whoops wow yay yikes`,
 );
@@ -42,14 +42,14 @@ const AGREES = setOf(
   goodbye got great happy helped helpful helps interesting later makes mhm nevermind never
   nice no nope oh ok okay okey perfect ready right see sounds sure well yeah yep yes yo yup`,
 );
-/** Words that say nothing beside those: "great work", "makes sense", "happy Friday". */
+/** Words that say nothing beside those of `AGREES`: "great work", "makes sense", "happy Friday". */
 const BESIDE = setOf(
   `ahead fair friday going job make mind monday point saturday sense sunday thursday tomorrow tuesday wednesday work`,
 );
-/** A longer text is about something. */
-const SMALL_TALK = 10;
-/** Telling words that may follow an exclamation. */
-const FEW = 2;
+/** A text of more words than this is about something. */
+const MOST_SMALL_TALK = 10;
+/** The most telling words that may follow an exclamation. */
+const MOST_AFTER_EXCLAIM = 2;
 /** A question begins with one of these, and is no chatter. */
 const ASKING = setOf("when where which who whom whose why");
 /** A request ends before one of these. */
@@ -63,11 +63,10 @@ const REQUESTING = setOf(
 /** "Hi there, …", "Dear Ann, …". */
 const SALUTATION =
   /^\s*(?:hi|hiya|hello|hey|dear|good (?:morning|afternoon|evening))(?:\s+[\p{L}\p{M}]+){0,2}\s*(?:[,!.:;–—-]+(?:\s+|$)|$)/iu;
-/** Words besides small talk of a question that can be asked without the sentences around it. */
+/** A question of so many words besides small talk can be asked without the sentences around it. */
 const ENOUGH = 2;
 /** Between two sentences. */
 const BREAK = /(?<=[.!?…؟।][\p{Pe}\p{Pf}"']{0,3})\s+|(?<=[。！？])|\n+/u;
-const EACH_WORD = /[\p{L}\p{N}\p{M}]+/gu;
 
 /**
  * The part of a query that asks or tells something: without greetings, thanks and the request ("could you please tell me"),
@@ -90,11 +89,11 @@ export function askedPart(query: string): string {
 /** True if a query only greets, thanks, agrees or exclaims: nothing that is stored answers it. */
 export function asksNothing(query: string): boolean {
   const words = lowerWords(query);
-  if (words.length > SMALL_TALK) return false;
+  if (words.length > MOST_SMALL_TALK) return false;
   const [first = ""] = words;
   const others = words.filter((word) => !saysNothing(word));
   if (EXCLAIMS.has(first) && !query.includes("?") && !namesSomething(query))
-    return others.filter((word) => isTelling(word)).length <= FEW;
+    return others.filter((word) => isTelling(word)).length <= MOST_AFTER_EXCLAIM;
   return (
     words.some((word) => COURTESY.has(word) || AGREES.has(word) || EXCLAIMS.has(word)) &&
     others.every((word) => word === "when" && !query.includes("?"))
@@ -124,7 +123,7 @@ function withoutCourtesy(sentence: string): string {
 
 /** The same without a beginning like "I was wondering if you could tell me". */
 function withoutRequest(sentence: string): string {
-  const words = [...sentence.matchAll(EACH_WORD)].map(({ 0: word, index }) => ({
+  const words = [...sentence.matchAll(WORDS)].map(({ 0: word, index }) => ({
     word: word.toLowerCase(),
     index,
   }));
@@ -149,7 +148,7 @@ function isMostlySmallTalk(sentence: string): boolean {
   return telling.length > 0 && telling.filter(isSmallTalk).length > telling.length / 2;
 }
 
-const lowerWords = (text: string): string[] => text.toLowerCase().match(EACH_WORD) ?? [];
+const lowerWords = (text: string): string[] => text.toLowerCase().match(WORDS) ?? [];
 const isFiller = (word: string): boolean => !ASKING.has(word) && (!isTelling(word) || FILLERS.has(word));
 const isSmallTalk = (word: string): boolean =>
   !isTelling(word) || COURTESY.has(word) || FILLERS.has(word) || TIMES.has(word);

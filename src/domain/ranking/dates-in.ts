@@ -1,7 +1,6 @@
 import { casual } from "chrono-node/en";
-import { EVER, type TimeSpan } from "./time-span.ts";
+import { DAY, EARLIEST, type TimeSpan } from "./time-span.ts";
 
-const DAY = 86_400_000;
 /** Years in which a date without its year is sought, the last one first. */
 export const YEARS = 10;
 const MONTH = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec";
@@ -29,7 +28,7 @@ const REWRITES: readonly (readonly [RegExp, string])[] = [
 const parser = casual.clone();
 // The last refiner drops "May" after any word but "in".
 parser.refiners.pop();
-type Found = ReturnType<typeof parser.parse>[number];
+type ParsedDate = ReturnType<typeof parser.parse>[number];
 type Extract = (match: RegExpMatchArray, now: Date) => { year?: number; month?: number; grain: Grain };
 function addForm(pattern: RegExp, extract: Extract): void {
   parser.parsers.push({
@@ -103,14 +102,14 @@ const SPANS: Record<Grain, (day: Date) => TimeSpan> = {
  * `at(back)`: its span, so many years before the last one; `recurs`: its year is not said; `isAnchor`: the question is
  * about a time before or after it, of which people may tell on that date.
  */
-export type NamedDate = { at: (back: number) => TimeSpan; recurs: boolean; isAnchor?: true };
+type NamedDate = { at: (back: number) => TimeSpan; recurs: boolean; isAnchor?: true };
 const once = (span: TimeSpan): NamedDate => ({ at: () => span, recurs: false });
 
 /** A cheap test before `datesIn`: false if the text holds no date. */
 export const mayNameDate = (text: string): boolean => TIME_WORD.test(text);
 
 /**
- * The dates and ranges in an English text, in local time as if it were UTC: chrono-node finds them, and `isOtherwise`
+ * The dates and ranges in an English text, in local time as if it were UTC: chrono-node finds them, and `isLikelyNoDate`
  * drops what likely is no date.
  */
 export function datesIn(text: string, now: number): NamedDate[] {
@@ -123,13 +122,13 @@ export function datesIn(text: string, now: number): NamedDate[] {
 function datesOf(text: string, now: number): NamedDate[] {
   return parser.parse(text, { instant: new Date(now), timezone: 0 }).flatMap((found) => {
     const [before, after] = [text.slice(0, found.index), text.slice(found.index + found.text.length)];
-    if (isOtherwise(found, before, after)) return [];
+    if (isLikelyNoDate(found, before, after)) return [];
     const apart = APART.exec(found.text);
     if (apart !== null) return datesApart(apart, now);
     const start = dateOf(found.start, found.text, now);
     if (start === null) return [];
     const end = found.end && dateOf(found.end, found.text, now);
-    const range = end ? between(start, end) : opened(start, { before, after, text: found.text, now });
+    const range = end ? between(start, end) : openEnded(start, { before, after, text: found.text, now });
     return range === null ? [] : [range];
   });
 }
@@ -158,12 +157,12 @@ const OTHER_WORDS = /^(?:mar|march|may|april|june|august|jan|dec)$/i;
 const SHORT_WEEKDAY = /^(?:on )?(?:sun|mon|wed|sat|tue|tues|thu|thurs?|fri)\.?$/i;
 
 /** True if the words are likely not meant as a date: "may I", "we sat", "24/7", "in 10 minutes", "the last day of school". */
-function isOtherwise({ text, start, index }: Found, before: string, after: string): boolean {
+function isLikelyNoDate({ text, start, index }: ParsedDate, before: string, after: string): boolean {
   const tags = start.tags();
   if (tags.has("casualReference/now")) return true;
   if (tags.has("result/relativeDateAndTime") && !/\bago$/i.test(text) && !ROLLING.test(text)) return true;
   if (/^(?:the |on )*(?:weekends?|weekdays?|day (?:before|after))$/i.test(text)) return true;
-  // Of another event: "two days before the race".
+  // The distance to another event: "two days before the race".
   if (/ (?:before|earlier)$/i.test(text)) return true;
   if (/^[+-]/.test(text) || /\b(?:every|each)\s+$/i.test(before)) return true;
   if (/^(?:last|past|this) \w+$/i.test(text) && /^ (?:of|before|after)\b/i.test(after)) return true;
@@ -175,7 +174,7 @@ function isOtherwise({ text, start, index }: Found, before: string, after: strin
   return index > 0 && /[$€£#]$/.test(before);
 }
 
-function dateOf(found: Found["start"], text: string, now: number): NamedDate | null {
+function dateOf(found: ParsedDate["start"], text: string, now: number): NamedDate | null {
   const today = new Date(Math.floor(now / DAY) * DAY);
   const get = (part: "year" | "month" | "day") => found.get(part) ?? 0;
   const day = new Date(Date.UTC(get("year"), get("month") - 1, get("day")));
@@ -196,7 +195,7 @@ function dateOf(found: Found["start"], text: string, now: number): NamedDate | n
   if (/^this (?:morning|noon|afternoon|evening)$/i.test(text)) return once(SPANS.day(today));
   // "The last 3 days" go up to now.
   if (ROLLING.test(text)) return once({ from: day.getTime(), to: today.getTime() + DAY });
-  // Nobody counts weeks to the day.
+  // People do not count weeks to the day.
   if (/\bweeks? ago$/i.test(text)) return once(days(day.getTime() - 3 * DAY, 7));
   const grain = [...found.tags()].find(isGrain) ?? grainOf(found);
   if (grain === null) return null;
@@ -216,7 +215,7 @@ function dateOf(found: Found["start"], text: string, now: number): NamedDate | n
 }
 
 /** The finest part of a date that was said. */
-function grainOf(found: Found["start"]): Grain | null {
+function grainOf(found: ParsedDate["start"]): Grain | null {
   if (found.isCertain("day") || found.isCertain("weekday")) return "day";
   if (found.isCertain("month")) return "month";
   return found.isCertain("year") ? "year" : null;
@@ -247,8 +246,8 @@ function between(start: NamedDate, end: NamedDate): NamedDate | null {
 const OPENS =
   /\b(since|after|before|until|till|by|up to|prior to|from)\s+(?:the year |early |late |mid[ -])?(?:the )?$/i;
 
-/** What "since", "after", "before" or "until" makes of a date; the date itself without them. */
-function opened(
+/** The range from or up to a date, if "since", "after", "before" or "until" is before it; otherwise the date itself. */
+function openEnded(
   date: NamedDate,
   { before, after, text, now }: { before: string; after: string; text: string; now: number },
 ): NamedDate | null {
@@ -267,5 +266,5 @@ function opened(
     to > now
   )
     return null;
-  return once({ from: EVER, to: word === "before" || word === "prior to" ? from : to });
+  return once({ from: EARLIEST, to: word === "before" || word === "prior to" ? from : to });
 }

@@ -1,9 +1,10 @@
 import { asksForAdvice, asksForOverview, asksForQuestions, repeats } from "./asks.ts";
 import { distinctPieces, type Lexicon } from "./lexicon.ts";
 import { type PooledCandidate, REACH } from "./pool.ts";
-import { asksTime, contentWords, names, tellingCount, tellsTime } from "./question.ts";
+import { DAY } from "./time-span.ts";
+import { asksTime, contentWords, mentions, tellingCount, tellsTime } from "./question.ts";
 
-/** The features of a candidate, each 0 to 1 over the pool. docs/recall.md explains them. */
+/** The features of a candidate, each 0 to 1 over the pool; `date` may be −1. docs/recall.md explains them. */
 export const features = [
   "words",
   "wordsNear",
@@ -32,7 +33,7 @@ type Pieces = Pick<PooledCandidate, "pieces">;
 type Weighed = { pool: readonly PooledCandidate[]; standalone: Float32Array };
 
 /** Counts of the words of a user's documents. */
-export type Frequencies = {
+type Frequencies = {
   /** Number of documents. */
   size: number;
   /** Number of documents that hold this piece. */
@@ -50,7 +51,7 @@ const FADES = Array.from({ length: REACH + 1 }, (_, steps) => 0.8 ** steps);
 const SAYS_ENOUGH = 3;
 const LOOKED_AT = 300;
 /** Half of what is new about a candidate is gone after this time. */
-const HALF_LIFE_MS = 30 * 86_400_000;
+const HALF_LIFE_MS = 30 * DAY;
 /** Pieces with a greater cosine are the same piece. */
 const SAME = 0.999;
 /** The length of a text counts by its logarithm, from some words to several pages. */
@@ -200,7 +201,7 @@ function keepWhole(piecesOfNumber: readonly Float32Array[]): void {
       for (const matches of piecesOfNumber) matches[text] = 0;
 }
 
-/** The share of a question that some of its words are, by how rare and telling they are: 0 to 1. */
+/** The share of a question that is this name, 0 to 1: its words weigh by how rare and telling they are. */
 export function shareOf(name: string, question: string, words: WordStatistics | null): number {
   const named = new Set(contentWords(name));
   const asked = contentWords(question);
@@ -209,7 +210,7 @@ export function shareOf(name: string, question: string, words: WordStatistics | 
       ? 1
       : words.lexicon.pieces(word).reduce((sum, piece) => sum + rarityOf(piece, words), 0) || 1;
   const sum = (some: readonly string[]) => some.reduce((all, word) => all + weight(word), 0);
-  // A name of stop words alone is in a question of nothing else.
+  // A name of stop words alone has a share only of a question of stop words alone.
   return sum(asked.filter((word) => named.has(word))) / Math.max(sum(asked), Number.EPSILON);
 }
 
@@ -239,9 +240,8 @@ function distinctHeld(
 
 /** The one speaker of the pool whom the question names, in lower case. */
 function namedSpeaker(text: string, pool: readonly PooledCandidate[]): string | null {
-  const lower = text.toLowerCase();
   const speakers = new Set(pool.flatMap(({ speaker }) => (speaker === null ? [] : [speaker.toLowerCase()])));
-  const named = [...speakers].filter((speaker) => names(lower, speaker));
+  const named = [...speakers].filter((speaker) => mentions(text, speaker));
   return named.length === 1 ? (named[0] ?? null) : null;
 }
 
@@ -282,7 +282,7 @@ function add(sum: Float32Array, more: Float32Array): void {
 
 /** A name in a memory counts like the speaker of a message. */
 const isAbout = ({ isMessage, speaker, text }: PooledCandidate, name: string): boolean =>
-  isMessage ? speaker?.toLowerCase() === name : names(text.toLowerCase(), name);
+  isMessage ? speaker?.toLowerCase() === name : mentions(text, name);
 
 const lengthOf = (text: string): number =>
   Math.min(1, Math.log(1 + text.length / SHORT) / Math.log(1 + LONG / SHORT));

@@ -1,5 +1,5 @@
 import { datesIn, mayNameDate, YEARS } from "./dates-in.ts";
-import { type TimeSpan, zoneOf } from "./time-span.ts";
+import { DAY, type TimeSpan, zoneOf } from "./time-span.ts";
 
 /** The times that a question names. */
 export type NamedTime = {
@@ -10,24 +10,23 @@ export type NamedTime = {
   /** Rates a time: 1 within, `AFTERMATH` soon after, 0 elsewhere. */
   match: (at: number) => number;
 };
-export type TimeReference = {
+type TimeReference = {
   /** The time that "yesterday" refers to. */
   referenceDate: number;
   /** An IANA name: days begin there. UTC unless given. */
   timeZone?: string | undefined;
 };
 
-const DAY = 86_400_000;
-/** People talk of an event for some time after it: "last week I …". Measured on conversations, docs/recall.md. */
+/** People talk of an event for some time after it: "last week I …". docs/recall.md, Times in a query. */
 const AFTERMATH_MS = 21 * DAY;
 const AFTERMATH = 0.5;
 /** A longer span has no aftermath: a month, with an hour for the clock change. */
 const SHORT = 32 * DAY;
-/** What was true at a time says less of it than what was said then. */
+/** The rating of a fact that was true at a time, but was said at another. */
 const TRUE_THEN = 0.5;
 /** Characters of the question that are parsed: a longer one is a pasted text, with the question at either end. */
 const PARSED = 512;
-/** Dates of one question. */
+/** The most dates that are read of one question. */
 const MOST = 4;
 
 /** The times that the question names, in English; null if it names none that has begun. */

@@ -8,7 +8,7 @@ export type PooledCandidate = {
   kind: CandidateKind;
   isMessage: boolean;
   text: string;
-  /** Of a message. */
+  /** Null for a memory. */
   role: string | null;
   /** The speaker of a message, if named. */
   speaker: string | null;

@@ -9,7 +9,7 @@ const STOP_WORDS = new Set(
   which while who whom whose why will with would you your`.split(/\s+/),
 );
 
-/** FTS5 parses a query into a tree; more words than this make it slow and say no more. Half of them are the last ones. */
+/** The most words, and terms, of a search: more make FTS5 slow, which parses them into a tree. Keeps the first and last half. */
 const MOST = 64;
 
 export const isTelling = (word: string): boolean => !STOP_WORDS.has(word);
@@ -38,7 +38,8 @@ export function contentWords(question: string): string[] {
   return content.length <= MOST ? content : [...content.slice(0, MOST / 2), ...content.slice(-MOST / 2)];
 }
 
-const WORDS = /[\p{L}\p{N}\p{M}]+/gu;
+/** Each word of a text: a run of letters, digits and combining marks. */
+export const WORDS = /[\p{L}\p{N}\p{M}]+/gu;
 const wordsOf = (text: string): string[] => [...new Set(folded(text).match(WORDS))];
 
 /** The FTS5 expression for words, of which any may be there: each quoted; a run of a script without spaces in pairs. */
@@ -72,7 +73,7 @@ function termsOf(word: string): string[] {
 const [NAMING, NAME] = [200, 16];
 
 /** Every run of up to 16 words, as a name may be: of the first 200 words. */
-export function spans(words: readonly string[]): string[] {
+export function wordRuns(words: readonly string[]): string[] {
   const all = words.filter((word) => word !== "").slice(0, NAMING);
   const found = new Set<string>();
   for (let from = 0; from < all.length; from++)
@@ -93,8 +94,8 @@ export const tellsTime = (text: string): boolean =>
     text,
   );
 
-/** True if a text has this name as a word. */
-export function names(text: string, name: string): boolean {
+/** True if a text has this name as a word, or as words that follow each other. */
+export function mentions(text: string, name: string): boolean {
   const [within, sought] = [folded(text), folded(name)];
   if (sought === "") return false;
   const letter = /[\p{L}\p{N}]/u;

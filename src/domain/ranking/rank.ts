@@ -31,7 +31,7 @@ export type Weights = { [Name in WeightName]?: number | undefined };
 /** The contribution of each group of features to the sum that orders the hits. */
 type ScoreParts = { [Name in WeightName]?: number };
 /** `features`: those of the candidate that are not 0, as an evaluation fits weights to them. */
-export type Explanation = {
+type Explanation = {
   parts: ScoreParts;
   features: { [Name in Feature]?: number };
   kind: CandidateKind;
@@ -41,7 +41,7 @@ type Ranked = { n: number; score: number; explanation?: Explanation };
 /** A score falls by half for this much less than the best candidate's sum. */
 const HALVED_BY = 2;
 
-export type RankOptions = {
+type RankOptions = {
   words: WordStatistics | null;
   model: RankingModel;
   weights?: Weights;

@@ -2,7 +2,7 @@ import { contentWords } from "./question.ts";
 
 type Said = { isMessage: boolean; text: string };
 
-/** Longer texts say more than one thing. */
+/** Texts of more characters say more than one thing. */
 const LONGEST = 400;
 /** The share of their words that two statements have in common, from which they say the same. */
 const SAME = 0.7;

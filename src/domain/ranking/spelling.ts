@@ -1,6 +1,6 @@
 import { stemmer } from "stemmer";
 import { folded } from "./fold.ts";
-import { contentWords, UNSPACED } from "./question.ts";
+import { contentWords, UNSPACED, WORDS } from "./question.ts";
 
 /** A term of an index, without the ending that its stemmer removes, and how many documents have it. */
 export type Term = { term: string; documents: number };
@@ -107,6 +107,4 @@ function typosBetween(from: string, to: string): number {
 
 /** A text with other words in the place of some. */
 export const withCorrections = (text: string, corrected: ReadonlyMap<string, string>): string =>
-  corrected.size === 0
-    ? text
-    : text.replaceAll(/[\p{L}\p{N}\p{M}]+/gu, (word) => corrected.get(folded(word)) ?? word);
+  corrected.size === 0 ? text : text.replaceAll(WORDS, (word) => corrected.get(folded(word)) ?? word);

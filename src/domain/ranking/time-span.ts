@@ -1,9 +1,10 @@
 /** A time span, in milliseconds since the epoch; `to` is not part of it. */
 export type TimeSpan = { from: number; to: number };
 
-/** The first time of a `Date`. */
-export const EVER = -8.64e15;
-const DAY = 86_400_000;
+/** The earliest time that a `Date` can hold, in milliseconds since the epoch (ECMA-262). */
+export const EARLIEST = -8.64e15;
+/** Milliseconds. */
+export const DAY = 86_400_000;
 
 export function isTimeZone(timeZone: string): boolean {
   try {
@@ -29,7 +30,7 @@ export function zoneOf(timeZone = "UTC"): Zone {
     second: "numeric",
   });
   const offsetAt = (given: number): number => {
-    const at = Math.min(Math.max(given, EVER + DAY), -EVER - DAY);
+    const at = Math.min(Math.max(given, EARLIEST + DAY), -EARLIEST - DAY);
     const parts = new Map(format.formatToParts(at).map(({ type, value }) => [type, Number(value)]));
     const [year = 0, month = 1, ...rest] = (
       ["year", "month", "day", "hour", "minute", "second"] as const
@@ -37,6 +38,6 @@ export function zoneOf(timeZone = "UTC"): Zone {
     return Date.UTC(year, month - 1, ...rest) - Math.floor(at / 1000) * 1000;
   };
   const instantOf = (local: number): number =>
-    local === EVER ? EVER : local - offsetAt(local - offsetAt(local));
+    local === EARLIEST ? EARLIEST : local - offsetAt(local - offsetAt(local));
   return { offsetAt, toUtc: ({ from, to }) => ({ from: instantOf(from), to: instantOf(to) }) };
 }

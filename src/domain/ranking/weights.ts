@@ -2,7 +2,7 @@ import type { ConfidenceWeights } from "./confidence.ts";
 import type { Feature } from "./features.ts";
 import type { CandidateKind } from "./pool.ts";
 
-/** Adds up to the score of a candidate of each kind. A feature without a weight counts nothing. */
+/** The weights of the sum that orders candidates, for each kind. A feature without a weight counts nothing. */
 export type RankingWeights = Record<CandidateKind, Partial<Record<Feature, number>>>;
 /** `threshold`: with less confidence, `answerable: 'auto'` returns no hits. */
 export type RankingModel = { weights: RankingWeights; confidence: ConfidenceWeights; threshold: number };

@@ -118,12 +118,13 @@ const recallFields = z.strictObject({
   window: z.int().min(0).max(limits.window).optional().openapi({
     description: "Number of messages on each side of a hit on a message; 1 unless set.",
   }),
-  explain: z
-    .boolean()
-    .optional()
-    .openapi({ description: "Each hit has the parts of its score in `why.parts`." }),
+  explain: z.boolean().optional().openapi({
+    description:
+      "Each hit has the parts of its score in `why.parts` and its features in `why.features`, and the answer has `signals`.",
+  }),
   deadlineMs: z.int().min(1).max(limits.recallDeadlineMs).optional().openapi({
-    description: "Time limit for Vectorize; 300 unless set. Later results are left out.",
+    description:
+      "Time limit for Vectorize; 300 unless set, 2,000 in a recall over all users. Later results are left out.",
   }),
 });
 

@@ -4,8 +4,8 @@ export type RerankOptions = {
 };
 
 /**
- * Reads a query beside each text and says how well the one answers the other: better than vectors, which know each by
- * itself, and much slower. A failure is a rejected promise: what was found keeps its order then.
+ * Scores how well each text answers a query. It reads both together: better than vectors, which know each by itself, and much
+ * slower. If it fails, the promise rejects, and the caller keeps the order of the hits.
  */
 export interface Reranker {
   readonly model: string;

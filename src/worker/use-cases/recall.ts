@@ -106,7 +106,7 @@ async function recallOf(
 }
 
 /** Merges the answers of several owners. Their scores compare. */
-function mergeAnswers(answers: readonly Recalled[]): Omit<Recalled, "degraded"> {
+function mergeAnswers(answers: readonly Recalled[]): Recalled {
   const [first, ...others] = answers;
   if (first === undefined) throw new Error("no answers to merge");
   if (others.length === 0) return first;

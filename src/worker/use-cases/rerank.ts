@@ -4,6 +4,7 @@ import type { Services } from "../services.ts";
 
 /** Hits that the reranker reads. */
 export const RERANKED = 30;
+/** The deadline of the reranker. */
 const WITHIN_MS = 2_000;
 
 /** Reorders the answer by the reranker's scores. Without a reranker, or if it fails, the order stays. */
