@@ -81,6 +81,7 @@ const UNITS: Record<string, number> = {
   characters: 1,
   s: 1000,
   min: 60_000,
+  h: 3_600_000,
   years: 365 * 86_400_000,
 };
 

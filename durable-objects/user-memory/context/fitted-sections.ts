@@ -14,7 +14,7 @@ import type {
 } from "../../../src/domain/schema/context.ts";
 import type { ContextItem } from "./context-items.ts";
 import { keyOf, type PlacedSection } from "./context-store.ts";
-import type { FoundLayer } from "./layer-search.ts";
+import { type FoundLayer, RECALLED } from "./layer-search.ts";
 
 export type Section = { layer: LayerName; items: readonly ContextItem[] };
 export type Fitted = { sections: Section[]; meta: ContextSection[]; candidates: ContextCandidate[] };
@@ -103,7 +103,7 @@ const candidateOf = (
 function limitOf(layer: ContextLayer): number {
   switch (layer.type) {
     case "recalled":
-      return layer.k ?? 8;
+      return layer.k ?? RECALLED;
     case "procedures":
       return layer.n ?? 5;
     case "episodes":

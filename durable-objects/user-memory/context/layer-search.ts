@@ -18,6 +18,9 @@ export type Searched = { found: readonly FoundLayer[]; confidence?: number; abst
 
 /** The time of a layer's search. */
 const SEARCH_MS = 2_000;
+/** Hits of the layer `recalled`, and the share of the best score that each needs: further ones cost tokens and seldom help. */
+export const RECALLED = 10;
+const LEAST_SHARE = 0.1;
 /** More hits than a layer shows, as some may be in the prompt already. */
 const SPARE = 2;
 const MOST_HITS = 100;
@@ -68,8 +71,10 @@ export class LayerSearch {
       const answer = await within(wanted.timeoutMs, search);
       if (answer === LATE) return { found: found([], "late") };
       if (!answer.ok) throw new Error(answer.code);
-      const items = answer.value.hits
-        .filter(({ score }) => score >= wanted.minScore)
+      const { hits } = answer.value;
+      const least = wanted.minScore ?? LEAST_SHARE * (hits[0]?.score ?? 0);
+      const items = hits
+        .filter(({ score }) => score >= least)
         .flatMap((hit) => this.#items.ofHit(wanted.name, hit, { whole: wanted.whole }) ?? []);
       return { found: found(items, "ok"), recalled: answer.value };
     } catch (error) {
@@ -85,7 +90,8 @@ type Wanted = {
   kinds?: RecallKind[] | undefined;
   roles?: string[] | undefined;
   tags?: string[] | undefined;
-  minScore: number;
+  /** A share of the best score unless set. */
+  minScore: number | undefined;
   timeoutMs: number;
   /** Shows the whole text, and not its title. */
   whole: boolean;
@@ -95,7 +101,7 @@ type Wanted = {
 function wantedBy(layer: ContextLayer): Wanted | null {
   switch (layer.type) {
     case "recalled": {
-      const { k = 8, kinds, roles, tags, minScore = 0, timeoutMs = SEARCH_MS } = layer;
+      const { k = RECALLED, kinds, roles, tags, minScore, timeoutMs = SEARCH_MS } = layer;
       return { name: "recalled", k, kinds, roles, tags, minScore, timeoutMs, whole: false };
     }
     case "procedures": {

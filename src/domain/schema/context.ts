@@ -120,10 +120,12 @@ export const ContextLayer = z
       type: z.literal("recalled"),
       ...common,
       ...ofMemories,
-      k: items(100, 8, "memories and messages"),
+      k: items(100, 10, "memories and messages"),
       kinds: z.array(recallKind).min(1).optional(),
       roles: z.array(text(limits.role, "role_too_long")).min(1).max(8).optional(),
-      minScore: share.optional(),
+      minScore: share.optional().openapi({
+        description: "Only hits with at least this score; a tenth of the best hit's unless set.",
+      }),
       timeoutMs,
     }),
     z.strictObject({
