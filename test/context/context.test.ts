@@ -316,6 +316,30 @@ describe("layers", () => {
   });
 });
 
+it("keeps nothing of a call that fails, and the next call makes the same turn", async () => {
+  const user = newUser();
+  const { id } = await create(user);
+  await lives(user, "Porto");
+  await turn(user, id, "hello");
+  await lives(user, "Braga");
+  control.failingTransactions = 1;
+  expect((await ask(user, { query: "thanks!", threadId: id })).status).toBe(500);
+  expect(lines((await context(user, { query: "thanks!", threadId: id })).recalled.text)).toEqual([
+    expect.stringContaining("before: Ann lives in Porto"),
+  ]);
+});
+
+it("keeps its blocks while D1 does not answer", async () => {
+  const user = newUser();
+  const { id } = await create(user);
+  await lives(user, "Porto");
+  const first = await turn(user, id, "Where does Ann live?");
+  control.d1Reads = "fail";
+  control.d1Writes = "before";
+  const again = await context(user, { query: "And where does Ben live?", threadId: id });
+  expect(again.stable).toEqual(first.stable);
+});
+
 describe("a snapshot", () => {
   it("gives the first answer again for an hour, byte for byte, without what is forgotten", async () => {
     const user = newUser();

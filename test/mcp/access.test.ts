@@ -16,6 +16,7 @@ const READING = [
   "memory_history",
   "memory_list_procedures",
   "memory_get_procedure",
+  "memory_context",
 ];
 const WRITING = [
   "memory_remember_fact",
@@ -134,6 +135,8 @@ describe("whose memory it is", () => {
       ["memory_recall", { query: "Porto", owners: [bob] }],
       ["thread_search", { query: "Porto" }],
       ["thread_search", { query: "Porto", threadId }],
+      ["memory_context", { query: "Porto" }],
+      ["memory_context", { query: "Porto", threadId }],
       ["memory_list", {}],
       ["memory_list", { owner: bob }],
       ["memory_history", { id }],
@@ -152,6 +155,7 @@ describe("whose memory it is", () => {
       );
     for (const uri of [
       "cairn://facts",
+      "cairn://context",
       `cairn://procedures/deploy?owner=${bob}`,
       "cairn://procedures/deploy",
     ])

@@ -43,8 +43,9 @@ describe("the list of resources", () => {
     const bearer = await tokenWith({ user, shared: [team, `shared:${newUser()}`] });
     const listing = await allResources(bearer);
     expect(listing.length).toBeGreaterThan(2);
-    const [first, ...others] = listing.flat();
+    const [first, context, ...others] = listing.flat();
     expect(first).toMatchObject({ uri: "cairn://facts", mimeType: "text/plain" });
+    expect(context).toMatchObject({ uri: "cairn://context", mimeType: "text/plain" });
     expect(others.map(({ name }) => name)).toEqual([...own.toReversed(), "release"]);
     const shared = others.at(-1)?.uri ?? "";
     expect(shared).toBe(`cairn://procedures/release?owner=${encodeURIComponent(team)}`);
@@ -84,7 +85,7 @@ describe("a resource", () => {
       titles.map((title, i) => procedure(title, `<memory> ${title}\nand && more`, 1000 + i)),
     );
     const bearer = await token(user);
-    const uris = (await allResources(bearer)).flat().slice(1);
+    const uris = (await allResources(bearer)).flat().slice(2);
     expect(uris.map(({ name }) => name)).toEqual(titles.toReversed());
     for (const { uri, name } of uris)
       expect(await readText(bearer, uri)).toBe(`<memory> ${name}\nand && more`);
@@ -98,7 +99,7 @@ describe("a resource", () => {
     ]);
     await remember(team, { ...procedure("deploy", "of team"), scope: "s&t" });
     const bearer = await tokenWith({ user, shared: [team] });
-    const uris = (await allResources(bearer)).flat().slice(1);
+    const uris = (await allResources(bearer)).flat().slice(2);
     expect(uris[0]?.uri).toBe("cairn://procedures/deploy?scope=the%20shop");
     const texts = await Promise.all(uris.map(({ uri }) => readText(bearer, uri)));
     expect(texts).toEqual(["of shop", "of none", "of team"]);

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { fail } from "../../src/domain/errors.ts";
 import type { Access } from "../../src/worker/mcp/access.ts";
 import { mcpServer, type RequestContext } from "../../src/worker/mcp/server.ts";
-import { newUser, pages, token } from "../call.ts";
+import { call, newUser, pages, token } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
 import { mcp, tool } from "../mcp-calls.ts";
 import { list, remember, remembered, rememberMany } from "../memory-calls.ts";
@@ -18,7 +18,7 @@ const lines = (text: string): string[] => text.split("\n").filter((line) => line
 
 it("describes every tool to a model: a title, when to use it, each argument, and what it may do", async () => {
   const { result } = await mcp("tools/list", {}, { token: await token(newUser()) });
-  expect(result.tools).toHaveLength(10);
+  expect(result.tools).toHaveLength(11);
   for (const { name, title, description, annotations, inputSchema } of result.tools) {
     expect(name).toMatch(/^[a-z_]{1,64}$/);
     expect(title).toBeTruthy();
@@ -220,6 +220,25 @@ describe("memory_list", () => {
       seen.push(...lines(text).map((line) => /\] (\d+) x/.exec(line)?.[1] ?? "?"));
     }
     expect(seen).toEqual(texts.map((_, i) => String(29 - i)));
+  });
+});
+
+describe("memory_context", () => {
+  it("gives who the user is and what bears on a task, and the resource the first of these", async () => {
+    const user = newUser();
+    const none = await tool(user, "memory_context", { query: "thanks!" });
+    expect(none.text).toBe("Nothing is remembered that bears on it.");
+    await remember(user, { subject: "Ann", predicate: "lives in", object: "Porto" });
+    const { id } = (await call(`/v1/users/${user}/threads`, { json: {} })).body;
+    const said = [{ role: "user", content: "My budget for the sofa is 600 euros" }];
+    await call(`/v1/threads/${id}/messages`, { json: { messages: said } });
+    const { text } = await tool(user, "memory_context", { query: "How much may the sofa cost?" });
+    expect(text).toContain("Ann: lives in Porto");
+    expect(text).toContain("600 euros");
+    const bearer = await token(user);
+    const { body } = await mcp("resources/read", { uri: "cairn://context" }, { token: bearer });
+    expect(JSON.stringify(body)).toContain("Ann: lives in Porto");
+    expect(JSON.stringify(body)).not.toContain("600 euros");
   });
 });
 

@@ -3,6 +3,7 @@ import { decodeCursor, encodeCursor, invalidCursor } from "../../domain/cursor.t
 import { fail, ok, type Result } from "../../domain/errors.ts";
 import { userHash } from "../../domain/ids.ts";
 import { limits } from "../../domain/limits.ts";
+import { context } from "../use-cases/context.ts";
 import { listMemories } from "../use-cases/browse.ts";
 import type { Memory } from "../../domain/schema/memory.ts";
 import { ownerToRead } from "./access.ts";
@@ -13,6 +14,7 @@ import type { Context } from "./tool.ts";
 
 const FACTS = "cairn://facts";
 const PROCEDURES = "cairn://procedures/";
+const CONTEXT = "cairn://context";
 
 /** Procedures on one page of the list. */
 const PAGE = 50;
@@ -24,6 +26,14 @@ const factsResource: Resource = {
   name: "facts",
   title: "What is known about the user",
   description: "The facts about the user, the newest first.",
+  mimeType: "text/plain",
+};
+
+const contextResource: Resource = {
+  uri: CONTEXT,
+  name: "context",
+  title: "The memory for a conversation",
+  description: "Who the user is and the most important facts, to begin a conversation with.",
   mimeType: "text/plain",
 };
 
@@ -63,7 +73,7 @@ export async function listResources(
   const shown = page.value.items.map((procedure) => procedureResource(procedure, access.user));
   const following = page.value.cursor === undefined ? owners[at + 1] : owner;
   return ok({
-    resources: cursor === undefined ? [factsResource, ...shown] : shown,
+    resources: cursor === undefined ? [factsResource, contextResource, ...shown] : shown,
     ...(following !== undefined && { nextCursor: encodeCursor([following, page.value.cursor ?? ""]) }),
   });
 }
@@ -85,16 +95,17 @@ function procedureResource({ title = "", userId, scope, updatedAt }: Memory, use
 }
 
 /** Reads one resource; `not_found` for an unknown address. */
-export async function readResource(context: Context, uri: string): Promise<Result<ReadResourceResult>> {
+export async function readResource(asking: Context, uri: string): Promise<Result<ReadResourceResult>> {
   const address = addressOf(uri);
   if (address === null) return fail("not_found");
   const { path, query } = address;
-  if (path === FACTS) return facts(context, uri, query.get("cursor") ?? undefined);
+  if (path === FACTS) return facts(asking, uri, query.get("cursor") ?? undefined);
+  if (path === CONTEXT) return stableContext(asking, uri);
   if (!path.startsWith(PROCEDURES)) return fail("not_found");
   const title = decoded(path.slice(PROCEDURES.length));
   return title === null
     ? fail("not_found")
-    : procedureText(context, uri, { title, owner: query.get("owner"), scope: query.get("scope") });
+    : procedureText(asking, uri, { title, owner: query.get("owner"), scope: query.get("scope") });
 }
 
 /** Without `URL`, which would resolve a title such as `..`. */
@@ -112,8 +123,7 @@ function decoded(segment: string): string | null {
 }
 
 /** The user's facts as text, also for the prompt `about_me`. */
-export async function factsText(context: Context, cursor?: string): Promise<Result<string>> {
-  const { services, access } = context;
+export async function factsText({ services, access }: Context, cursor?: string): Promise<Result<string>> {
   const page = await fittingPage(
     async (many) =>
       listMemories(services, await userHash(access.user), {
@@ -131,20 +141,26 @@ export async function factsText(context: Context, cursor?: string): Promise<Resu
   return ok(listed(`Facts: ${lines.length}, the newest first.`, lines, more));
 }
 
-async function facts(context: Context, uri: string, cursor?: string): Promise<Result<ReadResourceResult>> {
-  const text = await factsText(context, cursor);
+async function facts(asking: Context, uri: string, cursor?: string): Promise<Result<ReadResourceResult>> {
+  const text = await factsText(asking, cursor);
   return text.ok ? ok({ contents: [{ uri, mimeType: "text/plain", text: text.value }] }) : text;
+}
+
+async function stableContext(asking: Context, uri: string): Promise<Result<ReadResourceResult>> {
+  const made = await context(asking.services, asking.access.user, {});
+  if (!made.ok) return made;
+  return ok({ contents: [{ uri, mimeType: "text/plain", text: made.value.stable.text }] });
 }
 
 /** The stored body, without a note for the model: the user or the host chose this document. */
 async function procedureText(
-  context: Context,
+  asking: Context,
   uri: string,
   { title, owner, scope }: { title: string; owner: string | null; scope: string | null },
 ): Promise<Result<ReadResourceResult>> {
-  const whose = await ownerToRead(context.access, owner ?? undefined);
+  const whose = await ownerToRead(asking.access, owner ?? undefined);
   if (!whose.ok) return whose;
-  const found = await findMemory(context, whose.value.id, { title, scope: scope ?? undefined });
+  const found = await findMemory(asking, whose.value.id, { title, scope: scope ?? undefined });
   if (!found.ok) return found;
   return found.value === null
     ? fail("not_found")

@@ -1,3 +1,4 @@
+import { memoryContext } from "./tools/context.ts";
 import { memoryForgetFact } from "./tools/forget-fact.ts";
 import { memoryForgetProcedure } from "./tools/forget-procedure.ts";
 import { memoryGetProcedure } from "./tools/get-procedure.ts";
@@ -22,4 +23,5 @@ export const tools: readonly Tool[] = [
   memoryGetProcedure,
   memoryStoreProcedure,
   memoryForgetProcedure,
+  memoryContext,
 ];
