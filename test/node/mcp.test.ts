@@ -87,7 +87,7 @@ describe.each(["2026-07-28", "2025-11-25"] as const)("a client of the revision %
     const client = await connected(revision, `user of ${revision}`);
     expect(client.getServerVersion()).toMatchObject({ name: "cairn" });
     expect(client.getInstructions()).toContain("memory_recall");
-    expect((await client.listTools()).tools).toHaveLength(10);
+    expect((await client.listTools()).tools).toHaveLength(11);
     const say = async (name: string, given: object) => client.callTool({ name, arguments: given });
     const fact = { subject: "user", predicate: "lives in", object: "Porto" };
     expect((await say("memory_remember_fact", fact)).structuredContent).toMatchObject({ created: true });
@@ -102,11 +102,16 @@ describe.each(["2026-07-28", "2025-11-25"] as const)("a client of the revision %
     ]);
 
     const { resources } = await client.listResources();
-    expect(resources.map(({ uri }) => uri)).toEqual(["cairn://facts", "cairn://procedures/deploy%20shop"]);
-    const [facts, procedure] = await Promise.all(
+    expect(resources.map(({ uri }) => uri)).toEqual([
+      "cairn://facts",
+      "cairn://context",
+      "cairn://procedures/deploy%20shop",
+    ]);
+    const [facts, context, procedure] = await Promise.all(
       resources.map(async ({ uri }) => (await client.readResource({ uri })).contents[0]?.text),
     );
     expect(facts).toContain("user lives in Porto");
+    expect(context).toContain("lives in Porto");
     expect(procedure).toBe(steps.body);
     expect((await client.listResourceTemplates()).resourceTemplates).toHaveLength(2);
     await expect(client.readResource({ uri: "cairn://procedures/none" })).rejects.toThrow("not found");
