@@ -244,7 +244,7 @@ export default {
       return Response.json({ version: await shard.put(name, await request.arrayBuffer()) });
     }
     if (kind === "users" && what === "hop") return new Response(await OBJECT.getByName(name).hop());
-    if (kind === "users" && what === "recall") {
+    if (kind === "users" && (what === "recall" || what === "context")) {
       const { query } = await request.json<{ query: string }>();
       const words = query.toLowerCase().match(/[a-z]+/g) ?? [];
       return new Response(

@@ -78,6 +78,14 @@ export async function prepareMemories(
       next: (i: number) => recallOf(`recaller-${size}`, i),
       check: finds,
     })),
+    // The floor searches only.
+    ...recall.map((size) => ({
+      name: `context among ${size.toLocaleString("en-US")}`,
+      next: (i: number) =>
+        post(`/v1/users/recaller-${size}/context`, { query: sentence(i * 7 + 3, 6), answerable: "off" }, 200),
+      check: remembers,
+      flatAgainst: `recall among ${size.toLocaleString("en-US")}`,
+    })),
     ...Object.entries(narrow(threadId)).map(([how, condition]) => ({
       name: `recall among ${most.toLocaleString("en-US")}, ${how}`,
       next: (i: number) => recallOf(`recaller-${most}`, i, condition),
@@ -142,6 +150,13 @@ const narrow = (threadId: string) => ({
   "by kinds that exclude none": { kinds: ["fact", "episode", "procedure", "reflection", "message"] },
   "in a thread": { threadId },
 });
+
+type Blocks = { stable: { tokens: number }; recalled: { tokens: number } };
+/** The floor answers hits in place of blocks. */
+function remembers(answer: string): boolean {
+  const { stable, recalled } = JSON.parse(answer) as Partial<Blocks>;
+  return stable === undefined ? finds(answer) : stable.tokens > 0 && (recalled?.tokens ?? 0) > 0;
+}
 
 const finds = (answer: string) => (JSON.parse(answer) as { hits: unknown[] }).hits.length > 0;
 
