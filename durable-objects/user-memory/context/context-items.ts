@@ -18,7 +18,7 @@ import { parsed } from "../threads/message-store.ts";
 import type { StoredThread } from "../threads/thread-store.ts";
 import type { ThreadMessages } from "../threads/thread-messages.ts";
 import type { ThreadStores } from "../threads/thread-stores.ts";
-import type { ContextStore, Place, PlacedSection } from "./context-store.ts";
+import { type ContextStore, keyOf, type Place, type PlacedSection } from "./context-store.ts";
 import { searchableText } from "../../../src/domain/memory/message-text.ts";
 
 /** `id`: of the memory, the entry's key, `<thread>:<seq>` of a message; equal for all versions. */
@@ -36,6 +36,9 @@ export type ItemDependencies = {
 /** `lost`: the number of places where nothing is any more. */
 export type ResolvedSection = { layer: LayerName; items: ContextItem[]; lost: number };
 
+/** The rows that a layer chooses from: two layers with the same kind and tags share one read. */
+type RowsOf = (kind: MemoryKind, layer: { tags?: string[] | undefined }) => MemoryRow[];
+
 /** Versions that a layer chooses from: pinned ones, and so many of the important and of the newest. */
 const CONSIDERED = 64;
 /** Memories with this tag come first. */
@@ -52,15 +55,29 @@ export class ContextItems {
     this.#deps = deps;
   }
 
-  /** The items of a layer that does not search, the best first. */
-  ofLayer(
+  /** The items of each layer, the best first; of one that searches, those besides. */
+  ofLayers(
+    layers: readonly PlannedLayer[],
+    about: { now: number; scope: string | undefined; thread: StoredThread | null },
+  ): Map<PlannedLayer, ContextItem[]> {
+    const read = new Map<string, MemoryRow[]>();
+    const rows: RowsOf = (kind, { tags = [] }) => {
+      const key = JSON.stringify([kind, tags]);
+      const known = read.get(key) ?? this.#rows(kind, tags, about);
+      read.set(key, known);
+      return known;
+    };
+    return new Map(layers.map((layer) => [layer, this.#ofLayer(layer, { ...about, rows })]));
+  }
+
+  #ofLayer(
     { layer }: PlannedLayer,
-    { now, scope, thread }: { now: number; scope: string | undefined; thread: StoredThread | null },
+    { now, thread, rows: rowsOf }: { now: number; thread: StoredThread | null; rows: RowsOf },
   ): ContextItem[] {
     switch (layer.type) {
       case "profile":
       case "facts": {
-        const rows = this.#rows("fact", layer, { now, scope });
+        const rows = rowsOf("fact", layer);
         const wanted = rows.filter(
           ({ subject, predicate }) => layer.type === "facts" || (subject !== null && predicate !== null),
         );
@@ -69,11 +86,11 @@ export class ContextItems {
           .map((row) => itemOf(layer.type, row));
       }
       case "reflections":
-        return newestFirst(this.#rows("reflection", layer, { now, scope }))
+        return newestFirst(rowsOf("reflection", layer))
           .slice(0, layer.n ?? 3)
           .map((row) => itemOf("reflections", row));
       case "episodes":
-        return newestFirst(this.#rows("episode", layer, { now, scope }))
+        return newestFirst(rowsOf("episode", layer))
           .slice(0, layer.recent ?? 5)
           .map((row) => itemOf("episodes", row));
       case "entries":
@@ -85,11 +102,23 @@ export class ContextItems {
     }
   }
 
-  /** The item of a hit of recall. */
-  ofHit(layer: LayerName, hit: Hit, { whole = false } = {}): ContextItem | null {
-    const place = this.#placeOf(whole ? { ...hit, passage: { start: 0, end: hit.text.length } } : hit);
-    const [item] = place === null ? [] : this.itemsAt({ layer, places: [place] }, hit.createdAt);
-    return item === undefined ? null : { ...item, score: hit.score };
+  /** The items of hits of recall, in their order. `whole`: their whole texts, and not passages. */
+  ofHits(
+    layer: LayerName,
+    hits: readonly Hit[],
+    { whole = false, now }: { whole?: boolean; now: number },
+  ): ContextItem[] {
+    const scores = new Map<string, number>();
+    const places = hits.flatMap((hit): Place[] => {
+      const place = this.#placeOf(whole ? { ...hit, passage: { start: 0, end: hit.text.length } } : hit);
+      if (place === null) return [];
+      scores.set(keyOf(place), hit.score);
+      return [place];
+    });
+    return this.itemsAt({ layer, places }, now).map((item) => ({
+      ...item,
+      score: scores.get(keyOf(item.place)) ?? 0,
+    }));
   }
 
   /** The items at some places, those left out where nothing is any more. */
@@ -173,19 +202,19 @@ export class ContextItems {
 
   #rows(
     kind: MemoryKind,
-    layer: Extract<ContextLayer, { tags?: string[] | undefined }>,
+    tags: string[],
     { now, scope }: { now: number; scope: string | undefined },
   ): MemoryRow[] {
     const { table } = this.#deps;
     const filter: MemoryFilter = {
-      ...(layer.tags !== undefined && layer.tags.length > 0 && { tags: layer.tags }),
+      ...(tags.length > 0 && { tags }),
       ...(scope !== undefined && { scope: [scope] }),
     };
     const condition = (more: MemoryFilter = {}) =>
       toSqlCondition(
         and(visibleAt({ now }), eq(memories.status, "active"), ...filterConditions({ ...filter, ...more })),
       );
-    const pinned = { kinds: [kind], tags: [...(filter.tags ?? []), PINNED] };
+    const pinned = { kinds: [kind], tags: [...tags, PINNED] };
     const versions = [
       ...(table.few({ tags: pinned.tags }, condition(pinned), PINNED_MOST) ?? []),
       ...(table.few({ ...filter, kinds: [kind] }, condition({ kinds: [kind] }), CONSIDERED) ??

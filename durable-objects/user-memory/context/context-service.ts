@@ -234,14 +234,12 @@ export class ContextService {
       ms: 0,
       status: "ok",
     };
-    const found = layers
-      .filter(({ stable: isStable, layer }) => !isStable && layer.type !== "history")
-      .map((layer) => {
-        const search = searched.found.find((one) => one.layer === layer) ?? { ms: 0, status: "ok" as const };
-        const recent = this.#items.ofLayer(layer, { now, scope, thread });
-        const items = [...recent, ...("items" in search ? search.items : [])];
-        return { ...search, layer, name: layer.layer.type, items };
-      });
+    const ofTurn = layers.filter(({ stable: isStable, layer }) => !isStable && layer.type !== "history");
+    const found = Array.from(this.#items.ofLayers(ofTurn, { now, scope, thread }), ([layer, recent]) => {
+      const search = searched.found.find((one) => one.layer === layer) ?? { ms: 0, status: "ok" as const };
+      const items = [...recent, ...("items" in search ? search.items : [])];
+      return { ...search, layer, name: layer.layer.type, items };
+    });
     const { sections, meta, candidates } = fittedSections(
       [...(stable.changes.length > 0 ? [changes] : []), ...found],
       {

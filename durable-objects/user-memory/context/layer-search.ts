@@ -73,9 +73,11 @@ export class LayerSearch {
       if (!answer.ok) throw new Error(answer.code);
       const { hits } = answer.value;
       const least = wanted.minScore ?? LEAST_SHARE * (hits[0]?.score ?? 0);
-      const items = hits
-        .filter(({ score }) => score >= least)
-        .flatMap((hit) => this.#items.ofHit(wanted.name, hit, { whole: wanted.whole }) ?? []);
+      const items = this.#items.ofHits(
+        wanted.name,
+        hits.filter(({ score }) => score >= least),
+        { whole: wanted.whole, now: this.#now() },
+      );
       return { found: found(items, "ok"), recalled: answer.value };
     } catch (error) {
       console.error({ message: "a layer of a context failed", layer: layer.type, error: String(error) });

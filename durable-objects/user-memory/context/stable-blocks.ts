@@ -114,15 +114,17 @@ export class StableBlocks {
   #fresh(request: ContextRequest, thread: StoredThread | null, now: number): Fitted {
     const { layers, scope, format, budget } = request;
     const reserved = layers.reduce((sum, { stable, min }) => sum + (stable ? 0 : min), 0);
-    const found = layers
-      .filter(({ stable }) => stable)
-      .map((layer) => ({
-        layer,
-        name: layer.layer.type,
-        items: this.#deps.items.ofLayer(layer, { now, scope, thread }),
-        ms: 0,
-        status: "ok" as const,
-      }));
+    const chosen = this.#deps.items.ofLayers(
+      layers.filter(({ stable }) => stable),
+      { now, scope, thread },
+    );
+    const found = Array.from(chosen, ([layer, items]) => ({
+      layer,
+      name: layer.layer.type,
+      items,
+      ms: 0,
+      status: "ok" as const,
+    }));
     return fittedSections(found, { budget: budget - reserved, format, block: "stable", shown: new Set() });
   }
 
