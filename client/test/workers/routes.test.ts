@@ -21,6 +21,12 @@ const methods: Record<string, (client: Cairn) => Promise<unknown>> = {
   "GET /v1/reindex": ({ tenant }) => tenant.reindexState(),
 
   "POST /v1/users/{user}/recall": (client) => client.recall("u", { query: "q" }),
+  "POST /v1/users/{user}/context": (client) => client.context("u", { query: "q" }),
+  "GET /v1/users/{user}/context-profiles": ({ contextProfiles }) => contextProfiles.list("u"),
+  "PUT /v1/users/{user}/context-profiles/{profile}": ({ contextProfiles }) =>
+    contextProfiles.put("u", "p", [{ type: "facts" }]),
+  "DELETE /v1/users/{user}/context-profiles/{profile}": ({ contextProfiles }) =>
+    contextProfiles.delete("u", "p"),
   "POST /v1/users/{user}/reindex": ({ memories }) => memories.reindex("u"),
   "GET /v1/users/{user}/reindex": ({ memories }) => memories.reindexState("u"),
 
