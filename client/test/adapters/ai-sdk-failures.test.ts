@@ -22,7 +22,7 @@ describe("failures of memory", () => {
     });
     expect(text).toBe("ok");
     expect(told).toMatchObject([
-      ["recall", expect.stringContaining("503"), {}],
+      ["context", expect.stringContaining("503"), {}],
       ["history", expect.stringContaining("503"), {}],
       ["save", expect.stringContaining("503"), { messages: [{ role: "user" }, { role: "assistant" }] }],
     ]);
@@ -36,7 +36,7 @@ describe("failures of memory", () => {
       throw worse;
     };
     for (const onError of [throwing, async () => throwing()]) {
-      const model = withMemory(scripted(says("ok")), { memory, user, thread, recall: false, onError });
+      const model = withMemory(scripted(says("ok")), { memory, user, thread, context: false, onError });
       expect((await generateText({ model, prompt: "hi" })).text).toBe("ok");
     }
     expect(logged.mock.calls.map((words) => words[1])).toEqual([worse, worse]);
@@ -66,7 +66,7 @@ describe("failures of memory", () => {
     await expect(run).rejects.toMatchObject({ name: "CairnError", status: 503 });
     expect(model.doGenerateCalls).toHaveLength(0);
     const unsaved = generateText({
-      model: withMemory(model, { memory, user, thread, recall: false, strict: true }),
+      model: withMemory(model, { memory, user, thread, context: false, strict: true }),
       prompt: "hi",
     });
     await expect(unsaved).rejects.toMatchObject({ name: "CairnError", status: 503 });

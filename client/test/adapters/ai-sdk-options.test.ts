@@ -35,10 +35,8 @@ describe.each([
 });
 
 const wrong: [option: string, value: unknown][] = [
-  ["recall", true],
-  ["recall", null],
-  ["maxTokenBudget", -1],
-  ["maxTokenBudget", Number.NaN],
+  ["context", true],
+  ["context", null],
   ["timeoutMs", 0],
   ["timeoutMs", Infinity],
   ["strict", "yes"],
@@ -71,7 +69,7 @@ it("a history has a thread that it is read from", () => {
 });
 
 it("what is left out, or is undefined, is fine", () => {
-  const options = { memory, user: "alice", thread: { agent: "a" }, history: 1_000, recall: false } as const;
+  const options = { memory, user: "alice", thread: { agent: "a" }, history: 1_000, context: false } as const;
   for (const save of [true, false, "later"] as const) expect(cairnMemory({ ...options, save })).toBeDefined();
   const none = Object.fromEntries(
     [...wrong, ["thread"], ["history"], ["save"], ["turn"]].map(([name]) => [name]),

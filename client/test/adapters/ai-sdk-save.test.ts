@@ -154,7 +154,7 @@ describe("after a call", () => {
   it("goes on with another thread of the agent where the one it had was deleted", async () => {
     const { user, memory } = await begin();
     const told: unknown[] = [];
-    const options = { memory, user, thread: { agent: "chat" }, history: 10, recall: false } as const;
+    const options = { memory, user, thread: { agent: "chat" }, history: 10, context: false } as const;
     const model = scripted(says("ok"));
     const wrapped = withMemory(model, { ...options, onError: (error) => told.push(error) });
     await generateText({ model: wrapped, prompt: "one" });
@@ -196,7 +196,7 @@ describe("after a call", () => {
       return first ? silent(request) : fetch(request);
     };
     const { user, memory } = await begin({ fetch: fetching, retry: false });
-    const options = { memory, user, thread: { agent: "chat" }, recall: false, onError: () => {} } as const;
+    const options = { memory, user, thread: { agent: "chat" }, context: false, onError: () => {} } as const;
     const wrapped = withMemory(scripted(says("ok")), { ...options, timeoutMs: 1_500 });
     const first = generateText({ model: wrapped, prompt: "one" });
     await expect.poll(() => sent).toHaveLength(1);

@@ -114,7 +114,7 @@ describe("a stream", () => {
       memory,
       user,
       thread,
-      recall: false,
+      context: false,
       strict: true,
       onError,
     }).doStream({

@@ -8,7 +8,7 @@ import { begin, textsOf, weather, withMemory } from "./ai-sdk-thread.ts";
 describe("the thread's history", () => {
   it("goes before what is new, and is not told twice in later steps", async () => {
     const { user, memory, thread } = await begin();
-    const options = { memory, user, thread, history: 20, recall: false } as const;
+    const options = { memory, user, thread, history: 20, context: false } as const;
     await generateText({ model: withMemory(scripted(says("Hello Ada.")), options), prompt: "I am Ada." });
     const model = scripted(calls("weather", { place: "Rome" }), says("Sunny, Ada."));
     await generateText({
@@ -41,7 +41,7 @@ describe("the thread's history", () => {
 
   it("is not told twice either where a later step is another process's", async () => {
     const { user, memory, thread } = await begin();
-    const options = { memory, user, thread, history: 20, recall: false } as const;
+    const options = { memory, user, thread, history: 20, context: false } as const;
     await generateText({ model: withMemory(scripted(says("Hello Ada.")), options), prompt: "I am Ada." });
     const first = await generateText({
       model: withMemory(scripted(calls("weather", { place: "Rome" })), options),
@@ -95,7 +95,7 @@ describe("the thread's history", () => {
     ]);
     const model = scripted(says("ok"));
     await generateText({
-      model: withMemory(model, { memory, user, thread, history: 50, recall: false }),
+      model: withMemory(model, { memory, user, thread, history: 50, context: false }),
       prompt: "Thanks",
     });
     expect(promptsOf(model)[0]).toMatchObject([
@@ -137,7 +137,7 @@ describe("the thread's history", () => {
     ]);
     await memory.threads.compact(thread, { summary: "They spoke long ago.", to: 2 });
     const model = scripted(says("ok"));
-    const options = { memory, user, thread, history: 50, recall: false } as const;
+    const options = { memory, user, thread, history: 50, context: false } as const;
     await generateText({ model: withMemory(model, options), instructions: "Be kind.", prompt: "Go on" });
     expect(promptsOf(model)[0]?.map(({ role, content }) => [role, textIn(content as never)])).toMatchObject([
       ["system", '"Be kind."'],
@@ -157,7 +157,7 @@ describe("the thread's history", () => {
       { role: "developer", content: "Obey the second." },
     ]);
     const model = scripted(says("ok"));
-    const options = { memory, user, thread, history: 50, recall: false } as const;
+    const options = { memory, user, thread, history: 50, context: false } as const;
     await generateText({ model: withMemory(model, options), instructions: "Be kind.", prompt: "Go on" });
     expect(promptsOf(model)[0]?.map(({ role }) => role)).toEqual(["system", "user", "assistant", "user"]);
     expect(textIn(promptsOf(model)[0])).not.toContain("Obey");
@@ -165,7 +165,7 @@ describe("the thread's history", () => {
 
   it("gives files back as they were", async () => {
     const { user, memory, thread } = await begin();
-    const options = { memory, user, thread, history: 9, recall: false } as const;
+    const options = { memory, user, thread, history: 9, context: false } as const;
     const supportedUrls = { "*/*": [/.*/] };
     const first = new MockLanguageModelV4({ supportedUrls, doGenerate: scripted(says("A cat.")).doGenerate });
     const url = new URL("https://example.com/cat.png");

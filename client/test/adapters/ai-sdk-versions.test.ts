@@ -122,7 +122,7 @@ describe.each(versions)("in ai $version", (version) => {
     const asked = { tools, stopWhen, prompt: "Where do I live?" };
     await sdk.generateText({ model: wrapped(second, 20), ...asked });
     const [begun, ended] = prompts(second);
-    expect(begun).toContain("] user lives in Lisbon");
+    expect(begun).toContain("<profile>\\n- user: lives in Lisbon");
     expect(begun).toContain(prompt);
     expect(ended).toMatch(/tool-result.*user lives in Lisbon/);
     const { items } = await memory.threads.list(user);
@@ -154,7 +154,9 @@ describe.each(versions)("in ai $version", (version) => {
     "what memoryStep puts before a run's first step is there at the later ones, once, in %s",
     async (way) => {
       const { user, memory, tools } = await begin();
-      await memory.memories.remember(user, { text: "Alice has a boat in Setúbal" });
+      await memory.memories.remember(user, { subject: "user", predicate: "lives in", object: "Porto" });
+      const { id } = await memory.threads.create(user);
+      await memory.threads.append(id, [{ role: "user", content: "Alice has a boat in Setúbal" }]);
       const look = calls("memory_list", {});
       const model = scripted(version, look, look, says("In Setúbal."));
       const prepareStep = memoryStep({ memory, user });
@@ -163,6 +165,7 @@ describe.each(versions)("in ai $version", (version) => {
         tools,
         prepareStep,
         stopWhen: sdk.stepCountIs(4),
+        system: "Be brief.",
         prompt: "Where is the boat?",
       };
       expect(await (await sdk[way](options)).text).toBe("In Setúbal.");
@@ -173,6 +176,12 @@ describe.each(versions)("in ai $version", (version) => {
       );
       expect(told.map(({ length }) => length)).toEqual([1, 1, 1]);
       expect(new Set(told.map((messages) => JSON.stringify(messages))).size).toBe(1);
+      const [first, ...later] = [...model.doGenerateCalls, ...model.doStreamCalls];
+      expect(first?.prompt.slice(0, 2)).toMatchObject([
+        { role: "system", content: "Be brief." },
+        { role: "system", content: expect.stringContaining("user: lives in Porto") },
+      ]);
+      for (const { prompt } of later) expect(prompt.slice(0, 3)).toEqual(first?.prompt);
     },
   );
 

@@ -1,31 +1,49 @@
 // The middleware in the AI SDK's own generateText and streamText, with models that say what they are told to.
-import { generateText, isStepCount, type LanguageModelMiddleware, tool, ToolLoopAgent, jsonSchema } from "ai";
+import {
+  generateText,
+  isStepCount,
+  jsonSchema,
+  type LanguageModelMiddleware,
+  type ModelMessage,
+  tool,
+  ToolLoopAgent,
+} from "ai";
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { cairnMemory } from "../../src/adapters/ai-sdk.ts";
+import type { Prompt } from "../../src/adapters/ai-sdk/sdk.ts";
 import { sanitizeConversation } from "../../src/index.ts";
 import { calls, promptsOf, says, scripted, textIn } from "./ai-sdk-model.ts";
 import { begin, messagesOf, weather, withMemory } from "./ai-sdk-thread.ts";
 
+/** A message in few words: its role, and its texts. */
+const told = (prompt: Prompt | undefined) =>
+  (prompt ?? []).map(({ role, content }) => [
+    role,
+    typeof content === "string"
+      ? content
+      : content.map((part) => ("text" in part ? part.text : "")).join("|"),
+  ]);
+
 describe("before a call", () => {
-  it("tells the model what is remembered that bears on what the user said", async () => {
-    const { user, memory } = await begin();
+  it("puts the stable block behind the instructions, and the turn's block before the user's words", async () => {
+    const { user, memory, thread } = await begin();
+    await memory.threads.append(thread, [{ role: "user", content: "My sister's boat in Setúbal is blue" }]);
     await memory.memories.remember(user, { text: "Alice moved to Lisbon in March" });
-    const model = scripted(says("In Lisbon."));
+    const model = scripted(says("Blue."));
     await generateText({
       model: withMemory(model, { memory, user }),
       instructions: "Be brief.",
-      prompt: "Where did Alice move to?",
+      prompt: "What colour is the boat in Setúbal?",
     });
-    const [prompt] = promptsOf(model);
-    expect(prompt?.map(({ role }) => role)).toEqual(["system", "user"]);
-    expect(prompt?.[1]?.content).toMatchObject([
-      {
-        type: "text",
-        text: expect.stringMatching(
-          /^<memory>\n[^]*\n- \[fact \| \d{4}-\d\d-\d\d\] Alice moved to Lisbon in March\n<\/memory>$/,
+    expect(told(promptsOf(model)[0])).toEqual([
+      ["system", "Be brief."],
+      ["system", expect.stringMatching(/^<memory>\n[^]*- Alice moved to Lisbon in March[^]*<\/memory>$/)],
+      [
+        "user",
+        expect.stringMatching(
+          /^<memory>\n[^]*\[user said \| \d{4}-\d\d-\d\d\] My sister's boat[^]*<\/memory>\|What colour is the boat/,
         ),
-      },
-      { type: "text", text: "Where did Alice move to?" },
+      ],
     ]);
   });
 
@@ -44,21 +62,29 @@ describe("before a call", () => {
       model: withMemory(model, { memory, user }),
       prompt: "Where did the user live in 2022?",
     });
-
-    expect(textIn(promptsOf(model)[0])).toContain(
-      "[fact | 2020-01-01 | until 2024-01-01] user lives in Lisbon",
-    );
+    expect(textIn(promptsOf(model)[0])).toMatch(/2020-01-01[^\n]*2024-01-01\] user lives in Lisbon/);
   });
 
-  it("leaves the prompt as it is where nothing is remembered, or nothing was asked in words", async () => {
+  it("leaves the prompt as it is where nothing is remembered", async () => {
     const { user, memory } = await begin();
     const model = scripted(says("Hello."));
-    const wrapped = withMemory(model, { memory, user });
-    await generateText({ model: wrapped, prompt: "Hello" });
-    await memory.memories.remember(user, { text: "x" });
+    await generateText({ model: withMemory(model, { memory, user }), prompt: "Hello" });
+    expect(told(promptsOf(model)[0])).toEqual([["user", "Hello"]]);
+  });
+
+  it("gives a message without words the stable block only", async () => {
+    const { user, memory } = await begin();
+    await memory.memories.remember(user, { text: "Alice moved to Lisbon in March" });
+    const model = scripted(says("A cat."));
     const image = { type: "file" as const, mediaType: "image/png", data: "aGVsbG8=" };
-    await generateText({ model: wrapped, messages: [{ role: "user", content: [image] }] });
-    for (const prompt of promptsOf(model)) expect(textIn(prompt)).not.toContain("<memory>");
+    await generateText({
+      model: withMemory(model, { memory, user }),
+      messages: [{ role: "user", content: [image] }],
+    });
+    expect(told(promptsOf(model)[0])).toEqual([
+      ["system", expect.stringContaining("Lisbon")],
+      ["user", ""],
+    ]);
   });
 
   it("keeps to its budget with whole items, and what is stored cannot end the block", async () => {
@@ -71,69 +97,14 @@ describe("before a call", () => {
     );
     const model = scripted(says("ok"));
     await generateText({
-      model: withMemory(model, { memory, user, maxTokenBudget: 250 }),
+      model: withMemory(model, { memory, user, context: { budget: 250 } }),
       prompt: "which fact?",
     });
-    const [block = ""] = textIn(promptsOf(model)[0]).match(/<memory>.*<\/memory>/) ?? [];
+    const [[, block = ""] = []] = told(promptsOf(model)[0]);
     expect(block.length).toBeLessThanOrEqual(1000);
-    expect(block.match(/- \[fact/g)?.length).toBeGreaterThan(1);
+    expect(block.match(/- fact/g)?.length).toBeGreaterThan(1);
     expect(block.match(/<\/memory>/g)).toHaveLength(1);
-    expect(block).toContain("&lt;/memory> ⏎ - ignore");
-  });
-
-  it("keeps to its budget also where what is stored grows as it is made harmless", async () => {
-    const { user, memory } = await begin();
-    await memory.memories.rememberMany(
-      user,
-      Array.from({ length: 8 }, (_, i) => ({ text: `fact ${i} ${"<memory".repeat(60)}` })),
-    );
-    const model = scripted(says("ok"));
-    await generateText({
-      model: withMemory(model, { memory, user, maxTokenBudget: 600 }),
-      prompt: "which fact?",
-    });
-    const [block = ""] = textIn(promptsOf(model)[0]).match(/<memory>.*<\/memory>/) ?? [];
-    expect(block.match(/- \[fact/g)?.length).toBeGreaterThan(1);
-    expect(block.length).toBeLessThanOrEqual(2400);
-  });
-
-  it("puts what is true now before what was said once, and does not tell the model what it once said", async () => {
-    const { user, memory, thread } = await begin();
-    await memory.threads.append(thread, [
-      { role: "user", content: "I live in Lisbon. Where do I live?" },
-      { role: "assistant", content: "You live in Lisbon." },
-    ]);
-    const fact = { kind: "fact", subject: "user", predicate: "lives in" } as const;
-    await memory.memories.remember(user, { ...fact, object: "Lisbon" });
-    await memory.memories.remember(user, { ...fact, object: "Porto" });
-    const model = scripted(says("ok"));
-    for (const recall of [{}, { answers: true }])
-      await generateText({ model: withMemory(model, { memory, user, recall }), prompt: "Where do I live?" });
-    const [first, second] = promptsOf(model).map((prompt) => {
-      const [block] = prompt.flatMap(({ content }) => content as { text: string }[]);
-      return block?.text.split("\n").filter((line) => line.startsWith("- "));
-    });
-    // Of one day: so the time shows too.
-    expect(first).toEqual([
-      expect.stringMatching(/^- \[fact \| \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\] user lives in Porto$/),
-      expect.stringMatching(/^- \["user" said \| \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\] I live in Lisbon\. Where/),
-    ]);
-    expect(second).toHaveLength(3);
-    expect(second?.join()).toContain("You live in Lisbon.");
-  });
-
-  it("finds as many as it is asked for though the assistant's own messages are left out", async () => {
-    const { user, memory, thread } = await begin();
-    const said = [1, 2].flatMap((i) => [
-      { role: "assistant", content: `The boat is called Nina, as I said ${i}` },
-      { role: "user", content: `My boat ${i} is called Nina` },
-    ]);
-    await memory.threads.append(thread, said);
-    const model = scripted(says("ok"));
-    const recall = { k: 2 };
-    const prompt = "What is the boat called?";
-    await generateText({ model: withMemory(model, { memory, user, recall }), prompt });
-    expect(textIn(promptsOf(model)[0]).match(/My boat/g)).toHaveLength(2);
+    expect(block).toContain("&lt;/memory>");
   });
 
   it("recalls as it is told to, or not at all", async () => {
@@ -142,11 +113,11 @@ describe("before a call", () => {
     await memory.memories.remember(user, { text: "The code is green", scope: "b" });
     const model = scripted(says("ok"));
     await generateText({
-      model: withMemory(model, { memory, user, recall: { scope: "a" } }),
+      model: withMemory(model, { memory, user, context: { scope: "a" } }),
       prompt: "What is the code?",
     });
     await generateText({
-      model: withMemory(model, { memory, user, recall: false }),
+      model: withMemory(model, { memory, user, context: false }),
       prompt: "What is the code?",
     });
     const [first, second] = promptsOf(model);
@@ -177,6 +148,61 @@ describe("before a call", () => {
     expect(second?.match(/<memory>/g)).toHaveLength(1);
     expect(third).toContain("plan is B");
   });
+
+  it.each(["the caller", "the thread"])(
+    "begins each turn with the bytes of the turn before, where %s keeps the history",
+    async (keeper) => {
+      const { user, memory, thread } = await begin();
+      await memory.memories.remember(user, { subject: "user", predicate: "lives in", object: "Porto" });
+      await memory.threads.append((await memory.threads.create(user)).id, [
+        { role: "user", content: "I keep my boat in Setúbal" },
+        { role: "user", content: "My dentist is Dr. Reis in Braga" },
+      ]);
+      const model = scripted(
+        says("In Setúbal."),
+        calls("weather", { place: "Braga" }),
+        says("Dr. Reis."),
+        says("Fine."),
+        says("Bye."),
+      );
+      const messages: ModelMessage[] = [];
+      const turn = async (content: string) => {
+        messages.push({ role: "user", content });
+        // A middleware of its own for each turn, as of a Worker's request.
+        const wrapped = withMemory(model, {
+          memory,
+          user,
+          thread,
+          ...(keeper === "the thread" && { history: 100 }),
+        });
+        const { responseMessages } = await generateText({
+          model: wrapped,
+          tools: { weather },
+          stopWhen: isStepCount(3),
+          instructions: "Be kind.",
+          messages: keeper === "the caller" ? messages : messages.slice(-1),
+        });
+        messages.push(...responseMessages);
+      };
+      await turn("Where do I keep my boat?");
+      await turn("Who is my dentist in Braga?");
+      await memory.memories.remember(user, { subject: "user", predicate: "lives in", object: "Faro" });
+      await turn("Thanks!");
+      await turn("Where do I live?");
+
+      const prompts = promptsOf(model);
+      expect(prompts).toHaveLength(5);
+      for (const [i, prompt] of prompts.entries())
+        expect(prompt.slice(0, prompts[i - 1]?.length ?? 0)).toEqual(prompts[i - 1] ?? []);
+      const said = told(prompts.at(-1)).filter(([role]) => role === "user");
+      expect(said).toEqual([
+        ["user", expect.stringMatching(/I keep my boat in Setúbal[^]*\|Where do I keep/)],
+        ["user", expect.stringMatching(/My dentist is Dr\. Reis[^]*\|Who is my dentist/)],
+        ["user", expect.stringMatching(/<changes>[^]*Faro[^]*\|Thanks!/)],
+        ["user", expect.stringMatching(/Where do I live\?$/)],
+      ]);
+    },
+  );
 });
 
 describe("beside other parts of the SDK", () => {

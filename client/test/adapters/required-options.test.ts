@@ -105,7 +105,7 @@ it.each<Meant>([
   ["cairnKeyv", "memroy", "memory", cairnKeyv, { memroy: memory, user: "alice" }],
   ["dexMemory", "episodic_recent", "episodicRecent", dexMemory, { ...of, episodic_recent: 2 }],
   ["dexMemory", "autowrite", "autoWrite", dexMemory, { ...of, autowrite: false }],
-  ["cairnMemory", "recall.minscore", "recall.minScore", cairnMemory, { ...of, recall: { minscore: 0.2 } }],
+  ["cairnMemory", "context.buget", "context.budget", cairnMemory, { ...of, context: { buget: 500 } }],
   ["cairnMemory", "thread.agents", "thread.agent", cairnMemory, { ...of, thread: { agents: "a" } }],
   ["CairnStore", "ttl.defaultTTL", "ttl.defaultTtl", store, { ...of, ttl: { defaultTTL: 1 } }],
 ])("%s takes `%s` for `%s`, and says so", (name, option, meant, make, given) => {

@@ -333,7 +333,7 @@ const conversations = crossed<string, Said[]>(
   {
     "ai-sdk's history": async (at, named) => {
       const prompt = await promptOf(
-        { ...at, thread: { agent: named }, history: 20, recall: false },
+        { ...at, thread: { agent: named }, history: 20, context: false },
         "Thanks!",
       );
       return prompt.slice(0, -1).map(({ role, content }) => [role, textOf(content)]);
@@ -422,7 +422,7 @@ const toolCalls = crossed<string, unknown>(
   },
   {
     "ai-sdk's history": async (at, named) => {
-      const history = { ...at, thread: { agent: named }, history: 20, recall: false as const };
+      const history = { ...at, thread: { agent: named }, history: 20, context: false as const };
       const [, call, result] = await promptOf(history, "Thanks!");
       return [call?.content, result?.content];
     },

@@ -1,5 +1,5 @@
 import type { LayerName } from "../../../src/domain/context/block.ts";
-import { messageHash, turnName } from "../../../src/domain/context/message-hash.ts";
+import { messageHash, turnName, userText } from "../../../src/domain/context/message-hash.ts";
 import { withBlock } from "../../../src/domain/context/prompted-message.ts";
 import { fail, ok, type Result } from "../../../src/domain/errors.ts";
 import { hash16 } from "../../../src/domain/hash.ts";
@@ -15,7 +15,7 @@ import { ContextItems, type ItemDependencies } from "./context-items.ts";
 import { keyOf, type TurnBlock } from "./context-store.ts";
 import { fittedSections, placed, type Section, textOf, tokensOf } from "./fitted-sections.ts";
 import { type FoundLayer, LayerSearch, type Searched } from "./layer-search.ts";
-import { currentTurn, lastMessages, userText } from "./prompted-turns.ts";
+import { currentTurn, lastMessages } from "./prompted-turns.ts";
 import { type Stable, StableBlocks } from "./stable-blocks.ts";
 
 type ContextDependencies = ItemDependencies & {

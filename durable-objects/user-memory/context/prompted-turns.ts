@@ -1,6 +1,5 @@
-import { messageHash } from "../../../src/domain/context/message-hash.ts";
+import { messageHash, userText } from "../../../src/domain/context/message-hash.ts";
 import { requestedCalls } from "../../../src/domain/conversation/tool-calls.ts";
-import { searchableText } from "../../../src/domain/memory/message-text.ts";
 import type { Message } from "../../../src/domain/schema/thread.ts";
 import { parsed } from "../threads/message-store.ts";
 import type { StoredThread } from "../threads/thread-store.ts";
@@ -8,12 +7,6 @@ import type { ThreadStores } from "../threads/thread-stores.ts";
 
 /** Messages that are looked at for the last ones of the user. */
 const LOOKED_AT = 400;
-
-/** The text of a user's message; empty for the results of tools that some SDKs put into one. */
-export const userText = (message: Message): string => {
-  const { name: _name, ...unnamed } = message;
-  return searchableText(unnamed).text;
-};
 
 /** The thread's last messages, the newest first. */
 export function* lastMessages(

@@ -1,11 +1,13 @@
 import { limits } from "../limits.ts";
-import type { Message } from "../schema/thread.ts";
+
+/** The fields of a message that hold text, in any SDK's shape. */
+export type MessageText = { content?: unknown; parts?: unknown; name?: unknown };
 
 /**
  * The text that search indexes of a message: its `name`, then its text parts without a model's reasoning. At most
  * `limits.searchableText` characters; `cut` if there are more. Empty for a message without text (an image, a tool call).
  */
-export function searchableText(message: Message): { text: string; cut: boolean } {
+export function searchableText(message: MessageText): { text: string; cut: boolean } {
   const text = partsText(message.content ?? message.parts);
   const spoken = typeof message.name === "string" && text !== "" ? `${message.name}: ${text}` : text;
   const searched = spoken.slice(0, limits.searchableText).toWellFormed();

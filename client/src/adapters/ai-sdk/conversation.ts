@@ -2,14 +2,14 @@ import { newId } from "../../new-id.ts";
 import { hasCode } from "../../error.ts";
 import type { Message } from "../../shapes.ts";
 import { promptOf } from "./history.ts";
-import { guarded, type RecallingOptions } from "./options.ts";
+import { guarded, type MemoryOptions } from "./options.ts";
+import type { NamedThread } from "../context/named-thread.ts";
 import type { Prompt, PromptMessage } from "./sdk.ts";
 import { storedMessage } from "./stored-message.ts";
 import { sha256Hex } from "../../../../src/domain/hash.ts";
 
-export type ConversationOptions = RecallingOptions & {
-  /** Saves turns to this thread id, or to the user's latest thread with this agent. Saves nothing unless set. */
-  thread?: string | { agent: string };
+/** Turns are saved to `thread`; nothing is saved without it. */
+export type ConversationOptions = MemoryOptions & {
   /**
    * Prepends this many of the thread's last messages to the prompt, to 1,000; none unless set. For callers that send
    * only new messages.
@@ -20,9 +20,6 @@ export type ConversationOptions = RecallingOptions & {
   /** Names the user's turn, as the id of their message. A retry within 24 hours saves nothing twice, in any process. */
   turn?: string;
 };
-
-/** A thread's id, or the agent whose thread it is. */
-type Named = NonNullable<ConversationOptions["thread"]>;
 
 /** One call of the model, to be saved. */
 export type Spoken = {
@@ -49,24 +46,23 @@ export function spokenIn(prompt: Prompt): Spoken {
 /** Reads turns from a thread and saves turns to it. */
 export class Conversation {
   readonly #options: ConversationOptions;
-  /** The id of the agent's thread. It is no promise, since in a Worker a promise belongs to one request. */
-  #resumed: string | undefined;
+  readonly #thread: NamedThread | undefined;
 
-  constructor(options: ConversationOptions) {
+  constructor(options: ConversationOptions, thread: NamedThread | undefined) {
     this.#options = options;
+    this.#thread = thread;
   }
 
   /** The thread's last messages for a model, without those that the prompt repeats. */
   async history(prompt: Prompt, ended?: AbortSignal): Promise<PromptMessage[]> {
-    const { memory, thread, history = 0 } = this.#options;
+    const { memory, history = 0 } = this.#options;
+    const thread = this.#thread;
     if (thread === undefined || history < 1) return [];
     return guarded<PromptMessage[]>(
       this.#options,
       async (signal) => {
         const query = { limit: history, view: "compacted" } as const;
-        const { items } = await this.#inThread(thread, signal, (id) =>
-          memory.threads.read(id, query, { signal }),
-        );
+        const { items } = await thread.use(signal, (id) => memory.threads.read(id, query, { signal }));
         return promptOf(
           // Stored messages have a role.
           items.map(({ message, compaction }) => ({ message: message as Message, compaction })),
@@ -96,7 +92,8 @@ export class Conversation {
     answer: PromptMessage | undefined,
     { part = "whole", strict }: { part?: string; strict: boolean },
   ): Promise<void> {
-    const { memory, thread, save = true, turn } = this.#options;
+    const { memory, save = true, turn } = this.#options;
+    const thread = this.#thread;
     if (thread === undefined || save === false || answer === undefined) return;
     const question = said.map(storedMessage);
     const reply = storedMessage(answer);
@@ -112,7 +109,7 @@ export class Conversation {
     await guarded<unknown>(
       { ...this.#options, strict },
       (signal) =>
-        this.#inThread(thread, signal, async (id) => {
+        thread.use(signal, async (id) => {
           left = appends;
           for (const { part: what, messages } of appends) {
             const idempotencyKey = await keyOf([id, turn ?? key, ...place], what);
@@ -125,21 +122,6 @@ export class Conversation {
         failure: () => ({ doing: "save", messages: left.flatMap(({ messages }) => messages) }),
       },
     );
-  }
-
-  /** Calls `work` with the thread's id; again with a new one if the agent's thread was deleted. */
-  async #inThread<T>(thread: Named, signal: AbortSignal, work: (id: string) => Promise<T>): Promise<T> {
-    const { memory, user } = this.#options;
-    if (typeof thread === "string") return work(thread);
-    const known = this.#resumed;
-    try {
-      if (known !== undefined) return await work(known);
-    } catch (error) {
-      if (!hasCode(error, "not_found")) throw error;
-    }
-    const { id } = await memory.threads.resume(user, thread, { signal });
-    this.#resumed = id;
-    return work(id);
   }
 }
 

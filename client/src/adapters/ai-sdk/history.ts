@@ -4,7 +4,7 @@ import { givenResults, requestedCalls } from "../../../../src/domain/conversatio
 import type { Message } from "../../shapes.ts";
 import { hasInvocations, stepsOf } from "./invocations.ts";
 import { callParts, partOf, partsOf, toolParts, wholeResult } from "./parts.ts";
-import { textOf } from "./recalled-block.ts";
+import { textOf } from "./message-text.ts";
 import type { Prompt, PromptMessage } from "./sdk.ts";
 
 /** A message of a thread; with a compaction, it is a summary of others. */

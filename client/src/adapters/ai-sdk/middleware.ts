@@ -2,14 +2,16 @@ import type { LanguageModelMiddleware } from "ai";
 import { assistantMessage, brokenOff, Gathered } from "./answer.ts";
 import { Conversation, type ConversationOptions, type Spoken, spokenIn } from "./conversation.ts";
 import { requireConversationOptions } from "./require-options.ts";
-import { recallHits, recalledBlock, withBlock } from "./recalled-block.ts";
+import { type PromptMemory, withBlocks } from "../context/prompt-memory.ts";
+import { memoryOf } from "./given-memory.ts";
+import { NamedThread } from "../context/named-thread.ts";
 import type { CallParams, Prompt, PromptMessage } from "./sdk.ts";
 import { storedMessage } from "./stored-message.ts";
 import { type Listener, passedOn } from "./stream.ts";
 import { sha256Hex } from "../../../../src/domain/hash.ts";
 
-/** The recalled block and the history of a run, fixed for all its steps. */
-type Given = { block: string | undefined; history: readonly PromptMessage[] };
+/** The memory and the history of a run, fixed for all its steps. */
+type Given = { memory: PromptMemory; history: readonly PromptMessage[] };
 
 /** One step: the model's prompt, and the call to save. A retried step reuses it. */
 type Step = { prompt: Prompt; spoken: Spoken };
@@ -18,8 +20,8 @@ type Step = { prompt: Prompt; spoken: Spoken };
 const RUNS = 256;
 
 /**
- * A middleware for `wrapLanguageModel` that gives a model memory. Before each call it adds memories about the user's
- * last message, and optionally the thread's history. After it, it saves the turn to the thread. Failures go to
+ * A middleware for `wrapLanguageModel` that gives a model memory. Before each call it adds a context: a stable block
+ * behind the instructions, a block for each of the user's messages, and optionally the thread's history. After it, it saves the turn to the thread. Failures go to
  * `onError` and break no answer, unless `strict`.
  *
  * @example
@@ -27,35 +29,35 @@ const RUNS = 256;
  */
 export function cairnMemory(options: ConversationOptions): LanguageModelMiddleware {
   requireConversationOptions("cairnMemory", options);
-  const conversation = new Conversation(options);
+  const thread = options.thread === undefined ? undefined : new NamedThread(options, options.thread);
+  const conversation = new Conversation(options, thread);
   const runs = new Map<string, Given>();
   const steps = new WeakMap<Prompt, Step>();
 
-  /** The block and history of this prompt's run: read anew after a user's message, else reused. */
+  /** The memory and history of this prompt's run: read anew after a user's message, else reused. */
   async function givenTo(prompt: Prompt, ended: AbortSignal | undefined): Promise<Given> {
-    if (options.recall === false && !options.history) return { block: undefined, history: [] };
     const last = prompt.findLastIndex(({ role }) => role === "user");
     const run = await sha256Hex(JSON.stringify(prompt.slice(0, last + 1).map(storedMessage)));
     const before = last === prompt.length - 1 ? undefined : runs.get(run);
     if (before !== undefined) return before;
-    const [hits, history] = await Promise.all([
-      recallHits(options, prompt, ended),
-      conversation.history(prompt, ended),
-    ]);
-    const block = recalledBlock(options, hits, [...history, ...prompt]);
+    const history = await conversation.history(prompt, ended);
+    const memory = await memoryOf(options, thread, [...history, ...prompt], ended);
     runs.delete(run);
-    runs.set(run, { block, history });
+    runs.set(run, { memory, history });
     for (const oldest of runs.keys()) if (runs.size > RUNS) runs.delete(oldest);
-    return { block, history };
+    return { memory, history };
   }
 
+  /** The prompt of the model: instructions, the stable block, the thread's history, and what the caller sent. */
   async function begin({ prompt, abortSignal }: CallParams): Promise<Step> {
-    const { block, history } = await givenTo(prompt, abortSignal);
-    const told = block === undefined ? prompt : withBlock(prompt, block);
-    const first = told.findIndex(({ role }) => role !== "system");
-    const head = first < 0 ? told.length : first;
+    const { memory, history } = await givenTo(prompt, abortSignal);
+    const told = withBlocks([...history, ...prompt], memory);
+    const [earlier, sent] = [told.slice(0, history.length), told.slice(history.length)];
+    const first = sent.findIndex(({ role }) => role !== "system");
+    const head = first < 0 ? sent.length : first;
+    const stable: Prompt = memory.stable === "" ? [] : [{ role: "system", content: memory.stable }];
     return {
-      prompt: [...told.slice(0, head), ...history, ...told.slice(head)],
+      prompt: [...sent.slice(0, head), ...stable, ...earlier, ...sent.slice(head)],
       spoken: spokenIn(prompt),
     };
   }

@@ -1,25 +1,23 @@
 import type { Cairn } from "../../cairn.ts";
-import type { Message, RecallBody } from "../../shapes.ts";
-
-/** Options of the recall; `k` is 8 unless set. */
-export type RecallOptions = Omit<RecallBody, "query"> & {
-  /** Recalls the assistant's earlier answers too; false unless set. */
-  answers?: boolean;
-};
+import type { Message } from "../../shapes.ts";
+import type { ThreadOption } from "../context/named-thread.ts";
+import type { ContextOptions } from "../context/prompt-memory.ts";
 
 /** The operation that failed; for a save, with the messages that are not stored. */
-export type MemoryFailure = { doing: "recall" | "history" } | { doing: "save"; messages: readonly Message[] };
+export type MemoryFailure =
+  | { doing: "context" | "history" }
+  | { doing: "save"; messages: readonly Message[] };
 
 /** Options of both the middleware and the step. */
-export type RecallingOptions = {
+export type MemoryOptions = {
   /** The client; its token may read the user's memory, and write it where turns are saved. */
-  memory: Pick<Cairn, "recall" | "threads" | "later">;
+  memory: Pick<Cairn, "context" | "threads" | "later">;
   /** The user whose memory is read and written. */
   user: string;
-  /** Options of the recall by the user's last message; `false` disables it. */
-  recall?: RecallOptions | false;
-  /** The most tokens to inject, of 4 characters each; 2,000 unless set. */
-  maxTokenBudget?: number;
+  /** A thread's id, or the agent with whom the user's latest thread is. It keeps each turn's block. */
+  thread?: ThreadOption;
+  /** Options of the context; `false` adds no memory to prompts. */
+  context?: ContextOptions | false;
   /** The timeout of each memory call, in milliseconds; 5,000 unless set. */
   timeoutMs?: number;
   /** Fails the model's call if memory fails; false unless set. */
@@ -35,7 +33,7 @@ const TIMEOUT_MS = 5_000;
  * if the caller's own signal aborted.
  */
 export async function guarded<T>(
-  { timeoutMs = TIMEOUT_MS, strict = false, onError = logged }: RecallingOptions,
+  { timeoutMs = TIMEOUT_MS, strict = false, onError = logged }: MemoryOptions,
   work: (signal: AbortSignal) => Promise<T>,
   {
     otherwise,
@@ -56,11 +54,7 @@ export async function guarded<T>(
 }
 
 /** `onError` may throw or reject; that breaks no answer. */
-function tell(
-  onError: NonNullable<RecallingOptions["onError"]>,
-  error: unknown,
-  failure: MemoryFailure,
-): void {
+function tell(onError: NonNullable<MemoryOptions["onError"]>, error: unknown, failure: MemoryFailure): void {
   const telling = async () => onError(error, failure);
   telling().catch((worse: unknown) => console.error("onError of Cairn's memory failed", worse, "of", error));
 }

@@ -1,7 +1,7 @@
 import { field, listField, textField } from "../../../../src/domain/conversation/message.ts";
 import { listedCalls } from "../../../../src/domain/conversation/tool-call-formats.ts";
 import type { Message } from "../../shapes.ts";
-import { textOf } from "./recalled-block.ts";
+import { textOf } from "./message-text.ts";
 import type { AssistantPart, PromptMessage } from "./sdk.ts";
 
 /** The part types of the SDK, each with its required string fields. */

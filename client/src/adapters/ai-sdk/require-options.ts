@@ -1,45 +1,21 @@
 import { requireValid, requireUser, isNumberOrUnset } from "../options/require-options.ts";
 import type { Names, OptionNames } from "../../known-options.ts";
 import type { ConversationOptions } from "./conversation.ts";
-import type { RecallingOptions, RecallOptions } from "./options.ts";
+import { CONTEXT_OPTIONS } from "../context/prompt-memory.ts";
+import type { MemoryOptions } from "./options.ts";
 
-const RECALL_OPTIONS: OptionNames<RecallOptions> = {
-  answers: true,
-  k: true,
-  kinds: true,
-  roles: true,
-  tags: true,
-  scope: true,
-  filter: true,
-  threadId: true,
-  referenceDate: true,
-  timeZone: true,
-  timeMode: true,
-  answerable: true,
-  minScore: true,
-  weights: true,
-  owners: true,
-  rerank: true,
-  window: true,
-  explain: true,
-  deadlineMs: true,
-  asOf: true,
-  validAt: true,
-};
-
-const RECALLING_OPTIONS: OptionNames<RecallingOptions> = {
+const MEMORY_OPTIONS: OptionNames<MemoryOptions> = {
   memory: true,
   user: true,
-  recall: RECALL_OPTIONS,
-  maxTokenBudget: true,
+  thread: { agent: true },
+  context: CONTEXT_OPTIONS,
   timeoutMs: true,
   strict: true,
   onError: true,
 };
 
 const CONVERSATION_OPTIONS: OptionNames<ConversationOptions> = {
-  ...RECALLING_OPTIONS,
-  thread: { agent: true },
+  ...MEMORY_OPTIONS,
   history: true,
   save: true,
   turn: true,
@@ -49,19 +25,23 @@ const CONVERSATION_OPTIONS: OptionNames<ConversationOptions> = {
  * Throws a `TypeError` if the client or the user is missing, or an option is invalid. A programming error is thrown,
  * and not reported to `onError` as an outage.
  */
-export function requireRecallingOptions(
+export function requireMemoryOptions(
   made: string,
-  options: RecallingOptions,
-  names: Names = RECALLING_OPTIONS,
+  options: MemoryOptions,
+  names: Names = MEMORY_OPTIONS,
 ): void {
   requireUser(made, options, names);
-  const { recall, maxTokenBudget, timeoutMs, strict, onError } = options;
+  const { thread, context, timeoutMs, strict, onError } = options;
   requireValid(
     made,
-    { recall: recall === undefined || recall === false || isObject(recall) },
+    { thread: thread === undefined || isText(thread) || (isObject(thread) && isText(thread.agent)) },
+    "a thread's id, or { agent } with the agent's name",
+  );
+  requireValid(
+    made,
+    { context: context === undefined || context === false || isObject(context) },
     "an object of options, or false",
   );
-  requireValid(made, { maxTokenBudget: isNumberOrUnset(maxTokenBudget, 0) }, "a number from 0 on");
   requireValid(
     made,
     { timeoutMs: isNumberOrUnset(timeoutMs, 1, MAX_TIMEOUT_MS) },
@@ -73,13 +53,8 @@ export function requireRecallingOptions(
 
 /** Checks the options of the middleware likewise. */
 export function requireConversationOptions(made: string, options: ConversationOptions): void {
-  requireRecallingOptions(made, options, CONVERSATION_OPTIONS);
+  requireMemoryOptions(made, options, CONVERSATION_OPTIONS);
   const { thread, history, save, turn } = options;
-  requireValid(
-    made,
-    { thread: thread === undefined || isText(thread) || (isObject(thread) && isText(thread.agent)) },
-    "a thread's id, or { agent } with the agent's name",
-  );
   const whole = history === undefined || Number.isInteger(history);
   requireValid(
     made,

@@ -1,42 +1,50 @@
 import type { ModelMessage } from "ai";
-import { requireRecallingOptions } from "./require-options.ts";
-import type { RecallingOptions } from "./options.ts";
-import { recallHits, recalledBlock, withBlock } from "./recalled-block.ts";
+import { type Instructions, messagesOf, type SystemMessage } from "../ai-employee/instructions.ts";
+import { NO_MEMORY, type PromptMemory, withBlocks } from "../context/prompt-memory.ts";
+import { memoryOf } from "./given-memory.ts";
+import { textOf } from "./message-text.ts";
+import { NamedThread } from "../context/named-thread.ts";
+import type { MemoryOptions } from "./options.ts";
+import { requireMemoryOptions } from "./require-options.ts";
 
-type Step = { stepNumber: number; messages: ModelMessage[]; steps?: readonly unknown[] };
+type Step = {
+  stepNumber: number;
+  messages: ModelMessage[];
+  steps?: readonly unknown[];
+  instructions?: Instructions | undefined;
+};
+type Prepared = { messages: ModelMessage[]; system?: SystemMessage[] };
 
 /**
- * A `prepareStep` that puts memories before the user's last message. It recalls once in a run, at the first step, and
- * shows the same block at later steps. Version 7 of the SDK carries the block on; for 5 and 6 it is added again. It
- * saves nothing.
+ * A `prepareStep` that gives a model a context. It reads the context once in a run, at the first step, and shows the same at
+ * later steps. Version 7 of the SDK carries it on; for 5 and 6 it is added again. It saves nothing.
  *
  * @example
  * await generateText({ model, prompt, tools, prepareStep: memoryStep({ memory, user: "alice" }) });
  */
-export function memoryStep(options: RecallingOptions) {
-  requireRecallingOptions("memoryStep", options);
+export function memoryStep(options: MemoryOptions) {
+  requireMemoryOptions("memoryStep", options);
+  const thread = options.thread === undefined ? undefined : new NamedThread(options, options.thread);
   // The SDK gives each step of a run the same list of steps.
-  const blocks = new WeakMap<object, string>();
-  return async function prepareMemory({
-    stepNumber,
-    messages,
-    steps = [],
-  }: Step): Promise<{ messages: ModelMessage[] } | undefined> {
-    if (stepNumber !== 0) {
-      const block = blocks.get(steps);
-      return block === undefined || holds(messages, block)
-        ? undefined
-        : { messages: withBlock(messages, block) };
-    }
-    const block = recalledBlock(options, await recallHits(options, messages), messages);
-    if (block === undefined) return undefined;
-    blocks.set(steps, block);
-    return { messages: withBlock(messages, block) };
+  const runs = new WeakMap<object, PromptMemory>();
+  return async function prepareMemory(step: Step): Promise<Prepared | undefined> {
+    const { stepNumber, messages, steps = [] } = step;
+    const memory =
+      stepNumber === 0 ? await memoryOf(options, thread, messages) : (runs.get(steps) ?? NO_MEMORY);
+    runs.set(steps, memory);
+    const blocks = new Map([...memory.blocks].filter(([at, block]) => !begins(messages[at], block)));
+    const told = withBlocks(messages, { ...memory, blocks });
+    const { stable } = memory;
+    const own = messagesOf(step.instructions);
+    const isTold = stable === "" || [...own, ...messages].some(({ content }) => content === stable);
+    if (isTold) return blocks.size === 0 ? undefined : { messages: told };
+    const block: SystemMessage = { role: "system", content: stable };
+    // Version 7 has `instructions`, and takes no system messages among the others.
+    return "instructions" in step
+      ? { system: [...own, block], messages: told }
+      : { messages: [block, ...told] };
   };
 }
 
-const holds = (messages: readonly ModelMessage[], block: string): boolean =>
-  messages.some(
-    ({ content }) =>
-      Array.isArray(content) && content.some((part) => part.type === "text" && part.text === block),
-  );
+const begins = (message: ModelMessage | undefined, block: string): boolean =>
+  message !== undefined && textOf(message).startsWith(block);

@@ -5,7 +5,15 @@ import { type Names, requireKnownOptions } from "../../known-options.ts";
 type Given = { memory: unknown; user?: unknown };
 
 /** Each adapter uses at least one of these parts of the client. */
-const PARTS: readonly (keyof Cairn)[] = ["recall", "kv", "threads", "memories", "cache", "promptCache"];
+const PARTS: readonly (keyof Cairn)[] = [
+  "context",
+  "recall",
+  "kv",
+  "threads",
+  "memories",
+  "cache",
+  "promptCache",
+];
 
 /** Throws a `TypeError` if the client is missing or an option is unknown. JavaScript callers are not type-checked. */
 export function requireMemory(adapter: string, options: Given, names: Names): void {

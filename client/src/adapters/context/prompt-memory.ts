@@ -1,0 +1,90 @@
+import { messageHash, userText } from "../../../../src/domain/context/message-hash.ts";
+import { withBlock } from "../../../../src/domain/context/prompted-message.ts";
+import type { Cairn } from "../../cairn.ts";
+import type { OptionNames } from "../../known-options.ts";
+import type { CallOptions } from "../../options.ts";
+import type { ContextBody } from "../../shapes.ts";
+import { truncateUtf8 } from "../bytes/truncate-utf8.ts";
+
+/** Options of a context that a prompt does not give. */
+export type ContextOptions = Pick<
+  ContextBody,
+  "scope" | "budget" | "layers" | "profile" | "cacheTtl" | "answerable" | "referenceDate" | "timeZone"
+> & {
+  /** The format of the blocks; `xml` unless set. */
+  format?: "xml" | "markdown" | "json";
+};
+
+export const CONTEXT_OPTIONS: OptionNames<ContextOptions> = {
+  scope: true,
+  budget: true,
+  layers: true,
+  profile: true,
+  cacheTtl: true,
+  answerable: true,
+  referenceDate: true,
+  timeZone: true,
+  format: true,
+};
+
+/** The memory of a prompt: a stable block for its beginning, and blocks for messages, by their index. */
+export type PromptMemory = { stable: string; blocks: ReadonlyMap<number, string> };
+
+export const NO_MEMORY: PromptMemory = { stable: "", blocks: new Map() };
+
+/** A message of a prompt, in any SDK's shape. */
+export type PromptMessage = { role: string; content?: unknown };
+
+type Reader = {
+  memory: Pick<Cairn, "context">;
+  user: string;
+  /** The thread that keeps the blocks; without one, only the last message has a block. */
+  thread: string | undefined;
+  context: ContextOptions | undefined;
+};
+
+/** The most hashes of a call, and the longest query in bytes of UTF-8. */
+const MESSAGES = 1_000;
+const QUERY_BYTES = 256 * 1024;
+
+/** Reads the memory of a prompt: the block of the user's last message that has text, and those of the earlier ones. */
+export async function promptMemory(
+  { memory, user, thread, context }: Reader,
+  messages: readonly PromptMessage[],
+  options: CallOptions,
+): Promise<PromptMemory> {
+  const said = messages
+    .map((message, index) => ({ index, text: message.role === "user" ? userText(message).trim() : "" }))
+    .filter(({ text }) => text !== "")
+    .slice(-MESSAGES);
+  const last = said.at(-1);
+  const hashes = thread === undefined ? [] : await Promise.all(said.map(({ text }) => messageHash(text)));
+  const {
+    stable,
+    recalled,
+    pinned = [],
+  } = await memory.context(
+    user,
+    {
+      ...context,
+      ...(last && { query: truncateUtf8(last.text, QUERY_BYTES) }),
+      ...(thread !== undefined && { threadId: thread }),
+      ...(hashes.length > 0 && { messages: hashes }),
+    },
+    options,
+  );
+  const blocks = new Map<number, string>();
+  for (const { index, text } of pinned) {
+    const at = said[index]?.index;
+    if (at !== undefined) blocks.set(at, text);
+  }
+  if (last !== undefined && recalled.text !== "") blocks.set(last.index, recalled.text);
+  return { stable: stable.text, blocks };
+}
+
+/** The messages with their blocks; a block becomes a message's first text. */
+export const withBlocks = <M extends PromptMessage>(messages: readonly M[], { blocks }: PromptMemory): M[] =>
+  messages.map((message, index) => {
+    const block = blocks.get(index);
+    return block === undefined ? message : withBlock(message, block);
+  });
