@@ -1,5 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
 import { type Bindings, type Ports, portsOf } from "../src/platform/bindings.ts";
+import { within } from "../src/platform/objects-within.ts";
 import { ok } from "../src/domain/errors.ts";
 import type { UserHash } from "../src/domain/ids.ts";
 import type { Owner } from "../src/domain/memory/record.ts";
@@ -8,7 +9,7 @@ import type { Reindex } from "../src/domain/schema/reindex.ts";
 import { Chores } from "./storage/chores.ts";
 import type { Served } from "./storage/contract.ts";
 import { assemble, type UserMemoryParts } from "./user-memory/assemble.ts";
-import type { UserMemoryRpc } from "./user-memory/contract.ts";
+import type { ContextRpc, UserMemoryRpc } from "./user-memory/contract.ts";
 import { CATALOGUE_WITHIN_MS } from "./user-memory/core/owner-record.ts";
 
 /** The arguments of a call, as `contract.ts` has them. */
@@ -26,7 +27,9 @@ export class UserMemory extends DurableObject<Bindings> implements Served<UserMe
   constructor(ctx: DurableObjectState, env: Bindings, ports: Ports = portsOf(env)) {
     super(ctx, env);
     this.#ports = ports;
-    this.#parts = assemble(ctx, ports);
+    const users = within(env.USER_MEMORY, env.JURISDICTION);
+    // The stub types of workers-types fail on the recursive type of a JSON value.
+    this.#parts = assemble(ctx, ports, (owner) => users().getByName(owner) as unknown as ContextRpc);
     this.#chores = new Chores(this.#parts.alarms, ports.now, this.#parts.chores);
     void ctx.blockConcurrencyWhile(async () => {
       const { alarms, embedding, index, resumable } = this.#parts;
@@ -198,6 +201,14 @@ export class UserMemory extends DurableObject<Bindings> implements Served<UserMe
 
   context(...args: Args<"context">) {
     return this.#parts.context.context(...args);
+  }
+
+  searchLayers(...args: Args<"searchLayers">) {
+    return this.#parts.context.searchLayers(...args);
+  }
+
+  contextItems(...args: Args<"contextItems">) {
+    return this.#parts.context.contextItems(...args);
   }
 
   readPrompted(...args: Args<"readPrompted">) {

@@ -1,4 +1,5 @@
 import { distinctPieces, type Lexicon } from "../../src/domain/ranking/lexicon.ts";
+import type { UserHash } from "../../src/domain/ids.ts";
 import type { Ports } from "../../src/platform/bindings.ts";
 import { IdempotencyStore } from "../storage/idempotency-store.ts";
 import type { Chore } from "../storage/chores.ts";
@@ -7,6 +8,7 @@ import { migrate } from "../storage/migrate.ts";
 import { AlarmScheduler } from "../storage/alarm-scheduler.ts";
 import { ContextService } from "./context/context-service.ts";
 import { ContextStore } from "./context/context-store.ts";
+import type { OwnerObject } from "./context/shared-owners.ts";
 import { FreePages } from "./core/free-pages.ts";
 import { ErasureEpoch } from "./core/erasure-epoch.ts";
 import { TombstoneRanges } from "./core/tombstone-ranges.ts";
@@ -42,7 +44,7 @@ import { VectorSync } from "./vectorize/vector-sync.ts";
 export type UserMemoryParts = ReturnType<typeof assemble>;
 
 /** Builds the parts of a user's object from its storage and the ports, from the lowest floor up. */
-export function assemble(ctx: DurableObjectState, ports: Ports) {
+export function assemble(ctx: DurableObjectState, ports: Ports, objectOf: (owner: UserHash) => OwnerObject) {
   const { storage } = ctx;
   const { sql } = storage;
   const { records, catalogue, unlisted, now } = ports;
@@ -162,6 +164,7 @@ export function assemble(ctx: DurableObjectState, ports: Ports) {
     messages: threadMessages,
     recall,
     transactions,
+    objectOf,
     now,
   });
 

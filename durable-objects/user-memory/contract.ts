@@ -2,6 +2,7 @@
  * The calls of a user's object, and the plain data that they carry. The Worker imports nothing else of the object.
  */
 import type { Precondition } from "../../src/domain/conditions.ts";
+import type { LayerName, Shown } from "../../src/domain/context/block.ts";
 import type { PlannedLayer } from "../../src/domain/context/layers.ts";
 import type { Continuation, ContinuationOptions } from "../../src/domain/conversation/continuation.ts";
 import type { Failure, Result } from "../../src/domain/errors.ts";
@@ -14,6 +15,7 @@ import type {
   ContextFormat,
   ContextLayer,
   ContextProfile,
+  ContextSection,
 } from "../../src/domain/schema/context.ts";
 import type { WrittenEntry } from "../../src/domain/schema/entry.ts";
 import type { Erasure } from "../../src/domain/schema/erasure.ts";
@@ -255,6 +257,36 @@ export type ContextRequest = {
   /** Asks for so many messages of the thread. */
   history?: number;
   explain: boolean;
+  /** Shared owners whose memories the layers that search have too. */
+  owners?: readonly UserHash[];
+};
+
+/**
+ * The place of something that a block shows. What is there stays as it is until it is deleted: `n` is a version of a memory or
+ * the position of a message, in the object of `owner` if it is not this one. `was`: the version that it changed; `until`: the
+ * end of its validity, as known then.
+ */
+export type Place =
+  | {
+      n: number;
+      owner?: UserHash;
+      passage?: readonly [start: number, end: number];
+      was?: number;
+      until?: number;
+    }
+  | { key: string; version: string }
+  | { compaction: string; thread: number };
+export type PlacedSection = { layer: LayerName; places: Place[] };
+
+/** `id`: of the memory, the entry's key, `<thread>:<seq>` of a message; equal for all versions. */
+export type ContextItem = { id: string; place: Place; shown: Shown; score?: number };
+
+/** What a layer's search found in one object, the best first. `recalled`: of the layer `recalled`. */
+export type LayerFound = {
+  items: readonly ContextItem[];
+  ms: number;
+  status: ContextSection["status"];
+  recalled?: { confidence: number; isAnswerable: boolean };
 };
 
 /** `history`: the last messages, with the blocks that they were sent with; `isStored`: the current one is among them. */
@@ -262,6 +294,10 @@ export type PromptContext = ContextAnswer & { history?: ReadMessage[]; isStored?
 
 export interface ContextRpc {
   context(request: ContextRequest): Promise<Result<PromptContext>>;
+  /** Searches this object alone, for another one's context: in the order of the layers that search. */
+  searchLayers(request: ContextRequest): Promise<LayerFound[]>;
+  /** The items at places of this object, those left out where nothing is any more. */
+  contextItems(sections: readonly PlacedSection[]): Promise<(ContextItem & { layer: LayerName })[]>;
   /** A page of a thread; each message of the user with the block that it was sent with. */
   readPrompted(id: string, query: MessagesQuery): Promise<Result<MessagePage>>;
   contextProfile(name: string): Promise<ContextLayer[] | null>;

@@ -1,7 +1,7 @@
 // The memory of a prompt over several turns: which bytes stay, what is told once, and what leaves every block.
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { messageHash } from "../../src/domain/context/message-hash.ts";
 import { userHash } from "../../src/domain/ids.ts";
 import { call, newUser, tokenWith } from "../call.ts";
@@ -313,6 +313,70 @@ describe("layers", () => {
       "summary",
       "recalled",
     ]);
+  });
+});
+
+describe("the memories of shared owners", () => {
+  const query = "When does the ferry leave?";
+  async function told() {
+    const [user, team] = [newUser(), `shared:${newUser()}`];
+    const { id: threadId } = await create(user);
+    const { id } = await remembered(team, { text: "The team's ferry leaves at ten" });
+    await append((await create(user)).id, [say("My own ferry leaves at nine")]);
+    const body = { query, threadId, owners: [team] };
+    return { user, team, id, threadId, body, token: await tokenWith({ user, shared: [team] }) };
+  }
+
+  it("are recalled with the user's, and stay in the turn that had them", async () => {
+    const { user, threadId, body, token } = await told();
+    const [first, once] = await Promise.all(
+      [body, body].map(async (json) => (await ask(user, json, { Authorization: `Bearer ${token}` })).body),
+    );
+    expect(lines(first.recalled.text).toSorted()).toEqual([
+      expect.stringMatching(/^- \[fact \| .*\] The team's ferry leaves at ten$/),
+      expect.stringMatching(/^- \[user said \| .*\] My own ferry leaves at nine$/),
+    ]);
+    expect(once).toEqual(first);
+    await append(threadId, [say(query), say("At ten.", "assistant")]);
+    const { items } = await read(threadId, "view=prompted");
+    expect(items[0]?.message.content).toBe(`${first.recalled.text}\n\n${query}`);
+    const hashes = await Promise.all([query, "And back?"].map(messageHash));
+    const next = await context(user, { query: "And back?", threadId, messages: hashes });
+    expect(next.pinned).toEqual([{ index: 0, text: first.recalled.text }]);
+    expect(next.prefixChanged).toBeUndefined();
+  });
+
+  it("leave all blocks, and snapshots, where their owner forgets them", async () => {
+    const { user, team, id, threadId, body } = await told();
+    const made = await context(user, { ...body, snapshot: "run" });
+    expect(made.recalled.text).toContain("leaves at ten");
+    await append(threadId, [say(query), say("At ten.", "assistant")]);
+    await forget(team, id);
+    expect((await context(user, { snapshot: "run" })).recalled.text).not.toContain("leaves at ten");
+    const { items } = await read(threadId, "view=prompted");
+    expect(items[0]?.message.content).not.toContain("leaves at ten");
+    const hashes = await Promise.all([query, "And back?"].map(messageHash));
+    const next = await context(user, { query: "And back?", threadId, messages: hashes });
+    expect(next.prefixChanged).toBe(true);
+    expect(JSON.stringify(next)).not.toContain("leaves at ten");
+  });
+
+  it("are left out, and the section says so, if the owner's object fails", async () => {
+    const { user, team, body } = await told();
+    const object = env.USER_MEMORY.getByName(await userHash(team));
+    await runInDurableObject(object, (instance) => {
+      vi.spyOn(instance, "searchLayers").mockRejectedValue(new Error("it is away"));
+    });
+    const { recalled, sections } = await context(user, body);
+    expect(lines(recalled.text)).toEqual([expect.stringContaining("My own ferry leaves at nine")]);
+    expect(sections.find(({ layer }: { layer: string }) => layer === "recalled").status).toBe("failed");
+  });
+
+  it("are refused where the token does not name the owner", async () => {
+    const { user, body } = await told();
+    const token = await tokenWith({ user });
+    const { status, body: answer } = await call(`/v1/users/${user}/context`, { json: body, token });
+    expect([status, answer.error.details[0].path]).toEqual([404, "body.owners[0]"]);
   });
 });
 

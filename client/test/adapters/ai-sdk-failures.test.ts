@@ -22,8 +22,8 @@ describe("failures of memory", () => {
     });
     expect(text).toBe("ok");
     expect(told).toMatchObject([
-      ["context", expect.stringContaining("503"), {}],
       ["history", expect.stringContaining("503"), {}],
+      ["context", expect.stringContaining("503"), {}],
       ["save", expect.stringContaining("503"), { messages: [{ role: "user" }, { role: "assistant" }] }],
     ]);
   });

@@ -122,7 +122,7 @@ describe("after a call", () => {
       prompt: "What is my cat called?",
     });
     expect(textIn(promptsOf(model)[0])).toContain("My cat is called Olive.");
-    expect(textIn(promptsOf(model)[0])).toContain(String.raw`[\"user\" said | `);
+    expect(textIn(promptsOf(model)[0])).toContain("[user said | ");
   });
 
   it("does not tell the model what the prompt says already", async () => {

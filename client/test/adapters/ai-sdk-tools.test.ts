@@ -297,7 +297,7 @@ it("what a first run learned, a second one sees: by its tools, its middleware an
   });
   await generateText({ model: second, prompt: question, prepareStep: memoryStep({ memory: another, user }) });
   for (const prompt of promptsOf(second).map(textIn)) {
-    expect(prompt).toContain("user lives in Lisbon");
+    expect(prompt).toContain("user: lives in Lisbon");
     expect(prompt).toContain("my boat is called Nina");
   }
 });

@@ -229,7 +229,9 @@ const procedures = crossed<string, string>(
   {
     "ai-sdk's prompt": async ({ user }, owner) => {
       const memory = await sharingClient(user, owner);
-      return textIn(await promptOf({ memory, user, recall: { owners: [owner] } }, "How do I moor the boat?"));
+      return textIn(
+        await promptOf({ memory, user, context: { owners: [owner] } }, "How do I moor the boat?"),
+      );
     },
     "noetic's layer": async ({ user }, owner) => {
       const layer = cairnLayer({ memory: await sharingClient(user, owner), z, user, owners: [owner] });

@@ -18,11 +18,10 @@ import { parsed } from "../threads/message-store.ts";
 import type { StoredThread } from "../threads/thread-store.ts";
 import type { ThreadMessages } from "../threads/thread-messages.ts";
 import type { ThreadStores } from "../threads/thread-stores.ts";
-import { type ContextStore, keyOf, type Place, type PlacedSection } from "./context-store.ts";
+import type { ContextItem, Place, PlacedSection } from "../contract.ts";
+import { type ContextStore, keyOf } from "./context-store.ts";
+import { NO_SHARED, type SharedItems, sharedKey } from "./shared-owners.ts";
 import { searchableText } from "../../../src/domain/memory/message-text.ts";
-
-/** `id`: of the memory, the entry's key, `<thread>:<seq>` of a message; equal for all versions. */
-export type ContextItem = { id: string; place: Place; shown: Shown; score?: number };
 
 export type ItemDependencies = {
   store: ContextStore;
@@ -126,11 +125,17 @@ export class ContextItems {
     return this.resolve([section], now).flatMap(({ items }) => items);
   }
 
-  /** What a stored block shows now. */
-  resolve(sections: readonly PlacedSection[], now: number): ResolvedSection[] {
+  /** What a stored block shows now; `shared`: the items of shared owners. */
+  resolve(
+    sections: readonly PlacedSection[],
+    now: number,
+    shared: SharedItems = NO_SHARED,
+  ): ResolvedSection[] {
     const numbers = sections.flatMap(({ places }) =>
       places.flatMap((place) =>
-        "n" in place ? [place.n, ...(place.was === undefined ? [] : [place.was])] : [],
+        "n" in place && place.owner === undefined
+          ? [place.n, ...(place.was === undefined ? [] : [place.was])]
+          : [],
       ),
     );
     const { table, documents, stores, store, messages } = this.#deps;
@@ -153,6 +158,7 @@ export class ContextItems {
         if (!stores.compactions.has({ n: place.thread }, place.compaction)) return null;
         return this.#summary({ n: place.thread }, place.compaction);
       }
+      if (place.owner !== undefined) return shared.get(sharedKey(layer, place)) ?? null;
       if (isMessage(place.n)) {
         const document = read.get(place.n);
         if (document === undefined || !stores.messages.has(place.n)) return null;

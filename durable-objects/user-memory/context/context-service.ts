@@ -3,9 +3,18 @@ import { messageHash, turnName, userText } from "../../../src/domain/context/mes
 import { withBlock } from "../../../src/domain/context/prompted-message.ts";
 import { fail, ok, type Result } from "../../../src/domain/errors.ts";
 import { hash16 } from "../../../src/domain/hash.ts";
+import type { UserHash } from "../../../src/domain/ids.ts";
 import type { MessagePage, ReadMessage } from "../../../src/domain/page-json.ts";
 import type { ContextAnswer, ContextCandidate } from "../../../src/domain/schema/context.ts";
-import type { ContextRequest, MessagesQuery, PromptContext } from "../contract.ts";
+import type { Message } from "../../../src/domain/schema/thread.ts";
+import type {
+  ContextItem,
+  ContextRequest,
+  LayerFound,
+  MessagesQuery,
+  PlacedSection,
+  PromptContext,
+} from "../contract.ts";
 import { positionOf } from "../core/position.ts";
 import type { Transactions } from "../core/transactions.ts";
 import { parsed } from "../threads/message-store.ts";
@@ -16,11 +25,14 @@ import { keyOf, type TurnBlock } from "./context-store.ts";
 import { fittedSections, placed, type Section, textOf, tokensOf } from "./fitted-sections.ts";
 import { type FoundLayer, LayerSearch, type Searched } from "./layer-search.ts";
 import { currentTurn, lastMessages } from "./prompted-turns.ts";
+import { type OwnerObject, type SharedItems, sharedKey, SharedOwners } from "./shared-owners.ts";
 import { type Stable, StableBlocks } from "./stable-blocks.ts";
 
 type ContextDependencies = ItemDependencies & {
   recall: RecallService;
   transactions: Transactions;
+  /** The object of a shared owner. */
+  objectOf: (owner: UserHash) => OwnerObject;
   now: () => number;
 };
 
@@ -29,7 +41,7 @@ const HELD = 20;
 
 /** The current turn, and the earlier ones of the caller's prompt. */
 type Turn = { name: string; isStored: boolean; earlier: readonly { index: number; name: string }[] };
-type Prompted = { thread: StoredThread | null; turn: Turn | null; searched: Searched };
+type Prompted = { thread: StoredThread | null; turn: Turn | null; searched: Searched; shared: SharedItems };
 type Answer = Omit<ContextAnswer, "etag" | "stable"> & { stable: { text: string; tokens: number } };
 
 /** Makes the memory of a prompt: a stable block for the thread, and a block for each turn, which is kept with it. */
@@ -38,26 +50,31 @@ export class ContextService {
   readonly #items: ContextItems;
   readonly #stable: StableBlocks;
   readonly #search: LayerSearch;
+  readonly #shared: SharedOwners;
 
   constructor(deps: ContextDependencies) {
-    const { store, table, stores, recall, now } = deps;
+    const { store, table, stores, recall, objectOf, now } = deps;
     this.#deps = deps;
+    this.#shared = new SharedOwners(objectOf);
     this.#items = new ContextItems(deps);
     this.#stable = new StableBlocks({ store, table, compactions: stores.compactions, items: this.#items });
-    this.#search = new LayerSearch({ recall, items: this.#items, now });
+    this.#search = new LayerSearch({ recall, items: this.#items, shared: this.#shared, now });
   }
 
   async context(request: ContextRequest): Promise<Result<PromptContext>> {
-    const { stores, transactions } = this.#deps;
+    const { stores } = this.#deps;
     const thread = request.threadId === undefined ? null : stores.threads.get(request.threadId);
     if (thread === null && request.threadId !== undefined)
       return fail("not_found", {
         details: [{ path: "body.threadId", message: "is no thread of this user" }],
       });
     const turn = thread === null ? null : await this.#turn(thread, request);
-    const searched = this.#isKept(request, thread, turn) ? { found: [] } : await this.#search.search(request);
-    // Nothing waits from here on: of two calls for one turn, the second finds what the first kept.
-    const answer = transactions.atomically(() => this.#answer(request, { thread, turn, searched }));
+    const kept = this.#keptBlocks(request, thread, turn);
+    const [searched, shared] = await Promise.all([
+      kept.answer === null ? this.#search.search(request) : { found: [] },
+      this.#shared.items(kept.sections),
+    ]);
+    const answer = await this.#answerOnce(request, { thread, turn, searched, shared });
     const history =
       thread === null || request.history === undefined
         ? {}
@@ -82,24 +99,27 @@ export class ContextService {
 
   async #promptedItems(thread: StoredThread, items: readonly ReadMessage[]): Promise<ReadMessage[]> {
     const line = this.#lineOf(thread);
-    const prompted: ReadMessage[] = [];
+    const turns = new Map<ReadMessage, { message: Message; block: TurnBlock }>();
     let before = await this.#hashBefore(thread, items[0]?.seq);
     for (const item of items) {
       const message = item.compaction === undefined ? parsed(item.body) : undefined;
       const text = message?.role === "user" ? userText(message) : "";
-      if (message === undefined || text === "") {
-        prompted.push(item);
-        continue;
-      }
+      if (message === undefined || text === "") continue;
       const hash = await messageHash(text);
-      const turn = this.#deps.store.turn(line, await turnName(before, hash));
-      const block = this.#shownAgain(turn, this.#deps.now()).text;
+      const block = this.#deps.store.turn(line, await turnName(before, hash));
       before = hash;
-      prompted.push(
-        block === "" ? item : { ...item, body: encoder.encode(JSON.stringify(withBlock(message, block))) },
-      );
+      if (block !== null) turns.set(item, { message, block });
     }
-    return prompted;
+    const kept = [...turns.values()].flatMap(({ block }) => block.sections);
+    const shared = await this.#shared.items(kept);
+    const now = this.#deps.now();
+    return items.map((item) => {
+      const turn = turns.get(item);
+      const { text } = this.#shownAgain(turn?.block ?? null, now, shared);
+      return turn === undefined || text === ""
+        ? item
+        : { ...item, body: encoder.encode(JSON.stringify(withBlock(turn.message, text))) };
+    });
   }
 
   async #turn(thread: StoredThread, { query, messages }: ContextRequest): Promise<Turn | null> {
@@ -130,19 +150,53 @@ export class ContextService {
     return Array.from(this.#deps.stores.lineage.segments(thread), ({ n }) => n);
   }
 
-  #isKept({ snapshot }: ContextRequest, thread: StoredThread | null, turn: Turn | null): boolean {
-    const { store, now } = this.#deps;
-    if (snapshot !== undefined && store.run(snapshot.name, now()) !== null) return true;
-    return thread !== null && turn !== null && store.turn(this.#lineOf(thread), turn.name) !== null;
+  /** Searches this object alone. */
+  searchLayers(request: ContextRequest): Promise<LayerFound[]> {
+    return this.#search.own(request);
   }
 
-  #answer(request: ContextRequest, { thread, turn, searched }: Prompted): Answer {
+  /** The items at places of this object. */
+  contextItems(sections: readonly PlacedSection[]): (ContextItem & { layer: LayerName })[] {
+    const resolved = this.#items.resolve(sections, this.#deps.now());
+    return resolved.flatMap(({ layer, items }) => items.map((item) => ({ ...item, layer })));
+  }
+
+  /** The blocks that were made before: of the run or of the turn, if it has one, and of earlier turns. */
+  #keptBlocks(
+    { snapshot }: ContextRequest,
+    thread: StoredThread | null,
+    turn: Turn | null,
+  ): { answer: TurnBlock | null; sections: PlacedSection[] } {
+    const { store, now } = this.#deps;
+    const line = thread === null ? [] : this.#lineOf(thread);
+    const run = snapshot === undefined ? null : store.run(snapshot.name, now());
+    const earlier = turn?.earlier.map(({ name }) => store.turn(line, name)) ?? [];
+    const answer = run ?? (turn === null ? null : store.turn(line, turn.name));
+    return { answer, sections: [answer, ...earlier].flatMap((block) => block?.sections ?? []) };
+  }
+
+  /** Makes the answer in one step: of two calls for one turn, the second finds the block that the first kept. */
+  async #answerOnce(request: ContextRequest, prompted: Prompted): Promise<Answer> {
+    const { thread, turn, shared } = prompted;
+    const answer = this.#deps.transactions.atomically(() => {
+      const { sections } = this.#keptBlocks(request, thread, turn);
+      // Another call has kept a block since, with memories of shared owners that this one has not read.
+      return sections.some((one) => isUnread(one, shared)) ? sections : this.#answer(request, prompted);
+    });
+    if (!Array.isArray(answer)) return answer;
+    const read = { ...prompted, shared: await this.#shared.items(answer) };
+    return this.#deps.transactions.atomically(() => this.#answer(request, read));
+  }
+
+  #answer(request: ContextRequest, { thread, turn, searched, shared }: Prompted): Answer {
     const { store } = this.#deps;
     const now = this.#deps.now();
     const { snapshot } = request;
     const run = snapshot === undefined ? null : store.run(snapshot.name, now);
     if (run !== null) {
-      const [stable, sections] = [run.stable, run.sections].map((some) => this.#items.resolve(some, now));
+      const [stable, sections] = [run.stable, run.sections].map((some) =>
+        this.#items.resolve(some, now, shared),
+      );
       return answerOf({
         ...run,
         stable: textOf(stable ?? [], run.format),
@@ -165,7 +219,7 @@ export class ContextService {
             earlier: earlier.map(({ block }) => block),
             now,
           })
-        : { block: kept, sections: this.#items.resolve(kept.sections, now), candidates: [] };
+        : { block: kept, sections: this.#items.resolve(kept.sections, now, shared), candidates: [] };
     if (thread !== null) {
       const told = kept === null ? made.block.sections.filter(({ layer }) => layer === "changes") : [];
       this.#stable.keep(thread, { stable, told: told.flatMap(({ places }) => places), now });
@@ -181,7 +235,7 @@ export class ContextService {
           expiresAt: now + snapshot.ttlMs,
         },
       );
-    const pinned = earlier.map(({ index, block }) => ({ index, ...this.#shownAgain(block, now) }));
+    const pinned = earlier.map(({ index, block }) => ({ index, ...this.#shownAgain(block, now, shared) }));
     return {
       ...answerOf({
         ...made.block,
@@ -199,9 +253,9 @@ export class ContextService {
   }
 
   /** The text of a kept block; `isLess`: something in it is gone. */
-  #shownAgain(block: TurnBlock | null, now: number): { text: string; isLess: boolean } {
+  #shownAgain(block: TurnBlock | null, now: number, shared: SharedItems): { text: string; isLess: boolean } {
     if (block === null) return { text: "", isLess: false };
-    const resolved = this.#items.resolve(block.sections, now);
+    const resolved = this.#items.resolve(block.sections, now, shared);
     return { text: textOf(resolved, block.format), isLess: resolved.some(({ lost }) => lost > 0) };
   }
 
@@ -280,6 +334,10 @@ export class ContextService {
 }
 
 const encoder = new TextEncoder();
+
+/** True if the section has memories of a shared owner that were not read. */
+const isUnread = ({ layer, places }: PlacedSection, shared: SharedItems): boolean =>
+  places.some((place) => "n" in place && place.owner !== undefined && !shared.has(sharedKey(layer, place)));
 
 const answerOf = ({
   stable,

@@ -1,25 +1,15 @@
-import type { LayerName } from "../../../src/domain/context/block.ts";
 import type {
   ContextFormat,
   ContextLayer,
   ContextProfile,
   ContextSection,
 } from "../../../src/domain/schema/context.ts";
+import type { Place, PlacedSection } from "../contract.ts";
 
-/**
- * The place of something that a block shows. What is there stays as it is until it is deleted: `n` is a version of a memory or
- * the position of a message. `was`: the version that it changed; `until`: the end of its validity, as known then.
- */
-export type Place =
-  | { n: number; passage?: readonly [start: number, end: number]; was?: number; until?: number }
-  | { key: string; version: string }
-  | { compaction: string; thread: number };
-export type PlacedSection = { layer: LayerName; places: Place[] };
-
-/** Names a place, and no other of the same user. */
+/** Names a place, and no other. */
 export const keyOf = (place: Place): string =>
   "n" in place
-    ? `${place.n}${place.was === place.n ? " ended" : ""}`
+    ? `${place.owner ?? ""}${place.n}${place.was === place.n ? " ended" : ""}`
     : "key" in place
       ? `${place.key}\n${place.version}`
       : place.compaction;

@@ -12,8 +12,8 @@ import type {
   ContextLayer,
   ContextSection,
 } from "../../../src/domain/schema/context.ts";
-import type { ContextItem } from "./context-items.ts";
-import { keyOf, type PlacedSection } from "./context-store.ts";
+import type { ContextItem, PlacedSection } from "../contract.ts";
+import { keyOf } from "./context-store.ts";
 import { type FoundLayer, RECALLED } from "./layer-search.ts";
 
 export type Section = { layer: LayerName; items: readonly ContextItem[] };

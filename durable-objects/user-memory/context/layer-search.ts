@@ -1,18 +1,16 @@
 import type { LayerName } from "../../../src/domain/context/block.ts";
 import { type PlannedLayer, searches } from "../../../src/domain/context/layers.ts";
-import type { ContextLayer, ContextSection } from "../../../src/domain/schema/context.ts";
+import type { UserHash } from "../../../src/domain/ids.ts";
+import type { ContextLayer } from "../../../src/domain/schema/context.ts";
 import type { RecallKind } from "../../../src/domain/schema/recall.ts";
-import type { ContextRequest, Recall, Recalled } from "../contract.ts";
+import { DeadlineExceeded, withDeadline } from "../../../src/platform/deadline.ts";
+import type { ContextItem, ContextRequest, LayerFound, Recall } from "../contract.ts";
 import type { RecallService } from "../recall/recall-service.ts";
-import type { ContextItem, ContextItems } from "./context-items.ts";
+import type { ContextItems } from "./context-items.ts";
+import type { SharedOwners } from "./shared-owners.ts";
 
 /** The items of a layer, the best first. */
-export type FoundLayer = {
-  layer: PlannedLayer;
-  items: readonly ContextItem[];
-  ms: number;
-  status: ContextSection["status"];
-};
+export type FoundLayer = Omit<LayerFound, "recalled"> & { layer: PlannedLayer };
 /** `confidence`: of the layer `recalled`. */
 export type Searched = { found: readonly FoundLayer[]; confidence?: number; abstained?: true };
 
@@ -25,65 +23,127 @@ const LEAST_SHARE = 0.1;
 const SPARE = 2;
 const MOST_HITS = 100;
 
-/** Searches by the query, for each layer that does. */
+/** Searches by the query, for each layer that does, in this object and in those of shared owners. */
 export class LayerSearch {
   readonly #recall: RecallService;
   readonly #items: ContextItems;
+  readonly #shared: SharedOwners;
   readonly #now: () => number;
 
-  constructor({ recall, items, now }: { recall: RecallService; items: ContextItems; now: () => number }) {
+  constructor({
+    recall,
+    items,
+    shared,
+    now,
+  }: {
+    recall: RecallService;
+    items: ContextItems;
+    shared: SharedOwners;
+    now: () => number;
+  }) {
     this.#recall = recall;
     this.#items = items;
+    this.#shared = shared;
     this.#now = now;
   }
 
   async search(request: ContextRequest): Promise<Searched> {
-    const answers = await Promise.all(
-      request.layers.filter(({ layer }) => searches(layer)).map((layer) => this.#searchLayer(request, layer)),
-    );
-    const main = answers.find(({ found, recalled }) => found.layer.layer.type === "recalled" && recalled);
-    const abstains = request.answerable === "auto" && main?.recalled?.isAnswerable === false;
-    return {
-      found: answers.map(({ found }) =>
-        abstains && found.layer.layer.type === "recalled" ? { ...found, items: [] } : found,
+    const layers = request.layers.filter(({ layer }) => searches(layer));
+    if (layers.length === 0) return { found: [] };
+    const [own, ...others] = await Promise.all([
+      this.own(request),
+      ...(request.owners ?? []).map((owner) => this.#ofOwner(owner, { request, layers })),
+    ]);
+    const found = layers.map((layer, i) =>
+      merged(
+        [own, ...others].flatMap((all) => all[i] ?? []),
+        layer,
       ),
-      ...(main?.recalled && { confidence: main.recalled.confidence }),
+    );
+    const recalled = [own, ...others].flat().flatMap((one) => one.recalled ?? []);
+    const abstains =
+      request.answerable === "auto" &&
+      recalled.length > 0 &&
+      recalled.every(({ isAnswerable }) => !isAnswerable);
+    return {
+      found,
+      ...(recalled.length > 0 && { confidence: Math.max(...recalled.map(({ confidence }) => confidence)) }),
       ...(abstains && { abstained: true as const }),
     };
   }
 
-  async #searchLayer(
-    request: ContextRequest,
-    planned: PlannedLayer,
-  ): Promise<{ found: FoundLayer; recalled?: Recalled }> {
-    const { layer } = planned;
+  /** What this object has, in the order of the layers that search. */
+  async own(request: ContextRequest): Promise<LayerFound[]> {
+    return Promise.all(
+      request.layers.filter(({ layer }) => searches(layer)).map((layer) => this.#searchLayer(request, layer)),
+    );
+  }
+
+  /** What a shared owner has; nothing, and the status says why, if its object fails or is late. */
+  async #ofOwner(
+    owner: UserHash,
+    { request, layers }: { request: ContextRequest; layers: readonly PlannedLayer[] },
+  ): Promise<LayerFound[]> {
+    const ms = Math.max(...layers.map(({ layer }) => wantedBy(layer)?.timeoutMs ?? SEARCH_MS));
+    const began = this.#now();
+    try {
+      return await withDeadline(this.#shared.search(owner, request), ms);
+    } catch (error) {
+      console.error({ message: "a shared owner does not answer", error: String(error) });
+      const status = error instanceof DeadlineExceeded ? ("late" as const) : ("failed" as const);
+      return layers.map(() => ({ items: [], ms: this.#now() - began, status }));
+    }
+  }
+
+  async #searchLayer(request: ContextRequest, { layer }: PlannedLayer): Promise<LayerFound> {
     const wanted = wantedBy(layer);
     const began = this.#now();
-    const found = (items: ContextItem[], status: FoundLayer["status"]): FoundLayer => ({
-      layer: planned,
+    const found = (items: readonly ContextItem[], status: LayerFound["status"]): LayerFound => ({
       items,
       ms: this.#now() - began,
       status,
     });
-    if (request.query === undefined || wanted === null) return { found: found([], "ok") };
+    if (request.query === undefined || wanted === null) return found([], "ok");
     try {
       const search = this.#recall.recall(recallOf(request, request.query, wanted));
-      const answer = await within(wanted.timeoutMs, search);
-      if (answer === LATE) return { found: found([], "late") };
+      const answer = await withDeadline(search, wanted.timeoutMs);
       if (!answer.ok) throw new Error(answer.code);
-      const { hits } = answer.value;
+      const { hits, confidence, isAnswerable } = answer.value;
+      if (layer.type === "recalled" && request.answerable === "auto" && !isAnswerable)
+        return { ...found([], "ok"), recalled: { confidence, isAnswerable } };
       const least = wanted.minScore ?? LEAST_SHARE * (hits[0]?.score ?? 0);
       const items = this.#items.ofHits(
         wanted.name,
         hits.filter(({ score }) => score >= least),
         { whole: wanted.whole, now: this.#now() },
       );
-      return { found: found(items, "ok"), recalled: answer.value };
+      return {
+        ...found(items, "ok"),
+        ...(layer.type === "recalled" && { recalled: { confidence, isAnswerable } }),
+      };
     } catch (error) {
+      if (error instanceof DeadlineExceeded) return found([], "late");
       console.error({ message: "a layer of a context failed", layer: layer.type, error: String(error) });
-      return { found: found([], "failed") };
+      return found([], "failed");
     }
   }
+}
+
+const STATUSES: readonly LayerFound["status"][] = ["ok", "late", "failed"];
+
+/** A layer of several owners, by score. Its status is the worst of theirs. */
+function merged(all: readonly LayerFound[], layer: PlannedLayer): FoundLayer {
+  const [own] = all;
+  if (own !== undefined && all.length === 1)
+    return { layer, items: own.items, ms: own.ms, status: own.status };
+  const items = all.flatMap((one) => one.items).toSorted((a, b) => (b.score ?? 0) - (a.score ?? 0));
+  const worst = Math.max(0, ...all.map(({ status }) => STATUSES.indexOf(status)));
+  return {
+    layer,
+    items: [...new Map(items.toReversed().map((item) => [item.shown.text, item])).values()].toReversed(),
+    ms: Math.max(0, ...all.map(({ ms }) => ms)),
+    status: STATUSES[worst] ?? "failed",
+  };
 }
 
 type Wanted = {
@@ -147,18 +207,4 @@ function recallOf(
     ...(referenceDate !== undefined && { referenceDate }),
     ...(timeZone !== undefined && { timeZone }),
   };
-}
-
-const LATE = Symbol("late");
-
-async function within<T>(ms: number, work: Promise<T>): Promise<T | typeof LATE> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<typeof LATE>((resolve) => {
-    timer = setTimeout(() => resolve(LATE), ms);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -1,9 +1,9 @@
-import type { ContextRequest } from "../contract.ts";
+import type { ContextItem, ContextRequest, Place } from "../contract.ts";
 import type { MemoryTable } from "../memories/memory-table.ts";
 import type { CompactionStore } from "../threads/compaction-store.ts";
 import type { StoredThread } from "../threads/thread-store.ts";
-import type { ContextItem, ContextItems } from "./context-items.ts";
-import { type ContextStore, keyOf, type Place, type StableBlock } from "./context-store.ts";
+import type { ContextItems } from "./context-items.ts";
+import { type ContextStore, keyOf, type StableBlock } from "./context-store.ts";
 import {
   type Fitted,
   fittedSections,

@@ -4,7 +4,7 @@ import { limits } from "../limits.ts";
 import { isTimeZone } from "../ranking/time-span.ts";
 import { plainObject, text, timestamp } from "./bounds.ts";
 import { name, tag } from "./memory-fields.ts";
-import { recallKind } from "./recall.ts";
+import { ownersField, recallKind } from "./recall.ts";
 import type { Message } from "./thread.ts";
 
 /** The formats of a block. */
@@ -162,6 +162,10 @@ export const ContextBody = z
         "The user's thread. The stable block holds for it, and the turn's block is kept with the message that it was given for.",
     }),
     scope: name.optional().openapi({ description: "Only memories of this scope." }),
+    owners: ownersField.openapi({
+      description:
+        "Shared owners (`shared:…`) that the layers which search have too, as far as the token may read them.",
+    }),
     budget: z
       .int()
       .min(limits.contextTokensMin)

@@ -36,6 +36,15 @@ const misplaced = (why: string) =>
     .optional()
     .openapi({ type: "array", items: {}, readOnly: true, description: `Here it ${why}.` });
 
+/** Shared owners that a call searches besides the user. */
+export const ownersField = z
+  .array(z.string())
+  .refine(
+    (list) => list.length <= limits.owners,
+    breaks("too_many_owners", `holds more than ${limits.owners}`),
+  )
+  .optional();
+
 const recallFields = z.strictObject({
   query: text(limits.query, "query_too_long")
     .refine((query) => query.trim() !== "", "holds only white space")
@@ -100,17 +109,10 @@ const recallFields = z.strictObject({
       description:
         "Factors on the weights of the parts of a score: 0 drops a part, 2 doubles it. `soft`: words of similar meaning.",
     }),
-  owners: z
-    .array(z.string())
-    .refine(
-      (list) => list.length <= limits.owners,
-      breaks("too_many_owners", `holds more than ${limits.owners}`),
-    )
-    .optional()
-    .openapi({
-      description:
-        "Shared owners (`shared:…`) to search together with the user, as far as the token may read them. `userId` of a hit names its owner.",
-    }),
+  owners: ownersField.openapi({
+    description:
+      "Shared owners (`shared:…`) to search together with the user, as far as the token may read them. `userId` of a hit names its owner.",
+  }),
   rerank: z.boolean().optional().openapi({
     description:
       "Reranks the best 30 hits (`k` hits, if `k` is larger) with the deployment's reranker (`RERANKER_MODEL`). Order and scores are then the reranker's; `why` still explains the first ranking. The arm `rerank` has the status.",

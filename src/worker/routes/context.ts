@@ -13,6 +13,7 @@ import { conditionOf, isNotModified } from "../http/conditions.ts";
 import { body, conditionHeaders, json, nothing, optionalBody, route } from "../http/describe.ts";
 import { unwrap } from "../http/failure.ts";
 import { requireScope } from "../http/scope.ts";
+import { readOwners } from "../http/shared-owners.ts";
 import { newRouter } from "../http/router.ts";
 import { wrapTime } from "../http/answer.ts";
 import { context } from "../use-cases/context.ts";
@@ -66,9 +67,9 @@ export const contexts = newRouter("memories")
   .openapi(contextRoute, async (c) => {
     const { user } = c.req.valid("param");
     const condition = conditionOf(c);
-    const answer = unwrap(
-      await wrapTime(c, "context", context(c.get("services"), user, c.req.valid("json"))),
-    );
+    const asked = c.req.valid("json");
+    await readOwners(c, asked.owners);
+    const answer = unwrap(await wrapTime(c, "context", context(c.get("services"), user, asked)));
     const headers = { ETag: `"${answer.etag}"` };
     if (isNotModified(condition, answer.etag)) return c.body(null, 304, headers);
     return c.json(answer, 200, headers);

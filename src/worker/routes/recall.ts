@@ -1,12 +1,8 @@
-import type { Context } from "hono";
-import { mayRead } from "../auth/claims.ts";
-import { fail } from "../../domain/errors.ts";
-import type { AppEnv } from "../http/context.ts";
 import { requireWholeTenant } from "../http/authenticate.ts";
 import { body, json, route } from "../http/describe.ts";
 import { requireScope } from "../http/scope.ts";
-import { Refusal, unwrap } from "../http/failure.ts";
-import { countUsers } from "../http/rates.ts";
+import { unwrap } from "../http/failure.ts";
+import { readOwners } from "../http/shared-owners.ts";
 import { requireExactMetadata } from "../http/raw-body.ts";
 import { newRouter } from "../http/router.ts";
 import { wrapTime } from "../http/answer.ts";
@@ -19,7 +15,6 @@ import {
   TenantRecallAnswer,
   TenantRecallBody,
 } from "../../domain/schema/recall.ts";
-import { isShared } from "../../domain/token.ts";
 
 const recallRoute = route("post", "/v1/users/{user}/recall", {
   operationId: "recall",
@@ -46,8 +41,7 @@ export const recalls = newRouter("memories")
     requireExactMetadata(c, "filter");
     const { user } = c.req.valid("param");
     const asked = c.req.valid("json");
-    requireReadableOwners(c, asked.owners ?? []);
-    await countUsers(c, asked.owners ?? []);
+    await readOwners(c, asked.owners);
     const answer = recall(c.get("services"), user, asked);
     return c.json(unwrap(await wrapTime(c, "recall", answer)), 200);
   })
@@ -57,11 +51,3 @@ export const recalls = newRouter("memories")
     const answer = tenantRecall(c.get("services"), c.req.valid("json"));
     return c.json(unwrap(await wrapTime(c, "recall", answer)), 200);
   });
-
-/** Answers 404 for a shared owner that the token does not name, as for one that does not exist. */
-function requireReadableOwners(c: Context<AppEnv>, owners: readonly string[]): void {
-  const at = owners.findIndex((owner) => !isShared(owner) || !mayRead(c.get("caller"), owner));
-  if (at < 0) return;
-  const message = "is not a shared owner (`shared:…`) that this token may read";
-  throw new Refusal(fail("not_found", { details: [{ path: `body.owners[${at}]`, message }] }));
-}

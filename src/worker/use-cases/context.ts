@@ -4,6 +4,7 @@ import { withBlock } from "../../domain/context/prompted-message.ts";
 import { sanitizeConversation } from "../../domain/conversation/sanitize.ts";
 import { invalidField, ok, type Result } from "../../domain/errors.ts";
 import { hash16 } from "../../domain/hash.ts";
+import { userHash } from "../../domain/ids.ts";
 import { ownerOf } from "../../domain/memory/record.ts";
 import { searchedQuery } from "../../domain/memory/searched-query.ts";
 import type { ReadMessage } from "../../domain/page-json.ts";
@@ -34,6 +35,8 @@ export async function context(needs: Needs, user: string, body: ContextBody): Pr
   const problem = problemOf(layers, { ...body, budget });
   if (problem !== null) return invalidField(...problem);
   const history = format === "messages" ? layers.find(({ layer }) => layer.type === "history") : undefined;
+  const others = new Set((body.owners ?? []).filter((name) => name !== user));
+  const shared = await Promise.all(Array.from(others, (name) => userHash(name)));
   const request: ContextRequest = {
     owner: owner.hash,
     budget,
@@ -53,6 +56,7 @@ export async function context(needs: Needs, user: string, body: ContextBody): Pr
     ...(body.referenceDate !== undefined && { referenceDate: body.referenceDate }),
     ...(body.timeZone !== undefined && { timeZone: body.timeZone }),
     ...(format === "messages" && { history: historyLength(history) }),
+    ...(shared.length > 0 && { owners: shared }),
   };
   const made = await object.context(request);
   if (!made.ok) return made;

@@ -9,7 +9,15 @@ import { truncateUtf8 } from "../bytes/truncate-utf8.ts";
 /** Options of a context that a prompt does not give. */
 export type ContextOptions = Pick<
   ContextBody,
-  "scope" | "budget" | "layers" | "profile" | "cacheTtl" | "answerable" | "referenceDate" | "timeZone"
+  | "scope"
+  | "owners"
+  | "budget"
+  | "layers"
+  | "profile"
+  | "cacheTtl"
+  | "answerable"
+  | "referenceDate"
+  | "timeZone"
 > & {
   /** The format of the blocks; `xml` unless set. */
   format?: "xml" | "markdown" | "json";
@@ -17,6 +25,7 @@ export type ContextOptions = Pick<
 
 export const CONTEXT_OPTIONS: OptionNames<ContextOptions> = {
   scope: true,
+  owners: true,
   budget: true,
   layers: true,
   profile: true,

@@ -1,0 +1,97 @@
+import type { UserHash } from "../../../src/domain/ids.ts";
+import { withDeadline } from "../../../src/platform/deadline.ts";
+import type {
+  ContextItem,
+  ContextRequest,
+  ContextRpc,
+  LayerFound,
+  Place,
+  PlacedSection,
+} from "../contract.ts";
+
+/** The calls that one user's object makes to a shared owner's. */
+export type OwnerObject = Pick<ContextRpc, "searchLayers" | "contextItems">;
+
+/** Items of shared owners, by the layer and the place that a block has of them. */
+export type SharedItems = ReadonlyMap<string, ContextItem>;
+
+export const NO_SHARED: SharedItems = new Map();
+
+/** Names an item of a block by its layer and place. */
+export const sharedKey = (layer: string, place: Place): string => JSON.stringify([layer, place]);
+
+/** The deadline of a shared owner's object, if it is asked for the texts of kept blocks. */
+const ITEMS_MS = 2_000;
+
+/**
+ * Reads the memories of shared owners from their objects. A block has the places of these memories, so a memory that its
+ * owner forgets leaves the blocks of all users.
+ */
+export class SharedOwners {
+  readonly #objectOf: (owner: UserHash) => OwnerObject;
+
+  constructor(objectOf: (owner: UserHash) => OwnerObject) {
+    this.#objectOf = objectOf;
+  }
+
+  /** What a shared owner's object finds for the layers that search; their places name the owner. */
+  async search(owner: UserHash, request: ContextRequest): Promise<LayerFound[]> {
+    const { query, layers, format, recipe, budget, cacheTtlMs, answerable, scope, referenceDate, timeZone } =
+      request;
+    const asked: ContextRequest = {
+      owner,
+      layers,
+      format,
+      recipe,
+      budget,
+      cacheTtlMs,
+      answerable,
+      explain: false,
+      ...(query && { query }),
+      ...(scope !== undefined && { scope }),
+      ...(referenceDate !== undefined && { referenceDate }),
+      ...(timeZone !== undefined && { timeZone }),
+    };
+    const found = await this.#objectOf(owner).searchLayers(asked);
+    return found.map((layer) => ({ ...layer, items: layer.items.map((item) => ofOwner(item, owner)) }));
+  }
+
+  /** The items of shared owners in these sections. An owner that does not answer has none. */
+  async items(sections: readonly PlacedSection[]): Promise<SharedItems> {
+    const byOwner = new Map<UserHash, PlacedSection[]>();
+    for (const { layer, places } of sections)
+      for (const [owner, some] of Map.groupBy(places, (place) => ("n" in place ? place.owner : undefined)))
+        if (owner !== undefined) byOwner.set(owner, [...(byOwner.get(owner) ?? []), { layer, places: some }]);
+    if (byOwner.size === 0) return NO_SHARED;
+    const read = await Promise.all(Array.from(byOwner, async ([owner, some]) => this.#itemsOf(owner, some)));
+    return new Map(read.flat());
+  }
+
+  async #itemsOf(
+    owner: UserHash,
+    sections: readonly PlacedSection[],
+  ): Promise<(readonly [string, ContextItem])[]> {
+    const theirs = sections.map(({ layer, places }) => ({ layer, places: places.map(withoutOwner) }));
+    try {
+      const items = await withDeadline(this.#objectOf(owner).contextItems(theirs), ITEMS_MS);
+      return items.map((item) => {
+        const shared = ofOwner(item, owner);
+        return [sharedKey(item.layer, shared.place), shared] as const;
+      });
+    } catch (error) {
+      console.error({ message: "a shared owner does not answer", error: String(error) });
+      return [];
+    }
+  }
+}
+
+const ofOwner = <Item extends ContextItem>(item: Item, owner: UserHash): Item => ({
+  ...item,
+  place: "n" in item.place ? { ...item.place, owner } : item.place,
+});
+
+function withoutOwner(place: Place): Place {
+  if (!("n" in place)) return place;
+  const { owner: _owner, ...own } = place;
+  return own;
+}
