@@ -6,7 +6,14 @@ import { defineConfig } from "vitest/config";
 const root = import.meta.dirname;
 
 // What wrangler's build step does before it serves; the tests read the embedded model from there too.
-execFileSync(process.execPath, [join(root, "scripts/assets.ts"), "build/assets", "docs", "model", "minilm"]);
+execFileSync(process.execPath, [
+  join(root, "scripts/assets.ts"),
+  "build/assets",
+  "docs",
+  "model",
+  "tokenizer",
+  "minilm",
+]);
 
 /** The Worker under test, in workerd; with `shards`, its users are spread over that many databases. */
 export const worker = (shards = 0) =>

@@ -165,6 +165,7 @@ export function assemble(ctx: DurableObjectState, ports: Ports, objectOf: (owner
     recall,
     transactions,
     objectOf,
+    tokenCounter: ports.tokenCounter,
     now,
   });
 

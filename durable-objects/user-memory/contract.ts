@@ -4,6 +4,7 @@
 import type { Precondition } from "../../src/domain/conditions.ts";
 import type { LayerName, Shown } from "../../src/domain/context/block.ts";
 import type { PlannedLayer } from "../../src/domain/context/layers.ts";
+import type { TokenizerName } from "../../src/domain/context/tokens.ts";
 import type { Continuation, ContinuationOptions } from "../../src/domain/conversation/continuation.ts";
 import type { Failure, Result } from "../../src/domain/errors.ts";
 import type { UserHash } from "../../src/domain/ids.ts";
@@ -251,6 +252,7 @@ export type ContextRequest = {
   snapshot?: { name: string; ttlMs: number };
   messages?: readonly string[];
   cacheTtlMs: number;
+  tokenizer: TokenizerName;
   answerable: "auto" | "off";
   referenceDate?: number;
   timeZone?: string;

@@ -14,7 +14,9 @@ import { within } from "./objects-within.ts";
 import { type QuotaBindings, type Quotas, quotasOf } from "./quotas.ts";
 import type { UserCatalogue } from "./d1/user-catalogue.ts";
 import { DerivedReceiptKey, type ReceiptKey } from "./receipt-key.ts";
+import type { CountTokens, TokenizerName } from "../domain/context/tokens.ts";
 import type { Lexicon } from "../domain/ranking/lexicon.ts";
+import { tokenCounter } from "./tokenizer.ts";
 import { RegistryUnlistedThreads, UNLISTED_THREADS, type UnlistedThreads } from "./unlisted-threads.ts";
 import { type RecallSettings, recallSettings, type RecallVars } from "./recall-settings.ts";
 import type { VectorBudget } from "./vectors/vector-budget.ts";
@@ -80,6 +82,8 @@ export type Ports = {
   lexicon: () => Promise<Lexicon>;
   /** The same if this isolate has loaded it; null otherwise. */
   loadedLexicon: () => Lexicon | null;
+  /** Counts tokens. Rejects if the tokenizer is not among the assets. */
+  tokenCounter: (name: TokenizerName) => Promise<CountTokens>;
   /** Vectorize; null if none is bound. */
   vectors: VectorIndex | null;
   /** The quotas of one user. */
@@ -124,6 +128,7 @@ export function portsOf(env: Bindings, shared: Isolate = isolate): Ports {
     ...embeddersFromBindings(env, shared),
     lexicon: () => shared.wordModel.get(env.ASSETS),
     loadedLexicon: () => shared.wordModel.loaded,
+    tokenCounter: (name) => tokenCounter(name, { tokenizer: shared.tokenizer, assets: env.ASSETS }),
     vectors: env.VECTORIZE === undefined ? null : new VectorizeIndex(env.VECTORIZE),
     quotas: quotasOf(env),
     storageBytes: OBJECT_BYTES - RESERVED_BYTES,

@@ -1,11 +1,12 @@
 import { WordModel } from "./embeddings/embedded/word-model.ts";
 import { MINILM_BYTES, SharedMiniLm } from "./embeddings/minilm/minilm.ts";
+import { SharedTokenizer } from "./tokenizer.ts";
 import { VectorBudget } from "./vectors/vector-budget.ts";
 
 /**
  * The most bytes of the vectors of all objects in one isolate. An isolate has 128 MB. The script and its heap take some
- * 25, the word model 8 (15 while it is loaded), and each request body up to 16 MiB. MiniLM takes its memory from the
- * vectors.
+ * 25, the word model 8 (15 while it is loaded), a tokenizer 17 where a call asks for it, and each request body up to 16 MiB.
+ * MiniLM takes its memory from the vectors.
  */
 const VECTOR_BYTES = 48 * 1024 * 1024;
 
@@ -15,6 +16,7 @@ const VECTOR_BYTES = 48 * 1024 * 1024;
  */
 export class Isolate {
   readonly wordModel = new WordModel();
+  readonly tokenizer = new SharedTokenizer();
   readonly vectors = new VectorBudget(VECTOR_BYTES);
   readonly minilm = new SharedMiniLm(() => this.vectors.lowerTo(VECTOR_BYTES - MINILM_BYTES));
   /** The known use of each database; `DeploymentMark` reads and writes it. */

@@ -2,11 +2,11 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import {
-  blockLength,
+  blockFrame,
   type LayerName,
-  lengthOf,
+  itemText,
   renderBlock,
-  sectionLength,
+  sectionFrame,
   type ShownSection,
 } from "../../src/domain/context/block.ts";
 import { fitted } from "../../src/domain/context/budget.ts";
@@ -45,8 +45,10 @@ it("a block is no longer than its items, its sections and itself", () => {
         .filter(({ items }) => items.length > 0)
         .reduce(
           (sum, { layer, items }) =>
-            sum + sectionLength(layer, form) + items.reduce((all, item) => all + lengthOf(item, form), 0),
-          blockLength(form),
+            sum +
+            sectionFrame(layer, form).length +
+            items.reduce((all, item) => all + itemText(item, form).length, 0),
+          blockFrame(form).length,
         );
       expect(renderBlock(some, form).length).toBeLessThanOrEqual(most);
     }),

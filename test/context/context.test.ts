@@ -4,6 +4,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { messageHash } from "../../src/domain/context/message-hash.ts";
 import { userHash } from "../../src/domain/ids.ts";
+import { portsOf } from "../../src/platform/bindings.ts";
 import { call, newUser, tokenWith } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
 import { forget, patch, remember, remembered } from "../memory-calls.ts";
@@ -465,6 +466,37 @@ it("stays within its budget", async () => {
     expect(tokens).toBe(stable.tokens + recalled.tokens);
     expect(tokens).toBeLessThanOrEqual(budget);
   }
+});
+
+it("stays within a budget that a tokenizer counts", async () => {
+  const user = newUser();
+  const { id: threadId } = await create(user);
+  await Promise.all(
+    ["日本語の文章です", "naïve café Ωμέγα", "plain words", "🙂🙃 {}[]();"].flatMap((text) =>
+      Array.from({ length: 5 }, (_, i) => remember(user, { text: `Ann said ${i} ${text.repeat(4)}` })),
+    ),
+  );
+  const count = await portsOf(env).tokenCounter("o200k_base");
+  for (const budget of [100, 200, 500]) {
+    const asked = { query: "What did Ann say?", budget, tokenizer: "o200k_base", threadId };
+    const { tokens, stable, recalled } = await context(user, asked);
+    expect([stable.tokens, recalled.tokens]).toEqual([count(stable.text), count(recalled.text)]);
+    expect(tokens).toBe(stable.tokens + recalled.tokens);
+    expect(tokens).toBeGreaterThan(budget / 3);
+    expect(tokens).toBeLessThanOrEqual(budget);
+  }
+});
+
+it("answers 503 and keeps nothing if the tokenizer cannot be loaded", async () => {
+  const user = newUser();
+  const { id: threadId } = await create(user);
+  await lives(user, "Porto");
+  control.tokenizer = "fail";
+  const asked = { query: "hello", threadId, tokenizer: "o200k_base" };
+  const { status, body: answer } = await ask(user, asked);
+  expect([status, answer.error.details[0].path]).toEqual([503, "body.tokenizer"]);
+  restore();
+  expect(lines((await context(user, asked)).stable.text)).toEqual(["- Ann: lives in Porto"]);
 });
 
 it("explains why each candidate is in or out", async () => {

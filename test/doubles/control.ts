@@ -44,6 +44,7 @@ export const control = {
   /** The embedder is one of another space, which is the former one when this is off. */
   formerModel: false,
   lexicon: "ok" as "ok" | "fail",
+  tokenizer: "ok" as "ok" | "fail",
   /** Where `bindReranker` has bound one. */
   reranker: "ok" as "ok" | "fail" | "hang",
   /** How objects that begin now index messages, and what they hold of vectors in memory (null: as much as usual). */

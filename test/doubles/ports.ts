@@ -73,6 +73,10 @@ export function faultyPorts(env: Bindings): Ports {
     receipts: real.receipts,
     embedder: embedderOf(real),
     formerEmbedders: control.misnamed ? [real.embedder] : [mirrored(real.embedder)],
+    tokenCounter: (name) =>
+      control.tokenizer === "fail"
+        ? Promise.reject(new Error("the tokenizer is away"))
+        : real.tokenCounter(name),
     loadedLexicon: () => (control.lexicon === "fail" ? null : real.loadedLexicon()),
     lexicon: () => (control.lexicon === "fail" ? Promise.reject(new Error("no word model")) : real.lexicon()),
     vectors: vectorize === null ? real.vectors : new VectorizeIndex(vectorize, { write: 20, read: 20 }),

@@ -125,7 +125,7 @@ const facts = crossed<void, string>(
   {
     "ai-sdk's memory_recall": (at) => recalledByTool(memoryTools(at), { query: ASKED }),
     "ai-sdk's memory_list": (at) => listedByTool(memoryTools(at), { kinds: ["fact"] }),
-    "ai-sdk's prompt": async (at) => textIn(await promptOf(at, ASKED)),
+    "ai-sdk's prompt": async (at) => textIn(await promptOf(at, ASKED)).replace("Ana: ", "Ana "),
     "dex's block": (at) => blockOfDex(at, ASKED),
     "gemstack's recall": async ({ user, memory }) =>
       (await cairnUserMemory({ memory }).recall(user, ASKED)).map(({ fact }) => fact).join("\n"),

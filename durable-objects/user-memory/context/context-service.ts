@@ -1,5 +1,6 @@
 import type { LayerName } from "../../../src/domain/context/block.ts";
 import { messageHash, turnName, userText } from "../../../src/domain/context/message-hash.ts";
+import type { CountTokens, TokenizerName } from "../../../src/domain/context/tokens.ts";
 import { withBlock } from "../../../src/domain/context/prompted-message.ts";
 import { fail, ok, type Result } from "../../../src/domain/errors.ts";
 import { hash16 } from "../../../src/domain/hash.ts";
@@ -22,7 +23,7 @@ import type { StoredThread } from "../threads/thread-store.ts";
 import type { RecallService } from "../recall/recall-service.ts";
 import { ContextItems, type ItemDependencies } from "./context-items.ts";
 import { keyOf, type TurnBlock } from "./context-store.ts";
-import { fittedSections, placed, type Section, textOf, tokensOf } from "./fitted-sections.ts";
+import { fittedSections, type Form, placed, type Section, textOf, tokensOf } from "./fitted-sections.ts";
 import { type FoundLayer, LayerSearch, type Searched } from "./layer-search.ts";
 import { currentTurn, lastMessages } from "./prompted-turns.ts";
 import { type OwnerObject, type SharedItems, sharedKey, SharedOwners } from "./shared-owners.ts";
@@ -33,6 +34,7 @@ type ContextDependencies = ItemDependencies & {
   transactions: Transactions;
   /** The object of a shared owner. */
   objectOf: (owner: UserHash) => OwnerObject;
+  tokenCounter: (name: TokenizerName) => Promise<CountTokens>;
   now: () => number;
 };
 
@@ -41,7 +43,13 @@ const HELD = 20;
 
 /** The current turn, and the earlier ones of the caller's prompt. */
 type Turn = { name: string; isStored: boolean; earlier: readonly { index: number; name: string }[] };
-type Prompted = { thread: StoredThread | null; turn: Turn | null; searched: Searched; shared: SharedItems };
+type Prompted = {
+  thread: StoredThread | null;
+  turn: Turn | null;
+  searched: Searched;
+  shared: SharedItems;
+  form: Form;
+};
 type Answer = Omit<ContextAnswer, "etag" | "stable"> & { stable: { text: string; tokens: number } };
 
 /** Makes the memory of a prompt: a stable block for the thread, and a block for each turn, which is kept with it. */
@@ -70,11 +78,20 @@ export class ContextService {
       });
     const turn = thread === null ? null : await this.#turn(thread, request);
     const kept = this.#keptBlocks(request, thread, turn);
-    const [searched, shared] = await Promise.all([
+    const [searched, shared, count] = await Promise.all([
       kept.answer === null ? this.#search.search(request) : { found: [] },
       this.#shared.items(kept.sections),
+      this.#deps.tokenCounter(request.tokenizer).catch((error: unknown) => {
+        console.error({ message: "a tokenizer is unavailable", error: String(error) });
+        return null;
+      }),
     ]);
-    const answer = await this.#answerOnce(request, { thread, turn, searched, shared });
+    if (count === null)
+      return fail("storage_unavailable", {
+        details: [{ path: "body.tokenizer", message: "could not be loaded" }],
+      });
+    const form = { format: request.format, count };
+    const answer = await this.#answerOnce(request, { thread, turn, searched, shared, form });
     const history =
       thread === null || request.history === undefined
         ? {}
@@ -188,9 +205,10 @@ export class ContextService {
     return this.#deps.transactions.atomically(() => this.#answer(request, read));
   }
 
-  #answer(request: ContextRequest, { thread, turn, searched, shared }: Prompted): Answer {
+  #answer(request: ContextRequest, { thread, turn, searched, shared, form }: Prompted): Answer {
     const { store } = this.#deps;
     const now = this.#deps.now();
+    const { count } = form;
     const { snapshot } = request;
     const run = snapshot === undefined ? null : store.run(snapshot.name, now);
     if (run !== null) {
@@ -199,12 +217,13 @@ export class ContextService {
       );
       return answerOf({
         ...run,
+        count,
         stable: textOf(stable ?? [], run.format),
         recalled: textOf(sections ?? [], run.format),
       });
     }
     const line = thread === null ? [] : this.#lineOf(thread);
-    const stable = this.#stable.current(request, thread, now);
+    const stable = this.#stable.current(request, { thread, form, now });
     const earlier = (turn?.earlier ?? []).map(({ index, name }) => ({
       index,
       block: store.turn(line, name),
@@ -217,6 +236,7 @@ export class ContextService {
             searched,
             stable,
             earlier: earlier.map(({ block }) => block),
+            form,
             now,
           })
         : { block: kept, sections: this.#items.resolve(kept.sections, now, shared), candidates: [] };
@@ -240,6 +260,7 @@ export class ContextService {
       ...answerOf({
         ...made.block,
         meta,
+        count,
         stable: stable.text,
         recalled: textOf(made.sections, made.block.format),
       }),
@@ -266,12 +287,14 @@ export class ContextService {
       searched,
       stable,
       earlier,
+      form,
       now,
     }: {
       thread: StoredThread | null;
       searched: Searched;
       stable: Stable;
       earlier: readonly (TurnBlock | null)[];
+      form: Form;
       now: number;
     },
   ): { block: TurnBlock; sections: readonly Section[]; candidates: readonly ContextCandidate[] } {
@@ -297,8 +320,8 @@ export class ContextService {
     const { sections, meta, candidates } = fittedSections(
       [...(stable.changes.length > 0 ? [changes] : []), ...found],
       {
-        budget: budget - tokensOf(stable.text),
-        format,
+        budget: budget - tokensOf(stable.text, form.count),
+        form,
         block: "recalled",
         shown,
       },
@@ -345,11 +368,12 @@ const answerOf = ({
   meta,
   confidence,
   abstained,
-}: Omit<TurnBlock, "sections"> & { stable: string; recalled: string }): Answer => ({
-  stable: { text: stable, tokens: tokensOf(stable) },
-  recalled: { text: recalled, tokens: tokensOf(recalled) },
+  count,
+}: Omit<TurnBlock, "sections"> & { stable: string; recalled: string; count: CountTokens }): Answer => ({
+  stable: { text: stable, tokens: tokensOf(stable, count) },
+  recalled: { text: recalled, tokens: tokensOf(recalled, count) },
   sections: meta,
-  tokens: tokensOf(stable) + tokensOf(recalled),
+  tokens: tokensOf(stable, count) + tokensOf(recalled, count),
   ...(confidence !== undefined && { confidence }),
   ...(abstained && { abstained }),
 });

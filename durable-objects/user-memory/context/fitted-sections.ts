@@ -1,11 +1,12 @@
 import {
-  blockLength,
+  blockFrame,
+  itemText,
   type LayerName,
-  lengthOf,
   renderBlock,
-  sectionLength,
+  sectionFrame,
 } from "../../../src/domain/context/block.ts";
 import { fitted } from "../../../src/domain/context/budget.ts";
+import type { CountTokens } from "../../../src/domain/context/tokens.ts";
 import type {
   ContextCandidate,
   ContextFormat,
@@ -19,17 +20,15 @@ import { type FoundLayer, RECALLED } from "./layer-search.ts";
 export type Section = { layer: LayerName; items: readonly ContextItem[] };
 export type Fitted = { sections: Section[]; meta: ContextSection[]; candidates: ContextCandidate[] };
 
-const CHARACTERS_PER_TOKEN = 4;
-
-export const tokensOf = (text: string): number => Math.ceil(text.length / CHARACTERS_PER_TOKEN);
-const tokensIn = (characters: number): number => characters / CHARACTERS_PER_TOKEN;
+/** The form of a block: its format, and how its tokens are counted. */
+export type Form = { format: ContextFormat; count: CountTokens };
 
 /** The tokens of items by themselves. */
-export const weightOf = (items: readonly ContextItem[], format: ContextFormat): number =>
-  tokensIn(items.reduce((sum, { shown }) => sum + lengthOf(shown, format), 0));
+export const weightOf = (items: readonly ContextItem[], { format, count }: Form): number =>
+  items.reduce((sum, { shown }) => sum + count(itemText(shown, format)), 0);
 
-export const sectionTokens = ({ layer, items }: Section, format: ContextFormat): number =>
-  items.length === 0 ? 0 : Math.ceil(weightOf(items, format) + tokensIn(sectionLength(layer, format)));
+export const sectionTokens = ({ layer, items }: Section, form: Form): number =>
+  items.length === 0 ? 0 : Math.ceil(weightOf(items, form) + form.count(sectionFrame(layer, form.format)));
 
 export const textOf = (sections: readonly Section[], format: ContextFormat): string =>
   renderBlock(
@@ -40,16 +39,20 @@ export const textOf = (sections: readonly Section[], format: ContextFormat): str
 export const placed = (sections: readonly Section[]): PlacedSection[] =>
   sections.map(({ layer, items }) => ({ layer, places: items.map(({ place }) => place) }));
 
+/** The whole tokens of a text. */
+export const tokensOf = (text: string, count: CountTokens): number => Math.ceil(count(text));
+
 /** Chooses what fits the budget, in tokens. Each item is shown once, in the first layer that has it. */
 export function fittedSections(
   found: readonly (FoundLayer & { name: LayerName })[],
   {
     budget,
-    format,
+    form,
     block,
     shown,
-  }: { budget: number; format: ContextFormat; block: ContextSection["block"]; shown: ReadonlySet<string> },
+  }: { budget: number; form: Form; block: ContextSection["block"]; shown: ReadonlySet<string> },
 ): Fitted {
+  const { format, count } = form;
   const seen = new Set(shown);
   const layers = found.map((one) => {
     const news = one.items.filter(({ place }) => !seen.has(keyOf(place)));
@@ -62,15 +65,19 @@ export function fittedSections(
     layers.map(({ layer, name, items }) => ({
       min: layer.min,
       max: layer.max,
-      around: tokensIn(sectionLength(name, format)),
-      costs: items.map(({ shown: one }) => tokensIn(lengthOf(one, format))),
+      around: count(sectionFrame(name, format)),
+      costs: items.map(({ shown: one }) => count(itemText(one, format))),
     })),
-    budget - Math.ceil(tokensIn(blockLength(format))),
+    budget - tokensOf(blockFrame(format), count),
   );
   const chosen = layers.map(({ items }, i) => (kept[i] ?? []).flatMap((at) => items[at] ?? []));
+  const sections = () => layers.map(({ name }, i): Section => ({ layer: name, items: chosen[i] ?? [] }));
+  // A tokenizer may count more for the whole than for its parts.
+  while (tokensOf(textOf(sections(), format), count) > budget)
+    if (chosen.findLast(({ length }) => length > 0)?.pop() === undefined) break;
   const meta = layers.map(({ layer, name, items, ms, status }, i): ContextSection => {
     const some = chosen[i] ?? [];
-    const tokens = sectionTokens({ layer: name, items: some }, format);
+    const tokens = sectionTokens({ layer: name, items: some }, form);
     return {
       layer: name,
       slot: layer.slot,
@@ -82,7 +89,6 @@ export function fittedSections(
       status,
     };
   });
-  const sections = layers.map(({ name }, i): Section => ({ layer: name, items: chosen[i] ?? [] }));
   const candidates = layers.flatMap(({ name, items, known }, i) => {
     const fits = new Set(chosen[i]);
     return [
@@ -90,7 +96,7 @@ export function fittedSections(
       ...known.map((item) => candidateOf(name, item, "known")),
     ];
   });
-  return { sections: sections.filter(({ items }) => items.length > 0), meta, candidates };
+  return { sections: sections().filter(({ items }) => items.length > 0), meta, candidates };
 }
 
 const candidateOf = (

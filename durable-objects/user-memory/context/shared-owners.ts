@@ -36,23 +36,7 @@ export class SharedOwners {
 
   /** What a shared owner's object finds for the layers that search; their places name the owner. */
   async search(owner: UserHash, request: ContextRequest): Promise<LayerFound[]> {
-    const { query, layers, format, recipe, budget, cacheTtlMs, answerable, scope, referenceDate, timeZone } =
-      request;
-    const asked: ContextRequest = {
-      owner,
-      layers,
-      format,
-      recipe,
-      budget,
-      cacheTtlMs,
-      answerable,
-      explain: false,
-      ...(query && { query }),
-      ...(scope !== undefined && { scope }),
-      ...(referenceDate !== undefined && { referenceDate }),
-      ...(timeZone !== undefined && { timeZone }),
-    };
-    const found = await this.#objectOf(owner).searchLayers(asked);
+    const found = await this.#objectOf(owner).searchLayers({ ...request, owner });
     return found.map((layer) => ({ ...layer, items: layer.items.map((item) => ofOwner(item, owner)) }));
   }
 

@@ -6,12 +6,12 @@ import type { ContextItems } from "./context-items.ts";
 import { type ContextStore, keyOf, type StableBlock } from "./context-store.ts";
 import {
   type Fitted,
+  type Form,
   fittedSections,
   placed,
   type Section,
   sectionTokens,
   textOf,
-  tokensOf,
   weightOf,
 } from "./fitted-sections.ts";
 
@@ -51,10 +51,13 @@ export class StableBlocks {
     this.#deps = deps;
   }
 
-  current(request: ContextRequest, thread: StoredThread | null, now: number): Stable {
+  current(
+    request: ContextRequest,
+    { thread, form, now }: { thread: StoredThread | null; form: Form; now: number },
+  ): Stable {
     const { store, compactions, items } = this.#deps;
     const { format, recipe, cacheTtlMs } = request;
-    const fresh = this.#fresh(request, thread, now);
+    const fresh = this.#fresh(request, { thread, form, now });
     const text = textOf(fresh.sections, format);
     const renewed = (isRenewed: boolean): Stable => ({
       ...fresh,
@@ -85,12 +88,12 @@ export class StableBlocks {
       now,
     });
     const isIdle = now - usedAt > cacheTtlMs;
-    const most = Math.max(MOST_CHANGES.tokens, MOST_CHANGES.share * tokensOf(storedText));
-    const isTooMuch = weightOf([...told, ...changes], format) > most;
+    const most = Math.max(MOST_CHANGES.tokens, MOST_CHANGES.share * form.count(storedText));
+    const isTooMuch = weightOf([...told, ...changes], form) > most;
     if (text !== storedText && (isIdle || isTooMuch)) return renewed(!isIdle);
     const meta = fresh.meta.map((one) => {
       const section = sections.find(({ layer }) => layer === one.layer) ?? { layer: one.layer, items: [] };
-      return { ...one, items: section.items.length, tokens: sectionTokens(section, format) };
+      return { ...one, items: section.items.length, tokens: sectionTokens(section, form) };
     });
     return { ...fresh, meta, block, sections, text: storedText, changes, isNew: false, isRenewed: false };
   }
@@ -111,8 +114,11 @@ export class StableBlocks {
     else store.putStable(thread.n, { ...stable.block, told: [...stable.block.told, ...told] }, now);
   }
 
-  #fresh(request: ContextRequest, thread: StoredThread | null, now: number): Fitted {
-    const { layers, scope, format, budget } = request;
+  #fresh(
+    request: ContextRequest,
+    { thread, form, now }: { thread: StoredThread | null; form: Form; now: number },
+  ): Fitted {
+    const { layers, scope, budget } = request;
     const reserved = layers.reduce((sum, { stable, min }) => sum + (stable ? 0 : min), 0);
     const chosen = this.#deps.items.ofLayers(
       layers.filter(({ stable }) => stable),
@@ -125,7 +131,7 @@ export class StableBlocks {
       ms: 0,
       status: "ok" as const,
     }));
-    return fittedSections(found, { budget: budget - reserved, format, block: "stable", shown: new Set() });
+    return fittedSections(found, { budget: budget - reserved, form, block: "stable", shown: new Set() });
   }
 
   /** `known`: what the block and the turns since have shown; `wanted`: what a new block would show. */

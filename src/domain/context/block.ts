@@ -31,14 +31,14 @@ const fenced = (text: string): string => text.replaceAll(FENCED, "&lt;");
 const lineOf = ({ text, subject }: Shown): string =>
   fenced(`- ${subject === undefined ? "" : `${oneLine(subject)}: `}${oneLine(text)}`);
 
-/** The characters that an item takes in a block, with its line break: an upper bound where subjects share a line. */
-export const lengthOf = (item: Shown, format: ContextFormat): number =>
-  format === "json" ? JSON.stringify(jsonOf(item)).length + 1 : lineOf(item).length + 1;
+/** The text that an item adds to a block, with its line break: more than it adds where subjects share a line. */
+export const itemText = (item: Shown, format: ContextFormat): string =>
+  format === "json" ? `${JSON.stringify(jsonOf(item))},` : `${lineOf(item)}\n`;
 
-/** The characters of a section around its items, and of a block around its sections. */
-export const sectionLength = (layer: LayerName, format: ContextFormat): number =>
-  sectionText({ layer, items: [] }, format).length + 2;
-export const blockLength = (format: ContextFormat): number => framed("", format).length;
+/** The text of a section around its items, and of a block around its sections. */
+export const sectionFrame = (layer: LayerName, format: ContextFormat): string =>
+  `${sectionText({ layer, items: [] }, format)}\n\n`;
+export const blockFrame = (format: ContextFormat): string => framed("", format);
 
 /** A block of a prompt; empty without items. Equal items give equal bytes. */
 export function renderBlock(sections: readonly ShownSection[], format: ContextFormat): string {

@@ -1,4 +1,5 @@
 import { z } from "@hono/zod-openapi";
+import { tokenizers } from "../context/tokens.ts";
 import { DURATION, durationMs } from "../prompt-cache/duration.ts";
 import { limits } from "../limits.ts";
 import { isTimeZone } from "../ranking/time-span.ts";
@@ -192,6 +193,10 @@ export const ContextBody = z
     cacheTtl: z.string().regex(DURATION, "is no duration as in `5m` or `1h`").optional().openapi({
       description:
         "How long the provider caches a prompt: the stable block is renewed in a thread that was idle for longer. `5m` unless set.",
+    }),
+    tokenizer: z.enum(tokenizers).optional().openapi({
+      description:
+        "How tokens are counted. `characters` unless set: four characters each. `o200k_base`: as OpenAI's models do since GPT-4o.",
     }),
     answerable: z.enum(["auto", "off"]).optional().openapi({
       description: "`auto` unless set: nothing is recalled for a query that nothing answers.",

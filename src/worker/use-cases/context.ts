@@ -8,23 +8,24 @@ import { userHash } from "../../domain/ids.ts";
 import { ownerOf } from "../../domain/memory/record.ts";
 import { searchedQuery } from "../../domain/memory/searched-query.ts";
 import type { ReadMessage } from "../../domain/page-json.ts";
+import { type CountTokens } from "../../domain/context/tokens.ts";
 import { durationMs } from "../../domain/prompt-cache/duration.ts";
 import type { ContextAnswer, ContextBody, ContextFormat, ContextLayer } from "../../domain/schema/context.ts";
 import type { Message } from "../../domain/schema/thread.ts";
 import { embedOne } from "../../platform/embeddings/embed.ts";
 import type { Services } from "../services.ts";
 
-type Needs = Pick<Services, "embedder" | "userMemory" | "now">;
+type Needs = Pick<Services, "embedder" | "userMemory" | "tokenCounter" | "now">;
 
 const BUDGET = 2_000;
 const HOUR_MS = 60 * 60 * 1000;
 const FIVE_MINUTES_MS = 5 * 60 * 1000;
 const HISTORY = 20;
-const CHARACTERS_PER_TOKEN = 4;
 
 /** Makes the memory of a prompt: one embedding of the query, then one call to the user's object. */
 export async function context(needs: Needs, user: string, body: ContextBody): Promise<Result<ContextAnswer>> {
   const { query: given, budget = BUDGET, format = "xml", threadId, scope, snapshot, messages } = body;
+  const { tokenizer = "characters" } = body;
   const owner = await ownerOf(user);
   const object = needs.userMemory(owner.hash);
   const chosen = await layersOf(body, (name) => object.contextProfile(name));
@@ -42,7 +43,10 @@ export async function context(needs: Needs, user: string, body: ContextBody): Pr
     budget,
     layers,
     format,
-    recipe: await hash16(JSON.stringify([shown, budget, isText(format) ? format : "xml", scope ?? null])),
+    tokenizer,
+    recipe: await hash16(
+      JSON.stringify([shown, budget, isText(format) ? format : "xml", scope ?? null, tokenizer]),
+    ),
     explain: body.explain ?? false,
     answerable: body.answerable ?? "auto",
     cacheTtlMs: durationOr(body.cacheTtl, FIVE_MINUTES_MS),
@@ -62,7 +66,9 @@ export async function context(needs: Needs, user: string, body: ContextBody): Pr
   if (!made.ok) return made;
   const { history: said = [], isStored = false, ...answer } = made.value;
   if (format !== "messages") return ok(answer);
-  const prompt = promptOf({ ...answer, history: said, isStored }, { query: given, most: history?.max });
+  const most = history?.max;
+  const count = await needs.tokenCounter(most === undefined ? "characters" : tokenizer);
+  const prompt = promptOf({ ...answer, history: said, isStored }, { query: given, most, count });
   return ok({ ...answer, messages: prompt, etag: await hash16(JSON.stringify(prompt)) });
 }
 
@@ -117,9 +123,13 @@ const historyLength = (history: PlannedLayer | undefined): number =>
 /** The messages of a prompt: the stable block, the last messages of the thread, and the user's message with the turn's block. */
 function promptOf(
   { stable, recalled, history = [], isStored = false }: PromptContext,
-  { query, most = Infinity }: { query: string | undefined; most: number | undefined },
+  {
+    query,
+    most = Infinity,
+    count,
+  }: { query: string | undefined; most: number | undefined; count: CountTokens },
 ): Message[] {
-  const said = sanitizeConversation(lastWithin(history, most).map(parsed));
+  const said = sanitizeConversation(lastWithin(history, most, count).map(parsed));
   const first = said.findIndex(({ role }) => role === "user");
   const summaries = history.filter(({ compaction }) => compaction !== undefined).map(parsed);
   const current: Message[] = query === undefined || isStored ? [] : [{ role: "user", content: query }];
@@ -132,10 +142,10 @@ function promptOf(
 }
 
 /** The last messages that are within so many tokens, summaries left out. */
-function lastWithin(history: readonly ReadMessage[], most: number): ReadMessage[] {
-  let left = most * CHARACTERS_PER_TOKEN;
+function lastWithin(history: readonly ReadMessage[], most: number, count: CountTokens): ReadMessage[] {
+  let left = most;
   const said = history.filter(({ compaction }) => compaction === undefined);
-  const cut = said.findLastIndex(({ body }) => (left -= body.byteLength) < 0);
+  const cut = said.findLastIndex(({ body }) => (left -= count(decoder.decode(body))) < 0);
   return said.slice(cut + 1);
 }
 

@@ -14,6 +14,7 @@ export type ContextOptions = Pick<
   | "budget"
   | "layers"
   | "profile"
+  | "tokenizer"
   | "cacheTtl"
   | "answerable"
   | "referenceDate"
@@ -29,6 +30,7 @@ export const CONTEXT_OPTIONS: OptionNames<ContextOptions> = {
   budget: true,
   layers: true,
   profile: true,
+  tokenizer: true,
   cacheTtl: true,
   answerable: true,
   referenceDate: true,
