@@ -1,7 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
 import { type Bindings, type Ports, portsOf } from "../src/platform/bindings.ts";
 import { within } from "../src/platform/objects-within.ts";
-import { ok } from "../src/domain/errors.ts";
+import { fail, ok } from "../src/domain/errors.ts";
 import type { UserHash } from "../src/domain/ids.ts";
 import type { Owner } from "../src/domain/memory/record.ts";
 import { messagesJson } from "../src/domain/page-json.ts";
@@ -224,8 +224,9 @@ export class UserMemory extends DurableObject<Bindings> implements Served<UserMe
   }
 
   putContextProfile(...[owner, { name, layers }]: Args<"putContextProfile">) {
+    if (!this.#parts.contexts.putProfile(name, layers)) return fail("too_many_profiles");
     this.#noteOwner(owner, "entry");
-    this.#parts.contexts.putProfile(name, layers);
+    return ok(null);
   }
 
   deleteContextProfile(...args: Args<"deleteContextProfile">) {

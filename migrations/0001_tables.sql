@@ -145,3 +145,9 @@ CREATE TABLE deployment (
   shard INTEGER NOT NULL,               -- which of them this is, from 0 on; -1: none of them, it keeps what is not a user's
   jurisdiction TEXT NOT NULL            -- of the users' objects; empty: none
 );
+
+-- Lists of layers of a context, which all users can name.
+CREATE TABLE context_profiles (
+  name TEXT PRIMARY KEY,
+  layers TEXT NOT NULL                  -- JSON: see src/domain/schema/context.ts
+);

@@ -3,6 +3,8 @@ import type { CallOptions } from "./options.ts";
 import { itemsOf } from "./pages.ts";
 import type {
   CataloguedUser,
+  ContextLayer,
+  ContextProfile,
   Health,
   Json,
   JsonWebKeys,
@@ -61,4 +63,31 @@ export class Tenant {
   reindexState(options: CallOptions = {}): Promise<TenantReindex> {
     return this.#http.send({ method: "GET", path: ["v1", "reindex"], ...options });
   }
+
+  /** The lists of layers that all users can name, by name. */
+  async contextProfiles(options: CallOptions = {}): Promise<ContextProfile[]> {
+    const { items } = await this.#http.send<{ items: ContextProfile[] }>({
+      method: "GET",
+      path: PROFILES,
+      ...options,
+    });
+    return items;
+  }
+
+  /** Stores a list of layers that all users can name, or replaces it. A user's own list of the name goes before it. */
+  putContextProfile(
+    name: string,
+    layers: readonly ContextLayer[],
+    options: CallOptions = {},
+  ): Promise<ContextProfile> {
+    const path = [...PROFILES, name];
+    return this.#http.send({ method: "PUT", path, json: { layers }, repeatable: true, ...options });
+  }
+
+  /** Deletes a list of layers that all users can name. */
+  deleteContextProfile(name: string, options: CallOptions = {}): Promise<void> {
+    return this.#http.send({ method: "DELETE", path: [...PROFILES, name], ...options });
+  }
 }
+
+const PROFILES = ["v1", "context-profiles"];

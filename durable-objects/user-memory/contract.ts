@@ -304,7 +304,7 @@ export interface ContextRpc {
   readPrompted(id: string, query: MessagesQuery): Promise<Result<MessagePage>>;
   contextProfile(name: string): Promise<ContextLayer[] | null>;
   listContextProfiles(): Promise<ContextProfile[]>;
-  putContextProfile(owner: Owner, profile: ContextProfile): Promise<void>;
+  putContextProfile(owner: Owner, profile: ContextProfile): Promise<Result<null>>;
   deleteContextProfile(name: string): Promise<void>;
 }
 

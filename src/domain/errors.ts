@@ -81,6 +81,7 @@ export const errors = {
     "The value is shaped like the entry of a value in parts (`cairnParts`, `count`), and these parts are not there.",
   ],
   too_many_owners: [400, "One recall asks at most 16 shared owners."],
+  too_many_profiles: [409, "A user, and the tenant, have at most 100 context profiles; delete one."],
   too_many_operations: [400, "A batch holds at most 1,000 operations."],
   batch_too_large: [413, "The values that the batch asks for are more than 16 MiB; split it."],
   precondition_unsupported: [400, "This call does not take this condition; nothing was done."],

@@ -42,6 +42,8 @@ export const limits = {
   /** Tokens of the memory in one prompt. */
   contextTokens: 100_000,
   contextTokensMin: 100,
+  /** Stored lists of layers, of a user and of the tenant. */
+  contextProfiles: 100,
   /** The longest life of a named snapshot of a context. */
   snapshotMs: 24 * 60 * 60 * 1000,
   /** Messages on each side of a hit. */

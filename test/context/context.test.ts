@@ -69,8 +69,10 @@ describe("the stable block of a thread", () => {
     const first = await turn(user, id, "hello");
     await lives(user, "Braga");
     control.clockAhead += 6 * MINUTE;
-    const longer = await context(user, { query: "hello again", threadId: id, cacheTtl: "1h" });
-    expect(longer.stable).toEqual(first.stable);
+    for (const longer of [{ cacheTtl: "1h" }, { provider: "openai" }]) {
+      const { stable } = await context(user, { query: "hello again", threadId: id, ...longer });
+      expect(stable).toEqual(first.stable);
+    }
     control.clockAhead += 6 * MINUTE;
     const later = await turn(user, id, "thanks!");
     expect(lines(later.stable.text)).toEqual(["- Ann: lives in Braga"]);
@@ -299,6 +301,36 @@ describe("layers", () => {
     expect(lines((await context(user, { profile: "short" })).stable.text)).toEqual(["- Ann: lives in Porto"]);
     expect((await call(`${profiles}/short`, { method: "DELETE" })).status).toBe(204);
     expect((await ask(user, { profile: "short" })).body.error.details[0].path).toBe("body.profile");
+  });
+
+  it("come from a profile of the tenant, if the user has none of the name", async () => {
+    const [user, name] = [newUser(), `p-${newUser()}`];
+    await lives(user, "Porto");
+    await remember(user, { text: "Ann likes tea" });
+    const tenant = `/v1/context-profiles/${name}`;
+    const put = (path: string, type: string) => call(path, { method: "PUT", json: { layers: [{ type }] } });
+    expect((await put(tenant, "profile")).status).toBe(200);
+    expect((await call("/v1/context-profiles")).body.items).toContainEqual({
+      name,
+      layers: [{ type: "profile" }],
+    });
+    const shown = async () => lines((await context(user, { profile: name })).stable.text).length;
+    expect(await shown()).toBe(1);
+    await put(`/v1/users/${user}/context-profiles/${name}`, "facts");
+    expect(await shown()).toBe(2);
+    const token = await tokenWith({ user, scope: ["read", "write", "admin"] });
+    expect((await call("/v1/context-profiles", { token })).status).toBe(403);
+    expect((await call(tenant, { method: "DELETE" })).status).toBe(204);
+  });
+
+  it("are stored in at most 100 profiles, and a stored one can always be replaced", async () => {
+    const profiles = `/v1/users/${newUser()}/context-profiles`;
+    const put = (name: string) =>
+      call(`${profiles}/${name}`, { method: "PUT", json: { layers: [{ type: "facts" }] } });
+    for (let i = 0; i < 100; i++) expect((await put(`p${i}`)).status).toBe(200);
+    expect((await put("one-more")).body.error.code).toBe("too_many_profiles");
+    expect((await put("p7")).status).toBe(200);
+    expect((await call(profiles)).body.items).toHaveLength(100);
   });
 
   it("that fail or are late are left out, and the answer names them", async () => {

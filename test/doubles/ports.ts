@@ -57,6 +57,7 @@ export function faultyPorts(env: Bindings): Ports {
       advance: (from, to) => write("other", () => real.jobs.advance(from, to)),
     },
     revocations: faulty(real.revocations, () => control.revocations),
+    tenantProfiles: real.tenantProfiles,
     auditLog: faulty(
       {
         add: (event) => {

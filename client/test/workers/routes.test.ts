@@ -19,6 +19,9 @@ const methods: Record<string, (client: Cairn) => Promise<unknown>> = {
   "POST /v1/recall": ({ tenant }) => tenant.recall({ query: "q" }),
   "POST /v1/reindex": ({ tenant }) => tenant.reindex(),
   "GET /v1/reindex": ({ tenant }) => tenant.reindexState(),
+  "GET /v1/context-profiles": ({ tenant }) => tenant.contextProfiles(),
+  "PUT /v1/context-profiles/{profile}": ({ tenant }) => tenant.putContextProfile("p", [{ type: "facts" }]),
+  "DELETE /v1/context-profiles/{profile}": ({ tenant }) => tenant.deleteContextProfile("p"),
 
   "POST /v1/users/{user}/recall": (client) => client.recall("u", { query: "q" }),
   "POST /v1/users/{user}/context": (client) => client.context("u", { query: "q" }),

@@ -1,3 +1,4 @@
+import { limits } from "../../../src/domain/limits.ts";
 import type {
   ContextFormat,
   ContextLayer,
@@ -124,12 +125,17 @@ export class ContextStore {
       .map(({ name, layers }) => ({ name, layers: JSON.parse(layers) as ContextLayer[] }));
   }
 
-  putProfile(name: string, layers: readonly ContextLayer[]): void {
-    this.#sql.exec(
-      "INSERT INTO context_profiles (name, layers) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET layers = ?2",
+  /** False, without a write, at the limit. */
+  putProfile(name: string, layers: readonly ContextLayer[]): boolean {
+    const stored = this.#sql.exec(
+      `INSERT INTO context_profiles (name, layers) SELECT ?1, ?2
+       WHERE (SELECT COUNT(*) FROM context_profiles WHERE name <> ?1) < ?3
+       ON CONFLICT (name) DO UPDATE SET layers = ?2 RETURNING name`,
       name,
       JSON.stringify(layers),
+      limits.contextProfiles,
     );
+    return stored.toArray().length > 0;
   }
 
   deleteProfile(name: string): void {

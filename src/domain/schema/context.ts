@@ -4,6 +4,7 @@ import { DURATION, durationMs } from "../prompt-cache/duration.ts";
 import { limits } from "../limits.ts";
 import { isTimeZone } from "../ranking/time-span.ts";
 import { plainObject, text, timestamp } from "./bounds.ts";
+import { provider } from "./prompt-cache.ts";
 import { name, tag } from "./memory-fields.ts";
 import { ownersField, recallKind } from "./recall.ts";
 import type { Message } from "./thread.ts";
@@ -190,9 +191,13 @@ export const ContextBody = z
       description:
         "SHA-256 (hex) of the text of each of the user's messages in the prompt, in order, the current one last. `pinned` of the answer has the blocks that the earlier ones were sent with.",
     }),
+    provider: provider.optional().openapi({
+      description:
+        "The provider that caches the prompt: it sets how long a cache lives after its last use. `anthropic` unless set.",
+    }),
     cacheTtl: z.string().regex(DURATION, "is no duration as in `5m` or `1h`").optional().openapi({
       description:
-        "How long the provider caches a prompt: the stable block is renewed in a thread that was idle for longer. `5m` unless set.",
+        "The lifetime that the provider is asked for. The stable block is renewed in a thread that was idle for longer. The provider's default unless set: `5m` for anthropic, `1h` for openai and google.",
     }),
     tokenizer: z.enum(tokenizers).optional().openapi({
       description:

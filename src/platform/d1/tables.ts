@@ -1,4 +1,5 @@
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import type { ContextLayer } from "../../domain/schema/context.ts";
 
 export const threads = sqliteTable("threads", {
   id: text("id").primaryKey(),
@@ -43,6 +44,12 @@ export type RevokedTokenRow = typeof revokedTokens.$inferSelect;
 export const tokenFloor = sqliteTable("token_floor", {
   id: integer("id").primaryKey(),
   minIssuedAt: integer("min_issued_at").notNull(),
+});
+
+/** Lists of layers of a context, which all users can name. */
+export const contextProfiles = sqliteTable("context_profiles", {
+  name: text("name").primaryKey(),
+  layers: text("layers", { mode: "json" }).$type<ContextLayer[]>().notNull(),
 });
 
 /** Events: actor, action, user, time. */

@@ -7,7 +7,10 @@ import type { Access } from "./access.ts";
 
 /** The dependencies of tools, resources and prompts. */
 export type Context = {
-  services: Pick<Services, "embedder" | "records" | "userMemory" | "recall" | "tokenCounter" | "now">;
+  services: Pick<
+    Services,
+    "embedder" | "records" | "userMemory" | "recall" | "tenantProfiles" | "tokenCounter" | "now"
+  >;
   access: Access;
 };
 

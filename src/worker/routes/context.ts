@@ -1,3 +1,5 @@
+import { z } from "@hono/zod-openapi";
+import { fail } from "../../domain/errors.ts";
 import { ownerOf } from "../../domain/memory/record.ts";
 import { userPath } from "../../domain/schema/bounds.ts";
 import {
@@ -9,18 +11,20 @@ import {
 } from "../../domain/schema/context.ts";
 import { name } from "../../domain/schema/memory-fields.ts";
 import { userHash } from "../../domain/ids.ts";
+import { requireWholeTenant } from "../http/authenticate.ts";
 import { conditionOf, isNotModified } from "../http/conditions.ts";
 import { body, conditionHeaders, json, nothing, optionalBody, route } from "../http/describe.ts";
-import { unwrap } from "../http/failure.ts";
+import { Refusal, unwrap } from "../http/failure.ts";
 import { requireScope } from "../http/scope.ts";
 import { readOwners } from "../http/shared-owners.ts";
 import { newRouter } from "../http/router.ts";
 import { wrapTime } from "../http/answer.ts";
 import { context } from "../use-cases/context.ts";
 
-const profilePath = userPath.extend({
+const tenantProfilePath = z.object({
   profile: name.openapi({ param: { name: "profile", in: "path" }, example: "support" }),
 });
+const profilePath = userPath.extend(tenantProfilePath.shape);
 
 const contextRoute = route("post", "/v1/users/{user}/context", {
   operationId: "context",
@@ -63,6 +67,32 @@ const deleteProfile = route("delete", "/v1/users/{user}/context-profiles/{profil
   responses: { 204: nothing("There is no such profile any more.") },
 });
 
+const listTenantProfiles = route("get", "/v1/context-profiles", {
+  operationId: "listTenantContextProfiles",
+  summary: "List the lists of layers that all users can name",
+  ...requireScope("admin"),
+  responses: { 200: json(ContextProfileList, "All of them, by name.") },
+});
+
+const putTenantProfile = route("put", "/v1/context-profiles/{profile}", {
+  operationId: "putTenantContextProfile",
+  summary: "Store a list of layers that all users can name",
+  description: "A user's own list of the same name goes before it.",
+  ...requireScope("admin"),
+  request: { params: tenantProfilePath, body: body(ContextProfileBody) },
+  responses: { 200: json(ContextProfile, "The profile.") },
+});
+
+const deleteTenantProfile = route("delete", "/v1/context-profiles/{profile}", {
+  operationId: "deleteTenantContextProfile",
+  summary: "Delete a list of layers that all users can name",
+  ...requireScope("admin"),
+  request: { params: tenantProfilePath },
+  responses: { 204: nothing("There is no such profile any more.") },
+});
+
+const KEEPS_PROFILES = "keeps the tenant's context profiles";
+
 export const contexts = newRouter("memories")
   .openapi(contextRoute, async (c) => {
     const { user } = c.req.valid("param");
@@ -82,12 +112,28 @@ export const contexts = newRouter("memories")
     const { user, profile } = c.req.valid("param");
     const owner = await ownerOf(user);
     const stored = { name: profile, layers: c.req.valid("json").layers };
-    await wrapTime(c, "object", c.get("services").userMemory(owner.hash).putContextProfile(owner, stored));
+    const object = c.get("services").userMemory(owner.hash);
+    unwrap(await wrapTime(c, "object", object.putContextProfile(owner, stored)));
     return c.json(stored, 200);
   })
   .openapi(deleteProfile, async (c) => {
     const { user, profile } = c.req.valid("param");
     const object = c.get("services").userMemory(await userHash(user));
     await wrapTime(c, "object", object.deleteContextProfile(profile));
+    return c.body(null, 204);
+  })
+  .openapi(listTenantProfiles, async (c) => {
+    requireWholeTenant(c, KEEPS_PROFILES);
+    return c.json({ items: await c.get("services").tenantProfiles.list() }, 200);
+  })
+  .openapi(putTenantProfile, async (c) => {
+    requireWholeTenant(c, KEEPS_PROFILES);
+    const stored = { name: c.req.valid("param").profile, layers: c.req.valid("json").layers };
+    if (!(await c.get("services").tenantProfiles.put(stored))) throw new Refusal(fail("too_many_profiles"));
+    return c.json(stored, 200);
+  })
+  .openapi(deleteTenantProfile, async (c) => {
+    requireWholeTenant(c, KEEPS_PROFILES);
+    await c.get("services").tenantProfiles.delete(c.req.valid("param").profile);
     return c.body(null, 204);
   });

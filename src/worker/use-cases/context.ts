@@ -9,26 +9,30 @@ import { ownerOf } from "../../domain/memory/record.ts";
 import { searchedQuery } from "../../domain/memory/searched-query.ts";
 import type { ReadMessage } from "../../domain/page-json.ts";
 import { type CountTokens } from "../../domain/context/tokens.ts";
+import { cacheLifetimeMs } from "../../domain/prompt-cache/lifetime.ts";
 import { durationMs } from "../../domain/prompt-cache/duration.ts";
 import type { ContextAnswer, ContextBody, ContextFormat, ContextLayer } from "../../domain/schema/context.ts";
 import type { Message } from "../../domain/schema/thread.ts";
 import { embedOne } from "../../platform/embeddings/embed.ts";
 import type { Services } from "../services.ts";
 
-type Needs = Pick<Services, "embedder" | "userMemory" | "tokenCounter" | "now">;
+type Needs = Pick<Services, "embedder" | "userMemory" | "tenantProfiles" | "tokenCounter" | "now">;
 
 const BUDGET = 2_000;
 const HOUR_MS = 60 * 60 * 1000;
-const FIVE_MINUTES_MS = 5 * 60 * 1000;
 const HISTORY = 20;
 
 /** Makes the memory of a prompt: one embedding of the query, then one call to the user's object. */
 export async function context(needs: Needs, user: string, body: ContextBody): Promise<Result<ContextAnswer>> {
   const { query: given, budget = BUDGET, format = "xml", threadId, scope, snapshot, messages } = body;
-  const { tokenizer = "characters" } = body;
+  const { tokenizer = "characters", provider = "anthropic", cacheTtl } = body;
+  const lifetime = cacheTtl === undefined ? undefined : (durationMs(cacheTtl) ?? undefined);
   const owner = await ownerOf(user);
   const object = needs.userMemory(owner.hash);
-  const chosen = await layersOf(body, (name) => object.contextProfile(name));
+  const chosen = await layersOf(body, async (name) => {
+    const stored = await Promise.all([object.contextProfile(name), needs.tenantProfiles.get(name)]);
+    return stored[0] ?? stored[1];
+  });
   if (!chosen.ok) return chosen;
   // A thread's summaries stand in its messages.
   const shown = chosen.value.filter(({ type }) => format !== "messages" || type !== "summary");
@@ -49,7 +53,7 @@ export async function context(needs: Needs, user: string, body: ContextBody): Pr
     ),
     explain: body.explain ?? false,
     answerable: body.answerable ?? "auto",
-    cacheTtlMs: durationOr(body.cacheTtl, FIVE_MINUTES_MS),
+    cacheTtlMs: cacheLifetimeMs(provider, lifetime),
     ...(given !== undefined && { query: await queryOf(needs, given, layers) }),
     ...(threadId !== undefined && { threadId }),
     ...(scope !== undefined && { scope }),
@@ -78,7 +82,9 @@ async function layersOf(
 ): Promise<Result<readonly ContextLayer[]>> {
   if (profile === undefined) return ok(layers ?? USUAL_LAYERS);
   const found = await stored(profile);
-  return found === null ? invalidField("body.profile", "is no profile of this user") : ok(found);
+  return found === null
+    ? invalidField("body.profile", "is no profile of this user nor of the tenant")
+    : ok(found);
 }
 
 /** The field of a request that cannot be met, and why. */

@@ -15,6 +15,7 @@ export type ContextOptions = Pick<
   | "layers"
   | "profile"
   | "tokenizer"
+  | "provider"
   | "cacheTtl"
   | "answerable"
   | "referenceDate"
@@ -31,6 +32,7 @@ export const CONTEXT_OPTIONS: OptionNames<ContextOptions> = {
   layers: true,
   profile: true,
   tokenizer: true,
+  provider: true,
   cacheTtl: true,
   answerable: true,
   referenceDate: true,

@@ -1,0 +1,45 @@
+import { asc, eq, sql } from "drizzle-orm";
+import { drizzle, type DrizzleD1Database } from "drizzle-orm/d1";
+import { limits } from "../../domain/limits.ts";
+import type { ContextLayer, ContextProfile } from "../../domain/schema/context.ts";
+import { contextProfiles } from "./tables.ts";
+
+/** The lists of layers that all users of the tenant can name. Every method rejects when D1 does not answer. */
+export interface TenantProfiles {
+  get(name: string): Promise<ContextLayer[] | null>;
+  /** All of them, by name. */
+  list(): Promise<ContextProfile[]>;
+  /** False, without a write, at the limit. */
+  put(profile: ContextProfile): Promise<boolean>;
+  delete(name: string): Promise<void>;
+}
+
+export class D1TenantProfiles implements TenantProfiles {
+  readonly #db: DrizzleD1Database;
+
+  constructor(database: D1Database) {
+    this.#db = drizzle(database);
+  }
+
+  async get(name: string): Promise<ContextLayer[] | null> {
+    const row = await this.#db.select().from(contextProfiles).where(eq(contextProfiles.name, name)).get();
+    return row?.layers ?? null;
+  }
+
+  async list(): Promise<ContextProfile[]> {
+    return this.#db.select().from(contextProfiles).orderBy(asc(contextProfiles.name));
+  }
+
+  async put({ name, layers }: ContextProfile): Promise<boolean> {
+    const stored = await this.#db.all(sql`
+      INSERT INTO context_profiles (name, layers) SELECT ${name}, ${JSON.stringify(layers)}
+      WHERE (SELECT COUNT(*) FROM context_profiles WHERE name <> ${name}) < ${limits.contextProfiles}
+      ON CONFLICT (name) DO UPDATE SET layers = excluded.layers
+      RETURNING name`);
+    return stored.length > 0;
+  }
+
+  async delete(name: string): Promise<void> {
+    await this.#db.delete(contextProfiles).where(eq(contextProfiles.name, name));
+  }
+}
