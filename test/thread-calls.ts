@@ -1,6 +1,9 @@
 import { type Answer, call } from "./call.ts";
 
-type Read = { items: { seq: number; message: { content: unknown }; compaction?: object }[]; cursor?: string };
+type Read = {
+  items: { seq: number; message: { role?: string; content: unknown }; compaction?: object }[];
+  cursor?: string;
+};
 
 export const create = async (user: string, fields: object = {}) =>
   (await call(`/v1/users/${user}/threads`, { json: fields })).body;
