@@ -63,9 +63,9 @@ export function missed(scenario: string, results: readonly Result[]): string[] {
   return [...(share < GOAL ? [low] : []), ...changedBeginnings(scenario, cairn.calls)];
 }
 
-/** Each prompt has to begin with the one before, as long as a cache may hold that. */
+/** Each prompt has to begin with the one before, as long as a cache may hold that. Tells of the first that does not. */
 function changedBeginnings(scenario: string, calls: readonly Call[]): string[] {
-  return calls.flatMap((call, i) => {
+  const changed = calls.flatMap((call, i) => {
     const before = calls[i - 1];
     if (before === undefined || call.at - before.at > SHORTEST_LIFE_MS || call.text.startsWith(before.text))
       return [];
@@ -73,4 +73,5 @@ function changedBeginnings(scenario: string, calls: readonly Call[]): string[] {
     const around = ({ text }: Call) => JSON.stringify(text.slice(Math.max(0, at - 40), at + 80));
     return `${scenario}: turn ${call.turn} changes character ${at} of the prompt before: ${around(before)}, then ${around(call)}`;
   });
+  return changed.slice(0, 1);
 }

@@ -28,7 +28,8 @@ export const ways: readonly Way[] = [
       async () => ({ instructions: system(instructions, `# Earlier conversations\n\n${earlier}`) }),
   },
   {
-    // As mem0's and Zep's documentation shows it: a search with each message, its results in the system message.
+    // As the README of mem0ai/mem0 and help.getzep.com/using-memory show it: a search with each message, and its results in the
+    // system message, behind the instructions.
     name: "block in the system message",
     begin: (host, instructions) => async (query) => ({
       instructions: system(instructions, await recalledBlock(host, query)),
