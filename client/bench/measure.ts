@@ -54,24 +54,34 @@ const GOAL = 0.95;
 /** Every cache lives as long at least. */
 const SHORTEST_LIFE_MS = Math.min(...models.map(({ rules }) => rules.lifetimeMs));
 
+/** What Cairn's prompts show at the end of a scenario: without it, they would keep a cache for no reason. */
+const SHOWN = ["profile", "changes", "recalled"];
+
 /** A sentence for each goal that Cairn misses. */
 export function missed(scenario: string, results: readonly Result[]): string[] {
   const cairn = results.find(({ way }) => way === CAIRN);
   if (cairn === undefined) return [`${scenario}: Cairn was not played`];
   const share = relativeShare(cairn, results);
-  const low = `${scenario}: the cached share is ${share.toFixed(3)} of that without a memory, and not ${GOAL}`;
-  return [...(share < GOAL ? [low] : []), ...changedBeginnings(scenario, cairn.calls)];
+  const isKept = Number.isFinite(share) && share >= GOAL;
+  const low = `the cached share is ${share.toFixed(3)} of that without a memory, and not ${GOAL}`;
+  const last = cairn.calls.at(-1)?.text ?? "";
+  const absent = SHOWN.filter((layer) => !last.includes(`<${layer}>\n`));
+  return [
+    ...(isKept ? [] : [low]),
+    ...absent.map((layer) => `the last prompt has no ${layer}`),
+    ...changedBeginnings(cairn.calls),
+  ].map((sentence) => `${scenario}: ${sentence}`);
 }
 
 /** Each prompt has to begin with the one before, as long as a cache may hold that. Tells of the first that does not. */
-function changedBeginnings(scenario: string, calls: readonly Call[]): string[] {
+function changedBeginnings(calls: readonly Call[]): string[] {
   const changed = calls.flatMap((call, i) => {
     const before = calls[i - 1];
     if (before === undefined || call.at - before.at > SHORTEST_LIFE_MS || call.text.startsWith(before.text))
       return [];
     const at = commonLength(before.text, call.text);
     const around = ({ text }: Call) => JSON.stringify(text.slice(Math.max(0, at - 40), at + 80));
-    return `${scenario}: turn ${call.turn} changes character ${at} of the prompt before: ${around(before)}, then ${around(call)}`;
+    return `turn ${call.turn} changes character ${at} of the prompt before: ${around(before)}, then ${around(call)}`;
   });
   return changed.slice(0, 1);
 }
