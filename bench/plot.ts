@@ -1,14 +1,24 @@
 /** One line of a plot; its points go from left to right. */
 export type PlotLine = { name: string; points: readonly (readonly [x: number, y: number])[] };
-export type Panel = { x: string; y: string; lines: readonly PlotLine[] };
+/** `linear`: axes from zero, and not logarithmic. */
+export type Panel = { x: string; y: string; lines: readonly PlotLine[]; linear?: boolean };
 
 const [WIDTH, PANEL, LEFT, GAP, TOP, BELOW] = [900, { width: 360, height: 270 }, 70, 75, 20, 56];
 const LEGEND = { columns: 3, row: 22 };
 /** Each can be read on white and on nearly black. */
-const COLOURS = ["#2f81f7", "#e5534b", "#2da44e", "#bf8700", "#a475f9", "#d6409f", "#768390", "#17a2b8"];
-const INK = "#768390";
+export const COLOURS = [
+  "#2f81f7",
+  "#e5534b",
+  "#2da44e",
+  "#bf8700",
+  "#a475f9",
+  "#d6409f",
+  "#768390",
+  "#17a2b8",
+];
+export const INK = "#768390";
 
-/** An SVG of panels side by side with logarithmic axes. The same line has the same colour in all. */
+/** An SVG of panels side by side, with logarithmic axes unless a panel says otherwise. The same line has the same colour in all. */
 export function plot(panels: readonly Panel[]): string {
   const names = [...new Set(panels.flatMap(({ lines }) => lines.map(({ name }) => name)))];
   const colourOf = (name: string) => COLOURS[names.indexOf(name) % COLOURS.length] ?? INK;
@@ -19,17 +29,29 @@ export function plot(panels: readonly Panel[]): string {
     const y = legendTop + Math.floor(i / LEGEND.columns) * LEGEND.row + 12;
     return `<path d="M${x} ${y - 4}h22" stroke="${colourOf(name)}" stroke-width="2.5"/>${text(x + 28, y, name)}`;
   });
-  return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="sans-serif" font-size="12" fill="${INK}">`,
-    ...panels.map((panel, i) => drawn(panel, LEFT + i * (PANEL.width + GAP), colourOf)),
-    ...legend,
+  const drawnPanels = panels.map((panel, i) => drawn(panel, LEFT + i * (PANEL.width + GAP), colourOf));
+  return picture([...drawnPanels, ...legend], { width: WIDTH, height });
+}
+
+/** An SVG of these elements. */
+export const picture = (
+  elements: readonly string[],
+  { width, height }: { width: number; height: number },
+): string =>
+  [
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="sans-serif" font-size="12" fill="${INK}">`,
+    ...elements,
     "</svg>",
     "",
   ].join("\n");
-}
 
-function drawn({ x, y, lines }: Panel, left: number, colourOf: (name: string) => string): string {
+function drawn(
+  { x, y, lines, linear = false }: Panel,
+  left: number,
+  colourOf: (name: string) => string,
+): string {
   const points = lines.flatMap((line) => line.points);
+  const axis = linear ? linearAxis : logarithmicAxis;
   const across = axis(
     points.map(([one]) => one),
     { from: left, to: left + PANEL.width },
@@ -62,15 +84,28 @@ function drawn({ x, y, lines }: Panel, left: number, colourOf: (name: string) =>
 
 const log = (n: number): number => Math.log10(Math.max(1, n));
 
+type Ends = { from: number; to: number };
+type Axis = { at: (n: number) => number; ticks: number[] };
+
+/** An axis from zero to a round number, with about five steps. */
+export function linearAxis(values: readonly number[], { from, to }: Ends): Axis {
+  const most = Math.max(...values);
+  const power = 10 ** Math.floor(Math.log10(most / 5));
+  const step = power * ([1, 2, 5, 10].find((one) => one * power * 5 >= most) ?? 10);
+  const count = Math.ceil(most / step);
+  const at = (n: number) => Math.round((from + (n / (count * step)) * (to - from)) * 10) / 10;
+  return { at, ticks: Array.from({ length: count + 1 }, (_, i) => i * step) };
+}
+
 /** A logarithmic axis over two powers of ten or more. Puts zero at one. */
-function axis(values: readonly number[], { from, to }: { from: number; to: number }) {
+function logarithmicAxis(values: readonly number[], { from, to }: Ends): Axis {
   const first = Math.floor(Math.min(...values.map(log)));
   const last = Math.max(first + 2, Math.ceil(Math.max(...values.map(log))));
   const at = (n: number) => Math.round((from + ((log(n) - first) / (last - first)) * (to - from)) * 10) / 10;
   return { at, ticks: Array.from({ length: last - first + 1 }, (_, i) => 10 ** (first + i)) };
 }
 
-const text = (x: number, y: number, what: string, anchor = "start"): string =>
+export const text = (x: number, y: number, what: string, anchor = "start"): string =>
   `<text x="${x}" y="${y}" text-anchor="${anchor}">${what}</text>`;
 const short = (n: number): string =>
   n >= 1_000_000 ? `${n / 1_000_000}M` : n >= 1_000 ? `${n / 1_000}k` : String(n);
