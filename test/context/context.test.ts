@@ -131,6 +131,19 @@ describe("the stable block of a thread", () => {
   });
 });
 
+it("shows as many facts as it is asked for, besides those of the profile", async () => {
+  const user = newUser();
+  for (let i = 0; i < 5; i++) await remember(user, { text: `Ann said ${i}` });
+  for (let i = 0; i < 5; i++)
+    await remembered(user, { subject: "Ann", predicate: `likes ${i}`, object: "tea" });
+  const layers = [{ type: "profile" }, { type: "facts", n: 3 }];
+  const { sections } = await context(user, { layers });
+  expect(sections.map(({ layer, items }: { layer: string; items: number }) => [layer, items])).toEqual([
+    ["profile", 5],
+    ["facts", 3],
+  ]);
+});
+
 describe("the block of a turn", () => {
   it("is the same for each call of the turn, whatever was written meanwhile, also of calls at once", async () => {
     const user = newUser();

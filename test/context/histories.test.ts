@@ -65,11 +65,12 @@ it(
           );
           blocks[said.length] = body.recalled.text;
           const prompt: Prompt = { stable: body.stable.text, blocks };
-          if (before !== undefined && body.prefixChanged === undefined)
-            expect([prompt.stable, prompt.blocks.slice(0, before.blocks.length)]).toEqual([
-              before.stable,
-              before.blocks,
-            ]);
+          const isKept = before !== undefined && body.prefixChanged === undefined;
+          expect(prompt).toEqual(
+            isKept
+              ? { stable: before?.stable, blocks: [...(before?.blocks ?? []), body.recalled.text] }
+              : prompt,
+          );
           before = prompt;
           said.push(query);
           await append(threadId, [say(query), say("So much.", "assistant")]);
@@ -78,10 +79,8 @@ it(
         const items = (await read(threadId, "view=prompted")).items;
         const shown = items.flatMap(({ message }) => (message.role === "user" ? message.content : []));
         for (const one of gone) expect(JSON.stringify(shown)).not.toContain(one);
-        if (gone.length === 0)
-          expect(shown).toEqual(
-            said.map((query, i) => (before?.blocks[i] ? `${before.blocks[i]}\n\n${query}` : query)),
-          );
+        const sent = said.map((query, i) => (before?.blocks[i] ? `${before.blocks[i]}\n\n${query}` : query));
+        expect(shown).toEqual(gone.length === 0 ? sent : shown);
       }),
       { numRuns: 20 },
     );

@@ -80,14 +80,10 @@ export class ContextItems {
         const wanted = rows.filter(
           ({ subject, predicate }) => layer.type === "facts" || (subject !== null && predicate !== null),
         );
-        return bestFirst(wanted)
-          .slice(0, layer.n ?? (layer.type === "facts" ? 20 : 40))
-          .map((row) => itemOf(layer.type, row));
+        return bestFirst(wanted).map((row) => itemOf(layer.type, row));
       }
       case "reflections":
-        return newestFirst(rowsOf("reflection", layer))
-          .slice(0, layer.n ?? 3)
-          .map((row) => itemOf("reflections", row));
+        return newestFirst(rowsOf("reflection", layer)).map((row) => itemOf("reflections", row));
       case "episodes":
         return newestFirst(rowsOf("episode", layer))
           .slice(0, layer.recent ?? 5)

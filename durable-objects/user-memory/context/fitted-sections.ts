@@ -108,6 +108,12 @@ const candidateOf = (
 /** Items that a layer shows at most. */
 function limitOf(layer: ContextLayer): number {
   switch (layer.type) {
+    case "profile":
+      return layer.n ?? 40;
+    case "facts":
+      return layer.n ?? 20;
+    case "reflections":
+      return layer.n ?? 3;
     case "recalled":
       return layer.k ?? RECALLED;
     case "procedures":
