@@ -133,7 +133,11 @@ export const ContextLayer = z
     z.strictObject({
       type: z.literal("history"),
       ...common,
-      n: items(limits.page, 20, "messages, the last ones"),
+      n: items(
+        limits.page,
+        20,
+        "messages, the last ones; of a longer thread half as many at least, so that the first one changes seldom",
+      ),
     }),
   ])
   .openapi("ContextLayer");

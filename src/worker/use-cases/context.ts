@@ -1,6 +1,7 @@
 import type { ContextRequest, PromptContext } from "../../../durable-objects/user-memory/contract.ts";
 import { planned, type PlannedLayer, searches, USUAL_LAYERS } from "../../domain/context/layers.ts";
 import { withBlock } from "../../domain/context/prompted-message.ts";
+import { steadyWindow } from "../../domain/conversation/history-window.ts";
 import { sanitizeConversation } from "../../domain/conversation/sanitize.ts";
 import { invalidField, ok, type Result } from "../../domain/errors.ts";
 import { hash16 } from "../../domain/hash.ts";
@@ -72,7 +73,15 @@ export async function context(needs: Needs, user: string, body: ContextBody): Pr
   if (format !== "messages") return ok(answer);
   const most = history?.max;
   const count = await needs.tokenCounter(most === undefined ? "characters" : tokenizer);
-  const prompt = promptOf({ ...answer, history: said, isStored }, { query: given, most, count });
+  const prompt = promptOf(
+    { ...answer, history: said, isStored },
+    {
+      query: given,
+      most,
+      length: historyLength(history),
+      count,
+    },
+  );
   return ok({ ...answer, messages: prompt, etag: await hash16(JSON.stringify(prompt)) });
 }
 
@@ -132,10 +141,11 @@ function promptOf(
   {
     query,
     most = Infinity,
+    length,
     count,
-  }: { query: string | undefined; most: number | undefined; count: CountTokens },
+  }: { query: string | undefined; most: number | undefined; length: number; count: CountTokens },
 ): Message[] {
-  const said = sanitizeConversation(lastWithin(history, most, count).map(parsed));
+  const said = sanitizeConversation(lastWithin(history, { most, count, length }).map(parsed));
   const first = said.findIndex(({ role }) => role === "user");
   const summaries = history.filter(({ compaction }) => compaction !== undefined).map(parsed);
   const current: Message[] = query === undefined || isStored ? [] : [{ role: "user", content: query }];
@@ -147,12 +157,16 @@ function promptOf(
   ];
 }
 
-/** The last messages that are within so many tokens, summaries left out. */
-function lastWithin(history: readonly ReadMessage[], most: number, count: CountTokens): ReadMessage[] {
+/** The last messages that are within so many tokens, summaries left out; of a longer history so that their start holds. */
+function lastWithin(
+  history: readonly ReadMessage[],
+  { most, length, count }: { most: number; length: number; count: CountTokens },
+): ReadMessage[] {
   let left = most;
   const said = history.filter(({ compaction }) => compaction === undefined);
   const cut = said.findLastIndex(({ body }) => (left -= count(decoder.decode(body))) < 0);
-  return said.slice(cut + 1);
+  const isWhole = cut < 0 && said.length < length;
+  return isWhole ? said : steadyWindow(said.slice(cut + 1));
 }
 
 const decoder = new TextDecoder();

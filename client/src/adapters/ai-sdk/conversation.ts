@@ -6,13 +6,15 @@ import { guarded, type MemoryOptions } from "./options.ts";
 import type { NamedThread } from "../context/named-thread.ts";
 import type { Prompt, PromptMessage } from "./sdk.ts";
 import { storedMessage } from "./stored-message.ts";
+import { steadyWindow } from "../../../../src/domain/conversation/history-window.ts";
 import { sha256Hex } from "../../../../src/domain/hash.ts";
 
 /** Turns are saved to `thread`; nothing is saved without it. */
 export type ConversationOptions = MemoryOptions & {
   /**
-   * Prepends this many of the thread's last messages to the prompt, to 1,000; none unless set. For callers that send
-   * only new messages.
+   * Prepends up to this many of the thread's last messages to the prompt, to 1,000; none unless set. For callers that send
+   * only new messages. Of a longer thread it is half as many at least: the first one changes seldom, so that the
+   * provider's cache holds.
    */
   history?: number;
   /** Saves turns; true unless set. `"later"` saves without delaying the answer, through the client's `waitUntil`. */
@@ -63,9 +65,13 @@ export class Conversation {
       async (signal) => {
         const query = { limit: history, view: "compacted" } as const;
         const { items } = await thread.use(signal, (id) => memory.threads.read(id, query, { signal }));
+        const isWhole = items.length < history;
         return promptOf(
           // Stored messages have a role.
-          items.map(({ message, compaction }) => ({ message: message as Message, compaction })),
+          (isWhole ? items : steadyWindow(items)).map(({ message, compaction }) => ({
+            message: message as Message,
+            compaction,
+          })),
           prompt,
         );
       },

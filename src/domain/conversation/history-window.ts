@@ -1,0 +1,23 @@
+type Placed = { seq: number; compaction?: object | undefined };
+
+/**
+ * The last messages of a thread, of which up to half are left out again, so that the first one stays the same for several
+ * turns: a provider's cache holds a prompt only while its beginning stays. The window begins at the seq that the highest
+ * power of two divides. Summaries stay.
+ */
+export function steadyWindow<M extends Placed>(messages: readonly M[]): M[] {
+  const said = messages.filter(({ compaction }) => compaction === undefined);
+  const first = said.at(0)?.seq ?? 0;
+  const start = roundestIn(first, said.at(Math.floor(said.length / 2))?.seq ?? first);
+  return messages.filter(({ seq, compaction }) => compaction !== undefined || seq >= start);
+}
+
+/** The number from `from` to `to` that the highest power of two divides. */
+function roundestIn(from: number, to: number): number {
+  let roundest = from;
+  for (let power = 1; power <= to; power *= 2) {
+    const multiple = Math.ceil(from / power) * power;
+    if (multiple <= to) roundest = multiple;
+  }
+  return roundest;
+}
