@@ -2,15 +2,23 @@ import { NO_MEMORY, type PromptMemory, promptMemory, type PromptMessage } from "
 import type { NamedThread } from "../context/named-thread.ts";
 import { guarded, type MemoryOptions } from "./options.ts";
 
-/** The memory of a prompt; none if `context` is false, or if the call failed and `strict` is not set. */
+/** The providers whose caches Cairn knows; the SDK names a model's as in `openai.responses`. */
+const PROVIDERS = ["anthropic", "openai", "google"] as const;
+
+/**
+ * The memory of a prompt; `model` is the name of the model's provider. None if `context` is false, or if the call failed and `strict` is
+ * not set.
+ */
 export async function memoryOf(
   options: MemoryOptions,
   thread: NamedThread | undefined,
   messages: readonly PromptMessage[],
-  ended?: AbortSignal,
+  { ended, model = "" }: { ended?: AbortSignal | undefined; model?: string } = {},
 ): Promise<PromptMemory> {
-  const { memory, user, context } = options;
-  if (context === false) return NO_MEMORY;
+  const { memory, user } = options;
+  if (options.context === false) return NO_MEMORY;
+  const provider = PROVIDERS.find((name) => model.startsWith(name));
+  const context = { ...(provider && { provider }), ...options.context };
   return guarded<PromptMemory>(
     options,
     (signal) => {

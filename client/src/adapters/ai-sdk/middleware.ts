@@ -21,8 +21,8 @@ const RUNS = 256;
 
 /**
  * A middleware for `wrapLanguageModel` that gives a model memory. Before each call it adds a context: a stable block
- * behind the instructions, a block for each of the user's messages, and optionally the thread's history. After it, it saves the turn to the thread. Failures go to
- * `onError` and break no answer, unless `strict`.
+ * behind the instructions, a block for each of the user's messages, and optionally the thread's history. After it, it saves the
+ * turn to the thread. Failures go to `onError` and break no answer, unless `strict`.
  *
  * @example
  * const model = wrapLanguageModel({ model: openai("…"), middleware: cairnMemory({ memory, user: "alice", thread }) });
@@ -35,13 +35,13 @@ export function cairnMemory(options: ConversationOptions): LanguageModelMiddlewa
   const steps = new WeakMap<Prompt, Step>();
 
   /** The memory and history of this prompt's run: read anew after a user's message, else reused. */
-  async function givenTo(prompt: Prompt, ended: AbortSignal | undefined): Promise<Given> {
+  async function givenTo({ prompt, abortSignal: ended }: CallParams, model: string): Promise<Given> {
     const last = prompt.findLastIndex(({ role }) => role === "user");
     const run = await sha256Hex(JSON.stringify(prompt.slice(0, last + 1).map(storedMessage)));
     const before = last === prompt.length - 1 ? undefined : runs.get(run);
     if (before !== undefined) return before;
     const history = await conversation.history(prompt, ended);
-    const memory = await memoryOf(options, thread, [...history, ...prompt], ended);
+    const memory = await memoryOf(options, thread, [...history, ...prompt], { ended, model });
     runs.delete(run);
     runs.set(run, { memory, history });
     for (const oldest of runs.keys()) if (runs.size > RUNS) runs.delete(oldest);
@@ -49,8 +49,9 @@ export function cairnMemory(options: ConversationOptions): LanguageModelMiddlewa
   }
 
   /** The prompt of the model: instructions, the stable block, the thread's history, and what the caller sent. */
-  async function begin({ prompt, abortSignal }: CallParams): Promise<Step> {
-    const { memory, history } = await givenTo(prompt, abortSignal);
+  async function begin(params: CallParams, model: string): Promise<Step> {
+    const { prompt } = params;
+    const { memory, history } = await givenTo(params, model);
     const told = withBlocks([...history, ...prompt], memory);
     const [earlier, sent] = [told.slice(0, history.length), told.slice(history.length)];
     const first = sent.findIndex(({ role }) => role !== "system");
@@ -64,9 +65,9 @@ export function cairnMemory(options: ConversationOptions): LanguageModelMiddlewa
 
   return {
     specificationVersion: "v4",
-    transformParams: async ({ params }) => {
+    transformParams: async ({ params, model }) => {
       // The SDK tries a call again with the same prompt.
-      const step = steps.get(params.prompt) ?? (await begin(params));
+      const step = steps.get(params.prompt) ?? (await begin(params, model.provider));
       steps.set(params.prompt, step);
       steps.set(step.prompt, step);
       return { ...params, prompt: step.prompt };
