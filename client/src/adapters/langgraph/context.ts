@@ -28,7 +28,7 @@ export type CairnContextOptions<
   State extends MessagesState = MessagesState,
   Config extends RunnableConfig = RunnableConfig,
 > = ContextCallOptions & {
-  /** The client; its token may read the memory of the users, and write it if there is a thread. */
+  /** The client; its token may read the users' memory, and write it where the thread is an agent's. */
   memory: Pick<Cairn, "context" | "threads">;
   /** The user whose memory is read, or a function that takes it from the run's config. */
   user: string | ((config: Config) => string);

@@ -13,7 +13,7 @@ import { requireUser } from "../options/require-options.ts";
 import { contentWithBlock, isUserItem, promptMessage } from "./prompt.ts";
 
 export type CairnInputFilterOptions = ContextCallOptions & {
-  /** The client; its token may read the user's memory, and write it if there is a thread. */
+  /** The client; its token may read the user's memory, and write it where the thread is an agent's. */
   memory: Pick<Cairn, "context" | "threads">;
   /** The user whose memory is read. */
   user: string;
