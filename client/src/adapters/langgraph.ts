@@ -1,2 +1,5 @@
+export { cairnContextNode, type CairnContextOptions, cairnPrompt } from "./langgraph/context.ts";
 export { CairnSaver, type CairnSaverOptions } from "./langgraph/saver.ts";
 export { CairnStore, type CairnStoreOptions } from "./langgraph/store.ts";
+export type { ContextFailure } from "./context/guarded.ts";
+export type { ContextOptions } from "./context/prompt-memory.ts";

@@ -1,12 +1,26 @@
 import { hasCode } from "../error.ts";
 import { newId } from "../new-id.ts";
-import type { AgentInputItem, Session } from "@openai/agents-core";
+import type { AgentInputItem, Session, SessionInputCallback } from "@openai/agents-core";
 import type { Cairn } from "../cairn.ts";
 import type { StoredMessage } from "../shapes.ts";
 import { batchesBySize } from "./calls/batches-by-size.ts";
+import { guarded } from "./context/guarded.ts";
+import { NO_MEMORY, type PromptMemory, promptMemory } from "./context/prompt-memory.ts";
+import {
+  CONTEXT_CALL_OPTIONS,
+  type ContextCallOptions,
+  requireContextOptions,
+} from "./context/require-context-options.ts";
 import { requireUser } from "./options/require-options.ts";
-import type { OptionNames } from "../known-options.ts";
+import { type OptionNames, requireKnownOptions } from "../known-options.ts";
 import { itemsOf, messageOf } from "./openai-agents/item.ts";
+import { promptMessage } from "./openai-agents/prompt.ts";
+import { SessionBlocks } from "./openai-agents/session-blocks.ts";
+
+export type { ContextFailure } from "./context/guarded.ts";
+export type { ContextOptions } from "./context/prompt-memory.ts";
+export type { ContextCallOptions } from "./context/require-context-options.ts";
+export { cairnInputFilter, type CairnInputFilterOptions } from "./openai-agents/input-filter.ts";
 
 export type CairnSessionOptions = {
   memory: Cairn;
@@ -25,7 +39,9 @@ const PAGE = 1000;
 
 /** A conversation of the OpenAI Agents SDK in a thread, as `cairnSession` creates it. */
 export class CairnSession implements Session {
+  readonly #memory: Cairn;
   readonly #threads: Cairn["threads"];
+  readonly #blocks = new SessionBlocks();
   readonly #user: string;
   readonly #sessionId: string;
   readonly #agent: string;
@@ -35,6 +51,7 @@ export class CairnSession implements Session {
   constructor(options: CairnSessionOptions) {
     requireUser("cairnSession", options, OPTIONS);
     const { memory, user, sessionId = newId(), prefix = "openai-agents/" } = options;
+    this.#memory = memory;
     this.#threads = memory.threads;
     this.#user = user;
     this.#sessionId = sessionId;
@@ -54,10 +71,10 @@ export class CairnSession implements Session {
     });
   }
 
-  /** Adds items; atomic up to 1,000 items and 5 million characters. */
+  /** Adds items without the blocks of `withContext`; atomic up to 1,000 items and 5 million characters. */
   async addItems(items: AgentInputItem[]): Promise<void> {
-    if (items.length === 0) return;
-    const messages = items.map(messageOf);
+    const messages = this.#blocks.without(items).map(messageOf);
+    if (messages.length === 0) return;
     await this.#again(async () => {
       const id = await this.#made();
       for (const batch of batchesBySize(messages)) await this.#threads.append(id, batch);
@@ -89,6 +106,42 @@ export class CairnSession implements Session {
     this.#thread = undefined;
   }
 
+  /**
+   * A `sessionInputCallback` for runs with this session that gives the model memory: the stable block first, and a block
+   * before the text of each of the user's messages. The session does not store them; its thread keeps which they were.
+   * Failures go to `onError`, unless `strict`.
+   *
+   * @example
+   * await run(agent, text, { session, sessionInputCallback: session.withContext() });
+   */
+  withContext(options: ContextCallOptions = {}): SessionInputCallback {
+    requireKnownOptions("withContext", options, CONTEXT_CALL_OPTIONS);
+    requireContextOptions("withContext", options);
+    return async (history, added) => {
+      const messages = [...history, ...added].map(promptMessage);
+      const memory = await guarded<PromptMemory, { doing: "context" }>(
+        options,
+        (signal) =>
+          this.#again(async () => {
+            const reader = {
+              memory: this.#memory,
+              user: this.#user,
+              thread: await this.#made(signal),
+              context: options.context,
+            };
+            return promptMemory(reader, messages, { signal });
+          }),
+        { otherwise: NO_MEMORY, failure: { doing: "context" } },
+      );
+      return this.#blocks.combined(history, added, memory);
+    };
+  }
+
+  /** The SDK calls this for the items of the history that it sends to a model. */
+  prepareHistoryItemForModelInput(item: AgentInputItem): AgentInputItem {
+    return this.#blocks.ofHistory(item);
+  }
+
   /** Retries once if the known thread is gone, since another caller cleared the session. */
   async #again<T>(work: () => Promise<T>): Promise<T> {
     try {
@@ -107,8 +160,8 @@ export class CairnSession implements Session {
   }
 
   /** Concurrent callers that begin the session get the same thread. */
-  async #made(): Promise<string> {
-    this.#thread ??= (await this.#threads.resume(this.#user, { agent: this.#agent })).id;
+  async #made(signal?: AbortSignal): Promise<string> {
+    this.#thread ??= (await this.#threads.resume(this.#user, { agent: this.#agent }, { signal })).id;
     return this.#thread;
   }
 

@@ -6,11 +6,11 @@ import { cairnMemoryFiles } from "../../src/adapters/anthropic.ts";
 import { dexMemory } from "../../src/adapters/dex.ts";
 import { cairnCache, cairnConversations, cairnRuns, cairnUserMemory } from "../../src/adapters/gemstack.ts";
 import { cairnKeyv } from "../../src/adapters/keyv.ts";
-import { CairnSaver, CairnStore } from "../../src/adapters/langgraph.ts";
+import { cairnContextNode, cairnPrompt, CairnSaver, CairnStore } from "../../src/adapters/langgraph.ts";
 import { CairnMemoryStorage, cairnStorage as mastraStorage } from "../../src/adapters/mastra.ts";
 import { molrooMemory } from "../../src/adapters/molroo.ts";
 import { cairnLayer, cairnScopedStorage, cairnStorage as noeticStorage } from "../../src/adapters/noetic.ts";
-import { cairnSession } from "../../src/adapters/openai-agents.ts";
+import { cairnInputFilter, cairnSession } from "../../src/adapters/openai-agents.ts";
 import { cairnDriver } from "../../src/adapters/unstorage.ts";
 import { cairn } from "../../src/index.ts";
 
@@ -23,11 +23,14 @@ const ofOneUser: Made[] = [
   { name: "CairnMemoryStorage", make: (options) => new CairnMemoryStorage(options) },
   { name: "CairnSaver", make: (options) => new CairnSaver(options) },
   { name: "CairnStore", make: (options) => new CairnStore(options) },
+  { name: "cairnContextNode", make: (options) => cairnContextNode(options, () => ({})) },
   { name: "cairnDriver", make: cairnDriver },
+  { name: "cairnInputFilter", make: cairnInputFilter },
   { name: "cairnKeyv", make: cairnKeyv },
   { name: "cairnMemory", make: cairnMemory },
   { name: "cairnMemoryFiles", make: cairnMemoryFiles },
   { name: "cairnMemoryStore", make: cairnMemoryStore },
+  { name: "cairnPrompt", make: cairnPrompt },
   { name: "cairnSession", make: cairnSession },
   { name: "cairnStorage", make: mastraStorage, more: { id: "cairn" } },
   { name: "cairnStorage", make: noeticStorage, more: { shared: "shared:team" } },
@@ -107,6 +110,8 @@ it.each<Meant>([
   ["dexMemory", "autowrite", "autoWrite", dexMemory, { ...of, autowrite: false }],
   ["cairnMemory", "context.buget", "context.budget", cairnMemory, { ...of, context: { buget: 500 } }],
   ["cairnMemory", "thread.agents", "thread.agent", cairnMemory, { ...of, thread: { agents: "a" } }],
+  ["cairnPrompt", "context.buget", "context.budget", cairnPrompt, { ...of, context: { buget: 500 } }],
+  ["cairnInputFilter", "thread.agents", "thread.agent", cairnInputFilter, { ...of, thread: { agents: "a" } }],
   ["CairnStore", "ttl.defaultTTL", "ttl.defaultTtl", store, { ...of, ttl: { defaultTTL: 1 } }],
 ])("%s takes `%s` for `%s`, and says so", (name, option, meant, make, given) => {
   expect(() => make(given as never)).toThrow(

@@ -279,9 +279,9 @@ describe("its adapters", () => {
   });
 
   it("are imported beside the SDKs whose classes they extend", () => {
-    for (const sdk of ["@langchain/langgraph-checkpoint", "@mastra/core"]) link(sdk);
+    for (const sdk of ["@langchain/core", "@langchain/langgraph-checkpoint", "@mastra/core"]) link(sdk);
     expect(importedOf(extending)).toEqual({
-      langgraph: ["CairnSaver", "CairnStore"],
+      langgraph: ["CairnSaver", "CairnStore", "cairnContextNode", "cairnPrompt"],
       mastra: ["CairnMemoryStorage", "cairnStorage"],
     });
   });

@@ -1,0 +1,45 @@
+import type { OptionNames } from "../../known-options.ts";
+import { isNumberOrUnset, requireValid } from "../options/require-options.ts";
+import type { GuardOptions } from "./guarded.ts";
+import { CONTEXT_OPTIONS, type ContextOptions } from "./prompt-memory.ts";
+
+/** Options of an adapter that adds a context to prompts. */
+export type ContextCallOptions = GuardOptions & {
+  /** Options of the context. */
+  context?: ContextOptions;
+};
+
+export const CONTEXT_CALL_OPTIONS: OptionNames<ContextCallOptions> = {
+  context: CONTEXT_OPTIONS,
+  timeoutMs: true,
+  strict: true,
+  onError: true,
+};
+
+/** The longest delay of a timer. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
+
+/** Throws a `TypeError` for an invalid option. A programming error is thrown, and not reported to `onError`. */
+export function requireContextOptions(
+  made: string,
+  { context, timeoutMs, strict, onError }: ContextCallOptions,
+): void {
+  requireValid(made, { context: context === undefined || isObject(context) }, "an object of options");
+  requireValid(
+    made,
+    { timeoutMs: isNumberOrUnset(timeoutMs, 1, MAX_TIMEOUT_MS) },
+    `a number from 1 to ${MAX_TIMEOUT_MS}`,
+  );
+  requireValid(made, { strict: strict === undefined || typeof strict === "boolean" }, "true or false");
+  requireValid(made, { onError: onError === undefined || typeof onError === "function" }, "a function");
+}
+
+/** Throws a `TypeError` unless `thread` is a thread's id, an agent, or not set. */
+export function requireThread(made: string, thread: unknown): void {
+  const valid = thread === undefined || isText(thread) || (isObject(thread) && isText(thread.agent));
+  requireValid(made, { thread: valid }, "a thread's id, or { agent } with the agent's name");
+}
+
+export const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null;
