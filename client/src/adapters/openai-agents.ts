@@ -131,7 +131,7 @@ export class CairnSession implements Session {
             };
             return promptMemory(reader, messages, { signal });
           }),
-        { otherwise: NO_MEMORY, failure: { doing: "context" } },
+        { otherwise: NO_MEMORY, failure: () => ({ doing: "context" }) },
       );
       return this.#blocks.combined(history, added, memory);
     };

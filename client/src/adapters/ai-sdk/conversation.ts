@@ -2,7 +2,8 @@ import { newId } from "../../new-id.ts";
 import { hasCode } from "../../error.ts";
 import type { Message } from "../../shapes.ts";
 import { promptOf } from "./history.ts";
-import { guarded, type MemoryOptions } from "./options.ts";
+import { guarded } from "../context/guarded.ts";
+import type { MemoryFailure, MemoryOptions } from "./options.ts";
 import type { NamedThread } from "../context/named-thread.ts";
 import type { Prompt, PromptMessage } from "./sdk.ts";
 import { storedMessage } from "./stored-message.ts";
@@ -60,7 +61,7 @@ export class Conversation {
     const { memory, history = 0 } = this.#options;
     const thread = this.#thread;
     if (thread === undefined || history < 1) return [];
-    return guarded<PromptMessage[]>(
+    return guarded<PromptMessage[], MemoryFailure>(
       this.#options,
       async (signal) => {
         const query = { limit: history, view: "compacted" } as const;
@@ -112,7 +113,7 @@ export class Conversation {
             { part, messages: [reply] },
           ];
     let left = appends;
-    await guarded<unknown>(
+    await guarded<unknown, MemoryFailure>(
       { ...this.#options, strict },
       (signal) =>
         thread.use(signal, async (id) => {

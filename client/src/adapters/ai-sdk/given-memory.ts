@@ -1,6 +1,7 @@
 import { NO_MEMORY, type PromptMemory, promptMemory, type PromptMessage } from "../context/prompt-memory.ts";
 import type { NamedThread } from "../context/named-thread.ts";
-import { guarded, type MemoryOptions } from "./options.ts";
+import { guarded } from "../context/guarded.ts";
+import type { MemoryFailure, MemoryOptions } from "./options.ts";
 
 /** The providers whose caches Cairn knows; the SDK names a model's as in `openai.responses`. */
 const PROVIDERS = ["anthropic", "openai", "google"] as const;
@@ -19,7 +20,7 @@ export async function memoryOf(
   if (options.context === false) return NO_MEMORY;
   const provider = PROVIDERS.find((name) => model.startsWith(name));
   const context = { ...(provider && { provider }), ...options.context };
-  return guarded<PromptMemory>(
+  return guarded<PromptMemory, MemoryFailure>(
     options,
     (signal) => {
       const read = (id: string | undefined) =>

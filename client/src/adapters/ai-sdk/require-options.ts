@@ -1,17 +1,19 @@
 import { requireValid, requireUser, isNumberOrUnset } from "../options/require-options.ts";
 import type { Names, OptionNames } from "../../known-options.ts";
+import {
+  CONTEXT_CALL_OPTIONS,
+  isText,
+  requireContextOptions,
+  requireThread,
+} from "../context/require-context-options.ts";
 import type { ConversationOptions } from "./conversation.ts";
-import { CONTEXT_OPTIONS } from "../context/prompt-memory.ts";
 import type { MemoryOptions } from "./options.ts";
 
 const MEMORY_OPTIONS: OptionNames<MemoryOptions> = {
   memory: true,
   user: true,
   thread: { agent: true },
-  context: CONTEXT_OPTIONS,
-  timeoutMs: true,
-  strict: true,
-  onError: true,
+  ...CONTEXT_CALL_OPTIONS,
 };
 
 const CONVERSATION_OPTIONS: OptionNames<ConversationOptions> = {
@@ -31,24 +33,9 @@ export function requireMemoryOptions(
   names: Names = MEMORY_OPTIONS,
 ): void {
   requireUser(made, options, names);
-  const { thread, context, timeoutMs, strict, onError } = options;
-  requireValid(
-    made,
-    { thread: thread === undefined || isText(thread) || (isObject(thread) && isText(thread.agent)) },
-    "a thread's id, or { agent } with the agent's name",
-  );
-  requireValid(
-    made,
-    { context: context === undefined || context === false || isObject(context) },
-    "an object of options, or false",
-  );
-  requireValid(
-    made,
-    { timeoutMs: isNumberOrUnset(timeoutMs, 1, MAX_TIMEOUT_MS) },
-    `a number from 1 to ${MAX_TIMEOUT_MS}`,
-  );
-  requireValid(made, { strict: strict === undefined || typeof strict === "boolean" }, "true or false");
-  requireValid(made, { onError: onError === undefined || typeof onError === "function" }, "a function");
+  const { thread, context, ...others } = options;
+  requireThread(made, thread);
+  requireContextOptions(made, { ...others, ...(context !== false && { context }) });
 }
 
 /** Checks the options of the middleware likewise. */
@@ -69,10 +56,3 @@ export function requireConversationOptions(made: string, options: ConversationOp
   requireValid(made, { save: [undefined, true, false, "later"].includes(save) }, 'true, false or "later"');
   requireValid(made, { turn: turn === undefined || isText(turn) }, "a text that is not empty");
 }
-
-/** The longest delay of a timer. */
-const MAX_TIMEOUT_MS = 2 ** 31 - 1;
-
-const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null;

@@ -47,7 +47,7 @@ export class ContextReader {
           });
         return thread === undefined ? read(undefined) : this.#named(user, thread).use(signal, read);
       },
-      { otherwise: NO_MEMORY, failure: { doing: "context" }, ended },
+      { otherwise: NO_MEMORY, failure: () => ({ doing: "context" }), ended },
     );
     this.#runs.set(run, memory);
     return memory;

@@ -20,7 +20,7 @@ const TIMEOUT_MS = 5_000;
 export async function guarded<T, Failure extends { doing: string }>(
   { timeoutMs = TIMEOUT_MS, strict = false, onError = logged }: GuardOptions<Failure>,
   work: (signal: AbortSignal) => Promise<T>,
-  { otherwise, failure, ended }: { otherwise: T; failure: Failure; ended?: AbortSignal | undefined },
+  { otherwise, failure, ended }: { otherwise: T; failure: () => Failure; ended?: AbortSignal | undefined },
 ): Promise<T> {
   const timeout = AbortSignal.timeout(timeoutMs);
   // Outside the `try`: a runtime without `AbortSignal.any` must fail visibly.
@@ -30,7 +30,7 @@ export async function guarded<T, Failure extends { doing: string }>(
   } catch (error) {
     if (strict || ended?.aborted === true) throw error;
     // `onError` may throw or reject; that breaks no answer.
-    const telling = async () => onError(error, failure);
+    const telling = async () => onError(error, failure());
     telling().catch((worse: unknown) =>
       console.error("onError of Cairn's memory failed", worse, "of", error),
     );

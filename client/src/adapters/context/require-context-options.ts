@@ -16,13 +16,18 @@ export const CONTEXT_CALL_OPTIONS: OptionNames<ContextCallOptions> = {
   onError: true,
 };
 
+type ContextChecked = Pick<ContextCallOptions, "timeoutMs" | "strict"> & {
+  context?: unknown;
+  onError?: unknown;
+};
+
 /** The longest delay of a timer. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** Throws a `TypeError` for an invalid option. A programming error is thrown, and not reported to `onError`. */
 export function requireContextOptions(
   made: string,
-  { context, timeoutMs, strict, onError }: ContextCallOptions,
+  { context, timeoutMs, strict, onError }: ContextChecked,
 ): void {
   requireValid(made, { context: context === undefined || isObject(context) }, "an object of options");
   requireValid(
