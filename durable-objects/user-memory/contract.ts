@@ -249,6 +249,7 @@ export type ContextRequest = {
   layers: readonly PlannedLayer[];
   recipe: string;
   format: ContextFormat;
+  sources?: boolean;
   snapshot?: { name: string; ttlMs: number };
   messages?: readonly string[];
   cacheTtlMs: number;

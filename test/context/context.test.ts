@@ -544,6 +544,18 @@ it("answers 503 and keeps nothing if the tokenizer cannot be loaded", async () =
   expect(lines((await context(user, asked)).stable.text)).toEqual(["- Ann: lives in Porto"]);
 });
 
+it("tells of each item where it is from", async () => {
+  const user = newUser();
+  const { id: thread } = await create(user);
+  await append((await create(user)).id, [say("I keep my boat in Setúbal")]);
+  const { id } = await lives(user, "Porto");
+  const body = { query: "Where is my boat?", threadId: thread, sources: true };
+  const { stable, recalled } = await context(user, body);
+  expect(lines(stable.text)).toEqual([`- Ann: lives in Porto (id: ${id})`]);
+  expect(lines(recalled.text)).toEqual([expect.stringMatching(/Setúbal \(id: \S+:\d+\)$/)]);
+  expect((await context(user, { ...body, sources: false })).recalled).toEqual(recalled);
+});
+
 it("explains why each candidate is in or out", async () => {
   const user = newUser();
   await Promise.all(

@@ -90,7 +90,7 @@ export class ContextService {
       return fail("storage_unavailable", {
         details: [{ path: "body.tokenizer", message: "could not be loaded" }],
       });
-    const form = { format: request.format, count };
+    const form = { format: request.format, sources: request.sources ?? false, count };
     const answer = await this.#answerOnce(request, { thread, turn, searched, shared, form });
     const history =
       thread === null || request.history === undefined
@@ -218,8 +218,8 @@ export class ContextService {
       return answerOf({
         ...run,
         count,
-        stable: textOf(stable ?? [], run.format),
-        recalled: textOf(sections ?? [], run.format),
+        stable: textOf(stable ?? [], run),
+        recalled: textOf(sections ?? [], run),
       });
     }
     const line = thread === null ? [] : this.#lineOf(thread);
@@ -262,7 +262,7 @@ export class ContextService {
         meta,
         count,
         stable: stable.text,
-        recalled: textOf(made.sections, made.block.format),
+        recalled: textOf(made.sections, made.block),
       }),
       ...(request.messages !== undefined && {
         pinned: pinned.flatMap(({ index, text }) => (text === "" ? [] : [{ index, text }])),
@@ -277,7 +277,7 @@ export class ContextService {
   #shownAgain(block: TurnBlock | null, now: number, shared: SharedItems): { text: string; isLess: boolean } {
     if (block === null) return { text: "", isLess: false };
     const resolved = this.#items.resolve(block.sections, now, shared);
-    return { text: textOf(resolved, block.format), isLess: resolved.some(({ lost }) => lost > 0) };
+    return { text: textOf(resolved, block), isLess: resolved.some(({ lost }) => lost > 0) };
   }
 
   #turnBlock(
@@ -298,7 +298,7 @@ export class ContextService {
       now: number;
     },
   ): { block: TurnBlock; sections: readonly Section[]; candidates: readonly ContextCandidate[] } {
-    const { layers, scope, format, budget } = request;
+    const { layers, scope, format, sources, budget } = request;
     const shown = new Set([
       ...stable.sections.flatMap(({ items }) => items.map(({ place }) => keyOf(place))),
       ...earlier.flatMap((block) => block?.sections.flatMap(({ places }) => places.map(keyOf)) ?? []),
@@ -332,6 +332,7 @@ export class ContextService {
     return {
       block: {
         format,
+        ...(sources && { sources }),
         sections: placed(sections),
         meta,
         ...(confidence !== undefined && { confidence }),

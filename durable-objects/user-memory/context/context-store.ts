@@ -23,9 +23,10 @@ export type StableBlock = {
   madeAt: number;
   lastVersion: number;
 };
+/** How the text of a block is made; `sources`: each item names its memory, message or entry. */
+export type Look = { format: ContextFormat; sources?: boolean };
 /** A turn's block. */
-export type TurnBlock = {
-  format: ContextFormat;
+export type TurnBlock = Look & {
   sections: PlacedSection[];
   meta: ContextSection[];
   confidence?: number;

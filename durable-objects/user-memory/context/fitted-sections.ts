@@ -3,37 +3,40 @@ import {
   itemText,
   type LayerName,
   renderBlock,
+  type Shown,
   sectionFrame,
 } from "../../../src/domain/context/block.ts";
 import { fitted } from "../../../src/domain/context/budget.ts";
 import type { CountTokens } from "../../../src/domain/context/tokens.ts";
-import type {
-  ContextCandidate,
-  ContextFormat,
-  ContextLayer,
-  ContextSection,
-} from "../../../src/domain/schema/context.ts";
+import type { ContextCandidate, ContextLayer, ContextSection } from "../../../src/domain/schema/context.ts";
 import type { ContextItem, PlacedSection } from "../contract.ts";
-import { keyOf } from "./context-store.ts";
+import { keyOf, type Look } from "./context-store.ts";
 import { type FoundLayer, RECALLED } from "./layer-search.ts";
 
 export type Section = { layer: LayerName; items: readonly ContextItem[] };
 export type Fitted = { sections: Section[]; meta: ContextSection[]; candidates: ContextCandidate[] };
 
-/** The form of a block: its format, and how its tokens are counted. */
-export type Form = { format: ContextFormat; count: CountTokens };
+/** The form of a block: its look, and how its tokens are counted. */
+export type Form = Look & { count: CountTokens };
+
+/** An item as a block shows it. */
+function shownIn({ shown, id }: ContextItem, { sources }: Look): Shown {
+  return sources !== true || shown.text.includes(id)
+    ? shown
+    : { ...shown, text: `${shown.text} (id: ${id})` };
+}
 
 /** The tokens of items by themselves. */
-export const weightOf = (items: readonly ContextItem[], { format, count }: Form): number =>
-  items.reduce((sum, { shown }) => sum + count(itemText(shown, format)), 0);
+export const weightOf = (items: readonly ContextItem[], form: Form): number =>
+  items.reduce((sum, item) => sum + form.count(itemText(shownIn(item, form), form.format)), 0);
 
 export const sectionTokens = ({ layer, items }: Section, form: Form): number =>
   items.length === 0 ? 0 : Math.ceil(weightOf(items, form) + form.count(sectionFrame(layer, form.format)));
 
-export const textOf = (sections: readonly Section[], format: ContextFormat): string =>
+export const textOf = (sections: readonly Section[], look: Look): string =>
   renderBlock(
-    sections.map(({ layer, items }) => ({ layer, items: items.map(({ shown }) => shown) })),
-    format,
+    sections.map(({ layer, items }) => ({ layer, items: items.map((item) => shownIn(item, look)) })),
+    look.format,
   );
 
 export const placed = (sections: readonly Section[]): PlacedSection[] =>
@@ -66,14 +69,14 @@ export function fittedSections(
       min: layer.min,
       max: layer.max,
       around: count(sectionFrame(name, format)),
-      costs: items.map(({ shown: one }) => count(itemText(one, format))),
+      costs: items.map((item) => weightOf([item], form)),
     })),
     budget - tokensOf(blockFrame(format), count),
   );
   const chosen = layers.map(({ items }, i) => (kept[i] ?? []).flatMap((at) => items[at] ?? []));
   const sections = () => layers.map(({ name }, i): Section => ({ layer: name, items: chosen[i] ?? [] }));
   // A tokenizer may count more for the whole than for its parts.
-  while (tokensOf(textOf(sections(), format), count) > budget)
+  while (tokensOf(textOf(sections(), form), count) > budget)
     if (chosen.findLast(({ length }) => length > 0)?.pop() === undefined) break;
   const meta = layers.map(({ layer, name, items, ms, status }, i): ContextSection => {
     const some = chosen[i] ?? [];

@@ -56,9 +56,9 @@ export class StableBlocks {
     { thread, form, now }: { thread: StoredThread | null; form: Form; now: number },
   ): Stable {
     const { store, compactions, items } = this.#deps;
-    const { format, recipe, cacheTtlMs } = request;
+    const { recipe, cacheTtlMs } = request;
     const fresh = this.#fresh(request, { thread, form, now });
-    const text = textOf(fresh.sections, format);
+    const text = textOf(fresh.sections, form);
     const renewed = (isRenewed: boolean): Stable => ({
       ...fresh,
       text,
@@ -77,7 +77,7 @@ export class StableBlocks {
     if (stored === null || thread === null) return renewed(false);
     const { block, usedAt } = stored;
     const sections = items.resolve(block.sections, now);
-    const storedText = textOf(sections, format);
+    const storedText = textOf(sections, form);
     const isLost = sections.some(({ lost }) => lost > 0);
     const isCompacted = compactions.lastCreatedAt(thread) > block.madeAt;
     if (isLost || isCompacted || block.recipe !== recipe) return renewed(isLost || text !== storedText);

@@ -181,6 +181,10 @@ export const ContextBody = z
     layers: layers.optional().openapi({ description: "The parts of the blocks; the usual ones unless set." }),
     profile: name.optional().openapi({ description: "A stored list of layers, in place of `layers`." }),
     format: z.enum(contextFormats).optional().openapi({ description: "`xml` unless set." }),
+    sources: z.boolean().optional().openapi({
+      description:
+        "Each item ends with where it is from: the id of its memory, `<threadId>:<seq>` of its message, or the key of its entry.",
+    }),
     snapshot: text(limits.name, "name_too_long").optional().openapi({
       description:
         "The first answer under this name is given again for an hour, whatever is written meanwhile.",

@@ -26,7 +26,7 @@ const HISTORY = 20;
 /** Makes the memory of a prompt: one embedding of the query, then one call to the user's object. */
 export async function context(needs: Needs, user: string, body: ContextBody): Promise<Result<ContextAnswer>> {
   const { query: given, budget = BUDGET, format = "xml", threadId, scope, snapshot, messages } = body;
-  const { tokenizer = "characters", provider = "anthropic", cacheTtl } = body;
+  const { tokenizer = "characters", provider = "anthropic", cacheTtl, sources = false } = body;
   const lifetime = cacheTtl === undefined ? undefined : (durationMs(cacheTtl) ?? undefined);
   const owner = await ownerOf(user);
   const object = needs.userMemory(owner.hash);
@@ -49,8 +49,9 @@ export async function context(needs: Needs, user: string, body: ContextBody): Pr
     layers,
     format,
     tokenizer,
+    sources,
     recipe: await hash16(
-      JSON.stringify([shown, budget, isText(format) ? format : "xml", scope ?? null, tokenizer]),
+      JSON.stringify([shown, budget, isText(format) ? format : "xml", scope ?? null, tokenizer, sources]),
     ),
     explain: body.explain ?? false,
     answerable: body.answerable ?? "auto",

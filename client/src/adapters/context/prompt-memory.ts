@@ -14,6 +14,7 @@ export type ContextOptions = Pick<
   | "budget"
   | "layers"
   | "profile"
+  | "sources"
   | "tokenizer"
   | "provider"
   | "cacheTtl"
@@ -31,6 +32,7 @@ export const CONTEXT_OPTIONS: OptionNames<ContextOptions> = {
   budget: true,
   layers: true,
   profile: true,
+  sources: true,
   tokenizer: true,
   provider: true,
   cacheTtl: true,
