@@ -21,8 +21,11 @@ import type { ThreadStores } from "../threads/thread-stores.ts";
 import { type ContextStore, keyOf, type Place, type PlacedSection } from "./context-store.ts";
 import { searchableText } from "../../../src/domain/memory/message-text.ts";
 
-/** `id`: of the memory, the entry's key, `<thread>:<seq>` of a message; equal for all versions. */
-export type ContextItem = { id: string; place: Place; shown: Shown; score?: number };
+/**
+ * `id`: of the memory, the entry's key, `<thread>:<seq>` of a message; equal for all versions. `message`: the source of the
+ * memory.
+ */
+export type ContextItem = { id: string; place: Place; shown: Shown; score?: number; message?: string };
 
 export type ItemDependencies = {
   store: ContextStore;
@@ -282,8 +285,9 @@ const newestFirst = (rows: readonly MemoryRow[]): MemoryRow[] =>
 
 /** A line for a memory's version. Only what never changes of a version is in it. */
 function itemOf(layer: LayerName, row: MemoryRow, place: Place = { n: row.version }): ContextItem {
-  const { id, kind, title, subject, predicate, object, text, validFrom, createdAt } = row;
-  const at = (shown: Shown): ContextItem => ({ id, place, shown });
+  const { id, kind, title, subject, predicate, object, text, validFrom, createdAt, source } = row;
+  const from = source?.message === undefined ? {} : { message: String(source.message) };
+  const at = (shown: Shown): ContextItem => ({ id, place, shown, ...from });
   const part = "passage" in place ? place.passage : undefined;
   switch (layer) {
     case "profile":
