@@ -106,6 +106,8 @@ it.each<Meant>([
   ["dexMemory", "episodic_recent", "episodicRecent", dexMemory, { ...of, episodic_recent: 2 }],
   ["dexMemory", "autowrite", "autoWrite", dexMemory, { ...of, autowrite: false }],
   ["cairnMemory", "context.buget", "context.budget", cairnMemory, { ...of, context: { buget: 500 } }],
+  ["cairnLayer", "context.buget", "context.budget", cairnLayer, { ...of, z, context: { buget: 500 } }],
+  ["cairnLayer", "recallmode", "recallMode", cairnLayer, { ...of, z, recallmode: "atomic" }],
   ["cairnMemory", "thread.agents", "thread.agent", cairnMemory, { ...of, thread: { agents: "a" } }],
   ["CairnStore", "ttl.defaultTTL", "ttl.defaultTtl", store, { ...of, ttl: { defaultTTL: 1 } }],
 ])("%s takes `%s` for `%s`, and says so", (name, option, meant, make, given) => {
@@ -117,10 +119,10 @@ it.each<Meant>([
 it.each<Meant>([
   [
     "cairnLayer",
-    "budget.least",
-    "`budget.min`, `budget.max`",
+    "timeouts.dispose",
+    "`timeouts.init`, `timeouts.recall`, `timeouts.store`",
     cairnLayer,
-    { ...of, z, budget: { least: 1 } },
+    { ...of, z, timeouts: { dispose: 1 } },
   ],
   ["CairnStore", "index.dims", "`index.fields`", store, { ...of, index: { dims: 3 } }],
 ])("%s names its options where `%s` is like none: %s", (name, option, known, make, given) => {

@@ -232,7 +232,7 @@ const procedures = crossed<string, string>(
       return textIn(await promptOf({ memory, user, recall: { owners: [owner] } }, "How do I moor the boat?"));
     },
     "noetic's layer": async ({ user }, owner) => {
-      const layer = cairnLayer({ memory: await sharingClient(user, owner), z, user, owners: [owner] });
+      const layer = cairnLayer({ memory: await sharingClient(user, owner), z, user, context: { owners: [owner] } });
       const asked = { query: "How do I moor the boat?", log: { items: [] }, budget: 2000 };
       return (await layer.hooks.recall({ ...asked, ctx: runOf(user) })) ?? "";
     },
