@@ -4,7 +4,13 @@ import { cairnMemoryStore, createMemoryPrepareStep } from "../../src/adapters/ai
 import { cairnMemory, memoryStep, memoryTools } from "../../src/adapters/ai-sdk.ts";
 import { cairnMemoryFiles } from "../../src/adapters/anthropic.ts";
 import { dexMemory } from "../../src/adapters/dex.ts";
-import { cairnCache, cairnConversations, cairnRuns, cairnUserMemory } from "../../src/adapters/gemstack.ts";
+import {
+  cairnCache,
+  cairnConversations,
+  cairnMemoryInject,
+  cairnRuns,
+  cairnUserMemory,
+} from "../../src/adapters/gemstack.ts";
 import { cairnKeyv } from "../../src/adapters/keyv.ts";
 import { CairnSaver, CairnStore } from "../../src/adapters/langgraph.ts";
 import { CairnMemoryStorage, cairnStorage as mastraStorage } from "../../src/adapters/mastra.ts";
@@ -27,6 +33,7 @@ const ofOneUser: Made[] = [
   { name: "cairnKeyv", make: cairnKeyv },
   { name: "cairnMemory", make: cairnMemory },
   { name: "cairnMemoryFiles", make: cairnMemoryFiles },
+  { name: "cairnMemoryInject", make: cairnMemoryInject },
   { name: "cairnMemoryStore", make: cairnMemoryStore },
   { name: "cairnSession", make: cairnSession },
   { name: "cairnStorage", make: mastraStorage, more: { id: "cairn" } },
@@ -108,6 +115,13 @@ it.each<Meant>([
   ["cairnMemory", "context.buget", "context.budget", cairnMemory, { ...of, context: { buget: 500 } }],
   ["cairnLayer", "context.buget", "context.budget", cairnLayer, { ...of, z, context: { buget: 500 } }],
   ["cairnLayer", "recallmode", "recallMode", cairnLayer, { ...of, z, recallmode: "atomic" }],
+  [
+    "cairnMemoryInject",
+    "context.cacheTTL",
+    "context.cacheTtl",
+    cairnMemoryInject,
+    { ...of, context: { cacheTTL: "1h" } },
+  ],
   ["cairnMemory", "thread.agents", "thread.agent", cairnMemory, { ...of, thread: { agents: "a" } }],
   ["CairnStore", "ttl.defaultTTL", "ttl.defaultTtl", store, { ...of, ttl: { defaultTTL: 1 } }],
 ])("%s takes `%s` for `%s`, and says so", (name, option, meant, make, given) => {
