@@ -363,6 +363,8 @@ describe.each([3, 5] as const)("under harness.execute() of core %i.x", (version)
     for (const text of [asked, "thanks!"]) await harness.execute(text, thread);
     expect(prompts[1]).toHaveLength(3);
     expect(textsOf(prompts[1] ?? [])[0]).toBe(textsOf(prompts[0] ?? []).at(-1));
+    await lives("Faro");
+    await memory.memories.remember(user, { kind: "episode", text: "Ana is allergic to all nuts" });
     const other = harnessOf([]);
     await other.harness.execute(asked, thread);
     expect(textsOf(other.prompts[0] ?? [])).toEqual(textsOf(prompts[0] ?? []));
