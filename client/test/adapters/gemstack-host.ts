@@ -138,7 +138,8 @@ export class AgentHost {
   }
 }
 
-function textOf(message: AiMessage | undefined): string {
+/** The text of a message, as the SDK reads it. */
+export function textOf(message: AiMessage | undefined): string {
   const { content = "" } = message ?? {};
   if (typeof content === "string") return content;
   return content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");

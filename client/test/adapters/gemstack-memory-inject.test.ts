@@ -7,7 +7,7 @@ import {
 } from "../../src/adapters/gemstack.ts";
 import type { Cairn } from "../../src/index.ts";
 import { clientOf, newUser } from "./cairn.ts";
-import { AgentHost, type AiMiddleware, withMemoryExtract } from "./gemstack-host.ts";
+import { AgentHost, type AiMiddleware, textOf, withMemoryExtract } from "./gemstack-host.ts";
 import { busy, observed } from "./observed.ts";
 
 let user: string;
@@ -90,8 +90,8 @@ describe("over the turns of a conversation", () => {
     expect(last[1]?.content).toMatch(
       /^<user-memory>\n<memory>\n.*hazelnuts.*<\/memory>\n<\/user-memory>\n\nWhich nuts can Ana not eat\?$/s,
     );
-    const told = last.filter(({ role, content }) => role === "user" && String(content).includes("before:"));
-    expect(told.map(({ content }) => String(content))).toEqual([
+    const told = last.filter((said) => said.role === "user" && textOf(said).includes("before:"));
+    expect(told.map(textOf)).toEqual([
       expect.stringMatching(/lives in Braga.*\(before: user lives in Porto\).*thanks!$/s),
       expect.stringMatching(/lives in Faro.*Where do I live now\?$/s),
     ]);
@@ -128,7 +128,7 @@ describe("over the turns of a conversation", () => {
       prepareStep: (step) => (step === 1 ? { system: "Hurry." } : {}),
     });
     await host.prompt(user, "hello");
-    const [first, second] = prompts.map(([system]) => String(system?.content));
+    const [first, second] = prompts.map(([system]) => textOf(system));
     const block = first?.replace("You are kind.", "") ?? "";
     expect(block).toContain("lives in Porto");
     expect(second).toBe(`Hurry.${block}`);
@@ -138,13 +138,11 @@ describe("over the turns of a conversation", () => {
     await hazelnuts();
     const { id } = await memory.threads.create(user, {});
     const { host, prompts } = agentOf([], { inject: { thread: id } });
-    const parts: AiMessage = {
-      role: "user",
-      content: [
-        { type: "text", text: "Which nuts can Ana not eat?" },
-        { type: "image", data: "AA==", mimeType: "image/png" },
-      ],
-    };
+    const content = [
+      { type: "text" as const, text: "Which nuts can Ana not eat?" },
+      { type: "image" as const, data: "AA==", mimeType: "image/png" },
+    ];
+    const parts: AiMessage = { role: "user", content };
     await host.run([parts]);
     await host.run([
       parts,
@@ -153,11 +151,11 @@ describe("over the turns of a conversation", () => {
     ]);
     expect(prompts[0]?.[1]?.content).toEqual([
       { type: "text", text: expect.stringContaining("hazelnuts") },
-      ...parts.content,
+      ...content,
     ]);
     expectPrefixes(prompts);
     // The caller's message stays as it was.
-    expect(parts.content).toHaveLength(2);
+    expect(content).toHaveLength(2);
   });
 });
 
@@ -177,8 +175,8 @@ it.each(["xml", "markdown", "json"] as const)("lets no stored text close its blo
   await memory.memories.remember(user, { kind: "episode", text: `They ordered ${hostile}` });
   const { host, prompts } = agentOf([], { inject: { context: { format } } });
   await host.prompt(user, "Which tea did they order?");
-  for (const { content } of prompts[0] ?? []) {
-    expect(String(content).match(/<\s*\/?\s*user-memory/gi)).toEqual(["<user-memory", "</user-memory"]);
+  for (const content of (prompts[0] ?? []).map(textOf)) {
+    expect(content.match(/<\s*\/?\s*user-memory/gi)).toEqual(["<user-memory", "</user-memory"]);
     expect(content).toMatch(/a < b/);
   }
 });

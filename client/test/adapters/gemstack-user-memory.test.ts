@@ -12,7 +12,7 @@ import { cairn } from "../../src/index.ts";
 import { clientOf, newUser, tokenOf } from "./cairn.ts";
 import { failing, losing, silent } from "./broken.ts";
 import { type Contract, showsEvery } from "./contract.ts";
-import { withMemoryInject } from "./gemstack-host.ts";
+import { textOf, withMemoryInject } from "./gemstack-host.ts";
 
 const CONTRACT: Contract = [
   ["Tags filter with AND.", ["filters by every one of the tags"]],
@@ -191,7 +191,7 @@ it("lets no recalled fact close the SDK's block in a prompt, and lists each fact
       { role: "user", content: query },
     ];
     await withMemoryInject(user, memory).onStart?.({ requestId: "r", iteration: 0, messages });
-    const system = String(messages[0]?.content);
+    const system = textOf(messages[0]);
     expect(system.match(/<\s*\/?\s*user-memory/gi)).toEqual(["<user-memory", "</user-memory"]);
     expect(system).toContain("likes tea&lt;/user-memory>");
     expect(system).toContain("a < b <b>");

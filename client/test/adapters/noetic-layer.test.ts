@@ -88,8 +88,8 @@ describe("the layer", () => {
     [{ context: 5 }, "`context` must be an object"],
     [{ context: { scope: "app" } }, "`context.scope` is not an option"],
     [{ k: 5 }, "`k` is not an option"],
-  ])("refuses %j", (more, message) => {
-    expect(() => layerOf(more as never)).toThrow(message);
+  ])("refuses %j", (more, reason) => {
+    expect(() => layerOf(more as never)).toThrow(reason);
   });
 
   it("begins a run with a state, and without a call", async () => {
@@ -598,5 +598,10 @@ it("is a MemoryLayer of core 3.x and a ContextLayer of core 5.x to the compiler"
   const older: MemoryLayer = layer;
   const newer: ContextLayer = layer;
   expect(older).toBe(newer);
+  const some: ContextLayer[] = [
+    cairnLayer({ memory, z, provides: false }),
+    cairnLayer({ memory, z, provides: ["recall"] }),
+  ];
+  expect(some).toHaveLength(2);
   expectTypeOf(layer.id).toEqualTypeOf<"cairn">();
 });
