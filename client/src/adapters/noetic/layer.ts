@@ -21,7 +21,7 @@ type StoreRun = { newItems: Item[]; log: ItemLog; ctx: ExecutionContext };
 type ProvidedBy<P extends Provided> = P extends readonly (infer Name)[]
   ? Pick<CairnFunctions<State>, Extract<Name, FunctionName>>
   : P extends false
-    ? Partial<Record<FunctionName, never>>
+    ? Record<string, never>
     : CairnFunctions<State>;
 
 /** The layer, as a `MemoryLayer` of core 3.x and a `ContextLayer` of core 5.x. */
