@@ -281,8 +281,11 @@ export type Place =
   | { compaction: string; thread: number };
 export type PlacedSection = { layer: LayerName; places: Place[] };
 
-/** `id`: of the memory, the entry's key, `<thread>:<seq>` of a message; equal for all versions. */
-export type ContextItem = { id: string; place: Place; shown: Shown; score?: number };
+/**
+ * `id`: of the memory, the entry's key, `<thread>:<seq>` of a message; equal for all versions. `message`: the source of the
+ * memory.
+ */
+export type ContextItem = { id: string; place: Place; shown: Shown; score?: number; message?: string };
 
 /** What a layer's search found in one object, the best first. `recalled`: of the layer `recalled`. */
 export type LayerFound = {

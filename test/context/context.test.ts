@@ -245,6 +245,22 @@ describe("the block of a turn", () => {
     const { id: other } = await create(user);
     expect((await context(user, { query, threadId: other, layers })).recalled.text).toContain("Setúbal");
   });
+
+  it("leaves out what was made of a message that the prompt holds", async () => {
+    const user = newUser();
+    const { id: threadId } = await create(user);
+    const said = "My sister Ana is allergic to hazelnuts";
+    const [before, now] = await Promise.all([said, "Which nuts can Ana not eat?"].map(messageHash));
+    const source = { message: before };
+    await remembered(user, { kind: "episode", text: `Alice said: ${said}`, source });
+    await remembered(user, { text: "Ana is allergic to walnuts", source: { message: 7 } });
+    const body = { query: "Which nuts can Ana not eat?", threadId, layers: [{ type: "recalled" }] };
+    const held = await context(user, { ...body, messages: [before, now], explain: true });
+    expect(lines(held.recalled.text)).toEqual([expect.stringContaining("walnuts")]);
+    expect(held.candidates).toContainEqual(expect.objectContaining({ layer: "recalled", why: "known" }));
+    const elsewhere = await context(user, { ...body, messages: [now] });
+    expect(lines(elsewhere.recalled.text).join()).toContain("hazelnuts");
+  });
 });
 
 describe("layers", () => {

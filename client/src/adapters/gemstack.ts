@@ -1,10 +1,16 @@
-// Stores for GemStack's ai-sdk and Rudder's binding of it: conversations, facts of users, a shared cache.
+// Stores for GemStack's ai-sdk and Rudder's binding of it: conversations, facts of users, a shared cache. And a middleware
+// that puts memory into prompts.
 export { type CairnCache, cairnCache, type CairnCacheOptions } from "./gemstack/cache.ts";
 export {
   type CairnConversations,
   cairnConversations,
   type CairnConversationsOptions,
 } from "./gemstack/conversations.ts";
+export {
+  type CairnMemoryInject,
+  cairnMemoryInject,
+  type CairnMemoryInjectOptions,
+} from "./gemstack/memory-inject.ts";
 export { type CairnRuns, cairnRuns, type CairnRunsOptions } from "./gemstack/runs.ts";
 export type {
   CacheAdapter,

@@ -48,13 +48,14 @@ const CONTRACT: Contract = [
   ],
   [
     "one ready-made layer: id, slot, hooks, provides",
-    ["is called cairn, in slot 300, with its hooks and functions"],
+    ["is called cairn, in slot 300 before the history, with its hooks and functions"],
   ],
   [
     "init, recall, store",
     [
       "begins a run with a state, and without a call",
-      "recalls what goes with the query, as data between tags",
+      "recalls the stable block, and puts the turn's block into the user's message",
+      "lets no stored text end the block, or begin another",
       "remembers a turn as an episode, which another thread recalls",
     ],
   ],

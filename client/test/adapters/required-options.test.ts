@@ -4,7 +4,13 @@ import { cairnMemoryStore, createMemoryPrepareStep } from "../../src/adapters/ai
 import { cairnMemory, memoryStep, memoryTools } from "../../src/adapters/ai-sdk.ts";
 import { cairnMemoryFiles } from "../../src/adapters/anthropic.ts";
 import { dexMemory } from "../../src/adapters/dex.ts";
-import { cairnCache, cairnConversations, cairnRuns, cairnUserMemory } from "../../src/adapters/gemstack.ts";
+import {
+  cairnCache,
+  cairnConversations,
+  cairnMemoryInject,
+  cairnRuns,
+  cairnUserMemory,
+} from "../../src/adapters/gemstack.ts";
 import { cairnKeyv } from "../../src/adapters/keyv.ts";
 import { cairnContextNode, cairnPrompt, CairnSaver, CairnStore } from "../../src/adapters/langgraph.ts";
 import { CairnMemoryStorage, cairnStorage as mastraStorage } from "../../src/adapters/mastra.ts";
@@ -29,6 +35,7 @@ const ofOneUser: Made[] = [
   { name: "cairnKeyv", make: cairnKeyv },
   { name: "cairnMemory", make: cairnMemory },
   { name: "cairnMemoryFiles", make: cairnMemoryFiles },
+  { name: "cairnMemoryInject", make: cairnMemoryInject },
   { name: "cairnMemoryStore", make: cairnMemoryStore },
   { name: "cairnPrompt", make: cairnPrompt },
   { name: "cairnSession", make: cairnSession },
@@ -109,6 +116,15 @@ it.each<Meant>([
   ["dexMemory", "episodic_recent", "episodicRecent", dexMemory, { ...of, episodic_recent: 2 }],
   ["dexMemory", "autowrite", "autoWrite", dexMemory, { ...of, autowrite: false }],
   ["cairnMemory", "context.buget", "context.budget", cairnMemory, { ...of, context: { buget: 500 } }],
+  ["cairnLayer", "context.buget", "context.budget", cairnLayer, { ...of, z, context: { buget: 500 } }],
+  ["cairnLayer", "recallmode", "recallMode", cairnLayer, { ...of, z, recallmode: "atomic" }],
+  [
+    "cairnMemoryInject",
+    "context.cacheTTL",
+    "context.cacheTtl",
+    cairnMemoryInject,
+    { ...of, context: { cacheTTL: "1h" } },
+  ],
   ["cairnMemory", "thread.agents", "thread.agent", cairnMemory, { ...of, thread: { agents: "a" } }],
   ["cairnPrompt", "context.buget", "context.budget", cairnPrompt, { ...of, context: { buget: 500 } }],
   ["cairnInputFilter", "thread.agents", "thread.agent", cairnInputFilter, { ...of, thread: { agents: "a" } }],
@@ -122,10 +138,10 @@ it.each<Meant>([
 it.each<Meant>([
   [
     "cairnLayer",
-    "budget.least",
-    "`budget.min`, `budget.max`",
+    "timeouts.dispose",
+    "`timeouts.init`, `timeouts.recall`, `timeouts.store`",
     cairnLayer,
-    { ...of, z, budget: { least: 1 } },
+    { ...of, z, timeouts: { dispose: 1 } },
   ],
   ["CairnStore", "index.dims", "`index.fields`", store, { ...of, index: { dims: 3 } }],
 ])("%s names its options where `%s` is like none: %s", (name, option, known, make, given) => {

@@ -85,13 +85,12 @@ async function promptOf(options: ConversationOptions, prompt: string) {
 const layerOf = ({ user, memory }: Process, scope?: string) =>
   cairnLayer({ memory, z, user, ...(scope !== undefined && { scope }) });
 const runOf = (user: string) => ({ executionId: crypto.randomUUID(), threadId: "t", resourceId: user });
-const recalledByLayer = async (at: Process, query: string, scope?: string) =>
-  (await layerOf(at, scope).hooks.recall({
-    query,
-    log: { items: [] },
-    ctx: runOf(at.user),
-    budget: 2000,
-  })) ?? "";
+/** A profile has one line for all that is known of a subject: `Ana: keeps her boat in Setúbal`. */
+const asSentence = (text: string): string => text.replaceAll("Ana: ", "Ana ");
+const recalledByLayer = async (at: Process, query: string, scope?: string) => {
+  const asked = { query, log: { items: [] }, ctx: runOf(at.user), budget: 2000 };
+  return asSentence((await layerOf(at, scope).hooks.recall(asked)) ?? "");
+};
 const logged = (role: "user" | "assistant", text: string) => ({
   type: "message",
   role,
@@ -125,7 +124,7 @@ const facts = crossed<void, string>(
   {
     "ai-sdk's memory_recall": (at) => recalledByTool(memoryTools(at), { query: ASKED }),
     "ai-sdk's memory_list": (at) => listedByTool(memoryTools(at), { kinds: ["fact"] }),
-    "ai-sdk's prompt": async (at) => textIn(await promptOf(at, ASKED)).replace("Ana: ", "Ana "),
+    "ai-sdk's prompt": async (at) => asSentence(textIn(await promptOf(at, ASKED))),
     "dex's block": (at) => blockOfDex(at, ASKED),
     "gemstack's recall": async ({ user, memory }) =>
       (await cairnUserMemory({ memory }).recall(user, ASKED)).map(({ fact }) => fact).join("\n"),
@@ -234,7 +233,12 @@ const procedures = crossed<string, string>(
       );
     },
     "noetic's layer": async ({ user }, owner) => {
-      const layer = cairnLayer({ memory: await sharingClient(user, owner), z, user, owners: [owner] });
+      const layer = cairnLayer({
+        memory: await sharingClient(user, owner),
+        z,
+        user,
+        context: { owners: [owner] },
+      });
       const asked = { query: "How do I moor the boat?", log: { items: [] }, budget: 2000 };
       return (await layer.hooks.recall({ ...asked, ctx: runOf(user) })) ?? "";
     },

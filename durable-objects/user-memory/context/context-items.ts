@@ -284,8 +284,9 @@ const newestFirst = (rows: readonly MemoryRow[]): MemoryRow[] =>
 
 /** A line for a memory's version. Only what never changes of a version is in it. */
 function itemOf(layer: LayerName, row: MemoryRow, place: Place = { n: row.version }): ContextItem {
-  const { id, kind, title, subject, predicate, object, text, validFrom, createdAt } = row;
-  const at = (shown: Shown): ContextItem => ({ id, place, shown });
+  const { id, kind, title, subject, predicate, object, text, validFrom, createdAt, source } = row;
+  const from = source?.message === undefined ? {} : { message: String(source.message) };
+  const at = (shown: Shown): ContextItem => ({ id, place, shown, ...from });
   const part = "passage" in place ? place.passage : undefined;
   switch (layer) {
     case "profile":

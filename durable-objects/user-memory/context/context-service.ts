@@ -317,6 +317,10 @@ export class ContextService {
       const items = [...recent, ...("items" in search ? search.items : [])];
       return { ...search, layer, name: layer.layer.type, items };
     });
+    // The prompt holds what was made of its own messages.
+    const said = new Set(request.messages);
+    for (const { place, message } of found.flatMap(({ items }) => items))
+      if (message !== undefined && said.has(message)) shown.add(keyOf(place));
     const { sections, meta, candidates } = fittedSections(
       [...(stable.changes.length > 0 ? [changes] : []), ...found],
       {

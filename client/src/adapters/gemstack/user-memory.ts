@@ -1,3 +1,4 @@
+import { startOfTag } from "../../../../src/domain/conversation/stored-text.ts";
 import type { Cairn } from "../../cairn.ts";
 import type { CallOptions } from "../../options.ts";
 import type { Hit, Memory } from "../../shapes.ts";
@@ -40,6 +41,8 @@ type Limits = CallOptions & {
   tags?: readonly string[] | undefined;
 };
 
+/** The start of the tags that the SDK puts recalled facts between. */
+const TAG = startOfTag("user-memory");
 const PAGE = 1000;
 /** Limits of a recall: hits, and bytes of the query. */
 const MOST_HITS = 100;
@@ -82,12 +85,17 @@ export class CairnUserMemory implements UserMemory {
 
   /**
    * The facts that share a word with the query, in text or tag, and similar ones; best first. A query without a letter
-   * or digit returns all facts with the tags.
+   * or digit returns all facts with the tags. The SDK puts them between tags in a prompt: a fact cannot close these.
    */
-  async recall(
+  async recall(userId: string, query: string, limits: Limits = {}): Promise<MemoryEntry[]> {
+    const found = await this.#recalled(userId, query, limits);
+    return found.map((entry) => ({ ...entry, fact: entry.fact.replaceAll(TAG, "&lt;") }));
+  }
+
+  async #recalled(
     userId: string,
     query: string,
-    { limit, tags, ...options }: Limits = {},
+    { limit, tags, ...options }: Limits,
   ): Promise<MemoryEntry[]> {
     if (!hasWords(query)) return this.list(userId, { limit, tags, ...options });
     const most = mostOf(limit);

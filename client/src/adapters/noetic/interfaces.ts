@@ -24,7 +24,6 @@ export type ExecutionContext = {
   executionId: string;
   threadId: string;
   resourceId?: string;
-  tokenize?(text: string): number;
 };
 
 /** An item of a conversation; a message has a role and a content. */

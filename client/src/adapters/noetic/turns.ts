@@ -1,3 +1,4 @@
+import type { RememberBody } from "../../shapes.ts";
 import type { Item } from "./interfaces.ts";
 
 /** A turn: one user message and all assistant messages until the next one. */
@@ -8,10 +9,12 @@ export type Turn = {
   user: string;
   assistant: string;
   threadId: string;
+  /** The thread, and the hash of the user's message: the `source` of the turn's memory unless that has one. */
+  source: NonNullable<RememberBody["source"]>;
 };
 
-/** A turn and its place in the log. */
-export type LoggedTurn = { at: number; user: string; assistant: string };
+/** A turn and its place in the log; `asked` is the last message of its user. */
+export type LoggedTurn = { at: number; asked: string; user: string; assistant: string };
 
 /** The turns of a log, in order, without tools, reasoning and the framework's messages. */
 export function turnsIn(items: readonly Item[]): LoggedTurn[] {
@@ -21,16 +24,15 @@ export function turnsIn(items: readonly Item[]): LoggedTurn[] {
     if (said === null) continue;
     const last = turns.at(-1);
     if (said.role === "user" && (last === undefined || last.assistant !== ""))
-      turns.push({ at, user: said.text, assistant: "" });
-    else if (last === undefined) turns.push({ at, user: "", assistant: said.text });
-    else if (said.role === "user") last.user = joined(last.user, said.text);
-    else last.assistant = joined(last.assistant, said.text);
+      turns.push({ at, asked: said.text, user: said.text, assistant: "" });
+    else if (last === undefined) turns.push({ at, asked: "", user: "", assistant: said.text });
+    else if (said.role === "user") {
+      last.asked = said.text;
+      last.user = joined(last.user, said.text);
+    } else last.assistant = joined(last.assistant, said.text);
   }
   return turns;
 }
-
-/** The user's text in the last turn of a log; empty if there is none. */
-export const lastSaid = (items: readonly Item[]): string => turnsIn(items).at(-1)?.user ?? "";
 
 /** The log with the new items, which a harness may have added already. */
 export const withNew = (log: readonly Item[], newItems: readonly Item[]): readonly Item[] => [
@@ -46,7 +48,7 @@ const isSame = (a: Item, b: Item): boolean => "id" in a && "id" in b && a.id !==
 const joined = (before: string, after: string): string => (before === "" ? after : `${before}\n${after}`);
 
 /** A user or assistant message with text; else null. */
-function messageIn(item: Item): { role: "user" | "assistant"; text: string } | null {
+export function messageIn(item: Item): { role: "user" | "assistant"; text: string } | null {
   if (item.type !== "message" || !("role" in item) || !("content" in item)) return null;
   const { role, content } = item;
   if (role !== "user" && role !== "assistant") return null;

@@ -1,0 +1,98 @@
+import type { z } from "zod";
+import type { Cairn } from "../../cairn.ts";
+import type { OptionNames } from "../../known-options.ts";
+import type { RememberBody } from "../../shapes.ts";
+import { CONTEXT_OPTIONS, type ContextOptions } from "../context/prompt-memory.ts";
+import { isNumberOrUnset, requireUserIfGiven, requireValid } from "../options/require-options.ts";
+import type { Turn } from "./turns.ts";
+
+export type FunctionName = "remember" | "recall";
+/** Which functions a layer has: all, none, or these. */
+export type Provided = boolean | readonly FunctionName[];
+
+export type Timeouts = { init?: number; recall?: number; store?: number };
+
+export type CairnLayerOptions<P extends Provided = true> = {
+  memory: Cairn;
+  /** Your zod (4): Noetic requires its schemas for functions, and this package has none. */
+  z: typeof z;
+  /** The user whose memory it is; unless set, the run's resource, or its thread if it has none. */
+  user?: string;
+  /** A scope, such as a project; limits both recall and storage to it. */
+  scope?: string;
+  /** Options of the context; its `budget` is that of the layer, too. */
+  context?: Omit<ContextOptions, "scope">;
+  /** The layer's place among others; 300 unless set. */
+  slot?: number;
+  /** `atomic`, unless set, reads the context before each model call; `eventual` once in a run. */
+  recallMode?: "atomic" | "eventual";
+  /** Timeouts of the hooks in milliseconds: `recall` 5,000 and `store` 30,000 unless set; `init` calls no server. */
+  timeouts?: Timeouts;
+  /** `disable` goes on without the layer if the run's resource is no user; `throw`, unless set, ends the run. */
+  onInitError?: "throw" | "disable";
+  /** The functions `remember` and `recall`: both unless set, none with false, or those of a list. */
+  provides?: P;
+  /** Converts a turn to a memory, or to null for none; an episode of its texts unless set. */
+  toMemory?: (turn: Turn) => RememberBody | null | Promise<RememberBody | null>;
+};
+
+const { scope: _scope, ...CONTEXT } = CONTEXT_OPTIONS;
+const OPTIONS: OptionNames<CairnLayerOptions<Provided>> = {
+  memory: true,
+  z: true,
+  user: true,
+  scope: true,
+  context: CONTEXT,
+  slot: true,
+  recallMode: true,
+  timeouts: { init: true, recall: true, store: true } satisfies OptionNames<Timeouts>,
+  onInitError: true,
+  provides: true,
+  toMemory: true,
+};
+
+/** Throws a `TypeError` for an unknown or invalid option. */
+export function requireLayerOptions(options: CairnLayerOptions<Provided>): void {
+  const made = "cairnLayer";
+  requireUserIfGiven(made, options, OPTIONS);
+  const { context, slot, recallMode, onInitError, provides, timeouts } = options;
+  requireValid(
+    made,
+    { context: context === undefined || (typeof context === "object" && context !== null) },
+    "an object of options",
+  );
+  requireValid(made, { slot: slot === undefined || Number.isFinite(slot) }, "a finite number");
+  requireValid(
+    made,
+    { recallMode: [undefined, "atomic", "eventual"].includes(recallMode) },
+    '"atomic" or "eventual"',
+  );
+  requireValid(
+    made,
+    { onInitError: [undefined, "throw", "disable"].includes(onInitError) },
+    '"throw" or "disable"',
+  );
+  const { init, recall, store } = timeouts ?? {};
+  requireValid(
+    made,
+    {
+      "timeouts.init": isNumberOrUnset(init, 1, MAX_TIMEOUT_MS),
+      "timeouts.recall": isNumberOrUnset(recall, 1, MAX_TIMEOUT_MS),
+      "timeouts.store": isNumberOrUnset(store, 1, MAX_TIMEOUT_MS),
+    },
+    `a number from 1 to ${MAX_TIMEOUT_MS}`,
+  );
+  requireValid(
+    made,
+    {
+      provides:
+        provides === undefined ||
+        typeof provides === "boolean" ||
+        (Array.isArray(provides) && provides.every((name) => name === "remember" || name === "recall")),
+    },
+    'true, false, or a list of "remember" and "recall"',
+  );
+}
+
+/** The longest delay of a timer. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;

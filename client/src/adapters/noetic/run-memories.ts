@@ -1,0 +1,73 @@
+import type { Cairn } from "../../cairn.ts";
+import { BoundedMap } from "../calls/bounded-map.ts";
+import { NamedThread } from "../context/named-thread.ts";
+import { type ContextOptions, type PromptMessage, promptMemory } from "../context/prompt-memory.ts";
+import type { ExecutionContext, Item } from "./interfaces.ts";
+import { messageIn } from "./turns.ts";
+
+/** The memory of a run's prompts: the block before the history, and the blocks of its items, by their keys. */
+export type RunMemory = { first: string; blocks: ReadonlyMap<unknown, string> };
+
+type Reader = { memory: Pick<Cairn, "context" | "threads">; user: string; context: ContextOptions };
+type Asked = { query: string; items: readonly Item[]; ctx: ExecutionContext; signal: AbortSignal };
+
+/** Runs and threads that are remembered. */
+const KEPT = 256;
+/** The prefix of the agents of threads that keep the blocks of Noetic's threads. */
+const AGENT = "noetic/";
+
+/** Reads the memory of runs. A thread of Cairn for each thread of Noetic keeps the blocks. */
+export class RunMemories {
+  readonly #runs = new BoundedMap<RunMemory>(KEPT);
+  readonly #threads = new BoundedMap<NamedThread>(KEPT);
+
+  /** The memory that was read last for a run. */
+  of({ executionId }: ExecutionContext): RunMemory | undefined {
+    return this.#runs.get(executionId);
+  }
+
+  /** Reads the memory of a prompt with these items; `query` is the user's message if they have none. */
+  async read(reader: Reader, { query, items, ctx, signal }: Asked): Promise<RunMemory> {
+    const said = items.map(promptMessageOf);
+    const isAsked = query.trim() !== "" && said.every(({ role }) => role !== "user");
+    const prompt = isAsked ? [...said, { role: "user", content: query }] : said;
+    const read = (thread: string | undefined) => promptMemory({ ...reader, thread }, prompt, { signal });
+    const { stable, blocks } =
+      ctx.threadId === ""
+        ? await read(undefined)
+        : await this.#threadOf(reader, ctx.threadId).use(signal, read);
+    const memory: RunMemory = {
+      first: [stable, blocks.get(items.length) ?? ""].filter((text) => text !== "").join("\n"),
+      blocks: new Map(
+        items.flatMap((item, i) => (blocks.has(i) ? [[keyOf(item), blocks.get(i) ?? ""]] : [])),
+      ),
+    };
+    this.#runs.set(ctx.executionId, memory);
+    return memory;
+  }
+
+  #threadOf({ memory, user }: Reader, threadId: string): NamedThread {
+    const name = JSON.stringify([user, threadId]);
+    const thread =
+      this.#threads.get(name) ?? new NamedThread({ memory, user }, { agent: `${AGENT}${threadId}` });
+    this.#threads.set(name, thread);
+    return thread;
+  }
+}
+
+/** The items of a history, each message of the user with its block as its first text. */
+export const withBlocks = <I extends Item>(items: readonly I[], { blocks }: RunMemory): readonly I[] =>
+  items.map((item) => {
+    const block = blocks.get(keyOf(item));
+    if (block === undefined) return item;
+    const content: readonly unknown[] = "content" in item && Array.isArray(item.content) ? item.content : [];
+    return { ...item, content: [{ type: "input_text", text: block }, ...content] };
+  });
+
+/** An item's id. Another layer may have copied the item. */
+const keyOf = (item: Item): unknown => ("id" in item && item.id !== undefined ? item.id : item);
+
+function promptMessageOf(item: Item): PromptMessage {
+  const said = messageIn(item);
+  return said === null ? { role: item.type } : { role: said.role, content: said.text };
+}
