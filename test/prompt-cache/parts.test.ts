@@ -1,7 +1,7 @@
 // The pure parts: durations, canonical JSON, hashes, and what is decided for each provider.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { breakpoints, lifetimeMs, usedAgain } from "../../src/domain/prompt-cache/anthropic.ts";
+import { breakpoints, usedAgain } from "../../src/domain/prompt-cache/anthropic.ts";
 import { canonicalJson } from "../../src/domain/prompt-cache/canonical-json.ts";
 import { durationMs } from "../../src/domain/prompt-cache/duration.ts";
 import { CLOCK_SKEW_MS, isTooSmall, usable } from "../../src/domain/prompt-cache/google.ts";
@@ -11,6 +11,7 @@ import {
   regionsHash,
   resourceKey,
 } from "../../src/domain/prompt-cache/keys.ts";
+import { cacheLifetimeMs } from "../../src/domain/prompt-cache/lifetime.ts";
 import { hitRate, hourOf, KEPT_MS, reportedHour } from "../../src/domain/prompt-cache/usage.ts";
 import type { Json } from "../../src/domain/schema/bounds.ts";
 
@@ -180,15 +181,31 @@ describe("google", () => {
   });
 });
 
+describe("the lifetime of a provider's cache", () => {
+  const HOUR = 3_600_000;
+
+  it("is five minutes with anthropic, or an hour if asked for one", () => {
+    expect(cacheLifetimeMs("anthropic")).toBe(HOUR / 12);
+    expect(cacheLifetimeMs("anthropic", HOUR - 1)).toBe(HOUR / 12);
+    expect(cacheLifetimeMs("anthropic", HOUR)).toBe(HOUR);
+    expect(cacheLifetimeMs("anthropic", 24 * HOUR)).toBe(HOUR);
+  });
+
+  it("is at most an hour with openai, or a day if asked for one", () => {
+    expect(cacheLifetimeMs("openai")).toBe(HOUR);
+    expect(cacheLifetimeMs("openai", 24 * HOUR - 1)).toBe(HOUR);
+    expect(cacheLifetimeMs("openai", 24 * HOUR)).toBe(24 * HOUR);
+  });
+
+  it("is what the caller asks google for, and an hour otherwise", () => {
+    expect(cacheLifetimeMs("google")).toBe(HOUR);
+    expect(cacheLifetimeMs("google", HOUR / 2)).toBe(HOUR / 2);
+    expect(cacheLifetimeMs("google", 7 * 24 * HOUR)).toBe(7 * 24 * HOUR);
+  });
+});
+
 describe("anthropic", () => {
   const MINUTE = 60_000;
-
-  it("keeps prefixes for five minutes, or for an hour if asked for one", () => {
-    expect(lifetimeMs(undefined)).toBe(5 * MINUTE);
-    expect(lifetimeMs(60 * MINUTE - 1)).toBe(5 * MINUTE);
-    expect(lifetimeMs(60 * MINUTE)).toBe(60 * MINUTE);
-    expect(lifetimeMs(1440 * MINUTE)).toBe(60 * MINUTE);
-  });
 
   it("is likely warm within the lifetime of the last use, and not at its end", () => {
     const before = [{ usedAt: NOW, lifetimeMs: 5 * MINUTE }, null];

@@ -3,13 +3,6 @@ import type { Breakpoint } from "../schema/prompt-cache.ts";
 /** A use of a prefix, and how long the provider keeps it from then on. */
 export type PrefixUse = { usedAt: number; lifetimeMs: number };
 
-const FIVE_MINUTES_MS = 5 * 60_000;
-const HOUR_MS = 60 * 60_000;
-
-/** The provider knows two lifetimes; an hour has to be asked for. */
-export const lifetimeMs = (ttlMs: number | undefined): number =>
-  ttlMs !== undefined && ttlMs >= HOUR_MS ? HOUR_MS : FIVE_MINUTES_MS;
-
 const isWarm = ({ usedAt, lifetimeMs: lives }: PrefixUse, now: number): boolean => now < usedAt + lives;
 
 /** A use refreshes a warm prefix, for the longer of both lifetimes. A cold prefix is written anew. */

@@ -1,8 +1,9 @@
 import type { ResolveAnswer, ResolveBody } from "../../domain/schema/prompt-cache.ts";
 import type { Services } from "../services.ts";
-import { breakpoints, lifetimeMs } from "../../domain/prompt-cache/anthropic.ts";
+import { breakpoints } from "../../domain/prompt-cache/anthropic.ts";
 import { durationMs } from "../../domain/prompt-cache/duration.ts";
 import { isTooSmall } from "../../domain/prompt-cache/google.ts";
+import { cacheLifetimeMs } from "../../domain/prompt-cache/lifetime.ts";
 import { awaitAnswer } from "./held-call.ts";
 import {
   keyIn,
@@ -59,7 +60,7 @@ async function resolveAnthropic(
 ): Promise<ResolveAnswer> {
   const hashes = body.regions === undefined ? [await hashOf(body)] : await prefixHashes(body.regions);
   const ledger = ledgerKey(namespace, body.model);
-  const lives = lifetimeMs(ttlMsOf(body));
+  const lives = cacheLifetimeMs(body.provider, ttlMsOf(body));
   const used: UsedPrefixes = await (await promptCache(ledger)).usePrefixes(ledger, hashes, lives);
   return { status: "stateless", breakpoints: breakpoints(hashes, used.before, used.now) };
 }
