@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { z } from "zod";
 import { cairnMemoryStore, createMemoryPrepareStep } from "../../src/adapters/ai-employee.ts";
 import { cairnMemory, memoryStep, memoryTools } from "../../src/adapters/ai-sdk.ts";
-import { cairnMemoryFiles } from "../../src/adapters/anthropic.ts";
+import { cairnMemoryFiles, withMemory } from "../../src/adapters/anthropic.ts";
 import { dexMemory } from "../../src/adapters/dex.ts";
 import { cairnCache, cairnConversations, cairnRuns, cairnUserMemory } from "../../src/adapters/gemstack.ts";
 import { cairnKeyv } from "../../src/adapters/keyv.ts";
@@ -35,6 +35,7 @@ const ofOneUser: Made[] = [
   { name: "memoryStep", make: memoryStep },
   { name: "memoryTools", make: memoryTools },
   { name: "molrooMemory", make: molrooMemory },
+  { name: "withMemory", make: withMemory },
 ];
 const ofAnyUser: Made[] = [
   { name: "cairnConversations", make: cairnConversations },
@@ -107,6 +108,8 @@ it.each<Meant>([
   ["dexMemory", "autowrite", "autoWrite", dexMemory, { ...of, autowrite: false }],
   ["cairnMemory", "context.buget", "context.budget", cairnMemory, { ...of, context: { buget: 500 } }],
   ["cairnMemory", "thread.agents", "thread.agent", cairnMemory, { ...of, thread: { agents: "a" } }],
+  ["withMemory", "cache.TTL", "cache.ttl", withMemory, { ...of, cache: { TTL: "1h" } }],
+  ["withMemory", "context.cacheTTL", "context.cacheTtl", withMemory, { ...of, context: { cacheTTL: "1h" } }],
   ["CairnStore", "ttl.defaultTTL", "ttl.defaultTtl", store, { ...of, ttl: { defaultTTL: 1 } }],
 ])("%s takes `%s` for `%s`, and says so", (name, option, meant, make, given) => {
   expect(() => make(given as never)).toThrow(

@@ -4,7 +4,7 @@ import type { ConversationOptions } from "./conversation.ts";
 import { CONTEXT_OPTIONS } from "../context/prompt-memory.ts";
 import type { MemoryOptions } from "./options.ts";
 
-const MEMORY_OPTIONS: OptionNames<MemoryOptions> = {
+export const MEMORY_OPTIONS: OptionNames<MemoryOptions> = {
   memory: true,
   user: true,
   thread: { agent: true },
