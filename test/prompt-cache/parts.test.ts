@@ -290,7 +290,7 @@ describe("breakpoints for anthropic", () => {
             ...(placed.has(i) ? [placed.get(i)] : []),
           ]);
           expect(all.length).toBeLessThanOrEqual(4);
-          expect(all).toEqual(all.toSorted());
+          expect(all.join(" ")).toMatch(/^(1h ?)*(5m ?)*$/);
           for (const index of placed.keys()) {
             const tokens = blocks.slice(0, index + 1).reduce((sum, one) => sum + one.tokens, 0);
             expect(tokens).toBeGreaterThanOrEqual(512);
