@@ -7,6 +7,9 @@ import {
 import { requireUser } from "./options/require-options.ts";
 import type { OptionNames } from "../known-options.ts";
 
+export type { MemoryFailure } from "./ai-sdk/options.ts";
+export type { ContextOptions } from "./context/prompt-memory.ts";
+export { type CairnProcessor, cairnProcessor, type CairnProcessorOptions } from "./mastra/processor.ts";
 export { CairnMemoryStorage, type CairnMemoryStorageOptions } from "./mastra/memory-storage.ts";
 
 export type CairnStorageOptions = CairnMemoryStorageOptions & {

@@ -7,7 +7,11 @@ import { dexMemory } from "../../src/adapters/dex.ts";
 import { cairnCache, cairnConversations, cairnRuns, cairnUserMemory } from "../../src/adapters/gemstack.ts";
 import { cairnKeyv } from "../../src/adapters/keyv.ts";
 import { CairnSaver, CairnStore } from "../../src/adapters/langgraph.ts";
-import { CairnMemoryStorage, cairnStorage as mastraStorage } from "../../src/adapters/mastra.ts";
+import {
+  CairnMemoryStorage,
+  cairnProcessor,
+  cairnStorage as mastraStorage,
+} from "../../src/adapters/mastra.ts";
 import { molrooMemory } from "../../src/adapters/molroo.ts";
 import { cairnLayer, cairnScopedStorage, cairnStorage as noeticStorage } from "../../src/adapters/noetic.ts";
 import { cairnSession } from "../../src/adapters/openai-agents.ts";
@@ -28,6 +32,7 @@ const ofOneUser: Made[] = [
   { name: "cairnMemory", make: cairnMemory },
   { name: "cairnMemoryFiles", make: cairnMemoryFiles },
   { name: "cairnMemoryStore", make: cairnMemoryStore },
+  { name: "cairnProcessor", make: cairnProcessor },
   { name: "cairnSession", make: cairnSession },
   { name: "cairnStorage", make: mastraStorage, more: { id: "cairn" } },
   { name: "cairnStorage", make: noeticStorage, more: { shared: "shared:team" } },
