@@ -10,6 +10,7 @@ import { CairnSaver, CairnStore } from "../../src/adapters/langgraph.ts";
 import {
   CairnMemoryStorage,
   cairnProcessor,
+  cairnSemanticRecall,
   cairnStorage as mastraStorage,
 } from "../../src/adapters/mastra.ts";
 import { molrooMemory } from "../../src/adapters/molroo.ts";
@@ -33,6 +34,7 @@ const ofOneUser: Made[] = [
   { name: "cairnMemoryFiles", make: cairnMemoryFiles },
   { name: "cairnMemoryStore", make: cairnMemoryStore },
   { name: "cairnProcessor", make: cairnProcessor },
+  { name: "cairnSemanticRecall", make: cairnSemanticRecall },
   { name: "cairnSession", make: cairnSession },
   { name: "cairnStorage", make: mastraStorage, more: { id: "cairn" } },
   { name: "cairnStorage", make: noeticStorage, more: { shared: "shared:team" } },
