@@ -1,6 +1,6 @@
 // What the client and a Cairn behind it do together: run over the Worker, over the one in memory, and over a server.
 import { expect, it } from "vitest";
-import { type Cairn, type CairnOptions, cairn } from "../src/index.ts";
+import { type Cairn, type CairnOptions, cairn, type ResolveBody } from "../src/index.ts";
 
 /** A Cairn to run the contract on. */
 export type Subject = {
@@ -68,13 +68,18 @@ export function clientContract(subject: () => Subject): void {
 
   it("resolves, reports and reads what was saved", async () => {
     const { promptCache, cache } = await client();
-    const prompt = { provider: "google", model: "gemini-2.5-pro", regions: ["system"], ttl: "1h" } as const;
-    const create = await promptCache.resolve({ ...prompt, regions: [...prompt.regions] });
+    const prompt: ResolveBody = {
+      provider: "google",
+      model: "gemini-2.5-pro",
+      regions: ["system", { context: "V8Q-Ys2xUkgqUJnAQdqXZw" }],
+      ttl: "1h",
+    };
+    const create = await promptCache.resolve(prompt);
     if (create.status !== "create") throw new Error(create.status);
     const resource = { name: "cachedContents/1", expiresAt: Date.now() + 3_600_000 };
     const { lease, ttlSeconds = 0 } = create;
     await cache.set(create.key, resource, { lease: lease.id, ttlSeconds });
-    expect(await promptCache.resolve({ ...prompt, regions: [...prompt.regions] })).toMatchObject(resource);
+    expect(await promptCache.resolve(prompt)).toMatchObject(resource);
     await promptCache.report({
       provider: "google",
       model: "gemini-2.5-pro",

@@ -6,6 +6,8 @@ import { ResolveAnswer, Stats } from "../../src/domain/schema/prompt-cache.ts";
 import { type Answer, call as callNow, newUser, pages, token as tokenFor } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
 import { hash16 } from "../../src/domain/hash.ts";
+import { forget, remembered } from "../memory-calls.ts";
+import { create } from "../thread-calls.ts";
 
 afterEach(restore);
 
@@ -85,6 +87,29 @@ describe("google", () => {
     expect(await keyOf({ regions: [b, "text"] })).toBe(key);
     expect(await keyOf({ regions: ["text", a] })).not.toBe(key);
     expect(await keyOf({ model: "gemini-2.5-flash" })).not.toBe(key);
+  });
+
+  it("has a resource created anew only if the stable block of a context changed", async () => {
+    const user = newUser();
+    const { id: threadId } = await create(user);
+    const fact = await remembered(user, { subject: "user", predicate: "lives in", object: "Porto" });
+    const model = crypto.randomUUID();
+    const turn = async (query: string) => {
+      const { body } = await callNow(`/v1/users/${user}/context`, { json: { query, threadId } });
+      const regions = ["You are a guide.", { context: body.stable.etag }];
+      return { told: body.recalled.text, ...(await resolve({ provider: "google", model, regions })).body };
+    };
+    const first = await turn("hello");
+    const resource = { name: "cachedContents/1", expiresAt: Date.now() + HOUR };
+    await put(first.key, `?lease=${first.lease.id}&ttlSeconds=3600`, resource);
+    await remembered(user, { text: "I eat no fish" });
+    const second = await turn("thanks!");
+    expect(second).toMatchObject({ status: "hit", key: first.key, name: resource.name });
+    expect(second.told).toContain("I eat no fish");
+    await forget(user, fact.id);
+    const third = await turn("thanks again!");
+    expect(third.status).toBe("create");
+    expect(third.key).not.toBe(first.key);
   });
 
   it("takes the caller's own hash in the place of the regions", async () => {
@@ -229,6 +254,11 @@ it.each(["anthropic", "openai"])(
   },
 );
 
+it("takes a region with more than an etag for any JSON", async () => {
+  const regions = [{ context: null, contents: [] }];
+  expect((await resolve({ ...fresh(), regions })).body.status).toBe("create");
+});
+
 describe("a bad request to resolve", () => {
   it.each<[string, object]>([
     ["provider", { provider: "azure" }],
@@ -238,6 +268,9 @@ describe("a bad request to resolve", () => {
     ["regions", { regions: undefined }],
     ["regions", { regions: [] }],
     ["regions", { regions: "text" }],
+    ["regions[1].context", { regions: ["text", { context: "" }] }],
+    ["regions[0].context", { regions: [{ context: null }] }],
+    ["regions[0].context", { regions: [{ context: { text: "", etag: "V8Q-Ys2xUkgqUJnAQdqXZw" } }] }],
     ["hash", { hash: "abc" }],
     ["hash", { regions: undefined, hash: "" }],
     ["hash", { regions: undefined, hash: "a b" }],

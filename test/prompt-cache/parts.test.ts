@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { breakpoints, usedAgain } from "../../src/domain/prompt-cache/anthropic.ts";
+import { placeBreakpoints, shortestCached } from "../../src/domain/prompt-cache/anthropic-breakpoints.ts";
 import { canonicalJson } from "../../src/domain/prompt-cache/canonical-json.ts";
 import { durationMs } from "../../src/domain/prompt-cache/duration.ts";
 import { CLOCK_SKEW_MS, isTooSmall, usable } from "../../src/domain/prompt-cache/google.ts";
@@ -237,6 +238,67 @@ describe("anthropic", () => {
     expect(usedAgain(hour, use(MINUTE))).toEqual({ usedAt: NOW + MINUTE, lifetimeMs: 60 * MINUTE });
     expect(usedAgain(hour, use(60 * MINUTE))).toEqual(use(60 * MINUTE));
     expect(usedAgain(null, use(0))).toEqual(use(0));
+  });
+});
+
+describe("breakpoints for anthropic", () => {
+  it.each([
+    ["claude-haiku-4-5-20251001", 4096],
+    ["anthropic.claude-opus-4-6-v1", 4096],
+    ["claude-opus-4-7", 2048],
+    ["claude-3-5-haiku-20241022", 2048],
+    ["claude-opus-4-20250514", 1024],
+    ["claude-opus-4-8", 1024],
+    ["claude-sonnet-4-5-20250929", 1024],
+    ["claude-3-7-sonnet-20250219", 1024],
+    ["claude-sonnet-5", 1024],
+    ["claude-sonnet-5-20260714", 1024],
+    ["claude-sonnet-5-5", 512],
+    ["claude-opus-5", 512],
+    ["a-later-model", 512],
+  ])("%s caches from %i tokens on", (model, tokens) => {
+    expect(shortestCached(model)).toBe(tokens);
+  });
+
+  it("are never more than four, never below the minimum, and never live shorter than a later one", () => {
+    const ttl = fc.constantFrom<"5m" | "1h">("5m", "1h");
+    const block = fc.record({
+      tokens: fc.nat(600),
+      // The caller's breakpoints are in order: those of an hour first.
+      marked: fc.oneof(
+        { weight: 4, arbitrary: fc.constant<("5m" | "1h")[]>([]) },
+        ttl.map((one) => [one]),
+      ),
+    });
+    fc.assert(
+      fc.property(
+        fc.array(block, { maxLength: 12 }),
+        fc.array(fc.nat(11), { maxLength: 5 }),
+        ttl,
+        (any, wanted, asked) => {
+          const own = any
+            .flatMap(({ marked }) => marked)
+            .toSorted()
+            .slice(-4);
+          const blocks = any.map(({ tokens, marked }) => ({
+            tokens,
+            marked: marked.flatMap(() => own.shift() ?? []),
+          }));
+          const placed = placeBreakpoints(blocks, wanted, { model: "claude-opus-5", ttl: asked });
+          const all = blocks.flatMap(({ marked }, i) => [
+            ...marked,
+            ...(placed.has(i) ? [placed.get(i)] : []),
+          ]);
+          expect(all.length).toBeLessThanOrEqual(4);
+          expect(all.join(" ")).toMatch(/^(1h ?)*(5m ?)*$/);
+          for (const index of placed.keys()) {
+            const tokens = blocks.slice(0, index + 1).reduce((sum, one) => sum + one.tokens, 0);
+            expect(tokens).toBeGreaterThanOrEqual(512);
+            expect(blocks[index]?.marked).toEqual([]);
+          }
+        },
+      ),
+    );
   });
 });
 

@@ -7,6 +7,10 @@ import { requireUser } from "./options/require-options.ts";
 import type { OptionNames } from "../known-options.ts";
 import { normalPath, ROOT } from "./anthropic/paths.ts";
 
+export type { MemoryFailure } from "./context/memory-options.ts";
+export { withMemory, type WithMemoryOptions } from "./anthropic/with-memory.ts";
+export type { ContextOptions } from "./context/prompt-memory.ts";
+
 export type CairnMemoryFilesOptions = {
   /** The client; its token may read and write the user's entries. */
   memory: Pick<Cairn, "kv">;

@@ -7,6 +7,14 @@ import {
 import { requireUser } from "./options/require-options.ts";
 import type { OptionNames } from "../known-options.ts";
 
+export type { MemoryFailure } from "./context/memory-options.ts";
+export type { ContextOptions } from "./context/prompt-memory.ts";
+export { type CairnProcessor, cairnProcessor, type CairnProcessorOptions } from "./mastra/processor.ts";
+export {
+  type CairnSemanticRecall,
+  cairnSemanticRecall,
+  type CairnSemanticRecallOptions,
+} from "./mastra/semantic-recall.ts";
 export { CairnMemoryStorage, type CairnMemoryStorageOptions } from "./mastra/memory-storage.ts";
 
 export type CairnStorageOptions = CairnMemoryStorageOptions & {

@@ -1,58 +1,29 @@
 // The SDK's own tool runner, over the memory tool, against an API on loopback that plays the model.
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { text } from "node:stream/consumers";
-import Anthropic from "@anthropic-ai/sdk";
 import { betaMemoryTool, type MemoryToolHandlers } from "@anthropic-ai/sdk/helpers/beta/memory";
 import { afterAll, beforeAll, expect, expectTypeOf, it } from "vitest";
 import { cairnMemoryFiles } from "../../src/adapters/anthropic.ts";
+import { type FakeApi, fakeApi } from "./anthropic-api.ts";
 import { clientOf, newUser } from "./cairn.ts";
 
-type Sent = { messages: { role: string; content: unknown }[]; tools: unknown };
-
-/** What the model calls, one after the other, and every request that it got. */
-let script: object[] = [];
-let sent: Sent[] = [];
-
-const usage = { input_tokens: 1, output_tokens: 1 };
-
-function answer(input: object | undefined): object {
-  const message = { id: "msg", type: "message", role: "assistant", model: "m", stop_sequence: null, usage };
-  if (input === undefined)
-    return { ...message, content: [{ type: "text", text: "Done." }], stop_reason: "end_turn" };
-  const content = [{ type: "tool_use", id: `toolu_${sent.length}`, name: "memory", input }];
-  return { ...message, content, stop_reason: "tool_use" };
-}
-
-async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  sent.push(JSON.parse(await text(request)) as Sent);
-  response.setHeader("content-type", "application/json");
-  response.end(JSON.stringify(answer(script.shift())));
-}
-
-const server = createServer((request, response) => void serve(request, response));
-let client: Anthropic;
-
+let api: FakeApi;
 beforeAll(async () => {
-  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo; // of a TCP server
-  client = new Anthropic({ apiKey: "none", baseURL: `http://127.0.0.1:${port}`, maxRetries: 0 });
+  api = await fakeApi();
 });
-afterAll(() => void server.close());
+afterAll(() => api.close());
 
 /** Runs the model's commands and gives what it was told of each. */
 async function run(handlers: MemoryToolHandlers, commands: object[]) {
-  script = [...commands];
-  sent = [];
-  const last = await client.beta.messages.toolRunner({
+  api.script.push(...commands.map((input) => ({ tool: "memory", input })));
+  api.sent.length = 0;
+  const last = await api.client.beta.messages.toolRunner({
     model: "m",
     max_tokens: 100,
     messages: [{ role: "user", content: "Go on." }],
     tools: [betaMemoryTool(handlers)],
   });
   expect(last.content).toMatchObject([{ type: "text", text: "Done." }]);
-  return sent.slice(1).map(({ messages }) => {
-    const results = messages.at(-1)?.content as [{ content: string; is_error?: boolean }]; // of one call
+  return api.sent.slice(1).map(({ messages }) => {
+    const results = messages.at(-1)?.content as unknown as [{ content: string; is_error?: boolean }]; // of one call
     return [results[0].is_error === true ? "error" : "ok", results[0].content];
   });
 }
@@ -96,7 +67,7 @@ it("has every command carried out, and the model told of each", async () => {
     ["ok", "Successfully deleted /memories/d"],
     ["error", "Error: forget not implemented"],
   ]);
-  expect(sent[0]?.tools).toEqual([{ type: "memory_20250818", name: "memory" }]);
+  expect(api.sent[0]?.tools).toEqual([{ type: "memory_20250818", name: "memory" }]);
 });
 
 it("remembers from one run to the next, in another process", async () => {

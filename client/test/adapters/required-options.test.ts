@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { z } from "zod";
 import { cairnMemoryStore, createMemoryPrepareStep } from "../../src/adapters/ai-employee.ts";
 import { cairnMemory, memoryStep, memoryTools } from "../../src/adapters/ai-sdk.ts";
-import { cairnMemoryFiles } from "../../src/adapters/anthropic.ts";
+import { cairnMemoryFiles, withMemory } from "../../src/adapters/anthropic.ts";
 import { dexMemory } from "../../src/adapters/dex.ts";
 import {
   cairnCache,
@@ -13,7 +13,12 @@ import {
 } from "../../src/adapters/gemstack.ts";
 import { cairnKeyv } from "../../src/adapters/keyv.ts";
 import { cairnContextNode, cairnPrompt, CairnSaver, CairnStore } from "../../src/adapters/langgraph.ts";
-import { CairnMemoryStorage, cairnStorage as mastraStorage } from "../../src/adapters/mastra.ts";
+import {
+  CairnMemoryStorage,
+  cairnProcessor,
+  cairnSemanticRecall,
+  cairnStorage as mastraStorage,
+} from "../../src/adapters/mastra.ts";
 import { molrooMemory } from "../../src/adapters/molroo.ts";
 import { cairnLayer, cairnScopedStorage, cairnStorage as noeticStorage } from "../../src/adapters/noetic.ts";
 import { cairnInputFilter, cairnSession } from "../../src/adapters/openai-agents.ts";
@@ -38,6 +43,8 @@ const ofOneUser: Made[] = [
   { name: "cairnMemoryInject", make: cairnMemoryInject },
   { name: "cairnMemoryStore", make: cairnMemoryStore },
   { name: "cairnPrompt", make: cairnPrompt },
+  { name: "cairnProcessor", make: cairnProcessor },
+  { name: "cairnSemanticRecall", make: cairnSemanticRecall },
   { name: "cairnSession", make: cairnSession },
   { name: "cairnStorage", make: mastraStorage, more: { id: "cairn" } },
   { name: "cairnStorage", make: noeticStorage, more: { shared: "shared:team" } },
@@ -45,6 +52,7 @@ const ofOneUser: Made[] = [
   { name: "memoryStep", make: memoryStep },
   { name: "memoryTools", make: memoryTools },
   { name: "molrooMemory", make: molrooMemory },
+  { name: "withMemory", make: withMemory },
 ];
 const ofAnyUser: Made[] = [
   { name: "cairnConversations", make: cairnConversations },
@@ -128,6 +136,8 @@ it.each<Meant>([
   ["cairnMemory", "thread.agents", "thread.agent", cairnMemory, { ...of, thread: { agents: "a" } }],
   ["cairnPrompt", "context.buget", "context.budget", cairnPrompt, { ...of, context: { buget: 500 } }],
   ["cairnInputFilter", "thread.agents", "thread.agent", cairnInputFilter, { ...of, thread: { agents: "a" } }],
+  ["withMemory", "cache.TTL", "cache.ttl", withMemory, { ...of, cache: { TTL: "1h" } }],
+  ["withMemory", "context.cacheTTL", "context.cacheTtl", withMemory, { ...of, context: { cacheTTL: "1h" } }],
   ["CairnStore", "ttl.defaultTTL", "ttl.defaultTtl", store, { ...of, ttl: { defaultTTL: 1 } }],
 ])("%s takes `%s` for `%s`, and says so", (name, option, meant, make, given) => {
   expect(() => make(given as never)).toThrow(

@@ -282,7 +282,7 @@ describe("its adapters", () => {
     for (const sdk of ["@langchain/core", "@langchain/langgraph-checkpoint", "@mastra/core"]) link(sdk);
     expect(importedOf(extending)).toEqual({
       langgraph: ["CairnSaver", "CairnStore", "cairnContextNode", "cairnPrompt"],
-      mastra: ["CairnMemoryStorage", "cairnStorage"],
+      mastra: ["CairnMemoryStorage", "cairnProcessor", "cairnSemanticRecall", "cairnStorage"],
     });
   });
 

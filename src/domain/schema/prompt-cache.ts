@@ -102,8 +102,26 @@ const ttl = z
   )
   .openapi({ type: "string", pattern: DURATION.source, example: "1h" });
 
-/** A parsed body is JSON already. A copy would lose `__proto__`. */
-const region = z.custom<Json>((value) => value !== undefined).openapi(anyJsonDocument);
+/**
+ * A region is any JSON value, or the etag of a context's stable block in place of its text. A parsed body is JSON already. A copy
+ * would lose `__proto__`.
+ */
+const region = z
+  .custom<Json>((value) => value !== undefined)
+  .refine((value) => !isContext(value) || isText(value.context), {
+    path: ["context"],
+    error: "is no etag: give `stable.etag` of a context",
+  })
+  .openapi({
+    ...anyJsonDocument,
+    description:
+      'Any JSON value. `{ "context": etag }` stands for the stable block of a context, by its `stable.etag`.',
+  });
+
+/** A region with other fields too is the caller's own. */
+const isContext = (value: Json): value is { context: Json } =>
+  typeof value === "object" && value !== null && Object.keys(value).join() === "context";
+const isText = (value: Json): boolean => typeof value === "string" && value !== "";
 
 export const ResolveBody = z
   .strictObject({
@@ -149,7 +167,7 @@ export const ResolveBody = z
     example: {
       provider: "google",
       model: "gemini-2.5-pro",
-      regions: ["You are …"],
+      regions: ["You are …", { context: "V8Q-Ys2xUkgqUJnAQdqXZw" }],
       ttl: "1h",
       waitMs: 10_000,
     },

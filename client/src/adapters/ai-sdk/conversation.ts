@@ -3,7 +3,7 @@ import { hasCode } from "../../error.ts";
 import type { Message } from "../../shapes.ts";
 import { promptOf } from "./history.ts";
 import { guarded } from "../context/guarded.ts";
-import type { MemoryFailure, MemoryOptions } from "./options.ts";
+import type { MemoryFailure, MemoryOptions } from "../context/memory-options.ts";
 import type { NamedThread } from "../context/named-thread.ts";
 import type { Prompt, PromptMessage } from "./sdk.ts";
 import { storedMessage } from "./stored-message.ts";

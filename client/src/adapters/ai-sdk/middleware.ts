@@ -3,7 +3,7 @@ import { assistantMessage, brokenOff, Gathered } from "./answer.ts";
 import { Conversation, type ConversationOptions, type Spoken, spokenIn } from "./conversation.ts";
 import { requireConversationOptions } from "./require-options.ts";
 import { type PromptMemory, withBlocks } from "../context/prompt-memory.ts";
-import { memoryOf } from "./given-memory.ts";
+import { memoryOf } from "../context/memory-of.ts";
 import { NamedThread } from "../context/named-thread.ts";
 import type { CallParams, Prompt, PromptMessage } from "./sdk.ts";
 import { storedMessage } from "./stored-message.ts";

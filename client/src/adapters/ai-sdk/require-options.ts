@@ -1,20 +1,8 @@
-import { requireValid, requireUser, isNumberOrUnset } from "../options/require-options.ts";
-import type { Names, OptionNames } from "../../known-options.ts";
-import {
-  CONTEXT_CALL_OPTIONS,
-  isText,
-  requireContextOptions,
-  requireThread,
-} from "../context/require-context-options.ts";
+import { requireValid, isNumberOrUnset } from "../options/require-options.ts";
+import type { OptionNames } from "../../known-options.ts";
+import { MEMORY_OPTIONS, requireMemoryOptions } from "../context/memory-options.ts";
+import { isText } from "../context/require-context-options.ts";
 import type { ConversationOptions } from "./conversation.ts";
-import type { MemoryOptions } from "./options.ts";
-
-const MEMORY_OPTIONS: OptionNames<MemoryOptions> = {
-  memory: true,
-  user: true,
-  thread: { agent: true },
-  ...CONTEXT_CALL_OPTIONS,
-};
 
 const CONVERSATION_OPTIONS: OptionNames<ConversationOptions> = {
   ...MEMORY_OPTIONS,
@@ -23,22 +11,7 @@ const CONVERSATION_OPTIONS: OptionNames<ConversationOptions> = {
   turn: true,
 };
 
-/**
- * Throws a `TypeError` if the client or the user is missing, or an option is invalid. A programming error is thrown,
- * and not reported to `onError` as an outage.
- */
-export function requireMemoryOptions(
-  made: string,
-  options: MemoryOptions,
-  names: Names = MEMORY_OPTIONS,
-): void {
-  requireUser(made, options, names);
-  const { thread, context, ...others } = options;
-  requireThread(made, thread);
-  requireContextOptions(made, { ...others, ...(context !== false && { context }) });
-}
-
-/** Checks the options of the middleware likewise. */
+/** Throws a `TypeError` if an option of the middleware is invalid. */
 export function requireConversationOptions(made: string, options: ConversationOptions): void {
   requireMemoryOptions(made, options, CONVERSATION_OPTIONS);
   const { thread, history, save, turn } = options;

@@ -1,8 +1,8 @@
 import type { AiMessage } from "../../../../src/domain/conversation/message.ts";
 import { startOfTag } from "../../../../src/domain/conversation/stored-text.ts";
-import { memoryOf } from "../ai-sdk/given-memory.ts";
-import type { MemoryOptions } from "../ai-sdk/options.ts";
-import { requireMemoryOptions } from "../ai-sdk/require-options.ts";
+import { memoryOf } from "../context/memory-of.ts";
+import type { MemoryOptions } from "../context/memory-options.ts";
+import { requireMemoryOptions } from "../context/memory-options.ts";
 import { NamedThread } from "../context/named-thread.ts";
 import { type PromptMemory, withBlocks } from "../context/prompt-memory.ts";
 

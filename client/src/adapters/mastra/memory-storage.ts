@@ -4,7 +4,6 @@ import type { StorageThreadType } from "@mastra/core/memory";
 import {
   calculatePagination,
   jsonValueEquals,
-  MemoryStorage,
   normalizePerPage,
   type StorageCloneThreadInput,
   type StorageCopyThreadOutput,
@@ -20,6 +19,7 @@ import { requireUser } from "../options/require-options.ts";
 import type { OptionNames } from "../../known-options.ts";
 import { Conversations, unlessMissing } from "./conversations.ts";
 import { checkQuery, type MessageQuery, pageOf } from "./message-page.ts";
+import { ObservationalStorage } from "./observational-storage.ts";
 import { ResourceRecords } from "./resource-records.ts";
 import { clonedMessages, cloneOf } from "./thread-clone.ts";
 import { threadIn, type ThreadRecord, ThreadRecords } from "./thread-records.ts";
@@ -45,7 +45,7 @@ const THREADS_PER_PAGE = 100;
  * Mastra's memory domain in Cairn. Each Mastra thread has a Cairn thread, whose messages other clients can read; all
  * else is in the user's entries.
  */
-export class CairnMemoryStorage extends MemoryStorage {
+export class CairnMemoryStorage extends ObservationalStorage {
   /** An `updateThread` without a title or metadata keeps the old ones. */
   override readonly supportsPartialThreadUpdate = true;
   readonly #threads: ThreadRecords;
@@ -55,9 +55,9 @@ export class CairnMemoryStorage extends MemoryStorage {
 
   constructor(given: CairnMemoryStorageOptions) {
     requireUser("CairnMemoryStorage", given, MEMORY_STORAGE_OPTIONS);
-    super();
     const { memory, user, prefix = "mastra/" } = given;
     const options = { memory, user, prefix };
+    super(options);
     this.#threads = new ThreadRecords(options);
     this.#resources = new ResourceRecords(options);
     this.#conversations = new Conversations(options);

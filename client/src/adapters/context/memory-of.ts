@@ -1,7 +1,7 @@
-import { NO_MEMORY, type PromptMemory, promptMemory, type PromptMessage } from "../context/prompt-memory.ts";
-import type { NamedThread } from "../context/named-thread.ts";
-import { guarded } from "../context/guarded.ts";
-import type { MemoryFailure, MemoryOptions } from "./options.ts";
+import { NO_MEMORY, type PromptMemory, promptMemory, type PromptMessage } from "./prompt-memory.ts";
+import type { NamedThread } from "./named-thread.ts";
+import { guarded } from "./guarded.ts";
+import type { MemoryFailure, MemoryOptions } from "./memory-options.ts";
 
 /** The providers whose caches Cairn knows; the SDK names a model's as in `openai.responses`. */
 const PROVIDERS = ["anthropic", "openai", "google"] as const;
