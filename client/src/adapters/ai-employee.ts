@@ -12,8 +12,6 @@ export {
   type ComposedPrepareStep,
   type PrepareStep,
 } from "./ai-employee/compose-prepare-step.ts";
-export { memoryStep } from "./ai-sdk/step.ts";
-export type { MemoryOptions } from "./context/memory-options.ts";
 export type { CairnMemoryStore, MemoryStore } from "./ai-employee/memory-store.ts";
 export type { Instructions, StepStart, SystemMessage } from "./ai-employee/instructions.ts";
 

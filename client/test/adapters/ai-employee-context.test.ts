@@ -5,8 +5,8 @@ import {
   cairnMemoryStore,
   composePrepareStep,
   createMemoryPrepareStep,
-  memoryStep,
 } from "../../src/adapters/ai-employee.ts";
+import { memoryStep } from "../../src/adapters/ai-sdk.ts";
 import type { Cairn } from "../../src/index.ts";
 import { calls, promptsOf, says, scripted } from "./ai-sdk-model.ts";
 import { begin, weather } from "./ai-sdk-thread.ts";

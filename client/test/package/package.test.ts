@@ -267,7 +267,7 @@ describe("its adapters", () => {
        import { z } from "zod";
        const memory = cairn({ url: "http://127.0.0.1:8787", token: "t" });
        const state: { open: number } | null = await cairnStorage({ memory, user: "alice" }).get("state");
-       const { recall } = cairnLayer({ memory, z, k: 3 }).provides;
+       const { recall } = cairnLayer({ memory, z, slot: 3 }).provides;
        const limit: number | undefined = recall.input.parse({ query: "boat" }).limit;
        // @ts-expect-error the layer takes your zod
        cairnLayer({ memory });
