@@ -14,12 +14,15 @@ import type {
 } from "../../../src/domain/schema/context.ts";
 import type { ContextItem } from "./context-items.ts";
 import { keyOf, type PlacedSection } from "./context-store.ts";
-import { type FoundLayer, RECALLED } from "./layer-search.ts";
+import { type FoundLayer, MOST_RECALLED } from "./layer-search.ts";
 
 export type Section = { layer: LayerName; items: readonly ContextItem[] };
 export type Fitted = { sections: Section[]; meta: ContextSection[]; candidates: ContextCandidate[] };
 
 const CHARACTERS_PER_TOKEN = 4;
+/** Without `k`, hits of the layer `recalled` after the first so many need this share of the best score. */
+const FIRST = 10;
+const FURTHER_SHARE = 0.25;
 
 export const tokensOf = (text: string): number => Math.ceil(text.length / CHARACTERS_PER_TOKEN);
 const tokensIn = (characters: number): number => characters / CHARACTERS_PER_TOKEN;
@@ -53,7 +56,7 @@ export function fittedSections(
   const seen = new Set(shown);
   const layers = found.map((one) => {
     const news = one.items.filter(({ place }) => !seen.has(keyOf(place)));
-    const items = news.slice(0, limitOf(one.layer.layer));
+    const items = worthwhile(one.layer.layer, news, one.items[0]?.score ?? 0);
     const known = one.items.filter(({ place }) => seen.has(keyOf(place)));
     for (const { place } of items) seen.add(keyOf(place));
     return { ...one, items, known };
@@ -99,16 +102,20 @@ const candidateOf = (
   why: ContextCandidate["why"],
 ): ContextCandidate => ({ layer, id, text: shown.text, ...(score !== undefined && { score }), why });
 
-/** Items that a layer shows at most. */
-function limitOf(layer: ContextLayer): number {
+/** The items that a layer shows if they fit. */
+function worthwhile(layer: ContextLayer, items: readonly ContextItem[], best: number): ContextItem[] {
   switch (layer.type) {
-    case "recalled":
-      return layer.k ?? RECALLED;
+    case "recalled": {
+      const { k, minScore } = layer;
+      const some = items.slice(0, k ?? MOST_RECALLED);
+      if ((k ?? minScore) !== undefined) return some;
+      return some.filter(({ score = 0 }, i) => i < FIRST || score >= FURTHER_SHARE * best);
+    }
     case "procedures":
-      return layer.n ?? 5;
+      return items.slice(0, layer.n ?? 5);
     case "episodes":
-      return (layer.recent ?? 5) + (layer.similar ?? 3);
+      return items.slice(0, (layer.recent ?? 5) + (layer.similar ?? 3));
     default:
-      return Infinity;
+      return [...items];
   }
 }

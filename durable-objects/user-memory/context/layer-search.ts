@@ -1,5 +1,6 @@
 import type { LayerName } from "../../../src/domain/context/block.ts";
 import { type PlannedLayer, searches } from "../../../src/domain/context/layers.ts";
+import { isSmallTalk } from "../../../src/domain/context/small-talk.ts";
 import type { ContextLayer, ContextSection } from "../../../src/domain/schema/context.ts";
 import type { RecallKind } from "../../../src/domain/schema/recall.ts";
 import type { ContextRequest, Recall, Recalled } from "../contract.ts";
@@ -18,10 +19,11 @@ export type Searched = { found: readonly FoundLayer[]; confidence?: number; abst
 
 /** The time of a layer's search. */
 const SEARCH_MS = 2_000;
-/** Hits of the layer `recalled`, and the share of the best score that each needs: further ones cost tokens and seldom help. */
-export const RECALLED = 10;
+/** The share of the best score that each hit of the layer `recalled` needs: others cost tokens and seldom help. */
 const LEAST_SHARE = 0.1;
-/** More hits than a layer shows, as some may be in the prompt already. */
+/** Hits of the layer `recalled` without `k`: no more than the candidates of each arm, which more would change. */
+export const MOST_RECALLED = 32;
+/** More hits than `k`, as some may be in the prompt already. */
 const SPARE = 2;
 const MOST_HITS = 100;
 
@@ -38,14 +40,22 @@ export class LayerSearch {
   }
 
   async search(request: ContextRequest): Promise<Searched> {
+    const isAuto = request.answerable === "auto";
+    const given = request.query?.given;
+    const isTalk = isAuto && given !== undefined && isSmallTalk(given);
+    const searched = request.layers.filter(({ layer }) => searches(layer));
     const answers = await Promise.all(
-      request.layers.filter(({ layer }) => searches(layer)).map((layer) => this.#searchLayer(request, layer)),
+      searched
+        .filter((layer) => !(isTalk && isRecalled(layer)))
+        .map((layer) => this.#searchLayer(request, layer)),
     );
-    const main = answers.find(({ found, recalled }) => found.layer.layer.type === "recalled" && recalled);
-    const abstains = request.answerable === "auto" && main?.recalled?.isAnswerable === false;
+    if (isTalk && searched.some(isRecalled))
+      return { found: answers.map(({ found }) => found), confidence: 0, abstained: true };
+    const main = answers.find(({ found, recalled }) => isRecalled(found.layer) && recalled);
+    const abstains = isAuto && main?.recalled?.isAnswerable === false;
     return {
       found: answers.map(({ found }) =>
-        abstains && found.layer.layer.type === "recalled" ? { ...found, items: [] } : found,
+        abstains && isRecalled(found.layer) ? { ...found, items: [] } : found,
       ),
       ...(main?.recalled && { confidence: main.recalled.confidence }),
       ...(abstains && { abstained: true as const }),
@@ -86,8 +96,11 @@ export class LayerSearch {
   }
 }
 
+const isRecalled = ({ layer }: PlannedLayer): boolean => layer.type === "recalled";
+
 type Wanted = {
   name: LayerName;
+  /** Hits that are searched for. */
   k: number;
   kinds?: RecallKind[] | undefined;
   roles?: string[] | undefined;
@@ -103,14 +116,15 @@ type Wanted = {
 function wantedBy(layer: ContextLayer): Wanted | null {
   switch (layer.type) {
     case "recalled": {
-      const { k = RECALLED, kinds, roles, tags, minScore, timeoutMs = SEARCH_MS } = layer;
+      const { kinds, roles, tags, minScore, timeoutMs = SEARCH_MS } = layer;
+      const k = layer.k === undefined ? MOST_RECALLED : SPARE * layer.k;
       return { name: "recalled", k, kinds, roles, tags, minScore, timeoutMs, whole: false };
     }
     case "procedures": {
-      const { n: k = 5, tags, minScore = 0.3, timeoutMs = SEARCH_MS, show } = layer;
+      const { n = 5, tags, minScore = 0.3, timeoutMs = SEARCH_MS, show } = layer;
       return {
         name: "procedures",
-        k,
+        k: SPARE * n,
         kinds: ["procedure"],
         tags,
         minScore,
@@ -119,9 +133,17 @@ function wantedBy(layer: ContextLayer): Wanted | null {
       };
     }
     case "episodes": {
-      const { similar: k = 3, tags, timeoutMs = SEARCH_MS } = layer;
-      if (k === 0) return null;
-      return { name: "episodes", k, kinds: ["episode"], tags, minScore: 0, timeoutMs, whole: false };
+      const { similar = 3, tags, timeoutMs = SEARCH_MS } = layer;
+      if (similar === 0) return null;
+      return {
+        name: "episodes",
+        k: SPARE * similar,
+        kinds: ["episode"],
+        tags,
+        minScore: 0,
+        timeoutMs,
+        whole: false,
+      };
     }
     default:
       return null;
@@ -139,7 +161,7 @@ function recallOf(
     query: text,
     queryVector: vector,
     embeddedMs,
-    k: Math.min(MOST_HITS, k * SPARE),
+    k: Math.min(MOST_HITS, k),
     window: 0,
     ...(kinds && { kinds }),
     ...(roles && { roles }),

@@ -120,7 +120,10 @@ export const ContextLayer = z
       type: z.literal("recalled"),
       ...common,
       ...ofMemories,
-      k: items(100, 10, "memories and messages"),
+      k: z.int().min(1).max(100).optional().openapi({
+        description:
+          "Maximum number of memories and messages. Unless set, 10, and up to 22 more that have a quarter of the best hit's score.",
+      }),
       kinds: z.array(recallKind).min(1).optional(),
       roles: z.array(text(limits.role, "role_too_long")).min(1).max(8).optional(),
       minScore: share.optional().openapi({
