@@ -3,7 +3,7 @@ import { folded } from "../ranking/fold.ts";
 /** Words of greetings, thanks, assent, apologies and farewells: a set for each language. */
 export const PLEASANTRIES: readonly ReadonlySet<string>[] = [
   // German
-  `abend alles also auch bald besten bin bis bitte bitteschön cool da danke dankeschön dann das dir doch du echt einen entschuldige
+  `abend alles also auch bald besten bin bis bitte bitteschön cool da dank danke dankeschön dann das dir doch du echt einen entschuldige
   entschuldigung es euch freut für ganz gar geht gehts gefreut genau gerne gern geschehen gleichfalls glück gruß grüße gut gute
   guten guter gutes hallo haha herzlichen heute hi hilfe hm hören ich ihnen ist ja kein keine klar klasse klingt leid lieb liebe
   lieben mir moin morgen na nacht nee nein nett nicht nichts noch oh okay ok passt perfekt prima problem recht richtig sache schade
@@ -92,7 +92,7 @@ export const PLEASANTRIES: readonly ReadonlySet<string>[] = [
   מאוד מה מושלם מחר מצוין מעולה מצטער מצטערת נהדר נכון סבבה סליחה ערב צהריים רבה רגע שבת שבוע שלום תודה`,
   // Hindi
   `अच्छा अलविदा आप आपका आपको और का की के कल कैसे को क्षमा खूब जी ठीक दिन धन्यवाद नमस्कार नमस्ते नहीं प्रणाम फिर बढ़िया बहुत बात
-  बिल्कुल माफ़ माफ कीजिए करें मिलते में मैं यह रात शुक्रिया शुभ समझ गया गई सही सुप्रभात हाँ है हैं हूँ हो`,
+  बिल्कुल माफ़ माफ कीजिए करें मिलते में मैं यह रात रात्रि शुक्रिया शुभ समझ गया गई सही सुप्रभात हाँ है हैं हूँ हो`,
   // Vietnamese
   `à ạ anh bạn biết buổi cảm chào chắc chúc chưa có của được đã em gặp gì giờ hẹn hiểu hôm không khỏe lại lắm lỗi mai mình nay
   ngon ngủ nhé nhiều ổn ok ơn rất rồi sáng tạm tốt trưa tối tuyệt và vâng vấn đề vẫn vời vui xin`,

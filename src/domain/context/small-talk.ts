@@ -4,7 +4,8 @@ import { isTelling, WORDS } from "../ranking/question.ts";
 import { PLEASANTRIES, UNSPACED_PLEASANTRIES } from "./pleasantries.ts";
 import { PLEASANT, TALK } from "./small-talk-words.ts";
 
-/** A message, or a sentence of it, of more words is about something. */
+/** A message of more characters or words is about something, and a sentence of more words. */
+const MOST_CHARACTERS = 300;
 const [MOST_WORDS, MOST_OF_SENTENCE] = [20, 10];
 const SENTENCE_END = /(?<=[.!?…]["'”’)]*)\s+|\n+/u;
 
@@ -14,6 +15,7 @@ const SENTENCE_END = /(?<=[.!?…]["'”’)]*)\s+|\n+/u;
  * search for "sweet" looks for something, and a message does not.
  */
 export function isSmallTalk(message: string): boolean {
+  if (message.length > MOST_CHARACTERS) return false;
   const words = wordsOf(message);
   // Marks and emoji alone.
   if (words.length === 0) return true;
