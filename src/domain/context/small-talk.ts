@@ -11,8 +11,8 @@ const SENTENCE_END = /(?<=[.!?…]["'”’)]*)\s+|\n+/u;
 
 /**
  * True if a chat message has no topic: it greets, thanks, agrees, cheers, parts, apologises, or is about the talk itself
- * ("I'm back", "go on", "are you a bot?"). No memory helps to answer it. Stricter with a query of recall is `asksNothing`: a
- * search for "sweet" looks for something, and a message does not.
+ * ("I'm back", "go on", "are you a bot?"). No memory helps to answer it. `asksNothing`, for queries of recall, is stricter: a
+ * search for "sweet" looks for something, and a message that says "sweet" does not.
  */
 export function isSmallTalk(message: string): boolean {
   if (message.length > MOST_CHARACTERS) return false;
@@ -92,6 +92,7 @@ const SAYINGS = new RegExp(
     "(?:that s|thats|this is) (?:all|it|enough)(?: for (?:now|today|tonight|the day|the week))?",
     "(?:one|a|just a) (?:sec|second|moment|minute)",
     "fair enough",
+    "of course",
     "catch (?:you|ya|u) (?:later|soon)",
     "go ahead",
     "^(?:morning|afternoon|evening|night)$",
