@@ -1,4 +1,5 @@
 // `npm run eval -- --context`: whether the answer is in the memory of a prompt, and nothing is recalled for small talk.
+import { USUAL_LAYERS } from "../src/domain/context/layers.ts";
 import type { Cairn } from "../client/src/index.ts";
 import type { Told } from "./ask.ts";
 import type { Question } from "./dataset.ts";
@@ -6,6 +7,8 @@ import { progress } from "./demo/terminal.ts";
 import { mean } from "./metrics.ts";
 import { percent, printTable } from "./table.ts";
 
+/** The kind of a message that asks nothing, and to which something that is stored matters. */
+export const STATEMENT = "statement";
 /** Tokens of the memory of a prompt. */
 const BUDGET = 1_000;
 
@@ -17,13 +20,16 @@ export async function promptEach(
   client: Cairn,
   { user, corpus, names }: Told,
   queries: readonly { query: string; kind: string; relevant?: Question["relevant"] }[],
+  recalled: { k?: number } = {},
 ): Promise<Prompted[]> {
+  const layers = USUAL_LAYERS.map((layer) => (layer.type === "recalled" ? { ...layer, ...recalled } : layer));
   const prompted: Prompted[] = [];
   const draw = progress(`prompts of ${corpus.name}`, queries.length);
   for (const { query, kind, relevant } of queries) {
-    const { recalled, candidates = [] } = await client.context(user, {
+    const { recalled: block, candidates = [] } = await client.context(user, {
       query,
       budget: BUDGET,
+      layers,
       explain: true,
     });
     const shown = new Set(
@@ -34,49 +40,61 @@ export async function promptEach(
       set: corpus.set,
       kind,
       ...(relevant && { held: mean(relevant.map(isHeld)) }),
-      tokens: recalled.tokens,
-      isEmpty: recalled.text === "",
+      tokens: block.tokens,
+      isEmpty: block.text === "",
     });
     draw(prompted.length);
   }
   return prompted;
 }
 
+const held = ({ held: share = 0 }: Prompted): number => share;
+
 /** Prints, per set, how much of the answers the prompts held, and for how many queries without an answer nothing was recalled. */
 export function printPrompted(all: readonly Prompted[]): void {
-  const kinds = [...new Set(all.filter(({ held }) => held === undefined).map(({ kind }) => kind))];
+  const kinds = [...new Set(all.filter((one) => one.held === undefined).map(({ kind }) => kind))];
   const row = (name: string, some: readonly Prompted[]) => {
-    const answerable = some.filter(({ held }) => held !== undefined);
+    const answered = some.filter((one) => one.held !== undefined);
     return [
       name,
-      String(answerable.length),
-      percent(mean(answerable.map(({ held = 0 }) => held))),
-      percent(mean(answerable.map(({ held = 0 }) => Number(held > 0)))),
-      mean(answerable.map(({ tokens }) => tokens)).toFixed(0),
-      ...kinds.map((kind) => {
-        const ours = some.filter((one) => one.kind === kind);
-        return ours.length === 0 ? "" : percent(mean(ours.map(({ isEmpty }) => Number(isEmpty))));
-      }),
+      String(answered.length),
+      ...shares(answered),
+      ...kinds.map((kind) => empty(some.filter((one) => one.kind === kind))),
     ];
   };
+  const statements = all.filter(({ kind }) => kind === STATEMENT);
+  const others = all.filter(({ kind }) => kind !== STATEMENT);
   const sets = [...new Set(all.map(({ set }) => set))];
   printTable(
     [
       `in ${BUDGET} tokens`,
-      "questions",
+      "queries",
       "% of the answer",
       "% any of it",
       "tokens recalled",
+      "% empty",
       ...kinds.map((kind) => `${kind}: % empty`),
     ],
     [
       ...sets.map((set) =>
         row(
           set,
-          all.filter((one) => one.set === set),
+          others.filter((one) => one.set === set),
         ),
       ),
-      ...(sets.length > 1 ? [row("all sets", all)] : []),
+      ...(sets.length > 1 ? [row("all sets", others)] : []),
+      ...(statements.length > 0 ? [row("statements", statements)] : []),
     ],
   );
 }
+
+/** Of queries with an answer: how much of it their prompts held, in how many tokens, and how many prompts were empty. */
+const shares = (some: readonly Prompted[]): string[] => [
+  percent(mean(some.map(held))),
+  percent(mean(some.map((one) => Number(held(one) > 0)))),
+  mean(some.map(({ tokens }) => tokens)).toFixed(0),
+  empty(some),
+];
+
+const empty = (some: readonly Prompted[]): string =>
+  some.length === 0 ? "" : percent(mean(some.map(({ isEmpty }) => Number(isEmpty))));

@@ -12,14 +12,14 @@ import { type Answered, failures, joined, printAnswered } from "./compare.ts";
 import { ANSWERABLE, type Asked } from "./confidence.ts";
 import { typos, wrappings } from "./phrasings.ts";
 import { bySession, type Corpus, inOneStore, type Question, readCorpora } from "./dataset.ts";
-import { printPrompted, type Prompted, promptEach } from "./context.ts";
+import { printPrompted, type Prompted, promptEach, STATEMENT } from "./context.ts";
 import { checkEchoes } from "./echo.ts";
 import { type Explained, explainedHits } from "./fit.ts";
 import { LOST, printFittedConfidence, printFittedWeights } from "./print-fit.ts";
 import { connect } from "./server.ts";
 
 const USAGE = `usage: npm run eval -- [--file PATH]... [--one-store] [--granularity turn|session]
-                    [--wrapped] [--typos] [--fit | --abstain | --context | --echo | --smoke]
+                    [--wrapped] [--typos] [--fit | --abstain | --context [--k N] | --echo | --smoke]
                     [--model NAME] [--var NAME=VALUE]... [--url URL --token TOKEN]`;
 const ownFile = (path: string): string => join(import.meta.dirname, path);
 
@@ -34,6 +34,8 @@ const { values: options } = parseArgs({
     fit: { type: "boolean", default: false },
     abstain: { type: "boolean", default: false },
     context: { type: "boolean", default: false },
+    // Of a context: the most hits in a turn's block.
+    k: { type: "string" },
     echo: { type: "boolean", default: false },
     // For CI: the default with one arm less.
     smoke: { type: "boolean", default: false },
@@ -132,12 +134,19 @@ async function explained(): Promise<{ hits: Explained[]; asked: Asked[] }> {
   return { hits, asked };
 }
 
-/** The memory of a prompt for every question, and for what nothing answers. */
+/** The memory of a prompt for every question and statement, and for what nothing answers. */
 async function prompted(): Promise<Prompted[]> {
   const all: Prompted[] = [];
   for (const set of sets)
     for await (const told of toldCorpora(set))
-      all.push(...(await promptEach(client, told, withAndWithoutAnswer(told.corpus, set))));
+      all.push(
+        ...(await promptEach(
+          client,
+          told,
+          [...withAndWithoutAnswer(told.corpus, set), ...statementsTo(told.corpus)],
+          options.k === undefined ? {} : { k: Number(options.k) },
+        )),
+      );
   return all;
 }
 
@@ -157,6 +166,19 @@ function withAndWithoutAnswer(corpus: Corpus, corpora: readonly Corpus[]): Query
       ),
     ),
   ];
+}
+
+/** Messages that ask nothing, and to which something that is stored matters. */
+function statementsTo({ name, questions, memories }: Corpus): Query[] {
+  const all = z
+    .record(z.string(), z.array(z.object({ query: z.string(), evidence: z.string() })))
+    .parse(JSON.parse(readFileSync(ownFile("statements.json"), "utf8")));
+  const partOf = (id: string) =>
+    questions.flatMap(({ relevant }) => relevant).find((part) => part.has(id)) ?? new Set([id]);
+  const known = new Set(memories.map(({ id }) => id));
+  return (all[name] ?? [])
+    .filter(({ evidence }) => known.has(evidence))
+    .map(({ query, evidence }) => ({ query, kind: STATEMENT, relevant: [partOf(evidence)] }));
 }
 
 async function fit(): Promise<void> {

@@ -152,6 +152,15 @@ it("orders layers by their slot, and by the list", () => {
   ]);
 });
 
+it("leaves recalled what other layers of the turn do not take", () => {
+  const mostOf = (layers: Parameters<typeof planned>[0]) =>
+    planned(layers, 1000).flatMap(({ layer: { type }, max }) => (type === "recalled" ? [max] : []));
+  expect(mostOf(USUAL_LAYERS)).toEqual([1000]);
+  expect(mostOf([{ type: "procedures" }, { type: "recalled" }, { type: "history" }])).toEqual([800]);
+  expect(mostOf([{ type: "recalled" }, { type: "recalled", kinds: ["fact"] }])).toEqual([600, 600]);
+  expect(mostOf([{ type: "recalled", tokens: { max: 50 } }])).toEqual([50]);
+});
+
 it("names a turn by its message and the one before it", async () => {
   const [yes, no] = [await messageHash(" yes\n"), await messageHash("no")];
   expect(yes).toBe(await messageHash("yes"));

@@ -235,6 +235,30 @@ describe("the block of a turn", () => {
     expect((await context(user, { query: "thanks!", layers, answerable: "off" })).recalled.text).not.toBe("");
   });
 
+  it("is empty for a message without a topic, also if words of it are stored", async () => {
+    const user = newUser();
+    await remember(user, { text: "I was so bored and tired at the party that I left" });
+    const layers = [{ type: "recalled" }];
+    const query = "I'm so bored and tired";
+    expect(await context(user, { query, layers })).toMatchObject({ recalled: { text: "" }, abstained: true });
+    expect((await context(user, { query: "Who was bored at the party?", layers })).recalled.text).not.toBe(
+      "",
+    );
+    expect((await context(user, { query, layers, answerable: "off" })).recalled.text).not.toBe("");
+  });
+
+  it("has ten hits, or as many as it is asked for and fit", async () => {
+    const user = newUser();
+    for (let i = 0; i < 14; i++) await remember(user, { text: `Plant ${i} stands in the greenhouse` });
+    const query = "Which plants stand in the greenhouse?";
+    const shown = async (layer: object) =>
+      lines((await context(user, { query, layers: [{ type: "recalled", ...layer }] })).recalled.text).length;
+    expect(await shown({})).toBe(10);
+    expect(await shown({ k: 30 })).toBe(14);
+    expect(await shown({ k: 3 })).toBe(3);
+    expect(await shown({ tokens: { max: 60 } })).toBeLessThan(6);
+  });
+
   it("leaves out the messages that the prompt holds", async () => {
     const user = newUser();
     const { id } = await create(user);

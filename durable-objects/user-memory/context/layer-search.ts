@@ -1,5 +1,6 @@
 import type { LayerName } from "../../../src/domain/context/block.ts";
 import { type PlannedLayer, searches } from "../../../src/domain/context/layers.ts";
+import { isSmallTalk } from "../../../src/domain/context/small-talk.ts";
 import type { UserHash } from "../../../src/domain/ids.ts";
 import type { ContextLayer } from "../../../src/domain/schema/context.ts";
 import type { RecallKind } from "../../../src/domain/schema/recall.ts";
@@ -104,6 +105,8 @@ export class LayerSearch {
       status,
     });
     if (request.query === undefined || wanted === null) return found([], "ok");
+    if (layer.type === "recalled" && request.answerable === "auto" && isSmallTalk(request.query.given))
+      return { ...found([], "ok"), recalled: { confidence: 0, isAnswerable: false } };
     try {
       const search = this.#recall.recall(recallOf(request, request.query, wanted));
       const answer = await withDeadline(search, wanted.timeoutMs);
@@ -148,6 +151,7 @@ function merged(all: readonly LayerFound[], layer: PlannedLayer): FoundLayer {
 
 type Wanted = {
   name: LayerName;
+  /** Hits that are searched for. */
   k: number;
   kinds?: RecallKind[] | undefined;
   roles?: string[] | undefined;
@@ -164,13 +168,13 @@ function wantedBy(layer: ContextLayer): Wanted | null {
   switch (layer.type) {
     case "recalled": {
       const { k = RECALLED, kinds, roles, tags, minScore, timeoutMs = SEARCH_MS } = layer;
-      return { name: "recalled", k, kinds, roles, tags, minScore, timeoutMs, whole: false };
+      return { name: "recalled", k: SPARE * k, kinds, roles, tags, minScore, timeoutMs, whole: false };
     }
     case "procedures": {
-      const { n: k = 5, tags, minScore = 0.3, timeoutMs = SEARCH_MS, show } = layer;
+      const { n = 5, tags, minScore = 0.3, timeoutMs = SEARCH_MS, show } = layer;
       return {
         name: "procedures",
-        k,
+        k: SPARE * n,
         kinds: ["procedure"],
         tags,
         minScore,
@@ -179,9 +183,17 @@ function wantedBy(layer: ContextLayer): Wanted | null {
       };
     }
     case "episodes": {
-      const { similar: k = 3, tags, timeoutMs = SEARCH_MS } = layer;
-      if (k === 0) return null;
-      return { name: "episodes", k, kinds: ["episode"], tags, minScore: 0, timeoutMs, whole: false };
+      const { similar = 3, tags, timeoutMs = SEARCH_MS } = layer;
+      if (similar === 0) return null;
+      return {
+        name: "episodes",
+        k: SPARE * similar,
+        kinds: ["episode"],
+        tags,
+        minScore: 0,
+        timeoutMs,
+        whole: false,
+      };
     }
     default:
       return null;
@@ -199,7 +211,7 @@ function recallOf(
     query: text,
     queryVector: vector,
     embeddedMs,
-    k: Math.min(MOST_HITS, k * SPARE),
+    k: Math.min(MOST_HITS, k),
     window: 0,
     ...(kinds && { kinds }),
     ...(roles && { roles }),

@@ -18,7 +18,7 @@ export const USUAL_LAYERS: readonly ContextLayer[] = [
   { type: "recalled" },
 ];
 
-/** The share of the budget that a layer takes at most, if its limit is `auto`. */
+/** The share of the budget that a layer takes at most, if its limit is `auto`. `recalled` takes what others leave. */
 const SHARES: Record<LayerType, number> = {
   profile: 0.2,
   facts: 0.2,
@@ -35,15 +35,25 @@ const SEARCHES: ReadonlySet<LayerType> = new Set(["procedures", "episodes", "rec
 /** True for a layer that depends on the query. */
 export const searches = ({ type }: ContextLayer): boolean => SEARCHES.has(type);
 
+const isStable = (layer: ContextLayer): boolean =>
+  !searches(layer) && layer.type !== "history" && !("mode" in layer && layer.mode === "atomic");
+
 /** The layers in their order. */
 export function planned(layers: readonly ContextLayer[], budget: number): PlannedLayer[] {
   return layers
     .map((layer, i): PlannedLayer => {
       const { tokens = "auto", slot = i } = layer;
-      const { min = 0, max = Math.floor(budget * SHARES[layer.type]) } = tokens === "auto" ? {} : tokens;
-      const stable =
-        !searches(layer) && layer.type !== "history" && !("mode" in layer && layer.mode === "atomic");
-      return { layer, slot, min, max: Math.max(min, max), stable };
+      const share = shareOf(layer, layers);
+      const { min = 0, max = Math.floor(budget * share) } = tokens === "auto" ? {} : tokens;
+      return { layer, slot, min, max: Math.max(min, max), stable: isStable(layer) };
     })
     .toSorted((a, b) => a.slot - b.slot);
+}
+
+/** A layer of the turn's block leaves `recalled` less. The stable block, which is made first, leaves it the rest anyway. */
+function shareOf(layer: ContextLayer, all: readonly ContextLayer[]): number {
+  const own = SHARES[layer.type];
+  if (layer.type !== "recalled") return own;
+  const others = all.filter((one) => one !== layer && !isStable(one) && one.type !== "history");
+  return Math.max(own, 1 - others.reduce((sum, { type }) => sum + SHARES[type], 0));
 }

@@ -4,7 +4,7 @@ import { isTelling, WORDS } from "./question.ts";
 const setOf = (words: string): ReadonlySet<string> => new Set(words.split(/\s+/));
 
 /** Words that are about the conversation: a greeting, a thank you, a request. English, as the stop words are. */
-const COURTESY = setOf(
+export const COURTESY = setOf(
   `apologies apologize appreciate appreciated ask asked asking assist assistance bother cheers curious
   dear excuse favor favour good grateful gratitude greetings hello help helped helpful helping hey hi hiya
   hope hopefully hoping howdy hurry kindly know memory mind obliged pardon patience please pls question
@@ -12,7 +12,7 @@ const COURTESY = setOf(
   thx trust wish wishes wonder wondered wondering worries yo`,
 );
 /** Words that say nothing by themselves. */
-const FILLERS = setOf(
+export const FILLERS = setOf(
   `able absolutely actually advance advice always amazing answer answers anyone anything anytime anyway
   apparently asap awesome awfully back basically best better bit blank brain brief briefly brilliant btw
   care chat check checking come comes completely confused cool crossed d definitely disturb earlier easy
@@ -29,21 +29,21 @@ const FILLERS = setOf(
   welcome well whatever whenever wonderful yeah yes`,
 );
 /** Words that say nothing beside a courtesy ("Good morning", "have a great weekend"), and by themselves name a time. */
-const TIMES = setOf(
+export const TIMES = setOf(
   `afternoon day days evening minute moment morning night sec second today tonight week weekend`,
 );
 /** Words that express a feeling. A text that begins with one ("oops, wrong window") asks for nothing. */
-const EXCLAIMS = setOf(
+export const EXCLAIMS = setOf(
   `aw gosh ha haha hah hehe hm hmm hooray huh lol meh nah omg oof oops ouch phew ugh whoa whoops wow yay yikes`,
 );
 /** Words that agree, cheer or part. */
-const AGREES = setOf(
+export const AGREES = setOf(
   `agreed alright amazing awesome bad brilliant bye cheers congrats congratulations cool exactly fantastic fun funny good
   goodbye got great happy helped helpful helps interesting later makes mhm nevermind never
   nice no nope oh ok okay okey perfect ready right see sounds sure well yeah yep yes yo yup`,
 );
 /** Words that say nothing beside those of `AGREES`: "great work", "makes sense", "happy Friday". */
-const BESIDE = setOf(
+export const BESIDE = setOf(
   `ahead fair friday going job make mind monday point saturday sense sunday thursday tomorrow tuesday wednesday work`,
 );
 /** A text of more words than this is about something. */

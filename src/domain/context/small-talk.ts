@@ -1,0 +1,145 @@
+import { AGREES, asksNothing, BESIDE, COURTESY, EXCLAIMS, FILLERS, TIMES } from "../ranking/asked-part.ts";
+import { folded } from "../ranking/fold.ts";
+import { isTelling, WORDS } from "../ranking/question.ts";
+import { PLEASANTRIES, UNSPACED_PLEASANTRIES } from "./pleasantries.ts";
+import { PLEASANT, TALK } from "./small-talk-words.ts";
+
+/** A message of more characters or words is about something, and a sentence of more words. */
+const MOST_CHARACTERS = 300;
+const [MOST_WORDS, MOST_OF_SENTENCE] = [20, 10];
+const SENTENCE_END = /(?<=[.!?…]["'”’)]*)\s+|\n+/u;
+
+/**
+ * True if a chat message has no topic: it greets, thanks, agrees, cheers, parts, apologises, or is about the talk itself
+ * ("I'm back", "go on", "are you a bot?"). No memory helps to answer it. `asksNothing`, for queries of recall, is stricter: a
+ * search for "sweet" looks for something, and a message that says "sweet" does not.
+ */
+export function isSmallTalk(message: string): boolean {
+  if (message.length > MOST_CHARACTERS) return false;
+  const words = wordsOf(message);
+  // Marks and emoji alone.
+  if (words.length === 0) return true;
+  if (words.length > MOST_WORDS) return false;
+  if (isPleasantryElsewhere(message)) return true;
+  const isCourteous = words.some(isPleasantry) || plain(message).search(SAYINGS) >= 0;
+  return message
+    .split(SENTENCE_END)
+    .every((sentence) => asksNothing(sentence) || hasNoTopic(sentence, isCourteous));
+}
+
+/** `isCourteous`: a day or a time in it does not matter, as in "see you on Monday". */
+function hasNoTopic(sentence: string, isCourteous: boolean): boolean {
+  const text = plain(sentence);
+  const asks = sentence.includes("?");
+  if (SOCIAL.test(text.replace(GREETINGS, ""))) return true;
+  if (!asks && ADDRESS.test(text)) return true;
+  if (namesSomething(sentence)) return false;
+  const words = text.replaceAll(SAYINGS, " ").match(WORDS) ?? [];
+  if (words.length > MOST_OF_SENTENCE) return false;
+  if (asks ? words.some((word) => ASKING.test(word)) : WHO_OR_WHEN.test(words[0] ?? "")) return false;
+  return words.every((word) => isWordOfTalk(word) || (isCourteous && isTime(word)));
+}
+
+const ASKING = /^(?:how|remember|remind|what|when|where|which|who|whom|whose|why)$/;
+const WHO_OR_WHEN = /^(?:how|when|where|which|who|whom|whose|why)$/;
+
+/** "I won't" is nobody who won. */
+const wordsOf = (text: string): string[] =>
+  folded(text)
+    .replaceAll(/\bwon['’]t\b/g, "will not")
+    .match(WORDS) ?? [];
+/** The words of a text, with one space between them. */
+const plain = (text: string): string => wordsOf(text).join(" ");
+
+const isPleasantry = (word: string): boolean =>
+  [COURTESY, AGREES, EXCLAIMS, PLEASANT].some((known) => known.has(word)) || LAUGHS.test(word);
+
+/** True for a word of a time ("Monday"), or one that only a courtesy makes small talk ("great work"). */
+const isTime = (word: string): boolean => TIMES.has(word) || BESIDE.has(word);
+
+/** True for a word that is no topic of a message, also if it is drawn out: "yesss", "sooo". */
+function isWordOfTalk(word: string): boolean {
+  const spelled = [word, word.replaceAll(DRAWN_OUT, "$1"), word.replaceAll(DRAWN_OUT, "$1$1")];
+  return spelled.some((one) => !isTelling(one) || isPleasantry(one) || FILLERS.has(one) || TALK.has(one));
+}
+
+const DRAWN_OUT = /(\p{L})\1{2,}/gu;
+/** "hahaha", "jajaja", "kkkk", "хахаха". */
+const LAUGHS =
+  /^(?:[ah]*(?:h[aeio]|j[aei]|xa|rs){2,}[ah]*|а?(?:ах|ха|хе|хи){2,}х?|(?:lo)+l+|k{3,}|w{3,}|ه{2,}|ח{2,})$/u;
+
+/** True if a text has a number, or a word with a capital letter inside a sentence that may be a name. */
+function namesSomething(text: string): boolean {
+  const capitals = text.match(/(?<=\S\s+)\p{Lu}[\p{L}\p{M}]*/gu) ?? [];
+  return /\p{N}/u.test(text) || capitals.map(folded).some((word) => !isWordOfTalk(word) && !isTime(word));
+}
+
+/** True if all words of a text are pleasantries of one language besides English. */
+function isPleasantryElsewhere(text: string): boolean {
+  const words = wordsOf(text);
+  const telling = words.filter((word) => !LAUGHS.test(word));
+  return (
+    PLEASANTRIES.some((known) => telling.every((word) => known.has(word))) ||
+    words.join("").replaceAll(UNSPACED_PLEASANTRIES, "") === ""
+  );
+}
+
+/** Expressions of words that are topics by themselves. */
+const SAYINGS = new RegExp(
+  String.raw`\b(?:${[
+    "(?:good|great|nice|lovely|amazing|excellent|fantastic) (?:work|job|one|try|catch|idea|news)",
+    "sounds like a (?:plan|deal)",
+    "(?:that s|thats|this is) (?:all|it|enough)(?: for (?:now|today|tonight|the day|the week))?",
+    "(?:one|a|just a) (?:sec|second|moment|minute)",
+    "fair enough",
+    "of course",
+    "catch (?:you|ya|u) (?:later|soon)",
+    "go ahead",
+    "^(?:morning|afternoon|evening|night)$",
+    "(?:have|has|had|got|need|gotta|must|should|ll|will) (?:to )?(?:run|dash|head off|head out|head home|leave)",
+    "(?:sign|signing|log|logging) off",
+    "(?:my|your) (?:bad|fault)",
+    "no (?:stress|hurry|biggie|big deal|pressure|way|offen[cs]e)",
+    "(?:sleep|rest) (?:well|tight|good)",
+    "sweet dreams",
+    "to (?:meet|see|talk to|chat with|hear from) (?:you|ya|u)",
+    "(?:long|busy|rough|what a) day",
+    "in a (?:hurry|rush)",
+    "you rock",
+    "oh my(?: god)?",
+    "wrong (?:window|chat|tab|button|person|thread)",
+    "thumbs up",
+    "high five",
+    "cool (?:beans|story)",
+    "(?:happy|merry) (?:new year|birthday|holidays|christmas|easter)",
+  ].join("|")})\b`,
+  "g",
+);
+
+const GREETINGS =
+  /^(?:(?:and|good (?:morning|afternoon|evening)|hello|hey|hi|hiya|okay?|oh|so|um|well|wow|yo) )+/;
+/** A greeting, thanks or a farewell, and a name. */
+const ADDRESS =
+  /^(?:hi+|hello+|hey+|hiya|hallo|hola|howdy|yo|greetings|good (?:morning|afternoon|evening|night)|(?:thanks|thank you|thx|cheers)(?: so much| a lot)?|(?:good ?)?bye(?: bye)?|see you|welcome)(?: (?:there|again|dear|my))? (?!what|who|when|where|why|how|which)\p{L}+$/u;
+const YOU = "(?:you|u|ya)(?: guys| all)?";
+/** Words that say nothing in a remark about the assistant. */
+const ABOUT_YOU = String.raw`(?: (?!(?:about|at|for|from|in|my|of|on|our|the|to|with|allergic)\b)\p{L}+){1,4}`;
+const SO = String.raw`(?: (?:again|all|been|days|do|doing|evening|feeling|friend|going|guys|hanging|here|holding|it|keeping|lately|life|man|mate|morning|now|on|pal|really|so|these|this|today|tonight|treating|up|you|yourself))*`;
+/** Questions and remarks that are made for the sake of the talk, or about the assistant. */
+const SOCIAL = new RegExp(
+  String.raw`^(?:${[
+    String.raw`(?:h|how)(?: is| are| s| r| re| ve| have| was| were| do| did| has)?(?: it| things?| everything| everyone| life| ${YOU}| your (?:day|night|morning|evening|weekend)| the day)${SO}`,
+    String.raw`(?:what(?: s| is)?|whats) (?:up|new|good|happening|cooking|going on|the matter|wrong)${SO}`,
+    String.raw`(?:was+up|whaddup|sup)${SO}`,
+    String.raw`(?:what|how) about you${SO}`,
+    String.raw`(?:are|r|were) ${YOU}${ABOUT_YOU}`,
+    String.raw`${YOU}(?: are| re| r| seem| sound| look)${ABOUT_YOU}`,
+    String.raw`(?:can|could|do|did|will) ${YOU}(?: ever| even| still)? (?:hear|see|understand|dream|sleep|get it|get that|like me|love me|have feelings)(?: me| that| this)?`,
+    String.raw`(?:is )?(?:any|some)(?:one|body)(?: out| still)? (?:there|here|home|around)`,
+    String.raw`(?:shall|should|can|could) we (?:begin|start|continue|proceed|go on|move on|get started|go ahead)(?: now)?`,
+    String.raw`is (?:everything|all|it all) (?:all )?(?:fine|good|ok|okay|right|alright|well)`,
+    String.raw`(?:i )?(?:love|like|hate|adore) ${YOU}(?: (?:a lot|so much|very much|too|all))?`,
+    String.raw`(?:you|u|really|ready|right|sure|seriously|why not|how come|how so|huh|who knows|who cares|who are you|does it|is it|did it|was it|do you|did you|is that so|is that right|am i right|so what|now what|what now|what else|what next)`,
+  ].join("|")})$`,
+  "u",
+);
