@@ -7,6 +7,7 @@ import { userHash } from "../../src/domain/ids.ts";
 import { portsOf } from "../../src/platform/bindings.ts";
 import { call, newUser, tokenWith } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
+import { ContextStore } from "../../durable-objects/user-memory/context/context-store.ts";
 import { forget, patch, remember, remembered } from "../memory-calls.ts";
 import { append, create, fork, read, say } from "../thread-calls.ts";
 
@@ -205,6 +206,8 @@ describe("the block of a turn", () => {
     const messages = await Promise.all([query, "thanks!"].map(messageHash));
     const later = await context(user, { query: "thanks!", threadId: id, layers, messages });
     expect(later).toMatchObject({ pinned: [], prefixChanged: true });
+    const again = await context(user, { query: "thanks!", threadId: id, layers, messages });
+    expect([again.pinned, again.prefixChanged]).toEqual([[], undefined]);
     expect((await read(id, "view=prompted")).items[0]?.message.content).toBe(query);
     const object = env.USER_MEMORY.getByName(await userHash(user));
     const stored = await runInDurableObject(object, (_, { storage }) =>
@@ -212,6 +215,25 @@ describe("the block of a turn", () => {
     );
     expect(stored).toContain("turn:");
     expect(stored).not.toContain("hazelnuts");
+  });
+
+  it("is kept for the last turns only, however many a caller asks for", async () => {
+    const user = newUser();
+    const { id } = await create(user);
+    const object = env.USER_MEMORY.getByName(await userHash(user));
+    await context(user, { query: "hello", threadId: id });
+    const counted = await runInDurableObject(object, (_, { storage: { sql } }) => {
+      const store = new ContextStore(sql);
+      const [{ thread } = { thread: 0 }] = sql
+        .exec<{ thread: number }>("SELECT thread FROM context_blocks")
+        .toArray();
+      const block = { format: "xml" as const, sections: [], meta: [] };
+      for (let i = 0; i < 2_100; i++) store.putTurn(thread, `${i + 1_000_000}`, block, i);
+      store.putTurn(thread, `00`, block, 9_999);
+      return sql.exec("SELECT name FROM context_blocks WHERE name LIKE 'turn:%'").toArray();
+    });
+    expect(counted).toHaveLength(2_000);
+    expect(counted).toContainEqual({ name: "turn:00" });
   });
 
   it("keeps a corrected text in the turns that had it", async () => {
@@ -536,6 +558,16 @@ it("answers a whole prompt in the format messages", async () => {
     say(recalled.text === "" ? "Where does Ann live?" : `${recalled.text}\n\nWhere does Ann live?`),
   ]);
   expect(messages[0].content).toBe(first.stable.text);
+});
+
+it("shows no entry that has expired, also before it is deleted", async () => {
+  const user = newUser();
+  await call(`/v1/users/${user}/kv/tone?ttlMs=1000`, { method: "PUT", json: "dry" });
+  const layers = [{ type: "entries", keys: ["tone"] }];
+  const first = await context(user, { layers, snapshot: "run" });
+  expect(first.stable.text).toContain("dry");
+  control.clockAhead += 2_000;
+  expect((await context(user, { layers, snapshot: "run" })).stable.text).toBe("");
 });
 
 it("stays within its budget", async () => {

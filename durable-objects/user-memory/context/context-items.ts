@@ -134,7 +134,7 @@ export class ContextItems {
           : [],
       ),
     );
-    const { table, documents, stores, store, messages } = this.#deps;
+    const { table, documents, entries, stores, store, messages } = this.#deps;
     const rows = new Map(
       table.numbered(numbers.filter((n) => !isMessage(n))).map((row) => [row.version, row]),
     );
@@ -147,7 +147,8 @@ export class ContextItems {
     );
     const itemAt = (layer: LayerName, place: Place): ContextItem | null => {
       if ("key" in place) {
-        const text = store.entryText(place);
+        // An expired entry may not be deleted yet.
+        const text = entries.get(place.key, now) === null ? null : store.entryText(place);
         return text === null ? null : { id: place.key, place, shown: { text: `[${place.key}]: ${text}` } };
       }
       if ("compaction" in place) {

@@ -22,7 +22,7 @@ import { parsed } from "../threads/message-store.ts";
 import type { StoredThread } from "../threads/thread-store.ts";
 import type { RecallService } from "../recall/recall-service.ts";
 import { ContextItems, type ItemDependencies } from "./context-items.ts";
-import { keyOf, type TurnBlock } from "./context-store.ts";
+import { keyOf, type KeptTurn, type RunBlock, type TurnBlock } from "./context-store.ts";
 import { fittedSections, type Form, placed, type Section, textOf, tokensOf } from "./fitted-sections.ts";
 import { type FoundLayer, LayerSearch, type Searched } from "./layer-search.ts";
 import { currentTurn, lastMessages } from "./prompted-turns.ts";
@@ -50,6 +50,8 @@ type Prompted = {
   shared: SharedItems;
   form: Form;
 };
+/** The blocks that were made before: the snapshot, and those of turns by their names. */
+type KeptBlocks = { run: RunBlock | null; turns: ReadonlyMap<string, KeptTurn> };
 type Answer = Omit<ContextAnswer, "etag" | "stable"> & { stable: { text: string; tokens: number } };
 
 /** Makes the memory of a prompt: a stable block for the thread, and a block for each turn, which is kept with it. */
@@ -78,9 +80,10 @@ export class ContextService {
       });
     const turn = thread === null ? null : await this.#turn(thread, request);
     const kept = this.#keptBlocks(request, thread, turn);
+    const isKept = kept.run !== null || (turn !== null && kept.turns.has(turn.name));
     const [searched, shared, count] = await Promise.all([
-      kept.answer === null ? this.#search.search(request) : { found: [] },
-      this.#shared.items(kept.sections),
+      isKept ? { found: [] } : this.#search.search(request),
+      this.#shared.items(sectionsOf(kept)),
       this.#deps.tokenCounter(request.tokenizer).catch((error: unknown) => {
         console.error({ message: "a tokenizer is unavailable", error: String(error) });
         return null;
@@ -115,28 +118,28 @@ export class ContextService {
   }
 
   async #promptedItems(thread: StoredThread, items: readonly ReadMessage[]): Promise<ReadMessage[]> {
-    const line = this.#lineOf(thread);
-    const turns = new Map<ReadMessage, { message: Message; block: TurnBlock }>();
+    const said: { item: ReadMessage; message: Message; turn: string }[] = [];
     let before = await this.#hashBefore(thread, items[0]?.seq);
     for (const item of items) {
       const message = item.compaction === undefined ? parsed(item.body) : undefined;
       const text = message?.role === "user" ? userText(message) : "";
       if (message === undefined || text === "") continue;
       const hash = await messageHash(text);
-      const block = this.#deps.store.turn(line, await turnName(before, hash));
+      said.push({ item, message, turn: await turnName(before, hash) });
       before = hash;
-      if (block !== null) turns.set(item, { message, block });
     }
-    const kept = [...turns.values()].flatMap(({ block }) => block.sections);
-    const shared = await this.#shared.items(kept);
-    const now = this.#deps.now();
-    return items.map((item) => {
-      const turn = turns.get(item);
-      const { text } = this.#shownAgain(turn?.block ?? null, now, shared);
-      return turn === undefined || text === ""
-        ? item
-        : { ...item, body: encoder.encode(JSON.stringify(withBlock(turn.message, text))) };
-    });
+    const turns = this.#deps.store.turns(
+      this.#lineOf(thread),
+      said.map(({ turn }) => turn),
+    );
+    const shared = await this.#shared.items(sectionsOf({ run: null, turns }));
+    const bodies = new Map<ReadMessage, Uint8Array>();
+    for (const { item, message, turn } of said) {
+      const block = turns.get(turn)?.block;
+      const text = block === undefined ? "" : textOf(this.#again(block.sections, shared).resolved, block);
+      if (text !== "") bodies.set(item, encoder.encode(JSON.stringify(withBlock(message, text))));
+    }
+    return items.map((item) => ({ ...item, body: bodies.get(item) ?? item.body }));
   }
 
   async #turn(thread: StoredThread, { query, messages }: ContextRequest): Promise<Turn | null> {
@@ -178,72 +181,59 @@ export class ContextService {
     return resolved.flatMap(({ layer, items }) => items.map((item) => ({ ...item, layer })));
   }
 
-  /** The blocks that were made before: of the run or of the turn, if it has one, and of earlier turns. */
-  #keptBlocks(
-    { snapshot }: ContextRequest,
-    thread: StoredThread | null,
-    turn: Turn | null,
-  ): { answer: TurnBlock | null; sections: PlacedSection[] } {
+  #keptBlocks({ snapshot }: ContextRequest, thread: StoredThread | null, turn: Turn | null): KeptBlocks {
     const { store, now } = this.#deps;
-    const line = thread === null ? [] : this.#lineOf(thread);
-    const run = snapshot === undefined ? null : store.run(snapshot.name, now());
-    const earlier = turn?.earlier.map(({ name }) => store.turn(line, name)) ?? [];
-    const answer = run ?? (turn === null ? null : store.turn(line, turn.name));
-    return { answer, sections: [answer, ...earlier].flatMap((block) => block?.sections ?? []) };
+    const names = turn === null ? [] : [turn.name, ...turn.earlier.map(({ name }) => name)];
+    return {
+      run: snapshot === undefined ? null : store.run(snapshot.name, now()),
+      turns: thread === null ? new Map() : store.turns(this.#lineOf(thread), names),
+    };
   }
 
   /** Makes the answer in one step: of two calls for one turn, the second finds the block that the first kept. */
   async #answerOnce(request: ContextRequest, prompted: Prompted): Promise<Answer> {
     const { thread, turn, shared } = prompted;
     const answer = this.#deps.transactions.atomically(() => {
-      const { sections } = this.#keptBlocks(request, thread, turn);
+      const kept = this.#keptBlocks(request, thread, turn);
+      const sections = sectionsOf(kept);
       // Another call has kept a block since, with memories of shared owners that this one has not read.
-      return sections.some((one) => isUnread(one, shared)) ? sections : this.#answer(request, prompted);
+      return sections.some((one) => isUnread(one, shared)) ? sections : this.#answer(request, prompted, kept);
     });
     if (!Array.isArray(answer)) return answer;
     const read = { ...prompted, shared: await this.#shared.items(answer) };
-    return this.#deps.transactions.atomically(() => this.#answer(request, read));
+    return this.#deps.transactions.atomically(() =>
+      this.#answer(request, read, this.#keptBlocks(request, thread, turn)),
+    );
   }
 
-  #answer(request: ContextRequest, { thread, turn, searched, shared, form }: Prompted): Answer {
+  #answer(
+    request: ContextRequest,
+    { thread, turn, searched, shared, form }: Prompted,
+    { run, turns }: KeptBlocks,
+  ): Answer {
     const { store } = this.#deps;
     const now = this.#deps.now();
     const { count } = form;
     const { snapshot } = request;
-    const run = snapshot === undefined ? null : store.run(snapshot.name, now);
-    if (run !== null) {
-      const [stable, sections] = [run.stable, run.sections].map((some) =>
-        this.#items.resolve(some, now, shared),
-      );
-      return answerOf({
-        ...run,
-        count,
-        stable: textOf(stable ?? [], run),
-        recalled: textOf(sections ?? [], run),
-      });
-    }
-    const line = thread === null ? [] : this.#lineOf(thread);
+    if (run !== null && snapshot !== undefined) return this.#runAgain(run, snapshot.name, { shared, count });
     const stable = this.#stable.current(request, { thread, form, now });
-    const earlier = (turn?.earlier ?? []).map(({ index, name }) => ({
-      index,
-      block: store.turn(line, name),
-    }));
-    const kept = turn === null ? null : store.turn(line, turn.name);
+    const kept = turn === null ? undefined : turns.get(turn.name);
+    const before = (turn?.earlier ?? []).map(({ index, name }) => ({ index, name, kept: turns.get(name) }));
     const made =
-      kept === null
+      kept === undefined
         ? this.#turnBlock(request, {
             thread,
             searched,
             stable,
-            earlier: earlier.map(({ block }) => block),
+            earlier: before.flatMap((one) => one.kept?.block ?? []),
             form,
             now,
           })
-        : { block: kept, sections: this.#items.resolve(kept.sections, now, shared), candidates: [] };
+        : { block: kept.block, candidates: [] };
     if (thread !== null) {
-      const told = kept === null ? made.block.sections.filter(({ layer }) => layer === "changes") : [];
+      const told = kept === undefined ? made.block.sections.filter(({ layer }) => layer === "changes") : [];
       this.#stable.keep(thread, { stable, told: told.flatMap(({ places }) => places), now });
-      if (turn !== null && kept === null) store.putTurn(thread.n, turn.name, made.block, now);
+      if (turn !== null && kept === undefined) store.putTurn(thread.n, turn.name, made.block, now);
     }
     const meta = [...stable.meta, ...made.block.meta];
     if (snapshot !== undefined)
@@ -255,29 +245,82 @@ export class ContextService {
           expiresAt: now + snapshot.ttlMs,
         },
       );
-    const pinned = earlier.map(({ index, block }) => ({ index, ...this.#shownAgain(block, now, shared) }));
+    const pinned = before.map((one) => ({
+      index: one.index,
+      ...this.#turnAgain(one.name, one.kept, shared),
+    }));
+    const again = turn === null ? NOTHING : this.#turnAgain(turn.name, kept, shared);
+    const isChanged = stable.isRenewed || [again, ...pinned].some(({ isLess }) => isLess);
     return {
       ...answerOf({
         ...made.block,
         meta,
         count,
         stable: stable.text,
-        recalled: textOf(made.sections, made.block),
+        recalled: "sections" in made ? textOf(made.sections, made.block) : again.text,
       }),
       ...(request.messages !== undefined && {
         pinned: pinned.flatMap(({ index, text }) => (text === "" ? [] : [{ index, text }])),
       }),
       ...(turn !== null && { pin: turn.name }),
       ...(request.explain && { candidates: [...stable.candidates, ...made.candidates] }),
-      ...((stable.isRenewed || pinned.some(({ isLess }) => isLess)) && { prefixChanged: true as const }),
+      ...(isChanged && { prefixChanged: true as const }),
     };
   }
 
-  /** The text of a kept block; `isLess`: something in it is gone. */
-  #shownAgain(block: TurnBlock | null, now: number, shared: SharedItems): { text: string; isLess: boolean } {
-    if (block === null) return { text: "", isLess: false };
-    const resolved = this.#items.resolve(block.sections, now, shared);
-    return { text: textOf(resolved, block), isLess: resolved.some(({ lost }) => lost > 0) };
+  /** The answer of a snapshot, as far as it still exists. */
+  #runAgain(
+    run: RunBlock,
+    name: string,
+    { shared, count }: { shared: SharedItems; count: CountTokens },
+  ): Answer {
+    const [stable, sections] = [run.stable, run.sections].map((some) => this.#again(some, shared));
+    const isLess = (stable?.isLess ?? false) || (sections?.isLess ?? false);
+    if (isLess)
+      this.#deps.store.reduceRun(name, {
+        ...run,
+        stable: stable?.left ?? [],
+        sections: sections?.left ?? [],
+      });
+    return {
+      ...answerOf({
+        ...run,
+        count,
+        stable: textOf(stable?.resolved ?? [], run),
+        recalled: textOf(sections?.resolved ?? [], run),
+      }),
+      ...(isLess && { prefixChanged: true as const }),
+    };
+  }
+
+  /** The text of a kept block. `isLess`: something in it is gone, which is told once. */
+  #turnAgain(
+    name: string,
+    kept: KeptTurn | undefined,
+    shared: SharedItems,
+  ): { text: string; isLess: boolean } {
+    if (kept === undefined) return NOTHING;
+    const { resolved, left, isLess } = this.#again(kept.block.sections, shared);
+    if (isLess) this.#deps.store.reduceTurn({ ...kept, block: { ...kept.block, sections: left } }, name);
+    return { text: textOf(resolved, kept.block), isLess };
+  }
+
+  /** What is at some places now, and the places that are left. A shared owner that does not answer may be back later. */
+  #again(
+    sections: readonly PlacedSection[],
+    shared: SharedItems,
+  ): { resolved: readonly Section[]; left: PlacedSection[]; isLess: boolean } {
+    const resolved = this.#items.resolve(sections, this.#deps.now(), shared);
+    const left = sections.map(({ layer, places }, i) => {
+      const found = new Set(resolved[i]?.items.map(({ place }) => keyOf(place)));
+      return {
+        layer,
+        places: places.filter(
+          (place) => found.has(keyOf(place)) || ("n" in place && place.owner !== undefined),
+        ),
+      };
+    });
+    return { resolved, left, isLess: resolved.some(({ lost }) => lost > 0) };
   }
 
   #turnBlock(
@@ -293,7 +336,7 @@ export class ContextService {
       thread: StoredThread | null;
       searched: Searched;
       stable: Stable;
-      earlier: readonly (TurnBlock | null)[];
+      earlier: readonly TurnBlock[];
       form: Form;
       now: number;
     },
@@ -301,7 +344,7 @@ export class ContextService {
     const { layers, scope, format, sources, budget } = request;
     const shown = new Set([
       ...stable.sections.flatMap(({ items }) => items.map(({ place }) => keyOf(place))),
-      ...earlier.flatMap((block) => block?.sections.flatMap(({ places }) => places.map(keyOf)) ?? []),
+      ...earlier.flatMap(({ sections }) => sections.flatMap(({ places }) => places.map(keyOf))),
       ...(thread === null ? [] : this.#held(thread, request.messages?.length)),
     ]);
     const changes: FoundLayer & { name: LayerName } = {
@@ -362,6 +405,13 @@ export class ContextService {
 }
 
 const encoder = new TextEncoder();
+
+const NOTHING = { text: "", isLess: false };
+
+const sectionsOf = ({ run, turns }: KeptBlocks): PlacedSection[] => [
+  ...(run === null ? [] : [...run.stable, ...run.sections]),
+  ...[...turns.values()].flatMap(({ block }) => block.sections),
+];
 
 /** True if the section has memories of a shared owner that were not read. */
 const isUnread = ({ layer, places }: PlacedSection, shared: SharedItems): boolean =>

@@ -32,9 +32,13 @@ export type TurnBlock = Look & {
   confidence?: number;
   abstained?: true;
 };
+/** A turn's block, and where it is kept. */
+export type KeptTurn = { block: TurnBlock; thread: number };
 /** All of an answer. */
 export type RunBlock = TurnBlock & { stable: PlacedSection[] };
 
+/** Turns of a thread whose blocks are kept at least: twice as many as a call asks for. */
+const MOST_TURNS = 2_000;
 /** Blocks of no thread. */
 const NO_THREAD = 0;
 const STABLE = "stable";
@@ -70,17 +74,52 @@ export class ContextStore {
     );
   }
 
-  /** The block of a turn of one of these threads. */
-  turn(threads: readonly number[], turn: string): TurnBlock | null {
-    for (const thread of threads) {
-      const found = this.#get(thread, `turn:${turn}`);
-      if (found !== null) return found.block as TurnBlock;
-    }
-    return null;
+  /** The blocks of these turns; of a turn of several threads, that of the first. */
+  turns(threads: readonly number[], turns: readonly string[]): Map<string, KeptTurn> {
+    const found = this.#sql
+      .exec<{ thread: number; turn: string; body: string }>(
+        `SELECT thread, substr(name, 6) AS turn, body FROM context_blocks
+         WHERE thread IN (SELECT value FROM json_each(?)) AND name IN (SELECT 'turn:' || value FROM json_each(?))`,
+        JSON.stringify(threads),
+        JSON.stringify(turns),
+      )
+      .toArray()
+      .toSorted((a, b) => threads.indexOf(b.thread) - threads.indexOf(a.thread));
+    return new Map(
+      found.map(({ thread, turn, body }) => [turn, { thread, block: JSON.parse(body) as TurnBlock }]),
+    );
   }
 
   putTurn(thread: number, turn: string, block: TurnBlock, now: number): void {
     this.#put(thread, `turn:${turn}`, { block, now });
+    // Once in 64 turns: a caller may ask for turns that are never said.
+    if (turn.startsWith("0") && "0123".includes(turn.charAt(1)))
+      this.#sql.exec(
+        `DELETE FROM context_blocks WHERE thread = ?1 AND name IN (
+           SELECT name FROM context_blocks WHERE thread = ?1 AND name >= 'turn:' AND name < 'turn;'
+           ORDER BY used_at DESC LIMIT -1 OFFSET ?2)`,
+        thread,
+        MOST_TURNS,
+      );
+  }
+
+  /** Stores what is left of a turn's block. */
+  reduceTurn({ thread, block }: KeptTurn, turn: string): void {
+    this.#reduce(thread, `turn:${turn}`, block);
+  }
+
+  /** Stores what is left of a snapshot. */
+  reduceRun(name: string, block: RunBlock): void {
+    this.#reduce(NO_THREAD, `run:${name}`, block);
+  }
+
+  #reduce(thread: number, name: string, block: object): void {
+    this.#sql.exec(
+      "UPDATE context_blocks SET body = ? WHERE thread = ? AND name = ?",
+      JSON.stringify(block),
+      thread,
+      name,
+    );
   }
 
   run(name: string, now: number): RunBlock | null {

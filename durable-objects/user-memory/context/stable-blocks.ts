@@ -87,7 +87,8 @@ export class StableBlocks {
       wanted: fresh.sections.flatMap((one) => one.items),
       now,
     });
-    const isIdle = now - usedAt > cacheTtlMs;
+    // Each step of a run uses the cache, and may be appended to the thread.
+    const isIdle = now - Math.max(usedAt, thread.updatedAt) > cacheTtlMs;
     const most = Math.max(MOST_CHANGES.tokens, MOST_CHANGES.share * form.count(storedText));
     const isTooMuch = weightOf([...told, ...changes], form) > most;
     if (text !== storedText && (isIdle || isTooMuch)) return renewed(!isIdle);

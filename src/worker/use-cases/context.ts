@@ -30,10 +30,10 @@ export async function context(needs: Needs, user: string, body: ContextBody): Pr
   const lifetime = cacheTtl === undefined ? undefined : (durationMs(cacheTtl) ?? undefined);
   const owner = await ownerOf(user);
   const object = needs.userMemory(owner.hash);
-  const chosen = await layersOf(body, async (name) => {
-    const stored = await Promise.all([object.contextProfile(name), needs.tenantProfiles.get(name)]);
-    return stored[0] ?? stored[1];
-  });
+  const chosen = await layersOf(
+    body,
+    async (name) => (await object.contextProfile(name)) ?? needs.tenantProfiles.get(name),
+  );
   if (!chosen.ok) return chosen;
   // A thread's summaries stand in its messages.
   const shown = chosen.value.filter(({ type }) => format !== "messages" || type !== "summary");
