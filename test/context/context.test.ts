@@ -652,7 +652,7 @@ it.each([
   [{ layers: [{ type: "facts", slot: -1 }] }, "body.layers[0].slot"],
   [{ layers: [{ type: "facts", tokens: { min: 10, max: 5 } }] }, "body.layers[0].tokens.min"],
   [{ layers: [{ type: "facts", tokens: { min: 3000 } }] }, "body.budget"],
-  [{ layers: [{ type: "facts" }, { type: "facts" }] }, "body.layers"],
+  [{ layers: [{ type: "facts" }, { type: "facts" }] }, "body.layers[1].type"],
   [{ layers: [{ type: "history" }] }, "body.layers"],
   [{ layers: [{ type: "recalled", mode: "eventual" }] }, "body.layers[0].mode"],
   [{ layers: [{ type: "entries" }] }, "body.layers[0].prefix"],

@@ -144,7 +144,18 @@ export const ContextLayer = z
 export type ContextLayer = z.infer<typeof ContextLayer>;
 export type LayerType = ContextLayer["type"];
 
-export const layers = z.array(ContextLayer).min(1).max(20);
+/** Types that a list may have more than once. */
+const REPEATED: ReadonlySet<LayerType> = new Set(["entries", "recalled"]);
+
+export const layers = z
+  .array(ContextLayer)
+  .min(1)
+  .max(20)
+  .superRefine((list, context) => {
+    for (const [i, { type }] of list.entries())
+      if (!REPEATED.has(type) && list.findIndex((one) => one.type === type) < i)
+        context.addIssue({ code: "custom", path: [i, "type"], message: `is a second layer ${type}` });
+  });
 
 /** A stored list of layers. */
 export const ContextProfile = z.object({ name, layers }).openapi("ContextProfile");

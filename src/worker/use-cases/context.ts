@@ -100,17 +100,16 @@ async function layersOf(
 /** The field of a request that cannot be met, and why. */
 function problemOf(
   layers: readonly PlannedLayer[],
-  { budget, format }: ContextBody & { budget: number },
+  { budget, format, profile }: ContextBody & { budget: number },
 ): [path: string, message: string] | null {
   const least = layers.reduce((sum, { min }) => sum + min, 0);
   if (least > budget) return ["body.budget", `is below the sum of the layers' minimums, ${least}`];
-  const types = layers.map(({ layer }) => layer.type);
-  const twice = types.find(
-    (type, i) => types.indexOf(type) !== i && type !== "entries" && type !== "recalled",
-  );
-  if (twice !== undefined) return ["body.layers", `has ${twice} twice`];
-  if (types.includes("history") && format !== "messages")
-    return ["body.layers", "has history, which goes with the format messages"];
+  const hasHistory = layers.some(({ layer }) => layer.type === "history");
+  if (hasHistory && format !== "messages")
+    return [
+      profile === undefined ? "body.layers" : "body.profile",
+      "has history, which goes with the format messages",
+    ];
   return null;
 }
 
