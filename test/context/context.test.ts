@@ -101,6 +101,20 @@ describe("the stable block of a thread", () => {
     expect(heavy.prefixChanged).toBe(true);
   });
 
+  it("stays with another budget, as long as it is within it", async () => {
+    const user = newUser();
+    const { id } = await create(user);
+    for (let i = 0; i < 5; i++)
+      await remember(user, { text: `Ann owns thing ${i} ${"of a kind ".repeat(9)}` });
+    const first = await turn(user, id, "hello");
+    expect(lines(first.stable.text)).toHaveLength(5);
+    const second = await turn(user, id, "thanks!", { budget: 5_000 });
+    expect([second.stable, second.prefixChanged]).toEqual([first.stable, undefined]);
+    const third = await turn(user, id, "thanks again!", { budget: 150 });
+    expect(third.prefixChanged).toBe(true);
+    expect(third.tokens).toBeLessThanOrEqual(150);
+  });
+
   it("loses what was forgotten or expired at once, and says so", async () => {
     const user = newUser();
     const { id } = await create(user);
@@ -587,7 +601,6 @@ it("stays within its budget", async () => {
 
 it("stays within a budget that a tokenizer counts", async () => {
   const user = newUser();
-  const { id: threadId } = await create(user);
   await Promise.all(
     ["日本語の文章です", "naïve café Ωμέγα", "plain words", "🙂🙃 {}[]();"].flatMap((text) =>
       Array.from({ length: 5 }, (_, i) => remember(user, { text: `Ann said ${i} ${text.repeat(4)}` })),
@@ -595,6 +608,7 @@ it("stays within a budget that a tokenizer counts", async () => {
   );
   const count = await portsOf(env).tokenCounter("o200k_base");
   for (const budget of [100, 200, 500]) {
+    const { id: threadId } = await create(user);
     const asked = { query: "What did Ann say?", budget, tokenizer: "o200k_base", threadId };
     const { tokens, stable, recalled } = await context(user, asked);
     expect([stable.tokens, recalled.tokens]).toEqual([count(stable.text), count(recalled.text)]);

@@ -41,8 +41,8 @@ const MOST_CHANGES = { share: 0.25, tokens: 200 };
 
 /**
  * Keeps the stable block of a thread as it is, since a provider has cached the prompt up to it: later changes are told by the
- * turns. It is made anew if something in it is gone, the thread was compacted or the request is another one; and, if anything
- * changed, once the provider's cache has lapsed or the changes weigh too much.
+ * turns. It is made anew if something in it is gone, the thread was compacted, it exceeds the budget or the request is another
+ * one; and, if anything changed, once the provider's cache has lapsed or the changes weigh too much.
  */
 export class StableBlocks {
   readonly #deps: StableDependencies;
@@ -56,7 +56,7 @@ export class StableBlocks {
     { thread, form, now }: { thread: StoredThread | null; form: Form; now: number },
   ): Stable {
     const { store, compactions, items } = this.#deps;
-    const { recipe, cacheTtlMs } = request;
+    const { recipe, budget, cacheTtlMs } = request;
     const fresh = this.#fresh(request, { thread, form, now });
     const text = textOf(fresh.sections, form);
     const renewed = (isRenewed: boolean): Stable => ({
@@ -80,7 +80,9 @@ export class StableBlocks {
     const storedText = textOf(sections, form);
     const isLost = sections.some(({ lost }) => lost > 0);
     const isCompacted = compactions.lastCreatedAt(thread) > block.madeAt;
-    if (isLost || isCompacted || block.recipe !== recipe) return renewed(isLost || text !== storedText);
+    const isOver = form.count(storedText) > budget;
+    if (isLost || isCompacted || isOver || block.recipe !== recipe)
+      return renewed(isLost || text !== storedText);
     const told = items.itemsAt({ layer: "changes", places: block.told }, now);
     const changes = this.#changes(block, {
       known: [...sections.flatMap((one) => one.items), ...told],

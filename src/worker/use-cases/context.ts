@@ -51,7 +51,7 @@ export async function context(needs: Needs, user: string, body: ContextBody): Pr
     tokenizer,
     sources,
     recipe: await hash16(
-      JSON.stringify([shown, budget, isText(format) ? format : "xml", scope ?? null, tokenizer, sources]),
+      JSON.stringify([shown, isText(format) ? format : "xml", scope ?? null, tokenizer, sources]),
     ),
     explain: body.explain ?? false,
     answerable: body.answerable ?? "auto",
