@@ -209,6 +209,19 @@ describe("the block of a turn", () => {
     expect(own.recalled.text).not.toContain("hazelnuts");
   });
 
+  it("comes back without a query, which keeps nothing, and not for another message than the query", async () => {
+    const user = newUser();
+    const { id: threadId } = await create(user);
+    await append((await create(user)).id, [say("I keep my boat in Setúbal")]);
+    const query = "Where is my boat?";
+    const { recalled } = await turn(user, threadId, query);
+    const messages = await Promise.all([query, "And my bicycle?"].map(messageHash));
+    const all = await context(user, { threadId, messages });
+    expect([all.pinned, all.pin]).toEqual([[{ index: 0, text: recalled.text }], undefined]);
+    const { status, body } = await ask(user, { threadId, messages, query });
+    expect([status, body.error.details[0].path]).toEqual([400, "body.messages[1]"]);
+  });
+
   it("loses what is forgotten, and the answer says that the prefix changed", async () => {
     const user = newUser();
     const { id } = await create(user);

@@ -41,8 +41,12 @@ type ContextDependencies = ItemDependencies & {
 /** The messages at the end of a thread that a prompt is taken to hold. */
 const HELD = 20;
 
-/** The current turn, and the earlier ones of the caller's prompt. */
-type Turn = { name: string; isStored: boolean; earlier: readonly { index: number; name: string }[] };
+/** The current turn, without a name where nothing is asked, and the earlier ones of the caller's prompt. */
+type Turn = {
+  name: string | undefined;
+  isStored: boolean;
+  earlier: readonly { index: number; name: string }[];
+};
 type Prompted = {
   thread: StoredThread | null;
   turn: Turn | null;
@@ -80,7 +84,7 @@ export class ContextService {
       });
     const turn = thread === null ? null : await this.#turn(thread, request);
     const kept = this.#keptBlocks(request, thread, turn);
-    const isKept = kept.run !== null || (turn !== null && kept.turns.has(turn.name));
+    const isKept = kept.run !== null || (turn?.name !== undefined && kept.turns.has(turn.name));
     const [searched, shared, count] = await Promise.all([
       isKept ? { found: [] } : this.#search.search(request),
       this.#shared.items(sectionsOf(kept)),
@@ -145,8 +149,9 @@ export class ContextService {
   async #turn(thread: StoredThread, { query, messages }: ContextRequest): Promise<Turn | null> {
     if (messages !== undefined && messages.length > 0) {
       const names = await Promise.all(messages.map((hash, i) => turnName(messages[i - 1], hash)));
-      const earlier = names.slice(0, -1).map((name, index) => ({ index, name }));
-      return { name: names.at(-1) ?? "", isStored: false, earlier };
+      const earlier = names.map((name, index) => ({ index, name }));
+      const last = query === undefined ? undefined : earlier.pop();
+      return { name: last?.name, isStored: false, earlier };
     }
     if (query === undefined) return null;
     const { before, hash, isStored } = await currentTurn(this.#deps.stores, thread, query.given);
@@ -183,7 +188,7 @@ export class ContextService {
 
   #keptBlocks({ snapshot }: ContextRequest, thread: StoredThread | null, turn: Turn | null): KeptBlocks {
     const { store, now } = this.#deps;
-    const names = turn === null ? [] : [turn.name, ...turn.earlier.map(({ name }) => name)];
+    const names = [turn?.name ?? [], turn?.earlier.map(({ name }) => name) ?? []].flat();
     return {
       run: snapshot === undefined ? null : store.run(snapshot.name, now()),
       turns: thread === null ? new Map() : store.turns(this.#lineOf(thread), names),
@@ -217,7 +222,8 @@ export class ContextService {
     const { snapshot } = request;
     if (run !== null && snapshot !== undefined) return this.#runAgain(run, snapshot.name, { shared, count });
     const stable = this.#stable.current(request, { thread, form, now });
-    const kept = turn === null ? undefined : turns.get(turn.name);
+    const current = turn?.name;
+    const kept = current === undefined ? undefined : turns.get(current);
     const before = (turn?.earlier ?? []).map(({ index, name }) => ({ index, name, kept: turns.get(name) }));
     const made =
       kept === undefined
@@ -233,7 +239,7 @@ export class ContextService {
     if (thread !== null) {
       const told = kept === undefined ? made.block.sections.filter(({ layer }) => layer === "changes") : [];
       this.#stable.keep(thread, { stable, told: told.flatMap(({ places }) => places), now });
-      if (turn !== null && kept === undefined) store.putTurn(thread.n, turn.name, made.block, now);
+      if (current !== undefined && kept === undefined) store.putTurn(thread.n, current, made.block, now);
     }
     const meta = [...stable.meta, ...made.block.meta];
     if (snapshot !== undefined)
@@ -249,7 +255,7 @@ export class ContextService {
       index: one.index,
       ...this.#turnAgain(one.name, one.kept, shared),
     }));
-    const again = turn === null ? NOTHING : this.#turnAgain(turn.name, kept, shared);
+    const again = current === undefined ? NOTHING : this.#turnAgain(current, kept, shared);
     const isChanged = stable.isRenewed || [again, ...pinned].some(({ isLess }) => isLess);
     return {
       ...answerOf({
@@ -262,7 +268,7 @@ export class ContextService {
       ...(request.messages !== undefined && {
         pinned: pinned.flatMap(({ index, text }) => (text === "" ? [] : [{ index, text }])),
       }),
-      ...(turn !== null && { pin: turn.name }),
+      ...(current !== undefined && { pin: current }),
       ...(request.explain && { candidates: [...stable.candidates, ...made.candidates] }),
       ...(isChanged && { prefixChanged: true as const }),
     };

@@ -208,7 +208,7 @@ export const ContextBody = z
       .optional(),
     messages: z.array(messageHash).max(limits.page).optional().openapi({
       description:
-        "SHA-256 (hex) of the text of each of the user's messages in the prompt, in order, the current one last. `pinned` of the answer has the blocks that the earlier ones were sent with.",
+        "SHA-256 (hex) of the text of each of the user's messages in the prompt, in order, the last one that of `query`. `pinned` of the answer has the blocks that the earlier ones were sent with; without `query`, all of them.",
     }),
     provider: provider.optional().openapi({
       description:

@@ -1,5 +1,6 @@
 import type { ContextRequest, PromptContext } from "../../../durable-objects/user-memory/contract.ts";
 import { planned, type PlannedLayer, searches, USUAL_LAYERS } from "../../domain/context/layers.ts";
+import { messageHash } from "../../domain/context/message-hash.ts";
 import { withBlock } from "../../domain/context/prompted-message.ts";
 import { steadyWindow } from "../../domain/conversation/history-window.ts";
 import { sanitizeConversation } from "../../domain/conversation/sanitize.ts";
@@ -38,7 +39,7 @@ export async function context(needs: Needs, user: string, body: ContextBody): Pr
   // A thread's summaries stand in its messages.
   const shown = chosen.value.filter(({ type }) => format !== "messages" || type !== "summary");
   const layers = planned(shown, budget);
-  const problem = problemOf(layers, { ...body, budget });
+  const problem = problemOf(layers, { ...body, budget }) ?? (await problemOfMessages(body));
   if (problem !== null) return invalidField(...problem);
   const history = format === "messages" ? layers.find(({ layer }) => layer.type === "history") : undefined;
   const others = new Set((body.owners ?? []).filter((name) => name !== user));
@@ -111,6 +112,16 @@ function problemOf(
       "has history, which goes with the format messages",
     ];
   return null;
+}
+
+/** A prompt without its current message would take each block for another turn's. */
+async function problemOfMessages({
+  query,
+  messages = [],
+}: ContextBody): Promise<[path: string, message: string] | null> {
+  if (query === undefined || messages.length === 0 || messages.at(-1) === (await messageHash(query)))
+    return null;
+  return [`body.messages[${messages.length - 1}]`, "is not the hash of query, which is the current message"];
 }
 
 async function queryOf(
