@@ -164,6 +164,7 @@ export function assemble(ctx: DurableObjectState, ports: Ports, objectOf: (owner
     messages: threadMessages,
     recall,
     transactions,
+    erasureEpoch,
     objectOf,
     tokenCounter: ports.tokenCounter,
     now,

@@ -267,6 +267,7 @@ export const migrations: readonly Migration[] = [
         version TEXT NOT NULL,
         thread INTEGER NOT NULL,
         text TEXT NOT NULL,
+        expires_at INTEGER,
         PRIMARY KEY (entry, version, thread)
       ) WITHOUT ROWID;
       CREATE TABLE context_profiles (name TEXT PRIMARY KEY, layers TEXT NOT NULL) WITHOUT ROWID;

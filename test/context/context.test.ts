@@ -7,6 +7,7 @@ import { userHash } from "../../src/domain/ids.ts";
 import { portsOf } from "../../src/platform/bindings.ts";
 import { call, newUser, tokenWith } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
+import type { UserMemory } from "../../durable-objects/user-memory.ts";
 import { ContextStore } from "../../durable-objects/user-memory/context/context-store.ts";
 import { forget, patch, remember, remembered } from "../memory-calls.ts";
 import { append, create, fork, read, say } from "../thread-calls.ts";
@@ -451,6 +452,74 @@ describe("layers", () => {
   });
 });
 
+it("tells a change in a turn, and not in a call without a query", async () => {
+  const user = newUser();
+  const { id: threadId } = await create(user);
+  await lives(user, "Porto");
+  await turn(user, threadId, "hello");
+  await lives(user, "Braga");
+  await context(user, { threadId });
+  expect(lines((await turn(user, threadId, "thanks!")).recalled.text)).toEqual([
+    expect.stringContaining("Ann lives in Braga"),
+  ]);
+});
+
+describe("a deletion during the search", () => {
+  /** Calls `work` while the context waits for a shared owner. */
+  async function meanwhile(user: string, body: object, work: () => Promise<unknown>) {
+    const team = `shared:${newUser()}`;
+    await remembered(team, { text: "The team's ferry leaves at ten" });
+    const object = env.USER_MEMORY.getByName(await userHash(team));
+    let [begun, go] = [() => {}, () => {}];
+    const [hasBegun, mayGo] = [
+      new Promise<void>((resolve) => (begun = resolve)),
+      new Promise<void>((resolve) => (go = resolve)),
+    ];
+    await runInDurableObject(object, (instance) => {
+      const search = instance.searchLayers.bind(instance);
+      vi.spyOn(Object.getPrototypeOf(instance) as UserMemory, "searchLayers").mockImplementationOnce(
+        async (...args) => {
+          begun();
+          await mayGo;
+          return search(...(args as Parameters<typeof search>));
+        },
+      );
+    });
+    const answer = ask(user, { ...body, owners: [team] });
+    await hasBegun;
+    await work();
+    go();
+    return answer;
+  }
+  const rowsOf = async (user: string) =>
+    runInDurableObject(env.USER_MEMORY.getByName(await userHash(user)), (_, { storage }) =>
+      storage.sql.exec("SELECT * FROM context_blocks").toArray(),
+    );
+  const query = "When does the ferry leave?";
+
+  it("leaves nothing of a thread", async () => {
+    const user = newUser();
+    const { id: threadId } = await create(user);
+    const { status } = await meanwhile(user, { query, threadId }, () =>
+      call(`/v1/threads/${threadId}`, { method: "DELETE" }),
+    );
+    expect([status, await rowsOf(user)]).toEqual([404, []]);
+  });
+
+  it("leaves nothing of a memory, nor of a user", async () => {
+    const user = newUser();
+    const { id } = await remembered(user, { text: "My own ferry leaves at nine" });
+    const layers = [{ type: "recalled" }];
+    const { body } = await meanwhile(user, { query, layers }, () => forget(user, id));
+    expect(lines(body.recalled.text)).toEqual([expect.stringContaining("leaves at ten")]);
+    await remembered(user, { text: "My own ferry leaves at eight" });
+    const erased = await meanwhile(user, { query, layers, snapshot: "run" }, () =>
+      call(`/v1/users/${user}`, { method: "DELETE" }),
+    );
+    expect(erased.body.error.code).toBe("erased_meanwhile");
+  });
+});
+
 describe("the memories of shared owners", () => {
   const query = "When does the ferry leave?";
   async function told() {
@@ -567,6 +636,26 @@ describe("a snapshot", () => {
   });
 });
 
+it("gives the blocks of earlier turns beside a snapshot, and an entry's value of that time", async () => {
+  const user = newUser();
+  const { id: threadId } = await create(user);
+  await append((await create(user)).id, [say("I keep my boat in Setúbal")]);
+  const query = "Where is my boat?";
+  const { recalled } = await turn(user, threadId, query);
+  const messages = await Promise.all([query, "thanks!"].map(messageHash));
+  const asked = { query: "thanks!", threadId, messages, snapshot: "run" };
+  const first = await context(user, asked);
+  expect(first.pinned).toEqual([{ index: 0, text: recalled.text }]);
+  expect(await context(user, asked)).toEqual(first);
+
+  const at = `/v1/users/${user}/kv/tone`;
+  await call(at, { method: "PUT", json: "dry" });
+  const layers = [{ type: "entries", keys: ["tone"] }];
+  const before = await context(user, { layers, snapshot: "other" });
+  await call(at, { method: "PUT", json: "warm" });
+  expect(await context(user, { layers, snapshot: "other" })).toEqual(before);
+});
+
 it("answers a whole prompt in the format messages", async () => {
   const user = newUser();
   const { id } = await create(user);
@@ -594,6 +683,8 @@ it("shows no entry that has expired, also before it is deleted", async () => {
   const first = await context(user, { layers, snapshot: "run" });
   expect(first.stable.text).toContain("dry");
   control.clockAhead += 2_000;
+  // The later value takes the row of the expired one.
+  await call(`/v1/users/${user}/kv/tone`, { method: "PUT", json: "warm" });
   expect((await context(user, { layers, snapshot: "run" })).stable.text).toBe("");
 });
 

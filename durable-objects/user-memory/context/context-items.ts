@@ -147,15 +147,19 @@ export class ContextItems {
     );
     const itemAt = (layer: LayerName, place: Place): ContextItem | null => {
       if ("key" in place) {
-        // An expired entry may not be deleted yet.
-        const text = entries.get(place.key, now) === null ? null : store.entryText(place);
+        // An expired entry may not be deleted yet, and a later value may have taken its place.
+        const live = entries.get(place.key, now);
+        const text = live === null ? null : store.entryText(place, live.version === place.version ? 0 : now);
         return text === null ? null : { id: place.key, place, shown: { text: `[${place.key}]: ${text}` } };
       }
       if ("compaction" in place) {
         if (!stores.compactions.has({ n: place.thread }, place.compaction)) return null;
         return this.#summary({ n: place.thread }, place.compaction);
       }
-      if (place.owner !== undefined) return shared.get(sharedKey(layer, place)) ?? null;
+      if (place.owner !== undefined) {
+        const found = shared.get(sharedKey(layer, place));
+        return typeof found === "object" ? found : null;
+      }
       if (isMessage(place.n)) {
         const document = read.get(place.n);
         if (document === undefined || !stores.messages.has(place.n)) return null;
@@ -199,7 +203,10 @@ export class ContextItems {
       if ("key" in place) {
         const entry = this.#deps.entries.get(place.key, now);
         if (entry !== null && entry.version === place.version)
-          this.#deps.store.copyEntry(thread, place, decoder.decode(entry.value));
+          this.#deps.store.copyEntry(thread, place, {
+            text: decoder.decode(entry.value),
+            expiresAt: entry.expiresAt ?? null,
+          });
       }
   }
 

@@ -17,12 +17,13 @@ import type {
   PromptContext,
 } from "../contract.ts";
 import { positionOf } from "../core/position.ts";
+import type { ErasureEpoch } from "../core/erasure-epoch.ts";
 import type { Transactions } from "../core/transactions.ts";
 import { parsed } from "../threads/message-store.ts";
 import type { StoredThread } from "../threads/thread-store.ts";
 import type { RecallService } from "../recall/recall-service.ts";
 import { ContextItems, type ItemDependencies } from "./context-items.ts";
-import { keyOf, type KeptTurn, type RunBlock, type TurnBlock } from "./context-store.ts";
+import { keyOf, type KeptTurn, NO_THREAD, type RunBlock, type TurnBlock } from "./context-store.ts";
 import { fittedSections, type Form, placed, type Section, textOf, tokensOf } from "./fitted-sections.ts";
 import { type FoundLayer, LayerSearch, type Searched } from "./layer-search.ts";
 import { currentTurn, lastMessages } from "./prompted-turns.ts";
@@ -32,6 +33,8 @@ import { type Stable, StableBlocks } from "./stable-blocks.ts";
 type ContextDependencies = ItemDependencies & {
   recall: RecallService;
   transactions: Transactions;
+  /** Grows with each erasure of the user. */
+  erasureEpoch: Pick<ErasureEpoch, "current">;
   /** The object of a shared owner. */
   objectOf: (owner: UserHash) => OwnerObject;
   tokenCounter: (name: TokenizerName) => Promise<CountTokens>;
@@ -53,6 +56,8 @@ type Prompted = {
   searched: Searched;
   shared: SharedItems;
   form: Form;
+  /** The number of the user's erasures before the call. */
+  epoch: number;
 };
 /** The blocks that were made before: the snapshot, and those of turns by their names. */
 type KeptBlocks = { run: RunBlock | null; turns: ReadonlyMap<string, KeptTurn> };
@@ -76,12 +81,10 @@ export class ContextService {
   }
 
   async context(request: ContextRequest): Promise<Result<PromptContext>> {
-    const { stores } = this.#deps;
+    const { stores, erasureEpoch } = this.#deps;
+    const { current: epoch } = erasureEpoch;
     const thread = request.threadId === undefined ? null : stores.threads.get(request.threadId);
-    if (thread === null && request.threadId !== undefined)
-      return fail("not_found", {
-        details: [{ path: "body.threadId", message: "is no thread of this user" }],
-      });
+    if (thread === null && request.threadId !== undefined) return NO_SUCH_THREAD;
     const turn = thread === null ? null : await this.#turn(thread, request);
     const kept = this.#keptBlocks(request, thread, turn);
     const isKept = kept.run !== null || (turn?.name !== undefined && kept.turns.has(turn.name));
@@ -98,18 +101,23 @@ export class ContextService {
         details: [{ path: "body.tokenizer", message: "could not be loaded" }],
       });
     const form = { format: request.format, sources: request.sources ?? false, count };
-    const answer = await this.#answerOnce(request, { thread, turn, searched, shared, form });
-    const history =
-      thread === null || request.history === undefined
-        ? {}
-        : { history: await this.#history(thread, request.history), isStored: turn?.isStored ?? false };
-    return ok({ ...history, ...(await withEtags(answer)) });
+    const made = await this.#answerOnce(request, { thread, turn, searched, shared, form, epoch });
+    if (!made.ok) return made;
+    const answer = await withEtags(made.value);
+    if (thread === null || request.history === undefined) return ok(answer);
+    const { items: history, isLess } = await this.#history(thread, request.history);
+    return ok({
+      ...answer,
+      ...(isLess && { prefixChanged: true as const }),
+      history,
+      isStored: turn?.isStored ?? false,
+    });
   }
 
   /** The last messages of a thread, with the blocks that they were sent with. */
-  async #history(thread: StoredThread, limit: number): Promise<ReadMessage[]> {
+  async #history(thread: StoredThread, limit: number): Promise<{ items: ReadMessage[]; isLess: boolean }> {
     const query: MessagesQuery = { order: "newest", limit, view: "compacted", wholeTurns: true };
-    return this.#promptedItems(thread, this.#deps.stores.reader.page(thread, query).items);
+    return this.#promptedItems(thread, this.#deps.stores.reader.page(thread, query).items, true);
   }
 
   /** A page of the thread as its prompts had it: each message of the user with the block that it was sent with. */
@@ -118,10 +126,14 @@ export class ContextService {
     const thread = stores.threads.get(id);
     if (thread === null) return fail("not_found");
     const page = stores.reader.page(thread, query);
-    return ok({ ...page, items: await this.#promptedItems(thread, page.items) });
+    return ok({ ...page, items: (await this.#promptedItems(thread, page.items)).items });
   }
 
-  async #promptedItems(thread: StoredThread, items: readonly ReadMessage[]): Promise<ReadMessage[]> {
+  async #promptedItems(
+    thread: StoredThread,
+    items: readonly ReadMessage[],
+    tells = false,
+  ): Promise<{ items: ReadMessage[]; isLess: boolean }> {
     const said: { item: ReadMessage; message: Message; turn: string }[] = [];
     let before = await this.#hashBefore(thread, items[0]?.seq);
     for (const item of items) {
@@ -138,12 +150,16 @@ export class ContextService {
     );
     const shared = await this.#shared.items(sectionsOf({ run: null, turns }));
     const bodies = new Map<ReadMessage, Uint8Array>();
+    let isLess = false;
     for (const { item, message, turn } of said) {
-      const block = turns.get(turn)?.block;
-      const text = block === undefined ? "" : textOf(this.#again(block.sections, shared).resolved, block);
+      const kept = turns.get(turn);
+      const again = kept === undefined ? undefined : this.#again(kept.block.sections, shared);
+      const text = kept === undefined || again === undefined ? "" : textOf(again.resolved, kept.block);
+      isLess ||= again?.isLess ?? false;
+      if (tells) this.#turnAgain(turn, kept, shared);
       if (text !== "") bodies.set(item, encoder.encode(JSON.stringify(withBlock(message, text))));
     }
-    return items.map((item) => ({ ...item, body: bodies.get(item) ?? item.body }));
+    return { items: items.map((item) => ({ ...item, body: bodies.get(item) ?? item.body })), isLess };
   }
 
   async #turn(thread: StoredThread, { query, messages }: ContextRequest): Promise<Turn | null> {
@@ -196,19 +212,24 @@ export class ContextService {
   }
 
   /** Makes the answer in one step: of two calls for one turn, the second finds the block that the first kept. */
-  async #answerOnce(request: ContextRequest, prompted: Prompted): Promise<Answer> {
-    const { thread, turn, shared } = prompted;
-    const answer = this.#deps.transactions.atomically(() => {
-      const kept = this.#keptBlocks(request, thread, turn);
-      const sections = sectionsOf(kept);
-      // Another call has kept a block since, with memories of shared owners that this one has not read.
-      return sections.some((one) => isUnread(one, shared)) ? sections : this.#answer(request, prompted, kept);
-    });
-    if (!Array.isArray(answer)) return answer;
-    const read = { ...prompted, shared: await this.#shared.items(answer) };
-    return this.#deps.transactions.atomically(() =>
-      this.#answer(request, read, this.#keptBlocks(request, thread, turn)),
-    );
+  async #answerOnce(request: ContextRequest, prompted: Prompted): Promise<Result<Answer>> {
+    const { thread, turn, shared, epoch } = prompted;
+    const { transactions, stores, erasureEpoch } = this.#deps;
+    const answer = (read: SharedItems, isLast: boolean): Result<Answer> | PlacedSection[] =>
+      transactions.atomically(() => {
+        if (erasureEpoch.current !== epoch) return fail("erased_meanwhile");
+        if (thread !== null && stores.threads.get(thread.id) === null) return NO_SUCH_THREAD;
+        const kept = this.#keptBlocks(request, thread, turn);
+        const sections = sectionsOf(kept);
+        // Another call has kept a block since, with memories of shared owners that this one has not read.
+        if (!isLast && sections.some((one) => isUnread(one, read))) return sections;
+        return ok(this.#answer(request, { ...prompted, shared: read }, kept));
+      });
+    const first = answer(shared, false);
+    if (!Array.isArray(first)) return first;
+    const second = answer(await this.#shared.items(first), true);
+    if (Array.isArray(second)) throw new Error("the last answer asks for more");
+    return second;
   }
 
   #answer(
@@ -220,43 +241,61 @@ export class ContextService {
     const now = this.#deps.now();
     const { count } = form;
     const { snapshot } = request;
-    if (run !== null && snapshot !== undefined) return this.#runAgain(run, snapshot.name, { shared, count });
-    const stable = this.#stable.current(request, { thread, form, now });
     const current = turn?.name;
+    const pinned = (turn?.earlier ?? []).map(({ index, name }) => ({
+      index,
+      ...this.#turnAgain(name, turns.get(name), shared),
+    }));
+    const isLessBefore = pinned.some(({ isLess }) => isLess);
+    const ofTurns = {
+      ...(request.messages !== undefined && {
+        pinned: pinned.flatMap(({ index, text }) => (text === "" ? [] : [{ index, text }])),
+      }),
+      ...(current !== undefined && { pin: current }),
+    };
+    if (run !== null && snapshot !== undefined) {
+      const { isLess, answer } = this.#runAgain(run, snapshot.name, { shared, count });
+      return {
+        ...answer,
+        ...ofTurns,
+        ...((isLess || isLessBefore) && { prefixChanged: true as const }),
+      };
+    }
+    const stable = this.#stable.current(request, { thread, form, now });
     const kept = current === undefined ? undefined : turns.get(current);
-    const before = (turn?.earlier ?? []).map(({ index, name }) => ({ index, name, kept: turns.get(name) }));
+    const before = (turn?.earlier ?? []).flatMap(({ name }) => turns.get(name)?.block ?? []);
     const made =
       kept === undefined
         ? this.#turnBlock(request, {
             thread,
             searched,
             stable,
-            earlier: before.flatMap((one) => one.kept?.block ?? []),
+            earlier: before,
             form,
             now,
           })
         : { block: kept.block, candidates: [] };
     if (thread !== null) {
-      const told = kept === undefined ? made.block.sections.filter(({ layer }) => layer === "changes") : [];
+      const isKeptNow = current !== undefined && kept === undefined;
+      const told = isKeptNow ? made.block.sections.filter(({ layer }) => layer === "changes") : [];
       this.#stable.keep(thread, { stable, told: told.flatMap(({ places }) => places), now });
-      if (current !== undefined && kept === undefined) store.putTurn(thread.n, current, made.block, now);
+      if (isKeptNow) store.putTurn(thread.n, current, made.block, now);
     }
     const meta = [...stable.meta, ...made.block.meta];
-    if (snapshot !== undefined)
+    if (snapshot !== undefined) {
+      const { sections } = stable;
       store.putRun(
         snapshot.name,
-        { ...made.block, meta, stable: placed(stable.sections) },
+        { ...made.block, meta, stable: placed(sections) },
         {
           now,
           expiresAt: now + snapshot.ttlMs,
         },
       );
-    const pinned = before.map((one) => ({
-      index: one.index,
-      ...this.#turnAgain(one.name, one.kept, shared),
-    }));
+      for (const { items } of sections) this.#items.keepEntries(NO_THREAD, items, now);
+    }
     const again = current === undefined ? NOTHING : this.#turnAgain(current, kept, shared);
-    const isChanged = stable.isRenewed || [again, ...pinned].some(({ isLess }) => isLess);
+    const isChanged = stable.isRenewed || again.isLess || isLessBefore;
     return {
       ...answerOf({
         ...made.block,
@@ -265,10 +304,7 @@ export class ContextService {
         stable: stable.text,
         recalled: "sections" in made ? textOf(made.sections, made.block) : again.text,
       }),
-      ...(request.messages !== undefined && {
-        pinned: pinned.flatMap(({ index, text }) => (text === "" ? [] : [{ index, text }])),
-      }),
-      ...(current !== undefined && { pin: current }),
+      ...ofTurns,
       ...(request.explain && { candidates: [...stable.candidates, ...made.candidates] }),
       ...(isChanged && { prefixChanged: true as const }),
     };
@@ -279,24 +315,18 @@ export class ContextService {
     run: RunBlock,
     name: string,
     { shared, count }: { shared: SharedItems; count: CountTokens },
-  ): Answer {
-    const [stable, sections] = [run.stable, run.sections].map((some) => this.#again(some, shared));
-    const isLess = (stable?.isLess ?? false) || (sections?.isLess ?? false);
-    if (isLess)
-      this.#deps.store.reduceRun(name, {
-        ...run,
-        stable: stable?.left ?? [],
-        sections: sections?.left ?? [],
-      });
-    return {
-      ...answerOf({
-        ...run,
-        count,
-        stable: textOf(stable?.resolved ?? [], run),
-        recalled: textOf(sections?.resolved ?? [], run),
-      }),
-      ...(isLess && { prefixChanged: true as const }),
-    };
+  ): { answer: Answer; isLess: boolean } {
+    const stable = this.#again(run.stable, shared);
+    const turn = this.#again(run.sections, shared);
+    const isLess = stable.isLess || turn.isLess;
+    if (isLess) this.#deps.store.reduceRun(name, { ...run, stable: stable.left, sections: turn.left });
+    const answer = answerOf({
+      ...run,
+      count,
+      stable: textOf(stable.resolved, run),
+      recalled: textOf(turn.resolved, run),
+    });
+    return { answer, isLess };
   }
 
   /** The text of a kept block. `isLess`: something in it is gone, which is told once. */
@@ -322,7 +352,7 @@ export class ContextService {
       return {
         layer,
         places: places.filter(
-          (place) => found.has(keyOf(place)) || ("n" in place && place.owner !== undefined),
+          (place) => found.has(keyOf(place)) || shared.get(sharedKey(layer, place)) === "away",
         ),
       };
     });
@@ -363,7 +393,10 @@ export class ContextService {
     const ofTurn = layers.filter(({ stable: isStable, layer }) => !isStable && layer.type !== "history");
     const found = Array.from(this.#items.ofLayers(ofTurn, { now, scope, thread }), ([layer, recent]) => {
       const search = searched.found.find((one) => one.layer === layer) ?? { ms: 0, status: "ok" as const };
-      const items = [...recent, ...("items" in search ? search.items : [])];
+      const items = [
+        ...recent,
+        ...("items" in search ? this.#stillThere(layer.layer.type, search.items) : []),
+      ];
       return { ...search, layer, name: layer.layer.type, items };
     });
     // The prompt holds what was made of its own messages.
@@ -380,7 +413,7 @@ export class ContextService {
       },
     );
     if (thread !== null || request.snapshot !== undefined)
-      for (const { items } of sections) this.#items.keepEntries(thread?.n ?? 0, items, now);
+      for (const { items } of sections) this.#items.keepEntries(thread?.n ?? NO_THREAD, items, now);
     const { confidence, abstained } = searched;
     return {
       block: {
@@ -394,6 +427,17 @@ export class ContextService {
       sections,
       candidates,
     };
+  }
+
+  /** What a search found, without what was deleted since. */
+  #stillThere(layer: LayerName, items: readonly ContextItem[]): ContextItem[] {
+    const own = items.flatMap(({ place }) => ("n" in place && place.owner !== undefined ? [] : [place]));
+    const there = new Set(
+      this.#items.itemsAt({ layer, places: own }, this.#deps.now()).map(({ place }) => keyOf(place)),
+    );
+    return items.filter(
+      ({ place }) => ("n" in place && place.owner !== undefined) || there.has(keyOf(place)),
+    );
   }
 
   /** Keys of the messages that the prompt holds: the thread's last 20, or all since so many of the user's. */
@@ -412,6 +456,9 @@ export class ContextService {
 
 const encoder = new TextEncoder();
 
+const NO_SUCH_THREAD = fail("not_found", {
+  details: [{ path: "body.threadId", message: "is no thread of this user" }],
+});
 const NOTHING = { text: "", isLess: false };
 
 const sectionsOf = ({ run, turns }: KeptBlocks): PlacedSection[] => [

@@ -40,7 +40,7 @@ export type RunBlock = TurnBlock & { stable: PlacedSection[] };
 /** Turns of a thread whose blocks are kept at least: twice as many as a call asks for. */
 const MOST_TURNS = 2_000;
 /** Blocks of no thread. */
-const NO_THREAD = 0;
+export const NO_THREAD = 0;
 const STABLE = "stable";
 
 /**
@@ -128,25 +128,38 @@ export class ContextStore {
 
   putRun(name: string, block: RunBlock, { now, expiresAt }: { now: number; expiresAt: number }): void {
     this.#sql.exec("DELETE FROM context_blocks WHERE expires_at < ?", now);
+    this.#sql.exec(
+      "DELETE FROM context_entries WHERE thread = ?1 AND NOT EXISTS (SELECT 1 FROM context_blocks WHERE thread = ?1)",
+      NO_THREAD,
+    );
     this.#put(NO_THREAD, `run:${name}`, { block, now, expiresAt });
   }
 
   /** Copies the text of an entry that a block of a thread shows. */
-  copyEntry(thread: number, { key, version }: { key: string; version: string }, text: string): void {
+  copyEntry(
+    thread: number,
+    { key, version }: { key: string; version: string },
+    { text, expiresAt }: { text: string; expiresAt: number | null },
+  ): void {
     this.#sql.exec(
-      "INSERT OR IGNORE INTO context_entries (entry, version, thread, text) VALUES (?, ?, ?, ?)",
+      "INSERT OR IGNORE INTO context_entries (entry, version, thread, text, expires_at) VALUES (?, ?, ?, ?, ?)",
       key,
       version,
       thread,
       text,
+      expiresAt,
     );
   }
 
-  entryText({ key, version }: { key: string; version: string }): string | null {
+  /** The copied text of an entry that expires at `from` or later, or never. */
+  entryText({ key, version }: { key: string; version: string }, from: number): string | null {
     const [row] = this.#sql
-      .exec<{
-        text: string;
-      }>("SELECT text FROM context_entries WHERE entry = ? AND version = ? LIMIT 1", key, version)
+      .exec<{ text: string }>(
+        `SELECT text FROM context_entries WHERE entry = ?1 AND version = ?2 AND COALESCE(expires_at, ?3) >= ?3 LIMIT 1`,
+        key,
+        version,
+        from,
+      )
       .toArray();
     return row?.text ?? null;
   }

@@ -102,7 +102,7 @@ export function fittedSections(
   return { sections: sections().filter(({ items }) => items.length > 0), meta, candidates };
 }
 
-const candidateOf = (
+export const candidateOf = (
   layer: LayerName,
   { id, shown, score }: ContextItem,
   why: ContextCandidate["why"],

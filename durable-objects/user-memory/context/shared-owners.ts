@@ -12,8 +12,11 @@ import type {
 /** The calls that one user's object makes to a shared owner's. */
 export type OwnerObject = Pick<ContextRpc, "searchLayers" | "contextItems">;
 
-/** Items of shared owners, by the layer and the place that a block has of them. */
-export type SharedItems = ReadonlyMap<string, ContextItem>;
+/**
+ * Items of shared owners, by the layer and the place that a block has of them. `gone`: the owner has it no more; `away`: the
+ * owner did not answer.
+ */
+export type SharedItems = ReadonlyMap<string, ContextItem | "gone" | "away">;
 
 export const NO_SHARED: SharedItems = new Map();
 
@@ -54,17 +57,22 @@ export class SharedOwners {
   async #itemsOf(
     owner: UserHash,
     sections: readonly PlacedSection[],
-  ): Promise<(readonly [string, ContextItem])[]> {
+  ): Promise<(readonly [string, ContextItem | "gone" | "away"])[]> {
     const theirs = sections.map(({ layer, places }) => ({ layer, places: places.map(withoutOwner) }));
+    const all = (state: "gone" | "away") =>
+      sections.flatMap(({ layer, places }) =>
+        places.map((place) => [sharedKey(layer, place), state] as const),
+      );
     try {
       const items = await withDeadline(this.#objectOf(owner).contextItems(theirs), ITEMS_MS);
-      return items.map((item) => {
+      const found = items.map((item) => {
         const shared = ofOwner(item, owner);
         return [sharedKey(item.layer, shared.place), shared] as const;
       });
+      return [...all("gone"), ...found];
     } catch (error) {
       console.error({ message: "a shared owner does not answer", error: String(error) });
-      return [];
+      return all("away");
     }
   }
 }

@@ -5,6 +5,7 @@ import type { StoredThread } from "../threads/thread-store.ts";
 import type { ContextItems } from "./context-items.ts";
 import { type ContextStore, keyOf, type StableBlock } from "./context-store.ts";
 import {
+  candidateOf,
   type Fitted,
   type Form,
   fittedSections,
@@ -98,7 +99,10 @@ export class StableBlocks {
       const section = sections.find(({ layer }) => layer === one.layer) ?? { layer: one.layer, items: [] };
       return { ...one, items: section.items.length, tokens: sectionTokens(section, form) };
     });
-    return { ...fresh, meta, block, sections, text: storedText, changes, isNew: false, isRenewed: false };
+    const candidates = sections.flatMap(({ layer, items: shown }) =>
+      shown.map((item) => candidateOf(layer, item, "fits")),
+    );
+    return { meta, candidates, block, sections, text: storedText, changes, isNew: false, isRenewed: false };
   }
 
   /** Stores a new block, what the turn has told of its changes, and that the thread was used. */
@@ -122,7 +126,10 @@ export class StableBlocks {
     { thread, form, now }: { thread: StoredThread | null; form: Form; now: number },
   ): Fitted {
     const { layers, scope, budget } = request;
-    const reserved = layers.reduce((sum, { stable, min }) => sum + (stable ? 0 : min), 0);
+    const reserved = layers.reduce(
+      (sum, { stable, layer, min }) => sum + (stable || layer.type === "history" ? 0 : min),
+      0,
+    );
     const chosen = this.#deps.items.ofLayers(
       layers.filter(({ stable }) => stable),
       { now, scope, thread },

@@ -103,7 +103,8 @@ function problemOf(
   layers: readonly PlannedLayer[],
   { budget, format, profile }: ContextBody & { budget: number },
 ): [path: string, message: string] | null {
-  const least = layers.reduce((sum, { min }) => sum + min, 0);
+  // The history is no part of the blocks.
+  const least = layers.reduce((sum, { layer, min }) => sum + (layer.type === "history" ? 0 : min), 0);
   if (least > budget) return ["body.budget", `is below the sum of the layers' minimums, ${least}`];
   const hasHistory = layers.some(({ layer }) => layer.type === "history");
   if (hasHistory && format !== "messages")
