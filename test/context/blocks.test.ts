@@ -11,6 +11,7 @@ import {
 } from "../../src/domain/context/block.ts";
 import { fitted } from "../../src/domain/context/budget.ts";
 import { planned, USUAL_LAYERS } from "../../src/domain/context/layers.ts";
+import { withBlock } from "../../src/domain/context/prompted-message.ts";
 import { messageHash, turnName } from "../../src/domain/context/message-hash.ts";
 import { contextFormats } from "../../src/domain/schema/context.ts";
 
@@ -159,6 +160,15 @@ it("leaves recalled what other layers of the turn do not take", () => {
   expect(mostOf([{ type: "procedures" }, { type: "recalled" }, { type: "history" }])).toEqual([800]);
   expect(mostOf([{ type: "recalled" }, { type: "recalled", kinds: ["fact"] }])).toEqual([600, 600]);
   expect(mostOf([{ type: "recalled", tokens: { max: 50 } }])).toEqual([50]);
+});
+
+it("puts a block before the words of a message, and behind the results of tools in it", () => {
+  const result = { type: "tool_result", tool_use_id: "1" };
+  const said = { type: "text", text: "Thanks" };
+  const block = { type: "text", text: "b" };
+  expect(withBlock({ content: "Thanks" }, "b")).toEqual({ content: "b\n\nThanks" });
+  expect(withBlock({ content: [said] }, "b")).toEqual({ content: [block, said] });
+  expect(withBlock({ content: [result, said] }, "b")).toEqual({ content: [result, block, said] });
 });
 
 it("names a turn by its message and the one before it", async () => {

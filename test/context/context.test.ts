@@ -481,7 +481,7 @@ describe("a deletion during the search", () => {
         async (...args) => {
           begun();
           await mayGo;
-          return search(...(args as Parameters<typeof search>));
+          return search(...args);
         },
       );
     });

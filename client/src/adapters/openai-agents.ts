@@ -4,6 +4,7 @@ import type { AgentInputItem, Session, SessionInputCallback } from "@openai/agen
 import type { Cairn } from "../cairn.ts";
 import type { StoredMessage } from "../shapes.ts";
 import { batchesBySize } from "./calls/batches-by-size.ts";
+import { contextFor } from "./context/memory-of.ts";
 import { guarded } from "./context/guarded.ts";
 import { NO_MEMORY, type PromptMemory, promptMemory } from "./context/prompt-memory.ts";
 import {
@@ -127,7 +128,7 @@ export class CairnSession implements Session {
               memory: this.#memory,
               user: this.#user,
               thread: await this.#made(signal),
-              context: options.context,
+              context: contextFor("openai", options.context),
             };
             return promptMemory(reader, messages, { signal });
           }),

@@ -2,6 +2,7 @@ import type { ModelMessage } from "ai";
 import { type Instructions, messagesOf, type SystemMessage } from "../ai-employee/instructions.ts";
 import { NO_MEMORY, type PromptMemory, withBlocks } from "../context/prompt-memory.ts";
 import { memoryOf } from "../context/memory-of.ts";
+import { textField } from "../../../../src/domain/conversation/message.ts";
 import { textOf } from "./message-text.ts";
 import { NamedThread } from "../context/named-thread.ts";
 import { type MemoryOptions, requireMemoryOptions } from "../context/memory-options.ts";
@@ -11,6 +12,7 @@ type Step = {
   messages: ModelMessage[];
   steps?: readonly unknown[];
   instructions?: Instructions | undefined;
+  model?: unknown;
 };
 type Prepared = { messages: ModelMessage[]; system?: SystemMessage[] };
 
@@ -29,7 +31,9 @@ export function memoryStep(options: MemoryOptions) {
   return async function prepareMemory(step: Step): Promise<Prepared | undefined> {
     const { stepNumber, messages, steps = [] } = step;
     const memory =
-      stepNumber === 0 ? await memoryOf(options, thread, messages) : (runs.get(steps) ?? NO_MEMORY);
+      stepNumber === 0
+        ? await memoryOf(options, thread, messages, { model: providerOf(step.model) })
+        : (runs.get(steps) ?? NO_MEMORY);
     runs.set(steps, memory);
     const blocks = new Map([...memory.blocks].filter(([at, block]) => !begins(messages[at], block)));
     const told = withBlocks(messages, { ...memory, blocks });
@@ -44,6 +48,10 @@ export function memoryStep(options: MemoryOptions) {
       : { messages: [block, ...told] };
   };
 }
+
+/** The provider of a model, which is an object or, of a gateway, a name as `openai/gpt-5`. */
+const providerOf = (model: unknown): string =>
+  typeof model === "string" ? model : (textField(model, "provider") ?? "");
 
 const begins = (message: ModelMessage | undefined, block: string): boolean =>
   message !== undefined && textOf(message).startsWith(block);

@@ -1,4 +1,10 @@
-import { NO_MEMORY, type PromptMemory, promptMemory, type PromptMessage } from "./prompt-memory.ts";
+import {
+  type ContextOptions,
+  NO_MEMORY,
+  type PromptMemory,
+  promptMemory,
+  type PromptMessage,
+} from "./prompt-memory.ts";
 import type { NamedThread } from "./named-thread.ts";
 import { guarded } from "./guarded.ts";
 import type { MemoryFailure, MemoryOptions } from "./memory-options.ts";
@@ -6,9 +12,15 @@ import type { MemoryFailure, MemoryOptions } from "./memory-options.ts";
 /** The providers whose caches Cairn knows; the SDK names a model's as in `openai.responses`. */
 const PROVIDERS = ["anthropic", "openai", "google"] as const;
 
+/** The options of a context for a model of a provider, as the AI SDK names it: its cache has a lifetime of its own. */
+export function contextFor(model: string, context: ContextOptions | undefined): ContextOptions {
+  const provider = PROVIDERS.find((name) => model.startsWith(name));
+  return { ...(provider && { provider }), ...context };
+}
+
 /**
- * The memory of a prompt; `model` is the name of the model's provider. None if `context` is false, or if the call failed and `strict` is
- * not set.
+ * The memory of a prompt; `model` is the name of the model's provider. None if `context` is false, or if the call failed and
+ * `strict` is not set.
  */
 export async function memoryOf(
   options: MemoryOptions,
@@ -18,8 +30,7 @@ export async function memoryOf(
 ): Promise<PromptMemory> {
   const { memory, user } = options;
   if (options.context === false) return NO_MEMORY;
-  const provider = PROVIDERS.find((name) => model.startsWith(name));
-  const context = { ...(provider && { provider }), ...options.context };
+  const context = contextFor(model, options.context);
   return guarded<PromptMemory, MemoryFailure>(
     options,
     (signal) => {

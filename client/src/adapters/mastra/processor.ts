@@ -1,12 +1,14 @@
 import { parseMemoryRequestContext } from "@mastra/core/memory";
 import type { ProcessLLMRequestArgs, ProcessLLMRequestResult, Processor } from "@mastra/core/processors";
 import type { Cairn } from "../../cairn.ts";
-import { hasCode } from "../../error.ts";
+import { isCairnError } from "../../error.ts";
 import type { OptionNames } from "../../known-options.ts";
 import { guarded } from "../context/guarded.ts";
 import type { MemoryFailure, MemoryOptions } from "../context/memory-options.ts";
 import { MEMORY_OPTIONS, requireMemoryOptions } from "../context/memory-options.ts";
+import { contextFor } from "../context/memory-of.ts";
 import { NamedThread } from "../context/named-thread.ts";
+import { requireValid } from "../options/require-options.ts";
 import { NO_MEMORY, type PromptMemory, promptMemory, withBlocks } from "../context/prompt-memory.ts";
 import { ThreadRecords } from "./thread-records.ts";
 
@@ -39,16 +41,22 @@ const OPTIONS: OptionNames<CairnProcessorOptions> = { ...MEMORY_OPTIONS, prefix:
 export function cairnProcessor(options: CairnProcessorOptions): CairnProcessor {
   requireMemoryOptions("cairnProcessor", options, OPTIONS);
   const { memory, user, thread, context, prefix = "mastra/" } = options;
+  // Without a context there is nothing that it does. JavaScript callers are not type-checked.
+  requireValid("cairnProcessor", { context: (context as unknown) !== false }, "an object of options");
   const named = thread === undefined ? undefined : new NamedThread(options, thread);
   const records = new ThreadRecords({ memory, user, prefix });
 
   const read = (
     said: Prompt,
-    signal: AbortSignal,
-    mastraThread: string | undefined,
+    {
+      signal,
+      provider,
+      mastraThread,
+    }: { signal: AbortSignal; provider: string; mastraThread: string | undefined },
   ): Promise<PromptMemory> => {
+    const ofModel = contextFor(provider, context);
     const from = (id: string | undefined) =>
-      promptMemory({ memory, user, thread: id, context }, said, { signal });
+      promptMemory({ memory, user, thread: id, context: ofModel }, said, { signal });
     if (named !== undefined) return named.use(signal, from);
     return mastraThread === undefined ? from(undefined) : inThreadOf(records, mastraThread, from);
   };
@@ -61,6 +69,7 @@ export function cairnProcessor(options: CairnProcessorOptions): CairnProcessor {
       state,
       requestContext,
       abortSignal,
+      model,
     }): Promise<ProcessLLMRequestResult> {
       // Blocks are counted by the user's messages, since processors may add others between two steps.
       const said = prompt.filter(({ role }) => role === "user");
@@ -72,7 +81,12 @@ export function cairnProcessor(options: CairnProcessorOptions): CairnProcessor {
               messages: said.length,
               memory: await guarded<PromptMemory, MemoryFailure>(
                 options,
-                (signal) => read(said, signal, parseMemoryRequestContext(requestContext)?.thread?.id),
+                (signal) =>
+                  read(said, {
+                    signal,
+                    provider: model.provider,
+                    mastraThread: parseMemoryRequestContext(requestContext)?.thread?.id,
+                  }),
                 { otherwise: NO_MEMORY, failure: () => ({ doing: "context" }), ended: abortSignal },
               ),
             };
@@ -95,7 +109,9 @@ async function inThreadOf<T>(
   try {
     return await work(record.cairnThread);
   } catch (error) {
-    if (!hasCode(error, "not_found")) throw error;
+    // A shared owner that the token may not read is not found either.
+    const isThread = isCairnError(error) && error.details.some(({ path }) => path === "body.threadId");
+    if (!isThread) throw error;
     return work((await records.beginAnew(record)).cairnThread);
   }
 }
