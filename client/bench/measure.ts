@@ -3,7 +3,7 @@ import type { Call, Played } from "./play.ts";
 import { cachedShare, commonLength, dollarsOf, PromptCache, totalOf, type Usage } from "./prompt-cache.ts";
 import { CAIRN, WITHOUT } from "./ways.ts";
 
-/** What one model bills for prompts sent one after the other. */
+/** The bill of one model for prompts sent one after the other. */
 export type Bill = {
   usages: readonly Usage[];
   input: number;
@@ -54,7 +54,7 @@ const GOAL = 0.95;
 /** Every cache lives as long at least. */
 const SHORTEST_LIFE_MS = Math.min(...models.map(({ rules }) => rules.lifetimeMs));
 
-/** What Cairn's prompts show at the end of a scenario: without it, they would keep a cache for no reason. */
+/** The sections that Cairn's prompts show at the end of a scenario: without it, they would keep a cache for no reason. */
 const SHOWN = ["profile", "changes", "recalled"];
 
 /** A sentence for each goal that Cairn misses. */

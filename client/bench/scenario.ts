@@ -18,7 +18,7 @@ export type Turn = {
 export type Scenario = {
   name: string;
   instructions: string;
-  /** What tools give back, by the call's id. */
+  /** Results of tools, by the call's id. */
   results: ReadonlyMap<string, string>;
   turns: readonly Turn[];
   /** One more turn, before which a fact is forgotten. */
@@ -45,7 +45,7 @@ const TO_ANSWER_MS = 40_000;
 
 const written = JSON.parse(readFileSync(join(import.meta.dirname, "chat.json"), "utf8")) as WrittenChat;
 
-/** What is known of the user before the scenarios begin, beside earlier conversations. */
+/** Facts about the user before the scenarios begin, beside earlier conversations. */
 export const knownFacts: readonly Fact[] = written.facts;
 
 /** A chat about a week's meals: 20 turns, two pauses that no cache survives, facts written and corrected in between. */

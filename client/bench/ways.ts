@@ -7,7 +7,7 @@ import type { Cairn } from "../src/index.ts";
 /** A user of a Cairn, with the thread of the conversation, and the user's earlier conversations as text. */
 export type Host = { memory: Cairn; user: string; thread: string; earlier: string };
 
-/** What a turn is asked with. */
+/** The question of a turn. */
 type Asked = { instructions: SystemModelMessage[]; middleware?: LanguageModelMiddleware };
 
 export type Way = {
@@ -57,7 +57,7 @@ const system = (...texts: string[]): SystemModelMessage[] =>
 
 const HITS = 8;
 
-/** What a search brings for a query: the same for both ways that put it elsewhere. */
+/** The results of a search for a query: the same for both ways that put it elsewhere. */
 async function recalledBlock({ memory, user }: Host, query: string): Promise<string> {
   const { hits } = await memory.recall(user, { query, k: 2 * HITS });
   const lines = hits

@@ -121,7 +121,7 @@ export class ContextItems {
     return this.resolve([section], now).flatMap(({ items }) => items);
   }
 
-  /** What a stored block shows now; `shared`: the items of shared owners. */
+  /** Reads the items of a stored block; `shared`: those of shared owners. */
   resolve(
     sections: readonly PlacedSection[],
     now: number,

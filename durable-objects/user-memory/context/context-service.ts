@@ -341,7 +341,7 @@ export class ContextService {
     return { text: textOf(resolved, kept.block), isLess };
   }
 
-  /** What is at some places now, and the places that are left. A shared owner that does not answer may be back later. */
+  /** The items at some places now, and the places that are left. A shared owner that does not answer may be back later. */
   #again(
     sections: readonly PlacedSection[],
     shared: SharedItems,
@@ -429,7 +429,7 @@ export class ContextService {
     };
   }
 
-  /** What a search found, without what was deleted since. */
+  /** The items of a search that were not deleted since. */
   #stillThere(layer: LayerName, items: readonly ContextItem[]): ContextItem[] {
     const own = items.flatMap(({ place }) => ("n" in place && place.owner !== undefined ? [] : [place]));
     const there = new Set(

@@ -23,7 +23,7 @@ export type StableBlock = {
   madeAt: number;
   lastVersion: number;
 };
-/** How the text of a block is made; `sources`: each item names its memory, message or entry. */
+/** The look of a block; `sources`: each item names its memory, message or entry. */
 export type Look = { format: ContextFormat; sources?: boolean };
 /** A turn's block. */
 export type TurnBlock = Look & {
@@ -44,7 +44,7 @@ export const NO_THREAD = 0;
 const STABLE = "stable";
 
 /**
- * What the blocks of prompts show, by its places: the texts are where they always were, so a forgotten memory is in no block.
+ * Stores blocks of prompts as places. The texts stay where they are, so a forgotten memory is in no block.
  * Entries have no history, so their texts are copied; a trigger deletes these with their entry. Owns the SQL of
  * `context_blocks`, `context_entries` and `context_profiles`.
  */

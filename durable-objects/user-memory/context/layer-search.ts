@@ -73,14 +73,14 @@ export class LayerSearch {
     };
   }
 
-  /** What this object has, in the order of the layers that search. */
+  /** Searches this object, in the order of the layers that search. */
   async own(request: ContextRequest): Promise<LayerFound[]> {
     return Promise.all(
       request.layers.filter(({ layer }) => searches(layer)).map((layer) => this.#searchLayer(request, layer)),
     );
   }
 
-  /** What a shared owner has; nothing, and the status says why, if its object fails or is late. */
+  /** Searches a shared owner. Finds nothing, and the status says why, if its object fails or is late. */
   async #ofOwner(
     owner: UserHash,
     { request, layers }: { request: ContextRequest; layers: readonly PlannedLayer[] },
@@ -163,7 +163,7 @@ type Wanted = {
   whole: boolean;
 };
 
-/** What a layer searches for; null if for nothing. */
+/** The search of a layer; null if it has none. */
 function wantedBy(layer: ContextLayer): Wanted | null {
   switch (layer.type) {
     case "recalled": {

@@ -37,7 +37,7 @@ export class SharedOwners {
     this.#objectOf = objectOf;
   }
 
-  /** What a shared owner's object finds for the layers that search; their places name the owner. */
+  /** Searches a shared owner's object for each layer that searches. The places of the items name the owner. */
   async search(owner: UserHash, request: ContextRequest): Promise<LayerFound[]> {
     const found = await this.#objectOf(owner).searchLayers({ ...request, owner });
     return found.map((layer) => ({ ...layer, items: layer.items.map((item) => ofOwner(item, owner)) }));

@@ -30,7 +30,7 @@ export type Stable = {
   meta: Fitted["meta"];
   candidates: Fitted["candidates"];
   text: string;
-  /** What changed since the block was made, and no turn has told yet. */
+  /** Changes since the block was made that no turn has told yet. */
   changes: ContextItem[];
   isNew: boolean;
   /** True if it takes the place of another one, which a provider may have cached. */

@@ -10,7 +10,7 @@ export type PlannedLayer = {
   stable: boolean;
 };
 
-/** What a prompt has without any configuration. */
+/** The layers of a prompt without any configuration. */
 export const USUAL_LAYERS: readonly ContextLayer[] = [
   { type: "profile" },
   { type: "facts" },

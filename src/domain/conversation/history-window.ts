@@ -1,9 +1,9 @@
 type Placed = { seq: number; compaction?: object | undefined };
 
 /**
- * The last messages of a thread, of which up to half are left out again, so that the first one stays the same for several
- * turns: a provider's cache holds a prompt only while its beginning stays. The window begins at the seq that the highest
- * power of two divides. Summaries stay.
+ * The last messages of a thread, without up to half of them, so that the first one stays for several turns. A provider's
+ * cache holds a prompt only while its beginning stays. The window begins at the seq that the highest power of two divides.
+ * Summaries stay.
  */
 export function steadyWindow<M extends Placed>(messages: readonly M[]): M[] {
   const said = messages.filter(({ compaction }) => compaction === undefined);

@@ -6,7 +6,7 @@ type Marked = { cache_control?: CacheControlEphemeral | null };
 export type Block = Marked & { type: string; text?: unknown };
 export type TextBlock = Marked & { type: "text"; text: string };
 
-/** What memory reads and changes of a request to the Messages API, to its beta, or of a tool runner. */
+/** The part that memory reads and changes of a request to the Messages API, to its beta, or of a tool runner. */
 export type MessagesRequest = Marked & {
   model: string;
   system?: string | readonly TextBlock[];

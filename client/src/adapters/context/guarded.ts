@@ -1,4 +1,4 @@
-/** How a memory call of an adapter may fail; `Failure` names the operation. */
+/** Options for failures of an adapter's memory calls; `Failure` names the operation. */
 export type GuardOptions<Failure extends { doing: string } = ContextFailure> = {
   /** The timeout of each memory call, in milliseconds; 5,000 unless set. */
   timeoutMs?: number;

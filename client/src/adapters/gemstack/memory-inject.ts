@@ -20,7 +20,7 @@ export type CairnMemoryInject = {
   onFinish(ctx: RunContext): void;
 };
 
-/** What a run was given: its stable block, and the messages with a block, each with the message that it stands for. */
+/** The memory of a run: its stable block, and the messages with a block, each with the message that it stands for. */
 type Given = { stable: string; originals: ReadonlyMap<AiMessage, AiMessage> };
 
 /**

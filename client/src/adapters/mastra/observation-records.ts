@@ -10,7 +10,7 @@ type Owner = { threadId: string | null; resourceId: string };
 type Read = { record: ObservationalMemoryRecord; version: string | null };
 /** The ids of an owner's records, newest first. */
 type History = { key: string; ids: readonly string[]; version: string | null };
-/** What a change reads: records, and the history if it may get another record. */
+/** The input of a change: records, and the history if it may get another record. */
 type Before = { records: readonly Read[]; history?: History };
 
 /** A change, as the SDK's own store does it. */
