@@ -464,6 +464,80 @@ it("tells a change in a turn, and not in a call without a query", async () => {
   ]);
 });
 
+it("tells no change where only tags changed", async () => {
+  const user = newUser();
+  const { id: threadId } = await create(user);
+  const { id } = await lives(user, "Porto");
+  await turn(user, threadId, "hello");
+  await patch(user, id, { tags: ["home"] });
+  expect((await turn(user, threadId, "thanks!")).recalled.text).toBe("");
+});
+
+it("makes the stable block anew where the turn that told a change has left the prompt", async () => {
+  const user = newUser();
+  const { id: threadId } = await create(user);
+  await lives(user, "Porto");
+  await turn(user, threadId, "hello");
+  await lives(user, "Braga");
+  await turn(user, threadId, "thanks!");
+  const said = await Promise.all(["hello", "thanks!", "ok"].map(messageHash));
+  const all = await context(user, { query: "ok", threadId, messages: said });
+  expect(lines(all.stable.text)).toEqual(["- Ann: lives in Porto"]);
+  await append(threadId, [say("ok"), say("Fine.", "assistant")]);
+  const messages = await Promise.all(["ok", "bye"].map(messageHash));
+  const later = await context(user, { query: "bye", threadId, messages });
+  expect([lines(later.stable.text), later.prefixChanged]).toEqual([["- Ann: lives in Braga"], true]);
+});
+
+it("recalls nothing twice where the thread keeps the history, and says that its prefix changed", async () => {
+  const user = newUser();
+  const { id: threadId } = await create(user);
+  const { id } = await remembered(user, { kind: "episode", text: "We sailed the boat to Setúbal" });
+  const asked = { threadId, format: "messages" };
+  const sail = "Where did we sail the boat?";
+  const first = await turn(user, threadId, sail, asked);
+  expect(lines(first.recalled.text)).toEqual([expect.stringContaining("to Setúbal")]);
+  const second = await turn(user, threadId, "Where did we sail the boat to, again?", asked);
+  expect([second.recalled.text, second.prefixChanged]).toEqual(["", undefined]);
+  await forget(user, id);
+  const third = await turn(user, threadId, "Where did the boat go?", asked);
+  expect([JSON.stringify(third).includes("Setúbal"), third.prefixChanged]).toEqual([false, true]);
+});
+
+it("says that the prefix changed where the format or the sources did", async () => {
+  const user = newUser();
+  const { id: threadId } = await create(user);
+  await lives(user, "Porto");
+  await turn(user, threadId, "hello");
+  for (const other of [{ format: "markdown" }, { sources: true }])
+    expect(await context(user, { threadId, ...other })).toMatchObject({ prefixChanged: true });
+});
+
+it("shows an episode once, a procedure with its title, and whose a shared memory is", async () => {
+  const [user, team] = [newUser(), `shared:${newUser()}`];
+  await remembered(user, { kind: "episode", text: "We sailed the boat to Setúbal" });
+  await remembered(user, { kind: "procedure", title: "Moor the boat", text: "Throw the rope first" });
+  await remembered(team, { text: "The boat is in the harbour" });
+  const shown = async (type: string) =>
+    lines(
+      (
+        await context(user, {
+          query: "Where is the boat?",
+          layers: [{ type }],
+          owners: [team],
+          answerable: "off",
+        })
+      ).recalled.text,
+    );
+  expect(await shown("episodes")).toHaveLength(1);
+  expect(await shown("recalled")).toEqual(
+    expect.arrayContaining([
+      expect.stringMatching(/^- \[procedure \| .*\] "Moor the boat": Throw the rope first$/),
+      expect.stringMatching(/^- \[fact \| .* \| shared\] The boat is in the harbour$/),
+    ]),
+  );
+});
+
 describe("a deletion during the search", () => {
   /** Calls `work` while the context waits for a shared owner. */
   async function meanwhile(user: string, body: object, work: () => Promise<unknown>) {
@@ -537,7 +611,7 @@ describe("the memories of shared owners", () => {
       [body, body].map(async (json) => (await ask(user, json, { Authorization: `Bearer ${token}` })).body),
     );
     expect(lines(first.recalled.text).toSorted()).toEqual([
-      expect.stringMatching(/^- \[fact \| .*\] The team's ferry leaves at ten$/),
+      expect.stringMatching(/^- \[fact \| .* \| shared\] The team's ferry leaves at ten$/),
       expect.stringMatching(/^- \[user said \| .*\] My own ferry leaves at nine$/),
     ]);
     expect(once).toEqual(first);

@@ -308,7 +308,8 @@ function itemOf(layer: LayerName, row: MemoryRow, place: Place = { n: row.versio
     case "recalled": {
       const until = "until" in place && place.until !== undefined ? ` | until ${day(place.until)}` : "";
       const [start, end] = part ?? [0, text.length];
-      return at({ text: `[${kind} | ${day(validFrom)}${until}] ${oneLine(text.slice(start, end))}` });
+      const named = title === null ? "" : `${quoted(title)}: `;
+      return at({ text: `[${kind} | ${day(validFrom)}${until}] ${named}${oneLine(text.slice(start, end))}` });
     }
     case "facts":
     case "changes":

@@ -2,6 +2,7 @@ import type { LayerName } from "../../../src/domain/context/block.ts";
 import { messageHash, turnName, userText } from "../../../src/domain/context/message-hash.ts";
 import type { CountTokens, TokenizerName } from "../../../src/domain/context/tokens.ts";
 import { withBlock } from "../../../src/domain/context/prompted-message.ts";
+import { steadyWindow } from "../../../src/domain/conversation/history-window.ts";
 import { fail, ok, type Result } from "../../../src/domain/errors.ts";
 import { hash16 } from "../../../src/domain/hash.ts";
 import type { UserHash } from "../../../src/domain/ids.ts";
@@ -26,7 +27,7 @@ import { ContextItems, type ItemDependencies } from "./context-items.ts";
 import { keyOf, type KeptTurn, NO_THREAD, type RunBlock, type TurnBlock } from "./context-store.ts";
 import { fittedSections, type Form, placed, type Section, textOf, tokensOf } from "./fitted-sections.ts";
 import { type FoundLayer, LayerSearch, type Searched } from "./layer-search.ts";
-import { currentTurn, lastMessages } from "./prompted-turns.ts";
+import { currentTurn, HELD, lastMessages } from "./prompted-turns.ts";
 import { type OwnerObject, type SharedItems, sharedKey, SharedOwners } from "./shared-owners.ts";
 import { type Stable, StableBlocks } from "./stable-blocks.ts";
 
@@ -40,9 +41,6 @@ type ContextDependencies = ItemDependencies & {
   tokenCounter: (name: TokenizerName) => Promise<CountTokens>;
   now: () => number;
 };
-
-/** The messages at the end of a thread that a prompt is taken to hold. */
-const HELD = 20;
 
 /** The current turn, without a name where nothing is asked, and the earlier ones of the caller's prompt. */
 type Turn = {
@@ -170,8 +168,8 @@ export class ContextService {
       return { name: last?.name, isStored: false, earlier };
     }
     if (query === undefined) return null;
-    const { before, hash, isStored } = await currentTurn(this.#deps.stores, thread, query.given);
-    return { name: await turnName(before, hash), isStored, earlier: [] };
+    const { name, isStored, earlier } = await currentTurn(this.#deps.stores, thread, query.given);
+    return { name, isStored, earlier: earlier.map((one, index) => ({ index, name: one })) };
   }
 
   /** The hash of the last message of the user before a seq. */
@@ -261,7 +259,10 @@ export class ContextService {
         ...((isLess || isLessBefore) && { prefixChanged: true as const }),
       };
     }
-    const stable = this.#stable.current(request, { thread, form, now });
+    // A caller that sends no hashes may hold more than the last turns.
+    const isKnown = request.messages !== undefined || request.history !== undefined;
+    const names = new Set([current ?? [], (turn?.earlier ?? []).map(({ name }) => name)].flat());
+    const stable = this.#stable.current(request, { thread, turns: isKnown ? names : undefined, form, now });
     const kept = current === undefined ? undefined : turns.get(current);
     const before = (turn?.earlier ?? []).flatMap(({ name }) => turns.get(name)?.block ?? []);
     const made =
@@ -278,7 +279,7 @@ export class ContextService {
     if (thread !== null) {
       const isKeptNow = current !== undefined && kept === undefined;
       const told = isKeptNow ? made.block.sections.filter(({ layer }) => layer === "changes") : [];
-      this.#stable.keep(thread, { stable, told: told.flatMap(({ places }) => places), now });
+      this.#stable.keep(thread, { stable, told: told.flatMap(({ places }) => places), turn: current, now });
       if (isKeptNow) store.putTurn(thread.n, current, made.block, now);
     }
     const meta = [...stable.meta, ...made.block.meta];
@@ -381,7 +382,7 @@ export class ContextService {
     const shown = new Set([
       ...stable.sections.flatMap(({ items }) => items.map(({ place }) => keyOf(place))),
       ...earlier.flatMap(({ sections }) => sections.flatMap(({ places }) => places.map(keyOf))),
-      ...(thread === null ? [] : this.#held(thread, request.messages?.length)),
+      ...(thread === null ? [] : this.#held(thread, request)),
     ]);
     const changes: FoundLayer & { name: LayerName } = {
       layer: { layer: { type: "facts" }, slot: 0, min: 0, max: budget, stable: false },
@@ -440,17 +441,21 @@ export class ContextService {
     );
   }
 
-  /** Keys of the messages that the prompt holds: the thread's last 20, or all since so many of the user's. */
-  #held(thread: StoredThread, ofUser: number | undefined): string[] {
+  /** Keys of the messages that the prompt holds: all since so many of the user's, its history, or the thread's last ones. */
+  #held(thread: StoredThread, { messages, history = HELD }: ContextRequest): string[] {
     const { stores } = this.#deps;
-    const held: string[] = [];
+    const seqs: number[] = [];
     let users = 0;
     for (const { seq, message } of lastMessages(stores, thread)) {
-      if (ofUser === undefined ? held.length === HELD : users >= ofUser) break;
+      if (messages === undefined ? seqs.length === history : users >= messages.length) break;
       if (message.role === "user") users++;
-      held.push(String(positionOf(stores.lineage.owner(thread, seq), seq)));
+      seqs.push(seq);
     }
-    return held;
+    const all = seqs.toReversed().map((seq) => ({ seq }));
+    const isWindow = messages === undefined && seqs.length === history;
+    return (isWindow ? steadyWindow(all) : all).map(({ seq }) =>
+      String(positionOf(stores.lineage.owner(thread, seq), seq)),
+    );
   }
 }
 

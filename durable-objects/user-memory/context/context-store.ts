@@ -15,16 +15,21 @@ export const keyOf = (place: Place): string =>
       ? `${place.key}\n${place.version}`
       : place.compaction;
 
-/** The stable block of a thread. `recipe`: what it was made from; `told`: places that the turns since then have shown. */
+/** The look of a block; `sources`: each item names its memory, message or entry. */
+export type Look = { format: ContextFormat; sources?: boolean };
+/**
+ * The stable block of a thread. `recipe`: equal for requests that make equal blocks; `told`: places that the turns since then have
+ * shown, and `toldBy` these turns.
+ */
 export type StableBlock = {
   recipe: string;
+  look: Look;
+  toldBy: string[];
   sections: PlacedSection[];
   told: Place[];
   madeAt: number;
   lastVersion: number;
 };
-/** The look of a block; `sources`: each item names its memory, message or entry. */
-export type Look = { format: ContextFormat; sources?: boolean };
 /** A turn's block. */
 export type TurnBlock = Look & {
   sections: PlacedSection[];

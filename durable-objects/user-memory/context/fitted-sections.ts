@@ -58,7 +58,7 @@ export function fittedSections(
   const { format, count } = form;
   const seen = new Set(shown);
   const layers = found.map((one) => {
-    const news = one.items.filter(({ place }) => !seen.has(keyOf(place)));
+    const news = distinct(one.items).filter(({ place }) => !seen.has(keyOf(place)));
     const items = news.slice(0, limitOf(one.layer.layer));
     const known = one.items.filter(({ place }) => seen.has(keyOf(place)));
     for (const { place } of items) seen.add(keyOf(place));
@@ -101,6 +101,10 @@ export function fittedSections(
   });
   return { sections: sections().filter(({ items }) => items.length > 0), meta, candidates };
 }
+
+/** The first of items with one place. */
+const distinct = (items: readonly ContextItem[]): ContextItem[] =>
+  [...new Map(items.toReversed().map((item) => [keyOf(item.place), item])).values()].toReversed();
 
 export const candidateOf = (
   layer: LayerName,

@@ -1,10 +1,12 @@
-import { messageHash, userText } from "../../../src/domain/context/message-hash.ts";
+import { messageHash, turnName, userText } from "../../../src/domain/context/message-hash.ts";
 import { requestedCalls } from "../../../src/domain/conversation/tool-calls.ts";
 import type { Message } from "../../../src/domain/schema/thread.ts";
 import { parsed } from "../threads/message-store.ts";
 import type { StoredThread } from "../threads/thread-store.ts";
 import type { ThreadStores } from "../threads/thread-stores.ts";
 
+/** The messages at the end of a thread that a prompt is taken to hold. */
+export const HELD = 20;
 /** Messages that are looked at for the last ones of the user. */
 const LOOKED_AT = 400;
 
@@ -20,23 +22,33 @@ export function* lastMessages(
   }
 }
 
-/** The hash of the current message of the user, which may be stored already, and of the one before it. */
+/** The current turn, whose message may be stored already, and the turns of the last messages before it. */
 export async function currentTurn(
   stores: ThreadStores,
   thread: StoredThread,
   query: string,
-): Promise<{ before: string | undefined; hash: string; isStored: boolean }> {
+): Promise<{ name: string; isStored: boolean; earlier: string[] }> {
   const hash = await messageHash(query);
   const said: string[] = [];
-  let isAnswered = false;
+  let [read, isAnswered, isWhole] = [0, false, true];
   for (const { message } of lastMessages(stores, thread)) {
+    // One message of the user more than are held, which names the first of these.
+    if (read >= HELD && said.length >= 2) {
+      isWhole = false;
+      break;
+    }
+    read++;
     if (message.role === "assistant" && said.length === 0 && requestedCalls(message).length === 0)
       isAnswered = true;
     const text = message.role === "user" ? userText(message) : "";
     if (text !== "") said.push(await messageHash(text));
-    if (said.length === 2) break;
   }
-  const [last, former] = said;
-  const isStored = last === hash && !isAnswered;
-  return { before: isStored ? former : last, hash, isStored };
+  const isStored = said[0] === hash && !isAnswered;
+  const past = isStored ? said.slice(1) : said;
+  const earlier = past.slice(0, isWhole ? past.length : -1);
+  return {
+    name: await turnName(past[0], hash),
+    isStored,
+    earlier: await Promise.all(earlier.map((one, i) => turnName(past[i + 1], one))),
+  };
 }

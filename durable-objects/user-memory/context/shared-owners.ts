@@ -77,8 +77,10 @@ export class SharedOwners {
   }
 }
 
+/** An item as another user sees it: its place names the owner, and its text says that it is not the user's. */
 const ofOwner = <Item extends ContextItem>(item: Item, owner: UserHash): Item => ({
   ...item,
+  shown: { ...item.shown, text: item.shown.text.replace(/^(\[[^\]]*)\]/, "$1 | shared]") },
   place: "n" in item.place ? { ...item.place, owner } : item.place,
 });
 

@@ -42,8 +42,8 @@ const MOST_CHANGES = { share: 0.25, tokens: 200 };
 
 /**
  * Keeps the stable block of a thread as it is, since a provider has cached the prompt up to it: later changes are told by the
- * turns. It is made anew if something in it is gone, the thread was compacted, it exceeds the budget or the request is another
- * one; and, if anything changed, once the provider's cache has lapsed or the changes weigh too much.
+ * turns. It is made anew if something in it is gone, the thread was compacted, it exceeds the budget, the request is another one
+ * or a turn that told a change has left the prompt; and, if anything changed, once the provider's cache has lapsed or the changes weigh too much.
  */
 export class StableBlocks {
   readonly #deps: StableDependencies;
@@ -54,7 +54,12 @@ export class StableBlocks {
 
   current(
     request: ContextRequest,
-    { thread, form, now }: { thread: StoredThread | null; form: Form; now: number },
+    {
+      thread,
+      turns,
+      form,
+      now,
+    }: { thread: StoredThread | null; turns: ReadonlySet<string> | undefined; form: Form; now: number },
   ): Stable {
     const { store, compactions, items } = this.#deps;
     const { recipe, budget, cacheTtlMs } = request;
@@ -65,8 +70,10 @@ export class StableBlocks {
       text,
       block: {
         recipe,
+        look: { format: form.format, sources: form.sources ?? false },
         sections: placed(fresh.sections),
         told: [],
+        toldBy: [],
         madeAt: now,
         lastVersion: this.#deps.table.lastVersion(),
       },
@@ -78,11 +85,13 @@ export class StableBlocks {
     if (stored === null || thread === null) return renewed(false);
     const { block, usedAt } = stored;
     const sections = items.resolve(block.sections, now);
-    const storedText = textOf(sections, form);
+    const storedText = textOf(sections, block.look);
     const isLost = sections.some(({ lost }) => lost > 0);
     const isCompacted = compactions.lastCreatedAt(thread) > block.madeAt;
     const isOver = form.count(storedText) > budget;
-    if (isLost || isCompacted || isOver || block.recipe !== recipe)
+    // A history that has left the prompt leaves the old text alone, and took the cache behind it along.
+    const isUntold = turns !== undefined && block.toldBy.some((turn) => !turns.has(turn));
+    if (isLost || isCompacted || isOver || isUntold || block.recipe !== recipe)
       return renewed(isLost || text !== storedText);
     const told = items.itemsAt({ layer: "changes", places: block.told }, now);
     const changes = this.#changes(block, {
@@ -108,7 +117,12 @@ export class StableBlocks {
   /** Stores a new block, what the turn has told of its changes, and that the thread was used. */
   keep(
     thread: StoredThread,
-    { stable, told, now }: { stable: Stable; told: readonly Place[]; now: number },
+    {
+      stable,
+      told,
+      turn,
+      now,
+    }: { stable: Stable; told: readonly Place[]; turn: string | undefined; now: number },
   ): void {
     const { store, items } = this.#deps;
     if (stable.isNew)
@@ -118,7 +132,11 @@ export class StableBlocks {
         now,
       );
     if (!stable.isNew && told.length === 0) store.use(thread.n, now);
-    else store.putStable(thread.n, { ...stable.block, told: [...stable.block.told, ...told] }, now);
+    else {
+      const { block } = stable;
+      const toldBy = turn === undefined || told.length === 0 ? block.toldBy : [...block.toldBy, turn];
+      store.putStable(thread.n, { ...block, told: [...block.told, ...told], toldBy }, now);
+    }
   }
 
   #fresh(
@@ -157,7 +175,11 @@ export class StableBlocks {
       if (keys.has(keyOf(place))) return [];
       if (!("n" in place)) return "key" in place ? [item] : [];
       const former = latest.get(id);
-      if (former !== undefined && "n" in former) return this.#itemAt({ n: place.n, was: former.n }, now);
+      if (former !== undefined && "n" in former) {
+        // A change of tags or metadata is none of the text.
+        const [before, after] = [former.n, place.n].map((n) => this.#itemAt({ n }, now)[0]?.shown.text);
+        return before === after ? [] : this.#itemAt({ n: place.n, was: former.n }, now);
+      }
       // An older one has only come to be among the best.
       return place.n > lastVersion ? this.#itemAt({ n: place.n }, now) : [];
     });
