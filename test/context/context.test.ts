@@ -538,6 +538,51 @@ it("shows an episode once, a procedure with its title, and whose a shared memory
   );
 });
 
+it("makes the stable block anew where a change has no room beside it", async () => {
+  const user = newUser();
+  const { id: threadId } = await create(user);
+  for (let i = 0; i < 8; i++) await remember(user, { text: `Ann said number ${i}` });
+  const layers = [{ type: "facts", tokens: { max: 120 } }];
+  const first = await turn(user, threadId, "hello", { layers, budget: 120 });
+  await remember(user, { text: "Ann is allergic to hazelnuts", importance: 1 });
+  const second = await turn(user, threadId, "thanks!", { layers, budget: 120 });
+  expect([first.prefixChanged, second.prefixChanged]).toEqual([undefined, true]);
+  expect(second.stable.text).toContain("hazelnuts");
+});
+
+it("shows no memory that a later version let expire", async () => {
+  const user = newUser();
+  const { id: threadId } = await create(user);
+  const { id } = await lives(user, "Porto");
+  await turn(user, threadId, "hello");
+  await patch(user, id, { object: "Braga", expiresAt: Date.now() + MINUTE });
+  control.clockAhead += 2 * MINUTE;
+  const later = await context(user, { query: "thanks!", threadId });
+  expect([later.prefixChanged, JSON.stringify(later).includes("lives in")]).toEqual([true, false]);
+});
+
+it("cuts a long value, and shows a key once", async () => {
+  const user = newUser();
+  await call(`/v1/users/${user}/kv/long`, { method: "PUT", json: "x".repeat(500_000) });
+  const layers = [{ type: "entries", keys: ["long", "long"] }];
+  const { sections, candidates } = await context(user, { layers, explain: true, budget: 100_000 });
+  expect([sections[0].items, candidates.length]).toEqual([1, 1]);
+  expect(candidates[0].text.length).toBeLessThan(9_000);
+});
+
+it("keeps nothing for a token that only reads the memory of a shared owner", async () => {
+  const team = `shared:${newUser()}`;
+  await remember(team, { text: "The team's ferry leaves at ten" });
+  const { id: threadId } = await create(team);
+  const token = await tokenWith({ user: newUser(), shared: [team] });
+  const asTeam = (json: object) => call(`/v1/users/${team}/context`, { json, token });
+  for (const [field, body] of Object.entries({ threadId: { threadId }, snapshot: { snapshot: "run" } })) {
+    const { status, body: answer } = await asTeam({ query: "When does the ferry leave?", ...body });
+    expect([status, answer.error.details[0].path]).toEqual([403, `body.${field}`]);
+  }
+  expect((await asTeam({ query: "When does the ferry leave?" })).status).toBe(200);
+});
+
 describe("a deletion during the search", () => {
   /** Calls `work` while the context waits for a shared owner. */
   async function meanwhile(user: string, body: object, work: () => Promise<unknown>) {

@@ -138,6 +138,13 @@ export class ContextItems {
     const rows = new Map(
       table.numbered(numbers.filter((n) => !isMessage(n))).map((row) => [row.version, row]),
     );
+    // A later version may have set the time at which the memory ends.
+    const expired = new Set(
+      table.expiredAmong(
+        Array.from(rows.values(), ({ id }) => id),
+        now,
+      ),
+    );
     const positions = numbers.filter(isMessage);
     const read = new Map(
       documents
@@ -180,7 +187,8 @@ export class ContextItems {
         };
       }
       const row = rows.get(place.n);
-      if (row === undefined || row.status !== "active" || (row.expiresAt ?? Infinity) < now) return null;
+      if (row === undefined || row.status !== "active" || expired.has(row.id)) return null;
+      if ((row.expiresAt ?? Infinity) < now) return null;
       const item = itemOf(layer, row, place);
       if (place.was === undefined) return item;
       if (place.was === place.n) return { ...item, shown: { text: `no longer true: ${item.shown.text}` } };
@@ -204,7 +212,7 @@ export class ContextItems {
         const entry = this.#deps.entries.get(place.key, now);
         if (entry !== null && entry.version === place.version)
           this.#deps.store.copyEntry(thread, place, {
-            text: decoder.decode(entry.value),
+            text: valueText(entry.value),
             expiresAt: entry.expiresAt ?? null,
           });
       }
@@ -238,14 +246,14 @@ export class ContextItems {
     const { prefix, keys, n = 20 } = layer;
     const found =
       prefix === undefined
-        ? (keys ?? []).flatMap((key) => entries.get(key, now) ?? [])
+        ? [...new Set(keys)].flatMap((key) => entries.get(key, now) ?? [])
         : entries.list({ prefix, limit: n, values: true }, now).entries;
     return found
       .slice(0, n)
       .flatMap(({ key, version, value }): ContextItem[] =>
         value === undefined
           ? []
-          : [{ id: key, place: { key, version }, shown: { text: `[${key}]: ${decoder.decode(value)}` } }],
+          : [{ id: key, place: { key, version }, shown: { text: `[${key}]: ${valueText(value)}` } }],
       );
   }
 
@@ -276,6 +284,14 @@ export class ContextItems {
 }
 
 const decoder = new TextDecoder();
+/** More bytes of a value than an item shows. */
+const VALUE_BYTES = 8 * 1024;
+
+/** The text of an entry's value, or the beginning of a long one: a call may ask for a hundred values of 1 MiB. */
+const valueText = (value: Uint8Array): string =>
+  value.byteLength <= VALUE_BYTES
+    ? decoder.decode(value)
+    : `${decoder.decode(value.subarray(0, VALUE_BYTES))}… (cut)`;
 
 /** Pinned ones first, then by importance, then the newest. */
 const bestFirst = (rows: readonly MemoryRow[]): MemoryRow[] =>

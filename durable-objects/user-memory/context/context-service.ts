@@ -252,6 +252,7 @@ export class ContextService {
       ...(current !== undefined && { pin: current }),
     };
     if (run !== null && snapshot !== undefined) {
+      if (thread !== null) store.use(thread.n, now);
       const { isLess, answer } = this.#runAgain(run, snapshot.name, { shared, count });
       return {
         ...answer,

@@ -1,4 +1,5 @@
 import type { ContextItem, ContextRequest, Place } from "../contract.ts";
+import { blockFrame, sectionFrame } from "../../../src/domain/context/block.ts";
 import type { MemoryTable } from "../memories/memory-table.ts";
 import type { CompactionStore } from "../threads/compaction-store.ts";
 import type { StoredThread } from "../threads/thread-store.ts";
@@ -103,7 +104,10 @@ export class StableBlocks {
     const isIdle = now - Math.max(usedAt, thread.updatedAt) > cacheTtlMs;
     const most = Math.max(MOST_CHANGES.tokens, MOST_CHANGES.share * form.count(storedText));
     const isTooMuch = weightOf([...told, ...changes], form) > most;
-    if (text !== storedText && (isIdle || isTooMuch)) return renewed(!isIdle);
+    const around = form.count(sectionFrame("changes", form.format)) + form.count(blockFrame(form.format));
+    const hasRoom = weightOf(changes, form) + around <= budget - form.count(storedText);
+    if (text !== storedText && (isIdle || isTooMuch || (changes.length > 0 && !hasRoom)))
+      return renewed(!isIdle);
     const meta = fresh.meta.map((one) => {
       const section = sections.find(({ layer }) => layer === one.layer) ?? { layer: one.layer, items: [] };
       return { ...one, items: section.items.length, tokens: sectionTokens(section, form) };

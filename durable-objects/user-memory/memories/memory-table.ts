@@ -224,6 +224,16 @@ export class MemoryTable implements DocumentSource {
     );
   }
 
+  /** Those of these memories whose current version has expired, and is not deleted yet. */
+  expiredAmong(ids: readonly string[], now: number): string[] {
+    if (ids.length === 0) return [];
+    return this.#column(
+      `SELECT id FROM memories WHERE id IN (SELECT value FROM json_each(?)) AND expires_at < ? AND corrected_at IS NULL`,
+      JSON.stringify(ids),
+      now,
+    );
+  }
+
   hasKind(kind: MemoryKind): boolean {
     return this.#sql.exec("SELECT 1 FROM memories WHERE kind = ? LIMIT 1", kind).toArray().length > 0;
   }
