@@ -143,7 +143,7 @@ async function prompted(): Promise<Prompted[]> {
         ...(await promptEach(
           client,
           told,
-          [...withAndWithoutAnswer(told.corpus, set), ...statementsTo(told.corpus)],
+          [...withAndWithoutAnswer(told.corpus, set), ...statementsTo(told.corpus), ...newSmallTalk()],
           options.k === undefined ? {} : { k: Number(options.k) },
         )),
       );
@@ -180,6 +180,14 @@ function statementsTo({ name, questions, memories }: Corpus): Query[] {
     .filter(({ evidence }) => known.has(evidence))
     .map(({ query, evidence }) => ({ query, kind: STATEMENT, relevant: [partOf(evidence)] }));
 }
+
+/** Small talk that no rule was written for. */
+const newSmallTalk = (): Query[] =>
+  Object.entries(
+    z
+      .record(z.string(), z.array(z.string()))
+      .parse(JSON.parse(readFileSync(ownFile("small-talk.json"), "utf8"))),
+  ).flatMap(([kind, queries]) => queries.map((query) => ({ query, kind })));
 
 async function fit(): Promise<void> {
   const before = rankingModels[embedder];
