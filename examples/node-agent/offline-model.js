@@ -37,10 +37,19 @@ function answerTo(prompt) {
       input: JSON.stringify(fact),
     };
   }
-  // What is remembered comes as a part of the user's message, a line for each memory, the best first.
-  const [best] = parts.join("\n").match(/(?<=^- \[.*\] ).*$/m) ?? [];
+  // Changes stand in the user's messages, the newest last; the profile in a system message; else what was said counts.
+  const told = prompt.flatMap(({ content }) => textsOf(content)).join("\n");
+  const changed = [...told.matchAll(/^- (.+?) \(\d{4}-\d\d-\d\d\)/gm)].at(-1)?.[1];
+  const known = /^- user: ([^;\n]+)/m.exec(told)?.[1];
+  const [said] = told.match(/(?<=^- \[.*\] ).*$/m) ?? [];
+  const best = changed ?? (known === undefined ? said : `user ${known}`);
   return text(best === undefined ? "I do not know that yet." : `I remember: ${best}`);
 }
+
+const textsOf = (content) =>
+  typeof content === "string"
+    ? [content]
+    : content.flatMap((part) => (part.type === "text" ? part.text : []));
 
 /** `live in` is `lives in`. */
 const thirdPerson = (verb) => verb.toLowerCase().replace(/^\w+/, (word) => `${word}s`);
