@@ -1,14 +1,12 @@
 import type { LayerName } from "../../../src/domain/context/block.ts";
-import { messageHash, turnName, userText } from "../../../src/domain/context/message-hash.ts";
+import { turnName } from "../../../src/domain/context/message-hash.ts";
 import type { CountTokens, TokenizerName } from "../../../src/domain/context/tokens.ts";
-import { withBlock } from "../../../src/domain/context/prompted-message.ts";
 import { steadyWindow } from "../../../src/domain/conversation/history-window.ts";
 import { fail, ok, type Result } from "../../../src/domain/errors.ts";
 import { hash16 } from "../../../src/domain/hash.ts";
 import type { UserHash } from "../../../src/domain/ids.ts";
 import type { MessagePage, ReadMessage } from "../../../src/domain/page-json.ts";
 import type { ContextAnswer, ContextCandidate } from "../../../src/domain/schema/context.ts";
-import type { Message } from "../../../src/domain/schema/thread.ts";
 import type {
   ContextItem,
   ContextRequest,
@@ -20,12 +18,12 @@ import type {
 import { positionOf } from "../core/position.ts";
 import type { ErasureEpoch } from "../core/erasure-epoch.ts";
 import type { Transactions } from "../core/transactions.ts";
-import { parsed } from "../threads/message-store.ts";
 import type { StoredThread } from "../threads/thread-store.ts";
 import type { RecallService } from "../recall/recall-service.ts";
 import { ContextItems, type ItemDependencies } from "./context-items.ts";
-import { keyOf, type KeptTurn, NO_THREAD, type RunBlock, type TurnBlock } from "./context-store.ts";
+import { keyOf, NO_THREAD, type RunBlock, type TurnBlock } from "./context-store.ts";
 import { fittedSections, type Form, placed, type Section, textOf, tokensOf } from "./fitted-sections.ts";
+import { KeptTurns, type Turns } from "./kept-turns.ts";
 import { type FoundLayer, LayerSearch, type Searched } from "./layer-search.ts";
 import { currentTurn, HELD, lastMessages } from "./prompted-turns.ts";
 import { type OwnerObject, type SharedItems, sharedKey, SharedOwners } from "./shared-owners.ts";
@@ -58,7 +56,7 @@ type Prompted = {
   epoch: number;
 };
 /** The blocks that were made before: the snapshot, and those of turns by their names. */
-type KeptBlocks = { run: RunBlock | null; turns: ReadonlyMap<string, KeptTurn> };
+type KeptBlocks = { run: RunBlock | null; turns: Turns };
 type Answer = Omit<ContextAnswer, "etag" | "stable"> & { stable: { text: string; tokens: number } };
 
 /** Makes the memory of a prompt: a stable block for the thread, and a block for each turn, which is kept with it. */
@@ -68,6 +66,7 @@ export class ContextService {
   readonly #stable: StableBlocks;
   readonly #search: LayerSearch;
   readonly #shared: SharedOwners;
+  readonly #turns: KeptTurns;
 
   constructor(deps: ContextDependencies) {
     const { store, table, stores, recall, objectOf, now } = deps;
@@ -75,6 +74,7 @@ export class ContextService {
     this.#shared = new SharedOwners(objectOf);
     this.#items = new ContextItems(deps);
     this.#stable = new StableBlocks({ store, table, compactions: stores.compactions, items: this.#items });
+    this.#turns = new KeptTurns({ store, stores, items: this.#items, shared: this.#shared, now });
     this.#search = new LayerSearch({ recall, items: this.#items, shared: this.#shared, now });
   }
 
@@ -115,7 +115,9 @@ export class ContextService {
   /** The last messages of a thread, with the blocks that they were sent with. */
   async #history(thread: StoredThread, limit: number): Promise<{ items: ReadMessage[]; isLess: boolean }> {
     const query: MessagesQuery = { order: "newest", limit, view: "compacted", wholeTurns: true };
-    return this.#promptedItems(thread, this.#deps.stores.reader.page(thread, query).items, true);
+    const page = this.#deps.stores.reader.page(thread, query);
+    const { items, turns, shared } = await this.#turns.prompted(thread, page.items);
+    return { items, isLess: anyLess(this.#turns.texts(turns, shared)) };
   }
 
   /** A page of the thread as its prompts had it: each message of the user with the block that it was sent with. */
@@ -124,40 +126,8 @@ export class ContextService {
     const thread = stores.threads.get(id);
     if (thread === null) return fail("not_found");
     const page = stores.reader.page(thread, query);
-    return ok({ ...page, items: (await this.#promptedItems(thread, page.items)).items });
-  }
-
-  async #promptedItems(
-    thread: StoredThread,
-    items: readonly ReadMessage[],
-    tells = false,
-  ): Promise<{ items: ReadMessage[]; isLess: boolean }> {
-    const said: { item: ReadMessage; message: Message; turn: string }[] = [];
-    let before = await this.#hashBefore(thread, items[0]?.seq);
-    for (const item of items) {
-      const message = item.compaction === undefined ? parsed(item.body) : undefined;
-      const text = message?.role === "user" ? userText(message) : "";
-      if (message === undefined || text === "") continue;
-      const hash = await messageHash(text);
-      said.push({ item, message, turn: await turnName(before, hash) });
-      before = hash;
-    }
-    const turns = this.#deps.store.turns(
-      this.#lineOf(thread),
-      said.map(({ turn }) => turn),
-    );
-    const shared = await this.#shared.items(sectionsOf({ run: null, turns }));
-    const bodies = new Map<ReadMessage, Uint8Array>();
-    let isLess = false;
-    for (const { item, message, turn } of said) {
-      const kept = turns.get(turn);
-      const again = kept === undefined ? undefined : this.#again(kept.block.sections, shared);
-      const text = kept === undefined || again === undefined ? "" : textOf(again.resolved, kept.block);
-      isLess ||= again?.isLess ?? false;
-      if (tells) this.#turnAgain(turn, kept, shared);
-      if (text !== "") bodies.set(item, encoder.encode(JSON.stringify(withBlock(message, text))));
-    }
-    return { items: items.map((item) => ({ ...item, body: bodies.get(item) ?? item.body })), isLess };
+    const { items } = await this.#turns.prompted(thread, page.items);
+    return ok({ ...page, items });
   }
 
   async #turn(thread: StoredThread, { query, messages }: ContextRequest): Promise<Turn | null> {
@@ -172,23 +142,6 @@ export class ContextService {
     return { name, isStored, earlier: earlier.map((one, index) => ({ index, name: one })) };
   }
 
-  /** The hash of the last message of the user before a seq. */
-  async #hashBefore(thread: StoredThread, seq: number | undefined): Promise<string | undefined> {
-    if (seq === undefined) return undefined;
-    const { reader } = this.#deps.stores;
-    for (const { body } of reader.walk(thread, { order: "newest", view: "raw", from: seq, slice: 8 })) {
-      const message = parsed(body);
-      const text = message.role === "user" ? userText(message) : "";
-      if (text !== "") return messageHash(text);
-    }
-    return undefined;
-  }
-
-  /** The threads whose turns are this one's too: itself, and those that it was forked from. */
-  #lineOf(thread: StoredThread): number[] {
-    return Array.from(this.#deps.stores.lineage.segments(thread), ({ n }) => n);
-  }
-
   /** Searches this object alone. */
   searchLayers(request: ContextRequest): Promise<LayerFound[]> {
     return this.#search.own(request);
@@ -200,12 +153,13 @@ export class ContextService {
     return resolved.flatMap(({ layer, items }) => items.map((item) => ({ ...item, layer })));
   }
 
+  /** The blocks that were made before: of the snapshot, of this turn and of earlier ones. */
   #keptBlocks({ snapshot }: ContextRequest, thread: StoredThread | null, turn: Turn | null): KeptBlocks {
     const { store, now } = this.#deps;
     const names = [turn?.name ?? [], turn?.earlier.map(({ name }) => name) ?? []].flat();
     return {
       run: snapshot === undefined ? null : store.run(snapshot.name, now()),
-      turns: thread === null ? new Map() : store.turns(this.#lineOf(thread), names),
+      turns: thread === null ? new Map() : this.#turns.of(thread, names),
     };
   }
 
@@ -240,24 +194,24 @@ export class ContextService {
     const { count } = form;
     const { snapshot } = request;
     const current = turn?.name;
-    const pinned = (turn?.earlier ?? []).map(({ index, name }) => ({
-      index,
-      ...this.#turnAgain(name, turns.get(name), shared),
-    }));
-    const isLessBefore = pinned.some(({ isLess }) => isLess);
+    const texts = this.#turns.texts(turns, shared);
+    const isLess = anyLess(texts);
     const ofTurns = {
       ...(request.messages !== undefined && {
-        pinned: pinned.flatMap(({ index, text }) => (text === "" ? [] : [{ index, text }])),
+        pinned: (turn?.earlier ?? []).flatMap(({ index, name }) => {
+          const text = texts.get(name)?.text ?? "";
+          return text === "" ? [] : [{ index, text }];
+        }),
       }),
       ...(current !== undefined && { pin: current }),
     };
     if (run !== null && snapshot !== undefined) {
       if (thread !== null) store.use(thread.n, now);
-      const { isLess, answer } = this.#runAgain(run, snapshot.name, { shared, count });
+      const again = this.#runAgain(run, snapshot.name, { shared, count });
       return {
-        ...answer,
+        ...again.answer,
         ...ofTurns,
-        ...((isLess || isLessBefore) && { prefixChanged: true as const }),
+        ...((again.isLess || isLess) && { prefixChanged: true as const }),
       };
     }
     // A caller that sends no hashes may hold more than the last turns.
@@ -296,19 +250,18 @@ export class ContextService {
       );
       for (const { items } of sections) this.#items.keepEntries(NO_THREAD, items, now);
     }
-    const again = current === undefined ? NOTHING : this.#turnAgain(current, kept, shared);
-    const isChanged = stable.isRenewed || again.isLess || isLessBefore;
+    const again = current === undefined ? undefined : texts.get(current);
     return {
       ...answerOf({
         ...made.block,
         meta,
         count,
         stable: stable.text,
-        recalled: "sections" in made ? textOf(made.sections, made.block) : again.text,
+        recalled: "sections" in made ? textOf(made.sections, made.block) : (again?.text ?? ""),
       }),
       ...ofTurns,
       ...(request.explain && { candidates: [...stable.candidates, ...made.candidates] }),
-      ...(isChanged && { prefixChanged: true as const }),
+      ...((stable.isRenewed || isLess) && { prefixChanged: true as const }),
     };
   }
 
@@ -318,47 +271,17 @@ export class ContextService {
     name: string,
     { shared, count }: { shared: SharedItems; count: CountTokens },
   ): { answer: Answer; isLess: boolean } {
-    const stable = this.#again(run.stable, shared);
-    const turn = this.#again(run.sections, shared);
-    const isLess = stable.isLess || turn.isLess;
-    if (isLess) this.#deps.store.reduceRun(name, { ...run, stable: stable.left, sections: turn.left });
+    const [stable, turn] = this.#turns.reread([run.stable, run.sections], shared);
+    const isLess = stable?.isLess === true || turn?.isLess === true;
+    if (isLess)
+      this.#deps.store.reduceRun(name, { ...run, stable: stable?.left ?? [], sections: turn?.left ?? [] });
     const answer = answerOf({
       ...run,
       count,
-      stable: textOf(stable.resolved, run),
-      recalled: textOf(turn.resolved, run),
+      stable: textOf(stable?.resolved ?? [], run),
+      recalled: textOf(turn?.resolved ?? [], run),
     });
     return { answer, isLess };
-  }
-
-  /** The text of a kept block. `isLess`: something in it is gone, which is told once. */
-  #turnAgain(
-    name: string,
-    kept: KeptTurn | undefined,
-    shared: SharedItems,
-  ): { text: string; isLess: boolean } {
-    if (kept === undefined) return NOTHING;
-    const { resolved, left, isLess } = this.#again(kept.block.sections, shared);
-    if (isLess) this.#deps.store.reduceTurn({ ...kept, block: { ...kept.block, sections: left } }, name);
-    return { text: textOf(resolved, kept.block), isLess };
-  }
-
-  /** The items at some places now, and the places that are left. A shared owner that does not answer may be back later. */
-  #again(
-    sections: readonly PlacedSection[],
-    shared: SharedItems,
-  ): { resolved: readonly Section[]; left: PlacedSection[]; isLess: boolean } {
-    const resolved = this.#items.resolve(sections, this.#deps.now(), shared);
-    const left = sections.map(({ layer, places }, i) => {
-      const found = new Set(resolved[i]?.items.map(({ place }) => keyOf(place)));
-      return {
-        layer,
-        places: places.filter(
-          (place) => found.has(keyOf(place)) || shared.get(sharedKey(layer, place)) === "away",
-        ),
-      };
-    });
-    return { resolved, left, isLess: resolved.some(({ lost }) => lost > 0) };
   }
 
   #turnBlock(
@@ -460,12 +383,13 @@ export class ContextService {
   }
 }
 
-const encoder = new TextEncoder();
-
 const NO_SUCH_THREAD = fail("not_found", {
   details: [{ path: "body.threadId", message: "is no thread of this user" }],
 });
-const NOTHING = { text: "", isLess: false };
+
+/** True if something that a turn showed is gone. */
+const anyLess = (texts: ReadonlyMap<string, { isLess: boolean }>): boolean =>
+  [...texts.values()].some(({ isLess }) => isLess);
 
 const sectionsOf = ({ run, turns }: KeptBlocks): PlacedSection[] => [
   ...(run === null ? [] : [...run.stable, ...run.sections]),
