@@ -17,7 +17,7 @@ export type CacheRules = {
   lifetimeMs: number;
   /** A shorter beginning is not cached. */
   minTokens: number;
-  /** Where a cached beginning ends: at a breakpoint of its prompt, or after any multiple of so many tokens. */
+  /** The ends of cached beginnings: at a breakpoint of its prompt, or after any multiple of so many tokens. */
   ends: "breakpoints" | { everyTokens: number };
 };
 

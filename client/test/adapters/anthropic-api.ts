@@ -13,7 +13,7 @@ export type Sent = Marked & {
   tools?: (Marked & object)[];
   stream?: boolean;
 };
-/** What the model says: a text, or a call of a tool. */
+/** An answer of the model: a text, or a call of a tool. */
 export type Said = string | { tool: string; input: object };
 
 const usage = { input_tokens: 1, output_tokens: 1 };

@@ -53,7 +53,7 @@ const prompt = (sent: Sent) => [
   textsOf(sent.system),
   ...sent.messages.map(({ role, content }) => [role, ...textsOf(content)]),
 ];
-/** Where breakpoints are: `s1` is the second system block, `2.0` the first block of the third message. */
+/** The places of breakpoints: `s1` is the second system block, `2.0` the first block of the third message. */
 const breakpoints = ({ tools = [], system, messages, cache_control }: Sent): string[] => [
   ...tools.flatMap(({ cache_control: one }, i) => (one ? [`t${i} ${one.ttl ?? "5m"}`] : [])),
   ...blocksOf(system).flatMap(({ cache_control: one }, i) => (one ? [`s${i} ${one.ttl ?? "5m"}`] : [])),

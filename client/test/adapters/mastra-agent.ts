@@ -4,7 +4,7 @@ import { createTool } from "@mastra/core/tools";
 import { MockLanguageModelV3 } from "ai/test";
 import { z } from "zod";
 
-/** What the model says: a text, or a call of a tool. */
+/** An answer of the model: a text, or a call of a tool. */
 export type Said = string | { tool: string; input: object };
 type Call = Parameters<MockLanguageModelV3["doGenerate"]>[0];
 export type Prompt = Call["prompt"];

@@ -21,9 +21,10 @@ export type Form = Look & { count: CountTokens };
 
 /** An item as a block shows it. */
 function shownIn({ shown, id }: ContextItem, { sources }: Look): Shown {
-  return sources !== true || shown.text.includes(id)
+  const suffix = `(id: ${id})`;
+  return sources !== true || shown.text.endsWith(suffix)
     ? shown
-    : { ...shown, text: `${shown.text} (id: ${id})` };
+    : { ...shown, text: `${shown.text} ${suffix}` };
 }
 
 /** The tokens of items by themselves. */

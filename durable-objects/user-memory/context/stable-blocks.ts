@@ -44,7 +44,8 @@ const MOST_CHANGES = { share: 0.25, tokens: 200 };
 /**
  * Keeps the stable block of a thread as it is, since a provider has cached the prompt up to it: later changes are told by the
  * turns. It is made anew if something in it is gone, the thread was compacted, it exceeds the budget, the request is another one
- * or a turn that told a change has left the prompt; and, if anything changed, once the provider's cache has lapsed or the changes weigh too much.
+ * or a turn that told a change has left the prompt; and, if anything changed, once the provider's cache has lapsed or the
+ * changes weigh too much or have no room.
  */
 export class StableBlocks {
   readonly #deps: StableDependencies;
@@ -90,7 +91,7 @@ export class StableBlocks {
     const isLost = sections.some(({ lost }) => lost > 0);
     const isCompacted = compactions.lastCreatedAt(thread) > block.madeAt;
     const isOver = form.count(storedText) > budget;
-    // A history that has left the prompt leaves the old text alone, and took the cache behind it along.
+    // Without the turn that corrected it, the block would tell an outdated text. The prompt has another beginning anyway.
     const isUntold = turns !== undefined && block.toldBy.some((turn) => !turns.has(turn));
     if (isLost || isCompacted || isOver || isUntold || block.recipe !== recipe)
       return renewed(isLost || text !== storedText);
@@ -180,7 +181,7 @@ export class StableBlocks {
       if (!("n" in place)) return "key" in place ? [item] : [];
       const former = latest.get(id);
       if (former !== undefined && "n" in former) {
-        // A change of tags or metadata is none of the text.
+        // A change of tags or metadata leaves the text as it is.
         const [before, after] = [former.n, place.n].map((n) => this.#itemAt({ n }, now)[0]?.shown.text);
         return before === after ? [] : this.#itemAt({ n: place.n, was: former.n }, now);
       }

@@ -10,7 +10,7 @@ import { withBreakpoints } from "./breakpoints.ts";
 import { blocksOf, type MessagesRequest, textBlock, withMemoryBlocks } from "./request.ts";
 
 export type WithMemoryOptions = MemoryOptions & {
-  /** How long Claude's prompt cache lives without use; `5m` unless set. `false` sets no `cache_control`. */
+  /** The life of Claude's prompt cache without use; `5m` unless set. `false` sets no `cache_control`. */
   cache?: { ttl: CacheTtl } | false;
 };
 

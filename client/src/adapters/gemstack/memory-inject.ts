@@ -54,7 +54,7 @@ export function cairnMemoryInject(options: CairnMemoryInjectOptions): CairnMemor
       if (phase !== "beforeModel" || config.messages === undefined || stable === "") return undefined;
       return { ...config, messages: withStable(config.messages, stable) };
     },
-    // What reads the conversation afterwards must not take stored memory for the user's words.
+    // Later readers of the conversation must not take stored memory for the user's words.
     onFinish(ctx) {
       const originals = runs.get(ctx)?.originals;
       if (originals !== undefined)
