@@ -32,6 +32,9 @@ export type ItemDependencies = {
   messages: ThreadMessages;
 };
 
+/** The place of a hit, and its score. */
+export type ScoredPlace = { place: Place; score: number };
+
 /** `lost`: the number of places where nothing is any more. */
 export type ResolvedSection = { layer: LayerName; items: ContextItem[]; lost: number };
 
@@ -97,19 +100,18 @@ export class ContextItems {
     }
   }
 
-  /** The items of hits of recall, in their order. `whole`: their whole texts, and not passages. */
-  ofHits(
-    layer: LayerName,
-    hits: readonly Hit[],
-    { whole = false, now }: { whole?: boolean; now: number },
-  ): ContextItem[] {
-    const scores = new Map<string, number>();
-    const places = hits.flatMap((hit): Place[] => {
+  /** The places of hits of recall, in their order. `whole`: of their whole texts, and not of passages. */
+  placesOf(hits: readonly Hit[], { whole = false }: { whole?: boolean } = {}): ScoredPlace[] {
+    return hits.flatMap((hit): ScoredPlace[] => {
       const place = this.#placeOf(whole ? { ...hit, passage: { start: 0, end: hit.text.length } } : hit);
-      if (place === null) return [];
-      scores.set(keyOf(place), hit.score);
-      return [place];
+      return place === null ? [] : [{ place, score: hit.score }];
     });
+  }
+
+  /** The items at the places of hits, with their scores. */
+  itemsOf(layer: LayerName, hits: readonly ScoredPlace[], now: number): ContextItem[] {
+    const scores = new Map(hits.map(({ place, score }) => [keyOf(place), score]));
+    const places = hits.map(({ place }) => place);
     return this.itemsAt({ layer, places }, now).map((item) => ({
       ...item,
       score: scores.get(keyOf(item.place)) ?? 0,

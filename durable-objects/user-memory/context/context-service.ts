@@ -87,7 +87,7 @@ export class ContextService {
     const kept = this.#keptBlocks(request, thread, turn);
     const isKept = kept.run !== null || (turn?.name !== undefined && kept.turns.has(turn.name));
     const [searched, shared, count] = await Promise.all([
-      isKept ? { found: [] } : this.#search.search(request),
+      isKept ? { layers: [] } : this.#search.search(request),
       this.#shared.items(sectionsOf(kept)),
       this.#deps.tokenCounter(request.tokenizer).catch((error: unknown) => {
         console.error({ message: "a tokenizer is unavailable", error: String(error) });
@@ -316,13 +316,10 @@ export class ContextService {
       status: "ok",
     };
     const ofTurn = layers.filter(({ stable: isStable, layer }) => !isStable && layer.type !== "history");
+    const ofSearch = this.#search.found(searched);
     const found = Array.from(this.#items.ofLayers(ofTurn, { now, scope, thread }), ([layer, recent]) => {
-      const search = searched.found.find((one) => one.layer === layer) ?? { ms: 0, status: "ok" as const };
-      const items = [
-        ...recent,
-        ...("items" in search ? this.#stillThere(layer.layer.type, search.items) : []),
-      ];
-      return { ...search, layer, name: layer.layer.type, items };
+      const { items, ...search } = ofSearch.get(layer) ?? { items: [], ms: 0, status: "ok" as const };
+      return { ...search, layer, name: layer.layer.type, items: [...recent, ...items] };
     });
     // The prompt holds what was made of its own messages.
     const said = new Set(request.messages);
@@ -352,17 +349,6 @@ export class ContextService {
       sections,
       candidates,
     };
-  }
-
-  /** The items of a search that were not deleted since. */
-  #stillThere(layer: LayerName, items: readonly ContextItem[]): ContextItem[] {
-    const own = items.flatMap(({ place }) => ("n" in place && place.owner !== undefined ? [] : [place]));
-    const there = new Set(
-      this.#items.itemsAt({ layer, places: own }, this.#deps.now()).map(({ place }) => keyOf(place)),
-    );
-    return items.filter(
-      ({ place }) => ("n" in place && place.owner !== undefined) || there.has(keyOf(place)),
-    );
   }
 
   /** Keys of the messages that the prompt holds: all since so many of the user's, its history, or the thread's last ones. */

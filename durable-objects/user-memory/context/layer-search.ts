@@ -5,15 +5,23 @@ import type { UserHash } from "../../../src/domain/ids.ts";
 import type { ContextLayer } from "../../../src/domain/schema/context.ts";
 import type { RecallKind } from "../../../src/domain/schema/recall.ts";
 import { DeadlineExceeded, withDeadline } from "../../../src/platform/deadline.ts";
-import type { ContextItem, ContextRequest, LayerFound, Recall } from "../contract.ts";
+import type { ContextRequest, LayerFound, Recall } from "../contract.ts";
 import type { RecallService } from "../recall/recall-service.ts";
-import type { ContextItems } from "./context-items.ts";
+import type { ContextItems, ScoredPlace } from "./context-items.ts";
 import type { SharedOwners } from "./shared-owners.ts";
 
 /** The items of a layer, the best first. */
 export type FoundLayer = Omit<LayerFound, "recalled"> & { layer: PlannedLayer };
+
+/** What a layer's search found in this object: places, since what is there may be deleted until the answer is made. */
+type FoundPlaces = Omit<LayerFound, "items"> & { name: LayerName; hits: readonly ScoredPlace[] };
+
 /** `confidence`: of the layer `recalled`. */
-export type Searched = { found: readonly FoundLayer[]; confidence?: number; abstained?: true };
+export type Searched = {
+  layers: readonly { layer: PlannedLayer; own: FoundPlaces; shared: readonly LayerFound[] }[];
+  confidence?: number;
+  abstained?: true;
+};
 
 /** The time of a layer's search. */
 const SEARCH_MS = 2_000;
@@ -50,31 +58,46 @@ export class LayerSearch {
 
   async search(request: ContextRequest): Promise<Searched> {
     const layers = request.layers.filter(({ layer }) => searches(layer));
-    if (layers.length === 0) return { found: [] };
+    if (layers.length === 0) return { layers: [] };
     const [own, ...others] = await Promise.all([
-      this.own(request),
+      this.#searchOwn(request),
       ...(request.owners ?? []).map((owner) => this.#ofOwner(owner, { request, layers })),
     ]);
-    const found = layers.map((layer, i) =>
-      merged(
-        [own, ...others].flatMap((all) => all[i] ?? []),
-        layer,
-      ),
-    );
     const recalled = [own, ...others].flat().flatMap((one) => one.recalled ?? []);
     const abstains =
       request.answerable === "auto" &&
       recalled.length > 0 &&
       recalled.every(({ isAnswerable }) => !isAnswerable);
     return {
-      found,
+      layers: own.flatMap((one, i) => {
+        const layer = layers[i];
+        return layer === undefined
+          ? []
+          : [{ layer, own: one, shared: others.flatMap((all) => all[i] ?? []) }];
+      }),
       ...(recalled.length > 0 && { confidence: Math.max(...recalled.map(({ confidence }) => confidence)) }),
       ...(abstains && { abstained: true as const }),
     };
   }
 
-  /** Searches this object, in the order of the layers that search. */
+  /** The items of what a search found that still exist. */
+  found({ layers }: Searched): Map<PlannedLayer, FoundLayer> {
+    return new Map(
+      layers.map(({ layer, own, shared }) => [layer, merged([this.#itemsOf(own), ...shared], layer)]),
+    );
+  }
+
+  /** Searches this object alone, for another one's context. */
   async own(request: ContextRequest): Promise<LayerFound[]> {
+    return (await this.#searchOwn(request)).map((one) => this.#itemsOf(one));
+  }
+
+  #itemsOf({ name, hits, ...found }: FoundPlaces): LayerFound {
+    return { ...found, items: this.#items.itemsOf(name, hits, this.#now()) };
+  }
+
+  /** Searches this object, in the order of the layers that search. */
+  #searchOwn(request: ContextRequest): Promise<FoundPlaces[]> {
     return Promise.all(
       request.layers.filter(({ layer }) => searches(layer)).map((layer) => this.#searchLayer(request, layer)),
     );
@@ -96,11 +119,12 @@ export class LayerSearch {
     }
   }
 
-  async #searchLayer(request: ContextRequest, { layer }: PlannedLayer): Promise<LayerFound> {
+  async #searchLayer(request: ContextRequest, { layer }: PlannedLayer): Promise<FoundPlaces> {
     const wanted = wantedBy(layer);
     const began = this.#now();
-    const found = (items: readonly ContextItem[], status: LayerFound["status"]): LayerFound => ({
-      items,
+    const found = (hits: readonly ScoredPlace[], status: LayerFound["status"]): FoundPlaces => ({
+      name: layer.type,
+      hits,
       ms: this.#now() - began,
       status,
     });
@@ -115,13 +139,12 @@ export class LayerSearch {
       if (layer.type === "recalled" && request.answerable === "auto" && !isAnswerable)
         return { ...found([], "ok"), recalled: { confidence, isAnswerable } };
       const least = wanted.minScore ?? LEAST_SHARE * (hits[0]?.score ?? 0);
-      const items = this.#items.ofHits(
-        wanted.name,
+      const places = this.#items.placesOf(
         hits.filter(({ score }) => score >= least),
-        { whole: wanted.whole, now: this.#now() },
+        { whole: wanted.whole },
       );
       return {
-        ...found(items, "ok"),
+        ...found(places, "ok"),
         ...(layer.type === "recalled" && { recalled: { confidence, isAnswerable } }),
       };
     } catch (error) {
@@ -150,7 +173,6 @@ function merged(all: readonly LayerFound[], layer: PlannedLayer): FoundLayer {
 }
 
 type Wanted = {
-  name: LayerName;
   /** Hits that are searched for. */
   k: number;
   kinds?: RecallKind[] | undefined;
@@ -168,12 +190,11 @@ function wantedBy(layer: ContextLayer): Wanted | null {
   switch (layer.type) {
     case "recalled": {
       const { k = RECALLED, kinds, roles, tags, minScore, timeoutMs = SEARCH_MS } = layer;
-      return { name: "recalled", k: SPARE * k, kinds, roles, tags, minScore, timeoutMs, whole: false };
+      return { k: SPARE * k, kinds, roles, tags, minScore, timeoutMs, whole: false };
     }
     case "procedures": {
       const { n = 5, tags, minScore = 0.3, timeoutMs = SEARCH_MS, show } = layer;
       return {
-        name: "procedures",
         k: SPARE * n,
         kinds: ["procedure"],
         tags,
@@ -186,7 +207,6 @@ function wantedBy(layer: ContextLayer): Wanted | null {
       const { similar = 3, tags, timeoutMs = SEARCH_MS } = layer;
       if (similar === 0) return null;
       return {
-        name: "episodes",
         k: SPARE * similar,
         kinds: ["episode"],
         tags,
