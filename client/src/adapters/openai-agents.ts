@@ -4,9 +4,7 @@ import type { AgentInputItem, Session, SessionInputCallback } from "@openai/agen
 import type { Cairn } from "../cairn.ts";
 import type { StoredMessage } from "../shapes.ts";
 import { batchesBySize } from "./calls/batches-by-size.ts";
-import { contextFor } from "./context/memory-of.ts";
-import { guarded } from "./context/guarded.ts";
-import { NO_MEMORY, type PromptMemory, promptMemory } from "./context/prompt-memory.ts";
+import { memoryOf } from "./context/memory-of.ts";
 import {
   CONTEXT_CALL_OPTIONS,
   type ContextCallOptions,
@@ -120,20 +118,12 @@ export class CairnSession implements Session {
     requireContextOptions("withContext", options);
     return async (history, added) => {
       const messages = [...history, ...added].map(promptMessage);
-      const memory = await guarded<PromptMemory, { doing: "context" }>(
-        options,
-        (signal) =>
-          this.#again(async () => {
-            const reader = {
-              memory: this.#memory,
-              user: this.#user,
-              thread: await this.#made(signal),
-              context: contextFor("openai", options.context),
-            };
-            return promptMemory(reader, messages, { signal });
-          }),
-        { otherwise: NO_MEMORY, failure: () => ({ doing: "context" }) },
-      );
+      const thread = {
+        use: <T>(signal: AbortSignal, work: (id: string) => Promise<T>) =>
+          this.#again(async () => work(await this.#made(signal))),
+      };
+      const reader = { ...options, memory: this.#memory, user: this.#user };
+      const memory = await memoryOf(reader, thread, messages, { model: "openai" });
       return this.#blocks.combined(history, added, memory);
     };
   }

@@ -7,7 +7,7 @@ import {
   cairnRuns,
   type RunStore,
 } from "../../src/adapters/gemstack.ts";
-import { BoundedMap } from "../../src/adapters/calls/bounded-map.ts";
+import { BoundedMap } from "../../src/adapters/gemstack/bounded-map.ts";
 import { ttlSecondsOf } from "../../src/adapters/gemstack/ttl-seconds.ts";
 import type { Fetch } from "../../src/index.ts";
 import { clientOf, newUser } from "./cairn.ts";

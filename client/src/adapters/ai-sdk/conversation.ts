@@ -1,3 +1,4 @@
+import type { Cairn } from "../../cairn.ts";
 import { newId } from "../../new-id.ts";
 import { hasCode } from "../../error.ts";
 import type { Message } from "../../shapes.ts";
@@ -11,7 +12,9 @@ import { steadyWindow } from "../../../../src/domain/conversation/history-window
 import { sha256Hex } from "../../../../src/domain/hash.ts";
 
 /** Turns are saved to `thread`; nothing is saved without it. */
-export type ConversationOptions = MemoryOptions & {
+export type ConversationOptions = Omit<MemoryOptions, "memory"> & {
+  /** The client; its token may read the user's memory, and write it where turns are saved. */
+  memory: Pick<Cairn, "context" | "threads" | "later">;
   /**
    * Prepends up to this many of the thread's last messages to the prompt, to 1,000; none unless set. For callers that send
    * only new messages. Of a longer thread it is half as many at least: the first one changes seldom, so that the

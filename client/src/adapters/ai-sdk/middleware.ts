@@ -8,6 +8,7 @@ import { NamedThread } from "../context/named-thread.ts";
 import type { CallParams, Prompt, PromptMessage } from "./sdk.ts";
 import { storedMessage } from "./stored-message.ts";
 import { type Listener, passedOn } from "./stream.ts";
+import { BoundedCache } from "../../../../src/domain/bounded-cache.ts";
 import { sha256Hex } from "../../../../src/domain/hash.ts";
 
 /** The memory and the history of a run, fixed for all its steps. */
@@ -31,7 +32,7 @@ export function cairnMemory(options: ConversationOptions): LanguageModelMiddlewa
   requireConversationOptions("cairnMemory", options);
   const thread = options.thread === undefined ? undefined : new NamedThread(options, options.thread);
   const conversation = new Conversation(options, thread);
-  const runs = new Map<string, Given>();
+  const runs = new BoundedCache<Given>(RUNS);
   const steps = new WeakMap<Prompt, Step>();
 
   /** The memory and history of this prompt's run: read anew after a user's message, else reused. */
@@ -42,9 +43,7 @@ export function cairnMemory(options: ConversationOptions): LanguageModelMiddlewa
     if (before !== undefined) return before;
     const history = await conversation.history(prompt, ended);
     const memory = await memoryOf(options, thread, [...history, ...prompt], { ended, model });
-    runs.delete(run);
     runs.set(run, { memory, history });
-    for (const oldest of runs.keys()) if (runs.size > RUNS) runs.delete(oldest);
     return { memory, history };
   }
 

@@ -1,9 +1,9 @@
 import { BoundedCache } from "../../../../src/domain/bounded-cache.ts";
 import { sha256Hex } from "../../../../src/domain/hash.ts";
 import type { Cairn } from "../../cairn.ts";
-import { guarded } from "./guarded.ts";
+import { memoryOf } from "./memory-of.ts";
 import { NamedThread, type ThreadOption } from "./named-thread.ts";
-import { NO_MEMORY, type PromptMemory, promptMemory, type PromptMessage } from "./prompt-memory.ts";
+import type { PromptMemory, PromptMessage } from "./prompt-memory.ts";
 import type { ContextCallOptions } from "./require-context-options.ts";
 
 type Prompt = {
@@ -20,12 +20,15 @@ const KEPT = 256;
 export class ContextReader {
   readonly #memory: Pick<Cairn, "context" | "threads">;
   readonly #options: ContextCallOptions;
+  readonly #model: string;
   readonly #threads = new BoundedCache<NamedThread>(KEPT);
   readonly #runs = new BoundedCache<PromptMemory>(KEPT);
 
-  constructor(memory: Pick<Cairn, "context" | "threads">, options: ContextCallOptions) {
+  /** `model`: the provider of the model, if all prompts are for one. */
+  constructor(memory: Pick<Cairn, "context" | "threads">, options: ContextCallOptions, model = "") {
     this.#memory = memory;
     this.#options = options;
+    this.#model = model;
   }
 
   /**
@@ -38,17 +41,9 @@ export class ContextReader {
     const isStart = last < 0 || last === messages.length - 1;
     const before = isStart ? undefined : this.#runs.get(run);
     if (before !== undefined) return before;
-    const memory = await guarded<PromptMemory, { doing: "context" }>(
-      this.#options,
-      (signal) => {
-        const read = (id: string | undefined) =>
-          promptMemory({ memory: this.#memory, user, thread: id, context: this.#options.context }, messages, {
-            signal,
-          });
-        return thread === undefined ? read(undefined) : this.#named(user, thread).use(signal, read);
-      },
-      { otherwise: NO_MEMORY, failure: () => ({ doing: "context" }), ended },
-    );
+    const named = thread === undefined ? undefined : this.#named(user, thread);
+    const reader = { ...this.#options, memory: this.#memory, user };
+    const memory = await memoryOf(reader, named, messages, { ended, model: this.#model });
     this.#runs.set(run, memory);
     return memory;
   }

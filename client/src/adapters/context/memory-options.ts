@@ -14,8 +14,8 @@ export type MemoryFailure =
 
 /** Options of an adapter that gives prompts the memory of one user. */
 export type MemoryOptions = GuardOptions<MemoryFailure> & {
-  /** The client; its token may read the user's memory, and write it where turns are saved. */
-  memory: Pick<Cairn, "context" | "threads" | "later">;
+  /** The client; its token may read the user's memory, and write it where the thread is an agent's. */
+  memory: Pick<Cairn, "context" | "threads">;
   /** The user whose memory is read and written. */
   user: string;
   /** A thread's id, or the agent with whom the user's latest thread is. It keeps each turn's block. */

@@ -5,7 +5,7 @@ import { LargeCacheValues } from "../entries/large-cache-values.ts";
 import { requireMemory } from "../options/require-options.ts";
 import type { OptionNames } from "../../known-options.ts";
 import { Flights } from "./flights.ts";
-import { BoundedMap } from "../calls/bounded-map.ts";
+import { BoundedMap } from "./bounded-map.ts";
 import { ttlSecondsOf } from "./ttl-seconds.ts";
 import type { CacheAdapter } from "./types.ts";
 

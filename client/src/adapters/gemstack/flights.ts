@@ -2,7 +2,7 @@ import type { Cairn } from "../../cairn.ts";
 import type { CallOptions } from "../../options.ts";
 import type { LeaseAnswer } from "../../registry.ts";
 import { isPassing } from "../../retry.ts";
-import { BoundedMap } from "../calls/bounded-map.ts";
+import { BoundedMap } from "./bounded-map.ts";
 
 /** The longest wait of one call. */
 const LONGEST_HOLD_MS = 60_000;

@@ -3,13 +3,12 @@ import type { ProcessLLMRequestArgs, ProcessLLMRequestResult, Processor } from "
 import type { Cairn } from "../../cairn.ts";
 import { isCairnError } from "../../error.ts";
 import type { OptionNames } from "../../known-options.ts";
-import { guarded } from "../context/guarded.ts";
-import type { MemoryFailure, MemoryOptions } from "../context/memory-options.ts";
+import type { MemoryOptions } from "../context/memory-options.ts";
 import { MEMORY_OPTIONS, requireMemoryOptions } from "../context/memory-options.ts";
-import { contextFor } from "../context/memory-of.ts";
+import { memoryOf } from "../context/memory-of.ts";
 import { NamedThread } from "../context/named-thread.ts";
 import { requireValid } from "../options/require-options.ts";
-import { NO_MEMORY, type PromptMemory, promptMemory, withBlocks } from "../context/prompt-memory.ts";
+import { type PromptMemory, withBlocks } from "../context/prompt-memory.ts";
 import { ThreadRecords } from "./thread-records.ts";
 
 type Prompt = ProcessLLMRequestArgs["prompt"];
@@ -46,19 +45,13 @@ export function cairnProcessor(options: CairnProcessorOptions): CairnProcessor {
   const named = thread === undefined ? undefined : new NamedThread(options, thread);
   const records = new ThreadRecords({ memory, user, prefix });
 
-  const read = (
-    said: Prompt,
-    {
-      signal,
-      provider,
-      mastraThread,
-    }: { signal: AbortSignal; provider: string; mastraThread: string | undefined },
-  ): Promise<PromptMemory> => {
-    const ofModel = contextFor(provider, context);
-    const from = (id: string | undefined) =>
-      promptMemory({ memory, user, thread: id, context: ofModel }, said, { signal });
-    if (named !== undefined) return named.use(signal, from);
-    return mastraThread === undefined ? from(undefined) : inThreadOf(records, mastraThread, from);
+  /** The thread of the option, or that of Mastra's thread. */
+  const threadOf = (mastraThread: string | undefined) => {
+    if (named !== undefined || mastraThread === undefined) return named;
+    return {
+      use: <T>(_signal: AbortSignal, work: (id: string) => Promise<T>) =>
+        inThreadOf(records, mastraThread, work),
+    };
   };
 
   return {
@@ -79,15 +72,11 @@ export function cairnProcessor(options: CairnProcessorOptions): CairnProcessor {
           ? before
           : {
               messages: said.length,
-              memory: await guarded<PromptMemory, MemoryFailure>(
+              memory: await memoryOf(
                 options,
-                (signal) =>
-                  read(said, {
-                    signal,
-                    provider: model.provider,
-                    mastraThread: parseMemoryRequestContext(requestContext)?.thread?.id,
-                  }),
-                { otherwise: NO_MEMORY, failure: () => ({ doing: "context" }), ended: abortSignal },
+                threadOf(parseMemoryRequestContext(requestContext)?.thread?.id),
+                said,
+                { ended: abortSignal, model: model.provider },
               ),
             };
       state["memory"] = given;

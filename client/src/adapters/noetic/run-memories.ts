@@ -1,5 +1,5 @@
 import type { Cairn } from "../../cairn.ts";
-import { BoundedMap } from "../calls/bounded-map.ts";
+import { BoundedCache } from "../../../../src/domain/bounded-cache.ts";
 import { NamedThread } from "../context/named-thread.ts";
 import { type ContextOptions, type PromptMessage, promptMemory } from "../context/prompt-memory.ts";
 import type { ExecutionContext, Item } from "./interfaces.ts";
@@ -18,8 +18,8 @@ const AGENT = "noetic/";
 
 /** Reads the memory of runs. A thread of Cairn for each thread of Noetic keeps the blocks. */
 export class RunMemories {
-  readonly #runs = new BoundedMap<RunMemory>(KEPT);
-  readonly #threads = new BoundedMap<NamedThread>(KEPT);
+  readonly #runs = new BoundedCache<RunMemory>(KEPT);
+  readonly #threads = new BoundedCache<NamedThread>(KEPT);
 
   /** The memory that was read last for a run. */
   of({ executionId }: ExecutionContext): RunMemory | undefined {

@@ -1,7 +1,6 @@
 import type { CallModelInputFilter } from "@openai/agents-core";
 import type { Cairn } from "../../cairn.ts";
 import type { OptionNames } from "../../known-options.ts";
-import { contextFor } from "../context/memory-of.ts";
 import { ContextReader } from "../context/context-reader.ts";
 import type { ThreadOption } from "../context/named-thread.ts";
 import {
@@ -42,8 +41,7 @@ export function cairnInputFilter(options: CairnInputFilterOptions): CallModelInp
   requireContextOptions("cairnInputFilter", options);
   requireThread("cairnInputFilter", options.thread);
   const { memory, user, thread } = options;
-  const context = contextFor("openai", options.context);
-  const reader = new ContextReader(memory, { ...options, context });
+  const reader = new ContextReader(memory, options, "openai");
   return async function addMemory({ modelData }) {
     const { input, instructions } = modelData;
     const { stable, blocks } = await reader.read({ user, thread, messages: input.map(promptMessage) });
