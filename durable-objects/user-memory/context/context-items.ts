@@ -141,9 +141,10 @@ export class ContextItems {
       table.numbered(numbers.filter((n) => !isMessage(n))).map((row) => [row.version, row]),
     );
     // A later version may have set the time at which the memory ends.
+    const former = [...rows.values()].filter(({ correctedAt }) => correctedAt !== null);
     const expired = new Set(
       table.expiredAmong(
-        Array.from(rows.values(), ({ id }) => id),
+        former.map(({ id }) => id),
         now,
       ),
     );
