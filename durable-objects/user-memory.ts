@@ -233,6 +233,20 @@ export class UserMemory extends DurableObject<Bindings> implements Served<UserMe
     this.#parts.contexts.deleteProfile(...args);
   }
 
+  // Ingest
+
+  ingest(...args: Args<"ingest">) {
+    return this.#parts.ingests.ingest(...args);
+  }
+
+  readIngest(...args: Args<"readIngest">) {
+    return this.#parts.ingests.get(...args);
+  }
+
+  retryIngest(...args: Args<"retryIngest">) {
+    return this.#parts.ingests.retry(...args);
+  }
+
   // Export and import
 
   exportPage(...args: Args<"exportPage">) {

@@ -53,11 +53,20 @@ export function pathOf(
     memoryId = UNKNOWN,
     compactionId = UNKNOWN,
     erasureId = threadId,
-  }: { user: string; threadId: string; memoryId?: string; compactionId?: string; erasureId?: string },
+    ingestId = threadId,
+  }: {
+    user: string;
+    threadId: string;
+    memoryId?: string;
+    compactionId?: string;
+    erasureId?: string;
+    ingestId?: string;
+  },
 ): string {
   return path
     .replace("/threads/{id}", `/threads/${threadId}`)
     .replace("/erasures/{id}", `/erasures/${erasureId}`)
+    .replace("/ingests/{id}", `/ingests/${ingestId}`)
     .replace("{user}", encodeURIComponent(user))
     .replace("{key}", "some%2Fkey")
     .replace("{seq}", "1")

@@ -3,12 +3,14 @@ import { ContextProfiles } from "./context-profiles.ts";
 import { Entries } from "./entries.ts";
 import { Erasures } from "./erasures.ts";
 import { requireCairnOptions } from "./check-options.ts";
+import { once } from "./headers.ts";
 import { CairnHttp } from "./http.ts";
+import { Ingests } from "./ingests.ts";
 import { Memories } from "./memories.ts";
-import type { CairnOptions, CallOptions } from "./options.ts";
+import type { CairnOptions, CallOptions, WriteOptions } from "./options.ts";
 import { PromptCaches, Registry } from "./registry.ts";
 import { realTime, type Time } from "./retry.ts";
-import type { ContextAnswer, ContextBody, RecallAnswer, RecallBody } from "./shapes.ts";
+import type { ContextAnswer, ContextBody, IngestBody, Ingested, RecallAnswer, RecallBody } from "./shapes.ts";
 import { Tenant } from "./tenant.ts";
 import { Threads } from "./threads.ts";
 import { Transfer } from "./transfer.ts";
@@ -21,6 +23,7 @@ export class Cairn {
   readonly contextProfiles: ContextProfiles;
   readonly cache: Registry;
   readonly promptCache: PromptCaches;
+  readonly ingests: Ingests;
   readonly erasures: Erasures;
   readonly transfer: Transfer;
   readonly tenant: Tenant;
@@ -39,6 +42,7 @@ export class Cairn {
     this.contextProfiles = new ContextProfiles(http);
     this.cache = new Registry(http);
     this.promptCache = new PromptCaches(http);
+    this.ingests = new Ingests(http);
     this.erasures = new Erasures(http);
     this.transfer = new Transfer(http);
     this.tenant = new Tenant(http);
@@ -55,6 +59,15 @@ export class Cairn {
   readonly context = (user: string, body: ContextBody, options: CallOptions = {}): Promise<ContextAnswer> => {
     const path = ["v1", "users", user, "context"];
     return this.#http.send({ method: "POST", path, json: body, repeatable: true, ...options });
+  };
+
+  /**
+   * Stores a conversation, whole or from the first new message on, and extracts memories from it in the background. Messages that are
+   * stored already are not stored again, so a repeated call changes nothing.
+   */
+  readonly ingest = (user: string, body: IngestBody, options: WriteOptions = {}): Promise<Ingested> => {
+    const path = ["v1", "users", user, "ingest"];
+    return this.#http.send({ method: "POST", path, json: body, ...once(options) });
   };
 
   /**

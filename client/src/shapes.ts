@@ -11,6 +11,7 @@ import type * as failure from "../../src/domain/schema/error.ts";
 import type * as health from "../../src/domain/schema/health.ts";
 import type * as filter from "../../src/domain/schema/memory-filter.ts";
 import type * as memory from "../../src/domain/schema/memory.ts";
+import type * as ingest from "../../src/domain/schema/ingest.ts";
 import type * as registry from "../../src/domain/schema/prompt-cache.ts";
 import type * as recall from "../../src/domain/schema/recall.ts";
 import type * as reindex from "../../src/domain/schema/reindex.ts";
@@ -84,6 +85,11 @@ export type ContextBody = context.ContextBody;
 export type ContextAnswer = context.ContextAnswer;
 export type ContextLayer = context.ContextLayer;
 export type ContextProfile = context.ContextProfile;
+
+export type IngestBody = ingest.IngestBody;
+export type Ingested = ingest.Ingested;
+export type Ingest = ingest.Ingest;
+export type IngestResult = ingest.IngestResult;
 
 export type SetCacheQuery = QueryOf<typeof entry.SetCacheQuery>;
 export type DeleteCacheQuery = QueryOf<typeof registry.DeleteCacheQuery>;

@@ -33,6 +33,12 @@ import { WordMerger } from "./search-index/word-merger.ts";
 import { Conversations } from "./threads/conversations.ts";
 import { MessagePurger } from "./threads/message-purger.ts";
 import { ThreadMessages } from "./threads/thread-messages.ts";
+import { IngestRunner } from "./ingest/ingest-runner.ts";
+import { IngestService } from "./ingest/ingest-service.ts";
+import { IngestStore } from "./ingest/ingest-store.ts";
+import { ModelUsage } from "./ingest/model-usage.ts";
+import { NextStep } from "./ingest/next-step.ts";
+import { ProposalMemories } from "./ingest/proposal-memories.ts";
 import { LEXICAL } from "./threads/thread-store.ts";
 import { ThreadStores } from "./threads/thread-stores.ts";
 import { Exporter } from "./transfer/exporter.ts";
@@ -170,6 +176,38 @@ export function assemble(ctx: DurableObjectState, ports: Ports, objectOf: (owner
     now,
   });
 
+  // Ingest
+  const ingestStore = new IngestStore(sql);
+  const { languageModel } = ports;
+  const proposals = new ProposalMemories({
+    embedder: ports.embedder,
+    lineage: stores.lineage,
+    remember: (user, request) => writer.remember(user, request),
+    knownAs: (user, candidate) => writer.knownAs(user, candidate),
+  });
+  const usage = new ModelUsage(sql);
+  const ingestRunner = new IngestRunner({
+    store: ingestStore,
+    stores,
+    steps: new NextStep({ store: ingestStore, reader: stores.reader, usage, languageModel, now }),
+    storeProposals: (...given) => proposals.store(...given),
+    owner: () => owner.get(),
+    transactions,
+    alarms,
+    now,
+  });
+  const ingests = new IngestService({
+    store: ingestStore,
+    stores,
+    conversations,
+    messages: threadMessages,
+    runner: ingestRunner,
+    transactions,
+    languageModel,
+    alarms,
+    now,
+  });
+
   // Erasure
   const eraser = new Eraser({
     ...memory,
@@ -180,6 +218,7 @@ export function assemble(ctx: DurableObjectState, ports: Ports, objectOf: (owner
     records: ports.erasures,
     receipts: ports.receipts,
     conversations,
+    ingests: ingestStore,
     purger,
     words: merger,
     pages,
@@ -201,6 +240,8 @@ export function assemble(ctx: DurableObjectState, ports: Ports, objectOf: (owner
     messages: purger,
     words: merger,
     erasures: eraser.drive,
+    // Last: a model may take long.
+    ingests: ingestRunner,
   };
   let morePieces = false;
   const chores: Record<string, Chore> = {
@@ -235,6 +276,7 @@ export function assemble(ctx: DurableObjectState, ports: Ports, objectOf: (owner
     recall,
     contexts,
     context,
+    ingests,
     reindexer,
     exporter,
     importer,

@@ -20,6 +20,7 @@ import type {
 } from "../../src/domain/schema/context.ts";
 import type { WrittenEntry } from "../../src/domain/schema/entry.ts";
 import type { Erasure } from "../../src/domain/schema/erasure.ts";
+import type { Extracted, ExtractKind, Ingest, Ingested } from "../../src/domain/schema/ingest.ts";
 import type { ForgetMemoriesBody, Forgotten, MemoryFilter } from "../../src/domain/schema/memory-filter.ts";
 import type { Memory, PatchMemoryBody } from "../../src/domain/schema/memory.ts";
 import type { Hit, RecallAnswer, RecallKind, TimeMode } from "../../src/domain/schema/recall.ts";
@@ -82,8 +83,8 @@ export type Resumed = { thread: Thread; created: boolean };
 export type Append = {
   bodies: readonly Uint8Array[];
   expectedLength?: number;
-  /** Now unless set. */
-  createdAt?: number;
+  /** The time of all messages, or of each; now unless set. */
+  createdAt?: number | readonly number[];
   /** If set, `bodies` are the whole conversation, checked against the stored one. */
   validate?: ContinuationOptions;
 };
@@ -312,6 +313,37 @@ export interface ContextRpc {
   deleteContextProfile(name: string): Promise<void>;
 }
 
+// Ingest
+
+/** The author of the memories that an ingest extracts. */
+export type Author = { trust: string; tokenId?: string; adapter?: string };
+
+/**
+ * `id`: of the ingest. `bodies`: messages as JSON in UTF-8, with the time of each. `session`: a hash of the caller's id of the
+ * conversation (`isNamed`), or of its first message. `newThreadId`: of the thread that is created if there is none yet.
+ */
+export type IngestRequest = {
+  id: string;
+  threadId?: string;
+  newThreadId: string;
+  session?: { key: string; isNamed: boolean };
+  bodies: readonly Uint8Array[];
+  times?: readonly number[];
+  kinds: readonly ExtractKind[];
+  extracted?: Extracted;
+  scope?: string;
+  author: Author;
+  /** Waits so long for the extraction. */
+  waitMs?: number;
+};
+
+export interface IngestRpc {
+  /** Stores the messages, all or none. The alarm extracts. */
+  ingest(owner: Owner, request: IngestRequest, once?: IdempotencyKey): Promise<Result<Ingested>>;
+  readIngest(id: string): Promise<Result<Ingest>>;
+  retryIngest(id: string): Promise<Result<Ingest>>;
+}
+
 // Export and import
 
 /** The place of an export: after a thread, one of its rows, or an entry. `upTo`: the last thread when the export began. */
@@ -379,5 +411,6 @@ export type UserMemoryRpc = EntriesRpc &
   MemoriesRpc &
   RecallRpc &
   ContextRpc &
+  IngestRpc &
   TransferRpc &
   ErasureRpc;

@@ -282,6 +282,37 @@ export const migrations: readonly Migration[] = [
         DELETE FROM context_blocks WHERE thread = OLD.n;
         DELETE FROM context_entries WHERE thread = OLD.n;
       END;
+      -- due_at: null once it has ended. extracted: memories of the caller's own model, until they are stored.
+      CREATE TABLE ingests (
+        id TEXT PRIMARY KEY,
+        thread INTEGER NOT NULL,
+        scope TEXT,
+        due_at INTEGER,
+        ended_at INTEGER,
+        state TEXT NOT NULL,
+        extracted TEXT
+      ) WITHOUT ROWID;
+      -- session: names the conversation. facts, episodes, procedures: each is extracted up to this seq.
+      CREATE TABLE ingested_threads (
+        thread INTEGER PRIMARY KEY,
+        session TEXT,
+        facts INTEGER NOT NULL DEFAULT 0,
+        episodes INTEGER NOT NULL DEFAULT 0,
+        procedures INTEGER NOT NULL DEFAULT 0
+      );
+      CREATE INDEX ingested_threads_by_session ON ingested_threads (session) WHERE session IS NOT NULL;
+      CREATE TRIGGER thread_left_ingests AFTER DELETE ON threads BEGIN
+        UPDATE ingests SET scope = zeroblob(octet_length(scope)), state = zeroblob(octet_length(state)),
+          extracted = zeroblob(octet_length(extracted)) WHERE thread = OLD.n;
+        DELETE FROM ingests WHERE thread = OLD.n;
+        DELETE FROM ingested_threads WHERE thread = OLD.n;
+      END;
+      CREATE TRIGGER thread_left_ingests_to_forks AFTER UPDATE OF deleted ON threads WHEN NEW.deleted = 1 BEGIN
+        UPDATE ingests SET scope = zeroblob(octet_length(scope)), state = zeroblob(octet_length(state)),
+          extracted = zeroblob(octet_length(extracted)) WHERE thread = OLD.n;
+        DELETE FROM ingests WHERE thread = OLD.n;
+        DELETE FROM ingested_threads WHERE thread = OLD.n;
+      END;
       -- erasure: the erasure that waits for the range; null if its thread was only deleted.
       CREATE TABLE tombstones (
         first INTEGER PRIMARY KEY,

@@ -35,6 +35,10 @@ export const limits = {
   filterDepth: 5,
   /** The most values that one field of a filter takes. */
   filterValues: 1000,
+  /** The messages that one extracted memory cites. */
+  sources: 32,
+  /** The results that one ingest lists. */
+  ingestResults: 1000,
   query: 256 * 1024,
   /** The part of a query that is searched: half from its beginning, half from its end. */
   searchedQuery: 8 * 1024,

@@ -16,6 +16,7 @@ import { type QuotaBindings, type Quotas, quotasOf } from "./quotas.ts";
 import type { UserCatalogue } from "./d1/user-catalogue.ts";
 import { DerivedReceiptKey, type ReceiptKey } from "./receipt-key.ts";
 import type { CountTokens, TokenizerName } from "../domain/context/tokens.ts";
+import type { LanguageModel } from "./models/language-model.ts";
 import type { Lexicon } from "../domain/ranking/lexicon.ts";
 import { tokenCounter } from "./tokenizer.ts";
 import { RegistryUnlistedThreads, UNLISTED_THREADS, type UnlistedThreads } from "./unlisted-threads.ts";
@@ -86,6 +87,8 @@ export type Ports = {
   loadedLexicon: () => Lexicon | null;
   /** Counts tokens. Rejects if the tokenizer is not among the assets. */
   tokenCounter: (name: TokenizerName) => Promise<CountTokens>;
+  /** Extracts memories; null if no model is set. */
+  languageModel: LanguageModel | null;
   /** Vectorize; null if none is bound. */
   vectors: VectorIndex | null;
   /** The quotas of one user. */
@@ -132,6 +135,7 @@ export function portsOf(env: Bindings, shared: Isolate = isolate): Ports {
     lexicon: () => shared.wordModel.get(env.ASSETS),
     loadedLexicon: () => shared.wordModel.loaded,
     tokenCounter: (name) => tokenCounter(name, { tokenizer: shared.tokenizer, assets: env.ASSETS }),
+    languageModel: null,
     vectors: env.VECTORIZE === undefined ? null : new VectorizeIndex(env.VECTORIZE),
     quotas: quotasOf(env),
     storageBytes: OBJECT_BYTES - RESERVED_BYTES,

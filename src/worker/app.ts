@@ -38,6 +38,7 @@ import { contexts } from "./routes/context.ts";
 import { documents } from "./routes/documents.ts";
 import { entries } from "./routes/entries.ts";
 import { erasures, receiptKeys } from "./routes/erasures.ts";
+import { ingests } from "./routes/ingests.ts";
 import { health } from "./routes/health.ts";
 import { mcp } from "./routes/mcp.ts";
 import { memories } from "./routes/memories.ts";
@@ -71,6 +72,7 @@ export function createApp(
   app.use("/v1/users/:user/*", requireOwnUser, limitUser);
   app.use("/v1/threads/:id/*", requireOwnId, limitUser);
   app.use("/v1/erasures/:id", requireOwnId, limitUser);
+  app.use("/v1/ingests/:id/*", requireOwnId, limitUser);
   for (const routes of [
     mcp,
     entries,
@@ -79,6 +81,7 @@ export function createApp(
     memories,
     recalls,
     contexts,
+    ingests,
     erasures,
     transfer,
     reindex,

@@ -7,7 +7,9 @@ import { type Operation, operations, pathOf } from "../operations.ts";
 import { append, create, say } from "../thread-calls.ts";
 
 const newShared = (): string => `shared:${newUser()}`;
-const owned = (await operations()).filter(({ path }) => /\{user\}|(threads|erasures)\/\{id\}/.test(path));
+const owned = (await operations()).filter(({ path }) =>
+  /\{user\}|(threads|erasures|ingests)\/\{id\}/.test(path),
+);
 
 /** Calls the operation on a shared owner's memory, with a token of somebody else that names these shared owners. */
 async function ask(operation: Operation, team: string, shared: string[]): Promise<Answer> {
@@ -18,7 +20,8 @@ async function ask(operation: Operation, team: string, shared: string[]): Promis
   const summary = { summary: "x", to: 1 };
   const { id: compactionId } = (await call(`/v1/threads/${threadId}/compactions`, { json: summary })).body;
   const { id: erasureId } = (await call(`/v1/users/${team}/erasures`, { json: { scope: "none" } })).body;
-  return call(pathOf(operation, { user: team, threadId, memoryId, compactionId, erasureId }), {
+  const { ingestId } = (await call(`/v1/users/${team}/ingest`, { json: { threadId } })).body;
+  return call(pathOf(operation, { user: team, threadId, memoryId, compactionId, erasureId, ingestId }), {
     method: operation.method,
     token: await tokenWith({ user: newUser(), shared }),
     ...(operation.hasBody ? { json: {} } : {}),

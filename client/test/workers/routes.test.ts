@@ -25,6 +25,10 @@ const methods: Record<string, (client: Cairn) => Promise<unknown>> = {
 
   "POST /v1/users/{user}/recall": (client) => client.recall("u", { query: "q" }),
   "POST /v1/users/{user}/context": (client) => client.context("u", { query: "q" }),
+  "POST /v1/users/{user}/ingest": (client) =>
+    client.ingest("u", { messages: [{ role: "user", content: "c" }] }),
+  "GET /v1/ingests/{id}": ({ ingests }) => ingests.get("i"),
+  "POST /v1/ingests/{id}/retry": ({ ingests }) => ingests.retry("i"),
   "GET /v1/users/{user}/context-profiles": ({ contextProfiles }) => contextProfiles.list("u"),
   "PUT /v1/users/{user}/context-profiles/{profile}": ({ contextProfiles }) =>
     contextProfiles.put("u", "p", [{ type: "facts" }]),

@@ -29,7 +29,12 @@ export class OwnerRecord {
   }
 
   id(): string | null {
-    return this.#sql.exec<{ id: string }>("SELECT id FROM owner").toArray()[0]?.id ?? null;
+    return this.get()?.id ?? null;
+  }
+
+  /** The user; null before the first write. */
+  get(): Owner | null {
+    return this.#sql.exec<Owner>("SELECT hash, id FROM owner").toArray()[0] ?? null;
   }
 
   /** The user, if the row in the catalogue is due by this time. */

@@ -21,6 +21,8 @@ export const USER_TABLES = {
   context_blocks: { key: "thread, name", counted: null },
   context_entries: { key: "entry, version, thread", counted: null },
   context_profiles: { key: "name", counted: null },
+  ingests: { key: "id", counted: null },
+  ingested_threads: { key: "thread", counted: null },
 } as const;
 type UserTable = keyof typeof USER_TABLES;
 

@@ -4,6 +4,7 @@ import type { ErasureRecords } from "../../../src/platform/d1/erasure-records.ts
 import type { Migration } from "../../storage/migrate.ts";
 import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
 import type { Conversations } from "../threads/conversations.ts";
+import type { IngestStore } from "../ingest/ingest-store.ts";
 import type { ErasureLog } from "./erasure-log.ts";
 import type { ErasureFence } from "./erasure-fence.ts";
 import type { FreePages } from "../core/free-pages.ts";
@@ -29,6 +30,7 @@ export type EraserDependencies = {
   vectors: VectorSync;
   writer: MemoryWriter;
   conversations: Conversations;
+  ingests: IngestStore;
   purger: MessagePurger;
   words: WordMerger;
   pages: FreePages;

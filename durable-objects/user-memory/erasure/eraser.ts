@@ -95,10 +95,11 @@ export class Eraser {
 
   /** All memories of a scope, with their history. */
   async eraseScope({ hash }: Pick<Owner, "hash">, scope: string): Promise<Result<Erasure>> {
-    const { table, writer } = this.#deps;
+    const { table, writer, ingests } = this.#deps;
     const scopeHash = await hash16(`cairn:scope:${scope}`);
     const upTo = table.lastVersion();
     writer.rejectWritesTo(scope);
+    ingests.deleteScope(scope);
     const running = this.#log
       .all()
       .flatMap(({ erased, state }) =>

@@ -2,9 +2,10 @@ import { type Precondition, holds } from "../../../src/domain/conditions.ts";
 import type { Embedder, TextEmbedding } from "../../../src/platform/embeddings/embedder.ts";
 import { fail, type Failure, ok, type Result } from "../../../src/domain/errors.ts";
 import { embedOne } from "../../../src/platform/embeddings/embed.ts";
-import { identityOf } from "../../../src/domain/memory/identity.ts";
+import { identityOf, textOf } from "../../../src/domain/memory/identity.ts";
 import {
   bodyOf,
+  type Candidate,
   contentOf,
   memoryOf,
   type Owner,
@@ -17,6 +18,7 @@ import {
   releaseIn,
   rememberIn,
   restoreIn,
+  states,
   targetOf,
 } from "../../../src/domain/memory/rules.ts";
 import { embeddedText } from "../../../src/domain/memory/search-text.ts";
@@ -78,12 +80,17 @@ export class MemoryWriter {
     this.#pending = new PendingWrites(deps);
   }
 
-  /** All of them or none. */
+  /** All of them or none. `isWanted`: none if it is false when the write has its turn. */
   remember(
     owner: Owner,
-    { memories, once }: { memories: readonly Prepared[]; once?: IdempotencyKey },
+    {
+      memories,
+      once,
+      isWanted = () => true,
+    }: { memories: readonly Prepared[]; once?: IdempotencyKey; isWanted?: () => boolean },
   ): Promise<Result<Remembered[]>> {
     return this.#write(owner, once, async (draft) => {
+      if (!isWanted()) return fail("not_found");
       const remembered: { row: MemoryRow; created: boolean }[] = [];
       draft.readTexts(memories.map(({ identity }) => identity.dedupeKey));
       for (const [i, candidate] of memories.entries()) {
@@ -115,6 +122,14 @@ export class MemoryWriter {
         ),
       });
     });
+  }
+
+  /** The id of the live memory that states the same as a candidate; null without one. */
+  async knownAs({ hash }: Owner, { body }: Candidate): Promise<string | null> {
+    const { table, now } = this.#deps;
+    const identity = await identityOf(hash, { ...body, text: textOf(body) }, false);
+    const row = targetOf(new MemoryDraft(table, table.next(now())), { body, identity, status: "active" });
+    return row !== null && states(row, { body, identity, status: "active" }) ? row.id : null;
   }
 
   /** The failure of the quota that the draft exceeds, or null. */

@@ -88,6 +88,28 @@ export class Conversations {
     );
   }
 
+  /**
+   * Runs `act` in one transaction, which may begin the thread: all or nothing is stored. For a thread that begins with its first
+   * messages.
+   */
+  beginWith<T>(
+    owner: ThreadOwner,
+    id: string,
+    { fields, once }: { fields: CreateThreadBody; once?: IdempotencyKey },
+    act: (begin: () => Result<StoredThread>) => Result<T>,
+  ): Promise<Result<T>> {
+    const at = this.#deps.now();
+    const begin = (): Result<StoredThread> => {
+      const created = this.#created(owner, id, { fields, at });
+      if (!created.ok) return created;
+      const thread = this.#stores.threads.get(id);
+      return thread === null ? fail("internal") : ok(thread);
+    };
+    return this.#begin(id, () =>
+      this.#deps.transactions.run(once && { ...once, about: id }, () => act(begin)),
+    );
+  }
+
   /** The agent's latest thread, or a new one, in one step: many first calls at once make one thread. */
   resume(owner: ThreadOwner, id: string, fields: CreateThreadBody): Promise<Result<Resumed>> {
     const { transactions, now } = this.#deps;

@@ -65,11 +65,12 @@ export class ThreadMessages {
       const bodies = fresh.value;
       const now = this.#deps.now();
       const first = this.#stores.threads.extend(thread, bodies.length, now);
-      const said = append.createdAt ?? now;
+      const { createdAt = now } = append;
+      const saidAt = (i: number) => (typeof createdAt === "number" ? createdAt : (createdAt[i] ?? now));
       const embeds = this.#embeds(thread);
       const atOnce = { characters: EMBED_AT_ONCE };
       const waits = bodies.map((body, i) =>
-        this.#write(positionOf(thread.n, first + i), body, { createdAt: said, embeds, atOnce }),
+        this.#write(positionOf(thread.n, first + i), body, { createdAt: saidAt(i), embeds, atOnce }),
       );
       if (waits.includes(true)) this.#deps.alarms.scheduleBy(now + EMBED_AFTER_MS);
       this.#deps.messagesChanged(id);

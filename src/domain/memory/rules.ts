@@ -102,7 +102,7 @@ function supersede(draft: Draft, owner: Owner, candidate: Candidate): Result<Rul
 }
 
 /** True if a version and the candidate state the same. */
-function states(row: MemoryRow, candidate: Candidate): boolean {
+export function states(row: MemoryRow, candidate: Candidate): boolean {
   const { object, text } = contentOf(candidate);
   return row.object === null || object === null
     ? row.object === object && normalise(row.text) === normalise(text)

@@ -1,0 +1,278 @@
+import { fail, invalidField, ok, type Result } from "../../../src/domain/errors.ts";
+import { continues, knownSeqs } from "../../../src/domain/ingest/known-messages.ts";
+import type { Owner } from "../../../src/domain/memory/record.ts";
+import { canonicalJson } from "../../../src/domain/prompt-cache/canonical-json.ts";
+import type { Json } from "../../../src/domain/schema/bounds.ts";
+import type { Extracted, Ingest, Ingested } from "../../../src/domain/schema/ingest.ts";
+import type { LanguageModel } from "../../../src/platform/models/language-model.ts";
+import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
+import type { IdempotencyKey } from "../../storage/contract.ts";
+import type { IngestRequest } from "../contract.ts";
+import type { Transactions } from "../core/transactions.ts";
+import type { Conversations } from "../threads/conversations.ts";
+import { parsed } from "../threads/message-store.ts";
+import type { ThreadMessages } from "../threads/thread-messages.ts";
+import type { StoredThread } from "../threads/thread-store.ts";
+import type { ThreadStores } from "../threads/thread-stores.ts";
+import type { IngestRunner } from "./ingest-runner.ts";
+import type { IngestState, IngestStore, Marks, StoredIngest } from "./ingest-store.ts";
+
+type IngestServiceDependencies = {
+  store: IngestStore;
+  stores: ThreadStores;
+  conversations: Pick<Conversations, "beginWith">;
+  messages: Pick<ThreadMessages, "append">;
+  runner: IngestRunner;
+  transactions: Transactions;
+  languageModel: LanguageModel | null;
+  alarms: AlarmScheduler;
+  now: () => number;
+};
+/** The messages of a call in a thread: the seq of each, and how many are new. */
+type Placed = { thread: StoredThread; seqs: number[]; stored: number };
+
+/** The threads whose beginning is compared with that of a conversation without a session id. */
+const COMPARED = 20;
+
+/** Stores the messages of an ingest, and records the ingest. The runner extracts. */
+export class IngestService {
+  readonly #deps: IngestServiceDependencies;
+
+  constructor(deps: IngestServiceDependencies) {
+    this.#deps = deps;
+  }
+
+  /** Stores the new messages and the ingest in one transaction. With `waitMs`, returns after the extraction or that time. */
+  async ingest(owner: Owner, request: IngestRequest, once?: IdempotencyKey): Promise<Result<Ingested>> {
+    const started = await this.#start(owner, request, once);
+    if (!started.ok) return started;
+    const { ingestId } = started.value;
+    if (request.waitMs === undefined) return started;
+    await this.#deps.runner.runNow(ingestId, request.waitMs);
+    const status = this.#deps.store.get(ingestId)?.state.status ?? started.value.status;
+    return ok({ ...started.value, status });
+  }
+
+  /** The failure `not_found` for an unknown ingest, and for one that ended more than a week ago. */
+  get(id: string): Result<Ingest> {
+    const ingest = this.#deps.store.get(id);
+    return ingest === null ? fail("not_found") : ok(viewOf(ingest));
+  }
+
+  /** Extracts again what failed. An ingest that ran without a model starts from its beginning if there is one now. */
+  retry(id: string): Result<Ingest> {
+    const { store, transactions, languageModel, alarms, now } = this.#deps;
+    const ingest = store.get(id);
+    if (ingest === null) return fail("not_found");
+    const { state } = ingest;
+    if (state.status === "queued" || state.status === "running") return ok(viewOf(ingest));
+    const anew = state.model === null && languageModel !== null;
+    if (state.status === "done" && !anew) return ok(viewOf(ingest));
+    const { finishedAt: _finished, why: _why, ...kept } = state;
+    const from = anew ? state.began : { ...state.progress, ...state.failed };
+    const queued: StoredIngest = {
+      ...ingest,
+      dueAt: now(),
+      state: {
+        ...kept,
+        status: "queued",
+        progress: from,
+        failed: {},
+        again: true,
+        attempts: 0,
+        model: languageModel?.name ?? null,
+      },
+    };
+    transactions.atomically(() => {
+      store.update(queued);
+      alarms.scheduleBy(now());
+    });
+    return ok(viewOf(queued));
+  }
+
+  #start(owner: Owner, request: IngestRequest, once: IdempotencyKey | undefined): Promise<Result<Ingested>> {
+    const { threadId, session, newThreadId } = request;
+    const { stores, conversations, transactions } = this.#deps;
+    const existing = () => {
+      if (threadId !== undefined) return stores.threads.get(threadId);
+      return this.#threadOf(session, request);
+    };
+    const act = (thread: StoredThread) => this.#record(thread, request);
+    const known = existing();
+    if (known !== null)
+      return Promise.resolve(transactions.run(once && { ...once, about: known.id }, () => act(known)));
+    if (threadId !== undefined || session === undefined) return Promise.resolve(fail("not_found"));
+    return conversations.beginWith<Ingested>(
+      owner,
+      newThreadId,
+      { fields: {}, ...(once && { once }) },
+      (begin) => {
+        // Another call may have begun the session meanwhile.
+        const other = existing();
+        if (other !== null) return act(other);
+        const begun = begin();
+        if (!begun.ok) return begun;
+        this.#deps.store.begin(begun.value.n, session.key);
+        return act(begun.value);
+      },
+    );
+  }
+
+  /** The thread of a session, or of the conversation that the given one continues; null if there is none. */
+  #threadOf(session: IngestRequest["session"], request: IngestRequest): StoredThread | null {
+    if (session === undefined) return null;
+    const { store, stores } = this.#deps;
+    const threads = store.threadsOf(session.key, COMPARED).flatMap((n) => {
+      const id = stores.threads.idOf(n);
+      return (id === null ? null : stores.threads.get(id)) ?? [];
+    });
+    if (session.isNamed) return threads[0] ?? null;
+    const given = request.bodies.map(textOf);
+    return threads.find((thread) => continues(given, this.#stored(thread), thread.length)) ?? null;
+  }
+
+  /** Appends the new messages and adds the ingest, in the caller's transaction. */
+  #record(thread: StoredThread, request: IngestRequest): Result<Ingested> {
+    const placed = this.#place(thread, request);
+    if (!placed.ok) return placed;
+    const { seqs, stored } = placed.value;
+    const extracted = request.extracted && this.#inSeqs(thread, request.extracted, request, seqs);
+    if (extracted !== undefined && !extracted.ok) return extracted;
+    const { store, languageModel, alarms, now } = this.#deps;
+    const began = this.#marksOf(thread);
+    const last = this.#lastSeq(thread);
+    const state: IngestState = {
+      status: "queued",
+      threadId: thread.id,
+      extract: [...request.kinds],
+      model: languageModel?.name ?? null,
+      author: request.author,
+      scope: request.scope ?? null,
+      stored,
+      known: request.bodies.length - stored,
+      to: last,
+      began,
+      progress: began,
+      failed: {},
+      again: false,
+      attempts: 0,
+      followsUp: false,
+      results: [],
+      counts: {},
+      usage: { calls: 0, inputTokens: 0, outputTokens: 0 },
+      createdAt: now(),
+    };
+    const isDone = request.extracted === undefined && request.kinds.every((kind) => began[kind] >= last);
+    if (request.kinds.includes("episodes")) store.deleteFollowUp(thread.n);
+    store.add(
+      {
+        id: request.id,
+        thread: thread.n,
+        dueAt: isDone ? null : now(),
+        state: isDone ? { ...state, status: "done", finishedAt: now() } : state,
+      },
+      extracted?.value,
+    );
+    alarms.scheduleBy(store.nextDue());
+    const status = isDone ? ("done" as const) : state.status;
+    return ok({ ingestId: request.id, threadId: thread.id, stored, known: state.known, status });
+  }
+
+  /** Finds the messages that the thread has, and appends the others. */
+  #place(thread: StoredThread, { bodies, times }: IngestRequest): Result<Placed> {
+    const found = bodies.length === 0 ? [] : knownSeqs(bodies.map(textOf), this.#stored(thread));
+    const seqs = found.filter((seq) => seq !== null);
+    const fresh = bodies.slice(seqs.length);
+    if (fresh.length === 0) return ok({ thread, seqs, stored: 0 });
+    const append = { bodies: fresh, ...(times && { createdAt: times.slice(seqs.length) }) };
+    const appended = this.#deps.messages.append(thread.id, append);
+    if (!appended.ok) return appended;
+    const { firstSeq = 1 } = appended.value;
+    const added = fresh.map((_, i) => firstSeq + i);
+    return ok({ thread, seqs: [...seqs, ...added], stored: fresh.length });
+  }
+
+  /** The extracted memories with the seqs of their sources. */
+  #inSeqs(
+    thread: StoredThread,
+    { facts = [], episodes = [], procedures = [] }: Extracted,
+    { threadId }: IngestRequest,
+    seqs: readonly number[],
+  ): Result<Extracted> {
+    const seqOf = (source: number) => (threadId === undefined ? seqs[source] : source);
+    let unknown: string | undefined;
+    const placed = <T extends { sources: number[] }>(kind: string, list: readonly T[]): T[] =>
+      list.map((one, i) => ({
+        ...one,
+        sources: one.sources.map((source, j) => {
+          const seq = seqOf(source);
+          if (seq === undefined || this.#deps.stores.lineage.position(thread, seq) === null)
+            unknown ??= `body.extracted.${kind}[${i}].sources[${j}]`;
+          return seq ?? 0;
+        }),
+      }));
+    const extracted = {
+      facts: placed("facts", facts),
+      episodes: placed("episodes", episodes),
+      procedures: placed("procedures", procedures),
+    };
+    return unknown === undefined ? ok(extracted) : invalidField(unknown, "is no message of this thread");
+  }
+
+  /** A fork shares messages, and how far they are extracted. */
+  #marksOf(thread: StoredThread): Marks {
+    const { store, stores } = this.#deps;
+    const own = store.marks(thread.n);
+    if (own !== null) return own;
+    const origin = thread.forkedFrom && stores.threads.get(thread.forkedFrom.threadId);
+    const marks = origin ? store.marks(origin.n) : null;
+    const upTo = (seq = 0) => Math.min(seq, thread.forkSeq);
+    return {
+      facts: upTo(marks?.facts),
+      episodes: upTo(marks?.episodes),
+      procedures: upTo(marks?.procedures),
+    };
+  }
+
+  #lastSeq(thread: StoredThread): number {
+    const [last] = this.#deps.stores.reader.walk(thread, { order: "newest", view: "raw", slice: 1 }).take(1);
+    return last?.seq ?? 0;
+  }
+
+  #stored(thread: StoredThread) {
+    const { reader } = this.#deps.stores;
+    const walk = (order: "newest" | "oldest") =>
+      Iterator.from(reader.walk(thread, { order, view: "raw" })).map(({ seq, body }) => ({
+        seq,
+        text: textOf(body),
+      }));
+    return { oldest: () => walk("oldest"), newest: () => walk("newest") };
+  }
+}
+
+/** Equal for messages that are equal as JSON. */
+const textOf = (body: Uint8Array): string => canonicalJson(parsed(body) as Json);
+
+function viewOf({ id, state }: StoredIngest): Ingest {
+  const { status, why, threadId, extract, model, results, counts, usage, createdAt, finishedAt } = state;
+  const { stored, known, to, progress } = state;
+  return {
+    id,
+    status,
+    ...(why !== undefined && { why }),
+    threadId,
+    extract,
+    model,
+    messages: {
+      stored,
+      known,
+      extracted: Math.min(to, ...extract.map((kind) => progress[kind])),
+      last: to,
+    },
+    results,
+    counts,
+    usage,
+    createdAt,
+    ...(finishedAt !== undefined && { finishedAt }),
+  };
+}

@@ -1,0 +1,177 @@
+import { zeroedColumns } from "../../../src/platform/d1/zeroed-columns.ts";
+import type { Extracted, ExtractKind, Ingest } from "../../../src/domain/schema/ingest.ts";
+import type { Author } from "../contract.ts";
+
+/** A seq for each kind. */
+export type Marks = Record<ExtractKind, number>;
+
+/**
+ * The state of an ingest. `began`: how far the thread was extracted before. `progress`: how far it is now. `failed`: the seq before
+ * the first messages whose extraction failed. `again`: extracts also what other ingests have extracted meanwhile.
+ */
+export type IngestState = Omit<Ingest, "id" | "messages"> & {
+  author: Author;
+  scope: string | null;
+  stored: number;
+  known: number;
+  to: number;
+  began: Marks;
+  progress: Marks;
+  failed: Partial<Marks>;
+  again: boolean;
+  attempts: number;
+  /** It waits for the end of the thread's last session, and was not asked for by a caller. */
+  followsUp: boolean;
+};
+export type StoredIngest = {
+  id: string;
+  thread: number;
+  dueAt: number | null;
+  state: IngestState;
+  hasExtracted: boolean;
+};
+
+type Row = { id: string; thread: number; due_at: number | null; state: string; has_extracted: number };
+
+/** The time that an ended ingest can be read and retried. */
+const KEPT_MS = 7 * 24 * 60 * 60 * 1000;
+const COLUMNS = "id, thread, due_at, state, extracted IS NOT NULL AS has_extracted";
+
+/** The ingests of a user, and how far each thread is extracted. Owns the SQL of `ingests` and `ingested_threads`. */
+export class IngestStore {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  get(id: string): StoredIngest | null {
+    return this.#one("id = ?", id);
+  }
+
+  /** The ingest that is due first, at this time or before; null if none is. */
+  due(now: number): StoredIngest | null {
+    return this.#one("due_at <= ? ORDER BY due_at, id LIMIT 1", now);
+  }
+
+  /** The time of the next step, or of the deletion of an ended ingest; null without either. */
+  nextDue(): number | null {
+    return this.#sql
+      .exec<{ at: number | null }>(`SELECT MIN(COALESCE(due_at, ended_at + ${KEPT_MS})) AS at FROM ingests`)
+      .one().at;
+  }
+
+  add(
+    { id, thread, dueAt, state }: Omit<StoredIngest, "hasExtracted">,
+    extracted: Extracted | null = null,
+  ): void {
+    this.#sql.exec(
+      "INSERT INTO ingests (id, thread, scope, due_at, ended_at, state, extracted) VALUES (?, ?, ?, ?, ?, ?, ?)",
+      id,
+      thread,
+      state.scope,
+      dueAt,
+      state.finishedAt ?? null,
+      JSON.stringify(state),
+      extracted && JSON.stringify(extracted),
+    );
+  }
+
+  /** Does nothing if the ingest was deleted meanwhile. */
+  update({ id, dueAt, state }: Pick<StoredIngest, "id" | "dueAt" | "state">): void {
+    this.#sql.exec(
+      "UPDATE ingests SET due_at = ?, ended_at = ?, state = ? WHERE id = ?",
+      dueAt,
+      state.finishedAt ?? null,
+      JSON.stringify(state),
+      id,
+    );
+  }
+
+  extracted(id: string): Extracted | null {
+    const [row] = this.#sql
+      .exec<{ extracted: string | null }>("SELECT extracted FROM ingests WHERE id = ?", id)
+      .toArray();
+    return row?.extracted == null ? null : (JSON.parse(row.extracted) as Extracted);
+  }
+
+  clearExtracted(id: string): void {
+    this.#sql.exec(`UPDATE ingests SET ${zeroedColumns(["extracted"])} WHERE id = ?`, id);
+    this.#sql.exec("UPDATE ingests SET extracted = NULL WHERE id = ?", id);
+  }
+
+  /** Deletes ingests that ended a week ago. */
+  deleteOld(now: number): void {
+    this.#sql.exec("DELETE FROM ingests WHERE due_at IS NULL AND ended_at <= ?", now - KEPT_MS);
+  }
+
+  deleteScope(scope: string): void {
+    for (const { id } of this.#sql
+      .exec<{ id: string }>("SELECT id FROM ingests WHERE scope = ?", scope)
+      .toArray()) {
+      this.#sql.exec(`UPDATE ingests SET ${EMPTIED} WHERE id = ?`, id);
+      this.#sql.exec("DELETE FROM ingests WHERE id = ?", id);
+    }
+  }
+
+  /** Deletes the ingest that waits for the end of a thread's last session. */
+  deleteFollowUp(thread: number): void {
+    this.#sql.exec(
+      "DELETE FROM ingests WHERE thread = ? AND due_at IS NOT NULL AND state ->> '$.followsUp' = 1",
+      thread,
+    );
+  }
+
+  /** The numbers of the threads of a session, the newest first. */
+  threadsOf(session: string, most: number): number[] {
+    return this.#sql
+      .exec<{ thread: number }>(
+        "SELECT thread FROM ingested_threads WHERE session = ? ORDER BY thread DESC LIMIT ?",
+        session,
+        most,
+      )
+      .toArray()
+      .map(({ thread }) => thread);
+  }
+
+  /** Notes the session of a new thread. */
+  begin(thread: number, session: string): void {
+    this.#sql.exec("INSERT INTO ingested_threads (thread, session) VALUES (?, ?)", thread, session);
+  }
+
+  /** How far a thread is extracted; null if it never was. */
+  marks(thread: number): Marks | null {
+    const [marks] = this.#sql
+      .exec<Marks>("SELECT facts, episodes, procedures FROM ingested_threads WHERE thread = ?", thread)
+      .toArray();
+    return marks ?? null;
+  }
+
+  /** Raises the marks of a thread. */
+  reach(thread: number, { facts, episodes, procedures }: Marks): void {
+    this.#sql.exec(
+      `INSERT INTO ingested_threads (thread, facts, episodes, procedures) VALUES (?1, ?2, ?3, ?4)
+       ON CONFLICT (thread) DO UPDATE SET facts = MAX(facts, ?2), episodes = MAX(episodes, ?3),
+         procedures = MAX(procedures, ?4)`,
+      thread,
+      facts,
+      episodes,
+      procedures,
+    );
+  }
+
+  #one(where: string, ...bindings: (string | number)[]): StoredIngest | null {
+    const [row] = this.#sql.exec<Row>(`SELECT ${COLUMNS} FROM ingests WHERE ${where}`, ...bindings).toArray();
+    return row === undefined
+      ? null
+      : {
+          id: row.id,
+          thread: row.thread,
+          dueAt: row.due_at,
+          state: JSON.parse(row.state) as IngestState,
+          hasExtracted: row.has_extracted === 1,
+        };
+  }
+}
+
+const EMPTIED = zeroedColumns(["scope", "state", "extracted"]);

@@ -1,0 +1,164 @@
+import { checkProposal } from "../../../src/domain/ingest/checks/check-proposal.ts";
+import { ok, type Result } from "../../../src/domain/errors.ts";
+import { identityOf, textOf } from "../../../src/domain/memory/identity.ts";
+import { type Candidate, type Owner } from "../../../src/domain/memory/record.ts";
+import { embeddedText } from "../../../src/domain/memory/search-text.ts";
+import type { IngestResult } from "../../../src/domain/schema/ingest.ts";
+import { RememberBody } from "../../../src/domain/schema/memory.ts";
+import type { MemoryKind } from "../../../src/domain/schema/memory-fields.ts";
+import { embedAll } from "../../../src/platform/embeddings/embed.ts";
+import type { Embedder } from "../../../src/platform/embeddings/embedder.ts";
+import type { Prepared, Remembered } from "../contract.ts";
+import type { Lineage } from "../threads/lineage.ts";
+import type { StoredThread } from "../threads/thread-store.ts";
+import type { StoredIngest } from "./ingest-store.ts";
+import type { Extractor, Step } from "./next-step.ts";
+
+type ProposalMemoriesDependencies = {
+  embedder: Embedder;
+  lineage: Pick<Lineage, "position">;
+  remember: (
+    owner: Owner,
+    request: { memories: readonly Prepared[]; isWanted: () => boolean },
+  ) => Promise<Result<Remembered[]>>;
+  /** The live memory that a candidate adds nothing to; null without one. */
+  knownAs: (owner: Owner, candidate: Candidate) => Promise<string | null>;
+};
+type Given = { ingest: StoredIngest; thread: StoredThread; isWanted: () => boolean };
+
+/** A proposal as the body of a memory, or why it is none. */
+type Proposed = {
+  kind: MemoryKind;
+  sources: readonly number[];
+  body: RememberBody | null;
+  reasons: string[];
+};
+
+/** Failures that another attempt may get past. */
+const PASSING: ReadonlySet<string> = new Set(["storage_unavailable", "migrations_not_applied"]);
+/** The reason of a candidate that rules found: nobody has confirmed it. */
+const UNCONFIRMED = "unconfirmed";
+
+/** Checks proposals, and stores them as memories: those that pass every check are live, the others are quarantined. */
+export class ProposalMemories {
+  readonly #deps: ProposalMemoriesDependencies;
+
+  constructor(deps: ProposalMemoriesDependencies) {
+    this.#deps = deps;
+  }
+
+  /** One result for each proposal. Fails if D1 is away; all other failures are results. */
+  async store(owner: Owner, step: Step, given: Given): Promise<Result<IngestResult[]>> {
+    const proposed = this.#proposed(step, given);
+    const results: IngestResult[] = proposed.map(({ kind, sources, reasons }) => ({
+      kind,
+      outcome: "failed",
+      ...(reasons.length > 0 && { reasons }),
+      sources: [...sources],
+    }));
+    const prepared = await this.#prepare(owner, proposed);
+    const settle = (i: number, { memory, created }: Remembered) => {
+      const outcome = memory.status === "quarantined" ? "quarantined" : created ? "created" : "known";
+      Object.assign(results[i] ?? {}, { outcome, memoryId: memory.id });
+    };
+    const unknown: typeof prepared = [];
+    for (const one of prepared) {
+      const { index, candidate } = one;
+      const known = candidate.status === "quarantined" ? await this.#deps.knownAs(owner, candidate) : null;
+      if (known === null) unknown.push(one);
+      else Object.assign(results[index] ?? {}, { outcome: "known", memoryId: known });
+    }
+    const remember = (some: typeof unknown) =>
+      this.#deps.remember(owner, {
+        memories: some.map(({ candidate }) => candidate),
+        isWanted: given.isWanted,
+      });
+    if (unknown.length === 0) return ok(results);
+    const all = await remember(unknown);
+    if (all.ok) for (const [i, one] of all.value.entries()) settle(unknown[i]?.index ?? 0, one);
+    else if (PASSING.has(all.code) || unknown.length === 0) return all;
+    else
+      // One that is refused must not take the others with it.
+      for (const one of unknown) {
+        const stored = await remember([one]);
+        if (stored.ok) for (const first of stored.value) settle(one.index, first);
+        else if (PASSING.has(stored.code)) return stored;
+        else Object.assign(results[one.index] ?? {}, { reasons: [stored.code] });
+      }
+    return ok(results);
+  }
+
+  #proposed({ proposals, by, window }: Step, { ingest, thread }: Given): Proposed[] {
+    const { facts, episodes, procedures } = proposals;
+    const times = new Map(window.map(({ seq, at }) => [seq, at]));
+    const common = (sources: readonly number[]) => ({
+      source: { thread: thread.id, message: Math.min(...sources), extractor: extractorOf(by) },
+      ...(ingest.state.scope !== null && { scope: ingest.state.scope }),
+    });
+    const saidAt = (sources: readonly number[]): number | undefined =>
+      sources.reduce<number | undefined>((last, seq) => {
+        const at = times.get(seq);
+        return at === undefined || (last !== undefined && last > at) ? last : at;
+      }, undefined);
+    const propose = (
+      kind: MemoryKind,
+      proposal: { sources: readonly number[] },
+      fields: Record<string, unknown>,
+    ): Proposed => {
+      const { sources } = proposal;
+      const isThere = sources.some((seq) => this.#deps.lineage.position(thread, seq) !== null);
+      const { success, data } = RememberBody.safeParse({ kind, ...fields, ...common(sources) });
+      const reasons = !isThere
+        ? ["source_deleted"]
+        : !success
+          ? ["invalid"]
+          : [...checkProposal(kind, proposal, window), ...(isByRules(by, kind) ? [UNCONFIRMED] : [])];
+      return { kind, sources, body: isThere && success ? data : null, reasons };
+    };
+    return [
+      ...facts.map((fact) => {
+        const { sources, validFrom = saidAt(sources), ...fields } = fact;
+        return propose("fact", fact, { ...fields, ...(validFrom !== undefined && { validFrom }) });
+      }),
+      ...episodes.map((episode) => {
+        const at = Math.min(...episode.sources.map((seq) => times.get(seq) ?? Infinity));
+        return propose("episode", episode, {
+          text: episode.text,
+          ...(Number.isFinite(at) && { createdAt: at }),
+        });
+      }),
+      ...procedures.map((procedure) => {
+        const { sources: _sources, ...fields } = procedure;
+        return propose("procedure", procedure, fields);
+      }),
+    ];
+  }
+
+  async #prepare(owner: Owner, proposed: readonly Proposed[]) {
+    const bodies = proposed.flatMap(({ body, reasons }, index) =>
+      body === null ? [] : [{ index, body, status: statusOf(reasons) }],
+    );
+    const texts = bodies.map(({ body }) =>
+      embeddedText({ text: textOf(body), title: body.title ?? null, key: body.key ?? null }),
+    );
+    const vectors = await embedAll(this.#deps.embedder, texts);
+    const prepared: { index: number; candidate: Prepared }[] = [];
+    for (const [i, { index, body, status }] of bodies.entries()) {
+      const fields = { ...body, text: textOf(body) };
+      const identity = await identityOf(owner.hash, fields, status === "quarantined");
+      const vector = vectors[i];
+      if (vector !== undefined) prepared.push({ index, candidate: { body, status, identity, vector } });
+    }
+    return prepared;
+  }
+}
+
+const statusOf = (reasons: readonly string[]) =>
+  reasons.length === 0 ? ("active" as const) : ("quarantined" as const);
+
+/** An episode by rules repeats what was said. A fact by rules is a guess. */
+const isByRules = (by: Extractor, kind: MemoryKind): boolean =>
+  by !== "caller" && "rules" in by && kind !== "episode";
+
+const extractorOf = (by: Extractor): string =>
+  by === "caller" ? "caller" : "rules" in by ? by.rules : `${by.model} ${by.prompt}`;

@@ -1,0 +1,72 @@
+import type { SourceMessage } from "../../../src/domain/ingest/proposal.ts";
+import { searchableText } from "../../../src/domain/memory/message-text.ts";
+import type { ReadMessage } from "../../../src/domain/page-json.ts";
+import { parsed } from "../threads/message-store.ts";
+import type { StoredThread } from "../threads/thread-store.ts";
+import type { ThreadReader } from "../threads/thread-reader.ts";
+
+/** The messages to extract, and those before them, which explain them. */
+export type ThreadWindow = { context: SourceMessage[]; messages: SourceMessage[] };
+
+/** Messages, and characters of them, that one call of a model gets. */
+const MESSAGES = 40;
+const CHARACTERS = 12_000;
+/** Messages that one step reads, with those without text. */
+const READ = 400;
+/** Messages before the window. */
+const CONTEXT = 4;
+
+/**
+ * The first messages behind a seq up to another, with those before them. Messages without text are left out; `last` is the seq up
+ * to which all were read. Null if there are none.
+ */
+export function windowAfter(
+  reader: Pick<ThreadReader, "walk">,
+  thread: StoredThread,
+  { after, upTo, most = MESSAGES }: { after: number; upTo: number; most?: number },
+): (ThreadWindow & { last: number }) | null {
+  const messages: SourceMessage[] = [];
+  let last: number | null = null;
+  let [characters, read] = [0, 0];
+  for (const stored of reader.walk(thread, { order: "oldest", from: after, view: "raw" })) {
+    if (stored.seq > upTo || messages.length === most || ++read > READ) break;
+    const message = sourceMessage(stored);
+    characters += message.text.length;
+    // A message longer than a window is a window of its own.
+    if (characters > CHARACTERS && messages.length > 0) break;
+    last = stored.seq;
+    if (message.text !== "") messages.push(message);
+  }
+  if (last === null) return null;
+  const first = messages[0]?.seq ?? last;
+  return { context: messagesBefore(reader, thread, first), messages, last };
+}
+
+/** The messages with these seqs, those before each that explain it, in their order. */
+export function messagesAround(
+  reader: Pick<ThreadReader, "walk">,
+  thread: StoredThread,
+  seqs: readonly number[],
+): SourceMessage[] {
+  const found = new Map<number, SourceMessage>();
+  for (const seq of new Set(seqs))
+    for (const message of messagesBefore(reader, thread, seq + 1)) found.set(message.seq, message);
+  return [...found.values()].toSorted((a, b) => a.seq - b.seq);
+}
+
+function messagesBefore(
+  reader: Pick<ThreadReader, "walk">,
+  thread: StoredThread,
+  seq: number,
+): SourceMessage[] {
+  const walk = reader.walk(thread, { order: "newest", from: seq, view: "raw", slice: CONTEXT });
+  return [...Iterator.from(walk).take(CONTEXT)]
+    .map(sourceMessage)
+    .filter(({ text }) => text !== "")
+    .toReversed();
+}
+
+function sourceMessage({ seq, body, createdAt }: ReadMessage): SourceMessage {
+  const message = parsed(body);
+  return { seq, role: message.role, text: searchableText(message).text, at: createdAt };
+}

@@ -1,0 +1,74 @@
+/** A stored message: `text` is equal for messages that are equal as JSON. */
+export type Stored = { seq: number; text: string };
+
+/** Reads a thread from its first message on, or from its last one back. */
+export type StoredThread = {
+  oldest: () => Iterable<Stored>;
+  newest: () => Iterable<Stored>;
+};
+
+/** The shortest run of messages that counts as sent before if the thread has it anywhere. People repeat shorter ones. */
+const LONG_RUN = 8;
+/** Messages at the end of a thread in which a run is looked for. */
+const SEARCHED = 5_000;
+
+/**
+ * Finds which of the given messages a thread has: the seq of each, or null for a new one. New messages follow all known ones.
+ *
+ * A conversation that begins as the thread does is compared from its beginning. Any other part of a conversation is known if the
+ * thread ends with it; else what follows the overlap with the thread's end is new. A run of 8 or more messages is known wherever
+ * the thread has it.
+ */
+export function knownSeqs(given: readonly string[], thread: StoredThread): (number | null)[] {
+  const prefix = commonPrefix(given, thread.oldest());
+  const rest = given.slice(prefix.length);
+  if (rest.length === 0) return prefix;
+  const tail = lastOf(thread, Math.max(SEARCHED, given.length)).slice(-SEARCHED);
+  const after = prefix.at(-1);
+  const others = after === undefined ? tail : tail.filter(({ seq }) => seq > after);
+  const run = rest.length >= LONG_RUN || prefix.length > 0 ? placeOf(rest, others) : null;
+  const known = run ?? overlap(rest, others);
+  return [...prefix, ...known, ...rest.slice(known.length).map(() => null)];
+}
+
+/** True if one conversation begins with the other. */
+export function continues(given: readonly string[], thread: StoredThread, length: number): boolean {
+  const prefix = commonPrefix(given, thread.oldest());
+  return prefix.length > 0 && (prefix.length === given.length || prefix.length === length);
+}
+
+/** The seqs of the messages with which both begin. */
+function commonPrefix(given: readonly string[], oldest: Iterable<Stored>): number[] {
+  const seqs: number[] = [];
+  for (const { seq, text } of oldest) {
+    if (text !== given[seqs.length]) break;
+    seqs.push(seq);
+  }
+  return seqs;
+}
+
+function lastOf(thread: StoredThread, most: number): Stored[] {
+  const last: Stored[] = [];
+  for (const one of thread.newest()) {
+    if (last.length === most) break;
+    last.push(one);
+  }
+  return last.toReversed();
+}
+
+/** The seqs of the stored messages that are these in one run, the last such run; null if there is none. */
+function placeOf(given: readonly string[], stored: readonly Stored[]): number[] | null {
+  for (let start = stored.length - given.length; start >= 0; start--)
+    if (given.every((text, i) => stored[start + i]?.text === text))
+      return stored.slice(start, start + given.length).map(({ seq }) => seq);
+  return null;
+}
+
+/** The seqs of the longest end of the stored messages with which the given ones begin. */
+function overlap(given: readonly string[], stored: readonly Stored[]): number[] {
+  for (let length = Math.min(given.length, stored.length); length > 0; length--) {
+    const end = stored.slice(-length);
+    if (end.every(({ text }, i) => text === given[i])) return end.map(({ seq }) => seq);
+  }
+  return [];
+}

@@ -1,0 +1,20 @@
+/** A message as extraction and its checks see it. `text`: its searchable text. `at`: milliseconds since the epoch. */
+export type SourceMessage = { seq: number; role: string; text: string; at: number };
+
+/** `sources`: the seqs of the messages that say it, at least one. */
+export type FactProposal = {
+  subject: string;
+  predicate: string;
+  object: string;
+  text?: string;
+  sources: readonly number[];
+  validFrom?: number;
+  cardinality?: "one" | "many";
+};
+export type EpisodeProposal = { text: string; sources: readonly number[] };
+export type ProcedureProposal = { title: string; text: string; sources: readonly number[] };
+export type Proposals = {
+  facts: readonly FactProposal[];
+  episodes: readonly EpisodeProposal[];
+  procedures: readonly ProcedureProposal[];
+};

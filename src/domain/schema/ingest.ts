@@ -1,0 +1,170 @@
+import { z } from "@hono/zod-openapi";
+import { limits } from "../limits.ts";
+import { breaks, text, timestamp } from "./bounds.ts";
+import { memoryKind, memoryText, name, time } from "./memory-fields.ts";
+import { message } from "./thread.ts";
+
+export const extractKind = z.enum(["facts", "episodes", "procedures"]).openapi("ExtractKind");
+export type ExtractKind = z.infer<typeof extractKind>;
+
+const sources = z.array(z.int().min(0)).min(1).max(limits.sources).openapi({
+  description: "The messages that say it: their indexes in `messages` from 0, or with `threadId` their seqs.",
+});
+
+const Extracted = z
+  .strictObject({
+    facts: z
+      .array(
+        z.strictObject({
+          subject: name,
+          predicate: name,
+          object: memoryText,
+          text: memoryText.optional(),
+          validFrom: time.optional(),
+          cardinality: z.enum(["one", "many"]).optional(),
+          sources,
+        }),
+      )
+      .optional(),
+    episodes: z.array(z.strictObject({ text: memoryText, sources })).optional(),
+    procedures: z.array(z.strictObject({ title: name, text: memoryText, sources })).optional(),
+  })
+  .refine(
+    ({ facts = [], episodes = [], procedures = [] }) =>
+      facts.length + episodes.length + procedures.length <= limits.memoriesPerBatch,
+    breaks("too_many_memories", `holds more than ${limits.memoriesPerBatch} memories`),
+  )
+  .openapi("Extracted", {
+    description:
+      "Memories that your own model found. They pass the same checks as those of the deployment's.",
+  });
+export type Extracted = z.infer<typeof Extracted>;
+
+const ingesting = z.strictObject({
+  threadId: text(limits.name, "name_too_long").optional().openapi({
+    description: "A thread whose messages are stored already.",
+  }),
+  messages: z
+    .array(message)
+    .min(1)
+    .refine(
+      (list) => list.length <= limits.messagesPerAppend,
+      breaks("too_many_messages", "holds more than 1,000 messages"),
+    )
+    .optional()
+    .openapi({
+      description:
+        "A conversation, or the part of it that follows what was sent before. Messages that are stored already are not stored again.",
+    }),
+  sessionId: name.optional().openapi({
+    description:
+      "Your own id of the conversation that `messages` belong to. Without it, a conversation continues the stored one that it begins with.",
+  }),
+  createdAt: z
+    .union([time, z.array(time)])
+    .optional()
+    .openapi({ description: "The time of the messages, or a list with the time of each; now unless set." }),
+  scope: name.optional().openapi({ description: "The scope of the extracted memories." }),
+  extract: z
+    .array(extractKind)
+    .optional()
+    .openapi({ description: "`facts` and `episodes` unless set; nothing if `extracted` is set." }),
+  extracted: Extracted.optional(),
+  mode: z.enum(["background", "wait"]).optional().openapi({
+    description:
+      "`background` unless set: answers once the messages are stored. `wait`: answers after the extraction, or after 25 seconds.",
+  }),
+});
+
+export const IngestBody = ingesting
+  .superRefine(({ threadId, messages, sessionId, createdAt, extracted = {} }, context) => {
+    const refuse = (path: PropertyKey[], error: string) =>
+      context.addIssue({ code: "custom", path: [...path], message: error });
+    if ((threadId === undefined) === (messages === undefined))
+      return refuse(["messages"], "must be set, or `threadId`, not both");
+    if (messages === undefined) {
+      if (sessionId !== undefined) refuse(["sessionId"], "goes with `messages`");
+      if (createdAt !== undefined) refuse(["createdAt"], "goes with `messages`");
+      return;
+    }
+    if (Array.isArray(createdAt) && createdAt.length !== messages.length)
+      refuse(["createdAt"], `has ${createdAt.length} times for ${messages.length} messages`);
+    for (const [kind, found = []] of Object.entries(extracted))
+      for (const [i, one] of found.entries())
+        for (const [j, index] of one.sources.entries())
+          if (index >= messages.length)
+            refuse(["extracted", kind, i, "sources", j], "is no index of `messages`");
+  })
+  .openapi("Ingest", {
+    example: {
+      sessionId: "monday",
+      messages: [
+        { role: "user", content: "I have moved to Lisbon." },
+        { role: "assistant", content: "How do you like it?" },
+      ],
+    },
+  });
+export type IngestBody = z.infer<typeof IngestBody>;
+
+export const ingestStatus = z.enum(["queued", "running", "done", "partial"]).openapi({
+  description:
+    "`queued`: waits for its turn or for the quota. `partial`: all messages are stored, and the extraction of some failed.",
+});
+
+const IngestResult = z
+  .object({
+    kind: memoryKind,
+    memoryId: z.string().optional(),
+    outcome: z.enum(["created", "known", "quarantined", "failed"]).openapi({
+      description:
+        "`known`: a stored memory says it already. `quarantined`: kept for review. `failed`: not stored.",
+    }),
+    reasons: z.array(z.string()).optional().openapi({ description: "Why it is quarantined, or failed." }),
+    sources: z.array(z.int()).openapi({ description: "The seqs of the messages that say it." }),
+  })
+  .openapi("IngestResult");
+export type IngestResult = z.infer<typeof IngestResult>;
+
+export const Ingest = z
+  .object({
+    id: z.string().openapi({ description: "`<userHash>.<uuid v7>`" }),
+    status: ingestStatus,
+    why: z.string().optional().openapi({
+      description:
+        "The reason of `partial`, or of waiting: `model_failed`, `model_late`, `invalid_answer`, `quota`, `storage`, `thread_deleted`.",
+    }),
+    threadId: z.string(),
+    extract: z.array(extractKind),
+    model: z.string().nullable().openapi({ description: "The model that extracts; null: none is bound." }),
+    messages: z.object({
+      stored: z.int().openapi({ description: "Number of messages that this call stored." }),
+      known: z.int().openapi({ description: "Number of messages that were stored before." }),
+      extracted: z.int().openapi({ description: "The extraction is done up to this seq." }),
+      last: z.int().openapi({ description: "The last seq to extract." }),
+    }),
+    results: z.array(IngestResult).openapi({ description: `The first ${limits.ingestResults} memories.` }),
+    counts: z.record(z.string(), z.int()).openapi({ description: "Number of results by outcome." }),
+    usage: z.object({ calls: z.int(), inputTokens: z.int(), outputTokens: z.int() }),
+    createdAt: timestamp,
+    finishedAt: timestamp.optional(),
+  })
+  .openapi("Ingested");
+export type Ingest = z.infer<typeof Ingest>;
+
+export const Ingested = z
+  .object({
+    ingestId: z.string(),
+    threadId: z.string(),
+    stored: z.int().openapi({ description: "Number of messages that this call stored." }),
+    known: z.int().openapi({ description: "Number of messages that were stored before." }),
+    status: ingestStatus,
+  })
+  .openapi("IngestStarted");
+export type Ingested = z.infer<typeof Ingested>;
+
+export const ingestPath = z.object({
+  id: z.string().openapi({
+    param: { name: "id", in: "path" },
+    description: "`<userHash>.<uuid v7>`, as answered by ingest.",
+  }),
+});

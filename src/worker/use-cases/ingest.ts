@@ -1,0 +1,86 @@
+import { v7 as uuidv7 } from "uuid";
+import { fail, type Result } from "../../domain/errors.ts";
+import { hash16 } from "../../domain/hash.ts";
+import { newThreadId } from "../../domain/ids.ts";
+import { type Owner, ownerOf } from "../../domain/memory/record.ts";
+import { canonicalJson } from "../../domain/prompt-cache/canonical-json.ts";
+import { threadOwner } from "../../domain/thread-id.ts";
+import type { Json } from "../../domain/schema/bounds.ts";
+import type { Ingest, IngestBody, Ingested } from "../../domain/schema/ingest.ts";
+import type { Author, IngestRequest } from "../../../durable-objects/user-memory/contract.ts";
+import type { IdempotencyKey } from "../../../durable-objects/storage/contract.ts";
+import type { Services } from "../services.ts";
+
+type Needs = Pick<Services, "userMemory" | "now">;
+
+/** Time that a call with the mode `wait` takes at most. */
+const WAIT_MS = 25_000;
+
+/**
+ * Stores the messages of a conversation that are not stored yet, and starts the extraction of memories from them. `bodies`: the
+ * messages as JSON in UTF-8.
+ */
+export async function ingest(
+  { userMemory, now }: Needs,
+  user: string,
+  {
+    body,
+    bodies,
+    author,
+    once,
+  }: {
+    body: IngestBody;
+    bodies: readonly Uint8Array[];
+    author: Author;
+    once?: IdempotencyKey | undefined;
+  },
+): Promise<Result<Ingested>> {
+  const owner = await ownerOf(user);
+  const { threadId, scope, extracted, mode } = body;
+  if (threadId !== undefined && threadOwner(threadId) !== owner.hash)
+    return fail("not_found", {
+      details: [{ path: "body.threadId", message: "is not a thread of this user" }],
+    });
+  const session = await sessionOf(body);
+  const times = timesOf(body);
+  const request: IngestRequest = {
+    id: newIngestId(owner, now()),
+    ...(threadId !== undefined && { threadId }),
+    newThreadId: newThreadId(owner.hash, now()),
+    ...(session && { session }),
+    bodies,
+    ...(times && { times }),
+    kinds: body.extract ?? (extracted === undefined ? ["facts", "episodes"] : []),
+    ...(extracted && { extracted }),
+    ...(scope !== undefined && { scope }),
+    author,
+    ...(mode === "wait" && { waitMs: WAIT_MS }),
+  };
+  return userMemory(owner.hash).ingest(owner, request, once);
+}
+
+export async function readIngest({ userMemory }: Needs, id: string): Promise<Result<Ingest>> {
+  const owner = threadOwner(id);
+  return owner === null ? fail("not_found") : userMemory(owner).readIngest(id);
+}
+
+export async function retryIngest({ userMemory }: Needs, id: string): Promise<Result<Ingest>> {
+  const owner = threadOwner(id);
+  return owner === null ? fail("not_found") : userMemory(owner).retryIngest(id);
+}
+
+const newIngestId = ({ hash }: Owner, now: number): string => `${hash}.${uuidv7({ msecs: now })}`;
+
+/** A conversation without an id of the caller's is found by its first message. */
+async function sessionOf({ sessionId, messages }: IngestBody): Promise<IngestRequest["session"]> {
+  if (sessionId !== undefined)
+    return { key: await hash16(JSON.stringify(["session", sessionId])), isNamed: true };
+  const [first] = messages ?? [];
+  if (first === undefined) return undefined;
+  return { key: await hash16(JSON.stringify(["first", canonicalJson(first as Json)])), isNamed: false };
+}
+
+function timesOf({ createdAt, messages = [] }: IngestBody): number[] | undefined {
+  if (createdAt === undefined) return undefined;
+  return Array.isArray(createdAt) ? createdAt : messages.map(() => createdAt);
+}

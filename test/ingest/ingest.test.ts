@@ -1,0 +1,137 @@
+import { expect, it } from "vitest";
+import { call, newUser } from "../call.ts";
+import { assistant, ingest, ingested, memoriesOf, messagesOf, readIngest, ring, user } from "./calls.ts";
+
+const moved = [user("I have moved to Lisbon."), assistant("How do you like it?")];
+
+it("stores a conversation once, however often it comes", async () => {
+  const owner = newUser();
+  const first = await ingest(owner, { messages: moved, sessionId: "monday" });
+  expect(first.status).toBe(202);
+  expect(first.body).toMatchObject({ stored: 2, known: 0, status: "done" });
+  const memories = await memoriesOf(owner, "&status=active&status=quarantined");
+  for (const body of [{ sessionId: "monday" }, { sessionId: "monday" }]) {
+    const again = await ingest(owner, { messages: moved, ...body });
+    expect(again.body).toMatchObject({
+      stored: 0,
+      known: 2,
+      status: "done",
+      threadId: first.body.threadId,
+    });
+  }
+  expect(await messagesOf(first.body.threadId)).toEqual(["I have moved to Lisbon.", "How do you like it?"]);
+  expect(await memoriesOf(owner, "&status=active&status=quarantined")).toEqual(memories);
+});
+
+it("stores what is new of a longer conversation", async () => {
+  const owner = newUser();
+  const { body: first } = await ingest(owner, { messages: moved });
+  const { body: second } = await ingest(owner, { messages: [...moved, user("Very much.")] });
+  expect(second).toMatchObject({ stored: 1, known: 2, threadId: first.threadId });
+  const { body: other } = await ingest(owner, { messages: [moved[0], assistant("Congratulations!")] });
+  expect(other).toMatchObject({ stored: 2, known: 0 });
+  expect(other.threadId).not.toBe(first.threadId);
+});
+
+it("stores nothing of a call that is refused", async () => {
+  const owner = newUser();
+  const refused = async (body: object) => {
+    const { status, body: answer } = await ingest(owner, body);
+    return [status, answer.error.code, answer.error.details?.[0]?.path];
+  };
+  const source = { subject: "user", predicate: "lives in", object: "Lisbon" };
+  expect(await refused({ messages: [{ content: "no role" }] })).toEqual([
+    400,
+    "invalid_request",
+    "body.messages[0].role",
+  ]);
+  expect(await refused({ messages: moved, extract: ["wishes"] })).toEqual([
+    400,
+    "invalid_request",
+    "body.extract[0]",
+  ]);
+  expect(await refused({ messages: moved, extracted: { facts: [{ ...source, sources: [] }] } })).toEqual([
+    400,
+    "invalid_request",
+    "body.extracted.facts[0].sources",
+  ]);
+  expect(await refused({ messages: moved, extracted: { facts: [{ ...source, sources: [2] }] } })).toEqual([
+    400,
+    "invalid_request",
+    "body.extracted.facts[0].sources[0]",
+  ]);
+  expect(await refused({ messages: Array.from({ length: 1001 }, () => moved[0]) })).toEqual([
+    400,
+    "too_many_messages",
+    "body.messages",
+  ]);
+  expect(await refused({})).toEqual([400, "invalid_request", "body.messages"]);
+  expect(await refused({ threadId: "t", messages: moved })).toEqual([
+    400,
+    "invalid_request",
+    "body.messages",
+  ]);
+  expect(await refused({ messages: moved, createdAt: [1] })).toEqual([
+    400,
+    "invalid_request",
+    "body.createdAt",
+  ]);
+  const threads = await call(`/v1/users/${owner}/threads`);
+  expect(threads.body.items).toEqual([]);
+  expect(await memoriesOf(owner, "&status=active&status=quarantined")).toEqual([]);
+});
+
+it("quarantines what rules find without a model, with its source", async () => {
+  const owner = newUser();
+  const result = await ingested(owner, { messages: moved, extract: ["facts"] });
+  expect(result).toMatchObject({
+    model: null,
+    status: "done",
+    messages: { stored: 2, extracted: 2, last: 2 },
+  });
+  expect(result.results).toEqual([
+    {
+      kind: "fact",
+      memoryId: expect.any(String),
+      outcome: "quarantined",
+      reasons: ["unconfirmed"],
+      sources: [1],
+    },
+  ]);
+  const [candidate] = await memoriesOf(owner, "&status=quarantined");
+  expect(candidate).toMatchObject({
+    text: "user lives in Lisbon",
+    source: { thread: result.threadId, message: 1, extractor: "patterns/1" },
+  });
+  expect(await memoriesOf(owner)).toEqual([]);
+});
+
+it("extracts from a thread that is stored already", async () => {
+  const owner = newUser();
+  const { body: thread } = await call(`/v1/users/${owner}/threads`, { json: {} });
+  await call(`/v1/threads/${thread.id}/messages`, { json: { messages: moved } });
+  const first = await ingested(owner, { threadId: thread.id });
+  expect(first.results.map(({ kind }: { kind: string }) => kind)).toEqual(["fact", "episode"]);
+  await call(`/v1/threads/${thread.id}/messages`, { json: { messages: [user("I have moved to Porto.")] } });
+  const second = await ingested(owner, { threadId: thread.id, extract: ["facts"] });
+  expect(second.results.map(({ sources }: { sources: number[] }) => sources)).toEqual([[3]]);
+});
+
+it("stores what the caller's own model found", async () => {
+  const owner = newUser();
+  const fact = { subject: "user", predicate: "lives in", object: "Lisbon", sources: [0] };
+  const result = await ingested(owner, { messages: moved, extracted: { facts: [fact] } });
+  expect(result).toMatchObject({ status: "done", counts: { created: 1 } });
+  const [memory] = await memoriesOf(owner);
+  expect(memory).toMatchObject({ text: "user lives in Lisbon", source: { message: 1 } });
+  const again = await ingested(owner, { messages: moved, extracted: { facts: [fact] } });
+  expect(again).toMatchObject({ status: "done", counts: { known: 1 } });
+});
+
+it("answers at once in the background, and the alarm extracts", async () => {
+  const owner = newUser();
+  const { body } = await ingest(owner, { messages: moved, mode: "background", extract: ["facts"] });
+  expect(body.status).toBe("queued");
+  await ring(owner);
+  expect(await readIngest(body.ingestId)).toMatchObject({ status: "done", counts: { quarantined: 1 } });
+});

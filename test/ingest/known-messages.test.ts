@@ -1,0 +1,90 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { continues, knownSeqs, type StoredThread } from "../../src/domain/ingest/known-messages.ts";
+
+/** A thread whose messages have odd seqs, as after deletions. */
+function threadOf(texts: readonly string[]): StoredThread {
+  const stored = texts.map((text, i) => ({ seq: 2 * i + 1, text }));
+  return { oldest: () => stored, newest: () => stored.toReversed() };
+}
+
+/** The thread after an ingest of these messages. */
+function ingest(thread: readonly string[], given: readonly string[]): string[] {
+  const known = knownSeqs(given, threadOf(thread));
+  return [...thread, ...given.filter((_, i) => known[i] === null)];
+}
+
+const letters = (text: string): string[] => [...text];
+
+describe("knownSeqs", () => {
+  it.each([
+    ["a new conversation", "", "abc", "abc"],
+    ["the same conversation", "abc", "abc", "abc"],
+    ["one that is longer by a turn", "abc", "abcde", "abcde"],
+    ["its beginning", "abcd", "ab", "abcd"],
+    ["only the new turn", "abc", "de", "abcde"],
+    ["a window over the last messages", "abcd", "cdef", "abcdef"],
+    ["the last messages again", "abcd", "cd", "abcd"],
+    ["a text that was said before", "aok", "o", "aoko"],
+    ["another answer to the same beginning", "abc", "abd", "abcd"],
+    ["that other answer again", "abcd", "abd", "abcd"],
+    ["the first answer again", "abcd", "abc", "abcd"],
+    ["a long run from the middle", "abcdefghijkl", "cdefghij", "abcdefghijkl"],
+    ["a short run from the middle", "abcdef", "cd", "abcdefcd"],
+  ])("%s", (_, thread, given, after) => {
+    expect(ingest(letters(thread), letters(given)).join("")).toBe(after);
+  });
+
+  it("answers the seqs of the known messages", () => {
+    expect(knownSeqs(letters("abx"), threadOf(letters("abc")))).toEqual([1, 3, null]);
+    expect(knownSeqs(letters("cx"), threadOf(letters("abc")))).toEqual([5, null]);
+  });
+});
+
+const few = fc.array(fc.constantFrom("a", "b", "c"), { minLength: 1, maxLength: 12 });
+
+describe("knownSeqs of any conversations", () => {
+  it("changes nothing when a call is repeated", () => {
+    fc.assert(
+      fc.property(fc.array(few, { maxLength: 4 }), few, (calls, last) => {
+        const thread = calls.reduce<string[]>(ingest, []);
+        const once = ingest(thread, last);
+        expect(ingest(ingest(once, last), last)).toEqual(once);
+      }),
+    );
+  });
+
+  it("places all messages in their order, the new ones last", () => {
+    fc.assert(
+      fc.property(few, few, (thread, given) => {
+        const known = knownSeqs(given, threadOf(thread));
+        const seqs = known.filter((seq) => seq !== null);
+        expect(known.indexOf(null)).toBe(seqs.length === given.length ? -1 : seqs.length);
+        expect(seqs).toEqual(seqs.toSorted((a, b) => a - b));
+        for (const [i, seq] of seqs.entries()) expect(thread[(seq - 1) / 2]).toBe(given[i]);
+      }),
+    );
+  });
+
+  it("keeps a growing conversation as it is, however it is cut", () => {
+    fc.assert(
+      fc.property(few, fc.nat(), (conversation, at) => {
+        const cut = at % (conversation.length + 1);
+        const begun = ingest([], conversation.slice(0, cut));
+        expect(ingest(begun, conversation)).toEqual(conversation);
+      }),
+    );
+  });
+});
+
+describe("continues", () => {
+  it.each([
+    ["ab", "abc", true],
+    ["abc", "ab", true],
+    ["abc", "abc", true],
+    ["abd", "abc", false],
+    ["x", "abc", false],
+  ])("%s and %s", (given, thread, expected) => {
+    expect(continues(letters(given), threadOf(letters(thread)), thread.length)).toBe(expected);
+  });
+});
