@@ -23,6 +23,8 @@ CREATE TABLE memories (
   importance REAL,                      -- 0 to 1, or unset
   source TEXT,                          -- JSON object { thread, message, extractor }, or unset
   attributes TEXT,                      -- JSON object of the fields without a column of their own, or unset
+  trust TEXT NOT NULL,                  -- user, operator, model, tool, import
+  provenance TEXT,                      -- JSON object { writtenBy, sources, reasons, conflictsWith }, or unset
   metadata TEXT,                        -- JSON object, or unset
   dedupe_key TEXT NOT NULL,             -- hash of kind, scope and normalised text
   created_at INTEGER NOT NULL,          -- times are milliseconds since the epoch
@@ -144,6 +146,13 @@ CREATE TABLE deployment (
   shards INTEGER NOT NULL,              -- over how many databases the users are spread
   shard INTEGER NOT NULL,               -- which of them this is, from 0 on; -1: none of them, it keeps what is not a user's
   jurisdiction TEXT NOT NULL            -- of the users' objects; empty: none
+);
+
+-- Rules of predicates: how many facts of a subject are true at a time, and what happens when two contradict each other.
+CREATE TABLE predicates (
+  name TEXT PRIMARY KEY,                -- normalised
+  cardinality TEXT NOT NULL,            -- one, many
+  policy TEXT NOT NULL                  -- highestTrust, lastWriter, keepAll, reject
 );
 
 -- Lists of layers of a context, which all users can name.

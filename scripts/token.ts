@@ -10,18 +10,22 @@ import {
   isScope,
   isSecret,
   isShared,
+  isTrust,
   isUser,
   mintToken,
   scopes,
+  trusts,
 } from "../src/domain/token.ts";
 import { calledAs } from "./called-as.ts";
 
 const usage = `usage: ${calledAs("token")} --user ID [--scope ${scopes.join(",")}] [--ttl 1h] [--shared ID,ID] [--thread ID]
+             [--trust ${trusts.join("|")}]
   --user   whose memory the token opens; '*' opens every user's (for servers)
   --scope  what it may do: ${scopes.join(", ")}; read,write unless set
   --ttl    how long it holds: a number and s, m, h or d; 1h unless set
   --shared shared owners whose memory it reads as well: ids that begin with 'shared:'
   --thread the only thread that it reaches; all of the user's unless set
+  --trust  the trust of what it writes; user unless set, operator for '*'
 
 Into a variable: export CAIRN_TOKEN=$(${calledAs("token").replace("run", "run --silent")} --user ID)`;
 
@@ -41,6 +45,7 @@ function options() {
         ttl: { type: "string" },
         shared: { type: "string" },
         thread: { type: "string" },
+        trust: { type: "string" },
         help: { type: "boolean" },
       },
     }).values;
@@ -49,7 +54,15 @@ function options() {
   }
 }
 
-const { user, scope: scopeList = "read,write", ttl = "1h", shared: sharedList, thread, help } = options();
+const {
+  user,
+  scope: scopeList = "read,write",
+  ttl = "1h",
+  shared: sharedList,
+  thread,
+  trust,
+  help,
+} = options();
 if (help === true) {
   console.log(usage);
   process.exit(0);
@@ -66,6 +79,7 @@ if (thread !== undefined && threadOwner(thread) === null)
 const words = scopeList.split(/[ ,]+/).filter((word) => word !== "");
 const unknown = words.find((word) => !isScope(word));
 if (unknown !== undefined || words.length === 0) refuse(`--scope: '${unknown ?? scopeList}' is no scope.`);
+if (trust !== undefined && !isTrust(trust)) refuse(`--trust: '${trust}' is none of ${trusts.join(", ")}.`);
 const [, count, unit = ""] = /^(\d{1,9})([smhd])$/.exec(ttl) ?? [];
 if (count === undefined || Number(count) === 0)
   refuse(`--ttl: '${ttl}' is no duration: a number and s, m, h or d, as in 90m.`);
@@ -75,5 +89,5 @@ const secret = process.env.CAIRN_SECRET ?? developmentSecret();
 if (!isSecret(secret))
   refuse(`CAIRN_SECRET is ${secret === "" ? "empty" : `shorter than ${SECRET_BYTES} bytes`}.`);
 
-const request = { user, scope: words.filter(isScope), ttlMs: seconds * 1000, shared, thread };
+const request = { user, scope: words.filter(isScope), ttlMs: seconds * 1000, shared, thread, trust };
 console.log(await mintToken(secret, request, Date.now()));

@@ -7,6 +7,7 @@ const FIELDS: OptionNames<TokenRequest> = {
   ttlMs: true,
   shared: true,
   thread: true,
+  trust: true,
 };
 
 /**

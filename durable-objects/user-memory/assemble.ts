@@ -181,6 +181,7 @@ export function assemble(ctx: DurableObjectState, ports: Ports, objectOf: (owner
   const { languageModel } = ports;
   const proposals = new ProposalMemories({
     embedder: ports.embedder,
+    predicates: ports.predicates,
     lineage: stores.lineage,
     remember: (user, request) => writer.remember(user, request),
     knownAs: (user, candidate) => writer.knownAs(user, candidate),

@@ -8,7 +8,7 @@ import type { TokenizerName } from "../../src/domain/context/tokens.ts";
 import type { Continuation, ContinuationOptions } from "../../src/domain/conversation/continuation.ts";
 import type { Failure, Result } from "../../src/domain/errors.ts";
 import type { UserHash } from "../../src/domain/ids.ts";
-import type { Candidate, Owner, ThreadOwner } from "../../src/domain/memory/record.ts";
+import type { Candidate, Owner, ThreadOwner, Writer } from "../../src/domain/memory/record.ts";
 import type { MessagePage, PageJson, ReadMessage } from "../../src/domain/page-json.ts";
 import type { Weights } from "../../src/domain/ranking/rank.ts";
 import type {
@@ -157,7 +157,7 @@ export interface ThreadsRpc {
 export type Prepared = Candidate & { vector: TextEmbedding; condition?: Precondition };
 
 /** `condition`: on the version of the memory. */
-export type MemoryChange = { condition: Precondition; once?: IdempotencyKey };
+export type MemoryChange = { condition: Precondition; once?: IdempotencyKey; by: Writer };
 
 export type Remembered = { memory: Memory; created: boolean };
 
@@ -315,9 +315,6 @@ export interface ContextRpc {
 
 // Ingest
 
-/** The author of the memories that an ingest extracts. */
-export type Author = { trust: string; tokenId?: string; adapter?: string };
-
 /**
  * `id`: of the ingest. `bodies`: messages as JSON in UTF-8, with the time of each. `session`: a hash of the caller's id of the
  * conversation (`isNamed`), or of its first message. `newThreadId`: of the thread that is created if there is none yet.
@@ -332,7 +329,8 @@ export type IngestRequest = {
   kinds: readonly ExtractKind[];
   extracted?: Extracted;
   scope?: string;
-  author: Author;
+  /** The caller. What is extracted has at most the trust of a model. */
+  by: Writer;
   /** Waits so long for the extraction. */
   waitMs?: number;
 };

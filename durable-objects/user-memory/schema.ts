@@ -138,6 +138,8 @@ export const migrations: readonly Migration[] = [
         importance REAL,
         source TEXT,
         attributes TEXT,
+        trust TEXT NOT NULL,
+        provenance TEXT,
         metadata TEXT,
         dedupe_key TEXT NOT NULL,
         created_at INTEGER NOT NULL,

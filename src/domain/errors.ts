@@ -21,6 +21,7 @@ export const errors = {
   token_revoked: [401, "The token was revoked; get a new one."],
   token_not_yet_valid: [401, "The token is not valid yet (nbf or iat); check the issuer's clock."],
   forbidden: [403, "The token's scope does not allow this call."],
+  trust_too_low: [403, "The memory has a higher trust than this caller, who cannot change or release it."],
   // A quota is the deployment's decision, and no fault that another try gets past: so neither 429 nor 507.
   quota_entries: [403, "This user holds as many entries as the deployment allows."],
   quota_memories: [403, "This user holds as many memories as the deployment allows."],
@@ -71,6 +72,10 @@ export const errors = {
   invalid_continuation: [409, "The messages do not continue the stored conversation."],
   compaction_overlap: [409, "The range overlaps a part of another compaction's range."],
   external_id_taken: [409, "Another memory of this user has this externalId."],
+  fact_conflict: [
+    409,
+    "A stored fact says otherwise, and the rule of this predicate refuses facts that contradict each other.",
+  ],
   erased_meanwhile: [
     409,
     "The user was erased during this call, and nothing was written after that. Send it again to store it.",
@@ -81,6 +86,7 @@ export const errors = {
     "The value is shaped like the entry of a value in parts (`cairnParts`, `count`), and these parts are not there.",
   ],
   too_many_owners: [400, "One recall asks at most 16 shared owners."],
+  too_many_rules: [409, "A tenant has at most 1,000 rules of predicates; delete one."],
   too_many_profiles: [409, "A user, and the tenant, have at most 100 context profiles; delete one."],
   too_many_operations: [400, "A batch holds at most 1,000 operations."],
   batch_too_large: [413, "The values that the batch asks for are more than 16 MiB; split it."],

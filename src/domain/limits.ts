@@ -48,6 +48,8 @@ export const limits = {
   contextTokensMin: 100,
   /** Stored lists of layers, of a user and of the tenant. */
   contextProfiles: 100,
+  /** Rules of predicates that a tenant stores: each isolate holds them all. */
+  predicateRules: 1000,
   /** The longest life of a named snapshot of a context. */
   snapshotMs: 24 * 60 * 60 * 1000,
   /** Messages on each side of a hit. */

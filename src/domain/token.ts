@@ -6,6 +6,11 @@ export const scopes = ["read", "write", "cache", "admin"] as const;
 export type Scope = (typeof scopes)[number];
 export const isScope = (word: string): word is Scope => (scopes as readonly string[]).includes(word);
 
+/** The trust of what a token writes, from the highest on; the first two are equal. */
+export const trusts = ["user", "operator", "model", "tool", "import"] as const;
+export const isTrust = (word: unknown): word is (typeof trusts)[number] =>
+  (trusts as readonly unknown[]).includes(word);
+
 /** The one algorithm of the tenant's own tokens: a token cannot choose another. */
 export const ALGORITHM = "HS256";
 
@@ -44,6 +49,8 @@ export type TokenRequest = {
   shared?: readonly string[] | undefined;
   /** The id of the only thread that the token reaches. */
   thread?: string | undefined;
+  /** The trust of what the token writes: `user` unless set, or `operator` for the user `*`. `model` for an agent's own token. */
+  trust?: (typeof trusts)[number] | undefined;
 };
 
 /**
@@ -51,7 +58,7 @@ export type TokenRequest = {
  * the id of the key that signs it (`kid`). Throws a `TypeError` for a request that the Worker would refuse.
  */
 export async function mintToken(secret: string, request: TokenRequest, now: number): Promise<string> {
-  const { user, scope = ["read", "write"], ttlMs = 3_600_000, shared, thread } = request;
+  const { user, scope = ["read", "write"], ttlMs = 3_600_000, shared, thread, trust } = request;
   if (!isSecret(secret)) throwInvalid(`the secret is missing or shorter than ${SECRET_BYTES} bytes`);
   if (typeof user !== "string" || !isUser(user)) throwInvalid(`\`user\` must be 1 to ${limits.userId} bytes`);
   if (!Array.isArray(scope) || scope.length === 0 || !scope.every(isScope))
@@ -64,11 +71,13 @@ export async function mintToken(secret: string, request: TokenRequest, now: numb
     );
   if (thread !== undefined && (typeof thread !== "string" || threadOwner(thread) === null))
     throwInvalid("`thread` is not the id of a thread");
+  if (trust !== undefined && !isTrust(trust)) throwInvalid(`\`trust\` must be one of ${trusts.join(", ")}`);
   return signToken(secret, {
     sub: user,
     scope: scope.join(" "),
     ...(shared && { shared }),
     ...(thread !== undefined && { thread }),
+    ...(trust !== undefined && { trust }),
     jti: crypto.randomUUID(),
     iat: Math.floor(now / 1000),
     exp: Math.floor((now + ttlMs) / 1000),

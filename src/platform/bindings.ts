@@ -5,6 +5,7 @@ import { D1Jobs, type Jobs } from "./d1/jobs.ts";
 import type { MemoryRecords } from "./d1/memory-records.ts";
 import { D1Revocations, type Revocations } from "./d1/revocations.ts";
 import { shardedStores } from "./d1/sharded-stores.ts";
+import { D1PredicateRules, type PredicateRules } from "./d1/predicate-rules.ts";
 import { D1TenantProfiles, type TenantProfiles } from "./d1/tenant-profiles.ts";
 import type { ThreadCatalogue } from "./d1/thread-catalogue.ts";
 import { type EmbedderBindings, embeddersFromBindings } from "./embeddings/embedders-from-bindings.ts";
@@ -73,6 +74,7 @@ export type Ports = {
   jobs: Jobs;
   revocations: Revocations;
   tenantProfiles: TenantProfiles;
+  predicates: PredicateRules;
   auditLog: AuditLog;
   deployment: Deployment;
   erasures: ErasureRecords;
@@ -129,6 +131,7 @@ export function portsOf(env: Bindings, shared: Isolate = isolate): Ports {
     jobs: new D1Jobs(env.DB),
     revocations: new D1Revocations(env.DB),
     tenantProfiles: new D1TenantProfiles(env.DB),
+    predicates: new D1PredicateRules(env.DB, { cache: shared.predicateRules, now: () => Date.now() }),
     auditLog: new D1AuditLog(env.DB),
     receipts: new DerivedReceiptKey(env.CAIRN_SECRET),
     ...embeddersFromBindings(env, shared),

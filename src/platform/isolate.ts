@@ -1,5 +1,6 @@
 import { WordModel } from "./embeddings/embedded/word-model.ts";
 import { MINILM_BYTES, SharedMiniLm } from "./embeddings/minilm/minilm.ts";
+import type { CachedRules } from "./d1/predicate-rules.ts";
 import { SharedTokenizer } from "./tokenizer.ts";
 import { VectorBudget } from "./vectors/vector-budget.ts";
 
@@ -19,6 +20,8 @@ export class Isolate {
   readonly tokenizer = new SharedTokenizer();
   readonly vectors = new VectorBudget(VECTOR_BYTES);
   readonly minilm = new SharedMiniLm(() => this.vectors.lowerTo(VECTOR_BYTES - MINILM_BYTES));
+  /** The tenant's rules of predicates; `D1PredicateRules` reads and writes them. */
+  readonly predicateRules = new WeakMap<D1Database, CachedRules>();
   /** The known use of each database; `DeploymentMark` reads and writes it. */
   readonly databaseUses = new WeakMap<D1Database, string>();
 }

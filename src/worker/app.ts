@@ -43,6 +43,7 @@ import { health } from "./routes/health.ts";
 import { mcp } from "./routes/mcp.ts";
 import { memories } from "./routes/memories.ts";
 import { messages } from "./routes/messages.ts";
+import { predicateRules } from "./routes/predicates.ts";
 import { promptCache } from "./routes/prompt-cache.ts";
 import { recalls } from "./routes/recall.ts";
 import { reindex } from "./routes/reindex.ts";
@@ -82,6 +83,7 @@ export function createApp(
     recalls,
     contexts,
     ingests,
+    predicateRules,
     erasures,
     transfer,
     reindex,

@@ -21,6 +21,8 @@ it("remembers, recalls by meaning, gets, lists and forgets", async () => {
     userId: user,
     kind: "fact",
     status: "active",
+    trust: "operator",
+    writtenBy: { tokenId: expect.any(String) },
     version: expect.any(Number),
     text: "Project Foo lives at fly.io",
     tags: ["deploy"],
@@ -55,7 +57,9 @@ it("remembers, recalls by meaning, gets, lists and forgets", async () => {
 it("leaves what is unset out of the answer", async () => {
   const { body } = await remember(newUser(), { text: "bare" });
   expect(Object.keys(body).toSorted()).toEqual(
-    "createdAt id indexing kind recordedAt status text updatedAt userId validFrom version".split(" "),
+    "createdAt id indexing kind recordedAt status text trust updatedAt userId validFrom version writtenBy".split(
+      " ",
+    ),
   );
 });
 

@@ -58,6 +58,7 @@ export function faultyPorts(env: Bindings): Ports {
     },
     revocations: faulty(real.revocations, () => control.revocations),
     tenantProfiles: real.tenantProfiles,
+    predicates: real.predicates,
     auditLog: faulty(
       {
         add: (event) => {

@@ -62,7 +62,9 @@ describe("PATCH", () => {
     const nulls = Object.fromEntries(Object.keys(fields).map((field) => [field, null]));
     const { body } = await patch(user, id, { ...nulls, tags: [] });
     expect(Object.keys(body).toSorted()).toEqual(
-      "createdAt id indexing kind recordedAt status text updatedAt userId validFrom version".split(" "),
+      "createdAt id indexing kind recordedAt status text trust updatedAt userId validFrom version writtenBy".split(
+        " ",
+      ),
     );
     expect((await patch(user, id, fields)).body).toMatchObject(fields);
   });

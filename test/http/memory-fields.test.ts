@@ -11,6 +11,7 @@ const samples: Record<FieldName, unknown> = {
   subject: "Ann",
   predicate: "lives in",
   object: "Porto",
+  cardinality: "many",
   key: "Home Town",
   scope: "/project",
   externalId: "mine-1",
@@ -32,7 +33,7 @@ async function withField(field: FieldName) {
   const user = newUser();
   const [kind = "fact"] = entryOf(field).kinds ?? [];
   const titled = kind === "procedure" ? { title: "Other" } : {};
-  const pair = field === "object" ? { subject: "Bo", predicate: "owns" } : {};
+  const pair = field === "object" || field === "cardinality" ? { subject: "Bo", predicate: "owns" } : {};
   await remembered(user, { kind, text: "without", ...titled });
   const memory = { kind, text: "with", ...titled, ...pair, [field]: samples[field] };
   const { id, ...answer } = await remembered(user, memory);

@@ -19,6 +19,7 @@ const READING = [
   "memory_context",
 ];
 const WRITING = [
+  "memory_remember",
   "memory_remember_fact",
   "memory_forget_fact",
   "memory_store_procedure",

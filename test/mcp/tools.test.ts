@@ -18,7 +18,7 @@ const lines = (text: string): string[] => text.split("\n").filter((line) => line
 
 it("describes every tool to a model: a title, when to use it, each argument, and what it may do", async () => {
   const { result } = await mcp("tools/list", {}, { token: await token(newUser()) });
-  expect(result.tools).toHaveLength(11);
+  expect(result.tools).toHaveLength(12);
   for (const { name, title, description, annotations, inputSchema } of result.tools) {
     expect(name).toMatch(/^[a-z_]{1,64}$/);
     expect(title).toBeTruthy();
@@ -122,7 +122,7 @@ describe("procedures", () => {
       user,
       titles.map((title, i) => ({ kind: "procedure", title, text: title, createdAt: 1000 + i })),
     );
-    await tool(user, "memory_store_procedure", { title: "b", body: "Done differently now." });
+    await remembered(user, { kind: "procedure", title: "b", text: "Done differently now." });
     const listed = async (given: object) =>
       lines((await tool(user, "memory_list_procedures", given)).text).map((line) => line.slice(3, 4));
     expect(await listed({})).toEqual(["b", "d", "c", "a"]);
@@ -459,5 +459,24 @@ describe("what nobody expected", () => {
     expect(logged).toEqual([error]);
     expect(text).toContain("internal: Something went wrong");
     expect(text).not.toContain("hunter2");
+  });
+});
+
+describe("memory_remember", () => {
+  it("stores a sentence once", async () => {
+    const user = newUser();
+    const text = "The user is moving to Porto in May.";
+    const first = await tool(user, "memory_remember", { text, tags: ["move"] });
+    expect(first.structured).toMatchObject({ created: true });
+    expect((await tool(user, "memory_remember", { text })).structured).toMatchObject({ created: false });
+    expect(await list(user)).toMatchObject([{ kind: "fact", text, tags: ["move"], trust: "model" }]);
+  });
+
+  it("says that a fact waits for review, where a person said otherwise", async () => {
+    const user = newUser();
+    await remembered(user, livesIn("Porto"));
+    const { text } = await tool(user, "memory_remember_fact", livesIn("Lisbon"));
+    expect(text).toContain("Kept for review");
+    expect(await list(user)).toMatchObject([{ object: "Porto" }]);
   });
 });

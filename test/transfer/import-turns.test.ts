@@ -34,6 +34,7 @@ it("gives others a turn between any two calls of the object, also where body and
   const done = importLines({ userMemory, now: Date.now }, "u", {
     body: new Blob([text]).stream(),
     part: false,
+    trust: "user",
   }).finally(() => {
     importing.over = true;
   });

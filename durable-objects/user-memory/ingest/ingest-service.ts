@@ -146,7 +146,7 @@ export class IngestService {
       threadId: thread.id,
       extract: [...request.kinds],
       model: languageModel?.name ?? null,
-      author: request.author,
+      by: request.by,
       scope: request.scope ?? null,
       stored,
       known: request.bodies.length - stored,

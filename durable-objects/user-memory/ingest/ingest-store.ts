@@ -1,6 +1,6 @@
 import { zeroedColumns } from "../../../src/platform/d1/zeroed-columns.ts";
 import type { Extracted, ExtractKind, Ingest } from "../../../src/domain/schema/ingest.ts";
-import type { Author } from "../contract.ts";
+import type { Writer } from "../../../src/domain/memory/record.ts";
 
 /** A seq for each kind. */
 export type Marks = Record<ExtractKind, number>;
@@ -10,7 +10,7 @@ export type Marks = Record<ExtractKind, number>;
  * the first messages whose extraction failed. `again`: extracts also what other ingests have extracted meanwhile.
  */
 export type IngestState = Omit<Ingest, "id" | "messages"> & {
-  author: Author;
+  by: Writer;
   scope: string | null;
   stored: number;
   known: number;

@@ -1,13 +1,15 @@
 import { checkProposal } from "../../../src/domain/ingest/checks/check-proposal.ts";
 import { ok, type Result } from "../../../src/domain/errors.ts";
-import { identityOf, textOf } from "../../../src/domain/memory/identity.ts";
-import { type Candidate, type Owner } from "../../../src/domain/memory/record.ts";
-import { embeddedText } from "../../../src/domain/memory/search-text.ts";
+import type { Candidate, Owner, Writer } from "../../../src/domain/memory/record.ts";
+import { leastOf, trustOfRole } from "../../../src/domain/memory/trust.ts";
+import type { WrittenBy } from "../../../src/domain/schema/provenance.ts";
 import type { IngestResult } from "../../../src/domain/schema/ingest.ts";
 import { RememberBody } from "../../../src/domain/schema/memory.ts";
 import type { MemoryKind } from "../../../src/domain/schema/memory-fields.ts";
-import { embedAll } from "../../../src/platform/embeddings/embed.ts";
+import { d1Result } from "../../../src/platform/d1/d1-result.ts";
+import type { PredicateRules } from "../../../src/platform/d1/predicate-rules.ts";
 import type { Embedder } from "../../../src/platform/embeddings/embedder.ts";
+import { prepareMemories } from "../../../src/platform/prepare-memories.ts";
 import type { Prepared, Remembered } from "../contract.ts";
 import type { Lineage } from "../threads/lineage.ts";
 import type { StoredThread } from "../threads/thread-store.ts";
@@ -16,6 +18,7 @@ import type { Extractor, Step } from "./next-step.ts";
 
 type ProposalMemoriesDependencies = {
   embedder: Embedder;
+  predicates: Pick<PredicateRules, "rules">;
   lineage: Pick<Lineage, "position">;
   remember: (
     owner: Owner,
@@ -32,6 +35,7 @@ type Proposed = {
   sources: readonly number[];
   body: RememberBody | null;
   reasons: string[];
+  by: Writer;
 };
 
 /** Failures that another attempt may get past. */
@@ -57,12 +61,13 @@ export class ProposalMemories {
       sources: [...sources],
     }));
     const prepared = await this.#prepare(owner, proposed);
+    if (!prepared.ok) return prepared;
     const settle = (i: number, { memory, created }: Remembered) => {
       const outcome = memory.status === "quarantined" ? "quarantined" : created ? "created" : "known";
       Object.assign(results[i] ?? {}, { outcome, memoryId: memory.id });
     };
-    const unknown: typeof prepared = [];
-    for (const one of prepared) {
+    const unknown: typeof prepared.value = [];
+    for (const one of prepared.value) {
       const { index, candidate } = one;
       const known = candidate.status === "quarantined" ? await this.#deps.knownAs(owner, candidate) : null;
       if (known === null) unknown.push(one);
@@ -91,10 +96,9 @@ export class ProposalMemories {
   #proposed({ proposals, by, window }: Step, { ingest, thread }: Given): Proposed[] {
     const { facts, episodes, procedures } = proposals;
     const times = new Map(window.map(({ seq, at }) => [seq, at]));
-    const common = (sources: readonly number[]) => ({
-      source: { thread: thread.id, message: Math.min(...sources), extractor: extractorOf(by) },
-      ...(ingest.state.scope !== null && { scope: ingest.state.scope }),
-    });
+    const roles = new Map(window.map(({ seq, role }) => [seq, role]));
+    const { scope, by: caller } = ingest.state;
+    const sourceOf = (seq: number) => ({ thread: thread.id, message: seq, extractor: extractorOf(by) });
     const saidAt = (sources: readonly number[]): number | undefined =>
       sources.reduce<number | undefined>((last, seq) => {
         const at = times.get(seq);
@@ -107,13 +111,39 @@ export class ProposalMemories {
     ): Proposed => {
       const { sources } = proposal;
       const isThere = sources.some((seq) => this.#deps.lineage.position(thread, seq) !== null);
-      const { success, data } = RememberBody.safeParse({ kind, ...fields, ...common(sources) });
+      const { success, data } = RememberBody.safeParse({
+        kind,
+        ...fields,
+        source: sourceOf(Math.min(...sources)),
+        ...(scope !== null && { scope }),
+      });
       const reasons = !isThere
         ? ["source_deleted"]
         : !success
           ? ["invalid"]
-          : [...checkProposal(kind, proposal, window), ...(isByRules(by, kind) ? [UNCONFIRMED] : [])];
-      return { kind, sources, body: isThere && success ? data : null, reasons };
+          : [
+              ...checkProposal(kind, proposal, window),
+              ...(isByRules(by) && kind !== "episode" ? [UNCONFIRMED] : []),
+            ];
+      const body = isThere && success ? { ...data, status: statusOf(reasons) } : null;
+      const said = sources.map((seq) => trustOfRole(roles.get(seq) ?? "tool"));
+      return {
+        kind,
+        sources,
+        body,
+        reasons,
+        by: {
+          // An episode by rules repeats what was said.
+          trust: leastOf(
+            caller.trust,
+            ...said,
+            ...(isByRules(by) && kind === "episode" ? [] : ["model" as const]),
+          ),
+          writtenBy: { ...caller.writtenBy, ...extractedBy(by) },
+          sources: sources.toSorted((a, b) => a - b).map(sourceOf),
+          ...(reasons.length > 0 && { reasons }),
+        },
+      };
     };
     return [
       ...facts.map((fact) => {
@@ -134,31 +164,24 @@ export class ProposalMemories {
     ];
   }
 
+  /** The memories of the proposals that are any, each with the place of its proposal. */
   async #prepare(owner: Owner, proposed: readonly Proposed[]) {
-    const bodies = proposed.flatMap(({ body, reasons }, index) =>
-      body === null ? [] : [{ index, body, status: statusOf(reasons) }],
-    );
-    const texts = bodies.map(({ body }) =>
-      embeddedText({ text: textOf(body), title: body.title ?? null, key: body.key ?? null }),
-    );
-    const vectors = await embedAll(this.#deps.embedder, texts);
-    const prepared: { index: number; candidate: Prepared }[] = [];
-    for (const [i, { index, body, status }] of bodies.entries()) {
-      const fields = { ...body, text: textOf(body) };
-      const identity = await identityOf(owner.hash, fields, status === "quarantined");
-      const vector = vectors[i];
-      if (vector !== undefined) prepared.push({ index, candidate: { body, status, identity, vector } });
-    }
-    return prepared;
+    const { embedder, predicates } = this.#deps;
+    const valid = proposed.flatMap(({ body, by }, index) => (body === null ? [] : [{ index, body, by }]));
+    const rules = await d1Result(() => predicates.rules());
+    if (!rules.ok) return rules;
+    const candidates = await prepareMemories({ embedder, rules: rules.value }, owner, valid);
+    return ok(candidates.map((candidate, i) => ({ candidate, index: valid[i]?.index ?? 0 })));
   }
 }
 
 const statusOf = (reasons: readonly string[]) =>
   reasons.length === 0 ? ("active" as const) : ("quarantined" as const);
 
-/** An episode by rules repeats what was said. A fact by rules is a guess. */
-const isByRules = (by: Extractor, kind: MemoryKind): boolean =>
-  by !== "caller" && "rules" in by && kind !== "episode";
+const isByRules = (by: Extractor): boolean => by !== "caller" && "rules" in by;
+
+const extractedBy = (by: Extractor): WrittenBy =>
+  by === "caller" || "rules" in by ? {} : { model: by.model, prompt: by.prompt };
 
 const extractorOf = (by: Extractor): string =>
-  by === "caller" ? "caller" : "rules" in by ? by.rules : `${by.model} ${by.prompt}`;
+  by === "caller" ? "caller" : "rules" in by ? by.rules : by.model;

@@ -25,6 +25,7 @@ import { embeddedText } from "../../../src/domain/memory/search-text.ts";
 import type { ImportedVersion } from "../../../src/domain/transfer/memory-lines.ts";
 import type { ForgetMemoriesBody, Forgotten } from "../../../src/domain/schema/memory-filter.ts";
 import type { Memory, PatchMemoryBody } from "../../../src/domain/schema/memory.ts";
+import { isPerson } from "../../../src/domain/memory/trust.ts";
 import { limits } from "../../../src/domain/limits.ts";
 import { storageFailureOf } from "../../../src/platform/storage-failure.ts";
 import { importIn } from "./memory-import.ts";
@@ -125,11 +126,13 @@ export class MemoryWriter {
   }
 
   /** The id of the live memory that states the same as a candidate; null without one. */
-  async knownAs({ hash }: Owner, { body }: Candidate): Promise<string | null> {
+  async knownAs({ hash }: Owner, given: Candidate): Promise<string | null> {
     const { table, now } = this.#deps;
+    const { body } = given;
     const identity = await identityOf(hash, { ...body, text: textOf(body) }, false);
-    const row = targetOf(new MemoryDraft(table, table.next(now())), { body, identity, status: "active" });
-    return row !== null && states(row, { body, identity, status: "active" }) ? row.id : null;
+    const candidate = { ...given, identity, status: "active" as const };
+    const row = targetOf(new MemoryDraft(table, table.next(now())), candidate);
+    return row !== null && states(row, candidate) ? row.id : null;
   }
 
   /** The failure of the quota that the draft exceeds, or null. */
@@ -150,9 +153,14 @@ export class MemoryWriter {
     { body, ...change }: MemoryChange & { body: PatchMemoryBody },
   ): Promise<Result<Memory>> {
     return this.#change(owner, id, change, async (draft, current) => {
-      const changed = { ...bodyOf(current), text: patchedText(current, body) };
+      const object = body.object ?? current.object;
+      const changed = {
+        ...bodyOf(current),
+        ...(object !== null && { object }),
+        text: patchedText(current, body),
+      };
       const { dedupeKey } = await identityOf(owner.hash, changed, false);
-      return patchIn(draft, current, { body, dedupeKey });
+      return patchIn(draft, current, { body, dedupeKey, by: change.by });
     });
   }
 
@@ -167,17 +175,30 @@ export class MemoryWriter {
         return fail("not_found", {
           details: [{ path: "body.version", message: "is no version of this memory" }],
         });
-      return ok(restoreIn(draft, current, past));
+      return restoreIn(draft, current, { past, by: change.by });
     });
   }
 
-  /** Makes a quarantined memory active. It gets the id of the memory that it replaces, if any. */
+  /**
+   * Makes a quarantined memory active, with the trust of the caller, who is a person or a backend. It gets the id of the memory that
+   * it replaces, if any.
+   */
   release(owner: Owner, id: string, change: MemoryChange): Promise<Result<Memory>> {
     return this.#change(owner, id, change, async (draft, current) => {
       if (current.status === "active") return ok(current);
+      const { trust } = change.by;
+      if (!isPerson(trust)) return fail("trust_too_low");
       const body = releasedBodyOf(current, draft.time);
       const identity = await identityOf(owner.hash, body, false);
-      return releaseIn(draft, owner, current, { body, identity, status: "active" });
+      const { writtenBy, sources } = current.provenance ?? {};
+      const by = { trust, ...(writtenBy && { writtenBy }), ...(sources && { sources }) };
+      return releaseIn(draft, owner, current, {
+        body,
+        identity,
+        status: "active",
+        by,
+        policy: "highestTrust",
+      });
     });
   }
 

@@ -6,6 +6,7 @@ import { hash16 } from "../hash.ts";
 /**
  * The identity of a memory. `id` is null if only the text identifies it.
  * - `supersede`: a fact with subject and predicate, or with a key. The new fact ends the old one.
+ *   Not a fact of a predicate with many: its triple identifies it, as the text does other memories.
  * - `replace`: a procedure's title, or the caller's own id. The new memory replaces the old one.
  * - `merge`: the same text. Tags and metadata add up.
  */
@@ -14,7 +15,16 @@ export type Identity = { id: string | null; how: "supersede" | "replace" | "merg
 /** The fields that decide on the identity. */
 type IdentifyingFields = Pick<
   RememberBody,
-  "kind" | "scope" | "subject" | "predicate" | "key" | "title" | "externalId" | "dedupe" | "object"
+  | "kind"
+  | "scope"
+  | "subject"
+  | "predicate"
+  | "key"
+  | "title"
+  | "externalId"
+  | "dedupe"
+  | "object"
+  | "cardinality"
 > & { text: string };
 
 /** The text of a memory; a fact without one has the words of its triple. */
@@ -53,8 +63,15 @@ export async function identityOf(
   return { id: await hashOf(owner, ...name.parts), how: name.how, dedupeKey };
 }
 
-/** The hash of kind, scope and text; of an incomplete triple, its subject or predicate too. */
-function dedupeKeyOf({ kind = "fact", scope, subject, predicate, text }: IdentifyingFields): Promise<string> {
+/** The hash of kind, scope and text; of an incomplete triple, its subject or predicate too; of many, the triple. */
+function dedupeKeyOf(fields: IdentifyingFields): Promise<string> {
+  const { kind = "fact", scope, subject, predicate, object, text } = fields;
+  if (isOfMany(fields))
+    return hashOf(
+      kind,
+      scope ?? null,
+      ...[subject, predicate, object ?? text].map((one) => normalise(one ?? "")),
+    );
   // The same text about another subject is another fact. A whole triple has an id of its own.
   const triple = subject !== undefined && predicate !== undefined;
   const about = [subject, predicate].map((name) => (name === undefined ? null : normalise(name)));
@@ -62,15 +79,12 @@ function dedupeKeyOf({ kind = "fact", scope, subject, predicate, text }: Identif
   return hashOf(kind, scope ?? null, normalise(text), ...(plain ? [] : about));
 }
 
-function nameOf({
-  kind = "fact",
-  scope,
-  subject,
-  predicate,
-  key,
-  title,
-  externalId,
-}: IdentifyingFields): { parts: (string | null)[]; how: Identity["how"] } | null {
+const isOfMany = ({ subject, predicate, cardinality }: IdentifyingFields): boolean =>
+  cardinality === "many" && subject !== undefined && predicate !== undefined;
+
+function nameOf(fields: IdentifyingFields): { parts: (string | null)[]; how: Identity["how"] } | null {
+  const { kind = "fact", scope, subject, predicate, key, title, externalId } = fields;
+  if (isOfMany(fields)) return null;
   if (kind === "fact" && subject !== undefined && predicate !== undefined)
     return { parts: ["triple", scope ?? null, normalise(subject), normalise(predicate)], how: "supersede" };
   if (kind === "fact" && key !== undefined)

@@ -1,5 +1,8 @@
 import { newMemoryId, userHash, type UserHash } from "../ids.ts";
 import type { Memory, PastMemory, PatchMemoryBody, RememberBody } from "../schema/memory.ts";
+import type { MemorySource } from "../schema/memory-fields.ts";
+import type { Provenance, Trust } from "../schema/provenance.ts";
+import type { ConflictPolicy } from "./predicates.ts";
 import { type Identity, textOf } from "./identity.ts";
 import { normalise } from "./normalise.ts";
 import {
@@ -23,8 +26,21 @@ export const ownerOf = async (user: string): Promise<Owner> => ({ hash: await us
 /** A thread without a user (`id` null) has an object of its own. */
 export type ThreadOwner = { hash: UserHash; id: string | null };
 
-/** A memory to remember, with its identity. */
-export type Candidate = { body: RememberBody; identity: Identity; status: MemoryRow["status"] };
+/** The writer of a memory. `sources`: more than the body's own. `reasons`: of its quarantine. */
+export type Writer = { trust: Trust } & Provenance;
+
+/**
+ * A memory to remember, with its identity. `inQuarantine`: its identity if it contradicts a memory of a higher trust; absent for a
+ * writer whom no memory outranks.
+ */
+export type Candidate = {
+  body: RememberBody;
+  identity: Identity;
+  status: MemoryRow["status"];
+  by: Writer;
+  policy: ConflictPolicy;
+  inQuarantine?: Identity;
+};
 
 /** Memories of an extractor with a lower score are quarantined. */
 const CONFIDENT = 0.7;
@@ -54,11 +70,18 @@ export type Content = Pick<
   | "keyNorm"
   | "tags"
   | "attributes"
+  | "trust"
+  | "provenance"
   | "metadata"
   | "dedupeKey"
 >;
 
-export function contentOf({ body, identity, status }: Candidate): Content {
+export function contentOf({
+  body,
+  identity,
+  status,
+  by,
+}: Pick<Candidate, "body" | "identity" | "status" | "by">): Content {
   return {
     kind: body.kind ?? "fact",
     status,
@@ -70,10 +93,57 @@ export function contentOf({ body, identity, status }: Candidate): Content {
     keyNorm: normalisedOr(body.key),
     tags: [...new Set(body.tags)],
     attributes: attributesOf(body),
+    trust: by.trust,
+    provenance: provenanceOf(body, by),
     metadata: body.metadata ?? null,
     dedupeKey: identity.dedupeKey,
   };
 }
+
+/** Sources of one memory that are kept; the last ones. */
+const SOURCES = 32;
+
+/** What Cairn notes of a written memory; null if there is nothing. */
+export function provenanceOf(
+  { source }: Pick<RememberBody, "source">,
+  { writtenBy, sources = [], reasons = [], conflictsWith }: Provenance,
+): Provenance | null {
+  const all = distinct([...(source === undefined ? [] : [source]), ...sources]);
+  const provenance: Provenance = {
+    ...(writtenBy !== undefined && Object.keys(writtenBy).length > 0 && { writtenBy }),
+    ...(all.length > 1 && { sources: all.slice(-SOURCES) }),
+    ...(reasons.length > 0 && { reasons: [...reasons] }),
+    ...(conflictsWith !== undefined && { conflictsWith }),
+  };
+  return Object.keys(provenance).length === 0 ? null : provenance;
+}
+
+/** The sources of a stored memory. */
+const sourcesOf = ({ source, provenance }: Pick<MemoryRow, "source" | "provenance">): MemorySource[] =>
+  provenance?.sources ?? (source === null ? [] : [source]);
+
+/** The provenance of a memory that a candidate is added to, with the sources of both. `by`: who wrote the rest. */
+export function withSources(
+  row: MemoryRow,
+  { body, by: added }: Candidate,
+  by: Provenance,
+): Provenance | null {
+  const { reasons = by.reasons, conflictsWith = by.conflictsWith } = added;
+  const given = [...(body.source === undefined ? [] : [body.source]), ...(added.sources ?? [])];
+  return provenanceOf(
+    {},
+    {
+      ...(by.writtenBy && { writtenBy: by.writtenBy }),
+      sources: distinct([...sourcesOf(row), ...given]),
+      ...(reasons && { reasons }),
+      ...(conflictsWith !== undefined && { conflictsWith }),
+    },
+  );
+}
+
+const distinct = (sources: readonly MemorySource[]): MemorySource[] => [
+  ...new Map(sources.map((source) => [JSON.stringify(source), source])).values(),
+];
 
 /** The values of the fields that a body has; null removes a field. */
 const givenIn = <Name extends FieldName>(body: FieldValues, names: readonly Name[]) =>
@@ -141,7 +211,19 @@ export function newRow(
 
 /** The body that makes this row. */
 export function bodyOf(row: MemoryRow): RememberBody & { text: string } {
-  const { id: _i, userId: _u, version: _v, recordedAt: _r, status: _s, ...body } = memoryOf(row);
+  const {
+    id: _id,
+    userId: _userId,
+    version: _version,
+    recordedAt: _recordedAt,
+    status: _status,
+    trust: _trust,
+    writtenBy: _writtenBy,
+    sources: _sources,
+    reasons: _reasons,
+    conflictsWith: _conflictsWith,
+    ...body
+  } = memoryOf(row);
   return body;
 }
 
@@ -168,6 +250,8 @@ export function memoryOf(row: MemoryRow): Memory {
     // The schema accepts only JSON.
     ...(row.metadata !== null && { metadata: row.metadata as NonNullable<Memory["metadata"]> }),
     ...fieldsOf(row),
+    trust: row.trust,
+    ...row.provenance,
     createdAt: row.createdAt,
     updatedAt: row.updatedAt,
     validFrom: row.validFrom,

@@ -12,9 +12,13 @@ import {
   contentOf,
   newRow,
   type Owner,
+  provenanceOf,
   validFromOf,
+  withSources,
+  type Writer,
 } from "./record.ts";
 import type { MemoryRow } from "./table.ts";
+import { outranks } from "./trust.ts";
 
 /** The resulting version, and whether the memory is new. */
 type Ruled = { row: MemoryRow; created: boolean };
@@ -30,6 +34,18 @@ export function rememberIn(draft: Draft, owner: Owner, candidate: Candidate): Re
     return fail("external_id_taken", {
       details: [{ path: "externalId", message: `is the id of ${taken.id}` }],
     });
+  const held = against(draft, candidate);
+  if (held !== null && candidate.policy === "reject" && !states(held, candidate))
+    return fail("fact_conflict", {
+      details: [{ path: "object", message: `contradicts the memory ${held.id}` }],
+    });
+  if (held !== null && candidate.policy !== "lastWriter" && outranks(held.trust, candidate.by.trust))
+    return states(held, candidate)
+      ? ok({
+          row: amend(draft, held, { provenance: withSources(held, candidate, held.provenance ?? {}) }),
+          created: false,
+        })
+      : wait(draft, owner, candidate, held);
   const ruled =
     identity.how === "supersede" ? supersede(draft, owner, candidate) : addOrReplace(draft, owner, candidate);
   if (!ruled.ok || !neverTrue(ruled.value.row)) return ruled;
@@ -39,6 +55,43 @@ export function rememberIn(draft: Draft, owner: Owner, candidate: Candidate): Re
 }
 
 const NOT_AHEAD = "is not in the future";
+
+/** The live version that a live candidate would end, replace or add to. */
+function against(draft: Draft, candidate: Candidate): MemoryRow | null {
+  const { body, identity, status } = candidate;
+  if (status !== "active") return null;
+  if (identity.id === null) return withSameText(draft, candidate);
+  const held = draft.held(identity.id);
+  if (identity.how !== "supersede") return held.at(-1) ?? null;
+  const from = validFromOf(body, draft.time);
+  const before = held.findLast((row) => row.validFrom <= from);
+  if (before !== undefined && goesOn(before, from)) return before;
+  const after = held.find((row) => row.validFrom > from);
+  return after !== undefined && reaches(body, after) && states(after, candidate) ? after : null;
+}
+
+/** True if a fact lasts until a stored one begins: if both state the same, the stored one begins earlier. */
+const reaches = ({ validTo }: Candidate["body"], after: MemoryRow): boolean =>
+  validTo === undefined || validTo >= after.validFrom;
+
+/** True if a version ends after this time, or not at all, by what its caller said. */
+const goesOn = ({ validTo }: MemoryRow, from: number): boolean => validTo === null || validTo > from;
+
+/** Quarantines a candidate that contradicts a memory of a higher trust. */
+function wait(draft: Draft, owner: Owner, candidate: Candidate, held: MemoryRow): Result<Ruled> {
+  const { by, inQuarantine } = candidate;
+  if (inQuarantine === undefined) throw new Error("a writer that is outranked has an identity in quarantine");
+  const reasons = [...(by.reasons ?? []), CONFLICT];
+  return addOrReplace(draft, owner, {
+    ...candidate,
+    identity: inQuarantine,
+    status: "quarantined",
+    by: { ...by, reasons, conflictsWith: held.id },
+  });
+}
+
+/** The reason of a memory that waits in quarantine for a decision about a memory of a higher trust. */
+const CONFLICT = "conflicts_with_higher_trust";
 
 /** Usually seconds in place of milliseconds. The memory would expire at once, with its history. */
 const isOver = ({ expiresAt }: RememberBody | PatchMemoryBody, time: number): boolean =>
@@ -70,8 +123,8 @@ function withSameText(draft: Draft, { body, identity, status }: Candidate): Memo
 export const targetOf = (draft: Draft, candidate: Candidate): MemoryRow | null =>
   candidate.identity.id === null ? withSameText(draft, candidate) : currentOf(draft, candidate.identity.id);
 
-const isChain = ({ subjectNorm, predicateNorm, keyNorm }: MemoryRow): boolean =>
-  keyNorm !== null || (subjectNorm !== null && predicateNorm !== null);
+const isChain = ({ subjectNorm, predicateNorm, keyNorm, attributes }: MemoryRow): boolean =>
+  keyNorm !== null || (subjectNorm !== null && predicateNorm !== null && attributes?.cardinality !== "many");
 
 const neverTrue = ({ validFrom, validTo }: MemoryRow): boolean => validTo !== null && validTo <= validFrom;
 
@@ -85,11 +138,14 @@ function supersede(draft: Draft, owner: Owner, candidate: Candidate): Result<Rul
   const held = draft.held(identity.id ?? "");
   const before = held.findLast((row) => row.validFrom <= from);
   const after = held.find((row) => row.validFrom > from);
-  const goesOn = before !== undefined && (before.validTo === null || before.validTo > from);
   // A fact that ended, and begins again, is another version.
-  const reaches = after !== undefined && (body.validTo === undefined || body.validTo >= after.validFrom);
+  const begins = after !== undefined && reaches(body, after) ? after : undefined;
   const same =
-    goesOn && states(before, candidate) ? before : reaches && states(after, candidate) ? after : undefined;
+    before !== undefined && goesOn(before, from) && states(before, candidate)
+      ? before
+      : begins && states(begins, candidate)
+        ? begins
+        : undefined;
   if (same !== undefined) {
     const changes = merged(same, candidate);
     if (!changes.ok) return changes;
@@ -125,8 +181,9 @@ const saysItsTriple = (row: MemoryRow): boolean =>
 export function patchIn(
   draft: Draft,
   current: MemoryRow,
-  { body, dedupeKey }: { body: PatchMemoryBody; dedupeKey: string },
+  { body, dedupeKey, by }: { body: PatchMemoryBody; dedupeKey: string; by: Writer },
 ): Result<MemoryRow> {
+  if (outranks(current.trust, by.trust)) return fail("trust_too_low");
   const refusals: [path: string, message: string][] = [];
   refuseForeignFields(current.kind, body, (path, message) => void refusals.push([path, message]));
   const changes: Partial<MemoryRow> = {
@@ -147,8 +204,21 @@ export function patchIn(
     return fail("invalid_request", {
       details: refusals.map(([path, message]) => ({ path: `body.${path}`, message })),
     });
-  return ok(amend(draft, current, changes));
+  return ok(amend(draft, current, { ...changes, ...signedBy(by, current, changes) }));
 }
+
+/** The trust and the writer of a memory after a change. A change of nothing leaves both. */
+function signedBy(by: Writer, row: MemoryRow, changes: Partial<MemoryRow>): Partial<MemoryRow> {
+  if (!changesAnything(row, changes)) return {};
+  const { writtenBy: _former, ...provenance } = row.provenance ?? {};
+  return { trust: by.trust, provenance: provenanceOf({}, { ...provenance, ...by }) };
+}
+
+const changesAnything = (row: MemoryRow, changes: Partial<MemoryRow>): boolean =>
+  Object.entries(changes).some(
+    // The fields are those of the row.
+    ([field, value]) => JSON.stringify(value) !== JSON.stringify(row[field as keyof MemoryRow]),
+  );
 
 const wordsOf = ({ subject, predicate, object }: MemoryRow): string =>
   tripleText({
@@ -161,7 +231,12 @@ const wordsOf = ({ subject, predicate, object }: MemoryRow): string =>
  * Restores the content of a version. The memory keeps its identity and status. It also keeps its end or expiry where
  * that of the version is over, so that the restored memory is alive.
  */
-export function restoreIn(draft: Draft, current: MemoryRow, past: MemoryRow): MemoryRow {
+export function restoreIn(
+  draft: Draft,
+  current: MemoryRow,
+  { past, by }: { past: MemoryRow; by: Writer },
+): Result<MemoryRow> {
+  if (outranks(current.trust, by.trust)) return fail("trust_too_low");
   const {
     version: _version,
     createdAt: _created,
@@ -173,13 +248,15 @@ export function restoreIn(draft: Draft, current: MemoryRow, past: MemoryRow): Me
     supersededBy: _by,
     status: _status,
     externalId: _externalId,
+    trust: _trust,
     ...said
   } = past;
-  return amend(draft, current, {
+  const changes = {
     ...said,
     ...(neverTrue({ ...current, validTo: past.validTo }) && { validTo: current.validTo }),
     ...(past.expiresAt !== null && past.expiresAt < draft.time && { expiresAt: current.expiresAt }),
-  });
+  };
+  return ok(amend(draft, current, { ...changes, trust: by.trust }));
 }
 
 /** Releases a memory from quarantine, as if it were remembered now. */
@@ -196,7 +273,12 @@ export function releaseIn(
     to: quarantined.validTo ?? Infinity,
   };
   const apart = identity.id === null && draft.withText(identity.dedupeKey, span) === null;
-  if (apart) return ok(amend(draft, quarantined, { status: "active" }));
+  if (apart) {
+    const { by } = candidate;
+    return ok(
+      amend(draft, quarantined, { status: "active", trust: by.trust, provenance: provenanceOf({}, by) }),
+    );
+  }
   draft.forget(quarantined.id);
   const remembered = rememberIn(draft, owner, candidate);
   return remembered.ok ? ok(remembered.value.row) : remembered;
@@ -224,10 +306,7 @@ function begin(draft: Draft, owner: Owner, candidate: Candidate): MemoryRow {
 /** Replaces a version by a new one, if anything changes. A repeat changes nothing, not even `updatedAt`, unless it gives one. */
 function amend(draft: Draft, row: MemoryRow, changes: Partial<MemoryRow>): MemoryRow {
   const updatedAt = Math.max(changes.updatedAt ?? draft.time, row.updatedAt);
-  const changed = Object.entries(changes).some(
-    ([field, value]) => JSON.stringify(value) !== JSON.stringify(row[field as keyof MemoryRow]),
-  );
-  if (!changed) return row;
+  if (!changesAnything(row, changes)) return row;
   const fresh = {
     ...row,
     ...changes,
@@ -256,11 +335,27 @@ function link(draft: Draft, id: string): void {
 /** The full content of the candidate. */
 function replacement(row: MemoryRow, candidate: Candidate): Partial<MemoryRow> {
   const { createdAt, updatedAt, validFrom } = candidate.body;
-  return {
-    ...contentOf(candidate),
+  const { trust: _trust, provenance: _provenance, ...content } = contentOf(candidate);
+  const changes = {
+    ...content,
     createdAt: createdAt ?? row.createdAt,
     validFrom: validFrom ?? row.validFrom,
     ...(updatedAt !== undefined && { updatedAt }),
+  };
+  return { ...changes, ...addedBy(candidate, row, changes) };
+}
+
+/** The trust and the provenance of a memory that a candidate is added to. It keeps its writer unless more than its source changes. */
+function addedBy(
+  candidate: Candidate,
+  row: MemoryRow,
+  { source: _source, ...changes }: Partial<MemoryRow>,
+): Pick<MemoryRow, "trust" | "provenance"> {
+  const { by } = candidate;
+  const isChange = changesAnything(row, changes);
+  return {
+    trust: isChange || outranks(by.trust, row.trust) ? by.trust : row.trust,
+    provenance: withSources(row, candidate, isChange ? by : (row.provenance ?? {})),
   };
 }
 
@@ -280,9 +375,10 @@ function merged(row: MemoryRow, candidate: Candidate): Result<Partial<Content>> 
   const changes = { ...changesOf(body, row), text, dedupeKey, externalId, tags, metadata };
   // A repeated finding does not undo a correction made in review.
   const corrected = row.status === "quarantined" && row.dedupeKey !== candidate.identity.dedupeKey;
-  return ok(
-    corrected ? { ...changes, text: row.text, dedupeKey: row.dedupeKey, object: row.object } : changes,
-  );
+  const kept = corrected
+    ? { ...changes, text: row.text, dedupeKey: row.dedupeKey, object: row.object }
+    : changes;
+  return ok({ ...kept, ...addedBy(candidate, row, kept) });
 }
 
 const overLimit = (code: ErrorCode, path: string): Failure =>

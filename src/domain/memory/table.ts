@@ -1,4 +1,5 @@
 import { integer, primaryKey, real, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import type { Provenance, Trust } from "../schema/provenance.ts";
 import type { Attributes, MemoryKind, MemorySource, MemoryStatus } from "../schema/memory-fields.ts";
 
 /** Mirrors migrations/, which describe each column. A user's object has the same table for its own rows. */
@@ -27,6 +28,8 @@ export const memories = sqliteTable(
     importance: real("importance"),
     source: text("source", { mode: "json" }).$type<MemorySource>(),
     attributes: text("attributes", { mode: "json" }).$type<Attributes>(),
+    trust: text("trust").$type<Trust>().notNull(),
+    provenance: text("provenance", { mode: "json" }).$type<Provenance>(),
     metadata: text("metadata", { mode: "json" }).$type<Record<string, unknown>>(),
     dedupeKey: text("dedupe_key").notNull(),
     createdAt: integer("created_at").notNull(),

@@ -37,7 +37,7 @@ export const time = z.int().min(-8.64e15).max(8.64e15).openapi({
   example: 1_763_760_000_000,
 });
 
-const MemorySource = z
+export const MemorySource = z
   .strictObject({
     thread: name.optional(),
     message: z.union([name, z.int()]).optional().openapi({ description: "A seq, or an id of yours." }),
@@ -105,6 +105,14 @@ export const memoryFields = {
     }),
     kinds: ["fact"],
     column: true,
+  },
+  cardinality: {
+    shape: z.enum(["one", "many"]).openapi({
+      description:
+        "Of a fact with subject and predicate. `many`: several objects are true at a time, as of `likes`. As the predicate's rule says unless set.",
+    }),
+    kinds: ["fact"],
+    fixed: true,
   },
   key: {
     shape: identifying.openapi({

@@ -12,6 +12,7 @@ import {
   name,
   tag,
 } from "./memory-fields.ts";
+import { type Trust, trust } from "./provenance.ts";
 import { metadataCondition } from "./metadata-filter.ts";
 
 const listNames = fieldsFilteredBy("any");
@@ -36,6 +37,7 @@ export type RangeName = (typeof rangeNames)[number];
 export type MemoryFilter = {
   kinds?: MemoryKind[];
   status?: MemoryStatus[];
+  trust?: Trust[];
   tags?: string[];
   anyTags?: string[];
   /** Only memories without a scope. The API does not have this condition. */
@@ -55,6 +57,7 @@ const described: Readonly<Record<string, string>> = {
   tags: "Every one of these tags.",
   anyTags: "At least one of these tags.",
   status: "`active` unless set.",
+  trust: "Any of these.",
   scope: "Any of these scopes.",
   subject: "Compared without case and extra spaces, as are predicate and key.",
   title: "The exact title.",
@@ -82,6 +85,7 @@ export const memoryFilter = z
   .strictObject({
     kinds: listOf(memoryKind).optional().openapi(description("kinds")),
     status: listOf(memoryStatus).optional().openapi(description("status")),
+    trust: listOf(trust).optional().openapi(description("trust")),
     tags: listOf(tag, limits.tags).optional().openapi(description("tags")),
     anyTags: listOf(tag).optional().openapi(description("anyTags")),
     ...each(listNames, listOf(name)),
@@ -145,6 +149,7 @@ export type SortKey = (typeof sortKeys)[number];
 export const ListMemoriesQuery = z.strictObject({
   kind: several(memoryKind, 4).openapi(description("kinds")),
   status: several(memoryStatus, 2).openapi(description("status")),
+  trust: several(trust, 5).openapi(description("trust")),
   tag: several(tag, limits.tags).openapi(description("tags")),
   anyTag: several(tag, limits.filterValues).openapi(description("anyTags")),
   ...byName(listNames, (one) => several(name, limits.filterValues).openapi(description(one))),

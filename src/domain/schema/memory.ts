@@ -17,6 +17,7 @@ import {
   tags,
   time,
 } from "./memory-fields.ts";
+import { provenanceFields, trust } from "./provenance.ts";
 
 /** The number of one version of a memory, as answers and ETags give it. */
 export const version = z
@@ -148,6 +149,8 @@ export const Memory = z
     tags: z.array(z.string()).optional(),
     metadata: z.record(z.string(), anyJson).optional(),
     ...optionalFields,
+    trust,
+    ...provenanceFields,
     createdAt: timestamp,
     updatedAt: timestamp,
     validFrom: timestamp,

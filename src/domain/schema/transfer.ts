@@ -12,6 +12,7 @@ import {
   time,
 } from "./memory-fields.ts";
 import { version } from "./memory.ts";
+import { provenanceFields, trust } from "./provenance.ts";
 import { indexing, message } from "./thread.ts";
 
 /** The lines of an export, version 1 (docs/export.md). A line with a value has its bytes too, see raw-value.ts. */
@@ -104,6 +105,8 @@ const MemoryLine = z
     ...fields,
     /** `type` of an episode: in a line, `type` names the kind of line. */
     episodeType,
+    trust: trust.optional(),
+    ...provenanceFields,
     createdAt: time,
     updatedAt: time,
     validFrom: time,

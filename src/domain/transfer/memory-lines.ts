@@ -1,6 +1,9 @@
 import type { UserHash } from "../ids.ts";
 import { identityOf } from "../memory/identity.ts";
-import { contentOf, fieldsOf } from "../memory/record.ts";
+import { contentOf, fieldsOf, type Writer } from "../memory/record.ts";
+import { leastOf } from "../memory/trust.ts";
+import type { MemorySource } from "../schema/memory-fields.ts";
+import type { Trust } from "../schema/provenance.ts";
 import type { MemoryLine } from "../schema/transfer.ts";
 import type { MemoryRow } from "../memory/table.ts";
 
@@ -24,6 +27,8 @@ export function memoryLine(row: ExportedRow, nth: number) {
     metadata,
     ...fields,
     episodeType,
+    trust: row.trust,
+    ...row.provenance,
     createdAt: row.createdAt,
     updatedAt: row.updatedAt,
     validFrom: row.validFrom,
@@ -35,15 +40,18 @@ export function memoryLine(row: ExportedRow, nth: number) {
   return Object.fromEntries(Object.entries(line).filter(([, value]) => value != null));
 }
 
-/** The versions of one memory for an owner. For another user, a memory with a name gets another id. */
+/**
+ * The versions of one memory for an owner. For another user, a memory with a name gets another id. `trust`: of the importing
+ * caller, which no version exceeds.
+ */
 export async function versionsOf(
   lines: readonly MemoryLine[],
-  { from, to }: { from: UserHash; to: UserHash },
+  { from, to, trust }: { from: UserHash; to: UserHash; trust: Trust },
 ): Promise<ImportedVersion[]> {
   const [first] = lines;
   if (first === undefined) return [];
   const id = from === to ? first.id : await idFor(first, from, to);
-  return Promise.all(lines.map((line) => versionOf(line, id, { from, to })));
+  return Promise.all(lines.map((line) => versionOf(line, id, { from, to, trust })));
 }
 
 async function idFor(line: MemoryLine, from: UserHash, to: UserHash): Promise<string> {
@@ -57,17 +65,25 @@ async function idFor(line: MemoryLine, from: UserHash, to: UserHash): Promise<st
 async function versionOf(
   line: MemoryLine,
   id: string,
-  { from, to }: { from: UserHash; to: UserHash },
+  { from, to, trust }: { from: UserHash; to: UserHash; trust: Trust },
 ): Promise<ImportedVersion> {
-  const { episodeType: type, source } = line;
+  const { episodeType: type, source: given, sources, writtenBy, reasons, conflictsWith } = line;
   const identity = await identityOf(to, line, false);
-  // The id of a thread begins with the hash of its owner.
-  const thread = source?.thread?.startsWith(`${from}.`) ? `${to}${source.thread.slice(from.length)}` : null;
-  const body = { ...line, type, ...(thread !== null && { source: { ...source, thread } }) };
+  const there = (source: MemorySource) => sourceFor(source, { from, to });
+  const source = given && there(given);
+  const body = { ...line, type, ...(source && { source }) };
+  const by: Writer = {
+    trust: leastOf(line.trust ?? "import", trust),
+    ...(writtenBy && { writtenBy }),
+    ...(sources && { sources: sources.map(there) }),
+    ...(reasons && { reasons }),
+    // Memories of another user have other ids.
+    ...(conflictsWith !== undefined && from === to && { conflictsWith }),
+  };
   return {
     id,
     version: line.version,
-    ...contentOf({ body, identity, status: line.status }),
+    ...contentOf({ body, identity, status: line.status, by }),
     createdAt: line.createdAt,
     updatedAt: line.updatedAt,
     validFrom: line.validFrom,
@@ -77,3 +93,9 @@ async function versionOf(
     supersededBy: line.supersededBy ?? null,
   };
 }
+
+/** The same source of another owner: the id of a thread begins with the hash of its owner. */
+const sourceFor = (source: MemorySource, { from, to }: { from: UserHash; to: UserHash }): MemorySource =>
+  source.thread?.startsWith(`${from}.`)
+    ? { ...source, thread: `${to}${source.thread.slice(from.length)}` }
+    : source;

@@ -22,6 +22,7 @@ export function filterConditions(filter: MemoryFilter): SQL[] {
   const conditions = [
     among(memories.kind, filter.kinds),
     among(memories.status, filter.status),
+    among(memories.trust, filter.trust),
     filter.tags &&
       sql`NOT EXISTS (SELECT 1 FROM json_each(${JSON.stringify(filter.tags)}) AS required
         WHERE required.value NOT IN (SELECT value FROM json_each(${memories.tags})))`,

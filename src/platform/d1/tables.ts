@@ -1,5 +1,6 @@
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { ContextLayer } from "../../domain/schema/context.ts";
+import type { PredicateRule } from "../../domain/schema/predicate.ts";
 
 export const threads = sqliteTable("threads", {
   id: text("id").primaryKey(),
@@ -50,6 +51,13 @@ export const tokenFloor = sqliteTable("token_floor", {
 export const contextProfiles = sqliteTable("context_profiles", {
   name: text("name").primaryKey(),
   layers: text("layers", { mode: "json" }).$type<ContextLayer[]>().notNull(),
+});
+
+/** Rules of predicates. `name`: normalised. */
+export const predicates = sqliteTable("predicates", {
+  name: text("name").primaryKey(),
+  cardinality: text("cardinality").$type<PredicateRule["cardinality"]>().notNull(),
+  policy: text("policy").$type<PredicateRule["policy"]>().notNull(),
 });
 
 /** Events: actor, action, user, time. */

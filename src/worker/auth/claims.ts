@@ -2,7 +2,8 @@ import type { JWTPayload } from "jose";
 import { fail, type Failure, ok, type Result } from "../../domain/errors.ts";
 import { threadOwner } from "../../domain/thread-id.ts";
 import { byteLength, limits } from "../../domain/limits.ts";
-import { areShared, isUser, LONGEST_LIFE_S } from "../../domain/token.ts";
+import { areShared, isTrust, isUser, LONGEST_LIFE_S, trusts } from "../../domain/token.ts";
+import type { Trust } from "../../domain/schema/provenance.ts";
 
 /** The tolerance for the clock of a token's issuer, in seconds. */
 export const CLOCK_SKEW_S = 30;
@@ -16,6 +17,8 @@ export type Caller = {
   shared: ReadonlySet<string>;
   /** The only thread that the token reaches. Without it, the token reaches all that its user has. */
   thread?: string;
+  /** The trust of what the token writes, where it says one. */
+  trust?: Trust;
   /** The token's `jti`, by which it can be revoked. */
   tokenId?: string;
 };
@@ -37,7 +40,7 @@ export const wrongClaim = (claim: string, reason: string): Failure =>
 
 /** Reads the claims of one of the tenant's own tokens. Its signature and expiry are valid at `now` (milliseconds). */
 export function readClaims(payload: JWTPayload, now: number): Result<Verified> {
-  const { sub, scope, shared = [], thread } = payload;
+  const { sub, scope, shared = [], thread, trust } = payload;
   if (typeof sub !== "string" || !isUser(sub))
     return wrongClaim("sub", `is not a user id: a string of 1 to ${limits.userId} bytes, or \`*\``);
   if (typeof scope !== "string") return wrongClaim("scope", SCOPES_ARE);
@@ -50,8 +53,17 @@ export function readClaims(payload: JWTPayload, now: number): Result<Verified> {
     );
   if (thread !== undefined && (typeof thread !== "string" || threadOwner(thread) === null))
     return wrongClaim("thread", "is not the id of a thread");
+  if (trust !== undefined && !isTrust(trust))
+    return wrongClaim("trust", `is not one of ${trusts.join(", ")}`);
   const scopes = new Set(scope.split(" "));
-  return withTimes(payload, { user: sub, scopes, shared: new Set(shared), ...(thread && { thread }) }, now);
+  const caller = {
+    user: sub,
+    scopes,
+    shared: new Set(shared),
+    ...(thread && { thread }),
+    ...(trust && { trust }),
+  };
+  return withTimes(payload, caller, now);
 }
 
 const SCOPES_ARE = "is not one string with spaces between the scopes, as in 'read write'";

@@ -3,15 +3,25 @@ import type { Tool as ListedTool, ToolAnnotations } from "@modelcontextprotocol/
 import { ok, type Result } from "../../domain/errors.ts";
 import { parseInput } from "../parse-input.ts";
 import type { Services } from "../services.ts";
+import type { Writer } from "../../domain/memory/record.ts";
 import type { Access } from "./access.ts";
 
 /** The dependencies of tools, resources and prompts. */
 export type Context = {
   services: Pick<
     Services,
-    "embedder" | "records" | "userMemory" | "recall" | "tenantProfiles" | "tokenCounter" | "now"
+    | "embedder"
+    | "records"
+    | "userMemory"
+    | "recall"
+    | "tenantProfiles"
+    | "predicates"
+    | "tokenCounter"
+    | "now"
   >;
   access: Access;
+  /** The writer of what a tool stores: a model, at most. */
+  by: Writer;
 };
 
 /** A tool's text for the model; `structured` has the same for a program. */

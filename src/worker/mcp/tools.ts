@@ -7,6 +7,7 @@ import { memoryListProcedures } from "./tools/list-procedures.ts";
 import { memoryList } from "./tools/list.ts";
 import { memoryRecall } from "./tools/recall.ts";
 import { memoryRememberFact } from "./tools/remember-fact.ts";
+import { memoryRemember } from "./tools/remember.ts";
 import { memoryStoreProcedure } from "./tools/store-procedure.ts";
 import { threadSearch } from "./tools/thread-search.ts";
 import type { Tool } from "./tool.ts";
@@ -15,6 +16,7 @@ import type { Tool } from "./tool.ts";
 export const tools: readonly Tool[] = [
   memoryRecall,
   threadSearch,
+  memoryRemember,
   memoryRememberFact,
   memoryForgetFact,
   memoryList,

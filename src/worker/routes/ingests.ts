@@ -1,13 +1,13 @@
 import { userPath } from "../../domain/schema/bounds.ts";
 import { Ingest, IngestBody, Ingested, ingestPath } from "../../domain/schema/ingest.ts";
 import { NO_STORE, wrapTime } from "../http/answer.ts";
-import { authorOf } from "../http/author.ts";
 import { body, idempotencyHeader, json, noBody, route } from "../http/describe.ts";
 import { unwrap } from "../http/failure.ts";
 import { idempotencyKeyOf } from "../http/idempotency.ts";
 import { rawMessages } from "../http/raw-body.ts";
 import { newRouter } from "../http/router.ts";
 import { requireScope } from "../http/scope.ts";
+import { writerOf } from "../http/writer.ts";
 import { ingest, readIngest, retryIngest } from "../use-cases/ingest.ts";
 
 const start = route("post", "/v1/users/{user}/ingest", {
@@ -45,7 +45,7 @@ export const ingests = newRouter("ingest")
     const request = {
       body: given,
       bodies: given.messages === undefined ? [] : rawMessages(c),
-      author: authorOf(c),
+      by: writerOf(c),
       once: await idempotencyKeyOf(c),
     };
     const started = ingest(c.get("services"), c.req.valid("param").user, request);

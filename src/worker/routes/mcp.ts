@@ -12,6 +12,8 @@ import { countCall, countUsers, limitCaller } from "../http/rates.ts";
 import { newRouter } from "../http/router.ts";
 import { wrapTime } from "../http/answer.ts";
 import { limits } from "../../domain/limits.ts";
+import { leastOf } from "../../domain/memory/trust.ts";
+import { writerOf } from "../http/writer.ts";
 import { accessOf, USER_HEADER } from "../mcp/access.ts";
 import { mcpServer } from "../mcp/server.ts";
 
@@ -79,7 +81,10 @@ mcp.post("/mcp", refusePreconditions(), async (c) => {
   const auditTool = (tool: string, { outcome, owner }: { outcome: "ok" | ErrorCode; owner: string }) =>
     writeAuditEvent(c, { action: `POST /mcp ${tool}`, outcome, user: owner });
   const services = c.get("services");
-  const handler = createMcpHandler(() => mcpServer({ services, access, unexpected, audit: auditTool }), {
+  const writer = writerOf(c);
+  // A model calls tools, whoever's token it has.
+  const by = { ...writer, trust: leastOf(writer.trust, "model") };
+  const handler = createMcpHandler(() => mcpServer({ services, access, by, unexpected, audit: auditTool }), {
     // A client's mistake is in its answer.
     onerror: () => {},
   });

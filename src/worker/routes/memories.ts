@@ -10,6 +10,7 @@ import { idempotencyKeyOf } from "../http/idempotency.ts";
 import { NO_STORE, wrapTime } from "../http/answer.ts";
 import { requireExactMetadata, requireExactMetadataOfMany } from "../http/raw-body.ts";
 import { newRouter } from "../http/router.ts";
+import { writerOf } from "../http/writer.ts";
 import { userHash } from "../../domain/ids.ts";
 import { getMemory, listMemories, memoryHistory } from "../use-cases/browse.ts";
 import { ownerOf } from "../../domain/memory/record.ts";
@@ -154,7 +155,7 @@ export const memories = newRouter("memories")
       body: fields,
       condition: conditionOnVersion(ifVersion),
     }));
-    const request = { memories: asked, once: await idempotencyKeyOf(c) };
+    const request = { memories: asked, by: writerOf(c), once: await idempotencyKeyOf(c) };
     const remembered = remember(c.get("services"), owner, request);
     return c.json({ items: unwrap(await wrapTime(c, "remember", remembered)) }, 200);
   })
@@ -227,10 +228,10 @@ export const memories = newRouter("memories")
     return versioned(c, unwrap(await wrapTime(c, "object", released)), 200);
   });
 
-/** The condition and the idempotency key of a change. */
+/** The condition, the writer and the idempotency key of a change. */
 async function changeOf(c: Context<AppEnv>) {
   const once = await idempotencyKeyOf(c);
-  return { condition: conditionOf(c), ...(once && { once }) };
+  return { condition: conditionOf(c), by: writerOf(c), ...(once && { once }) };
 }
 
 function versioned<const Status extends 200 | 201>(c: Context<AppEnv>, memory: Memory, status: Status) {

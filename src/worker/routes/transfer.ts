@@ -11,6 +11,7 @@ import { requireScope } from "../http/scope.ts";
 import { Refusal, unwrap } from "../http/failure.ts";
 import { NO_STORE } from "../http/answer.ts";
 import { newRouter, operationOf } from "../http/router.ts";
+import { writerOf } from "../http/writer.ts";
 import { NDJSON } from "../http/json-body.ts";
 import { BrokenOff, exportLines } from "../use-cases/export.ts";
 import { importLines } from "../use-cases/import.ts";
@@ -72,7 +73,10 @@ export const transfer = newRouter("export")
     if (!(c.req.header("Content-Type") ?? "").toLowerCase().startsWith(NDJSON))
       throw new Refusal(fail("unsupported_media_type", { message: `Send the body as ${NDJSON}.` }));
     const part = c.req.valid("query").part === "true";
-    return c.json(unwrap(await importLines(c.get("services"), user, { body, part })), 200);
+    return c.json(
+      unwrap(await importLines(c.get("services"), user, { body, part, trust: writerOf(c).trust })),
+      200,
+    );
   })
   .openapi(listUsers, async (c) => {
     requireWholeTenant(c, "lists the users");

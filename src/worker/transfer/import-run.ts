@@ -2,6 +2,7 @@ import { type Failure, ok, type Result, invalidField } from "../../domain/errors
 import type { UserHash } from "../../domain/ids.ts";
 import { byteLength, limits } from "../../domain/limits.ts";
 import type { Owner } from "../../domain/memory/record.ts";
+import type { Trust } from "../../domain/schema/provenance.ts";
 import { type ImportAnswer, type MemoryLine, OUTCOMES } from "../../domain/schema/transfer.ts";
 import type { Services } from "../services.ts";
 import { retryOnReset } from "../../platform/retry-on-reset.ts";
@@ -13,6 +14,8 @@ import type { Imported, ImportItem, ObjectItem } from "../../../durable-objects/
 type ImportRunDependencies = Pick<Services, "userMemory" | "now"> & {
   owner: Owner;
   from: UserHash;
+  /** Of the caller: no imported memory exceeds it. */
+  trust: Trust;
   /** The owner's erasure epoch when the import began. */
   epoch: number;
   /** The body is a part of an export, whose last line counts the earlier lines too. */
@@ -164,8 +167,8 @@ export class ImportRun {
 
   async #endMemory(): Promise<void> {
     if (this.#versions.length === 0) return;
-    const { from, owner } = this.#deps;
-    const versions = await versionsOf(this.#versions, { from, to: owner.hash });
+    const { from, owner, trust } = this.#deps;
+    const versions = await versionsOf(this.#versions, { from, to: owner.hash, trust });
     this.#memories.push({ n: this.#memoryLine, versions });
     this.#bytes += this.#memoryBytes;
     [this.#versions, this.#memoryBytes] = [[], 0];

@@ -1,5 +1,6 @@
 import { type Failure, fail, ok, type Result, invalidField } from "../../domain/errors.ts";
 import { userHash } from "../../domain/ids.ts";
+import type { Trust } from "../../domain/schema/provenance.ts";
 import type { ImportAnswer } from "../../domain/schema/transfer.ts";
 import type { Services } from "../services.ts";
 import { ImportRun } from "../transfer/import-run.ts";
@@ -21,7 +22,7 @@ type Needs = Pick<Services, "userMemory" | "now">;
 export async function importLines(
   { userMemory, now }: Needs,
   user: string,
-  { body, part }: { body: ReadableStream<Uint8Array>; part: boolean },
+  { body, part, trust }: { body: ReadableStream<Uint8Array>; part: boolean; trust: Trust },
 ): Promise<Result<ImportAnswer>> {
   const owner = await ownerOf(user);
   const lines = linesOf(body);
@@ -34,7 +35,7 @@ export async function importLines(
     return inLine(1, invalidField("userHash", "is not the hash of `userId`"));
   // An erasure from here on must also erase what is imported.
   const epoch = await retryOnReset(() => userMemory(owner.hash).epoch());
-  const run = new ImportRun({ owner, epoch, part, from: exported.userHash, userMemory, now });
+  const run = new ImportRun({ owner, epoch, part, trust, from: exported.userHash, userMemory, now });
   for await (const { n, line } of lines) {
     const parsed = line.ok ? parseLine(line.value) : line;
     const failed = parsed.ok ? await run.take(n, parsed.value) : { n, failure: parsed };

@@ -2,12 +2,12 @@ import { v7 as uuidv7 } from "uuid";
 import { fail, type Result } from "../../domain/errors.ts";
 import { hash16 } from "../../domain/hash.ts";
 import { newThreadId } from "../../domain/ids.ts";
-import { type Owner, ownerOf } from "../../domain/memory/record.ts";
+import { type Owner, ownerOf, type Writer } from "../../domain/memory/record.ts";
 import { canonicalJson } from "../../domain/prompt-cache/canonical-json.ts";
 import { threadOwner } from "../../domain/thread-id.ts";
 import type { Json } from "../../domain/schema/bounds.ts";
 import type { Ingest, IngestBody, Ingested } from "../../domain/schema/ingest.ts";
-import type { Author, IngestRequest } from "../../../durable-objects/user-memory/contract.ts";
+import type { IngestRequest } from "../../../durable-objects/user-memory/contract.ts";
 import type { IdempotencyKey } from "../../../durable-objects/storage/contract.ts";
 import type { Services } from "../services.ts";
 
@@ -26,12 +26,12 @@ export async function ingest(
   {
     body,
     bodies,
-    author,
+    by,
     once,
   }: {
     body: IngestBody;
     bodies: readonly Uint8Array[];
-    author: Author;
+    by: Writer;
     once?: IdempotencyKey | undefined;
   },
 ): Promise<Result<Ingested>> {
@@ -53,7 +53,7 @@ export async function ingest(
     kinds: body.extract ?? (extracted === undefined ? ["facts", "episodes"] : []),
     ...(extracted && { extracted }),
     ...(scope !== undefined && { scope }),
-    author,
+    by,
     ...(mode === "wait" && { waitMs: WAIT_MS }),
   };
   return userMemory(owner.hash).ingest(owner, request, once);

@@ -3,6 +3,7 @@ import { rememberOne } from "../../use-cases/remember.ts";
 import { ownerToChange } from "../access.ts";
 import { STORES, textResult, tool } from "../tool.ts";
 import { fact } from "./arguments.ts";
+import { waitingText } from "./remembered.ts";
 
 export const memoryRememberFact = tool({
   name: "memory_remember_fact",
@@ -13,12 +14,14 @@ export const memoryRememberFact = tool({
   annotations: STORES,
   input: z.strictObject(fact),
   output: z.object({ id: z.string(), created: z.boolean() }),
-  run: async ({ services, access }, body) => {
+  run: async ({ services, access, by }, body) => {
     const owner = await ownerToChange(access, undefined);
     if (!owner.ok) return owner;
-    const remembered = await rememberOne(services, owner.value, { body: { kind: "fact", ...body } });
+    const remembered = await rememberOne(services, owner.value, { body: { kind: "fact", ...body }, by });
     if (!remembered.ok) return remembered;
     const { memory, created } = remembered.value;
+    const waiting = waitingText(memory);
+    if (waiting !== null) return textResult(waiting, { id: memory.id, created });
     const more = created
       ? ""
       : " There was a fact of this subject and predicate: memory_history shows its versions.";

@@ -3,6 +3,7 @@ import { rememberOne } from "../../use-cases/remember.ts";
 import { ownerToChange } from "../access.ts";
 import { quoted } from "../../../domain/conversation/stored-text.ts";
 import { STORES, textResult, tool } from "../tool.ts";
+import { waitingText } from "./remembered.ts";
 import { owner, procedureBody, procedureTitle, tags } from "./arguments.ts";
 
 export const memoryStoreProcedure = tool({
@@ -20,13 +21,15 @@ export const memoryStoreProcedure = tool({
     owner,
   }),
   output: z.object({ id: z.string(), created: z.boolean() }),
-  run: async ({ services, access }, { title, body: text, tags: labels, owner: ownerId }) => {
+  run: async ({ services, access, by }, { title, body: text, tags: labels, owner: ownerId }) => {
     const whose = await ownerToChange(access, ownerId);
     if (!whose.ok) return whose;
     const body = { kind: "procedure" as const, title, text, ...(labels && { tags: labels }) };
-    const stored = await rememberOne(services, whose.value, { body });
+    const stored = await rememberOne(services, whose.value, { body, by });
     if (!stored.ok) return stored;
     const { memory, created } = stored.value;
+    const waiting = waitingText(memory);
+    if (waiting !== null) return textResult(waiting, { id: memory.id, created });
     const done = created ? "Stored" : "Replaced";
     return textResult(`${done}: procedure ${quoted(title)} (id ${memory.id}).`, { id: memory.id, created });
   },

@@ -1,0 +1,41 @@
+import { z } from "@hono/zod-openapi";
+import { limits } from "../limits.ts";
+import { text } from "./bounds.ts";
+
+export const PredicateRule = z
+  .strictObject({
+    cardinality: z.enum(["one", "many"]).openapi({
+      description:
+        "`one`: a subject has one such fact at a time, as of `lives in`. `many`: several, as of `likes`.",
+    }),
+    policy: z.enum(["highestTrust", "lastWriter", "keepAll", "reject"]).openapi({
+      description:
+        "What happens to a fact that contradicts a stored one. `highestTrust`: it supersedes it, or waits in quarantine if the stored one has a higher trust. `lastWriter`: it supersedes it. `keepAll`: both are true. `reject`: it is refused with 409.",
+    }),
+  })
+  .openapi("PredicateRule", { example: { cardinality: "one", policy: "reject" } });
+export type PredicateRule = z.infer<typeof PredicateRule>;
+
+export const PredicateRuleBody = z
+  .strictObject({
+    cardinality: PredicateRule.shape.cardinality.optional(),
+    policy: PredicateRule.shape.policy.optional(),
+  })
+  .refine((body) => Object.keys(body).length > 0, "sets nothing")
+  .openapi("PredicateRuleBody", { description: "The default of the predicate holds for what is not set." });
+
+export const NamedPredicateRule = z
+  .object({
+    predicate: z.string().openapi({ description: "Without regard to case, width and extra spaces." }),
+    ...PredicateRule.shape,
+  })
+  .openapi("NamedPredicateRule");
+export type NamedPredicateRule = z.infer<typeof NamedPredicateRule>;
+
+export const PredicateRuleList = z
+  .object({ items: z.array(NamedPredicateRule) })
+  .openapi("PredicateRuleList");
+
+export const predicatePath = z.object({
+  predicate: text(limits.name, "name_too_long").openapi({ param: { name: "predicate", in: "path" } }),
+});

@@ -1,0 +1,35 @@
+import { z } from "@hono/zod-openapi";
+import { memoryKind } from "../../../domain/schema/memory-fields.ts";
+import { rememberOne } from "../../use-cases/remember.ts";
+import { ownerToChange } from "../access.ts";
+import { STORES, textResult, tool } from "../tool.ts";
+import { procedureBody, scope, tags } from "./arguments.ts";
+import { waitingText } from "./remembered.ts";
+
+export const memoryRemember = tool({
+  name: "memory_remember",
+  title: "Remember a text",
+  description:
+    "Remember one lasting thing in a sentence that can be read by itself (“The user is moving to Porto in May.”). Use it for what does not fit a subject, a predicate and an object: events, plans, the reasons of a decision. For a property that may change later, use memory_remember_fact: it replaces the old value. Do not store secrets, or details that only this task needs.",
+  scope: "write",
+  annotations: STORES,
+  input: z.strictObject({
+    text: procedureBody.describe("The sentence, to 32 KiB."),
+    kind: memoryKind
+      .exclude(["procedure"])
+      .optional()
+      .describe("`fact` (unless set); `episode` for an event; `reflection` for a conclusion."),
+    tags: tags.optional().describe("Tags to list it by."),
+    scope: scope.optional(),
+  }),
+  output: z.object({ id: z.string(), created: z.boolean() }),
+  run: async ({ services, access, by }, body) => {
+    const owner = await ownerToChange(access, undefined);
+    if (!owner.ok) return owner;
+    const remembered = await rememberOne(services, owner.value, { body, by });
+    if (!remembered.ok) return remembered;
+    const { memory, created } = remembered.value;
+    const done = created ? "Remembered" : "Remembered before";
+    return textResult(waitingText(memory) ?? `${done} (id ${memory.id}).`, { id: memory.id, created });
+  },
+});

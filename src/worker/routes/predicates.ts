@@ -1,0 +1,59 @@
+import { fail } from "../../domain/errors.ts";
+import { normalise } from "../../domain/memory/normalise.ts";
+import { defaultRule } from "../../domain/memory/predicates.ts";
+import {
+  NamedPredicateRule,
+  predicatePath,
+  PredicateRuleBody,
+  PredicateRuleList,
+} from "../../domain/schema/predicate.ts";
+import { requireWholeTenant } from "../http/authenticate.ts";
+import { body, json, nothing, route } from "../http/describe.ts";
+import { Refusal } from "../http/failure.ts";
+import { newRouter } from "../http/router.ts";
+import { requireScope } from "../http/scope.ts";
+
+const list = route("get", "/v1/predicates", {
+  operationId: "listPredicateRules",
+  summary: "List the tenant's rules of predicates",
+  description: "All other predicates have the rules of docs/memories.md.",
+  ...requireScope("admin"),
+  responses: { 200: json(PredicateRuleList, "All of them, by name.") },
+});
+
+const put = route("put", "/v1/predicates/{predicate}", {
+  operationId: "putPredicateRule",
+  summary: "Set the rule of a predicate",
+  description: "Holds for facts that are written from now on, everywhere within a minute.",
+  ...requireScope("admin"),
+  request: { params: predicatePath, body: body(PredicateRuleBody) },
+  responses: { 200: json(NamedPredicateRule, "The rule.") },
+});
+
+const remove = route("delete", "/v1/predicates/{predicate}", {
+  operationId: "deletePredicateRule",
+  summary: "Delete the rule of a predicate",
+  ...requireScope("admin"),
+  request: { params: predicatePath },
+  responses: { 204: nothing("The predicate has its default rule.") },
+});
+
+const KEEPS_RULES = "keeps the tenant's rules of predicates";
+
+export const predicateRules = newRouter("memories")
+  .openapi(list, async (c) => {
+    requireWholeTenant(c, KEEPS_RULES);
+    return c.json({ items: await c.get("services").predicates.list() }, 200);
+  })
+  .openapi(put, async (c) => {
+    requireWholeTenant(c, KEEPS_RULES);
+    const predicate = normalise(c.req.valid("param").predicate);
+    const rule = { predicate, ...defaultRule(predicate), ...c.req.valid("json") };
+    if (!(await c.get("services").predicates.put(rule))) throw new Refusal(fail("too_many_rules"));
+    return c.json(rule, 200);
+  })
+  .openapi(remove, async (c) => {
+    requireWholeTenant(c, KEEPS_RULES);
+    await c.get("services").predicates.delete(normalise(c.req.valid("param").predicate));
+    return c.body(null, 204);
+  });
