@@ -302,6 +302,13 @@ export const migrations: readonly Migration[] = [
         episodes INTEGER NOT NULL DEFAULT 0,
         procedures INTEGER NOT NULL DEFAULT 0
       );
+      -- day: since the epoch.
+      CREATE TABLE model_usage (
+        day INTEGER PRIMARY KEY,
+        calls INTEGER NOT NULL,
+        input_tokens INTEGER NOT NULL,
+        output_tokens INTEGER NOT NULL
+      );
       CREATE INDEX ingested_threads_by_session ON ingested_threads (session) WHERE session IS NOT NULL;
       CREATE TRIGGER thread_left_ingests AFTER DELETE ON threads BEGIN
         UPDATE ingests SET scope = zeroblob(octet_length(scope)), state = zeroblob(octet_length(state)),

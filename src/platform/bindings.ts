@@ -13,11 +13,12 @@ import type { Embedder } from "./embeddings/embedder.ts";
 import { type Isolate, isolate } from "./isolate.ts";
 import { isJurisdiction, jurisdictions } from "./jurisdiction.ts";
 import { within } from "./objects-within.ts";
-import { type QuotaBindings, type Quotas, quotasOf } from "./quotas.ts";
+import { type ModelQuota, modelQuotaOf, type QuotaBindings, type Quotas, quotasOf } from "./quotas.ts";
 import type { UserCatalogue } from "./d1/user-catalogue.ts";
 import { DerivedReceiptKey, type ReceiptKey } from "./receipt-key.ts";
 import type { CountTokens, TokenizerName } from "../domain/context/tokens.ts";
 import type { LanguageModel } from "./models/language-model.ts";
+import { type ModelBindings, modelFromBindings } from "./models/model-from-bindings.ts";
 import type { Lexicon } from "../domain/ranking/lexicon.ts";
 import { tokenCounter } from "./tokenizer.ts";
 import { RegistryUnlistedThreads, UNLISTED_THREADS, type UnlistedThreads } from "./unlisted-threads.ts";
@@ -49,6 +50,7 @@ export type LoginBindings = {
 export type Bindings = Omit<Cloudflare.Env, "CAIRN_SECRET" | "CORS_ORIGINS"> &
   EmbedderBindings &
   LoginBindings &
+  ModelBindings &
   QuotaBindings &
   RecallVars & {
     CAIRN_SECRET?: string;
@@ -95,6 +97,7 @@ export type Ports = {
   vectors: VectorIndex | null;
   /** The quotas of one user. */
   quotas: Quotas;
+  modelQuota: ModelQuota;
   /** The most bytes that a user's object stores; its deletes may exceed them. */
   storageBytes: number;
   recall: RecallSettings;
@@ -138,9 +141,10 @@ export function portsOf(env: Bindings, shared: Isolate = isolate): Ports {
     lexicon: () => shared.wordModel.get(env.ASSETS),
     loadedLexicon: () => shared.wordModel.loaded,
     tokenCounter: (name) => tokenCounter(name, { tokenizer: shared.tokenizer, assets: env.ASSETS }),
-    languageModel: null,
+    languageModel: modelFromBindings(env),
     vectors: env.VECTORIZE === undefined ? null : new VectorizeIndex(env.VECTORIZE),
     quotas: quotasOf(env),
+    modelQuota: modelQuotaOf(env),
     storageBytes: OBJECT_BYTES - RESERVED_BYTES,
     recall: recallSettings(env, env.VECTORIZE !== undefined),
     vectorBytes: VECTOR_BYTES,

@@ -4,6 +4,8 @@ export type QuotaBindings = {
   QUOTA_MEMORIES?: string;
   QUOTA_THREADS?: string;
   QUOTA_BYTES?: string;
+  QUOTA_MODEL_CALLS?: string;
+  QUOTA_MODEL_TOKENS?: string;
 };
 
 /** The most that one user may store; null: no limit. */
@@ -15,6 +17,22 @@ export type Quotas = {
   /** Bytes of the user's object: entries, threads, messages, memories and their search index. */
   bytes: number | null;
 };
+
+/** The most calls, and tokens, of the language model for one user in a day (UTC); null: no limit. */
+export type ModelQuota = { calls: number | null; tokens: number | null };
+
+/** A day of a busy user: 100 windows of 40 messages. It bounds the bill where nobody set a quota. */
+const MODEL_CALLS = 100;
+const MODEL_TOKENS = 500_000;
+
+/** `none` for no limit. */
+export const modelQuotaOf = (env: QuotaBindings): ModelQuota => ({
+  calls: quotaOr(env.QUOTA_MODEL_CALLS, MODEL_CALLS),
+  tokens: quotaOr(env.QUOTA_MODEL_TOKENS, MODEL_TOKENS),
+});
+
+const quotaOr = (given: string | undefined, otherwise: number): number | null =>
+  given === "none" ? null : (wholeNumber(given) ?? otherwise);
 
 const NAMES = {
   entries: "QUOTA_ENTRIES",
@@ -31,9 +49,15 @@ export const quotasOf = (env: QuotaBindings): Quotas => ({
 });
 
 /** Quotas with a value that is no whole number. They do not apply. */
-export const quotaProblems = (env: QuotaBindings): string[] =>
-  Object.values(NAMES)
-    .filter((name) => (env[name] ?? "") !== "" && wholeNumber(env[name]) === null)
-    .map((name) => `${name} is no whole number: users have no such quota`);
+export const quotaProblems = (env: QuotaBindings): string[] => [
+  ...Object.values(NAMES)
+    .filter((name) => isWrong(env[name]))
+    .map((name) => `${name} is no whole number: users have no such quota`),
+  ...(["QUOTA_MODEL_CALLS", "QUOTA_MODEL_TOKENS"] as const)
+    .filter((name) => env[name] !== "none" && isWrong(env[name]))
+    .map((name) => `${name} is neither a whole number nor none: the default holds`),
+];
+
+const isWrong = (given = ""): boolean => given !== "" && wholeNumber(given) === null;
 
 const wholeNumber = (given = ""): number | null => (/^\d{1,15}$/.test(given) ? Number(given) : null);

@@ -1,4 +1,4 @@
-import type { Endpoint } from "../../src/platform/embeddings/endpoint-request.ts";
+import type { Endpoint } from "../../src/platform/endpoint-request.ts";
 import { bagOfWords } from "./bag-of-words.ts";
 
 type Asked = { model: string; input: string[]; dimensions?: number; encoding_format: string };
@@ -38,6 +38,7 @@ export class EndpointDouble {
 
   at(url = "https://embeddings.test/v1/embeddings", key?: string): Endpoint {
     return {
+      service: "embeddings",
       url: new URL(url),
       ...(key !== undefined && { key }),
       fetch: async (address, { headers, body, signal }) => {

@@ -81,7 +81,12 @@ export function faultyPorts(env: Bindings): Ports {
         : real.tokenCounter(name),
     loadedLexicon: () => (control.lexicon === "fail" ? null : real.loadedLexicon()),
     lexicon: () => (control.lexicon === "fail" ? Promise.reject(new Error("no word model")) : real.lexicon()),
-    languageModel: real.languageModel,
+    get languageModel() {
+      return control.languageModel;
+    },
+    get modelQuota() {
+      return control.modelQuota;
+    },
     vectors: vectorize === null ? real.vectors : new VectorizeIndex(vectorize, { write: 20, read: 20 }),
     // Objects outlive a test's settings.
     quotas: {

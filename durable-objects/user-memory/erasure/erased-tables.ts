@@ -23,6 +23,7 @@ export const USER_TABLES = {
   context_profiles: { key: "name", counted: null },
   ingests: { key: "id", counted: null },
   ingested_threads: { key: "thread", counted: null },
+  model_usage: { key: "day", counted: null },
 } as const;
 type UserTable = keyof typeof USER_TABLES;
 

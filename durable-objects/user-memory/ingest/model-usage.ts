@@ -1,10 +1,56 @@
+import type { Ingest } from "../../../src/domain/schema/ingest.ts";
+import type { ModelQuota } from "../../../src/platform/quotas.ts";
+
+/** The days of which the usage is kept. */
+const KEPT_DAYS = 30;
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** Counts a user's calls of the language model by day (UTC), and bounds them. Owns the SQL of `model_usage`. */
 export class ModelUsage {
-  constructor(_sql: SqlStorage) {}
-  allows(_now: number): boolean {
-    return true;
+  readonly #sql: SqlStorage;
+  readonly #quota: ModelQuota;
+
+  constructor(sql: SqlStorage, quota: ModelQuota) {
+    this.#sql = sql;
+    this.#quota = quota;
   }
-  add(_usage: { calls: number; inputTokens: number; outputTokens: number }, _now: number): void {}
+
+  /** True if the user may call the model today. A call may exceed the quota of tokens; the next one waits. */
+  allows(now: number): boolean {
+    const { calls, tokens } = this.#quota;
+    const used = this.of(now);
+    return used.calls < (calls ?? Infinity) && used.inputTokens + used.outputTokens < (tokens ?? Infinity);
+  }
+
+  /** The beginning of the next day. */
   nextAllowed(now: number): number {
-    return now;
+    return (dayOf(now) + 1) * DAY_MS;
+  }
+
+  add({ calls, inputTokens, outputTokens }: Ingest["usage"], now: number): void {
+    const day = dayOf(now);
+    this.#sql.exec("DELETE FROM model_usage WHERE day <= ?", day - KEPT_DAYS);
+    this.#sql.exec(
+      `INSERT INTO model_usage (day, calls, input_tokens, output_tokens) VALUES (?1, ?2, ?3, ?4)
+       ON CONFLICT (day) DO UPDATE SET calls = calls + ?2, input_tokens = input_tokens + ?3,
+         output_tokens = output_tokens + ?4`,
+      day,
+      calls,
+      inputTokens,
+      outputTokens,
+    );
+  }
+
+  /** The usage of the day. */
+  of(now: number): Ingest["usage"] {
+    const [used] = this.#sql
+      .exec<Ingest["usage"]>(
+        `SELECT calls, input_tokens AS "inputTokens", output_tokens AS "outputTokens" FROM model_usage WHERE day = ?`,
+        dayOf(now),
+      )
+      .toArray();
+    return used ?? { calls: 0, inputTokens: 0, outputTokens: 0 };
   }
 }
+
+const dayOf = (now: number): number => Math.floor(now / DAY_MS);

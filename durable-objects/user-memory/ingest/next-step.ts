@@ -1,8 +1,9 @@
 import { candidatesIn } from "../../../src/domain/ingest/patterns.ts";
-import { extract } from "../../../src/domain/ingest/extraction.ts";
 import type { Proposals, SourceMessage } from "../../../src/domain/ingest/proposal.ts";
+import type { Window } from "../../../src/domain/ingest/window.ts";
 import { sessionsOf } from "../../../src/domain/ingest/sessions.ts";
 import type { ExtractKind, Ingest } from "../../../src/domain/schema/ingest.ts";
+import { extract } from "../../../src/platform/models/extract.ts";
 import type { LanguageModel } from "../../../src/platform/models/language-model.ts";
 import type { StoredThread } from "../threads/thread-store.ts";
 import type { ThreadReader } from "../threads/thread-reader.ts";
@@ -150,7 +151,7 @@ export class NextStep {
   /** Asks the model; without one, applies the rules. */
   async #find(
     kinds: readonly ExtractKind[],
-    window: { context: readonly SourceMessage[]; messages: readonly SourceMessage[] },
+    window: Window,
     byRules: () => FoundProposals,
   ): Promise<FoundProposals | Wait> {
     const { languageModel, usage, now } = this.#deps;
@@ -168,7 +169,7 @@ export class NextStep {
     // Another call would get another answer, but these messages have had two.
     if (extracted.failed === "invalid_answer")
       return { ...NOTHING, failed: extracted.failed, usage: extracted.usage };
-    return { why: extracted.failed === "late" ? "model_late" : "model_failed", until: null, retries: true };
+    return { why: extracted.failed, until: null, retries: true };
   }
 }
 

@@ -9,6 +9,10 @@ export const Health = z
         "`object`: exact search over all vectors in the user's own object. `vectorize`: vectors are also in " +
         "Cloudflare Vectorize.",
     }),
+    languageModel: z
+      .string()
+      .nullable()
+      .openapi({ description: "The model that extracts memories from conversations; null: none is set." }),
     problems: z.array(z.string()).optional(),
   })
   .openapi("Health");

@@ -2,7 +2,8 @@ import { EmbeddedEmbedder } from "./embedded.ts";
 import type { WordModel } from "./embedded/word-model.ts";
 import type { Embedder, Vector } from "./embedder.ts";
 import { EndpointEmbedder } from "./endpoint.ts";
-import type { Endpoint } from "./endpoint-request.ts";
+import { endpointFromVars } from "../endpoint-from-vars.ts";
+import type { Endpoint } from "../endpoint-request.ts";
 import { MiniLmEmbedder } from "./minilm.ts";
 import type { SharedMiniLm } from "./minilm/minilm.ts";
 import { MODEL_NAME as MINILM } from "./minilm/weights.ts";
@@ -24,7 +25,6 @@ export type EmbedderBindings = {
 };
 
 const MAX_DIMENSIONS = 8192;
-const LOCALHOST = /^(localhost|.+\.localhost|127\.0\.0\.1|\[::1\])$/;
 
 /** Stands in for an embedder that the bindings do not allow. Every call fails with the reason. */
 export class MisconfiguredEmbedder implements Embedder {
@@ -110,25 +110,8 @@ function formerEndpointEmbedders(vars: EmbedderBindings): EndpointEmbedder[] {
   });
 }
 
-function endpointOf({ EMBEDDINGS_URL, EMBEDDINGS_KEY: key }: EmbedderBindings): Endpoint | string {
-  const url = URL.parse(EMBEDDINGS_URL ?? "");
-  if (url === null) return "EMBEDDINGS_URL is not a URL";
-  if (url.protocol !== "https:" && !(url.protocol === "http:" && LOCALHOST.test(url.hostname)))
-    return "EMBEDDINGS_URL is not https (http is for localhost only)";
-  if (url.username !== "" || url.password !== "")
-    return "EMBEDDINGS_URL holds a password: set EMBEDDINGS_KEY in its place";
-  // `fetch` would refuse it in a message that repeats the key.
-  if (key !== undefined && !/^[\x21-\x7e]+$/.test(key))
-    return "EMBEDDINGS_KEY is empty, or has characters that a header cannot hold";
-  if (!url.pathname.endsWith("/embeddings")) url.pathname = `${url.pathname.replace(/\/$/, "")}/embeddings`;
-  return {
-    url,
-    ...(key !== undefined && { key }),
-    fetch: (address, init) => fetch(address, init),
-    wait: (ms) => scheduler.wait(ms),
-    now: () => Date.now(),
-  };
-}
+const endpointOf = ({ EMBEDDINGS_URL: url, EMBEDDINGS_KEY: key }: EmbedderBindings): Endpoint | string =>
+  endpointFromVars({ prefix: "EMBEDDINGS", service: "embeddings", path: "/embeddings" }, { url, key });
 
 function dimensionsOf(name: string, given: string | undefined): number | string {
   const { dimensions: own, reducible = false } = knownModel(name);

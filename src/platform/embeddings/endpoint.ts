@@ -1,7 +1,7 @@
 import { hash32 } from "../../domain/hash.ts";
 import { type Embedder, type EmbedOptions, type Vector, EMBED_DEADLINE_MS } from "./embedder.ts";
 import { embedLongTexts, type ModelSpec } from "./embed-long-texts.ts";
-import { type Endpoint, post } from "./endpoint-request.ts";
+import { type Endpoint, post } from "../endpoint-request.ts";
 import { knownModel, spaceName } from "./models.ts";
 
 type Model = {

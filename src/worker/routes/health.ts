@@ -20,8 +20,18 @@ const getHealth = route("get", "/health", {
 });
 
 export const health = newRouter("service").openapi(getHealth, async (c) => {
-  const { secret, settingProblems, records, revocations, deployment, embedder, vectors, recall, now } =
-    c.get("services");
+  const {
+    secret,
+    settingProblems,
+    records,
+    revocations,
+    deployment,
+    embedder,
+    languageModel,
+    vectors,
+    recall,
+    now,
+  } = c.get("services");
   const problems: string[] = [];
   if (!isSecret(secret)) problems.push("CAIRN_SECRET is not set, or shorter than 32 bytes");
   // Reads several tables: a later migration may be missing.
@@ -47,9 +57,11 @@ export const health = newRouter("service").openapi(getHealth, async (c) => {
     embedder.problem ?? (await embedder.check?.()) ?? null,
     embedder.problem === undefined ? ((await vectors?.check(embedder.dimensions)) ?? null) : null,
     ...recall.problems,
+    languageModel?.problem ?? null,
   ].filter((one) => one !== null);
   const live = {
     embedder: { model: embedder.model, dimensions: embedder.dimensions },
+    languageModel: languageModel === null ? null : languageModel.name,
     vectorIndex: vectors === null ? ("object" as const) : ("vectorize" as const),
   };
   if (problems.length > 0)

@@ -1,6 +1,8 @@
-import { DeadlineExceeded, withDeadline } from "../deadline.ts";
+import { DeadlineExceeded, withDeadline } from "./deadline.ts";
 
 export type Endpoint = {
+  /** Its name in messages: `embeddings`. */
+  service: string;
   url: URL;
   /** Sent as a bearer token only. No message and no log has it. */
   key?: string;
@@ -16,13 +18,23 @@ const ATTEMPTS = 3;
 const WAIT_MS = 250;
 
 /** A failed call. The provider's own message is left out, as it may repeat a part of the key. */
-class Failure extends Error {
+export class EndpointFailure extends Error {
   readonly retryAfterMs: number | null | undefined;
+  /** The status of a refusal. */
+  readonly status: number | null;
 
   /** `retryAfterMs`: null if the endpoint gives none, undefined if a retry cannot help. */
-  constructor(message: string, retryAfterMs?: number | null) {
-    super(`the embeddings endpoint ${message}`);
+  constructor(
+    { service }: Pick<Endpoint, "service">,
+    message: string,
+    {
+      retryAfterMs,
+      status = null,
+    }: { retryAfterMs?: number | null | undefined; status?: number | null } = {},
+  ) {
+    super(`the ${service} endpoint ${message}`);
     this.retryAfterMs = retryAfterMs;
+    this.status = status;
   }
 }
 
@@ -38,7 +50,7 @@ export async function post(endpoint: Endpoint, body: unknown, until: number): Pr
     try {
       return await withDeadline(once(endpoint, body, cancelled.signal), left);
     } catch (error) {
-      if (!(error instanceof Failure) || error.retryAfterMs === undefined || attempt === ATTEMPTS)
+      if (!(error instanceof EndpointFailure) || error.retryAfterMs === undefined || attempt === ATTEMPTS)
         throw error;
       const wait = error.retryAfterMs ?? WAIT_MS * 2 ** (attempt - 1);
       if (endpoint.now() + wait >= until) throw error;
@@ -50,7 +62,7 @@ export async function post(endpoint: Endpoint, body: unknown, until: number): Pr
 }
 
 async function once(endpoint: Endpoint, body: unknown, signal: AbortSignal): Promise<unknown> {
-  const { url, key, fetch, now } = endpoint;
+  const { url, key, fetch } = endpoint;
   let response: Response;
   try {
     response = await fetch(url.href, {
@@ -66,23 +78,25 @@ async function once(endpoint: Endpoint, body: unknown, signal: AbortSignal): Pro
       signal,
     });
   } catch (error) {
-    throw new Failure(`cannot be reached (${error instanceof Error ? error.name : "no reason given"})`, null);
+    const reason = error instanceof Error ? error.name : "no reason given";
+    throw new EndpointFailure(endpoint, `cannot be reached (${reason})`, { retryAfterMs: null });
   }
   const text = await response.text().catch(() => {
-    throw new Failure("broke off its answer", null);
+    throw new EndpointFailure(endpoint, "broke off its answer", { retryAfterMs: null });
   });
   const json = parsed(text);
-  if (!response.ok) throw refusal(response, json, now());
-  if (json === undefined) throw new Failure("answered something else than JSON");
+  if (!response.ok) throw refusal(endpoint, response, json);
+  if (json === undefined) throw new EndpointFailure(endpoint, "answered something else than JSON");
   return json;
 }
 
-function refusal({ status, headers }: Response, json: unknown, now: number): Failure {
+function refusal(endpoint: Endpoint, { status, headers }: Response, json: unknown): EndpointFailure {
   const code = codeOf(json);
   const message = `answered ${status}${code === null ? "" : ` (${code})`}`;
   // OpenAI answers 429 for an empty account too, where a retry cannot help.
   const again = (status === 429 && code !== "insufficient_quota") || status >= 500;
-  return again ? new Failure(message, retryAfter(headers, now)) : new Failure(message);
+  const retryAfterMs = again ? retryAfter(headers, endpoint.now()) : undefined;
+  return new EndpointFailure(endpoint, message, { retryAfterMs, status });
 }
 
 /** `Retry-After` is seconds or a date (RFC 9110, 10.2.3). */

@@ -1,0 +1,61 @@
+import { DeadlineExceeded } from "../../src/platform/deadline.ts";
+import type { Generated, GenerateRequest, LanguageModel } from "../../src/platform/models/language-model.ts";
+
+/** One fate of a call: an answer as text or as JSON, or an error. */
+export type Reply = string | object | Error;
+
+/** A model that answers these replies one after another, and the last one for ever. Notes what it was asked. */
+export class ScriptedModel implements LanguageModel {
+  readonly name: string = "scripted";
+  readonly asked: GenerateRequest[] = [];
+  readonly #replies: Reply[];
+
+  constructor(...replies: Reply[]) {
+    this.#replies = replies;
+  }
+
+  async generate(request: GenerateRequest): Promise<Generated> {
+    this.asked.push(structuredClone(request));
+    const reply = (this.#replies.length > 1 ? this.#replies.shift() : this.#replies[0]) ?? {};
+    if (reply instanceof Error) throw reply;
+    const text = typeof reply === "string" ? reply : JSON.stringify(reply);
+    return { text, usage: { inputTokens: 100, outputTokens: 10 } };
+  }
+}
+
+export const failing = (): ScriptedModel => new ScriptedModel(new Error("the model is away"));
+export const late = (): ScriptedModel => new ScriptedModel(new DeadlineExceeded(1));
+export const malformed = (): ScriptedModel => new ScriptedModel("Sure! Here are the facts:");
+
+type Message = { n: number; from: string; text: string };
+
+/** The messages of a prompt that are to be extracted. */
+export const messagesIn = ({ messages }: GenerateRequest): Message[] =>
+  (messages[0]?.content ?? "")
+    .split("Messages to extract from:\n")
+    .slice(-1)
+    .flatMap((lines) => lines.split("\n"))
+    .map((line) => JSON.parse(line) as Message);
+
+/** A model whose answer follows from the messages. */
+export class RuledModel extends ScriptedModel {
+  override readonly name: string = "ruled";
+  readonly #answer: (messages: Message[]) => object;
+
+  constructor(answer: (messages: Message[]) => object) {
+    super();
+    this.#answer = answer;
+  }
+
+  override async generate(request: GenerateRequest): Promise<Generated> {
+    this.asked.push(structuredClone(request));
+    // The fields that were asked for.
+    const fields = Object.keys((request.schema["properties"] ?? {}) as object);
+    const answer = { facts: [], episodes: [], procedures: [], ...this.#answer(messagesIn(request)) };
+    const wanted = Object.entries(answer).filter(([name]) => fields.includes(name));
+    return {
+      text: JSON.stringify(Object.fromEntries(wanted)),
+      usage: { inputTokens: 100, outputTokens: 10 },
+    };
+  }
+}
