@@ -1,4 +1,4 @@
-import { checkProposal } from "../../../src/domain/ingest/checks/check-proposal.ts";
+import { checkProposal, type Proposal } from "../../../src/domain/ingest/checks/check-proposal.ts";
 import { ok, type Result } from "../../../src/domain/errors.ts";
 import type { Candidate, Owner, Writer } from "../../../src/domain/memory/record.ts";
 import { leastOf, trustOfRole } from "../../../src/domain/memory/trust.ts";
@@ -104,11 +104,7 @@ export class ProposalMemories {
         const at = times.get(seq);
         return at === undefined || (last !== undefined && last > at) ? last : at;
       }, undefined);
-    const propose = (
-      kind: MemoryKind,
-      proposal: { sources: readonly number[] },
-      fields: Record<string, unknown>,
-    ): Proposed => {
+    const propose = (kind: MemoryKind, proposal: Proposal, fields: Record<string, unknown>): Proposed => {
       const { sources } = proposal;
       const isThere = sources.some((seq) => this.#deps.lineage.position(thread, seq) !== null);
       const { success, data } = RememberBody.safeParse({

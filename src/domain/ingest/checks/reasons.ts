@@ -1,0 +1,16 @@
+/** Why a proposal does not become a live memory: the code, and what it means. */
+export const reasons = {
+  malformed: "The subject, the predicate or the object is too long, or holds markup.",
+  hidden_characters: "The proposal or its source holds invisible characters, or mixes scripts within a word.",
+  secret: "It holds a password, a key, or the number of a card or an account.",
+  instruction: "It speaks to the memory or to an assistant, and not about the user's life.",
+  not_said_by_user: "No message of the user says it: an assistant, a tool or a system message does.",
+  not_in_source: "Words, numbers or names of it do not occur in the messages that it cites.",
+  not_own_words: "The user pasted, quoted or reported it.",
+  not_first_person: "The user does not say it about themselves.",
+  not_stated: "The user asks it, or says it as a hypothesis.",
+  negated: "The user denies it.",
+  predicate_not_in_source: "Nothing that the user says fits the predicate.",
+  not_about_user: "It is about somebody whom the user does not relate to themselves.",
+} as const;
+export type Reason = keyof typeof reasons;
