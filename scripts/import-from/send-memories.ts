@@ -52,8 +52,11 @@ async function storedOf(
   const stored = new Map<string, Memory>();
   for (const externalId of idsForUrls(memories)) {
     const query = { externalId, status: ["active" as const, "quarantined" as const], limit: 1000 };
-    for await (const memory of cairn.memories.all(user, query))
-      if (memory.externalId !== undefined) stored.set(memory.externalId, memory);
+    for await (const memory of cairn.memories.all(user, query)) {
+      const { externalId: id = "", updatedAt } = memory;
+      // One may wait in quarantine beside the live one.
+      if (updatedAt > (stored.get(id)?.updatedAt ?? -Infinity)) stored.set(id, memory);
+    }
   }
   return stored;
 }

@@ -8,12 +8,16 @@ import { inHalves } from "./in-halves.ts";
 import type { Outcome } from "./report.ts";
 import { inShort } from "./source.ts";
 
-/** Sends the threads of one user. A thread that is there stays as it is, but for messages after its last one. */
+/**
+ * Sends the threads of one user, and returns those that are stored. A thread that is there stays as it is, but for messages
+ * after its last one.
+ */
 export async function sendThreads(
   cairn: Cairn,
   { user, threads }: { user: string; threads: readonly ImportedThread[] },
   outcome: Outcome,
-): Promise<void> {
+): Promise<readonly ImportedThread[]> {
+  const refused = new Set<ImportedThread>();
   const incomplete: ImportedThread[] = [];
   const send = async (some: readonly ImportedThread[]) => {
     const counts = await imported(cairn, user, some);
@@ -23,15 +27,17 @@ export async function sendThreads(
     outcome.messages["there already"] += counts.there;
     if (counts.leftOut > 0) incomplete.push(...some);
   };
-  const failed = ({ title }: ImportedThread, error: CairnError) => {
+  const failed = (thread: ImportedThread, error: CairnError) => {
+    refused.add(thread);
     outcome.threads.failed++;
-    outcome.failed.add({ reason: error.message, example: inShort(title) });
+    outcome.failed.add({ reason: error.message, example: inShort(thread.title) });
   };
   await inHalves(threads, send, failed);
   const goOn = async ([thread]: readonly ImportedThread[]) => {
     if (thread !== undefined) await continueThread(cairn, thread, outcome);
   };
   for (const thread of incomplete) await inHalves([thread], goOn, failed);
+  return threads.filter((thread) => !refused.has(thread));
 }
 
 async function imported(cairn: Cairn, user: string, threads: readonly ImportedThread[]) {

@@ -1,5 +1,5 @@
 import { cairn as clientOf, type Cairn } from "../../client/src/index.ts";
-import { ask, type Cairn as Address, userPath } from "../transfer/cairn.ts";
+import type { Cairn as Address } from "../transfer/cairn.ts";
 import type { ImportedMemory } from "./fit.ts";
 import type { ImportedThread } from "./fit-thread.ts";
 import { itemsOf, type Pass } from "./items.ts";
@@ -37,11 +37,10 @@ export async function send(pass: Pass, { address, outcome, extract }: Sending): 
     for (const [user, full] of due) {
       waiting.delete(user);
       bytes -= full.bytes;
-      await sendBatch(cairn, { user, ...full }, { address, outcome, extract });
+      await sendBatch(cairn, { user, ...full }, { outcome, extract });
     }
   }
-  for (const [user, batch] of waiting)
-    await sendBatch(cairn, { user, ...batch }, { address, outcome, extract });
+  for (const [user, batch] of waiting) await sendBatch(cairn, { user, ...batch }, { outcome, extract });
 }
 
 /** `extract`: an ingest of each thread is started. */
@@ -50,20 +49,13 @@ type Sending = { address: Address; outcome: Outcome; extract: boolean };
 async function sendBatch(
   cairn: Cairn,
   { user, memories, threads }: Batch & { user: string },
-  { address, outcome, extract }: Sending,
+  { outcome, extract }: Omit<Sending, "address">,
 ): Promise<void> {
-  await sendThreads(cairn, { user, threads }, outcome);
+  const stored = await sendThreads(cairn, { user, threads }, outcome);
   await sendMemories(cairn, { user, memories }, outcome);
   if (!extract) return;
-  for (const { id } of threads) {
-    const body = Buffer.from(JSON.stringify({ threadId: id }));
-    const headers = { "Cairn-Trust": "import" };
-    await ask(address, `${userPath(user)}/ingest`, {
-      method: "POST",
-      body,
-      type: "application/json",
-      headers,
-    });
+  for (const { id } of stored) {
+    await cairn.ingest(user, { threadId: id });
     outcome.extractions.started++;
   }
 }

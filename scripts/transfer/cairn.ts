@@ -19,22 +19,13 @@ export type Cairn = { url: string; token: string };
 export async function ask(
   { url, token }: Cairn,
   path: string,
-  request: {
-    method?: string;
-    body?: Uint8Array<ArrayBuffer>;
-    type?: string;
-    headers?: Record<string, string>;
-  } = {},
+  request: { method?: string; body?: Uint8Array<ArrayBuffer>; type?: string } = {},
 ): Promise<Response> {
-  const { method = "GET", body, type, headers } = request;
+  const { method = "GET", body, type } = request;
   for (const wait of [...AGAIN_MS, null]) {
     const answer = await fetch(`${url.replace(/\/+$/, "")}${path}`, {
       method,
-      headers: {
-        ...headers,
-        Authorization: `Bearer ${token}`,
-        ...(type !== undefined && { "Content-Type": type }),
-      },
+      headers: { Authorization: `Bearer ${token}`, ...(type !== undefined && { "Content-Type": type }) },
       ...(body !== undefined && { body }),
     }).catch((error: unknown) => new Unreachable(`No answer from ${url}: ${reasonOf(error)}`));
     if (answer instanceof Response && answer.ok) return answer;

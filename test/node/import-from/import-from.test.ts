@@ -149,7 +149,6 @@ describe("a conversation export", () => {
   });
 
   it("starts an ingest of each thread with --extract", async () => {
-    answer = (call) => (call.endsWith("/ingest") ? { status: 202, body: { ingestId: "i" } } : undefined);
     const { code, stdout } = await command([
       "--from",
       "zep",
@@ -177,7 +176,18 @@ describe("a conversation export", () => {
       "--user",
       "big",
     ];
-    expect((await command(args)).stdout).toContain("Messages: 20 created.");
+    const full = { status: 403, body: { error: { code: "storage_quota", message: "full" } } };
+    let parts = 0;
+    answer = (call) => (call.includes("part=true") && ++parts > 1 ? full : undefined);
+    const failed = await command(args);
+    expect(failed).toMatchObject({ code: 1, stderr: expect.stringContaining("storage_quota: full") });
+    answer = () => undefined;
+    sent = [];
+    // The first part was stored.
+    const rest = /Threads: 1 there already\.\nMessages: (\d+) created, (\d+) there already\./;
+    const [, created, there] = rest.exec((await command(args)).stdout) ?? [];
+    expect(Number(there)).toBeGreaterThan(0);
+    expect(Number(created) + Number(there)).toBe(20);
     expect(sent.filter(({ call }) => call.includes("part=true"))).toHaveLength(2);
     expect((await command(args)).stdout).toContain("Messages: 20 there already.");
   });
@@ -215,6 +225,18 @@ describe("memories", () => {
     const { stdout } = await command(file(row("1", "coffee", 2), row("2", "birds", 2), row("3", "rain")));
     expect(stdout).toContain("Memories: 1 changed, 2 there already.");
     expect((await textsOf("mia")).toSorted()).toEqual(["coffee", "dogs", "rain"]);
+  });
+
+  it("that contradict what a user changed here wait in quarantine", async () => {
+    const file = (...rows: unknown[]) => ["--from", "mem0", written(rows), "--user", "quin"];
+    await command(file(row("1", "tea")));
+    const [tea] = (await memory.memories.list("quin")).items;
+    expect(tea?.trust).toBe("import");
+    await memory.memories.update("quin", tea?.id ?? "", { text: "no tea" });
+    const later = { ...row("1", "coffee"), updated_at: "2100-01-01T00:00:00Z" };
+    expect((await command(file(later))).stdout).toContain("Memories: 1 in quarantine.");
+    expect(await textsOf("quin")).toEqual(["no tea"]);
+    expect((await command(file(later))).stdout).toContain("Memories: 1 there already.");
   });
 
   it("that were refused are named, and the others are stored", async () => {
