@@ -131,7 +131,7 @@ function metadataOf(
   return { metadata: Object.keys(metadata).length > 0 ? metadata : undefined, dropped };
 }
 
-/** Where a text may be cut, best first. */
+/** Ends of a part, best first. */
 const CUTS = ["\n\n", "\n", ". ", " "];
 
 /** The text in parts of at most `max` bytes, which make it whole again when they are joined. */

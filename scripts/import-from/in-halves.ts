@@ -1,6 +1,6 @@
 import { CairnError } from "../../client/src/index.ts";
 
-/** What another try, or the rest of the import, would meet too: the token, a quota, an erasure. */
+/** Statuses that the rest of the import would get too: of the token, a quota, an erasure. */
 const STOPS: ReadonlySet<number> = new Set([401, 403, 404, 429]);
 
 /** Sends all items at once. If they are refused, sends each half, down to the items that are to blame. */

@@ -1,4 +1,4 @@
-// One pass over an export: what it holds, for whom, within the limits of Cairn.
+// One pass over an export: its items with their users, within the limits of Cairn.
 import { userHash } from "../../src/domain/ids.ts";
 import { userId } from "../../src/domain/schema/bounds.ts";
 import { type ExportFile, Progress } from "./files.ts";
@@ -33,7 +33,7 @@ export type Pass = {
   userField: string | undefined;
   scope: string | undefined;
   now: number;
-  /** What a former pass noted. */
+  /** Notes of a former pass. */
   names: Map<string, string>;
 };
 

@@ -1,4 +1,4 @@
-// What a run found and did, in numbers and examples.
+// Counts and examples of a run.
 import type { Remark } from "./source.ts";
 
 const EXAMPLES = 3;
@@ -35,7 +35,7 @@ export class Reasons {
   }
 }
 
-/** What an export holds. */
+/** The contents of an export. */
 export class Survey {
   readonly users = new Set<string>();
   readonly skipped = new Reasons();
@@ -72,7 +72,7 @@ export class Survey {
   }
 }
 
-/** What was done. */
+/** The results of a run. */
 export class Outcome {
   readonly failed = new Reasons();
   readonly memories = { created: 0, changed: 0, "there already": 0, "in quarantine": 0, failed: 0 };

@@ -13,7 +13,7 @@ type Batch = { memories: ImportedMemory[]; threads: ImportedThread[]; bytes: num
 
 /** Sends all of the export, a batch of a user after another. */
 export async function send(pass: Pass, { address, outcome, extract }: Sending): Promise<void> {
-  // What another system believed is less than what a user of Cairn said.
+  // A belief of another system ranks below the word of a user of Cairn.
   const cairn = clientOf({ ...address, trust: "import" });
   const waiting = new Map<string, Batch>();
   let bytes = 0;

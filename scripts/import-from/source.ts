@@ -1,4 +1,4 @@
-// What a source reads from a file, and the shapes that sources share.
+// The items that sources read, and the shapes that sources share.
 import { z } from "@hono/zod-openapi";
 import type { RememberBody } from "../../src/domain/schema/memory.ts";
 import type { Message } from "../../src/domain/schema/thread.ts";
@@ -49,9 +49,9 @@ export type Found = FoundMemory | FoundThread | Remark;
 
 /** Reads the files of one export, in one pass. */
 export type Reader = {
-  /** What one value of a file holds. `shape` checks it. */
+  /** Reads one value of a file. `shape` checks it. */
   read(value: unknown, shape: Shape): readonly Found[];
-  /** What only the whole export tells. */
+  /** Items that need the whole export. */
   end?(): readonly Found[];
 };
 export type Source = {
@@ -59,7 +59,7 @@ export type Source = {
   lists: ReadonlySet<string>;
   /** The files of interest in a folder. */
   files: RegExp;
-  /** `names`: what a pass notes for the passes after it. */
+  /** `names`: notes of a pass for the passes after it. */
   open(names: Map<string, string>): Reader;
 };
 

@@ -189,7 +189,9 @@ describe("its commands", () => {
     expect((await memory.memories.list("imported")).items).toMatchObject([
       { text: "Likes tea", externalId: "mem0:1", trust: "import" },
     ]);
-    expect(ran(["import", "--from", "mem0", "--help"]).stdout).toContain("usage: npx cairn-memory import --from");
+    expect(ran(["import", "--from", "mem0", "--help"]).stdout).toContain(
+      "usage: npx cairn-memory import --from",
+    );
   });
 
   it("say how they are called", () => {

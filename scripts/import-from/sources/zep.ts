@@ -75,7 +75,18 @@ export const zep: Source = {
 
 type Pass = { shape: Shape; names: Map<string, string> };
 
-function read(value: unknown, { shape, names }: Pass): Found[] {
+/** The SDK for TypeScript names fields in camel case: `validAt` is `valid_at` of the API. */
+function asInApi(value: unknown): unknown {
+  if (!isObject(value)) return value;
+  const renamed = Object.entries(value).map(([name, member]) => [
+    name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+    name === "messages" && Array.isArray(member) ? member.map(asInApi) : member,
+  ]);
+  return Object.fromEntries(renamed);
+}
+
+function read(given: unknown, { shape, names }: Pass): Found[] {
+  const value = asInApi(given);
   if (isObject(value) && ("thread_id" in value || "session_id" in value) && !("content" in value))
     return threadOf(shape(Thread, value), shape);
   if (isObject(value) && "content" in value) return episodeOf(shape(Episode, value));

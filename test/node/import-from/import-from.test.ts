@@ -20,7 +20,7 @@ let url = "";
 let token = "";
 let memory: Cairn;
 
-/** What the command sent, and what the proxy does with it; undefined passes it on. */
+/** The requests of the command, and the answers of the proxy; undefined passes a request on. */
 let sent: { call: string; trust: string | undefined; body: string }[] = [];
 let answer: (call: string) => { status: number; body: unknown } | "gone" | undefined = () => undefined;
 
@@ -162,6 +162,15 @@ describe("a conversation export", () => {
     const [thread] = (await memory.threads.list("extracted")).items;
     const ingests = sent.filter(({ call }) => call === "POST /v1/users/extracted/ingest");
     expect(ingests).toMatchObject([{ trust: "import", body: JSON.stringify({ threadId: thread?.id }) }]);
+  });
+
+  it("without times is the same in a second run", async () => {
+    const thread = { thread_id: "g", messages: [{ role: "user", content: "Hi" }] };
+    const args = ["--from", "langgraph", written([thread]), "--user", "undated"];
+    expect((await command(args)).stdout).toContain("Messages: 1 created.");
+    const before = await stored("undated");
+    expect((await command(args)).stdout).toContain("Messages: 1 there already.");
+    expect(await stored("undated")).toBe(before);
   });
 
   it("larger than a request is sent in parts", async () => {

@@ -1,4 +1,4 @@
-// What the importers make of each export, before anything is sent.
+// The items that the importers read, before anything is sent.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -151,6 +151,26 @@ describe("Zep", () => {
     expect(remarks).toEqual([
       "skipped 1 facts that end before they begin (e4)",
       "skipped 1 episodes that are messages: import the threads (p1)",
+    ]);
+  });
+
+  it("takes the names of the SDK for TypeScript", async () => {
+    const edge = {
+      uuid: "e",
+      fact: "f",
+      validAt: "2025-01-01",
+      expiredAt: "2025-01-03",
+      createdAt: "2025-01-02",
+    };
+    const thread = {
+      threadId: "t",
+      userId: "u",
+      messages: [{ content: "x", roleType: "assistant", createdAt: "2025-01-01" }],
+    };
+    const { memories, threads } = await found("zep", { edges: [edge], threads: [thread] }, { user: "u" });
+    expect(memories).toMatchObject([{ validFrom: day(1), validTo: day(3), createdAt: day(2) }]);
+    expect(threads[0]?.messages).toEqual([
+      { createdAt: day(1), message: { role: "assistant", content: "x" } },
     ]);
   });
 
