@@ -1,6 +1,10 @@
 // A conversation of a source as lines of an export, which alone keep ids and times.
 import { byteLength, isWithin, limits } from "../../src/domain/limits.ts";
-import { type Message, message as messageShape } from "../../src/domain/schema/thread.ts";
+import {
+  type CreateThreadBody,
+  type Message,
+  message as messageShape,
+} from "../../src/domain/schema/thread.ts";
 import type { Fitting } from "./fit.ts";
 import { type FoundThread, inShort, type Remark } from "./source.ts";
 import { threadIdOf } from "./thread-id.ts";
@@ -8,6 +12,8 @@ import { threadIdOf } from "./thread-id.ts";
 export type ImportedThread = {
   id: string;
   title: string;
+  /** `importedFrom.messages` is the number of messages. */
+  metadata: NonNullable<CreateThreadBody["metadata"]>;
   messages: readonly { message: Message; createdAt: number }[];
   /** The lines of an export, without those around them. */
   lines: readonly string[];
@@ -46,16 +52,17 @@ export function fitThread(
   const { title, more } = titleOf(found);
   if (more.title !== undefined) remark("changed", "titles over 1,024 bytes: whole in the metadata");
   const id = threadIdOf(owner, source, found.id);
-  const metadata = {
-    importedFrom: {
-      source,
-      ...(isWithin(found.id, limits.name) && { id: found.id }),
-      ...found.more,
-      ...more,
-    },
+  const own = { source, messages: messages.length };
+  const importedFrom = {
+    ...found.more,
+    ...more,
+    ...(isWithin(found.id, limits.name) && { id: found.id }),
+    ...own,
   };
-  const fits = byteLength(JSON.stringify(metadata)) <= limits.metadata;
+  const fits = byteLength(JSON.stringify({ importedFrom })) <= limits.metadata;
   if (!fits) remark("changed", "metadata over 10 KiB: left out");
+  // It comes from a file of JSON.
+  const metadata = { importedFrom: fits ? importedFrom : own } as ImportedThread["metadata"];
   const lines = [
     JSON.stringify({
       type: "thread",
@@ -63,7 +70,7 @@ export function fitThread(
       title,
       // Nobody who resumes a conversation of another agent comes into this one.
       agent: source,
-      metadata: fits ? metadata : { importedFrom: { source } },
+      metadata,
       lastSeq: messages.length,
       createdAt,
       updatedAt: Math.max(found.updatedAt ?? last, createdAt),
@@ -73,7 +80,7 @@ export function fitThread(
     ),
   ];
   const bytes = lines.reduce((sum, line) => sum + line.length, 0);
-  return { thread: { id, title, messages, lines, bytes }, remarks };
+  return { thread: { id, title, metadata, messages, lines, bytes }, remarks };
 }
 
 function titleOf({ title }: FoundThread): { title: string; more: { title?: string } } {

@@ -77,7 +77,7 @@ export class Outcome {
   readonly failed = new Reasons();
   readonly memories = { created: 0, changed: 0, "there already": 0, "in quarantine": 0, failed: 0 };
   readonly threads = { created: 0, "there already": 0, failed: 0 };
-  readonly messages = { created: 0, "there already": 0, "left out": 0 };
+  readonly messages = { created: 0, "there already": 0, "deleted here": 0, "left out": 0 };
   readonly extractions = { started: 0 };
 
   lines(): string[] {

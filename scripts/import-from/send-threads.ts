@@ -6,7 +6,7 @@ import { partsOf } from "../transfer/parts.ts";
 import type { ImportedThread } from "./fit-thread.ts";
 import { inHalves } from "./in-halves.ts";
 import type { Outcome } from "./report.ts";
-import { inShort } from "./source.ts";
+import { inShort, isObject } from "./source.ts";
 
 /**
  * Sends the threads of one user, and returns those that are stored. A thread that is there stays as it is, but for messages
@@ -63,34 +63,40 @@ async function* exportOf(userId: string, threads: readonly ImportedThread[]): As
   yield JSON.stringify({ type: "end", lines });
 }
 
-/** Appends what the thread lacks at its end. A thread that says something else than its source stays as it is. */
-async function continueThread(
-  cairn: Cairn,
-  { id, title, messages }: ImportedThread,
-  outcome: Outcome,
-): Promise<void> {
-  const isSame = (seq: number, message: unknown) =>
-    JSON.stringify(messages[seq - 1]?.message) === JSON.stringify(message);
+/**
+ * Appends the messages that the source has behind those of the last import. Deleted messages stay deleted. A thread that says
+ * something else than its source stays as it is.
+ */
+async function continueThread(cairn: Cairn, thread: ImportedThread, outcome: Outcome): Promise<void> {
+  const { id, title, messages } = thread;
+  const stored = await cairn.threads.get(id);
+  if (stored === null) return;
   let [length, last, same] = [0, 0, 0];
   for await (const { seq, message } of cairn.threads.stream(id)) {
     length++;
     last = seq;
-    if (isSame(seq, message)) same++;
+    if (JSON.stringify(messages[seq - 1]?.message) === JSON.stringify(message)) same++;
   }
-  if (same < length || length === 0) {
+  const known = Math.max(last, importedCount(stored.metadata));
+  if (same < length) {
     const missing = messages.length - same;
     outcome.messages["left out"] += missing;
-    if (missing > 0)
-      outcome.failed.add({
-        reason: "messages of threads that changed since their import",
-        example: inShort(title),
-        count: missing,
-      });
+    const reason = "messages of threads that changed since their import";
+    if (missing > 0) outcome.failed.add({ reason, example: inShort(title), count: missing });
     return;
   }
+  outcome.messages["deleted here"] += Math.min(known, messages.length) - length;
+  if (known >= messages.length) return;
   // One call has one time.
-  for (const { message, createdAt } of messages.slice(last)) {
+  for (const { message, createdAt } of messages.slice(known)) {
     await cairn.threads.append(id, [message], { expectedLength: length++, createdAt });
     outcome.messages.created++;
   }
+  await cairn.threads.patch(id, { metadata: { ...stored.metadata, ...thread.metadata } });
+}
+
+/** The number of messages at the last import. A seq is used once, so the next one is behind it. */
+function importedCount(metadata: Record<string, unknown> | undefined): number {
+  const from = metadata?.importedFrom;
+  return isObject(from) && typeof from.messages === "number" ? from.messages : 0;
 }
