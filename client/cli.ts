@@ -20,7 +20,7 @@ if (command === undefined) {
   console.error(`usage: cairn-memory ${Object.keys(commands).join("|")} …
   token   mints a token with the secret in CAIRN_SECRET
   export  writes a tenant's memory to files
-  import  reads such files into a Cairn
+  import  reads such files into a Cairn; with --from SOURCE, the exports of other systems
 
 cairn-memory COMMAND --help prints the options of one.`);
   exit(name === "--help" ? 0 : 2);

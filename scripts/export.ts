@@ -23,7 +23,7 @@ import { calledAs } from "./called-as.ts";
 const usage = `usage: ${calledAs("export")} (--all | --user ID) --url URL --token TOKEN [--out DIR]
   --all    every user of the tenant: needs a token of '*' with the scopes read and admin
   --user   one user; may be given several times
-  --url    the address of Cairn, such as http://localhost:8787
+  --url    the address of Cairn, such as http://localhost:8787; default: CAIRN_URL
   --token  default: CAIRN_TOKEN
   --out    the directory of the files, one <hash of the user>.ndjson each; default: ./cairn-export
 

@@ -31,12 +31,14 @@ import { calledAs } from "./called-as.ts";
 const usage = `usage: ${calledAs("import")} (--file FILE | --dir DIR) --url URL --token TOKEN [--user ID]
   --file   an export; may be given several times
   --dir    every .ndjson file of a directory
-  --url    the address of Cairn, such as http://localhost:8787
+  --url    the address of Cairn, such as http://localhost:8787; default: CAIRN_URL
   --token  of '*', or of the user, with the scope write; default: CAIRN_TOKEN
   --user   imports one file for this user; default: the user of the export
 
 Existing data stays as it is, so the command can be repeated after a failure. It names each file that it could not
-import completely, and continues with the others.`;
+import completely, and continues with the others.
+
+Exports of other systems: ${calledAs("import")} --from SOURCE, see ${calledAs("import")} --from mem0 --help`;
 
 async function* linesIn(file: string): AsyncGenerator<string, void> {
   for await (const { n, line } of linesOf((await opened(file)).stream())) {
@@ -123,7 +125,7 @@ async function exportsIn(dir: string): Promise<string[]> {
     .map((name) => join(dir, name));
 }
 
-await run(async () => {
+async function main(): Promise<void> {
   const options = {
     file: { type: "string", multiple: true },
     dir: { type: "string" },
@@ -141,4 +143,8 @@ await run(async () => {
   if (failed > 0 && files.length > 1)
     throw new CannotGoOn(`${failed} of ${files.length} files were not imported completely.`);
   if (failed > 0) process.exitCode = 1;
-});
+}
+
+// Exports of other systems have options of their own.
+if (process.argv.some((given) => /^--from(=|$)/.test(given))) await import("./import-from/main.ts");
+else await run(main);

@@ -6,6 +6,7 @@ const OPTIONS: OptionNames<CairnOptions> = {
   fetch: true,
   token: true,
   namespace: true,
+  trust: true,
   retry: { attempts: true, withinMs: true },
   waitUntil: true,
   onLaterError: true,

@@ -143,10 +143,11 @@ export class CairnHttp {
 
   #request(call: Call, token: string): Request {
     const { method, path, query, body, headers: more = {}, signal } = call;
-    const { url = NOWHERE, namespace } = this.#options;
+    const { url = NOWHERE, namespace, trust } = this.#options;
     const address = addressOf(url, path, query);
     const headers = new Headers({ Authorization: `Bearer ${token}` });
     if (namespace !== undefined) headers.set("Cairn-Namespace", namespace);
+    if (trust !== undefined) headers.set("Cairn-Trust", trust);
     // A value without JSON is refused, and not sent as no body.
     const json = "json" in call ? jsonTextOf(call.json) : undefined;
     if (json !== undefined) headers.set("Content-Type", "application/json");

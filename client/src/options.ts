@@ -23,6 +23,8 @@ type Shared = {
   token: Token;
   /** Separates this app's registry entries from those of other apps with the same token. ASCII, 256 bytes at most. */
   namespace?: string;
+  /** Lowers the trust in what this client writes, which is that of its token otherwise. */
+  trust?: "model" | "tool" | "import";
   /** Limits of retries; `false` turns them off. */
   retry?: RetryOptions | false;
   /** Keeps a Worker alive until the work of `later` ends: `(promise) => ctx.waitUntil(promise)`. */

@@ -98,11 +98,13 @@ export function optionsOf<const Options extends ParseArgsOptionsConfig>(options:
 /** The URL and the token that were given, or what is missing. */
 export function cairnOf(given: { url?: string; token?: string }, usage: string): Cairn {
   const token = given.token ?? process.env.CAIRN_TOKEN;
-  if (given.url === undefined) refuse("--url is required: the address of Cairn.", usage);
-  if (!/^https?:\/\//.test(given.url) || !URL.canParse(given.url))
-    refuse(`--url: '${given.url}' is not a URL like http://localhost:8787.`, usage);
+  const url = given.url ?? process.env.CAIRN_URL;
+  if (url === undefined || url === "")
+    refuse("--url, or CAIRN_URL, is required: the address of Cairn.", usage);
+  if (!/^https?:\/\//.test(url) || !URL.canParse(url))
+    refuse(`--url: '${url}' is not a URL like http://localhost:8787.`, usage);
   if (token === undefined || token === "") refuse("--token, or CAIRN_TOKEN, is required.", usage);
-  return { url: given.url, token };
+  return { url, token };
 }
 
 /** Runs the program; says what went wrong in one line where that can be helped. */

@@ -56,6 +56,15 @@ describe("a token", () => {
   });
 });
 
+it("lowers the trust in what it writes", async () => {
+  const { client, requests } = faked([Response.json({})], { trust: "import" });
+  await client.memories.remember("u", { text: "x" });
+  expect(requests[0]?.headers.get("Cairn-Trust")).toBe("import");
+  const plain = faked([Response.json({})]);
+  await plain.client.memories.remember("u", { text: "x" });
+  expect(plain.requests[0]?.headers.has("Cairn-Trust")).toBe(false);
+});
+
 it("demands the version that it has read, also where a proxy made its ETag a weak one", async () => {
   const { client, requests } = faked([Response.json(1, { headers: { ETag: 'W/"v1"' } })]);
   const read = await client.kv.getVersioned("u", "k");

@@ -177,6 +177,23 @@ describe("its commands", () => {
     expect(await memory.kv.get("moved-to", "colour")).toBe("green");
   });
 
+  it("read what other systems exported", async () => {
+    write("mem0.json", JSON.stringify({ results: [{ id: "1", memory: "Likes tea", user_id: "imported" }] }));
+    const token = await everything("imported");
+    const args = ["import", "--from", "mem0", "mem0.json"];
+    const counted = ran([...args, "--dry-run"]);
+    expect(counted).toMatchObject({ status: 0, stdout: expect.stringContaining("1 memory (1 fact)") });
+    const read = ran(args, { CAIRN_URL: server.url, CAIRN_TOKEN: token });
+    expect(read).toMatchObject({ status: 0, stdout: expect.stringContaining("Memories: 1 created.") });
+    const memory = cairn({ url: server.url, token });
+    expect((await memory.memories.list("imported")).items).toMatchObject([
+      { text: "Likes tea", externalId: "mem0:1", trust: "import" },
+    ]);
+    expect(ran(["import", "--from", "mem0", "--help"]).stdout).toContain(
+      "usage: npx cairn-memory import --from",
+    );
+  });
+
   it("say how they are called", () => {
     expect(ran([])).toMatchObject({ status: 2, stderr: expect.stringContaining("usage: cairn-memory") });
     expect(ran(["nothing"]).status).toBe(2);
