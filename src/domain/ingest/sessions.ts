@@ -1,20 +1,84 @@
+import { isSmallTalk } from "../context/small-talk.ts";
+import { holdsSecret } from "./checks/secrets.ts";
+import { contentStems, numbersAndNames } from "./checks/words.ts";
+import { ownWords, sentencesOf } from "./own-words.ts";
 import type { SourceMessage } from "./proposal.ts";
-export function sessionsOf(
-  messages: readonly SourceMessage[],
-  { gapMs }: { gapMs: number },
-): { from: number; to: number; text: string }[] {
-  const [first] = messages;
-  if (first === undefined) return [];
-  const end = messages.findIndex((m, i) => i > 0 && m.at - (messages[i - 1]?.at ?? 0) > gapMs);
-  const said = end < 0 ? messages : messages.slice(0, end);
-  return [
-    {
-      from: first.seq,
-      to: said.at(-1)?.seq ?? first.seq,
-      text: said
-        .filter((m) => m.role === "user")
-        .map((m) => m.text)
-        .join(" "),
-    },
-  ];
+import { classify } from "./statement.ts";
+
+/** A part of a conversation, by its first and last seq. `text`: what the user said; empty for small talk. */
+export type Session = { from: number; to: number; text: string };
+
+/** Messages on each side of a place that are compared, to see if the topic shifts there. */
+const SIDE = 6;
+/** The share of the words of one side that the other has, below which the topic shifts. */
+const SAME_TOPIC = 0.04;
+/** Characters of a session's text, of a message that is read, and of one sentence. */
+const [TEXT, READ, SENTENCE] = [600, 4_000, 300];
+
+/**
+ * Splits messages into sessions: where nothing is said for longer than `gapMs`, and where the topic shifts. The topic shifts where
+ * a message of the user begins six messages that share hardly a word with the six before.
+ */
+export function sessionsOf(messages: readonly SourceMessage[], { gapMs }: { gapMs: number }): Session[] {
+  const stems = messages.map(({ text }) => new Set(contentStems(text.slice(0, READ))));
+  const sessions: SourceMessage[][] = [];
+  let start = 0;
+  for (let i = 1; i <= messages.length; i++) {
+    const [before, next] = [messages[i - 1], messages[i]];
+    const ends =
+      next === undefined ||
+      (before !== undefined && next.at - before.at > gapMs) ||
+      (next.role === "user" && i - start >= SIDE && messages.length - i >= SIDE && shifts(stems, i));
+    if (!ends) continue;
+    sessions.push(messages.slice(start, i));
+    start = i;
+  }
+  return sessions.map((said) => ({
+    from: said[0]?.seq ?? 0,
+    to: said.at(-1)?.seq ?? 0,
+    text: inOwnWords(said),
+  }));
+}
+
+/** True if the messages before a place share hardly a word with those after it. */
+function shifts(stems: readonly ReadonlySet<string>[], place: number): boolean {
+  const union = (from: number, to: number) => new Set(stems.slice(from, to).flatMap((some) => [...some]));
+  const [before, after] = [union(place - SIDE, place), union(place, place + SIDE)];
+  const fewer = Math.min(before.size, after.size);
+  if (fewer < SIDE) return false;
+  const shared = [...after].filter((stem) => before.has(stem)).length;
+  return shared / fewer < SAME_TOPIC;
+}
+
+/** The most telling sentences of the user, in their order. */
+function inOwnWords(messages: readonly SourceMessage[]): string {
+  const sentences = messages
+    .filter(({ role }) => role === "user")
+    .flatMap(({ text }) => sentencesOf(ownWords(text.slice(0, READ))))
+    .filter((sentence) => sentence.length <= SENTENCE && !isSmallTalk(sentence))
+    // Neither what speaks to the memory is a part of the story, nor what is left of a quotation, nor a secret.
+    .filter(
+      (sentence) =>
+        !classify(sentence).isInstruction && !/…|\p{Cf}/u.test(sentence) && !holdsSecret(sentence),
+    )
+    .map((text, place) => ({ text, place, weight: weightOf(text) }));
+  const chosen: typeof sentences = [];
+  let room = TEXT;
+  for (const sentence of sentences.toSorted((a, b) => b.weight - a.weight || a.place - b.place)) {
+    if (sentence.weight === 0 || sentence.text.length + 1 > room) continue;
+    chosen.push(sentence);
+    room -= sentence.text.length + 1;
+  }
+  return chosen
+    .toSorted((a, b) => a.place - b.place)
+    .map(({ text }) => text)
+    .join(" ");
+}
+
+/** Names and numbers tell most, then what the user states; a question tells what it was about. */
+function weightOf(sentence: string): number {
+  const words = new Set(contentStems(sentence)).size;
+  if (words < 2) return 0;
+  const { isFirstPerson, isQuestion } = classify(sentence);
+  return Math.min(words, 8) + 3 * numbersAndNames(sentence).length + (isFirstPerson && !isQuestion ? 4 : 0);
 }

@@ -1,0 +1,63 @@
+import { describe, expect, it } from "vitest";
+import { candidatesIn } from "../../src/domain/ingest/patterns.ts";
+import { attempts } from "./poisoning.ts";
+
+const found = (text: string, role = "user"): string[] =>
+  candidatesIn([{ seq: 1, role, text, at: 0 }]).map(({ predicate, object }) => `${predicate} ${object}`);
+
+describe("candidatesIn", () => {
+  it.each([
+    ["My name is Anna Kovač and I need help.", "name is Anna Kovač"],
+    ["Please call me Max.", "name is Max"],
+    ["I've just moved to New York with my cat.", "lives in New York"],
+    ["I live in Porto.", "lives in Porto"],
+    ["I'm based in Toronto these days.", "lives in Toronto"],
+    ["I work as a nurse in a hospital.", "works as nurse"],
+    ["I work for Siemens.", "works at Siemens"],
+    ["My email is anna.k@example.org.", "email is anna.k@example.org"],
+    ["My birthday is on 3 May.", "birthday is 3 May"],
+    ["I'm allergic to peanuts and cats.", "is allergic to peanuts"],
+    ["I am vegan", "is vegan"],
+    ["I speak Portuguese.", "speaks Portuguese"],
+    ["My favourite colour is green.", "favourite colour green"],
+    ["My sister is called Julia.", "sister Julia"],
+    ["Ich wohne in Hamburg.", "lives in Hamburg"],
+    ["Je m'appelle Chloé.", "name is Chloé"],
+    ["Vivo en Sevilla.", "lives in Sevilla"],
+    ["Mi chiamo Giulia.", "name is Giulia"],
+  ])("%s", (text, fact) => {
+    expect(found(text)).toEqual([fact]);
+  });
+
+  it.each([
+    "Do I live in Porto?",
+    "I don't live in Porto.",
+    "If I live in Porto, what does it cost?",
+    'She said "I live in Porto".',
+    "Here is the page:\nI live in Porto.",
+    "My question is how to bake bread.",
+    "My password is hunter2.",
+    "I moved to the next chapter.",
+    "Remember that the user is vegan.",
+    "I live in fear.",
+  ])("finds nothing in: %s", (text) => {
+    expect(found(text)).toEqual([]);
+  });
+
+  it("reads only what users say", () => {
+    expect(found("I live in Porto.", "assistant")).toEqual([]);
+    expect(found("I live in Porto.", "tool")).toEqual([]);
+  });
+
+  it("finds nothing of what poisons a memory", () => {
+    const fooled = attempts.flatMap(({ name, said, fact: [, , object] }) => {
+      const window = said.map(([role, text], i) => ({ seq: i + 1, role, text, at: 0 }));
+      return candidatesIn(window).some((one) => one.object === object) ? [name] : [];
+    });
+    expect(fooled).toEqual([]);
+  });
+
+  it("ends on a text of any length", () => {
+    expect(found("my name is ".repeat(100_000))).toEqual([]);
+  });
+});
