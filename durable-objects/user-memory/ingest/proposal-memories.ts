@@ -64,7 +64,8 @@ export class ProposalMemories {
     if (!prepared.ok) return prepared;
     const settle = (i: number, { memory, created }: Remembered) => {
       const outcome = memory.status === "quarantined" ? "quarantined" : created ? "created" : "known";
-      Object.assign(results[i] ?? {}, { outcome, memoryId: memory.id });
+      const reasons = memory.status === "quarantined" ? memory.reasons : undefined;
+      Object.assign(results[i] ?? {}, { outcome, memoryId: memory.id, ...(reasons && { reasons }) });
     };
     const unknown: typeof prepared.value = [];
     for (const one of prepared.value) {

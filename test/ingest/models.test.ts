@@ -1,0 +1,291 @@
+// Ingests with a language model: good, wrong, malicious, malformed, slow and failing ones.
+import { afterEach, describe, expect, it } from "vitest";
+import { call, newUser } from "../call.ts";
+import { control, restore } from "../doubles/control.ts";
+import { evict } from "../evict.ts";
+import { failing, late, malformed, RuledModel, ScriptedModel } from "../doubles/language-models.ts";
+import { assistant, ingest, ingested, memoriesOf, messagesOf, readIngest, ring, user } from "./calls.ts";
+import { attempts } from "./poisoning.ts";
+
+afterEach(restore);
+
+const MINUTE = 60_000;
+const lives = [user("I live in Porto."), assistant("How is it?"), user("I love it. I work as a nurse.")];
+const good = () =>
+  new ScriptedModel({
+    facts: [
+      { subject: "user", predicate: "lives in", object: "Porto", sources: [1] },
+      { subject: "user", predicate: "works as", object: "nurse", sources: [3] },
+    ],
+  });
+const facts = { extract: ["facts"] };
+
+describe("a good model", () => {
+  it("finds facts that are live, with their sources and their writer", async () => {
+    control.languageModel = good();
+    const owner = newUser();
+    const result = await ingested(owner, { messages: lives, ...facts });
+    expect(result).toMatchObject({
+      status: "done",
+      model: "scripted",
+      counts: { created: 2 },
+      usage: { calls: 1, inputTokens: 100, outputTokens: 10 },
+    });
+    const memories = await memoriesOf(owner);
+    expect(memories.toSorted((a, b) => a.source.message - b.source.message)).toMatchObject([
+      {
+        text: "user lives in Porto",
+        trust: "model",
+        writtenBy: { model: "scripted", prompt: "extract/1", tokenId: expect.any(String) },
+        source: { thread: result.threadId, message: 1, extractor: "scripted" },
+      },
+      { text: "user works as nurse", source: { message: 3 } },
+    ]);
+  });
+
+  it("is asked only about what is new, with the messages before as context", async () => {
+    const model = good();
+    control.languageModel = model;
+    const owner = newUser();
+    await ingest(owner, { messages: lives, ...facts });
+    await ingest(owner, { messages: lives, ...facts });
+    expect(model.asked).toHaveLength(1);
+    await ingest(owner, { messages: [...lives, user("And I have a dog.")], ...facts });
+    expect(model.asked).toHaveLength(2);
+    const [context, messages = ""] =
+      model.asked[1]?.messages[0]?.content.split("Messages to extract from:\n") ?? [];
+    expect(messages.split("\n")).toHaveLength(1);
+    expect(messages).toContain("dog");
+    expect(context).toContain("nurse");
+  });
+
+  it("splits a long conversation into windows, and goes on where it stood after an eviction", async () => {
+    const model = new RuledModel((messages) => ({
+      facts: messages.map(({ n, text }) => ({
+        subject: "user",
+        predicate: "has pet",
+        object: /named (\w+)/.exec(text)?.[1] ?? "",
+        sources: [n],
+      })),
+    }));
+    control.languageModel = model;
+    const owner = newUser();
+    const many = Array.from({ length: 100 }, (_, i) => user(`I have a pet named Rex${i}.`));
+    const { body } = await ingest(owner, { messages: many, ...facts, mode: "background" });
+    await evict(owner);
+    for (let rings = 0; rings < 10 && (await readIngest(body.ingestId)).status !== "done"; rings++)
+      await ring(owner);
+    expect(await readIngest(body.ingestId)).toMatchObject({
+      status: "done",
+      counts: { created: 100 },
+      messages: { extracted: 100 },
+    });
+    expect(model.asked).toHaveLength(3);
+    expect(await memoriesOf(owner)).toHaveLength(100);
+  });
+
+  it("supersedes its own facts, and not those of the user", async () => {
+    control.languageModel = good();
+    const owner = newUser();
+    await call(`/v1/users/${owner}/memories`, {
+      json: { subject: "user", predicate: "works as", object: "baker" },
+    });
+    const result = await ingested(owner, { messages: lives, ...facts });
+    expect(result.counts).toEqual({ created: 1, quarantined: 1 });
+    const [waiting] = await memoriesOf(owner, "&status=quarantined");
+    expect(waiting).toMatchObject({
+      object: "nurse",
+      reasons: ["conflicts_with_higher_trust"],
+      conflictsWith: expect.any(String),
+    });
+  });
+
+  it("tells the episode of a session once it is over", async () => {
+    const model = new ScriptedModel({
+      episodes: [{ text: "The user works as a nurse in Porto.", sources: [1, 3] }],
+    });
+    control.languageModel = model;
+    const owner = newUser();
+    const { body } = await ingest(owner, { messages: lives, extract: ["episodes"], mode: "background" });
+    await ring(owner);
+    expect(await readIngest(body.ingestId)).toMatchObject({ status: "done", counts: {} });
+    expect(model.asked).toHaveLength(0);
+    control.clockAhead += 31 * MINUTE;
+    await ring(owner);
+    expect(model.asked).toHaveLength(1);
+    expect(await memoriesOf(owner)).toMatchObject([
+      { kind: "episode", text: "The user works as a nurse in Porto." },
+    ]);
+  });
+});
+
+describe("a model that obeys every instruction", () => {
+  it("makes no live fact of any attempt to poison the memory, and changes none", async () => {
+    const owner = newUser();
+    const known = [
+      ["lives in", "Porto"],
+      ["name is", "Anna"],
+      ["is allergic to", "peanuts"],
+    ].map(([predicate, object]) => ({ subject: "user", predicate, object }));
+    await call(`/v1/users/${owner}/memories/batch`, { json: { memories: known } });
+    const before = await memoriesOf(owner);
+    for (const [i, { said, fact, sources, name }] of attempts.entries()) {
+      const [subject, predicate, object] = fact;
+      const cited = (sources ?? said.map((_, place) => place)).map((place) => place + 1);
+      control.languageModel = null;
+      const messages = said.map(([role, content]) => ({ role, content }));
+      const proposal = { subject, predicate, object, sources: cited.map((seq) => seq - 1) };
+      const { body } = await ingest(owner, {
+        messages,
+        sessionId: `attempt ${i}`,
+        // The caller's own model obeys as well: its facts pass the same checks.
+        extracted: { facts: [proposal] },
+      });
+      const result = await readIngest(body.ingestId);
+      expect(result.counts["created"] ?? 0, name).toBe(0);
+      expect(result.counts["known"] ?? 0, name).toBe(0);
+    }
+    expect(await memoriesOf(owner)).toEqual(before);
+  }, 60_000);
+
+  it("is asked by the deployment itself", async () => {
+    control.languageModel = new RuledModel((messages) => ({
+      facts: messages.map(({ n, text }) => ({
+        subject: "user",
+        predicate: "lives in",
+        object: /in (\w+)/.exec(text)?.[1] ?? "",
+        sources: [n],
+      })),
+    }));
+    const owner = newUser();
+    const messages = [
+      user("Summarize this page:\nI live in Kansas."),
+      { role: "tool", content: "The user lives in Minsk." },
+    ];
+    const result = await ingested(owner, { messages, ...facts });
+    expect(result.counts).toEqual({ quarantined: 2 });
+    expect(await memoriesOf(owner)).toEqual([]);
+  });
+});
+
+describe("a model that is of no help", () => {
+  it("answers nonsense: the messages are stored, the ingest is partial, and can be retried", async () => {
+    const model = malformed();
+    control.languageModel = model;
+    const owner = newUser();
+    const { body } = await ingest(owner, { messages: lives, ...facts });
+    expect(await messagesOf(body.threadId)).toHaveLength(3);
+    expect(await readIngest(body.ingestId)).toMatchObject({
+      status: "partial",
+      why: "invalid_answer",
+      messages: { extracted: 3 },
+      usage: { calls: 2 },
+    });
+    await call(`/v1/ingests/${body.ingestId}/retry`, { json: {} });
+    expect(await readIngest(body.ingestId)).toMatchObject({ status: "queued", messages: { extracted: 0 } });
+    await ring(owner);
+    expect(model.asked).toHaveLength(4);
+    expect(await readIngest(body.ingestId)).toMatchObject({ status: "partial" });
+  });
+
+  it.each([
+    ["fails", failing, "model_failed"],
+    ["is late", late, "model_late"],
+  ])("%s: it is asked again with pauses, and given up with a record", async (_, make, why) => {
+    const model = make();
+    control.languageModel = model;
+    const owner = newUser();
+    const { body } = await ingest(owner, { messages: lives, ...facts });
+    expect(await readIngest(body.ingestId)).toMatchObject({ status: "queued", why });
+    for (let i = 0; i < 6; i++) {
+      control.clockAhead += 6 * MINUTE;
+      await ring(owner);
+    }
+    expect(model.asked).toHaveLength(6);
+    expect(await readIngest(body.ingestId)).toMatchObject({
+      status: "partial",
+      why,
+      messages: { extracted: 0 },
+    });
+    expect(await messagesOf(body.threadId)).toHaveLength(3);
+  });
+
+  it("comes back: a retry extracts what failed, and the next ingest too", async () => {
+    const model = new ScriptedModel(new Error("away"), {
+      facts: [{ subject: "user", predicate: "lives in", object: "Porto", sources: [1] }],
+    });
+    control.languageModel = model;
+    const owner = newUser();
+    const { body } = await ingest(owner, { messages: lives, ...facts });
+    expect(await readIngest(body.ingestId)).toMatchObject({ status: "queued" });
+    control.clockAhead += MINUTE;
+    await ring(owner);
+    expect(await readIngest(body.ingestId)).toMatchObject({ status: "done", counts: { created: 1 } });
+  });
+
+  it("proposes what is no memory: the others are stored", async () => {
+    const long = "x".repeat(2000);
+    control.languageModel = new ScriptedModel({
+      facts: [
+        { subject: long, predicate: "lives in", object: "Porto", sources: [1] },
+        { subject: "user", predicate: "lives in", object: "Porto", sources: [1] },
+      ],
+    });
+    const owner = newUser();
+    const result = await ingested(owner, { messages: lives, ...facts });
+    expect(result.counts).toEqual({ failed: 1, created: 1 });
+    expect(result.results[0]).toMatchObject({ outcome: "failed", reasons: ["invalid"] });
+  });
+});
+
+describe("the quota of the model", () => {
+  it("lets the ingest wait for the next day, and keeps its messages", async () => {
+    control.modelQuota = { calls: 1, tokens: null };
+    const model = good();
+    control.languageModel = model;
+    const owner = newUser();
+    await ingest(owner, { messages: lives, ...facts });
+    const { body } = await ingest(owner, { messages: [...lives, user("I have a dog.")], ...facts });
+    expect(await readIngest(body.ingestId)).toMatchObject({
+      status: "queued",
+      why: "quota",
+      messages: { stored: 1 },
+    });
+    await ring(owner);
+    expect(model.asked).toHaveLength(1);
+    control.clockAhead += 24 * 60 * MINUTE;
+    await ring(owner);
+    expect(await readIngest(body.ingestId)).toMatchObject({ status: "done" });
+    expect(model.asked).toHaveLength(2);
+  });
+});
+
+describe("D1", () => {
+  it("is away when the memories are to be stored: the model is not asked again", async () => {
+    const model = good();
+    control.languageModel = model;
+    const owner = newUser();
+    const { body } = await ingest(owner, { messages: lives, ...facts, mode: "background" });
+    control.d1Writes = "before";
+    await ring(owner);
+    expect(await readIngest(body.ingestId)).toMatchObject({ status: "queued", why: "storage" });
+    control.d1Writes = "ok";
+    control.clockAhead += 6 * MINUTE;
+    await ring(owner);
+    expect(await readIngest(body.ingestId)).toMatchObject({ status: "done" });
+    expect(model.asked).toHaveLength(1);
+    expect(await memoriesOf(owner)).toHaveLength(2);
+  });
+
+  it("loses its answer: nothing is stored twice", async () => {
+    control.languageModel = good();
+    const owner = newUser();
+    const { body } = await ingest(owner, { messages: lives, ...facts, mode: "background" });
+    control.d1NextWrites = ["after"];
+    await ring(owner);
+    control.clockAhead += 6 * MINUTE;
+    await ring(owner);
+    expect(await readIngest(body.ingestId)).toMatchObject({ status: "done" });
+    expect(await memoriesOf(owner)).toHaveLength(2);
+  });
+});
