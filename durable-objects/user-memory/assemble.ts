@@ -21,6 +21,7 @@ import { ErasureFence } from "./erasure/erasure-fence.ts";
 import { ErasureLog } from "./erasure/erasure-log.ts";
 import { MemoryIndex } from "./memories/memory-index.ts";
 import { MemoryTable } from "./memories/memory-table.ts";
+import { SimilarMemories } from "./memories/similar-memories.ts";
 import { MemoryWriter } from "./memories/memory-writer.ts";
 import { RecallService } from "./recall/recall-service.ts";
 import { HybridSearch } from "./recall/hybrid-search.ts";
@@ -127,6 +128,7 @@ export function assemble(ctx: DurableObjectState, ports: Ports, objectOf: (owner
     note: owner,
     fence,
     embedder: ports.embedder,
+    similar: new SimilarMemories(index, table),
   });
 
   // Recall

@@ -22,7 +22,7 @@ import type { WrittenEntry } from "../../src/domain/schema/entry.ts";
 import type { Erasure } from "../../src/domain/schema/erasure.ts";
 import type { Extracted, ExtractKind, Ingest, Ingested } from "../../src/domain/schema/ingest.ts";
 import type { ForgetMemoriesBody, Forgotten, MemoryFilter } from "../../src/domain/schema/memory-filter.ts";
-import type { Memory, PatchMemoryBody } from "../../src/domain/schema/memory.ts";
+import type { Memory, PatchMemoryBody, Similar } from "../../src/domain/schema/memory.ts";
 import type { Hit, RecallAnswer, RecallKind, TimeMode } from "../../src/domain/schema/recall.ts";
 import type { Reindex } from "../../src/domain/schema/reindex.ts";
 import type { CreateThreadBody, ForkBody, PatchThreadBody, Thread } from "../../src/domain/schema/thread.ts";
@@ -159,7 +159,7 @@ export type Prepared = Candidate & { vector: TextEmbedding; condition?: Precondi
 /** `condition`: on the version of the memory. */
 export type MemoryChange = { condition: Precondition; once?: IdempotencyKey; by: Writer };
 
-export type Remembered = { memory: Memory; created: boolean };
+export type Remembered = { memory: Memory; created: boolean; similar?: Similar[] };
 
 export interface MemoriesRpc {
   remember(

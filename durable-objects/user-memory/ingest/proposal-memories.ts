@@ -151,6 +151,7 @@ export class ProposalMemories {
         const at = Math.min(...episode.sources.map((seq) => times.get(seq) ?? Infinity));
         return propose("episode", episode, {
           text: episode.text,
+          dedupe: "merge",
           ...(Number.isFinite(at) && { createdAt: at }),
         });
       }),

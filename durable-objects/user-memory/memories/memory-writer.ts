@@ -24,12 +24,13 @@ import {
 import { embeddedText } from "../../../src/domain/memory/search-text.ts";
 import type { ImportedVersion } from "../../../src/domain/transfer/memory-lines.ts";
 import type { ForgetMemoriesBody, Forgotten } from "../../../src/domain/schema/memory-filter.ts";
-import type { Memory, PatchMemoryBody } from "../../../src/domain/schema/memory.ts";
+import type { Memory, PatchMemoryBody, Similar } from "../../../src/domain/schema/memory.ts";
 import { isPerson } from "../../../src/domain/memory/trust.ts";
 import { limits } from "../../../src/domain/limits.ts";
 import { storageFailureOf } from "../../../src/platform/storage-failure.ts";
 import { importIn } from "./memory-import.ts";
 import { MemoryDraft } from "./memory-draft.ts";
+import type { SimilarMemories } from "./similar-memories.ts";
 import { logUnconfirmed, PendingWrites, type PendingWritesDependencies } from "./pending-writes.ts";
 import type { QuotaGuard } from "../core/quota-guard.ts";
 import { resolveReference, type Reference, referenceTo } from "./answer-reference.ts";
@@ -37,7 +38,11 @@ import type { IdempotencyKey } from "../../storage/contract.ts";
 import type { Imported, MemoryChange, Prepared, Remembered } from "../contract.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 
-type MemoryWriterDependencies = PendingWritesDependencies & { embedder: Embedder; quota: QuotaGuard };
+type MemoryWriterDependencies = PendingWritesDependencies & {
+  embedder: Embedder;
+  quota: QuotaGuard;
+  similar: SimilarMemories;
+};
 /** A decided write: its answer, the memories in the answer, and vectors by version. */
 type Decided<T> = {
   answer: T;
@@ -72,6 +77,7 @@ const NOT_DELETED =
 export class MemoryWriter {
   readonly #deps: MemoryWriterDependencies;
   readonly #pending: PendingWrites;
+  readonly #similar: SimilarMemories;
   /** Scopes erased since the object started, each with the number of its erasure. */
   readonly #erasedScopes = new Map<string, number>();
   #scopeErasures = 0;
@@ -79,6 +85,7 @@ export class MemoryWriter {
   constructor(deps: MemoryWriterDependencies) {
     this.#deps = deps;
     this.#pending = new PendingWrites(deps);
+    this.#similar = deps.similar;
   }
 
   /** All of them or none. `isWanted`: none if it is false when the write has its turn. */
@@ -92,9 +99,10 @@ export class MemoryWriter {
   ): Promise<Result<Remembered[]>> {
     return this.#write(owner, once, async (draft) => {
       if (!isWanted()) return fail("not_found");
-      const remembered: { row: MemoryRow; created: boolean }[] = [];
-      draft.readTexts(memories.map(({ identity }) => identity.dedupeKey));
-      for (const [i, candidate] of memories.entries()) {
+      const remembered: { row: MemoryRow; created: boolean; similar?: Similar[] }[] = [];
+      const candidates = memories.map((one) => this.#restating(one, draft.time));
+      draft.readTexts(candidates.map(({ identity }) => identity.dedupeKey));
+      for (const [i, candidate] of candidates.entries()) {
         const path = memories.length === 1 ? "body" : `body.memories[${i}]`;
         const { condition } = candidate;
         const conditionPath = memories.length === 1 ? undefined : `${path}.ifVersion`;
@@ -102,27 +110,47 @@ export class MemoryWriter {
         if (unmet) return unmet;
         const ruled = rememberIn(draft, owner, candidate);
         if (!ruled.ok) return withPathPrefix(ruled, path);
-        remembered.push(ruled.value);
+        const similar =
+          candidate.body.dedupe === "suggest" ? this.#similar.similarTo(candidate, draft.time) : undefined;
+        const others = similar?.filter(({ id }) => id !== ruled.value.row.id);
+        remembered.push({ ...ruled.value, ...(others && { similar: others }) });
       }
       const refused = this.#refusal(draft);
       if (refused !== null) return refused;
       return ok({
         // A later memory of the same call may have changed it.
-        answer: remembered.map(({ row, created }) => ({
+        answer: remembered.map(({ row, ...rest }) => ({
           memory: memoryOf(draft.version(row.id, row.version) ?? row),
-          created,
+          ...rest,
         })),
         memoryIds: remembered.map(({ row }) => row.id),
         // A stored memory may have kept its own text.
         vectors: new Map(
           remembered.flatMap(({ row }, i) => {
-            const candidate = memories[i];
+            const candidate = candidates[i];
             const same = candidate && embeddedText(contentOf(candidate)) === embeddedText(row);
             return same ? [[row.version, candidate.vector]] : [];
           }),
         ),
       });
     });
+  }
+
+  /**
+   * A candidate that restates a stored memory, as that memory: its text stays. Its vector is that of the stored text, which a new
+   * version copies.
+   */
+  #restating(candidate: Prepared, now: number): Prepared {
+    const { body, identity, status } = candidate;
+    if (body.dedupe !== "merge" || status !== "active" || identity.id !== null) return candidate;
+    const stored = this.#similar.restated(candidate, now);
+    if (stored === null || stored.text === body.text) return candidate;
+    return {
+      ...candidate,
+      body: { ...body, text: stored.text },
+      identity: { ...identity, dedupeKey: stored.dedupeKey },
+      vector: { ...candidate.vector, vector: "failed" },
+    };
   }
 
   /** The id of the live memory that states the same as a candidate; null without one. */

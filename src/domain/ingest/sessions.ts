@@ -1,6 +1,6 @@
 import { isSmallTalk } from "../context/small-talk.ts";
 import { holdsSecret } from "./checks/secrets.ts";
-import { contentStems, numbersAndNames } from "./checks/words.ts";
+import { contentStems, numbersAndNames } from "../memory/content-stems.ts";
 import { ownWords, sentencesOf } from "./own-words.ts";
 import type { SourceMessage } from "./proposal.ts";
 import { classify } from "./statement.ts";

@@ -43,9 +43,9 @@ const remembering = {
     description:
       "A memory of an extractor (`source.extractor`) with a lower score is quarantined; 0.7 unless set.",
   }),
-  dedupe: z.enum(["exact", "none"]).optional().openapi({
+  dedupe: z.enum(["exact", "suggest", "merge", "none"]).optional().openapi({
     description:
-      "`exact` unless set: a memory with the same text, kind and scope is the same memory. Their tags and metadata add up. Applies to memories without a title, key, externalId, or subject and predicate.",
+      "`exact` unless set: a memory with the same text, kind and scope is the same memory. Their tags and metadata add up. `suggest`: the same, and the answer has `similar` memories. `merge`: a memory that says the same in other words is the same memory too, and keeps its text. `none`: it is stored again. Applies to memories without a title, key, externalId, or subject and predicate; `suggest` to all.",
   }),
 };
 const remembered = z.strictObject(remembering);
@@ -163,6 +163,22 @@ export const Memory = z
   .openapi("Memory");
 export type Memory = z.infer<typeof Memory>;
 
+export const Similar = z
+  .object({
+    id: z.string(),
+    text: z.string(),
+    score: z.number().openapi({ description: "Cosine of the vectors of both texts." }),
+  })
+  .openapi("SimilarMemory");
+export type Similar = z.infer<typeof Similar>;
+
+const similar = z.array(Similar).optional().openapi({
+  description: "With `dedupe: suggest`: live memories of the same kind and scope, most similar first.",
+});
+
+/** A memory as remember answers it. */
+export const RememberedMemory = Memory.extend({ similar }).openapi("RememberedMemory");
+
 export const PastMemory = Memory.extend({
   correctedAt: timestamp.optional().openapi({ description: "When another version replaced it." }),
   supersededBy: version.optional().openapi({ description: "The version that is true after this one." }),
@@ -181,5 +197,5 @@ export const MemoryList = pageShape(Memory).openapi("MemoryList");
 export const MemoryHistory = pageShape(PastMemory).openapi("MemoryHistory");
 
 export const RememberedMany = z
-  .object({ items: z.array(z.object({ memory: Memory, created: z.boolean() })) })
+  .object({ items: z.array(z.object({ memory: Memory, created: z.boolean(), similar })) })
   .openapi("RememberedMany");

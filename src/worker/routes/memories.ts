@@ -31,6 +31,7 @@ import {
   PatchMemoryBody,
   RememberBody,
   RememberedMany,
+  RememberedMemory,
   RememberManyBody,
   RestoreMemoryBody,
 } from "../../domain/schema/memory.ts";
@@ -48,8 +49,8 @@ const rememberRoute = route("post", "/v1/users/{user}/memories", {
   ...requireScope("write"),
   request: { params: userPath, headers: rememberHeaders, body: body(RememberBody) },
   responses: {
-    201: json(Memory, "A new memory, which recall finds from now on."),
-    200: json(Memory, "The memory that was there, as it is now."),
+    201: json(RememberedMemory, "A new memory, which recall finds from now on."),
+    200: json(RememberedMemory, "The memory that was there, as it is now."),
   },
 });
 
@@ -145,8 +146,8 @@ export const memories = newRouter("memories")
     const owner = await ownerOf(c.req.valid("param").user);
     const request = { body: c.req.valid("json"), ...(await changeOf(c)) };
     const remembered = rememberOne(c.get("services"), owner, request);
-    const { memory, created } = unwrap(await wrapTime(c, "remember", remembered));
-    return versioned(c, memory, created ? 201 : 200);
+    const { memory, created, similar } = unwrap(await wrapTime(c, "remember", remembered));
+    return versioned(c, { ...memory, ...(similar && { similar }) }, created ? 201 : 200);
   })
   .openapi(rememberManyRoute, async (c) => {
     requireExactMetadataOfMany(c, "memories");
@@ -234,7 +235,11 @@ async function changeOf(c: Context<AppEnv>) {
   return { condition: conditionOf(c), by: writerOf(c), ...(once && { once }) };
 }
 
-function versioned<const Status extends 200 | 201>(c: Context<AppEnv>, memory: Memory, status: Status) {
+function versioned<const Status extends 200 | 201, Shown extends Memory>(
+  c: Context<AppEnv>,
+  memory: Shown,
+  status: Status,
+) {
   c.header("ETag", `"${memory.version}"`);
   return c.json(memory, status);
 }

@@ -5,7 +5,7 @@ import { hidesSomething } from "./characters.ts";
 import { fitsPredicate } from "./predicate-cues.ts";
 import type { Reason } from "./reasons.ts";
 import { holdsSecret } from "./secrets.ts";
-import { numbersAndNames, saysAll, wordsOf } from "./words.ts";
+import { numbersAndNames, saysAll, wordsOf } from "../../memory/content-stems.ts";
 
 /** Characters of a subject or predicate, and of an object. */
 const [SHORT, LONG] = [80, 300];

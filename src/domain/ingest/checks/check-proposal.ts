@@ -6,7 +6,7 @@ import { hidesSomething } from "./characters.ts";
 import { checkFact } from "./check-fact.ts";
 import type { Reason } from "./reasons.ts";
 import { holdsSecret } from "./secrets.ts";
-import { contentStems, numbersAndNames, saysAll } from "./words.ts";
+import { contentStems, numbersAndNames, saysAll } from "../../memory/content-stems.ts";
 
 export type Proposal = FactProposal | EpisodeProposal | ProcedureProposal;
 

@@ -1,6 +1,6 @@
 import { folded } from "../../ranking/fold.ts";
 import { plain } from "../statement.ts";
-import { contentStems, stem, wordsOf } from "./words.ts";
+import { contentStems, stem, wordsOf } from "../../memory/content-stems.ts";
 
 /** What people say who state a fact of a predicate. The first member tells the predicate, the second the words. */
 const CUES: readonly (readonly [predicate: RegExp, said: RegExp])[] = [

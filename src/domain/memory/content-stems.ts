@@ -1,5 +1,5 @@
 import { stemmer } from "stemmer";
-import { folded } from "../../ranking/fold.ts";
+import { folded } from "../ranking/fold.ts";
 
 const WORD = /\d{1,3}(?:[.,]\d{3})+(?![\d\p{L}])|[\p{L}\p{N}][\p{L}\p{N}'’.@+-]*[\p{L}\p{N}]|[\p{L}\p{N}]/gu;
 const LATIN = /^[a-z']+$/;
@@ -39,7 +39,8 @@ export const wordsOf = (text: string): string[] => text.match(WORD) ?? [];
 /** The stems of the words of a text that say something. */
 export const contentStems = (text: string): string[] =>
   wordsOf(text)
-    .filter((word) => !EMPTY.has(folded(word)))
+    .map((word) => word.replace(/n['’]t$/u, "").replace(/['’](?:m|s|ve|ll|re|d)$/u, ""))
+    .filter((word) => word !== "" && !EMPTY.has(folded(word)))
     .map(stem);
 
 /** True if all words of a text occur in another one. In scripts without spaces, the text itself has to occur. */
