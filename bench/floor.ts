@@ -163,7 +163,7 @@ export class Floor extends DurableObject<Env> {
         const { n } = this.#sql
           .exec<{ n: number }>(
             `INSERT INTO memories
-               (user_hash, id, user_id, kind, status, text, tags, dedupe_key, created_at, updated_at, valid_from, recorded_at)
+               (user_hash, id, user_id, kind, status, text, tags, trust, dedupe_key, created_at, updated_at, valid_from, recorded_at)
              VALUES ('', '', '', 'fact', 'active', ?, '[]', '', 0, 0, 0, 0) RETURNING version AS n`,
             text,
           )
@@ -223,7 +223,7 @@ async function memories(database: D1Database, request: Request, user: string): P
   const rows = pathname.endsWith("/batch") ? (body.memories ?? []) : [body];
   await database
     .prepare(
-      `INSERT INTO memories (user_hash, id, version, user_id, kind, status, text, tags, dedupe_key, created_at, updated_at,
+      `INSERT INTO memories (user_hash, id, version, user_id, kind, status, text, tags, trust, dedupe_key, created_at, updated_at,
          valid_from, recorded_at)
        SELECT ?1, hex(randomblob(16)), 1, ?1, ${ROW} FROM json_each(?3)`,
     )

@@ -205,7 +205,7 @@ async function fill({ server }: Client, rows: number): Promise<void> {
     await server.database
       .prepare(
         `WITH RECURSIVE n(i) AS (SELECT ${from} UNION ALL SELECT i + 1 FROM n WHERE i < ${Math.min(from + SLICE, rows) - 1})
-         INSERT INTO memories (user_hash, id, version, user_id, kind, status, text, tags, dedupe_key, created_at, updated_at,
+         INSERT INTO memories (user_hash, id, version, user_id, kind, status, text, tags, trust, dedupe_key, created_at, updated_at,
            valid_from, recorded_at)
          SELECT printf('other-%016d', i / 1000), printf('memory-%d', i), i % 1000 + 1, printf('other %d', i / 1000), 'fact',
            'active', printf('Note %d of another user, about this and that', i), '[]', printf('text %d', i), i, i, i, i FROM n`,

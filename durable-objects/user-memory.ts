@@ -247,6 +247,16 @@ export class UserMemory extends DurableObject<Bindings> implements Served<UserMe
     return this.#parts.ingests.retry(...args);
   }
 
+  // Usage
+
+  recallOutcome(...args: Args<"recallOutcome">) {
+    return this.#parts.usage.outcome(...args);
+  }
+
+  memoryUsage(...args: Args<"memoryUsage">) {
+    return this.#parts.usage.list(...args);
+  }
+
   // Export and import
 
   exportPage(...args: Args<"exportPage">) {

@@ -54,6 +54,7 @@ export function pathOf(
     compactionId = UNKNOWN,
     erasureId = threadId,
     ingestId = threadId,
+    recallId = threadId,
   }: {
     user: string;
     threadId: string;
@@ -61,12 +62,13 @@ export function pathOf(
     compactionId?: string;
     erasureId?: string;
     ingestId?: string;
+    recallId?: string;
   },
 ): string {
   return path
     .replace("/threads/{id}", `/threads/${threadId}`)
     .replace("/erasures/{id}", `/erasures/${erasureId}`)
-    .replace("/ingests/{id}", `/ingests/${ingestId}`)
+    .replace(/\/(ingests|recalls)\/{id}/, (_, kind) => `/${kind}/${kind === "ingests" ? ingestId : recallId}`)
     .replace("{user}", encodeURIComponent(user))
     .replace("{key}", "some%2Fkey")
     .replace("{seq}", "1")

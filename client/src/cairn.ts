@@ -14,6 +14,7 @@ import type { ContextAnswer, ContextBody, IngestBody, Ingested, RecallAnswer, Re
 import { Tenant } from "./tenant.ts";
 import { Threads } from "./threads.ts";
 import { Transfer } from "./transfer.ts";
+import { Usage } from "./usage.ts";
 
 /** A client of one Cairn. Create it with `cairn`. */
 export class Cairn {
@@ -24,6 +25,7 @@ export class Cairn {
   readonly cache: Registry;
   readonly promptCache: PromptCaches;
   readonly ingests: Ingests;
+  readonly usage: Usage;
   readonly erasures: Erasures;
   readonly transfer: Transfer;
   readonly tenant: Tenant;
@@ -43,6 +45,7 @@ export class Cairn {
     this.cache = new Registry(http);
     this.promptCache = new PromptCaches(http);
     this.ingests = new Ingests(http);
+    this.usage = new Usage(http);
     this.erasures = new Erasures(http);
     this.transfer = new Transfer(http);
     this.tenant = new Tenant(http);

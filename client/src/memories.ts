@@ -15,6 +15,7 @@ import type {
   Reindex,
   RememberBody,
   RememberedMany,
+  RememberedMemory,
   RememberInBatch,
 } from "./shapes.ts";
 
@@ -38,7 +39,7 @@ export class Memories {
    * Stores a memory and returns it. The same text, or the same fact, is the same memory. Recall finds it from now on.
    * `ifVersion` is a condition on the stored memory that this one supersedes, replaces or adds to.
    */
-  remember(user: string, memory: RememberBody, options: RememberOptions = {}): Promise<Memory> {
+  remember(user: string, memory: RememberBody, options: RememberOptions = {}): Promise<RememberedMemory> {
     return this.#change("POST", pathOf(user), { json: memory, options });
   }
 

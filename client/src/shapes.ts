@@ -12,12 +12,14 @@ import type * as health from "../../src/domain/schema/health.ts";
 import type * as filter from "../../src/domain/schema/memory-filter.ts";
 import type * as memory from "../../src/domain/schema/memory.ts";
 import type * as ingest from "../../src/domain/schema/ingest.ts";
+import type * as predicate from "../../src/domain/schema/predicate.ts";
 import type * as registry from "../../src/domain/schema/prompt-cache.ts";
 import type * as recall from "../../src/domain/schema/recall.ts";
 import type * as reindex from "../../src/domain/schema/reindex.ts";
 import type * as revocation from "../../src/domain/schema/revocation.ts";
 import type * as thread from "../../src/domain/schema/thread.ts";
 import type * as transfer from "../../src/domain/schema/transfer.ts";
+import type * as usage from "../../src/domain/schema/usage.ts";
 
 /** A query as a caller writes it: what is `"true"` or `"false"` in a URL is a boolean. */
 type QueryOf<Schema extends z.ZodType> = {
@@ -90,6 +92,17 @@ export type IngestBody = ingest.IngestBody;
 export type Ingested = ingest.Ingested;
 export type Ingest = ingest.Ingest;
 export type IngestResult = ingest.IngestResult;
+
+export type OutcomeBody = usage.OutcomeBody;
+export type Outcome = usage.Outcome;
+export type UsageQuery = QueryOf<typeof usage.UsageQuery>;
+export type MemoryUsage = usage.MemoryUsage;
+export type MemoryUsageList = z.infer<typeof usage.MemoryUsageList>;
+
+export type RememberedMemory = z.infer<typeof memory.RememberedMemory>;
+export type SimilarMemory = memory.Similar;
+export type PredicateRuleBody = z.infer<typeof predicate.PredicateRuleBody>;
+export type NamedPredicateRule = predicate.NamedPredicateRule;
 
 export type SetCacheQuery = QueryOf<typeof entry.SetCacheQuery>;
 export type DeleteCacheQuery = QueryOf<typeof registry.DeleteCacheQuery>;

@@ -9,6 +9,8 @@ import type {
   Json,
   JsonWebKeys,
   ListUsersQuery,
+  NamedPredicateRule,
+  PredicateRuleBody,
   TenantRecallAnswer,
   TenantRecallBody,
   TenantReindex,
@@ -88,6 +90,32 @@ export class Tenant {
   deleteContextProfile(name: string, options: CallOptions = {}): Promise<void> {
     return this.#http.send({ method: "DELETE", path: [...PROFILES, name], ...options });
   }
+
+  /** The tenant's rules of predicates, by name. */
+  async predicateRules(options: CallOptions = {}): Promise<NamedPredicateRule[]> {
+    const { items } = await this.#http.send<{ items: NamedPredicateRule[] }>({
+      method: "GET",
+      path: PREDICATES,
+      ...options,
+    });
+    return items;
+  }
+
+  /** Sets the rule of a predicate. The default of the predicate holds for what is not set. */
+  putPredicateRule(
+    predicate: string,
+    rule: PredicateRuleBody,
+    options: CallOptions = {},
+  ): Promise<NamedPredicateRule> {
+    const path = [...PREDICATES, predicate];
+    return this.#http.send({ method: "PUT", path, json: rule, repeatable: true, ...options });
+  }
+
+  /** Deletes the rule of a predicate, which then has its default. */
+  deletePredicateRule(predicate: string, options: CallOptions = {}): Promise<void> {
+    return this.#http.send({ method: "DELETE", path: [...PREDICATES, predicate], ...options });
+  }
 }
 
 const PROFILES = ["v1", "context-profiles"];
+const PREDICATES = ["v1", "predicates"];

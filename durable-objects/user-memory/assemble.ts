@@ -23,6 +23,8 @@ import { MemoryIndex } from "./memories/memory-index.ts";
 import { MemoryTable } from "./memories/memory-table.ts";
 import { SimilarMemories } from "./memories/similar-memories.ts";
 import { MemoryWriter } from "./memories/memory-writer.ts";
+import { RecallLog } from "./usage/recall-log.ts";
+import { UsageStore } from "./usage/usage-store.ts";
 import { RecallService } from "./recall/recall-service.ts";
 import { HybridSearch } from "./recall/hybrid-search.ts";
 import { migrations } from "./schema.ts";
@@ -135,8 +137,10 @@ export function assemble(ctx: DurableObjectState, ports: Ports, objectOf: (owner
   const lexicon = () => wordModelOf(ports);
   const embedding = new Embedding({ ...shared, embedder: ports.embedder, lexicon });
   const tables = { memories: table, messages, tombstones: new TombstoneRanges(sql) };
+  const recallLog = new RecallLog({ store: new UsageStore(sql), table, transactions, alarms, now });
   const recall = new RecallService({
     ...shared,
+    log: recallLog,
     search: new HybridSearch(index, table, ports.recall.models),
     tables,
     table,
@@ -171,6 +175,7 @@ export function assemble(ctx: DurableObjectState, ports: Ports, objectOf: (owner
     stores,
     messages: threadMessages,
     recall,
+    log: recallLog,
     transactions,
     erasureEpoch,
     objectOf,
@@ -222,6 +227,7 @@ export function assemble(ctx: DurableObjectState, ports: Ports, objectOf: (owner
     receipts: ports.receipts,
     conversations,
     ingests: ingestStore,
+    recallLog,
     purger,
     words: merger,
     pages,
@@ -245,6 +251,7 @@ export function assemble(ctx: DurableObjectState, ports: Ports, objectOf: (owner
     erasures: eraser.drive,
     // Last: a model may take long.
     ingests: ingestRunner,
+    usage: recallLog,
   };
   let morePieces = false;
   const chores: Record<string, Chore> = {
@@ -280,6 +287,7 @@ export function assemble(ctx: DurableObjectState, ports: Ports, objectOf: (owner
     contexts,
     context,
     ingests,
+    usage: recallLog,
     reindexer,
     exporter,
     importer,

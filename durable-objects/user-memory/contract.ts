@@ -26,6 +26,7 @@ import type { Memory, PatchMemoryBody, Similar } from "../../src/domain/schema/m
 import type { Hit, RecallAnswer, RecallKind, TimeMode } from "../../src/domain/schema/recall.ts";
 import type { Reindex } from "../../src/domain/schema/reindex.ts";
 import type { CreateThreadBody, ForkBody, PatchThreadBody, Thread } from "../../src/domain/schema/thread.ts";
+import type { MemoryUsage, Outcome, OutcomeBody } from "../../src/domain/schema/usage.ts";
 import type { ImportCounts, ObjectLine } from "../../src/domain/schema/transfer.ts";
 import type { ImportedVersion } from "../../src/domain/transfer/memory-lines.ts";
 import type { TextEmbedding } from "../../src/platform/embeddings/embedder.ts";
@@ -218,6 +219,8 @@ export type Recall = SearchRequest & {
   window?: number;
   /** Milliseconds that Vectorize may take. */
   deadlineMs?: number;
+  /** The hits that the caller is to show count as recalled, and the answer has a `recallId`. */
+  shown?: { k: number; minScore: number; abstains: boolean };
 };
 
 /** `isAnswerable`: the confidence reaches the threshold of the deployment's model. */
@@ -342,6 +345,13 @@ export interface IngestRpc {
   retryIngest(id: string): Promise<Result<Ingest>>;
 }
 
+// Usage
+
+export interface UsageRpc {
+  recallOutcome(id: string, outcome: OutcomeBody): Promise<Result<Outcome>>;
+  memoryUsage(page: { after?: string; limit: number; unusedDays?: number }): Promise<MemoryUsage[]>;
+}
+
 // Export and import
 
 /** The place of an export: after a thread, one of its rows, or an entry. `upTo`: the last thread when the export began. */
@@ -410,5 +420,6 @@ export type UserMemoryRpc = EntriesRpc &
   RecallRpc &
   ContextRpc &
   IngestRpc &
+  UsageRpc &
   TransferRpc &
   ErasureRpc;

@@ -284,6 +284,22 @@ export const migrations: readonly Migration[] = [
         DELETE FROM context_blocks WHERE thread = OLD.n;
         DELETE FROM context_entries WHERE thread = OLD.n;
       END;
+      -- body: JSON, recalls of these times. Each is a row's part for a day, and then a number in memory_usage.
+      CREATE TABLE recalls (n INTEGER PRIMARY KEY, first_at INTEGER NOT NULL, last_at INTEGER NOT NULL, body TEXT NOT NULL);
+      -- id: of a memory.
+      CREATE TABLE memory_usage (
+        id TEXT PRIMARY KEY,
+        recalled INTEGER NOT NULL,
+        injected INTEGER NOT NULL,
+        used INTEGER NOT NULL,
+        used_likely INTEGER NOT NULL,
+        recalled_at INTEGER,
+        used_at INTEGER
+      ) WITHOUT ROWID;
+      CREATE TRIGGER memory_left_usage AFTER DELETE ON memories
+        WHEN NOT EXISTS (SELECT 1 FROM memories WHERE id = OLD.id) BEGIN
+        DELETE FROM memory_usage WHERE id = OLD.id;
+      END;
       -- due_at: null once it has ended. extracted: memories of the caller's own model, until they are stored.
       CREATE TABLE ingests (
         id TEXT PRIMARY KEY,

@@ -49,6 +49,7 @@ import { recalls } from "./routes/recall.ts";
 import { reindex } from "./routes/reindex.ts";
 import { revocations } from "./routes/revocations.ts";
 import { threads } from "./routes/threads.ts";
+import { usage } from "./routes/usage.ts";
 import { transfer } from "./routes/transfer.ts";
 import { hash16 } from "../domain/hash.ts";
 
@@ -74,6 +75,7 @@ export function createApp(
   app.use("/v1/threads/:id/*", requireOwnId, limitUser);
   app.use("/v1/erasures/:id", requireOwnId, limitUser);
   app.use("/v1/ingests/:id/*", requireOwnId, limitUser);
+  app.use("/v1/recalls/:id/*", requireOwnId, limitUser);
   for (const routes of [
     mcp,
     entries,
@@ -84,6 +86,7 @@ export function createApp(
     contexts,
     ingests,
     predicateRules,
+    usage,
     erasures,
     transfer,
     reindex,

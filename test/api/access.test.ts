@@ -11,7 +11,7 @@ import { type Operation, operations, pathOf } from "../operations.ts";
 import { mintToken, scopes } from "../../src/domain/token.ts";
 
 const secured = (await operations()).filter(({ scope }) => scope !== undefined);
-const owned = secured.filter(({ path }) => /\{user\}|(threads|erasures|ingests)\/\{id\}/.test(path));
+const owned = secured.filter(({ path }) => /\{user\}|(threads|erasures|ingests|recalls)\/\{id\}/.test(path));
 const soon = () => Math.floor(Date.now() / 1000) + 60;
 const key = (secret: string) => new TextEncoder().encode(secret);
 
@@ -110,8 +110,17 @@ it.each(owned)("$method $path answers 404 for what is another user's", async (op
   const summary = { summary: "x", to: 1 };
   const { id: compactionId } = (await call(`/v1/threads/${threadId}/compactions`, { json: summary })).body;
   const { id: erasureId } = (await call(`/v1/users/${bob}/erasures`, { json: { scope: "none" } })).body;
+  const { recallId } = (await call(`/v1/users/${bob}/recall`, { json: { query: "x" } })).body;
   const { ingestId } = (await call(`/v1/users/${bob}/ingest`, { json: { threadId } })).body;
-  const path = pathOf(operation, { user: bob, threadId, memoryId, compactionId, erasureId, ingestId });
+  const path = pathOf(operation, {
+    user: bob,
+    threadId,
+    memoryId,
+    compactionId,
+    erasureId,
+    ingestId,
+    recallId,
+  });
   // With bob's own token the call does not fail for what is missing.
   const body = hasBody ? { json: {} } : {};
   const stranger = await call(path, { method, token: await token(alice), ...body });

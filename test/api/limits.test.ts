@@ -290,9 +290,9 @@ it("cuts a page of entries or memories short rather than answer with all of many
   const text = "x".repeat(32 * 1024);
   await env.DB.prepare(
     `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 600)
-     INSERT INTO memories (user_hash, id, version, user_id, kind, status, text, dedupe_key, created_at, updated_at,
+     INSERT INTO memories (user_hash, id, version, user_id, kind, status, text, trust, dedupe_key, created_at, updated_at,
        valid_from, recorded_at)
-     SELECT ?, printf('m%04d', i), i, ?, 'fact', 'active', ?, i, i, i, i, i FROM n`,
+     SELECT ?, printf('m%04d', i), i, ?, 'fact', 'active', ?, 'user', i, i, i, i, i FROM n`,
   )
     .bind(hash, user, text)
     .run();

@@ -12,6 +12,7 @@ it("says at /health which embedder and which vector index are live", async () =>
   expect(body).toEqual({
     status: "ok",
     embedder: { model: "static-en-256", dimensions: 256 },
+    languageModel: null,
     vectorIndex: "object",
   });
 });

@@ -8,7 +8,7 @@ import { append, create, say } from "../thread-calls.ts";
 
 const newShared = (): string => `shared:${newUser()}`;
 const owned = (await operations()).filter(({ path }) =>
-  /\{user\}|(threads|erasures|ingests)\/\{id\}/.test(path),
+  /\{user\}|(threads|erasures|ingests|recalls)\/\{id\}/.test(path),
 );
 
 /** Calls the operation on a shared owner's memory, with a token of somebody else that names these shared owners. */
@@ -20,12 +20,16 @@ async function ask(operation: Operation, team: string, shared: string[]): Promis
   const summary = { summary: "x", to: 1 };
   const { id: compactionId } = (await call(`/v1/threads/${threadId}/compactions`, { json: summary })).body;
   const { id: erasureId } = (await call(`/v1/users/${team}/erasures`, { json: { scope: "none" } })).body;
+  const { recallId } = (await call(`/v1/users/${team}/recall`, { json: { query: "x" } })).body;
   const { ingestId } = (await call(`/v1/users/${team}/ingest`, { json: { threadId } })).body;
-  return call(pathOf(operation, { user: team, threadId, memoryId, compactionId, erasureId, ingestId }), {
-    method: operation.method,
-    token: await tokenWith({ user: newUser(), shared }),
-    ...(operation.hasBody ? { json: {} } : {}),
-  });
+  return call(
+    pathOf(operation, { user: team, threadId, memoryId, compactionId, erasureId, ingestId, recallId }),
+    {
+      method: operation.method,
+      token: await tokenWith({ user: newUser(), shared }),
+      ...(operation.hasBody ? { json: {} } : {}),
+    },
+  );
 }
 
 it.each(owned)("$method $path finds nothing of a shared owner that the token does not name", async (each) => {

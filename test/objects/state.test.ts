@@ -31,7 +31,10 @@ it("keeps threads, entries, memories and their vectors through an eviction", asy
   // A score falls with the time that goes by.
   const query = { query: "vegetables in the yard", weights: { recency: 0 } };
   const recall = async () =>
-    (await call(`/v1/users/${user}/recall`, { json: query })).text.replaceAll(/"ms":\d+/g, "");
+    (await call(`/v1/users/${user}/recall`, { json: query })).text.replaceAll(
+      /"ms":\d+|"recallId":"[^"]+"/g,
+      "",
+    );
   const before = await recall();
   await evictDurableObject(await objectOf(user));
   expect(await recall()).toBe(before);

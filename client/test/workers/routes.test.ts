@@ -25,6 +25,11 @@ const methods: Record<string, (client: Cairn) => Promise<unknown>> = {
 
   "POST /v1/users/{user}/recall": (client) => client.recall("u", { query: "q" }),
   "POST /v1/users/{user}/context": (client) => client.context("u", { query: "q" }),
+  "POST /v1/recalls/{id}/outcome": ({ usage: counters }) => counters.outcome("r", { used: [] }),
+  "GET /v1/users/{user}/usage": ({ usage: counters }) => counters.list("u"),
+  "GET /v1/predicates": ({ tenant }) => tenant.predicateRules(),
+  "PUT /v1/predicates/{predicate}": ({ tenant }) => tenant.putPredicateRule("p", { cardinality: "many" }),
+  "DELETE /v1/predicates/{predicate}": ({ tenant }) => tenant.deletePredicateRule("p"),
   "POST /v1/users/{user}/ingest": (client) =>
     client.ingest("u", { messages: [{ role: "user", content: "c" }] }),
   "GET /v1/ingests/{id}": ({ ingests }) => ingests.get("i"),

@@ -15,10 +15,11 @@ import type {
   PlacedSection,
   PromptContext,
 } from "../contract.ts";
-import { positionOf } from "../core/position.ts";
+import { isMessage, positionOf } from "../core/position.ts";
 import type { ErasureEpoch } from "../core/erasure-epoch.ts";
 import type { Transactions } from "../core/transactions.ts";
 import type { StoredThread } from "../threads/thread-store.ts";
+import type { RecallLog } from "../usage/recall-log.ts";
 import type { RecallService } from "../recall/recall-service.ts";
 import { ContextItems, type ItemDependencies } from "./context-items.ts";
 import { keyOf, NO_THREAD, type RunBlock, type TurnBlock } from "./context-store.ts";
@@ -31,6 +32,7 @@ import { type Stable, StableBlocks } from "./stable-blocks.ts";
 
 type ContextDependencies = ItemDependencies & {
   recall: RecallService;
+  log: Pick<RecallLog, "note">;
   transactions: Transactions;
   /** Grows with each erasure of the user. */
   erasureEpoch: Pick<ErasureEpoch, "current">;
@@ -337,8 +339,20 @@ export class ContextService {
     if (thread !== null || request.snapshot !== undefined)
       for (const { items } of sections) this.#items.keepEntries(thread?.n ?? NO_THREAD, items, now);
     const { confidence, abstained } = searched;
+    // Of shared owners nothing is counted: their memories are in other objects.
+    const own = [...stable.sections, ...sections].flatMap(({ items }) =>
+      items.flatMap(({ id, place }) =>
+        "n" in place && place.owner === undefined && !isMessage(place.n) ? [id] : [],
+      ),
+    );
+    const query = request.query?.text;
+    const recallId =
+      query === undefined
+        ? undefined
+        : this.#deps.log.note(request.owner, { memories: own, injected: true, query });
     return {
       block: {
+        ...(recallId !== undefined && { recallId }),
         format,
         ...(sources && { sources }),
         sections: placed(sections),
@@ -392,6 +406,7 @@ const answerOf = ({
   meta,
   confidence,
   abstained,
+  recallId,
   count,
 }: Omit<TurnBlock, "sections"> & { stable: string; recalled: string; count: CountTokens }): Answer => ({
   stable: { text: stable, tokens: tokensOf(stable, count) },
@@ -400,6 +415,7 @@ const answerOf = ({
   tokens: tokensOf(stable, count) + tokensOf(recalled, count),
   ...(confidence !== undefined && { confidence }),
   ...(abstained && { abstained }),
+  ...(recallId !== undefined && { recallId }),
 });
 
 async function withEtags({ stable, ...answer }: Answer): Promise<ContextAnswer> {

@@ -36,6 +36,7 @@ export type TurnBlock = Look & {
   meta: ContextSection[];
   confidence?: number;
   abstained?: true;
+  recallId?: string;
 };
 /** A turn's block, and where it is kept. */
 export type KeptTurn = { block: TurnBlock; thread: number };

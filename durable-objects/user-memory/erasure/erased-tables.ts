@@ -24,6 +24,8 @@ export const USER_TABLES = {
   ingests: { key: "id", counted: null },
   ingested_threads: { key: "thread", counted: null },
   model_usage: { key: "day", counted: null },
+  recalls: { key: "n", counted: null },
+  memory_usage: { key: "id", counted: null },
 } as const;
 type UserTable = keyof typeof USER_TABLES;
 

@@ -12,6 +12,7 @@ import type { ErasureEpoch } from "../core/erasure-epoch.ts";
 import type { MemoryTable } from "../memories/memory-table.ts";
 import type { VectorSync } from "../vectorize/vector-sync.ts";
 import type { MemoryWriter } from "../memories/memory-writer.ts";
+import type { RecallLog } from "../usage/recall-log.ts";
 import type { OwnerRecord } from "../core/owner-record.ts";
 import type { SearchIndex } from "../search-index/search-index.ts";
 import type { Transactions } from "../core/transactions.ts";
@@ -31,6 +32,7 @@ export type EraserDependencies = {
   writer: MemoryWriter;
   conversations: Conversations;
   ingests: IngestStore;
+  recallLog: Pick<RecallLog, "erased">;
   purger: MessagePurger;
   words: WordMerger;
   pages: FreePages;

@@ -50,7 +50,7 @@ export class Eraser {
   }
 
   #hideUser(id: string): void {
-    const { transactions, erasureEpoch, table, index, vectors, writer, owner } = this.#deps;
+    const { transactions, erasureEpoch, table, index, vectors, writer, owner, recallLog } = this.#deps;
     transactions.atomically(() => {
       const upTo = table.lastVersion();
       const epoch = erasureEpoch.next(upTo);
@@ -59,6 +59,7 @@ export class Eraser {
       vectors.removeOnTheirWay(rangesOf(erased));
       writer.erased();
       owner.erased();
+      recallLog.erased();
       index.forgetLoaded();
     });
   }

@@ -15,6 +15,7 @@ import { isMessage } from "../core/position.ts";
 import type { HybridSearch, RankedHit } from "./hybrid-search.ts";
 import { isOfMessage } from "../search-index/documents.ts";
 import type { EmbeddingTarget, SearchIndex } from "../search-index/search-index.ts";
+import type { RecallLog } from "../usage/recall-log.ts";
 import type { ThreadMessages } from "../threads/thread-messages.ts";
 import type { EmbeddedQuery } from "../search-index/vector-store.ts";
 import type { Recall, Recalled, ScoreRequest } from "../contract.ts";
@@ -34,6 +35,7 @@ type RecallDependencies = {
   /** Null while nothing can be embedded. */
   target: () => EmbeddingTarget | null;
   formerEmbedders: readonly Embedder[];
+  log: Pick<RecallLog, "note">;
   alarms: AlarmScheduler;
   now: () => number;
 };
@@ -100,8 +102,11 @@ export class RecallService {
     const ms = now() - searching;
     const vectorMs = ms + embeddedMs + embedded - began;
     const { numbers, ...vectorize } = nearest;
+    const hits = this.#hits(ranked, { threadId, asOf, window });
+    const recallId = this.#logged(request, hits, judged.isAnswerable);
     return ok({
-      hits: this.#hits(ranked, { threadId, asOf, window }),
+      ...(recallId !== undefined && { recallId }),
+      hits,
       arms: [
         ...arms.map((arm): Arm => ({ ...arm, ms: arm.name === "vector" ? vectorMs : ms })),
         { name: "vectorize", candidates: numbers.length, ...vectorize },
@@ -109,6 +114,16 @@ export class RecallService {
       freshness,
       ...judged,
     });
+  }
+
+  /** Notes the memories that the caller is to show. Returns the id of the recall. */
+  #logged({ owner, query, shown }: Recall, hits: readonly Hit[], isAnswerable: boolean): string | undefined {
+    if (shown === undefined || (shown.abstains && !isAnswerable)) return undefined;
+    const memories = hits
+      .filter(({ score }) => score >= shown.minScore)
+      .slice(0, shown.k)
+      .flatMap(({ kind, id }) => (kind === "message" ? [] : [id]));
+    return this.#deps.log.note(owner, { memories, injected: false, query });
   }
 
   /** The documents of these numbers that match the query. `score` is the cosine, and 0 for a negative one. */

@@ -1,3 +1,4 @@
+import { recallId } from "./usage.ts";
 import { z } from "@hono/zod-openapi";
 import { tokenizers } from "../context/tokens.ts";
 import { DURATION, durationMs } from "../prompt-cache/duration.ts";
@@ -319,6 +320,7 @@ export const ContextAnswer = z
       description:
         "Something that the provider has cached is different now: the stable block, or an earlier turn's.",
     }),
+    recallId,
     confidence: share.optional().openapi({ description: "Of the recall." }),
     abstained: z
       .literal(true)

@@ -6,6 +6,7 @@ import { breaks, text, timestamp } from "./bounds.ts";
 import { atBody, memoryFilter } from "./memory-filter.ts";
 import { memoryKind, name } from "./memory-fields.ts";
 import { Memory, version } from "./memory.ts";
+import { recallId } from "./usage.ts";
 
 export const recallKind = z.enum([...memoryKind.options, "message"]).openapi("RecallKind");
 export type RecallKind = z.infer<typeof recallKind>;
@@ -252,6 +253,7 @@ export type Arm = z.infer<typeof Arm>;
 
 export const RecallAnswer = z
   .object({
+    recallId,
     hits: z.array(Hit),
     arms: z.array(Arm),
     confidence: z.number().min(0).max(1).openapi({
@@ -293,6 +295,7 @@ export const TenantRecallBody = recallFields
 export type TenantRecallBody = z.infer<typeof TenantRecallBody>;
 
 export const TenantRecallAnswer = RecallAnswer.omit({
+  recallId: true,
   freshness: true,
   confidence: true,
   abstained: true,

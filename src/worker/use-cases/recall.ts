@@ -44,7 +44,7 @@ export async function recall(
   };
   const shared = [...new Set(owners)].filter((owner) => owner !== user);
   const [own, ...others] = await Promise.all([
-    recallOf(needs, user, asked),
+    recallOf(needs, user, { ...asked, shown: { k, minScore, abstains: answerable === "auto" } }),
     // Leaves out a shared owner that does not answer; the arm `owners` reports it.
     ...shared.map((owner) =>
       withDeadline(recallOf(needs, owner, asked), SHARED_WITHIN_MS).catch((error: unknown) => {
@@ -57,7 +57,9 @@ export async function recall(
   const answers = others.flatMap((other) => (other?.ok === true ? [other.value] : []));
   const joined = mergeAnswers([own.value, ...answers]);
   if (shared.length > 0) joined.arms.push(sharedArm(answers, shared.length));
-  const { isAnswerable, ...found } = joined;
+  const { isAnswerable, recallId: _ofSurest, ...rest } = joined;
+  const { recallId } = own.value;
+  const found = { ...rest, ...(recallId !== undefined && { recallId }) };
   const abstains = answerable === "auto" && !isAnswerable;
   const answer = rerank && !abstains ? await rerankHits(needs, query, { answer: found, k }) : found;
   const hits = answer.hits.filter(({ score }) => score >= minScore).slice(0, k);

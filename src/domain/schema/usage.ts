@@ -1,0 +1,70 @@
+import { z } from "@hono/zod-openapi";
+import { limits } from "../limits.ts";
+import { cursor, pageLimit, pageShape, text, timestamp, wholeNumber } from "./bounds.ts";
+
+/** Of a recall and of a context. */
+export const recallId = z.string().optional().openapi({
+  description:
+    "Names this answer for its outcome (`POST /v1/recalls/{id}/outcome`); absent without memories of the user.",
+});
+
+export const OutcomeBody = z
+  .strictObject({
+    used: z
+      .array(z.string())
+      .max(limits.k)
+      .optional()
+      .openapi({ description: "The ids of the memories that the answer used." }),
+    answer: text(limits.query, "query_too_long").optional().openapi({
+      description:
+        "The model's answer. Without `used`, it tells which memories were likely used. It is not stored.",
+    }),
+  })
+  .refine(({ used, answer }) => (used ?? answer) !== undefined, {
+    path: ["used"],
+    error: "must be set, or `answer`",
+  })
+  .openapi("RecallOutcome", { example: { answer: "You live in Porto." } });
+export type OutcomeBody = z.infer<typeof OutcomeBody>;
+
+export const Outcome = z
+  .object({
+    used: z.array(z.string()),
+    usedLikely: z.array(z.string()).openapi({ description: "Memories whose words the answer has." }),
+  })
+  .openapi("CountedOutcome");
+export type Outcome = z.infer<typeof Outcome>;
+
+export const recallPath = z.object({
+  id: z.string().openapi({
+    param: { name: "id", in: "path" },
+    description: "`<userHash>.<uuid v7>`, the `recallId` of a recall or a context.",
+  }),
+});
+
+const unusedDays = wholeNumber({ min: 0, max: 3650, code: "invalid_request" });
+export const UsageQuery = z.strictObject({
+  unusedDays: unusedDays.optional().openapi({
+    description:
+      "Only memories that are at least this many days old, and were not used since. Without it, those that were ever recalled.",
+  }),
+  limit: pageLimit(50),
+  cursor,
+});
+export type UsageQuery = z.infer<typeof UsageQuery>;
+
+export const MemoryUsage = z
+  .object({
+    memoryId: z.string(),
+    recalled: z.int().openapi({ description: "Number of recalls that returned it." }),
+    injected: z.int().openapi({ description: "Number of contexts that showed it." }),
+    used: z.int(),
+    usedLikely: z.int(),
+    lastRecalledAt: timestamp.optional().openapi({ description: "The last recall or context." }),
+    lastUsedAt: timestamp
+      .optional()
+      .openapi({ description: "The last time that it was, or was likely, used." }),
+  })
+  .openapi("MemoryUsage");
+export type MemoryUsage = z.infer<typeof MemoryUsage>;
+export const MemoryUsageList = pageShape(MemoryUsage).openapi("MemoryUsageList");

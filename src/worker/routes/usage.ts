@@ -1,0 +1,47 @@
+import { decodeCursor, pageOf } from "../../domain/cursor.ts";
+import { userHash } from "../../domain/ids.ts";
+import { userPath } from "../../domain/schema/bounds.ts";
+import { MemoryUsageList, Outcome, OutcomeBody, recallPath, UsageQuery } from "../../domain/schema/usage.ts";
+import { wrapTime } from "../http/answer.ts";
+import { body, json, route } from "../http/describe.ts";
+import { unwrap } from "../http/failure.ts";
+import { threadObject } from "../http/path.ts";
+import { newRouter } from "../http/router.ts";
+import { requireScope } from "../http/scope.ts";
+
+const outcomeRoute = route("post", "/v1/recalls/{id}/outcome", {
+  operationId: "recallOutcome",
+  summary: "Tell which memories of a recall were used",
+  description:
+    "Counts once, within a day of the recall or the context. Changes nothing but counters, and no ranking.",
+  ...requireScope("read"),
+  request: { params: recallPath, body: body(OutcomeBody) },
+  responses: { 200: json(Outcome, "The memories that were counted.") },
+});
+
+const usageRoute = route("get", "/v1/users/{user}/usage", {
+  operationId: "listMemoryUsage",
+  summary: "List how often memories were recalled and used",
+  ...requireScope("read"),
+  request: { params: userPath, query: UsageQuery },
+  responses: { 200: json(MemoryUsageList, "A page of memories, in the order of their ids.") },
+});
+
+export const usage = newRouter("recall")
+  .openapi(outcomeRoute, async (c) => {
+    const { id } = c.req.valid("param");
+    const told = threadObject(c, id).recallOutcome(id, c.req.valid("json"));
+    return c.json(unwrap(await wrapTime(c, "object", told)), 200);
+  })
+  .openapi(usageRoute, async (c) => {
+    const { limit = 50, cursor, unusedDays } = c.req.valid("query");
+    const after = unwrap(decodeCursor(cursor, ["string"]));
+    const object = c.get("services").userMemory(await userHash(c.req.valid("param").user));
+    const page = {
+      limit: limit + 1,
+      ...(after && { after: after[0] }),
+      ...(unusedDays !== undefined && { unusedDays }),
+    };
+    const found = await wrapTime(c, "object", object.memoryUsage(page));
+    return c.json(pageOf(found, limit, { show: (one) => one, keyOf: ({ memoryId }) => [memoryId] }), 200);
+  });

@@ -1,0 +1,159 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { isUsedLikely, wordHashes } from "../src/domain/usage/used-likely.ts";
+import { call, newUser, tokenWith } from "./call.ts";
+import { control, restore } from "./doubles/control.ts";
+import { evict } from "./evict.ts";
+import { ring } from "./ingest/calls.ts";
+import { forget, remembered } from "./memory-calls.ts";
+import { create } from "./thread-calls.ts";
+
+afterEach(restore);
+
+const DAY = 24 * 60 * 60_000;
+const recall = async (user: string, query: string, more = {}) =>
+  (await call(`/v1/users/${user}/recall`, { json: { query, ...more } })).body;
+const outcome = (id: string, json: object) => call(`/v1/recalls/${id}/outcome`, { json });
+const usage = async (user: string, query = "") => (await call(`/v1/users/${user}/usage?${query}`)).body.items;
+
+describe("isUsedLikely", () => {
+  it.each([
+    ["user lives in Porto", "You live in Porto.", "where do I live?", true],
+    ["The budget is 600 euros", "You can spend 600.", "what may it cost?", true],
+    ["We deploy with wrangler from GitHub Actions", "Actions runs wrangler.", "how do we deploy?", true],
+    ["user lives in Porto", "I do not know.", "where do I live?", false],
+    ["user lives in Porto", "Porto is nice.", "is Porto nice?", false],
+    ["I like green tea", "The weather is fine.", "what do I drink?", false],
+    ["私は京都に住んでいます", "東京です", "どこ", false],
+  ])("%s | %s", (memory, answer, query, expected) => {
+    expect(isUsedLikely(memory, answer, wordHashes(query))).toBe(expected);
+  });
+});
+
+describe("the outcome of a recall", () => {
+  it("counts what was used, once, also after an eviction", async () => {
+    const user = newUser();
+    const porto = await remembered(user, { text: "The user lives in Porto" });
+    const tea = await remembered(user, { text: "The user lives on tea" });
+    const { recallId, hits } = await recall(user, "where does the user live?");
+    expect(hits).toHaveLength(2);
+    await ring(user);
+    await evict(user);
+    for (let i = 0; i < 2; i++) {
+      const { status, body } = await outcome(recallId, { used: [porto.id] });
+      expect([status, body]).toEqual([200, { used: [porto.id], usedLikely: [] }]);
+    }
+    const counted = await usage(user);
+    expect(counted).toContainEqual({
+      memoryId: porto.id,
+      recalled: 1,
+      injected: 0,
+      used: 1,
+      usedLikely: 0,
+      lastRecalledAt: expect.any(Number),
+      lastUsedAt: expect.any(Number),
+    });
+    expect(counted).toContainEqual(expect.objectContaining({ memoryId: tea.id, recalled: 1, used: 0 }));
+  });
+
+  it("is found in the answer where nobody names the memories", async () => {
+    const user = newUser();
+    const porto = await remembered(user, { text: "The user lives in Porto" });
+    const { recallId } = await recall(user, "where does the user live?");
+    const { body } = await outcome(recallId, { answer: "You live in Porto." });
+    expect(body).toEqual({ used: [], usedLikely: [porto.id] });
+    expect(await usage(user)).toMatchObject([{ usedLikely: 1 }]);
+  });
+
+  it("is told of a context, whose turn keeps its id", async () => {
+    const user = newUser();
+    const { id: threadId } = await create(user);
+    const porto = await remembered(user, { text: "The user lives in Porto" });
+    const json = { query: "Where do I live?", threadId };
+    const first = (await call(`/v1/users/${user}/context`, { json })).body;
+    const again = (await call(`/v1/users/${user}/context`, { json })).body;
+    expect(again.recallId).toBe(first.recallId);
+    expect((await outcome(first.recallId, { used: [porto.id] })).status).toBe(200);
+    expect(await usage(user)).toMatchObject([{ injected: 1, recalled: 0, used: 1 }]);
+  });
+
+  it("is refused for what is no recall of the caller's, or no memory of it", async () => {
+    const [alice, bob] = [newUser(), newUser()];
+    await remembered(alice, { text: "The user lives in Porto" });
+    const { recallId } = await recall(alice, "where does the user live?");
+    const foreign = await call(`/v1/recalls/${recallId}/outcome`, {
+      json: { used: [] },
+      token: await tokenWith({ user: bob }),
+    });
+    expect(foreign.status).toBe(404);
+    const unknown = `${recallId.split(".")[0]}.019a0000-0000-7000-8000-000000000000`;
+    expect((await outcome(unknown, { used: [] })).status).toBe(404);
+    const { status, body } = await outcome(recallId, { used: ["m"] });
+    expect([status, body.error.details[0].path]).toEqual([400, "body.used[0]"]);
+    expect((await outcome(recallId, {})).body.error.details[0].path).toBe("body.used");
+  });
+
+  it("is absent where no memory was shown", async () => {
+    const user = newUser();
+    expect((await recall(user, "anything?")).recallId).toBeUndefined();
+    await remembered(user, { text: "The user lives in Porto" });
+    expect((await recall(user, "where do I live?", { minScore: 1 })).recallId).toBeUndefined();
+  });
+});
+
+describe("the counters", () => {
+  it("keep the counts of a day when its recalls are gone", async () => {
+    const user = newUser();
+    const porto = await remembered(user, { text: "The user lives in Porto" });
+    const { recallId } = await recall(user, "where does the user live?");
+    await ring(user);
+    control.clockAhead += 25 * 60 * 60_000;
+    await ring(user);
+    expect((await outcome(recallId, { used: [porto.id] })).status).toBe(404);
+    await recall(user, "where does the user live?");
+    expect(await usage(user)).toMatchObject([{ memoryId: porto.id, recalled: 2 }]);
+  });
+
+  it("list what was never used in some days", async () => {
+    const user = newUser();
+    const porto = await remembered(user, { text: "The user lives in Porto" });
+    const tea = await remembered(user, { text: "The user drinks tea" });
+    expect(await usage(user, "unusedDays=30")).toEqual([]);
+    const token = await tokenWith({ user: "*", ttlSeconds: 100 * 86_400 });
+    control.clockAhead += 31 * DAY;
+    const read = async (path: string, json?: object) =>
+      (await call(path, { token, ...(json && { json }) })).body;
+    const ids = async () =>
+      (await read(`/v1/users/${user}/usage?unusedDays=30`)).items.map(
+        ({ memoryId }: { memoryId: string }) => memoryId,
+      );
+    expect((await ids()).toSorted()).toEqual([porto.id, tea.id].toSorted());
+    const { recallId } = await read(`/v1/users/${user}/recall`, { query: "where does the user live?" });
+    await read(`/v1/recalls/${recallId}/outcome`, { used: [porto.id] });
+    expect(await ids()).toEqual([tea.id]);
+  });
+
+  it("are forgotten with the memory and with the user", async () => {
+    const user = newUser();
+    const porto = await remembered(user, { text: "The user lives in Porto" });
+    const { recallId } = await recall(user, "where does the user live?");
+    await outcome(recallId, { used: [porto.id] });
+    await forget(user, porto.id);
+    expect(await usage(user)).toEqual([]);
+    await remembered(user, { text: "The user lives in Faro" });
+    const later = await recall(user, "where does the user live?");
+    await call(`/v1/users/${user}`, { method: "DELETE" });
+    expect(await usage(user)).toEqual([]);
+    expect((await outcome(later.recallId, { used: [] })).status).toBe(404);
+  });
+
+  it("are paged", async () => {
+    const user = newUser();
+    for (let i = 0; i < 5; i++) await remembered(user, { text: `The user lives in house ${i}` });
+    await recall(user, "where does the user live?");
+    const first = (await call(`/v1/users/${user}/usage?limit=3`)).body;
+    const second = (await call(`/v1/users/${user}/usage?limit=3&cursor=${first.cursor}`)).body;
+    expect(first.items).toHaveLength(3);
+    expect(second.items).toHaveLength(2);
+    expect(second.cursor).toBeUndefined();
+  });
+});
