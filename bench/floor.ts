@@ -164,7 +164,7 @@ export class Floor extends DurableObject<Env> {
           .exec<{ n: number }>(
             `INSERT INTO memories
                (user_hash, id, user_id, kind, status, text, tags, trust, dedupe_key, created_at, updated_at, valid_from, recorded_at)
-             VALUES ('', '', '', 'fact', 'active', ?, '[]', '', 0, 0, 0, 0) RETURNING version AS n`,
+             VALUES ('', '', '', 'fact', 'active', ?, '[]', 'user', '', 0, 0, 0, 0) RETURNING version AS n`,
             text,
           )
           .one();
@@ -204,7 +204,7 @@ export class Floor extends DurableObject<Env> {
 
 const asJson = { headers: { "Content-Type": "application/json" } };
 
-const ROW = `'fact', 'active', value ->> '$.text', '[]', value ->> '$.text', ?2, ?2, ?2, ?2`;
+const ROW = `'fact', 'active', value ->> '$.text', '[]', 'user', value ->> '$.text', ?2, ?2, ?2, ?2`;
 
 /** The bare statements on D1: what is remembered is inserted, all of a call by one statement. */
 async function memories(database: D1Database, request: Request, user: string): Promise<Response> {

@@ -208,7 +208,7 @@ async function fill({ server }: Client, rows: number): Promise<void> {
          INSERT INTO memories (user_hash, id, version, user_id, kind, status, text, tags, trust, dedupe_key, created_at, updated_at,
            valid_from, recorded_at)
          SELECT printf('other-%016d', i / 1000), printf('memory-%d', i), i % 1000 + 1, printf('other %d', i / 1000), 'fact',
-           'active', printf('Note %d of another user, about this and that', i), '[]', printf('text %d', i), i, i, i, i FROM n`,
+           'active', printf('Note %d of another user, about this and that', i), '[]', 'user', printf('text %d', i), i, i, i, i FROM n`,
       )
       .run();
 }

@@ -34,7 +34,8 @@ export type CairnVars = {
       | "AUDIT_DAYS"
       | "JURISDICTION"
       | `JWT_${"JWKS_URL" | "ISSUER" | "AUDIENCE" | "USER_CLAIM" | "SCOPE" | "SHARED"}`
-      | `QUOTA_${"ENTRIES" | "MEMORIES" | "THREADS" | "BYTES"}`
+      | `QUOTA_${"ENTRIES" | "MEMORIES" | "THREADS" | "BYTES" | "MODEL_CALLS" | "MODEL_TOKENS"}`
+      | `LLM_${"URL" | "MODEL" | "KEY"}`
       | `EMBEDDINGS_${"URL" | "MODEL" | "KEY" | "DIMENSIONS"}`
       | "MESSAGE_INDEXING"
       | "RECALL_WEIGHTS"

@@ -137,7 +137,7 @@ export function assemble(ctx: DurableObjectState, ports: Ports, objectOf: (owner
   const lexicon = () => wordModelOf(ports);
   const embedding = new Embedding({ ...shared, embedder: ports.embedder, lexicon });
   const tables = { memories: table, messages, tombstones: new TombstoneRanges(sql) };
-  const recallLog = new RecallLog({ store: new UsageStore(sql), table, transactions, alarms, now });
+  const recallLog = new RecallLog({ store: new UsageStore(sql, table), table, transactions, alarms, now });
   const recall = new RecallService({
     ...shared,
     log: recallLog,

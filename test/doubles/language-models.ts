@@ -50,7 +50,7 @@ export class RuledModel extends ScriptedModel {
   override async generate(request: GenerateRequest): Promise<Generated> {
     this.asked.push(structuredClone(request));
     // The fields that were asked for.
-    const fields = Object.keys((request.schema["properties"] ?? {}) as object);
+    const fields = Object.keys(request.schema["properties"] ?? {});
     const answer = { facts: [], episodes: [], procedures: [], ...this.#answer(messagesIn(request)) };
     const wanted = Object.entries(answer).filter(([name]) => fields.includes(name));
     return {

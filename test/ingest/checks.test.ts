@@ -54,6 +54,13 @@ describe("the checks", () => {
     expect(check("coffee")).toEqual(["negated"]);
   });
 
+  it("take emoji, and joiners where a script needs them", () => {
+    const check = (text: string, object: string) =>
+      checkProposal("fact", factOf(["user", "likes", object], [1]), windowOf([["user", text]]));
+    expect(check("I like tea 👩‍👩‍👧 ❤️ 1️⃣", "tea")).toEqual([]);
+    expect(check("I li\u200dke tea", "tea")).toContain("hidden_characters");
+  });
+
   it("compare numbers with their separators, and as words", () => {
     const check = (text: string, object: string) =>
       checkProposal("fact", factOf(["user", "owns", object], [1]), windowOf([["user", text]]));

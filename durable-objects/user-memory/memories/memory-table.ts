@@ -115,6 +115,29 @@ export class MemoryTable implements DocumentSource {
     return this.#sql.exec("SELECT 1 FROM memories WHERE id = ? LIMIT 1", id).toArray().length > 0;
   }
 
+  /** Ids of live memories that were created up to a time, in their order, after one. */
+  living({
+    after,
+    createdUpTo,
+    now,
+    limit,
+  }: {
+    after: string;
+    createdUpTo: number;
+    now: number;
+    limit: number;
+  }): string[] {
+    const { sql, bindings } = toSqlCondition(visibleAt({ now }));
+    return this.#column(
+      `SELECT DISTINCT id FROM memories INDEXED BY memories_by_id
+       WHERE id > ? AND created_at <= ? AND status = 'active' AND ${sql} ORDER BY id LIMIT ?`,
+      after,
+      createdUpTo,
+      ...bindings,
+      limit,
+    );
+  }
+
   /** Ids of the memories that match, also past and future ones, but no history. */
   matching(filter: MemoryFilter, now: number): string[] {
     const { sql, bindings } = toSqlCondition(and(standing(now), ...filterConditions(filter)));

@@ -86,12 +86,10 @@ export class RecallLog implements Chore {
     const { store, transactions, now } = this.#deps;
     transactions.atomically(() => this.#store());
     const until = now();
-    return store.list({
-      after: after ?? "",
-      limit,
-      now: until,
-      ...(unusedDays !== undefined && { unusedSince: until - unusedDays * DAY_MS }),
-    });
+    const page = { after: after ?? "", limit };
+    return unusedDays === undefined
+      ? store.list(page)
+      : store.unused({ ...page, since: until - unusedDays * DAY_MS, now: until });
   }
 
   /** Stores the recalls in memory. */

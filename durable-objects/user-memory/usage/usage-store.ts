@@ -1,3 +1,4 @@
+import type { MemoryTable } from "../memories/memory-table.ts";
 import type { MemoryUsage } from "../../../src/domain/schema/usage.ts";
 
 /** A recall or a context (`injected`) that showed memories. `query`: hashes of its words. `done`: its outcome is counted. */
@@ -21,9 +22,11 @@ export type Counts = Partial<Pick<MemoryUsage, "recalled" | "injected" | "used" 
  */
 export class UsageStore {
   readonly #sql: SqlStorage;
+  readonly #memories: Pick<MemoryTable, "has" | "living">;
 
-  constructor(sql: SqlStorage) {
+  constructor(sql: SqlStorage, memories: Pick<MemoryTable, "has" | "living">) {
     this.#sql = sql;
+    this.#memories = memories;
   }
 
   /** Stores recalls in one row, in the order of their times. */
@@ -87,85 +90,95 @@ export class UsageStore {
   /** Of memories that are gone nothing is counted. */
   count(counts: ReadonlyMap<string, Counts>): void {
     for (const [id, { recalled = 0, injected = 0, used = 0, usedLikely = 0, recalledAt, usedAt }] of counts)
-      this.#sql.exec(
-        `INSERT INTO memory_usage (id, recalled, injected, used, used_likely, recalled_at, used_at)
-         SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7 WHERE EXISTS (SELECT 1 FROM memories WHERE id = ?1)
-         ON CONFLICT (id) DO UPDATE SET recalled = recalled + ?2, injected = injected + ?3, used = used + ?4,
-           used_likely = used_likely + ?5, recalled_at = MAX(ifnull(recalled_at, ?6), ifnull(?6, recalled_at)),
-           used_at = MAX(ifnull(used_at, ?7), ifnull(?7, used_at))`,
-        id,
-        recalled,
-        injected,
-        used,
-        usedLikely,
-        recalledAt ?? null,
-        usedAt ?? null,
-      );
+      if (this.#memories.has(id))
+        this.#sql.exec(
+          `INSERT INTO memory_usage (id, recalled, injected, used, used_likely, recalled_at, used_at)
+           VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+           ON CONFLICT (id) DO UPDATE SET recalled = recalled + ?2, injected = injected + ?3, used = used + ?4,
+             used_likely = used_likely + ?5, recalled_at = MAX(ifnull(recalled_at, ?6), ifnull(?6, recalled_at)),
+             used_at = MAX(ifnull(used_at, ?7), ifnull(?7, used_at))`,
+          id,
+          recalled,
+          injected,
+          used,
+          usedLikely,
+          recalledAt ?? null,
+          usedAt ?? null,
+        );
   }
 
-  /**
-   * The counters of memories, in the order of their ids, after one. `unusedSince`: of live memories from before then that were not
-   * used since; without it, of those that have counters.
-   */
-  list({
+  /** The counters of memories, in the order of their ids, after one. */
+  list({ after, limit }: { after: string; limit: number }): MemoryUsage[] {
+    const stored = this.#stored();
+    const rows = this.#rows("id > ? ORDER BY id LIMIT ?", after, limit).map((row) => withStored(row, stored));
+    const known = new Set(rows.map(({ memoryId }) => memoryId));
+    const others = [...stored.keys()]
+      .filter((id) => id > after && !known.has(id) && this.#memories.has(id))
+      .map((id) => withStored({ ...NONE, memoryId: id }, stored));
+    // A memory of the stored recalls that has a row is in a later page.
+    const last = rows.length === limit ? (rows.at(-1)?.memoryId ?? "") : null;
+    return [...rows, ...others.filter(({ memoryId }) => last === null || memoryId < last)]
+      .toSorted((a, b) => (a.memoryId < b.memoryId ? -1 : 1))
+      .slice(0, limit);
+  }
+
+  /** The counters of live memories from before a time that were not used since, in the order of their ids, after one. */
+  unused({
     after,
     limit,
-    unusedSince,
+    since,
     now,
   }: {
     after: string;
     limit: number;
-    unusedSince?: number;
+    since: number;
     now: number;
   }): MemoryUsage[] {
-    const columns = `recalled, injected, used, used_likely AS "usedLikely", recalled_at AS "lastRecalledAt", used_at AS "lastUsedAt"`;
-    type Read = MemoryUsage & { lastRecalledAt: number | null; lastUsedAt: number | null };
-    const rows =
-      unusedSince === undefined
-        ? this.#sql.exec<Read>(
-            `SELECT id AS "memoryId", ${columns} FROM memory_usage WHERE id > ? ORDER BY id LIMIT ?`,
-            after,
-            limit,
-          )
-        : this.#sql.exec<Read>(
-            `SELECT memories.id AS "memoryId", ${columns} FROM memories INDEXED BY memories_by_id
-             LEFT JOIN memory_usage ON memory_usage.id = memories.id
-             WHERE memories.id > ?1 AND corrected_at IS NULL AND status = 'active' AND created_at <= ?3
-               AND (superseded_at IS NULL OR superseded_at > ?4) AND (valid_to IS NULL OR valid_to > ?4)
-               AND valid_from <= ?4 AND (expires_at IS NULL OR expires_at >= ?4)
-               AND (used_at IS NULL OR used_at <= ?3)
-             ORDER BY memories.id LIMIT ?2`,
-            after,
-            limit,
-            unusedSince,
-            now,
-          );
     const stored = this.#stored();
-    const counted = rows.toArray().map(({ lastRecalledAt, lastUsedAt, ...row }) => {
-      const { recalled = 0, injected = 0, recalledAt = 0 } = stored.get(row.memoryId) ?? {};
-      stored.delete(row.memoryId);
-      const last = Math.max(lastRecalledAt ?? 0, recalledAt);
-      return {
-        memoryId: row.memoryId,
-        recalled: (row.recalled ?? 0) + recalled,
-        injected: (row.injected ?? 0) + injected,
-        used: row.used ?? 0,
-        usedLikely: row.usedLikely ?? 0,
-        ...(last > 0 && { lastRecalledAt: last }),
-        ...(lastUsedAt !== null && { lastUsedAt }),
-      };
-    });
-    if (unusedSince !== undefined) return counted;
-    const others = [...stored]
-      .filter(([id]) => id > after && this.#exists(id))
-      .map(([memoryId, { recalled = 0, injected = 0, recalledAt = 0 }]) => {
-        const row = { memoryId, recalled, injected, used: 0, usedLikely: 0 };
-        return { ...row, lastRecalledAt: recalledAt };
-      });
-    return [...counted, ...others].toSorted((a, b) => (a.memoryId < b.memoryId ? -1 : 1)).slice(0, limit);
+    const found: MemoryUsage[] = [];
+    for (let last = after; found.length < limit;) {
+      const ids = this.#memories.living({ after: last, createdUpTo: since, now, limit: SLICE });
+      const rows = this.#rows("id IN (SELECT value FROM json_each(?))", JSON.stringify(ids));
+      const counters = new Map(rows.map((row) => [row.memoryId, row]));
+      for (const id of ids) {
+        const usage = withStored(counters.get(id) ?? { ...NONE, memoryId: id }, stored);
+        if ((usage.lastUsedAt ?? 0) <= since && found.length < limit) found.push(usage);
+      }
+      last = ids.at(-1) ?? last;
+      if (ids.length < SLICE) break;
+    }
+    return found;
   }
 
-  #exists(id: string): boolean {
-    return this.#sql.exec("SELECT 1 FROM memories WHERE id = ? LIMIT 1", id).toArray().length > 0;
+  #rows(where: string, ...bindings: (string | number)[]): MemoryUsage[] {
+    type Read = typeof NONE & { memoryId: string; lastRecalledAt: number | null; lastUsedAt: number | null };
+    return this.#sql
+      .exec<Read>(
+        `SELECT id AS "memoryId", recalled, injected, used, used_likely AS "usedLikely",
+           recalled_at AS "lastRecalledAt", used_at AS "lastUsedAt" FROM memory_usage WHERE ${where}`,
+        ...bindings,
+      )
+      .toArray()
+      .map(({ lastRecalledAt, lastUsedAt, ...row }) => ({
+        ...row,
+        ...(lastRecalledAt !== null && { lastRecalledAt }),
+        ...(lastUsedAt !== null && { lastUsedAt }),
+      }));
   }
+}
+
+const NONE = { recalled: 0, injected: 0, used: 0, usedLikely: 0 };
+/** Memories that one step looks at. */
+const SLICE = 500;
+
+/** The counters with the counts of recalls that are not added yet. */
+function withStored(row: MemoryUsage, stored: ReadonlyMap<string, Counts>): MemoryUsage {
+  const { recalled = 0, injected = 0, recalledAt = 0 } = stored.get(row.memoryId) ?? {};
+  const last = Math.max(row.lastRecalledAt ?? 0, recalledAt);
+  return {
+    ...row,
+    recalled: row.recalled + recalled,
+    injected: row.injected + injected,
+    ...(last > 0 && { lastRecalledAt: last }),
+  };
 }

@@ -1,7 +1,9 @@
-/** Characters that nobody sees: they hide words from people, or change their order. Joiners belong to emoji and to some scripts. */
-const HIDDEN =
-  /[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]|[\p{L}\p{N}][\u200c\u200d][a-zA-Z]|[a-zA-Z][\u200c\u200d]/u;
-const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/u;
+/** Soft hyphens, joiners between words, directions, invisible letters, marks of annotations, tags: nobody sees them. */
+const HIDDEN = /[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/u;
+/** Joiners and variations within emoji, and joiners within scripts that write with them, belong there. */
+const FITTING =
+  /\p{Extended_Pictographic}(?:\u200d|\ufe0f|\p{Emoji_Modifier}|\p{Extended_Pictographic})*|(?<=[\p{Script=Arabic}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Tamil}\p{Script=Malayalam}\p{Script=Sinhala}])[\u200c\u200d](?=[\p{Script=Arabic}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Tamil}\p{Script=Malayalam}\p{Script=Sinhala}])|[0-9#*]\ufe0f\u20e3/gu;
+const CONTROL = /(?![\t\n\r])\p{Cc}/u;
 /** A word of letters that look alike in two scripts. */
 const MIXED =
   /\p{Script=Latin}[\p{Script=Cyrillic}\p{Script=Greek}]|[\p{Script=Cyrillic}\p{Script=Greek}]\p{Script=Latin}/u;
@@ -10,4 +12,4 @@ const STYLED = /[\u{1d400}-\u{1d7ff}\uff21-\uff3a\uff41-\uff5a\u24b6-\u24e9\u{1f
 
 /** True if a text holds characters that make it read otherwise than it looks. */
 export const hidesSomething = (text: string): boolean =>
-  HIDDEN.test(text) || CONTROL.test(text) || MIXED.test(text) || STYLED.test(text);
+  HIDDEN.test(text.replaceAll(FITTING, "")) || CONTROL.test(text) || MIXED.test(text) || STYLED.test(text);
