@@ -247,6 +247,12 @@ export class UserMemory extends DurableObject<Bindings> implements Served<UserMe
     return this.#parts.ingests.retry(...args);
   }
 
+  // Changes
+
+  changes(...args: Args<"changes">) {
+    return this.#parts.changes.read(...args);
+  }
+
   // Usage
 
   recallOutcome(...args: Args<"recallOutcome">) {

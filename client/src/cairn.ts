@@ -1,4 +1,5 @@
 import { Access } from "./access.ts";
+import { Changes } from "./changes.ts";
 import { ContextProfiles } from "./context-profiles.ts";
 import { Entries } from "./entries.ts";
 import { Erasures } from "./erasures.ts";
@@ -26,6 +27,7 @@ export class Cairn {
   readonly promptCache: PromptCaches;
   readonly ingests: Ingests;
   readonly usage: Usage;
+  readonly changes: Changes;
   readonly erasures: Erasures;
   readonly transfer: Transfer;
   readonly tenant: Tenant;
@@ -46,6 +48,7 @@ export class Cairn {
     this.promptCache = new PromptCaches(http);
     this.ingests = new Ingests(http);
     this.usage = new Usage(http);
+    this.changes = new Changes(http);
     this.erasures = new Erasures(http);
     this.transfer = new Transfer(http);
     this.tenant = new Tenant(http);

@@ -4,6 +4,7 @@ import type { z } from "@hono/zod-openapi";
 import type { ErrorCode as Code } from "../../src/domain/errors.ts";
 import type * as audit from "../../src/domain/schema/audit.ts";
 import type * as bounds from "../../src/domain/schema/bounds.ts";
+import type * as changes from "../../src/domain/schema/changes.ts";
 import type * as context from "../../src/domain/schema/context.ts";
 import type * as erasure from "../../src/domain/schema/erasure.ts";
 import type * as entry from "../../src/domain/schema/entry.ts";
@@ -98,6 +99,10 @@ export type Outcome = usage.Outcome;
 export type UsageQuery = QueryOf<typeof usage.UsageQuery>;
 export type MemoryUsage = usage.MemoryUsage;
 export type MemoryUsageList = z.infer<typeof usage.MemoryUsageList>;
+
+export type ChangesQuery = QueryOf<typeof changes.ChangesQuery>;
+export type Change = changes.Change;
+export type ChangesPage = changes.Changes;
 
 export type RememberedMemory = z.infer<typeof memory.RememberedMemory>;
 export type SimilarMemory = memory.Similar;

@@ -9,6 +9,9 @@ import { AlarmScheduler } from "../storage/alarm-scheduler.ts";
 import { ContextService } from "./context/context-service.ts";
 import { ContextStore } from "./context/context-store.ts";
 import type { OwnerObject } from "./context/shared-owners.ts";
+import { ChangesFeed } from "./changes/changes-feed.ts";
+import { WebhookDelivery } from "./changes/webhook-delivery.ts";
+import { Removals } from "./core/removals.ts";
 import { FreePages } from "./core/free-pages.ts";
 import { ErasureEpoch } from "./core/erasure-epoch.ts";
 import { TombstoneRanges } from "./core/tombstone-ranges.ts";
@@ -63,8 +66,9 @@ export function assemble(ctx: DurableObjectState, ports: Ports, objectOf: (owner
   const alarms = new AlarmScheduler(storage);
   const answers = new IdempotencyStore(ctx);
   const pages = new FreePages(sql);
-  const stores = new ThreadStores(sql);
-  const table = new MemoryTable(sql);
+  const removals = new Removals(sql, now);
+  const stores = new ThreadStores(sql, removals);
+  const table = new MemoryTable(sql, removals);
   const quota = new QuotaGuard(sql, ports, { pages, threads: stores.threads, memories: table });
   const owner = new OwnerRecord(sql);
   const erasureEpoch = new ErasureEpoch(sql);
@@ -153,6 +157,18 @@ export function assemble(ctx: DurableObjectState, ports: Ports, objectOf: (owner
     formerEmbedders: ports.formerEmbedders,
   });
 
+  // Changes
+  const changes = new ChangesFeed({
+    removals,
+    memories: table,
+    threads: stores.threads,
+    erasureEpoch,
+    firstPending: () => writer.firstPending(),
+  });
+  const { webhook } = ports;
+  const webhookDelivery = new WebhookDelivery({ sql, webhook, feed: changes, owner, alarms, now });
+  if (webhook !== null) transactions.onWrite(() => webhookDelivery.schedule());
+
   // Export, import and reindex
   const { model } = ports.embedder;
   const reindexer = new Reindexer({ ...memory, vectors, writer, model, conversations });
@@ -228,6 +244,7 @@ export function assemble(ctx: DurableObjectState, ports: Ports, objectOf: (owner
     conversations,
     ingests: ingestStore,
     recallLog,
+    threads: stores.threads,
     purger,
     words: merger,
     pages,
@@ -249,9 +266,10 @@ export function assemble(ctx: DurableObjectState, ports: Ports, objectOf: (owner
     messages: purger,
     words: merger,
     erasures: eraser.drive,
-    // Last: a model may take long.
-    ingests: ingestRunner,
     usage: recallLog,
+    // Last: a receiver may take 15 seconds, and a model longer.
+    webhook: webhookDelivery,
+    ingests: ingestRunner,
   };
   let morePieces = false;
   const chores: Record<string, Chore> = {
@@ -288,6 +306,7 @@ export function assemble(ctx: DurableObjectState, ports: Ports, objectOf: (owner
     context,
     ingests,
     usage: recallLog,
+    changes,
     reindexer,
     exporter,
     importer,

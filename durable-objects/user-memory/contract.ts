@@ -18,6 +18,7 @@ import type {
   ContextProfile,
   ContextSection,
 } from "../../src/domain/schema/context.ts";
+import type { Changes } from "../../src/domain/schema/changes.ts";
 import type { WrittenEntry } from "../../src/domain/schema/entry.ts";
 import type { Erasure } from "../../src/domain/schema/erasure.ts";
 import type { Extracted, ExtractKind, Ingest, Ingested } from "../../src/domain/schema/ingest.ts";
@@ -345,6 +346,12 @@ export interface IngestRpc {
   retryIngest(id: string): Promise<Result<Ingest>>;
 }
 
+// Changes
+
+export interface ChangesRpc {
+  changes(page: { after?: string; limit: number }): Promise<Result<Changes>>;
+}
+
 // Usage
 
 export interface UsageRpc {
@@ -420,6 +427,7 @@ export type UserMemoryRpc = EntriesRpc &
   RecallRpc &
   ContextRpc &
   IngestRpc &
+  ChangesRpc &
   UsageRpc &
   TransferRpc &
   ErasureRpc;

@@ -51,7 +51,8 @@ export const migrations: readonly Migration[] = [
         importing INTEGER NOT NULL DEFAULT 0,
         created_at INTEGER NOT NULL,
         updated_at INTEGER NOT NULL,
-        indexing TEXT
+        indexing TEXT,
+        change INTEGER NOT NULL DEFAULT 0
       );
       CREATE INDEX threads_by_agent ON threads (agent, updated_at DESC, n) WHERE deleted = 0;
       CREATE INDEX threads_by_parent ON threads (parent, fork_seq) WHERE parent IS NOT NULL;
@@ -284,6 +285,23 @@ export const migrations: readonly Migration[] = [
         DELETE FROM context_blocks WHERE thread = OLD.n;
         DELETE FROM context_entries WHERE thread = OLD.n;
       END;
+      -- kind: memory or thread. ids: JSON, null for all; of an erasure, its id.
+      CREATE TABLE removals (
+        kind TEXT NOT NULL,
+        n INTEGER NOT NULL,
+        at INTEGER NOT NULL,
+        ids TEXT NOT NULL,
+        erasure INTEGER NOT NULL,
+        PRIMARY KEY (kind, n)
+      ) WITHOUT ROWID;
+      -- One row. user_hash: an erased user's receiver is told so, and the owner is gone by then.
+      CREATE TABLE webhook_delivery (
+        user_hash TEXT NOT NULL,
+        version TEXT NOT NULL,
+        attempts INTEGER NOT NULL,
+        next_at INTEGER NOT NULL
+      );
+      CREATE TABLE removals_pruned (kind TEXT PRIMARY KEY, n INTEGER NOT NULL) WITHOUT ROWID;
       -- body: JSON, recalls of these times. Each is a row's part for a day, and then a number in memory_usage.
       CREATE TABLE recalls (n INTEGER PRIMARY KEY, first_at INTEGER NOT NULL, last_at INTEGER NOT NULL, body TEXT NOT NULL);
       -- id: of a memory.

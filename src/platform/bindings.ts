@@ -20,6 +20,8 @@ import type { CountTokens, TokenizerName } from "../domain/context/tokens.ts";
 import type { LanguageModel } from "./models/language-model.ts";
 import { type ModelBindings, modelFromBindings } from "./models/model-from-bindings.ts";
 import type { Lexicon } from "../domain/ranking/lexicon.ts";
+import type { Webhook } from "./webhooks/webhook.ts";
+import { type WebhookBindings, webhookFromBindings } from "./webhooks/webhook-from-bindings.ts";
 import { tokenCounter } from "./tokenizer.ts";
 import { RegistryUnlistedThreads, UNLISTED_THREADS, type UnlistedThreads } from "./unlisted-threads.ts";
 import { type RecallSettings, recallSettings, type RecallVars } from "./recall-settings.ts";
@@ -52,6 +54,7 @@ export type Bindings = Omit<Cloudflare.Env, "CAIRN_SECRET" | "CORS_ORIGINS"> &
   LoginBindings &
   ModelBindings &
   QuotaBindings &
+  WebhookBindings &
   RecallVars & {
     CAIRN_SECRET?: string;
     /** The secret before this one: tokens that it signed still pass. */
@@ -93,6 +96,8 @@ export type Ports = {
   tokenCounter: (name: TokenizerName) => Promise<CountTokens>;
   /** Extracts memories; null if no model is set. */
   languageModel: LanguageModel | null;
+  /** Receives the changes of all users; null if none is set. */
+  webhook: Webhook | null;
   /** Vectorize; null if none is bound. */
   vectors: VectorIndex | null;
   /** The quotas of one user. */
@@ -142,6 +147,7 @@ export function portsOf(env: Bindings, shared: Isolate = isolate): Ports {
     loadedLexicon: () => shared.wordModel.loaded,
     tokenCounter: (name) => tokenCounter(name, { tokenizer: shared.tokenizer, assets: env.ASSETS }),
     languageModel: modelFromBindings(env),
+    webhook: webhookFromBindings(env),
     vectors: env.VECTORIZE === undefined ? null : new VectorizeIndex(env.VECTORIZE),
     quotas: quotasOf(env),
     modelQuota: modelQuotaOf(env),

@@ -2,6 +2,18 @@ import type { Endpoint } from "./endpoint-request.ts";
 
 const LOCALHOST = /^(localhost|.+\.localhost|127\.0\.0\.1|\[::1\])$/;
 
+/** The address `<prefix>_URL`, or its problem, which does not repeat it. */
+export function endpointUrl(prefix: string, given: string | undefined): URL | string {
+  const url = URL.parse(given ?? "");
+  if (url === null) return `${prefix}_URL is not a URL`;
+  if (url.protocol !== "https:" && !(url.protocol === "http:" && isLocalhost(url)))
+    return `${prefix}_URL is not https (http is for localhost only)`;
+  if (url.username !== "" || url.password !== "") return `${prefix}_URL holds a name or a password`;
+  return url;
+}
+
+export const isLocalhost = ({ hostname }: URL): boolean => LOCALHOST.test(hostname);
+
 /**
  * An endpoint from the variables `<prefix>_URL` and `<prefix>_KEY`, or their problem. `url` is the base of the API or the whole
  * address, which ends with `path`. No message repeats the address or the key.
@@ -10,12 +22,8 @@ export function endpointFromVars(
   { prefix, service, path }: { prefix: string; service: string; path: string },
   { url: given, key }: { url: string | undefined; key: string | undefined },
 ): Endpoint | string {
-  const url = URL.parse(given ?? "");
-  if (url === null) return `${prefix}_URL is not a URL`;
-  if (url.protocol !== "https:" && !(url.protocol === "http:" && LOCALHOST.test(url.hostname)))
-    return `${prefix}_URL is not https (http is for localhost only)`;
-  if (url.username !== "" || url.password !== "")
-    return `${prefix}_URL holds a password: set ${prefix}_KEY in its place`;
+  const url = endpointUrl(prefix, given);
+  if (typeof url === "string") return url;
   // `fetch` would refuse it in a message that repeats the key.
   if (key !== undefined && !/^[\x21-\x7e]+$/.test(key))
     return `${prefix}_KEY is empty, or has characters that a header cannot hold`;

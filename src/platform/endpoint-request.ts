@@ -99,8 +99,8 @@ function refusal(endpoint: Endpoint, { status, headers }: Response, json: unknow
   return new EndpointFailure(endpoint, message, { retryAfterMs, status });
 }
 
-/** `Retry-After` is seconds or a date (RFC 9110, 10.2.3). */
-function retryAfter(headers: Headers, now: number): number | null {
+/** Milliseconds; null without one. `Retry-After` is seconds or a date (RFC 9110, 10.2.3). */
+export function retryAfter(headers: Headers, now: number): number | null {
   const value = headers.get("Retry-After")?.trim() ?? "";
   if (/^\d{1,9}$/.test(value)) return Number(value) * 1000;
   const date = Date.parse(value);

@@ -34,6 +34,7 @@ import { limits } from "../domain/limits.ts";
 import { auditOf } from "./routes/audit.ts";
 import { within } from "../platform/objects-within.ts";
 import { cache } from "./routes/cache.ts";
+import { changes } from "./routes/changes.ts";
 import { contexts } from "./routes/context.ts";
 import { documents } from "./routes/documents.ts";
 import { entries } from "./routes/entries.ts";
@@ -87,6 +88,7 @@ export function createApp(
     ingests,
     predicateRules,
     usage,
+    changes,
     erasures,
     transfer,
     reindex,

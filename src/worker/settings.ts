@@ -1,6 +1,7 @@
 import { loginSettingsOf } from "./auth/login-settings.ts";
 import type { Bindings } from "../platform/bindings.ts";
 import { quotaProblems } from "../platform/quotas.ts";
+import { webhookProblem } from "../platform/webhooks/webhook-from-bindings.ts";
 import { isSecret } from "../domain/token.ts";
 
 /** The default of AUDIT_DAYS. */
@@ -34,5 +35,7 @@ export function settingProblems(env: Bindings): string[] {
   problems.push(...originProblems(env), ...quotaProblems(env));
   const logins = loginSettingsOf(env).problem;
   if (logins !== undefined) problems.push(logins);
+  const webhook = webhookProblem(env);
+  if (webhook !== null) problems.push(webhook);
   return problems;
 }

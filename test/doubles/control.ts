@@ -1,5 +1,6 @@
 import { loseHeld } from "./held-writes.ts";
 import type { LanguageModel } from "../../src/platform/models/language-model.ts";
+import type { Webhook } from "../../src/platform/webhooks/webhook.ts";
 import type { ModelQuota, Quotas } from "../../src/platform/quotas.ts";
 import type { VectorBudget } from "../../src/platform/vectors/vector-budget.ts";
 import type { EmbedAs } from "../../src/platform/embeddings/embedder.ts";
@@ -77,7 +78,9 @@ export const control = {
   quotas: { entries: null, memories: null, threads: null, bytes: null } as Quotas,
   /** The model that extracts, of objects that begin now. */
   languageModel: null as LanguageModel | null,
-  /** What one user may ask of it in a day. */
+  /** Receives the changes, of objects that begin now. */
+  webhook: null as Webhook | null,
+  /** The calls and tokens of the model that one user has in a day. */
   modelQuota: { calls: null, tokens: null } as ModelQuota,
   /** What a user's object may store; null: as much as the platform lets it. */
   storageBytes: null as number | null,

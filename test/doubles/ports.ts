@@ -84,6 +84,9 @@ export function faultyPorts(env: Bindings): Ports {
     get languageModel() {
       return control.languageModel;
     },
+    get webhook() {
+      return control.webhook;
+    },
     get modelQuota() {
       return control.modelQuota;
     },

@@ -111,7 +111,7 @@ it("one by one, some and all: the same documents match, whatever the conditions 
               .map((r) => r.n);
             const last = sql.exec<{ n: number }>("SELECT last_write AS n FROM memory_clock").one().n;
             const tables = {
-              memories: new MemoryTable(sql),
+              memories: new MemoryTable(sql, { add: () => {} }),
               messages: new MessageStore(sql),
               tombstones: new TombstoneRanges(sql),
             };

@@ -87,7 +87,7 @@ describe.each(["2026-07-28", "2025-11-25"] as const)("a client of the revision %
     const client = await connected(revision, `user of ${revision}`);
     expect(client.getServerVersion()).toMatchObject({ name: "cairn" });
     expect(client.getInstructions()).toContain("memory_recall");
-    expect((await client.listTools()).tools).toHaveLength(11);
+    expect((await client.listTools()).tools).toHaveLength(12);
     const say = async (name: string, given: object) => client.callTool({ name, arguments: given });
     const fact = { subject: "user", predicate: "lives in", object: "Porto" };
     expect((await say("memory_remember_fact", fact)).structuredContent).toMatchObject({ created: true });

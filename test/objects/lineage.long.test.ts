@@ -2,6 +2,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
+import { Removals } from "../../durable-objects/user-memory/core/removals.ts";
 import { ThreadStores } from "../../durable-objects/user-memory/threads/thread-stores.ts";
 import { userHash } from "../../src/domain/ids.ts";
 import { call, newUser } from "../call.ts";
@@ -32,7 +33,7 @@ async function rowsRead(user: string, act: (stores: ThreadStores) => unknown): P
       },
     };
     // The stores call nothing but `exec`.
-    act(new ThreadStores(sql as unknown as SqlStorage));
+    act(new ThreadStores(sql as unknown as SqlStorage, new Removals(sql as unknown as SqlStorage, () => 0)));
     return cursors.reduce((sum, cursor) => sum + cursor.rowsRead, 0);
   });
 }

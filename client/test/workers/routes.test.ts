@@ -27,6 +27,7 @@ const methods: Record<string, (client: Cairn) => Promise<unknown>> = {
   "POST /v1/users/{user}/context": (client) => client.context("u", { query: "q" }),
   "POST /v1/recalls/{id}/outcome": ({ usage: counters }) => counters.outcome("r", { used: [] }),
   "GET /v1/users/{user}/usage": ({ usage: counters }) => counters.list("u"),
+  "GET /v1/users/{user}/changes": ({ changes }) => changes.list("u"),
   "GET /v1/predicates": ({ tenant }) => tenant.predicateRules(),
   "PUT /v1/predicates/{predicate}": ({ tenant }) => tenant.putPredicateRule("p", { cardinality: "many" }),
   "DELETE /v1/predicates/{predicate}": ({ tenant }) => tenant.deletePredicateRule("p"),

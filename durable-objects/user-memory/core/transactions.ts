@@ -16,9 +16,15 @@ type TransactionDependencies = {
 /** Runs writes in transactions, and once for each idempotency key. */
 export class Transactions {
   readonly #deps: TransactionDependencies;
+  #afterWrite: () => void = () => {};
 
   constructor(deps: TransactionDependencies) {
     this.#deps = deps;
+  }
+
+  /** Sets what is called at the end of each transaction, as a part of it. */
+  onWrite(afterWrite: () => void): void {
+    this.#afterWrite = afterWrite;
   }
 
   /** Rolls back if the result is a failure. A repeated request with the same key returns the first answer. */
@@ -43,7 +49,11 @@ export class Transactions {
     const { storage, index, alarms } = this.#deps;
     const [alarm, indexed] = [alarms.at, index.changes];
     try {
-      return storage.transactionSync(act);
+      return storage.transactionSync(() => {
+        const result = act();
+        this.#afterWrite();
+        return result;
+      });
     } catch (error) {
       // The caches must not be ahead of the storage.
       alarms.restore(alarm);

@@ -24,6 +24,8 @@ export const USER_TABLES = {
   ingests: { key: "id", counted: null },
   ingested_threads: { key: "thread", counted: null },
   model_usage: { key: "day", counted: null },
+  removals: { key: "kind, n", counted: null },
+  removals_pruned: { key: "kind", counted: null },
   recalls: { key: "n", counted: null },
   memory_usage: { key: "id", counted: null },
 } as const;
@@ -54,6 +56,7 @@ export const STAYING = [
   "word_merge",
   "word_terms",
   "free_pages",
+  "webhook_delivery",
   "zeros",
 ] as const;
 

@@ -10,6 +10,7 @@ import type { ErasureFence } from "./erasure-fence.ts";
 import type { FreePages } from "../core/free-pages.ts";
 import type { ErasureEpoch } from "../core/erasure-epoch.ts";
 import type { MemoryTable } from "../memories/memory-table.ts";
+import type { ThreadStore } from "../threads/thread-store.ts";
 import type { VectorSync } from "../vectorize/vector-sync.ts";
 import type { MemoryWriter } from "../memories/memory-writer.ts";
 import type { RecallLog } from "../usage/recall-log.ts";
@@ -33,6 +34,7 @@ export type EraserDependencies = {
   conversations: Conversations;
   ingests: IngestStore;
   recallLog: Pick<RecallLog, "erased">;
+  threads: Pick<ThreadStore, "noteErasure" | "erased">;
   purger: MessagePurger;
   words: WordMerger;
   pages: FreePages;

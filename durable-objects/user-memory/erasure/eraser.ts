@@ -50,7 +50,8 @@ export class Eraser {
   }
 
   #hideUser(id: string): void {
-    const { transactions, erasureEpoch, table, index, vectors, writer, owner, recallLog } = this.#deps;
+    const { transactions, erasureEpoch, table, index, vectors, writer, owner, recallLog, threads } =
+      this.#deps;
     transactions.atomically(() => {
       const upTo = table.lastVersion();
       const epoch = erasureEpoch.next(upTo);
@@ -60,6 +61,7 @@ export class Eraser {
       writer.erased();
       owner.erased();
       recallLog.erased();
+      threads.erased();
       index.forgetLoaded();
     });
   }
@@ -162,6 +164,8 @@ export class Eraser {
     }));
     const state: Erasure = { id, status: "running", of, requestedAt: now(), steps };
     this.#log.add({ erased, state, dueAt: now() });
+    // An erasure of the user ends the epoch, which tells the readers of changes.
+    if (erased.what !== "user") this.#deps.threads.noteErasure(id);
     this.#deps.fence.reset();
     this.#deps.alarms.scheduleBy(this.#deps.now());
   }

@@ -102,6 +102,15 @@ export class IntentLog {
     return this.#pending.has(memoryId);
   }
 
+  /** The lowest version that a pending write puts; Infinity without one. */
+  firstVersion(): number {
+    return (
+      this.#sql
+        .exec<{ n: number | null }>("SELECT MIN(value ->> '$.version') AS n FROM intents, json_each(put)")
+        .one().n ?? Infinity
+    );
+  }
+
   /** True if a deletion of all memories is pending. */
   forgetsAll(): boolean {
     return this.#sql.exec("SELECT 1 FROM intents WHERE forgets_all = 1 LIMIT 1").toArray().length > 0;

@@ -14,6 +14,7 @@ import { normalise } from "../../../src/domain/memory/normalise.ts";
 import { memoryKind, type MemoryKind } from "../../../src/domain/schema/memory-fields.ts";
 import type { MemoryFilter } from "../../../src/domain/schema/memory-filter.ts";
 import { chosenFrom, narrowest, toSqlCondition, type SqlCondition } from "../core/sql-condition.ts";
+import type { Removals } from "../core/removals.ts";
 import type { Document, DocumentSource } from "../search-index/documents.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 
@@ -26,9 +27,41 @@ export type VersionKey = readonly [id: string, version: number];
  */
 export class MemoryTable implements DocumentSource {
   readonly #sql: SqlStorage;
+  readonly #removals: Pick<Removals, "add">;
 
-  constructor(sql: SqlStorage) {
+  constructor(sql: SqlStorage, removals: Pick<Removals, "add">) {
     this.#sql = sql;
+    this.#removals = removals;
+  }
+
+  /** Versions between two numbers, in their order. */
+  changedBetween(
+    [after, upTo]: readonly [number, number],
+    limit: number,
+  ): Pick<MemoryRow, "id" | "version" | "kind" | "status" | "recordedAt">[] {
+    return this.#sql
+      .exec<Pick<MemoryRow, "id" | "version" | "kind" | "status" | "recordedAt">>(
+        `SELECT id, version, kind, status, recorded_at AS "recordedAt" FROM memories
+         WHERE version > ? AND version <= ? ORDER BY version LIMIT ?`,
+        after,
+        upTo,
+        limit,
+      )
+      .toArray();
+  }
+
+  /** Uses up the next number of a version, for what is no version. */
+  #nextNumber(): number {
+    return this.#sql
+      .exec<{ n: number }>(
+        "UPDATE memory_clock SET last_version = last_version + 1 RETURNING last_version AS n",
+      )
+      .one().n;
+  }
+
+  #noteRemoved(ids: readonly string[]): void {
+    const gone = [...new Set(ids)].filter((id) => !this.has(id));
+    if (gone.length > 0) this.#removals.add("memory", () => this.#nextNumber(), { ids: gone });
   }
 
   versions(id: string): MemoryRow[] {
@@ -187,10 +220,14 @@ export class MemoryTable implements DocumentSource {
       `UPDATE memories SET ${zeroedColumns(PERSONAL_COLUMNS.memories)} WHERE id IN (SELECT value FROM json_each(?))`,
       JSON.stringify(ids),
     );
-    return this.#column(
-      "DELETE FROM memories WHERE id IN (SELECT value FROM json_each(?)) RETURNING version",
-      JSON.stringify(ids),
-    );
+    const gone = this.#sql
+      .exec<{ id: string; version: number }>(
+        "DELETE FROM memories WHERE id IN (SELECT value FROM json_each(?)) RETURNING id, version",
+        JSON.stringify(ids),
+      )
+      .toArray();
+    this.#noteRemoved(gone.map(({ id }) => id));
+    return gone.map(({ version }) => version);
   }
 
   /** The versions that meet a condition over the columns of `memories`. Looks at each. */
@@ -295,6 +332,7 @@ export class MemoryTable implements DocumentSource {
 
   removeAll(): void {
     this.#sql.exec("DELETE FROM memories");
+    this.#removals.add("memory", () => this.#nextNumber(), { ids: null });
   }
 
   /** Ids of expired memories, at most `limit`. */
@@ -316,13 +354,17 @@ export class MemoryTable implements DocumentSource {
   /** Removes the versions between two places except these. Returns their numbers. */
   removeBetween(after: VersionKey, upTo: VersionKey | null, but: readonly number[]): number[] {
     const end = upTo === null ? ["TRUE"] : ["(id, version) <= (?, ?)", ...upTo];
-    return this.#column(
-      `DELETE FROM memories WHERE (id, version) > (?, ?) AND version NOT IN (SELECT value FROM json_each(?))
-       AND ${end[0]} RETURNING version`,
-      ...after,
-      JSON.stringify(but),
-      ...end.slice(1),
-    );
+    const gone = this.#sql
+      .exec<{ id: string; version: number }>(
+        `DELETE FROM memories WHERE (id, version) > (?, ?) AND version NOT IN (SELECT value FROM json_each(?))
+         AND ${end[0]} RETURNING id, version`,
+        ...after,
+        JSON.stringify(but),
+        ...end.slice(1),
+      )
+      .toArray();
+    this.#noteRemoved(gone.map(({ id }) => id));
+    return gone.map(({ version }) => version);
   }
 
   /** The highest version number ever used. */

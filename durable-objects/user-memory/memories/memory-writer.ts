@@ -368,6 +368,11 @@ export class MemoryWriter {
     return this.#pending.log.hasPendingFor(id) || this.#pending.log.forgetsAll();
   }
 
+  /** The lowest version that a pending write puts; Infinity without one. */
+  firstPending(): number {
+    return this.#pending.log.firstVersion();
+  }
+
   /** Runs between writes, when none is pending. False if one stays pending. */
   betweenWrites(act: () => Promise<void>): Promise<boolean> {
     return this.#pending.inTurn(async () => {

@@ -193,6 +193,7 @@ export class Conversations {
   #remove(thread: StoredThread, erasure: string | null): { compactions: number; gone: PositionRange[] } {
     const { index, purger, answers, alarms, now } = this.#deps;
     const compactions = this.#stores.compactions.deleteAll(thread);
+    this.#stores.threads.noteDeletion(thread);
     const { removed, left } = this.#stores.shared.deleteThread(thread);
     index.removeRanges(removed);
     purger.purge(left, erasure);

@@ -4,6 +4,7 @@ import type { ObjectLine } from "../../../src/domain/schema/transfer.ts";
 import type { CreateThreadBody, PatchThreadBody, Thread } from "../../../src/domain/schema/thread.ts";
 import { LAST_SEQ, type Segment, type SeqRange, seqOf, threadNumberOf } from "../core/position.ts";
 import { hides } from "./hidden-messages.ts";
+import type { Removals } from "../core/removals.ts";
 import type { ThreadPage } from "../contract.ts";
 
 /** A thread as the object keeps it: with its number and where its messages come from. */
@@ -81,9 +82,51 @@ const EXPORTED = 32;
 /** The rows of threads. Owns the SQL of `threads`. A thread that is `deleted` is there for its forks only. */
 export class ThreadStore {
   readonly #sql: SqlStorage;
+  readonly #removals: Removals;
+  /** The number of the last change; null before it is read. Numbers of a transaction that was rolled back stay unused. */
+  #lastChange: number | null = null;
 
-  constructor(sql: SqlStorage) {
+  constructor(sql: SqlStorage, removals: Removals) {
     this.#sql = sql;
+    this.#removals = removals;
+  }
+
+  /** The number of the last change of a thread. Reads all threads once. */
+  lastChange(): number {
+    return (this.#lastChange ??= Math.max(
+      this.#sql.exec<{ n: number }>("SELECT ifnull(MAX(change), 0) AS n FROM threads").one().n,
+      this.#removals.last("thread"),
+    ));
+  }
+
+  #nextChange(): number {
+    return (this.#lastChange = this.lastChange() + 1);
+  }
+
+  /** Notes that an erasure began. */
+  noteErasure(id: string): void {
+    this.#removals.add("thread", () => this.#nextChange(), { ids: [id], erasure: true });
+  }
+
+  /** All threads were erased: numbers begin anew. */
+  erased(): void {
+    this.#lastChange = null;
+  }
+
+  /** The live threads whose last change is between two numbers, in its order. Looks at each thread. */
+  changedBetween(
+    [after, upTo]: readonly [number, number],
+    limit: number,
+  ): { n: number; id: string; length: number; at: number }[] {
+    return this.#sql
+      .exec<{ n: number; id: string; length: number; at: number }>(
+        `SELECT change AS n, id, length, updated_at AS at FROM threads
+         WHERE change > ? AND change <= ? AND deleted = 0 ORDER BY change LIMIT ?`,
+        after,
+        upTo,
+        limit,
+      )
+      .toArray();
   }
 
   /** A fork shares the messages up to `forkSeq`, so its own begin after that. */
@@ -119,8 +162,9 @@ export class ThreadStore {
   /** These threads were found to have so many messages more, or less. No time of an update changes. */
   lengthen(numbers: readonly number[], by: number): void {
     this.#sql.exec(
-      "UPDATE threads SET length = length + ? WHERE n IN (SELECT value FROM json_each(?))",
+      "UPDATE threads SET length = length + ?, change = ? WHERE n IN (SELECT value FROM json_each(?))",
       by,
+      this.#nextChange(),
       JSON.stringify(numbers),
     );
   }
@@ -177,9 +221,10 @@ export class ThreadStore {
     const set = changes.map(([column]) => `${column} = ?, `).join("");
     const row = this.#sql
       .exec<Row>(
-        `UPDATE threads SET ${set} updated_at = MAX(updated_at, ?) WHERE n = ? RETURNING *`,
+        `UPDATE threads SET ${set} updated_at = MAX(updated_at, ?), change = ? WHERE n = ? RETURNING *`,
         ...changes.map(([, value]) => value),
         now,
+        this.#nextChange(),
         n,
       )
       .one();
@@ -198,12 +243,13 @@ export class ThreadStore {
   extend({ n }: StoredThread, count: number, now: number): number {
     const { last_seq: last } = this.#sql
       .exec<Pick<Row, "last_seq">>(
-        `UPDATE threads SET length = length + ?2, last_seq = last_seq + ?2, updated_at = MAX(updated_at, ?3)
+        `UPDATE threads SET length = length + ?2, last_seq = last_seq + ?2, updated_at = MAX(updated_at, ?3), change = ?5
          WHERE n = ?1 AND last_seq + ?2 <= ?4 RETURNING last_seq`,
         n,
         count,
         now,
         LAST_SEQ,
+        this.#nextChange(),
       )
       .one();
     return last - count + 1;
@@ -212,8 +258,9 @@ export class ThreadStore {
   /** One message less. */
   shorten({ n }: StoredThread, now: number): void {
     this.#sql.exec(
-      "UPDATE threads SET length = length - 1, updated_at = MAX(updated_at, ?) WHERE n = ?",
+      "UPDATE threads SET length = length - 1, updated_at = MAX(updated_at, ?), change = ? WHERE n = ?",
       now,
+      this.#nextChange(),
       n,
     );
   }
@@ -277,6 +324,11 @@ export class ThreadStore {
     return this.#sql
       .exec<{ last: number | null }>("SELECT MAX(fork_seq) AS last FROM threads WHERE parent = ?", n)
       .one().last;
+  }
+
+  /** Notes that a live thread is deleted. Call it before its row goes. */
+  noteDeletion({ id }: Pick<StoredThread, "id">): void {
+    this.#removals.add("thread", () => this.#nextChange(), { ids: [id] });
   }
 
   /** Leaves of a thread its place in the line of its forks. */
@@ -346,8 +398,8 @@ export class ThreadStore {
       .exec<Row>(
         `INSERT INTO threads
            (id, title, agent, resource_slug, record_id, metadata, indexing, length, last_seq, parent, fork_seq, forked_from,
-            deleted, importing, created_at, updated_at)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *`,
+            deleted, importing, created_at, updated_at, change)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *`,
         fields.id,
         fields.title,
         fields.agent ?? null,
@@ -364,6 +416,7 @@ export class ThreadStore {
         importing ? 1 : 0,
         fields.createdAt,
         fields.updatedAt,
+        this.#nextChange(),
       )
       .one();
     return threadOf(row);

@@ -3,6 +3,7 @@ import { CompactionStore } from "./compaction-store.ts";
 import { HiddenMessages } from "./hidden-messages.ts";
 import { Lineage } from "./lineage.ts";
 import { MessageStore } from "./message-store.ts";
+import type { Removals } from "../core/removals.ts";
 import { SharedMessages } from "./shared-messages.ts";
 import { ThreadReader } from "./thread-reader.ts";
 import { type StoredThread, ThreadStore } from "./thread-store.ts";
@@ -19,8 +20,8 @@ export class ThreadStores {
   readonly shared: SharedMessages;
   readonly reader: ThreadReader;
 
-  constructor(sql: SqlStorage) {
-    this.threads = new ThreadStore(sql);
+  constructor(sql: SqlStorage, removals: Removals) {
+    this.threads = new ThreadStore(sql, removals);
     this.messages = new MessageStore(sql);
     this.hidden = new HiddenMessages(sql);
     this.compactions = new CompactionStore(sql);

@@ -1,0 +1,114 @@
+import { hash16 } from "../../../src/domain/hash.ts";
+import type { ChangesDelivery } from "../../../src/domain/schema/changes.ts";
+import type { Webhook } from "../../../src/platform/webhooks/webhook.ts";
+import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
+import { backOff } from "../../storage/back-off.ts";
+import type { Chore } from "../../storage/chores.ts";
+import type { OwnerRecord } from "../core/owner-record.ts";
+import type { ChangesFeed } from "./changes-feed.ts";
+
+type WebhookDeliveryDependencies = {
+  sql: SqlStorage;
+  webhook: Webhook | null;
+  feed: Pick<ChangesFeed, "read" | "version" | "versionOfNothing">;
+  owner: Pick<OwnerRecord, "get">;
+  alarms: Pick<AlarmScheduler, "scheduleBy">;
+  now: () => number;
+};
+type Row = { user_hash: string; version: string; attempts: number; next_at: number };
+
+/** Changes of one turn go into one message. */
+const GATHER_MS = 1_000;
+const LAST_RETRY_MS = 60 * 60_000;
+/** Items of one message. */
+const ITEMS = 200;
+/** The version of a receiver that has nothing: the feed answers it with a reset. */
+const NOTHING = "0.0.0";
+
+/**
+ * Sends the user's changes to the tenant's webhook, one message after another: the next one only when the receiver has
+ * acknowledged the last. A message that fails is repeated after 5 s, doubling to 1 h, without end. Owns the SQL of
+ * `webhook_delivery`: the version up to which the receiver has all changes.
+ */
+export class WebhookDelivery implements Chore {
+  readonly #deps: WebhookDeliveryDependencies;
+
+  constructor(deps: WebhookDeliveryDependencies) {
+    this.#deps = deps;
+  }
+
+  /** Schedules the alarm if the receiver lacks a change. Call it in each transaction. */
+  schedule(): void {
+    const { alarms, now } = this.#deps;
+    const due = this.nextDue(now());
+    if (due !== null) alarms.scheduleBy(Math.max(due, now() + GATHER_MS));
+  }
+
+  nextDue(now: number): number | null {
+    const { webhook, feed } = this.#deps;
+    if (webhook === null) return null;
+    const row = this.#row();
+    if (feed.version === (row?.version ?? feed.versionOfNothing)) return null;
+    return Math.max(now, row?.next_at ?? 0);
+  }
+
+  async run(now: number): Promise<void> {
+    const { webhook, feed } = this.#deps;
+    const due = this.nextDue(now);
+    if (webhook === null || due === null || due > now) return;
+    const row = this.#row() ?? this.#begin();
+    if (row === null) return;
+    const page = feed.read({ after: row.version, limit: ITEMS });
+    if (!page.ok) throw new Error(`the version ${row.version} is none`);
+    const { items, reset, version } = page.value;
+    // Numbers were used up, and nothing changed.
+    if (items.length === 0 && reset === undefined) return this.#delivered(version);
+    const message = await this.#message(row, page.value);
+    const attempt = await webhook.send(message);
+    if (attempt.ok) return this.#delivered(version);
+    console.error({ message: "the webhook failed", problem: attempt.problem, webhookId: message.id });
+    this.#failed(row, attempt.retryAfterMs ?? 0);
+  }
+
+  /** The id follows from the content: a repeated message has the same one. */
+  async #message({ user_hash: userHash, version: after }: Row, changes: ChangesDelivery["data"]["changes"]) {
+    const user = this.#deps.owner.get()?.id ?? null;
+    const data = { userHash, user, changes };
+    const id = `msg_${await hash16(JSON.stringify([after, data]))}`;
+    const delivery: ChangesDelivery = {
+      type: "user.changed",
+      timestamp: new Date(this.#deps.now()).toISOString(),
+      data,
+    };
+    return { id, body: JSON.stringify(delivery) };
+  }
+
+  #row(): Row | null {
+    return this.#deps.sql.exec<Row>("SELECT * FROM webhook_delivery").toArray()[0] ?? null;
+  }
+
+  /** Stored before the first attempt: a receiver that got it, and whose answer was lost, is told of an erasure too. */
+  #begin(): Row | null {
+    const owner = this.#deps.owner.get();
+    if (owner === null) return null;
+    const row: Row = { user_hash: owner.hash, version: NOTHING, attempts: 0, next_at: 0 };
+    this.#deps.sql.exec(
+      "INSERT INTO webhook_delivery (user_hash, version, attempts, next_at) VALUES (?, ?, 0, 0)",
+      row.user_hash,
+      row.version,
+    );
+    return row;
+  }
+
+  #delivered(version: string): void {
+    this.#deps.sql.exec("UPDATE webhook_delivery SET version = ?, attempts = 0, next_at = 0", version);
+  }
+
+  #failed({ attempts }: Row, retryAfterMs: number): void {
+    const wait = Math.min(LAST_RETRY_MS, Math.max(backOff(attempts + 1, LAST_RETRY_MS), retryAfterMs));
+    this.#deps.sql.exec(
+      "UPDATE webhook_delivery SET attempts = attempts + 1, next_at = ?",
+      this.#deps.now() + wait,
+    );
+  }
+}

@@ -1,0 +1,94 @@
+/** The two orders of a user's changes: of memories, by their versions, and of threads. */
+export type ChangeOrder = "memory" | "thread";
+/** Things that were deleted in one step, by their ids; or an erasure that began. `n`: the place in the order. */
+export type Removal = { n: number; at: number; ids: string[] | null; erasure?: true };
+
+type Row = { n: number; at: number; ids: string };
+
+/** The time that removals are kept for readers of the changes. */
+const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
+/** Ids in one row: a page of 1,000 changes is 4 MB at most. */
+const IDS = 100;
+
+/**
+ * Notes what was deleted, as a deleted thing leaves no row to tell of it. Holds ids, no texts. Owns the SQL of `removals` and
+ * `removals_pruned`.
+ */
+export class Removals {
+  readonly #sql: SqlStorage;
+  readonly #now: () => number;
+
+  constructor(sql: SqlStorage, now: () => number) {
+    this.#sql = sql;
+    this.#now = now;
+  }
+
+  /** `next`: gives the next number of the order. `ids`: null for all. */
+  add(
+    order: ChangeOrder,
+    next: () => number,
+    { ids, erasure }: { ids: readonly string[] | null; erasure?: true },
+  ): void {
+    this.#prune();
+    for (let i = 0; i < (ids?.length ?? 1); i += IDS)
+      this.#sql.exec(
+        "INSERT INTO removals (kind, n, at, ids, erasure) VALUES (?, ?, ?, ?, ?)",
+        order,
+        next(),
+        this.#now(),
+        JSON.stringify(ids?.slice(i, i + IDS) ?? null),
+        erasure === true ? 1 : 0,
+      );
+  }
+
+  between(order: ChangeOrder, [after, upTo]: readonly [number, number], limit: number): Removal[] {
+    return this.#sql
+      .exec<Row & { erasure: number }>(
+        "SELECT n, at, ids, erasure FROM removals WHERE kind = ? AND n > ? AND n <= ? ORDER BY n LIMIT ?",
+        order,
+        after,
+        upTo,
+        limit,
+      )
+      .toArray()
+      .map(({ n, at, ids, erasure }) => ({
+        n,
+        at,
+        ids: JSON.parse(ids) as string[] | null,
+        ...(erasure === 1 && { erasure: true as const }),
+      }));
+  }
+
+  /** The last number of an order; 0 if nothing was removed. */
+  last(order: ChangeOrder): number {
+    return this.#sql
+      .exec<{ n: number }>(
+        `SELECT MAX(ifnull((SELECT MAX(n) FROM removals WHERE kind = ?1), 0),
+           ifnull((SELECT n FROM removals_pruned WHERE kind = ?1), 0)) AS n`,
+        order,
+      )
+      .one().n;
+  }
+
+  /** A reader who stands before this number has missed removals. */
+  prunedUpTo(order: ChangeOrder): number {
+    const [row] = this.#sql
+      .exec<{ n: number }>("SELECT n FROM removals_pruned WHERE kind = ?", order)
+      .toArray();
+    return row?.n ?? 0;
+  }
+
+  #prune(): void {
+    const before = this.#now() - KEPT_MS;
+    const old = this.#sql
+      .exec<{ kind: ChangeOrder; n: number }>(
+        "SELECT kind, MAX(n) AS n FROM removals WHERE at < ? GROUP BY kind",
+        before,
+      )
+      .toArray();
+    for (const { kind, n } of old) {
+      this.#sql.exec("DELETE FROM removals WHERE kind = ? AND n <= ?", kind, n);
+      this.#sql.exec("INSERT OR REPLACE INTO removals_pruned (kind, n) VALUES (?, ?)", kind, n);
+    }
+  }
+}

@@ -1,0 +1,56 @@
+import { z } from "@hono/zod-openapi";
+import { timestamp, pageLimit } from "./bounds.ts";
+import { memoryKind, memoryStatus } from "./memory-fields.ts";
+
+export const ChangesQuery = z.strictObject({
+  after: z.string().max(100).optional().openapi({
+    description: "The `version` of the last answer; everything that is stored, unless set.",
+  }),
+  limit: pageLimit(100),
+});
+export type ChangesQuery = z.infer<typeof ChangesQuery>;
+
+const at = timestamp;
+export const Change = z
+  .discriminatedUnion("type", [
+    z.object({
+      type: z.literal("memory"),
+      id: z.string(),
+      version: z.int(),
+      kind: memoryKind,
+      status: memoryStatus,
+      at,
+    }),
+    z.object({
+      type: z.literal("memoriesForgotten"),
+      ids: z.array(z.string()).nullable().openapi({ description: "Null: all memories." }),
+      at,
+    }),
+    z.object({ type: z.literal("thread"), id: z.string(), length: z.int(), at }),
+    z.object({ type: z.literal("threadsDeleted"), ids: z.array(z.string()).nullable(), at }),
+    z.object({ type: z.literal("erasure"), id: z.string(), at }),
+  ])
+  .openapi("Change");
+export type Change = z.infer<typeof Change>;
+
+export const Changes = z
+  .object({
+    items: z.array(Change),
+    version: z.string().openapi({ description: "The `after` of the next call." }),
+    more: z.boolean().openapi({ description: "True if more changes are stored already." }),
+    reset: z.literal(true).optional().openapi({
+      description:
+        "`after` is of no use any more: the user was erased or set back, or 30 days have passed. Drop what you hold; the items are from the beginning.",
+    }),
+  })
+  .openapi("Changes");
+export type Changes = z.infer<typeof Changes>;
+
+/** The body of a webhook's message. */
+export type ChangesDelivery = {
+  type: "user.changed";
+  /** When it was sent, in ISO 8601. */
+  timestamp: string;
+  /** `userHash`: as in the receipt of an erasure. `user`: null once the user was erased. */
+  data: { userHash: string; user: string | null; changes: Changes };
+};

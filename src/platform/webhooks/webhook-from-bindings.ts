@@ -1,0 +1,69 @@
+import ipaddr from "ipaddr.js";
+import { endpointUrl, isLocalhost } from "../endpoint-from-vars.ts";
+import { StandardWebhook, type Webhook } from "./webhook.ts";
+
+/** The settings of the receiver of changes. */
+export type WebhookBindings = {
+  /** An https address. */
+  WEBHOOK_URL?: string;
+  /** `whsec_` and 24 to 64 bytes in base64. */
+  WEBHOOK_SECRET?: string;
+  /** The secret before this one: messages are signed with both. */
+  WEBHOOK_SECRET_PREVIOUS?: string;
+};
+
+const SECRET = /^whsec_([A-Za-z0-9+/]+={0,2})$/;
+/** Names that no public resolver answers (RFC 6761, RFC 6762, RFC 8375, and `.internal` of ICANN). */
+const PRIVATE_NAME = /^[^.]+\.?$|\.(local|internal|home\.arpa|localdomain|lan)\.?$/;
+
+/** The webhook; null if none is set, or if its settings are wrong. */
+export function webhookFromBindings(env: WebhookBindings): Webhook | null {
+  const settings = settingsOf(env);
+  if (settings === null || "problem" in settings) return null;
+  return new StandardWebhook({
+    ...settings,
+    fetch: (url, init) => fetch(url, init),
+    now: () => Date.now(),
+  });
+}
+
+/** The reason why no webhook is sent though one is set; null if there is none. It does not repeat a secret. */
+export function webhookProblem(env: WebhookBindings): string | null {
+  const settings = settingsOf(env);
+  return settings !== null && "problem" in settings ? settings.problem : null;
+}
+
+type Settings = { url: URL; secrets: string[] } | { problem: string };
+
+function settingsOf(env: WebhookBindings): Settings | null {
+  const [given, secret, previous] = [env.WEBHOOK_URL, env.WEBHOOK_SECRET, env.WEBHOOK_SECRET_PREVIOUS].map(
+    (text) => text?.trim() || undefined,
+  );
+  if (given === undefined) return null;
+  const url = endpointUrl("WEBHOOK", given);
+  if (typeof url === "string") return { problem: url };
+  if (!isLocalhost(url) && isPrivate(url.hostname))
+    return { problem: "WEBHOOK_URL is a private address: Cairn sends to public ones only" };
+  if (secret === undefined) return { problem: "WEBHOOK_URL is set, and WEBHOOK_SECRET is not" };
+  for (const [name, one] of [
+    ["WEBHOOK_SECRET", secret],
+    ["WEBHOOK_SECRET_PREVIOUS", previous],
+  ] as const)
+    if (one !== undefined && !isSecret(one))
+      return { problem: `${name} is not 'whsec_' and 24 to 64 bytes in base64` };
+  return { url, secrets: [secret, ...(previous === undefined ? [] : [previous])] };
+}
+
+/** True for an address that is not public, and for a name of a local network. */
+function isPrivate(hostname: string): boolean {
+  const host = hostname.replace(/^\[(.*)\]$/, "$1");
+  // Maps an IPv4 address in IPv6 form to itself.
+  return ipaddr.isValid(host) ? ipaddr.process(host).range() !== "unicast" : PRIVATE_NAME.test(host);
+}
+
+function isSecret(text: string): boolean {
+  const [, key = ""] = SECRET.exec(text) ?? [];
+  if (key === "" || key.length % 4 !== 0) return false;
+  const bytes = atob(key).length;
+  return bytes >= 24 && bytes <= 64;
+}

@@ -1,0 +1,75 @@
+import { Webhook as Signer } from "standardwebhooks";
+import { retryAfter } from "../endpoint-request.ts";
+
+export type WebhookMessage = {
+  /** The same for each attempt. */
+  id: string;
+  /** JSON. */
+  body: string;
+};
+/** `retryAfterMs`: the least time until the next attempt, if the receiver names one. */
+export type WebhookAttempt = { ok: true } | { ok: false; problem: string; retryAfterMs?: number };
+
+/** The receiver of a tenant's changes. */
+export interface Webhook {
+  /** One attempt. Never rejects. */
+  send(message: WebhookMessage): Promise<WebhookAttempt>;
+}
+
+type WebhookOptions = {
+  url: URL;
+  /** As the settings have them, `whsec_…`: the current one, and the one before it. */
+  secrets: readonly string[];
+  fetch: (url: string, init: RequestInit) => Promise<Response>;
+  now: () => number;
+};
+
+/** Milliseconds that the receiver has to answer. */
+const WITHIN_MS = 15_000;
+
+/**
+ * Sends messages signed by Standard Webhooks (https://github.com/standard-webhooks/standard-webhooks). While there are two
+ * secrets, each message has two signatures. Success is a status from 200 to 299. No problem names the address.
+ */
+export class StandardWebhook implements Webhook {
+  readonly #options: WebhookOptions;
+  readonly #signers: readonly Signer[];
+
+  constructor(options: WebhookOptions) {
+    this.#options = options;
+    this.#signers = options.secrets.map((secret) => new Signer(secret));
+  }
+
+  async send({ id, body }: WebhookMessage): Promise<WebhookAttempt> {
+    const { url, fetch, now } = this.#options;
+    const at = new Date(now());
+    let response: Response;
+    try {
+      response = await fetch(url.href, {
+        method: "POST",
+        headers: {
+          "Content-Type": "application/json",
+          "User-Agent": "cairn",
+          "webhook-id": id,
+          "webhook-timestamp": String(Math.floor(at.getTime() / 1000)),
+          "webhook-signature": this.#signers.map((signer) => signer.sign(id, at, body)).join(" "),
+        },
+        body,
+        // A redirect could lead to a private address.
+        redirect: "manual",
+        signal: AbortSignal.timeout(WITHIN_MS),
+      });
+    } catch (error) {
+      const late = error instanceof Error && error.name === "TimeoutError";
+      return { ok: false, problem: late ? "did not answer in 15 seconds" : "cannot be reached" };
+    }
+    await response.body?.cancel();
+    if (response.ok) return { ok: true };
+    const retryAfterMs = retryAfter(response.headers, now());
+    return {
+      ok: false,
+      problem: `answered ${response.status}`,
+      ...(retryAfterMs !== null && { retryAfterMs }),
+    };
+  }
+}

@@ -1,0 +1,291 @@
+import { Webhook as Verifier } from "standardwebhooks";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { userHash } from "../../src/domain/ids.ts";
+import type { Change, ChangesDelivery } from "../../src/domain/schema/changes.ts";
+import type { WebhookAttempt, WebhookMessage } from "../../src/platform/webhooks/webhook.ts";
+import { StandardWebhook } from "../../src/platform/webhooks/webhook.ts";
+import { webhookFromBindings, webhookProblem } from "../../src/platform/webhooks/webhook-from-bindings.ts";
+import { call, newUser } from "../call.ts";
+import { control, restore } from "../doubles/control.ts";
+import { evict } from "../evict.ts";
+import { ring } from "../ingest/calls.ts";
+import { forget, remembered } from "../memory-calls.ts";
+import { append, create, say } from "../thread-calls.ts";
+
+afterEach(restore);
+
+const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+const OTHER = `whsec_${btoa("0123456789abcdef0123456789abcdef")}`;
+
+describe("a message", () => {
+  const NOW = 1_614_265_330_000;
+  const sent = async (answer: Response | Error, secrets = [SECRET]) => {
+    const requests: { url: string; init: RequestInit }[] = [];
+    const webhook = new StandardWebhook({
+      url: new URL("https://hooks.test/cairn"),
+      secrets,
+      fetch: async (url, init) => {
+        requests.push({ url, init });
+        if (answer instanceof Error) throw answer;
+        return answer;
+      },
+      now: () => NOW,
+    });
+    const attempt = await webhook.send({ id: "msg_p5jXN8AQM9LWM0D4loKWxJek", body: '{"test": 2432232314}' });
+    return { attempt, headers: new Headers(requests[0]?.init.headers), requests };
+  };
+
+  it("has the signature of the specification's example", async () => {
+    const { attempt, headers, requests } = await sent(new Response(null, { status: 204 }));
+    expect(attempt).toEqual({ ok: true });
+    expect(headers.get("webhook-signature")).toBe("v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
+    expect([headers.get("webhook-id"), headers.get("webhook-timestamp")]).toEqual([
+      "msg_p5jXN8AQM9LWM0D4loKWxJek",
+      "1614265330",
+    ]);
+    expect(requests[0]?.init.redirect).toBe("manual");
+  });
+
+  it("is signed with both secrets while one takes the place of the other", async () => {
+    const { headers } = await sent(new Response(), [OTHER, SECRET]);
+    const signatures = headers.get("webhook-signature")?.split(" ") ?? [];
+    expect(signatures).toHaveLength(2);
+    expect(signatures[1]).toBe("v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
+  });
+
+  it.each<[string, Response | Error, WebhookAttempt]>([
+    ["an error", new Response("secret", { status: 500 }), { ok: false, problem: "answered 500" }],
+    [
+      "a redirect",
+      new Response(null, { status: 302, headers: { Location: "http://10.0.0.1/" } }),
+      { ok: false, problem: "answered 302" },
+    ],
+    [
+      "an overload",
+      new Response(null, { status: 429, headers: { "Retry-After": "90" } }),
+      { ok: false, problem: "answered 429", retryAfterMs: 90_000 },
+    ],
+    ["a broken connection", new TypeError("boom"), { ok: false, problem: "cannot be reached" }],
+    [
+      "no answer",
+      new DOMException("late", "TimeoutError"),
+      { ok: false, problem: "did not answer in 15 seconds" },
+    ],
+  ])("fails by %s", async (_, answer, attempt) => {
+    expect((await sent(answer)).attempt).toEqual(attempt);
+  });
+});
+
+describe("the settings", () => {
+  const WEBHOOK_SECRET = SECRET;
+
+  it.each([
+    ["https://hooks.example.com/cairn"],
+    ["https://8.8.8.8/x"],
+    ["https://[2606:4700::1111]/"],
+    ["http://127.0.0.1:9000/"],
+    ["http://localhost:9000/"],
+  ])("take %s", (url) => {
+    const given = { WEBHOOK_URL: url, WEBHOOK_SECRET };
+    expect(webhookProblem(given)).toBeNull();
+    expect(webhookFromBindings(given)).not.toBeNull();
+  });
+
+  it.each([
+    ["https://10.1.2.3/"],
+    ["https://192.168.0.1/"],
+    ["https://172.16.0.1/"],
+    ["https://169.254.169.254/latest/meta-data"],
+    ["https://100.64.0.1/"],
+    ["https://0.0.0.0/"],
+    ["https://2130706434/"],
+    ["https://0x0a.1.2.3/"],
+    ["https://[fd00::1]/"],
+    ["https://[fe80::1]/"],
+    ["https://[::]/"],
+    ["https://[::ffff:10.0.0.1]/"],
+    ["https://[::ffff:a9fe:a9fe]/"],
+    ["https://intranet/"],
+    ["https://db.internal/"],
+    ["https://printer.local./"],
+  ])("refuse the private address %s", (url) => {
+    const given = { WEBHOOK_URL: url, WEBHOOK_SECRET };
+    expect(webhookProblem(given)).toBe("WEBHOOK_URL is a private address: Cairn sends to public ones only");
+    expect(webhookFromBindings(given)).toBeNull();
+  });
+
+  it.each([
+    [{ WEBHOOK_URL: "hooks" }, "WEBHOOK_URL is not a URL"],
+    [{ WEBHOOK_URL: "http://hooks.test" }, "WEBHOOK_URL is not https (http is for localhost only)"],
+    [{ WEBHOOK_URL: "https://a:b@hooks.test" }, "WEBHOOK_URL holds a name or a password"],
+    [{ WEBHOOK_URL: "https://hooks.test" }, "WEBHOOK_URL is set, and WEBHOOK_SECRET is not"],
+    [
+      { WEBHOOK_URL: "https://hooks.test", WEBHOOK_SECRET: "whsec_abc" },
+      "WEBHOOK_SECRET is not 'whsec_' and 24 to 64 bytes in base64",
+    ],
+    [
+      { WEBHOOK_URL: "https://hooks.test", WEBHOOK_SECRET, WEBHOOK_SECRET_PREVIOUS: "x" },
+      "WEBHOOK_SECRET_PREVIOUS is not 'whsec_' and 24 to 64 bytes in base64",
+    ],
+  ])("report %j", (given, problem) => {
+    expect(webhookProblem(given)).toBe(problem);
+    expect(webhookFromBindings(given)).toBeNull();
+  });
+
+  it("send nothing unless an address is set", () => {
+    expect([webhookProblem({}), webhookFromBindings({ WEBHOOK_SECRET })]).toEqual([null, null]);
+  });
+});
+
+describe("the deliveries of a user", () => {
+  /** All messages that arrived, and what the receiver answers to the next ones. */
+  let received: { id: string; delivery: ChangesDelivery }[];
+  let answers: WebhookAttempt[];
+  const FAILED: WebhookAttempt = { ok: false, problem: "answered 503" };
+
+  beforeEach(() => {
+    received = [];
+    answers = [];
+    control.webhook = {
+      send: async ({ id, body }: WebhookMessage) => {
+        received.push({ id, delivery: JSON.parse(body) });
+        return answers.shift() ?? { ok: true };
+      },
+    };
+  });
+
+  const later = async (user: string, ms = 2_000): Promise<void> => {
+    control.clockAhead += ms;
+    await ring(user);
+  };
+  const short = (change: Change): string =>
+    change.type === "memory"
+      ? `memory ${change.id}`
+      : change.type === "thread"
+        ? `thread ${change.id} ${change.length}`
+        : `${change.type} ${"ids" in change ? (change.ids ?? ["all"]).join(" ") : change.id}`;
+  const last = () => received.at(-1)?.delivery.data;
+
+  it("tell each change once, by ids, and the user's id", async () => {
+    const user = newUser();
+    const tea = await remembered(user, { text: "I like tea" });
+    await later(user);
+    expect(received).toHaveLength(1);
+    expect(received[0]?.delivery.type).toBe("user.changed");
+    expect(last()).toMatchObject({ userHash: await userHash(user), user, changes: { reset: true } });
+    expect(last()?.changes.items.map(short)).toEqual([`memory ${tea.id}`]);
+    expect(JSON.stringify(received)).not.toContain('tea"');
+    const { id } = await create(user);
+    await append(id, [say("hi"), say("there")]);
+    await later(user);
+    expect(received).toHaveLength(2);
+    expect(last()?.changes).toMatchObject({ more: false });
+    expect(last()?.changes.reset).toBeUndefined();
+    expect(last()?.changes.items.map(short)).toEqual([`thread ${id} 2`]);
+    await later(user);
+    await forget(user, tea.id);
+    await later(user);
+    expect(received).toHaveLength(3);
+    expect(last()?.changes.items.map(short)).toEqual([`memoriesForgotten ${tea.id}`]);
+    expect(new Set(received.map((one) => one.id)).size).toBe(3);
+  });
+
+  it("repeat a failed message with the same id, later each time, before the next one", async () => {
+    const user = newUser();
+    const tea = await remembered(user, { text: "I like tea" });
+    answers = [FAILED, FAILED, { ...FAILED, retryAfterMs: 600_000 }];
+    await later(user);
+    await later(user, 1_000);
+    expect(received).toHaveLength(1);
+    await later(user, 5_000);
+    await later(user, 11_000);
+    expect(received).toHaveLength(3);
+    expect(new Set(received.map(({ id }) => id)).size).toBe(1);
+    await later(user, 300_000);
+    expect(received).toHaveLength(3);
+    const coffee = await remembered(user, { text: "I like coffee" });
+    await later(user, 2_000);
+    expect(received).toHaveLength(3);
+    await later(user, 300_000);
+    await later(user, 1_000);
+    const told = received.flatMap(({ delivery }) => delivery.data.changes.items.map(short));
+    expect(told.at(-1)).toBe(`memory ${coffee.id}`);
+    expect(told).toContain(`memory ${tea.id}`);
+  });
+
+  it("tell a receiver that the user is erased, though the user's id is gone", async () => {
+    const user = newUser();
+    await remembered(user, { text: "I like tea" });
+    await later(user);
+    await call(`/v1/users/${user}`, { method: "DELETE" });
+    await later(user, 600_000);
+    await later(user, 600_000);
+    expect(received).toHaveLength(2);
+    expect(last()).toMatchObject({
+      userHash: await userHash(user),
+      user: null,
+      changes: { items: [], reset: true },
+    });
+  });
+
+  it("go on after the object was evicted, and say nothing of a user who has nothing", async () => {
+    const user = newUser();
+    await call(`/v1/users/${user}/recall`, { json: { query: "x" } });
+    await later(user);
+    expect(received).toHaveLength(0);
+    await remembered(user, { text: "I like tea" });
+    await evict(user);
+    await later(user);
+    expect(received).toHaveLength(1);
+  });
+
+  it("wait for a write that D1 has not confirmed", async () => {
+    const user = newUser();
+    await remembered(user, { text: "first" });
+    await later(user);
+    control.d1Writes = "before";
+    await call(`/v1/users/${user}/memories`, { json: { text: "second" } });
+    await later(user);
+    expect(received).toHaveLength(1);
+    control.d1Writes = "ok";
+    await later(user, 60_000);
+    await later(user, 60_000);
+    expect(last()?.changes.items.map(short)).toHaveLength(1);
+    expect(received).toHaveLength(2);
+  });
+
+  it("come in parts of 200", async () => {
+    const user = newUser();
+    const memories = Array.from({ length: 450 }, (_, i) => ({ text: `memory ${i}` }));
+    await call(`/v1/users/${user}/memories/batch`, { json: { memories } });
+    for (let i = 0; i < 4; i++) await later(user);
+    expect(received.map(({ delivery: { data } }) => [data.changes.items.length, data.changes.more])).toEqual([
+      [200, true],
+      [200, true],
+      [50, false],
+    ]);
+    const ids = received.flatMap(({ delivery }) => delivery.data.changes.items.map(short));
+    expect(new Set(ids).size).toBe(450);
+  });
+
+  it("verify with somebody else's library", async () => {
+    let sent: RequestInit | undefined;
+    control.webhook = new StandardWebhook({
+      url: new URL("https://hooks.test/"),
+      secrets: [OTHER, SECRET],
+      fetch: async (_url, init) => {
+        sent = init;
+        return new Response();
+      },
+      now: () => Date.now(),
+    });
+    const user = newUser();
+    await remembered(user, { text: "I like tea" });
+    await later(user);
+    const body = sent?.body as string;
+    const headers = Object.fromEntries(new Headers(sent?.headers));
+    for (const secret of [SECRET, OTHER])
+      expect(new Verifier(secret).verify(body, headers)).toMatchObject({ data: { user } });
+    expect(() => new Verifier(SECRET).verify(`${body} `, headers)).toThrow("No matching signature");
+  });
+});
