@@ -1,4 +1,4 @@
-// npm run faults: 1,000 random histories of memories under faults, or the one of CAIRN_SEED.
+// npm run faults: 1,000 random histories of memories and 1,000 of ingests under faults, or the one of CAIRN_SEED.
 import { spawnSync } from "node:child_process";
 
 const { CAIRN_SEED, CAIRN_HISTORIES = "1000" } = process.env;

@@ -151,7 +151,7 @@ function wire({ name, how, text, object, tags, status, expiresAt }: Body): objec
   const [as, named] = name?.split(" ", 2) ?? [];
   const rest = name?.slice((as?.length ?? 0) + 1);
   return {
-    ...(as === "triple" ? { subject: rest, predicate: "likes", object } : { text }),
+    ...(as === "triple" ? { subject: rest, predicate: "lives in", object } : { text }),
     ...(as === "key" && { key: named }),
     ...(as === "procedure" && { kind: "procedure", title: named }),
     ...(as === "external" && { externalId: named }),

@@ -41,7 +41,7 @@ export const said = (memo: Memo): Said => {
   if (last === undefined) throw new Error("a memory that says nothing");
   return last;
 };
-export const triple = (subject: string, object: string): string => `${subject} likes ${object}`;
+export const triple = (subject: string, object: string): string => `${subject} lives in ${object}`;
 
 /** All that may come of it: more than one outcome where the order of equals is not promised. */
 export function perform(world: World, op: Op): Outcome[] {

@@ -261,12 +261,30 @@ describe("the quota of the model", () => {
 });
 
 describe("D1", () => {
-  it("is away when the memories are to be stored: the model is not asked again", async () => {
+  it("is away when the memories are to be stored: the object keeps them for it", async () => {
     const model = good();
     control.languageModel = model;
     const owner = newUser();
     const { body } = await ingest(owner, { messages: lives, ...facts, mode: "background" });
     control.d1Writes = "before";
+    await ring(owner);
+    await ring(owner);
+    expect(await memoriesOf(owner)).toHaveLength(0);
+    expect(await readIngest(body.ingestId)).toMatchObject({ status: "done", counts: { created: 2 } });
+    control.d1Writes = "ok";
+    control.clockAhead += 6 * MINUTE;
+    await ring(owner);
+    expect(model.asked).toHaveLength(1);
+    expect(await memoriesOf(owner)).toHaveLength(2);
+  });
+
+  it("has not confirmed an earlier write: the ingest waits, and the model is not asked again", async () => {
+    const model = good();
+    control.languageModel = model;
+    const owner = newUser();
+    const { body } = await ingest(owner, { messages: lives, ...facts, mode: "background" });
+    control.d1Writes = "before";
+    expect((await call(`/v1/users/${owner}/memories`, { json: { text: "I like tea" } })).status).toBe(503);
     await ring(owner);
     expect(await readIngest(body.ingestId)).toMatchObject({ status: "queued", why: "storage" });
     control.d1Writes = "ok";
@@ -274,7 +292,21 @@ describe("D1", () => {
     await ring(owner);
     expect(await readIngest(body.ingestId)).toMatchObject({ status: "done" });
     expect(model.asked).toHaveLength(1);
-    expect(await memoriesOf(owner)).toHaveLength(2);
+    expect(await memoriesOf(owner)).toHaveLength(3);
+  });
+
+  it("keeps a memory deleted that was to be seen before D1 had confirmed it", async () => {
+    control.languageModel = good();
+    const owner = newUser();
+    const { body } = await ingest(owner, { messages: lives, ...facts, mode: "background" });
+    control.d1NextWrites = ["after"];
+    await ring(owner);
+    const [first] = await memoriesOf(owner);
+    await call(`/v1/users/${owner}/memories/${first.id}`, { method: "DELETE" });
+    control.clockAhead += 6 * MINUTE;
+    await ring(owner);
+    expect(await readIngest(body.ingestId)).toMatchObject({ status: "done" });
+    expect((await memoriesOf(owner)).map(({ id }) => id)).not.toContain(first.id);
   });
 
   it("loses its answer: nothing is stored twice", async () => {

@@ -14,12 +14,17 @@ import type { ThreadStores } from "../threads/thread-stores.ts";
 import type { IngestState, IngestStore, StoredIngest } from "./ingest-store.ts";
 import type { NextStep, Step, Wait } from "./next-step.ts";
 
-/** Stores the proposals of a step that pass the checks; `isWanted` is asked before the write. */
+/** Stores the proposals of a step. `isWanted` is asked before the write, and `done` is called in its transaction. */
 type StoreProposals = (
   owner: Owner,
   step: Step,
-  given: { ingest: StoredIngest; thread: StoredThread; isWanted: () => boolean },
-) => Promise<Result<IngestResult[]>>;
+  given: {
+    ingest: StoredIngest;
+    thread: StoredThread;
+    isWanted: () => boolean;
+    done: (results: readonly IngestResult[]) => void;
+  },
+) => Promise<Result<null>>;
 
 type IngestRunnerDependencies = {
   store: IngestStore;
@@ -39,8 +44,8 @@ const ALARM_MS = 20_000;
 const ATTEMPTS = 6;
 
 /**
- * Extracts memories from the messages of ingests, one step at a time. The progress is stored after each step, so a crash repeats
- * one step at most, and the memories of a repeated step are the same ones.
+ * Extracts memories from the messages of ingests, one step at a time. The progress is stored together
+ * with the intent to write the memories of a step: a crash before repeats the step, and a crash after completes the write.
  */
 export class IngestRunner implements Chore {
   readonly #deps: IngestRunnerDependencies;
@@ -94,12 +99,15 @@ export class IngestRunner implements Chore {
     else if (step === null) this.#end(ingest);
     else if ("until" in step) this.#wait(ingest, step);
     else {
-      const stored = await storeProposals(owner, step, { ingest, thread, isWanted });
-      if (stored.ok) this.#unstored.delete(ingest.id);
-      else this.#unstored.set(ingest.id, step);
-      if (!isWanted()) this.#unstored.delete(ingest.id);
-      else if (stored.ok) this.#advance(ingest, step, stored.value);
-      else this.#wait(ingest, { why: "storage", until: null, retries: true });
+      const done = (results: readonly IngestResult[]) => {
+        if (isWanted()) this.#advance(ingest, step, results);
+      };
+      const stored = await storeProposals(owner, step, { ingest, thread, isWanted, done });
+      if (stored.ok || !isWanted()) this.#unstored.delete(ingest.id);
+      else {
+        this.#unstored.set(ingest.id, step);
+        this.#wait(ingest, { why: "storage", until: null, retries: true });
+      }
     }
   }
 

@@ -22,12 +22,22 @@ type ProposalMemoriesDependencies = {
   lineage: Pick<Lineage, "position">;
   remember: (
     owner: Owner,
-    request: { memories: readonly Prepared[]; isWanted: () => boolean },
+    request: {
+      memories: readonly Prepared[];
+      isWanted: () => boolean;
+      noted: (remembered: readonly Remembered[]) => void;
+    },
   ) => Promise<Result<Remembered[]>>;
   /** The live memory that a candidate adds nothing to; null without one. */
   knownAs: (owner: Owner, candidate: Candidate) => Promise<string | null>;
 };
-type Given = { ingest: StoredIngest; thread: StoredThread; isWanted: () => boolean };
+/** `done`: called with one result for each proposal, in the transaction that makes their memories certain. */
+type Given = {
+  ingest: StoredIngest;
+  thread: StoredThread;
+  isWanted: () => boolean;
+  done: (results: readonly IngestResult[]) => void;
+};
 
 /** A proposal as the body of a memory, or why it is none. */
 type Proposed = {
@@ -51,8 +61,8 @@ export class ProposalMemories {
     this.#deps = deps;
   }
 
-  /** One result for each proposal. Fails if D1 is away; all other failures are results. */
-  async store(owner: Owner, step: Step, given: Given): Promise<Result<IngestResult[]>> {
+  /** Fails if D1 is away, and calls `done` in all other cases: other failures are results. */
+  async store(owner: Owner, step: Step, given: Given): Promise<Result<null>> {
     const proposed = this.#proposed(step, given);
     const results: IngestResult[] = proposed.map(({ kind, sources, reasons }) => ({
       kind,
@@ -74,24 +84,28 @@ export class ProposalMemories {
       if (known === null) unknown.push(one);
       else Object.assign(results[index] ?? {}, { outcome: "known", memoryId: known });
     }
-    const remember = (some: typeof unknown) =>
+    const remember = (some: typeof unknown, noted: () => void = () => {}) =>
       this.#deps.remember(owner, {
         memories: some.map(({ candidate }) => candidate),
         isWanted: given.isWanted,
+        noted: (remembered) => {
+          for (const [i, one] of remembered.entries()) settle(some[i]?.index ?? 0, one);
+          noted();
+        },
       });
-    if (unknown.length === 0) return ok(results);
-    const all = await remember(unknown);
-    if (all.ok) for (const [i, one] of all.value.entries()) settle(unknown[i]?.index ?? 0, one);
-    else if (PASSING.has(all.code) || unknown.length === 0) return all;
-    else
-      // One that is refused must not take the others with it.
-      for (const one of unknown) {
-        const stored = await remember([one]);
-        if (stored.ok) for (const first of stored.value) settle(one.index, first);
-        else if (PASSING.has(stored.code)) return stored;
-        else Object.assign(results[one.index] ?? {}, { reasons: [stored.code] });
-      }
-    return ok(results);
+    const done = () => given.done(results);
+    const all = unknown.length === 0 ? null : await remember(unknown, done);
+    if (all?.ok === true) return ok(null);
+    if (all !== null && PASSING.has(all.code)) return all;
+    // One that is refused must not take the others with it.
+    for (const one of unknown) {
+      const stored = await remember([one]);
+      if (stored.ok) continue;
+      if (PASSING.has(stored.code)) return stored;
+      Object.assign(results[one.index] ?? {}, { outcome: "failed", reasons: [stored.code] });
+    }
+    done();
+    return ok(null);
   }
 
   #proposed({ proposals, by, window }: Step, { ingest, thread }: Given): Proposed[] {

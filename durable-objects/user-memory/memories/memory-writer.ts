@@ -88,16 +88,25 @@ export class MemoryWriter {
     this.#similar = deps.similar;
   }
 
-  /** All of them or none. `isWanted`: none if it is false when the write has its turn. */
+  /**
+   * All of them or none. `isWanted`: none if it is false when the write has its turn. `noted`: called in the transaction that
+   * makes the write certain; it succeeds then also while D1 has not confirmed it.
+   */
   remember(
     owner: Owner,
     {
       memories,
       once,
       isWanted = () => true,
-    }: { memories: readonly Prepared[]; once?: IdempotencyKey; isWanted?: () => boolean },
+      noted,
+    }: {
+      memories: readonly Prepared[];
+      once?: IdempotencyKey;
+      isWanted?: () => boolean;
+      noted?: (remembered: readonly Remembered[]) => void;
+    },
   ): Promise<Result<Remembered[]>> {
-    return this.#write(owner, once, async (draft) => {
+    return this.#write<Remembered[]>(owner, { once, noted }, async (draft) => {
       if (!isWanted()) return fail("not_found");
       const remembered: { row: MemoryRow; created: boolean; similar?: Similar[] }[] = [];
       const candidates = memories.map((one) => this.#restating(one, draft.time));
@@ -389,7 +398,7 @@ export class MemoryWriter {
     { condition, once }: MemoryChange,
     decide: (draft: MemoryDraft, current: MemoryRow) => Promise<Result<MemoryRow>>,
   ): Promise<Result<Memory>> {
-    return this.#write<Memory>(owner, once, async (draft) => {
+    return this.#write<Memory>(owner, { once }, async (draft) => {
       const current = currentOf(draft, id);
       if (current === null) return fail("not_found");
       const unmet = conditionFailure(condition, current);
@@ -411,7 +420,7 @@ export class MemoryWriter {
   /** Decides a write in its turn, and applies it. */
   #write<T extends Memory | Remembered[]>(
     owner: Owner,
-    once: IdempotencyKey | undefined,
+    { once, noted }: { once: IdempotencyKey | undefined; noted?: ((answer: T) => void) | undefined },
     decide: (draft: MemoryDraft) => Promise<Result<Decided<T>>>,
   ): Promise<Result<T>> {
     const { current: epoch } = this.#deps.erasureEpoch;
@@ -426,17 +435,20 @@ export class MemoryWriter {
       const { transactions, answers, alarms, now } = this.#deps;
       const kept = once && { once, answer: referenceTo(answer, draft), memoryIds: [...memoryIds] };
       if (put.length === 0 && forget.length === 0) {
-        if (kept !== undefined) {
-          transactions.atomically(() => answers.saveOf(kept, now()));
-          alarms.scheduleBy(answers.nextDue(now()));
-        }
+        transactions.atomically(() => {
+          if (kept !== undefined) answers.saveOf(kept, now());
+          noted?.(answer);
+        });
+        if (kept !== undefined) alarms.scheduleBy(answers.nextDue(now()));
         return ok(this.#withIndexing(answer));
       }
-      const noted = transactions.atomically(() =>
-        this.#pending.note({ owner, put, forget, ...(kept && { answer: kept }) }),
-      );
-      const outcome = await this.#pending.apply(noted, { vectors, first: true });
-      return outcome === "done" ? ok(this.#withIndexing(answer)) : this.#failureOf(outcome);
+      const intent = transactions.atomically(() => {
+        noted?.(answer);
+        return this.#pending.note({ owner, put, forget, ...(kept && { answer: kept }) });
+      });
+      const outcome = await this.#pending.apply(intent, { vectors, first: true });
+      const isCertain = outcome === "done" || (outcome === "pending" && noted !== undefined);
+      return isCertain ? ok(this.#withIndexing(answer)) : this.#failureOf(outcome);
     });
   }
 
