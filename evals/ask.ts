@@ -31,8 +31,16 @@ const ways: readonly Way[] = [
   { name: CAIRN },
 ];
 
-/** A user who was told a corpus, and the data's name of each of its documents. */
-export type Told = { user: string; corpus: Corpus; names: ReadonlyMap<string, string> };
+/**
+ * A user who was told a corpus, and the data's name of each of its documents. `within`: by memory, the documents of which it
+ * repeats a sentence.
+ */
+export type Told = {
+  user: string;
+  corpus: Corpus;
+  names: ReadonlyMap<string, string>;
+  within?: ReadonlyMap<string, readonly string[]>;
+};
 
 /** Tells a user's Cairn what was said and what is to be remembered. */
 export async function tell(client: Cairn, user: string, corpus: Corpus): Promise<Told> {

@@ -18,7 +18,7 @@ export type Prompted = { set: string; kind: string; held?: number; tokens: numbe
 /** Gets the memory of a prompt for each query. */
 export async function promptEach(
   client: Cairn,
-  { user, corpus, names }: Told,
+  { user, corpus, names, within }: Told,
   queries: readonly { query: string; kind: string; relevant?: Question["relevant"] }[],
   recalled: { k?: number } = {},
 ): Promise<Prompted[]> {
@@ -33,7 +33,9 @@ export async function promptEach(
       explain: true,
     });
     const shown = new Set(
-      candidates.filter(({ why }) => why === "fits").map(({ id }) => names.get(id) ?? id),
+      candidates
+        .filter(({ why }) => why === "fits")
+        .flatMap(({ id }) => within?.get(id) ?? names.get(id) ?? id),
     );
     const isHeld = (part: ReadonlySet<string>) => Number([...part].some((id) => shown.has(id)));
     prompted.push({

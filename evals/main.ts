@@ -14,12 +14,15 @@ import { typos, wrappings } from "./phrasings.ts";
 import { bySession, type Corpus, inOneStore, type Question, readCorpora } from "./dataset.ts";
 import { printPrompted, type Prompted, promptEach, STATEMENT } from "./context.ts";
 import { checkEchoes } from "./echo.ts";
+import { extractFailures, extractFrom, type Judged, printExtracted, statedIn } from "./extract.ts";
 import { type Explained, explainedHits } from "./fit.ts";
 import { LOST, printFittedConfidence, printFittedWeights } from "./print-fit.ts";
+import { recordedModel } from "./recorded-model.ts";
 import { connect } from "./server.ts";
 
 const USAGE = `usage: npm run eval -- [--file PATH]... [--one-store] [--granularity turn|session]
                     [--wrapped] [--typos] [--fit | --abstain | --context [--k N] | --echo | --smoke]
+                    [--extract [--answers FILE]]
                     [--model NAME] [--var NAME=VALUE]... [--url URL --token TOKEN]`;
 const ownFile = (path: string): string => join(import.meta.dirname, path);
 
@@ -37,6 +40,9 @@ const { values: options } = parseArgs({
     // Of a context: the most hits in a turn's block.
     k: { type: "string" },
     echo: { type: "boolean", default: false },
+    extract: { type: "boolean", default: false },
+    // Of an extraction: a model's recorded answers. With LLM_URL in the environment, what the file lacks is asked and added.
+    answers: { type: "string" },
     // For CI: the default with one arm less.
     smoke: { type: "boolean", default: false },
     // Of the evaluation's own server: EMBEDDINGS_MODEL, and any other variable.
@@ -53,13 +59,20 @@ if (options.granularity !== "turn" && options.granularity !== "session") {
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () => process.exit(130));
 
 const ownSets = () => [ownFile("paraphrases.json"), ...globSync(ownFile("../examples/*.json")).toSorted()];
-const sets = (options.file ?? ownSets())
+const files = options.file ?? ownSets();
+const sets = files
   .map(readCorpora)
   .map((corpora) => (options["one-store"] ? [inOneStore(corpora)] : corpora));
 const assignments = (options.var ?? []).map((one) => [one.split("=", 1)[0], one.slice(one.indexOf("=") + 1)]);
+const { LLM_URL: url, LLM_MODEL: llm, LLM_KEY: key } = process.env;
+const real = url && llm ? { url, model: llm, ...(key && { key }) } : null;
+const recorded = options.answers === undefined ? null : await recordedModel(options.answers, real);
 const { client, embedder, model, stop } = await connect({
   ...options,
   vars: {
+    // The evaluation asks no model but the recorded one.
+    LLM_MODEL: "none",
+    ...recorded?.vars,
     ...Object.fromEntries(assignments),
     ...(options.model !== undefined && { EMBEDDINGS_MODEL: options.model }),
   },
@@ -150,6 +163,25 @@ async function prompted(): Promise<Prompted[]> {
   return all;
 }
 
+/** The facts that come of the conversations with a list, and the memory of a prompt for their questions. */
+async function extracted(): Promise<{ judged: Judged[]; prompts: Prompted[] }> {
+  const judged: Judged[] = [];
+  const prompts: Prompted[] = [];
+  for (const [i, path] of files.entries()) {
+    if (path.endsWith("paraphrases.json")) continue;
+    const stated = statedIn(path);
+    for (const corpus of sets[i] ?? []) {
+      const list = stated.get(corpus.name);
+      if (list === undefined) continue;
+      const found = await extractFrom(client, `eval-${randomUUID()}`, { corpus, stated: list });
+      judged.push(found.judged);
+      const queries = corpus.questions.map(({ query, relevant }) => ({ query, relevant, kind: ANSWERABLE }));
+      prompts.push(...(await promptEach(client, found.told, queries)));
+    }
+  }
+  return { judged, prompts };
+}
+
 type Query = Pick<Asked, "kind" | "only"> & { query: string; relevant?: Question["relevant"] };
 
 function withAndWithoutAnswer(corpus: Corpus, corpora: readonly Corpus[]): Query[] {
@@ -202,10 +234,16 @@ try {
   if (options.fit) await fit();
   else if (options.abstain) printAbstaining((await explained()).asked, LOST);
   else if (options.context) printPrompted(await prompted());
-  else if (options.echo) found = await checkEchoes(client, { each: true });
+  else if (options.extract) {
+    const { judged, prompts } = await extracted();
+    printExtracted(judged, recorded?.model ?? null);
+    printPrompted(prompts);
+    found = extractFailures(judged);
+  } else if (options.echo) found = await checkEchoes(client, { each: true });
   else found = [...(await compare()), ...(await checkEchoes(client, { each: false }))];
   for (const sentence of found) console.error(sentence);
   process.exitCode = found.length > 0 ? 1 : 0;
 } finally {
+  recorded?.stop();
   await stop();
 }

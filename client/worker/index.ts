@@ -36,6 +36,7 @@ export type CairnVars = {
       | `JWT_${"JWKS_URL" | "ISSUER" | "AUDIENCE" | "USER_CLAIM" | "SCOPE" | "SHARED"}`
       | `QUOTA_${"ENTRIES" | "MEMORIES" | "THREADS" | "BYTES" | "MODEL_CALLS" | "MODEL_TOKENS"}`
       | `LLM_${"URL" | "MODEL" | "KEY"}`
+      | `WEBHOOK_${"URL" | "SECRET" | "SECRET_PREVIOUS"}`
       | `EMBEDDINGS_${"URL" | "MODEL" | "KEY" | "DIMENSIONS"}`
       | "MESSAGE_INDEXING"
       | "RECALL_WEIGHTS"

@@ -20,7 +20,11 @@ describe("candidatesIn", () => {
     ["I am vegan", "is vegan"],
     ["I speak Portuguese.", "speaks Portuguese"],
     ["My favourite colour is green.", "favourite colour green"],
-    ["My sister is called Julia.", "sister Julia"],
+    ["My sister is called Julia.", "has sister Julia"],
+    ["My daughter Ida starts school on Monday.", "has daughter Ida"],
+    ["We took my dog, Rex, to the beach.", "has dog Rex"],
+    ["My best friend's name is Amir.", "has best friend Amir"],
+    ["My native language is Finnish.", "native language Finnish"],
     ["Ich wohne in Hamburg.", "lives in Hamburg"],
     ["Je m'appelle Chloé.", "name is Chloé"],
     ["Vivo en Sevilla.", "lives in Sevilla"],
@@ -40,6 +44,13 @@ describe("candidatesIn", () => {
     "I moved to the next chapter.",
     "Remember that the user is vegan.",
     "I live in fear.",
+    "My database schema is properly designed.",
+    "My app is secure.",
+    "My art is about where I come from.",
+    "My store is open on Sundays.",
+    "My savings book is looking at me funny.",
+    "My daughter I have told you about.",
+    "My son Friday said he would come.",
   ])("finds nothing in: %s", (text) => {
     expect(found(text)).toEqual([]);
   });

@@ -1,6 +1,10 @@
 // The commands that measure and show, over next to nothing: that they work, and that they fail where something is wrong.
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
 import { run } from "./run.ts";
 
@@ -8,8 +12,10 @@ const about = JSON.parse(readFileSync(join(import.meta.dirname, "../../package.j
   scripts: Record<string, string>;
 };
 
-async function ended(script: string, args: string[]) {
-  const running = run(script, args);
+const rowsOf = (output: string): string[] => output.split("\n").filter((line) => line.startsWith("|"));
+
+async function ended(script: string, args: string[], env: Record<string, string> = {}) {
+  const running = run(script, args, env);
   const code = await running.ended;
   return { code, ...running.output };
 }
@@ -58,6 +64,50 @@ describe("npm run smoke", () => {
       expect(stdout).toContain(`${set}: `);
     expect(stdout).toMatch(/\| Cairn \|/);
     expect(stdout).toContain("fact under twelve asks: worst rank");
+  }, 300_000);
+
+  it("judges what is extracted, with the recorded answers of a model and without one", async () => {
+    let asked = 0;
+    // Finds one fact in the messages that name a town, and nothing else.
+    const model = createServer((request, response) => void answerAs(request, response));
+    const answerAs = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+      asked++;
+      const { messages } = JSON.parse(await text(request)) as { messages: { content: string }[] };
+      const lines = messages.flatMap(({ content }) => content.split("\n"));
+      const line = lines.findLast((one) => one.startsWith("{") && one.includes("I live in Ghent"));
+      const { n } = JSON.parse(line ?? "{}") as { n?: number };
+      const facts =
+        n === undefined ? [] : [{ subject: "user", predicate: "lives in", object: "Ghent", sources: [n] }];
+      const isForFacts = messages[0]?.content.includes('"facts"');
+      const content = JSON.stringify(isForFacts ? { facts } : { episodes: [] });
+      response.writeHead(200, { "Content-Type": "application/json" });
+      response.end(JSON.stringify({ choices: [{ message: { content } }] }));
+    };
+    await new Promise<void>((resolve) => void model.listen(0, "127.0.0.1", resolve));
+    const { port } = model.address() as AddressInfo;
+    const folder = mkdtempSync(join(tmpdir(), "cairn-answers-"));
+    const args = ["--extract", "--file", "examples/support-case.json"];
+    const answers = ["--answers", join(folder, "answers.json")];
+    try {
+      const real = { LLM_URL: `http://127.0.0.1:${port}/v1`, LLM_MODEL: "scripted" };
+      const recorded = await ended("evals/main.ts", [...args, ...answers], real);
+      expect({ code: recorded.code, stderr: recorded.stderr }).toEqual({ code: 0, stderr: "" });
+      expect(recorded.stdout).toContain("Facts of scripted");
+      expect(recorded.stdout).toContain("| 1 of 1 (100.0 %) |");
+      expect(asked).toBeGreaterThan(0);
+      asked = 0;
+      const replayed = await ended("evals/main.ts", [...args, ...answers], { LLM_URL: "", LLM_MODEL: "" });
+      expect(replayed.code).toBe(0);
+      expect(rowsOf(replayed.stdout)).toEqual(rowsOf(recorded.stdout));
+      expect(asked).toBe(0);
+    } finally {
+      model.close();
+      rmSync(folder, { recursive: true, force: true });
+    }
+    const alone = await ended("evals/main.ts", args, { LLM_URL: "", LLM_MODEL: "" });
+    expect({ code: alone.code, stderr: alone.stderr }).toEqual({ code: 0, stderr: "" });
+    expect(alone.stdout).toContain("Without a model");
+    expect(alone.stdout).toMatch(/\| support-case \| 12 \| [1-9]/);
   }, 300_000);
 
   it("fails an evaluation without a question", async () => {

@@ -20,9 +20,12 @@ const pattern = (says: string, predicate: Pattern["predicate"], value = 1, flags
   value,
 });
 
-/** Subjects of "my … is …" that are about the conversation. */
-const NOT_LASTING =
-  /\b(?:question|problem|issue|point|plan|idea|guess|bad|mistake|goal|concern|worry|answer|opinion|view|understanding|code|error|output|input|first|last|next|other|own|only|current|latest|request|task|bet|hope|fear|thought|feeling|impression|turn|fault|password|pin|key|token|account)\b/iu;
+/** What "my … is …" states of the user: anything else may be a thing of the conversation, such as "my app". */
+const ATTRIBUTE = String.raw`(favou?rite \p{L}+|home ?town|native language|mother tongue|nationality|occupation|profession|job title|phone number|time ?zone|star sign|blood type|shoe size|pronouns)`;
+/** A person or an animal of the user's, before its name. */
+const RELATIVE = String.raw`((?:best |older |younger |elder |little |big )?(?:wife|husband|spouse|partner|girlfriend|boyfriend|fianc[eé]e?|sister|brother|mother|mum|mom|father|dad|son|daughter|grandmother|grandfather|gran|grandma|grandpa|aunt|uncle|cousin|niece|nephew|friend|dog|cat|puppy|kitten|rabbit|horse|boss|manager))`;
+/** Words with a capital letter that follow a relative and are no name. */
+const NO_NAME = String.raw`(?!(?:I|Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday|January|February|March|April|May|June|July|August|September|October|November|December)\b)`;
 
 const PATTERNS: readonly Pattern[] = [
   pattern(String.raw`\b[Mm]y (?:full |first |real )?name is ${NAME}`, "name is"),
@@ -39,9 +42,10 @@ const PATTERNS: readonly Pattern[] = [
   pattern(String.raw`${I}allergic to ${WORDS}`, "is allergic to"),
   pattern(String.raw`${I}(vegan|vegetarian|pescatarian|left-handed|colou?r-?blind)\b`, "is"),
   pattern(String.raw`${I}speak (\p{Lu}\p{L}+)`, "speaks"),
+  pattern(String.raw`\b[Mm]y ${ATTRIBUTE} is ${WORDS}`, (noun) => noun.toLowerCase(), 2),
   pattern(
-    String.raw`\b[Mm]y ((?:\p{L}+\s){0,2}\p{L}+) is (?:called |named )?${WORDS}`,
-    (noun) => noun.toLowerCase(),
+    String.raw`\b[Mm]y ${RELATIVE}(?:['’]s name)?(?: is)?(?: called| named)?,? ${NO_NAME}(\p{Lu}[\p{L}'’-]+)`,
+    (noun) => `has ${noun.toLowerCase()}`,
     2,
   ),
   pattern(String.raw`\b[Ii]ch (?:wohne|lebe) in ${PLACE}`, "lives in"),
@@ -80,10 +84,9 @@ function factsIn(sentence: string, seq: number): FactProposal[] {
     const match = says.exec(sentence);
     const object = match?.[value]?.trim().replace(/[\s.,'’-]+$/u, "");
     if (match === null || object === undefined || object === "") continue;
-    const noun = typeof predicate === "string" ? predicate : predicate(match[1] ?? "");
-    if (typeof predicate !== "string" && NOT_LASTING.test(noun)) continue;
     // The first pattern that matches is the most exact one.
-    return [{ subject: "user", predicate: noun, object, sources: [seq] }];
+    const named = typeof predicate === "string" ? predicate : predicate(match[1] ?? "");
+    return [{ subject: "user", predicate: named, object, sources: [seq] }];
   }
   return [];
 }
