@@ -146,8 +146,8 @@ async function ended(client: Cairn, id: string): Promise<void> {
 
 async function memoriesOf(client: Cairn, user: string): Promise<Memory[]> {
   const all: Memory[] = [];
-  for (const status of ["active", "quarantined"] as const)
-    for await (const memory of client.memories.all(user, { status })) all.push(memory);
+  for await (const memory of client.memories.all(user, { status: ["active", "quarantined"] }))
+    all.push(memory);
   return all;
 }
 

@@ -8,7 +8,7 @@ import { once } from "./headers.ts";
 import { CairnHttp } from "./http.ts";
 import { Ingests } from "./ingests.ts";
 import { Memories } from "./memories.ts";
-import type { CairnOptions, CallOptions, WriteOptions } from "./options.ts";
+import type { CairnOptions, CallOptions, MemoryWriteOptions } from "./options.ts";
 import { PromptCaches, Registry } from "./registry.ts";
 import { realTime, type Time } from "./retry.ts";
 import type { ContextAnswer, ContextBody, IngestBody, Ingested, RecallAnswer, RecallBody } from "./shapes.ts";
@@ -71,7 +71,7 @@ export class Cairn {
    * Stores a conversation, whole or from the first new message on, and extracts memories from it in the background. Messages that are
    * stored already are not stored again, so a repeated call changes nothing.
    */
-  readonly ingest = (user: string, body: IngestBody, options: WriteOptions = {}): Promise<Ingested> => {
+  readonly ingest = (user: string, body: IngestBody, options: MemoryWriteOptions = {}): Promise<Ingested> => {
     const path = ["v1", "users", user, "ingest"];
     return this.#http.send({ method: "POST", path, json: body, ...once(options) });
   };

@@ -1,10 +1,14 @@
 import { newId } from "./new-id.ts";
-import type { IfVersion, WriteOptions } from "./options.ts";
+import type { IfVersion, MemoryWriteOptions } from "./options.ts";
 
 /** The options of a write, with its key as a header: a repeated request with the key returns the first answer. */
-export const once = ({ idempotencyKey = newId(), ...call }: WriteOptions) => ({
+export const once = ({ idempotencyKey = newId(), trust, adapter, ...call }: MemoryWriteOptions) => ({
   ...call,
-  headers: { "Idempotency-Key": idempotencyKey },
+  headers: {
+    "Idempotency-Key": idempotencyKey,
+    ...(trust !== undefined && { "Cairn-Trust": trust }),
+    ...(adapter !== undefined && { "Cairn-Adapter": adapter }),
+  },
 });
 
 /** The header of a conditional write. */

@@ -2,7 +2,14 @@ import { addressOf, type Query } from "./address.ts";
 import { CairnError, errorOf, networkError } from "./error.ts";
 import { jsonLines } from "./lines.ts";
 import { type OptionNames, requireKnownOptions } from "./known-options.ts";
-import type { CairnOptions, CallOptions, Fetch, Transport } from "./options.ts";
+import {
+  type CairnOptions,
+  type CallOptions,
+  type Fetch,
+  type LowerTrust,
+  lowerTrusts,
+  type Transport,
+} from "./options.ts";
 import { delayOf, isPassing, type Time } from "./retry.ts";
 import { Tokens } from "./tokens.ts";
 
@@ -147,12 +154,12 @@ export class CairnHttp {
     const address = addressOf(url, path, query);
     const headers = new Headers({ Authorization: `Bearer ${token}` });
     if (namespace !== undefined) headers.set("Cairn-Namespace", namespace);
-    if (trust !== undefined) headers.set("Cairn-Trust", trust);
     // A value without JSON is refused, and not sent as no body.
     const json = "json" in call ? jsonTextOf(call.json) : undefined;
     if (json !== undefined) headers.set("Content-Type", "application/json");
     if (body !== undefined) headers.set("Content-Type", body.type);
     for (const [name, value] of Object.entries(more)) if (value !== undefined) headers.set(name, value);
+    if (isLower(trust, headers.get("Cairn-Trust"))) headers.set("Cairn-Trust", trust);
     return new Request(address, {
       method,
       headers,
@@ -212,3 +219,7 @@ async function jsonOf<T>(response: Response, call: string): Promise<T> {
     );
   }
 }
+
+/** True if the client's trust is below that of the call. */
+const isLower = (trust: LowerTrust | undefined, called: string | null): trust is LowerTrust =>
+  trust !== undefined && lowerTrusts.indexOf(trust) > lowerTrusts.findIndex((one) => one === called);

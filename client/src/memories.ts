@@ -1,6 +1,6 @@
 import { conditionOf, once } from "./headers.ts";
 import type { CairnHttp } from "./http.ts";
-import type { CallOptions, WriteOptions } from "./options.ts";
+import type { CallOptions, MemoryWriteOptions } from "./options.ts";
 import { itemsOf } from "./pages.ts";
 import type {
   Forgotten,
@@ -23,9 +23,9 @@ import type {
 type Moment = Pick<ListMemoriesQuery, "asOf" | "validAt">;
 /** Only if the memory has this version. */
 type IfMemoryVersion = { ifVersion?: number | undefined };
-type ChangeOptions = WriteOptions & IfMemoryVersion;
+type ChangeOptions = MemoryWriteOptions & IfMemoryVersion;
 /** The same; null: only if there is no such memory. */
-type RememberOptions = WriteOptions & { ifVersion?: number | null | undefined };
+type RememberOptions = MemoryWriteOptions & { ifVersion?: number | null | undefined };
 
 /** The long-term memories of a user: facts, episodes, procedures, reflections. */
 export class Memories {
@@ -47,7 +47,7 @@ export class Memories {
   rememberMany(
     user: string,
     memories: readonly RememberInBatch[],
-    options: WriteOptions = {},
+    options: MemoryWriteOptions = {},
   ): Promise<RememberedMany> {
     const path = pathOf(user, "batch");
     return this.#http.send({ method: "POST", path, json: { memories }, ...once(options) });

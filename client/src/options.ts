@@ -18,13 +18,17 @@ export type RetryOptions = {
   withinMs?: number;
 };
 
+/** A trust below that of a token, the highest first. */
+export const lowerTrusts = ["model", "tool", "import"] as const;
+export type LowerTrust = (typeof lowerTrusts)[number];
+
 type Shared = {
   /** Authorizes every call. */
   token: Token;
   /** Separates this app's registry entries from those of other apps with the same token. ASCII, 256 bytes at most. */
   namespace?: string;
   /** Lowers the trust in what this client writes, which is that of its token otherwise. */
-  trust?: "model" | "tool" | "import";
+  trust?: LowerTrust;
   /** Limits of retries; `false` turns them off. */
   retry?: RetryOptions | false;
   /** Keeps a Worker alive until the work of `later` ends: `(promise) => ctx.waitUntil(promise)`. */
@@ -55,6 +59,14 @@ export type CallOptions = {
 export type WriteOptions = CallOptions & {
   /** A repeated request with the same key returns the first answer, for 24 hours. Default: a new key for each call. */
   idempotencyKey?: string | undefined;
+};
+
+/** Options of a write of memories. */
+export type MemoryWriteOptions = WriteOptions & {
+  /** Lowers the trust in this write. */
+  trust?: LowerTrust | undefined;
+  /** The adapter that writes, which the memory records. */
+  adapter?: string | undefined;
 };
 
 /** A condition of a write: the stored value has this version, or, with null, nothing is stored. */

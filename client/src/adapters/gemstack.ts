@@ -11,6 +11,12 @@ export {
   cairnMemoryInject,
   type CairnMemoryInjectOptions,
 } from "./gemstack/memory-inject.ts";
+export {
+  type CairnMemoryExtract,
+  cairnMemoryExtract,
+  type CairnMemoryExtractOptions,
+} from "./gemstack/memory-extract.ts";
+export type { IngestFailure } from "./ingest/background-ingest.ts";
 export { type CairnRuns, cairnRuns, type CairnRunsOptions } from "./gemstack/runs.ts";
 export type {
   CacheAdapter,

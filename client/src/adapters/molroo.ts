@@ -157,7 +157,7 @@ export function molrooMemory(options: MolrooMemoryOptions): MolrooMemory {
       kind === "episodes"
         ? await episodeBody(record as Episode, scope)
         : await reflectionBody(record as Reflection, scope);
-    await memory.memories.remember(user, await whole.kept(body, record));
+    await memory.memories.remember(user, await whole.kept(body, record), { adapter: "molroo" });
   }
 
   async function forget(id: string): Promise<void> {

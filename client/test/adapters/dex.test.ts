@@ -446,12 +446,13 @@ it("lists procedures by their last update, the newest first, the user's own amon
     text: title,
     createdAt,
   });
-  await memory.memories.rememberMany(owner, [
-    procedure("a", 1000),
-    procedure("b", 1001),
-    procedure("d", 1003),
-  ]);
-  await memory.memories.rememberMany(user, [procedure("c", 1002)]);
+  const byModel = { trust: "model" } as const;
+  await memory.memories.rememberMany(
+    owner,
+    [procedure("a", 1000), procedure("b", 1001), procedure("d", 1003)],
+    byModel,
+  );
+  await memory.memories.rememberMany(user, [procedure("c", 1002)], byModel);
   await call("memory_store_procedure", { title: "a", body: "Done differently now." });
   const titles = async (args: object) =>
     [...(await call("memory_list_procedures", args)).matchAll(/^- "([^"]+)"/gm)].map(([, title]) => title);
@@ -475,14 +476,29 @@ it("announces procedures of similarity 0.5 and more by title and id", async () =
 it("sees one memory with the MCP server: the user's own procedures come first, and are changed in their place", async () => {
   const { call, memory, user, owner, block } = await agent();
   // As `memory_store_procedure` at /mcp stores them.
-  await memory.memories.remember(user, { kind: "procedure", title: "deploy", text: "My own way." });
-  await memory.memories.remember(owner, { kind: "procedure", title: "deploy", text: "The way of the team." });
+  const byModel = { trust: "model" } as const;
+  const deploy = (text: string) => ({ kind: "procedure", title: "deploy", text }) as const;
+  await memory.memories.remember(user, deploy("My own way."), byModel);
+  await memory.memories.remember(owner, deploy("The way of the team."), byModel);
   expect(await call("memory_get_procedure", { title: "deploy" })).toContain("My own way.");
   await call("memory_store_procedure", { title: "deploy", body: "My own new way." });
   expect(await call("memory_get_procedure", { title: "deploy" })).toContain("My own new way.");
   expect(await block("deploy")).toContain("[deploy]");
   await call("memory_forget_procedure", { title: "deploy" });
   expect(await call("memory_get_procedure", { title: "deploy" })).toContain("The way of the team.");
+});
+
+it("leaves what a person wrote as it is, and tells the model that its own waits", async () => {
+  const { call, memory, owner, user } = await agent();
+  await memory.memories.remember(user, { subject: "user", predicate: "lives in", object: "Porto" });
+  await memory.memories.remember(owner, { kind: "procedure", title: "deploy", text: "Ask first." });
+  const fact = { subject: "user", predicate: "lives in", object: "Lisbon" };
+  expect(await call("memory_remember_fact", fact)).toContain("Kept for review");
+  const body = { title: "deploy", body: "Just push." };
+  expect(await call("memory_store_procedure", body)).toContain("Kept for review");
+  expect(await call("memory_get_procedure", { title: "deploy" })).toContain("Ask first.");
+  const { items } = await memory.memories.list(user);
+  expect(items).toMatchObject([{ text: "user lives in Porto" }]);
 });
 
 it("refuses arguments that do not fit, and names them: nothing is forgotten for want of a title", async () => {

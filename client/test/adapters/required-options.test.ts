@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { z } from "zod";
+import { cairnMemoryBlock, cairnSessionIngest } from "../../src/adapters/agents.ts";
 import { cairnMemoryStore, createMemoryPrepareStep } from "../../src/adapters/ai-employee.ts";
 import { cairnMemory, memoryStep, memoryTools } from "../../src/adapters/ai-sdk.ts";
 import { cairnMemoryFiles, withMemory } from "../../src/adapters/anthropic.ts";
@@ -7,12 +8,19 @@ import { dexMemory } from "../../src/adapters/dex.ts";
 import {
   cairnCache,
   cairnConversations,
+  cairnMemoryExtract,
   cairnMemoryInject,
   cairnRuns,
   cairnUserMemory,
 } from "../../src/adapters/gemstack.ts";
 import { cairnKeyv } from "../../src/adapters/keyv.ts";
-import { cairnContextNode, cairnPrompt, CairnSaver, CairnStore } from "../../src/adapters/langgraph.ts";
+import {
+  cairnContextNode,
+  cairnMemoryManager,
+  cairnPrompt,
+  CairnSaver,
+  CairnStore,
+} from "../../src/adapters/langgraph.ts";
 import {
   CairnMemoryStorage,
   cairnProcessor,
@@ -41,11 +49,15 @@ const ofOneUser: Made[] = [
   { name: "cairnMemory", make: cairnMemory },
   { name: "cairnMemoryFiles", make: cairnMemoryFiles },
   { name: "cairnMemoryInject", make: cairnMemoryInject },
+  { name: "cairnMemoryBlock", make: cairnMemoryBlock },
+  { name: "cairnMemoryExtract", make: cairnMemoryExtract, more: { session: "s" } },
+  { name: "cairnMemoryManager", make: cairnMemoryManager },
   { name: "cairnMemoryStore", make: cairnMemoryStore },
   { name: "cairnPrompt", make: cairnPrompt },
   { name: "cairnProcessor", make: cairnProcessor },
   { name: "cairnSemanticRecall", make: cairnSemanticRecall },
   { name: "cairnSession", make: cairnSession },
+  { name: "cairnSessionIngest", make: cairnSessionIngest, more: { name: "chat" } },
   { name: "cairnStorage", make: mastraStorage, more: { id: "cairn" } },
   { name: "cairnStorage", make: noeticStorage, more: { shared: "shared:team" } },
   { name: "dexMemory", make: dexMemory, more: { projectRoot: "/work" } },

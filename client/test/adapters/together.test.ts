@@ -10,6 +10,8 @@ import { Keyv } from "keyv";
 import { createStorage } from "unstorage";
 import { expect, it } from "vitest";
 import { z } from "zod";
+import { agentMemory } from "../../src/adapters/agent-memory.ts";
+import { cairnMemoryBlock } from "../../src/adapters/agents.ts";
 import { cairnMemoryStore, createMemoryPrepareStep } from "../../src/adapters/ai-employee.ts";
 import { type ConversationOptions, cairnMemory, memoryTools } from "../../src/adapters/ai-sdk.ts";
 import { cairnMemoryFiles } from "../../src/adapters/anthropic.ts";
@@ -113,6 +115,13 @@ const facts = crossed<void, string>(
     "ai-sdk": async (at) => void (await memoryTools(at).memory_remember_fact.execute(boat, {})),
     "dex's tool": async ({ user }) => void (await (await agent({ user })).call("memory_remember_fact", boat)),
     "dex's summary": (at) => summarised(at, found("Nothing.", [boat])),
+    "agent-memory": async ({ user, memory }) => {
+      const profile = await agentMemory({ memory }).getProfile(user);
+      await profile.remember({ content: BOAT });
+    },
+    agents: async (at) => {
+      await cairnMemoryBlock({ ...at, writable: true }).set?.("boats", BOAT);
+    },
     gemstack: async ({ user, memory }) => void (await cairnUserMemory({ memory }).remember(user, BOAT)),
     "langgraph's store": (at) =>
       new CairnStore({ ...at, index: { fields: ["text"] } }).put(["boats"], "ana", { text: BOAT }),
@@ -122,6 +131,9 @@ const facts = crossed<void, string>(
     },
   },
   {
+    "agent-memory's recall": async ({ user, memory }) =>
+      (await (await agentMemory({ memory }).getProfile(user)).recall(ASKED)).answer.replace("- ", ""),
+    "agents's search": async (at) => ((await cairnMemoryBlock(at).search(ASKED)) ?? "").replace("- ", ""),
     "ai-sdk's memory_recall": (at) => recalledByTool(memoryTools(at), { query: ASKED }),
     "ai-sdk's memory_list": (at) => listedByTool(memoryTools(at), { kinds: ["fact"] }),
     "ai-sdk's prompt": async (at) => asSentence(textIn(await promptOf(at, ASKED))),

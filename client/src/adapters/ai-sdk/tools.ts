@@ -1,5 +1,6 @@
 import type { Schema } from "ai";
 import { DATA_NOTE } from "../../../../src/domain/conversation/stored-text.ts";
+import { waitingText } from "../../../../src/domain/conversation/waiting-text.ts";
 import { requireUser } from "../options/require-options.ts";
 import type { OptionNames } from "../../known-options.ts";
 import type { Cairn } from "../../cairn.ts";
@@ -25,6 +26,8 @@ const OPTIONS: OptionNames<MemoryToolsOptions> = { memory: true, user: true, sco
 
 type Asked = { query: string; k?: number; kinds?: MemoryKind[]; tags?: string[] };
 type Listing = { kinds?: MemoryKind[]; tags?: string[]; subject?: string; limit?: number; cursor?: string };
+/** `status`: `quarantined` if it contradicts what the user or the app wrote. */
+type Remembered = Pick<Memory, "id" | "status"> & { conflictsWith?: string };
 type Fact = { subject: string; predicate: string; object: string };
 type Named = Omit<Fact, "object">;
 
@@ -40,7 +43,7 @@ export type MemoryTools = {
   memory_recall: MemoryTool<Asked, { memories: Hit[] }>;
   thread_search: MemoryTool<Pick<Asked, "query" | "k">, { messages: Hit[] }>;
   memory_list: MemoryTool<Listing, { memories: Memory[]; cursor?: string }>;
-  memory_remember_fact: MemoryTool<Fact, { id: string }>;
+  memory_remember_fact: MemoryTool<Fact, Remembered>;
   memory_forget_fact: MemoryTool<Named, { forgotten: number }>;
 };
 
@@ -152,10 +155,17 @@ export function memoryTools(options: MemoryToolsOptions): MemoryTools {
         "Remember one lasting fact as subject, predicate and object (“user”, “prefers”, “TypeScript”). Use it when the user states something that will still matter in a later conversation, or asks you to remember it. A new object takes the place of the old one. Do not store secrets, or what only this task needs.",
       inputSchema: inputSchema<Fact>({ subject, predicate, object }, ["subject", "predicate", "object"]),
       execute: async (fact, { abortSignal: signal }) => {
-        const { id } = await memory.memories.remember(user, { kind: "fact", ...fact, ...scoped }, { signal });
-        return { id };
+        const { id, status, conflictsWith } = await memory.memories.remember(
+          user,
+          { kind: "fact", ...fact, ...scoped },
+          { signal, trust: "model", adapter: "ai-sdk" },
+        );
+        return { id, status, ...(conflictsWith !== undefined && { conflictsWith }) };
       },
-      toModelOutput: (answer) => text(`Remembered (id ${outputOf(answer).id}).`),
+      toModelOutput: (answer) => {
+        const remembered = outputOf(answer);
+        return text(waitingText(remembered) ?? `Remembered (id ${remembered.id}).`);
+      },
     },
     memory_forget_fact: {
       description:

@@ -167,7 +167,11 @@ export class Background {
     const { memory, user, onError } = this.#options;
     for (let next = this.#writes[0]; next !== undefined; next = this.#writes[0]) {
       try {
-        await memory.memories.rememberMany(user, next.bodies, { idempotencyKey: next.idempotencyKey });
+        await memory.memories.rememberMany(user, next.bodies, {
+          idempotencyKey: next.idempotencyKey,
+          trust: "model",
+          adapter: "dex",
+        });
       } catch (error) {
         // A write that Cairn always refuses must not block the next ones.
         if (!isCairnError(error) || (error.status !== 400 && error.status !== 413)) throw error;

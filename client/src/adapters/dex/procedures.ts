@@ -73,14 +73,18 @@ export class Procedures {
   async store(
     { title, body, tags }: { title: string; body: string; tags?: string[] | undefined },
     options: CallOptions,
-  ): Promise<{ id: string; created: boolean }> {
+  ): Promise<{ memory: Memory; created: boolean }> {
     const owner = await this.#ownerOf(title, options);
     const procedure = { kind: "procedure" as const, title, text: body, ...(tags && { tags }) };
-    const stored = this.#clientOf(owner).memories.rememberMany(owner, [procedure], options);
+    const stored = this.#clientOf(owner).memories.rememberMany(owner, [procedure], {
+      ...options,
+      trust: "model",
+      adapter: "dex",
+    });
     const { items } = await naming([owner], stored);
     const [one] = items;
     if (one === undefined) throw new Error("one memory was remembered, and none came back");
-    return { id: one.memory.id, created: one.created };
+    return one;
   }
 
   /** Returns the number of deleted procedures. */

@@ -1,3 +1,4 @@
+import { waitingText } from "../../../../src/domain/conversation/waiting-text.ts";
 import type { Cairn } from "../../index.ts";
 import { parseToolArguments } from "./arguments.ts";
 import type { Procedures } from "./procedures.ts";
@@ -32,8 +33,13 @@ const factTools = ({ memory, user }: ToolDependencies): DexTool[] => [
     inputSchema: schemas.memory_remember_fact,
     execute: async (given, { signal } = {}) => {
       const fact = parseToolArguments("memory_remember_fact", given);
-      const { id } = await memory.memories.remember(user, { kind: "fact", ...fact }, { signal });
-      return `Remembered (id ${id}).`;
+      // One fact of a subject and predicate, also of a predicate with several elsewhere.
+      const remembered = await memory.memories.remember(
+        user,
+        { kind: "fact", cardinality: "one", ...fact },
+        { signal, trust: "model", adapter: "dex" },
+      );
+      return waitingText(remembered) ?? `Remembered (id ${remembered.id}).`;
     },
   },
   {
@@ -59,9 +65,9 @@ const procedureTools = ({ user, procedures }: ToolDependencies): DexTool[] => [
     inputSchema: schemas.memory_store_procedure,
     execute: async (given, { signal } = {}) => {
       const args = parseToolArguments("memory_store_procedure", given);
-      const { id, created } = await procedures.store(args, { signal });
+      const { memory: stored, created } = await procedures.store(args, { signal });
       const done = created ? "Stored" : "Stored in the place of the one that was there";
-      return `${done}: procedure ${quoted(args.title)} (id ${id}).`;
+      return waitingText(stored) ?? `${done}: procedure ${quoted(args.title)} (id ${stored.id}).`;
     },
   },
   {

@@ -9,7 +9,7 @@ import type { OptionNames } from "../../known-options.ts";
 import { collect } from "./collect.ts";
 import { append } from "./append.ts";
 import { checksOf, refusalIn } from "./continuation-checks.ts";
-import { isOfAnother } from "./owner-of.ts";
+import { isOfAnother } from "../threads/owner-of.ts";
 import type { ConversationStore, ConversationStoreListEntry, ConversationStoreMeta } from "./types.ts";
 import { conversationNotFound, isUnknown, withoutOwners } from "./unknown-id.ts";
 

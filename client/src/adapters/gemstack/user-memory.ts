@@ -80,7 +80,9 @@ export class CairnUserMemory implements UserMemory {
     if (changes.length > 0) this.#tell(changes, { userId, fact, ...(given && { tags: given }) });
     if (text.trim() === "") return told({ id: "", userId, fact, createdAt: Date.now(), updatedAt: 0 });
     const body = { text, score, dedupe: this.#dedupe, ...(tags && { tags }) };
-    return entryOf(await this.#memory.memories.remember(userId, body, options));
+    // The SDK calls it with what a model found.
+    const by = { trust: "model", adapter: "gemstack" } as const;
+    return entryOf(await this.#memory.memories.remember(userId, body, { ...options, ...by }));
   }
 
   /**

@@ -55,7 +55,7 @@ export class ItemIndex {
       }),
     );
     for (const some of slices(memories.flat(), MEMORIES_PER_CALL))
-      await this.#memory.memories.rememberMany(this.#user, some);
+      await this.#memory.memories.rememberMany(this.#user, some, { adapter: "langgraph" });
   }
 
   /** Deletes the item's former texts at positions past its present ones. */

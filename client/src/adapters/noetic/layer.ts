@@ -83,7 +83,11 @@ export function cairnLayer<const P extends Provided = true>(options: CairnLayerO
     return (await memory.recall(userOf(ctx), body, within(recallMs))).hits;
   };
   const remember = (ctx: ExecutionContext, remembered: RememberBody): Promise<Memory> =>
-    memory.memories.remember(userOf(ctx), { scope, ...remembered }, within(storeMs));
+    memory.memories.remember(
+      userOf(ctx),
+      { scope, ...remembered },
+      { ...within(storeMs), trust: "model", adapter: "noetic" },
+    );
   const functions = functionsOf<State>({ z, find, remember });
   return {
     id: "cairn",

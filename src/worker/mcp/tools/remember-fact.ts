@@ -3,7 +3,7 @@ import { rememberOne } from "../../use-cases/remember.ts";
 import { ownerToChange } from "../access.ts";
 import { STORES, textResult, tool } from "../tool.ts";
 import { fact } from "./arguments.ts";
-import { waitingText } from "./remembered.ts";
+import { waitingText } from "../../../domain/conversation/waiting-text.ts";
 
 export const memoryRememberFact = tool({
   name: "memory_remember_fact",

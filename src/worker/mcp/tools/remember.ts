@@ -4,7 +4,7 @@ import { rememberOne } from "../../use-cases/remember.ts";
 import { ownerToChange } from "../access.ts";
 import { STORES, textResult, tool } from "../tool.ts";
 import { procedureBody, scope, tags } from "./arguments.ts";
-import { waitingText } from "./remembered.ts";
+import { waitingText } from "../../../domain/conversation/waiting-text.ts";
 
 export const memoryRemember = tool({
   name: "memory_remember",

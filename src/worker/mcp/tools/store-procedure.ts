@@ -3,7 +3,7 @@ import { rememberOne } from "../../use-cases/remember.ts";
 import { ownerToChange } from "../access.ts";
 import { quoted } from "../../../domain/conversation/stored-text.ts";
 import { STORES, textResult, tool } from "../tool.ts";
-import { waitingText } from "./remembered.ts";
+import { waitingText } from "../../../domain/conversation/waiting-text.ts";
 import { owner, procedureBody, procedureTitle, tags } from "./arguments.ts";
 
 export const memoryStoreProcedure = tool({

@@ -1,7 +1,13 @@
-import type { Memory } from "../../../domain/schema/memory.ts";
-
 /** Tells a model that a memory waits for review, and why; null if it is live. */
-export function waitingText({ status, id, conflictsWith }: Memory): string | null {
+export function waitingText({
+  status,
+  id,
+  conflictsWith,
+}: {
+  id: string;
+  status: string;
+  conflictsWith?: string | undefined;
+}): string | null {
   if (status === "active") return null;
   const why =
     conflictsWith === undefined

@@ -1,0 +1,47 @@
+// Cloudflare's Agent Memory binding over Cairn.
+import type { Cairn } from "../cairn.ts";
+import type { OptionNames } from "../known-options.ts";
+import { CairnProfile, type Synthesize } from "./agent-memory/profile.ts";
+import type { AgentMemoryNamespace } from "./agent-memory/types.ts";
+import { requireMemory } from "./options/require-options.ts";
+
+export type * from "./agent-memory/types.ts";
+export type { Synthesize } from "./agent-memory/profile.ts";
+
+export type AgentMemoryOptions = {
+  memory: Cairn;
+  /** Before each profile's name in the id of its user; none unless set. Use one where several namespaces share a Cairn. */
+  prefix?: string;
+  /** Writes the answer of a recall. Without it, the answer lists the best candidates. */
+  synthesize?: Synthesize;
+};
+
+const OPTIONS: OptionNames<AgentMemoryOptions> = { memory: true, prefix: true, synthesize: true };
+/** Characters of a profile's name, as in Agent Memory. */
+const NAME = 100;
+
+/**
+ * An Agent Memory namespace over Cairn, in place of the binding `env.MEMORY`. A profile is the memory of the user of its name.
+ * Throws a `TypeError` if the client is missing or an option is unknown.
+ *
+ * @example
+ * const MEMORY = agentMemory({ memory: cairn({ fetch: env.CAIRN, token }) });
+ * const profile = await MEMORY.getProfile("alice");
+ */
+export function agentMemory(options: AgentMemoryOptions): AgentMemoryNamespace {
+  requireMemory("agentMemory", options, OPTIONS);
+  const { memory, prefix = "", synthesize } = options;
+  const userOf = (method: string, name: string): string => {
+    if (typeof name !== "string" || name === "" || name.length > NAME)
+      throw new TypeError(`${method}: the name of a profile has 1 to ${NAME} characters`);
+    return prefix + name;
+  };
+  return {
+    async getProfile(name) {
+      return new CairnProfile({ memory, user: userOf("getProfile", name), synthesize });
+    },
+    async deleteProfile(name) {
+      await memory.erasures.user(userOf("deleteProfile", name));
+    },
+  };
+}

@@ -1,0 +1,124 @@
+// The block in the SDK's own ContextBlocks, and sessions as `agents/sessions` gives them.
+import { ContextBlocks } from "agents/context";
+import { describe, expect, it } from "vitest";
+import { cairnMemoryBlock, cairnSessionIngest, type ReadSession } from "../../src/adapters/agents.ts";
+import { failing } from "./broken.ts";
+import { clientOf, newUser } from "./cairn.ts";
+
+type Tools = Record<string, { execute?: (input: object, call: object) => unknown }>;
+
+describe("a block of agents/context", () => {
+  const blocksOf = async (user: string, options: object = {}) => {
+    const memory = await clientOf(user);
+    const provider = cairnMemoryBlock({ memory, user, ...options });
+    const context = new ContextBlocks([{ label: "memory", description: "The user", provider }]);
+    return { memory, context };
+  };
+
+  it("is in the system prompt, frozen over turns, and searched by the model", async () => {
+    const user = newUser();
+    const { memory, context } = await blocksOf(user);
+    await memory.memories.remember(user, { subject: "user", predicate: "lives in", object: "Porto" });
+    const first = await context.freezeSystemPrompt();
+    expect(first).toContain("lives in Porto");
+    await memory.memories.remember(user, { text: "I like green tea" });
+    expect(await context.freezeSystemPrompt()).toBe(first);
+    expect(await context.refreshSystemPrompt()).toContain("green tea");
+    const tools = (await context.tools()) as Tools;
+    const found = await tools["search_context"]?.execute?.({ label: "memory", query: "tea" }, {});
+    expect(JSON.stringify(found)).toContain("I like green tea");
+    expect(tools["set_context"]).toBeUndefined();
+  });
+
+  it("stores what the model sets, with the trust of a model, and replaces it by its key", async () => {
+    const user = newUser();
+    const { memory, context } = await blocksOf(user, { writable: true });
+    await context.freezeSystemPrompt();
+    const tools = (await context.tools()) as Tools;
+    const set = async (content: string) =>
+      tools["set_context"]?.execute?.({ label: "memory", content, metadata: { title: "diet" } }, {});
+    await set("The user is a vegetarian.");
+    await set("The user is a vegan.");
+    const { items } = await memory.memories.list(user);
+    expect(items).toMatchObject([
+      { text: "The user is a vegan.", trust: "model", writtenBy: { adapter: "agents" } },
+    ]);
+  });
+
+  it("is empty while Cairn is away, and says so", async () => {
+    const user = newUser();
+    const memory = await clientOf(user, { fetch: failing(503), retry: false });
+    const errors: unknown[] = [];
+    const block = cairnMemoryBlock({ memory, user, onError: (error) => errors.push(error) });
+    expect([await block.get(), await block.search("tea")]).toEqual([null, null]);
+    expect(errors).toHaveLength(2);
+    const strict = cairnMemoryBlock({ memory, user, strict: true });
+    await expect(strict.search("tea")).rejects.toMatchObject({ code: "storage_unavailable" });
+  });
+
+  it("refuses invalid options", async () => {
+    const memory = await clientOf(newUser());
+    expect(() => cairnMemoryBlock({ memory, user: "" })).toThrow("`user` is missing");
+    expect(() => cairnMemoryBlock({ memory, user: "u", k: 0 })).toThrow("`k` must be");
+    expect(() => cairnMemoryBlock({ memory, user: "u", limit: 3 } as never)).toThrow("limit");
+  });
+});
+
+describe("the ingest of agents/sessions", () => {
+  type Message = { id: string; role: string; parts: { type: string; text: string }[] };
+  const message = (id: string, role: string, text: string): Message => ({
+    id,
+    role,
+    parts: [{ type: "text", text }],
+  });
+  const sessionOf = (messages: Message[], sessionId = ""): ReadSession => ({
+    sessionId,
+    getRecentHistory: async () => ({ messages: [...messages] }),
+  });
+
+  it("stores each turn once, finds its words, and leaves out summaries and instructions", async () => {
+    const user = newUser();
+    const memory = await clientOf(user);
+    const ingest = cairnSessionIngest({ memory, user, name: "chat-1", afterMs: 0 });
+    const messages = [message("m0", "system", "Be kind."), message("m1", "user", "I live in Porto.")];
+    const session = sessionOf(messages);
+    await ingest.afterTurn(session);
+    await ingest.settle();
+    messages.push(
+      message("compaction_1", "assistant", "A summary."),
+      message("m2", "assistant", "Nice town."),
+    );
+    messages.push(message("m3", "user", "I work as a luthier."));
+    await ingest.afterTurn(session);
+    await ingest.settle();
+    await ingest.afterTurn(session);
+    await ingest.settle();
+    const { items } = await memory.threads.list(user);
+    expect(items).toMatchObject([{ length: 3 }]);
+    expect((await memory.recall(user, { query: "luthier" })).hits[0]?.text).toContain("luthier");
+    expect(ingest.pending).toEqual([]);
+  });
+
+  it("keeps what failed, and sends it with the next turn", async () => {
+    const user = newUser();
+    const errors: unknown[] = [];
+    const memory = await clientOf(user, { fetch: failing(503, { times: 1 }), retry: false });
+    const ingest = cairnSessionIngest({
+      memory,
+      user,
+      name: "chat-1",
+      afterMs: 0,
+      onError: (_error, failure) => errors.push(failure),
+    });
+    const messages = [message("m1", "user", "I live in Porto.")];
+    await ingest.afterTurn(sessionOf(messages, "side"));
+    await ingest.settle();
+    expect(ingest.pending).toEqual(["chat-1/side"]);
+    messages.push(message("m2", "assistant", "Nice."));
+    await ingest.afterTurn(sessionOf(messages, "side"));
+    await ingest.settle();
+    expect(ingest.pending).toEqual([]);
+    expect(errors).toEqual([{ doing: "ingest", conversation: "chat-1/side" }]);
+    expect((await memory.threads.list(user)).items).toMatchObject([{ length: 2 }]);
+  });
+});

@@ -1,0 +1,89 @@
+// The memory manager in a graph of LangGraph, over several turns.
+import { AIMessage, HumanMessage } from "@langchain/core/messages";
+import { END, MemorySaver, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
+import { expect, it } from "vitest";
+import { cairnMemoryManager } from "../../src/adapters/langgraph.ts";
+import { failing } from "./broken.ts";
+import { clientOf, newUser } from "./cairn.ts";
+
+function graphOf(manager: ReturnType<typeof cairnMemoryManager>) {
+  return new StateGraph(MessagesAnnotation)
+    .addNode("model", async ({ messages }) => ({ messages: [new AIMessage(`answer ${messages.length}`)] }))
+    .addNode("remember", manager.node)
+    .addEdge(START, "model")
+    .addEdge("model", "remember")
+    .addEdge("remember", END)
+    .compile({ checkpointer: new MemorySaver() });
+}
+const on = (thread: string, user?: string) => ({ configurable: { thread_id: thread, user_id: user } });
+
+it("stores each turn of each thread once, and never holds a run up", async () => {
+  const user = newUser();
+  const memory = await clientOf(user);
+  const manager = cairnMemoryManager({ memory, user, afterMs: 20_000 });
+  const graph = graphOf(manager);
+  await graph.invoke({ messages: [new HumanMessage("I live in Porto.")] }, on("a"));
+  await graph.invoke({ messages: [new HumanMessage("I work as a luthier.")] }, on("a"));
+  await graph.invoke({ messages: [new HumanMessage("Something else.")] }, on("b"));
+  expect(manager.pending.toSorted()).toEqual(["a", "b"]);
+  await manager.settle();
+  expect(manager.pending).toEqual([]);
+  await graph.invoke({ messages: [new HumanMessage("And I have a dog.")] }, on("a"));
+  await manager.settle();
+  const { items } = await memory.threads.list(user, { order: "created" });
+  expect(items.map(({ length }) => length)).toEqual([2, 6]);
+  expect((await memory.recall(user, { query: "luthier" })).hits[0]?.text).toContain("luthier");
+});
+
+it("sends a thread that is quiet by itself", async () => {
+  const user = newUser();
+  const memory = await clientOf(user);
+  const manager = cairnMemoryManager({ memory, user, afterMs: 1 });
+  await graphOf(manager).invoke({ messages: [new HumanMessage("I live in Porto.")] }, on("a"));
+  while (manager.pending.length > 0) await new Promise((resolve) => void setTimeout(resolve, 5));
+  expect((await memory.threads.list(user)).items).toMatchObject([{ length: 2 }]);
+});
+
+it("takes the user from the run's config, and keeps users apart", async () => {
+  const [one, other] = [newUser(), newUser()];
+  const memory = await clientOf("*");
+  const manager = cairnMemoryManager({
+    memory,
+    user: (config) => (config.configurable as { user_id: string }).user_id,
+    afterMs: 20_000,
+  });
+  const graph = graphOf(manager);
+  await graph.invoke({ messages: [new HumanMessage("I am one.")] }, on("same", one));
+  await manager.settle();
+  manager.submit([new HumanMessage("I am the other.")], on("same", other));
+  await manager.settle();
+  for (const user of [one, other]) expect((await memory.threads.list(user)).items).toHaveLength(1);
+  expect(() => manager.submit([new HumanMessage("x")], on("same"))).toThrow("returned no user");
+});
+
+it("keeps what failed, tells of it, and stores it with the next turn", async () => {
+  const user = newUser();
+  const failures: unknown[] = [];
+  const memory = await clientOf(user, { fetch: failing(503, { times: 1 }), retry: false });
+  const manager = cairnMemoryManager({
+    memory,
+    user,
+    afterMs: 20_000,
+    onError: (_error, failure) => failures.push(failure),
+  });
+  const graph = graphOf(manager);
+  await graph.invoke({ messages: [new HumanMessage("first")] }, on("a"));
+  await manager.settle();
+  expect(manager.pending).toEqual(["a"]);
+  await graph.invoke({ messages: [new HumanMessage("second")] }, on("a"));
+  await manager.settle();
+  expect([manager.pending, failures]).toEqual([[], [{ doing: "ingest", conversation: "a" }]]);
+  expect((await memory.threads.list(user)).items).toMatchObject([{ length: 4 }]);
+});
+
+it("refuses invalid options", async () => {
+  const memory = await clientOf(newUser());
+  expect(() => cairnMemoryManager({ memory, user: "" })).toThrow("`user` is missing");
+  expect(() => cairnMemoryManager({ memory, user: "u", afterMs: -1 })).toThrow("`afterMs` must be");
+  expect(() => cairnMemoryManager({ memory, user: "u", delay: 3 } as never)).toThrow("delay");
+});
