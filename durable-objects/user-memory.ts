@@ -247,6 +247,10 @@ export class UserMemory extends DurableObject<Bindings> implements Served<UserMe
     return this.#parts.ingests.retry(...args);
   }
 
+  consolidate(...args: Args<"consolidate">) {
+    return this.#parts.consolidation.run(...args);
+  }
+
   // Changes
 
   changes(...args: Args<"changes">) {

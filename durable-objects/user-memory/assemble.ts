@@ -39,6 +39,7 @@ import { WordMerger } from "./search-index/word-merger.ts";
 import { Conversations } from "./threads/conversations.ts";
 import { MessagePurger } from "./threads/message-purger.ts";
 import { ThreadMessages } from "./threads/thread-messages.ts";
+import { Consolidation } from "./ingest/consolidation.ts";
 import { IngestRunner } from "./ingest/ingest-runner.ts";
 import { IngestService } from "./ingest/ingest-service.ts";
 import { IngestStore } from "./ingest/ingest-store.ts";
@@ -232,6 +233,15 @@ export function assemble(ctx: DurableObjectState, ports: Ports, objectOf: (owner
     now,
   });
 
+  const consolidation = new Consolidation({
+    table,
+    writer,
+    embedder: ports.embedder,
+    languageModel,
+    usage,
+    now,
+  });
+
   // Erasure
   const eraser = new Eraser({
     ...memory,
@@ -305,6 +315,7 @@ export function assemble(ctx: DurableObjectState, ports: Ports, objectOf: (owner
     contexts,
     context,
     ingests,
+    consolidation,
     usage: recallLog,
     changes,
     reindexer,

@@ -169,6 +169,8 @@ export const migrations: readonly Migration[] = [
         WHERE superseded_by IS NOT NULL AND corrected_at IS NULL;
       CREATE INDEX memories_by_entry ON memories (metadata ->> '$.cairnEntry')
         WHERE (metadata ->> '$.cairnEntry') IS NOT NULL;
+      CREATE INDEX memories_by_summary ON memories (provenance ->> '$.summarisedBy')
+        WHERE (provenance ->> '$.summarisedBy') IS NOT NULL AND corrected_at IS NULL;
       CREATE TABLE memory_tags (
         tag TEXT NOT NULL,
         version INTEGER NOT NULL,

@@ -64,6 +64,8 @@ export type Bindings = Omit<Cloudflare.Env, "CAIRN_SECRET" | "CORS_ORIGINS"> &
     USER_RATE?: RateLimit;
     /** Days that the audit log goes back; 90 unless set. */
     AUDIT_DAYS?: string;
+    /** The age in days from which episodes are summarised; never unless set. */
+    CONSOLIDATE_AFTER_DAYS?: string;
     VECTORIZE?: VectorizeBinding;
     /** The jurisdiction of the users' objects: fixed with the first call. */
     JURISDICTION?: string;

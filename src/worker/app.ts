@@ -9,7 +9,7 @@ import { RevocationList } from "./auth/revocation-list.ts";
 import { signingKeysOf } from "./auth/verify-own.ts";
 import { description, license, version } from "../../package.json";
 import { type Bindings, type Ports, portsOf } from "../platform/bindings.ts";
-import { AUDIT_DAYS, auditDaysOf, settingProblems } from "./settings.ts";
+import { AUDIT_DAYS, auditDaysOf, consolidateAfterDaysOf, settingProblems } from "./settings.ts";
 import { ownerKeyOf } from "../domain/entry-parts.ts";
 import { QueryVectorCache } from "../platform/embeddings/query-vector-cache.ts";
 import {
@@ -158,6 +158,7 @@ export function services(env: Bindings, ports: Ports): Services {
     refusedCalls: new RefusedCalls(),
     rateLimits: { caller: env.CALLER_RATE ?? null, user: env.USER_RATE ?? null },
     auditDays: auditDaysOf(env) ?? AUDIT_DAYS,
+    consolidateAfterDays: consolidateAfterDaysOf(env),
     settingProblems: settingProblems(env),
     // The stub types of workers-types fail on the recursive type of a JSON value.
     userMemory: (owner) => users().getByName(owner) as unknown as UserMemoryRpc,

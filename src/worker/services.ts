@@ -18,6 +18,8 @@ export type Services = Ports & {
   rateLimits: { caller: RateLimit | null; user: RateLimit | null };
   /** The age at which events of the audit log are deleted. */
   auditDays: number;
+  /** The age from which episodes are summarised; null: never. */
+  consolidateAfterDays: number | null;
   /** Wrong settings. Calls go on without them. */
   settingProblems: readonly string[];
   /** Origins that a browser may call from; `*` for any. */

@@ -1,5 +1,6 @@
 import { loginSettingsOf } from "./auth/login-settings.ts";
 import type { Bindings } from "../platform/bindings.ts";
+import { modelFromBindings } from "../platform/models/model-from-bindings.ts";
 import { quotaProblems } from "../platform/quotas.ts";
 import { webhookProblem } from "../platform/webhooks/webhook-from-bindings.ts";
 import { isSecret } from "../domain/token.ts";
@@ -7,11 +8,14 @@ import { isSecret } from "../domain/token.ts";
 /** The default of AUDIT_DAYS. */
 export const AUDIT_DAYS = 90;
 
-/** AUDIT_DAYS; null where it is not a whole number from 1 to 3,650. */
-export function auditDaysOf({ AUDIT_DAYS: given = "" }: Bindings): number | null {
+/** A whole number from 1 to 3,650; null for anything else. */
+function daysOf(given = ""): number | null {
   const days = /^\d{1,4}$/.test(given) ? Number(given) : 0;
   return days >= 1 && days <= 3650 ? days : null;
 }
+
+export const auditDaysOf = (env: Bindings): number | null => daysOf(env.AUDIT_DAYS);
+export const consolidateAfterDaysOf = (env: Bindings): number | null => daysOf(env.CONSOLIDATE_AFTER_DAYS);
 
 /** Finds origins that no browser ever sends. */
 function originProblems({ CORS_ORIGINS: given = "" }: Bindings): string[] {
@@ -27,11 +31,19 @@ const isOrigin = (text: string): boolean => URL.canParse(text) && new URL(text).
 /** Wrong settings, for /health. Calls go on without them. */
 export function settingProblems(env: Bindings): string[] {
   const problems: string[] = [];
-  const { CAIRN_SECRET_PREVIOUS: previous = "", AUDIT_DAYS: days = "" } = env;
+  const {
+    CAIRN_SECRET_PREVIOUS: previous = "",
+    AUDIT_DAYS: days = "",
+    CONSOLIDATE_AFTER_DAYS: age = "",
+  } = env;
   if (previous !== "" && !isSecret(previous))
     problems.push("CAIRN_SECRET_PREVIOUS is shorter than 32 bytes, so it is not used");
   if (days !== "" && auditDaysOf(env) === null)
     problems.push(`AUDIT_DAYS is not a whole number from 1 to 3650: the audit log keeps ${AUDIT_DAYS} days`);
+  if (age !== "" && consolidateAfterDaysOf(env) === null)
+    problems.push("CONSOLIDATE_AFTER_DAYS is not a whole number from 1 to 3650: no episodes are summarised");
+  if (age !== "" && modelFromBindings(env) === null)
+    problems.push("CONSOLIDATE_AFTER_DAYS is set, and no language model: no episodes are summarised");
   problems.push(...originProblems(env), ...quotaProblems(env));
   const logins = loginSettingsOf(env).problem;
   if (logins !== undefined) problems.push(logins);

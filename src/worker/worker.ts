@@ -1,6 +1,7 @@
 import { createApp, services } from "./app.ts";
 import { pruneAccess } from "./audit/prune.ts";
 import { type Bindings, type Ports, portsOf } from "../platform/bindings.ts";
+import { consolidate } from "./use-cases/consolidate.ts";
 import { wakeErasures } from "./use-cases/erase.ts";
 import { upkeep } from "./use-cases/upkeep.ts";
 
@@ -21,7 +22,12 @@ export function createWorker(makePorts: (env: Bindings) => Ports = portsOf) {
         return;
       }
       // A failure of one does not stop the others.
-      const done = await Promise.allSettled([upkeep(all), pruneAccess(all), wakeErasures(all)]);
+      const done = await Promise.allSettled([
+        upkeep(all),
+        pruneAccess(all),
+        wakeErasures(all),
+        consolidate(all),
+      ]);
       for (const one of done) if (one.status === "rejected") throw one.reason;
     },
   };

@@ -162,7 +162,7 @@ export class NextStep {
     usage.add(extracted.usage, now());
     if (!("failed" in extracted))
       return {
-        proposals: extracted.proposals,
+        proposals: extracted.answer,
         by: { model: languageModel.name, prompt: extracted.prompt },
         usage: extracted.usage,
       };

@@ -177,6 +177,49 @@ export class MemoryTable implements DocumentSource {
     return this.#column(`SELECT DISTINCT id FROM memories WHERE ${sql} ORDER BY id`, ...bindings);
   }
 
+  /** The live episodes from before a time that a model extracted, those that changed least recently first. */
+  extractedEpisodes(before: number, limit: number): MemoryRow[] {
+    return this.#sql
+      .exec<StoredRow>(
+        `SELECT * FROM memories INDEXED BY memories_by_kind
+         WHERE kind = 'episode' AND created_at < ?1 AND status = 'active' AND corrected_at IS NULL
+           AND superseded_at IS NULL AND valid_to IS NULL AND expires_at IS NULL
+           AND provenance ->> '$.writtenBy.prompt' LIKE 'extract/%'
+         ORDER BY updated_at, version LIMIT ?2`,
+        before,
+        limit,
+      )
+      .toArray()
+      .map(rowOf);
+  }
+
+  /** Ids of the summaries of these episodes. */
+  summariesOf(ids: readonly string[]): string[] {
+    return this.#column(
+      `SELECT DISTINCT ${SUMMARY} FROM memories INDEXED BY memories_by_id
+       WHERE id IN (SELECT value FROM json_each(?)) AND ${IS_SUMMARISED}`,
+      JSON.stringify(ids),
+    );
+  }
+
+  /** Ids of the episodes of these summaries. */
+  summarisedBy(ids: readonly string[]): string[] {
+    return this.#column(
+      `SELECT DISTINCT id FROM memories INDEXED BY memories_by_summary
+       WHERE ${SUMMARY} IN (SELECT value FROM json_each(?)) AND ${IS_SUMMARISED}`,
+      JSON.stringify(ids),
+    );
+  }
+
+  /** Ids of the episodes whose summary is gone. */
+  withoutSummary(limit: number): string[] {
+    return this.#column(
+      `SELECT DISTINCT id FROM memories INDEXED BY memories_by_summary
+       WHERE ${IS_SUMMARISED} AND ${SUMMARY} NOT IN (SELECT id FROM memories) LIMIT ?`,
+      limit,
+    );
+  }
+
   /** Puts versions of memories of the one owner. */
   put(rows: readonly MemoryRow[]): void {
     const [first] = rows;
@@ -453,6 +496,10 @@ const ENTRY = `(metadata ->> '$.${ENTRY_FIELD}')`;
  */
 const NAMES_ENTRY = `${ENTRY} IS NOT NULL AND json_type(metadata, '$.${ENTRY_FIELD}') = 'text'
   AND corrected_at IS NULL AND (superseded_at IS NULL OR superseded_at > ?)`;
+
+/** The id of the summary of an episode. Index `memories_by_summary`. */
+const SUMMARY = "(provenance ->> '$.summarisedBy')";
+const IS_SUMMARISED = `${SUMMARY} IS NOT NULL AND corrected_at IS NULL`;
 
 /** The versions with the numbers in a JSON array. */
 const CHOSEN = chosenFrom("memories", "version");

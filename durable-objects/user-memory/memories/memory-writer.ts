@@ -13,11 +13,13 @@ import {
 } from "../../../src/domain/memory/record.ts";
 import {
   currentOf,
+  endSummarised,
   patchedText,
   patchIn,
   releaseIn,
   rememberIn,
   restoreIn,
+  revive,
   states,
   targetOf,
 } from "../../../src/domain/memory/rules.ts";
@@ -31,6 +33,7 @@ import { storageFailureOf } from "../../../src/platform/storage-failure.ts";
 import { importIn } from "./memory-import.ts";
 import { MemoryDraft } from "./memory-draft.ts";
 import type { SimilarMemories } from "./similar-memories.ts";
+import { Summaries } from "./summaries.ts";
 import { logUnconfirmed, PendingWrites, type PendingWritesDependencies } from "./pending-writes.ts";
 import type { QuotaGuard } from "../core/quota-guard.ts";
 import { resolveReference, type Reference, referenceTo } from "./answer-reference.ts";
@@ -78,6 +81,7 @@ export class MemoryWriter {
   readonly #deps: MemoryWriterDependencies;
   readonly #pending: PendingWrites;
   readonly #similar: SimilarMemories;
+  readonly #summaries: Summaries;
   /** Scopes erased since the object started, each with the number of its erasure. */
   readonly #erasedScopes = new Map<string, number>();
   #scopeErasures = 0;
@@ -86,6 +90,7 @@ export class MemoryWriter {
     this.#deps = deps;
     this.#pending = new PendingWrites(deps);
     this.#similar = deps.similar;
+    this.#summaries = new Summaries(deps.table, this.#pending.log);
   }
 
   /**
@@ -160,6 +165,42 @@ export class MemoryWriter {
       identity: { ...identity, dedupeKey: stored.dedupeKey },
       vector: { ...candidate.vector, vector: "failed" },
     };
+  }
+
+  /**
+   * Stores the summary of some episodes, and ends them. Nothing if one of them has changed: `precondition_failed`.
+   */
+  summarise(
+    owner: Owner,
+    { summary, episodes }: { summary: Prepared; episodes: readonly Pick<MemoryRow, "id" | "version">[] },
+  ): Promise<Result<Remembered[]>> {
+    return this.#write<Remembered[]>(owner, { once: undefined }, async (draft) => {
+      const current = episodes.map(({ id, version }) => {
+        const row = currentOf(draft, id);
+        return row?.version === version ? row : null;
+      });
+      if (current.includes(null)) return fail("precondition_failed");
+      const ruled = rememberIn(draft, owner, summary);
+      if (!ruled.ok) return ruled;
+      const { row, created } = ruled.value;
+      for (const episode of current) if (episode !== null) endSummarised(draft, episode, row.id);
+      const refused = this.#refusal(draft);
+      if (refused !== null) return refused;
+      return ok({
+        answer: [{ memory: memoryOf(row), created }],
+        memoryIds: [row.id],
+        vectors: new Map([[row.version, summary.vector]]),
+      });
+    });
+  }
+
+  /** Makes the episodes live again whose summary is gone. */
+  reviveEpisodes(owner: Owner): Promise<void> {
+    return this.#pending.inTurn(async () => {
+      if (!(await this.#pending.flush())) return;
+      this.#summaries.findGone(FORGET_SLICE);
+      await this.#revive(owner);
+    });
   }
 
   /** The id of the live memory that states the same as a candidate; null without one. */
@@ -248,10 +289,11 @@ export class MemoryWriter {
       const unmet = conditionFailure(condition, current);
       if (unmet !== null) return Promise.resolve(current === null ? fail("not_found") : unmet);
     }
-    if (known) this.#pending.forget(owner, this.#deps.table.withSameEntries([id], this.#deps.now()));
+    if (known) this.#forgetSlices(owner, this.#forgottenWith([id]), {});
     return this.#pending.inTurn(async () => {
-      await this.#pending.flush();
+      const settled = await this.#pending.flush();
       if (this.#pending.log.hasPendingFor(id)) return this.#pending.pendingFailure(NOT_DELETED);
+      if (settled) await this.#revive(owner);
       return known ? ok(true) : this.#deleteUnindexed(owner, id);
     });
   }
@@ -265,8 +307,7 @@ export class MemoryWriter {
     const answer = () => ok({ count: ids.size, ids: [...ids].slice(0, limits.page) });
     const find = () => {
       const { table, now } = this.#deps;
-      const matching = table.matching(filter, table.latest(now()));
-      const found = keepEntries ? matching : table.withSameEntries(matching, now());
+      const found = this.#forgottenWith(table.matching(filter, table.latest(now())), { keepEntries });
       for (const id of found) ids.add(id);
       return found;
     };
@@ -290,9 +331,11 @@ export class MemoryWriter {
         if (!(await this.#pending.flush())) return this.#pending.pendingFailure(NOT_DELETED);
         // Writes that were pending at the first search are applied now.
         const more = find();
-        if (more.length === 0) return ok(null);
+        if (more.length === 0) break;
         this.#forgetSlices(owner, more, how);
       }
+      await this.#revive(owner);
+      return ok(null);
     });
   }
 
@@ -336,9 +379,34 @@ export class MemoryWriter {
     return put.some(({ scope }) => scope !== null && (this.#erasedScopes.get(scope) ?? 0) > since);
   }
 
+  /** These memories, the summaries of them, and, unless entries are kept, the other memories that name their entries. */
+  #forgottenWith(ids: readonly string[], { keepEntries = false } = {}): string[] {
+    const { table, now } = this.#deps;
+    const all = keepEntries ? ids : table.withSameEntries(ids, now());
+    return [...new Set([...all, ...this.#summaries.of(all)])];
+  }
+
   #forgetSlices(owner: Owner, ids: readonly string[], how: { keepEntries?: boolean }): void {
+    this.#summaries.forgetting(ids);
     for (let i = 0; i < ids.length; i += FORGET_SLICE)
       this.#pending.forget(owner, ids.slice(i, i + FORGET_SLICE), how);
+  }
+
+  /** Makes the episodes of forgotten summaries live again. In turn, with no write pending. */
+  async #revive(owner: Owner): Promise<void> {
+    const { table, transactions, now } = this.#deps;
+    const draft = new MemoryDraft(table, table.next(now()));
+    for (const id of this.#summaries.takeNoted()) {
+      const row = currentOf(draft, id);
+      const summary = row?.provenance?.summarisedBy;
+      if (row !== null && summary !== undefined && !table.has(summary)) revive(draft, row);
+    }
+    const { put } = draft.write;
+    if (put.length === 0) return;
+    await this.#pending.apply(
+      transactions.atomically(() => this.#pending.note({ owner, put, forget: [] })),
+      { first: true },
+    );
   }
 
   /** Deletes all memories of the user. */
@@ -359,10 +427,10 @@ export class MemoryWriter {
       await this.#pending.flush();
       const expired = table.expired(now(), FORGET_SLICE).filter((id) => !this.#pending.log.hasPendingFor(id));
       const owner = table.owner();
-      if (owner === null || expired.length === 0) return;
+      if (owner === null) return;
       // Its entry has an expiry of its own, which a read may have extended.
-      this.#pending.forget(owner, expired, { keepEntries: true });
-      await this.#pending.flush();
+      this.#forgetSlices(owner, this.#forgottenWith(expired, { keepEntries: true }), { keepEntries: true });
+      if (await this.#pending.flush()) await this.#revive(owner);
     });
   }
 

@@ -106,7 +106,7 @@ const SOURCES = 32;
 /** What Cairn notes of a written memory; null if there is nothing. */
 export function provenanceOf(
   { source }: Pick<RememberBody, "source">,
-  { writtenBy, sources = [], reasons = [], conflictsWith }: Provenance,
+  { writtenBy, sources = [], reasons = [], conflictsWith, summaryOf, summarisedBy }: Provenance,
 ): Provenance | null {
   const all = distinct([...(source === undefined ? [] : [source]), ...sources]);
   const provenance: Provenance = {
@@ -114,6 +114,8 @@ export function provenanceOf(
     ...(all.length > 1 && { sources: all.slice(-SOURCES) }),
     ...(reasons.length > 0 && { reasons: [...reasons] }),
     ...(conflictsWith !== undefined && { conflictsWith }),
+    ...(summaryOf !== undefined && { summaryOf }),
+    ...(summarisedBy !== undefined && { summarisedBy }),
   };
   return Object.keys(provenance).length === 0 ? null : provenance;
 }

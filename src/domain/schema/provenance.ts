@@ -30,6 +30,13 @@ export const provenanceFields = {
   conflictsWith: z.string().optional().openapi({
     description: "The id of the memory that it would supersede or change, which has a higher trust.",
   }),
+  summaryOf: z
+    .array(z.string())
+    .optional()
+    .openapi({ description: "The ids of the episodes that this episode summarises." }),
+  summarisedBy: z.string().optional().openapi({
+    description: "The id of the episode that summarises this one, which has ended.",
+  }),
 };
 /** The value of the column `provenance`. */
 export type Provenance = {

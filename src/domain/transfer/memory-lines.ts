@@ -67,7 +67,16 @@ async function versionOf(
   id: string,
   { from, to, trust }: { from: UserHash; to: UserHash; trust: Trust },
 ): Promise<ImportedVersion> {
-  const { episodeType: type, source: given, sources, writtenBy, reasons, conflictsWith } = line;
+  const {
+    episodeType: type,
+    source: given,
+    sources,
+    writtenBy,
+    reasons,
+    conflictsWith,
+    summaryOf,
+    summarisedBy,
+  } = line;
   const identity = await identityOf(to, line, false);
   const there = (source: MemorySource) => sourceFor(source, { from, to });
   const source = given && there(given);
@@ -77,7 +86,10 @@ async function versionOf(
     ...(writtenBy && { writtenBy }),
     ...(sources && { sources: sources.map(there) }),
     ...(reasons && { reasons }),
-    // Memories of another user have other ids.
+    // Episodes keep their ids.
+    ...(summaryOf && { summaryOf }),
+    ...(summarisedBy !== undefined && { summarisedBy }),
+    // Facts of another user have other ids.
     ...(conflictsWith !== undefined && from === to && { conflictsWith }),
   };
   return {

@@ -6,11 +6,15 @@ import { memories } from "../../domain/memory/table.ts";
  * place. A delete alone leaves the bytes in the file, and neither D1 nor an object allows `secure_delete`.
  */
 export const zeroedColumns = (columns: readonly string[]): string =>
-  columns.map((column) => `${column} = ${column === "metadata" ? BLANK_JSON : zeros(column)}`).join(", ");
+  columns
+    .map((column) => `${column} = ${INDEXED_JSON.has(column) ? blankJson(column) : zeros(column)}`)
+    .join(", ");
 
 const zeros = (column: string): string => `zeroblob(octet_length(${column}))`;
-/** Metadata stay JSON, a string of spaces of the same size: an index of the object's table reads a field of them. */
-const BLANK_JSON = `iif(metadata IS NULL, NULL, printf('"%*s"', octet_length(metadata) - 2, ''))`;
+/** Columns of which an index of the object's table reads a field. They stay JSON, a string of spaces of the same size. */
+const INDEXED_JSON: ReadonlySet<string> = new Set(["metadata", "provenance"]);
+const blankJson = (column: string): string =>
+  `iif(${column} IS NULL, NULL, printf('"%*s"', octet_length(${column}) - 2, ''))`;
 
 /** The columns of D1's tables with personal data: no index of D1 has one. An object's `memories` has indexes of some. */
 export const PERSONAL_COLUMNS = {
