@@ -6,6 +6,7 @@ import { type Answer, call, newUser } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
 import { type Reply, ScriptedModel } from "../doubles/language-models.ts";
 import { createApp } from "../../src/worker/app.ts";
+import type { Memory } from "../../src/domain/schema/memory.ts";
 import { ownerOf } from "../../src/domain/memory/record.ts";
 import { evict } from "../evict.ts";
 import { exportOf, importTo } from "../transfer-calls.ts";
@@ -79,17 +80,24 @@ async function consolidate(owner: string, before = APRIL): Promise<{ summaries: 
     ).consolidate(user, before),
   );
 }
-const texts = async (owner: string): Promise<string[]> => (await memoriesOf(owner)).map(({ text }) => text);
+const listed = (owner: string): Promise<Memory[]> => memoriesOf(owner);
+const texts = async (owner: string): Promise<string[]> => (await listed(owner)).map(({ text }) => text);
 const forget = (owner: string, id: string): Promise<Answer> =>
   call(`/v1/users/${owner}/memories/${id}`, { method: "DELETE" });
 const summaryIn = async (owner: string) =>
-  (await memoriesOf(owner)).find(({ summaryOf }) => summaryOf !== undefined);
+  the((await listed(owner)).find(({ summaryOf }) => summaryOf !== undefined));
+
+/** Throws if there is none. */
+function the<T>(found: T | undefined): T {
+  if (found === undefined) throw new Error("there is none");
+  return found;
+}
 
 /** Ten episodes of March, and their summary. */
 async function summarised() {
   const owner = newUser();
   await episodes(owner, 10);
-  const before = await memoriesOf(owner);
+  const before = await listed(owner);
   reply = { text: SUMMARY };
   expect(await consolidate(owner)).toEqual({ summaries: 1, episodes: 10 });
   return { owner, before, summary: await summaryIn(owner) };
@@ -105,7 +113,7 @@ describe("a summary", () => {
       writtenBy: { model: "scripted", prompt: "consolidate/1" },
       createdAt: MARCH + 9 * DAY,
     });
-    expect(summary.summaryOf.toSorted()).toEqual(before.map(({ id }) => id).toSorted());
+    expect(summary.summaryOf?.toSorted()).toEqual(before.map(({ id }) => id).toSorted());
     expect(summary.sources).toHaveLength(10);
     const { body } = await call(`/v1/users/${owner}/recall`, {
       json: { query: "a bicycle in Braga", kinds: ["episode"] },
@@ -115,7 +123,7 @@ describe("a summary", () => {
 
   it("leaves the history: each episode is read as it was, and can be restored", async () => {
     const { owner, before } = await summarised();
-    const [one] = before;
+    const one = the(before[0]);
     const { body } = await call(`/v1/users/${owner}/memories/${one.id}/history`);
     expect(body.items.map(({ text }: { text: string }) => text)).toEqual([one.text, one.text]);
     const { version } = body.items.find(
@@ -190,7 +198,7 @@ describe("a summary", () => {
   it("is not stored if an episode was forgotten while the model was asked", async () => {
     const owner = newUser();
     await episodes(owner, 8);
-    const [one] = await memoriesOf(owner);
+    const one = the((await listed(owner))[0]);
     reply = { text: SUMMARY };
     meanwhile = async () => void (await forget(owner, one.id));
     expect(await consolidate(owner)).toEqual({ summaries: 0, episodes: 0 });
@@ -201,23 +209,14 @@ describe("a summary", () => {
 describe("forgetting", () => {
   it("an episode forgets its summary, and the other episodes are live again", async () => {
     const { owner, before, summary } = await summarised();
-    const porto = before.find(({ text }) => text.includes("Porto"));
+    const porto = the(before.find(({ text }) => text.includes("Porto")));
     expect((await forget(owner, porto.id)).status).toBe(204);
     expect((await call(`/v1/users/${owner}/memories/${summary.id}`)).status).toBe(404);
-    const left = await memoriesOf(owner);
-    expect(left.map(({ text }) => text).toSorted()).toEqual(
-      before
-        .filter(({ id }) => id !== porto.id)
-        .map(({ text }) => text)
-        .toSorted(),
-    );
+    const left = await listed(owner);
+    const seen = (all: Memory[]) =>
+      new Set(all.map(({ id, text, updatedAt }) => `${id} ${text} ${updatedAt}`));
+    expect(seen(left)).toEqual(seen(before.filter(({ id }) => id !== porto.id)));
     expect(left.every((one) => one.summarisedBy === undefined && one.validTo === undefined)).toBe(true);
-    expect(left.map(({ updatedAt }) => updatedAt).toSorted()).toEqual(
-      before
-        .filter(({ id }) => id !== porto.id)
-        .map(({ updatedAt }) => updatedAt)
-        .toSorted(),
-    );
     const { body } = await call(`/v1/users/${owner}/recall`, {
       json: { query: "Braga", kinds: ["episode"] },
     });
@@ -232,9 +231,9 @@ describe("forgetting", () => {
 
   it("by a filter forgets summary and episodes alike", async () => {
     const { owner, before } = await summarised();
-    const [one] = before;
+    const one = the(before[0]);
     const { body } = await call(`/v1/users/${owner}/memories/forget`, {
-      json: { filter: { sourceThread: one.source.thread } },
+      json: { filter: { sourceThread: one.source?.thread } },
     });
     expect(body.count).toBe(2);
     expect(await texts(owner)).toHaveLength(9);
@@ -245,11 +244,11 @@ describe("forgetting", () => {
   it("holds while D1 is away, before and after the summary is there", async () => {
     const owner = newUser();
     await episodes(owner, 8);
-    const before = await memoriesOf(owner);
+    const before = await listed(owner);
     reply = { text: SUMMARY };
     control.d1Writes = "before";
     await consolidate(owner);
-    const [one] = before;
+    const one = the(before[0]);
     expect((await forget(owner, one.id)).status).toBe(503);
     control.d1Writes = "ok";
     control.clockAhead += 60 * 60_000;
@@ -257,7 +256,6 @@ describe("forgetting", () => {
     await ring(owner);
     expect(await texts(owner)).toHaveLength(7);
     expect(await texts(owner)).not.toContain(one.text);
-    expect(await summaryIn(owner)).toBeUndefined();
   });
 
   it("is completed by the next consolidation if the object dies in between", async () => {
@@ -284,8 +282,7 @@ it("is exported and imported as it is", async () => {
 });
 
 describe("the cron", () => {
-  const cron = (settings: object) =>
-    worker.scheduled(createScheduledController(), { ...env, ...settings } as typeof env);
+  const cron = (settings: object) => worker.scheduled(createScheduledController(), { ...env, ...settings });
 
   it("summarises old episodes of each user once a week, if the setting says so", async () => {
     const owners = [newUser(), newUser()];
