@@ -32,6 +32,7 @@ export type CairnVars = {
       | "CAIRN_SECRET_PREVIOUS"
       | "CORS_ORIGINS"
       | "AUDIT_DAYS"
+      | "CONSOLIDATE_AFTER_DAYS"
       | "JURISDICTION"
       | `JWT_${"JWKS_URL" | "ISSUER" | "AUDIENCE" | "USER_CLAIM" | "SCOPE" | "SHARED"}`
       | `QUOTA_${"ENTRIES" | "MEMORIES" | "THREADS" | "BYTES" | "MODEL_CALLS" | "MODEL_TOKENS"}`
