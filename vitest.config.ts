@@ -10,6 +10,7 @@ execFileSync(process.execPath, [
   join(root, "scripts/assets.ts"),
   "build/assets",
   "docs",
+  "console",
   "model",
   "tokenizer",
   "minilm",
@@ -52,7 +53,7 @@ export const worker = (shards = 0) =>
 export const inWorkerd = { setupFiles: [join(root, "test/setup.ts")], isolate: false };
 
 /** These folders have projects of their own. */
-const folders = ["faults", "node", "shards"].map((name) => `test/${name}/**`);
+const folders = ["faults", "node", "shards", "console"].map((name) => `test/${name}/**`);
 /** Tests that take seconds have this suffix, and are for `npm run test:long`. */
 const long = "test/**/*.long.test.ts";
 
@@ -95,6 +96,16 @@ export default defineConfig({
         test: { name: "faults", include: ["test/faults/**/*.test.ts"], setupFiles: ["test/setup.ts"] },
       },
       { extends: true, test: { name: "node", include: ["test/node/**/*.test.ts"] } },
+      {
+        // In a browser, which `npm test` does not ask for: one server for all files.
+        extends: true,
+        test: {
+          name: "console",
+          include: ["test/console/**/*.test.ts"],
+          globalSetup: ["test/console/server.ts"],
+          maxWorkers: 1,
+        },
+      },
     ],
   },
 });

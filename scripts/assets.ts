@@ -1,9 +1,20 @@
 // Assembles the static assets of one environment: `node scripts/assets.ts OUT PART...`.
 // Parts: `docs` (the API reference's script and style, from swagger-ui-dist, so that /docs works offline)
 // `model` (the embedded model: it embeds where nothing else does, and ranks what recall finds everywhere),
+// `console` (the page of /console, which Vite builds when its sources have changed),
 // `tokenizer` (the ranks of o200k_base, for calls that count tokens by it),
 // and `minilm` (the model minilm-l6, if `npm run minilm` has made it).
-import { cpSync, existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -11,6 +22,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const swagger = dirname(fileURLToPath(import.meta.resolve("swagger-ui-dist/package.json")));
 const minilm = join(root, "build/minilm");
 const ranks = join(root, "build/o200k_base.json");
+const page = join(root, "build/console");
 const parts: Record<string, [from: string, to: string][]> = {
   docs: [
     [join(root, "assets/docs"), "docs"],
@@ -18,9 +30,49 @@ const parts: Record<string, [from: string, to: string][]> = {
     [join(swagger, "swagger-ui.css"), "docs/swagger-ui.css"],
   ],
   model: [[join(root, "assets/model"), "model"]],
+  console: [[page, "."]],
   tokenizer: [[ranks, "model/o200k_base.json"]],
   minilm: [[minilm, "model/minilm-l6"]].filter(() => existsSync(minilm)) as [string, string][],
 };
+
+/** What the console is made of. */
+const CONSOLE_SOURCES = [
+  "console",
+  "client/src",
+  "src/domain",
+  "examples/support-case.json",
+  "package-lock.json",
+];
+
+/** The time of the last change of a file, or of any in a folder. */
+function changedAt(path: string): number {
+  const { mtimeMs } = statSync(path);
+  if (!statSync(path).isDirectory()) return mtimeMs;
+  return readdirSync(path).reduce((last, name) => Math.max(last, changedAt(join(path, name))), mtimeMs);
+}
+
+/** Builds the console, unless it was built after the last change of its sources. */
+async function buildConsole(): Promise<boolean> {
+  const built = statSync(page, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  if (Math.max(...CONSOLE_SOURCES.map((path) => changedAt(join(root, path)))) < built) return false;
+  const { build } = await import("vite");
+  mkdirSync(join(root, "build"), { recursive: true });
+  // Another process may be copying the former one.
+  const made = mkdtempSync(join(root, "build/console-"));
+  await build({
+    configFile: join(root, "console/vite.config.ts"),
+    build: { outDir: made, emptyOutDir: true },
+  });
+  rmSync(page, { recursive: true, force: true });
+  try {
+    renameSync(made, page);
+  } catch (error) {
+    // Another process has built it meanwhile.
+    if (!existsSync(page)) throw error;
+    rmSync(made, { recursive: true });
+  }
+  return true;
+}
 
 /** True when `to` is not yet a copy of `from`; a copy in place is left alone, as a server may be serving it. */
 function differs(from: string, to: string): boolean {
@@ -40,5 +92,8 @@ if (names.includes("tokenizer") && !existsSync(ranks)) {
   mkdirSync(dirname(ranks), { recursive: true });
   writeFileSync(ranks, JSON.stringify(tokens));
 }
+// The files of a former console have other names, and would stay.
+if (names.includes("console") && (await buildConsole()))
+  rmSync(join(root, out, "console"), { recursive: true, force: true });
 for (const [from, to] of names.flatMap((name) => parts[name] ?? []))
   cpSync(from, join(root, out, to), { recursive: true, filter: differs });

@@ -45,11 +45,15 @@ export type LocalServer = {
   stop: () => Promise<void>;
 };
 
-/** A token for `user` that may read, write and cache, for a day. */
+/** A token for `user` that may read, write and cache, for a day; one for `*` may also administer. */
 export const developmentToken = (user: string): Promise<string> =>
   mintToken(
     developmentSecret(),
-    { user, scope: ["read", "write", "cache"], ttlMs: 24 * 3_600_000 },
+    {
+      user,
+      scope: ["read", "write", "cache", ...(user === "*" ? (["admin"] as const) : [])],
+      ttlMs: 24 * 3_600_000,
+    },
     Date.now(),
   );
 

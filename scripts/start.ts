@@ -1,5 +1,8 @@
-// `npm start`: sets everything up, serves until Ctrl-C, and says how to try it.
+// `npm start`: sets everything up, serves until Ctrl-C, and says how to try it. `--demo` fills in the example conversations.
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { cairn } from "../client/src/index.ts";
+import { type Example, fillDemo } from "../console/src/demo/demo-state.ts";
 import {
   askedToStop,
   CannotStart,
@@ -12,14 +15,18 @@ import {
 const port = Number(process.env.PORT ?? 8787);
 const state = process.env.CAIRN_STATE ?? join(import.meta.dirname, "..", ".wrangler", "state");
 
-function welcome(url: string, token: string): string {
+function welcome(url: string, tokens: { all: string; alice: string }): string {
   return `
 Cairn is up at ${url} (API reference: ${url}/docs, MCP: ${url}/mcp). Ctrl-C stops it and keeps its data.
+
+The console, with a token for everything, good for a day:
+
+${url}/console#token=${tokens.all}
 
 Where it is, and a token for the user "alice", good for a day:
 
 export CAIRN_URL=${url}
-export CAIRN_TOKEN=${token}
+export CAIRN_TOKEN=${tokens.alice}
 
 Remember something, recall it, and see what is there:
 
@@ -27,6 +34,17 @@ curl -s $CAIRN_URL/v1/users/alice/memories -H "Authorization: Bearer $CAIRN_TOKE
 curl -s $CAIRN_URL/v1/users/alice/recall -H "Authorization: Bearer $CAIRN_TOKEN" -H "Content-Type: application/json" -d '{"query":"where do I live?"}'
 curl -s $CAIRN_URL/v1/users/alice/memories -H "Authorization: Bearer $CAIRN_TOKEN"
 `;
+}
+
+/** Fills in the example conversations, each for a user of its name. */
+async function fillDemos(url: string, token: string): Promise<void> {
+  const memory = cairn({ url, token });
+  for (const name of ["support-case", "home-cook", "coding-agent"]) {
+    const file = readFileSync(join(import.meta.dirname, `../examples/${name}.json`), "utf8");
+    const { conversations } = JSON.parse(file) as { conversations: Example[] };
+    for (const example of conversations) await fillDemo(memory, example.id, example, () => {});
+    console.log(`Filled in the example ${name}.`);
+  }
 }
 
 /** Those with which the Worker serves all the same. */
@@ -52,7 +70,9 @@ async function main(): Promise<number> {
   }
   // The processes started so far end with this one.
   if (server === "asked") process.exit(130);
-  console.log(welcome(server.url, await developmentToken("alice")));
+  const tokens = { all: await developmentToken("*"), alice: await developmentToken("alice") };
+  console.log(welcome(server.url, tokens));
+  if (process.argv.includes("--demo")) await fillDemos(server.url, tokens.all);
   for (const problem of await problemsOf(server.url)) console.error(`Problem: ${problem}`);
   const why = await Promise.race([
     asked,

@@ -64,6 +64,8 @@ export type Bindings = Omit<Cloudflare.Env, "CAIRN_SECRET" | "CORS_ORIGINS"> &
     USER_RATE?: RateLimit;
     /** Days that the audit log goes back; 90 unless set. */
     AUDIT_DAYS?: string;
+    /** `off`: no console. `logins`: its users sign in with logins of the identity provider. */
+    CONSOLE?: string;
     /** The age in days from which episodes are summarised; never unless set. */
     CONSOLIDATE_AFTER_DAYS?: string;
     VECTORIZE?: VectorizeBinding;

@@ -9,7 +9,7 @@ import { RevocationList } from "./auth/revocation-list.ts";
 import { signingKeysOf } from "./auth/verify-own.ts";
 import { description, license, version } from "../../package.json";
 import { type Bindings, type Ports, portsOf } from "../platform/bindings.ts";
-import { AUDIT_DAYS, auditDaysOf, consolidateAfterDaysOf, settingProblems } from "./settings.ts";
+import { AUDIT_DAYS, auditDaysOf, consoleOf, consolidateAfterDaysOf, settingProblems } from "./settings.ts";
 import { ownerKeyOf } from "../domain/entry-parts.ts";
 import { QueryVectorCache } from "../platform/embeddings/query-vector-cache.ts";
 import {
@@ -35,6 +35,7 @@ import { auditOf } from "./routes/audit.ts";
 import { within } from "../platform/objects-within.ts";
 import { cache } from "./routes/cache.ts";
 import { changes } from "./routes/changes.ts";
+import { consolePage } from "./routes/console.ts";
 import { contexts } from "./routes/context.ts";
 import { documents } from "./routes/documents.ts";
 import { entries } from "./routes/entries.ts";
@@ -70,6 +71,7 @@ export function createApp(
   app.use(requireDecodablePath, requireSecret);
   app.route("/", health);
   app.route("/", documents);
+  app.route("/", consolePage);
   app.route("/", receiptKeys);
   app.use("/v1/*", authenticate, restrictToThread, requireSameDeployment, limitCaller, readBody(limits.body));
   app.use("/v1/users/:user/*", requireOwnUser, limitUser);
@@ -158,6 +160,7 @@ export function services(env: Bindings, ports: Ports): Services {
     refusedCalls: new RefusedCalls(),
     rateLimits: { caller: env.CALLER_RATE ?? null, user: env.USER_RATE ?? null },
     auditDays: auditDaysOf(env) ?? AUDIT_DAYS,
+    console: consoleOf(env),
     consolidateAfterDays: consolidateAfterDaysOf(env),
     settingProblems: settingProblems(env),
     // The stub types of workers-types fail on the recursive type of a JSON value.

@@ -3,6 +3,7 @@ import type { UserMemoryRpc } from "../../durable-objects/user-memory/contract.t
 import type { RefusedCalls } from "./audit/refused-calls.ts";
 import type { Authenticator } from "./auth/authenticator.ts";
 import type { RevocationList } from "./auth/revocation-list.ts";
+import type { ConsoleSettings } from "./settings.ts";
 import type { Ports } from "../platform/bindings.ts";
 import type { UserHash } from "../domain/ids.ts";
 
@@ -18,6 +19,8 @@ export type Services = Ports & {
   rateLimits: { caller: RateLimit | null; user: RateLimit | null };
   /** The age at which events of the audit log are deleted. */
   auditDays: number;
+  /** What the console asks of its users; null if it is off. */
+  console: ConsoleSettings | null;
   /** The age from which episodes are summarised; null: never. */
   consolidateAfterDays: number | null;
   /** Wrong settings. Calls go on without them. */

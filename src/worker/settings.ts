@@ -17,6 +17,16 @@ function daysOf(given = ""): number | null {
 export const auditDaysOf = (env: Bindings): number | null => daysOf(env.AUDIT_DAYS);
 export const consolidateAfterDaysOf = (env: Bindings): number | null => daysOf(env.CONSOLIDATE_AFTER_DAYS);
 
+export type ConsoleSettings = { issuer?: string };
+/** What the console asks of its users; null if it is off. */
+export function consoleOf(env: Bindings): ConsoleSettings | null {
+  const { CONSOLE: given = "" } = env;
+  if (given === "") return {};
+  const { settings: logins } = loginSettingsOf(env);
+  // A setting that is wrong must not open what somebody meant to close.
+  return given === "logins" && logins != null ? { issuer: logins.issuer } : null;
+}
+
 /** Finds origins that no browser ever sends. */
 function originProblems({ CORS_ORIGINS: given = "" }: Bindings): string[] {
   const odd = given
@@ -47,6 +57,11 @@ export function settingProblems(env: Bindings): string[] {
   problems.push(...originProblems(env), ...quotaProblems(env));
   const logins = loginSettingsOf(env).problem;
   if (logins !== undefined) problems.push(logins);
+  const { CONSOLE: page = "" } = env;
+  if (!["", "off", "logins"].includes(page))
+    problems.push(`CONSOLE is ${page}: it is off or logins, or not set. The console is off`);
+  if (page === "logins" && consoleOf(env) === null)
+    problems.push("CONSOLE is logins, and no identity provider is set: the console is off");
   const webhook = webhookProblem(env);
   if (webhook !== null) problems.push(webhook);
   return problems;

@@ -129,8 +129,8 @@ it("a new user, a memory, a thread, an append and a recall cost the rows that do
   expectDocumented("an append of two messages", await rowsOf(user, () => append(thread, messages)));
   const put = () => call(`/v1/users/${user}/kv/theme`, { method: "PUT", json: `dark ${clock()}` });
   expectDocumented("an entry", await rowsOf(user, put));
-  const turn = (...messages: object[]) =>
-    call(`/v1/users/${user}/ingest`, { json: { sessionId: "a chat", messages } });
+  const turn = (...said: object[]) =>
+    call(`/v1/users/${user}/ingest`, { json: { sessionId: "a chat", messages: said } });
   const first = [say("Which train do I take?"), say("The one at nine.")];
   await rowsOf(user, () => turn(...first));
   expectDocumented("an ingest of two messages", await rowsOf(user, () => turn(...first, ...messages)));

@@ -45,6 +45,7 @@ type SearchAnswer = {
   confidence: number;
   isAnswerable: boolean;
   signals?: Signals;
+  threshold?: number;
 };
 
 /** The parts of the object that a search uses. */
@@ -205,7 +206,12 @@ export class HybridSearch {
     const distinct = distinctBy(once, ({ document }) => document, query.k);
     for (const [hit, passage] of passagesIn(distinct, query.query, words)) hit.passage = passage;
     const isAnswerable = confidence >= model.threshold;
-    return { ranked: distinct, confidence, isAnswerable, ...(explain && { signals }) };
+    return {
+      ranked: distinct,
+      confidence,
+      isAnswerable,
+      ...(explain && { signals, threshold: model.threshold }),
+    };
   }
 
   #newest(k: number, conditions: DocumentConditions, unshown: SearchContext["unshown"]): RankedHit[] {

@@ -266,6 +266,9 @@ export const RecallAnswer = z
     signals: z.record(z.string(), z.number()).optional().openapi({
       description: "With `explain`: the values that the confidence is computed from.",
     }),
+    threshold: z.number().min(0).max(1).optional().openapi({
+      description: "With `explain`: with a lower confidence, `answerable: auto` returns no hits.",
+    }),
     degraded: z.boolean().openapi({ description: "True if an arm failed: there may be better hits." }),
     cut: z.literal(true).optional().openapi({
       description: "The query is over 8 KiB: only its first and last 4 KiB were used.",
@@ -301,6 +304,7 @@ export const TenantRecallAnswer = RecallAnswer.omit({
   abstained: true,
   nearest: true,
   signals: true,
+  threshold: true,
 }).openapi("TenantRecallAnswer", {
   description: "`score` is the cosine similarity of query and hit. `userId` names the owner.",
 });

@@ -7,12 +7,12 @@ const ofData: readonly (readonly [name: string, value: string])[] = [
   ["X-Content-Type-Options", "nosniff"],
 ];
 
-const ofPage: typeof ofData = [
+/** For a page that loads its own files only. `styles`: where its styles may come from. */
+const ofPage = (styles: string): typeof ofData => [
   ...ofData,
   [
     "Content-Security-Policy",
-    // Swagger UI sets inline styles.
-    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'",
+    `default-src 'none'; script-src 'self'; style-src ${styles}; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
   ],
   ["Cross-Origin-Opener-Policy", "same-origin"],
   ["Origin-Agent-Cluster", "?1"],
@@ -23,7 +23,13 @@ const ofPage: typeof ofData = [
   ["X-XSS-Protection", "0"],
 ];
 
-/** Nothing may be loaded from an answer of the API; the reference page loads its own files only. */
+const pages: Readonly<Record<string, typeof ofData>> = {
+  // Swagger UI sets inline styles.
+  "/docs": ofPage("'self' 'unsafe-inline'"),
+  "/console": ofPage("'self'"),
+};
+
+/** Nothing may be loaded from an answer of the API. */
 export function setSecurityHeaders(headers: Headers, path: string): void {
-  for (const [name, value] of path === "/docs" ? ofPage : ofData) headers.set(name, value);
+  for (const [name, value] of pages[path] ?? ofData) headers.set(name, value);
 }

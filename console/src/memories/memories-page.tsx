@@ -1,0 +1,231 @@
+import type { Memory, MemoryKind } from "cairn-memory";
+import { useMemo, useState } from "preact/hooks";
+import { useLoad } from "../parts/load.ts";
+import { Empty, Shown } from "../parts/states.tsx";
+import { plural } from "../parts/numbers.ts";
+import { dayText, Time, timeText } from "../parts/times.tsx";
+import { VirtualList } from "../parts/virtual-list.tsx";
+import { go, setQuery, to, useRoute } from "../shell/route.ts";
+import { may, useSession } from "../shell/session.ts";
+import { AddMemory } from "./add-memory.tsx";
+import { FillDemo } from "./fill-demo.tsx";
+import { MemoryPanel } from "./memory-panel.tsx";
+import { headingOf, lineOf, placeOf } from "./words.ts";
+
+/** Memories that the page loads; a search finds the others. */
+const MOST = 10_000;
+const KINDS: readonly MemoryKind[] = ["fact", "episode", "procedure", "reflection"];
+
+type Row = { heading: string; count: number } | { memory: Memory };
+
+/** What is known of a user, by subject, now or at another moment, and one memory beside it. */
+export function MemoriesPage({ user, id }: { user: string; id: string | undefined }) {
+  const session = useSession();
+  const { query } = useRoute();
+  const asOf = query.has("asOf") ? Number(query.get("asOf")) : undefined;
+  const kind = KINDS.find((one) => one === query.get("kind"));
+  const words = query.get("find") ?? "";
+  const [adding, setAdding] = useState(false);
+  const loaded = useLoad(
+    async (signal) => {
+      const all: Memory[] = [];
+      const filter = { limit: 1_000, ...(kind && { kind: [kind] }), ...(asOf !== undefined && { asOf }) };
+      for await (const memory of session.memory.memories.all(user, filter, { signal })) {
+        all.push(memory);
+        if (all.length === MOST) break;
+      }
+      return all;
+    },
+    [user, kind, asOf],
+  );
+  const close = () => go(to(["users", user, "memories"], Object.fromEntries(query)));
+  return (
+    <div class={id === undefined ? "split" : "split open"}>
+      <section aria-label="Memories">
+        <div class="bar">
+          <input
+            type="search"
+            aria-label="Filter by words"
+            placeholder="Filter by words"
+            value={words}
+            onInput={({ currentTarget }) => setQuery({ find: currentTarget.value })}
+          />
+          <select
+            aria-label="Kind"
+            value={kind ?? ""}
+            onChange={({ currentTarget }) => setQuery({ kind: currentTarget.value })}
+          >
+            <option value="">all kinds</option>
+            {KINDS.map((one) => (
+              <option key={one} value={one}>
+                {one}s
+              </option>
+            ))}
+          </select>
+          {may(session, "write") && (
+            <button type="button" onClick={() => setAdding(!adding)} aria-expanded={adding}>
+              Add
+            </button>
+          )}
+        </div>
+        {adding && (
+          <AddMemory
+            user={user}
+            done={() => {
+              setAdding(false);
+              loaded.reload();
+            }}
+          />
+        )}
+        <Shown of={loaded}>
+          {(all) => (
+            <>
+              <Moment memories={all} asOf={asOf} />
+              <Listed all={all} words={words} user={user} id={id} asOf={asOf} />
+              {all.length === 0 && asOf === undefined && kind === undefined && (
+                <FillDemo user={user} done={loaded.reload} />
+              )}
+            </>
+          )}
+        </Shown>
+      </section>
+      {id !== undefined && (
+        <aside aria-label="Memory">
+          <MemoryPanel key={id} user={user} id={id} asOf={asOf} changed={loaded.reload} close={close} />
+        </aside>
+      )}
+    </div>
+  );
+}
+
+function Listed({
+  all,
+  words,
+  user,
+  id,
+  asOf,
+}: {
+  all: readonly Memory[];
+  words: string;
+  user: string;
+  id: string | undefined;
+  asOf: number | undefined;
+}) {
+  const rows = useMemo(() => rowsOf(all, words), [all, words]);
+  const found = rows.filter((row) => "memory" in row).length;
+  if (all.length === 0)
+    return (
+      <Empty>
+        {asOf === undefined
+          ? "Nothing is remembered of this user. Add a memory, or store a conversation with an ingest."
+          : `Nothing was known on ${dayText(asOf)}.`}
+      </Empty>
+    );
+  return (
+    <>
+      <p class="quiet" role="status">
+        {plural(found, "memory", "memories")}
+        {all.length === MOST && `, of the newest ${plural(MOST, "memory", "memories")}`}
+      </p>
+      <VirtualList
+        count={rows.length}
+        estimate={44}
+        label="Memories by subject"
+        goal={
+          id === undefined
+            ? undefined
+            : { key: id, index: rows.findIndex((row) => "memory" in row && row.memory.id === id) }
+        }
+        row={(index) => {
+          const row = rows[index];
+          if (row === undefined) return null;
+          if ("heading" in row)
+            return (
+              <h2 class="subject">
+                <bdi>{row.heading}</bdi> <span class="quiet">{row.count}</span>
+              </h2>
+            );
+          return <MemoryRow memory={row.memory} user={user} isOpen={row.memory.id === id} />;
+        }}
+      />
+    </>
+  );
+}
+
+function MemoryRow({ memory, user, isOpen }: { memory: Memory; user: string; isOpen: boolean }) {
+  const { query } = useRoute();
+  return (
+    <a
+      class="memory"
+      href={to(["users", user, "memories", memory.id], Object.fromEntries(query))}
+      aria-current={isOpen ? "true" : undefined}
+    >
+      <bdi class="said">{lineOf(memory)}</bdi>
+      <span class="quiet">
+        {memory.trust !== "user" && memory.trust !== "operator" && <span class="chip">{memory.trust}</span>}
+        {memory.summaryOf !== undefined && <span class="chip">summary</span>}
+        <Time at={memory.validFrom} day />
+      </span>
+    </a>
+  );
+}
+
+/** Headings and memories, as the list shows them: subjects by their name, then what has none; the newest memories first. */
+function rowsOf(all: readonly Memory[], words: string): Row[] {
+  const wanted = words.toLocaleLowerCase().split(/\s+/).filter(Boolean);
+  const fits = (memory: Memory) => {
+    const text =
+      `${lineOf(memory)} ${memory.subject ?? ""} ${(memory.tags ?? []).join(" ")}`.toLocaleLowerCase();
+    return wanted.every((word) => text.includes(word));
+  };
+  const groups = Map.groupBy(all.filter(fits), headingOf);
+  return [...groups]
+    .toSorted(([a], [b]) => placeOf(a) - placeOf(b) || a.localeCompare(b))
+    .flatMap(([heading, memories]): Row[] => [
+      { heading, count: memories.length },
+      ...memories.toSorted((a, b) => b.validFrom - a.validFrom).map((memory) => ({ memory })),
+    ]);
+}
+
+/** Places of the slider. */
+const PLACES = 1_000;
+
+/** A slider over the time from the first memory until now. */
+function Moment({ memories, asOf }: { memories: readonly Memory[]; asOf: number | undefined }) {
+  // The beginning stays while the slider moves, though fewer memories are there.
+  const [first, setFirst] = useState(Infinity);
+  const [value, setValue] = useState(asOf);
+  const [now] = useState(() => Date.now());
+  const earliest = memories.reduce((least, { recordedAt }) => Math.min(least, recordedAt), first);
+  if (earliest < first) setFirst(earliest);
+  if (!Number.isFinite(earliest)) return null;
+  const shown = value ?? now;
+  const at = (place: number) => Math.round(earliest + ((now - earliest) * place) / PLACES);
+  return (
+    <div class="moment">
+      <label>
+        <span>Known {value === undefined ? "now" : `on ${timeText(shown)}`}</span>
+        <input
+          type="range"
+          min={0}
+          max={PLACES}
+          value={Math.round(((shown - earliest) / Math.max(1, now - earliest)) * PLACES)}
+          aria-valuetext={value === undefined ? "now" : timeText(shown)}
+          onInput={({ currentTarget }) => setValue(at(currentTarget.valueAsNumber))}
+          onChange={({ currentTarget }) => setQuery({ asOf: at(currentTarget.valueAsNumber) })}
+        />
+      </label>
+      {asOf !== undefined && (
+        <button
+          type="button"
+          onClick={() => {
+            setValue(undefined);
+            setQuery({ asOf: undefined });
+          }}
+        >
+          Now
+        </button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,14 @@
+const COUNT = new Intl.NumberFormat();
+const COMPACT = new Intl.NumberFormat(undefined, { notation: "compact", maximumFractionDigits: 1 });
+
+export const count = (n: number): string => COUNT.format(n);
+export const compact = (n: number): string => COMPACT.format(n);
+export const percent = (share: number): string => `${Math.round(share * 100)} %`;
+export const plural = (n: number, one: string, many = `${one}s`): string =>
+  `${count(n)} ${n === 1 ? one : many}`;
+
+export function bytes(n: number): string {
+  const units = ["B", "KB", "MB", "GB"];
+  const power = n < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(n) / 3));
+  return `${(n / 1000 ** power).toFixed(power === 0 ? 0 : 1)} ${units[power] ?? ""}`;
+}

@@ -1,0 +1,118 @@
+import { type Cairn, cairn, CairnError } from "cairn-memory";
+import { createContext } from "preact";
+import { useContext } from "preact/hooks";
+
+/** What the page knows of the Worker before anybody signs in: `console/settings.json`. */
+export type Settings = { version: string; issuer?: string };
+
+export type Session = {
+  memory: Cairn;
+  /** A call of the API whose body is a text: what is parsed and printed loses numbers that JavaScript does not have. */
+  text: (method: string, path: readonly string[], call?: TextCall) => Promise<TextAnswer>;
+  /** The token's user; `*` for all. */
+  user: string;
+  scopes: readonly string[];
+  /** Milliseconds since the epoch. */
+  expiresAt: number | null;
+};
+
+export type TextCall = {
+  query?: Readonly<Record<string, string>>;
+  body?: string;
+  headers?: Readonly<Record<string, string>>;
+  signal?: AbortSignal;
+};
+/** `version`: of the value, from the header `ETag`. */
+export type TextAnswer = { text: string; version: string };
+
+/** The Worker's address, with the path that it is mounted under. */
+export const address = (): string => location.origin + location.pathname.replace(/\/console\/?$/, "");
+
+/** Throws an `Error` with words for the user, if the text is no token that the page takes. */
+export function sessionOf(token: string, { issuer }: Settings): Session {
+  const claims = claimsOf(token.trim());
+  const { sub, scope, exp, iss } = claims;
+  if (typeof sub !== "string") throw new Error("The token names no user (`sub`).");
+  if (issuer !== undefined && iss !== issuer)
+    throw new Error(`This console takes logins of ${issuer} only, and the token is not one.`);
+  const expiresAt = typeof exp === "number" ? exp * 1000 : null;
+  if (expiresAt !== null && expiresAt <= Date.now()) throw new Error("The token has expired.");
+  return {
+    memory: cairn({ url: address(), token: token.trim() }),
+    text: (method, path, call) => textCall(token.trim(), { method, path, ...call }),
+    user: sub,
+    scopes: typeof scope === "string" ? scope.split(" ") : [],
+    expiresAt,
+  };
+}
+
+/** Rejects with `CairnError`, as the client does. */
+async function textCall(
+  token: string,
+  {
+    method,
+    path,
+    query = {},
+    body,
+    headers = {},
+    signal,
+  }: TextCall & { method: string; path: readonly string[] },
+): Promise<TextAnswer> {
+  const search = new URLSearchParams(query).toString();
+  const call = `/${path.map(encodeURIComponent).join("/")}${search === "" ? "" : `?${search}`}`;
+  const answer = await fetch(address() + call, {
+    method,
+    headers: {
+      Authorization: `Bearer ${token}`,
+      ...(body !== undefined && { "Content-Type": "application/json" }),
+      ...headers,
+    },
+    ...(body !== undefined && { body }),
+    ...(signal && { signal }),
+  });
+  const text = await answer.text();
+  if (answer.ok) return { text, version: answer.headers.get("ETag") ?? "" };
+  const { error } = JSON.parse(text) as { error: ConstructorParameters<typeof CairnError>[0] };
+  throw new CairnError(error, { status: answer.status, call: `${method} ${call}` });
+}
+
+/** The claims, unverified: the server verifies them with each call. */
+function claimsOf(token: string): Record<string, unknown> {
+  try {
+    const [, payload = ""] = token.split(".");
+    const bytes = Uint8Array.from(atob(payload.replaceAll("-", "+").replaceAll("_", "/")), (c) =>
+      c.charCodeAt(0),
+    );
+    return JSON.parse(new TextDecoder().decode(bytes)) as Record<string, unknown>;
+  } catch {
+    throw new Error("This is not a token: a token has three parts with dots between them.");
+  }
+}
+
+const KEY = "cairn-token";
+
+/** The token of the address's fragment (`#token=…`), which is then taken out of it; else the one of this tab. */
+export function givenToken(): string | null {
+  const [, token] = /^#token=([^&]+)$/.exec(location.hash) ?? [];
+  if (token === undefined) return sessionStorage.getItem(KEY);
+  history.replaceState(null, "", `${location.pathname}#/`);
+  return token;
+}
+
+/** Keeps the token until the tab is closed. Without this, a reload of the page forgets it. */
+export const keepToken = (token: string): void => sessionStorage.setItem(KEY, token);
+export const forgetToken = (): void => sessionStorage.removeItem(KEY);
+export const isKept = (): boolean => sessionStorage.getItem(KEY) !== null;
+
+const Current = createContext<Session | null>(null);
+export const SessionProvider = Current.Provider;
+
+export function useSession(): Session {
+  const session = useContext(Current);
+  if (session === null) throw new Error("a page of the console is shown without a session");
+  return session;
+}
+
+/** True if the token allows it; the server decides. */
+export const may = ({ scopes }: Session, scope: "read" | "write" | "cache" | "admin"): boolean =>
+  scopes.includes(scope);

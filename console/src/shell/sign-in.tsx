@@ -1,0 +1,59 @@
+import { useState } from "preact/hooks";
+import { Failure } from "../parts/failure.tsx";
+import type { Settings } from "./session.ts";
+
+/** Asks for a token. */
+export function SignIn({
+  settings,
+  problem,
+  signIn,
+}: {
+  settings: Settings;
+  problem: unknown;
+  signIn: (token: string, keep: boolean) => void;
+}) {
+  const [token, setToken] = useState("");
+  const [keep, setKeep] = useState(false);
+  return (
+    <main class="sign-in">
+      <h1>Cairn console</h1>
+      <p>Look at what is remembered, see why a question gets its answer, correct it, and erase it.</p>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          signIn(token, keep);
+        }}
+      >
+        <label>
+          {settings.issuer === undefined ? "Token" : `Login of ${settings.issuer}`}
+          <textarea
+            required
+            rows={4}
+            spellcheck={false}
+            autocomplete="off"
+            value={token}
+            onInput={({ currentTarget }) => setToken(currentTarget.value)}
+          />
+        </label>
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={keep}
+            onChange={({ currentTarget }) => setKeep(currentTarget.checked)}
+          />
+          Keep it until this tab is closed
+        </label>
+        <button type="submit" class="main">
+          Open
+        </button>
+      </form>
+      <Failure error={problem} />
+      {settings.issuer === undefined && (
+        <p class="quiet">
+          <code>npm start</code> prints a link with a token. <code>npm run token -- --user alice</code> makes
+          one for a user; <code>--user '*' --scope read,write,cache,admin</code> one for everything.
+        </p>
+      )}
+    </main>
+  );
+}

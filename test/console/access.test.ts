@@ -1,0 +1,80 @@
+// Who comes in, with which token, and where the token is afterwards.
+import { expect, it } from "vitest";
+import { expectAccessible, goTo, hash, memory, newUser, open, picture, tokenOf } from "./browser.ts";
+
+it("asks for a token, says what is wrong with one, and forgets it with the page unless asked to keep it", async () => {
+  const user = newUser();
+  const page = await open("", { token: null });
+  await expectAccessible(page);
+  await picture(page, "sign-in");
+  const token = page.getByLabel("Token");
+  await token.fill("not a token");
+  await page.getByRole("button", { name: "Open" }).click();
+  await page.getByText("This is not a token").waitFor();
+  await token.fill(await tokenOf(user, ["read"]));
+  await page.getByRole("button", { name: "Open" }).click();
+  await page.getByRole("heading", { name: user }).waitFor();
+  expect(await page.evaluate("sessionStorage.length")).toBe(0);
+  await page.reload();
+  await token.fill(await tokenOf(user, ["read"]));
+  await page.getByLabel("Keep it until this tab is closed").check();
+  await page.getByRole("button", { name: "Open" }).click();
+  await page.getByRole("heading", { name: user }).waitFor();
+  await page.reload();
+  await page.getByRole("heading", { name: user }).waitFor();
+  expect(await page.evaluate("localStorage.length")).toBe(0);
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await token.waitFor();
+  expect(await page.evaluate("sessionStorage.length")).toBe(0);
+});
+
+it("takes the token of a link out of the address", async () => {
+  const page = await open();
+  expect(await hash(page)).toBe("#/");
+  expect(page.url()).not.toContain("token");
+});
+
+it("offers a reader nothing that only a writer may do", async () => {
+  const user = newUser();
+  await memory.memories.remember(user, { text: "I like tea" });
+  const page = await open("", { token: await tokenOf(user, ["read"]) });
+  await page.getByText("I like tea").click();
+  await page.getByRole("complementary").getByText("Written by").waitFor();
+  expect(await page.getByRole("button", { name: "Forget" }).count()).toBe(0);
+  expect(await page.getByRole("link", { name: "Overview" }).count()).toBe(0);
+  await goTo(page, `users/${encodeURIComponent(user)}/data`);
+  await page.getByRole("button", { name: "Export" }).waitFor();
+  expect(await page.getByRole("heading", { name: "Erase" }).count()).toBe(0);
+});
+
+it("shows the code, the words and the request of a refusal", async () => {
+  const page = await open(`users/${newUser()}`, {
+    token: await tokenOf(newUser(), ["read"]),
+    mayFail: /404|Failed to load/,
+  });
+  const alert = page.getByRole("alert").first();
+  await alert.getByText("not_found").waitFor();
+  await alert.getByText("Request").waitFor();
+  await alert.getByRole("button", { name: "Try again" }).waitFor();
+  await expectAccessible(page);
+});
+
+it("is used by keys alone", async () => {
+  const user = newUser();
+  await memory.memories.remember(user, { text: "I like tea" });
+  const page = await open(`users/${encodeURIComponent(user)}`);
+  await page.getByText("I like tea").waitFor();
+  await page.evaluate("document.body.focus()");
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  expect(await page.evaluate("document.activeElement.id")).toBe("content");
+  const focused = "document.activeElement.textContent";
+  for (
+    let presses = 0;
+    presses < 30 && !String(await page.evaluate(focused)).startsWith("I like tea");
+    presses++
+  )
+    await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  await page.getByRole("complementary").getByText("Written by").waitFor();
+});

@@ -1,0 +1,62 @@
+// Export, import, erasure with its receipt, and the audit log.
+import { readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import { expectAccessible, goTo, memory, newUser, open } from "./browser.ts";
+
+const placeOf = (user: string): string => `users/${encodeURIComponent(user)}/data`;
+
+it("exports everything, imports it for another user after a dry run, and erases with a receipt", async () => {
+  const [user, other] = [newUser(), newUser()];
+  await memory.memories.remember(user, { text: "I like tea" });
+  const page = await open(placeOf(user));
+  await page.getByRole("button", { name: "Export" }).click();
+  const saving = page.waitForEvent("download");
+  await page.getByRole("link", { name: /^Save/ }).click();
+  const file = await (await saving).path();
+  expect(readFileSync(file, "utf8")).toContain("I like tea");
+
+  await goTo(page, placeOf(other));
+  await page.getByLabel("File").setInputFiles(file);
+  await page.getByText("Dry run:").waitFor();
+  expect((await memory.memories.list(other)).items).toEqual([]);
+  await page.getByRole("button", { name: "Import" }).click();
+  await page.getByText('"imported"').waitFor();
+  expect((await memory.memories.list(other)).items).toMatchObject([{ text: "I like tea" }]);
+  await expectAccessible(page);
+
+  const erase = page.getByRole("button", { name: "Erase this user" });
+  await page.getByLabel("Type the user’s id to confirm").fill("somebody else");
+  expect(await erase.isDisabled()).toBe(true);
+  await page.getByLabel("Type the user’s id to confirm").fill(other);
+  await erase.click();
+  await page.getByRole("heading", { name: "Receipt" }).waitFor({ timeout: 60_000 });
+  await page.getByText("The signature holds").waitFor();
+  expect(await page.locator(".steps .chip.failed").count()).toBe(0);
+  expect((await memory.memories.list(other)).items).toEqual([]);
+  await expectAccessible(page);
+});
+
+it("refuses a file that is no export, and a part of one", async () => {
+  const page = await open(placeOf(newUser()));
+  const choose = (text: string) =>
+    page
+      .getByLabel("File")
+      .setInputFiles({ name: "x.jsonl", mimeType: "text/plain", buffer: Buffer.from(text) });
+  await choose("hello");
+  await page.getByText("This is no export").waitFor();
+  await choose('{"type":"memory"}\n');
+  await page.getByText("The last line is missing").waitFor();
+  expect(await page.getByRole("button", { name: "Import" }).count()).toBe(0);
+});
+
+it("filters the audit log", async () => {
+  const user = newUser();
+  await memory.memories.remember(user, { text: "I like tea" });
+  await memory.memories.forgetAll(user);
+  const page = await open("audit");
+  await page.getByLabel("User id").nth(1).fill(user);
+  await page.getByLabel("User id").nth(1).press("Enter");
+  await page.getByRole("cell", { name: "DELETE /v1/users/{user}/memories" }).first().waitFor();
+  expect(await page.getByRole("row").count()).toBe(2);
+  await expectAccessible(page);
+});

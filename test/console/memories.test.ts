@@ -1,0 +1,126 @@
+// What is known of a user: read, added, corrected, superseded, forgotten, released and rejected.
+import { expect, it } from "vitest";
+import { expectAccessible, memory, newUser, open } from "./browser.ts";
+
+const placeOf = (user: string, tab = "memories"): string => `users/${encodeURIComponent(user)}/${tab}`;
+
+it("adds a fact, lets it change, corrects it, and shows its history", async () => {
+  const user = newUser();
+  const page = await open(placeOf(user));
+  await page.getByText("Nothing is remembered of this user").waitFor();
+  await page.getByRole("button", { name: "Add" }).click();
+  await page.getByLabel("a fact, which ends the one before").check();
+  await page.getByLabel("Predicate").fill("lives in");
+  await page.getByLabel("Object").fill("Lisbon");
+  await page.getByRole("button", { name: "Remember" }).click();
+  await page.getByRole("link", { name: "user lives in Lisbon" }).click();
+  const panel = page.getByRole("complementary");
+  await panel.getByRole("button", { name: "It changed" }).click();
+  await panel.getByRole("textbox").fill("Porto");
+  await panel.getByRole("button", { name: "Save" }).click();
+  await panel.getByText("user lives in Porto").first().waitFor();
+  await panel.getByRole("button", { name: "Correct" }).click();
+  await panel.getByRole("textbox").fill("Braga");
+  await panel.getByRole("button", { name: "Save" }).click();
+  await panel.getByRole("heading", { name: "History" }).waitFor();
+  await panel.getByText("user lives in Braga").first().waitFor();
+  expect(await panel.locator(".versions li").count()).toBe(3);
+  await expectAccessible(page);
+  const [live] = (await memory.memories.list(user)).items;
+  expect(live?.text).toBe("user lives in Braga");
+  await panel.locator(".versions li", { hasText: "Lisbon" }).getByRole("button", { name: "Restore" }).click();
+  await page.getByRole("link", { name: "user lives in Lisbon" }).waitFor();
+});
+
+it("shows what was known at another moment", async () => {
+  const user = newUser();
+  await memory.memories.remember(user, { subject: "user", predicate: "lives in", object: "Lisbon" });
+  await new Promise((resolve) => void setTimeout(resolve, 50));
+  const between = Date.now();
+  await new Promise((resolve) => void setTimeout(resolve, 50));
+  await memory.memories.remember(user, { subject: "user", predicate: "lives in", object: "Porto" });
+  const page = await open(`${placeOf(user)}?asOf=${between}`);
+  await page.getByText("user lives in Lisbon").waitFor();
+  const slider = page.getByRole("slider");
+  await slider.focus();
+  await page.keyboard.press("End");
+  await page.getByText("user lives in Porto").waitFor();
+  await page.getByRole("button", { name: "Now" }).click();
+  await page.getByText("Known now").waitFor();
+});
+
+it("forgets only after the time to undo it", async () => {
+  const user = newUser();
+  await memory.memories.remember(user, { text: "I like tea" });
+  const page = await open(placeOf(user));
+  const forget = async () => {
+    await page.getByRole("link", { name: "I like tea" }).click();
+    await page.getByRole("button", { name: "Forget" }).click();
+  };
+  await forget();
+  await page.getByRole("button", { name: "Undo" }).click();
+  expect((await memory.memories.list(user)).items).toHaveLength(1);
+  await forget();
+  await page.getByRole("button", { name: "Now" }).click();
+  await page.getByText("Nothing is remembered of this user").waitFor();
+  expect((await memory.memories.list(user)).items).toEqual([]);
+});
+
+it("releases and rejects by keys, and shows the source and what is contradicted", async () => {
+  const user = newUser();
+  await memory.memories.remember(user, { subject: "user", predicate: "lives in", object: "Porto" });
+  await memory.ingest(user, {
+    mode: "wait",
+    messages: [{ role: "user", content: "I live in Ghent." }],
+    extracted: { facts: [{ subject: "user", predicate: "lives in", object: "Ghent", sources: [0] }] },
+  });
+  await memory.ingest(user, {
+    mode: "wait",
+    messages: [{ role: "user", content: "I'm allergic to peanuts." }],
+  });
+  const page = await open(placeOf(user, "inbox"));
+  const contradicts = page.getByRole("listitem", { name: "user lives in Ghent" });
+  await contradicts.getByText("It contradicts a memory that is trusted more.").waitFor();
+  await contradicts.getByText("user lives in Porto").waitFor();
+  await contradicts.getByText("user: I live in Ghent.").waitFor();
+  await expectAccessible(page);
+  await contradicts.focus();
+  await page.keyboard.press("x");
+  await page.getByRole("button", { name: "Undo" }).click();
+  await contradicts.waitFor();
+  const candidate = page.getByRole("listitem", { name: "user is allergic to peanuts" });
+  await candidate.focus();
+  await page.keyboard.press("r");
+  await candidate.waitFor({ state: "detached" });
+  await contradicts.focus();
+  await page.keyboard.press("x");
+  await page.getByRole("button", { name: "Now" }).click();
+  await page.getByText("Nothing waits.").waitFor();
+  const texts = (await memory.memories.list(user)).items.map(({ text }) => text);
+  expect(texts).toContain("user is allergic to peanuts");
+  expect(texts).toContain("user lives in Porto");
+  expect((await memory.memories.list(user, { status: ["quarantined"] })).items).toEqual([]);
+});
+
+it("leads from a memory to the message that it came from", async () => {
+  const user = newUser();
+  await memory.ingest(user, {
+    mode: "wait",
+    messages: [
+      { role: "user", content: "Good morning." },
+      { role: "user", content: "I live in Porto." },
+    ],
+    extracted: { facts: [{ subject: "user", predicate: "lives in", object: "Porto", sources: [1] }] },
+  });
+  const page = await open(placeOf(user));
+  await page.getByRole("link", { name: "user lives in Porto" }).click();
+  await page.getByRole("link", { name: "message 2" }).click();
+  await page.locator(".message.named", { hasText: "I live in Porto." }).waitFor();
+});
+
+it("fills an empty user with an example", async () => {
+  const user = newUser();
+  const page = await open(placeOf(user));
+  await page.getByRole("button", { name: "Fill in an example conversation" }).click();
+  await page.getByText("The key number of Annika's frame lock is 8R417.").waitFor({ timeout: 60_000 });
+});

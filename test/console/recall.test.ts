@@ -1,0 +1,96 @@
+// The playgrounds of recall and context, and the entries.
+import { expect, it } from "vitest";
+import { expectAccessible, memory, newUser, open } from "./browser.ts";
+
+async function talkative(): Promise<string> {
+  const user = newUser();
+  await memory.memories.remember(user, { subject: "user", predicate: "lives in", object: "Porto" });
+  await memory.memories.remember(user, { text: "The spare key is under the third flowerpot" });
+  for (const text of ["I water the plants on Sundays", "The boat is in Setúbal", "My sister plays the cello"])
+    await memory.memories.remember(user, { text });
+  return user;
+}
+
+it("shows what a query finds and why, what is left out, and the same as a command", async () => {
+  const user = await talkative();
+  const page = await open(`users/${encodeURIComponent(user)}/recall`);
+  await page.getByText("No model is asked").waitFor();
+  await page.getByRole("searchbox", { name: "Query" }).fill("how do I get in without my keys?");
+  await page.getByRole("button", { name: "Recall" }).click();
+  const hits = page.locator(".hits").first().getByRole("listitem");
+  await hits.first().getByText("third flowerpot").waitFor();
+  await page.getByText("Confidence").first().waitFor();
+  await page.getByText("threshold 20 %").waitFor();
+  await expectAccessible(page);
+  await hits.first().getByText("Features").click();
+  await hits.first().getByRole("cell", { name: "soft" }).waitFor();
+  await page.getByText("Options").click();
+  await page.getByRole("spinbutton", { name: "Hits" }).fill("1");
+  await page.getByRole("spinbutton", { name: "Hits" }).press("Tab");
+  await page.getByText("Left out:").click();
+  await page.getByText("after the first 1").first().waitFor();
+  expect(await hits.count()).toBe(1);
+  await page.getByText("As curl").click();
+  const command = await page.locator(".copy pre").first().textContent();
+  expect(command).toContain("/recall'");
+  expect(command).toContain('"k":1');
+  await page.getByRole("button", { name: "Copy" }).first().click();
+  expect(await page.evaluate("navigator.clipboard.readText()")).toBe(command);
+});
+
+it("moves the hits with the weights", async () => {
+  const user = await talkative();
+  const page = await open(`users/${encodeURIComponent(user)}/recall?query=spare%20key`);
+  const parts = page.locator(".hits .parts").first();
+  await parts.waitFor();
+  const drawn = () => parts.getAttribute("aria-label");
+  const patience = { timeout: 20_000 };
+  await expect.poll(drawn, patience).toContain("lexical");
+  await page.getByText("Options").click();
+  await page.getByRole("slider", { name: "lexical" }).fill("0");
+  await expect.poll(drawn, patience).not.toContain("lexical");
+  await page.getByRole("button", { name: "All as they were" }).click();
+  await expect.poll(drawn, patience).toContain("lexical");
+});
+
+it("shows the context as a model gets it, its budget, and why each part is in", async () => {
+  const user = await talkative();
+  const page = await open(`users/${encodeURIComponent(user)}/context`);
+  await page.locator(".line.layer-profile", { hasText: "lives in Porto" }).waitFor();
+  await page.getByRole("searchbox", { name: "The user’s message" }).fill("Where is the spare key?");
+  await page.getByRole("button", { name: "Make" }).click();
+  await page.getByText("Why is this in?").click();
+  await page.getByRole("cell", { name: "is in", exact: true }).first().waitFor();
+  await page.getByText("the stable block is the same").waitFor();
+  await expectAccessible(page);
+  await memory.memories.remember(user, { subject: "user", predicate: "lives in", object: "Braga" });
+  await page.getByRole("searchbox", { name: "The user’s message" }).fill("Where is the boat?");
+  await page.getByRole("button", { name: "Make" }).click();
+  await page.getByText("the stable block is another one").click();
+  await page.locator(".diff .added", { hasText: "Braga" }).waitFor();
+});
+
+it("edits an entry without a loss, and refuses to overwrite what changed meanwhile", async () => {
+  const user = newUser();
+  const mayFail = /412|Failed to load/;
+  await memory.kv.set(user, "settings/theme", "dark");
+  await memory.kv.set(user, "notes/first", "a note");
+  const page = await open(`users/${encodeURIComponent(user)}/entries`, { mayFail });
+  await page.getByRole("button", { name: "settings/", exact: true }).click();
+  await page.getByRole("button", { name: "settings/theme" }).click();
+  const value = page.getByLabel("Value, as JSON");
+  await value.fill('{"big": 12345678901234567890, "text": ');
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("alert").waitFor();
+  await value.fill('{"big": 12345678901234567890}');
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("button", { name: "Close" }).click();
+  await page.getByRole("button", { name: "settings/theme" }).click();
+  await expect.poll(() => value.inputValue(), { timeout: 20_000 }).toContain("12345678901234567890");
+  await expectAccessible(page);
+  await memory.kv.set(user, "settings/theme", "light");
+  await value.fill('"green"');
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("precondition_failed").waitFor();
+  expect(await memory.kv.get(user, "settings/theme")).toBe("light");
+});
