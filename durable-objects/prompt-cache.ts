@@ -3,7 +3,9 @@ import { type Bindings, portsOf } from "../src/platform/bindings.ts";
 import type { Precondition } from "../src/domain/conditions.ts";
 import { fail, ok, type Result } from "../src/domain/errors.ts";
 import { TOO_SMALL_MS, type Usable, usable } from "../src/domain/prompt-cache/google.ts";
+import { inByteOrder } from "../src/domain/byte-order.ts";
 import { KEPT_MS } from "../src/domain/prompt-cache/usage.ts";
+import type { RecallHour } from "../src/domain/usage/recall-hours.ts";
 import type { WrittenEntry } from "../src/domain/schema/entry.ts";
 import { Chores } from "./storage/chores.ts";
 import { EntryStore } from "./storage/entry-store.ts";
@@ -12,6 +14,7 @@ import { migrate } from "./storage/migrate.ts";
 import { LeaseStore } from "./prompt-cache/lease-store.ts";
 import { PrefixLedger } from "./prompt-cache/prefix-ledger.ts";
 import { migrations } from "./prompt-cache/schema.ts";
+import { RecallHoursStore } from "./prompt-cache/recall-hours-store.ts";
 import { SingleFlight } from "./prompt-cache/single-flight.ts";
 import { UsageStore } from "./prompt-cache/usage-store.ts";
 import { IdempotencyStore } from "./storage/idempotency-store.ts";
@@ -21,6 +24,7 @@ import type {
   Flown,
   Held,
   LeaseRequest,
+  ListedKey,
   RegistryWrite,
   ResourceRequest,
   Usage,
@@ -32,7 +36,7 @@ import type {
 
 /**
  * One shard of the registry of prompt caches: values, the leases to create them, and the ledgers of prefixes that a
- * provider has likely cached. Other objects of this class count the usage of one namespace each.
+ * provider has likely cached. Other objects of this class count the usage of one namespace each, and one the tenant's recalls.
  */
 export class PromptCache extends DurableObject<Bindings> implements Served<PromptCacheRpc> {
   readonly #entries: EntryStore;
@@ -40,6 +44,7 @@ export class PromptCache extends DurableObject<Bindings> implements Served<Promp
   readonly #flights: SingleFlight;
   readonly #prefixes: PrefixLedger;
   readonly #usage: UsageStore;
+  readonly #recalls: RecallHoursStore;
   readonly #answers: IdempotencyStore;
   readonly #alarms: AlarmScheduler;
   readonly #chores: Chores;
@@ -53,6 +58,7 @@ export class PromptCache extends DurableObject<Bindings> implements Served<Promp
     this.#leases = new LeaseStore(ctx);
     this.#prefixes = new PrefixLedger(ctx);
     this.#usage = new UsageStore(ctx);
+    this.#recalls = new RecallHoursStore(ctx);
     this.#answers = new IdempotencyStore(ctx);
     this.#alarms = new AlarmScheduler(ctx.storage);
     this.#chores = new Chores(this.#alarms, now, {
@@ -60,6 +66,7 @@ export class PromptCache extends DurableObject<Bindings> implements Served<Promp
       leases: this.#leases.expirySweep,
       prefixes: this.#prefixes.expirySweep,
       usage: this.#usage.expirySweep,
+      recalls: this.#recalls.expirySweep,
       answers: this.#answers.expirySweep,
     });
     this.#flights = new SingleFlight({
@@ -78,6 +85,19 @@ export class PromptCache extends DurableObject<Bindings> implements Served<Promp
 
   holdsAny(prefix: string): boolean {
     return this.#entries.list({ prefix, limit: 1, values: false }, this.#now()).entries.length > 0;
+  }
+
+  keys({ limit, ...page }: { prefix: string; after?: string; limit: number }): ListedKey[] {
+    const now = this.#now();
+    const keys = new Map<string, ListedKey>();
+    for (const { key, version, updatedAt, expiresAt } of this.#entries.list(
+      { ...page, limit, values: false },
+      now,
+    ).entries)
+      keys.set(key, { key, entry: { version, updatedAt, expiresAt } });
+    for (const { key, expiresAt } of this.#leases.list({ ...page, limit }, now))
+      keys.set(key, { ...keys.get(key), key, leaseUntil: expiresAt });
+    return [...keys.values()].toSorted((a, b) => inByteOrder(a.key, b.key)).slice(0, limit);
   }
 
   take(key: string): Entry | null {
@@ -155,6 +175,18 @@ export class PromptCache extends DurableObject<Bindings> implements Served<Promp
     const found = this.#usage.list({ ...page, limit: page.limit + 1 });
     const items = found.slice(0, page.limit);
     return { items, more: found.length > items.length, sums: this.#usage.sums(page) };
+  }
+
+  /** Adds to the recalls of their hours. */
+  addRecalls(hours: readonly RecallHour[]): void {
+    this.ctx.storage.transactionSync(() => {
+      for (const one of hours) this.#recalls.add(one, one.hour + KEPT_MS);
+    });
+    this.#alarms.scheduleBy(this.#recalls.expirySweep.nextDue(this.#now()));
+  }
+
+  recallHours(range: { from: number; to: number }): RecallHour[] {
+    return this.#recalls.list(range);
   }
 
   /** Deletes a bounded number of expired rows of each kind, and is due again while there are more. */

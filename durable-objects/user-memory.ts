@@ -5,12 +5,16 @@ import { fail, ok } from "../src/domain/errors.ts";
 import type { UserHash } from "../src/domain/ids.ts";
 import type { Owner } from "../src/domain/memory/record.ts";
 import { messagesJson } from "../src/domain/page-json.ts";
+import type { UserSummary } from "../src/domain/schema/statistics.ts";
 import type { Reindex } from "../src/domain/schema/reindex.ts";
 import { Chores } from "./storage/chores.ts";
 import type { Served } from "./storage/contract.ts";
 import { assemble, type UserMemoryParts } from "./user-memory/assemble.ts";
 import type { ContextRpc, UserMemoryRpc } from "./user-memory/contract.ts";
 import { CATALOGUE_WITHIN_MS } from "./user-memory/core/owner-record.ts";
+
+/** Ingests of a summary. */
+const UNFINISHED = 50;
 
 /** The arguments of a call, as `contract.ts` has them. */
 type Args<Name extends keyof UserMemoryRpc> = Parameters<UserMemoryRpc[Name]>;
@@ -258,6 +262,23 @@ export class UserMemory extends DurableObject<Bindings> implements Served<UserMe
   }
 
   // Usage
+
+  summary(): UserSummary {
+    const { quota, index, ingests, webhookDelivery } = this.#parts;
+    const webhook = webhookDelivery.state();
+    return {
+      ...quota.held(),
+      documents: index.freshness(),
+      ingests: ingests.unfinished(UNFINISHED).map(({ id, threadId, status, why, createdAt }) => ({
+        id,
+        threadId,
+        status,
+        ...(why !== undefined && { why }),
+        createdAt,
+      })),
+      ...(webhook && { webhook }),
+    };
+  }
 
   recallOutcome(...args: Args<"recallOutcome">) {
     return this.#parts.usage.outcome(...args);

@@ -6,6 +6,8 @@ import type {
   AnyLeaseAnswer,
   DeleteCacheQuery,
   LeaseBody,
+  ListKeysQuery,
+  RegistryKeys,
   ReportBody,
   ResolveAnswer,
   ResolveBody,
@@ -50,6 +52,11 @@ export class Registry {
     const call = { method: "PUT", path: pathOf(key), query, json: value, signal } as const;
     const headers = conditionOf({ ifVersion });
     return this.#http.send({ ...call, headers, ...(query.lease !== undefined && { repeatable: false }) });
+  }
+
+  /** Returns a page of the keys, in byte order, with their leases. It asks 64 objects: for a look, not for each request. */
+  keys(query: ListKeysQuery = {}, options: CallOptions = {}): Promise<RegistryKeys> {
+    return this.#http.send({ method: "GET", path: ["v1", "cache"], query, ...options });
   }
 
   /** Returns the value and deletes it; null if there is none. Only one of several concurrent callers gets it. */

@@ -18,6 +18,7 @@ import type * as registry from "../../src/domain/schema/prompt-cache.ts";
 import type * as recall from "../../src/domain/schema/recall.ts";
 import type * as reindex from "../../src/domain/schema/reindex.ts";
 import type * as revocation from "../../src/domain/schema/revocation.ts";
+import type * as statistics from "../../src/domain/schema/statistics.ts";
 import type * as thread from "../../src/domain/schema/thread.ts";
 import type * as transfer from "../../src/domain/schema/transfer.ts";
 import type * as usage from "../../src/domain/schema/usage.ts";
@@ -100,6 +101,10 @@ export type UsageQuery = QueryOf<typeof usage.UsageQuery>;
 export type MemoryUsage = usage.MemoryUsage;
 export type MemoryUsageList = z.infer<typeof usage.MemoryUsageList>;
 
+export type StatisticsQuery = QueryOf<typeof statistics.StatisticsQuery>;
+export type TenantStatistics = statistics.TenantStatistics;
+export type UserSummary = statistics.UserSummary;
+
 export type ChangesQuery = QueryOf<typeof changes.ChangesQuery>;
 export type Change = changes.Change;
 export type ChangesPage = changes.Changes;
@@ -116,6 +121,8 @@ export type AnyLeaseAnswer = registry.LeaseAnswer;
 export type ResolveBody = registry.ResolveBody;
 export type ResolveAnswer = registry.ResolveAnswer;
 export type ReportBody = registry.ReportBody;
+export type ListKeysQuery = QueryOf<typeof registry.ListKeysQuery>;
+export type RegistryKeys = registry.RegistryKeys;
 export type StatsQuery = QueryOf<typeof registry.StatsQuery>;
 export type Stats = registry.Stats;
 

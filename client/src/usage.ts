@@ -1,9 +1,18 @@
 import type { CairnHttp } from "./http.ts";
 import type { CallOptions } from "./options.ts";
 import { itemsOf } from "./pages.ts";
-import type { MemoryUsage, MemoryUsageList, Outcome, OutcomeBody, UsageQuery } from "./shapes.ts";
+import type {
+  MemoryUsage,
+  MemoryUsageList,
+  Outcome,
+  OutcomeBody,
+  StatisticsQuery,
+  TenantStatistics,
+  UsageQuery,
+  UserSummary,
+} from "./shapes.ts";
 
-/** Counts how often memories were recalled, shown and used. */
+/** Counts: how often memories were recalled, shown and used, what a user holds, and the tenant over time. */
 export class Usage {
   readonly #http: CairnHttp;
 
@@ -20,6 +29,16 @@ export class Usage {
   /** Returns a page of counters. With `unusedDays`: memories that are older than so many days and were not used since. */
   list(user: string, query: UsageQuery = {}, options: CallOptions = {}): Promise<MemoryUsageList> {
     return this.#http.send({ method: "GET", path: ["v1", "users", user, "usage"], query, ...options });
+  }
+
+  /** Returns what a user holds, unfinished ingests, and how far the webhook is. */
+  summary(user: string, options: CallOptions = {}): Promise<UserSummary> {
+    return this.#http.send({ method: "GET", path: ["v1", "users", user, "summary"], ...options });
+  }
+
+  /** Returns users, memories and threads by day, and recalls by hour. Needs a token of `*` with the scope `admin`. */
+  tenant(query: StatisticsQuery = {}, options: CallOptions = {}): Promise<TenantStatistics> {
+    return this.#http.send({ method: "GET", path: ["v1", "statistics"], query, ...options });
   }
 
   /** Yields all of them. Fetches pages on demand. */

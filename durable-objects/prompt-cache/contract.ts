@@ -4,6 +4,7 @@ import type { PrefixUse } from "../../src/domain/prompt-cache/anthropic.ts";
 import type { Usable } from "../../src/domain/prompt-cache/google.ts";
 import type { WrittenEntry } from "../../src/domain/schema/entry.ts";
 import type { Provider } from "../../src/domain/schema/prompt-cache.ts";
+import type { RecallHour } from "../../src/domain/usage/recall-hours.ts";
 import type { Entry, EntryWrite, IdempotencyKey } from "../storage/contract.ts";
 
 export type { Entry, IdempotencyKey };
@@ -53,6 +54,13 @@ export type UsageSums = Pick<Usage, "calls" | "cachedInputTokens" | "uncachedInp
 
 export type RegistryWrite = Pick<EntryWrite, "key" | "value" | "ttlMs"> & { condition?: Precondition };
 
+/** A key of the registry: `entry` if it has a value, `leaseUntil` if somebody creates one. */
+export type ListedKey = {
+  key: string;
+  entry?: { version: string; updatedAt: number; expiresAt: number | null };
+  leaseUntil?: number;
+};
+
 export type LeaseRequest = { key: string; leaseMs: number; waitMs: number };
 
 /** `tooSmall`: the caller knows that the provider would refuse to cache it. */
@@ -67,6 +75,8 @@ export interface RegistryRpc {
   get(key: string): Promise<Entry | null>;
   /** True if any key with this prefix has a value. */
   holdsAny(prefix: string): Promise<boolean>;
+  /** The keys with a prefix that follow `after`, in byte order. */
+  keys(page: { prefix: string; after?: string; limit: number }): Promise<ListedKey[]>;
   /** Gets and deletes in one step: one of several concurrent callers gets the value. */
   take(key: string): Promise<Entry | null>;
   /** With a `lease` that is not the current one, fails with `lease_lost`. */
@@ -82,6 +92,9 @@ export interface RegistryRpc {
 export interface UsageRpc {
   report(usage: Usage, once?: IdempotencyKey): Promise<Result<null>>;
   stats(page: UsagePage): Promise<{ items: Usage[]; more: boolean; sums: UsageSums }>;
+  addRecalls(hours: readonly RecallHour[]): Promise<void>;
+  /** `from` and `to` are inclusive. */
+  recallHours(range: { from: number; to: number }): Promise<RecallHour[]>;
 }
 
 export type PromptCacheRpc = RegistryRpc & UsageRpc;

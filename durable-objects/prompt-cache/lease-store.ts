@@ -1,4 +1,5 @@
 import { newLeaseId } from "../../src/domain/ids.ts";
+import { BEHIND_CURSOR, prefixRange, UNDER_PREFIX } from "../storage/entry-store.ts";
 import { ExpirySweep } from "../storage/expiry-sweep.ts";
 import type { Lease } from "./contract.ts";
 
@@ -20,6 +21,23 @@ export class LeaseStore {
       }>("SELECT id, expires_at FROM leases WHERE key = ? AND expires_at > ?", key, now)
       .toArray();
     return row === undefined ? null : { id: row.id, expiresAt: row.expires_at };
+  }
+
+  /** The current leases of keys with a prefix that follow `after`, in byte order. */
+  list(
+    { prefix, after, limit }: { prefix: string; after?: string; limit: number },
+    now: number,
+  ): { key: string; expiresAt: number }[] {
+    return this.#sql
+      .exec<{ key: string; expiresAt: number }>(
+        `SELECT key, expires_at AS expiresAt FROM leases
+         WHERE ${after === undefined ? UNDER_PREFIX : BEHIND_CURSOR} AND expires_at > ? ORDER BY key LIMIT ?`,
+        after ?? prefix,
+        prefixRange(prefix)[1],
+        now,
+        limit,
+      )
+      .toArray();
   }
 
   /** Replaces the lease of the key. */

@@ -39,6 +39,17 @@ export const migrations: readonly Migration[] = [
         PRIMARY KEY (hour, provider, model)
       );
       CREATE INDEX usage_by_expiry ON usage (expires_at);
+
+      -- times: a JSON array, how many recalls took how long (src/domain/usage/recall-hours.ts).
+      CREATE TABLE recall_hours (
+        hour INTEGER PRIMARY KEY,
+        calls INTEGER NOT NULL,
+        abstained INTEGER NOT NULL,
+        degraded INTEGER NOT NULL,
+        times TEXT NOT NULL,
+        expires_at INTEGER NOT NULL
+      );
+      CREATE INDEX recall_hours_by_expiry ON recall_hours (expires_at);
     `,
   },
 ];

@@ -17,7 +17,7 @@ export class ExpirySweep implements Chore {
 
   constructor(
     { storage, id }: DurableObjectState,
-    table: "entries" | "answers" | "leases" | "warm_prefixes" | "usage",
+    table: "entries" | "answers" | "leases" | "warm_prefixes" | "usage" | "recall_hours",
   ) {
     this.#sql = storage.sql;
     this.#table = table;

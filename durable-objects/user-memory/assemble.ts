@@ -318,6 +318,8 @@ export function assemble(ctx: DurableObjectState, ports: Ports, objectOf: (owner
     consolidation,
     usage: recallLog,
     changes,
+    webhookDelivery,
+    quota,
     reindexer,
     exporter,
     importer,

@@ -27,6 +27,7 @@ import type { Memory, PatchMemoryBody, Similar } from "../../src/domain/schema/m
 import type { Hit, RecallAnswer, RecallKind, TimeMode } from "../../src/domain/schema/recall.ts";
 import type { Reindex } from "../../src/domain/schema/reindex.ts";
 import type { CreateThreadBody, ForkBody, PatchThreadBody, Thread } from "../../src/domain/schema/thread.ts";
+import type { UserSummary } from "../../src/domain/schema/statistics.ts";
 import type { MemoryUsage, Outcome, OutcomeBody } from "../../src/domain/schema/usage.ts";
 import type { ImportCounts, ObjectLine } from "../../src/domain/schema/transfer.ts";
 import type { ImportedVersion } from "../../src/domain/transfer/memory-lines.ts";
@@ -360,6 +361,8 @@ export interface ChangesRpc {
 // Usage
 
 export interface UsageRpc {
+  /** What the user holds, and what is under way. */
+  summary(): Promise<UserSummary>;
   recallOutcome(id: string, outcome: OutcomeBody): Promise<Result<Outcome>>;
   memoryUsage(page: { after?: string; limit: number; unusedDays?: number }): Promise<MemoryUsage[]>;
 }

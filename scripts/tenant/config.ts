@@ -34,7 +34,7 @@ export const isInWorker = (model: string): boolean => [EMBEDDED.name, MINILM.nam
 const Base = z.looseObject({
   main: z.string(),
   alias: z.record(z.string(), z.string()),
-  build: z.looseObject({ watch_dir: z.string().optional() }),
+  build: z.looseObject({ watch_dir: z.array(z.string()).optional() }),
   assets: z.looseObject({ directory: z.string() }),
   vars: z.record(z.string(), z.string()).default({}),
   d1_databases: z.tuple([z.looseObject({ binding: z.literal("DB"), migrations_dir: z.string() })]),
@@ -101,7 +101,7 @@ export function renderTenant(tenant: Tenant, base: string): string {
     name: workerOf(tenant.name),
     main: `../${main}`,
     alias: Object.fromEntries(Object.entries(alias).map(([name, path]) => [name, `../${path}`])),
-    build: { ...build, ...(watched !== undefined && { watch_dir: `../${watched}` }) },
+    build: { ...build, ...(watched !== undefined && { watch_dir: watched.map((folder) => `../${folder}`) }) },
     assets: { ...assets, directory: `../${assets.directory}` },
     vars: {
       ...vars,

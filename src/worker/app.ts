@@ -5,6 +5,7 @@ import { RefusedCalls } from "./audit/refused-calls.ts";
 import { Authenticator } from "./auth/authenticator.ts";
 import { loginSettingsOf } from "./auth/login-settings.ts";
 import { Logins } from "./auth/logins.ts";
+import { RecallMeter } from "./recall-meter.ts";
 import { RevocationList } from "./auth/revocation-list.ts";
 import { signingKeysOf } from "./auth/verify-own.ts";
 import { description, license, version } from "../../package.json";
@@ -51,6 +52,7 @@ import { recalls } from "./routes/recall.ts";
 import { reindex } from "./routes/reindex.ts";
 import { revocations } from "./routes/revocations.ts";
 import { threads } from "./routes/threads.ts";
+import { statistics } from "./routes/statistics.ts";
 import { usage } from "./routes/usage.ts";
 import { transfer } from "./routes/transfer.ts";
 import { hash16 } from "../domain/hash.ts";
@@ -90,6 +92,7 @@ export function createApp(
     ingests,
     predicateRules,
     usage,
+    statistics,
     changes,
     erasures,
     transfer,
@@ -158,6 +161,7 @@ export function services(env: Bindings, ports: Ports): Services {
       now: ports.now,
     }),
     refusedCalls: new RefusedCalls(),
+    recallMeter: new RecallMeter(),
     rateLimits: { caller: env.CALLER_RATE ?? null, user: env.USER_RATE ?? null },
     auditDays: auditDaysOf(env) ?? AUDIT_DAYS,
     console: consoleOf(env),
@@ -167,6 +171,8 @@ export function services(env: Bindings, ports: Ports): Services {
     userMemory: (owner) => users().getByName(owner) as unknown as UserMemoryRpc,
     promptCache: async (key) =>
       registry().getByName(`shard-${await shardOf(ownerKeyOf(key), PROMPT_CACHE_SHARDS)}`),
+    promptCacheShards: () =>
+      Array.from({ length: PROMPT_CACHE_SHARDS }, (_, shard) => registry().getByName(`shard-${shard}`)),
     promptCacheUsage: async (namespace) =>
       registry().getByName(`usage-${await hash16(`cairn:usage:${namespace}`)}`),
     asset: async (request) => {

@@ -2,6 +2,7 @@ import type { RegistryRpc, UsageRpc } from "../../durable-objects/prompt-cache/c
 import type { UserMemoryRpc } from "../../durable-objects/user-memory/contract.ts";
 import type { RefusedCalls } from "./audit/refused-calls.ts";
 import type { Authenticator } from "./auth/authenticator.ts";
+import type { RecallMeter } from "./recall-meter.ts";
 import type { RevocationList } from "./auth/revocation-list.ts";
 import type { ConsoleSettings } from "./settings.ts";
 import type { Ports } from "../platform/bindings.ts";
@@ -15,6 +16,7 @@ export type Services = Ports & {
   /** This isolate's copy of the revoked tokens. */
   revoked: RevocationList;
   refusedCalls: RefusedCalls;
+  recallMeter: RecallMeter;
   /** The platform's counters by caller and by user; null where none is bound. */
   rateLimits: { caller: RateLimit | null; user: RateLimit | null };
   /** The age at which events of the audit log are deleted. */
@@ -32,6 +34,8 @@ export type Services = Ports & {
   asset: (request: Request) => Promise<Response>;
   /** The shard of a key of the registry. */
   promptCache: (key: string) => Promise<RegistryRpc>;
+  /** All shards. */
+  promptCacheShards: () => readonly RegistryRpc[];
   /** The object that counts a namespace's usage. */
   promptCacheUsage: (namespace: string) => Promise<UsageRpc>;
 };

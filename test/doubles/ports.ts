@@ -50,6 +50,7 @@ export function faultyPorts(env: Bindings): Ports {
       list: (page) => read(() => real.catalogue.list(page)),
     },
     unlisted: faulty(real.unlisted, () => control.unlisted),
+    statistics: { count: (from) => read(() => real.statistics.count(from)) },
     users: { list: (page) => read(() => real.users.list(page)) },
     jobs: {
       get: (name) => read(() => real.jobs.get(name)),

@@ -1,80 +1,147 @@
 import { CairnError } from "cairn-memory";
 import { useEffect, useState } from "preact/hooks";
-import { Failure } from "../parts/failure.tsx";
-import { useLoad } from "../parts/load.ts";
-import { Empty, Shown } from "../parts/states.tsx";
+import { useLoad, usePages } from "../parts/load.ts";
+import { Empty, More, Shown } from "../parts/states.tsx";
+import { Time } from "../parts/times.tsx";
 import { useUndo } from "../parts/undo.tsx";
 import { setQuery, useRoute } from "../shell/route.ts";
 import { useSession } from "../shell/session.ts";
 
-/** One entry of the registry that workers share. */
+/** The registry that workers share: its keys, who creates a value just now, and one entry. */
 export function RegistryPage() {
-  const session = useSession();
+  const { memory } = useSession();
   const { query } = useRoute();
-  const key = query.get("key") ?? "";
+  const prefix = query.get("prefix") ?? "";
+  const key = query.get("key");
+  const [text, setText] = useState(prefix);
+  useEffect(() => setText(prefix), [prefix]);
+  const keys = usePages(
+    (cursor, signal) =>
+      memory.cache.keys(
+        { limit: 100, ...(prefix !== "" && { prefix }), ...(cursor !== undefined && { cursor }) },
+        { signal },
+      ),
+    [prefix],
+  );
+  return (
+    <>
+      <h1>Registry</h1>
+      <div class={key === null ? "split" : "split open"}>
+        <section aria-label="Registry">
+          <form
+            class="bar"
+            onSubmit={(event) => {
+              event.preventDefault();
+              setQuery({ prefix: text });
+            }}
+          >
+            <input
+              type="search"
+              class="grow"
+              aria-label="Prefix"
+              placeholder="Prefix of the key"
+              value={text}
+              onInput={({ currentTarget }) => setText(currentTarget.value)}
+            />
+            <button type="submit">Find</button>
+          </form>
+          <Shown of={keys}>
+            {(all) =>
+              all.length === 0 ? (
+                <Empty>
+                  {prefix === ""
+                    ? "The registry is empty. It holds what workers share: provider caches and runs."
+                    : "No key begins so."}
+                </Empty>
+              ) : (
+                <div class="wide">
+                  <table>
+                    <thead>
+                      <tr>
+                        <th scope="col">Key</th>
+                        <th scope="col">Lease</th>
+                        <th scope="col">Expires</th>
+                      </tr>
+                    </thead>
+                    <tbody>
+                      {all.map((one) => (
+                        <tr key={one.key}>
+                          <td>
+                            <button type="button" class="link" onClick={() => setQuery({ key: one.key })}>
+                              <bdi>{one.key}</bdi>
+                            </button>
+                          </td>
+                          <td>
+                            {one.leaseUntil !== undefined && (
+                              <span class="chip late">
+                                held until <Time at={one.leaseUntil} />
+                              </span>
+                            )}
+                          </td>
+                          <td>{one.expiresAt === undefined ? "" : <Time at={one.expiresAt} />}</td>
+                        </tr>
+                      ))}
+                    </tbody>
+                  </table>
+                </div>
+              )
+            }
+          </Shown>
+          <More of={keys} />
+        </section>
+        {key !== null && (
+          <aside aria-label="Entry">
+            <Entry key={key} name={key} changed={keys.reload} close={() => setQuery({ key: undefined })} />
+          </aside>
+        )}
+      </div>
+    </>
+  );
+}
+
+function Entry({ name, changed, close }: { name: string; changed: () => void; close: () => void }) {
+  const session = useSession();
   const undo = useUndo();
-  const [text, setText] = useState(key);
-  useEffect(() => setText(key), [key]);
   const entry = useLoad(
     (signal) =>
-      key === ""
-        ? Promise.resolve(undefined)
-        : session.text("GET", ["v1", "cache", key], { signal }).catch((error: unknown) => {
-            if (error instanceof CairnError && error.code === "not_found") return null;
-            throw error;
-          }),
-    [key],
+      session.text("GET", ["v1", "cache", name], { signal }).catch((error: unknown) => {
+        if (error instanceof CairnError && error.code === "not_found") return null;
+        throw error;
+      }),
+    [name],
   );
-  const remove = (version: string) =>
-    undo(`Deleting “${key.slice(0, 60)}”`, async () => {
-      await session.memory.cache.forget(key, { version: version.replaceAll('"', "") });
-      entry.reload();
+  const remove = (version: string) => {
+    close();
+    undo(`Deleting “${name.slice(0, 60)}”`, async () => {
+      await session.memory.cache.forget(name, { version: version.replaceAll('"', "") });
+      changed();
     });
+  };
   return (
-    <section aria-label="Registry">
-      <h1>Registry</h1>
-      <form
-        class="bar"
-        onSubmit={(event) => {
-          event.preventDefault();
-          setQuery({ key: text });
-        }}
-      >
-        <input
-          type="search"
-          class="grow"
-          aria-label="Key"
-          placeholder="Key of an entry"
-          value={text}
-          onInput={({ currentTarget }) => setText(currentTarget.value)}
-        />
-        <button type="submit">Open</button>
-      </form>
-      {key === "" && (
-        <Empty>
-          Open an entry by its key. The registry holds what workers share: provider caches and runs.
-        </Empty>
-      )}
-      <Failure error={entry.error} retry={entry.reload} />
-      {key !== "" && (
-        <Shown of={{ ...entry, error: null }}>
-          {(value) =>
-            value == null ? (
-              <Empty>There is no value. Somebody may hold the lease to create it.</Empty>
-            ) : (
-              <div class="stack">
-                <p class="quiet">Version {value.version}</p>
-                <pre class="block" tabIndex={0}>
-                  {value.text}
-                </pre>
-                <button type="button" class="danger" onClick={() => remove(value.version)}>
-                  Delete
-                </button>
-              </div>
-            )
-          }
-        </Shown>
-      )}
-    </section>
+    <>
+      <div class="bar">
+        <h2>Entry</h2>
+        <button type="button" class="quiet" onClick={close}>
+          Close
+        </button>
+      </div>
+      <Shown of={entry}>
+        {(value) =>
+          value === null ? (
+            <Empty>There is no value yet. Somebody may hold the lease to create it.</Empty>
+          ) : (
+            <div class="stack">
+              <p class="quiet">Version {value.version}</p>
+              <pre class="block" tabIndex={0}>
+                {value.text}
+              </pre>
+              <button type="button" class="danger" onClick={() => remove(value.version)}>
+                Delete
+              </button>
+            </div>
+          )
+        }
+      </Shown>
+    </>
   );
 }

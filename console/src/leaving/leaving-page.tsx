@@ -1,13 +1,15 @@
 import { may, useSession } from "../shell/session.ts";
 import { Erase } from "./erase.tsx";
 import { Export } from "./export.tsx";
+import { Holds } from "./holds.tsx";
 import { Import } from "./import.tsx";
 
-/** What leaves: a copy of everything, and everything. */
+/** What is stored, and how it leaves: a copy of everything, and everything. */
 export function LeavingPage({ user }: { user: string }) {
   const session = useSession();
   return (
     <div class="stack">
+      <Holds user={user} />
       <Export user={user} />
       {may(session, "write") && <Import user={user} />}
       {may(session, "write") && <Erase user={user} />}

@@ -8,6 +8,7 @@ import { useUndo } from "../parts/undo.tsx";
 import { to } from "../shell/route.ts";
 import { roleOf, wordsOf } from "../threads/messages.ts";
 import { may, useSession } from "../shell/session.ts";
+import { Ingests } from "./ingests.tsx";
 import { lineOf, reasonText, writerOf } from "./words.ts";
 
 /** The quarantine: what waits for somebody to release or reject it. The keys `r` and `x` do so with the row that has the focus. */
@@ -29,6 +30,7 @@ export function InboxPage({ user }: { user: string }) {
     );
   return (
     <section aria-label="Inbox">
+      <Ingests user={user} />
       <Shown of={waiting}>
         {(all) => {
           const left = all.filter(({ id }) => !gone.has(id));

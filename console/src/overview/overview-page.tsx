@@ -3,15 +3,17 @@ import { Empty, More, Shown } from "../parts/states.tsx";
 import { Time } from "../parts/times.tsx";
 import { to } from "../shell/route.ts";
 import { may, useSession } from "../shell/session.ts";
+import { Activity } from "./activity.tsx";
 import { Savings } from "./savings.tsx";
 
-/** The deployment: its health, its users, and what its caches saved. */
+/** The deployment: its health, what happens over time, its users, and what its caches saved. */
 export function OverviewPage() {
   const session = useSession();
   return (
     <>
       <h1>Overview</h1>
       <Health />
+      {may(session, "admin") && session.user === "*" && <Activity />}
       {may(session, "admin") && <Users />}
       {may(session, "cache") && <Savings />}
     </>

@@ -3,7 +3,7 @@ import { useLoad } from "../parts/load.ts";
 import { compact, count, percent } from "../parts/numbers.ts";
 import { Plot } from "../parts/plot.tsx";
 import { Empty, Shown } from "../parts/states.tsx";
-
+import { setQuery, useRoute } from "../shell/route.ts";
 import { useSession } from "../shell/session.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -13,6 +13,7 @@ type Hour = Stats["items"][number];
 /** Input tokens that the providers' caches saved in the last week, by hour and by model. */
 export function Savings() {
   const { memory } = useSession();
+  const { price, share } = usePrices();
   const stats = useLoad(async (signal) => {
     const hours: Hour[] = [];
     const from = Date.now() - WEEK_MS;
@@ -31,7 +32,8 @@ export function Savings() {
             </Empty>
           ) : (
             <>
-              <Plot title="Input tokens by hour" format={compact} {...byHour(hours)} />
+              <Plot title="Input tokens by hour" as="bars" format={compact} {...byHour(hours)} />
+              <Prices />
               <div class="wide">
                 <table>
                   <thead>
@@ -49,6 +51,11 @@ export function Savings() {
                       <th scope="col" class="number">
                         Share
                       </th>
+                      {price > 0 && (
+                        <th scope="col" class="number">
+                          Saved
+                        </th>
+                      )}
                     </tr>
                   </thead>
                   <tbody>
@@ -61,6 +68,7 @@ export function Savings() {
                         <td class="number">{count(cached)}</td>
                         <td class="number">{count(uncached)}</td>
                         <td class="number">{percent(cached / Math.max(1, cached + uncached))}</td>
+                        {price > 0 && <td class="number">{DOLLARS.format(savedBy(cached, price, share))}</td>}
                       </tr>
                     ))}
                   </tbody>
@@ -71,6 +79,49 @@ export function Savings() {
         }
       </Shown>
     </section>
+  );
+}
+
+/** The share of the price that most providers ask for a token from a cache. */
+const CACHED_SHARE = 0.1;
+const DOLLARS = new Intl.NumberFormat(undefined, { style: "currency", currency: "USD" });
+
+const savedBy = (tokens: number, price: number, share: number): number =>
+  (tokens / 1e6) * price * (1 - share);
+
+/** Dollars for a million input tokens, and the share of it for one from a cache, as the address has them. */
+function usePrices(): { price: number; share: number } {
+  const { query } = useRoute();
+  const share = query.has("cached") ? Number(query.get("cached")) / 100 : CACHED_SHARE;
+  return { price: Number(query.get("price") ?? 0), share };
+}
+
+function Prices() {
+  const { price, share } = usePrices();
+  return (
+    <div class="row">
+      <label>
+        $ for a million input tokens
+        <input
+          type="number"
+          min={0}
+          step="any"
+          value={price || ""}
+          placeholder="your model’s price"
+          onChange={({ currentTarget }) => setQuery({ price: currentTarget.valueAsNumber || undefined })}
+        />
+      </label>
+      <label>
+        % of it from a cache
+        <input
+          type="number"
+          min={0}
+          max={100}
+          value={Math.round(share * 100)}
+          onChange={({ currentTarget }) => setQuery({ cached: currentTarget.value })}
+        />
+      </label>
+    </div>
   );
 }
 

@@ -1,9 +1,13 @@
 import { useEffect, useRef } from "preact/hooks";
 import UPlot from "uplot";
 
-/** `values`: one list for each series, in the order of `times` (milliseconds). `bars` stand; else a line connects the values. */
+/**
+ * `values`: one list for each series, in the order of `times` (milliseconds). `bars`: each series is a part of the one before it, and is
+ * drawn over it. `lines`: the series are independent.
+ */
 type Props = {
   title: string;
+  as: "bars" | "lines";
   times: readonly number[];
   series: readonly { label: string; values: readonly (number | null)[]; colour: string }[];
   format: (value: number) => string;
@@ -12,9 +16,9 @@ type Props = {
 const HEIGHT = 180;
 
 /** A plot over time, and the same numbers as a table for who does not see it. */
-export function Plot({ title, times, series, format }: Props) {
+export function Plot({ title, as, times, series, format }: Props) {
   const place = useRef<HTMLDivElement>(null);
-  const inputs = JSON.stringify([times, series]);
+  const inputs = JSON.stringify([as, times, series]);
   useEffect(() => {
     const element = place.current;
     if (element === null || times.length === 0) return undefined;
@@ -36,9 +40,8 @@ export function Plot({ title, times, series, format }: Props) {
           ...series.map(({ label, colour }) => ({
             label,
             stroke: colour,
-            fill: colour,
-            ...(bars && { paths: bars }),
-            points: { show: false },
+            width: 2,
+            ...(as === "bars" && { fill: colour, ...(bars && { paths: bars }), points: { show: false } }),
             value: (_: unknown, value: number | null) => (value === null ? "" : format(value)),
           })),
         ],

@@ -1,5 +1,6 @@
 import { hash16 } from "../../../src/domain/hash.ts";
 import type { ChangesDelivery } from "../../../src/domain/schema/changes.ts";
+import type { UserSummary } from "../../../src/domain/schema/statistics.ts";
 import type { Webhook } from "../../../src/platform/webhooks/webhook.ts";
 import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
 import { backOff } from "../../storage/back-off.ts";
@@ -42,6 +43,16 @@ export class WebhookDelivery implements Chore {
     const { alarms, now } = this.#deps;
     const due = this.nextDue(now());
     if (due !== null) alarms.scheduleBy(Math.max(due, now() + GATHER_MS));
+  }
+
+  /** Null without a webhook. */
+  state(): UserSummary["webhook"] | null {
+    const { webhook, now } = this.#deps;
+    if (webhook === null) return null;
+    const row = this.#row();
+    const behind = this.nextDue(now()) !== null;
+    const failures = row?.attempts ?? 0;
+    return { behind, failures, ...(behind && failures > 0 && { nextAt: row?.next_at ?? 0 }) };
   }
 
   nextDue(now: number): number | null {

@@ -56,6 +56,14 @@ export class QuotaGuard {
     return kinds.some((kind) => this.#quotas[kind] !== null);
   }
 
+  /** What the user holds. Counts memories and threads row by row. */
+  held(): Record<Kind, number> {
+    const [bytes, memories, threads, entries] = (["bytes", "memories", "threads", "entries"] as const).map(
+      (kind) => this.#held(kind),
+    ) as [number, number, number, number];
+    return { bytes, memories, threads, entries };
+  }
+
   /** Runs `act` inside a transaction that a failure rolls back. Fails if a quota is exceeded afterwards. */
   withinQuota<T>(kinds: readonly Kind[], act: () => Result<T>): Result<T> {
     const full = this.storageFailure();

@@ -59,6 +59,11 @@ export class IngestService {
     return ingest === null ? fail("not_found") : ok(viewOf(ingest));
   }
 
+  /** The ingests under way, and those that ended as `partial`, the newest first. */
+  unfinished(limit: number): Ingest[] {
+    return this.#deps.store.unfinished(limit).map(viewOf);
+  }
+
   /** Extracts again what failed. An ingest that ran without a model starts from its beginning if there is one now. */
   retry(id: string): Result<Ingest> {
     const { store, transactions, languageModel, alarms, now } = this.#deps;

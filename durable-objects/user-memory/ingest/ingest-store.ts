@@ -100,6 +100,18 @@ export class IngestStore {
     this.#sql.exec("UPDATE ingests SET extracted = NULL WHERE id = ?", id);
   }
 
+  /** Those that are under way or ended as `partial`, the newest first. */
+  unfinished(limit: number): StoredIngest[] {
+    return this.#sql
+      .exec<Row>(
+        `SELECT ${COLUMNS} FROM ingests WHERE state ->> '$.status' <> 'done' AND state ->> '$.followsUp' = 0
+         ORDER BY id DESC LIMIT ?`,
+        limit,
+      )
+      .toArray()
+      .map(ingestOf);
+  }
+
   /** Deletes ingests that ended a week ago. */
   deleteOld(now: number): void {
     this.#sql.exec("DELETE FROM ingests WHERE due_at IS NULL AND ended_at <= ?", now - KEPT_MS);
@@ -162,16 +174,16 @@ export class IngestStore {
 
   #one(where: string, ...bindings: (string | number)[]): StoredIngest | null {
     const [row] = this.#sql.exec<Row>(`SELECT ${COLUMNS} FROM ingests WHERE ${where}`, ...bindings).toArray();
-    return row === undefined
-      ? null
-      : {
-          id: row.id,
-          thread: row.thread,
-          dueAt: row.due_at,
-          state: JSON.parse(row.state) as IngestState,
-          hasExtracted: row.has_extracted === 1,
-        };
+    return row === undefined ? null : ingestOf(row);
   }
 }
+
+const ingestOf = (row: Row): StoredIngest => ({
+  id: row.id,
+  thread: row.thread,
+  dueAt: row.due_at,
+  state: JSON.parse(row.state) as IngestState,
+  hasExtracted: row.has_extracted === 1,
+});
 
 const EMPTIED = zeroedColumns(["scope", "state", "extracted"]);

@@ -9,6 +9,7 @@ import {
   cursor,
   type Json,
   pageLimit,
+  pageShape,
   text,
   timestamp,
   wholeNumber,
@@ -242,6 +243,25 @@ export const ReportBody = z
 export type ReportBody = z.infer<typeof ReportBody>;
 
 const time = wholeNumber({ min: 0, max: 999_999_999_999_999, code: "invalid_request" }).optional();
+
+export const ListKeysQuery = z.strictObject({
+  prefix: z.string().optional().openapi({ description: "Literal prefix, without wildcards." }),
+  limit: pageLimit(100),
+  cursor,
+});
+
+export const RegistryKeys = pageShape(
+  z.object({
+    key: z.string(),
+    version: z.string().optional().openapi({ description: "Of the value; absent if there is none yet." }),
+    updatedAt: timestamp.optional(),
+    expiresAt: timestamp.optional(),
+    leaseUntil: timestamp.optional().openapi({
+      description: "Somebody creates the value, and has until then.",
+    }),
+  }),
+).openapi("RegistryKeys");
+export type RegistryKeys = z.infer<typeof RegistryKeys>;
 
 export const StatsQuery = z.strictObject({
   from: time.openapi({ description: "From the hour of this time." }),

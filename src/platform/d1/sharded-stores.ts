@@ -5,6 +5,7 @@ import { DeploymentMark } from "./deployment-mark.ts";
 import { D1ErasureRecords, type ErasureRecords } from "./erasure-records.ts";
 import { D1MemoryRecords, type MemoryRecords } from "./memory-records.ts";
 import { fromAll, fromAllUnmarked, guarded, routedByUser, type Shard } from "./shards.ts";
+import { D1Statistics, type Statistics, summed } from "./statistics.ts";
 import { D1ThreadCatalogue, ownerOf, type ThreadCatalogue } from "./thread-catalogue.ts";
 import { D1UserCatalogue, type UserCatalogue } from "./user-catalogue.ts";
 
@@ -31,6 +32,7 @@ export function shardedStores({
   records: MemoryRecords;
   catalogue: ThreadCatalogue;
   users: UserCatalogue;
+  statistics: Statistics;
   erasures: ErasureRecords;
   deployment: Deployment;
 } {
@@ -52,6 +54,7 @@ export function shardedStores({
     records: shardedRecords(shardsOf(D1MemoryRecords)),
     catalogue: shardedCatalogue(shardsOf(D1ThreadCatalogue)),
     users: shardedUsers(shardsOf(D1UserCatalogue)),
+    statistics: shardedStatistics(shardsOf(D1Statistics)),
     erasures: shardedErasures(erasures, beside),
     deployment: new Deployment(mainMark === undefined ? [beside.mark, ...marks] : marks),
   };
@@ -92,6 +95,10 @@ const shardedUsers = (shards: readonly Shard<UserCatalogue>[]): UserCatalogue =>
     const users = await fromAll(shards, (catalogue) => catalogue.list(page));
     return users.toSorted((a, b) => ascending(a.hash, b.hash)).slice(0, page.limit);
   },
+});
+
+const shardedStatistics = (shards: readonly Shard<Statistics>[]): Statistics => ({
+  count: async (from) => summed(await fromAll(shards, async (statistics) => [await statistics.count(from)])),
 });
 
 /** An erasure is kept with its user's rows, to be noted in one batch with the fence. The tenant's keys are in `main`. */

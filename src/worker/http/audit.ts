@@ -3,6 +3,7 @@ import { auditRow, writeEvent } from "../audit/event.ts";
 import type { Refused } from "../audit/refused-calls.ts";
 import type { ErrorCode } from "../../domain/errors.ts";
 import { userHash } from "../../domain/ids.ts";
+import { afterAnswer } from "./after-answer.ts";
 import type { AppEnv } from "./context.ts";
 import { Refusal } from "./failure.ts";
 import { ownerInPath } from "./path.ts";
@@ -72,12 +73,3 @@ export async function withAudit<T>(c: Context<AppEnv>, action: string, work: () 
 }
 
 const codeOf = (error: unknown): ErrorCode => (error instanceof Refusal ? error.failure.code : "internal");
-
-/** Keeps the request alive for work that never rejects. */
-function afterAnswer(c: Context<AppEnv>, work: Promise<void>): void {
-  try {
-    c.executionCtx.waitUntil(work);
-  } catch {
-    // Tests call an app without an execution context; the work goes on by itself.
-  }
-}

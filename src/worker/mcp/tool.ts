@@ -11,6 +11,7 @@ export type Context = {
   services: Pick<
     Services,
     | "embedder"
+    | "recallMeter"
     | "records"
     | "userMemory"
     | "recall"

@@ -1,5 +1,7 @@
 import type { Context } from "hono";
 import { fail } from "../../domain/errors.ts";
+import { inByteOrder } from "../../domain/byte-order.ts";
+import { decodeCursor, pageOf } from "../../domain/cursor.ts";
 import { conditionOf, isNotModified } from "../http/conditions.ts";
 import type { AppEnv } from "../http/context.ts";
 import {
@@ -27,7 +29,9 @@ import {
   GetCacheQuery,
   LeaseAnswer,
   LeaseBody,
+  ListKeysQuery,
   namespaceHeader,
+  RegistryKeys,
   ReleaseQuery,
 } from "../../domain/schema/prompt-cache.ts";
 import type { Entry } from "../../../durable-objects/storage/contract.ts";
@@ -99,7 +103,34 @@ const release = route("delete", "/v1/cache/{key}/lease", {
   responses: { 204: nothing("The lease is not held any more.") },
 });
 
+const keys = route("get", "/v1/cache", {
+  operationId: "listCacheKeys",
+  summary: "List the keys of the registry, with their leases",
+  description: "Asks each of the registry's 64 objects: for a look, not for each request.",
+  ...requireScope("cache"),
+  request: { query: ListKeysQuery, headers: namespaceHeader },
+  responses: { 200: json(RegistryKeys, "A page of keys, in byte order.") },
+});
+
 export const cache = newRouter("prompt-cache registry")
+  .openapi(keys, async (c) => {
+    const { prefix = "", limit = 100, cursor } = c.req.valid("query");
+    const after = unwrap(decodeCursor(cursor, ["string"]));
+    const begin = keyIn(namespace(c), "");
+    const page = { prefix: begin + prefix, limit: limit + 1, ...(after && { after: begin + after[0] }) };
+    const asked = Promise.all(
+      c
+        .get("services")
+        .promptCacheShards()
+        .map((shard) => shard.keys(page)),
+    );
+    const all = (await wrapTime(c, "object", asked)).flat().toSorted((a, b) => inByteOrder(a.key, b.key));
+    const shown = all.map(({ key, entry, ...rest }) => {
+      const { expiresAt = null, ...value } = entry ?? {};
+      return { key: key.slice(begin.length), ...value, ...(expiresAt !== null && { expiresAt }), ...rest };
+    });
+    return c.json(pageOf(shown, limit, { show: (one) => one, keyOf: ({ key }) => [key] }), 200);
+  })
   .openapi(get, async (c) => {
     const key = keyIn(namespace(c), c.req.valid("param").key);
     const { lease: leaseMs, wait: waitMs = 0 } = c.req.valid("query");

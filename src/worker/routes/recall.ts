@@ -1,3 +1,4 @@
+import { afterAnswer } from "../http/after-answer.ts";
 import { requireWholeTenant } from "../http/authenticate.ts";
 import { body, json, route } from "../http/describe.ts";
 import { requireScope } from "../http/scope.ts";
@@ -7,6 +8,7 @@ import { requireExactMetadata } from "../http/raw-body.ts";
 import { newRouter } from "../http/router.ts";
 import { wrapTime } from "../http/answer.ts";
 import { recall } from "../use-cases/recall.ts";
+import { keepRecalls } from "../use-cases/statistics.ts";
 import { tenantRecall } from "../use-cases/tenant-recall.ts";
 import { userPath } from "../../domain/schema/bounds.ts";
 import {
@@ -42,8 +44,9 @@ export const recalls = newRouter("memories")
     const { user } = c.req.valid("param");
     const asked = c.req.valid("json");
     await readOwners(c, asked.owners);
-    const answer = recall(c.get("services"), user, asked);
-    return c.json(unwrap(await wrapTime(c, "recall", answer)), 200);
+    const answer = await wrapTime(c, "recall", recall(c.get("services"), user, asked));
+    afterAnswer(c, keepRecalls(c.get("services")));
+    return c.json(unwrap(answer), 200);
   })
   .openapi(tenantRecallRoute, async (c) => {
     requireWholeTenant(c, "searches the tenant");

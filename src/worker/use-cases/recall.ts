@@ -9,7 +9,7 @@ import { RERANKED, rerankHits } from "./rerank.ts";
 import { searchedQuery } from "../../domain/memory/searched-query.ts";
 import type { Recall, Recalled } from "../../../durable-objects/user-memory/contract.ts";
 
-type Needs = Pick<Services, "embedder" | "userMemory" | "recall" | "now">;
+type Needs = Pick<Services, "embedder" | "userMemory" | "recall" | "recallMeter" | "now">;
 
 /** The deadline of a shared owner's object. */
 const SHARED_WITHIN_MS = 5_000;
@@ -63,10 +63,12 @@ export async function recall(
   const abstains = answerable === "auto" && !isAnswerable;
   const answer = rerank && !abstains ? await rerankHits(needs, query, { answer: found, k }) : found;
   const hits = answer.hits.filter(({ score }) => score >= minScore).slice(0, k);
+  const degraded = answer.arms.some(failed);
+  needs.recallMeter.count(needs.now(), { ms: needs.now() - began, abstained: abstains, degraded });
   return ok({
     ...answer,
     ...(abstains ? { hits: [], abstained: true, nearest: hits } : { hits }),
-    degraded: answer.arms.some(failed),
+    degraded,
     ...(cut && { cut }),
   });
 }

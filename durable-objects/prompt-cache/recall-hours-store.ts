@@ -1,0 +1,42 @@
+import { bothHours, type RecallHour } from "../../src/domain/usage/recall-hours.ts";
+import { ExpirySweep } from "../storage/expiry-sweep.ts";
+
+type Row = Omit<RecallHour, "times"> & { times: string };
+
+/** The tenant's recalls by the hour. Owns the SQL of `recall_hours`. */
+export class RecallHoursStore {
+  readonly expirySweep: ExpirySweep;
+  readonly #sql: SqlStorage;
+
+  constructor(object: DurableObjectState) {
+    this.#sql = object.storage.sql;
+    this.expirySweep = new ExpirySweep(object, "recall_hours");
+  }
+
+  add(counted: RecallHour, expiresAt: number): void {
+    const [known] = this.list({ from: counted.hour, to: counted.hour });
+    const sum = known === undefined ? counted : bothHours(known, counted);
+    this.#sql.exec(
+      `INSERT OR REPLACE INTO recall_hours (hour, calls, abstained, degraded, times, expires_at)
+       VALUES (?, ?, ?, ?, ?, ?)`,
+      sum.hour,
+      sum.calls,
+      sum.abstained,
+      sum.degraded,
+      JSON.stringify(sum.times),
+      expiresAt,
+    );
+  }
+
+  /** `from` and `to` are inclusive. */
+  list({ from, to }: { from: number; to: number }): RecallHour[] {
+    return this.#sql
+      .exec<Row>(
+        `SELECT hour, calls, abstained, degraded, times FROM recall_hours WHERE hour BETWEEN ? AND ? ORDER BY hour`,
+        from,
+        to,
+      )
+      .toArray()
+      .map(({ times, ...row }) => ({ ...row, times: JSON.parse(times) as number[] }));
+  }
+}

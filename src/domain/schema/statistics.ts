@@ -1,0 +1,60 @@
+import { z } from "@hono/zod-openapi";
+import { timestamp, wholeNumber } from "./bounds.ts";
+import { Ingest } from "./ingest.ts";
+
+export const StatisticsQuery = z.strictObject({
+  days: wholeNumber({ min: 1, max: 366, code: "invalid_request" })
+    .optional()
+    .openapi({ description: "How many days back, today included; 30 unless set." }),
+});
+
+const days = z.array(
+  z.object({ day: timestamp.openapi({ description: "Start of the day (UTC)." }), count: z.int() }),
+);
+
+export const TenantStatistics = z
+  .object({
+    users: z.int().openapi({ description: "Users with data now." }),
+    memories: days.openapi({ description: "Memories that there are, by the day of their creation." }),
+    threads: days.openapi({ description: "Threads that there are, by the day of their creation." }),
+    recalls: z
+      .array(
+        z.object({
+          hour: timestamp.openapi({ description: "Start of the hour." }),
+          calls: z.int(),
+          abstained: z.int().openapi({ description: "Answers that said: nothing fits." }),
+          degraded: z.int().openapi({ description: "Answers of which an arm failed or was late." }),
+          p50: z.int().openapi({ description: "Half of the calls took at most so many milliseconds." }),
+          p95: z.int(),
+        }),
+      )
+      .openapi({
+        description:
+          "By the hour, for 90 days. Times are rounded up by a fifth at most. The last calls before an isolate ends may be missing.",
+      }),
+  })
+  .openapi("TenantStatistics");
+export type TenantStatistics = z.infer<typeof TenantStatistics>;
+
+export const UserSummary = z
+  .object({
+    bytes: z.int().openapi({ description: "Bytes of the user's object." }),
+    memories: z.int(),
+    threads: z.int(),
+    entries: z.int(),
+    documents: z.object({ indexed: z.int(), pending: z.int() }).openapi({
+      description: "Messages with text and versions of memories; `pending` ones have no vector yet.",
+    }),
+    ingests: z
+      .array(Ingest.pick({ id: true, threadId: true, status: true, why: true, createdAt: true }))
+      .openapi({ description: "Those under way, and those of a week that ended as `partial`; 50 at most." }),
+    webhook: z
+      .object({ behind: z.boolean(), failures: z.int(), nextAt: timestamp.optional() })
+      .optional()
+      .openapi({
+        description:
+          "If the tenant has a webhook. `behind`: its receiver lacks changes of this user. `failures`: since the last success.",
+      }),
+  })
+  .openapi("UserSummary");
+export type UserSummary = z.infer<typeof UserSummary>;

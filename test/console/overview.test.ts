@@ -1,0 +1,58 @@
+// The deployment as a whole: its health, what happens over time, and the registry.
+import { expect, it } from "vitest";
+import { expectAccessible, hash, memory, newUser, open } from "./browser.ts";
+
+it("shows the health, what happens over time, the users, and what caches saved", async () => {
+  const user = newUser();
+  await memory.memories.remember(user, { text: "I like tea" });
+  await memory.recall(user, { query: "tea" });
+  await memory.promptCache.report({
+    provider: "openai",
+    model: "gpt-5",
+    cachedInputTokens: 700,
+    uncachedInputTokens: 300,
+  });
+  const page = await open();
+  await page.getByText("static-en-256, 256 dimensions").waitFor();
+  const activity = page.getByRole("region", { name: "Activity" });
+  await activity.getByText("Users with data").waitFor();
+  await activity.locator("canvas").first().waitFor();
+  await activity.getByText("As a table").first().click();
+  await activity.getByRole("columnheader", { name: "memories" }).waitFor();
+  await activity.getByLabel("Period").selectOption("7");
+  await activity.getByText("Memories of 7 days").waitFor();
+  expect(await hash(page)).toContain("days=7");
+  await page.getByRole("row", { name: "openai gpt-5 1 700 300 70 %" }).waitFor();
+  await page.getByLabel("$ for a million input tokens").fill("1000");
+  await page.getByLabel("$ for a million input tokens").press("Tab");
+  await page.getByRole("row", { name: "openai gpt-5 1 700 300 70 % $0.63" }).waitFor();
+  await expectAccessible(page);
+  await page.getByRole("link", { name: user }).click();
+  await page.getByText("I like tea").waitFor();
+});
+
+it("shows what a user holds", async () => {
+  const user = newUser();
+  await memory.memories.remember(user, { text: "I like tea" });
+  const page = await open(`users/${encodeURIComponent(user)}/data`);
+  const holds = page.getByRole("region", { name: "What is stored" });
+  await holds.getByText("1 document").waitFor();
+  expect(await holds.getByRole("definition").first().textContent()).toBe("1");
+});
+
+it("lists the registry, and who creates a value", async () => {
+  const prefix = `${crypto.randomUUID()}/`;
+  await memory.cache.set(`${prefix}ready`, { name: "cachedContents/1" });
+  await memory.cache.lease(`${prefix}coming`, { leaseMs: 60_000 });
+  const page = await open("registry");
+  await page.getByRole("searchbox", { name: "Prefix" }).fill(prefix);
+  await page.getByRole("button", { name: "Find" }).click();
+  await page.getByRole("row", { name: /coming held until/ }).waitFor();
+  await page.getByRole("button", { name: `${prefix}ready` }).click();
+  await page.getByText("cachedContents/1").waitFor();
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("button", { name: "Now" }).click();
+  await page.getByRole("button", { name: `${prefix}ready` }).waitFor({ state: "detached" });
+  expect(await memory.cache.get(`${prefix}ready`)).toBeNull();
+});
