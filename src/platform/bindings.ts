@@ -7,7 +7,6 @@ import { D1Revocations, type Revocations } from "./d1/revocations.ts";
 import { shardedStores } from "./d1/sharded-stores.ts";
 import { D1PredicateRules, type PredicateRules } from "./d1/predicate-rules.ts";
 import { D1TenantProfiles, type TenantProfiles } from "./d1/tenant-profiles.ts";
-import type { Statistics } from "./d1/statistics.ts";
 import type { ThreadCatalogue } from "./d1/thread-catalogue.ts";
 import { type EmbedderBindings, embeddersFromBindings } from "./embeddings/embedders-from-bindings.ts";
 import type { Embedder } from "./embeddings/embedder.ts";
@@ -81,7 +80,6 @@ export type Ports = {
   /** The threads that the catalogue lacks while D1 is away. */
   unlisted: UnlistedThreads;
   users: UserCatalogue;
-  statistics: Statistics;
   jobs: Jobs;
   revocations: Revocations;
   tenantProfiles: TenantProfiles;

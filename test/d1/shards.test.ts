@@ -59,6 +59,10 @@ function catalogueOf(rows: ThreadRow[]): ThreadCatalogue {
             after === undefined || createdAt < after[0] || (createdAt === after[0] && id < after[1]),
         )
         .slice(0, limit),
+    createdByDay: async (from) =>
+      rows
+        .filter(({ createdAt }) => createdAt >= from)
+        .map(({ createdAt }) => ({ day: createdAt, count: 1 })),
   };
 }
 

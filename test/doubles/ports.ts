@@ -48,10 +48,13 @@ export function faultyPorts(env: Bindings): Ports {
       apply: (changes) =>
         write(changes.put.length > 0 ? "listing" : "other", () => real.catalogue.apply(changes)),
       list: (page) => read(() => real.catalogue.list(page)),
+      createdByDay: (from) => read(() => real.catalogue.createdByDay(from)),
     },
     unlisted: faulty(real.unlisted, () => control.unlisted),
-    statistics: { count: (from) => read(() => real.statistics.count(from)) },
-    users: { list: (page) => read(() => real.users.list(page)) },
+    users: {
+      list: (page) => read(() => real.users.list(page)),
+      count: () => read(() => real.users.count()),
+    },
     jobs: {
       get: (name) => read(() => real.jobs.get(name)),
       start: (job) => write("other", () => real.jobs.start(job)),
@@ -185,6 +188,7 @@ function faultyRecords(real: MemoryRecords): MemoryRecords {
     all: (owner, page) => read(() => real.all(owner, page)),
     exported: (owner, page) => read(() => real.exported(owner, page)),
     owners: (page) => read(() => real.owners(page)),
+    createdByDay: (from) => read(() => real.createdByDay(from)),
     check: () => read(() => real.check()),
   };
 }

@@ -19,6 +19,7 @@ import { THREAD_OWNERS } from "./thread-catalogue.ts";
 import { PUT_USER } from "./user-catalogue.ts";
 import { ErasedWrite, OvertakenWrite, withWriteErrors } from "./write-errors.ts";
 import { oldRows, removal, SLICE } from "./zeroed-columns.ts";
+import { type CreatedOnDay, DAY } from "./by-day.ts";
 import { memories, type MemoryRow } from "../../domain/memory/table.ts";
 import type { ExportedRow } from "../../domain/transfer/memory-lines.ts";
 
@@ -68,9 +69,15 @@ export interface MemoryRecords {
   exported(owner: UserHash, page: VersionPage): Promise<ExportedRow[]>;
   /** The owners of past or present memories and threads, in the order of their hashes. */
   owners(page: { after?: UserHash; limit: number }): Promise<UserHash[]>;
+  /** How many memories of the tenant were created on each day from a time on. Reads the index of all. */
+  createdByDay(from: number): Promise<CreatedOnDay[]>;
   /** Rejects unless the database answers and its migrations are applied. */
   check(): Promise<void>;
 }
+
+/** A changed fact keeps the time of its creation, and is counted once. */
+const CREATED_BY_DAY = `SELECT ${DAY} AS day, COUNT(DISTINCT id) AS count FROM memories INDEXED BY memories_by_age
+  WHERE corrected_at IS NULL AND created_at >= ? GROUP BY day`;
 
 /** A slower write counts as failed, and may still happen. */
 const WRITE_WITHIN_MS = 10_000;
@@ -220,6 +227,11 @@ export class D1MemoryRecords implements MemoryRecords {
   async owners({ after = "", limit }: { after?: UserHash; limit: number }): Promise<UserHash[]> {
     const { results } = await this.#database.prepare(OWNERS).bind(after, limit).all<{ owner: UserHash }>();
     return results.map(({ owner }) => owner);
+  }
+
+  async createdByDay(from: number): Promise<CreatedOnDay[]> {
+    const { results } = await this.#database.prepare(CREATED_BY_DAY).bind(from).all<CreatedOnDay>();
+    return results;
   }
 
   async check(): Promise<void> {

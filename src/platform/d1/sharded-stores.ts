@@ -5,7 +5,7 @@ import { DeploymentMark } from "./deployment-mark.ts";
 import { D1ErasureRecords, type ErasureRecords } from "./erasure-records.ts";
 import { D1MemoryRecords, type MemoryRecords } from "./memory-records.ts";
 import { fromAll, fromAllUnmarked, guarded, routedByUser, type Shard } from "./shards.ts";
-import { D1Statistics, type Statistics, summed } from "./statistics.ts";
+import { summedByDay } from "./by-day.ts";
 import { D1ThreadCatalogue, ownerOf, type ThreadCatalogue } from "./thread-catalogue.ts";
 import { D1UserCatalogue, type UserCatalogue } from "./user-catalogue.ts";
 
@@ -32,7 +32,6 @@ export function shardedStores({
   records: MemoryRecords;
   catalogue: ThreadCatalogue;
   users: UserCatalogue;
-  statistics: Statistics;
   erasures: ErasureRecords;
   deployment: Deployment;
 } {
@@ -54,7 +53,6 @@ export function shardedStores({
     records: shardedRecords(shardsOf(D1MemoryRecords)),
     catalogue: shardedCatalogue(shardsOf(D1ThreadCatalogue)),
     users: shardedUsers(shardsOf(D1UserCatalogue)),
-    statistics: shardedStatistics(shardsOf(D1Statistics)),
     erasures: shardedErasures(erasures, beside),
     deployment: new Deployment(mainMark === undefined ? [beside.mark, ...marks] : marks),
   };
@@ -73,6 +71,7 @@ export const shardedRecords = (shards: readonly Shard<MemoryRecords>[]): MemoryR
     const owners = await fromAllUnmarked(shards, (records) => records.owners(page));
     return owners.toSorted(ascending).slice(0, page.limit);
   },
+  createdByDay: async (from) => summedByDay(await fromAll(shards, (records) => records.createdByDay(from))),
   check: async () => {
     await Promise.all(shards.map(({ store }) => store.check()));
   },
@@ -82,6 +81,8 @@ export const shardedCatalogue = (shards: readonly Shard<ThreadCatalogue>[]): Thr
   const ofOne = routedByUser(shards, { apply: ownerOf, list: ({ owner = "" }) => owner });
   return {
     ...ofOne,
+    createdByDay: async (from) =>
+      summedByDay(await fromAll(shards, (catalogue) => catalogue.createdByDay(from))),
     list: async (page) => {
       if (page.owner !== undefined) return ofOne.list(page);
       const rows = await fromAll(shards, (catalogue) => catalogue.list(page));
@@ -95,10 +96,10 @@ const shardedUsers = (shards: readonly Shard<UserCatalogue>[]): UserCatalogue =>
     const users = await fromAll(shards, (catalogue) => catalogue.list(page));
     return users.toSorted((a, b) => ascending(a.hash, b.hash)).slice(0, page.limit);
   },
-});
-
-const shardedStatistics = (shards: readonly Shard<Statistics>[]): Statistics => ({
-  count: async (from) => summed(await fromAll(shards, async (statistics) => [await statistics.count(from)])),
+  count: async () => {
+    const counts = await fromAll(shards, async (catalogue) => [await catalogue.count()]);
+    return counts.reduce((sum, count) => sum + count, 0);
+  },
 });
 
 /** An erasure is kept with its user's rows, to be noted in one batch with the fence. The tenant's keys are in `main`. */

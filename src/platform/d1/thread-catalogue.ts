@@ -4,6 +4,7 @@ import { withDeadline } from "../deadline.ts";
 import { hash32 } from "../../domain/hash.ts";
 import type { UserHash } from "../../domain/ids.ts";
 import { threadOwner } from "../../domain/thread-id.ts";
+import { type CreatedOnDay, DAY } from "./by-day.ts";
 import { current, WRITE_STATE } from "./memory-writes.ts";
 import { type ThreadRow, threads } from "./tables.ts";
 import { PUT_USER } from "./user-catalogue.ts";
@@ -41,6 +42,8 @@ export interface ThreadCatalogue {
   apply(changes: CatalogueChanges): Promise<void>;
   /** Newest first by their beginning: an order that no change disturbs, so that pages are complete. */
   list(page: CataloguePage): Promise<ThreadRow[]>;
+  /** How many threads of the tenant began on each day from a time on. */
+  createdByDay(from: number): Promise<CreatedOnDay[]>;
 }
 
 const WRITE_WITHIN_MS = 10_000;
@@ -52,6 +55,8 @@ const PUT = `INSERT INTO threads (id, user_hash, user_id, title, agent, agent_ha
   SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12 WHERE ${current("?2", "?12")}
   ON CONFLICT (id) DO UPDATE SET user_id = ?3, title = ?4, agent = ?5, resource_slug = ?7, record_id = ?8,
     metadata = ?9, updated_at = ?11, epoch = ?12`;
+const CREATED_BY_DAY = `SELECT ${DAY} AS day, COUNT(*) AS count FROM threads INDEXED BY threads_by_age
+  WHERE created_at >= ? GROUP BY day`;
 const SET_AGENT_HASH = `UPDATE threads SET agent_hash = ?3
   WHERE id = ?1 AND agent IS ?2 AND agent_hash IS NOT ?3`;
 const FENCE = `${WRITE_STATE} AND epoch > ?2`;
@@ -70,6 +75,11 @@ export class D1ThreadCatalogue implements ThreadCatalogue {
   constructor(database: D1Database) {
     this.#db = drizzle(database);
     this.#database = database;
+  }
+
+  async createdByDay(from: number): Promise<CreatedOnDay[]> {
+    const { results } = await this.#database.prepare(CREATED_BY_DAY).bind(from).all<CreatedOnDay>();
+    return results;
   }
 
   async apply(changes: CatalogueChanges): Promise<void> {

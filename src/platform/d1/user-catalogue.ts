@@ -15,6 +15,7 @@ export type CataloguedUser = { hash: UserHash; id: string };
 export interface UserCatalogue {
   /** In the order of their hashes. No write moves a row. */
   list(page: { after?: UserHash; limit: number }): Promise<CataloguedUser[]>;
+  count(): Promise<number>;
 }
 
 const LIST = `SELECT user_hash AS hash, user_id AS id FROM users
@@ -25,6 +26,10 @@ export class D1UserCatalogue implements UserCatalogue {
 
   constructor(database: D1Database) {
     this.#database = database;
+  }
+
+  async count(): Promise<number> {
+    return (await this.#database.prepare("SELECT COUNT(*) AS n FROM users").first<number>("n")) ?? 0;
   }
 
   async list({ after = "", limit }: { after?: UserHash; limit: number }): Promise<CataloguedUser[]> {

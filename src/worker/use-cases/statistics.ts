@@ -10,14 +10,14 @@ const RECALLS = "recalls";
 
 /** Counts from D1 and, of recalls, from the registry, for so many days. */
 export async function tenantStatistics(
-  services: Pick<Services, "statistics" | "recallMeter" | "promptCacheUsage" | "now">,
+  services: Pick<Services, "users" | "records" | "catalogue" | "recallMeter" | "promptCacheUsage" | "now">,
   days: number,
 ): Promise<Result<TenantStatistics>> {
-  const { statistics, promptCacheUsage, now } = services;
+  const { users, records, catalogue, promptCacheUsage, now } = services;
   const from = now() - (now() % DAY_MS) - (days - 1) * DAY_MS;
   await keepRecalls(services);
   const [counted, hours] = await Promise.all([
-    d1Result(() => statistics.count(from)),
+    d1Result(() => Promise.all([users.count(), records.createdByDay(from), catalogue.createdByDay(from)])),
     promptCacheUsage(RECALLS).then((object) => object.recallHours({ from, to: now() })),
   ]);
   if (!counted.ok) return counted;
@@ -25,7 +25,8 @@ export async function tenantStatistics(
     const { times: _times, ...counts } = one;
     return { ...counts, p50: percentile(one, 0.5), p95: percentile(one, 0.95) };
   });
-  return ok({ ...counted.value, recalls });
+  const [userCount, memories, threads] = counted.value;
+  return ok({ users: userCount, memories, threads, recalls });
 }
 
 /** Hands what this isolate has counted to the object that keeps it, at most once a minute. What it does not take is lost. */
