@@ -32,6 +32,7 @@ export function ContextPage({ user }: { user: string }) {
       return value;
     },
     [user, body],
+    { keep: true },
   );
   return (
     <section aria-label="Context">

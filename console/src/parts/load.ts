@@ -3,8 +3,15 @@ import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 /** What is loaded, or why it is not. `value` stays while it is loaded again. */
 export type Loaded<T> = { value: T | undefined; error: unknown; loading: boolean; reload: () => void };
 
-/** Loads when the page is shown, and again when one of `inputs` changes. A later load cancels the one before. */
-export function useLoad<T>(load: (signal: AbortSignal) => Promise<T>, inputs: readonly unknown[]): Loaded<T> {
+/**
+ * Loads when the page is shown, and again when one of `inputs` changes. A later load cancels the one before. `keep`: the former value
+ * stays until the new one is there.
+ */
+export function useLoad<T>(
+  load: (signal: AbortSignal) => Promise<T>,
+  inputs: readonly unknown[],
+  { keep = false } = {},
+): Loaded<T> {
   const [state, setState] = useState<Omit<Loaded<T>, "reload">>({
     value: undefined,
     error: null,
@@ -17,7 +24,7 @@ export function useLoad<T>(load: (signal: AbortSignal) => Promise<T>, inputs: re
   latest.current = load;
   useEffect(() => {
     const controller = new AbortController();
-    const isOther = shown.current !== key;
+    const isOther = !keep && shown.current !== key;
     shown.current = key;
     setState(({ value }) => ({ value: isOther ? undefined : value, error: null, loading: true }));
     latest.current(controller.signal).then(

@@ -82,6 +82,7 @@ export function RecallPage({ user }: { user: string }) {
       return memory.recall(user, { ...asked, k, explain: true }, { signal });
     },
     [user, body],
+    { keep: true },
   );
   return (
     <section aria-label="Recall">

@@ -1,4 +1,4 @@
-import type { ComponentChildren } from "preact";
+import { type ComponentChildren, Fragment } from "preact";
 import { ContextPage } from "../context/context-page.tsx";
 import { EntriesPage } from "../entries/entries-page.tsx";
 import { LeavingPage } from "../leaving/leaving-page.tsx";
@@ -57,7 +57,8 @@ export function UserPage({
           </a>
         ))}
       </nav>
-      {tab?.show(user, rest)}
+      {/* Nothing of one user is shown while another one's is loading. */}
+      <Fragment key={user}>{tab?.show(user, rest)}</Fragment>
     </>
   );
 }
