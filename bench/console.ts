@@ -3,8 +3,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { chromium, type Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { type Cairn, cairn } from "../client/src/index.ts";
+import { launchChromium } from "../scripts/chromium.ts";
 import { developmentToken, freePort, startLocalServer } from "../scripts/local-server.ts";
 
 const MESSAGES = process.argv.includes("--smoke") ? 2_000 : 100_000;
@@ -12,15 +13,6 @@ const FEW = 100;
 const [OPENED, STEPS] = process.argv.includes("--smoke") ? [1, 20] : [5, 200];
 const PER_CALL = 1_000;
 const USER = "bench";
-const args = [
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-quic",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-];
 
 const median = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
@@ -76,10 +68,7 @@ async function scrolled(page: Page): Promise<{ frames: number[]; rows: number }>
 async function main(): Promise<void> {
   const state = mkdtempSync(join(tmpdir(), "cairn-bench-console-"));
   const server = await startLocalServer({ port: await freePort(), state });
-  const browser = await chromium.launch({
-    executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium",
-    args,
-  });
+  const browser = await launchChromium();
   try {
     const token = await developmentToken("*");
     const memory = cairn({ url: server.url, token });

@@ -2,23 +2,13 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { AxeBuilder } from "@axe-core/playwright";
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, inject } from "vitest";
 import { type Cairn, cairn } from "../../client/src/index.ts";
 import { mintToken, type Scope } from "../../src/domain/token.ts";
+import { launchChromium } from "../../scripts/chromium.ts";
 import { developmentSecret } from "../../scripts/development-secret.ts";
 
-/** Debian's: `apt-get install chromium`. */
-const executablePath = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
-const args = [
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-quic",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-];
 /** Pictures of every page, to look at. */
 const pictures = join(import.meta.dirname, "../../build/console-pictures");
 
@@ -32,7 +22,7 @@ let complaints: string[] = [];
 
 beforeAll(async () => {
   mkdirSync(pictures, { recursive: true });
-  browser = await chromium.launch({ executablePath, args });
+  browser = await launchChromium();
 });
 afterAll(async () => {
   await browser.close();

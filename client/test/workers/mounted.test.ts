@@ -49,6 +49,19 @@ it.each(["/memory", "/memory/"])("leads %s to its reference, whose links stay be
   expect(await (await get("/memory/docs/start.js")).text()).toContain('url: "openapi.json"');
 });
 
+it("serves its console, whose files stay below it", async () => {
+  const page = await get("/memory/console");
+  expect(page.headers.get("Content-Security-Policy")).toContain("style-src 'self';");
+  const links = [...(await page.text()).matchAll(/(?:href|src)="(\.[^"]+)"/g)].map(
+    ([, link = ""]) => new URL(link, "https://app.test/memory/console").pathname,
+  );
+  expect(links).toHaveLength(2);
+  for (const link of links) expect((await get(link)).status).toBe(200);
+  expect(await (await get("/memory/console/settings.json")).json()).toMatchObject({
+    version: expect.any(String),
+  });
+});
+
 it("answers for what is its own, and for nothing else", async () => {
   expect(await (await get("/")).text()).toBe("the app");
   expect(await (await get("/memories")).text()).toBe("the app's own 404");

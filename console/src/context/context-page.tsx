@@ -1,6 +1,6 @@
 import type { ContextAnswer, ContextBody } from "cairn-memory";
 import { diffLines } from "diff";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useRef } from "preact/hooks";
 import { Copy } from "../parts/copy.tsx";
 import { useLoad } from "../parts/load.ts";
 import { percent } from "../parts/numbers.ts";
@@ -8,6 +8,8 @@ import { Empty, Shown } from "../parts/states.tsx";
 import { curlOf, typescriptOf } from "../recall/requests.ts";
 import { setQuery, to, useRoute } from "../shell/route.ts";
 import { useSession } from "../shell/session.ts";
+import { Table } from "../parts/table.tsx";
+import { SearchForm } from "../parts/search-form.tsx";
 import { type Line, linesOf } from "./lines.ts";
 
 const BUDGET = 2_000;
@@ -18,8 +20,6 @@ export function ContextPage({ user }: { user: string }) {
   const { query: given } = useRoute();
   const query = given.get("query") ?? "";
   const budget = Number(given.get("budget") ?? BUDGET);
-  const [text, setText] = useState(query);
-  useEffect(() => setText(query), [query]);
   // Without a thread: a look must not keep a block that a conversation is then sent with.
   const body: ContextBody = { ...(query !== "" && { query }), budget };
   const before = useRef<ContextAnswer | null>(null);
@@ -36,21 +36,13 @@ export function ContextPage({ user }: { user: string }) {
   );
   return (
     <section aria-label="Context">
-      <form
-        class="bar"
-        onSubmit={(event) => {
-          event.preventDefault();
-          setQuery({ query: text });
-        }}
+      <SearchForm
+        label="The user’s message"
+        value={query}
+        search={(text) => setQuery({ query: text })}
+        action="Make"
+        main
       >
-        <input
-          type="search"
-          class="grow"
-          aria-label="The user’s message"
-          placeholder="The user’s message"
-          value={text}
-          onInput={({ currentTarget }) => setText(currentTarget.value)}
-        />
         <label>
           Budget{" "}
           <input
@@ -62,10 +54,7 @@ export function ContextPage({ user }: { user: string }) {
             onChange={({ currentTarget }) => setQuery({ budget: currentTarget.valueAsNumber || undefined })}
           />
         </label>
-        <button type="submit" class="main">
-          Make
-        </button>
-      </form>
+      </SearchForm>
       <Shown of={answer}>
         {(value) => (
           <>
@@ -114,42 +103,25 @@ function Budget({ answer: { sections, tokens }, budget }: { answer: ContextAnswe
           />
         ))}
       </div>
-      <div class="wide">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Layer</th>
-              <th scope="col">Block</th>
-              <th scope="col" class="number">
-                Tokens
-              </th>
-              <th scope="col" class="number">
-                Items
-              </th>
-              <th scope="col" class="number">
-                Left out
-              </th>
-              <th scope="col">Status</th>
-            </tr>
-          </thead>
-          <tbody>
-            {sections.map(({ layer, slot, block, tokens: n, items, dropped, status }) => (
-              <tr key={`${layer} ${slot}`}>
-                <td>
-                  <span class={`part key layer-${layer}`} aria-hidden="true" /> {layer}
-                </td>
-                <td>{block}</td>
-                <td class="number">{n}</td>
-                <td class="number">{items}</td>
-                <td class="number">{dropped}</td>
-                <td>
-                  <span class={`chip ${status}`}>{status}</span>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table
+        columns={["Layer", "Block", "Tokens", "Items", "Left out", "Status"]}
+        numbers={["Tokens", "Items", "Left out"]}
+      >
+        {sections.map(({ layer, slot, block, tokens: n, items, dropped, status }) => (
+          <tr key={`${layer} ${slot}`}>
+            <td>
+              <span class={`part key layer-${layer}`} aria-hidden="true" /> {layer}
+            </td>
+            <td>{block}</td>
+            <td class="number">{n}</td>
+            <td class="number">{items}</td>
+            <td class="number">{dropped}</td>
+            <td>
+              <span class={`chip ${status}`}>{status}</span>
+            </td>
+          </tr>
+        ))}
+      </Table>
     </figure>
   );
 }
@@ -210,34 +182,20 @@ function Candidates({ user, answer: { candidates } }: { user: string; answer: Co
   return (
     <details>
       <summary>Why is this in? {candidates.length} candidates</summary>
-      <div class="wide">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Layer</th>
-              <th scope="col">Text</th>
-              <th scope="col" class="number">
-                Score
-              </th>
-              <th scope="col">So it</th>
-            </tr>
-          </thead>
-          <tbody>
-            {candidates.map(({ layer, id, text, score, why }) => (
-              <tr key={`${layer} ${id}`}>
-                <td>{layer}</td>
-                <td>
-                  <a href={placeOf(user, id)}>
-                    <bdi>{text.slice(0, 200)}</bdi>
-                  </a>
-                </td>
-                <td class="number">{score?.toFixed(2)}</td>
-                <td>{WHY[why]}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table columns={["Layer", "Text", "Score", "So it"]} numbers={["Score"]}>
+        {candidates.map(({ layer, id, text, score, why }) => (
+          <tr key={`${layer} ${id}`}>
+            <td>{layer}</td>
+            <td>
+              <a href={placeOf(user, id)}>
+                <bdi>{text.slice(0, 200)}</bdi>
+              </a>
+            </td>
+            <td class="number">{score?.toFixed(2)}</td>
+            <td>{WHY[why]}</td>
+          </tr>
+        ))}
+      </Table>
     </details>
   );
 }

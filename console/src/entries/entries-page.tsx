@@ -1,5 +1,5 @@
 import { CairnError, type ListedEntry } from "cairn-memory";
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { fieldOf } from "../parts/form.ts";
 import { Failure } from "../parts/failure.tsx";
 import { useAction, useLoad, usePages } from "../parts/load.ts";
@@ -7,6 +7,9 @@ import { Empty, More, Shown } from "../parts/states.tsx";
 import { Time } from "../parts/times.tsx";
 import { useUndo } from "../parts/undo.tsx";
 import { setQuery, useRoute } from "../shell/route.ts";
+import { Table } from "../parts/table.tsx";
+import { SearchForm } from "../parts/search-form.tsx";
+import { Panel } from "../parts/panel.tsx";
 import { may, useSession } from "../shell/session.ts";
 
 /** The key-value entries of a user, by prefix, and one of them to edit. */
@@ -16,8 +19,6 @@ export function EntriesPage({ user }: { user: string }) {
   const { query } = useRoute();
   const prefix = query.get("prefix") ?? "";
   const key = query.get("key");
-  const [text, setText] = useState(prefix);
-  useEffect(() => setText(prefix), [prefix]);
   const entries = usePages(
     (cursor, signal) =>
       memory.kv.list(
@@ -30,71 +31,50 @@ export function EntriesPage({ user }: { user: string }) {
   return (
     <div class={key === null ? "split" : "split open"}>
       <section aria-label="Entries">
-        <form
-          class="bar"
-          onSubmit={(event) => {
-            event.preventDefault();
-            setQuery({ prefix: text });
-          }}
+        <SearchForm
+          label="Prefix"
+          placeholder="Prefix of the key"
+          value={prefix}
+          search={(text) => setQuery({ prefix: text })}
+          action="Find"
         >
-          <input
-            type="search"
-            class="grow"
-            aria-label="Prefix"
-            placeholder="Prefix of the key"
-            value={text}
-            onInput={({ currentTarget }) => setText(currentTarget.value)}
-          />
-          <button type="submit">Find</button>
           {may(session, "write") && (
             <button type="button" onClick={() => setQuery({ key: prefix || "new" })}>
               Add
             </button>
           )}
-        </form>
+        </SearchForm>
         <Folders prefix={prefix} entries={entries.value ?? []} />
         <Shown of={entries}>
           {(all) =>
             all.length === 0 ? (
               <Empty>{prefix === "" ? "There are no entries." : "No key begins so."}</Empty>
             ) : (
-              <div class="wide">
-                <table>
-                  <thead>
-                    <tr>
-                      <th scope="col">Key</th>
-                      <th scope="col">Expires</th>
-                    </tr>
-                  </thead>
-                  <tbody>
-                    {all.map((entry) => (
-                      <tr key={entry.key}>
-                        <td>
-                          <button type="button" class="link" onClick={() => setQuery({ key: entry.key })}>
-                            <bdi>{entry.key}</bdi>
-                          </button>
-                        </td>
-                        <td>{entry.expiresAt === undefined ? "" : <Time at={entry.expiresAt} />}</td>
-                      </tr>
-                    ))}
-                  </tbody>
-                </table>
-              </div>
+              <Table columns={["Key", "Expires"]}>
+                {all.map((entry) => (
+                  <tr key={entry.key}>
+                    <td>
+                      <button type="button" class="link" onClick={() => setQuery({ key: entry.key })}>
+                        <bdi>{entry.key}</bdi>
+                      </button>
+                    </td>
+                    <td>{entry.expiresAt === undefined ? "" : <Time at={entry.expiresAt} />}</td>
+                  </tr>
+                ))}
+              </Table>
             )
           }
         </Shown>
         <More of={entries} />
       </section>
       {key !== null && (
-        <aside aria-label="Entry">
-          <Entry
-            key={key}
-            user={user}
-            name={key}
-            changed={entries.reload}
-            close={() => setQuery({ key: undefined })}
-          />
-        </aside>
+        <Entry
+          key={key}
+          user={user}
+          name={key}
+          changed={entries.reload}
+          close={() => setQuery({ key: undefined })}
+        />
       )}
     </div>
   );
@@ -189,13 +169,7 @@ function Entry({
     });
   };
   return (
-    <>
-      <div class="bar">
-        <h2>Entry</h2>
-        <button type="button" class="quiet" onClick={close}>
-          Close
-        </button>
-      </div>
+    <Panel title="Entry" close={close}>
       <Shown of={loaded}>
         {(value) => (
           <form class="stack" key={value?.version ?? "new"} onSubmit={(event) => void save(event)}>
@@ -239,6 +213,6 @@ function Entry({
           </form>
         )}
       </Shown>
-    </>
+    </Panel>
   );
 }

@@ -1,10 +1,12 @@
 import { CairnError } from "cairn-memory";
-import { useEffect, useState } from "preact/hooks";
 import { useLoad, usePages } from "../parts/load.ts";
 import { Empty, More, Shown } from "../parts/states.tsx";
 import { Time } from "../parts/times.tsx";
 import { useUndo } from "../parts/undo.tsx";
 import { setQuery, useRoute } from "../shell/route.ts";
+import { Table } from "../parts/table.tsx";
+import { SearchForm } from "../parts/search-form.tsx";
+import { Panel } from "../parts/panel.tsx";
 import { useSession } from "../shell/session.ts";
 
 /** The registry that workers share: its keys, who creates a value just now, and one entry. */
@@ -13,8 +15,6 @@ export function RegistryPage() {
   const { query } = useRoute();
   const prefix = query.get("prefix") ?? "";
   const key = query.get("key");
-  const [text, setText] = useState(prefix);
-  useEffect(() => setText(prefix), [prefix]);
   const keys = usePages(
     (cursor, signal) =>
       memory.cache.keys(
@@ -28,23 +28,13 @@ export function RegistryPage() {
       <h1>Registry</h1>
       <div class={key === null ? "split" : "split open"}>
         <section aria-label="Registry">
-          <form
-            class="bar"
-            onSubmit={(event) => {
-              event.preventDefault();
-              setQuery({ prefix: text });
-            }}
-          >
-            <input
-              type="search"
-              class="grow"
-              aria-label="Prefix"
-              placeholder="Prefix of the key"
-              value={text}
-              onInput={({ currentTarget }) => setText(currentTarget.value)}
-            />
-            <button type="submit">Find</button>
-          </form>
+          <SearchForm
+            label="Prefix"
+            placeholder="Prefix of the key"
+            value={prefix}
+            search={(text) => setQuery({ prefix: text })}
+            action="Find"
+          />
           <Shown of={keys}>
             {(all) =>
               all.length === 0 ? (
@@ -54,45 +44,32 @@ export function RegistryPage() {
                     : "No key begins so."}
                 </Empty>
               ) : (
-                <div class="wide">
-                  <table>
-                    <thead>
-                      <tr>
-                        <th scope="col">Key</th>
-                        <th scope="col">Lease</th>
-                        <th scope="col">Expires</th>
-                      </tr>
-                    </thead>
-                    <tbody>
-                      {all.map((one) => (
-                        <tr key={one.key}>
-                          <td>
-                            <button type="button" class="link" onClick={() => setQuery({ key: one.key })}>
-                              <bdi>{one.key}</bdi>
-                            </button>
-                          </td>
-                          <td>
-                            {one.leaseUntil !== undefined && (
-                              <span class="chip late">
-                                held until <Time at={one.leaseUntil} />
-                              </span>
-                            )}
-                          </td>
-                          <td>{one.expiresAt === undefined ? "" : <Time at={one.expiresAt} />}</td>
-                        </tr>
-                      ))}
-                    </tbody>
-                  </table>
-                </div>
+                <Table columns={["Key", "Lease", "Expires"]}>
+                  {all.map((one) => (
+                    <tr key={one.key}>
+                      <td>
+                        <button type="button" class="link" onClick={() => setQuery({ key: one.key })}>
+                          <bdi>{one.key}</bdi>
+                        </button>
+                      </td>
+                      <td>
+                        {one.leaseUntil !== undefined && (
+                          <span class="chip late">
+                            held until <Time at={one.leaseUntil} />
+                          </span>
+                        )}
+                      </td>
+                      <td>{one.expiresAt === undefined ? "" : <Time at={one.expiresAt} />}</td>
+                    </tr>
+                  ))}
+                </Table>
               )
             }
           </Shown>
           <More of={keys} />
         </section>
         {key !== null && (
-          <aside aria-label="Entry">
-            <Entry key={key} name={key} changed={keys.reload} close={() => setQuery({ key: undefined })} />
-          </aside>
+          <Entry key={key} name={key} changed={keys.reload} close={() => setQuery({ key: undefined })} />
         )}
       </div>
     </>
@@ -118,13 +95,7 @@ function Entry({ name, changed, close }: { name: string; changed: () => void; cl
     });
   };
   return (
-    <>
-      <div class="bar">
-        <h2>Entry</h2>
-        <button type="button" class="quiet" onClick={close}>
-          Close
-        </button>
-      </div>
+    <Panel title="Entry" close={close}>
       <Shown of={entry}>
         {(value) =>
           value === null ? (
@@ -142,6 +113,6 @@ function Entry({ name, changed, close }: { name: string; changed: () => void; cl
           )
         }
       </Shown>
-    </>
+    </Panel>
   );
 }

@@ -2,6 +2,7 @@ import { usePages } from "../parts/load.ts";
 import { Empty, More, Shown } from "../parts/states.tsx";
 import { localOf, Time, timeOfLocal } from "../parts/times.tsx";
 import { setQuery, useRoute } from "../shell/route.ts";
+import { Table } from "../parts/table.tsx";
 import { useSession } from "../shell/session.ts";
 
 /** Who did what, to whose memory, when, and how it ended. */
@@ -49,46 +50,31 @@ export function AuditPage() {
               Nothing was recorded, or nothing fits. Deletions, exports and refused tokens are recorded here.
             </Empty>
           ) : (
-            <div class="wide">
-              <table>
-                <thead>
-                  <tr>
-                    <th scope="col">Time</th>
-                    <th scope="col">Action</th>
-                    <th scope="col">Outcome</th>
-                    <th scope="col">Token</th>
-                    <th scope="col">User, as a hash</th>
-                    <th scope="col" class="number">
-                      Count
-                    </th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {all.map((event) => (
-                    <tr key={event.id}>
-                      <td>
-                        <Time at={event.at} />
-                      </td>
-                      <td>
-                        <code>{event.action}</code> <span class="quiet">{event.about}</span>
-                      </td>
-                      <td>
-                        <span class={`chip ${event.outcome === "ok" ? "ok" : "failed"}`}>
-                          {event.outcome}
-                        </span>
-                      </td>
-                      <td>
-                        <code>{event.tokenId}</code>
-                      </td>
-                      <td>
-                        <code>{event.userHash}</code>
-                      </td>
-                      <td class="number">{event.count}</td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </div>
+            <Table
+              columns={["Time", "Action", "Outcome", "Token", "User, as a hash", "Count"]}
+              numbers={["Count"]}
+            >
+              {all.map((event) => (
+                <tr key={event.id}>
+                  <td>
+                    <Time at={event.at} />
+                  </td>
+                  <td>
+                    <code>{event.action}</code> <span class="quiet">{event.about}</span>
+                  </td>
+                  <td>
+                    <span class={`chip ${event.outcome === "ok" ? "ok" : "failed"}`}>{event.outcome}</span>
+                  </td>
+                  <td>
+                    <code>{event.tokenId}</code>
+                  </td>
+                  <td>
+                    <code>{event.userHash}</code>
+                  </td>
+                  <td class="number">{event.count}</td>
+                </tr>
+              ))}
+            </Table>
           )
         }
       </Shown>

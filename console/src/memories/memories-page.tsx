@@ -90,9 +90,7 @@ export function MemoriesPage({ user, id }: { user: string; id: string | undefine
         </Shown>
       </section>
       {id !== undefined && (
-        <aside aria-label="Memory">
-          <MemoryPanel key={id} user={user} id={id} asOf={asOf} changed={loaded.reload} close={close} />
-        </aside>
+        <MemoryPanel key={id} user={user} id={id} asOf={asOf} changed={loaded.reload} close={close} />
       )}
     </div>
   );

@@ -9,6 +9,7 @@ import { useUndo } from "../parts/undo.tsx";
 import { to } from "../shell/route.ts";
 import { may, useSession } from "../shell/session.ts";
 import { HistoryPicture } from "./history-picture.tsx";
+import { Panel } from "../parts/panel.tsx";
 import { lineOf, reasonText, writerOf } from "./words.ts";
 
 type Props = { user: string; id: string; asOf: number | undefined; changed: () => void; close: () => void };
@@ -32,13 +33,7 @@ export function MemoryPanel({ user, id, asOf, changed, close }: Props) {
     changed();
   };
   return (
-    <>
-      <div class="bar">
-        <h2>Memory</h2>
-        <button type="button" class="quiet" onClick={close}>
-          Close
-        </button>
-      </div>
+    <Panel title="Memory" close={close}>
       <Shown of={loaded}>
         {({ current, versions }) =>
           current === null ? (
@@ -63,7 +58,7 @@ export function MemoryPanel({ user, id, asOf, changed, close }: Props) {
           )
         }
       </Shown>
-    </>
+    </Panel>
   );
 }
 

@@ -1,5 +1,4 @@
 import type { Hit, RecallAnswer, RecallBody } from "cairn-memory";
-import { useEffect, useState } from "preact/hooks";
 import { Copy } from "../parts/copy.tsx";
 import { useLoad } from "../parts/load.ts";
 import { percent, plural } from "../parts/numbers.ts";
@@ -8,6 +7,8 @@ import { localOf, Time, timeOfLocal } from "../parts/times.tsx";
 import { setQuery, to, useRoute } from "../shell/route.ts";
 import { useSession } from "../shell/session.ts";
 import { ARMS, type Part, partNames, PARTS } from "./parts.ts";
+import { Table } from "../parts/table.tsx";
+import { SearchForm } from "../parts/search-form.tsx";
 import { curlOf, typescriptOf } from "./requests.ts";
 
 const KINDS = ["fact", "episode", "procedure", "reflection", "message"] as const;
@@ -71,8 +72,6 @@ export function RecallPage({ user }: { user: string }) {
   const { memory } = useSession();
   const { query: given } = useRoute();
   const form = formOf(given);
-  const [text, setText] = useState(form.query);
-  useEffect(() => setText(form.query), [form.query]);
   const body = bodyOf(form);
   const answer = useLoad<RecallAnswer | null>(
     async (signal) => {
@@ -86,25 +85,14 @@ export function RecallPage({ user }: { user: string }) {
   );
   return (
     <section aria-label="Recall">
-      <form
-        class="bar"
-        onSubmit={(event) => {
-          event.preventDefault();
-          setQuery({ query: text });
-        }}
-      >
-        <input
-          type="search"
-          class="grow"
-          aria-label="Query"
-          placeholder="Ask, as your program would"
-          value={text}
-          onInput={({ currentTarget }) => setText(currentTarget.value)}
-        />
-        <button type="submit" class="main">
-          Recall
-        </button>
-      </form>
+      <SearchForm
+        label="Query"
+        placeholder="Ask, as your program would"
+        value={form.query}
+        search={(text) => setQuery({ query: text })}
+        action="Recall"
+        main
+      />
       <Options form={form} />
       <Shown of={answer}>
         {(value) =>
@@ -258,44 +246,33 @@ function Answer({ user, answer, form }: { user: string; answer: RecallAnswer; fo
   return (
     <>
       <Confidence answer={answer} />
-      <div class="wide">
-        <table class="arms">
-          <caption>
+      <Table
+        columns={["Arm", "Status", "Candidates", "ms"]}
+        numbers={["Candidates", "ms"]}
+        caption={
+          <>
             {plural(freshness.indexed, "document")} searched
             {freshness.pending > 0 && `, ${freshness.pending} by words only yet`}
             {degraded && ". An arm failed or was late: there may be better hits."}
-          </caption>
-          <thead>
-            <tr>
-              <th scope="col">Arm</th>
-              <th scope="col">Status</th>
-              <th scope="col" class="number">
-                Candidates
-              </th>
-              <th scope="col" class="number">
-                ms
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {arms.map(({ name, status, candidates, capped, ms }) => (
-              <tr key={name}>
-                <td>
-                  {name} <span class="quiet">{ARMS[name]}</span>
-                </td>
-                <td>
-                  <span class={`chip ${status}`}>{status}</span>
-                </td>
-                <td class="number">
-                  {candidates}
-                  {capped && " and more"}
-                </td>
-                <td class="number">{ms}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+          </>
+        }
+      >
+        {arms.map(({ name, status, candidates, capped, ms }) => (
+          <tr key={name}>
+            <td>
+              {name} <span class="quiet">{ARMS[name]}</span>
+            </td>
+            <td>
+              <span class={`chip ${status}`}>{status}</span>
+            </td>
+            <td class="number">
+              {candidates}
+              {capped && " and more"}
+            </td>
+            <td class="number">{ms}</td>
+          </tr>
+        ))}
+      </Table>
       {abstained && (
         <p role="status">
           The confidence of {percent(confidence)} is below the threshold: there are no hits.

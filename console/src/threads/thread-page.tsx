@@ -1,5 +1,5 @@
 import type { Compaction, Hit, Thread } from "cairn-memory";
-import { useCallback, useEffect, useMemo, useReducer, useState } from "preact/hooks";
+import { useCallback, useMemo, useReducer, useState } from "preact/hooks";
 import { Failure } from "../parts/failure.tsx";
 import { useAction, useLoad } from "../parts/load.ts";
 import { count, plural } from "../parts/numbers.ts";
@@ -9,6 +9,7 @@ import { useUndo } from "../parts/undo.tsx";
 import { VirtualList } from "../parts/virtual-list.tsx";
 import { go, setQuery, to, useRoute } from "../shell/route.ts";
 import { may, useSession } from "../shell/session.ts";
+import { SearchForm } from "../parts/search-form.tsx";
 import { Messages, roleOf, rowsOf, wordsOf } from "./messages.ts";
 
 /** Characters of a message that are shown before it is unfolded. */
@@ -265,8 +266,6 @@ function Search({ user, thread }: { user: string; thread: string }) {
   const { memory } = useSession();
   const { query } = useRoute();
   const asked = query.get("find") ?? "";
-  const [text, setText] = useState(asked);
-  useEffect(() => setText(asked), [asked]);
   const found = useLoad<readonly Hit[]>(
     async (signal) => {
       if (asked === "") return [];
@@ -281,22 +280,12 @@ function Search({ user, thread }: { user: string; thread: string }) {
   );
   return (
     <>
-      <form
-        class="bar"
-        onSubmit={(event) => {
-          event.preventDefault();
-          setQuery({ find: text });
-        }}
-      >
-        <input
-          type="search"
-          aria-label="Search this thread"
-          placeholder="Search this thread"
-          value={text}
-          onInput={({ currentTarget }) => setText(currentTarget.value)}
-        />
-        <button type="submit">Search</button>
-      </form>
+      <SearchForm
+        label="Search this thread"
+        value={asked}
+        search={(text) => setQuery({ find: text })}
+        action="Search"
+      />
       {asked !== "" && (
         <Shown of={found}>
           {(hits) =>

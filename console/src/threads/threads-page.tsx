@@ -3,6 +3,7 @@ import { count } from "../parts/numbers.ts";
 import { Empty, More, Shown } from "../parts/states.tsx";
 import { Time } from "../parts/times.tsx";
 import { to } from "../shell/route.ts";
+import { Table } from "../parts/table.tsx";
 import { useSession } from "../shell/session.ts";
 
 /** The conversations of a user, the last updated first. */
@@ -20,39 +21,25 @@ export function ThreadsPage({ user }: { user: string }) {
           all.length === 0 ? (
             <Empty>No conversation is stored. An append or an ingest begins one.</Empty>
           ) : (
-            <div class="wide">
-              <table>
-                <thead>
-                  <tr>
-                    <th scope="col">Thread</th>
-                    <th scope="col">Agent</th>
-                    <th scope="col" class="number">
-                      Messages
-                    </th>
-                    <th scope="col">Updated</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {all.map(({ id, title, agent, length, updatedAt, forkedFrom }) => (
-                    <tr key={id}>
-                      <td>
-                        <a href={to(["users", user, "threads", id])}>
-                          <bdi>{title || id}</bdi>
-                        </a>
-                        {forkedFrom && <span class="chip">fork</span>}
-                      </td>
-                      <td>
-                        <bdi>{agent ?? ""}</bdi>
-                      </td>
-                      <td class="number">{count(length)}</td>
-                      <td>
-                        <Time at={updatedAt} />
-                      </td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </div>
+            <Table columns={["Thread", "Agent", "Messages", "Updated"]} numbers={["Messages"]}>
+              {all.map(({ id, title, agent, length, updatedAt, forkedFrom }) => (
+                <tr key={id}>
+                  <td>
+                    <a href={to(["users", user, "threads", id])}>
+                      <bdi>{title || id}</bdi>
+                    </a>
+                    {forkedFrom && <span class="chip">fork</span>}
+                  </td>
+                  <td>
+                    <bdi>{agent ?? ""}</bdi>
+                  </td>
+                  <td class="number">{count(length)}</td>
+                  <td>
+                    <Time at={updatedAt} />
+                  </td>
+                </tr>
+              ))}
+            </Table>
           )
         }
       </Shown>
