@@ -156,6 +156,9 @@ it("a new user, a memory, a thread, an append and a recall cost the rows that do
     await runDurableObjectAlarm(await objectOf(user));
   }
   await evict(user);
+  // Else the counts of the minute are handed over, which belong to no one recall.
+  await recall(newUser(), { query: "a first one" });
+  await call("/v1/statistics");
   const ask = () => recall(user, { query: "When do we book the ferry in Lisbon?" });
   expectDocumented("a recall among 2,000 documents", await rowsOf(user, ask));
 });
