@@ -28,6 +28,8 @@ it("counts users, memories and threads by the day", async () => {
   // A fact that changed is one memory.
   expect(sum(after.memories)).toBe(sum(before.memories) + 2);
   expect(sum(after.threads)).toBe(sum(before.threads) + 1);
+  const usersOf = (days: { users: number }[]) => days.reduce((all, { users }) => Math.max(all, users), 0);
+  expect(usersOf(after.memories)).toBe(usersOf(before.memories) + 1);
   expect(after.memories.every(({ day }: { day: number }) => day % DAY === 0)).toBe(true);
   expect(sum((await statistics(2)).memories)).toBeLessThan(sum(after.memories));
 });

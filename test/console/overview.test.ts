@@ -27,6 +27,9 @@ it("shows the health, what happens over time, the users, and what caches saved",
   await page.getByLabel("$ for a million input tokens").press("Tab");
   await page.getByRole("row", { name: "openai gpt-5 1 700 300 70 % $0.63" }).waitFor();
   await expectAccessible(page);
+  await page.getByRole("button", { name: "Show what each holds, and what fails" }).click();
+  await page.getByRole("row", { name: new RegExp(`${user} .*KB 1 0 0`) }).waitFor();
+  await expectAccessible(page);
   await page.getByRole("link", { name: user }).click();
   await page.getByText("I like tea").waitFor();
 });

@@ -62,7 +62,7 @@ function catalogueOf(rows: ThreadRow[]): ThreadCatalogue {
     createdByDay: async (from) =>
       rows
         .filter(({ createdAt }) => createdAt >= from)
-        .map(({ createdAt }) => ({ day: createdAt, count: 1 })),
+        .map(({ createdAt }) => ({ day: createdAt, count: 1, users: 1 })),
   };
 }
 

@@ -39,13 +39,18 @@ export function Activity() {
           <>
             <Sums statistics={value} days={days} />
             <Plot
-              title="Memories and threads that were created, by day"
+              title="Memories and threads that were created, and the users who got memories, by day"
               as="lines"
               format={compact}
               times={daysOf(days)}
               series={[
                 { label: "memories", colour: "#2e8b57", values: valuesOf(value.memories, daysOf(days)) },
                 { label: "threads", colour: "#b8860b", values: valuesOf(value.threads, daysOf(days)) },
+                {
+                  label: "users",
+                  colour: "#2b6cb0",
+                  values: valuesOf(value.memories, daysOf(days), ({ users }) => users),
+                },
               ]}
             />
             <Recalls recalls={value.recalls} />
@@ -63,8 +68,15 @@ const daysOf = (days: number): number[] => {
   const today = Date.now() - (Date.now() % DAY_MS);
   return Array.from({ length: days }, (_, i) => today - (days - 1 - i) * DAY_MS);
 };
-const valuesOf = (all: readonly Day[], times: readonly number[]): number[] =>
-  times.map((at) => all.find(({ day }) => day === at)?.count ?? 0);
+const valuesOf = (
+  all: readonly Day[],
+  times: readonly number[],
+  of: (one: Day) => number = ({ count: n }) => n,
+): number[] =>
+  times.map((at) => {
+    const one = all.find(({ day }) => day === at);
+    return one === undefined ? 0 : of(one);
+  });
 const sumOf = <T,>(all: readonly T[], of: (one: T) => number): number =>
   all.reduce((sum, one) => sum + of(one), 0);
 

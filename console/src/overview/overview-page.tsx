@@ -1,10 +1,10 @@
-import { useLoad, usePages } from "../parts/load.ts";
-import { Empty, More, Shown } from "../parts/states.tsx";
+import { useLoad } from "../parts/load.ts";
+import { Shown } from "../parts/states.tsx";
 import { Time } from "../parts/times.tsx";
-import { to } from "../shell/route.ts";
 import { may, useSession } from "../shell/session.ts";
 import { Activity } from "./activity.tsx";
 import { Savings } from "./savings.tsx";
+import { Users } from "./users.tsx";
 
 /** The deployment: its health, what happens over time, its users, and what its caches saved. */
 export function OverviewPage() {
@@ -78,40 +78,5 @@ function ReindexState() {
         </>
       )}
     </p>
-  );
-}
-
-function Users() {
-  const { memory } = useSession();
-  const users = usePages(
-    (cursor, signal) =>
-      memory.tenant.users({ limit: 100, ...(cursor !== undefined && { cursor }) }, { signal }),
-    [],
-  );
-  return (
-    <section class="card" aria-label="Users">
-      <h2>Users</h2>
-      <Shown of={users}>
-        {(all) =>
-          all.length === 0 ? (
-            <Empty>
-              Nobody has data yet. Open a user by any id, such as <a href={to(["users", "alice"])}>alice</a>,
-              and fill in an example there.
-            </Empty>
-          ) : (
-            <ul class="users">
-              {all.map(({ userId, userHash }) => (
-                <li key={userHash}>
-                  <a href={to(["users", userId])}>
-                    <bdi>{userId}</bdi>
-                  </a>
-                </li>
-              ))}
-            </ul>
-          )
-        }
-      </Shown>
-      <More of={users} />
-    </section>
   );
 }

@@ -9,7 +9,11 @@ export const StatisticsQuery = z.strictObject({
 });
 
 const days = z.array(
-  z.object({ day: timestamp.openapi({ description: "Start of the day (UTC)." }), count: z.int() }),
+  z.object({
+    day: timestamp.openapi({ description: "Start of the day (UTC)." }),
+    count: z.int(),
+    users: z.int().openapi({ description: "Of so many users." }),
+  }),
 );
 
 export const TenantStatistics = z

@@ -1,5 +1,5 @@
-/** How many were created on a day (UTC). `day`: its first moment. */
-export type CreatedOnDay = { day: number; count: number };
+/** How many were created on a day (UTC), and by how many users. `day`: its first moment. */
+export type CreatedOnDay = { day: number; count: number; users: number };
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** The day of the column `created_at`. */
@@ -8,5 +8,10 @@ export const DAY = `(created_at - created_at % ${DAY_MS})`;
 /** The sums of several databases, the oldest day first. */
 export const summedByDay = (days: readonly CreatedOnDay[]): CreatedOnDay[] =>
   [...Map.groupBy(days, ({ day }) => day)]
-    .map(([day, same]) => ({ day, count: same.reduce((sum, { count }) => sum + count, 0) }))
+    .map(([day, same]) => ({
+      day,
+      count: same.reduce((sum, { count }) => sum + count, 0),
+      // All of a user is in one database.
+      users: same.reduce((sum, { users }) => sum + users, 0),
+    }))
     .toSorted((a, b) => a.day - b.day);

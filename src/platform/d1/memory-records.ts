@@ -76,7 +76,8 @@ export interface MemoryRecords {
 }
 
 /** A changed fact keeps the time of its creation, and is counted once. */
-const CREATED_BY_DAY = `SELECT ${DAY} AS day, COUNT(DISTINCT id) AS count FROM memories INDEXED BY memories_by_age
+const CREATED_BY_DAY = `SELECT ${DAY} AS day, COUNT(DISTINCT id) AS count, COUNT(DISTINCT user_hash) AS users
+  FROM memories INDEXED BY memories_by_age
   WHERE corrected_at IS NULL AND created_at >= ? GROUP BY day`;
 
 /** A slower write counts as failed, and may still happen. */

@@ -55,7 +55,8 @@ const PUT = `INSERT INTO threads (id, user_hash, user_id, title, agent, agent_ha
   SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12 WHERE ${current("?2", "?12")}
   ON CONFLICT (id) DO UPDATE SET user_id = ?3, title = ?4, agent = ?5, resource_slug = ?7, record_id = ?8,
     metadata = ?9, updated_at = ?11, epoch = ?12`;
-const CREATED_BY_DAY = `SELECT ${DAY} AS day, COUNT(*) AS count FROM threads INDEXED BY threads_by_age
+const CREATED_BY_DAY = `SELECT ${DAY} AS day, COUNT(*) AS count, COUNT(DISTINCT user_hash) AS users
+  FROM threads INDEXED BY threads_by_age
   WHERE created_at >= ? GROUP BY day`;
 const SET_AGENT_HASH = `UPDATE threads SET agent_hash = ?3
   WHERE id = ?1 AND agent IS ?2 AND agent_hash IS NOT ?3`;
