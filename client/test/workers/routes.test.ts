@@ -27,6 +27,8 @@ const methods: Record<string, (client: Cairn) => Promise<unknown>> = {
   "POST /v1/users/{user}/context": (client) => client.context("u", { query: "q" }),
   "POST /v1/recalls/{id}/outcome": ({ usage: counters }) => counters.outcome("r", { used: [] }),
   "GET /v1/users/{user}/usage": ({ usage: counters }) => counters.list("u"),
+  "GET /v1/users/{user}/summary": ({ usage: counters }) => counters.summary("u"),
+  "GET /v1/statistics": ({ usage: counters }) => counters.tenant(),
   "GET /v1/users/{user}/changes": ({ changes }) => changes.list("u"),
   "GET /v1/predicates": ({ tenant }) => tenant.predicateRules(),
   "PUT /v1/predicates/{predicate}": ({ tenant }) => tenant.putPredicateRule("p", { cardinality: "many" }),
@@ -86,6 +88,7 @@ const methods: Record<string, (client: Cairn) => Promise<unknown>> = {
   "DELETE /v1/revocations/min-issued-at": ({ access }) => access.clearMinIssuedAt(),
   "GET /v1/audit": ({ access }) => access.audit(),
 
+  "GET /v1/cache": ({ cache }) => cache.keys(),
   "GET /v1/cache/{key}": ({ cache }) => cache.get("k"),
   "PUT /v1/cache/{key}": ({ cache }) => cache.set("k", 1),
   "DELETE /v1/cache/{key}": ({ cache }) => cache.forget("k"),
