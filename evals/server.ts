@@ -12,6 +12,9 @@ const EMBEDDED_MODEL = "static-en-256";
 export type Server = { client: Cairn; embedder: EmbedderKind; model: string; stop: () => Promise<void> };
 
 /** `vars`: variables of the evaluation's own server. */
+/** What an evaluation stores is nobody's: `.dev.vars` may name a receiver. */
+const NO_WEBHOOK = { WEBHOOK_URL: "", WEBHOOK_SECRET: "" };
+
 export async function connect({
   url,
   token,
@@ -26,7 +29,7 @@ export async function connect({
   }
   const state = mkdtempSync(join(tmpdir(), "cairn-eval-"));
   process.once("exit", () => rmSync(state, { recursive: true, force: true }));
-  const local = await startLocalServer({ port: await freePort(), state, vars });
+  const local = await startLocalServer({ port: await freePort(), state, vars: { ...NO_WEBHOOK, ...vars } });
   return described({
     client: cairn({ url: local.url, token: await developmentToken("*") }),
     stop: local.stop,

@@ -71,7 +71,11 @@ function parseAnswer<T>(schema: z.ZodType<T>, text: string): { answer: T } | { e
   const { success, data, error } = schema.safeParse(json);
   if (success) return { answer: data };
   const issues = error.issues.slice(0, 5);
-  return { error: issues.map(({ path, message }) => `${path.map(String).join(".")}: ${message}`).join("; ") };
+  return {
+    error: issues
+      .map(({ path, message }) => [path.map(String).join("."), message].filter(Boolean).join(": "))
+      .join("; "),
+  };
 }
 
 /** Some models put JSON into a fence of Markdown, whatever they are told. */

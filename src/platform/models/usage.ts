@@ -9,8 +9,8 @@ export function usageOf(
   const usage = Object(Object(answer).usage) as { prompt_tokens?: unknown; completion_tokens?: unknown };
   const prompt = [system, ...messages.map(({ content }) => content)].join("\n");
   return {
-    inputTokens: countOf(usage.prompt_tokens) ?? estimatedTokens(prompt),
-    outputTokens: countOf(usage.completion_tokens) ?? estimatedTokens(text),
+    inputTokens: countOf(usage.prompt_tokens) ?? Math.ceil(estimatedTokens(prompt)),
+    outputTokens: countOf(usage.completion_tokens) ?? Math.ceil(estimatedTokens(text)),
   };
 }
 
