@@ -151,7 +151,7 @@ function Block({ title, note, text }: { title: string; note: string; text: strin
 
 const whole = ({ stable, recalled }: ContextAnswer): string => `${stable.text}\n${recalled.text}`;
 
-/** What differs from the context that was made before, on this page. */
+/** The lines in which this context differs from the one that the page made before. */
 function Difference({ before, now }: { before: ContextAnswer | null; now: ContextAnswer }) {
   if (before === null || before === now) return null;
   const changes = diffLines(whole(before), whole(now));

@@ -4,7 +4,7 @@ import { Shown } from "../parts/states.tsx";
 import { Time } from "../parts/times.tsx";
 import { useSession } from "../shell/session.ts";
 
-/** What the user holds, and whether the webhook's receiver has it. */
+/** Counts of a user's data, its size, and the state of the webhook. */
 export function Holds({ user }: { user: string }) {
   const { memory } = useSession();
   const summary = useLoad((signal) => memory.usage.summary(user, { signal }), [user]);

@@ -4,7 +4,7 @@ import { Export } from "./export.tsx";
 import { Holds } from "./holds.tsx";
 import { Import } from "./import.tsx";
 
-/** What is stored, and how it leaves: a copy of everything, and everything. */
+/** Counts of the stored data, its export and import, and its erasure. */
 export function LeavingPage({ user }: { user: string }) {
   const session = useSession();
   return (

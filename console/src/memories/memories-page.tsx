@@ -18,7 +18,7 @@ const KINDS: readonly MemoryKind[] = ["fact", "episode", "procedure", "reflectio
 
 type Row = { heading: string; count: number } | { memory: Memory };
 
-/** What is known of a user, by subject, now or at another moment, and one memory beside it. */
+/** The memories of a user by subject, now or at another moment, and one of them beside the list. */
 export function MemoriesPage({ user, id }: { user: string; id: string | undefined }) {
   const session = useSession();
   const { query } = useRoute();

@@ -22,7 +22,7 @@ export type SessionOptions = { sessionId?: string | null | undefined };
 export type RecallOptions = {
   /** Candidates: 10, 25 or 50. */
   thinkingLevel?: "low" | "medium" | "high";
-  /** Of an answer without `synthesize`: 3, 8 or 20 of the best candidates. */
+  /** An answer without `synthesize` lists 3, 8 or 20 of the best candidates. */
   responseLength?: "short" | "medium" | "long";
   referenceDate?: Date | string;
 };
