@@ -1,5 +1,6 @@
 import { DeadlineExceeded } from "../../src/platform/deadline.ts";
 import type { Generated, GenerateRequest, LanguageModel } from "../../src/platform/models/language-model.ts";
+import { control } from "./control.ts";
 
 /** One fate of a call: an answer as text or as JSON, or an error. */
 export type Reply = string | object | Error;
@@ -20,6 +21,24 @@ export class ScriptedModel implements LanguageModel {
     if (reply instanceof Error) throw reply;
     const text = typeof reply === "string" ? reply : JSON.stringify(reply);
     return { text, usage: { inputTokens: 100, outputTokens: 10 } };
+  }
+}
+
+/** A model that answers the first call when it is let go, and meanwhile takes longer than an alarm waits. */
+export class HangingModel extends ScriptedModel {
+  override readonly name: string = "hanging";
+  readonly #waiting = Promise.withResolvers<null>();
+
+  override async generate(request: GenerateRequest): Promise<Generated> {
+    const isFirst = this.asked.length === 0;
+    if (isFirst) control.clockAhead += 10_000;
+    const answer = await super.generate(request);
+    if (isFirst) await this.#waiting.promise;
+    return answer;
+  }
+
+  letGo(): void {
+    this.#waiting.resolve(null);
   }
 }
 

@@ -1,9 +1,17 @@
 // Ingests with a language model: good, wrong, malicious, malformed, slow and failing ones.
-import { afterEach, describe, expect, it } from "vitest";
+import { abortAllDurableObjects } from "cloudflare:test";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { call, newUser } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
 import { evict } from "../evict.ts";
-import { failing, late, malformed, RuledModel, ScriptedModel } from "../doubles/language-models.ts";
+import {
+  failing,
+  HangingModel,
+  late,
+  malformed,
+  RuledModel,
+  ScriptedModel,
+} from "../doubles/language-models.ts";
 import { assistant, ingest, ingested, memoriesOf, messagesOf, readIngest, ring, user } from "./calls.ts";
 import { attempts } from "./poisoning.ts";
 
@@ -195,7 +203,8 @@ describe("a model that is of no help", () => {
     const model = make();
     control.languageModel = model;
     const owner = newUser();
-    const { body } = await ingest(owner, { messages: lives, ...facts });
+    const { body } = await ingest(owner, { messages: lives, ...facts, mode: "background" });
+    await ring(owner);
     expect(await readIngest(body.ingestId)).toMatchObject({ status: "queued", why });
     for (let i = 0; i < 6; i++) {
       control.clockAhead += 6 * MINUTE;
@@ -210,17 +219,96 @@ describe("a model that is of no help", () => {
     expect(await messagesOf(body.threadId)).toHaveLength(3);
   });
 
-  it("comes back: a retry extracts what failed, and the next ingest too", async () => {
-    const model = new ScriptedModel(new Error("away"), {
+  it("comes back while a caller waits: the answer says that all is done", async () => {
+    control.languageModel = new ScriptedModel(new Error("away"), {
+      facts: [{ subject: "user", predicate: "lives in", object: "Porto", sources: [1] }],
+    });
+    const { body } = await ingest(newUser(), { messages: lives, ...facts });
+    expect(body).toMatchObject({ status: "done" });
+    expect(await readIngest(body.ingestId)).toMatchObject({ counts: { created: 1 } });
+  });
+
+  it("hangs: the alarm does not wait for it, and neither does the ingest of another thread", async () => {
+    const model = new HangingModel({
       facts: [{ subject: "user", predicate: "lives in", object: "Porto", sources: [1] }],
     });
     control.languageModel = model;
     const owner = newUser();
-    const { body } = await ingest(owner, { messages: lives, ...facts });
-    expect(await readIngest(body.ingestId)).toMatchObject({ status: "queued" });
-    control.clockAhead += MINUTE;
+    const { body } = await ingest(owner, { messages: lives, ...facts, mode: "background" });
     await ring(owner);
-    expect(await readIngest(body.ingestId)).toMatchObject({ status: "done", counts: { created: 1 } });
+    expect(await readIngest(body.ingestId)).toMatchObject({ status: "running" });
+    const other = await ingest(owner, { messages: [user("I live in Porto. It rains.")], ...facts });
+    expect(other.body).toMatchObject({ status: "done" });
+    expect(model.asked).toHaveLength(2);
+    await ring(owner);
+    expect(model.asked).toHaveLength(2);
+    model.letGo();
+    await vi.waitFor(async () => {
+      await ring(owner);
+      expect(await readIngest(body.ingestId)).toMatchObject({ status: "done" });
+    });
+    expect(model.asked).toHaveLength(2);
+  });
+
+  it("hangs when the object dies: it is asked again", async () => {
+    const model = new HangingModel({ facts: [] });
+    control.languageModel = model;
+    const owner = newUser();
+    const { body } = await ingest(owner, { messages: lives, ...facts, mode: "background" });
+    await ring(owner);
+    await abortAllDurableObjects();
+    control.clockAhead += 6 * MINUTE;
+    await ring(owner);
+    expect(model.asked).toHaveLength(2);
+    expect(await readIngest(body.ingestId)).toMatchObject({ status: "done" });
+  });
+
+  it("answers some nonsense twice: what is right in the second answer is stored", async () => {
+    const right = { subject: "user", predicate: "lives in", object: "Porto", sources: [1] };
+    const answer = {
+      facts: [
+        { ...right, sources: [1, 99], confidence: 0.9 },
+        { ...right, object: "Rome", sources: [99] },
+        { subject: "user", predicate: "works as" },
+      ],
+      notes: "none",
+    };
+    const model = new ScriptedModel(
+      { facts: [], notes: "" },
+      `Here you are:\n\`\`\`json\n${JSON.stringify(answer)}\n\`\`\`\nAnything else?`,
+    );
+    control.languageModel = model;
+    const owner = newUser();
+    const result = await ingested(owner, { messages: lives, ...facts });
+    expect(model.asked).toHaveLength(2);
+    expect(result).toMatchObject({ status: "done", counts: { created: 1, failed: 2 } });
+    expect(result.results).toContainEqual({
+      kind: "fact",
+      outcome: "failed",
+      reasons: ["invalid_answer"],
+      sources: [],
+    });
+    expect(await memoriesOf(owner)).toMatchObject([{ text: "user lives in Porto", source: { message: 1 } }]);
+  });
+
+  it("has answered nonsense: the same call extracts again, and answers with the first ingest", async () => {
+    const facts = [{ subject: "user", predicate: "lives in", object: "Porto", sources: [1] }];
+    control.languageModel = new ScriptedModel("Sure!", "Sure!", { facts });
+    const owner = newUser();
+    const { body: first } = await ingest(owner, { messages: lives, extract: ["facts"] });
+    expect(first).toMatchObject({ status: "partial", why: "invalid_answer" });
+    const { body: again } = await ingest(owner, { messages: lives, extract: ["facts"] });
+    expect(again).toEqual({
+      ingestId: first.ingestId,
+      threadId: first.threadId,
+      stored: 0,
+      known: 3,
+      status: "done",
+    });
+    expect(await readIngest(first.ingestId)).toMatchObject({ counts: { created: 1 } });
+    const { body: third } = await ingest(owner, { messages: lives, extract: ["facts"] });
+    expect(third).toMatchObject({ status: "done" });
+    expect(third.ingestId).not.toBe(first.ingestId);
   });
 
   it("proposes what is no memory: the others are stored", async () => {
@@ -246,6 +334,7 @@ describe("the quota of the model", () => {
     const owner = newUser();
     await ingest(owner, { messages: lives, ...facts });
     const { body } = await ingest(owner, { messages: [...lives, user("I have a dog.")], ...facts });
+    expect(body).toMatchObject({ status: "queued", why: "quota" });
     expect(await readIngest(body.ingestId)).toMatchObject({
       status: "queued",
       why: "quota",

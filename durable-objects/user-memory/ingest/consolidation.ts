@@ -5,7 +5,7 @@ import type { Owner } from "../../../src/domain/memory/record.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 import { leastOf } from "../../../src/domain/memory/trust.ts";
 import type { Embedder } from "../../../src/platform/embeddings/embedder.ts";
-import { ask } from "../../../src/platform/models/ask.ts";
+import { ask, wholeBy } from "../../../src/platform/models/ask.ts";
 import type { LanguageModel } from "../../../src/platform/models/language-model.ts";
 import { prepareMemories } from "../../../src/platform/prepare-memories.ts";
 import type { Consolidated } from "../contract.ts";
@@ -46,7 +46,11 @@ export class Consolidation {
     const first = groups.length === 0 ? 0 : Math.floor(now() / WEEK_MS) % groups.length;
     for (const group of [...groups.slice(first), ...groups.slice(0, first)].slice(0, ASKED)) {
       if (!isSome(group) || !usage.allows(now())) break;
-      const asked = await ask(languageModel, { ...promptOf(group), schema: answerSchema });
+      const asked = await ask(languageModel, {
+        ...promptOf(group),
+        schema: answerSchema,
+        read: wholeBy(answerSchema),
+      });
       usage.add(asked.usage, now());
       if ("failed" in asked) {
         // An answer that was wrong twice says nothing about the next group.

@@ -7,7 +7,6 @@ import { DeadlineExceeded, withDeadline } from "../../../src/platform/deadline.t
 import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
 import { backOff } from "../../storage/back-off.ts";
 import type { Chore } from "../../storage/chores.ts";
-import { serialQueue } from "../../storage/serial-queue.ts";
 import type { Transactions } from "../core/transactions.ts";
 import type { StoredThread } from "../threads/thread-store.ts";
 import type { ThreadStores } from "../threads/thread-stores.ts";
@@ -38,18 +37,26 @@ type IngestRunnerDependencies = {
   now: () => number;
 };
 
-/** Time that one alarm takes for ingests before other chores have their turn. */
-const ALARM_MS = 20_000;
+/** A step under way, and its ingest. */
+type Running = { id: string; step: Promise<void> };
+
+/** Time that an alarm waits for its steps. A slower one goes on behind the alarm, so no other chore waits for a model. */
+const ALARM_MS = 5_000;
+/** Threads of a user that alarms extract at the same time. */
+const THREADS = 4;
+/** Longer than any step. The alarm repeats one that an eviction ended. */
+const STEP_MS = 180_000;
 /** Attempts of one step before the ingest ends as `partial`. */
 const ATTEMPTS = 6;
 
 /**
- * Extracts memories from the messages of ingests, one step at a time. The progress is stored together
- * with the intent to write the memories of a step: a crash before repeats the step, and a crash after completes the write.
+ * Extracts memories from the messages of ingests, one step of a thread at a time. The progress is stored together with the intent to
+ * write the memories of a step: a crash before repeats the step, and a crash after completes the write.
  */
 export class IngestRunner implements Chore {
   readonly #deps: IngestRunnerDependencies;
-  readonly #inTurn = serialQueue();
+  /** By the number of the thread. */
+  readonly #running = new Map<number, Running>();
   /** Steps whose memories could not be stored yet: the model is not asked again. */
   readonly #unstored = new Map<string, Step>();
 
@@ -57,42 +64,85 @@ export class IngestRunner implements Chore {
     this.#deps = deps;
   }
 
-  run(): Promise<void> {
+  /** Extracts what is due. Returns after `ALARM_MS` at the latest: slower steps go on, and schedule the alarm when they end. */
+  async run(): Promise<void> {
     const { store, now } = this.#deps;
     const until = now() + ALARM_MS;
-    return this.#inTurn(async () => {
-      store.deleteOld(now());
-      for (let due = store.due(now()); due !== null && now() < until; due = store.due(now()))
-        await this.#step(due, { endsSessions: false });
-    });
-  }
-
-  nextDue(): number | null {
-    return this.#deps.store.nextDue();
-  }
-
-  /** Runs one ingest until it ends or has to wait. Returns after `withinMs` at the latest; the alarm does the rest. */
-  async runNow(id: string, withinMs: number): Promise<void> {
-    const { store, now } = this.#deps;
-    const until = now() + withinMs;
-    const work = this.#inTurn(async () => {
-      for (let next = store.get(id); isDue(next, now()) && now() < until; next = store.get(id))
-        await this.#step(next, { endsSessions: true });
-    });
-    try {
-      await withDeadline(work, withinMs);
-    } catch (error) {
-      if (!(error instanceof DeadlineExceeded)) throw error;
+    store.deleteOld(now());
+    const started = new Set<Promise<void>>();
+    for (;;) {
+      for (let due = this.#nextToStart(); due !== null; due = this.#nextToStart()) {
+        const step = this.#start(due);
+        started.add(step);
+        const ended = () => started.delete(step);
+        step.then(ended, ended);
+      }
+      if (started.size === 0 || now() >= until) return;
+      if (!(await endsWithin(Promise.race(started), until - now()))) return;
     }
   }
 
-  async #step(ingest: StoredIngest, how: { endsSessions: boolean }): Promise<void> {
+  nextDue(): number | null {
+    const { store, now } = this.#deps;
+    if (this.#running.size === 0) return store.nextDue([]);
+    const others = this.#running.size < THREADS ? store.nextDue([...this.#running.keys()]) : null;
+    return Math.min(others ?? Infinity, now() + STEP_MS);
+  }
+
+  /** True while a step of the ingest is under way. */
+  isRunning(id: string): boolean {
+    return this.#running.values().some((running) => running.id === id);
+  }
+
+  /** Runs one ingest until it ends, or has to wait longer. Returns after `withinMs` at the latest; the alarm does the rest. */
+  async runNow(id: string, withinMs: number): Promise<void> {
+    const { store, now } = this.#deps;
+    const until = now() + withinMs;
+    const work = async () => {
+      for (let next = store.get(id); next !== null && now() < until; next = store.get(id)) {
+        const { dueAt, thread } = next;
+        if (dueAt === null || dueAt >= until) return;
+        const other = this.#running.get(thread);
+        if (other !== undefined) await other.step;
+        else if (dueAt <= now()) await this.#start(next);
+        else await new Promise((resolve) => setTimeout(resolve, dueAt - now()));
+      }
+    };
+    await endsWithin(work(), withinMs);
+  }
+
+  #nextToStart(): StoredIngest | null {
+    if (this.#running.size >= THREADS) return null;
+    return this.#deps.store.due(this.#deps.now(), [...this.#running.keys()]);
+  }
+
+  /** Starts the next step of an ingest whose thread has none under way. */
+  #start(ingest: StoredIngest): Promise<void> {
+    const { id, thread } = ingest;
+    const step = this.#step(ingest)
+      .catch((error: unknown) => this.#failed(id, error))
+      .finally(() => {
+        this.#running.delete(thread);
+        this.#deps.alarms.scheduleBy(this.nextDue());
+      });
+    this.#running.set(thread, { id, step });
+    return step;
+  }
+
+  /** A step that throws is tried again, and stops no other ingest. */
+  #failed(id: string, error: unknown): void {
+    console.error({ message: "a step of an ingest failed", ingest: id, error: String(error) });
+    const ingest = this.#deps.store.get(id);
+    if (ingest !== null) this.#wait(ingest, { why: "internal_error", until: null, retries: true });
+  }
+
+  async #step(ingest: StoredIngest): Promise<void> {
     const { stores, store, steps, storeProposals } = this.#deps;
     const id = stores.threads.idOf(ingest.thread);
     const thread = id === null ? null : stores.threads.get(id);
     const owner = this.#deps.owner();
     if (thread === null || owner === null) return this.#end(ingest, "thread_deleted");
-    const step = this.#unstored.get(ingest.id) ?? (await steps.of(ingest, thread, how));
+    const step = this.#unstored.get(ingest.id) ?? (await steps.of(ingest, thread));
     // The thread or the user may have been deleted meanwhile.
     const isWanted = () => store.get(ingest.id) !== null;
     if (!isWanted()) this.#unstored.delete(ingest.id);
@@ -114,8 +164,8 @@ export class IngestRunner implements Chore {
   /** Saves the results of a step, and how far the thread is extracted. */
   #advance(
     ingest: StoredIngest,
-    { by, progress, failed, usage }: Step,
-    results: readonly IngestResult[],
+    { by, progress, failed, usage, unusable = [] }: Step,
+    stored: readonly IngestResult[],
   ): void {
     const { store, steps, transactions, alarms, now } = this.#deps;
     const { id, thread, state } = ingest;
@@ -123,6 +173,7 @@ export class IngestRunner implements Chore {
     const reached = { ...before, ...progress };
     const kinds = failed === undefined ? [] : (Object.keys(progress) as ExtractKind[]);
     const firstFailed = Object.fromEntries(kinds.map((kind) => [kind, before[kind]]));
+    const results = [...stored, ...unusable];
     transactions.atomically(() => {
       if (by === "caller") store.clearExtracted(id);
       store.reach(thread, reached);
@@ -198,8 +249,16 @@ export class IngestRunner implements Chore {
   }
 }
 
-const isDue = (ingest: StoredIngest | null, now: number): ingest is StoredIngest =>
-  ingest !== null && ingest.dueAt !== null && ingest.dueAt <= now;
+/** False if the work takes longer. It goes on all the same. */
+async function endsWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
+  try {
+    await withDeadline(work, ms);
+    return true;
+  } catch (error) {
+    if (error instanceof DeadlineExceeded) return false;
+    throw error;
+  }
+}
 
 function counted(
   counts: Readonly<Record<string, number>>,

@@ -49,50 +49,55 @@ export class IngestService {
     const { ingestId } = started.value;
     if (request.waitMs === undefined) return started;
     await this.#deps.runner.runNow(ingestId, request.waitMs);
-    const status = this.#deps.store.get(ingestId)?.state.status ?? started.value.status;
-    return ok({ ...started.value, status });
+    const ingest = this.get(ingestId);
+    if (!ingest.ok) return started;
+    const { status, why } = ingest.value;
+    return ok({ ...started.value, status, ...(why !== undefined && { why }) });
   }
 
   /** The failure `not_found` for an unknown ingest, and for one that ended more than a week ago. */
   get(id: string): Result<Ingest> {
     const ingest = this.#deps.store.get(id);
-    return ingest === null ? fail("not_found") : ok(viewOf(ingest));
+    return ingest === null ? fail("not_found") : ok(this.#viewOf(ingest));
   }
 
   /** The ingests under way, and those that ended as `partial`, the newest first. */
   unfinished(limit: number): Ingest[] {
-    return this.#deps.store.unfinished(limit).map(viewOf);
+    return this.#deps.store.unfinished(limit).map((ingest) => this.#viewOf(ingest));
   }
 
   /** Extracts again what failed. An ingest that ran without a model starts from its beginning if there is one now. */
   retry(id: string): Result<Ingest> {
-    const { store, transactions, languageModel, alarms, now } = this.#deps;
+    const { store, transactions, languageModel } = this.#deps;
     const ingest = store.get(id);
     if (ingest === null) return fail("not_found");
-    const { state } = ingest;
-    if (state.status === "queued" || state.status === "running") return ok(viewOf(ingest));
-    const anew = state.model === null && languageModel !== null;
-    if (state.status === "done" && !anew) return ok(viewOf(ingest));
-    const { finishedAt: _finished, why: _why, ...kept } = state;
-    const from = anew ? state.began : { ...state.progress, ...state.failed };
+    const { status, model } = ingest.state;
+    const isEnded = status === "partial" || (status === "done" && model === null && languageModel !== null);
+    const queued = isEnded ? transactions.atomically(() => this.#queueAgain(ingest)) : ingest;
+    return ok(this.#viewOf(queued));
+  }
+
+  /** Queues an ingest that has ended, in the caller's transaction. */
+  #queueAgain(ingest: StoredIngest): StoredIngest {
+    const { store, languageModel, alarms, now } = this.#deps;
+    const { finishedAt: _finished, why: _why, ...state } = ingest.state;
+    const isAnew = state.model === null && languageModel !== null;
     const queued: StoredIngest = {
       ...ingest,
       dueAt: now(),
       state: {
-        ...kept,
+        ...state,
         status: "queued",
-        progress: from,
+        progress: isAnew ? state.began : { ...state.progress, ...state.failed },
         failed: {},
         again: true,
         attempts: 0,
         model: languageModel?.name ?? null,
       },
     };
-    transactions.atomically(() => {
-      store.update(queued);
-      alarms.scheduleBy(now());
-    });
-    return ok(viewOf(queued));
+    store.update(queued);
+    alarms.scheduleBy(now());
+    return queued;
   }
 
   #start(owner: Owner, request: IngestRequest, once: IdempotencyKey | undefined): Promise<Result<Ingested>> {
@@ -161,6 +166,7 @@ export class IngestService {
       failed: {},
       again: false,
       attempts: 0,
+      endsSessions: request.waitMs !== undefined,
       followsUp: false,
       results: [],
       counts: {},
@@ -168,6 +174,13 @@ export class IngestService {
       createdAt: now(),
     };
     const isDone = request.extracted === undefined && request.kinds.every((kind) => began[kind] >= last);
+    const failed = isDone && stored === 0 ? this.#failedOf(thread, request) : [];
+    for (const ingest of failed) this.#queueAgain(ingest);
+    const [again] = failed;
+    if (again !== undefined) {
+      const { id } = again;
+      return ok({ ingestId: id, threadId: thread.id, stored, known: state.known, status: "queued" });
+    }
     if (request.kinds.includes("episodes")) store.deleteFollowUp(thread.n);
     store.add(
       {
@@ -178,9 +191,16 @@ export class IngestService {
       },
       extracted?.value,
     );
-    alarms.scheduleBy(store.nextDue());
+    alarms.scheduleBy(isDone ? this.#deps.runner.nextDue() : now());
     const status = isDone ? ("done" as const) : state.status;
     return ok({ ingestId: request.id, threadId: thread.id, stored, known: state.known, status });
+  }
+
+  /** The ingests of a thread in which the extraction of a kind failed for good, the newest first. */
+  #failedOf(thread: StoredThread, { kinds }: IngestRequest): StoredIngest[] {
+    return this.#deps.store
+      .partial(thread.n)
+      .filter(({ state }) => kinds.some((kind) => state.failed[kind] !== undefined));
   }
 
   /** Finds the messages that the thread has, and appends the others. */
@@ -239,6 +259,28 @@ export class IngestService {
     };
   }
 
+  #viewOf({ id, state }: StoredIngest): Ingest {
+    const { status, why, threadId, extract, model, results, counts, usage, createdAt, finishedAt } = state;
+    const { stored, known, to, progress } = state;
+    const isRunning = status === "queued" && this.#deps.runner.isRunning(id);
+    // The episode of a session that goes on is the matter of another ingest.
+    const extracted = status === "done" ? to : Math.min(to, ...extract.map((kind) => progress[kind]));
+    return {
+      id,
+      status: isRunning ? "running" : status,
+      ...(why !== undefined && { why }),
+      threadId,
+      extract,
+      model,
+      messages: { stored, known, extracted, last: to },
+      results,
+      counts,
+      usage,
+      createdAt,
+      ...(finishedAt !== undefined && { finishedAt }),
+    };
+  }
+
   #lastSeq(thread: StoredThread): number {
     const [last] = this.#deps.stores.reader.walk(thread, { order: "newest", view: "raw", slice: 1 }).take(1);
     return last?.seq ?? 0;
@@ -257,27 +299,3 @@ export class IngestService {
 
 /** Equal for messages that are equal as JSON. */
 const textOf = (body: Uint8Array): string => canonicalJson(parsed(body) as Json);
-
-function viewOf({ id, state }: StoredIngest): Ingest {
-  const { status, why, threadId, extract, model, results, counts, usage, createdAt, finishedAt } = state;
-  const { stored, known, to, progress } = state;
-  return {
-    id,
-    status,
-    ...(why !== undefined && { why }),
-    threadId,
-    extract,
-    model,
-    messages: {
-      stored,
-      known,
-      extracted: Math.min(to, ...extract.map((kind) => progress[kind])),
-      last: to,
-    },
-    results,
-    counts,
-    usage,
-    createdAt,
-    ...(finishedAt !== undefined && { finishedAt }),
-  };
-}

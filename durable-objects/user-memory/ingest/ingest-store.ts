@@ -20,6 +20,8 @@ export type IngestState = Omit<Ingest, "id" | "messages"> & {
   failed: Partial<Marks>;
   again: boolean;
   attempts: number;
+  /** The last session counts as ended: the caller waits. */
+  endsSessions: boolean;
   /** It waits for the end of the thread's last session, and was not asked for by a caller. */
   followsUp: boolean;
 };
@@ -49,15 +51,23 @@ export class IngestStore {
     return this.#one("id = ?", id);
   }
 
-  /** The ingest that is due first, at this time or before; null if none is. */
-  due(now: number): StoredIngest | null {
-    return this.#one("due_at <= ? ORDER BY due_at, id LIMIT 1", now);
+  /** The ingest that is due first, at this time or before, in other threads than these; null if none is. */
+  due(now: number, except: readonly number[]): StoredIngest | null {
+    return this.#one(
+      "due_at <= ? AND thread NOT IN (SELECT value FROM json_each(?)) ORDER BY due_at, id LIMIT 1",
+      now,
+      JSON.stringify(except),
+    );
   }
 
-  /** The time of the next step, or of the deletion of an ended ingest; null without either. */
-  nextDue(): number | null {
+  /** The time of the next step in other threads than these, or of the deletion of an ended ingest; null without either. */
+  nextDue(except: readonly number[]): number | null {
     return this.#sql
-      .exec<{ at: number | null }>(`SELECT MIN(COALESCE(due_at, ended_at + ${KEPT_MS})) AS at FROM ingests`)
+      .exec<{ at: number | null }>(
+        `SELECT MIN(COALESCE(due_at, ended_at + ${KEPT_MS})) AS at FROM ingests
+         WHERE due_at IS NULL OR thread NOT IN (SELECT value FROM json_each(?))`,
+        JSON.stringify(except),
+      )
       .one().at;
   }
 
@@ -107,6 +117,17 @@ export class IngestStore {
         `SELECT ${COLUMNS} FROM ingests WHERE state ->> '$.status' <> 'done' AND state ->> '$.followsUp' = 0
          ORDER BY id DESC LIMIT ?`,
         limit,
+      )
+      .toArray()
+      .map(ingestOf);
+  }
+
+  /** The ingests of a thread that ended as `partial`, the newest first. */
+  partial(thread: number): StoredIngest[] {
+    return this.#sql
+      .exec<Row>(
+        `SELECT ${COLUMNS} FROM ingests WHERE thread = ? AND state ->> '$.status' = 'partial' ORDER BY id DESC`,
+        thread,
       )
       .toArray()
       .map(ingestOf);

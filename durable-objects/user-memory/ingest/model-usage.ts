@@ -15,11 +15,16 @@ export class ModelUsage {
     this.#quota = quota;
   }
 
-  /** True if the user may call the model today. A call may exceed the quota of tokens; the next one waits. */
-  allows(now: number): boolean {
+  /**
+   * True if the user may call the model today. `asking`: calls under way, which are not counted yet. A call may exceed the quota of
+   * tokens, and one that is repeated that of calls; the next one waits.
+   */
+  allows(now: number, asking = 0): boolean {
     const { calls, tokens } = this.#quota;
     const used = this.of(now);
-    return used.calls < (calls ?? Infinity) && used.inputTokens + used.outputTokens < (tokens ?? Infinity);
+    return (
+      used.calls + asking < (calls ?? Infinity) && used.inputTokens + used.outputTokens < (tokens ?? Infinity)
+    );
   }
 
   /** The beginning of the next day. */

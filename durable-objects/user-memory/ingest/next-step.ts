@@ -2,7 +2,7 @@ import { candidatesIn } from "../../../src/domain/ingest/patterns.ts";
 import type { Proposals, SourceMessage } from "../../../src/domain/ingest/proposal.ts";
 import type { Window } from "../../../src/domain/ingest/window.ts";
 import { sessionsOf } from "../../../src/domain/ingest/sessions.ts";
-import type { ExtractKind, Ingest } from "../../../src/domain/schema/ingest.ts";
+import type { ExtractKind, Ingest, IngestResult } from "../../../src/domain/schema/ingest.ts";
 import { extract } from "../../../src/platform/models/extract.ts";
 import type { LanguageModel } from "../../../src/platform/models/language-model.ts";
 import type { StoredThread } from "../threads/thread-store.ts";
@@ -16,7 +16,8 @@ export type Extractor = { model: string; prompt: string } | { rules: string } | 
 
 /**
  * Proposals of some messages. `window`: what they may cite. `progress`: how far the thread is extracted once they are stored.
- * `failed`: the extraction of these messages failed for good, so there are no proposals.
+ * `failed`: the extraction of these messages failed for good, so there are no proposals. `unusable`: the results of what the model
+ * answered besides.
  */
 export type Step = {
   proposals: Proposals;
@@ -24,6 +25,7 @@ export type Step = {
   window: readonly SourceMessage[];
   progress: Partial<Marks>;
   failed?: string;
+  unusable?: readonly IngestResult[];
   usage?: Ingest["usage"];
 };
 /** No step is possible now: `why`, and when to try again. `retries`: the attempts are bounded. */
@@ -36,7 +38,7 @@ type NextStepDependencies = {
   languageModel: LanguageModel | null;
   now: () => number;
 };
-type FoundProposals = Pick<Step, "proposals" | "by" | "failed" | "usage">;
+type FoundProposals = Pick<Step, "proposals" | "by" | "failed" | "unusable" | "usage">;
 
 /** A session without a message for so long has ended. */
 export const SESSION_GAP_MS = 30 * 60_000;
@@ -49,22 +51,20 @@ const SESSIONS = "sessions/1";
 /** Finds the next proposals of an ingest, by one call of the model at most. */
 export class NextStep {
   readonly #deps: NextStepDependencies;
+  /** Calls of the model under way, which are not counted yet. */
+  #asking = 0;
 
   constructor(deps: NextStepDependencies) {
     this.#deps = deps;
   }
 
-  /** Null if nothing is left. `endsSessions`: the last session counts as ended. */
-  async of(
-    ingest: StoredIngest,
-    thread: StoredThread,
-    { endsSessions }: { endsSessions: boolean },
-  ): Promise<Step | Wait | null> {
+  /** Null if nothing is left. */
+  async of(ingest: StoredIngest, thread: StoredThread): Promise<Step | Wait | null> {
     const progress = this.progressOf(ingest);
     return (
       this.#given(ingest, thread) ??
       (await this.#statements(ingest.state, thread, progress)) ??
-      (await this.#episode(ingest.state, thread, { progress, endsSessions }))
+      (await this.#episode(ingest.state, thread, progress))
     );
   }
 
@@ -121,9 +121,9 @@ export class NextStep {
 
   /** The episode of the next session that has ended. */
   async #episode(
-    { extract: kinds, to }: IngestState,
+    { extract: kinds, to, endsSessions }: IngestState,
     thread: StoredThread,
-    { progress: { episodes: after }, endsSessions }: { progress: Marks; endsSessions: boolean },
+    { episodes: after }: Marks,
   ): Promise<Step | Wait | null> {
     if (!kinds.includes("episodes") || after >= to) return null;
     const { reader, now } = this.#deps;
@@ -157,12 +157,20 @@ export class NextStep {
     const { languageModel, usage, now } = this.#deps;
     if (window.messages.length === 0) return NOTHING;
     if (languageModel === null) return byRules();
-    if (!usage.allows(now())) return { why: "quota", until: usage.nextAllowed(now()), retries: false };
-    const extracted = await extract(languageModel, window, kinds);
+    if (!usage.allows(now(), this.#asking))
+      return { why: "quota", until: usage.nextAllowed(now()), retries: false };
+    this.#asking++;
+    const extracted = await extract(languageModel, window, kinds).finally(() => this.#asking--);
     usage.add(extracted.usage, now());
     if (!("failed" in extracted))
       return {
-        proposals: extracted.answer,
+        proposals: extracted.answer.proposals,
+        unusable: extracted.answer.unusable.map((kind) => ({
+          kind: KIND_OF[kind],
+          outcome: "failed",
+          reasons: ["invalid_answer"],
+          sources: [],
+        })),
         by: { model: languageModel.name, prompt: extracted.prompt },
         usage: extracted.usage,
       };
@@ -183,5 +191,6 @@ function citing({ facts, episodes, procedures }: Proposals, seqs: ReadonlySet<nu
   };
 }
 
+const KIND_OF = { facts: "fact", episodes: "episode", procedures: "procedure" } as const;
 const NONE: Proposals = { facts: [], episodes: [], procedures: [] };
 const NOTHING = { proposals: NONE, by: { rules: PATTERNS }, window: [] } as const;

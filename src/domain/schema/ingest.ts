@@ -108,7 +108,7 @@ export type IngestBody = z.infer<typeof IngestBody>;
 
 export const ingestStatus = z.enum(["queued", "running", "done", "partial"]).openapi({
   description:
-    "`queued`: waits for its turn or for the quota. `partial`: all messages are stored, and the extraction of some failed.",
+    "`queued`: waits for its turn, another attempt or the quota. `running`: the extraction is under way. `partial`: all messages are stored, and the extraction of some failed.",
 });
 
 const IngestResult = z
@@ -131,7 +131,7 @@ export const Ingest = z
     status: ingestStatus,
     why: z.string().optional().openapi({
       description:
-        "The reason of `partial`, or of waiting: `model_failed`, `model_late`, `invalid_answer`, `quota`, `storage`, `thread_deleted`.",
+        "The reason of `partial`, or of waiting: `model_failed`, `model_late`, `invalid_answer`, `quota`, `storage`, `thread_deleted`, `internal_error`.",
     }),
     threadId: z.string(),
     extract: z.array(extractKind),
@@ -139,7 +139,10 @@ export const Ingest = z
     messages: z.object({
       stored: z.int().openapi({ description: "Number of messages that this call stored." }),
       known: z.int().openapi({ description: "Number of messages that were stored before." }),
-      extracted: z.int().openapi({ description: "The extraction is done up to this seq." }),
+      extracted: z.int().openapi({
+        description:
+          "The extraction is done up to this seq. The episode of a session that goes on is made by itself later.",
+      }),
       last: z.int().openapi({ description: "The last seq to extract." }),
     }),
     results: z.array(IngestResult).openapi({ description: `The first ${limits.ingestResults} memories.` }),
@@ -158,6 +161,7 @@ export const Ingested = z
     stored: z.int().openapi({ description: "Number of messages that this call stored." }),
     known: z.int().openapi({ description: "Number of messages that were stored before." }),
     status: ingestStatus,
+    why: z.string().optional().openapi({ description: "As of the ingest, after the mode `wait`." }),
   })
   .openapi("IngestStarted");
 export type Ingested = z.infer<typeof Ingested>;

@@ -3,14 +3,16 @@ import type { Ingest } from "../../domain/schema/ingest.ts";
 import { DeadlineExceeded } from "../deadline.ts";
 import type { GenerateRequest, LanguageModel } from "./language-model.ts";
 
-/** `content`: the message to the model. `problemOf`: why an answer of the schema is none all the same; null if it is one. */
+/** `answer`: the part of an answer that can be used, or null. `problem`: an error in it, or null. */
+export type Reading<T> = { answer: T | null; problem: string | null };
+/** `content`: the message to the model. `schema`: of the answer. `read`: reads an answer, which may be any JSON. */
 export type Question<T> = {
   system: string;
   content: string;
-  schema: z.ZodType<T>;
-  problemOf?: (answer: T) => string | null;
+  schema: z.ZodType;
+  read: (json: unknown) => Reading<T>;
 };
-/** `invalid_answer`: twice no JSON of the schema. */
+/** `invalid_answer`: twice nothing that can be used. */
 export type Asked<T> = { usage: Ingest["usage"] } & (
   | { answer: T }
   | { failed: "invalid_answer" | "model_failed" | "model_late" }
@@ -20,10 +22,10 @@ export type Asked<T> = { usage: Ingest["usage"] } & (
 const CALL_MS = 45_000;
 const MAX_TOKENS = 2_048;
 
-/** Asks the model, and once more, with the error, if its answer is no JSON of the schema. */
+/** Asks the model, and once more, with the error, if something is wrong with its answer. Then it takes what can be used. */
 export async function ask<T>(
   model: LanguageModel,
-  { system, content, schema, problemOf = () => null }: Question<T>,
+  { system, content, schema, read }: Question<T>,
 ): Promise<Asked<T>> {
   const usage: Ingest["usage"] = { calls: 0, inputTokens: 0, outputTokens: 0 };
   const request: GenerateRequest = {
@@ -32,6 +34,7 @@ export async function ask<T>(
     schema: z.toJSONSchema(schema),
     maxTokens: MAX_TOKENS,
   };
+  let usable: T | null = null;
   for (let attempt = 1; ; attempt++) {
     let text: string;
     usage.calls++;
@@ -48,9 +51,10 @@ export async function ask<T>(
       });
       return { usage, failed: error instanceof DeadlineExceeded ? "model_late" : "model_failed" };
     }
-    const parsed = parseAnswer(schema, text);
-    const problem = "answer" in parsed ? problemOf(parsed.answer) : parsed.error;
-    if ("answer" in parsed && problem === null) return { usage, answer: parsed.answer };
+    const json = jsonIn(text);
+    const { answer, problem } = json === undefined ? NO_JSON : read(json);
+    usable = answer ?? usable;
+    if (usable !== null && (problem === null || attempt === 2)) return { usage, answer: usable };
     if (attempt === 2) return { usage, failed: "invalid_answer" };
     request.messages = [
       ...request.messages,
@@ -60,24 +64,30 @@ export async function ask<T>(
   }
 }
 
-/** The answer, or the error to tell the model. */
-function parseAnswer<T>(schema: z.ZodType<T>, text: string): { answer: T } | { error: string } {
-  let json: unknown;
-  try {
-    json = JSON.parse(withoutFence(text));
-  } catch {
-    return { error: "it is not valid JSON" };
-  }
-  const { success, data, error } = schema.safeParse(json);
-  if (success) return { answer: data };
-  const issues = error.issues.slice(0, 5);
-  return {
-    error: issues
-      .map(({ path, message }) => [path.map(String).join("."), message].filter(Boolean).join(": "))
-      .join("; "),
-  };
-}
+const NO_JSON = { answer: null, problem: "it is not valid JSON" };
 
-/** Some models put JSON into a fence of Markdown, whatever they are told. */
-const withoutFence = (text: string): string =>
-  /^\s*```(?:json)?\s*\n([\s\S]*)\n\s*```\s*$/.exec(text)?.[1] ?? text;
+/** Reads a whole answer of the schema, or nothing. */
+export const wholeBy =
+  <T>(schema: z.ZodType<T>) =>
+  (json: unknown): Reading<T> => {
+    const { success, data, error } = schema.safeParse(json);
+    return success ? { answer: data, problem: null } : { answer: null, problem: problemIn(error) };
+  };
+
+/** The first errors, to tell the model. */
+const problemIn = ({ issues }: z.ZodError): string =>
+  issues
+    .slice(0, 5)
+    .map(({ path, message }) => [path.map(String).join("."), message].filter(Boolean).join(": "))
+    .join("; ");
+
+/** The JSON of an answer. Some models put it into a fence of Markdown, with text around, whatever they are told. */
+function jsonIn(text: string): unknown {
+  for (const json of [text, text.slice(text.indexOf("{"), text.lastIndexOf("}") + 1)])
+    try {
+      return JSON.parse(json) as unknown;
+    } catch {
+      continue;
+    }
+  return undefined;
+}

@@ -1,27 +1,55 @@
 import type { Proposals } from "../../domain/ingest/proposal.ts";
-import { type Answer, answerSchema, NAME, promptOf } from "../../domain/ingest/prompts/extract-1.ts";
+import { answerSchema, NAME, promptOf, shapes } from "../../domain/ingest/prompts/extract-1.ts";
+import type { z } from "zod";
 import type { Window } from "../../domain/ingest/window.ts";
 import type { ExtractKind } from "../../domain/schema/ingest.ts";
-import { ask, type Asked } from "./ask.ts";
+import { ask, type Asked, type Reading, wholeBy } from "./ask.ts";
 import type { LanguageModel } from "./language-model.ts";
 
+/** `unusable`: the kind of each entry that is no proposal, or cites no message of the window. */
+type Found = { proposals: Proposals; unusable: readonly ExtractKind[] };
 /** The proposals are not checked yet. `prompt`: the name and version of what the model was asked. */
-export type Extraction = Asked<Proposals> & { prompt: string };
+export type Extraction = Asked<Found> & { prompt: string };
 
-/** Asks the model for memories of the messages. */
+/** Asks the model for memories of the messages. Of an answer that is wrong twice, the entries that are right are kept. */
 export async function extract(
   model: LanguageModel,
   window: Window,
   kinds: readonly ExtractKind[],
 ): Promise<Extraction> {
   const seqs = new Set([...window.context, ...window.messages].map(({ seq }) => seq));
-  const problemOf = (answer: Answer): string | null => {
-    const cited = Object.values(answer).flatMap((entries) => entries.flatMap(({ sources }) => sources));
+  const schema = answerSchema(kinds);
+  const readWhole = wholeBy(schema);
+  const read = (json: unknown): Reading<Found> => {
+    const { answer, problem } = readWhole(json);
+    const cited = Object.values(answer ?? {}).flatMap((entries) => entries.flatMap(({ sources }) => sources));
     const unknown = cited.find((seq) => !seqs.has(seq));
-    return unknown === undefined ? null : `sources: there is no message ${unknown}`;
+    const found = usableOf(json, kinds, seqs);
+    const hasSome = Object.values(found.proposals).some((list) => list.length > 0);
+    if (answer !== null && unknown === undefined) return { answer: found, problem: null };
+    return { answer: hasSome ? found : null, problem: problem ?? `sources: there is no message ${unknown}` };
   };
-  const asked = await ask(model, { ...promptOf(kinds, window), schema: answerSchema(kinds), problemOf });
-  if ("failed" in asked) return { ...asked, prompt: NAME };
-  const { facts = [], episodes = [], procedures = [] } = asked.answer;
-  return { usage: asked.usage, answer: { facts, episodes, procedures }, prompt: NAME };
+  return { ...(await ask(model, { ...promptOf(kinds, window), schema, read })), prompt: NAME };
+}
+
+/** The entries of an answer that are proposals and cite messages of the window, without fields and sources that are not known. */
+function usableOf(json: unknown, kinds: readonly ExtractKind[], seqs: ReadonlySet<number>): Found {
+  const answer = Object(json) as Partial<Record<ExtractKind, unknown>>;
+  const unusable: ExtractKind[] = [];
+  const usable = <T extends { sources: number[] }>(kind: ExtractKind, shape: z.ZodType<T>): T[] => {
+    const entries: unknown = kinds.includes(kind) ? answer[kind] : null;
+    return (Array.isArray(entries) ? entries : []).flatMap((entry) => {
+      const { data } = shape.safeParse(entry);
+      const sources = data?.sources.filter((seq) => seqs.has(seq)) ?? [];
+      if (data !== undefined && sources.length > 0) return [{ ...data, sources }];
+      unusable.push(kind);
+      return [];
+    });
+  };
+  const proposals = {
+    facts: usable("facts", shapes.facts),
+    episodes: usable("episodes", shapes.episodes),
+    procedures: usable("procedures", shapes.procedures),
+  };
+  return { proposals, unusable };
 }

@@ -7,24 +7,18 @@ import type { Window } from "../window.ts";
 export const NAME = "extract/1";
 
 const sources = z.array(z.int()).min(1);
-const shapes = {
-  facts: z.array(
-    z.strictObject({
-      subject: z.string(),
-      predicate: z.string(),
-      object: z.string(),
-      sources,
-    }),
-  ),
-  episodes: z.array(z.strictObject({ text: z.string(), sources })),
-  procedures: z.array(z.strictObject({ title: z.string(), text: z.string(), sources })),
+/** One entry of each kind. */
+export const shapes = {
+  facts: z.object({ subject: z.string(), predicate: z.string(), object: z.string(), sources }),
+  episodes: z.object({ text: z.string(), sources }),
+  procedures: z.object({ title: z.string(), text: z.string(), sources }),
 } as const satisfies Record<ExtractKind, z.ZodType>;
 
-export type Answer = { [Kind in ExtractKind]?: z.infer<(typeof shapes)[Kind]> };
+type Answer = { [Kind in ExtractKind]?: z.infer<(typeof shapes)[Kind]>[] };
 
 /** The answer to a prompt for these kinds: all of them, and no other. */
 export const answerSchema = (kinds: readonly ExtractKind[]): z.ZodType<Answer> =>
-  z.strictObject(Object.fromEntries(kinds.map((kind) => [kind, shapes[kind]])));
+  z.strictObject(Object.fromEntries(kinds.map((kind) => [kind, z.array(shapes[kind].strict())])));
 
 const TASKS: Readonly<Record<ExtractKind, string>> = {
   facts: `"facts": lasting facts that the user states about themselves, or about people and things in their life. One statement each.
