@@ -45,6 +45,21 @@ it("merges nothing that says more, or something else", async () => {
   expect((await texts(user)).toSorted()).toEqual(said.toSorted());
 });
 
+it("leaves the triple, the cardinality and the trust of what it restates", async () => {
+  const user = newUser();
+  const tea = { subject: "user", predicate: "likes", object: "tea" };
+  const { body: stored } = await call(`/v1/users/${user}/memories`, {
+    json: { ...tea, cardinality: "one" },
+    headers: { "Cairn-Trust": "model" },
+  });
+  const again = { ...tea, predicate: "really likes", cardinality: "many", dedupe: "merge" };
+  const { status, body } = await remember(user, { ...again, tags: ["drinks"], source: { message: 7 } });
+  expect(status).toBe(200);
+  expect(body).toMatchObject({ ...tea, id: stored.id, text: "user likes tea", trust: "model" });
+  expect(body).toMatchObject({ tags: ["drinks"], source: { message: 7 } });
+  expect(body.cardinality).toBeUndefined();
+});
+
 it("merges only within a kind and a scope, and only what is true now", async () => {
   const user = newUser();
   await remember(user, { text: "I like tea", scope: "a" });

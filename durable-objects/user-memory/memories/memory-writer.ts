@@ -27,7 +27,7 @@ import { embeddedText } from "../../../src/domain/memory/search-text.ts";
 import type { ImportedVersion } from "../../../src/domain/transfer/memory-lines.ts";
 import type { ForgetMemoriesBody, Forgotten } from "../../../src/domain/schema/memory-filter.ts";
 import type { Memory, PatchMemoryBody, Similar } from "../../../src/domain/schema/memory.ts";
-import { isPerson } from "../../../src/domain/memory/trust.ts";
+import { isPerson, leastOf } from "../../../src/domain/memory/trust.ts";
 import { limits } from "../../../src/domain/limits.ts";
 import { storageFailureOf } from "../../../src/platform/storage-failure.ts";
 import { importIn } from "./memory-import.ts";
@@ -151,17 +151,19 @@ export class MemoryWriter {
   }
 
   /**
-   * A candidate that restates a stored memory, as that memory: its text stays. Its vector is that of the stored text, which a new
-   * version copies.
+   * A candidate that restates a stored memory, as that memory: its text, its triple and its trust stay, since the candidate has
+   * confirmed no word of them. Its vector is that of the stored text, which a new version copies.
    */
   #restating(candidate: Prepared, now: number): Prepared {
     const { body, identity, status } = candidate;
     if (body.dedupe !== "merge" || status !== "active" || identity.id !== null) return candidate;
     const stored = this.#similar.restated(candidate, now);
     if (stored === null || stored.text === body.text) return candidate;
+    const { subject: _subject, predicate: _predicate, object: _object, cardinality: _many, ...rest } = body;
     return {
       ...candidate,
-      body: { ...body, text: stored.text },
+      body: { ...rest, text: stored.text },
+      by: { ...candidate.by, trust: leastOf(candidate.by.trust, stored.trust) },
       identity: { ...identity, dedupeKey: stored.dedupeKey },
       vector: { ...candidate.vector, vector: "failed" },
     };
