@@ -21,7 +21,7 @@ export type Quotas = {
 /** The most calls, and tokens, of the language model for one user in a day (UTC); null: no limit. */
 export type ModelQuota = { calls: number | null; tokens: number | null };
 
-/** A day of a busy user: 100 windows of 40 messages. It bounds the bill where nobody set a quota. */
+/** A day of a busy user: about 50 windows of 40 messages, with facts and episodes. It bounds the bill where nobody set a quota. */
 const MODEL_CALLS = 100;
 const MODEL_TOKENS = 500_000;
 

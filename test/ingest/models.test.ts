@@ -206,11 +206,11 @@ describe("a model that is of no help", () => {
     const { body } = await ingest(owner, { messages: lives, ...facts, mode: "background" });
     await ring(owner);
     expect(await readIngest(body.ingestId)).toMatchObject({ status: "queued", why });
-    for (let i = 0; i < 6; i++) {
+    for (let i = 0; i < 10; i++) {
       control.clockAhead += 6 * MINUTE;
       await ring(owner);
     }
-    expect(model.asked).toHaveLength(6);
+    expect(model.asked).toHaveLength(10);
     expect(await readIngest(body.ingestId)).toMatchObject({
       status: "partial",
       why,

@@ -46,8 +46,8 @@ const ALARM_MS = 5_000;
 const THREADS = 4;
 /** Longer than any step. The alarm repeats one that an eviction ended. */
 const STEP_MS = 180_000;
-/** Attempts of one step before the ingest ends as `partial`. */
-const ATTEMPTS = 6;
+/** Attempts of one step before the ingest ends as `partial`: 20 minutes with their pauses. */
+const ATTEMPTS = 10;
 
 /**
  * Extracts memories from the messages of ingests, one step of a thread at a time. The progress is stored together with the intent to

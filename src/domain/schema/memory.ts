@@ -45,7 +45,7 @@ const remembering = {
   }),
   dedupe: z.enum(["exact", "suggest", "merge", "none"]).optional().openapi({
     description:
-      "`exact` unless set: a memory with the same text, kind and scope is the same memory. Their tags and metadata add up. `suggest`: the same, and the answer has `similar` memories. `merge`: a memory that says the same in other words is the same memory too, and keeps its text. `none`: it is stored again. Applies to memories without a title, key, externalId, or subject and predicate; `suggest` to all.",
+      "`exact` unless set: a memory with the same text, kind and scope is the same memory. Their tags and metadata add up. `suggest`: the same, and the answer has `similar` memories. `merge`: a memory that says the same in other words is the same memory too, and keeps its text. `none`: it is stored again. Applies to memories without a title, key, externalId, or subject and predicate, and to facts of a predicate with many; `suggest` to all.",
   }),
 };
 const remembered = z.strictObject(remembering);
