@@ -220,6 +220,7 @@ export function assemble(ctx: DurableObjectState, ports: Ports, objectOf: (owner
     transactions,
     alarms,
     now,
+    sleep: ports.sleep,
   });
   const ingests = new IngestService({
     store: ingestStore,

@@ -115,6 +115,8 @@ export type Ports = {
   /** The shared budget for the vectors of all objects of the isolate. */
   vectorBudget: VectorBudget;
   now: () => number;
+  /** Ends after so many milliseconds. */
+  sleep: (ms: number) => Promise<void>;
 };
 
 const VECTOR_BYTES = 24 * 1024 * 1024;
@@ -160,6 +162,7 @@ export function portsOf(env: Bindings, shared: Isolate = isolate): Ports {
     vectorBytes: VECTOR_BYTES,
     vectorBudget: shared.vectors,
     now: () => Date.now(),
+    sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
   };
 }
 

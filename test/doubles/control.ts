@@ -110,6 +110,12 @@ export type D1Write =
 /** The time by the clock of the Worker under test. */
 export const clock = (): number => control.clockAt ?? Date.now() + control.clockAhead;
 
+/** Lets time pass by that clock. */
+export function advance(ms: number): void {
+  if (control.clockAt === null) control.clockAhead += ms;
+  else control.clockAt += ms;
+}
+
 const untouched = { ...control };
 export const restore = (): void => {
   Object.assign(control, untouched, { d1NextWrites: [], embedded: [] });

@@ -8,7 +8,7 @@ import { MisconfiguredEmbedder } from "../../src/platform/embeddings/embedders-f
 import { type WorkersAi, WorkersAiEmbedder } from "../../src/platform/embeddings/workers-ai.ts";
 import type { Reranker } from "../../src/platform/reranking/reranker.ts";
 import { VectorizeIndex } from "../../src/platform/vectors/vectorize.ts";
-import { clock, control } from "./control.ts";
+import { advance, clock, control } from "./control.ts";
 import { hold } from "./held-writes.ts";
 import type { VectorizeDouble } from "./vectorize.ts";
 
@@ -121,6 +121,7 @@ export function faultyPorts(env: Bindings): Ports {
     vectorBudget: control.vectorBudget ?? real.vectorBudget,
     vectorBytes: control.vectorBytes ?? real.vectorBytes,
     now: clock,
+    sleep: async (ms) => advance(ms),
   };
 }
 

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { GenerateRequest } from "../../src/platform/models/language-model.ts";
 import { type Answer, call, newUser, token } from "../call.ts";
-import { control, type D1Write, restore } from "../doubles/control.ts";
+import { advance, control, type D1Write, restore } from "../doubles/control.ts";
 import { RuledModel } from "../doubles/language-models.ts";
 import { evict } from "../evict.ts";
 import { ring, user } from "../ingest/calls.ts";
@@ -29,8 +29,8 @@ const messagesOf = async (threadId: string): Promise<string[]> =>
   );
 const statusOf = async (ingestId: string): Promise<string> => (await ask(`ingests/${ingestId}`)).body.status;
 
-type Fate = "ok" | "fails" | "nonsense";
-/** A model that finds each "I like …", or fails. */
+type Fate = "ok" | "fails" | "nonsense" | "slow";
+/** A model that finds each "I like …", or fails, or answers after the alarm has stopped waiting. */
 class Fickle extends RuledModel {
   fates: Fate[] = [];
 
@@ -48,6 +48,10 @@ class Fickle extends RuledModel {
   override async generate(request: GenerateRequest) {
     const fate = this.fates.shift() ?? "ok";
     if (fate === "fails") throw new Error("the model is away");
+    if (fate === "slow") {
+      advance(10_000);
+      await scheduler.wait(5);
+    }
     const generated = await super.generate(request);
     return fate === "nonsense" ? { ...generated, text: "Sure!" } : generated;
   }
@@ -56,7 +60,7 @@ class Fickle extends RuledModel {
 const session = fc.nat({ max: SESSIONS - 1 });
 const faults = fc.record({
   d1: fc.array(fc.constantFrom<D1Write>("ok", "before", "after", "late"), { maxLength: 3 }),
-  model: fc.array(fc.constantFrom<Fate>("ok", "fails", "nonsense"), { maxLength: 3 }),
+  model: fc.array(fc.constantFrom<Fate>("ok", "fails", "nonsense", "slow"), { maxLength: 3 }),
   transactions: fc.constantFrom(0, 0, 0, 1),
 });
 const step = fc.oneof(
@@ -171,6 +175,8 @@ async function run(steps: readonly Step[]): Promise<void> {
     }
     heal();
   }
+  // An eviction waits for steps that outlast their alarm.
+  await evict(owner);
   for (let i = 0; i < 4; i++) await pass(10);
   const live = ingests.filter(({ of }) => conversations.includes(of));
   for (const { id } of live) {

@@ -292,8 +292,8 @@ describe("a model that is of no help", () => {
   });
 
   it("has answered nonsense: the same call extracts again, and answers with the first ingest", async () => {
-    const facts = [{ subject: "user", predicate: "lives in", object: "Porto", sources: [1] }];
-    control.languageModel = new ScriptedModel("Sure!", "Sure!", { facts });
+    const found = [{ subject: "user", predicate: "lives in", object: "Porto", sources: [1] }];
+    control.languageModel = new ScriptedModel("Sure!", "Sure!", { facts: found });
     const owner = newUser();
     const { body: first } = await ingest(owner, { messages: lives, extract: ["facts"] });
     expect(first).toMatchObject({ status: "partial", why: "invalid_answer" });

@@ -35,6 +35,7 @@ type IngestRunnerDependencies = {
   transactions: Transactions;
   alarms: AlarmScheduler;
   now: () => number;
+  sleep: (ms: number) => Promise<void>;
 };
 
 /** A step under way, and its ingest. */
@@ -96,7 +97,7 @@ export class IngestRunner implements Chore {
 
   /** Runs one ingest until it ends, or has to wait longer. Returns after `withinMs` at the latest; the alarm does the rest. */
   async runNow(id: string, withinMs: number): Promise<void> {
-    const { store, now } = this.#deps;
+    const { store, now, sleep } = this.#deps;
     const until = now() + withinMs;
     const work = async () => {
       for (let next = store.get(id); next !== null && now() < until; next = store.get(id)) {
@@ -105,7 +106,7 @@ export class IngestRunner implements Chore {
         const other = this.#running.get(thread);
         if (other !== undefined) await other.step;
         else if (dueAt <= now()) await this.#start(next);
-        else await new Promise((resolve) => setTimeout(resolve, dueAt - now()));
+        else await sleep(dueAt - now());
       }
     };
     await endsWithin(work(), withinMs);

@@ -31,12 +31,12 @@ import { isPerson, leastOf } from "../../../src/domain/memory/trust.ts";
 import { limits } from "../../../src/domain/limits.ts";
 import { storageFailureOf } from "../../../src/platform/storage-failure.ts";
 import { importIn } from "./memory-import.ts";
+import { DecidedWrites, NOT_NOTED } from "./decided-writes.ts";
 import { MemoryDraft } from "./memory-draft.ts";
 import type { SimilarMemories } from "./similar-memories.ts";
 import { Summaries } from "./summaries.ts";
 import { logUnconfirmed, PendingWrites, type PendingWritesDependencies } from "./pending-writes.ts";
 import type { QuotaGuard } from "../core/quota-guard.ts";
-import { resolveReference, type Reference, referenceTo } from "./answer-reference.ts";
 import type { IdempotencyKey } from "../../storage/contract.ts";
 import type { Imported, MemoryChange, Prepared, Remembered } from "../contract.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
@@ -46,14 +46,6 @@ type MemoryWriterDependencies = PendingWritesDependencies & {
   quota: QuotaGuard;
   similar: SimilarMemories;
 };
-/** A decided write: its answer, the memories in the answer, and vectors by version. */
-type Decided<T> = {
-  answer: T;
-  memoryIds: readonly string[];
-  /** Versions whose text was embedded already. */
-  vectors: ReadonlyMap<number, TextEmbedding>;
-};
-
 /** Null if the condition holds. `path`: its place in the body, unless it is a header. */
 const conditionFailure = (
   condition: Precondition,
@@ -71,8 +63,6 @@ const conditionFailure = (
 /** Memories that one intent deletes, or that one alarm takes as expired. */
 const FORGET_SLICE = 1000;
 
-const UNCERTAIN = "The database did not confirm the write. Try again: the same write is never done twice.";
-const NOT_NOTED = "The database does not answer, and nothing was stored. Try again.";
 const NOT_DELETED =
   "Recall no longer finds the memories. The database has not confirmed their deletion yet, and Cairn tries again.";
 
@@ -80,15 +70,14 @@ const NOT_DELETED =
 export class MemoryWriter {
   readonly #deps: MemoryWriterDependencies;
   readonly #pending: PendingWrites;
+  readonly #writes: DecidedWrites;
   readonly #similar: SimilarMemories;
   readonly #summaries: Summaries;
-  /** Scopes erased since the object started, each with the number of its erasure. */
-  readonly #erasedScopes = new Map<string, number>();
-  #scopeErasures = 0;
 
   constructor(deps: MemoryWriterDependencies) {
     this.#deps = deps;
     this.#pending = new PendingWrites(deps);
+    this.#writes = new DecidedWrites(deps, this.#pending);
     this.#similar = deps.similar;
     this.#summaries = new Summaries(deps.table, this.#pending.log);
   }
@@ -111,7 +100,7 @@ export class MemoryWriter {
       noted?: (remembered: readonly Remembered[]) => void;
     },
   ): Promise<Result<Remembered[]>> {
-    return this.#write<Remembered[]>(owner, { once, noted }, async (draft) => {
+    return this.#writes.write<Remembered[]>(owner, { once, noted }, async (draft) => {
       if (!isWanted()) return fail("not_found");
       const remembered: { row: MemoryRow; created: boolean; similar?: Similar[] }[] = [];
       const candidates = memories.map((one) => this.#restating(one, draft.time));
@@ -176,7 +165,7 @@ export class MemoryWriter {
     owner: Owner,
     { summary, episodes }: { summary: Prepared; episodes: readonly Pick<MemoryRow, "id" | "version">[] },
   ): Promise<Result<Remembered[]>> {
-    return this.#write<Remembered[]>(owner, { once: undefined }, async (draft) => {
+    return this.#writes.write<Remembered[]>(owner, { once: undefined }, async (draft) => {
       const current = episodes.map(({ id, version }) => {
         const row = currentOf(draft, id);
         return row?.version === version ? row : null;
@@ -346,7 +335,7 @@ export class MemoryWriter {
     owner: Owner,
     { epoch, memories }: { epoch: number; memories: readonly (readonly ImportedVersion[])[] },
   ): Promise<Result<Imported>> {
-    const arrived = this.#scopeErasures;
+    const arrived = this.#writes.scopeErasures;
     return this.#pending.inTurn(async () => {
       const { table, transactions, quota, erasureEpoch, now } = this.#deps;
       if (!(await this.#pending.flush())) return this.#pending.pendingFailure(NOT_NOTED);
@@ -355,12 +344,12 @@ export class MemoryWriter {
       const refusal = (more: number) => quota.memoriesFailure(() => more);
       const { put, ...counted } = importIn(table, owner, { memories, now: time, refusal });
       if (put.length === 0) return ok(counted);
-      if (this.#isErased(put, arrived)) return fail("erased_meanwhile");
+      if (this.#writes.isErased(put, arrived)) return fail("erased_meanwhile");
       const outcome = await this.#pending.apply(
         transactions.atomically(() => this.#pending.note({ owner, put, forget: [] })),
         { first: true },
       );
-      return outcome === "done" ? ok(counted) : this.#failureOf(outcome);
+      return outcome === "done" ? ok(counted) : this.#writes.failureOf(outcome);
     });
   }
 
@@ -373,12 +362,7 @@ export class MemoryWriter {
 
   /** Rejects the waiting writes to an erased scope. */
   rejectWritesTo(scope: string): void {
-    this.#erasedScopes.set(scope, ++this.#scopeErasures);
-  }
-
-  /** True if a row is in a scope that was erased after erasure number `since`. */
-  #isErased(put: readonly MemoryRow[], since: number): boolean {
-    return put.some(({ scope }) => scope !== null && (this.#erasedScopes.get(scope) ?? 0) > since);
+    this.#writes.rejectWritesTo(scope);
   }
 
   /** These memories, the summaries of them, and, unless entries are kept, the other memories that name their entries. */
@@ -468,7 +452,7 @@ export class MemoryWriter {
     { condition, once }: MemoryChange,
     decide: (draft: MemoryDraft, current: MemoryRow) => Promise<Result<MemoryRow>>,
   ): Promise<Result<Memory>> {
-    return this.#write<Memory>(owner, { once }, async (draft) => {
+    return this.#writes.write<Memory>(owner, { once }, async (draft) => {
       const current = currentOf(draft, id);
       if (current === null) return fail("not_found");
       const unmet = conditionFailure(condition, current);
@@ -485,97 +469,6 @@ export class MemoryWriter {
         vectors.set(version, await embedOne(this.#deps.embedder, text));
       return ok({ answer: memoryOf(row.value), memoryIds: [id, changedId], vectors });
     });
-  }
-
-  /** Decides a write in its turn, and applies it. */
-  #write<T extends Memory | Remembered[]>(
-    owner: Owner,
-    { once, noted }: { once: IdempotencyKey | undefined; noted?: ((answer: T) => void) | undefined },
-    decide: (draft: MemoryDraft) => Promise<Result<Decided<T>>>,
-  ): Promise<Result<T>> {
-    const { current: epoch } = this.#deps.erasureEpoch;
-    const arrived = this.#scopeErasures;
-    return this.#pending.inTurn(async () => {
-      const known = this.#replay<T>(once);
-      if (known !== null) return known;
-      const decided = await this.#decide({ once, epoch, arrived }, decide);
-      if ("result" in decided) return decided.result;
-      const { answer, memoryIds, vectors, draft } = decided;
-      const { put, forget } = draft.write;
-      const { transactions, answers, alarms, now } = this.#deps;
-      const kept = once && { once, answer: referenceTo(answer, draft), memoryIds: [...memoryIds] };
-      if (put.length === 0 && forget.length === 0) {
-        transactions.atomically(() => {
-          if (kept !== undefined) answers.saveOf(kept, now());
-          noted?.(answer);
-        });
-        if (kept !== undefined) alarms.scheduleBy(answers.nextDue(now()));
-        return ok(this.#withIndexing(answer));
-      }
-      const intent = transactions.atomically(() => {
-        noted?.(answer);
-        return this.#pending.note({ owner, put, forget, ...(kept && { answer: kept }) });
-      });
-      const outcome = await this.#pending.apply(intent, { vectors, first: true });
-      const isCertain = outcome === "done" || (outcome === "pending" && noted !== undefined);
-      return isCertain ? ok(this.#withIndexing(answer)) : this.#failureOf(outcome);
-    });
-  }
-
-  /** The failure of a write that D1 does not have. */
-  #failureOf(outcome: "refused" | "full" | "stale" | "pending"): Failure {
-    if (outcome === "pending") return this.#pending.pendingFailure(UNCERTAIN);
-    if (outcome === "stale") return this.#pending.pendingFailure(NOT_NOTED);
-    return fail(outcome === "full" ? "storage_full" : "internal");
-  }
-
-  /** Decides a write when no older one is pending; or returns the result that needs none. */
-  async #decide<T extends Memory | Remembered[]>(
-    { once, epoch, arrived }: { once: IdempotencyKey | undefined; epoch: number; arrived: number },
-    decide: (draft: MemoryDraft) => Promise<Result<Decided<T>>>,
-  ): Promise<(Decided<T> & { draft: MemoryDraft }) | { result: Result<T> }> {
-    const { table, erasureEpoch, now } = this.#deps;
-    for (;;) {
-      // No write is accepted while an older one is pending: retries would pile up.
-      if (!(await this.#pending.flush())) return { result: this.#pending.pendingFailure(NOT_NOTED) };
-      // A write from before an erasure must not come after it.
-      if (epoch !== erasureEpoch.current) return { result: fail("erased_meanwhile") };
-      // The pending write may have been the same request.
-      const answered = this.#replay<T>(once);
-      if (answered !== null) return { result: answered };
-      const forgetCount = this.#pending.forgetCount;
-      const draft = new MemoryDraft(table, table.next(now()));
-      const decided = await decide(draft);
-      // A deletion during the embedding must hold, so the write is decided again.
-      if (forgetCount !== this.#pending.forgetCount) continue;
-      if (!decided.ok) return { result: decided };
-      if (this.#isErased(draft.write.put, arrived)) return { result: fail("erased_meanwhile") };
-      return { ...decided.value, draft };
-    }
-  }
-
-  /** The answer of the first request with this key; null if a memory in it is deleted. */
-  #replay<T extends Memory | Remembered[]>(once: IdempotencyKey | undefined): Result<T> | null {
-    const { answers, table, now } = this.#deps;
-    const kept = answers.replay<Reference>(once, now());
-    if (kept === null || !kept.ok) return kept;
-    const answer = resolveReference(kept.value, (versions) => table.numbered(versions));
-    // The same operation made the reference, so the shapes agree.
-    return answer === null ? null : ok(this.#withIndexing(answer as T));
-  }
-
-  /** The answer, with `indexing` in each memory. */
-  #withIndexing<T extends Memory | Remembered[]>(answer: T): T {
-    const memories: readonly Memory[] = Array.isArray(answer) ? answer.map((one) => one.memory) : [answer];
-    const waiting = this.#deps.index.waiting(memories.map(({ version }) => version));
-    const add = (memory: Memory): Memory => ({
-      ...memory,
-      indexing: waiting.has(memory.version) ? "lexical" : "full",
-    });
-    // The same shape, with one field more in each memory.
-    return (
-      Array.isArray(answer) ? answer.map((one) => ({ ...one, memory: add(one.memory) })) : add(answer)
-    ) as T;
   }
 
   /** Deletes a memory that only D1 has: a write whose answer was lost may leave one. */
