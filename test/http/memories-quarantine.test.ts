@@ -101,6 +101,11 @@ it("becomes one with the active memory of its text when it is released", async (
   const { id } = await remembered(user, extracted("Alice likes tea", { tags: ["b"] }));
   expect((await release(user, id)).body).toMatchObject({ id: active.id, tags: ["a", "b"] });
   expect((await get(user, id)).status).toBe(404);
+  const again = await release(user, id);
+  expect([again.status, again.body.error.message]).toEqual([
+    404,
+    expect.stringContaining("the answer of that release names it"),
+  ]);
   expect(await list(user, "status=quarantined&status=active")).toHaveLength(1);
 });
 
