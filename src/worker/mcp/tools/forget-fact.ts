@@ -1,8 +1,12 @@
 import { z } from "@hono/zod-openapi";
-import { oneLine } from "../../../domain/conversation/stored-text.ts";
 import { fail, ok, type Result } from "../../../domain/errors.ts";
 import { limits } from "../../../domain/limits.ts";
-import { normalise } from "../../../domain/memory/normalise.ts";
+import {
+  forgottenFacts,
+  noSuchFact,
+  planForget,
+  severalObjects,
+} from "../../../domain/memory/forget-fact.ts";
 import type { Owner } from "../../../domain/memory/record.ts";
 import type { Memory } from "../../../domain/schema/memory.ts";
 import { listMemories } from "../../use-cases/browse.ts";
@@ -37,39 +41,27 @@ export const memoryForgetFact = tool({
       error: "does not go with object",
     }),
   output: z.object({ forgotten: z.int().min(0) }),
-  run: async (context, { subject, predicate, object, all = false }) => {
+  run: async (context, { subject, predicate, object, all }) => {
     const owner = await ownerToChange(context.access, undefined);
     if (!owner.ok) return owner;
     const stored = await factsOf(context, owner.value, { subject, predicate });
     if (!stored.ok) return stored;
-    const asked = stored.value.filter((one) => object === undefined || isSame(shownObject(one), object));
-    const live = asked.filter(({ status }) => status === "active");
-    const shown = objectLines(live);
-    if (object === undefined && !all && shown.length > 1)
-      return fail("invalid_request", {
-        message: listedThatFit(
-          `Nothing was deleted: this subject and predicate have ${shown.length} objects. Call again with the object to forget, or with all set to true if the user wants every one forgotten.`,
-          shown,
-        ),
-      });
+    const plan = planForget(stored.value, { object, all });
+    if (plan.isAmbiguous)
+      return fail("invalid_request", { message: listedThatFit(severalObjects(plan), plan.objects) });
     const filter = { kinds: ["fact" as const], subject, predicate };
     const gone =
       object === undefined
         ? await context.services.userMemory(owner.value.hash).forgetMemories(owner.value, { filter })
-        : await forgetEach(context, owner.value, asked);
+        : await forgetEach(context, owner.value, plan.ids);
     if (!gone.ok) return gone;
     const forgotten = gone.value.count;
-    if (forgotten === 0)
-      return textResult(
-        `There is no fact of this subject${object === undefined ? " and predicate" : ", predicate and object"}, so nothing changed. memory_list shows how facts are worded.`,
-        { forgotten },
-      );
-    const unused = forgotten - live.length;
-    const after = unused > 0 ? [`${unused} of these were not in use: for review, or for a later time.`] : [];
+    if (forgotten === 0) return textResult(noSuchFact({ object }), { forgotten });
+    const { heading, after } = forgottenFacts(forgotten, plan);
     return textResult(
-      shown.length === 0
-        ? [`Forgotten, with their history: ${forgotten}.`, ...after].join("\n")
-        : listedThatFit(`Forgotten, with their history: ${forgotten}. Their objects:`, shown, after),
+      plan.objects.length === 0
+        ? [heading, ...after].join("\n")
+        : listedThatFit(heading, plan.objects, after),
       { forgotten },
     );
   },
@@ -101,23 +93,13 @@ async function factsOf(
 async function forgetEach(
   { services }: Context,
   owner: Owner,
-  facts: readonly Memory[],
+  ids: readonly string[],
 ): Promise<Result<{ count: number }>> {
   let count = 0;
-  for (const { id } of facts) {
+  for (const id of ids) {
     const gone = await services.userMemory(owner.hash).forget(owner, id);
     if (!gone.ok) return gone;
     if (gone.value) count++;
   }
   return ok({ count });
 }
-
-/** The object as a line shows it, so that a model can name it. */
-const shownObject = ({ object, text }: Memory): string => oneLine(object ?? text);
-
-const isSame = (shown: string, object: string): boolean => normalise(shown) === normalise(oneLine(object));
-
-/** One line for each object, also if several scopes have it. */
-const objectLines = (facts: readonly Memory[]): string[] => [
-  ...new Map(facts.map((one) => [normalise(shownObject(one)), `- ${shownObject(one)}`])).values(),
-];
