@@ -264,6 +264,11 @@ it("keeps when the messages of an import were said", async () => {
   expect((await call(`/v1/threads/${id}`)).body.updatedAt).toBeGreaterThan(createdAt);
   const { hits } = (await call(`/v1/users/${user}/recall`, { json: { query: "heron" } })).body;
   expect(hits).toMatchObject([{ createdAt }]);
-  const wrong = await call(`/v1/threads/${id}/messages`, { json: { messages: [], createdAt: 1.5 } });
-  expect(wrong.body.error.details[0].path).toBe("body.createdAt");
+  // Seconds, and a time to come.
+  for (const at of [1.5, createdAt / 1000, Date.now() + 2 * 86_400_000]) {
+    const json = { messages: [{ role: "user", content: "about the grebe" }], createdAt: at };
+    const { status, body } = await call(`/v1/threads/${id}/messages`, { json });
+    expect([status, body.error.details[0].path]).toEqual([400, "body.createdAt"]);
+  }
+  expect((await call(`/v1/threads/${id}`)).body.length).toBe(1);
 });

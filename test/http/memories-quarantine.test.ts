@@ -52,6 +52,27 @@ it("is never recalled, and listed only by its status", async () => {
   expect((await get(user, id)).body.status).toBe("quarantined");
 });
 
+it("is listed and found by its id whatever the time it is true of", async () => {
+  const user = newUser();
+  control.clockAt = T;
+  const fact = (object: string, more: object) =>
+    remembered(user, extracted("", { ...lives, object, text: undefined, ...more }));
+  const ahead = await fact("Porto", { validFrom: T + 3650 * DAY });
+  const over = await fact("Lisbon", { validFrom: T - 9 * DAY, validTo: T - DAY });
+  for (const { id } of [ahead, over]) expect((await get(user, id)).status).toBe(200);
+  expect(await listTexts(user, "status=quarantined")).toEqual([
+    "Alice lives in Lisbon",
+    "Alice lives in Porto",
+  ]);
+  expect(await list(user)).toEqual([]);
+  expect(await listTexts(user, `status=quarantined&validAt=${T - 2 * DAY}`)).toEqual([
+    "Alice lives in Lisbon",
+  ]);
+  expect(await list(user, `status=quarantined&asOf=${T - 1}`)).toEqual([]);
+  expect((await release(user, ahead.id)).status).toBe(200);
+  expect(await listTexts(user, "status=quarantined")).toEqual(["Alice lives in Lisbon"]);
+});
+
 it("waits once, apart from what is active", async () => {
   const user = newUser();
   const active = await remembered(user, { text: "Alice likes tea" });
@@ -80,6 +101,11 @@ it("becomes one with the active memory of its text when it is released", async (
   const { id } = await remembered(user, extracted("Alice likes tea", { tags: ["b"] }));
   expect((await release(user, id)).body).toMatchObject({ id: active.id, tags: ["a", "b"] });
   expect((await get(user, id)).status).toBe(404);
+  const again = await release(user, id);
+  expect([again.status, again.body.error.message]).toEqual([
+    404,
+    expect.stringContaining("the answer of that release names it"),
+  ]);
   expect(await list(user, "status=quarantined&status=active")).toHaveLength(1);
 });
 

@@ -69,7 +69,7 @@ it("stores nothing of a call that is refused", async () => {
   expect(await refused({ threadId: "t", messages: moved })).toEqual([
     400,
     "invalid_request",
-    "body.messages",
+    "body.threadId",
   ]);
   expect(await refused({ messages: moved, createdAt: [1] })).toEqual([
     400,
@@ -79,6 +79,55 @@ it("stores nothing of a call that is refused", async () => {
   const threads = await call(`/v1/users/${owner}/threads`);
   expect(threads.body.items).toEqual([]);
   expect(await memoriesOf(owner, "&status=active&status=quarantined")).toEqual([]);
+});
+
+it("says what is wrong with a call that it refuses", async () => {
+  const owner = newUser();
+  const details = async (body: object) => {
+    const { status, body: answer } = await ingest(owner, body);
+    return [status, ...(answer.error.details ?? []).map(Object.values)];
+  };
+  const unit = "is more than a day ahead: the unit is milliseconds since the epoch";
+  const seconds = "looks like seconds: the unit is milliseconds since the epoch";
+  const shape = "must be a time in milliseconds since the epoch, or a list with the time of each message";
+  const later = Date.now() + 2 * 86_400_000;
+  const foreign = await call(`/v1/users/${newUser()}/threads`, { json: {} });
+  const own = await call(`/v1/users/${owner}/threads`, { json: {} });
+  await call(`/v1/threads/${own.body.id}`, { method: "DELETE" });
+  const cases: [object, number, string, string][] = [
+    [{}, 400, "body.messages", "is required, or `threadId` in its place"],
+    [
+      { threadId: "t", messages: moved },
+      400,
+      "body.threadId",
+      "does not go with `messages`: send one of them",
+    ],
+    [{ messages: moved, extract: [] }, 400, "body.extract", "must not be empty"],
+    [
+      { messages: moved, extracted: {} },
+      400,
+      "body.extracted",
+      "holds no list: set `facts`, `episodes` or `procedures`; an empty list says that your model found none",
+    ],
+    [{ messages: moved, createdAt: "yesterday" }, 400, "body.createdAt", shape],
+    [{ messages: moved, createdAt: [1, "yesterday"] }, 400, "body.createdAt", shape],
+    [{ messages: moved, createdAt: 1_732_500_000 }, 400, "body.createdAt", seconds],
+    [{ messages: moved, createdAt: [later - 864e5 * 9, 1_732_500_000] }, 400, "body.createdAt[1]", seconds],
+    [{ messages: moved, createdAt: later }, 400, "body.createdAt", unit],
+    [{ messages: moved, createdAt: [1, later] }, 400, "body.createdAt[1]", unit],
+    [{ threadId: foreign.body.id }, 404, "body.threadId", "is no thread of this user"],
+    [{ threadId: own.body.id }, 404, "body.threadId", "is no thread of this user"],
+    [{ threadId: "t" }, 404, "body.threadId", "is no thread of this user"],
+  ];
+  for (const [body, status, ...detail] of cases)
+    expect(await details(body), JSON.stringify(body)).toEqual([status, detail]);
+  expect((await call(`/v1/users/${owner}/threads`)).body.items).toEqual([]);
+});
+
+it("takes times within a day of now, old ones, and the word of a model that found nothing", async () => {
+  const near = Date.now() + 3_600_000;
+  for (const body of [{ createdAt: near }, { createdAt: [0, -1] }, { extracted: { facts: [] } }])
+    expect((await ingest(newUser(), { messages: moved, ...body })).status, JSON.stringify(body)).toBe(202);
 });
 
 it("quarantines what rules find without a model, with its source", async () => {

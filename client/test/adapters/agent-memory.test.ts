@@ -50,6 +50,17 @@ it("ingests a conversation over several turns once, and recalls what was said", 
   expect(await profile.get(first?.id ?? "")).toMatchObject({ type: "event", content: more[2]?.content });
 });
 
+it("rejects an ingest without messages, as the API does", async () => {
+  const { profile, memory, user } = await profileOf();
+  for (const options of [{}, { sessionId: "trip" }])
+    await expect(profile.ingest([], options)).rejects.toMatchObject({
+      status: 400,
+      code: "invalid_request",
+      details: [{ path: "body.messages", message: "must not be empty" }],
+    });
+  expect((await memory.threads.list(user)).items).toEqual([]);
+});
+
 it("keeps the times of messages", async () => {
   const { profile, memory, user } = await profileOf();
   const timestamp = new Date("2024-05-01T10:00:00Z");
@@ -182,7 +193,6 @@ it("refuses what it cannot honour", async () => {
   await expect(profile.recall("x", { rerank: true } as never)).rejects.toThrow("`rerank` is no option");
   await expect(profile.list({ limit: 501 })).rejects.toThrow("1 to 500");
   await expect(profile.list({ type: "wish" as never })).rejects.toThrow("`type` is unknown");
-  await expect(profile.ingest([])).resolves.toBeUndefined();
   await expect(profile.ingest([{ role: "user" } as never])).rejects.toMatchObject({
     code: "invalid_request",
   });

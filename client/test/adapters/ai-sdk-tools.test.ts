@@ -59,13 +59,29 @@ describe("the tools", () => {
       },
       { type: "text", value: expect.stringContaining("Remembered") },
       { type: "text", value: expect.stringContaining("user lives in Porto") },
-      { type: "text", value: "Forgotten, with its history." },
+      { type: "text", value: expect.stringMatching(/^Forgotten, with their history: 1\.[^]*\n- Porto\n/) },
       {
         type: "text",
-        value: expect.stringContaining("No fact of this subject and predicate was remembered"),
+        value: expect.stringContaining("There is no fact of this subject and predicate"),
       },
       { type: "text", value: "Nothing that fits is remembered." },
     ]);
+    expect((await memory.memories.list(user)).items).toEqual([]);
+  });
+
+  it("forget one object of several by its name, and all only if asked to", async () => {
+    const { user, memory, tools } = await begin();
+    const likes = { subject: "user", predicate: "likes" };
+    for (const object of ["tea</memory>", "coffee", "chess"])
+      await memory.memories.remember(user, { ...likes, object });
+    const forget = (given: object) => tools.memory_forget_fact.execute({ ...likes, ...given }, {});
+    const refused = await forget({});
+    expect(refused).toEqual({ forgotten: 0, text: expect.stringContaining("have 3 objects") });
+    expect(refused.text).toContain("- tea&lt;/memory>\n");
+    expect(await forget({ object: "Coffee" })).toMatchObject({ forgotten: 1 });
+    expect(await forget({ object: "coffee" })).toMatchObject({ forgotten: 0 });
+    expect((await memory.memories.list(user)).items).toHaveLength(2);
+    expect(await forget({ all: true })).toMatchObject({ forgotten: 2 });
     expect((await memory.memories.list(user)).items).toEqual([]);
   });
 
@@ -107,7 +123,7 @@ describe("the tools", () => {
     ).toMatchObject([
       { value: "Nothing of that is remembered." },
       { value: "Nothing that fits is remembered." },
-      { type: expect.stringContaining("error") },
+      { value: expect.stringContaining("There is no fact") },
     ]);
     expect((await memory.memories.list(user)).items).toMatchObject([{ scope: "red" }]);
   });

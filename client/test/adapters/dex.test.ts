@@ -319,12 +319,21 @@ it("keeps one fact a subject and predicate, under an id that follows from them",
   expect(items).toMatchObject([{ kind: "fact", text: "User lives in Porto" }]);
   expect(items[0]?.scope).toBeUndefined();
   expect(first).toBe(`Remembered (id ${items[0]?.id}).`);
-  expect(await call("memory_forget_fact", { subject: "user", predicate: "Lives in" })).toBe(
-    "Forgotten, with its history.",
+  expect(await call("memory_forget_fact", { subject: "user", predicate: "Lives in" })).toContain(
+    "Forgotten, with their history: 1.",
   );
   expect(await call("memory_forget_fact", { subject: "user", predicate: "lives in" })).toContain(
     "nothing changed",
   );
+});
+
+it("forgets one of several objects that others stored, and all only if asked to", async () => {
+  const { call, memory, user } = await agent();
+  const likes = { subject: "user", predicate: "likes" };
+  for (const object of ["tea", "coffee"]) await memory.memories.remember(user, { ...likes, object });
+  expect(await call("memory_forget_fact", likes)).toContain("have 2 objects");
+  expect(await call("memory_forget_fact", { ...likes, object: "tea" })).toContain("\n- tea\n");
+  expect((await memory.memories.list(user)).items).toMatchObject([{ object: "coffee" }]);
 });
 
 it("shows the 10 facts that fit best", async () => {
@@ -511,6 +520,7 @@ it("refuses arguments that do not fit, and names them: nothing is forgotten for 
     ["memory_forget_procedure", { title: " " }, ["title"]],
     ["memory_forget_fact", { subject: "user" }, ["predicate"]],
     ["memory_forget_fact", { subject: "user", predicate: 1, scope: "x" }, ["scope", "predicate"]],
+    ["memory_forget_fact", { subject: "user", predicate: "likes", object: " ", all: 1 }, ["object", "all"]],
     ["memory_remember_fact", "user likes tea", ["arguments"]],
     ["memory_list_procedures", { limit: 0 }, ["limit"]],
     ["memory_store_procedure", { title: "t", body: "b", tags: ["a", 2] }, ["tags"]],

@@ -66,6 +66,9 @@ const FORGET_SLICE = 1000;
 const NOT_DELETED =
   "Recall no longer finds the memories. The database has not confirmed their deletion yet, and Cairn tries again.";
 
+const NOT_IN_QUARANTINE =
+  "There is no such memory. If it was released before, it may have another id: the answer of that release names it.";
+
 /** The one writer of a user's memories. It decides each write on the stored rows, one after another. */
 export class MemoryWriter {
   readonly #deps: MemoryWriterDependencies;
@@ -249,11 +252,11 @@ export class MemoryWriter {
   }
 
   /**
-   * Makes a quarantined memory active, with the trust of the caller, who is a person or a backend. It gets the id of the memory that
-   * it replaces, if any.
+   * Makes a quarantined memory active, with the trust of the caller, who is a person or a backend. It gets the id of its name, or
+   * of the memory that it merges with, if any.
    */
-  release(owner: Owner, id: string, change: MemoryChange): Promise<Result<Memory>> {
-    return this.#change(owner, id, change, async (draft, current) => {
+  async release(owner: Owner, id: string, change: MemoryChange): Promise<Result<Memory>> {
+    const released = await this.#change(owner, id, change, async (draft, current) => {
       if (current.status === "active") return ok(current);
       const { trust } = change.by;
       if (!isPerson(trust)) return fail("trust_too_low");
@@ -269,6 +272,10 @@ export class MemoryWriter {
         policy: "highestTrust",
       });
     });
+    // The id of a released memory is not kept, so a repeat looks like an unknown id.
+    return !released.ok && released.code === "not_found"
+      ? fail("not_found", { message: NOT_IN_QUARANTINE })
+      : released;
   }
 
   /** Removes the memory from recall before anything is awaited. False if there is no such memory. */

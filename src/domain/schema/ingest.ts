@@ -2,6 +2,7 @@ import { z } from "@hono/zod-openapi";
 import { limits } from "../limits.ts";
 import { breaks, text, timestamp } from "./bounds.ts";
 import { memoryKind, memoryText, name, time } from "./memory-fields.ts";
+import { messageTime } from "./message-time.ts";
 import { message } from "./thread.ts";
 
 export const extractKind = z.enum(["facts", "episodes", "procedures"]).openapi("ExtractKind");
@@ -34,6 +35,10 @@ const Extracted = z
       facts.length + episodes.length + procedures.length <= limits.memoriesPerBatch,
     breaks("too_many_memories", `holds more than ${limits.memoriesPerBatch} memories`),
   )
+  .refine(
+    (lists) => Object.keys(lists).length > 0,
+    "holds no list: set `facts`, `episodes` or `procedures`; an empty list says that your model found none",
+  )
   .openapi("Extracted", {
     description:
       "Memories that your own model found. They pass the same checks as those of the deployment's.",
@@ -54,19 +59,25 @@ const ingesting = z.strictObject({
     .optional()
     .openapi({
       description:
-        "A conversation, or the part of it that follows what was sent before. Messages that are stored already are not stored again.",
+        "A conversation, or the part of it that follows what was sent before. Messages that are stored already are not stored again. The `role` says who speaks, in small letters: `user`, `assistant`, `system` or `developer`; any other role counts as a tool. Only what a `user` says becomes a live fact.",
     }),
   sessionId: name.optional().openapi({
     description:
       "Your own id of the conversation that `messages` belong to. Without it, a conversation continues the stored one that it begins with.",
   }),
   createdAt: z
-    .union([time, z.array(time)])
+    .union([messageTime, z.array(messageTime)], {
+      error: "must be a time in milliseconds since the epoch, or a list with the time of each message",
+    })
     .optional()
-    .openapi({ description: "The time of the messages, or a list with the time of each; now unless set." }),
+    .openapi({
+      description:
+        "The time of the messages, or a list with the time of each; now unless set. At most a day ahead.",
+    }),
   scope: name.optional().openapi({ description: "The scope of the extracted memories." }),
   extract: z
     .array(extractKind)
+    .min(1)
     .optional()
     .openapi({ description: "`facts` and `episodes` unless set; nothing if `extracted` is set." }),
   extracted: Extracted.optional(),
@@ -80,8 +91,10 @@ export const IngestBody = ingesting
   .superRefine(({ threadId, messages, sessionId, createdAt, extracted = {} }, context) => {
     const refuse = (path: PropertyKey[], error: string) =>
       context.addIssue({ code: "custom", path: [...path], message: error });
-    if ((threadId === undefined) === (messages === undefined))
-      return refuse(["messages"], "must be set, or `threadId`, not both");
+    if (threadId === undefined && messages === undefined)
+      return refuse(["messages"], "is required, or `threadId` in its place");
+    if (threadId !== undefined && messages !== undefined)
+      return refuse(["threadId"], "does not go with `messages`: send one of them");
     if (messages === undefined) {
       if (sessionId !== undefined) refuse(["sessionId"], "goes with `messages`");
       if (createdAt !== undefined) refuse(["createdAt"], "goes with `messages`");

@@ -13,6 +13,7 @@ import {
   timestamp,
   wholeNumber,
 } from "./bounds.ts";
+import { messageTime } from "./message-time.ts";
 
 const name = text(limits.name, "name_too_long");
 export const indexing = z.enum(["lexical", "full"]).openapi({
@@ -152,8 +153,9 @@ export const AppendBody = z
     }),
     approvedToolCallIds: toolCallIds,
     rejectedToolCallIds: toolCallIds,
-    createdAt: z.int().min(-8.64e15).max(8.64e15).optional().openapi({
-      description: "Time of the messages in milliseconds since the epoch, for an import; now unless set.",
+    createdAt: messageTime.optional().openapi({
+      description:
+        "Time of the messages in milliseconds since the epoch, for an import; now unless set. At most a day ahead.",
     }),
   })
   .refine(({ messages, validate }) => validate !== undefined || messages.length <= limits.messagesPerAppend, {

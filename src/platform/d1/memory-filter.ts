@@ -1,4 +1,15 @@
-import { and, getTableColumns, inArray, isNull, lte, or, sql, type SQL, type SQLWrapper } from "drizzle-orm";
+import {
+  and,
+  eq,
+  getTableColumns,
+  inArray,
+  isNull,
+  lte,
+  or,
+  sql,
+  type SQL,
+  type SQLWrapper,
+} from "drizzle-orm";
 import { normalise } from "../../domain/memory/normalise.ts";
 import {
   type Attribute,
@@ -88,7 +99,7 @@ function joined(all: readonly SQL[], by: SQL, none: SQL): SQL {
 /**
  * The times of a question. `asOf`: answer as if asked then. `validAt`: the time of validity. `validIn`: also what was
  * true in one of these spans, without the two others. `erased`: versions up to this one are erased, though D1 may still
- * have some.
+ * have some. `reviewed`: quarantined memories of any time of validity are visible too.
  */
 export type Moment = {
   now: number | SQL;
@@ -96,10 +107,11 @@ export type Moment = {
   validAt?: number;
   validIn?: readonly TimeSpan[];
   erased?: SQL;
+  reviewed?: boolean;
 };
 
 /** The versions that answer a question: known at `asOf`, true at `validAt`, not expired by now. */
-export function visibleAt({ now, asOf, validAt, validIn, erased }: Moment): SQL | undefined {
+export function visibleAt({ now, asOf, validAt, validIn, erased, reviewed }: Moment): SQL | undefined {
   const at = validAt ?? asOf ?? now;
   return and(
     erased && unerased(erased),
@@ -114,6 +126,7 @@ export function visibleAt({ now, asOf, validAt, validIn, erased }: Moment): SQL 
           : sql`NOT EXISTS (SELECT 1 ${laterAt(asOf, erased)} AND later.valid_from <= ${at})`,
       ),
       validIn && trueIn(validIn),
+      reviewed === true ? eq(memories.status, "quarantined") : undefined,
     ),
     unexpired(now, erased),
   );

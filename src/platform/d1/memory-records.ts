@@ -255,9 +255,13 @@ const laterOf = (owner: UserHash, [id, version]: VersionPlace): SQL | undefined 
     sql`(${memories.id}, ${memories.version}) > (${id}, ${version})`,
   );
 
-/** The question with D1's own state: the last write counts as past, and erased versions are hidden. */
+/**
+ * The question with D1's own state: the last write counts as past, and erased versions are hidden. A quarantined memory waits
+ * for review whatever its time of validity, unless the question names one.
+ */
 const asStored = (owner: UserHash, moment: Moment): Moment => ({
   ...moment,
+  reviewed: moment.validAt === undefined,
   erased: erasedUpTo(owner),
   now: notBeforeLastWrite(owner, moment.now),
 });

@@ -83,7 +83,10 @@ mcp.post("/mcp", refusePreconditions(), async (c) => {
   const services = c.get("services");
   const writer = writerOf(c);
   // A model calls tools, whoever's token it has.
-  const by = { ...writer, trust: leastOf(writer.trust, "model") };
+  const by = {
+    trust: leastOf(writer.trust, "model"),
+    writtenBy: { adapter: "mcp", ...writer.writtenBy },
+  };
   const handler = createMcpHandler(() => mcpServer({ services, access, by, unexpected, audit: auditTool }), {
     // A client's mistake is in its answer.
     onerror: () => {},

@@ -3,7 +3,7 @@ import { joined } from "../../domain/page-json.ts";
 import { decodeCursor, encodeCursor } from "../../domain/cursor.ts";
 import { body, idempotencyHeader, json, nothing, route } from "../http/describe.ts";
 import { requireScope } from "../http/scope.ts";
-import { unwrap } from "../http/failure.ts";
+import { Refusal, unwrap } from "../http/failure.ts";
 import { idempotencyKeyOf } from "../http/idempotency.ts";
 import { rawJson, wrapTime } from "../http/answer.ts";
 import { rawMessages, rawSummary } from "../http/raw-body.ts";
@@ -18,6 +18,7 @@ import {
   streamReaderOf,
   type ThreadPages,
 } from "../use-cases/messages.ts";
+import { aheadFailure } from "../../domain/schema/message-time.ts";
 import {
   AppendAnswer,
   AppendBody,
@@ -110,6 +111,8 @@ export const messages = newRouter("messages")
   .openapi(append, async (c) => {
     const { id } = c.req.valid("param");
     const { messages: _given, expectedLength, validate: mode, createdAt, ...approvals } = c.req.valid("json");
+    const ahead = aheadFailure(createdAt, c.get("services").now());
+    if (ahead !== null) throw new Refusal(ahead);
     const request = {
       bodies: rawMessages(c),
       ...(createdAt !== undefined && { createdAt }),

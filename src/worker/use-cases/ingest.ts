@@ -6,6 +6,7 @@ import { type Owner, ownerOf, type Writer } from "../../domain/memory/record.ts"
 import { canonicalJson } from "../../domain/prompt-cache/canonical-json.ts";
 import { threadOwner } from "../../domain/thread-id.ts";
 import type { Json } from "../../domain/schema/bounds.ts";
+import { aheadFailure } from "../../domain/schema/message-time.ts";
 import type { Ingest, IngestBody, Ingested } from "../../domain/schema/ingest.ts";
 import type { IngestRequest } from "../../../durable-objects/user-memory/contract.ts";
 import type { IdempotencyKey } from "../../../durable-objects/storage/contract.ts";
@@ -37,10 +38,9 @@ export async function ingest(
 ): Promise<Result<Ingested>> {
   const owner = await ownerOf(user);
   const { threadId, scope, extracted, mode } = body;
-  if (threadId !== undefined && threadOwner(threadId) !== owner.hash)
-    return fail("not_found", {
-      details: [{ path: "body.threadId", message: "is not a thread of this user" }],
-    });
+  if (threadId !== undefined && threadOwner(threadId) !== owner.hash) return noThread;
+  const ahead = aheadFailure(body.createdAt, now());
+  if (ahead !== null) return ahead;
   const session = await sessionOf(body);
   const times = timesOf(body);
   const request: IngestRequest = {
@@ -56,8 +56,13 @@ export async function ingest(
     by,
     ...(mode === "wait" && { waitMs: WAIT_MS }),
   };
-  return userMemory(owner.hash).ingest(owner, request, once);
+  const started = await userMemory(owner.hash).ingest(owner, request, once);
+  return threadId !== undefined && !started.ok && started.code === "not_found" ? noThread : started;
 }
+
+const noThread = fail("not_found", {
+  details: [{ path: "body.threadId", message: "is no thread of this user" }],
+});
 
 export async function readIngest({ userMemory }: Needs, id: string): Promise<Result<Ingest>> {
   const owner = threadOwner(id);

@@ -114,14 +114,15 @@ export class CairnProfile implements AgentMemoryProfile {
     return { ...(await this.#stored(memory)), sessionId: sessionId ?? null };
   }
 
-  /** Resolves once the messages are stored. The extraction runs in the background. */
+  /** Resolves once the messages are stored. The extraction runs in the background. Rejects if there is no message. */
   async ingest(
     messages: Iterable<ConversationMessage>,
     { sessionId, ...others }: SessionOptions = {},
   ): Promise<void> {
     refuseOthers("ingest", others);
     const all = [...messages];
-    for (let i = 0; i < all.length; i += INGESTED) {
+    // The server refuses an empty list.
+    for (let i = 0; i === 0 || i < all.length; i += INGESTED) {
       const some = all.slice(i, i + INGESTED);
       const times = some.map(({ timestamp }) => timestamp?.getTime());
       const { threadId } = await this.#memory.ingest(

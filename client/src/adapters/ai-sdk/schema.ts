@@ -3,6 +3,7 @@ import type { Schema } from "ai";
 /** The part of JSON Schema that these tools use. */
 type Field = { description: string } & (
   | { type: "string"; minLength?: number }
+  | { type: "boolean" }
   | { type: "integer"; minimum: number; maximum: number }
   | { type: "array"; items: { type: "string"; enum?: readonly string[] } }
 );
@@ -61,6 +62,8 @@ function fault(value: unknown, field: Field | undefined): string | undefined {
     case "string":
       if (typeof value !== "string") return "is no string";
       return value.length < (field.minLength ?? 0) ? "is empty" : undefined;
+    case "boolean":
+      return typeof value === "boolean" ? undefined : "is neither true nor false";
     case "integer": {
       const fits = typeof value === "number" && value >= field.minimum && value <= field.maximum;
       return Number.isInteger(value) && fits

@@ -5,6 +5,7 @@ import { requireUser } from "../options/require-options.ts";
 import type { OptionNames } from "../../known-options.ts";
 import type { Cairn } from "../../cairn.ts";
 import type { Hit, Memory, MemoryKind } from "../../shapes.ts";
+import { type ForgetFact, forgetFact, type ForgottenFacts } from "../facts/forget-fact.ts";
 import { hitLines, memoryLines, tagged } from "./block.ts";
 import { inputSchema } from "./schema.ts";
 
@@ -29,7 +30,6 @@ type Listing = { kinds?: MemoryKind[]; tags?: string[]; subject?: string; limit?
 /** `status`: `quarantined` if it contradicts what the user or the app wrote. */
 type Remembered = Pick<Memory, "id" | "status"> & { conflictsWith?: string };
 type Fact = { subject: string; predicate: string; object: string };
-type Named = Omit<Fact, "object">;
 
 /** A tool of the SDK. A program gets its structured output and the model text; in version 5 both get the output. */
 type MemoryTool<Input, Output> = {
@@ -44,7 +44,7 @@ export type MemoryTools = {
   thread_search: MemoryTool<Pick<Asked, "query" | "k">, { messages: Hit[] }>;
   memory_list: MemoryTool<Listing, { memories: Memory[]; cursor?: string }>;
   memory_remember_fact: MemoryTool<Fact, Remembered>;
-  memory_forget_fact: MemoryTool<Named, { forgotten: number }>;
+  memory_forget_fact: MemoryTool<ForgetFact, ForgottenFacts>;
 };
 
 const KINDS: readonly MemoryKind[] = ["fact", "episode", "procedure", "reflection"];
@@ -152,7 +152,7 @@ export function memoryTools(options: MemoryToolsOptions): MemoryTools {
     },
     memory_remember_fact: {
       description:
-        "Remember one lasting fact as subject, predicate and object (“user”, “prefers”, “TypeScript”). Use it when the user states something that will still matter in a later conversation, or asks you to remember it. A new object takes the place of the old one. Do not store secrets, or what only this task needs.",
+        "Remember one lasting fact as subject, predicate and object (“user”, “prefers”, “TypeScript”). Use it when the user states something that will still matter in a later conversation, or asks you to remember it. Most predicates (`lives in`) have one object at a time: a new object takes the place of the old one. Some (`likes`, `speaks`) have many: a new object stands beside the others. Do not store secrets, or what only this task needs.",
       inputSchema: inputSchema<Fact>({ subject, predicate, object }, ["subject", "predicate", "object"]),
       execute: async (fact, { abortSignal: signal }) => {
         const { id, status, conflictsWith } = await memory.memories.remember(
@@ -169,19 +169,22 @@ export function memoryTools(options: MemoryToolsOptions): MemoryTools {
     },
     memory_forget_fact: {
       description:
-        "Forget the fact of a subject and a predicate for good, with its history. Use it when the user asks you to forget something. If a fact has only changed, remember the new one instead.",
-      inputSchema: inputSchema<Named>({ subject, predicate }, ["subject", "predicate"]),
-      execute: async (named, { abortSignal: signal }) => {
-        const filter = { kinds: ["fact" as const], ...named, ...(scope !== undefined && { scope: [scope] }) };
-        const { count } = await memory.memories.forgetWhere(user, filter, { signal });
-        return { forgotten: count };
-      },
-      toModelOutput: (answer) =>
-        text(
-          outputOf(answer).forgotten === 0
-            ? "No fact of this subject and predicate was remembered. memory_list shows how facts are worded."
-            : "Forgotten, with its history.",
-        ),
+        "Forget the fact of a subject and a predicate for good, with its history. Use it when the user asks you to forget something. If the fact has several objects (“likes”: “tea”, “coffee”), name the one to forget in object; all of them go only with all. If a fact of one object (`lives in`) has only changed, remember the new one instead.",
+      inputSchema: inputSchema<ForgetFact>(
+        {
+          subject,
+          predicate,
+          object: { ...object, description: "The object to forget: `tea`." },
+          all: {
+            type: "boolean",
+            description: "True: forgets every object. Only if the user wants all of them forgotten.",
+          },
+        },
+        ["subject", "predicate"],
+      ),
+      execute: (given, { abortSignal: signal }) =>
+        forgetFact(memory, user, { given, scope, options: { signal } }),
+      toModelOutput: (answer) => text(outputOf(answer).text),
     },
   };
 }

@@ -37,6 +37,7 @@ function problemOf(
 ): string | null {
   if (value === undefined) return required ? "is required" : null;
   if (property.type === "string") return isText(value) ? null : "is no text";
+  if (property.type === "boolean") return typeof value === "boolean" ? null : "is neither true nor false";
   if (property.type === "array")
     return Array.isArray(value) && value.every(isText) ? null : "is no list of texts";
   return Number.isInteger(value) && Number(value) >= property.minimum ? null : "is no whole number from 1 on";

@@ -28,7 +28,20 @@ export const schemas: Record<DexToolName, DexSchema> = {
   },
   memory_forget_fact: {
     type: "object",
-    properties: { subject, predicate },
+    properties: {
+      subject,
+      predicate,
+      object: {
+        type: "string",
+        minLength: 1,
+        description:
+          "The object to forget: `tea`. Required if the fact has several objects, unless `all` is set.",
+      },
+      all: {
+        type: "boolean",
+        description: "True: deletes every object. Only if the user wants all of them forgotten.",
+      },
+    },
     required: ["subject", "predicate"],
     additionalProperties: false,
   },

@@ -1,5 +1,6 @@
 import { waitingText } from "../../../../src/domain/conversation/waiting-text.ts";
 import type { Cairn } from "../../index.ts";
+import { forgetFact } from "../facts/forget-fact.ts";
 import { parseToolArguments } from "./arguments.ts";
 import type { Procedures } from "./procedures.ts";
 import { schemas } from "./schemas.ts";
@@ -45,14 +46,11 @@ const factTools = ({ memory, user }: ToolDependencies): DexTool[] => [
   {
     name: "memory_forget_fact",
     description:
-      "Forget the fact of a subject and a predicate for good, with its history. Use it when the user asks you to forget something. If a fact has only changed, remember the new one instead: it takes the old one's place. Upper and lower case are the same.",
+      "Forget the fact of a subject and a predicate for good, with its history. Use it when the user asks you to forget something. If others stored several objects (“likes”: “tea”, “coffee”), name the one to forget in object; all of them go only with all. If a fact has only changed, remember the new one instead: it takes the old one's place. Upper and lower case are the same.",
     inputSchema: schemas.memory_forget_fact,
     execute: async (given, { signal } = {}) => {
-      const named = parseToolArguments("memory_forget_fact", given);
-      const { count } = await memory.memories.forgetWhere(user, { kinds: ["fact"], ...named }, { signal });
-      return count === 0
-        ? "No fact of this subject and predicate was remembered, so nothing changed."
-        : "Forgotten, with its history.";
+      const asked = parseToolArguments("memory_forget_fact", given);
+      return (await forgetFact(memory, user, { given: asked, options: { signal } })).text;
     },
   },
 ];

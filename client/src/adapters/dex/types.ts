@@ -58,7 +58,7 @@ export type DexToolName =
 /** The arguments of each tool. */
 export type DexToolArguments = {
   memory_remember_fact: { subject: string; predicate: string; object: string };
-  memory_forget_fact: { subject: string; predicate: string };
+  memory_forget_fact: { subject: string; predicate: string; object?: string; all?: boolean };
   memory_store_procedure: { title: string; body: string; tags?: string[] };
   memory_forget_procedure: { title: string };
   memory_list_procedures: { query?: string; tag?: string; limit?: number };
@@ -67,6 +67,7 @@ export type DexToolArguments = {
 
 type Property =
   | { type: "string"; minLength: 1; description: string }
+  | { type: "boolean"; description: string }
   | { type: "integer"; minimum: 1; description: string }
   | { type: "array"; items: { type: "string"; minLength: 1 }; description: string };
 

@@ -1,4 +1,5 @@
 import { z } from "@hono/zod-openapi";
+import type { Remembered } from "../../../../durable-objects/user-memory/contract.ts";
 import { rememberOne } from "../../use-cases/remember.ts";
 import { ownerToChange } from "../access.ts";
 import { STORES, textResult, tool } from "../tool.ts";
@@ -9,7 +10,7 @@ export const memoryRememberFact = tool({
   name: "memory_remember_fact",
   title: "Remember a fact",
   description:
-    "Remember one lasting fact as subject, predicate and object (“user”, “prefers”, “TypeScript”). Use it when the user states something that will still matter in a later conversation, or asks you to remember it. One fact is true at a time for a subject and a predicate: a new object replaces the old one, which stays in the history. Do not store secrets, or details that only this task needs.",
+    "Remember one lasting fact as subject, predicate and object (“user”, “prefers”, “TypeScript”). Use it when the user states something that will still matter in a later conversation, or asks you to remember it. Most predicates (`lives in`) have one object at a time: a new object replaces the old one, which stays in the history. Some (`likes`, `speaks`, `owns`) have many: a new object is stored beside the others, and memory_forget_fact takes one away. The answer tells which of the two happened. Do not store secrets, or details that only this task needs.",
   scope: "write",
   annotations: STORES,
   input: z.strictObject(fact),
@@ -22,9 +23,15 @@ export const memoryRememberFact = tool({
     const { memory, created } = remembered.value;
     const waiting = waitingText(memory);
     if (waiting !== null) return textResult(waiting, { id: memory.id, created });
-    const more = created
-      ? ""
-      : " There was a fact of this subject and predicate: memory_history shows its versions.";
-    return textResult(`Remembered (id ${memory.id}).${more}`, { id: memory.id, created });
+    return textResult(doneText(remembered.value), { id: memory.id, created });
   },
 });
+
+function doneText({ memory: { id, cardinality }, created }: Pick<Remembered, "memory" | "created">): string {
+  if (cardinality === "many")
+    return created
+      ? `Remembered (id ${id}), beside other objects of this subject and predicate. None was replaced.`
+      : `Remembered before (id ${id}). Other objects of this subject and predicate stay.`;
+  const former = " It replaces the object from before, if that was another: memory_history shows both.";
+  return `Remembered (id ${id}).${created ? "" : former}`;
+}

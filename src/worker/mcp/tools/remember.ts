@@ -10,7 +10,7 @@ export const memoryRemember = tool({
   name: "memory_remember",
   title: "Remember a text",
   description:
-    "Remember one lasting thing in a sentence that can be read by itself (“The user is moving to Porto in May.”). Use it for what does not fit a subject, a predicate and an object: events, plans, the reasons of a decision. For a property that may change later, use memory_remember_fact: it replaces the old value. Do not store secrets, or details that only this task needs.",
+    "Remember one lasting thing in a sentence that can be read by itself (“The user is moving to Porto in May.”). Use it for what does not fit a subject, a predicate and an object: events, plans, the reasons of a decision. For a property that may change later, use memory_remember_fact: a new value replaces the old one where only one can be true. Do not store secrets, or details that only this task needs.",
   scope: "write",
   annotations: STORES,
   input: z.strictObject({
