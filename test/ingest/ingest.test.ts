@@ -155,6 +155,14 @@ it("quarantines what rules find without a model, with its source", async () => {
   expect(await memoriesOf(owner)).toEqual([]);
 });
 
+it("has no reasons against what is known as a live fact", async () => {
+  const owner = newUser();
+  const fact = { subject: "user", predicate: "lives in", object: "Lisbon" };
+  const { body: live } = await call(`/v1/users/${owner}/memories`, { json: fact });
+  const { results } = await ingested(owner, { messages: moved, extract: ["facts"] });
+  expect(results).toEqual([{ kind: "fact", outcome: "known", memoryId: live.id, sources: [1] }]);
+});
+
 it("extracts from a thread that is stored already", async () => {
   const owner = newUser();
   const { body: thread } = await call(`/v1/users/${owner}/threads`, { json: {} });

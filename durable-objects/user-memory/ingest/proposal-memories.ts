@@ -81,8 +81,10 @@ export class ProposalMemories {
     for (const one of prepared.value) {
       const { index, candidate } = one;
       const known = candidate.status === "quarantined" ? await this.#deps.knownAs(owner, candidate) : null;
-      if (known === null) unknown.push(one);
-      else Object.assign(results[index] ?? {}, { outcome: "known", memoryId: known });
+      const result = results[index];
+      if (known === null || result === undefined) unknown.push(one);
+      // A live memory has no reasons against it.
+      else results[index] = { kind: result.kind, outcome: "known", memoryId: known, sources: result.sources };
     }
     const remember = (some: typeof unknown, noted: () => void = () => {}) =>
       this.#deps.remember(owner, {
