@@ -16,6 +16,8 @@ export type Endpoint = {
 const ATTEMPTS = 3;
 /** The first wait in milliseconds without `Retry-After`. It doubles. */
 const WAIT_MS = 250;
+/** Bytes of an answer. The vectors of a full batch are a third of it. */
+const LONGEST = 16 * 1024 * 1024;
 
 /** A failed call. The provider's own message is left out, as it may repeat a part of the key. */
 export class EndpointFailure extends Error {
@@ -81,13 +83,27 @@ async function once(endpoint: Endpoint, body: unknown, signal: AbortSignal): Pro
     const reason = error instanceof Error ? error.name : "no reason given";
     throw new EndpointFailure(endpoint, `cannot be reached (${reason})`, { retryAfterMs: null });
   }
-  const text = await response.text().catch(() => {
+  const text = await textOf(response).catch(() => {
     throw new EndpointFailure(endpoint, "broke off its answer", { retryAfterMs: null });
   });
+  if (text === null) throw new EndpointFailure(endpoint, "answered more than 16 MiB");
   const json = parsed(text);
   if (!response.ok) throw refusal(endpoint, response, json);
   if (json === undefined) throw new EndpointFailure(endpoint, "answered something else than JSON");
   return json;
+}
+
+/** The text of an answer; null if it is longer than `LONGEST` bytes. */
+async function textOf({ body }: Response): Promise<string | null> {
+  const decoder = new TextDecoder();
+  let [text, bytes] = ["", 0];
+  if (body !== null)
+    for await (const chunk of body as AsyncIterable<Uint8Array>) {
+      bytes += chunk.byteLength;
+      if (bytes > LONGEST) return null;
+      text += decoder.decode(chunk, { stream: true });
+    }
+  return text + decoder.decode();
 }
 
 function refusal(endpoint: Endpoint, { status, headers }: Response, json: unknown): EndpointFailure {

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { call, newUser } from "../call.ts";
-import { assistant, ingest, ingested, memoriesOf, readIngest, ring, user } from "./calls.ts";
+import { assistant, ingest, ingested, memoriesOf, messagesOf, readIngest, ring, user } from "./calls.ts";
 
 const moved = [user("I have moved to Lisbon."), assistant("How do you like it?")];
 
@@ -70,4 +70,21 @@ it("keeps what was extracted when its thread is deleted, until it is forgotten b
   const filter = { sourceThread: result.threadId };
   await call(`/v1/users/${owner}/memories/forget`, { json: { filter } });
   expect(await memoriesOf(owner, "&status=quarantined")).toEqual([]);
+});
+
+it("does not store a deleted message again when its conversation comes again", async () => {
+  const owner = newUser();
+  for (const named of [{ sessionId: "monday" }, {}]) {
+    const messages = [...moved, user("Very much."), assistant("Good.")];
+    const { body: first } = await ingest(owner, { ...named, messages });
+    await call(`/v1/threads/${first.threadId}/messages/2`, { method: "DELETE" });
+    const { body: again } = await ingest(owner, { ...named, messages: [...messages, user("Bye.")] });
+    expect(again).toMatchObject({ threadId: first.threadId, stored: 1, known: 4 });
+    expect(await messagesOf(first.threadId)).toEqual([
+      "I have moved to Lisbon.",
+      "Very much.",
+      "Good.",
+      "Bye.",
+    ]);
+  }
 });

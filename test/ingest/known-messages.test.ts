@@ -2,9 +2,9 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { continues, knownSeqs, type StoredThread } from "../../src/domain/ingest/known-messages.ts";
 
-/** A thread whose messages have odd seqs, as after deletions. */
+/** A thread of these messages. "-": one that was deleted. */
 function threadOf(texts: readonly string[]): StoredThread {
-  const stored = texts.map((text, i) => ({ seq: 2 * i + 1, text }));
+  const stored = texts.map((text, i) => ({ seq: i + 1, text })).filter(({ text }) => text !== "-");
   return { oldest: () => stored, newest: () => stored.toReversed() };
 }
 
@@ -31,13 +31,17 @@ describe("knownSeqs", () => {
     ["the first answer again", "abcd", "abc", "abcd"],
     ["a long run from the middle", "abcdefghijkl", "cdefghij", "abcdefghijkl"],
     ["a short run from the middle", "abcdef", "cd", "abcdefcd"],
+    ["one of which a message was deleted", "a-cd", "abcd", "a-cd"],
+    ["a longer one of which messages were deleted", "-bc--f", "abcdefg", "-bc--fg"],
+    ["one without the deleted message", "a-cd", "acde", "a-cde"],
+    ["another message in a deleted one's place, and another answer", "a-cd", "abxy", "a-cdbxy"],
   ])("%s", (_, thread, given, after) => {
     expect(ingest(letters(thread), letters(given)).join("")).toBe(after);
   });
 
   it("answers the seqs of the known messages", () => {
-    expect(knownSeqs(letters("abx"), threadOf(letters("abc")))).toEqual([1, 3, null]);
-    expect(knownSeqs(letters("cx"), threadOf(letters("abc")))).toEqual([5, null]);
+    expect(knownSeqs(letters("abx"), threadOf(letters("abc")))).toEqual([1, 2, null]);
+    expect(knownSeqs(letters("cx"), threadOf(letters("abc")))).toEqual([3, null]);
   });
 });
 
@@ -61,7 +65,7 @@ describe("knownSeqs of any conversations", () => {
         const seqs = known.filter((seq) => seq !== null);
         expect(known.indexOf(null)).toBe(seqs.length === given.length ? -1 : seqs.length);
         expect(seqs).toEqual(seqs.toSorted((a, b) => a - b));
-        for (const [i, seq] of seqs.entries()) expect(thread[(seq - 1) / 2]).toBe(given[i]);
+        for (const [i, seq] of seqs.entries()) expect(thread[seq - 1]).toBe(given[i]);
       }),
     );
   });

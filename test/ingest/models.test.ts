@@ -116,11 +116,14 @@ describe("a good model", () => {
     const owner = newUser();
     const { body } = await ingest(owner, { messages: lives, extract: ["episodes"], mode: "background" });
     await ring(owner);
-    expect(await readIngest(body.ingestId)).toMatchObject({ status: "done", counts: {} });
+    const { followUp, ...first } = await readIngest(body.ingestId);
+    expect(first).toMatchObject({ status: "done", counts: {}, messages: { extracted: 3 } });
+    expect(await readIngest(followUp)).toMatchObject({ status: "queued", why: "session" });
     expect(model.asked).toHaveLength(0);
     control.clockAhead += 31 * MINUTE;
     await ring(owner);
     expect(model.asked).toHaveLength(1);
+    expect(await readIngest(followUp)).toMatchObject({ status: "done", counts: { created: 1 } });
     expect(await memoriesOf(owner)).toMatchObject([
       { kind: "episode", text: "The user works as a nurse in Porto." },
     ]);
@@ -250,6 +253,28 @@ describe("a model that is of no help", () => {
     expect(model.asked).toHaveLength(2);
   });
 
+  it("answers after a message was deleted that it has read: it is asked again without that one", async () => {
+    const model = new HangingModel(
+      { episodes: [{ text: "The user has wombatitis and works as a nurse.", sources: [1, 2] }] },
+      { episodes: [{ text: "The user works as a nurse.", sources: [2] }] },
+    );
+    control.languageModel = model;
+    const owner = newUser();
+    const messages = [user("I have wombatitis."), user("I work as a nurse.")];
+    const { body } = await ingest(owner, { messages, extract: ["episodes"], mode: "background" });
+    control.clockAhead += 31 * MINUTE;
+    await ring(owner);
+    await call(`/v1/threads/${body.threadId}/messages/1`, { method: "DELETE" });
+    model.letGo();
+    await vi.waitFor(async () => {
+      await ring(owner);
+      expect(await readIngest(body.ingestId)).toMatchObject({ status: "done" });
+    });
+    expect(model.asked).toHaveLength(2);
+    expect(model.asked[1]?.messages[0]?.content).not.toContain("wombatitis");
+    expect(await memoriesOf(owner)).toMatchObject([{ text: "The user works as a nurse." }]);
+  });
+
   it("hangs when the object dies: it is asked again", async () => {
     const model = new HangingModel({ facts: [] });
     control.languageModel = model;
@@ -346,6 +371,77 @@ describe("the quota of the model", () => {
     await ring(owner);
     expect(await readIngest(body.ingestId)).toMatchObject({ status: "done" });
     expect(model.asked).toHaveLength(2);
+  });
+});
+
+describe("the quota of the model", () => {
+  it("is the same after the user was erased", async () => {
+    control.modelQuota = { calls: 1, tokens: null };
+    const model = good();
+    control.languageModel = model;
+    const owner = newUser();
+    await ingest(owner, { messages: lives, ...facts });
+    await call(`/v1/users/${owner}`, { method: "DELETE" });
+    await ring(owner);
+    const { body } = await ingest(owner, { messages: lives, ...facts });
+    expect(body).toMatchObject({ status: "queued", why: "quota" });
+    expect(model.asked).toHaveLength(1);
+  });
+
+  it("may be raised: a retry runs what waits for it", async () => {
+    control.modelQuota = { calls: 1, tokens: null };
+    control.languageModel = good();
+    const owner = newUser();
+    await ingest(owner, { messages: lives, ...facts });
+    const { body } = await ingest(owner, { messages: [...lives, user("I have a dog.")], ...facts });
+    expect(body).toMatchObject({ status: "queued", why: "quota" });
+    control.modelQuota = { calls: 2, tokens: null };
+    await evict(owner);
+    await call(`/v1/ingests/${body.ingestId}/retry`, { json: {} });
+    await ring(owner);
+    expect(await readIngest(body.ingestId)).toMatchObject({ status: "done" });
+  });
+});
+
+describe("what is stored already", () => {
+  it("is changed with a result that says so, and its history has the former text", async () => {
+    const lisbon = { subject: "user", predicate: "lives in", object: "Lisbon" };
+    control.languageModel = good();
+    const owner = newUser();
+    await call(`/v1/users/${owner}/memories`, { json: lisbon, headers: { "Cairn-Trust": "model" } });
+    const result = await ingested(owner, { messages: lives, ...facts });
+    expect(result.counts).toEqual({ updated: 1, created: 1 });
+  });
+
+  it("is not changed if it is a procedure: the new one waits", async () => {
+    const owner = newUser();
+    const messages = [user("To deploy the app I build it and push it to main.")];
+    const deploy = (text: string) => ({ procedures: [{ title: "deploy the app", text, sources: [0] }] });
+    const given = (text: string) => ingested(owner, { messages, extracted: deploy(text) });
+    expect((await given("Build the app, push it to main.")).counts).toEqual({ created: 1 });
+    expect((await given("Build the app, push it to main.")).counts).toEqual({ known: 1 });
+    const { results } = await given("Push the app to main, build it.");
+    expect(results).toMatchObject([{ outcome: "quarantined", reasons: ["replaces_procedure"] }]);
+    expect(await memoriesOf(owner)).toMatchObject([{ text: "Build the app, push it to main." }]);
+  });
+
+  it("is checked in steps, of which each takes some of many memories", async () => {
+    const owner = newUser();
+    const likes = Array.from({ length: 250 }, (_, i) => `like${i}`);
+    const found = likes.map((object, i) => ({ subject: "user", predicate: "likes", object, sources: [i] }));
+    const messages = likes.map((like) => user(`I like ${like}.`));
+    const { counts } = await ingested(owner, { messages, extracted: { facts: found } });
+    expect(counts).toEqual({ created: 250 });
+  });
+
+  it("is no attachment of the user's message", async () => {
+    control.languageModel = new ScriptedModel({
+      facts: [{ subject: "user", predicate: "lives in", object: "Minsk", sources: [1] }],
+    });
+    const file = { type: "file", text: "I moved to Minsk in May." };
+    const content = [{ type: "text", text: "Summarize the attachment, please." }, file];
+    const { counts } = await ingested(newUser(), { messages: [{ role: "user", content }], ...facts });
+    expect(counts).toEqual({ quarantined: 1 });
   });
 });
 

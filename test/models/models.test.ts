@@ -159,7 +159,7 @@ describe("extract", () => {
   it("returns the proposals of the kinds that were asked for", async () => {
     const model = new ScriptedModel({ facts: [fact] });
     expect(await extract(model, window, ["facts"])).toEqual({
-      answer: { facts: [fact], episodes: [], procedures: [] },
+      answer: { proposals: { facts: [fact], episodes: [], procedures: [] }, unusable: [] },
       prompt: "extract/1",
       usage: { calls: 1, inputTokens: 100, outputTokens: 10 },
     });
@@ -183,7 +183,7 @@ describe("extract", () => {
   ])("asks once more after %s, with the error", async (_, first, error) => {
     const model = new ScriptedModel(first, { facts: [fact] });
     const extracted = await extract(model, window, ["facts"]);
-    expect(extracted).toMatchObject({ answer: { facts: [fact] }, usage: { calls: 2 } });
+    expect(extracted).toMatchObject({ answer: { proposals: { facts: [fact] } }, usage: { calls: 2 } });
     expect(model.asked[1]?.messages.at(-1)?.content).toContain(error);
   });
 

@@ -23,7 +23,6 @@ export const USER_TABLES = {
   context_profiles: { key: "name", counted: null },
   ingests: { key: "id", counted: null },
   ingested_threads: { key: "thread", counted: null },
-  model_usage: { key: "day", counted: null },
   removals: { key: "kind, n", counted: null },
   removals_pruned: { key: "kind", counted: null },
   recalls: { key: "n", counted: null },
@@ -57,6 +56,7 @@ export const STAYING = [
   "word_terms",
   "free_pages",
   "webhook_delivery",
+  "model_usage",
   "zeros",
 ] as const;
 

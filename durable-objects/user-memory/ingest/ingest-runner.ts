@@ -27,7 +27,7 @@ type StoreProposals = (
 
 type IngestRunnerDependencies = {
   store: IngestStore;
-  stores: Pick<ThreadStores, "threads">;
+  stores: Pick<ThreadStores, "threads" | "lineage">;
   steps: NextStep;
   storeProposals: StoreProposals;
   /** The user; null before the first write. */
@@ -144,8 +144,10 @@ export class IngestRunner implements Chore {
     const owner = this.#deps.owner();
     if (thread === null || owner === null) return this.#end(ingest, "thread_deleted");
     const step = this.#unstored.get(ingest.id) ?? (await steps.of(ingest, thread));
-    // The thread or the user may have been deleted meanwhile.
-    const isWanted = () => store.get(ingest.id) !== null;
+    // The thread, the user, or a message that the model has read may have been deleted meanwhile.
+    const read = step !== null && "window" in step ? step.window : [];
+    const isWanted = () =>
+      store.get(ingest.id) !== null && read.every(({ seq }) => stores.lineage.position(thread, seq) !== null);
     if (!isWanted()) this.#unstored.delete(ingest.id);
     else if (step === null) this.#end(ingest);
     else if ("until" in step) this.#wait(ingest, step);
@@ -165,7 +167,7 @@ export class IngestRunner implements Chore {
   /** Saves the results of a step, and how far the thread is extracted. */
   #advance(
     ingest: StoredIngest,
-    { by, progress, failed, usage, unusable = [] }: Step,
+    { by, progress, failed, usage, unusable = [], left = null }: Step,
     stored: readonly IngestResult[],
   ): void {
     const { store, steps, transactions, alarms, now } = this.#deps;
@@ -176,7 +178,7 @@ export class IngestRunner implements Chore {
     const firstFailed = Object.fromEntries(kinds.map((kind) => [kind, before[kind]]));
     const results = [...stored, ...unusable];
     transactions.atomically(() => {
-      if (by === "caller") store.clearExtracted(id);
+      if (by === "caller") store.setExtracted(id, left);
       store.reach(thread, reached);
       store.update({
         id,
@@ -198,14 +200,16 @@ export class IngestRunner implements Chore {
   }
 
   /** Tries again later, or ends the ingest after the last attempt. */
-  #wait(ingest: StoredIngest, { why, until, retries }: Wait): void {
+  #wait(ingest: StoredIngest, { why, until, retries, usage }: Wait): void {
     const { store, alarms, now } = this.#deps;
     const attempts = ingest.state.attempts + (retries ? 1 : 0);
-    if (attempts >= ATTEMPTS) return this.#end(ingest, why);
+    const spent = usage === undefined ? ingest.state.usage : added(ingest.state.usage, usage);
+    const state: IngestState = { ...ingest.state, usage: spent };
+    if (attempts >= ATTEMPTS) return this.#end({ ...ingest, state }, why);
     // Facts are done. The episode of a session that goes on is the matter of another ingest.
-    if (why === "session" && !ingest.state.followsUp) return this.#followUp(ingest, until ?? now());
+    if (why === "session" && !state.followsUp) return this.#followUp(ingest, until ?? now());
     const dueAt = until ?? now() + backOff(attempts);
-    store.update({ ...ingest, dueAt, state: { ...ingest.state, status: "queued", why, attempts } });
+    store.update({ ...ingest, dueAt, state: { ...state, status: "queued", why, attempts } });
     alarms.scheduleBy(dueAt);
   }
 
@@ -213,20 +217,24 @@ export class IngestRunner implements Chore {
   #followUp(ingest: StoredIngest, dueAt: number): void {
     const { store, transactions, alarms, now } = this.#deps;
     const { state } = ingest;
+    const [owner] = ingest.id.split(".");
+    const id = `${owner}.${uuidv7({ msecs: now() })}`;
     transactions.atomically(() => {
-      this.#end(ingest);
+      this.#end({ ...ingest, state: { ...state, followUp: id } });
       const waiting: IngestState = {
         ...state,
         status: "queued",
+        why: "session",
         extract: ["episodes"],
         followsUp: true,
+        failed: {},
         results: [],
         counts: {},
+        usage: { calls: 0, inputTokens: 0, outputTokens: 0 },
         attempts: 0,
         createdAt: now(),
       };
-      const [owner] = ingest.id.split(".");
-      store.add({ id: `${owner}.${uuidv7({ msecs: now() })}`, thread: ingest.thread, dueAt, state: waiting });
+      store.add({ id, thread: ingest.thread, dueAt, state: waiting });
       alarms.scheduleBy(dueAt);
     });
   }

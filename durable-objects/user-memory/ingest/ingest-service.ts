@@ -66,12 +66,17 @@ export class IngestService {
     return this.#deps.store.unfinished(limit).map((ingest) => this.#viewOf(ingest));
   }
 
-  /** Extracts again what failed. An ingest that ran without a model starts from its beginning if there is one now. */
+  /** Extracts again what failed, and what waits at once. An ingest that ran without a model starts from its beginning if there is one now. */
   retry(id: string): Result<Ingest> {
-    const { store, transactions, languageModel } = this.#deps;
+    const { store, transactions, languageModel, alarms, now } = this.#deps;
     const ingest = store.get(id);
     if (ingest === null) return fail("not_found");
     const { status, model } = ingest.state;
+    if (ingest.dueAt !== null && ingest.dueAt > now()) {
+      // What it waits for may have changed: the quota, say.
+      store.update({ ...ingest, dueAt: now() });
+      alarms.scheduleBy(now());
+    }
     const isEnded = status === "partial" || (status === "done" && model === null && languageModel !== null);
     const queued = isEnded ? transactions.atomically(() => this.#queueAgain(ingest)) : ingest;
     return ok(this.#viewOf(queued));
@@ -250,18 +255,15 @@ export class IngestService {
     const own = store.marks(thread.n);
     if (own !== null) return own;
     const origin = thread.forkedFrom && stores.threads.get(thread.forkedFrom.threadId);
-    const marks = origin ? store.marks(origin.n) : null;
-    const upTo = (seq = 0) => Math.min(seq, thread.forkSeq);
-    return {
-      facts: upTo(marks?.facts),
-      episodes: upTo(marks?.episodes),
-      procedures: upTo(marks?.procedures),
-    };
+    if (!origin) return { facts: 0, episodes: 0, procedures: 0 };
+    const { facts, episodes, procedures } = this.#marksOf(origin);
+    const upTo = (seq: number) => Math.min(seq, thread.forkSeq);
+    return { facts: upTo(facts), episodes: upTo(episodes), procedures: upTo(procedures) };
   }
 
   #viewOf({ id, state }: StoredIngest): Ingest {
     const { status, why, threadId, extract, model, results, counts, usage, createdAt, finishedAt } = state;
-    const { stored, known, to, progress } = state;
+    const { stored, known, to, progress, followUp } = state;
     const isRunning = status === "queued" && this.#deps.runner.isRunning(id);
     // The episode of a session that goes on is the matter of another ingest.
     const extracted = status === "done" ? to : Math.min(to, ...extract.map((kind) => progress[kind]));
@@ -269,6 +271,7 @@ export class IngestService {
       id,
       status: isRunning ? "running" : status,
       ...(why !== undefined && { why }),
+      ...(followUp !== undefined && { followUp }),
       threadId,
       extract,
       model,

@@ -105,16 +105,21 @@ export class IngestStore {
     return row?.extracted == null ? null : (JSON.parse(row.extracted) as Extracted);
   }
 
-  clearExtracted(id: string): void {
+  setExtracted(id: string, extracted: Extracted | null): void {
     this.#sql.exec(`UPDATE ingests SET ${zeroedColumns(["extracted"])} WHERE id = ?`, id);
-    this.#sql.exec("UPDATE ingests SET extracted = NULL WHERE id = ?", id);
+    this.#sql.exec(
+      "UPDATE ingests SET extracted = ? WHERE id = ?",
+      extracted && JSON.stringify(extracted),
+      id,
+    );
   }
 
-  /** Those that are under way or ended as `partial`, the newest first. */
+  /** Those that are under way or ended as `partial`, the newest first; not one that waits for the end of a session. */
   unfinished(limit: number): StoredIngest[] {
     return this.#sql
       .exec<Row>(
-        `SELECT ${COLUMNS} FROM ingests WHERE state ->> '$.status' <> 'done' AND state ->> '$.followsUp' = 0
+        `SELECT ${COLUMNS} FROM ingests WHERE state ->> '$.status' = 'partial'
+           OR (state ->> '$.status' <> 'done' AND state ->> '$.followsUp' = 0)
          ORDER BY id DESC LIMIT ?`,
         limit,
       )

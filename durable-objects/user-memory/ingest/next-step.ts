@@ -2,7 +2,7 @@ import { candidatesIn } from "../../../src/domain/ingest/patterns.ts";
 import type { Proposals, SourceMessage } from "../../../src/domain/ingest/proposal.ts";
 import type { Window } from "../../../src/domain/ingest/window.ts";
 import { sessionsOf } from "../../../src/domain/ingest/sessions.ts";
-import type { ExtractKind, Ingest, IngestResult } from "../../../src/domain/schema/ingest.ts";
+import type { Extracted, ExtractKind, Ingest, IngestResult } from "../../../src/domain/schema/ingest.ts";
 import { extract } from "../../../src/platform/models/extract.ts";
 import type { LanguageModel } from "../../../src/platform/models/language-model.ts";
 import type { StoredThread } from "../threads/thread-store.ts";
@@ -17,7 +17,7 @@ export type Extractor = { model: string; prompt: string } | { rules: string } | 
 /**
  * Proposals of some messages. `window`: what they may cite. `progress`: how far the thread is extracted once they are stored.
  * `failed`: the extraction of these messages failed for good, so there are no proposals. `unusable`: the results of what the model
- * answered besides.
+ * answered besides. `left`: what the caller's own model found besides, for the next steps.
  */
 export type Step = {
   proposals: Proposals;
@@ -26,10 +26,11 @@ export type Step = {
   progress: Partial<Marks>;
   failed?: string;
   unusable?: readonly IngestResult[];
+  left?: Extracted | null;
   usage?: Ingest["usage"];
 };
-/** No step is possible now: `why`, and when to try again. `retries`: the attempts are bounded. */
-export type Wait = { why: string; until: number | null; retries: boolean };
+/** No step is possible now: `why`, and when to try again. `retries`: the attempts are bounded. `usage`: of a call that failed. */
+export type Wait = { why: string; until: number | null; retries: boolean; usage?: Ingest["usage"] };
 
 type NextStepDependencies = {
   store: Pick<IngestStore, "extracted" | "marks">;
@@ -44,6 +45,8 @@ type FoundProposals = Pick<Step, "proposals" | "by" | "failed" | "unusable" | "u
 export const SESSION_GAP_MS = 30 * 60_000;
 /** Messages of a session at most: a longer one is several episodes. */
 const SESSION_MESSAGES = 200;
+/** Citations of the memories that a step takes of the caller's: each is checked against its messages. At least those of one memory. */
+const CITED = 100;
 /** The extraction's version where no model is bound. */
 const PATTERNS = "patterns/1";
 const SESSIONS = "sessions/1";
@@ -79,13 +82,14 @@ export class NextStep {
   #given({ id, hasExtracted }: StoredIngest, thread: StoredThread): Step | null {
     const extracted = hasExtracted ? this.#deps.store.extracted(id) : null;
     if (extracted === null) return null;
-    const { facts = [], episodes = [], procedures = [] } = extracted;
-    const cited = [...facts, ...episodes, ...procedures].flatMap(({ sources }) => sources);
+    const { taken, left } = firstOf(extracted);
+    const cited = Object.values(taken).flatMap((list) => list.flatMap(({ sources }) => sources));
     return {
-      proposals: { facts, episodes, procedures },
+      proposals: taken,
       by: "caller",
       window: messagesAround(this.#deps.reader, thread, cited),
       progress: {},
+      left,
     };
   }
 
@@ -177,8 +181,29 @@ export class NextStep {
     // Another call would get another answer, but these messages have had two.
     if (extracted.failed === "invalid_answer")
       return { ...NOTHING, failed: extracted.failed, usage: extracted.usage };
-    return { why: extracted.failed, until: null, retries: true };
+    return { why: extracted.failed, until: null, retries: true, usage: extracted.usage };
   }
+}
+
+/** The first memories of a caller's model, which cite few enough messages for one step, and the others; null for none. */
+function firstOf({ facts = [], episodes = [], procedures = [] }: Extracted): {
+  taken: Required<Extracted>;
+  left: Extracted | null;
+} {
+  let cited = 0;
+  const fits = ({ sources }: { sources: readonly number[] }) => (cited += sources.length) <= CITED;
+  const taken = {
+    facts: facts.filter(fits),
+    episodes: episodes.filter(fits),
+    procedures: procedures.filter(fits),
+  };
+  const left = {
+    facts: facts.slice(taken.facts.length),
+    episodes: episodes.slice(taken.episodes.length),
+    procedures: procedures.slice(taken.procedures.length),
+  };
+  const isLeft = Object.values(left).some((list) => list.length > 0);
+  return { taken, left: isLeft ? left : null };
 }
 
 /** The proposals that cite one of these messages: the others were found before. */

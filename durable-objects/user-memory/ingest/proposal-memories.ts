@@ -72,8 +72,9 @@ export class ProposalMemories {
     }));
     const prepared = await this.#prepare(owner, proposed);
     if (!prepared.ok) return prepared;
-    const settle = (i: number, { memory, created }: Remembered) => {
-      const outcome = memory.status === "quarantined" ? "quarantined" : created ? "created" : "known";
+    const settle = (i: number, { memory, created, replaced = false }: Remembered) => {
+      const live = created ? "created" : replaced ? "updated" : "known";
+      const outcome = memory.status === "quarantined" ? "quarantined" : live;
       const reasons = memory.status === "quarantined" ? memory.reasons : undefined;
       Object.assign(results[i] ?? {}, { outcome, memoryId: memory.id, ...(reasons && { reasons }) });
     };
@@ -123,7 +124,7 @@ export class ProposalMemories {
       }, undefined);
     const propose = (kind: MemoryKind, proposal: Proposal, fields: Record<string, unknown>): Proposed => {
       const { sources } = proposal;
-      const isThere = sources.some((seq) => this.#deps.lineage.position(thread, seq) !== null);
+      const isThere = sources.every((seq) => this.#deps.lineage.position(thread, seq) !== null);
       const { success, data } = RememberBody.safeParse({
         kind,
         ...fields,
@@ -185,7 +186,13 @@ export class ProposalMemories {
     const rules = await d1Result(() => predicates.rules());
     if (!rules.ok) return rules;
     const candidates = await prepareMemories({ embedder, rules: rules.value }, owner, valid);
-    return ok(candidates.map((candidate, i) => ({ candidate, index: valid[i]?.index ?? 0 })));
+    return ok(
+      candidates.map((candidate, i) => ({
+        // What somebody will follow is not changed by what a model has read.
+        candidate: candidate.body.kind === "procedure" ? { ...candidate, replaces: false } : candidate,
+        index: valid[i]?.index ?? 0,
+      })),
+    );
   }
 }
 

@@ -1,5 +1,5 @@
 import type { SourceMessage } from "../../../src/domain/ingest/proposal.ts";
-import { searchableText } from "../../../src/domain/memory/message-text.ts";
+import { writtenText } from "../../../src/domain/memory/message-text.ts";
 import type { ReadMessage } from "../../../src/domain/page-json.ts";
 import { parsed } from "../threads/message-store.ts";
 import type { StoredThread } from "../threads/thread-store.ts";
@@ -68,5 +68,5 @@ function messagesBefore(
 
 function sourceMessage({ seq, body, createdAt }: ReadMessage): SourceMessage {
   const message = parsed(body);
-  return { seq, role: message.role, text: searchableText(message).text, at: createdAt };
+  return { seq, role: message.role, text: writtenText(message), at: createdAt };
 }

@@ -26,7 +26,7 @@ import {
 import { embeddedText } from "../../../src/domain/memory/search-text.ts";
 import type { ImportedVersion } from "../../../src/domain/transfer/memory-lines.ts";
 import type { ForgetMemoriesBody, Forgotten } from "../../../src/domain/schema/memory-filter.ts";
-import type { Memory, PatchMemoryBody, Similar } from "../../../src/domain/schema/memory.ts";
+import type { Memory, PatchMemoryBody } from "../../../src/domain/schema/memory.ts";
 import { isPerson, leastOf } from "../../../src/domain/memory/trust.ts";
 import { limits } from "../../../src/domain/limits.ts";
 import { storageFailureOf } from "../../../src/platform/storage-failure.ts";
@@ -105,7 +105,7 @@ export class MemoryWriter {
   ): Promise<Result<Remembered[]>> {
     return this.#writes.write<Remembered[]>(owner, { once, noted }, async (draft) => {
       if (!isWanted()) return fail("not_found");
-      const remembered: { row: MemoryRow; created: boolean; similar?: Similar[] }[] = [];
+      const remembered: (Omit<Remembered, "memory"> & { row: MemoryRow })[] = [];
       const candidates = memories.map((one) => this.#restating(one, draft.time));
       draft.readTexts(candidates.map(({ identity }) => identity.dedupeKey));
       for (const [i, candidate] of candidates.entries()) {

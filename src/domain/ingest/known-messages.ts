@@ -15,36 +15,48 @@ const SEARCHED = 5_000;
 /**
  * Finds which of the given messages a thread has: the seq of each, or null for a new one. New messages follow all known ones.
  *
- * A conversation that begins as the thread does is compared from its beginning. Any other part of a conversation is known if the
+ * A conversation that begins as the thread does is compared from its beginning, over deleted messages. Any other part of a conversation is known if the
  * thread ends with it; else what follows the overlap with the thread's end is new. A run of 8 or more messages is known wherever
  * the thread has it.
  */
 export function knownSeqs(given: readonly string[], thread: StoredThread): (number | null)[] {
-  const prefix = commonPrefix(given, thread.oldest());
+  const { seqs: prefix } = commonPrefix(given, thread.oldest());
   const rest = given.slice(prefix.length);
   if (rest.length === 0) return prefix;
-  const tail = lastOf(thread, Math.max(SEARCHED, given.length)).slice(-SEARCHED);
+  const isSearched = rest.length >= LONG_RUN || prefix.length > 0;
+  const tail = lastOf(thread, isSearched ? SEARCHED : rest.length);
   const after = prefix.at(-1);
   const others = after === undefined ? tail : tail.filter(({ seq }) => seq > after);
-  const run = rest.length >= LONG_RUN || prefix.length > 0 ? placeOf(rest, others) : null;
+  const run = isSearched ? placeOf(rest, others) : null;
   const known = run ?? overlap(rest, others);
   return [...prefix, ...known, ...rest.slice(known.length).map(() => null)];
 }
 
 /** True if one conversation begins with the other. */
 export function continues(given: readonly string[], thread: StoredThread, length: number): boolean {
-  const prefix = commonPrefix(given, thread.oldest());
-  return prefix.length > 0 && (prefix.length === given.length || prefix.length === length);
+  const { seqs, matched } = commonPrefix(given, thread.oldest());
+  return matched > 0 && (seqs.length === given.length || matched === length);
 }
 
-/** The seqs of the messages with which both begin. */
-function commonPrefix(given: readonly string[], oldest: Iterable<Stored>): number[] {
+/**
+ * The seqs of the messages with which both begin. A message that was deleted from the thread left a gap in its seqs: a given one in
+ * that place is known, if the thread goes on as the given ones do. `matched`: the number of those that the thread still has.
+ */
+function commonPrefix(
+  given: readonly string[],
+  oldest: Iterable<Stored>,
+): { seqs: number[]; matched: number } {
   const seqs: number[] = [];
+  let [matched, next] = [0, 1];
   for (const { seq, text } of oldest) {
-    if (text !== given[seqs.length]) break;
+    const gap = text === given[seqs.length] ? 0 : seq - next;
+    if (text !== given[seqs.length + gap]) break;
+    for (let deleted = seq - gap; deleted < seq; deleted++) seqs.push(deleted);
     seqs.push(seq);
+    matched++;
+    next = seq + 1;
   }
-  return seqs;
+  return { seqs, matched };
 }
 
 function lastOf(thread: StoredThread, most: number): Stored[] {

@@ -1,3 +1,5 @@
+import { BoundedCache } from "../bounded-cache.ts";
+
 /** Marks that begin what somebody else wrote: all lines after one are not the user's. */
 const PASTED: readonly RegExp[] = [
   // "Here is the page:", "from the article:", "Below is the log:", "He wrote:"
@@ -16,6 +18,8 @@ const PASTED: readonly RegExp[] = [
 ];
 /** A longer paragraph is taken for a pasted one: people write to an assistant in short ones. */
 const LONG_PARAGRAPH = 1_200;
+/** Characters of a message that are looked at. What is behind them shows no fact. */
+const LONGEST = 12_000;
 /** A text without its quotations. Apostrophes stay. */
 const QUOTED = /"[^"\n]*"|“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»|»[^«\n]*«|「[^」]*」|『[^』]*』|`[^`\n]*`/gu;
 const FENCED = /(?:```|~~~)[\s\S]*?(?:```|~~~|$)/gu;
@@ -27,20 +31,39 @@ const GAP = " … ";
  * sign of pasted text.
  */
 export function ownWords(text: string): string {
+  const known = found.get(text);
+  if (known !== undefined) return known;
+  const own = ownWordsOf(text.slice(0, LONGEST));
+  found.set(text, own);
+  return own;
+}
+
+/** Each fact of a message asks for its words. */
+const found = new BoundedCache<string>(100);
+
+function ownWordsOf(text: string): string {
   const own: string[] = [];
   for (const line of text.replaceAll(FENCED, GAP).split(/\r?\n/u)) {
     const trimmed = line.trim();
-    if (PASTED.some((mark) => mark.test(trimmed))) {
+    // The expressions take time that grows with the square of a line.
+    if (trimmed.length > LONG_PARAGRAPH) {
+      const ends = [trimmed.slice(0, LONG_PARAGRAPH), trimmed.slice(-LONG_PARAGRAPH)];
+      if (ends.some(isPasted)) break;
+      continue;
+    }
+    if (isPasted(trimmed)) {
       // The sentences before the one that hands it over.
       if (/[:：]$/u.test(trimmed))
         own.push(...sentencesOf(trimmed.replaceAll(QUOTED, GAP)).slice(0, -1).map(withoutHandedOver));
       break;
     }
-    if (/^(?:>|\||\t)/u.test(trimmed) || trimmed.length > LONG_PARAGRAPH) continue;
+    if (/^(?:>|\||\t)/u.test(trimmed)) continue;
     own.push(withoutHandedOver(trimmed.replaceAll(QUOTED, GAP)));
   }
   return own.join("\n");
 }
+
+const isPasted = (line: string): boolean => PASTED.some((mark) => mark.test(line));
 
 /** What follows "the mail says:" on the same line was said by somebody else. */
 const HANDED_OVER =

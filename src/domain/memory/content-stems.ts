@@ -1,4 +1,5 @@
 import { stemmer } from "stemmer";
+import { BoundedCache } from "../bounded-cache.ts";
 import { folded } from "../ranking/fold.ts";
 
 const WORD = /\d{1,3}(?:[.,]\d{3})+(?![\d\p{L}])|[\p{L}\p{N}][\p{L}\p{N}'’.@+-]*[\p{L}\p{N}]|[\p{L}\p{N}]/gu;
@@ -43,10 +44,23 @@ export const contentStems = (text: string): string[] =>
     .filter((word) => word !== "" && !EMPTY.has(folded(word)))
     .map(stem);
 
+type Words = { stems: ReadonlySet<string>; flat: string };
+
+/** Many texts are looked for in the same source. */
+const found = new BoundedCache<Words>(100);
+
+function wordsIn(source: string): Words {
+  const known = found.get(source);
+  if (known !== undefined) return known;
+  const stems = new Set(wordsOf(source).flatMap((word) => [stem(word), ...word.split(/[-'’.]/u).map(stem)]));
+  const words = { stems, flat: folded(source).replaceAll(/\s+/gu, "") };
+  found.set(source, words);
+  return words;
+}
+
 /** True if all words of a text occur in another one. In scripts without spaces, the text itself has to occur. */
 export function saysAll(source: string, text: string): boolean {
-  const stems = new Set(wordsOf(source).flatMap((word) => [stem(word), ...word.split(/[-'’.]/u).map(stem)]));
-  const flat = folded(source).replaceAll(/\s+/gu, "");
+  const { stems, flat } = wordsIn(source);
   return wordsOf(text).every((word) => {
     if (EMPTY.has(folded(word))) return true;
     if (UNSPACED.test(word)) return flat.includes(folded(word));

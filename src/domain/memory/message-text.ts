@@ -14,13 +14,22 @@ export function searchableText(message: MessageText): { text: string; cut: boole
   return { text: searched, cut: searched.length < spoken.length };
 }
 
-function partsText(content: unknown): string {
+/** The text that the sender wrote in a message: without its name, attachments and results of tools. At most as long as the searched one. */
+export const writtenText = (message: MessageText): string =>
+  partsText(message.content ?? message.parts, isWritten)
+    .slice(0, limits.searchableText)
+    .toWellFormed();
+
+function partsText(
+  content: unknown,
+  isTaken: (part: unknown) => part is { text: string } = isTextPart,
+): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
   return content
     .map((part: unknown) => {
       if (typeof part === "string") return part;
-      return isTextPart(part) ? part.text : "";
+      return isTaken(part) ? part.text : "";
     })
     .filter((text) => text !== "")
     .join("\n");
@@ -35,3 +44,9 @@ const isTextPart = (part: unknown): part is { text: string } =>
   "text" in part &&
   typeof part.text === "string" &&
   !("type" in part && THOUGHTS.has(part.type));
+
+/** The types of parts in which SDKs put what somebody wrote. Google's have none. */
+const WRITTEN: ReadonlySet<unknown> = new Set(["text", "input_text", "output_text"]);
+
+const isWritten = (part: unknown): part is { text: string } =>
+  isTextPart(part) && (!("type" in part) || WRITTEN.has(part.type));

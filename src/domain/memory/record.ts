@@ -40,6 +40,8 @@ export type Candidate = {
   by: Writer;
   policy: ConflictPolicy;
   inQuarantine?: Identity;
+  /** False: it is quarantined if it would change what a stored memory says. */
+  replaces?: boolean;
 };
 
 /** Memories of an extractor with a lower score are quarantined. */

@@ -20,8 +20,8 @@ import {
 import type { MemoryRow } from "./table.ts";
 import { outranks } from "./trust.ts";
 
-/** The resulting version, and whether the memory is new. */
-type Ruled = { row: MemoryRow; created: boolean };
+/** The resulting version. `created`: the memory is new. `replaced`: it says this in place of something else. */
+type Ruled = { row: MemoryRow; created: boolean; replaced?: boolean };
 
 /** Remembers one memory: adds a new one, or changes a stored one. */
 export function rememberIn(draft: Draft, owner: Owner, candidate: Candidate): Result<Ruled> {
@@ -39,13 +39,15 @@ export function rememberIn(draft: Draft, owner: Owner, candidate: Candidate): Re
     return fail("fact_conflict", {
       details: [{ path: "object", message: `contradicts the memory ${held.id}` }],
     });
+  if (held !== null && candidate.replaces === false && !states(held, candidate))
+    return wait(draft, owner, candidate, { held, reason: REPLACES });
   if (held !== null && candidate.policy !== "lastWriter" && outranks(held.trust, candidate.by.trust))
     return states(held, candidate)
       ? ok({
           row: amend(draft, held, { provenance: withSources(held, candidate, held.provenance ?? {}) }),
           created: false,
         })
-      : wait(draft, owner, candidate, held);
+      : wait(draft, owner, candidate, { held, reason: CONFLICT });
   const ruled =
     identity.how === "supersede" ? supersede(draft, owner, candidate) : addOrReplace(draft, owner, candidate);
   if (!ruled.ok || !neverTrue(ruled.value.row)) return ruled;
@@ -77,11 +79,16 @@ const reaches = ({ validTo }: Candidate["body"], after: MemoryRow): boolean =>
 /** True if a version ends after this time, or not at all, by what its caller said. */
 const goesOn = ({ validTo }: MemoryRow, from: number): boolean => validTo === null || validTo > from;
 
-/** Quarantines a candidate that contradicts a memory of a higher trust. */
-function wait(draft: Draft, owner: Owner, candidate: Candidate, held: MemoryRow): Result<Ruled> {
+/** Quarantines a candidate that may not change a stored memory. */
+function wait(
+  draft: Draft,
+  owner: Owner,
+  candidate: Candidate,
+  { held, reason }: { held: MemoryRow; reason: string },
+): Result<Ruled> {
   const { by, inQuarantine } = candidate;
   if (inQuarantine === undefined) throw new Error("a writer that is outranked has an identity in quarantine");
-  const reasons = [...(by.reasons ?? []), CONFLICT];
+  const reasons = [...(by.reasons ?? []), reason];
   return addOrReplace(draft, owner, {
     ...candidate,
     identity: inQuarantine,
@@ -92,6 +99,8 @@ function wait(draft: Draft, owner: Owner, candidate: Candidate, held: MemoryRow)
 
 /** The reason of a memory that waits in quarantine for a decision about a memory of a higher trust. */
 const CONFLICT = "conflicts_with_higher_trust";
+/** The reason of an extracted procedure that would change a stored one. */
+const REPLACES = "replaces_procedure";
 
 /** Usually seconds in place of milliseconds. The memory would expire at once, with its history. */
 const isOver = ({ expiresAt }: RememberBody | PatchMemoryBody, time: number): boolean =>
@@ -104,7 +113,11 @@ function addOrReplace(draft: Draft, owner: Owner, candidate: Candidate): Result<
   const known = byId ?? withSameText(draft, candidate);
   if (known === null) return ok({ row: begin(draft, owner, candidate), created: true });
   if (identity.how === "replace")
-    return ok({ row: amend(draft, known, replacement(known, candidate)), created: false });
+    return ok({
+      row: amend(draft, known, replacement(known, candidate)),
+      created: false,
+      replaced: !states(known, candidate),
+    });
   const changes = merged(known, candidate);
   if (!changes.ok) return changes;
   // A fact that supersedes others keeps its start.
@@ -154,7 +167,8 @@ function supersede(draft: Draft, owner: Owner, candidate: Candidate): Result<Rul
   }
   const row = begin(draft, owner, candidate);
   link(draft, row.id);
-  return ok({ row: draft.version(row.id, row.version) ?? row, created: held.length === 0 });
+  const replaced = before !== undefined && goesOn(before, from);
+  return ok({ row: draft.version(row.id, row.version) ?? row, created: held.length === 0, replaced });
 }
 
 /** True if a version and the candidate state the same. */

@@ -128,9 +128,9 @@ const IngestResult = z
   .object({
     kind: memoryKind,
     memoryId: z.string().optional(),
-    outcome: z.enum(["created", "known", "quarantined", "failed"]).openapi({
+    outcome: z.enum(["created", "updated", "known", "quarantined", "failed"]).openapi({
       description:
-        "`known`: a stored memory says it already. `quarantined`: kept for review. `failed`: not stored.",
+        "`updated`: a stored memory says it now in place of something else, which its history has. `known`: a stored memory says it already. `quarantined`: kept for review. `failed`: not stored.",
     }),
     reasons: z.array(z.string()).optional().openapi({ description: "Why it is quarantined, or failed." }),
     sources: z.array(z.int()).openapi({ description: "The seqs of the messages that say it." }),
@@ -142,9 +142,13 @@ export const Ingest = z
   .object({
     id: z.string().openapi({ description: "`<userHash>.<uuid v7>`" }),
     status: ingestStatus,
+    followUp: z.string().optional().openapi({
+      description:
+        "The ingest that makes the episode of the session that goes on. It is gone once a later ingest of the thread has taken it over.",
+    }),
     why: z.string().optional().openapi({
       description:
-        "The reason of `partial`, or of waiting: `model_failed`, `model_late`, `invalid_answer`, `quota`, `storage`, `thread_deleted`, `internal_error`.",
+        "The reason of `partial`, or of waiting: `model_failed`, `model_late`, `invalid_answer`, `quota`, `storage`, `thread_deleted`, `internal_error`, `session` (it goes on).",
     }),
     threadId: z.string(),
     extract: z.array(extractKind),

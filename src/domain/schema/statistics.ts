@@ -19,7 +19,9 @@ const days = z.array(
 export const TenantStatistics = z
   .object({
     users: z.int().openapi({ description: "Users with data now." }),
-    memories: days.openapi({ description: "Memories that there are, by the day of their creation." }),
+    memories: days.openapi({
+      description: "Memories that there are, in quarantine too, by the day of their creation.",
+    }),
     threads: days.openapi({ description: "Threads that there are, by the day of their creation." }),
     recalls: z
       .array(

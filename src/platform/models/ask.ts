@@ -21,6 +21,8 @@ export type Asked<T> = { usage: Ingest["usage"] } & (
 /** Time of one call of the model. */
 const CALL_MS = 45_000;
 const MAX_TOKENS = 2_048;
+/** Characters of an answer: many more than those tokens have. And those of a wrong answer that the model sees again. */
+const [LONGEST, SHOWN] = [100_000, 4_000];
 
 /** Asks the model, and once more, with the error, if something is wrong with its answer. Then it takes what can be used. */
 export async function ask<T>(
@@ -51,14 +53,14 @@ export async function ask<T>(
       });
       return { usage, failed: error instanceof DeadlineExceeded ? "model_late" : "model_failed" };
     }
-    const json = jsonIn(text);
+    const json = text.length > LONGEST ? undefined : jsonIn(text);
     const { answer, problem } = json === undefined ? NO_JSON : read(json);
     usable = answer ?? usable;
     if (usable !== null && (problem === null || attempt === 2)) return { usage, answer: usable };
     if (attempt === 2) return { usage, failed: "invalid_answer" };
     request.messages = [
       ...request.messages,
-      { role: "assistant", content: text },
+      { role: "assistant", content: text.slice(0, SHOWN) },
       { role: "user", content: `That is not the JSON that was asked for: ${problem}. Answer again.` },
     ];
   }

@@ -6,6 +6,9 @@ import type { ExtractKind } from "../../domain/schema/ingest.ts";
 import { ask, type Asked, type Reading, wholeBy } from "./ask.ts";
 import type { LanguageModel } from "./language-model.ts";
 
+/** Entries of each kind that are taken from one answer. */
+const MOST = 100;
+
 /** `unusable`: the kind of each entry that is no proposal, or cites no message of the window. */
 type Found = { proposals: Proposals; unusable: readonly ExtractKind[] };
 /** The proposals are not checked yet. `prompt`: the name and version of what the model was asked. */
@@ -38,7 +41,7 @@ function usableOf(json: unknown, kinds: readonly ExtractKind[], seqs: ReadonlySe
   const unusable: ExtractKind[] = [];
   const usable = <T extends { sources: number[] }>(kind: ExtractKind, shape: z.ZodType<T>): T[] => {
     const entries: unknown = kinds.includes(kind) ? answer[kind] : null;
-    return (Array.isArray(entries) ? entries : []).flatMap((entry) => {
+    return (Array.isArray(entries) ? entries : []).slice(0, MOST).flatMap((entry) => {
       const { data } = shape.safeParse(entry);
       const sources = data?.sources.filter((seq) => seqs.has(seq)) ?? [];
       if (data !== undefined && sources.length > 0) return [{ ...data, sources }];
