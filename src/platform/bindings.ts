@@ -115,7 +115,7 @@ export type Ports = {
   /** The shared budget for the vectors of all objects of the isolate. */
   vectorBudget: VectorBudget;
   now: () => number;
-  /** Ends after so many milliseconds. */
+  /** Resolves after `ms` milliseconds. */
   sleep: (ms: number) => Promise<void>;
 };
 

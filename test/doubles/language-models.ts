@@ -24,14 +24,18 @@ export class ScriptedModel implements LanguageModel {
   }
 }
 
-/** A model that answers the first call when it is let go, and meanwhile takes longer than an alarm waits. */
+/**
+ * A model that answers the first call when it is let go, and meanwhile takes longer than an alarm waits: by the clock, unless
+ * `clockStands`, when an alarm really waits.
+ */
 export class HangingModel extends ScriptedModel {
   override readonly name: string = "hanging";
   readonly #waiting = Promise.withResolvers<null>();
+  clockStands = false;
 
   override async generate(request: GenerateRequest): Promise<Generated> {
     const isFirst = this.asked.length === 0;
-    if (isFirst) control.clockAhead += 10_000;
+    if (isFirst && !this.clockStands) control.clockAhead += 10_000;
     const answer = await super.generate(request);
     if (isFirst) await this.#waiting.promise;
     return answer;

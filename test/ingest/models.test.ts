@@ -1,8 +1,10 @@
 // Ingests with a language model: good, wrong, malicious, malformed, slow and failing ones.
-import { abortAllDurableObjects } from "cloudflare:test";
+import { abortAllDurableObjects, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { userHash } from "../../src/domain/ids.ts";
 import { call, newUser } from "../call.ts";
-import { control, restore } from "../doubles/control.ts";
+import { clock, control, restore } from "../doubles/control.ts";
 import { evict } from "../evict.ts";
 import {
   failing,
@@ -253,6 +255,51 @@ describe("a model that is of no help", () => {
     expect(model.asked).toHaveLength(2);
   });
 
+  it("hangs: the alarm extracts other threads, counts the call that hangs, and returns", async () => {
+    control.modelQuota = { calls: 2, tokens: null };
+    const model = new HangingModel({ facts: [] });
+    model.clockStands = true;
+    control.languageModel = model;
+    const owner = newUser();
+    const started = [];
+    for (const text of ["I live in Porto.", "I live in Rome.", "I live in Bonn."]) {
+      const messages = [user(text)];
+      started.push((await ingest(owner, { messages, ...facts, mode: "background" })).body.ingestId);
+    }
+    await ring(owner);
+    const states = await Promise.all(started.map(async (id) => readIngest(id)));
+    expect(states.map(({ status, why }) => [status, why])).toEqual([
+      ["running", undefined],
+      ["done", undefined],
+      ["queued", "quota"],
+    ]);
+    model.letGo();
+  });
+
+  it("fails, and the object cannot even note it: the alarm pauses", async () => {
+    const model = failing();
+    control.languageModel = model;
+    const owner = newUser();
+    await ingest(owner, { messages: lives, ...facts, mode: "background" });
+    const object = env.USER_MEMORY.getByName(await userHash(owner));
+    const inObject = <T>(act: (storage: DurableObjectStorage) => T) =>
+      runInDurableObject(object, (_, { storage }) => act(storage));
+    await inObject(({ sql }) => {
+      sql.exec("CREATE TRIGGER broken BEFORE UPDATE ON ingests BEGIN SELECT RAISE(ABORT, 'broken'); END");
+    });
+    await ring(owner);
+    const alarm = await inObject((storage) => storage.getAlarm());
+    expect(alarm).toBeGreaterThan(clock() + 3_000);
+    await inObject(({ sql }) => {
+      sql.exec("DROP TRIGGER broken");
+    });
+  });
+
+  it("always adds a field: an answer that found nothing is one", async () => {
+    control.languageModel = new ScriptedModel({ facts: [], notes: "none" });
+    expect(await ingested(newUser(), { messages: lives, ...facts })).toMatchObject({ status: "done" });
+  });
+
   it("answers after a message was deleted that it has read: it is asked again without that one", async () => {
     const model = new HangingModel(
       { episodes: [{ text: "The user has wombatitis and works as a nurse.", sources: [1, 2] }] },
@@ -334,6 +381,19 @@ describe("a model that is of no help", () => {
     const { body: third } = await ingest(owner, { messages: lives, extract: ["facts"] });
     expect(third).toMatchObject({ status: "done" });
     expect(third.ingestId).not.toBe(first.ingestId);
+  });
+
+  it("has answered nonsense about facts: the same call extracts them again though an episode is to come", async () => {
+    const found = [{ subject: "user", predicate: "lives in", object: "Porto", sources: [1] }];
+    control.languageModel = new ScriptedModel("Sure!", "Sure!", { facts: found });
+    const owner = newUser();
+    const given = { messages: lives, mode: "background" };
+    const { body: first } = await ingest(owner, given);
+    await ring(owner);
+    expect(await readIngest(first.ingestId)).toMatchObject({ status: "partial", why: "invalid_answer" });
+    await ingest(owner, given);
+    await ring(owner);
+    expect(await readIngest(first.ingestId)).toMatchObject({ counts: { created: 1 } });
   });
 
   it("proposes what is no memory: the others are stored", async () => {

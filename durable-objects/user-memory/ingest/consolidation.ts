@@ -5,7 +5,7 @@ import type { Owner } from "../../../src/domain/memory/record.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 import { leastOf } from "../../../src/domain/memory/trust.ts";
 import type { Embedder } from "../../../src/platform/embeddings/embedder.ts";
-import { ask, wholeBy } from "../../../src/platform/models/ask.ts";
+import { ask, strictParser } from "../../../src/platform/models/ask.ts";
 import type { LanguageModel } from "../../../src/platform/models/language-model.ts";
 import { prepareMemories } from "../../../src/platform/prepare-memories.ts";
 import type { Consolidated } from "../contract.ts";
@@ -45,13 +45,10 @@ export class Consolidation {
     // Groups that fail each time do not keep the others waiting for ever.
     const first = groups.length === 0 ? 0 : Math.floor(now() / WEEK_MS) % groups.length;
     for (const group of [...groups.slice(first), ...groups.slice(0, first)].slice(0, ASKED)) {
-      if (!isSome(group) || !usage.allows(now())) break;
-      const asked = await ask(languageModel, {
-        ...promptOf(group),
-        schema: answerSchema,
-        read: wholeBy(answerSchema),
-      });
-      usage.add(asked.usage, now());
+      if (!isSome(group)) break;
+      const question = { ...promptOf(group), schema: answerSchema, parse: strictParser(answerSchema) };
+      const asked = await usage.count(now, () => ask(languageModel, question));
+      if (asked === null) break;
       if ("failed" in asked) {
         // An answer that was wrong twice says nothing about the next group.
         if (asked.failed === "invalid_answer") continue;

@@ -41,10 +41,12 @@ type IngestRunnerDependencies = {
 /** A step under way, and its ingest. */
 type Running = { id: string; step: Promise<void> };
 
-/** Time that an alarm waits for its steps. A slower one goes on behind the alarm, so no other chore waits for a model. */
+/** Time that an alarm waits for its steps. A slower one continues after the alarm returns: no other chore waits for a model. */
 const ALARM_MS = 5_000;
-/** Threads of a user that alarms extract at the same time. */
+/** Threads of a user that are extracted at the same time. */
 const THREADS = 4;
+/** The pause before another attempt to store the memories of a step. */
+const STORAGE_MS = 60_000;
 /** Longer than any step. The alarm repeats one that an eviction ended. */
 const STEP_MS = 180_000;
 /** Attempts of one step before the ingest ends as `partial`: 20 minutes with their pauses. */
@@ -70,6 +72,7 @@ export class IngestRunner implements Chore {
     const { store, now } = this.#deps;
     const until = now() + ALARM_MS;
     store.deleteOld(now());
+    for (const id of this.#unstored.keys()) if (store.get(id) === null) this.#unstored.delete(id);
     const started = new Set<Promise<void>>();
     for (;;) {
       for (let due = this.#nextToStart(); due !== null; due = this.#nextToStart()) {
@@ -79,7 +82,7 @@ export class IngestRunner implements Chore {
         step.then(ended, ended);
       }
       if (started.size === 0 || now() >= until) return;
-      if (!(await endsWithin(Promise.race(started), until - now()))) return;
+      if (!(await settlesWithin(Promise.race(started), until - now()))) return;
     }
   }
 
@@ -105,11 +108,16 @@ export class IngestRunner implements Chore {
         if (dueAt === null || dueAt >= until) return;
         const other = this.#running.get(thread);
         if (other !== undefined) await other.step;
-        else if (dueAt <= now()) await this.#start(next);
-        else await sleep(dueAt - now());
+        else if (dueAt > now()) await sleep(dueAt - now());
+        else if (this.#running.size >= THREADS) await this.#anyEnds();
+        else await this.#start(next);
       }
     };
-    await endsWithin(work(), withinMs);
+    await settlesWithin(work(), withinMs);
+  }
+
+  async #anyEnds(): Promise<void> {
+    await Promise.race(this.#running.values().map(({ step }) => step));
   }
 
   #nextToStart(): StoredIngest | null {
@@ -122,10 +130,9 @@ export class IngestRunner implements Chore {
     const { id, thread } = ingest;
     const step = this.#step(ingest)
       .catch((error: unknown) => this.#failed(id, error))
-      .finally(() => {
-        this.#running.delete(thread);
-        this.#deps.alarms.scheduleBy(this.nextDue());
-      });
+      .finally(() => this.#running.delete(thread))
+      // A step that could not even note its failure waits: the alarm is set for it, and `Chores` pauses.
+      .then(() => this.#deps.alarms.scheduleBy(this.nextDue()));
     this.#running.set(thread, { id, step });
     return step;
   }
@@ -159,7 +166,7 @@ export class IngestRunner implements Chore {
       if (stored.ok || !isWanted()) this.#unstored.delete(ingest.id);
       else {
         this.#unstored.set(ingest.id, step);
-        this.#wait(ingest, { why: "storage", until: null, retries: true });
+        this.#wait(ingest, { why: "storage", until: this.#deps.now() + STORAGE_MS, retries: false });
       }
     }
   }
@@ -171,7 +178,8 @@ export class IngestRunner implements Chore {
     stored: readonly IngestResult[],
   ): void {
     const { store, steps, transactions, alarms, now } = this.#deps;
-    const { id, thread, state } = ingest;
+    const { id, thread } = ingest;
+    const { why: _waited, ...state } = ingest.state;
     const before = steps.progressOf(ingest);
     const reached = { ...before, ...progress };
     const kinds = failed === undefined ? [] : (Object.keys(progress) as ExtractKind[]);
@@ -239,11 +247,11 @@ export class IngestRunner implements Chore {
     });
   }
 
-  /** `why`: the reason of a partial end. Of earlier failures the last one is the reason. */
+  /** `why`: the reason of a partial end; an answer that was wrong twice is one too. */
   #end(ingest: StoredIngest, why?: string): void {
     const { store, now } = this.#deps;
-    const { why: before, ...state } = ingest.state;
-    const reason = why ?? (Object.keys(state.failed).length > 0 ? before : undefined);
+    const { why: _waited, ...state } = ingest.state;
+    const reason = why ?? (Object.keys(state.failed).length > 0 ? "invalid_answer" : undefined);
     this.#unstored.delete(ingest.id);
     store.update({
       ...ingest,
@@ -258,8 +266,8 @@ export class IngestRunner implements Chore {
   }
 }
 
-/** False if the work takes longer. It goes on all the same. */
-async function endsWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
+/** False if the work takes longer. It continues. */
+async function settlesWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
   try {
     await withDeadline(work, ms);
     return true;

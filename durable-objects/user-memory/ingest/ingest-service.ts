@@ -179,10 +179,10 @@ export class IngestService {
       createdAt: now(),
     };
     const isDone = request.extracted === undefined && request.kinds.every((kind) => began[kind] >= last);
-    const failed = isDone && stored === 0 ? this.#failedOf(thread, request) : [];
+    const failed = stored === 0 && request.extracted === undefined ? this.#failedOf(thread, request) : [];
     for (const ingest of failed) this.#queueAgain(ingest);
     const [again] = failed;
-    if (again !== undefined) {
+    if (again !== undefined && isDone) {
       const { id } = again;
       return ok({ ingestId: id, threadId: thread.id, stored, known: state.known, status: "queued" });
     }

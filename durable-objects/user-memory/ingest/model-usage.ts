@@ -9,6 +9,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 export class ModelUsage {
   readonly #sql: SqlStorage;
   readonly #quota: ModelQuota;
+  #asking = 0;
 
   constructor(sql: SqlStorage, quota: ModelQuota) {
     this.#sql = sql;
@@ -16,15 +17,22 @@ export class ModelUsage {
   }
 
   /**
-   * True if the user may call the model today. `asking`: calls under way, which are not counted yet. A call may exceed the quota of
-   * tokens, and one that is repeated that of calls; the next one waits.
+   * Asks the model and counts its calls; null if the quota of the day is used up. Questions under way count as one call each: their
+   * tokens, and the call after a wrong answer, may exceed the quota.
    */
-  allows(now: number, asking = 0): boolean {
-    const { calls, tokens } = this.#quota;
-    const used = this.of(now);
-    return (
-      used.calls + asking < (calls ?? Infinity) && used.inputTokens + used.outputTokens < (tokens ?? Infinity)
-    );
+  async count<T extends { usage: Ingest["usage"] }>(
+    now: () => number,
+    ask: () => Promise<T>,
+  ): Promise<T | null> {
+    if (!this.#allows(now())) return null;
+    this.#asking++;
+    try {
+      const asked = await ask();
+      this.#add(asked.usage, now());
+      return asked;
+    } finally {
+      this.#asking--;
+    }
   }
 
   /** The beginning of the next day. */
@@ -32,7 +40,16 @@ export class ModelUsage {
     return (dayOf(now) + 1) * DAY_MS;
   }
 
-  add({ calls, inputTokens, outputTokens }: Ingest["usage"], now: number): void {
+  #allows(now: number): boolean {
+    const { calls, tokens } = this.#quota;
+    const used = this.of(now);
+    return (
+      used.calls + this.#asking < (calls ?? Infinity) &&
+      used.inputTokens + used.outputTokens < (tokens ?? Infinity)
+    );
+  }
+
+  #add({ calls, inputTokens, outputTokens }: Ingest["usage"], now: number): void {
     const day = dayOf(now);
     this.#sql.exec("DELETE FROM model_usage WHERE day <= ?", day - KEPT_DAYS);
     this.#sql.exec(

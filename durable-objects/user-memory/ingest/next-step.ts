@@ -16,8 +16,8 @@ export type Extractor = { model: string; prompt: string } | { rules: string } | 
 
 /**
  * Proposals of some messages. `window`: what they may cite. `progress`: how far the thread is extracted once they are stored.
- * `failed`: the extraction of these messages failed for good, so there are no proposals. `unusable`: the results of what the model
- * answered besides. `left`: what the caller's own model found besides, for the next steps.
+ * `failed`: the extraction of these messages failed for good, so there are no proposals. `unusable`: the results
+ * of entries of the answer that are no proposals. `left`: what the caller's own model found besides, for the next steps.
  */
 export type Step = {
   proposals: Proposals;
@@ -42,7 +42,7 @@ type NextStepDependencies = {
 type FoundProposals = Pick<Step, "proposals" | "by" | "failed" | "unusable" | "usage">;
 
 /** A session without a message for so long has ended. */
-export const SESSION_GAP_MS = 30 * 60_000;
+const SESSION_GAP_MS = 30 * 60_000;
 /** Messages of a session at most: a longer one is several episodes. */
 const SESSION_MESSAGES = 200;
 /** Citations of the memories that a step takes of the caller's: each is checked against its messages. At least those of one memory. */
@@ -51,11 +51,9 @@ const CITED = 100;
 const PATTERNS = "patterns/1";
 const SESSIONS = "sessions/1";
 
-/** Finds the next proposals of an ingest, by one call of the model at most. */
+/** Finds the next proposals of an ingest, by one question to the model at most. */
 export class NextStep {
   readonly #deps: NextStepDependencies;
-  /** Calls of the model under way, which are not counted yet. */
-  #asking = 0;
 
   constructor(deps: NextStepDependencies) {
     this.#deps = deps;
@@ -161,11 +159,8 @@ export class NextStep {
     const { languageModel, usage, now } = this.#deps;
     if (window.messages.length === 0) return NOTHING;
     if (languageModel === null) return byRules();
-    if (!usage.allows(now(), this.#asking))
-      return { why: "quota", until: usage.nextAllowed(now()), retries: false };
-    this.#asking++;
-    const extracted = await extract(languageModel, window, kinds).finally(() => this.#asking--);
-    usage.add(extracted.usage, now());
+    const extracted = await usage.count(now, () => extract(languageModel, window, kinds));
+    if (extracted === null) return { why: "quota", until: usage.nextAllowed(now()), retries: false };
     if (!("failed" in extracted))
       return {
         proposals: extracted.answer.proposals,

@@ -10,7 +10,7 @@ import { MemoryDraft } from "./memory-draft.ts";
 import type { PendingWrites, PendingWritesDependencies } from "./pending-writes.ts";
 
 /** A decided write: its answer, the memories in the answer, and vectors by version. */
-export type Decided<T> = {
+type Decided<T> = {
   answer: T;
   memoryIds: readonly string[];
   /** Versions whose text was embedded already. */
@@ -20,7 +20,7 @@ export type Decided<T> = {
 const UNCERTAIN = "The database did not confirm the write. Try again: the same write is never done twice.";
 export const NOT_NOTED = "The database does not answer, and nothing was stored. Try again.";
 
-/** Decides writes on the stored rows, one after another, and applies each. No erasure is outlived by a write from before it. */
+/** Decides writes on the stored rows, one after another, and applies each. Rejects a write that arrived before an erasure. */
 export class DecidedWrites {
   readonly #deps: PendingWritesDependencies;
   readonly #pending: PendingWrites;

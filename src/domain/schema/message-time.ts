@@ -13,8 +13,11 @@ export const messageTime = time.refine((given) => !isInSeconds(given), {
   error: "looks like seconds: the unit is milliseconds since the epoch",
 });
 
-/** The failure of a body whose `createdAt` is a time of messages to come; else null. */
-export function aheadFailure(createdAt: number | readonly number[] | undefined, now: number): Failure | null {
+/** The failure of a body whose `createdAt` is a time of messages more than a day ahead; else null. */
+export function futureTimeFailure(
+  createdAt: number | readonly number[] | undefined,
+  now: number,
+): Failure | null {
   const times = createdAt === undefined ? [] : [createdAt].flat();
   const wrong = times.findIndex((one) => one > now + AHEAD_MS);
   if (wrong < 0) return null;

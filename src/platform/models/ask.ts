@@ -4,13 +4,13 @@ import { DeadlineExceeded } from "../deadline.ts";
 import type { GenerateRequest, LanguageModel } from "./language-model.ts";
 
 /** `answer`: the part of an answer that can be used, or null. `problem`: an error in it, or null. */
-export type Reading<T> = { answer: T | null; problem: string | null };
-/** `content`: the message to the model. `schema`: of the answer. `read`: reads an answer, which may be any JSON. */
-export type Question<T> = {
+export type ParsedAnswer<T> = { answer: T | null; problem: string | null };
+/** `content`: the message to the model. `schema`: of the answer. `parse`: parses an answer, which may be any JSON. */
+type Question<T> = {
   system: string;
   content: string;
   schema: z.ZodType;
-  read: (json: unknown) => Reading<T>;
+  parse: (json: unknown) => ParsedAnswer<T>;
 };
 /** `invalid_answer`: twice nothing that can be used. */
 export type Asked<T> = { usage: Ingest["usage"] } & (
@@ -27,7 +27,7 @@ const [LONGEST, SHOWN] = [100_000, 4_000];
 /** Asks the model, and once more, with the error, if something is wrong with its answer. Then it takes what can be used. */
 export async function ask<T>(
   model: LanguageModel,
-  { system, content, schema, read }: Question<T>,
+  { system, content, schema, parse }: Question<T>,
 ): Promise<Asked<T>> {
   const usage: Ingest["usage"] = { calls: 0, inputTokens: 0, outputTokens: 0 };
   const request: GenerateRequest = {
@@ -54,7 +54,7 @@ export async function ask<T>(
       return { usage, failed: error instanceof DeadlineExceeded ? "model_late" : "model_failed" };
     }
     const json = text.length > LONGEST ? undefined : jsonIn(text);
-    const { answer, problem } = json === undefined ? NO_JSON : read(json);
+    const { answer, problem } = json === undefined ? NO_JSON : parse(json);
     usable = answer ?? usable;
     if (usable !== null && (problem === null || attempt === 2)) return { usage, answer: usable };
     if (attempt === 2) return { usage, failed: "invalid_answer" };
@@ -68,10 +68,10 @@ export async function ask<T>(
 
 const NO_JSON = { answer: null, problem: "it is not valid JSON" };
 
-/** Reads a whole answer of the schema, or nothing. */
-export const wholeBy =
+/** Parses a whole answer of the schema, or nothing. */
+export const strictParser =
   <T>(schema: z.ZodType<T>) =>
-  (json: unknown): Reading<T> => {
+  (json: unknown): ParsedAnswer<T> => {
     const { success, data, error } = schema.safeParse(json);
     return success ? { answer: data, problem: null } : { answer: null, problem: problemIn(error) };
   };

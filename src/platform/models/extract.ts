@@ -3,16 +3,16 @@ import { answerSchema, NAME, promptOf, shapes } from "../../domain/ingest/prompt
 import type { z } from "zod";
 import type { Window } from "../../domain/ingest/window.ts";
 import type { ExtractKind } from "../../domain/schema/ingest.ts";
-import { ask, type Asked, type Reading, wholeBy } from "./ask.ts";
+import { ask, type Asked, type ParsedAnswer, strictParser } from "./ask.ts";
 import type { LanguageModel } from "./language-model.ts";
 
 /** Entries of each kind that are taken from one answer. */
 const MOST = 100;
 
 /** `unusable`: the kind of each entry that is no proposal, or cites no message of the window. */
-type Found = { proposals: Proposals; unusable: readonly ExtractKind[] };
+type ExtractedAnswer = { proposals: Proposals; unusable: readonly ExtractKind[] };
 /** The proposals are not checked yet. `prompt`: the name and version of what the model was asked. */
-export type Extraction = Asked<Found> & { prompt: string };
+export type Extraction = Asked<ExtractedAnswer> & { prompt: string };
 
 /** Asks the model for memories of the messages. Of an answer that is wrong twice, the entries that are right are kept. */
 export async function extract(
@@ -22,21 +22,31 @@ export async function extract(
 ): Promise<Extraction> {
   const seqs = new Set([...window.context, ...window.messages].map(({ seq }) => seq));
   const schema = answerSchema(kinds);
-  const readWhole = wholeBy(schema);
-  const read = (json: unknown): Reading<Found> => {
-    const { answer, problem } = readWhole(json);
+  const parseStrictly = strictParser(schema);
+  const parse = (json: unknown): ParsedAnswer<ExtractedAnswer> => {
+    const { answer, problem } = parseStrictly(json);
     const cited = Object.values(answer ?? {}).flatMap((entries) => entries.flatMap(({ sources }) => sources));
     const unknown = cited.find((seq) => !seqs.has(seq));
-    const found = usableOf(json, kinds, seqs);
+    const found = usableEntries(json, kinds, seqs);
     const hasSome = Object.values(found.proposals).some((list) => list.length > 0);
     if (answer !== null && unknown === undefined) return { answer: found, problem: null };
-    return { answer: hasSome ? found : null, problem: problem ?? `sources: there is no message ${unknown}` };
+    // A field too many in an answer that found nothing is no failure.
+    const isEmpty =
+      found.unusable.length === 0 && kinds.every((kind) => Array.isArray(Object(json)[kind] as unknown));
+    return {
+      answer: hasSome || isEmpty ? found : null,
+      problem: problem ?? `sources: there is no message ${unknown}`,
+    };
   };
-  return { ...(await ask(model, { ...promptOf(kinds, window), schema, read })), prompt: NAME };
+  return { ...(await ask(model, { ...promptOf(kinds, window), schema, parse })), prompt: NAME };
 }
 
 /** The entries of an answer that are proposals and cite messages of the window, without fields and sources that are not known. */
-function usableOf(json: unknown, kinds: readonly ExtractKind[], seqs: ReadonlySet<number>): Found {
+function usableEntries(
+  json: unknown,
+  kinds: readonly ExtractKind[],
+  seqs: ReadonlySet<number>,
+): ExtractedAnswer {
   const answer = Object(json) as Partial<Record<ExtractKind, unknown>>;
   const unusable: ExtractKind[] = [];
   const usable = <T extends { sources: number[] }>(kind: ExtractKind, shape: z.ZodType<T>): T[] => {

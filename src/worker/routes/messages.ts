@@ -18,7 +18,7 @@ import {
   streamReaderOf,
   type ThreadPages,
 } from "../use-cases/messages.ts";
-import { aheadFailure } from "../../domain/schema/message-time.ts";
+import { futureTimeFailure } from "../../domain/schema/message-time.ts";
 import {
   AppendAnswer,
   AppendBody,
@@ -111,7 +111,7 @@ export const messages = newRouter("messages")
   .openapi(append, async (c) => {
     const { id } = c.req.valid("param");
     const { messages: _given, expectedLength, validate: mode, createdAt, ...approvals } = c.req.valid("json");
-    const ahead = aheadFailure(createdAt, c.get("services").now());
+    const ahead = futureTimeFailure(createdAt, c.get("services").now());
     if (ahead !== null) throw new Refusal(ahead);
     const request = {
       bodies: rawMessages(c),

@@ -6,7 +6,7 @@ import { type Owner, ownerOf, type Writer } from "../../domain/memory/record.ts"
 import { canonicalJson } from "../../domain/prompt-cache/canonical-json.ts";
 import { threadOwner } from "../../domain/thread-id.ts";
 import type { Json } from "../../domain/schema/bounds.ts";
-import { aheadFailure } from "../../domain/schema/message-time.ts";
+import { futureTimeFailure } from "../../domain/schema/message-time.ts";
 import type { Ingest, IngestBody, Ingested } from "../../domain/schema/ingest.ts";
 import type { IngestRequest } from "../../../durable-objects/user-memory/contract.ts";
 import type { IdempotencyKey } from "../../../durable-objects/storage/contract.ts";
@@ -39,7 +39,7 @@ export async function ingest(
   const owner = await ownerOf(user);
   const { threadId, scope, extracted, mode } = body;
   if (threadId !== undefined && threadOwner(threadId) !== owner.hash) return noThread;
-  const ahead = aheadFailure(body.createdAt, now());
+  const ahead = futureTimeFailure(body.createdAt, now());
   if (ahead !== null) return ahead;
   const session = await sessionOf(body);
   const times = timesOf(body);
