@@ -1,5 +1,4 @@
 import {
-  type ForgetChoice,
   type ForgetPlan,
   forgottenFacts,
   noSuchFact,
@@ -12,7 +11,7 @@ import type { CallOptions } from "../../options.ts";
 import type { Memory } from "../../shapes.ts";
 
 /** The arguments of memory_forget_fact. */
-export type ForgetFact = { subject: string; predicate: string } & ForgetChoice;
+export type ForgetFact = { subject: string; predicate: string; object?: string; all?: boolean };
 
 /** `text`: the answer for a model. `forgotten` is 0 also if the model has to choose one of several objects. */
 export type ForgottenFacts = { forgotten: number; text: string };
