@@ -69,7 +69,7 @@ const REPORTED = anyOf(`
 `);
 
 const NEGATED = anyOf(`
-  not, no, never, none, neither, nor, nothing, nobody, \\p{L}+n't, cannot, cant, dont, doesnt, didnt, isnt, arent, wasnt, havent, wont, no longer, anymore, any more, used to, stopped, quit, formerly, hate, hates, hated, dislike, dislikes, but not, hardly, barely, far from, former, ex, gave up, lied, false, wrong, untrue, rather than
+  not, no, never, none, neither, nor, nothing, nobody, \\p{L}+n't, cannot, cant, dont, doesnt, didnt, isnt, arent, wasnt, havent, wont, no longer, anymore, any more, used to, stopped, quit, formerly, hate, hates, hated, dislike, dislikes, detest, detests, loathe, loathes, but not, hardly, barely, far from, former, ex, gave up, lied, false, wrong, untrue, rather than
   nicht, kein, keine, keinen, keiner, keinem, nie, niemals, nichts, nicht mehr, hasse
   ne, n'\\p{L}+, n, pas, jamais, rien, aucun, aucune, deteste, non
   nunca, jamas, nada, ningun, ninguna, tampoco, ya no, odio
