@@ -59,8 +59,9 @@ const HYPOTHETICAL_UNSPACED = /もし|たら|如果|假如|假设|也许|要是|
 
 const REPORTED = anyOf(`
   says, said, claims, claimed, thinks, thought, writes, wrote, tells, told, states, stated, believes, believed, insists, insisted, suggests, suggested, recommends, recommended
+  (?:they|people|everyone|everybody|nobody|others|some|many) (?:all )?(?:say|think|claim|believe|call|know|knows|suspect|suspects), you (?:say|claim|believe), calls me, call me a, call me an
   according to, allegedly, supposedly, apparently, rumor, rumour, quote, unquote, i read that, i read in, i heard, you mentioned, you think, you believe, you call, page reads, sign reads
-  er sagt, sie sagt, laut, angeblich, du sagtest, du hast gesagt
+  er sagt, sie sagt, behauptet, behaupten, glaubt, denkt, meint, laut, angeblich, du sagtest, du hast gesagt
   selon, il dit, elle dit, il a dit, elle a dit, on dit, tu as dit, d'apres
   segun, dice que, dijo que, dicen que, dijiste
   segundo, diz que, disse que, dizem que

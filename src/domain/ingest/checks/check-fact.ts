@@ -35,7 +35,9 @@ export function checkFact(fact: FactProposal, window: readonly SourceMessage[]):
   )
     reasons.push("malformed");
   if (holdsSecret(whole)) reasons.push("secret");
-  if (COMMANDS.test(whole) || speaksToTheMemory(withoutSubject(whole, subject))) reasons.push("instruction");
+  const talk = [subject, predicate, object].join(" ");
+  const aboutUser = [talk, text].map((part) => withoutSubject(part, subject)).join("\n");
+  if (COMMANDS.test(whole) || speaksToTheMemory(aboutUser)) reasons.push("instruction");
   const cited = window.filter(({ seq }) => fact.sources.includes(seq));
   if (hidesSomething(whole) || cited.some(({ text: said }) => hidesSomething(said)))
     reasons.push("hidden_characters");

@@ -2,7 +2,12 @@ import { contentStems, stem } from "../../memory/content-stems.ts";
 import { deniesSomething, plain } from "../statement.ts";
 
 /** A part of a sentence with a verb of its own. `tokens`: folded words, contractions expanded, with "," between phrases. */
-export type Clause = { tokens: readonly string[]; isNegated: boolean };
+export type Clause = {
+  tokens: readonly string[];
+  isNegated: boolean;
+  /** True if somebody else says or denies it: "nobody knows that …", "it is a lie that …". */
+  isEmbedded: boolean;
+};
 
 const setOf = (words: string): ReadonlySet<string> => new Set(words.trim().split(/\s+/u));
 
@@ -10,6 +15,11 @@ const setOf = (words: string): ReadonlySet<string> => new Set(words.trim().split
 const CONJUNCTIONS =
   setOf(`but because although though whereas unless except instead which who whose where when while if than
   aber weil denn dass sondern obwohl waehrend mais car parce pero porque sino aunque perche maar omdat terwijl men eftersom ale bo но потому`);
+/** Words that begin a clause with a subject of its own, or about another noun. */
+const RELATIVES = setOf(`who whose which where when that than if unless die der das que qui wie dass`);
+/** Words after which a clause with "that" is not what the user states. */
+const DOUBTING =
+  /^(?:they|people|he|she|you|it|lie|lies|false|doubt|deny|denied|wrong|rumou?rs?|joke|myth|claims?|story|says?|thinks?|believes?)$/u;
 /** Words that begin a clause if a verb or a subject follows. */
 const LINKS = setOf(`, and or so since then und oder et ou y e o och eller и`);
 /** Words after which "that" begins a clause. */
@@ -19,12 +29,12 @@ const THINKING = setOf(
 const SUBJECTS =
   setOf(`i we you he she it they my our your his her their this there everyone somebody someone nobody
   ich wir er sie es mein meine unser je j nous il elle mon ma mes nuestro mi yo eu meu minha io mio ik wij hij mijn jag jeg min я мы он она мой моя ben benim`);
-const AUXILIARIES =
+export const AUXILIARIES =
   setOf(`am is are was were have has had do does did can could will would should may might must not never no cannot
   nicht kein keine ne pas nie niet inte не`);
 const VERBS =
-  /^(?:love|like|hate|prefer|dislike|enjoy|live|work|use|play|drink|eat|speak|own|drive|study|teach|run|need|want|buy|go|make|take|call|move|collect|wear|detest|loathe|avoid|say|think|know|cook|sell|visit|plan|learn|read|write|watch|start|stop|finish|plant|pay|meet|help|get|give|find|keep|leave|travel|talk|ask)(?:s|es|d|ed)?$|^(?:moved|bought|got|went|studies|stole|met)$/u;
-const ADVERBS = setOf(
+  /^(?:love|like|hate|prefer|dislike|enjoy|live|work|use|play|drink|eat|speak|own|drive|study|teach|run|need|want|buy|go|make|take|call|move|collect|wear|detest|loathe|avoid|say|think|know|cook|sell|visit|plan|learn|read|write|watch|start|stop|finish|plant|pay|meet|help|get|give|find|keep|leave|travel|talk|ask)(?:s|es|d|ed)?$|^(?:moved|bought|got|went|studies|stole|met|quit|quits|paid|sold|told|said|wrote|ran|took|made|gave|found|kept|left|lost|broke|saw|began|came|won|built|sent|spoke|taught|repaired|signed|booked|decided|discussed|mentioned)$/u;
+export const ADVERBS = setOf(
   `now then also still currently really just even sometimes often usually always only too definitely`,
 );
 
@@ -89,14 +99,19 @@ export function clausesOf(sentence: string): Clause[] {
     if (parts.at(-1)?.length !== 0 || !LINKS.has(token)) parts.at(-1)?.push(token);
   }
   let subject: string[] = [];
-  return parts.flatMap((part) => {
+  return parts.flatMap((part, place) => {
     const start = part.findIndex((token) => !CONJUNCTIONS.has(token) && !ADVERBS.has(token));
     if (start === -1) return [];
     const [first = ""] = part.slice(start);
-    const isOpen = (AUXILIARIES.has(first) || VERBS.test(first)) && subject.length > 0;
+    const isEmbedded =
+      place > 0 &&
+      part[0] === "that" &&
+      (parts[place - 1] ?? []).some((token) => DOUBTING.test(token) || deniesSomething(token));
+    const isOpen =
+      !RELATIVES.has(part[0] ?? "") && (AUXILIARIES.has(first) || VERBS.test(first)) && subject.length > 0;
     const whole = isOpen ? [...subject, ...part.slice(start)] : part;
     if (!isOpen) subject = subjectOf(part);
-    return [{ tokens: whole, isNegated: deniesSomething(whole.join(" ")) }];
+    return [{ tokens: whole, isNegated: deniesSomething(whole.join(" ")), isEmbedded }];
   });
 }
 
@@ -121,7 +136,7 @@ export function placesOf(clause: Clause, text: string): [from: number, to: numbe
   const stems = clause.tokens.map(stemOf);
   const empty = clause.tokens.map(isEmpty);
   const isWord = (at: number, word: string | undefined) =>
-    stems[at] === word || stemOf((clause.tokens[at] ?? "").split("'")[0] ?? "") === word;
+    stems[at] === word || stemOf(/^\p{L}+(?=')/u.exec(clause.tokens[at] ?? "")?.[0] ?? "") === word;
   for (const from of stems.keys()) {
     if (!isWord(from, wanted[0])) continue;
     let at = from + 1;

@@ -13,7 +13,9 @@ export type Known = {
   /** True if the object is a name: it has a capital letter in the message. */
   isName: boolean;
   /** True if the object may stand in a list: "nuts, kiwi and soy". */
-  isList: boolean;
+  isList: boolean | "and";
+  /** True if no other noun may follow the object. */
+  isClosed: boolean;
   /** Patterns that count only if the object is of a kind: "we have" for "three cats". */
   typed: readonly RegExp[];
   kind: RegExp | null;
@@ -67,12 +69,14 @@ const known = (names: string, { me, they = "", typed = "", unspaced = "", ...res
   asks: null,
   isName: false,
   isList: false,
+  isClosed: false,
   between: 0,
   ...rest,
 });
 
-const LIKE = `like|love|enjoy|adore|am fond of|am into|am keen on|am passionate about|am interested in|am crazy about|am fan of|are fan of|am big fan of|am a fan of|am a big fan of|prefer`;
-const LIKES = `(?:i|we) ${ADVERB}(?:do )?(?:${LIKE}|enjoy)(?: to)?
+const LIKE = `like|love|enjoy|adore|prefer`;
+const LIKES = `(?:i|we) ${ADVERB}(?:do )?(?:${LIKE})(?: to)?
+  {AM}(?:into|fond of|keen on|passionate about|interested in|crazy about)
   (?:i am|we are) (?:a )?(?:big |huge |great )?fans? of
   my (?:\\S+ ){0,2}(?:hobby|hobbies|passion|interests?) (?:is|are|include)
   my favou?rite (?:\\S+ ){1,2}(?:is|are)
@@ -104,7 +108,7 @@ const HAVE_ELSEWHERE = `(?:wir haben|ich habe|nous avons|j'ai|tengo|tenemos|tenh
 const has = (names: string, words: string, elsewhere = words): Known =>
   known(`(?:has|have|owns?)(?: an?| the)?(?: \\w+)? (?:${names})(?: is| named| called| name| name is)?`, {
     me: `(?:my|our) (?:\\S+ )?(?:${words})(?:'s name)?(?: ,)?(?: is)?(?: called| named)?
-      {HAVE}(?:\\S+ ){0,3}(?:${words})(?: ,)?(?: named| called)?`,
+      {DID}(?:have|have got|got|own|adopted) (?:\\S+ ){0,3}(?:${words})(?: ,)?(?: named| called)?`,
     typed: `{HAVE}
       ${HAVE_ELSEWHERE}`,
     kind: new RegExp(` (?:${words}|${elsewhere}) `, "u"),
@@ -112,7 +116,7 @@ const has = (names: string, words: string, elsewhere = words): Known =>
     asks: new RegExp(` your (?:\\S+ )?(?:${words})(?:'s)? `, "u"),
   });
 const RELATIVES =
-  "sons? daughters? wife husband sisters? brothers? mother father mum mom dad dogs? cats? rabbits? horses? hamsters? birds? parrots? turtles?".split(
+  "sons? daughters? wife husband sisters? brothers? mother father mum mom dad dogs? cats? puppy kittens? rabbits? horses? hamsters? birds? parrots? turtles?".split(
     " ",
   );
 const CHILDREN = "child|children|kids?|sons?|daughters?|baby|babies";
@@ -124,6 +128,7 @@ export const KNOWN: readonly Known[] = [
     "(?:currently |now |also )?(?:lives?|living|is living|resides?|is residing|is based|based|home|home city|current city|city|town|country|location|residence|place of residence|has moved|relocated|moved)(?: in| at| to)?(?: is)?",
     {
       me: `{I}(?:live|reside) ${ADVERB}(?:in|at|near|on)
+        {I}live in an? (?:\\S+ ){0,2}(?:flat|apartment|house|village|town|suburb|studio|room|city|part) (?:in|near|of)
         {BEEN}(?:living|based|residing) ${ADVERB}(?:in|at|near)
         {DID}(?:moved|relocated) (?:from \\S+ (?:\\S+ )?)?(?:back |over |out )?to
         (?:i|we) have ${ADVERB}lived (?:in|at)
@@ -150,7 +155,7 @@ export const KNOWN: readonly Known[] = [
         я {?}переехала? в`,
       they: `(?:lives?|resides?|is living|are living|is based|moved|relocated) ${ADVERB}(?:in|at|to|near)`,
       unspaced:
-        "(?:私|僕|俺|わたし)[はが].{0,4}Xに(?:住ん|暮らし) 我(?:现在)?(?:住在|生活在|搬到了?) X (?:저는|제가|나는|내가).{0,2}X에(?:서)?(?:살고|살아|삽니다|거주)",
+        "(?:私|僕|俺|わたし)[はが].{0,4}Xに(?:住ん|暮らし) 我(?:现在)?(?:住在|生活在|搬到了?)X (?:저는|제가|나는|내가).{0,2}X에(?:서)?(?:살고|살아|삽니다|거주)",
       asks: / (?:where|which city|what city|which town|which country|what country|what place) (?:\S+ ){0,3}you (?:\S+ ){0,2}(?:live|living|based|located|reside|move|moved) | (?:what|which) is your (?:city|town|address|location|country|home city) | wo (?:wohnst|wohnen|lebst) | ou (?:habites|habitez|vivez) | donde vives | onde (?:voce )?mora | dove abiti | waar woon /u,
     },
   ),
@@ -172,6 +177,7 @@ export const KNOWN: readonly Known[] = [
     "(?:currently |now )?(?:works?|working|is working|is employed|employed|has a job|has job|job|employer|company|workplace)(?: at| for| in| by)?(?: is)?",
     {
       me: `{I}work ${ADVERB}(?:at|for|in)
+        {I}work as (?:\\S+ ){1,4}(?:at|for)
         {BEEN}(?:working|employed) ${ADVERB}(?:at|for|by|in)
         {DID}(?:got|found|started|took|have) (?:a |my )?(?:new )?(?:job|position|role) (?:at|with|in)
         {DID}(?:joined|started at)
@@ -195,7 +201,6 @@ export const KNOWN: readonly Known[] = [
       me: `{I}work ${ADVERB}as
         {BEEN}(?:working|employed) ${ADVERB}as
         {DID}(?:got|found|started|took|have) (?:a |my )?(?:new )?(?:job|position|role) as
-        (?:i|we) (?:was|got|have been|was just|just got) promoted to
         my (?:\\S+ )?(?:job|job title|occupation|profession|role|position) is
         i am (?:a |an )?X (?:by trade|by profession)
         i am (?:a|an|the) X (?:$|, |at |of |in |for |and )
@@ -244,7 +249,7 @@ export const KNOWN: readonly Known[] = [
       's name is
       name is
       is`,
-      unspaced: "我(?:叫|的名字(?:叫|是)) X (?:私|僕|俺)の名前はX 제이름은X",
+      unspaced: "我(?:叫|的名字(?:叫|是))X (?:私|僕|俺)の名前はX 제이름은X",
       isName: true,
       asks: / your (?:full |first |last |real )?name | (?:should|may|can) i call you | wie heisst du | wie heissen sie | comment t'appelles | comment vous appelez | como te llamas | como (?:voce )?se chama | come ti chiami | hoe heet /u,
     },
@@ -342,7 +347,7 @@ export const KNOWN: readonly Known[] = [
     {
       me: `{AM}(?:allergic|intolerant) to
       {HAVE}(?:\\S+ ){0,3}(?:allergy|allergies|intolerance) to
-      {HAVE}X (?:allergy|intolerance)
+      {HAVE}(?:an? )?(?:severe |serious |bad |strong |mild )?X (?:allergy|intolerance)
       {AM}X intolerant
       my (?:\\S+ )?allerg(?:y|ies) (?:is|are|include)
       ich bin {?}allergisch (?:gegen|auf)
@@ -371,7 +376,8 @@ export const KNOWN: readonly Known[] = [
       jag ar
       jestem`,
     they: `(?:is|are|'s)`,
-    isList: true,
+    isList: "and",
+    isClosed: true,
   }),
   known("has|has an?|has got|has the|suffers from", {
     me: `{HAVE}
@@ -384,6 +390,7 @@ export const KNOWN: readonly Known[] = [
       jag har`,
     they: `(?:has|have|suffers? from)(?: got)?`,
     isList: true,
+    isClosed: true,
   }),
   known("owns?|owns an?|possesses", {
     me: `{I}(?:own|possess|have|bought)
@@ -424,7 +431,6 @@ export const KNOWN: readonly Known[] = [
       {AM}fluent in
       my (?:native|first|second) language is
       my mother tongue is
-      {I}grew up (?:bilingual|speaking)
       ich spreche
       meine muttersprache ist
       je parle

@@ -1,6 +1,15 @@
 import { folded } from "../../ranking/fold.ts";
 import { deniesSomething } from "../statement.ts";
-import { type Clause, clausesOf, isEmpty, placesOf, stemOf, tokensOf } from "./clauses.ts";
+import {
+  ADVERBS,
+  AUXILIARIES,
+  type Clause,
+  clausesOf,
+  isEmpty,
+  placesOf,
+  stemOf,
+  tokensOf,
+} from "./clauses.ts";
 import { DISLIKE, KNOWN, type Known } from "./known-predicates.ts";
 import type { Reason } from "./reasons.ts";
 
@@ -53,7 +62,10 @@ const undenied = (text: string): string => text.replaceAll(DENIALS, " ").replace
 export function refusalOfClaim(claim: Claim, sentence: string): Reason | null {
   if (UNSPACED.test(claim.object)) return refusalUnspaced(claim, sentence);
   const verdicts = clausesOf(sentence).flatMap((clause) =>
-    placesOf(clause, claim.object).map((place) => refusalInClause(claim, { clause, place, sentence })),
+    placesOf(clause, claim.object)
+      // "Rome's embassy" is not Rome.
+      .filter(([, to]) => !/'s?$/u.test(clause.tokens[to - 1] ?? "") || /['’]s?$/u.test(claim.object))
+      .map((place) => refusalInClause(claim, { clause, place, sentence })),
   );
   if (verdicts.includes(null)) return null;
   return verdicts[0] ?? "not_in_source";
@@ -81,6 +93,7 @@ function refusalInClause(claim: Claim, at: Place): Reason | null {
   const name = tokensOf(claim.predicate.replaceAll("_", " ")).join(" ");
   if (DISLIKE.names.test(name) || (DISLIKE.names.test(undenied(` ${name} `).trim()) && name.includes("not")))
     return DISLIKE.names.test(name) ? refusalOfDislike(claim, at) : "negated";
+  if (at.clause.isEmbedded) return "not_stated";
   if (at.clause.isNegated !== deniesSomething(`${claim.predicate} ${claim.object}`)) return "negated";
   const base = undenied(` ${name} `).trim();
   const known = KNOWN.filter(({ names }) => names.test(base));
@@ -105,6 +118,19 @@ function matches(known: Known, { object, subject }: Claim, { clause, place, sent
   const [from, to] = place;
   if (known.isName && !(/\p{Lu}/u.test(object) && sentence.includes(object))) return false;
   const after = clause.tokens.slice(to, to + 4);
+  // "a thief catcher": the object is only the first part of a word.
+  const next = after[0];
+  if (
+    known.isClosed &&
+    !(
+      next === undefined ||
+      SEPARATORS.has(next) ||
+      DIRECTIONS.has(next) ||
+      ADVERBS.has(next) ||
+      isEmpty(next)
+    )
+  )
+    return false;
   const starts = subject === null ? [0] : subjectEnds(clause, subject, from);
   return starts.some((start) => {
     const isPossessive = start > 0 && (clause.tokens[start - 1] ?? "").endsWith("'s");
@@ -123,19 +149,21 @@ function matches(known: Known, { object, subject }: Claim, { clause, place, sent
 function cuts(before: readonly string[], { isList, between }: Known, after: readonly string[]): string[][] {
   const found = [[...before]];
   for (let less = 1; less <= between && less < before.length; less++) {
-    if (PARTING.has(before.at(-less) ?? "")) break;
+    const word = before.at(-less) ?? "";
+    if (PARTING.has(word) || word.endsWith("ing") || before.at(-less - 1) === "to") break;
     found.push(before.slice(0, -less));
   }
   const next = after[0];
   const ends = next === undefined || SEPARATORS.has(next) || DIRECTIONS.has(next);
-  if (!isList || !ends) return found;
+  if (isList === false || !ends) return found;
+  const separates = (word: string) => SEPARATORS.has(word) && (isList === true || word !== ",");
   let ways = [[...before]];
   for (let items = 0; items < 4; items++) {
     ways = ways.flatMap((way) => {
       const rest = [...way];
       while (rest.length > 0 && /^(?:the|a|an|my|our|to)$/u.test(rest.at(-1) ?? "")) rest.pop();
-      if (!SEPARATORS.has(rest.at(-1) ?? "")) return [];
-      while (SEPARATORS.has(rest.at(-1) ?? "")) rest.pop();
+      if (!separates(rest.at(-1) ?? "")) return [];
+      while (separates(rest.at(-1) ?? "")) rest.pop();
       return [1, 2, 3].flatMap((words) => {
         const item = rest.slice(-words);
         return rest.length > words && item.every((word) => !PARTING.has(word) && !SEPARATORS.has(word))
@@ -186,10 +214,19 @@ function refusalOfWords(
     const isMine = tokens.some(
       (token, at) =>
         (token === "my" || token === "our") &&
+        !isThird(words, found, tokens) &&
         found.some((word) => word > at && word <= at + 4 && isFree(at, word)) &&
         isFree(at, Math.max(at, from)),
     );
-    const isSaid = speaks !== -1 && isAfter(speaks) && isFree(speaks, from) && !isThird(words, found, tokens);
+    const isSaid =
+      speaks !== -1 &&
+      isAfter(speaks) &&
+      isFree(speaks, from) &&
+      !isThird(words, found, tokens) &&
+      isMainVerb(tokens.slice(speaks + 1, Math.min(from, found[0] ?? from)), wanted) &&
+      !tokens
+        .slice(Math.max(-1, ...found.filter((at) => at < from)) + 1, from)
+        .some((token) => token.endsWith("ing"));
     if (!isMine && !isSaid) return "not_first_person";
   } else {
     const own = new Set(tokensOf(subject).map(stemOf));
@@ -208,6 +245,18 @@ function refusalOfWords(
   });
   return isPast || aims ? "not_stated" : null;
 }
+
+/** True if nothing but auxiliaries and adverbs stands between "I" and the verb: not "I asked Bob to sell". */
+const isMainVerb = (between: readonly string[], wanted: readonly string[]): boolean =>
+  between.every(
+    (token) =>
+      isEmpty(token) ||
+      AUXILIARIES.has(token) ||
+      ADVERBS.has(token) ||
+      token.endsWith("ly") ||
+      /^(?:got|get|just|been|used|to)$/u.test(token) ||
+      wanted.includes(stemOf(token)),
+  );
 
 /** "lives" is not what people say of themselves. */
 const isThird = (words: readonly string[], found: readonly number[], tokens: readonly string[]): boolean =>
@@ -247,6 +296,12 @@ export function asksFor({ predicate, subject }: Claim, question: string): boolea
   if (!tokens.some((token) => YOU.has(token)) && !/^ (?:are there )?any (?:\S+ )?allergies /u.test(text))
     return false;
   const own = new Set(tokensOf(`${subject ?? ""} ${base}`).map(stemOf));
+  const isAim = / (?:would|want|wants|wish|hope|dream|plan|will|might|if|not|never|someone|anyone) /u.test(
+    text,
+  );
+  if (isAim && !/^(?:plan|want|will|hope|wish)/u.test(base)) return false;
+  if (/ (?:did|before|formerly|ago) /u.test(text) && !/ed\b|\b(?:was|born|grew|went|from)\b/u.test(base))
+    return false;
   // "your friend", "your dog's name": the question is about somebody else.
   if (tokens.some((token) => RELATION.test(token) && !own.has(stemOf(token.replace(/'s$/u, "")))))
     return false;
@@ -264,7 +319,7 @@ export function asksFor({ predicate, subject }: Claim, question: string): boolea
 
 /** True if a text is nothing but an answer that names something: no other subject, and no verb of another statement. */
 export function isPlainAnswer(answer: string, object: string): boolean {
-  const whole: Clause = { tokens: tokensOf(answer), isNegated: false };
+  const whole: Clause = { tokens: tokensOf(answer), isNegated: false, isEmbedded: false };
   return placesOf(whole, object).some(([from, to]) => {
     const rest = [...whole.tokens.slice(0, from), ...whole.tokens.slice(to)];
     const said = rest.filter((token) => !isEmpty(token) && !SEPARATORS.has(token));
