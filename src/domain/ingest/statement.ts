@@ -41,7 +41,7 @@ const ASKS =
   /^ (?:who|what|when|where|why|how|which|whose|is|are|am|do|does|did|can|could|would|should|shall|will|may|might|have i|wer|wie|was|wann|wo|warum|welche|kannst|konntest|qui|que|quand|ou|pourquoi|comment|est-ce|peux|pourrais|quien|cuando|donde|por que|como|puedes|podrias|quem|quando|onde|chi|che cosa|dove|perche|puoi|wie|wat|waar|waarom|kun) /u;
 
 const HYPOTHETICAL = anyOf(`
-  if, unless, suppose, supposing, imagine, imagining, pretend, pretending, assume, assuming, hypothetically, let's say, say that, what if, would, wouldn't, could, might, maybe, perhaps, possibly, wish, wished, as if, as though, in case, role play, roleplay, playing a, in the story, in my story, in my novel, my character, the character, joke, joking, kidding, dreamt, dreamed
+  if, unless, suppose, supposing, imagine, imagining, pretend, pretending, assume, assuming, hypothetically, let's say, say that, what if, would, wouldn't, could, might, maybe, perhaps, possibly, wish, wished, as if, as though, in case, role play, roleplay, playing a, in the story, in my story, in my novel, my character, the character, joke, joking, kidding, dreamt, dreamed, in my dreams?, in a dream, in the game, in this game
   wenn, falls, angenommen, wurde, wurden, konnte, vielleicht, stell dir vor, tu so
   si, suppose que, imagine que, imaginons, peut-etre, serais, aurais, voudrais, pourrais
   supongamos, imagina, imaginate, quizas, tal vez, ojala, seria, tendria, podria

@@ -61,7 +61,7 @@ function checkText(
 
 /** Addresses, paths, options and pipes: what somebody types as it stands. */
 const CODE =
-  /(?<!\S)-{1,2}\p{L}[^\s,.;:!?]*|[|&$~]{1,2}(?=\s)|[\p{L}\p{N}_-]+(?:[./@\\:=]+[\p{L}\p{N}_-]+)+/gu;
+  /(?<!\S)-{1,2}\p{L}[^\s,.;:!?]*|(?:\|{1,2}|&&|[$~])(?=\s)|(?<![\p{L}\p{N}_-])(?!and\/or|he\/she)[\p{L}\p{N}_-]{2,}(?:[./@\\:=]+[\p{L}\p{N}_-]{2,})+/gu;
 
 /** The words of a clause that say something, and whether it denies them. */
 type Told = { stems: ReadonlySet<string>; isNegated: boolean };

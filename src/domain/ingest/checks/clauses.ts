@@ -13,10 +13,12 @@ const setOf = (words: string): ReadonlySet<string> => new Set(words.trim().split
 
 /** Words that begin a clause wherever they stand. */
 const CONJUNCTIONS =
-  setOf(`but because although though whereas unless except instead which who whose where when while if than
+  setOf(`but because although though whereas unless except instead which what who whom whose where when while if than
   aber weil denn dass sondern obwohl waehrend mais car parce pero porque sino aunque perche maar omdat terwijl men eftersom ale bo но потому`);
 /** Words that begin a clause with a subject of its own, or about another noun. */
-const RELATIVES = setOf(`who whose which where when that than if unless die der das que qui wie dass`);
+const RELATIVES = setOf(
+  `who whom whose which what where when that than if unless die der das que qui wie dass`,
+);
 /** Words after which a clause with "that" is not what the user states. */
 const DOUBTING =
   /^(?:they|people|he|she|you|it|lie|lies|false|doubt|deny|denied|wrong|rumou?rs?|joke|myth|claims?|story|says?|thinks?|believes?)$/u;
@@ -33,7 +35,9 @@ export const AUXILIARIES =
   setOf(`am is are was were have has had do does did can could will would should may might must not never no cannot
   nicht kein keine ne pas nie niet inte не`);
 const VERBS =
-  /^(?:love|like|hate|prefer|dislike|enjoy|live|work|use|play|drink|eat|speak|own|drive|study|teach|run|need|want|buy|go|make|take|call|move|collect|wear|detest|loathe|avoid|say|think|know|cook|sell|visit|plan|learn|read|write|watch|start|stop|finish|plant|pay|meet|help|get|give|find|keep|leave|travel|talk|ask)(?:s|es|d|ed)?$|^(?:moved|bought|got|went|studies|stole|met|quit|quits|paid|sold|told|said|wrote|ran|took|made|gave|found|kept|left|lost|broke|saw|began|came|won|built|sent|spoke|taught|repaired|signed|booked|decided|discussed|mentioned)$/u;
+  /^(?:love|like|hate|prefer|dislike|enjoy|live|work|use|play|drink|eat|speak|own|drive|study|teach|run|need|want|buy|go|make|take|call|move|collect|wear|detest|loathe|avoid|say|think|know|cook|sell|visit|plan|learn|read|write|watch|start|stop|finish|plant|pay|meet|help|get|give|find|keep|leave|travel|talk|ask)(?:s|es|d|ed)?$/u;
+const PASTS =
+  /^(?:moved|bought|got|went|studies|stole|met|quit|quits|paid|sold|told|said|wrote|ran|took|made|gave|found|kept|left|lost|broke|saw|began|came|won|built|sent|spoke|taught|repaired|signed|booked|decided|discussed|mentioned|shot|hit|drank|ate)$/u;
 export const ADVERBS = setOf(
   `now then also still currently really just even sometimes often usually always only too definitely`,
 );
@@ -78,14 +82,17 @@ function beginsClause(tokens: readonly string[], at: number): boolean {
   if (!LINKS.has(token)) return false;
   let next = at + 1;
   while (next < at + 4 && (LINKS.has(tokens[next] ?? "") || ADVERBS.has(tokens[next] ?? ""))) next++;
-  const [first = "", second = ""] = tokens.slice(next, next + 2);
-  const isVerb = (word: string) => AUXILIARIES.has(word) || VERBS.test(word);
+  const [first = "", second = "", third = ""] = tokens.slice(next, next + 3);
+  const isVerb = (word: string) => AUXILIARIES.has(word) || VERBS.test(word) || PASTS.test(word);
+  const verb = isEmpty(first) ? third : second;
   // "tea and Bob hates coffee": another subject with its verb.
   return (
     SUBJECTS.has(first) ||
     isVerb(first) ||
     AUXILIARIES.has(second) ||
-    (second.endsWith("s") && VERBS.test(second))
+    AUXILIARIES.has(verb) ||
+    PASTS.test(verb) ||
+    (verb.endsWith("s") && VERBS.test(verb))
   );
 }
 
@@ -108,9 +115,12 @@ export function clausesOf(sentence: string): Clause[] {
       part[0] === "that" &&
       (parts[place - 1] ?? []).some((token) => DOUBTING.test(token) || deniesSomething(token));
     const isOpen =
-      !RELATIVES.has(part[0] ?? "") && (AUXILIARIES.has(first) || VERBS.test(first)) && subject.length > 0;
+      !RELATIVES.has(part[0] ?? "") &&
+      (AUXILIARIES.has(first) || VERBS.test(first) || PASTS.test(first)) &&
+      subject.length > 0;
     const whole = isOpen ? [...subject, ...part.slice(start)] : part;
-    if (!isOpen) subject = subjectOf(part);
+    // "Bob, whom I love, shot": the subject stays Bob.
+    if (!isOpen && !(place > 0 && RELATIVES.has(part[0] ?? ""))) subject = subjectOf(part);
     return [{ tokens: whole, isNegated: deniesSomething(whole.join(" ")), isEmbedded }];
   });
 }
@@ -121,7 +131,7 @@ function subjectOf(tokens: readonly string[]): string[] {
     tokens.find((token) => token === "i" || token === "we") ??
     tokens.slice(0, 3).find((token) => /^(?:you|he|she|it|they)$/u.test(token));
   if (pronoun !== undefined) return [pronoun];
-  const verb = tokens.findIndex((token) => AUXILIARIES.has(token) || VERBS.test(token));
+  const verb = tokens.findIndex((token) => AUXILIARIES.has(token) || VERBS.test(token) || PASTS.test(token));
   return tokens.slice(0, verb > 0 && verb <= 5 ? verb : 3).filter((token) => !deniesSomething(token));
 }
 

@@ -226,7 +226,6 @@ export const KNOWN: readonly Known[] = [
       ^ (?:you can |please |just |everybody |everyone |friends |they )?call me X (?:$|, |and )
       {AM}called
       i go by
-      ^ (?:hi|hello|hey|good morning|good evening|hallo)(?: there| everyone| all)?(?: ,)? i am X (?:$|, |and |from |but |here )
       ich heisse
       mein name ist
       je m'appelle
@@ -244,6 +243,9 @@ export const KNOWN: readonly Known[] = [
       (?:nazywam sie|mam na imie)
       меня зовут
       (?:adim|ismim)`,
+      typed: `^ (?:hi|hello|hey|good morning|good evening|hallo)(?: there| everyone| all)?(?: ,)? i am X (?:$|, |and |from |but |here )`,
+      // "Hi, I'm German" states no name.
+      kind: /^ (?!(?:german|french|dutch|greek|swiss|american|mexican|korean|catholic|muslim|hindu|vegan|\S+(?:ese|ish|ian|ist)) )/u,
       they: `(?:is|are) (?:called|named)
       (?:called|named)
       's name is
@@ -401,6 +403,7 @@ export const KNOWN: readonly Known[] = [
       tenho
       ik heb`,
     they: `(?:owns?|has|have|bought)`,
+    isClosed: true,
     isList: true,
   }),
   known(
