@@ -41,7 +41,7 @@ const ASKS =
   /^ (?:who|what|when|where|why|how|which|whose|is|are|am|do|does|did|can|could|would|should|shall|will|may|might|have i|wer|wie|was|wann|wo|warum|welche|kannst|konntest|qui|que|quand|ou|pourquoi|comment|est-ce|peux|pourrais|quien|cuando|donde|por que|como|puedes|podrias|quem|quando|onde|chi|che cosa|dove|perche|puoi|wie|wat|waar|waarom|kun) /u;
 
 const HYPOTHETICAL = anyOf(`
-  if, unless, suppose, supposing, imagine, imagining, pretend, pretending, assume, assuming, hypothetically, let's say, say that, what if, would, wouldn't, could, might, maybe, perhaps, possibly, wish, wished, as if, as though, in case, role play, roleplay, playing a, in the story, in my story, in my novel, my character, the character, joke, joking, kidding, dreamt, dreamed
+  if, unless, suppose, supposing, imagine, imagining, pretend, pretending, assume, assuming, hypothetically, let's say, say that, what if, would, wouldn't, could, might, maybe, perhaps, possibly, wish, wished, as if, as though, in case, role play, roleplay, playing a, in the story, in my story, in my novel, my character, the character, joke, joking, kidding, dreamt, dreamed, in my dreams?, in a dream, in the game, in this game
   wenn, falls, angenommen, wurde, wurden, konnte, vielleicht, stell dir vor, tu so
   si, suppose que, imagine que, imaginons, peut-etre, serais, aurais, voudrais, pourrais
   supongamos, imagina, imaginate, quizas, tal vez, ojala, seria, tendria, podria
@@ -59,8 +59,9 @@ const HYPOTHETICAL_UNSPACED = /もし|たら|如果|假如|假设|也许|要是|
 
 const REPORTED = anyOf(`
   says, said, claims, claimed, thinks, thought, writes, wrote, tells, told, states, stated, believes, believed, insists, insisted, suggests, suggested, recommends, recommended
+  (?:they|people|everyone|everybody|nobody|others|some|many) (?:all )?(?:say|think|claim|believe|call|know|knows|suspect|suspects), you (?:say|claim|believe), calls me, call me a, call me an
   according to, allegedly, supposedly, apparently, rumor, rumour, quote, unquote, i read that, i read in, i heard, you mentioned, you think, you believe, you call, page reads, sign reads
-  er sagt, sie sagt, laut, angeblich, du sagtest, du hast gesagt
+  er sagt, sie sagt, behauptet, behaupten, glaubt, denkt, meint, laut, angeblich, du sagtest, du hast gesagt
   selon, il dit, elle dit, il a dit, elle a dit, on dit, tu as dit, d'apres
   segun, dice que, dijo que, dicen que, dijiste
   segundo, diz que, disse que, dizem que
@@ -69,7 +70,7 @@ const REPORTED = anyOf(`
 `);
 
 const NEGATED = anyOf(`
-  not, no, never, none, neither, nor, nothing, nobody, \\p{L}+n't, cannot, cant, dont, doesnt, didnt, isnt, arent, wasnt, havent, wont, no longer, anymore, any more, used to, stopped, quit, formerly, hate, hates, hated, dislike, dislikes, but not, hardly, barely, far from, former, ex, gave up, lied, false, wrong, untrue, rather than
+  not, no, never, none, neither, nor, nothing, nobody, \\p{L}+n't, cannot, cant, dont, doesnt, didnt, isnt, arent, wasnt, havent, wont, no longer, anymore, any more, used to, stopped, quit, formerly, hate, hates, hated, dislike, dislikes, detest, detests, loathe, loathes, but not, hardly, barely, far from, former, ex, gave up, lied, false, wrong, untrue, rather than
   nicht, kein, keine, keinen, keiner, keinem, nie, niemals, nichts, nicht mehr, hasse
   ne, n'\\p{L}+, n, pas, jamais, rien, aucun, aucune, deteste, non
   nunca, jamas, nada, ningun, ninguna, tampoco, ya no, odio

@@ -1,8 +1,9 @@
 import type { MemoryKind } from "../../schema/memory-fields.ts";
-import { ownWords } from "../own-words.ts";
+import { ownWords, sentencesOf } from "../own-words.ts";
 import type { EpisodeProposal, FactProposal, ProcedureProposal, SourceMessage } from "../proposal.ts";
-import { speaksToTheMemory } from "../statement.ts";
+import { deniesSomething, speaksToTheMemory } from "../statement.ts";
 import { hidesSomething } from "./characters.ts";
+import { clausesOf, isEmpty, stemOf } from "./clauses.ts";
 import { checkFact } from "./check-fact.ts";
 import type { Reason } from "./reasons.ts";
 import { holdsSecret } from "./secrets.ts";
@@ -49,8 +50,48 @@ function checkText(
   const stems = new Set(contentStems(said));
   const words = contentStems(text);
   const found = words.filter((word) => stems.has(word)).length;
-  const isShown = found >= words.length * SHARE && numbersAndNames(text).every((word) => saysAll(said, word));
-  return isShown ? reasons : [...reasons, "not_in_source"];
+  const isShown =
+    found >= words.length * SHARE &&
+    numbersAndNames(text).every((word) => saysAll(said, word)) &&
+    (text.match(CODE) ?? []).every((word) => said.includes(word));
+  if (!isShown) reasons.push("not_in_source");
+  if (turnsRound(text, said)) reasons.push("negated");
+  return reasons;
+}
+
+/** Addresses, paths, options and pipes: what somebody types as it stands. */
+const CODE =
+  /(?<!\S)-{1,2}\p{L}[^\s,.;:!?]*|(?:\|{1,2}|&&|[$~])(?=\s)|(?<![\p{L}\p{N}_-])(?!and\/or|he\/she)[\p{L}\p{N}_-]{2,}(?:[./@\\:=]+[\p{L}\p{N}_-]{2,})+/gu;
+
+/** The words of a clause that say something, and whether it denies them. */
+type Told = { stems: ReadonlySet<string>; isNegated: boolean };
+const toldIn = (text: string): Told[] =>
+  sentencesOf(text)
+    .flatMap(clausesOf)
+    .map(({ tokens, isNegated }) => ({
+      isNegated,
+      stems: new Set(tokens.filter((token) => !isEmpty(token) && !deniesSomething(token)).map(stemOf)),
+    }))
+    .filter(({ stems }) => stems.size > 0);
+
+/** True if a clause denies what the sources say without a denial, or says what they deny. */
+function turnsRound(text: string, said: string): boolean {
+  const sources = toldIn(said);
+  // The clauses of the sources by word: of a long text, few are compared with each clause.
+  const byStem = new Map<string, number[]>();
+  for (const [place, { stems }] of sources.entries())
+    for (const word of stems) byStem.set(word, [...(byStem.get(word) ?? []), place]);
+  return toldIn(withoutTheUser(text)).some(({ stems, isNegated }) => {
+    const shared = new Map<number, number>();
+    for (const word of stems)
+      for (const place of byStem.get(word) ?? []) shared.set(place, (shared.get(place) ?? 0) + 1);
+    let [same, opposite] = [0, 0];
+    for (const [place, count] of shared)
+      if (sources[place]?.isNegated === isNegated) same = Math.max(same, count);
+      else opposite = Math.max(opposite, count);
+    const half = stems.size * SHARE;
+    return isNegated ? same < half || opposite > same : opposite >= half && opposite > same;
+  });
 }
 
 /** Who an episode is about. */
