@@ -80,7 +80,11 @@ function turnsRound(text: string, said: string): boolean {
   // The clauses of the sources by word: of a long text, few are compared with each clause.
   const byStem = new Map<string, number[]>();
   for (const [place, { stems }] of sources.entries())
-    for (const word of stems) byStem.set(word, [...(byStem.get(word) ?? []), place]);
+    for (const word of stems) {
+      const places = byStem.get(word);
+      if (places === undefined) byStem.set(word, [place]);
+      else places.push(place);
+    }
   return toldIn(withoutTheUser(text)).some(({ stems, isNegated }) => {
     const shared = new Map<number, number>();
     for (const word of stems)

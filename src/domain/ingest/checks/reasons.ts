@@ -8,9 +8,9 @@ export const reasons = {
   not_in_source: "Words, numbers or names of it do not occur in the messages that it cites.",
   not_own_words: "The user pasted, quoted or reported it.",
   not_first_person: "The user does not say it about themselves.",
-  not_stated: "The user asks it, or says it as a hypothesis.",
-  negated: "The user denies it.",
-  predicate_not_in_source: "Nothing that the user says fits the predicate.",
+  not_stated: "The user asks it, plans it, doubts it, or says it as a hypothesis.",
+  negated: "The user denies it, or it denies what the user or the sources say.",
+  predicate_not_in_source: "The clause with the object does not hold the words of the predicate.",
   not_about_user: "It is about somebody whom the user does not relate to themselves.",
 } as const;
 export type Reason = keyof typeof reasons;
