@@ -66,7 +66,10 @@ export class IngestService {
     return this.#deps.store.unfinished(limit).map((ingest) => this.#viewOf(ingest));
   }
 
-  /** Extracts again what failed, and what waits at once. An ingest that ran without a model starts from its beginning if there is one now. */
+  /**
+   * Extracts again what failed, and at once what waits. An ingest that ran without a model starts from its beginning if there is one
+   * now.
+   */
   retry(id: string): Result<Ingest> {
     const { store, transactions, languageModel, alarms, now } = this.#deps;
     const ingest = store.get(id);
