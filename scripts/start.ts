@@ -54,6 +54,13 @@ async function problemsOf(url: string): Promise<string[]> {
 }
 
 async function main(): Promise<number> {
+  const unknown = process.argv.slice(2).find((option) => option !== "--demo");
+  if (unknown !== undefined) {
+    console.error(
+      `npm start has no option '${unknown}'. It has --demo, which fills in the example conversations, and takes the port and the state's folder from PORT and CAIRN_STATE.`,
+    );
+    return 1;
+  }
   if (!Number.isInteger(port) || port < 1 || port > 65_535) {
     console.error(`PORT must be a number from 1 to 65535, not '${process.env.PORT}'.`);
     return 1;

@@ -148,6 +148,12 @@ describe("npm start", () => {
     taken.close();
   });
 
+  it("refuses an option that it does not have, and says which it has", async () => {
+    const running = run("scripts/start.ts", ["--port"], {});
+    expect(await running.ended).toBe(1);
+    expect(running.output.stderr).toContain("no option '--port'. It has --demo");
+  });
+
   it("refuses a PORT that is none", async () => {
     const running = run("scripts/start.ts", [], { PORT: "http" });
     expect(await running.ended).toBe(1);
