@@ -162,8 +162,9 @@ export type Prepared = Candidate & { vector: TextEmbedding; condition?: Precondi
 /** `condition`: on the version of the memory. */
 export type MemoryChange = { condition: Precondition; once?: IdempotencyKey; by: Writer };
 
+export type Remembered = { memory: Memory; created: boolean; similar?: Similar[] };
 /** `replaced`: the memory says this in place of something else. */
-export type Remembered = { memory: Memory; created: boolean; replaced?: boolean; similar?: Similar[] };
+export type NotedMemory = Remembered & { replaced: boolean };
 
 export interface MemoriesRpc {
   remember(

@@ -10,7 +10,7 @@ import { d1Result } from "../../../src/platform/d1/d1-result.ts";
 import type { PredicateRules } from "../../../src/platform/d1/predicate-rules.ts";
 import type { Embedder } from "../../../src/platform/embeddings/embedder.ts";
 import { prepareMemories } from "../../../src/platform/prepare-memories.ts";
-import type { Prepared, Remembered } from "../contract.ts";
+import type { NotedMemory, Prepared, Remembered } from "../contract.ts";
 import type { Lineage } from "../threads/lineage.ts";
 import type { StoredThread } from "../threads/thread-store.ts";
 import type { StoredIngest } from "./ingest-store.ts";
@@ -25,7 +25,7 @@ type ProposalMemoriesDependencies = {
     request: {
       memories: readonly Prepared[];
       isWanted: () => boolean;
-      noted: (remembered: readonly Remembered[]) => void;
+      noted: (remembered: readonly NotedMemory[]) => void;
     },
   ) => Promise<Result<Remembered[]>>;
   /** The live memory that a candidate adds nothing to; null without one. */
@@ -72,7 +72,7 @@ export class ProposalMemories {
     }));
     const prepared = await this.#prepare(owner, proposed);
     if (!prepared.ok) return prepared;
-    const settle = (i: number, { memory, created, replaced = false }: Remembered) => {
+    const settle = (i: number, { memory, created, replaced }: NotedMemory) => {
       const live = created ? "created" : replaced ? "updated" : "known";
       const outcome = memory.status === "quarantined" ? "quarantined" : live;
       const reasons = memory.status === "quarantined" ? memory.reasons : undefined;

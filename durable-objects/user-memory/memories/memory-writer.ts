@@ -38,7 +38,7 @@ import { Summaries } from "./summaries.ts";
 import { logUnconfirmed, PendingWrites, type PendingWritesDependencies } from "./pending-writes.ts";
 import type { QuotaGuard } from "../core/quota-guard.ts";
 import type { IdempotencyKey } from "../../storage/contract.ts";
-import type { Imported, MemoryChange, Prepared, Remembered } from "../contract.ts";
+import type { Imported, MemoryChange, NotedMemory, Prepared, Remembered } from "../contract.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 
 type MemoryWriterDependencies = PendingWritesDependencies & {
@@ -100,11 +100,15 @@ export class MemoryWriter {
       memories: readonly Prepared[];
       once?: IdempotencyKey;
       isWanted?: () => boolean;
-      noted?: (remembered: readonly Remembered[]) => void;
+      noted?: (remembered: readonly NotedMemory[]) => void;
     },
   ): Promise<Result<Remembered[]>> {
-    return this.#writes.write<Remembered[]>(owner, { once, noted }, async (draft) => {
+    let replaced: boolean[] = [];
+    const note = (answer: readonly Remembered[]) =>
+      noted?.(answer.map((one, i) => ({ ...one, replaced: replaced[i] ?? false })));
+    return this.#writes.write<Remembered[]>(owner, { once, noted: noted && note }, async (draft) => {
       if (!isWanted()) return fail("not_found");
+      replaced = [];
       const remembered: (Omit<Remembered, "memory"> & { row: MemoryRow })[] = [];
       const candidates = memories.map((one) => this.#restating(one, draft.time));
       draft.readTexts(candidates.map(({ identity }) => identity.dedupeKey));
@@ -119,7 +123,9 @@ export class MemoryWriter {
         const similar =
           candidate.body.dedupe === "suggest" ? this.#similar.similarTo(candidate, draft.time) : undefined;
         const others = similar?.filter(({ id }) => id !== ruled.value.row.id);
-        remembered.push({ ...ruled.value, ...(others && { similar: others }) });
+        const { row, created } = ruled.value;
+        remembered.push({ row, created, ...(others && { similar: others }) });
+        replaced.push(ruled.value.replaced === true);
       }
       const refused = this.#refusal(draft);
       if (refused !== null) return refused;
