@@ -24,6 +24,7 @@ describe("the part of a query that asks", () => {
     ["Do you remember the name of my dentist?", "the name of my dentist"],
     ["Hi Claude, what did I eat? Cheers!", "what did I eat"],
     ["Where do I deploy, please?", "Where do I deploy"],
+    ["When, please, please?", "When, please, please"],
     ["Please remind me what I said about C++, if you remember.", "what I said about C++"],
     ["I bet you know this one. Where did Ann park the car?", "Where did Ann park the car"],
     ["Dear Ann,\nI lost my keys\nKind regards", "I lost my keys"],

@@ -74,7 +74,7 @@ const BREAK = /(?<=[.!?…؟।][\p{Pe}\p{Pf}"']{0,3})\s+|(?<=[。！？])|\n+/u
  */
 export function askedPart(query: string): string {
   const bare = withoutMarksAround(query);
-  if (asksNothing(query)) return bare || query;
+  if (asksNothing(query) || isPoliteWhen(lowerWords(query))) return bare || query;
   const sentences = bare.split(BREAK);
   const telling = sentences.map(withoutCourtesy).filter((sentence) => sentence !== "");
   const main = telling.filter((sentence) => !isMostlySmallTalk(sentence));
@@ -94,9 +94,14 @@ export function asksNothing(query: string): boolean {
   const others = words.filter((word) => !saysNothing(word));
   if (EXCLAIMS.has(first) && !query.includes("?") && !namesSomething(query))
     return others.filter((word) => isTelling(word)).length <= MOST_AFTER_EXCLAIM;
+  return isPoliteWhen(words) && (others.length === 0 || !query.includes("?"));
+}
+
+/** True for words of courtesy with nothing beside them but "when": "when you can, thanks", and "When, please?", which asks. */
+function isPoliteWhen(words: readonly string[]): boolean {
   return (
     words.some((word) => COURTESY.has(word) || AGREES.has(word) || EXCLAIMS.has(word)) &&
-    others.every((word) => word === "when" && !query.includes("?"))
+    words.every((word) => word === "when" || saysNothing(word))
   );
 }
 
