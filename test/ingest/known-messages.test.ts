@@ -34,6 +34,9 @@ describe("knownSeqs", () => {
     ["one of which a message was deleted", "a-cd", "abcd", "a-cd"],
     ["a longer one of which messages were deleted", "-bc--f", "abcdefg", "-bc--fg"],
     ["one without the deleted message", "a-cd", "acde", "a-cde"],
+    ["one that repeats the message behind deleted ones", "--kb", "kakbc", "--kbc"],
+    ["one without a deleted message, which repeats the one behind", "a-k", "akkx", "a-kkx"],
+    ["another answer in place of a deleted last one", "ab-", "abxd", "ab-xd"],
     ["another message in a deleted one's place, and another answer", "a-cd", "abxy", "a-cdbxy"],
   ])("%s", (_, thread, given, after) => {
     expect(ingest(letters(thread), letters(given)).join("")).toBe(after);
@@ -66,6 +69,21 @@ describe("knownSeqs of any conversations", () => {
         expect(known.indexOf(null)).toBe(seqs.length === given.length ? -1 : seqs.length);
         expect(seqs).toEqual(seqs.toSorted((a, b) => a - b));
         for (const [i, seq] of seqs.entries()) expect(thread[seq - 1]).toBe(given[i]);
+      }),
+    );
+  });
+
+  it("brings no deleted message back if a later one was kept, and stores no message twice", () => {
+    const deletions = fc.array(fc.boolean(), { minLength: 12, maxLength: 12 });
+    fc.assert(
+      fc.property(few, deletions, few, (conversation, isDeleted, turn) => {
+        // All texts differ, so there is one way only to match them.
+        const texts = conversation.map((text, i) => `${text}${i}`);
+        const added = turn.map((text, i) => `new ${text}${i}`);
+        const thread = texts.map((text, i) => (isDeleted[i] && i < texts.length - 1 ? "-" : text));
+        const left = thread.filter((text) => text !== "-");
+        expect(ingest(thread, [...texts, ...added])).toEqual([...thread, ...added]);
+        expect(ingest(thread, [...left, ...added])).toEqual([...thread, ...added]);
       }),
     );
   });

@@ -15,9 +15,9 @@ const SEARCHED = 5_000;
 /**
  * Finds which of the given messages a thread has: the seq of each, or null for a new one. New messages follow all known ones.
  *
- * A conversation that begins as the thread does is compared from its beginning, over deleted messages. Any other part of a conversation is known if the
- * thread ends with it; else what follows the overlap with the thread's end is new. A run of 8 or more messages is known wherever
- * the thread has it.
+ * A conversation that begins as the thread does is compared from its beginning, over deleted messages. Any other part of a
+ * conversation is known if the thread ends with it; else what follows the overlap with the thread's end is new. A run of 8 or more
+ * messages is known wherever the thread has it.
  */
 export function knownSeqs(given: readonly string[], thread: StoredThread): (number | null)[] {
   const { seqs: prefix } = commonPrefix(given, thread.oldest());
@@ -38,25 +38,38 @@ export function continues(given: readonly string[], thread: StoredThread, length
   return matched > 0 && (seqs.length === given.length || matched === length);
 }
 
+/** A known message. `gap`: the deleted ones directly before it that are known too. `taken`: all known ones up to it. */
+type Match = { seq: number; gap: number; taken: number; before: Match | null };
+
 /**
- * The seqs of the messages with which both begin. A message that was deleted from the thread left a gap in its seqs: a given one in
- * that place is known, if the thread goes on as the given ones do. `matched`: the number of those that the thread still has.
+ * The seqs of the messages with which both begin. A message that was deleted from the thread left a gap in its seqs. Given ones in
+ * that place are known, if the thread goes on as the given ones do. `matched`: the number of those that the thread still has. Of
+ * two ways to match as many, the one with the fewest deleted messages counts: it loses no new message.
  */
 function commonPrefix(
   given: readonly string[],
   oldest: Iterable<Stored>,
 ): { seqs: number[]; matched: number } {
-  const seqs: number[] = [];
+  let best: Match | null = null;
   let [matched, next] = [0, 1];
+  let matches: (Match | null)[] = [null];
   for (const { seq, text } of oldest) {
-    const gap = text === given[seqs.length] ? 0 : seq - next;
-    if (text !== given[seqs.length + gap]) break;
-    for (let deleted = seq - gap; deleted < seq; deleted++) seqs.push(deleted);
-    seqs.push(seq);
+    const further = new Map<number, Match>();
+    for (const gap of new Set([0, seq - next]))
+      for (const before of matches) {
+        const taken = (before?.taken ?? 0) + gap + 1;
+        if (text === given[taken - 1] && !further.has(taken)) further.set(taken, { seq, gap, taken, before });
+      }
+    if (further.size === 0) break;
+    matches = [...further.values()].toSorted((a, b) => a.taken - b.taken);
+    best = matches[0] ?? null;
     matched++;
     next = seq + 1;
   }
-  return { seqs, matched };
+  const seqs: number[] = [];
+  for (let match = best; match !== null; match = match.before)
+    for (let back = 0; back <= match.gap; back++) seqs.push(match.seq - back);
+  return { seqs: seqs.toReversed(), matched };
 }
 
 function lastOf(thread: StoredThread, most: number): Stored[] {
