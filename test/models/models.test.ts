@@ -52,14 +52,25 @@ describe("a model of Workers AI", () => {
     }
   });
 
-  it("fails where it answers nothing, or JSON Mode could not be met", async () => {
-    await expect(new WorkersAiModel(ai(async () => ({}))).generate(request, within)).rejects.toThrow(
-      "no text",
-    );
-    const unmet = async () => {
-      throw new Error("JSON Mode couldn't be met");
-    };
-    await expect(new WorkersAiModel(ai(unmet)).generate(request, within)).rejects.toThrow("JSON Mode");
+  const failing = (message: string) =>
+    ai(async () => {
+      throw new Error(message);
+    });
+
+  it("gives a wrong answer where it answers nothing, or JSON Mode could not be met", async () => {
+    for (const model of [ai(async () => ({})), failing("5000: JSON Mode couldn't be met")])
+      expect((await new WorkersAiModel(model).generate(request, within)).text).toBe("");
+  });
+
+  it.each([
+    ["AiError: 3006: Request is too large", "messages"],
+    ["AiError: This model's maximum context length is 24000 tokens.", "messages"],
+    ["AiError: 5007: No such model @cf/x or task", "settings"],
+    ["AiError: 3040: Capacity temporarily exceeded, please try again.", undefined],
+  ])("fails with %j, which refuses %s", async (message, refused) => {
+    const failed = await new WorkersAiModel(failing(message)).generate(request, within).catch(Object);
+    expect(failed).toMatchObject({ message: expect.stringContaining(message) });
+    expect(failed.refused).toBe(refused);
   });
 
   it("is late where it hangs", async () => {
@@ -113,6 +124,44 @@ describe("a model of an endpoint", () => {
     ]);
   });
 
+  it("keeps the schema if the endpoint refuses the same call without one", async () => {
+    const { endpoint, calls } = endpointOf(refused(400), refused(400), said("{}"));
+    const model = new EndpointModel(endpoint, "local");
+    await expect(model.generate(request, within)).rejects.toMatchObject({ refused: "messages" });
+    await model.generate(request, within);
+    expect(Object(calls[2]?.body["response_format"]).type).toBe("json_schema");
+  });
+
+  it("is asked without the schema in each of two calls at the same time", async () => {
+    const { endpoint, calls } = endpointOf(refused(400), refused(400), said("{}"));
+    const model = new EndpointModel(endpoint, "local");
+    await Promise.all([model.generate(request, within), model.generate(request, within)]);
+    expect(calls).toHaveLength(4);
+  });
+
+  it.each([
+    [401, "settings"],
+    [402, "settings"],
+    [404, "settings"],
+    [413, "messages"],
+    [422, "messages"],
+    [408, undefined],
+    [429, undefined],
+    [503, undefined],
+  ])("answers %i, which refuses %s", async (status, what) => {
+    const failed = await new EndpointModel(endpointOf(refused(status)).endpoint, "m")
+      .generate(request, within)
+      .catch(Object);
+    expect(failed.message).toContain(String(status));
+    expect(failed.refused).toBe(what);
+  });
+
+  it("gives a wrong answer where the model refuses to answer", async () => {
+    const silent = () => Response.json({ choices: [{ message: { content: null, refusal: "No." } }], usage });
+    const { text } = await new EndpointModel(endpointOf(silent).endpoint, "m").generate(request, within);
+    expect(text).toBe("");
+  });
+
   it("is asked again after 429 and 5xx, and fails with a message without the key", async () => {
     const good = endpointOf(refused(429), refused(503), said("{}"));
     await new EndpointModel(good.endpoint, "m").generate(request, within);
@@ -123,7 +172,7 @@ describe("a model of an endpoint", () => {
       request,
       within,
     );
-    await expect(odd).rejects.toThrow("no text");
+    await expect(odd).rejects.toThrow("no `choices`");
   });
 });
 

@@ -50,8 +50,8 @@ export class Consolidation {
       const asked = await usage.count(now, () => ask(languageModel, question));
       if (asked === null) break;
       if ("failed" in asked) {
-        // An answer that was wrong twice says nothing about the next group.
-        if (asked.failed === "invalid_answer") continue;
+        // The model fails on these episodes, and may not on the next group.
+        if (asked.failed === "invalid_answer" || asked.failed === "model_refused") continue;
         break;
       }
       if (!(await this.#store(owner, { episodes: group, text: asked.answer.text }))) continue;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Ingest } from "../../domain/schema/ingest.ts";
 import { DeadlineExceeded } from "../deadline.ts";
-import type { GenerateRequest, LanguageModel } from "./language-model.ts";
+import { type GenerateRequest, type LanguageModel, ModelRefusal } from "./language-model.ts";
 
 /** `answer`: the part of an answer that can be used, or null. `problem`: an error in it, or null. */
 export type ParsedAnswer<T> = { answer: T | null; problem: string | null };
@@ -12,10 +12,13 @@ type Question<T> = {
   schema: z.ZodType;
   parse: (json: unknown) => ParsedAnswer<T>;
 };
-/** `invalid_answer`: twice nothing that can be used. */
+/**
+ * `invalid_answer`: twice nothing that can be used. `model_refused`: the model does not take these messages. `model_misconfigured`: it
+ * takes none, as the settings are wrong. `usage` does not count a call that was refused.
+ */
 export type Asked<T> = { usage: Ingest["usage"] } & (
   | { answer: T }
-  | { failed: "invalid_answer" | "model_failed" | "model_late" }
+  | { failed: "invalid_answer" | "model_refused" | "model_misconfigured" | "model_failed" | "model_late" }
 );
 
 /** Time of one call of the model. */
@@ -39,10 +42,10 @@ export async function ask<T>(
   let usable: T | null = null;
   for (let attempt = 1; ; attempt++) {
     let text: string;
-    usage.calls++;
     try {
       const generated = await model.generate(request, { withinMs: CALL_MS });
       text = generated.text;
+      usage.calls++;
       usage.inputTokens += generated.usage.inputTokens;
       usage.outputTokens += generated.usage.outputTokens;
     } catch (error) {
@@ -51,7 +54,9 @@ export async function ask<T>(
         model: model.name,
         error: error instanceof Error ? error.message : "no reason given",
       });
-      return { usage, failed: error instanceof DeadlineExceeded ? "model_late" : "model_failed" };
+      // A refusal costs nothing.
+      if (!(error instanceof ModelRefusal)) usage.calls++;
+      return usable === null ? { usage, failed: failureOf(error) } : { usage, answer: usable };
     }
     const json = text.length > LONGEST ? undefined : jsonIn(text);
     const { answer, problem } = json === undefined ? NO_JSON : parse(json);
@@ -60,10 +65,16 @@ export async function ask<T>(
     if (attempt === 2) return { usage, failed: "invalid_answer" };
     request.messages = [
       ...request.messages,
-      { role: "assistant", content: text.slice(0, SHOWN) },
+      { role: "assistant", content: text.slice(0, SHOWN) || "(no text)" },
       { role: "user", content: `That is not the JSON that was asked for: ${problem}. Answer again.` },
     ];
   }
+}
+
+function failureOf(error: unknown): "model_refused" | "model_misconfigured" | "model_failed" | "model_late" {
+  if (error instanceof ModelRefusal)
+    return error.refused === "messages" ? "model_refused" : "model_misconfigured";
+  return error instanceof DeadlineExceeded ? "model_late" : "model_failed";
 }
 
 const NO_JSON = { answer: null, problem: "it is not valid JSON" };

@@ -8,12 +8,22 @@ export type GenerateRequest = {
 };
 export type Generated = { text: string; usage: { inputTokens: number; outputTokens: number } };
 
+/** A call that would fail again: the model refuses its messages, or the settings (the name of the model, the key). */
+export class ModelRefusal extends Error {
+  readonly refused: "messages" | "settings";
+
+  constructor(refused: "messages" | "settings", message: string) {
+    super(message);
+    this.refused = refused;
+  }
+}
+
 /** A model that answers in JSON. Its users check the answer: no model is bound to the schema. */
 export interface LanguageModel {
   /** The model's name, as the settings have it. */
   readonly name: string;
   /** Why every call fails: the settings are wrong. */
   readonly problem?: string;
-  /** Rejects when the model fails, and with `DeadlineExceeded` after `withinMs`. */
+  /** Rejects when the model fails, with `ModelRefusal` if it would fail again, and with `DeadlineExceeded` after `withinMs`. */
   generate(request: GenerateRequest, options: { withinMs: number }): Promise<Generated>;
 }

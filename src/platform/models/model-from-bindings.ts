@@ -1,7 +1,7 @@
 import type { WorkersAi } from "../embeddings/workers-ai.ts";
 import { endpointFromVars } from "../endpoint-from-vars.ts";
 import { EndpointModel } from "./endpoint.ts";
-import type { Generated, LanguageModel } from "./language-model.ts";
+import { type Generated, type LanguageModel, ModelRefusal } from "./language-model.ts";
 import { DEFAULT_MODEL, WorkersAiModel } from "./workers-ai.ts";
 
 /** The bindings that choose the language model. */
@@ -25,7 +25,7 @@ class MisconfiguredModel implements LanguageModel {
   }
 
   async generate(): Promise<Generated> {
-    throw new Error(`the language model is misconfigured: ${this.problem}`);
+    throw new ModelRefusal("settings", `the language model is misconfigured: ${this.problem}`);
   }
 }
 

@@ -1,10 +1,16 @@
 import { withDeadline } from "../deadline.ts";
 import type { WorkersAi } from "../embeddings/workers-ai.ts";
-import type { Generated, GenerateRequest, LanguageModel } from "./language-model.ts";
+import { type Generated, type GenerateRequest, type LanguageModel, ModelRefusal } from "./language-model.ts";
 import { usageOf } from "./usage.ts";
 
 /** The model of a deployment that binds Workers AI and names none. Cloudflare's page on JSON Mode lists it. */
 export const DEFAULT_MODEL = "@cf/meta/llama-3.3-70b-instruct-fp8-fast";
+
+/** The error of JSON Mode for a model that did not keep to the schema: it is a wrong answer. */
+const UNMET = "JSON Mode couldn't be met";
+/** The codes of https://developers.cloudflare.com/workers-ai/platform/errors/ for a call that would fail again. */
+const REFUSED_MESSAGES = new Set([3006, 5004]);
+const REFUSED_SETTINGS = new Set([3023, 3041, 3042, 5005, 5007, 5016, 5018, 5019]);
 
 /** Generates with a model of Workers AI, in JSON Mode. */
 export class WorkersAiModel implements LanguageModel {
@@ -28,7 +34,10 @@ export class WorkersAiModel implements LanguageModel {
         temperature: 0,
       }),
       withinMs,
-    );
+    ).catch((error: unknown) => {
+      if (String(error).includes(UNMET)) return { response: "" };
+      throw refusalOf(error);
+    });
     const text = textOf(answer);
     return { text, usage: usageOf(answer, { system, messages, text }) };
   }
@@ -41,5 +50,14 @@ function textOf(answer: unknown): string {
   const content = response ?? chosen;
   if (typeof content === "string") return content;
   if (typeof content === "object" && content !== null) return JSON.stringify(content);
-  throw new Error("the model of Workers AI answered no text");
+  return "";
+}
+
+/** The error, as a `ModelRefusal` if its code or text says that the same call would fail again. */
+function refusalOf(error: unknown): unknown {
+  const message = String(error);
+  const code = Number(/\b[35]\d{3}(?=:)/.exec(message)?.[0]);
+  if (REFUSED_SETTINGS.has(code)) return new ModelRefusal("settings", message);
+  const isTooLong = /context (?:length|window)/i.test(message);
+  return isTooLong || REFUSED_MESSAGES.has(code) ? new ModelRefusal("messages", message) : error;
 }

@@ -6,6 +6,9 @@ import type { Window } from "../window.ts";
 /** The name and version of the prompt, which each memory records. A change of the text is a new version and a new file. */
 export const NAME = "extract/1";
 
+/** Characters of a message, and of an earlier one that only explains. The model gets the beginning and the end of a longer one. */
+const [CHARACTERS, CONTEXT_CHARACTERS] = [12_000, 2_000];
+
 const sources = z.array(z.int()).min(1);
 /** One entry of each kind. */
 export const shapes = {
@@ -49,13 +52,26 @@ Rules:
   const before =
     context.length === 0
       ? ""
-      : `Earlier messages, only to understand the others:\n${context.map(line).join("\n")}\n\n`;
-  return { system, content: `${before}Messages to extract from:\n${messages.map(line).join("\n")}` };
+      : `Earlier messages, only to understand the others:\n${context.map(line(CONTEXT_CHARACTERS)).join("\n")}\n\n`;
+  return {
+    system,
+    content: `${before}Messages to extract from:\n${messages.map(line(CHARACTERS)).join("\n")}`,
+  };
 }
 
 /** One message as JSON on one line: its text cannot end it. */
-const line = ({ seq, role, text, at }: SourceMessage): string =>
-  JSON.stringify({ n: seq, from: role, on: day(at), text });
+const line =
+  (most: number) =>
+  ({ seq, role, text, at }: SourceMessage): string =>
+    JSON.stringify({ n: seq, from: role, on: day(at), text: shortened(text, most) });
+
+/** The beginning and the end of a text that is longer. */
+function shortened(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const half = Math.floor(most / 2);
+  // A cut may split a pair of surrogates.
+  return `${text.slice(0, half)} […] ${text.slice(-half)}`.toWellFormed();
+}
 
 /** A time may be any number that a `Date` takes. */
 const day = (at: number): string => new Date(at).toISOString().slice(0, 10);
