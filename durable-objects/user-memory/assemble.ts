@@ -215,7 +215,7 @@ export function assemble(ctx: DurableObjectState, ports: Ports, objectOf: (owner
     store: ingestStore,
     stores,
     steps: new NextStep({ store: ingestStore, reader: stores.reader, usage, languageModel, now }),
-    storeProposals: (...given) => proposals.store(...given),
+    proposals,
     owner: () => owner.get(),
     transactions,
     alarms,

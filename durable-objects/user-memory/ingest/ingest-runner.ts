@@ -1,35 +1,22 @@
 import { v7 as uuidv7 } from "uuid";
 import { limits } from "../../../src/domain/limits.ts";
 import type { Owner } from "../../../src/domain/memory/record.ts";
-import type { Result } from "../../../src/domain/errors.ts";
-import type { ExtractKind, Ingest, IngestResult } from "../../../src/domain/schema/ingest.ts";
+import type { Ingest, IngestResult } from "../../../src/domain/schema/ingest.ts";
 import { DeadlineExceeded, withDeadline } from "../../../src/platform/deadline.ts";
 import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
 import { backOff } from "../../storage/back-off.ts";
 import type { Chore } from "../../storage/chores.ts";
 import type { Transactions } from "../core/transactions.ts";
-import type { StoredThread } from "../threads/thread-store.ts";
 import type { ThreadStores } from "../threads/thread-stores.ts";
-import type { IngestState, IngestStore, StoredIngest } from "./ingest-store.ts";
-import type { NextStep, Step, Wait } from "./next-step.ts";
-
-/** Stores the proposals of a step. `isWanted` is asked before the write, and `done` is called in its transaction. */
-type StoreProposals = (
-  owner: Owner,
-  step: Step,
-  given: {
-    ingest: StoredIngest;
-    thread: StoredThread;
-    isWanted: () => boolean;
-    done: (results: readonly IngestResult[]) => void;
-  },
-) => Promise<Result<null>>;
+import type { IngestState, IngestStore, Range, StoredIngest } from "./ingest-store.ts";
+import type { FailedStep, NextStep, Step } from "./next-step.ts";
+import type { ProposalMemories } from "./proposal-memories.ts";
 
 type IngestRunnerDependencies = {
   store: IngestStore;
   stores: Pick<ThreadStores, "threads" | "lineage">;
   steps: NextStep;
-  storeProposals: StoreProposals;
+  proposals: Pick<ProposalMemories, "store">;
   /** The user; null before the first write. */
   owner: () => Owner | null;
   transactions: Transactions;
@@ -60,7 +47,7 @@ export class IngestRunner implements Chore {
   readonly #deps: IngestRunnerDependencies;
   /** By the number of the thread. */
   readonly #running = new Map<number, Running>();
-  /** Steps whose memories could not be stored yet: the model is not asked again. */
+  /** By ingest, steps whose memories could not be stored yet. The model is not asked again, and other ingests of the thread wait. */
   readonly #unstored = new Map<string, Step>();
 
   constructor(deps: IngestRunnerDependencies) {
@@ -141,15 +128,17 @@ export class IngestRunner implements Chore {
   #failed(id: string, error: unknown): void {
     console.error({ message: "a step of an ingest failed", ingest: id, error: String(error) });
     const ingest = this.#deps.store.get(id);
-    if (ingest !== null) this.#wait(ingest, { why: "internal_error", until: null, retries: true });
+    if (ingest !== null) this.#tryAgain(ingest, { why: "internal_error", isLasting: false });
   }
 
   async #step(ingest: StoredIngest): Promise<void> {
-    const { stores, store, steps, storeProposals } = this.#deps;
+    const { stores, store, steps, proposals, now } = this.#deps;
     const id = stores.threads.idOf(ingest.thread);
     const thread = id === null ? null : stores.threads.get(id);
     const owner = this.#deps.owner();
     if (thread === null || owner === null) return this.#end(ingest, "thread_deleted");
+    const before = this.#unstoredOf(ingest);
+    if (before !== null) return this.#wait(ingest, "storage", Math.max(before.dueAt ?? 0, now() + 1_000));
     const step = this.#unstored.get(ingest.id) ?? (await steps.of(ingest, thread));
     // The thread, the user, or a message that the model has read may have been deleted meanwhile.
     const read = step !== null && "window" in step ? step.window : [];
@@ -157,46 +146,56 @@ export class IngestRunner implements Chore {
       store.get(ingest.id) !== null && read.every(({ seq }) => stores.lineage.position(thread, seq) !== null);
     if (!isWanted()) this.#unstored.delete(ingest.id);
     else if (step === null) this.#end(ingest);
-    else if ("until" in step) this.#wait(ingest, step);
+    else if ("until" in step) this.#wait(ingest, step.why, step.until);
+    else if ("isLasting" in step) this.#tryAgain(ingest, step);
     else {
       const done = (results: readonly IngestResult[]) => {
         if (isWanted()) this.#advance(ingest, step, results);
       };
-      const stored = await storeProposals(owner, step, { ingest, thread, isWanted, done });
+      const stored = await proposals.store(owner, step, { ingest, thread, isWanted, done });
       if (stored.ok || !isWanted()) this.#unstored.delete(ingest.id);
       else {
         this.#unstored.set(ingest.id, step);
-        this.#wait(ingest, { why: "storage", until: this.#deps.now() + STORAGE_MS, retries: false });
+        this.#wait(ingest, "storage", now() + STORAGE_MS);
       }
     }
+  }
+
+  /** Another ingest of the thread with a step that could not be stored yet; null if there is none. */
+  #unstoredOf({ id, thread }: StoredIngest): StoredIngest | null {
+    for (const other of this.#unstored.keys()) {
+      const ingest = other === id ? null : this.#deps.store.get(other);
+      if (ingest?.thread === thread) return ingest;
+    }
+    return null;
   }
 
   /** Saves the results of a step, and how far the thread is extracted. */
   #advance(
     ingest: StoredIngest,
-    { by, progress, failed, usage, unusable = [], left = null }: Step,
+    { extractor, range, failed: why, usage, unusable = [], left = null }: Step,
     stored: readonly IngestResult[],
   ): void {
     const { store, steps, transactions, alarms, now } = this.#deps;
     const { id, thread } = ingest;
     const { why: _waited, ...state } = ingest.state;
-    const before = steps.progressOf(ingest);
-    const reached = { ...before, ...progress };
-    const kinds = failed === undefined ? [] : (Object.keys(progress) as ExtractKind[]);
-    const firstFailed = Object.fromEntries(kinds.map((kind) => [kind, before[kind]]));
     const results = [...stored, ...unusable];
+    const [again, ...redo] = state.redo;
+    const progress = steps.progressOf(ingest);
+    if (range !== undefined && again === undefined) for (const kind of range.kinds) progress[kind] = range.to;
     transactions.atomically(() => {
-      if (by === "caller") store.setExtracted(id, left);
-      store.reach(thread, reached);
+      if (extractor === "caller") store.setExtracted(id, left);
+      if (range !== undefined && again === undefined) store.reach(thread, progress);
       store.update({
         id,
         dueAt: now(),
         state: {
           ...state,
           status: "running",
-          progress: reached,
-          ...(failed !== undefined && { why: failed }),
-          failed: { ...firstFailed, ...state.failed },
+          progress,
+          redo: range === undefined ? state.redo : [...restOf(again, range), ...redo],
+          failed:
+            why === undefined || range === undefined ? state.failed : [...state.failed, { ...range, why }],
           attempts: 0,
           results: [...state.results, ...results].slice(0, limits.ingestResults),
           counts: counted(state.counts, results),
@@ -207,24 +206,33 @@ export class IngestRunner implements Chore {
     });
   }
 
-  /** Tries again later, or ends the ingest after the last attempt. */
-  #wait(ingest: StoredIngest, { why, until, retries, usage }: Wait): void {
+  /** Lets an ingest wait. The episode of a session that goes on is the matter of another ingest: everything else is done. */
+  #wait(ingest: StoredIngest, why: string, until: number): void {
+    const { store, alarms } = this.#deps;
+    if (why === "session" && !ingest.state.followsUp) return this.#followUp(ingest, until);
+    store.update({ ...ingest, dueAt: until, state: { ...ingest.state, status: "queued", why } });
+    alarms.scheduleBy(until);
+  }
+
+  /** Tries a failed step again later, or ends the ingest after the last attempt. */
+  #tryAgain(ingest: StoredIngest, { why, isLasting, usage }: FailedStep): void {
     const { store, alarms, now } = this.#deps;
-    const attempts = ingest.state.attempts + (retries ? 1 : 0);
+    const attempts = ingest.state.attempts + 1;
     const spent = usage === undefined ? ingest.state.usage : added(ingest.state.usage, usage);
     const state: IngestState = { ...ingest.state, usage: spent };
-    if (attempts >= ATTEMPTS) return this.#end({ ...ingest, state }, why);
-    // Facts are done. The episode of a session that goes on is the matter of another ingest.
-    if (why === "session" && !state.followsUp) return this.#followUp(ingest, until ?? now());
-    const dueAt = until ?? now() + backOff(attempts);
+    if (isLasting || attempts >= ATTEMPTS) return this.#end({ ...ingest, state }, why);
+    const dueAt = now() + backOff(attempts);
     store.update({ ...ingest, dueAt, state: { ...state, status: "queued", why, attempts } });
     alarms.scheduleBy(dueAt);
   }
 
-  /** Ends the ingest, and adds one that waits for the end of the thread's last session. */
+  /** Ends the ingest. Another one waits for the end of the thread's last session. */
   #followUp(ingest: StoredIngest, dueAt: number): void {
     const { store, transactions, alarms, now } = this.#deps;
     const { state } = ingest;
+    const other = store.followUp(ingest.thread);
+    if (other !== null && other.state.to >= state.to)
+      return this.#end({ ...ingest, state: { ...state, followUp: other.id } });
     const [owner] = ingest.id.split(".");
     const id = `${owner}.${uuidv7({ msecs: now() })}`;
     transactions.atomically(() => {
@@ -235,23 +243,26 @@ export class IngestRunner implements Chore {
         why: "session",
         extract: ["episodes"],
         followsUp: true,
-        failed: {},
+        failed: [],
+        redo: [],
+        ignoresMarks: false,
         results: [],
         counts: {},
         usage: { calls: 0, inputTokens: 0, outputTokens: 0 },
         attempts: 0,
         createdAt: now(),
       };
+      store.deleteFollowUp(ingest.thread);
       store.add({ id, thread: ingest.thread, dueAt, state: waiting });
       alarms.scheduleBy(dueAt);
     });
   }
 
-  /** `why`: the reason of a partial end; an answer that was wrong twice is one too. */
+  /** `why`: the reason of a partial end; messages that failed are one too. */
   #end(ingest: StoredIngest, why?: string): void {
     const { store, now } = this.#deps;
     const { why: _waited, ...state } = ingest.state;
-    const reason = why ?? (Object.keys(state.failed).length > 0 ? "invalid_answer" : undefined);
+    const reason = why ?? state.failed[0]?.why;
     this.#unstored.delete(ingest.id);
     store.update({
       ...ingest,
@@ -276,6 +287,10 @@ async function settlesWithin(work: Promise<unknown>, ms: number): Promise<boolea
     throw error;
   }
 }
+
+/** What is left of a range of a retry behind the part that is extracted. */
+const restOf = (again: Range | undefined, { to }: Range): Range[] =>
+  again === undefined || to >= again.to ? [] : [{ ...again, after: to }];
 
 function counted(
   counts: Readonly<Record<string, number>>,

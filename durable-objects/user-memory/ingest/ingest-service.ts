@@ -96,9 +96,10 @@ export class IngestService {
       state: {
         ...state,
         status: "queued",
-        progress: isAnew ? state.began : { ...state.progress, ...state.failed },
-        failed: {},
-        again: true,
+        progress: isAnew ? state.began : state.progress,
+        redo: isAnew ? [] : [...state.redo, ...state.failed],
+        failed: [],
+        ignoresMarks: isAnew || state.ignoresMarks,
         attempts: 0,
         model: languageModel?.name ?? null,
       },
@@ -156,9 +157,9 @@ export class IngestService {
     const { seqs, stored } = placed.value;
     const extracted = request.extracted && this.#inSeqs(thread, request.extracted, request, seqs);
     if (extracted !== undefined && !extracted.ok) return extracted;
-    const { store, languageModel, alarms, now } = this.#deps;
+    const { store, stores, languageModel, alarms, now } = this.#deps;
     const began = this.#marksOf(thread);
-    const last = this.#lastSeq(thread);
+    const last = stores.reader.lastSeq(thread);
     const state: IngestState = {
       status: "queued",
       threadId: thread.id,
@@ -171,8 +172,9 @@ export class IngestService {
       to: last,
       began,
       progress: began,
-      failed: {},
-      again: false,
+      failed: [],
+      redo: [],
+      ignoresMarks: false,
       attempts: 0,
       endsSessions: request.waitMs !== undefined,
       followsUp: false,
@@ -208,7 +210,9 @@ export class IngestService {
   #failedOf(thread: StoredThread, { kinds }: IngestRequest): StoredIngest[] {
     return this.#deps.store
       .partial(thread.n)
-      .filter(({ state }) => kinds.some((kind) => state.failed[kind] !== undefined));
+      .filter(({ state: { failed, redo } }) =>
+        [...failed, ...redo].some((range) => range.kinds.some((kind) => kinds.includes(kind))),
+      );
   }
 
   /** Finds the messages that the thread has, and appends the others. */
@@ -232,6 +236,8 @@ export class IngestService {
     { threadId }: IngestRequest,
     seqs: readonly number[],
   ): Result<Extracted> {
+    const { lineage } = this.#deps.stores;
+    // Of a given message that was deleted here, no memory is made.
     const seqOf = (source: number) => (threadId === undefined ? seqs[source] : source);
     let unknown: string | undefined;
     const placed = <T extends { sources: number[] }>(kind: string, list: readonly T[]): T[] =>
@@ -239,7 +245,7 @@ export class IngestService {
         ...one,
         sources: one.sources.map((source, j) => {
           const seq = seqOf(source);
-          if (seq === undefined || this.#deps.stores.lineage.position(thread, seq) === null)
+          if (seq === undefined || (threadId !== undefined && lineage.position(thread, seq) === null))
             unknown ??= `body.extracted.${kind}[${i}].sources[${j}]`;
           return seq ?? 0;
         }),
@@ -266,10 +272,13 @@ export class IngestService {
 
   #viewOf({ id, state }: StoredIngest): Ingest {
     const { status, why, threadId, extract, model, results, counts, usage, createdAt, finishedAt } = state;
-    const { stored, known, to, progress, followUp } = state;
+    const { stored, known, to, progress, redo, followUp } = state;
     const isRunning = status === "queued" && this.#deps.runner.isRunning(id);
     // The episode of a session that goes on is the matter of another ingest.
-    const extracted = status === "done" ? to : Math.min(to, ...extract.map((kind) => progress[kind]));
+    const extracted =
+      status === "done"
+        ? to
+        : Math.min(to, ...extract.map((kind) => progress[kind]), ...redo.map(({ after }) => after));
     return {
       id,
       status: isRunning ? "running" : status,
@@ -285,11 +294,6 @@ export class IngestService {
       createdAt,
       ...(finishedAt !== undefined && { finishedAt }),
     };
-  }
-
-  #lastSeq(thread: StoredThread): number {
-    const [last] = this.#deps.stores.reader.walk(thread, { order: "newest", view: "raw", slice: 1 }).take(1);
-    return last?.seq ?? 0;
   }
 
   #stored(thread: StoredThread) {

@@ -4,10 +4,13 @@ import type { Writer } from "../../../src/domain/memory/record.ts";
 
 /** A seq for each kind. */
 export type Marks = Record<ExtractKind, number>;
+/** The messages behind one seq up to another, of which some kinds are extracted. */
+export type Range = { kinds: ExtractKind[]; after: number; to: number };
+export type FailedRange = Range & { why: string };
 
 /**
- * The state of an ingest. `began`: how far the thread was extracted before. `progress`: how far it is now. `failed`: the seq before
- * the first messages whose extraction failed. `again`: extracts also what other ingests have extracted meanwhile.
+ * The state of an ingest. `began`: how far the thread was extracted before. `progress`: how far it is now. `failed`: what could not be
+ * extracted. `redo`: what failed before a retry, and comes first. `ignoresMarks`: extracts also what other ingests have extracted.
  */
 export type IngestState = Omit<Ingest, "id" | "messages"> & {
   by: Writer;
@@ -17,8 +20,9 @@ export type IngestState = Omit<Ingest, "id" | "messages"> & {
   to: number;
   began: Marks;
   progress: Marks;
-  failed: Partial<Marks>;
-  again: boolean;
+  failed: FailedRange[];
+  redo: Range[];
+  ignoresMarks: boolean;
   attempts: number;
   /** The last session counts as ended: the caller waits. */
   endsSessions: boolean;
@@ -152,7 +156,12 @@ export class IngestStore {
     }
   }
 
-  /** Deletes the ingest that waits for the end of a thread's last session. */
+  /** The ingest that waits for the end of a thread's last session; null if none does. */
+  followUp(thread: number): StoredIngest | null {
+    return this.#one("thread = ? AND due_at IS NOT NULL AND state ->> '$.followsUp' = 1", thread);
+  }
+
+  /** Deletes it. */
   deleteFollowUp(thread: number): void {
     this.#sql.exec(
       "DELETE FROM ingests WHERE thread = ? AND due_at IS NOT NULL AND state ->> '$.followsUp' = 1",

@@ -7,7 +7,7 @@ import { extract } from "../../../src/platform/models/extract.ts";
 import type { LanguageModel } from "../../../src/platform/models/language-model.ts";
 import type { StoredThread } from "../threads/thread-store.ts";
 import type { ThreadReader } from "../threads/thread-reader.ts";
-import type { IngestState, IngestStore, Marks, StoredIngest } from "./ingest-store.ts";
+import type { IngestStore, Marks, Range, StoredIngest } from "./ingest-store.ts";
 import type { ModelUsage } from "./model-usage.ts";
 import { messagesAround, windowAfter } from "./thread-window.ts";
 
@@ -15,22 +15,24 @@ import { messagesAround, windowAfter } from "./thread-window.ts";
 export type Extractor = { model: string; prompt: string } | { rules: string } | "caller";
 
 /**
- * Proposals of some messages. `window`: what they may cite. `progress`: how far the thread is extracted once they are stored.
- * `failed`: the extraction of these messages failed for good, so there are no proposals. `unusable`: the results
- * of entries of the answer that are no proposals. `left`: what the caller's own model found besides, for the next steps.
+ * Proposals of some messages. `window`: what they may cite. `range`: what of the thread is extracted once they are stored.
+ * `failed`: why the extraction of that range failed for good, so there are no proposals. `unusable`: the results of entries of the
+ * answer that are no proposals. `left`: what the caller's own model found besides, for the next steps.
  */
 export type Step = {
   proposals: Proposals;
-  by: Extractor;
+  extractor: Extractor;
   window: readonly SourceMessage[];
-  progress: Partial<Marks>;
+  range?: Range;
   failed?: string;
   unusable?: readonly IngestResult[];
   left?: Extracted | null;
   usage?: Ingest["usage"];
 };
-/** No step is possible now: `why`, and when to try again. `retries`: the attempts are bounded. `usage`: of a call that failed. */
-export type Wait = { why: string; until: number | null; retries: boolean; usage?: Ingest["usage"] };
+/** No step is possible before a time. */
+export type Wait = { why: string; until: number };
+/** A step that failed. `isLasting`: another attempt fails too. `usage`: what it cost. */
+export type FailedStep = { why: string; isLasting: boolean; usage?: Ingest["usage"] };
 
 type NextStepDependencies = {
   store: Pick<IngestStore, "extracted" | "marks">;
@@ -39,7 +41,8 @@ type NextStepDependencies = {
   languageModel: LanguageModel | null;
   now: () => number;
 };
-type FoundProposals = Pick<Step, "proposals" | "by" | "failed" | "unusable" | "usage">;
+type FoundProposals = Pick<Step, "proposals" | "extractor" | "failed" | "unusable" | "usage">;
+type NoProposals = Wait | FailedStep;
 
 /** A session without a message for so long has ended. */
 const SESSION_GAP_MS = 30 * 60_000;
@@ -60,18 +63,13 @@ export class NextStep {
   }
 
   /** Null if nothing is left. */
-  async of(ingest: StoredIngest, thread: StoredThread): Promise<Step | Wait | null> {
-    const progress = this.progressOf(ingest);
-    return (
-      this.#given(ingest, thread) ??
-      (await this.#statements(ingest.state, thread, progress)) ??
-      (await this.#episode(ingest.state, thread, progress))
-    );
+  async of(ingest: StoredIngest, thread: StoredThread): Promise<Step | NoProposals | null> {
+    return this.#given(ingest, thread) ?? (await this.#extract(ingest, thread));
   }
 
-  /** How far the thread is extracted: also by other ingests meanwhile, unless this one extracts again. */
-  progressOf({ thread, state: { progress, again } }: StoredIngest): Marks {
-    const marks = again ? null : this.#deps.store.marks(thread);
+  /** How far the thread is extracted: also by other ingests meanwhile, unless this one ignores their marks. */
+  progressOf({ thread, state: { progress, ignoresMarks } }: StoredIngest): Marks {
+    const marks = ignoresMarks ? null : this.#deps.store.marks(thread);
     const reached = (kind: ExtractKind) => Math.max(progress[kind], marks?.[kind] ?? 0);
     return { facts: reached("facts"), episodes: reached("episodes"), procedures: reached("procedures") };
   }
@@ -84,70 +82,73 @@ export class NextStep {
     const cited = Object.values(taken).flatMap((list) => list.flatMap(({ sources }) => sources));
     return {
       proposals: taken,
-      by: "caller",
+      extractor: "caller",
       window: messagesAround(this.#deps.reader, thread, cited),
-      progress: {},
       left,
     };
   }
 
+  /** The next messages: first those of a retry, then facts and procedures, then episodes. */
+  #extract(ingest: StoredIngest, thread: StoredThread): Promise<Step | NoProposals> | null {
+    const { extract: kinds, to, redo, endsSessions } = ingest.state;
+    const [again] = redo;
+    if (again !== undefined)
+      return again.kinds.includes("episodes")
+        ? this.#episode(thread, again, { endsSessions: true })
+        : this.#statements(thread, again);
+    const progress = this.progressOf(ingest);
+    const wanted = kinds.filter((kind) => progress[kind] < to);
+    const statements = wanted.filter((kind) => kind !== "episodes");
+    const after = Math.min(...statements.map((kind) => progress[kind]));
+    const together = statements.filter((kind) => progress[kind] === after);
+    if (together.length > 0) return this.#statements(thread, { kinds: together, after, to });
+    if (!wanted.includes("episodes")) return null;
+    return this.#episode(thread, { kinds: ["episodes"], after: progress.episodes, to }, { endsSessions });
+  }
+
   /** Facts and procedures, which need no whole session. */
-  async #statements(
-    { extract: kinds, to }: IngestState,
-    thread: StoredThread,
-    progress: Marks,
-  ): Promise<Step | Wait | null> {
-    const wanted = kinds.filter((kind) => kind !== "episodes" && progress[kind] < to);
-    const after = Math.min(...wanted.map((kind) => progress[kind]));
-    const together = wanted.filter((kind) => progress[kind] === after);
-    if (together.length === 0) return null;
-    const window = windowAfter(this.#deps.reader, thread, { after, upTo: to });
-    const reached = (seq: number) => Object.fromEntries(together.map((kind) => [kind, seq]));
-    if (window === null) return { ...NOTHING, progress: reached(to) };
-    const { context, messages, last } = window;
-    const found = await this.#find(together, { context, messages }, () => ({
+  async #statements(thread: StoredThread, { kinds, after, to }: Range): Promise<Step | NoProposals> {
+    const { context, messages, last } = windowAfter(this.#deps.reader, thread, { after, upTo: to });
+    const found = await this.#find(kinds, { context, messages }, () => ({
       proposals: {
         ...NONE,
-        facts: together.includes("facts") ? candidatesIn([...context, ...messages]) : [],
+        facts: kinds.includes("facts") ? candidatesIn([...context, ...messages]) : [],
       },
-      by: { rules: PATTERNS },
+      extractor: { rules: PATTERNS },
     }));
-    if ("until" in found) return found;
+    if ("why" in found) return found;
     return {
       ...found,
       proposals: citing(found.proposals, new Set(messages.map(({ seq }) => seq))),
       window: [...context, ...messages],
-      progress: reached(last),
+      range: { kinds, after, to: last },
     };
   }
 
   /** The episode of the next session that has ended. */
   async #episode(
-    { extract: kinds, to, endsSessions }: IngestState,
     thread: StoredThread,
-    { episodes: after }: Marks,
-  ): Promise<Step | Wait | null> {
-    if (!kinds.includes("episodes") || after >= to) return null;
+    { kinds, after, to }: Range,
+    { endsSessions }: { endsSessions: boolean },
+  ): Promise<Step | NoProposals> {
     const { reader, now } = this.#deps;
-    const window = windowAfter(reader, thread, { after, upTo: to, most: SESSION_MESSAGES });
-    if (window === null) return { ...NOTHING, progress: { episodes: to } };
-    const { messages, last } = window;
+    const { messages, last } = windowAfter(reader, thread, { after, upTo: to, most: SESSION_MESSAGES });
+    const upTo = (seq: number): Range => ({ kinds, after, to: seq });
     const [session] = sessionsOf(messages, { gapMs: SESSION_GAP_MS });
-    if (session === undefined) return { ...NOTHING, progress: { episodes: last } };
+    if (session === undefined) return { ...NOTHING, range: upTo(last) };
     const said = messages.filter(({ seq }) => seq >= session.from && seq <= session.to);
     const isLast = session.to >= (messages.at(-1)?.seq ?? 0) && last >= to;
     const ends = (said.at(-1)?.at ?? 0) + SESSION_GAP_MS;
-    if (isLast && !endsSessions && ends > now()) return { why: "session", until: ends, retries: false };
-    const progress = { episodes: isLast ? to : session.to };
-    if (session.text === "") return { ...NOTHING, progress };
+    if (isLast && !endsSessions && ends > now()) return { why: "session", until: ends };
+    const range = upTo(isLast ? to : session.to);
+    if (session.text === "") return { ...NOTHING, range };
     const sources = said.map(({ seq }) => seq);
     const inItsWords = (): FoundProposals => ({
       proposals: { ...NONE, episodes: [{ text: session.text, sources }] },
-      by: { rules: SESSIONS },
+      extractor: { rules: SESSIONS },
     });
     const found = await this.#find(["episodes"], { context: [], messages: said }, inItsWords);
-    if ("until" in found) return found;
-    return { ...found, window: said, progress };
+    return "why" in found ? found : { ...found, window: said, range };
   }
 
   /** Asks the model; without one, applies the rules. */
@@ -155,12 +156,13 @@ export class NextStep {
     kinds: readonly ExtractKind[],
     window: Window,
     byRules: () => FoundProposals,
-  ): Promise<FoundProposals | Wait> {
+  ): Promise<FoundProposals | NoProposals> {
     const { languageModel, usage, now } = this.#deps;
     if (window.messages.length === 0) return NOTHING;
     if (languageModel === null) return byRules();
+    if (languageModel.problem !== undefined) return { why: "model_misconfigured", isLasting: true };
     const extracted = await usage.count(now, () => extract(languageModel, window, kinds));
-    if (extracted === null) return { why: "quota", until: usage.nextAllowed(now()), retries: false };
+    if (extracted === null) return { why: "quota", until: usage.nextAllowed(now()) };
     if (!("failed" in extracted))
       return {
         proposals: extracted.answer.proposals,
@@ -170,17 +172,18 @@ export class NextStep {
           reasons: ["invalid_answer"],
           sources: [],
         })),
-        by: { model: languageModel.name, prompt: extracted.prompt },
+        extractor: { model: languageModel.name, prompt: extracted.prompt },
         usage: extracted.usage,
       };
-    // Another call would get another answer, but these messages have had two.
-    if (extracted.failed === "invalid_answer")
-      return { ...NOTHING, failed: extracted.failed, usage: extracted.usage };
-    return { why: extracted.failed, until: null, retries: true, usage: extracted.usage };
+    const { failed, usage: spent } = extracted;
+    // The model fails on these messages, and may not on others.
+    if (failed === "invalid_answer" || failed === "model_refused")
+      return { ...NOTHING, failed, usage: spent };
+    return { why: failed, isLasting: failed === "model_misconfigured", usage: spent };
   }
 }
 
-/** The first memories of a caller's model, which cite few enough messages for one step, and the others; null for none. */
+/** Splits a caller's memories: those that fit one step, and the rest (null if none). */
 function firstOf({ facts = [], episodes = [], procedures = [] }: Extracted): {
   taken: Required<Extracted>;
   left: Extracted | null;
@@ -213,4 +216,4 @@ function citing({ facts, episodes, procedures }: Proposals, seqs: ReadonlySet<nu
 
 const KIND_OF = { facts: "fact", episodes: "episode", procedures: "procedure" } as const;
 const NONE: Proposals = { facts: [], episodes: [], procedures: [] };
-const NOTHING = { proposals: NONE, by: { rules: PATTERNS }, window: [] } as const;
+const NOTHING = { proposals: NONE, extractor: { rules: PATTERNS }, window: [] } as const;

@@ -31,8 +31,11 @@ type ProposalMemoriesDependencies = {
   /** The live memory that a candidate adds nothing to; null without one. */
   knownAs: (owner: Owner, candidate: Candidate) => Promise<string | null>;
 };
-/** `done`: called with one result for each proposal, in the transaction that makes their memories certain. */
-type Given = {
+/**
+ * Where proposals come from. `isWanted`: asked before the write. `done`: called with one result for each proposal, in the
+ * transaction that notes the write of their memories.
+ */
+export type Given = {
   ingest: StoredIngest;
   thread: StoredThread;
   isWanted: () => boolean;
@@ -111,12 +114,12 @@ export class ProposalMemories {
     return ok(null);
   }
 
-  #proposed({ proposals, by, window }: Step, { ingest, thread }: Given): Proposed[] {
+  #proposed({ proposals, extractor, window }: Step, { ingest, thread }: Given): Proposed[] {
     const { facts, episodes, procedures } = proposals;
     const times = new Map(window.map(({ seq, at }) => [seq, at]));
     const roles = new Map(window.map(({ seq, role }) => [seq, role]));
     const { scope, by: caller } = ingest.state;
-    const sourceOf = (seq: number) => ({ thread: thread.id, message: seq, extractor: extractorOf(by) });
+    const sourceOf = (seq: number) => ({ thread: thread.id, message: seq, extractor: nameOf(extractor) });
     const saidAt = (sources: readonly number[]): number | undefined =>
       sources.reduce<number | undefined>((last, seq) => {
         const at = times.get(seq);
@@ -137,7 +140,7 @@ export class ProposalMemories {
           ? ["invalid"]
           : [
               ...checkProposal(kind, proposal, window),
-              ...(isByRules(by) && kind !== "episode" ? [UNCONFIRMED] : []),
+              ...(isByRules(extractor) && kind !== "episode" ? [UNCONFIRMED] : []),
             ];
       const body = isThere && success ? { ...data, status: statusOf(reasons) } : null;
       const said = sources.map((seq) => trustOfRole(roles.get(seq) ?? "tool"));
@@ -151,9 +154,9 @@ export class ProposalMemories {
           trust: leastOf(
             caller.trust,
             ...said,
-            ...(isByRules(by) && kind === "episode" ? [] : ["model" as const]),
+            ...(isByRules(extractor) && kind === "episode" ? [] : ["model" as const]),
           ),
-          writtenBy: { ...caller.writtenBy, ...extractedBy(by) },
+          writtenBy: { ...caller.writtenBy, ...extractedBy(extractor) },
           sources: sources.toSorted((a, b) => a - b).map(sourceOf),
           ...(reasons.length > 0 && { reasons }),
         },
@@ -199,10 +202,10 @@ export class ProposalMemories {
 const statusOf = (reasons: readonly string[]) =>
   reasons.length === 0 ? ("active" as const) : ("quarantined" as const);
 
-const isByRules = (by: Extractor): boolean => by !== "caller" && "rules" in by;
+const isByRules = (extractor: Extractor): boolean => extractor !== "caller" && "rules" in extractor;
 
-const extractedBy = (by: Extractor): WrittenBy =>
-  by === "caller" || "rules" in by ? {} : { model: by.model, prompt: by.prompt };
+const extractedBy = (extractor: Extractor): WrittenBy =>
+  extractor === "caller" || "rules" in extractor ? {} : { model: extractor.model, prompt: extractor.prompt };
 
-const extractorOf = (by: Extractor): string =>
-  by === "caller" ? "caller" : "rules" in by ? by.rules : by.model;
+const nameOf = (extractor: Extractor): string =>
+  extractor === "caller" ? "caller" : "rules" in extractor ? extractor.rules : extractor.model;

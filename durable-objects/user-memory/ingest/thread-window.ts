@@ -1,12 +1,10 @@
 import type { SourceMessage } from "../../../src/domain/ingest/proposal.ts";
+import type { Window } from "../../../src/domain/ingest/window.ts";
 import { writtenText } from "../../../src/domain/memory/message-text.ts";
 import type { ReadMessage } from "../../../src/domain/page-json.ts";
 import { parsed } from "../threads/message-store.ts";
 import type { StoredThread } from "../threads/thread-store.ts";
 import type { ThreadReader } from "../threads/thread-reader.ts";
-
-/** The messages to extract, and those before them, which explain them. */
-export type ThreadWindow = { context: SourceMessage[]; messages: SourceMessage[] };
 
 /** Messages, and characters of them, that one call of a model gets. */
 const MESSAGES = 40;
@@ -17,32 +15,34 @@ const READ = 400;
 const CONTEXT = 4;
 
 /**
- * The first messages behind a seq up to another, with those before them. Messages without text are left out; `last` is the seq up
- * to which all were read. Null if there are none.
+ * The first messages behind a seq up to another, with those before them. Messages without text are left out. `last`: the seq up to
+ * which all were read, which is `upTo` if there are no more.
  */
 export function windowAfter(
   reader: Pick<ThreadReader, "walk">,
   thread: StoredThread,
   { after, upTo, most = MESSAGES }: { after: number; upTo: number; most?: number },
-): (ThreadWindow & { last: number }) | null {
+): Window & { last: number } {
   const messages: SourceMessage[] = [];
-  let last: number | null = null;
-  let [characters, read] = [0, 0];
+  const upToSeq = (last: number) => {
+    const [first] = messages;
+    return { context: first === undefined ? [] : messagesBefore(reader, thread, first.seq), messages, last };
+  };
+  let [last, characters, read] = [after, 0, 0];
   for (const stored of reader.walk(thread, { order: "oldest", from: after, view: "raw" })) {
-    if (stored.seq > upTo || messages.length === most || ++read > READ) break;
+    if (stored.seq > upTo) break;
     const message = sourceMessage(stored);
     characters += message.text.length;
     // A message longer than a window is a window of its own.
-    if (characters > CHARACTERS && messages.length > 0) break;
+    const isFull = messages.length === most || (characters > CHARACTERS && messages.length > 0);
+    if (isFull || ++read > READ) return upToSeq(last);
     last = stored.seq;
     if (message.text !== "") messages.push(message);
   }
-  if (last === null) return null;
-  const first = messages[0]?.seq ?? last;
-  return { context: messagesBefore(reader, thread, first), messages, last };
+  return upToSeq(upTo);
 }
 
-/** The messages with these seqs, those before each that explain it, in their order. */
+/** The messages with these seqs, each with the three before it, in the order of the thread. */
 export function messagesAround(
   reader: Pick<ThreadReader, "walk">,
   thread: StoredThread,

@@ -212,7 +212,7 @@ export class Conversations {
     const beganAt = this.#deps.now();
     return this.#begin(forkId, () =>
       changeThread(this.#deps, { id, once: once && { ...once, about: forkId } }, (origin) => {
-        const { at = this.#lastSeq(origin), ...given } = fields;
+        const { at = this.#stores.reader.lastSeq(origin), ...given } = fields;
         if (at > 0 && this.#stores.lineage.position(origin, at) === null) return missing("body.at");
         const length = this.#stores.lineage.count(origin, at);
         const shared = {
@@ -334,11 +334,6 @@ export class Conversations {
       index.byMeaning(own);
       alarms.scheduleBy(now());
     }
-  }
-
-  #lastSeq(thread: StoredThread): number {
-    const [last] = this.#stores.reader.walk(thread, { order: "newest", view: "raw", slice: 1 }).take(1);
-    return last?.seq ?? 0;
   }
 
   #catalogueRow(id: string): ThreadRow | null {

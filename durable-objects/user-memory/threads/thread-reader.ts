@@ -42,6 +42,12 @@ export class ThreadReader {
     }
   }
 
+  /** The seq of the last message; 0 if there is none. */
+  lastSeq(thread: StoredThread): number {
+    const [last] = this.walk(thread, { order: "newest", view: "raw", slice: 1 }).take(1);
+    return last?.seq ?? 0;
+  }
+
   /**
    * A page, always in the order of the conversation, and cut short rather than grow past `limits.pageBytes`; a turn
    * that must not be cut may grow to `limits.turnBytes`.

@@ -148,7 +148,7 @@ export const Ingest = z
     }),
     why: z.string().optional().openapi({
       description:
-        "The reason of `partial`, or of waiting: `model_failed`, `model_late`, `invalid_answer`, `quota`, `storage`, `thread_deleted`, `internal_error`, `session` (it goes on).",
+        "The reason of `partial`, or of waiting: `model_failed`, `model_late`, `model_misconfigured`, `model_refused` (it does not take some of the messages), `invalid_answer` (twice), `quota`, `storage`, `thread_deleted`, `internal_error`, `session` (it goes on).",
     }),
     threadId: z.string(),
     extract: z.array(extractKind),
