@@ -52,13 +52,13 @@ describe("a model of Workers AI", () => {
     }
   });
 
-  const failing = (message: string) =>
+  const failingWith = (message: string) =>
     ai(async () => {
       throw new Error(message);
     });
 
   it("gives a wrong answer where it answers nothing, or JSON Mode could not be met", async () => {
-    for (const model of [ai(async () => ({})), failing("5000: JSON Mode couldn't be met")])
+    for (const model of [ai(async () => ({})), failingWith("5000: JSON Mode couldn't be met")])
       expect((await new WorkersAiModel(model).generate(request, within)).text).toBe("");
   });
 
@@ -68,7 +68,7 @@ describe("a model of Workers AI", () => {
     ["AiError: 5007: No such model @cf/x or task", "settings"],
     ["AiError: 3040: Capacity temporarily exceeded, please try again.", undefined],
   ])("fails with %j, which refuses %s", async (message, refused) => {
-    const failed = await new WorkersAiModel(failing(message)).generate(request, within).catch(Object);
+    const failed = await new WorkersAiModel(failingWith(message)).generate(request, within).catch(Object);
     expect(failed).toMatchObject({ message: expect.stringContaining(message) });
     expect(failed.refused).toBe(refused);
   });

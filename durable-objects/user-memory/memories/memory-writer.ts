@@ -87,7 +87,7 @@ export class MemoryWriter {
 
   /**
    * All of them or none. `isWanted`: none if it is false when the write has its turn. `noted`: called in the transaction that
-   * makes the write certain; it succeeds then also while D1 has not confirmed it.
+   * notes the write; it succeeds then also while D1 has not confirmed it.
    */
   remember(
     owner: Owner,

@@ -1,4 +1,4 @@
-/** A message as extraction and its checks see it. `text`: its searchable text. `at`: milliseconds since the epoch. */
+/** A message as extraction and its checks see it. `text`: what its sender wrote. `at`: milliseconds since the epoch. */
 export type SourceMessage = { seq: number; role: string; text: string; at: number };
 
 /** `sources`: the seqs of the messages that say it, at least one. */

@@ -1,7 +1,7 @@
 import { folded } from "../ranking/fold.ts";
 
 /** Words as they are compared: folded, with apostrophes as ', and spaces around. */
-const plain = (text: string): string =>
+export const plain = (text: string): string =>
   ` ${folded(text.replaceAll(/[’`´]/gu, "'"))
     .replaceAll(/[^\p{L}\p{N}'$€£@.,:%+/-]+/gu, " ")
     .replaceAll(/(?<!\d)[.,:/-]+|[.,:/-]+(?!\d)/gu, " ")
@@ -153,5 +153,3 @@ export const speaksToTheMemory = (text: string): boolean => isInstruction(plain(
 
 const isInstruction = (said: string, text: string): boolean =>
   TO_THE_MEMORY.test(said) || ORDERS.test(said) || TO_THE_MEMORY_UNSPACED.test(text);
-
-export { plain };

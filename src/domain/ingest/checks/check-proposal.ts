@@ -55,7 +55,7 @@ function checkText(
     numbersAndNames(text).every((word) => saysAll(said, word)) &&
     (text.match(CODE) ?? []).every((word) => said.includes(word));
   if (!isShown) reasons.push("not_in_source");
-  if (turnsRound(text, said)) reasons.push("negated");
+  if (contradicts(text, said)) reasons.push("negated");
   return reasons;
 }
 
@@ -64,8 +64,8 @@ const CODE =
   /(?<!\S)-{1,2}\p{L}[^\s,.;:!?]*|(?:\|{1,2}|&&|[$~])(?=\s)|(?<![\p{L}\p{N}_-])(?!and\/or|he\/she)[\p{L}\p{N}_-]{2,}(?:[./@\\:=]+[\p{L}\p{N}_-]{2,})+/gu;
 
 /** The words of a clause that say something, and whether it denies them. */
-type Told = { stems: ReadonlySet<string>; isNegated: boolean };
-const toldIn = (text: string): Told[] =>
+type ClauseWords = { stems: ReadonlySet<string>; isNegated: boolean };
+const clauseWordsOf = (text: string): ClauseWords[] =>
   sentencesOf(text)
     .flatMap(clausesOf)
     .map(({ tokens, isNegated }) => ({
@@ -75,8 +75,8 @@ const toldIn = (text: string): Told[] =>
     .filter(({ stems }) => stems.size > 0);
 
 /** True if a clause denies what the sources say without a denial, or says what they deny. */
-function turnsRound(text: string, said: string): boolean {
-  const sources = toldIn(said);
+function contradicts(text: string, said: string): boolean {
+  const sources = clauseWordsOf(said);
   // The clauses of the sources by word: of a long text, few are compared with each clause.
   const byStem = new Map<string, number[]>();
   for (const [place, { stems }] of sources.entries())
@@ -85,7 +85,7 @@ function turnsRound(text: string, said: string): boolean {
       if (places === undefined) byStem.set(word, [place]);
       else places.push(place);
     }
-  return toldIn(withoutTheUser(text)).some(({ stems, isNegated }) => {
+  return clauseWordsOf(withoutTheUser(text)).some(({ stems, isNegated }) => {
     const shared = new Map<number, number>();
     for (const word of stems)
       for (const place of byStem.get(word) ?? []) shared.set(place, (shared.get(place) ?? 0) + 1);
