@@ -330,13 +330,15 @@ export const migrations: readonly Migration[] = [
         state TEXT NOT NULL,
         extracted TEXT
       ) WITHOUT ROWID;
-      -- session: names the conversation. facts, episodes, procedures: each is extracted up to this seq.
+      -- session: names the conversation. facts, episodes, procedures: each is extracted up to this seq, except in the ranges of
+      -- failed, as JSON.
       CREATE TABLE ingested_threads (
         thread INTEGER PRIMARY KEY,
         session TEXT,
         facts INTEGER NOT NULL DEFAULT 0,
         episodes INTEGER NOT NULL DEFAULT 0,
-        procedures INTEGER NOT NULL DEFAULT 0
+        procedures INTEGER NOT NULL DEFAULT 0,
+        failed TEXT
       );
       -- day: since the epoch.
       CREATE TABLE model_usage (

@@ -37,6 +37,13 @@ describe("knownSeqs", () => {
     ["one that repeats the message behind deleted ones", "--kb", "kakbc", "--kbc"],
     ["one without a deleted message, which repeats the one behind", "a-k", "akkx", "a-kkx"],
     ["another answer in place of a deleted last one", "ab-", "abxd", "ab-xd"],
+    ["one that still has some of the messages deleted in a row", "ab--g", "abgLg", "ab--gLg"],
+    ["one in which only the first of a gap is left", "a--d", "abdX", "a--dX"],
+    ["a window over a deleted message", "abc-ef", "bcdefg", "abc-efg"],
+    ["a window without the deleted message", "abc-ef", "bcefg", "abc-efg"],
+    ["a window that begins with a deleted message", "ab-de", "cdef", "ab-decdef"],
+    ["a new turn that ends like the first one, which was deleted", "-ncd", "xn", "-ncdxn"],
+    ["a thread of which only the last message is left", "-b", "abc", "-bc"],
     ["another message in a deleted one's place, and another answer", "a-cd", "abxy", "a-cdbxy"],
   ])("%s", (_, thread, given, after) => {
     expect(ingest(letters(thread), letters(given)).join("")).toBe(after);

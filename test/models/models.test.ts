@@ -128,8 +128,9 @@ describe("a model of an endpoint", () => {
     const { endpoint, calls } = endpointOf(refused(400), refused(400), said("{}"));
     const model = new EndpointModel(endpoint, "local");
     await expect(model.generate(request, within)).rejects.toMatchObject({ refused: "messages" });
-    await model.generate(request, within);
+    // A short question shows that the endpoint takes others.
     expect(Object(calls[2]?.body["response_format"]).type).toBe("json_schema");
+    expect(JSON.stringify(calls[2]?.body["messages"])).not.toContain("Porto");
   });
 
   it("is asked without the schema in each of two calls at the same time", async () => {
@@ -143,8 +144,9 @@ describe("a model of an endpoint", () => {
     [401, "settings"],
     [402, "settings"],
     [404, "settings"],
+    [400, "settings"],
     [413, "messages"],
-    [422, "messages"],
+    [422, "settings"],
     [408, undefined],
     [429, undefined],
     [503, undefined],
@@ -156,8 +158,25 @@ describe("a model of an endpoint", () => {
     expect(failed.refused).toBe(what);
   });
 
-  it("gives a wrong answer where the model refuses to answer", async () => {
-    const silent = () => Response.json({ choices: [{ message: { content: null, refusal: "No." } }], usage });
+  it.each([
+    ["content_filter", { content: null }],
+    ["stop", { content: null, refusal: "No." }],
+  ])("refuses to answer, which costs a call: %s", async (finish_reason, message) => {
+    const silent = () => Response.json({ choices: [{ message, finish_reason }], usage });
+    const model = new EndpointModel(endpointOf(silent).endpoint, "m");
+    await expect(model.generate(request, within)).rejects.toMatchObject({
+      refused: "messages",
+      usage: { inputTokens: 12, outputTokens: 3 },
+    });
+    const window = { context: [], messages: [{ seq: 1, role: "user", text: "I live in Porto.", at: 0 }] };
+    expect(await extract(model, window, ["facts"])).toMatchObject({
+      failed: "model_refused",
+      usage: { calls: 1, inputTokens: 12 },
+    });
+  });
+
+  it("gives a wrong answer where it answers no text", async () => {
+    const silent = () => Response.json({ choices: [{ message: {}, finish_reason: "length" }], usage });
     const { text } = await new EndpointModel(endpointOf(silent).endpoint, "m").generate(request, within);
     expect(text).toBe("");
   });
@@ -236,8 +255,12 @@ describe("extract", () => {
     expect(model.asked[1]?.messages.at(-1)?.content).toContain(error);
   });
 
-  it("takes JSON in a fence", async () => {
-    const model = new ScriptedModel('```json\n{"facts":[]}\n```');
+  it.each([
+    '```json\n{"facts":[]}\n```',
+    '<think>The user {likes} things.</think>\n{"facts":[]}',
+    'Note {a: 1}. {"facts":[]} Anything else?',
+  ])("takes the JSON in %j", async (text) => {
+    const model = new ScriptedModel(text);
     expect(await extract(model, window, ["facts"])).toMatchObject({ usage: { calls: 1 } });
   });
 

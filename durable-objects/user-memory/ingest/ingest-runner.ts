@@ -1,14 +1,16 @@
 import { v7 as uuidv7 } from "uuid";
 import { limits } from "../../../src/domain/limits.ts";
+import { type FailedRange, type Range, without } from "../../../src/domain/ingest/ranges.ts";
 import type { Owner } from "../../../src/domain/memory/record.ts";
-import type { Ingest, IngestResult } from "../../../src/domain/schema/ingest.ts";
+import type { IngestResult } from "../../../src/domain/schema/ingest.ts";
 import { DeadlineExceeded, withDeadline } from "../../../src/platform/deadline.ts";
 import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
 import { backOff } from "../../storage/back-off.ts";
 import type { Chore } from "../../storage/chores.ts";
 import type { Transactions } from "../core/transactions.ts";
 import type { ThreadStores } from "../threads/thread-stores.ts";
-import type { IngestState, IngestStore, Range, StoredIngest } from "./ingest-store.ts";
+import type { IngestState, IngestStore, StoredIngest } from "./ingest-store.ts";
+import { addedUsage } from "./model-usage.ts";
 import type { FailedStep, NextStep, Step } from "./next-step.ts";
 import type { ProposalMemories } from "./proposal-memories.ts";
 
@@ -35,7 +37,7 @@ const THREADS = 4;
 /** The pause before another attempt to store the memories of a step. */
 const STORAGE_MS = 60_000;
 /** Longer than any step. The alarm repeats one that an eviction ended. */
-const STEP_MS = 180_000;
+const STEP_MS = 300_000;
 /** Attempts of one step before the ingest ends as `partial`: 20 minutes with their pauses. */
 const ATTEMPTS = 10;
 
@@ -173,7 +175,7 @@ export class IngestRunner implements Chore {
   /** Saves the results of a step, and how far the thread is extracted. */
   #advance(
     ingest: StoredIngest,
-    { extractor, range, failed: why, usage, unusable = [], left = null }: Step,
+    { extractor, range, failed: why, halves = [], usage, unusable = [], left = null }: Step,
     stored: readonly IngestResult[],
   ): void {
     const { store, steps, transactions, alarms, now } = this.#deps;
@@ -182,24 +184,26 @@ export class IngestRunner implements Chore {
     const results = [...stored, ...unusable];
     const [again, ...redo] = state.redo;
     const progress = steps.progressOf(ingest);
+    const failed: FailedRange[] = range === undefined || why === undefined ? [] : [{ ...range, why }];
     if (range !== undefined && again === undefined) for (const kind of range.kinds) progress[kind] = range.to;
     transactions.atomically(() => {
       if (extractor === "caller") store.setExtracted(id, left);
-      if (range !== undefined && again === undefined) store.reach(thread, progress);
+      if (range !== undefined)
+        store.reach(thread, progress, [...without(store.failed(thread), range), ...failed]);
       store.update({
         id,
         dueAt: now(),
         state: {
           ...state,
           status: "running",
+          model: extractor === "caller" ? state.model : steps.model,
           progress,
-          redo: range === undefined ? state.redo : [...restOf(again, range), ...redo],
-          failed:
-            why === undefined || range === undefined ? state.failed : [...state.failed, { ...range, why }],
+          redo: range === undefined ? state.redo : [...halves, ...restOf(again, range), ...redo],
+          failed: halves.length > 0 ? state.failed : [...state.failed, ...failed],
           attempts: 0,
           results: [...state.results, ...results].slice(0, limits.ingestResults),
           counts: counted(state.counts, results),
-          usage: usage === undefined ? state.usage : added(state.usage, usage),
+          usage: usage === undefined ? state.usage : addedUsage(state.usage, usage),
         },
       });
       alarms.scheduleBy(now());
@@ -218,7 +222,7 @@ export class IngestRunner implements Chore {
   #tryAgain(ingest: StoredIngest, { why, isLasting, usage }: FailedStep): void {
     const { store, alarms, now } = this.#deps;
     const attempts = ingest.state.attempts + 1;
-    const spent = usage === undefined ? ingest.state.usage : added(ingest.state.usage, usage);
+    const spent = usage === undefined ? ingest.state.usage : addedUsage(ingest.state.usage, usage);
     const state: IngestState = { ...ingest.state, usage: spent };
     if (isLasting || attempts >= ATTEMPTS) return this.#end({ ...ingest, state }, why);
     const dueAt = now() + backOff(attempts);
@@ -229,7 +233,7 @@ export class IngestRunner implements Chore {
   /** Ends the ingest. Another one waits for the end of the thread's last session. */
   #followUp(ingest: StoredIngest, dueAt: number): void {
     const { store, transactions, alarms, now } = this.#deps;
-    const { state } = ingest;
+    const { followUp: _former, ...state } = ingest.state;
     const other = store.followUp(ingest.thread);
     if (other !== null && other.state.to >= state.to)
       return this.#end({ ...ingest, state: { ...state, followUp: other.id } });
@@ -243,9 +247,9 @@ export class IngestRunner implements Chore {
         why: "session",
         extract: ["episodes"],
         followsUp: true,
+        began: this.#deps.steps.progressOf(ingest),
         failed: [],
         redo: [],
-        ignoresMarks: false,
         results: [],
         counts: {},
         usage: { calls: 0, inputTokens: 0, outputTokens: 0 },
@@ -300,9 +304,3 @@ function counted(
   for (const { outcome } of results) sums[outcome] = (sums[outcome] ?? 0) + 1;
   return sums;
 }
-
-const added = (sum: Ingest["usage"], more: Ingest["usage"]): Ingest["usage"] => ({
-  calls: sum.calls + more.calls,
-  inputTokens: sum.inputTokens + more.inputTokens,
-  outputTokens: sum.outputTokens + more.outputTokens,
-});

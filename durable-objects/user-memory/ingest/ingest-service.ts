@@ -1,5 +1,6 @@
 import { fail, invalidField, ok, type Result } from "../../../src/domain/errors.ts";
 import { continues, knownSeqs } from "../../../src/domain/ingest/known-messages.ts";
+import { type FailedRange, within } from "../../../src/domain/ingest/ranges.ts";
 import type { Owner } from "../../../src/domain/memory/record.ts";
 import { canonicalJson } from "../../../src/domain/prompt-cache/canonical-json.ts";
 import type { Json } from "../../../src/domain/schema/bounds.ts";
@@ -63,7 +64,8 @@ export class IngestService {
 
   /** The ingests under way, and those that ended as `partial`, the newest first. */
   unfinished(limit: number): Ingest[] {
-    return this.#deps.store.unfinished(limit).map((ingest) => this.#viewOf(ingest));
+    const views = this.#deps.store.unfinished(limit).map((ingest) => this.#viewOf(ingest));
+    return views.filter(({ status }) => status !== "done");
   }
 
   /**
@@ -158,7 +160,13 @@ export class IngestService {
     const extracted = request.extracted && this.#inSeqs(thread, request.extracted, request, seqs);
     if (extracted !== undefined && !extracted.ok) return extracted;
     const { store, stores, languageModel, alarms, now } = this.#deps;
-    const began = this.#marksOf(thread);
+    const { marks: began, failed } = this.#extentOf(thread);
+    // A fork keeps what failed in its origin.
+    if (failed.length > 0 && store.marks(thread.n) === null) store.reach(thread.n, began, failed);
+    const isRepeated = stored === 0 && request.extracted === undefined;
+    const failedAgain = isRepeated ? within(failed, request) : [];
+    const others = failedAgain.length === 0 ? [] : this.#ingestsWith(thread, request);
+    for (const other of others) if (other.dueAt === null) this.#queueAgain(other);
     const last = stores.reader.lastSeq(thread);
     const state: IngestState = {
       status: "queued",
@@ -173,7 +181,8 @@ export class IngestService {
       began,
       progress: began,
       failed: [],
-      redo: [],
+      // The ingest in which it failed may be gone.
+      redo: others.length === 0 ? failedAgain : [],
       ignoresMarks: false,
       attempts: 0,
       endsSessions: request.waitMs !== undefined,
@@ -183,14 +192,11 @@ export class IngestService {
       usage: { calls: 0, inputTokens: 0, outputTokens: 0 },
       createdAt: now(),
     };
-    const isDone = request.extracted === undefined && request.kinds.every((kind) => began[kind] >= last);
-    const failed = stored === 0 && request.extracted === undefined ? this.#failedOf(thread, request) : [];
-    for (const ingest of failed) this.#queueAgain(ingest);
-    const [again] = failed;
-    if (again !== undefined && isDone) {
-      const { id } = again;
-      return ok({ ingestId: id, threadId: thread.id, stored, known: state.known, status: "queued" });
-    }
+    const isExtracted = request.kinds.every((kind) => began[kind] >= last);
+    const [other] = others;
+    if (other !== undefined && isExtracted)
+      return ok({ ingestId: other.id, threadId: thread.id, stored, known: state.known, status: "queued" });
+    const isDone = request.extracted === undefined && isExtracted && state.redo.length === 0;
     if (request.kinds.includes("episodes")) store.deleteFollowUp(thread.n);
     store.add(
       {
@@ -206,13 +212,11 @@ export class IngestService {
     return ok({ ingestId: request.id, threadId: thread.id, stored, known: state.known, status });
   }
 
-  /** The ingests of a thread in which the extraction of a kind failed for good, the newest first. */
-  #failedOf(thread: StoredThread, { kinds }: IngestRequest): StoredIngest[] {
+  /** The ingests of a thread in which some of these kinds failed, or are tried again; the newest first. */
+  #ingestsWith(thread: StoredThread, { kinds }: IngestRequest): StoredIngest[] {
     return this.#deps.store
-      .partial(thread.n)
-      .filter(({ state: { failed, redo } }) =>
-        [...failed, ...redo].some((range) => range.kinds.some((kind) => kinds.includes(kind))),
-      );
+      .withFailures(thread.n)
+      .filter(({ state: { failed, redo } }) => within([...failed, ...redo], { kinds }).length > 0);
   }
 
   /** Finds the messages that the thread has, and appends the others. */
@@ -259,20 +263,34 @@ export class IngestService {
   }
 
   /** A fork shares messages, and how far they are extracted. */
-  #marksOf(thread: StoredThread): Marks {
+  #extentOf(thread: StoredThread): { marks: Marks; failed: FailedRange[] } {
     const { store, stores } = this.#deps;
     const own = store.marks(thread.n);
-    if (own !== null) return own;
+    if (own !== null) return { marks: own, failed: store.failed(thread.n) };
     const origin = thread.forkedFrom && stores.threads.get(thread.forkedFrom.threadId);
-    if (!origin) return { facts: 0, episodes: 0, procedures: 0 };
-    const { facts, episodes, procedures } = this.#marksOf(origin);
+    if (!origin) return { marks: { facts: 0, episodes: 0, procedures: 0 }, failed: [] };
+    const { marks, failed } = this.#extentOf(origin);
     const upTo = (seq: number) => Math.min(seq, thread.forkSeq);
-    return { facts: upTo(facts), episodes: upTo(episodes), procedures: upTo(procedures) };
+    return {
+      marks: { facts: upTo(marks.facts), episodes: upTo(marks.episodes), procedures: upTo(marks.procedures) },
+      failed: within(failed, { upTo: thread.forkSeq }),
+    };
   }
 
-  #viewOf({ id, state }: StoredIngest): Ingest {
-    const { status, why, threadId, extract, model, results, counts, usage, createdAt, finishedAt } = state;
-    const { stored, known, to, progress, redo, followUp } = state;
+  /** True if later ingests have extracted what an ingest that ended did not reach. */
+  #isCovered({ thread, hasExtracted, state }: StoredIngest): boolean {
+    const { status, extract: kinds, failed, redo, progress, to } = state;
+    if (status !== "partial" || hasExtracted || failed.length > 0 || redo.length > 0) return false;
+    const marks = this.#deps.store.marks(thread);
+    return kinds.every((kind) => Math.max(progress[kind], marks?.[kind] ?? 0) >= to);
+  }
+
+  #viewOf(ingest: StoredIngest): Ingest {
+    const { id, state } = ingest;
+    const isCovered = this.#isCovered(ingest);
+    const status = isCovered ? "done" : state.status;
+    const { why, threadId, extract, model, results, counts, usage, createdAt, finishedAt } = state;
+    const { stored, known, to, progress, failed, redo, followUp } = state;
     const isRunning = status === "queued" && this.#deps.runner.isRunning(id);
     // The episode of a session that goes on is the matter of another ingest.
     const extracted =
@@ -282,7 +300,10 @@ export class IngestService {
     return {
       id,
       status: isRunning ? "running" : status,
-      ...(why !== undefined && { why }),
+      ...(why !== undefined && !isCovered && { why }),
+      ...(failed.length > 0 && {
+        failed: failed.map(({ after, ...range }) => ({ ...range, from: after + 1 })),
+      }),
       ...(followUp !== undefined && { followUp }),
       threadId,
       extract,

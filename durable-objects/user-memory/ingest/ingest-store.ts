@@ -1,18 +1,16 @@
 import { zeroedColumns } from "../../../src/platform/d1/zeroed-columns.ts";
+import type { FailedRange, Range } from "../../../src/domain/ingest/ranges.ts";
 import type { Extracted, ExtractKind, Ingest } from "../../../src/domain/schema/ingest.ts";
 import type { Writer } from "../../../src/domain/memory/record.ts";
 
 /** A seq for each kind. */
 export type Marks = Record<ExtractKind, number>;
-/** The messages behind one seq up to another, of which some kinds are extracted. */
-export type Range = { kinds: ExtractKind[]; after: number; to: number };
-export type FailedRange = Range & { why: string };
 
 /**
  * The state of an ingest. `began`: how far the thread was extracted before. `progress`: how far it is now. `failed`: what could not be
- * extracted. `redo`: what failed before a retry, and comes first. `ignoresMarks`: extracts also what other ingests have extracted.
+ * extracted. `redo`: what is tried again, and comes first. `ignoresMarks`: extracts also what other ingests have extracted.
  */
-export type IngestState = Omit<Ingest, "id" | "messages"> & {
+export type IngestState = Omit<Ingest, "id" | "messages" | "failed"> & {
   by: Writer;
   scope: string | null;
   stored: number;
@@ -131,11 +129,12 @@ export class IngestStore {
       .map(ingestOf);
   }
 
-  /** The ingests of a thread that ended as `partial`, the newest first. */
-  partial(thread: number): StoredIngest[] {
+  /** The ingests of a thread with messages that failed, or are tried again; the newest first. */
+  withFailures(thread: number): StoredIngest[] {
     return this.#sql
       .exec<Row>(
-        `SELECT ${COLUMNS} FROM ingests WHERE thread = ? AND state ->> '$.status' = 'partial' ORDER BY id DESC`,
+        `SELECT ${COLUMNS} FROM ingests
+         WHERE thread = ? AND (state -> '$.failed' <> '[]' OR state -> '$.redo' <> '[]') ORDER BY id DESC`,
         thread,
       )
       .toArray()
@@ -158,15 +157,12 @@ export class IngestStore {
 
   /** The ingest that waits for the end of a thread's last session; null if none does. */
   followUp(thread: number): StoredIngest | null {
-    return this.#one("thread = ? AND due_at IS NOT NULL AND state ->> '$.followsUp' = 1", thread);
+    return this.#one(`thread = ? AND ${WAITS_FOR_SESSION}`, thread);
   }
 
   /** Deletes it. */
   deleteFollowUp(thread: number): void {
-    this.#sql.exec(
-      "DELETE FROM ingests WHERE thread = ? AND due_at IS NOT NULL AND state ->> '$.followsUp' = 1",
-      thread,
-    );
+    this.#sql.exec(`DELETE FROM ingests WHERE thread = ? AND ${WAITS_FOR_SESSION}`, thread);
   }
 
   /** The numbers of the threads of a session, the newest first. */
@@ -194,16 +190,25 @@ export class IngestStore {
     return marks ?? null;
   }
 
-  /** Raises the marks of a thread. */
-  reach(thread: number, { facts, episodes, procedures }: Marks): void {
+  /** The ranges up to the marks of a thread that could not be extracted. */
+  failed(thread: number): FailedRange[] {
+    const [row] = this.#sql
+      .exec<{ failed: string | null }>("SELECT failed FROM ingested_threads WHERE thread = ?", thread)
+      .toArray();
+    return row?.failed == null ? [] : (JSON.parse(row.failed) as FailedRange[]);
+  }
+
+  /** Raises the marks of a thread, and replaces the ranges that could not be extracted. */
+  reach(thread: number, { facts, episodes, procedures }: Marks, failed: readonly FailedRange[]): void {
     this.#sql.exec(
-      `INSERT INTO ingested_threads (thread, facts, episodes, procedures) VALUES (?1, ?2, ?3, ?4)
+      `INSERT INTO ingested_threads (thread, facts, episodes, procedures, failed) VALUES (?1, ?2, ?3, ?4, ?5)
        ON CONFLICT (thread) DO UPDATE SET facts = MAX(facts, ?2), episodes = MAX(episodes, ?3),
-         procedures = MAX(procedures, ?4)`,
+         procedures = MAX(procedures, ?4), failed = ?5`,
       thread,
       facts,
       episodes,
       procedures,
+      failed.length === 0 ? null : JSON.stringify(failed),
     );
   }
 
@@ -221,4 +226,6 @@ const ingestOf = (row: Row): StoredIngest => ({
   hasExtracted: row.has_extracted === 1,
 });
 
+const WAITS_FOR_SESSION =
+  "due_at IS NOT NULL AND state ->> '$.followsUp' = 1 AND state ->> '$.why' = 'session'";
 const EMPTIED = zeroedColumns(["scope", "state", "extracted"]);

@@ -4,6 +4,8 @@ import type { ModelQuota } from "../../../src/platform/quotas.ts";
 /** The days of which the usage is kept. */
 const KEPT_DAYS = 30;
 const DAY_MS = 24 * 60 * 60 * 1000;
+/** The pause while calls under way may use up the quota: one that is refused is not counted. */
+const UNDER_WAY_MS = 10_000;
 
 /** Counts a user's calls of the language model by day (UTC), and bounds them. Owns the SQL of `model_usage`. */
 export class ModelUsage {
@@ -35,17 +37,16 @@ export class ModelUsage {
     }
   }
 
-  /** The beginning of the next day. */
+  /** When a call may be allowed: soon if calls under way may use up the rest, else on the next day. */
   nextAllowed(now: number): number {
-    return (dayOf(now) + 1) * DAY_MS;
+    return this.#allows(now, 0) ? now + UNDER_WAY_MS : (dayOf(now) + 1) * DAY_MS;
   }
 
-  #allows(now: number): boolean {
+  #allows(now: number, asking = this.#asking): boolean {
     const { calls, tokens } = this.#quota;
     const used = this.of(now);
     return (
-      used.calls + this.#asking < (calls ?? Infinity) &&
-      used.inputTokens + used.outputTokens < (tokens ?? Infinity)
+      used.calls + asking < (calls ?? Infinity) && used.inputTokens + used.outputTokens < (tokens ?? Infinity)
     );
   }
 
@@ -74,5 +75,11 @@ export class ModelUsage {
     return used ?? { calls: 0, inputTokens: 0, outputTokens: 0 };
   }
 }
+
+export const addedUsage = (sum: Ingest["usage"], more: Ingest["usage"]): Ingest["usage"] => ({
+  calls: sum.calls + more.calls,
+  inputTokens: sum.inputTokens + more.inputTokens,
+  outputTokens: sum.outputTokens + more.outputTokens,
+});
 
 const dayOf = (now: number): number => Math.floor(now / DAY_MS);

@@ -1,14 +1,15 @@
 import { candidatesIn } from "../../../src/domain/ingest/patterns.ts";
 import type { Proposals, SourceMessage } from "../../../src/domain/ingest/proposal.ts";
+import type { Range } from "../../../src/domain/ingest/ranges.ts";
 import type { Window } from "../../../src/domain/ingest/window.ts";
 import { sessionsOf } from "../../../src/domain/ingest/sessions.ts";
 import type { Extracted, ExtractKind, Ingest, IngestResult } from "../../../src/domain/schema/ingest.ts";
-import { extract } from "../../../src/platform/models/extract.ts";
+import { extract, type Extraction } from "../../../src/platform/models/extract.ts";
 import type { LanguageModel } from "../../../src/platform/models/language-model.ts";
 import type { StoredThread } from "../threads/thread-store.ts";
 import type { ThreadReader } from "../threads/thread-reader.ts";
-import type { IngestStore, Marks, Range, StoredIngest } from "./ingest-store.ts";
-import type { ModelUsage } from "./model-usage.ts";
+import type { IngestStore, Marks, StoredIngest } from "./ingest-store.ts";
+import { addedUsage, type ModelUsage } from "./model-usage.ts";
 import { messagesAround, windowAfter } from "./thread-window.ts";
 
 /** What extracted a memory: a model with the version of its prompt, or rules. */
@@ -16,8 +17,8 @@ export type Extractor = { model: string; prompt: string } | { rules: string } | 
 
 /**
  * Proposals of some messages. `window`: what they may cite. `range`: what of the thread is extracted once they are stored.
- * `failed`: why the extraction of that range failed for good, so there are no proposals. `unusable`: the results of entries of the
- * answer that are no proposals. `left`: what the caller's own model found besides, for the next steps.
+ * `failed`: why the extraction of that range failed for good, so there are no proposals; its `halves` may do better. `unusable`: the
+ * results of entries of the answer that are no proposals. `left`: what the caller's own model found besides, for the next steps.
  */
 export type Step = {
   proposals: Proposals;
@@ -25,6 +26,7 @@ export type Step = {
   window: readonly SourceMessage[];
   range?: Range;
   failed?: string;
+  halves?: readonly Range[];
   unusable?: readonly IngestResult[];
   left?: Extracted | null;
   usage?: Ingest["usage"];
@@ -65,6 +67,11 @@ export class NextStep {
   /** Null if nothing is left. */
   async of(ingest: StoredIngest, thread: StoredThread): Promise<Step | NoProposals | null> {
     return this.#given(ingest, thread) ?? (await this.#extract(ingest, thread));
+  }
+
+  /** The name of the model that is asked; null if rules extract. */
+  get model(): string | null {
+    return this.#deps.languageModel?.name ?? null;
   }
 
   /** How far the thread is extracted: also by other ingests meanwhile, unless this one ignores their marks. */
@@ -117,8 +124,17 @@ export class NextStep {
       extractor: { rules: PATTERNS },
     }));
     if ("why" in found) return found;
+    const isRefused = found.failed === "model_refused" && messages.length > 1;
+    const half = messages[Math.floor(messages.length / 2) - 1]?.seq ?? after;
     return {
       ...found,
+      // One of the messages may be the reason.
+      ...(isRefused && {
+        halves: [
+          { kinds, after, to: half },
+          { kinds, after: half, to: last },
+        ],
+      }),
       proposals: citing(found.proposals, new Set(messages.map(({ seq }) => seq))),
       window: [...context, ...messages],
       range: { kinds, after, to: last },
@@ -161,7 +177,7 @@ export class NextStep {
     if (window.messages.length === 0) return NOTHING;
     if (languageModel === null) return byRules();
     if (languageModel.problem !== undefined) return { why: "model_misconfigured", isLasting: true };
-    const extracted = await usage.count(now, () => extract(languageModel, window, kinds));
+    const extracted = await usage.count(now, () => extractWithin(languageModel, window, kinds));
     if (extracted === null) return { why: "quota", until: usage.nextAllowed(now()) };
     if (!("failed" in extracted))
       return {
@@ -181,6 +197,19 @@ export class NextStep {
       return { ...NOTHING, failed, usage: spent };
     return { why: failed, isLasting: failed === "model_misconfigured", usage: spent };
   }
+}
+
+/** Extracts. An earlier message may be what the model refuses: then it is asked without those. */
+async function extractWithin(
+  model: LanguageModel,
+  window: Window,
+  kinds: readonly ExtractKind[],
+): Promise<Extraction> {
+  const asked = await extract(model, window, kinds);
+  const isRefused = "failed" in asked && asked.failed === "model_refused";
+  if (!isRefused || window.context.length === 0) return asked;
+  const again = await extract(model, { ...window, context: [] }, kinds);
+  return { ...again, usage: addedUsage(asked.usage, again.usage) };
 }
 
 /** Splits a caller's memories: those that fit one step, and the rest (null if none). */

@@ -11,6 +11,10 @@ export type StoredThread = {
 const LONG_RUN = 8;
 /** Messages at the end of a thread in which a run is looked for. */
 const SEARCHED = 5_000;
+/** Stored messages that show that the given ones before them are deleted ones. */
+const SHOWING = 2;
+/** Bounds of the search over deleted messages: ways to match them, and places where an overlap may begin. */
+const [WAYS, TRIES] = [32, 20];
 
 /**
  * Finds which of the given messages a thread has: the seq of each, or null for a new one. New messages follow all known ones.
@@ -42,34 +46,52 @@ export function continues(given: readonly string[], thread: StoredThread, length
 type Match = { seq: number; gap: number; taken: number; before: Match | null };
 
 /**
- * The seqs of the messages with which both begin. A message that was deleted from the thread left a gap in its seqs. Given ones in
- * that place are known, if the thread goes on as the given ones do. `matched`: the number of those that the thread still has. Of
- * two ways to match as many, the one with the fewest deleted messages counts: it loses no new message.
+ * The seqs of the messages with which both begin. `after`: the seq before the first one. A message that was deleted from the thread
+ * left a gap in its seqs. Given ones in that place are known, if the thread goes on as the given ones do. `matched`: the number of
+ * those that the thread still has. Of the ways to match as many, the one with the fewest deleted messages counts: no way loses less.
  */
 function commonPrefix(
   given: readonly string[],
   oldest: Iterable<Stored>,
+  after = 0,
 ): { seqs: number[]; matched: number } {
-  let best: Match | null = null;
-  let [matched, next] = [0, 1];
-  let matches: (Match | null)[] = [null];
+  let [matched, next, isWhole] = [0, after + 1, true];
+  let matches: readonly (Match | null)[] = [null];
   for (const { seq, text } of oldest) {
-    const further = new Map<number, Match>();
-    for (const gap of new Set([0, seq - next]))
-      for (const before of matches) {
-        const taken = (before?.taken ?? 0) + gap + 1;
-        if (text === given[taken - 1] && !further.has(taken)) further.set(taken, { seq, gap, taken, before });
-      }
-    if (further.size === 0) break;
-    matches = [...further.values()].toSorted((a, b) => a.taken - b.taken);
-    best = matches[0] ?? null;
+    const further = furtherOf(matches, { seq, text, gap: seq - next }, given);
+    isWhole = further.length > 0;
+    if (!isWhole) break;
+    matches = further;
     matched++;
     next = seq + 1;
   }
   const seqs: number[] = [];
-  for (let match = best; match !== null; match = match.before)
+  for (let match = matches[0] ?? null; match !== null; match = match.before) {
+    // One message alone does not show that those before it are deleted ones.
+    if (match.before === null && match.gap > 0 && matched < SHOWING && !isWhole)
+      return { seqs: [], matched: 0 };
     for (let back = 0; back <= match.gap; back++) seqs.push(match.seq - back);
+  }
   return { seqs: seqs.toReversed(), matched };
+}
+
+/** The ways to match one stored message more, by the number of messages taken; of those with the same number, one. */
+function furtherOf(
+  matches: readonly (Match | null)[],
+  { seq, text, gap }: Stored & { gap: number },
+  given: readonly string[],
+): Match[] {
+  const takenOf = (match: Match | null | undefined) => match?.taken ?? 0;
+  const further: Match[] = [];
+  const most = Math.min(given.length, takenOf(matches.at(-1)) + gap + 1);
+  let nearest = 0;
+  for (let taken = takenOf(matches[0]) + 1; taken <= most && further.length < WAYS; taken++) {
+    while (nearest + 1 < matches.length && takenOf(matches[nearest + 1]) < taken) nearest++;
+    const before = matches[nearest] ?? null;
+    const deleted = taken - 1 - takenOf(before);
+    if (deleted <= gap && text === given[taken - 1]) further.push({ seq, gap: deleted, taken, before });
+  }
+  return further;
 }
 
 function lastOf(thread: StoredThread, most: number): Stored[] {
@@ -89,11 +111,19 @@ function placeOf(given: readonly string[], stored: readonly Stored[]): number[] 
   return null;
 }
 
-/** The seqs of the longest end of the stored messages with which the given ones begin. */
+/** The seqs of the longest end of the stored messages with which the given ones begin, over deleted ones between. */
 function overlap(given: readonly string[], stored: readonly Stored[]): number[] {
-  for (let length = Math.min(given.length, stored.length); length > 0; length--) {
-    const end = stored.slice(-length);
-    if (end.every(({ text }, i) => text === given[i])) return end.map(({ seq }) => seq);
+  const last = stored.at(-1)?.seq ?? 0;
+  let tries = 0;
+  for (let start = Math.max(0, stored.length - given.length); start < stored.length; start++) {
+    const first = stored[start];
+    if (first === undefined || first.text !== given[0]) continue;
+    const end = stored.slice(start);
+    const hasGaps = last - first.seq >= end.length;
+    if (!hasGaps && end.every(({ text }, i) => text === given[i])) return end.map(({ seq }) => seq);
+    if (!hasGaps || ++tries > TRIES) continue;
+    const { seqs, matched } = commonPrefix(given, end, first.seq - 1);
+    if (matched === end.length) return seqs;
   }
   return [];
 }

@@ -150,6 +150,13 @@ export const Ingest = z
       description:
         "The reason of `partial`, or of waiting: `model_failed`, `model_late`, `model_misconfigured`, `model_refused` (it does not take some of the messages), `invalid_answer` (twice), `quota`, `storage`, `thread_deleted`, `internal_error`, `session` (it goes on).",
     }),
+    failed: z
+      .array(z.object({ kinds: z.array(extractKind), from: z.int(), to: z.int(), why: z.string() }))
+      .optional()
+      .openapi({
+        description:
+          "Messages of which these kinds could not be extracted, from a seq to another. A retry tries them again.",
+      }),
     threadId: z.string(),
     extract: z.array(extractKind),
     model: z.string().nullable().openapi({ description: "The model that extracts; null: none is bound." }),
@@ -158,7 +165,7 @@ export const Ingest = z
       known: z.int().openapi({ description: "Number of messages that were stored before." }),
       extracted: z.int().openapi({
         description:
-          "The extraction is done up to this seq. The episode of a session that goes on is made by itself later.",
+          "The extraction has come up to this seq, with the messages of `failed`. The episode of a session that goes on is made by itself later.",
       }),
       last: z.int().openapi({ description: "The last seq to extract." }),
     }),

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Ingest } from "../../domain/schema/ingest.ts";
 import { DeadlineExceeded } from "../deadline.ts";
-import { type GenerateRequest, type LanguageModel, ModelRefusal } from "./language-model.ts";
+import { type Generated, type GenerateRequest, type LanguageModel, ModelRefusal } from "./language-model.ts";
 
 /** `answer`: the part of an answer that can be used, or null. `problem`: an error in it, or null. */
 export type ParsedAnswer<T> = { answer: T | null; problem: string | null };
@@ -14,7 +14,7 @@ type Question<T> = {
 };
 /**
  * `invalid_answer`: twice nothing that can be used. `model_refused`: the model does not take these messages. `model_misconfigured`: it
- * takes none, as the settings are wrong. `usage` does not count a call that was refused.
+ * takes none, as the settings are wrong. `usage` does not count a call that was refused at no cost.
  */
 export type Asked<T> = { usage: Ingest["usage"] } & (
   | { answer: T }
@@ -26,6 +26,8 @@ const CALL_MS = 45_000;
 const MAX_TOKENS = 2_048;
 /** Characters of an answer: many more than those tokens have. And those of a wrong answer that the model sees again. */
 const [LONGEST, SHOWN] = [100_000, 4_000];
+/** Braces at which the JSON of an answer may begin: text before it may have some. */
+const BRACES = 20;
 
 /** Asks the model, and once more, with the error, if something is wrong with its answer. Then it takes what can be used. */
 export async function ask<T>(
@@ -45,18 +47,18 @@ export async function ask<T>(
     try {
       const generated = await model.generate(request, { withinMs: CALL_MS });
       text = generated.text;
-      usage.calls++;
-      usage.inputTokens += generated.usage.inputTokens;
-      usage.outputTokens += generated.usage.outputTokens;
+      add(usage, generated.usage);
     } catch (error) {
       console.error({
         message: "the language model failed",
         model: model.name,
         error: error instanceof Error ? error.message : "no reason given",
       });
-      // A refusal costs nothing.
-      if (!(error instanceof ModelRefusal)) usage.calls++;
-      return usable === null ? { usage, failed: failureOf(error) } : { usage, answer: usable };
+      const spent = error instanceof ModelRefusal ? error.usage : { inputTokens: 0, outputTokens: 0 };
+      if (spent !== undefined) add(usage, spent);
+      // A refusal of the second question comes again. Another failure may pass.
+      if (usable !== null && error instanceof ModelRefusal) return { usage, answer: usable };
+      return { usage, failed: failureOf(error) };
     }
     const json = text.length > LONGEST ? undefined : jsonIn(text);
     const { answer, problem } = json === undefined ? NO_JSON : parse(json);
@@ -69,6 +71,12 @@ export async function ask<T>(
       { role: "user", content: `That is not the JSON that was asked for: ${problem}. Answer again.` },
     ];
   }
+}
+
+function add(usage: Ingest["usage"], { inputTokens, outputTokens }: Generated["usage"]): void {
+  usage.calls++;
+  usage.inputTokens += inputTokens;
+  usage.outputTokens += outputTokens;
 }
 
 function failureOf(error: unknown): "model_refused" | "model_misconfigured" | "model_failed" | "model_late" {
@@ -94,9 +102,11 @@ const problemIn = ({ issues }: z.ZodError): string =>
     .map(({ path, message }) => [path.map(String).join("."), message].filter(Boolean).join(": "))
     .join("; ");
 
-/** The JSON of an answer. Some models put it into a fence of Markdown, with text around, whatever they are told. */
+/** The JSON of an answer. Some models put it into a fence of Markdown, with text or their reasoning around, whatever they are told. */
 function jsonIn(text: string): unknown {
-  for (const json of [text, text.slice(text.indexOf("{"), text.lastIndexOf("}") + 1)])
+  const end = text.lastIndexOf("}") + 1;
+  const starts = [...text.matchAll(/\{/g)].slice(0, BRACES).map(({ index }) => index);
+  for (const json of [text, ...starts.map((start) => text.slice(start, end))])
     try {
       return JSON.parse(json) as unknown;
     } catch {

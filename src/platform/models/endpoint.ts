@@ -2,6 +2,10 @@ import { type Endpoint, EndpointFailure, post } from "../endpoint-request.ts";
 import { type Generated, type GenerateRequest, type LanguageModel, ModelRefusal } from "./language-model.ts";
 import { usageOf } from "./usage.ts";
 
+type Choice = { message?: unknown; finish_reason?: unknown };
+
+const PROBE = [{ role: "user", content: "{}" }] as const;
+
 /** Generates by any endpoint that answers as OpenAI's `POST /v1/chat/completions` does. */
 export class EndpointModel implements LanguageModel {
   readonly name: string;
@@ -16,19 +20,29 @@ export class EndpointModel implements LanguageModel {
 
   async generate(request: GenerateRequest, { withinMs }: { withinMs: number }): Promise<Generated> {
     const until = this.#endpoint.now() + withinMs;
+    try {
+      return await this.#askInAnyForm(request, until);
+    } catch (error) {
+      if (!refusesBody(error)) throw refusalOf(error);
+      // The status may also be about the settings: a name of a parameter or of the model. Then any question is refused.
+      const probe = { ...request, system: "Answer with an empty JSON object.", messages: PROBE };
+      await this.#askInAnyForm(probe, until).catch((refused: unknown) => {
+        throw refusesBody(refused) ? new ModelRefusal("settings", refused.message) : refusalOf(refused);
+      });
+      throw new ModelRefusal("messages", error.message);
+    }
+  }
+
+  async #askInAnyForm(request: GenerateRequest, until: number): Promise<Generated> {
     const withSchema = this.#takesSchema;
     try {
       return await this.#ask(request, { withSchema, until });
     } catch (error) {
-      if (!withSchema || !refusesBody(error)) throw refusalOf(error);
+      if (!withSchema || !refusesBody(error)) throw error;
     }
-    try {
-      const generated = await this.#ask(request, { withSchema: false, until });
-      this.#takesSchema = false;
-      return generated;
-    } catch (error) {
-      throw refusalOf(error);
-    }
+    const generated = await this.#ask(request, { withSchema: false, until });
+    this.#takesSchema = false;
+    return generated;
   }
 
   async #ask(
@@ -47,22 +61,25 @@ export class EndpointModel implements LanguageModel {
     const answer = await post(this.#endpoint, body, until);
     const { choices } = Object(answer) as { choices?: unknown };
     if (!Array.isArray(choices)) throw new Error("the model endpoint answered no `choices`");
-    const { content } = Object(Object(choices[0]).message) as { content?: unknown };
-    // A model that refuses to answer, or is filtered, gives no text.
+    const { message, finish_reason: reason } = Object(choices[0]) as Choice;
+    const { content, refusal } = Object(message) as { content?: unknown; refusal?: unknown };
     const text = typeof content === "string" ? content : "";
-    return { text, usage: usageOf(answer, { system, messages, text }) };
+    const usage = usageOf(answer, { system, messages, text });
+    if (text === "" && (reason === "content_filter" || typeof refusal === "string"))
+      throw new ModelRefusal("messages", "the model refused to answer", usage);
+    return { text, usage };
   }
 }
 
-/** True for a status that may be about the schema. */
-const refusesBody = (error: unknown): boolean =>
+/** True for a status that may be about the schema, the messages or the settings. */
+const refusesBody = (error: unknown): error is EndpointFailure =>
   error instanceof EndpointFailure && (error.status === 400 || error.status === 422);
 
 /** The error, as a `ModelRefusal` if its status says that the same call would fail again. */
 function refusalOf(error: unknown): unknown {
   if (!(error instanceof EndpointFailure) || error.status === null) return error;
   const { status, message } = error;
-  if (refusesBody(error) || status === 413) return new ModelRefusal("messages", message);
+  if (status === 413) return new ModelRefusal("messages", message);
   const isLasting = status < 500 && status !== 408 && status !== 409 && status !== 425 && status !== 429;
   return isLasting ? new ModelRefusal("settings", message) : error;
 }

@@ -8,13 +8,18 @@ export type GenerateRequest = {
 };
 export type Generated = { text: string; usage: { inputTokens: number; outputTokens: number } };
 
-/** A call that would fail again: the model refuses its messages, or the settings (the name of the model, the key). */
+/**
+ * A call that would fail again: the model refuses its messages, or the settings (the name of the model, the key). `usage`: the
+ * tokens that it cost nevertheless.
+ */
 export class ModelRefusal extends Error {
   readonly refused: "messages" | "settings";
+  readonly usage: Generated["usage"] | undefined;
 
-  constructor(refused: "messages" | "settings", message: string) {
+  constructor(refused: "messages" | "settings", message: string, usage?: Generated["usage"]) {
     super(message);
     this.refused = refused;
+    this.usage = usage;
   }
 }
 

@@ -1,0 +1,36 @@
+import type { ExtractKind } from "../schema/ingest.ts";
+
+/** The messages behind one seq up to another, of which some kinds are to be extracted. */
+export type Range = { kinds: ExtractKind[]; after: number; to: number };
+/** Messages of which some kinds could not be extracted. */
+export type FailedRange = Range & { why: string };
+
+/** What is left of the ranges without the kinds and messages of another. */
+export function without<T extends Range>(ranges: readonly T[], { kinds, after, to }: Range): T[] {
+  return ranges.flatMap((range) => {
+    if (range.to <= after || range.after >= to) return [range];
+    return [
+      { ...range, kinds: range.kinds.filter((kind) => !kinds.includes(kind)) },
+      {
+        ...range,
+        kinds: range.kinds.filter((kind) => kinds.includes(kind)),
+        to: Math.max(range.after, after),
+      },
+      { ...range, kinds: range.kinds.filter((kind) => kinds.includes(kind)), after: Math.min(range.to, to) },
+    ].filter((rest) => rest.kinds.length > 0 && rest.after < rest.to);
+  });
+}
+
+/** The parts of ranges that are of these kinds (all unless set), up to a seq. */
+export function within<T extends Range>(
+  ranges: readonly T[],
+  { kinds, upTo = Infinity }: { kinds?: readonly ExtractKind[]; upTo?: number },
+): T[] {
+  return ranges
+    .map((range) => ({
+      ...range,
+      kinds: range.kinds.filter((kind) => kinds?.includes(kind) ?? true),
+      to: Math.min(range.to, upTo),
+    }))
+    .filter((range) => range.kinds.length > 0 && range.after < range.to);
+}
