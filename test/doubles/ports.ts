@@ -31,9 +31,11 @@ export function bindReranker(): void {
   bindings++;
 }
 
-/** Binds neither, as before each test file: all files of a worker share this module. */
+/**
+ * Binds neither, as before each test file: all files of a worker share this module. The Worker is built anew, as it keeps the language
+ * model that a test had set when it was built.
+ */
 export function unbind(): void {
-  if (vectorize === null && !withReranker) return;
   vectorize = null;
   withReranker = false;
   bindings++;
