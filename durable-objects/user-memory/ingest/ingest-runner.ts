@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from "uuid";
 import { limits } from "../../../src/domain/limits.ts";
-import { type FailedRange, type Range, without } from "../../../src/domain/ingest/ranges.ts";
+import { type FailedRange, type Range, withRange, without } from "../../../src/domain/ingest/ranges.ts";
 import type { Owner } from "../../../src/domain/memory/record.ts";
 import type { IngestResult } from "../../../src/domain/schema/ingest.ts";
 import { DeadlineExceeded, withDeadline } from "../../../src/platform/deadline.ts";
@@ -184,12 +184,12 @@ export class IngestRunner implements Chore {
     const results = [...stored, ...unusable];
     const [again, ...redo] = state.redo;
     const progress = steps.progressOf(ingest);
-    const failed: FailedRange[] = range === undefined || why === undefined ? [] : [{ ...range, why }];
+    const adding = (ranges: readonly FailedRange[]) =>
+      range === undefined || why === undefined ? [...ranges] : withRange(ranges, { ...range, why });
     if (range !== undefined && again === undefined) for (const kind of range.kinds) progress[kind] = range.to;
     transactions.atomically(() => {
       if (extractor === "caller") store.setExtracted(id, left);
-      if (range !== undefined)
-        store.reach(thread, progress, [...without(store.failed(thread), range), ...failed]);
+      if (range !== undefined) store.reach(thread, progress, adding(without(store.failed(thread), range)));
       store.update({
         id,
         dueAt: now(),
@@ -199,7 +199,7 @@ export class IngestRunner implements Chore {
           model: extractor === "caller" ? state.model : steps.model,
           progress,
           redo: range === undefined ? state.redo : [...halves, ...restOf(again, range), ...redo],
-          failed: halves.length > 0 ? state.failed : [...state.failed, ...failed],
+          failed: halves.length > 0 ? state.failed : adding(state.failed),
           attempts: 0,
           results: [...state.results, ...results].slice(0, limits.ingestResults),
           counts: counted(state.counts, results),

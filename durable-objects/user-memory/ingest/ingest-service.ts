@@ -163,11 +163,13 @@ export class IngestService {
     const { marks: began, failed } = this.#extentOf(thread);
     // A fork keeps what failed in its origin.
     if (failed.length > 0 && store.marks(thread.n) === null) store.reach(thread.n, began, failed);
-    const isRepeated = stored === 0 && request.extracted === undefined;
+    const last = stores.reader.lastSeq(thread);
+    const isExtracted = request.kinds.every((kind) => began[kind] >= last);
+    const isRepeated =
+      stored === 0 && request.extracted === undefined && (isExtracted || request.bodies.length > 0);
     const failedAgain = isRepeated ? within(failed, request) : [];
     const others = failedAgain.length === 0 ? [] : this.#ingestsWith(thread, request);
     for (const other of others) if (other.dueAt === null) this.#queueAgain(other);
-    const last = stores.reader.lastSeq(thread);
     const state: IngestState = {
       status: "queued",
       threadId: thread.id,
@@ -192,7 +194,6 @@ export class IngestService {
       usage: { calls: 0, inputTokens: 0, outputTokens: 0 },
       createdAt: now(),
     };
-    const isExtracted = request.kinds.every((kind) => began[kind] >= last);
     const [other] = others;
     if (other !== undefined && isExtracted)
       return ok({ ingestId: other.id, threadId: thread.id, stored, known: state.known, status: "queued" });

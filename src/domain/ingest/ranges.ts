@@ -5,6 +5,22 @@ export type Range = { kinds: ExtractKind[]; after: number; to: number };
 /** Messages of which some kinds could not be extracted. */
 export type FailedRange = Range & { why: string };
 
+/** Ranges of a thread at most: then the first two become one, with the messages between. */
+const MOST = 500;
+
+/** The ranges with another one, which continues the one before it if both failed alike. */
+export function withRange(ranges: readonly FailedRange[], range: FailedRange): FailedRange[] {
+  const all = [...ranges, range].toSorted((a, b) => a.after - b.after);
+  for (let i = 1; i < all.length; i++) {
+    const [one, next] = [all[i - 1], all[i]];
+    if (one === undefined || next === undefined) break;
+    const areAlike = one.why === next.why && String(one.kinds) === String(next.kinds);
+    if (areAlike && (next.after <= one.to || all.length > MOST))
+      all.splice(--i, 2, { ...one, to: Math.max(one.to, next.to) });
+  }
+  return all;
+}
+
 /** What is left of the ranges without the kinds and messages of another. */
 export function without<T extends Range>(ranges: readonly T[], { kinds, after, to }: Range): T[] {
   return ranges.flatMap((range) => {
