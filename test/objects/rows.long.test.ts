@@ -151,9 +151,13 @@ it("a new user, a memory, a thread, an append and a recall cost the rows that do
   // Until every document has its vector, and nothing is due within the hour.
   for (;;) {
     const due = await runInDurableObject(await objectOf(user), (_, { storage }) => storage.getAlarm());
-    if (due === null || due > clock() + 60 * MINUTE_MS) break;
-    control.clockAhead += Math.max(0, due - clock());
-    await runDurableObjectAlarm(await objectOf(user));
+    // The ingests leave an alarm for a week later: null while an alarm runs.
+    if (due === null) await scheduler.wait(20);
+    else if (due > clock() + 60 * MINUTE_MS) break;
+    else {
+      control.clockAhead += Math.max(0, due - clock());
+      await runDurableObjectAlarm(await objectOf(user));
+    }
   }
   await evict(user);
   // Else the counts of the minute are handed over, which belong to no one recall.
