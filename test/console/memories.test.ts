@@ -24,7 +24,7 @@ it("adds a fact, lets it change, corrects it, and shows its history", async () =
   await panel.getByRole("button", { name: "Save" }).click();
   await panel.getByRole("heading", { name: "History" }).waitFor();
   await panel.getByText("user lives in Braga").first().waitFor();
-  expect(await panel.locator(".versions li").count()).toBe(3);
+  await expect.poll(() => panel.locator(".versions li").count()).toBe(3);
   await expectAccessible(page);
   const [live] = (await memory.memories.list(user)).items;
   expect(live?.text).toBe("user lives in Braga");
