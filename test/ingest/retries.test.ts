@@ -1,4 +1,4 @@
-// What an ingest does with messages whose extraction fails: it goes on behind them, and a retry extracts them only.
+// Messages whose extraction fails: an ingest goes on behind them, and a retry extracts only these.
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { type GenerateRequest, ModelRefusal } from "../../src/platform/models/language-model.ts";
 import { modelFromBindings } from "../../src/platform/models/model-from-bindings.ts";
@@ -300,7 +300,7 @@ describe("an ingest that had no model", () => {
     await evict(owner);
   };
 
-  it("is extracted anew by a retry, and so is the episode that waited, each once", async () => {
+  it("is extracted anew by a retry: the ingest of a session's end, only that session", async () => {
     const owner = newUser();
     const messages = [user("I live in Rome. I work as a nurse."), user("I adopted a dog named Rex in May.")];
     const { body } = await ingest(owner, {
@@ -318,6 +318,32 @@ describe("an ingest that had no model", () => {
     await retry(followUp);
     await ring(owner);
     expect(seqsAsked(model)).toEqual([[2]]);
+  });
+
+  it("is partial if the model fails in the retry, though rules had extracted all", async () => {
+    const owner = newUser();
+    const { id } = await ingested(owner, { messages: [user("I live in Porto.")], ...facts });
+    await changeModel(owner, new ScriptedModel(new ModelRefusal("settings", "401")));
+    await retry(id);
+    await ring(owner);
+    expect(await readIngest(id)).toMatchObject({ status: "partial", why: "model_misconfigured" });
+  });
+
+  it("leaves a session that went on to another ingest, which extracts it anew too", async () => {
+    const owner = newUser();
+    const given = { sessionId: "s", extract: ["episodes"] };
+    const said = [user("I live in Rome. I work as a nurse."), assistant("Nice.")];
+    const { body } = await ingest(owner, { ...given, messages: said.slice(0, 1), mode: "background" });
+    await ring(owner);
+    await ingest(owner, { ...given, messages: said });
+    const model = retold();
+    await changeModel(owner, model);
+    await retry(body.ingestId);
+    for (let i = 0; i < 3; i++) {
+      await ring(owner);
+      control.clockAhead += 31 * MINUTE;
+    }
+    expect(seqsAsked(model)).toEqual([[1]]);
   });
 
   it("names the model if one is there when it runs", async () => {

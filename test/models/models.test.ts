@@ -127,7 +127,10 @@ describe("a model of an endpoint", () => {
   it("keeps the schema if the endpoint refuses the same call without one", async () => {
     const { endpoint, calls } = endpointOf(refused(400), refused(400), said("{}"));
     const model = new EndpointModel(endpoint, "local");
-    await expect(model.generate(request, within)).rejects.toMatchObject({ refused: "messages" });
+    await expect(model.generate(request, within)).rejects.toMatchObject({
+      refused: "messages",
+      usage: { inputTokens: 12, outputTokens: 3 },
+    });
     // A short question shows that the endpoint takes others.
     expect(Object(calls[2]?.body["response_format"]).type).toBe("json_schema");
     expect(JSON.stringify(calls[2]?.body["messages"])).not.toContain("Porto");

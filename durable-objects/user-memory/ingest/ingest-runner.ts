@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from "uuid";
 import { limits } from "../../../src/domain/limits.ts";
-import { type FailedRange, type Range, withRange, without } from "../../../src/domain/ingest/ranges.ts";
+import { type FailedRange, withRange, without } from "../../../src/domain/ingest/ranges.ts";
 import type { Owner } from "../../../src/domain/memory/record.ts";
 import type { IngestResult } from "../../../src/domain/schema/ingest.ts";
 import { DeadlineExceeded, withDeadline } from "../../../src/platform/deadline.ts";
@@ -182,11 +182,11 @@ export class IngestRunner implements Chore {
     const { id, thread } = ingest;
     const { why: _waited, ...state } = ingest.state;
     const results = [...stored, ...unusable];
-    const [again, ...redo] = state.redo;
     const progress = steps.progressOf(ingest);
     const adding = (ranges: readonly FailedRange[]) =>
       range === undefined || why === undefined ? [...ranges] : withRange(ranges, { ...range, why });
-    if (range !== undefined && again === undefined) for (const kind of range.kinds) progress[kind] = range.to;
+    if (range !== undefined && state.redo.length === 0)
+      for (const kind of range.kinds) progress[kind] = range.to;
     transactions.atomically(() => {
       if (extractor === "caller") store.setExtracted(id, left);
       if (range !== undefined) store.reach(thread, progress, adding(without(store.failed(thread), range)));
@@ -198,7 +198,7 @@ export class IngestRunner implements Chore {
           status: "running",
           model: extractor === "caller" ? state.model : steps.model,
           progress,
-          redo: range === undefined ? state.redo : [...halves, ...restOf(again, range), ...redo],
+          redo: range === undefined ? state.redo : [...halves, ...without(state.redo, range)],
           failed: halves.length > 0 ? state.failed : adding(state.failed),
           attempts: 0,
           results: [...state.results, ...results].slice(0, limits.ingestResults),
@@ -291,10 +291,6 @@ async function settlesWithin(work: Promise<unknown>, ms: number): Promise<boolea
     throw error;
   }
 }
-
-/** What is left of a range of a retry behind the part that is extracted. */
-const restOf = (again: Range | undefined, { to }: Range): Range[] =>
-  again === undefined || to >= again.to ? [] : [{ ...again, after: to }];
 
 function counted(
   counts: Readonly<Record<string, number>>,

@@ -17,6 +17,7 @@ import type { StoredThread } from "../threads/thread-store.ts";
 import type { ThreadStores } from "../threads/thread-stores.ts";
 import type { IngestRunner } from "./ingest-runner.ts";
 import type { IngestState, IngestStore, Marks, StoredIngest } from "./ingest-store.ts";
+import { viewOf } from "./ingest-view.ts";
 
 type IngestServiceDependencies = {
   store: IngestStore;
@@ -242,7 +243,7 @@ export class IngestService {
     seqs: readonly number[],
   ): Result<Extracted> {
     const { lineage } = this.#deps.stores;
-    // Of a given message that was deleted here, no memory is made.
+    // A given message may have been deleted here: what cites it is a result that failed.
     const seqOf = (source: number) => (threadId === undefined ? seqs[source] : source);
     let unknown: string | undefined;
     const placed = <T extends { sources: number[] }>(kind: string, list: readonly T[]): T[] =>
@@ -278,44 +279,9 @@ export class IngestService {
     };
   }
 
-  /** True if later ingests have extracted what an ingest that ended did not reach. */
-  #isCovered({ thread, hasExtracted, state }: StoredIngest): boolean {
-    const { status, extract: kinds, failed, redo, progress, to } = state;
-    if (status !== "partial" || hasExtracted || failed.length > 0 || redo.length > 0) return false;
-    const marks = this.#deps.store.marks(thread);
-    return kinds.every((kind) => Math.max(progress[kind], marks?.[kind] ?? 0) >= to);
-  }
-
   #viewOf(ingest: StoredIngest): Ingest {
-    const { id, state } = ingest;
-    const isCovered = this.#isCovered(ingest);
-    const status = isCovered ? "done" : state.status;
-    const { why, threadId, extract, model, results, counts, usage, createdAt, finishedAt } = state;
-    const { stored, known, to, progress, failed, redo, followUp } = state;
-    const isRunning = status === "queued" && this.#deps.runner.isRunning(id);
-    // The episode of a session that goes on is the matter of another ingest.
-    const extracted =
-      status === "done"
-        ? to
-        : Math.min(to, ...extract.map((kind) => progress[kind]), ...redo.map(({ after }) => after));
-    return {
-      id,
-      status: isRunning ? "running" : status,
-      ...(why !== undefined && !isCovered && { why }),
-      ...(failed.length > 0 && {
-        failed: failed.map(({ after, ...range }) => ({ ...range, from: after + 1 })),
-      }),
-      ...(followUp !== undefined && { followUp }),
-      threadId,
-      extract,
-      model,
-      messages: { stored, known, extracted, last: to },
-      results,
-      counts,
-      usage,
-      createdAt,
-      ...(finishedAt !== undefined && { finishedAt }),
-    };
+    const { store, runner } = this.#deps;
+    return viewOf(ingest, { marks: store.marks(ingest.thread), isRunning: runner.isRunning(ingest.id) });
   }
 
   #stored(thread: StoredThread) {

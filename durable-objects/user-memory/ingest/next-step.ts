@@ -74,7 +74,7 @@ export class NextStep {
     return this.#deps.languageModel?.name ?? null;
   }
 
-  /** How far the thread is extracted: also by other ingests meanwhile, unless this one ignores their marks. */
+  /** The seqs up to which the thread is extracted: also by other ingests meanwhile, unless this one ignores their marks. */
   progressOf({ thread, state: { progress, ignoresMarks } }: StoredIngest): Marks {
     const marks = ignoresMarks ? null : this.#deps.store.marks(thread);
     const reached = (kind: ExtractKind) => Math.max(progress[kind], marks?.[kind] ?? 0);

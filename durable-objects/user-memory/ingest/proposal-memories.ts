@@ -32,7 +32,7 @@ type ProposalMemoriesDependencies = {
   knownAs: (owner: Owner, candidate: Candidate) => Promise<string | null>;
 };
 /**
- * Where proposals come from. `isWanted`: asked before the write. `done`: called with one result for each proposal, in the
+ * The origin of proposals. `isWanted`: asked before the write. `done`: called with one result for each proposal, in the
  * transaction that notes the write of their memories.
  */
 export type Given = {

@@ -48,7 +48,8 @@ type Match = { seq: number; gap: number; taken: number; before: Match | null };
 /**
  * The seqs of the messages with which both begin. `after`: the seq before the first one. A message that was deleted from the thread
  * left a gap in its seqs. Given ones in that place are known, if the thread goes on as the given ones do. `matched`: the number of
- * those that the thread still has. Of the ways to match as many, the one with the fewest deleted messages counts: no way loses less.
+ * those that the thread still has. Of the ways to match as many, the one with the fewest deleted messages counts, so that
+ * no new message is taken for a deleted one without need.
  */
 function commonPrefix(
   given: readonly string[],

@@ -5,7 +5,7 @@ export type Range = { kinds: ExtractKind[]; after: number; to: number };
 /** Messages of which some kinds could not be extracted. */
 export type FailedRange = Range & { why: string };
 
-/** Ranges of a thread at most: then the first two become one, with the messages between. */
+/** Ranges of a thread at most. Of more, the first two that failed alike become one, with the messages between. */
 const MOST = 500;
 
 /** The ranges with another one, which continues the one before it if both failed alike. */
@@ -21,7 +21,7 @@ export function withRange(ranges: readonly FailedRange[], range: FailedRange): F
   return all;
 }
 
-/** What is left of the ranges without the kinds and messages of another. */
+/** The ranges without the kinds and messages of another. */
 export function without<T extends Range>(ranges: readonly T[], { kinds, after, to }: Range): T[] {
   return ranges.flatMap((range) => {
     if (range.to <= after || range.after >= to) return [range];

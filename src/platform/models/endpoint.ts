@@ -4,6 +4,7 @@ import { usageOf } from "./usage.ts";
 
 type Choice = { message?: unknown; finish_reason?: unknown };
 
+/** A question that no filter refuses. */
 const PROBE = [{ role: "user", content: "{}" }] as const;
 
 /** Generates by any endpoint that answers as OpenAI's `POST /v1/chat/completions` does. */
@@ -26,10 +27,10 @@ export class EndpointModel implements LanguageModel {
       if (!refusesBody(error)) throw refusalOf(error);
       // The status may also be about the settings: a name of a parameter or of the model. Then any question is refused.
       const probe = { ...request, system: "Answer with an empty JSON object.", messages: PROBE };
-      await this.#askInAnyForm(probe, until).catch((refused: unknown) => {
+      const { usage } = await this.#askInAnyForm(probe, until).catch((refused: unknown) => {
         throw refusesBody(refused) ? new ModelRefusal("settings", refused.message) : refusalOf(refused);
       });
-      throw new ModelRefusal("messages", error.message);
+      throw new ModelRefusal("messages", error.message, usage);
     }
   }
 
