@@ -270,6 +270,8 @@ export type ContextRequest = {
   explain: boolean;
   /** Shared owners whose memories the layers that search have too. */
   owners?: readonly UserHash[];
+  /** Somebody else reads a shared owner's memory: nothing is counted, and the answer has no `recallId`. */
+  isUncounted?: boolean;
 };
 
 /**

@@ -6,6 +6,10 @@ import { remember, rememberMany } from "../memory-calls.ts";
 import { type Operation, operations, pathOf } from "../operations.ts";
 import { append, create, say } from "../thread-calls.ts";
 
+/** Counters are the owner's, though the scope of an outcome is `read`. */
+const changes = ({ scope, operationId }: Operation): boolean =>
+  scope !== "read" || operationId === "recallOutcome";
+
 const newShared = (): string => `shared:${newUser()}`;
 const owned = (await operations()).filter(({ path }) =>
   /\{user\}|(threads|erasures|ingests|recalls)\/\{id\}/.test(path),
@@ -36,7 +40,7 @@ it.each(owned)("$method $path finds nothing of a shared owner that the token doe
   expect((await ask(each, newShared(), [newShared()])).status).toBe(404);
 });
 
-it.each(owned.filter(({ scope }) => scope === "read"))(
+it.each(owned.filter((one) => !changes(one)))(
   "$method $path reads what is a shared owner's",
   async (operation) => {
     const team = newShared();
@@ -44,7 +48,7 @@ it.each(owned.filter(({ scope }) => scope === "read"))(
   },
 );
 
-it.each(owned.filter(({ scope }) => scope !== "read"))(
+it.each(owned.filter(changes))(
   "$method $path changes nothing of a shared owner's, and says why",
   async (operation) => {
     const team = newShared();
@@ -65,6 +69,23 @@ it("recalls what a shared owner holds, and refuses a batch of entries that write
     call(`/v1/users/${team}/kv/batch`, { token, json: { operations: [{ key: "k", ...op }] } });
   expect((await batch({ op: "get" })).status).toBe(200);
   expect((await batch({ op: "set", value: 1 })).body.error.code).toBe("forbidden");
+});
+
+it("counts nothing of a shared owner's for somebody who only reads it", async () => {
+  const team = newShared();
+  await rememberMany(team, [{ text: "Releases go out on Tuesdays" }]);
+  const token = await tokenWith({ user: newUser(), shared: [team] });
+  for (const path of ["recall", "context"]) {
+    const json = { query: "when do releases go out?" };
+    const { status, body } = await call(`/v1/users/${team}/${path}`, { token, json });
+    expect([status, body.recallId]).toEqual([200, undefined]);
+    expect(JSON.stringify(body)).toContain("Releases go out on Tuesdays");
+  }
+  expect((await call(`/v1/users/${team}/usage`)).body.items).toEqual([]);
+  const { recallId } = (await call(`/v1/users/${team}/recall`, { json: { query: "releases?" } })).body;
+  const told = await call(`/v1/recalls/${recallId}/outcome`, { token, json: { answer: "On Tuesdays." } });
+  expect(told.status).toBe(403);
+  expect((await call(`/v1/users/${team}/usage`)).body.items).toMatchObject([{ recalled: 1, usedLikely: 0 }]);
 });
 
 it("still needs the scope to read", async () => {

@@ -6,6 +6,7 @@ import { userHash } from "../../src/domain/ids.ts";
 import { call, newUser, token, tokenWith } from "../call.ts";
 import { mcp, mcp2025, mcpPost, tool, toolWith } from "../mcp-calls.ts";
 import { list, remember, remembered } from "../memory-calls.ts";
+import { create } from "../thread-calls.ts";
 import type { Scope } from "../../src/domain/token.ts";
 
 const newShared = (): string => `shared:${newUser()}`;
@@ -55,6 +56,20 @@ it("lets no token of one thread in", async () => {
     status: 403,
     error: { code: "forbidden" },
   });
+});
+
+it("counts nothing and keeps nothing of a shared owner that the token only reads", async () => {
+  const shared = newShared();
+  await remembered(shared, { text: "Releases go out on Tuesdays" });
+  const { id: threadId } = await create(shared);
+  const bearer = await tokenWith({ user: newUser(), shared: [shared] });
+  const query = "when do releases go out?";
+  const headers = { "Cairn-User": encodeURIComponent(shared) };
+  for (const name of ["memory_recall", "memory_context"])
+    expect((await toolWith(bearer, name, { query }, headers)).text).toContain("Tuesdays");
+  expect((await call(`/v1/users/${shared}/usage`)).body.items).toEqual([]);
+  const kept = await toolWith(bearer, "memory_context", { query, threadId }, headers);
+  expect(kept.text).toContain("only reads the memory of this shared owner");
 });
 
 it("notes in the audit log what a tool took away", async () => {

@@ -48,7 +48,12 @@ async function services(users: readonly string[], silent: readonly string[]): Pr
 
 it("answers with what the user and the other shared owners have, when one does not answer", async () => {
   const needs = await services(["ann", "shared:a", "shared:b"], ["shared:a"]);
-  const answered = await recall(needs, "ann", { query: "x", owners: ["shared:a", "shared:b"] });
+  const answered = await recall(
+    needs,
+    "ann",
+    { query: "x", owners: ["shared:a", "shared:b"] },
+    { readOnly: false },
+  );
   expect(answered).toMatchObject({
     ok: true,
     value: {
@@ -65,7 +70,9 @@ it("answers with what the user and the other shared owners have, when one does n
 
 it("fails when the user's own object does not answer", async () => {
   const needs = await services(["ann", "shared:a"], ["ann"]);
-  await expect(recall(needs, "ann", { query: "x", owners: ["shared:a"] })).rejects.toThrow("overloaded");
+  await expect(
+    recall(needs, "ann", { query: "x", owners: ["shared:a"] }, { readOnly: false }),
+  ).rejects.toThrow("overloaded");
 });
 
 it("answers for the whole tenant with what the others have, and says so", async () => {

@@ -347,7 +347,7 @@ export class ContextService {
     );
     const query = request.query?.text;
     const recallId =
-      query === undefined
+      query === undefined || request.isUncounted === true
         ? undefined
         : this.#deps.log.note(request.owner, { memories: own, injected: true, query });
     return {

@@ -4,11 +4,14 @@ import type { Scope } from "../../domain/token.ts";
 import type { AppEnv } from "./context.ts";
 import { Refusal } from "./failure.ts";
 
-/** For the definition of a route: its callers need a token with this scope. Enforces it, and documents it. */
-export const requireScope = (scope: Scope) => ({
+/**
+ * For the definition of a route: its callers need a token with this scope. Enforces it, and documents it. `ofOwner`: reading
+ * the owner's memory is not enough, even where the scope is `read`.
+ */
+export const requireScope = (scope: Scope, { ofOwner = scope !== "read" }: { ofOwner?: boolean } = {}) => ({
   security: [{ bearer: [scope] }],
   middleware: ((c, next) => {
-    assertScope(c, scope);
+    assertScope(c, scope, ofOwner);
     return next();
   }) satisfies MiddlewareHandler<AppEnv>,
 });
@@ -17,11 +20,14 @@ export const requireScope = (scope: Scope) => ({
 export const publicRoute = { security: [], middleware: [] };
 
 /** Refuses a token without the scope. A token that names a shared owner can only read that owner's memory. */
-export function assertScope(c: Context<AppEnv>, scope: Scope): void {
+export function assertScope(c: Context<AppEnv>, scope: Scope, ofOwner = scope !== "read"): void {
   if (!c.get("caller").scopes.has(scope))
     throw new Refusal(fail("forbidden", { message: `This call needs a token with the scope '${scope}'.` }));
-  if (scope !== "read" && c.get("readOnly") === true) throw new Refusal(SHARED_IS_READ_ONLY);
+  if (ofOwner && isReadOnly(c)) throw new Refusal(SHARED_IS_READ_ONLY);
 }
+
+/** True if the token reads the memory of a shared owner, which it cannot change. */
+export const isReadOnly = (c: Context<AppEnv>): boolean => c.get("readOnly") === true;
 
 const SHARED_IS_READ_ONLY = fail("forbidden", {
   message:

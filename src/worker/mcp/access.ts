@@ -38,6 +38,9 @@ function decodeUser(id: string): string | null {
 const invalidHeader = (message: string) =>
   fail("invalid_request", { details: [{ path: `header.${USER_HEADER}`, message }] });
 
+/** True if the token reads the memory of a shared owner, which it cannot change. */
+export const isReadOnly = ({ user, caller }: Access): boolean => !mayWrite(caller, user);
+
 /** True if the token has the scope, also for this user's memory. */
 export const allows = ({ user, caller }: Access, scope: Scope & ("read" | "write")): boolean =>
   caller.scopes.has(scope) && (scope === "read" ? mayRead : mayWrite)(caller, user);

@@ -6,7 +6,7 @@ import { limits } from "../../domain/limits.ts";
 import { context } from "../use-cases/context.ts";
 import { listMemories } from "../use-cases/browse.ts";
 import type { Memory } from "../../domain/schema/memory.ts";
-import { ownerToRead } from "./access.ts";
+import { isReadOnly, ownerToRead } from "./access.ts";
 import { memoryLine } from "./lines.ts";
 import { fittingPage, listed } from "./text.ts";
 import { findMemory } from "./find-memory.ts";
@@ -147,7 +147,12 @@ async function facts(asking: Context, uri: string, cursor?: string): Promise<Res
 }
 
 async function stableContext(asking: Context, uri: string): Promise<Result<ReadResourceResult>> {
-  const made = await context(asking.services, asking.access.user, {});
+  const made = await context(
+    asking.services,
+    asking.access.user,
+    {},
+    { readOnly: isReadOnly(asking.access) },
+  );
   if (!made.ok) return made;
   return ok({ contents: [{ uri, mimeType: "text/plain", text: made.value.stable.text }] });
 }

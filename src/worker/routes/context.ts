@@ -11,14 +11,11 @@ import {
 } from "../../domain/schema/context.ts";
 import { name } from "../../domain/schema/memory-fields.ts";
 import { userHash } from "../../domain/ids.ts";
-import type { Context } from "hono";
-import { mayWrite } from "../auth/claims.ts";
-import type { AppEnv } from "../http/context.ts";
 import { requireWholeTenant } from "../http/authenticate.ts";
 import { conditionOf, isNotModified } from "../http/conditions.ts";
 import { body, conditionHeaders, json, nothing, optionalBody, route } from "../http/describe.ts";
 import { Refusal, unwrap } from "../http/failure.ts";
-import { requireScope } from "../http/scope.ts";
+import { isReadOnly, requireScope } from "../http/scope.ts";
 import { readOwners } from "../http/shared-owners.ts";
 import { newRouter } from "../http/router.ts";
 import { wrapTime } from "../http/answer.ts";
@@ -102,8 +99,9 @@ export const contexts = newRouter("memories")
     const condition = conditionOf(c);
     const asked = c.req.valid("json");
     await readOwners(c, asked.owners);
-    refuseKeeping(c, user, asked);
-    const answer = unwrap(await wrapTime(c, "context", context(c.get("services"), user, asked)));
+    const answer = unwrap(
+      await wrapTime(c, "context", context(c.get("services"), user, asked, { readOnly: isReadOnly(c) })),
+    );
     const headers = { ETag: `"${answer.etag}"` };
     if (isNotModified(condition, answer.etag)) return c.body(null, 304, headers);
     return c.json(answer, 200, headers);
@@ -141,12 +139,3 @@ export const contexts = newRouter("memories")
     await c.get("services").tenantProfiles.delete(c.req.valid("param").profile);
     return c.body(null, 204);
   });
-
-/** Refuses a call that would keep blocks for a shared owner, whose memory this token only reads. */
-function refuseKeeping(c: Context<AppEnv>, user: string, { threadId, snapshot }: ContextBody): void {
-  if (mayWrite(c.get("caller"), user)) return;
-  const field = threadId === undefined ? snapshot && "snapshot" : "threadId";
-  if (field === undefined) return;
-  const message = "keeps blocks, and this token only reads the memory of this shared owner";
-  throw new Refusal(fail("forbidden", { details: [{ path: `body.${field}`, message }] }));
-}

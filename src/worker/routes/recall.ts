@@ -1,7 +1,7 @@
 import { afterAnswer } from "../http/after-answer.ts";
 import { requireWholeTenant } from "../http/authenticate.ts";
 import { body, json, route } from "../http/describe.ts";
-import { requireScope } from "../http/scope.ts";
+import { isReadOnly, requireScope } from "../http/scope.ts";
 import { unwrap } from "../http/failure.ts";
 import { readOwners } from "../http/shared-owners.ts";
 import { requireExactMetadata } from "../http/raw-body.ts";
@@ -44,7 +44,11 @@ export const recalls = newRouter("memories")
     const { user } = c.req.valid("param");
     const asked = c.req.valid("json");
     await readOwners(c, asked.owners);
-    const answer = await wrapTime(c, "recall", recall(c.get("services"), user, asked));
+    const answer = await wrapTime(
+      c,
+      "recall",
+      recall(c.get("services"), user, asked, { readOnly: isReadOnly(c) }),
+    );
     afterAnswer(c, keepRecalls(c.get("services")));
     return c.json(unwrap(answer), 200);
   })

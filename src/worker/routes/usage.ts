@@ -14,7 +14,7 @@ const outcomeRoute = route("post", "/v1/recalls/{id}/outcome", {
   summary: "Tell which memories of a recall were used",
   description:
     "Counts once, within a day of the recall or the context. Changes nothing but counters, and no ranking.",
-  ...requireScope("read"),
+  ...requireScope("read", { ofOwner: true }),
   request: { params: recallPath, body: body(OutcomeBody) },
   responses: { 200: json(Outcome, "The memories that were counted.") },
 });

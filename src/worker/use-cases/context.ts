@@ -4,7 +4,7 @@ import { messageHash } from "../../domain/context/message-hash.ts";
 import { withBlock } from "../../domain/context/prompted-message.ts";
 import { steadyWindow } from "../../domain/conversation/history-window.ts";
 import { sanitizeConversation } from "../../domain/conversation/sanitize.ts";
-import { invalidField, ok, type Result } from "../../domain/errors.ts";
+import { fail, invalidField, ok, type Result } from "../../domain/errors.ts";
 import { hash16 } from "../../domain/hash.ts";
 import { userHash } from "../../domain/ids.ts";
 import { ownerOf } from "../../domain/memory/record.ts";
@@ -24,11 +24,21 @@ const BUDGET = 2_000;
 const HOUR_MS = 60 * 60 * 1000;
 const HISTORY = 20;
 
-/** Makes the memory of a prompt: one embedding of the query, then one call to the user's object. */
-export async function context(needs: Needs, user: string, body: ContextBody): Promise<Result<ContextAnswer>> {
+/**
+ * Makes the memory of a prompt: one embedding of the query, then one call to the user's object. `readOnly`: somebody else
+ * reads the user's memory; nothing is counted, and no block is kept.
+ */
+export async function context(
+  needs: Needs,
+  user: string,
+  body: ContextBody,
+  { readOnly }: { readOnly: boolean },
+): Promise<Result<ContextAnswer>> {
   const { query: given, budget = BUDGET, format = "xml", threadId, scope, snapshot, messages } = body;
   const { tokenizer = "characters", provider = "anthropic", cacheTtl, sources = false } = body;
   const lifetime = cacheTtl === undefined ? undefined : (durationMs(cacheTtl) ?? undefined);
+  const kept = readOnly ? keptField(body) : null;
+  if (kept !== null) return refusedKeeping(kept);
   const owner = await ownerOf(user);
   const object = needs.userMemory(owner.hash);
   const chosen = await layersOf(
@@ -68,6 +78,7 @@ export async function context(needs: Needs, user: string, body: ContextBody): Pr
     ...(body.timeZone !== undefined && { timeZone: body.timeZone }),
     ...(format === "messages" && { history: historyLength(history) }),
     ...(shared.length > 0 && { owners: shared }),
+    ...(readOnly && { isUncounted: true }),
   };
   const made = await object.context(request);
   if (!made.ok) return made;
@@ -97,6 +108,22 @@ async function layersOf(
     ? invalidField("body.profile", "is no profile of this user nor of the tenant")
     : ok(found);
 }
+
+/** The field that asks to keep the blocks. */
+function keptField({ threadId, snapshot }: ContextBody): "threadId" | "snapshot" | null {
+  if (threadId !== undefined) return "threadId";
+  return snapshot === undefined ? null : "snapshot";
+}
+
+const refusedKeeping = (field: string) =>
+  fail("forbidden", {
+    details: [
+      {
+        path: `body.${field}`,
+        message: "keeps blocks, and this token only reads the memory of this shared owner",
+      },
+    ],
+  });
 
 /** The field of a request that cannot be met, and why. */
 function problemOf(

@@ -16,7 +16,7 @@ const SHARED_WITHIN_MS = 5_000;
 
 /**
  * Finds memories and messages by meaning and by words: one embedding, then one call to the user's object and to each shared
- * owner's. The caller has checked the access to these.
+ * owner's. The caller has checked the access to these. `readOnly`: somebody else reads the user's memory; nothing is counted.
  */
 export async function recall(
   needs: Needs,
@@ -30,6 +30,7 @@ export async function recall(
     answerable = "off",
     ...body
   }: RecallBody,
+  { readOnly }: { readOnly: boolean },
 ): Promise<Result<RecallAnswer>> {
   const began = needs.now();
   const { query, cut } = searchedQuery(given);
@@ -44,7 +45,10 @@ export async function recall(
   };
   const shared = [...new Set(owners)].filter((owner) => owner !== user);
   const [own, ...others] = await Promise.all([
-    recallOf(needs, user, { ...asked, shown: { k, minScore, abstains: answerable === "auto" } }),
+    recallOf(needs, user, {
+      ...asked,
+      ...(!readOnly && { shown: { k, minScore, abstains: answerable === "auto" } }),
+    }),
     // Leaves out a shared owner that does not answer; the arm `owners` reports it.
     ...shared.map((owner) =>
       withDeadline(recallOf(needs, owner, asked), SHARED_WITHIN_MS).catch((error: unknown) => {

@@ -2,6 +2,7 @@ import { z } from "@hono/zod-openapi";
 import { limits } from "../../../domain/limits.ts";
 import { ContextBody } from "../../../domain/schema/context.ts";
 import { context } from "../../use-cases/context.ts";
+import { isReadOnly } from "../access.ts";
 import { READS, textResult, tool } from "../tool.ts";
 
 const { query, threadId, scope } = ContextBody.shape;
@@ -27,7 +28,7 @@ export const memoryContext = tool({
       .describe(`At most so many tokens; 2,000 unless set, ${limits.contextTokensMin} to ${MOST_TOKENS}.`),
   }),
   run: async ({ services, access }, asked) => {
-    const answer = await context(services, access.user, asked);
+    const answer = await context(services, access.user, asked, { readOnly: isReadOnly(access) });
     if (!answer.ok) return answer;
     const { stable, recalled } = answer.value;
     const text = [stable.text, recalled.text].filter((block) => block !== "").join("\n\n");

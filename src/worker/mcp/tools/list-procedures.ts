@@ -6,7 +6,7 @@ import { recall } from "../../use-cases/recall.ts";
 import { tag as memoryTag } from "../../../domain/schema/memory-fields.ts";
 import type { Memory } from "../../../domain/schema/memory.ts";
 import { RecallBody, type RecallAnswer } from "../../../domain/schema/recall.ts";
-import { ownersToSearch } from "../access.ts";
+import { isReadOnly, ownersToSearch } from "../access.ts";
 import { day, oneLine, quoted } from "../../../domain/conversation/stored-text.ts";
 import { labels } from "../lines.ts";
 import { listedThatFit } from "../text.ts";
@@ -86,13 +86,14 @@ async function byQuery(
   others: string[],
   { query = "", tag, limit: most }: Asked,
 ): Promise<Result<Found>> {
-  const answer = await recall(services, access.user, {
+  const asked = {
     query,
     k: most,
-    kinds: ["procedure"],
+    kinds: ["procedure" as const],
     owners: others,
     ...(tag !== undefined && { tags: [tag] }),
-  });
+  };
+  const answer = await recall(services, access.user, asked, { readOnly: isReadOnly(access) });
   if (!answer.ok) return answer;
   return ok({ procedures: answer.value.hits, after: notesOnSearch(answer.value) });
 }

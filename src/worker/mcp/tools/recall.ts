@@ -3,7 +3,7 @@ import { limits } from "../../../domain/limits.ts";
 import { recall } from "../../use-cases/recall.ts";
 import { RecallBody } from "../../../domain/schema/recall.ts";
 import { memoryKind } from "../../../domain/schema/memory-fields.ts";
-import { ownersToSearch } from "../access.ts";
+import { isReadOnly, ownersToSearch } from "../access.ts";
 import { hitLine } from "../lines.ts";
 import { listedThatFit } from "../text.ts";
 import { READS, textResult, tool } from "../tool.ts";
@@ -31,7 +31,7 @@ export const memoryRecall = tool({
     const asking = ownersToSearch(access, requested);
     if (!asking.ok) return asking;
     const body = { ...asked, kinds: given ?? memoryKind.options, owners: asking.value };
-    const answer = await recall(services, access.user, body);
+    const answer = await recall(services, access.user, body, { readOnly: isReadOnly(access) });
     if (!answer.ok) return answer;
     const { hits } = answer.value;
     const after = [...notesOnSearch(answer.value), ...notesOnOwners(access, requested)];

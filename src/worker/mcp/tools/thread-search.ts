@@ -1,6 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { limits } from "../../../domain/limits.ts";
 import { recall } from "../../use-cases/recall.ts";
+import { isReadOnly } from "../access.ts";
 import { RecallBody } from "../../../domain/schema/recall.ts";
 import { messageLines } from "../lines.ts";
 import { listedThatFit } from "../text.ts";
@@ -25,7 +26,12 @@ export const threadSearch = tool({
     ),
   }),
   run: async ({ services, access }, asked) => {
-    const answer = await recall(services, access.user, { ...asked, kinds: ["message"] });
+    const answer = await recall(
+      services,
+      access.user,
+      { ...asked, kinds: ["message"] },
+      { readOnly: isReadOnly(access) },
+    );
     if (!answer.ok) return answer;
     const { hits } = answer.value;
     const after = notesOnSearch(answer.value);
