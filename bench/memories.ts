@@ -78,6 +78,13 @@ export async function prepareMemories(
       next: (i: number) => recallOf(`recaller-${size}`, i),
       check: finds,
     })),
+    ...recall.map((size) => ({
+      name: `recall among ${size.toLocaleString("en-US")}, with an unknown name`,
+      next: (i: number) =>
+        recallOf(`recaller-${size}`, i, { query: `${sentence(i * 7 + 3, 6)} ${nameOf(i)}` }),
+      check: finds,
+      flatAgainst: `recall among ${size.toLocaleString("en-US")}`,
+    })),
     // The floor searches only.
     ...recall.map((size) => ({
       name: `context among ${size.toLocaleString("en-US")}`,
@@ -136,6 +143,10 @@ export function sentence(seed: number, words: number): string {
   };
   return Array.from({ length: words }, word).join(" ");
 }
+
+/** A name that no memory has and no model knows. Each comes up again, as in a conversation. */
+const NAMES = "Zoltan Okonkwo Thorvald Brzezinski Ximenes Sorensen Kowalczyk Ngozi Eszter Siobhan".split(" ");
+const nameOf = (i: number): string => NAMES[i % NAMES.length] ?? "";
 
 const recallOf = (user: string, i: number, condition: object = {}): Call =>
   post(`/v1/users/${user}/recall`, { query: sentence(i * 7 + 3, 6), ...condition }, 200);

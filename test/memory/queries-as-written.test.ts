@@ -153,6 +153,7 @@ describe("a typo", () => {
   const known = ["restaurant", "melanie", "volunteering", "allergic", "allergy"];
   const pieces = (word: string) =>
     known.includes(word) ? [known.indexOf(word) + 1] : Array.from(word, () => 9);
+  const row = (word: string) => (known.includes(word) ? known.indexOf(word) + 1 : undefined);
   it.each([
     ["restuarant", "restaurant"],
     ["restaurnat", "restaurant"],
@@ -185,10 +186,11 @@ describe("a typo", () => {
     );
   });
   it("may be of a word that only the word model knows: the most common one", () => {
-    expect(knownCorrection("alergic", pieces)).toBe("allergic");
-    expect(knownCorrection("zoltan", pieces)).toBeNull();
+    expect(knownCorrection("alergic", { pieces, row })).toBe("allergic");
+    expect(knownCorrection("zoltan", { pieces, row })).toBeNull();
     // A right word of two pieces.
-    expect(knownCorrection("feline", (word) => (word === "felipe" ? [15_190] : [8_879, 2_293]))).toBeNull();
+    const felipe = (word: string) => (word === "felipe" ? 15_190 : undefined);
+    expect(knownCorrection("feline", { pieces: () => [8_879, 2_293], row: felipe })).toBeNull();
   });
   it("has no correction two letters away that the word model does not know", () => {
     expect(corrections("restorrant", terms, (word) => Array.from(word, () => 9))).toEqual([]);

@@ -18,6 +18,7 @@ const lexicon: Lexicon = {
     (text.toLowerCase().match(/20|\d+|[a-z]+/g) ?? [])
       .map((word) => WORDS.indexOf(word))
       .filter((piece) => piece >= 0),
+  correction: () => null,
   row: (piece) => Float32Array.from(WORDS, (_, i) => (i === piece ? 1 : 0)),
   length: () => 1,
   compare: (pieces, others) =>

@@ -3,7 +3,6 @@ import {
   beginnings,
   correctable,
   corrections,
-  knownCorrection,
   withCorrections,
 } from "../../../src/domain/ranking/spelling.ts";
 import type { WordIndex } from "../search-index/word-index.ts";
@@ -36,7 +35,7 @@ export function corrected(
     );
     const likely = corrections(word, terms, pieces).slice(0, MOST_CORRECTIONS);
     const absent = new Set(likely.length === 0 ? [] : words.absent(likely));
-    const meant = likely.find((one) => !absent.has(one)) ?? (pieces && knownCorrection(word, pieces));
+    const meant = likely.find((one) => !absent.has(one)) ?? lexicon?.correction(word) ?? null;
     if (meant !== null) instead.set(word, meant);
   }
   return withCorrections(query, instead);

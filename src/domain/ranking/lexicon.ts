@@ -8,6 +8,8 @@ export interface Lexicon {
   readonly size: number;
   /** The pieces of a text in their order. */
   pieces(text: string): number[];
+  /** The known word that a word is most likely a typo of (`knownCorrection`), or null. */
+  correction(word: string): string | null;
   /** A piece's vector as it is summed. */
   row(piece: number): Float32Array;
   /** The length of that vector: the more telling a piece is in general, the longer. */

@@ -15,8 +15,16 @@ const TWO_TYPOS = 8;
 const COMMON = 7_000;
 const LETTERS = "abcdefghijklmnopqrstuvwxyz";
 const LATIN = /^[a-z]+$/;
+/** The last letters of every ending that Porter's stemmer removes or replaces: it leaves other words as they are. */
+const STEMMED = new Set("s e i y ed ng al er or sm ul ic nt ou on ll".split(" "));
 /** The pieces of a word in the word model: one, if the model knows it as a word. */
 type Pieces = (word: string) => number[];
+/** The word model's vocabulary. */
+type KnownWords = {
+  pieces: Pieces;
+  /** The row of a word of `a` to `z`; undefined if the model does not know it as a word. Far cheaper than `pieces`. */
+  row: (word: string) => number | undefined;
+};
 
 /** The words of a question that may hold a typo. */
 export const correctable = (question: string): string[] =>
@@ -45,14 +53,15 @@ export function corrections(word: string, terms: readonly Term[], pieces: Pieces
       meant.set(one, { typos, documents: held, pieces: count });
   };
   for (const edit of edits(word)) {
-    const held = documents.get(stemmer(edit));
+    // A stem takes many times as long as the look-up.
+    const held = documents.get(isStemmed(edit) ? stemmer(edit) : edit);
     if (held !== undefined) add(edit, 1, held);
   }
   const stem = LATIN.test(word) ? stemmer(word) : word;
   const limit = word.length >= TWO_TYPOS ? 2 : 1;
   for (const { term, documents: held } of terms) {
     if (Math.abs(term.length - stem.length) > limit) continue;
-    const typos = typosBetween(term, stem);
+    const typos = typosBetween(term, stem, limit);
     if (typos <= limit) add(`${term}${word.slice(stem.length)}`, typos, held);
   }
   return Array.from(meant, ([one, rest]) => ({ one, ...rest }))
@@ -64,11 +73,11 @@ export function corrections(word: string, terms: readonly Term[], pieces: Pieces
  * The most common word of the word model's vocabulary that differs by one typo: its rows are in the order of frequency. A word
  * of two pieces is often a right one ("feline"), and a typo only of a common word.
  */
-export function knownCorrection(word: string, pieces: Pieces): string | null {
+export function knownCorrection(word: string, { pieces, row: rowOf }: KnownWords): string | null {
   let best: { edit: string; row: number } | null = null;
   for (const edit of word.length < SHORTEST_KNOWN ? [] : edits(word)) {
-    const [row = 0, ...others] = pieces(edit);
-    if (row > 0 && others.length === 0 && !(best !== null && best.row <= row)) best = { edit, row };
+    const row = rowOf(edit) ?? 0;
+    if (row > 0 && !(best !== null && best.row <= row)) best = { edit, row };
   }
   return best !== null && (best.row < COMMON || pieces(word).length > 2) ? best.edit : null;
 }
@@ -87,19 +96,25 @@ function* edits(word: string): Generator<string> {
   }
 }
 
-/** Letters too much, missing, replaced, or swapped with the next one (optimal string alignment). */
-function typosBetween(from: string, to: string): number {
+const isStemmed = (word: string): boolean => STEMMED.has(word.slice(-1)) || STEMMED.has(word.slice(-2));
+
+/** Letters too much, missing, replaced, or swapped with the next one (optimal string alignment); Infinity if above `most`. */
+function typosBetween(from: string, to: string, most: number): number {
   let before: number[] = [];
   let last = Array.from({ length: to.length + 1 }, (_, j) => j);
   for (let i = 1; i <= from.length; i++) {
     const row = [i];
+    let least = i;
     for (let j = 1; j <= to.length; j++) {
       const replaced = (last[j - 1] ?? 0) + (from[i - 1] === to[j - 1] ? 0 : 1);
       let typos = Math.min((last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, replaced);
       if (i > 1 && j > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1])
         typos = Math.min(typos, (before[j - 2] ?? 0) + 1);
       row.push(typos);
+      least = Math.min(least, typos);
     }
+    // A swap in the next row adds one to the row before.
+    if (least > most && Math.min(...last) >= most) return Infinity;
     [before, last] = [last, row];
   }
   return last[to.length] ?? 0;

@@ -1,10 +1,15 @@
 import { type Assets, fetchAsset } from "../assets.ts";
 import { normalised, type Vector } from "../embedder.ts";
+import { BoundedCache } from "../../../domain/bounded-cache.ts";
 import { folded } from "../../../domain/ranking/fold.ts";
 import type { Lexicon } from "../../../domain/ranking/lexicon.ts";
+import { knownCorrection } from "../../../domain/ranking/spelling.ts";
 import { Kernel } from "../../vectors/kernel/kernel.ts";
 import { Vocabulary } from "./vocabulary.ts";
 import { wordPieces } from "./word-piece.ts";
+
+/** Words whose corrections are kept, of at most 32 letters: conversations repeat the names of people and places. */
+const CORRECTIONS = 2_000;
 
 /**
  * The table of a static embedding model: one int8 row and one float32 scale a vocabulary entry. See docs/embedded-
@@ -25,6 +30,7 @@ export class EmbeddedModel implements Lexicon {
   readonly #scales: Float32Array;
   /** The length of each row, without its scale; 0 until it is asked for. */
   readonly #lengths: Float32Array;
+  readonly #corrections = new BoundedCache<string | null>(CORRECTIONS);
 
   constructor(model: string, vocabularyFile: ArrayBuffer, safetensors: ArrayBuffer) {
     this.model = model;
@@ -45,6 +51,17 @@ export class EmbeddedModel implements Lexicon {
 
   pieces(text: string): number[] {
     return wordPieces(folded(text), this.#vocabulary);
+  }
+
+  correction(word: string): string | null {
+    const known = this.#corrections.get(word);
+    if (known !== undefined) return known;
+    const found = knownCorrection(word, {
+      pieces: (one) => this.pieces(one),
+      row: (one) => this.#vocabulary.row(one),
+    });
+    this.#corrections.set(word, found);
+    return found;
   }
 
   row(piece: number): Float32Array {

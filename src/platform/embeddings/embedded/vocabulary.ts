@@ -60,6 +60,18 @@ export class Vocabulary {
     return rows;
   }
 
+  /** The row of a word of `a` to `z`; undefined unless it is one token. A single look-up, without the word's parts. */
+  row(word: string): number | undefined {
+    if (word.length > LONGEST_WORD) return undefined;
+    let hash = 0;
+    for (let i = 0; i < word.length; i++) {
+      const byte = word.charCodeAt(i);
+      this.#afterMarks[i] = byte;
+      hash = withByte(hash, byte);
+    }
+    return this.#find(2, 2 + word.length, hash);
+  }
+
   /** The longest token from `from` that ends after `start`, and at `end` at the latest. */
   #longest(from: number, start: number, end: number): { row: number; end: number } | undefined {
     let hash = 0;
@@ -68,14 +80,14 @@ export class Vocabulary {
       this.#hashes[i] = hash;
     }
     for (let last = end; last > start; last--) {
-      const row = this.#find(from, last);
+      const row = this.#find(from, last, this.#hashes[last - 1] ?? 0);
       if (row !== undefined) return { row, end: last };
     }
     return undefined;
   }
 
-  #find(from: number, end: number): number | undefined {
-    let place = placeOf(this.#hashes[end - 1] ?? 0);
+  #find(from: number, end: number, hash: number): number | undefined {
+    let place = placeOf(hash);
     for (;;) {
       const row = (this.#places[place] ?? 0) - 1;
       if (row < 0) return undefined;
