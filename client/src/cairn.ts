@@ -3,7 +3,7 @@ import { Changes } from "./changes.ts";
 import { ContextProfiles } from "./context-profiles.ts";
 import { Entries } from "./entries.ts";
 import { Erasures } from "./erasures.ts";
-import { requireCairnOptions } from "./check-options.ts";
+import { requireCairnOptions, requireMilliseconds } from "./check-options.ts";
 import { once } from "./headers.ts";
 import { CairnHttp } from "./http.ts";
 import { Ingests } from "./ingests.ts";
@@ -34,11 +34,13 @@ export class Cairn {
   readonly access: Access;
   readonly #http: CairnHttp;
   readonly #options: CairnOptions;
+  readonly #time: Time;
 
-  constructor(options: CairnOptions, time: Time = realTime) {
+  constructor(options: CairnOptions, time: Time = realTime, sender?: CairnHttp) {
     requireCairnOptions(options);
-    const http = new CairnHttp(options, time);
+    const http = sender ?? new CairnHttp(options, time);
     this.#http = http;
+    this.#time = time;
     this.#options = options;
     this.threads = new Threads(http);
     this.kv = new Entries(http);
@@ -53,6 +55,18 @@ export class Cairn {
     this.transfer = new Transfer(http);
     this.tenant = new Tenant(http);
     this.access = new Access(http);
+  }
+
+  /**
+   * The same client, each of whose calls ends within so many milliseconds, with its retries: it rejects with `timeout`, and
+   * a write may then be done or not.
+   *
+   * @example
+   * const { hits } = await memory.within(500).recall("alice", { query });
+   */
+  within(ms: number): Cairn {
+    requireMilliseconds("within", { ms });
+    return new Cairn(this.#options, this.#time, this.#http.within(ms));
   }
 
   /** Finds memories and messages by words and by meaning, best first. */
@@ -73,7 +87,8 @@ export class Cairn {
    */
   readonly ingest = (user: string, body: IngestBody, options: MemoryWriteOptions = {}): Promise<Ingested> => {
     const path = ["v1", "users", user, "ingest"];
-    return this.#http.send({ method: "POST", path, json: body, ...once(options) });
+    const long = body.mode === "wait" || undefined;
+    return this.#http.send({ method: "POST", path, json: body, long, ...once(options) });
   };
 
   /**

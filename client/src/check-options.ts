@@ -7,6 +7,8 @@ const OPTIONS: OptionNames<CairnOptions> = {
   token: true,
   namespace: true,
   trust: true,
+  attemptMs: true,
+  longAttemptMs: true,
   retry: { attempts: true, withinMs: true },
   waitUntil: true,
   onLaterError: true,
@@ -20,7 +22,7 @@ export function requireCairnOptions(options: CairnOptions): void {
   // JavaScript callers are not type-checked, and an environment is typed by hand.
   const given: Partial<Record<keyof CairnOptions, unknown>> = options ?? {};
   requireKnownOptions("cairn", given, OPTIONS);
-  const { url, fetch, token, retry } = given;
+  const { url, fetch, token, retry, attemptMs, longAttemptMs } = given;
   if (url !== undefined && !isHttpUrl(url))
     throw new TypeError(`cairn: \`url\` is ${JSON.stringify(url)}, not a URL like "https://example.com"`);
   if (url === undefined && (fetch === undefined || fetch === null))
@@ -28,6 +30,14 @@ export function requireCairnOptions(options: CairnOptions): void {
   if (typeof token !== "function") requireToken(token);
   if (retry !== undefined && retry !== false && (typeof retry !== "object" || retry === null))
     throw new TypeError("cairn: `retry` must be an object of options, or false");
+  requireMilliseconds("cairn", { attemptMs, longAttemptMs });
+}
+
+/** Throws a `TypeError` for a limit that is no time. Without the check, a limit of `NaN` would end every call at once. */
+export function requireMilliseconds(made: string, limits: Record<string, unknown>): void {
+  for (const [name, ms] of Object.entries(limits))
+    if (ms !== undefined && !(typeof ms === "number" && ms > 0))
+      throw new TypeError(`${made}: \`${name}\` must be a number of milliseconds above 0`);
 }
 
 /** Throws a `TypeError` for a token that no header can carry. Its message never contains the token. */

@@ -4,10 +4,10 @@ import type { ErrorBody, ErrorCode } from "./shapes.ts";
 type Failure = ErrorBody["error"];
 
 /**
- * A code of Cairn, `network` or `no_envelope`. `network`: no complete answer came; `cause` is the error of `fetch`.
- * `no_envelope`: the answer is not one of Cairn, for example a proxy's page.
+ * A code of Cairn, `network`, `timeout` or `no_envelope`. `network`: no complete answer came; `cause` is the error of
+ * `fetch`. `timeout`: none came within a limit. `no_envelope`: the answer is not one of Cairn, for example a proxy's page.
  */
-export type CairnErrorCode = ErrorCode | "network" | "no_envelope";
+export type CairnErrorCode = ErrorCode | "network" | "timeout" | "no_envelope";
 
 type About = {
   status: number;
@@ -73,6 +73,13 @@ export function networkError(cause: unknown, call: string): CairnError {
     { status: 0, cause, call },
   );
 }
+
+/** The error of work that a limit ended. */
+export const timeoutError = (ms: number, call?: string): CairnError =>
+  new CairnError(
+    { code: "timeout", message: `no complete answer came within ${ms} ms` },
+    { status: 0, call },
+  );
 
 /** The code of the innermost cause, such as `ECONNREFUSED`: Node's `fetch` only says that it failed. */
 function systemCodeOf(error: unknown): string | undefined {

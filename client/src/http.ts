@@ -1,4 +1,5 @@
 import { addressOf, type Query } from "./address.ts";
+import { Attempt } from "./attempt.ts";
 import { CairnError, errorOf, networkError } from "./error.ts";
 import { jsonLines } from "./lines.ts";
 import { type OptionNames, requireKnownOptions } from "./known-options.ts";
@@ -10,7 +11,7 @@ import {
   lowerTrusts,
   type Transport,
 } from "./options.ts";
-import { delayOf, isPassing, type Time } from "./retry.ts";
+import { delayOf, isPassing, limitsOf, type Long, type Time } from "./retry.ts";
 import { Tokens } from "./tokens.ts";
 
 /** With a service binding no name is looked up: any will do. */
@@ -21,19 +22,26 @@ export type Versioned<T> = { value: T; version: string };
 /** An answer, and what was read of it. */
 type Answer<T> = { response: Response; value: T };
 /** `call` is how its failures name it. */
-type Read<T> = (response: Response, call: string) => Promise<T>;
+type Read<T> = (response: Response, call: string, attempt: Attempt) => Promise<T>;
+
+/** With its media type. */
+type Body = { of: Blob | Uint8Array<ArrayBuffer> | string; type: string };
 
 type Call = CallOptions & {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   path: readonly string[];
   query?: Query;
   json?: unknown;
-  /** A body that is no JSON value, with its type. */
-  body?: { of: Blob | Uint8Array<ArrayBuffer> | string; type: string };
+  /** A body that is no JSON value. */
+  body?: Body;
   headers?: Record<string, string | undefined>;
   /** True if it may be sent twice though the first may have been done; said where the method does not say it. */
   repeatable?: boolean;
+  /** Said where the answer may take long by design. */
+  long?: Long;
 };
+
+type Sent = Omit<Call, "body"> & { address: string; body: Body | undefined };
 
 const CALL_OPTIONS: OptionNames<CallOptions> = { signal: true };
 const CALL_FIELDS: OptionNames<Call> = {
@@ -45,6 +53,7 @@ const CALL_FIELDS: OptionNames<Call> = {
   body: true,
   headers: true,
   repeatable: true,
+  long: true,
 };
 
 /** Throws a `TypeError` for an option that the call does not take; an ignored `signal` or key would be noticed too late. */
@@ -60,11 +69,18 @@ export class CairnHttp {
   readonly #tokens: Tokens;
   readonly #send: Fetch;
 
-  constructor(options: CairnOptions, time: Time) {
+  constructor(options: CairnOptions, time: Time, tokens = new Tokens(options.token)) {
     this.#options = options;
     this.#time = time;
-    this.#tokens = new Tokens(options.token);
+    this.#tokens = tokens;
     this.#send = senderOf(options.fetch);
+  }
+
+  /** The same, each of whose calls ends within a time. */
+  within(ms: number): CairnHttp {
+    const retry = this.#options.retry !== false && { ...this.#options.retry, withinMs: ms };
+    const options = { ...this.#options, attemptMs: ms, longAttemptMs: ms, retry };
+    return new CairnHttp(options, this.#time, this.#tokens);
   }
 
   /** The answer's JSON; of an answer without a body, undefined. */
@@ -91,31 +107,45 @@ export class CairnHttp {
   /** The answer's lines of JSON, as they come. Throws where the stream breaks off: it never ends short. */
   async *lines<T>(call: Call): AsyncGenerator<T, void, undefined> {
     const headers = { ...call.headers, Accept: "application/x-ndjson" };
-    const { value } = await this.#answered({ ...call, headers }, async ({ body }, name) => ({ body, name }));
-    if (value.body !== null) yield* jsonLines<T>(value.body, { call: value.name, signal: call.signal });
+    const { value } = await this.#streamed({ ...call, headers });
+    if (value.parts !== undefined)
+      yield* jsonLines<T>(value.parts, { call: value.name, signal: call.signal });
   }
 
   /** The answer's bytes, as they come. */
   async stream(call: Call): Promise<ReadableStream<Uint8Array>> {
-    const { value } = await this.#answered(call, async ({ body }) => body);
-    return value ?? new Blob([]).stream();
+    const { parts } = (await this.#streamed(call)).value;
+    return parts === undefined ? new Blob([]).stream() : streamOf(parts);
+  }
+
+  #streamed(call: Call) {
+    return this.#answered({ long: true, ...call }, async ({ body }, name, attempt) => ({
+      parts: body === null ? undefined : attempt.parts(body),
+      name,
+    }));
   }
 
   /** Sends until there is an answer, or a failure that another try would not mend, or not safely. */
   async #answered<T>(call: Call, read: Read<T>): Promise<Answer<T>> {
     requireKnownCallOptions(call);
     const { retry = {} } = this.#options;
+    const { url = NOWHERE } = this.#options;
+    const address = addressOf(url, call.path, call.query);
+    const body = bodyOf(call);
     const started = this.#time.now();
     for (let attempt = 1; ; attempt++) {
+      const elapsedMs = this.#time.now() - started;
+      const so = { attempt, elapsedMs, long: call.long, bytes: lengthOf(body?.of) };
+      const one = new Attempt(this.#time, limitsOf(this.#options, so), call.signal);
       try {
-        return await this.#authorized(call, read);
+        return await this.#authorized({ ...call, address, body }, read, one);
       } catch (error) {
         // An earlier try deleted it, and its answer was lost. What can be missing is deleted without a word: no T.
         if (attempt > 1 && call.method === "DELETE" && isNotFound(error))
           return { response: new Response(null, { status: 204 }), value: undefined as T };
         if (retry === false || !isRepeatable(call) || !isPassing(error)) throw error;
-        const so = { attempt, elapsedMs: this.#time.now() - started, retryAfter: error.retryAfter };
-        const delay = delayOf(so, retry, this.#time.random);
+        const past = { attempt, elapsedMs: this.#time.now() - started, retryAfter: error.retryAfter };
+        const delay = delayOf(past, retry, this.#time.random);
         if (delay === null) throw error;
         await this.#time.sleep(delay, call.signal);
       }
@@ -123,52 +153,69 @@ export class CairnHttp {
   }
 
   /** Sends with a token, and once more where that holds no longer: such a call was refused before it did anything. */
-  async #authorized<T>(call: Call, read: Read<T>): Promise<Answer<T>> {
+  async #authorized<T>(call: Sent, read: Read<T>, attempt: Attempt): Promise<Answer<T>> {
     call.signal?.throwIfAborted();
-    const token = await this.#tokens.get();
+    const token = await attempt.step(this.#tokens.get());
     try {
-      return await this.#sent(call, token, read);
+      return await this.#sent(this.#request(call, token, attempt), read, attempt);
     } catch (error) {
       if (!isOver(error) || !this.#tokens.renewable) throw error;
-      return this.#sent(call, await this.#tokens.get(token), read);
+      const renewed = await attempt.step(this.#tokens.get(token));
+      return this.#sent(this.#request(call, renewed, attempt), read, attempt);
     }
   }
 
-  async #sent<T>(call: Call, token: string, read: Read<T>): Promise<Answer<T>> {
-    const request = this.#request(call, token);
+  async #sent<T>(request: Request, read: Read<T>, attempt: Attempt): Promise<Answer<T>> {
+    attempt.call = nameOf(request, this.#options.url);
     try {
-      const response = await this.#send(request);
+      const response = await attempt.step(Promise.resolve(this.#send(request)));
       const path = nameOf(request);
       if (!response.ok)
-        throw errorOf(response, { text: await response.text(), call: path, now: this.#time.now() });
-      return { response, value: await read(response, path) };
+        throw errorOf(response, { text: await attempt.text(response), call: path, now: this.#time.now() });
+      return { response, value: await read(response, path, attempt) };
     } catch (error) {
-      call.signal?.throwIfAborted();
-      throw error instanceof CairnError ? error : networkError(error, nameOf(request, this.#options.url));
+      if (error instanceof CairnError) throw error;
+      attempt.signal.throwIfAborted();
+      throw networkError(error, attempt.call);
     }
   }
 
-  #request(call: Call, token: string): Request {
-    const { method, path, query, body, headers: more = {}, signal } = call;
-    const { url = NOWHERE, namespace, trust } = this.#options;
-    const address = addressOf(url, path, query);
+  #request(call: Sent, token: string, { signal }: Attempt): Request {
+    const { method, address, body, headers: more = {} } = call;
+    const { namespace, trust } = this.#options;
     const headers = new Headers({ Authorization: `Bearer ${token}` });
     if (namespace !== undefined) headers.set("Cairn-Namespace", namespace);
-    // A value without JSON is refused, and not sent as no body.
-    const json = "json" in call ? jsonTextOf(call.json) : undefined;
-    if (json !== undefined) headers.set("Content-Type", "application/json");
     if (body !== undefined) headers.set("Content-Type", body.type);
     for (const [name, value] of Object.entries(more)) if (value !== undefined) headers.set(name, value);
     if (isLower(trust, headers.get("Cairn-Trust"))) headers.set("Cairn-Trust", trust);
-    return new Request(address, {
-      method,
-      headers,
-      ...(json !== undefined && { body: json }),
-      ...(body !== undefined && { body: body.of }),
-      ...(signal && { signal }),
-    });
+    return new Request(address, { method, headers, signal, ...(body !== undefined && { body: body.of }) });
   }
 }
+
+/** The body of a call. A value without JSON is refused, and not sent as no body. */
+function bodyOf(call: Call): Body | undefined {
+  return "json" in call ? { of: jsonTextOf(call.json), type: "application/json" } : call.body;
+}
+
+/** Bytes of a body; characters of a text, which are hardly fewer. */
+const lengthOf = (body: Body["of"] | undefined = ""): number =>
+  typeof body === "string" ? body.length : body instanceof Blob ? body.size : body.byteLength;
+
+/** The parts of an answer as a stream, which reads no part ahead. */
+const streamOf = (parts: AsyncGenerator<Uint8Array, void>): ReadableStream<Uint8Array> =>
+  new ReadableStream(
+    {
+      async pull(controller) {
+        const { done, value } = await parts.next();
+        if (done === true) controller.close();
+        else controller.enqueue(value);
+      },
+      async cancel() {
+        await parts.return();
+      },
+    },
+    { highWaterMark: 0 },
+  );
 
 /** JSON of a body. Throws a `TypeError` for a value without JSON: undefined, or a function. */
 function jsonTextOf(value: unknown): string {
@@ -207,8 +254,8 @@ const isOver = (error: unknown): boolean =>
 
 const isNotFound = (error: unknown): boolean => error instanceof CairnError && error.code === "not_found";
 
-async function jsonOf<T>(response: Response, call: string): Promise<T> {
-  const text = await response.text();
+async function jsonOf<T>(response: Response, call: string, attempt: Attempt): Promise<T> {
+  const text = await attempt.text(response);
   try {
     // The shape is the server's promise: both sides take it from the same schemas. No text is what a void call gets.
     return (text === "" ? undefined : JSON.parse(text)) as T;

@@ -5,36 +5,29 @@ import { CairnError, networkError } from "./error.ts";
 /** The name of the call in failures, and its signal. */
 type Of = { call: string; signal: AbortSignal | undefined };
 
-/** The values of a stream of JSON lines. Throws where it breaks off. The stream is let go of when the caller stops reading. */
+/** The values of JSON lines that come in parts. Throws where they break off. */
 export async function* jsonLines<T>(
-  body: ReadableStream<Uint8Array>,
+  parts: AsyncGenerator<Uint8Array, void>,
   of: Of,
 ): AsyncGenerator<T, void, undefined> {
-  const reader = body.getReader();
   const decoder = new TextDecoder();
   let rest = "";
-  let ended = false;
-  try {
-    while (!ended) {
-      const { done, value } = await read(reader, of);
-      ended = done;
-      rest += decoder.decode(value, { stream: !done });
-      const lines = rest.split("\n");
-      rest = lines.pop() ?? "";
-      for (const line of lines) if (line !== "") yield parsed(line, of) as T;
-    }
-    if (rest !== "") yield parsed(rest, of) as T;
-  } finally {
-    if (!ended) await reader.cancel().catch(() => {});
+  for await (const part of unbroken(parts, of)) {
+    rest += decoder.decode(part, { stream: true });
+    const lines = rest.split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) if (line !== "") yield parsed(line, of) as T;
   }
+  rest += decoder.decode();
+  if (rest !== "") yield parsed(rest, of) as T;
 }
 
-async function read(reader: ReadableStreamDefaultReader<Uint8Array>, { call, signal }: Of) {
+async function* unbroken(parts: AsyncGenerator<Uint8Array, void>, { call, signal }: Of) {
   try {
-    return await reader.read();
+    yield* parts;
   } catch (error) {
     signal?.throwIfAborted();
-    throw networkError(error, call);
+    throw error instanceof CairnError ? error : networkError(error, call);
   }
 }
 

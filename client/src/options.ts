@@ -14,23 +14,31 @@ export type Token = string | (() => string | Promise<string>);
 export type RetryOptions = {
   /** Number of attempts, the first included. Default 4. */
   attempts?: number;
-  /** Milliseconds from the first attempt after which no retry starts. Default 30,000. */
+  /** Milliseconds from the first attempt within which a retry ends, unless the call takes long. Default 30,000. */
   withinMs?: number;
+};
+
+/** Limits of attempts, in milliseconds. */
+export type AttemptOptions = {
+  /** The longest wait for an answer, and for each next part of it. Default 10,000. */
+  attemptMs?: number;
+  /** The same for what takes long: exports, imports, streams, bodies over 1 MiB, `mode: "wait"`. Default 120,000. */
+  longAttemptMs?: number;
+  /** Limits of retries; `false` turns them off. */
+  retry?: RetryOptions | false;
 };
 
 /** A trust below that of a token, the highest first. */
 export const lowerTrusts = ["model", "tool", "import"] as const;
 export type LowerTrust = (typeof lowerTrusts)[number];
 
-type Shared = {
+type Shared = AttemptOptions & {
   /** Authorizes every call. */
   token: Token;
   /** Separates this app's registry entries from those of other apps with the same token. ASCII, 256 bytes at most. */
   namespace?: string;
   /** Lowers the trust in what this client writes, which is that of its token otherwise. */
   trust?: LowerTrust;
-  /** Limits of retries; `false` turns them off. */
-  retry?: RetryOptions | false;
   /** Keeps a Worker alive until the work of `later` ends: `(promise) => ctx.waitUntil(promise)`. */
   waitUntil?: (promise: Promise<unknown>) => void;
   /** Receives errors of the work given to `later`. Default `console.error`. */

@@ -1,5 +1,6 @@
 import { CairnError } from "./error.ts";
-import type { RetryOptions } from "./options.ts";
+import type { AttemptLimits } from "./attempt.ts";
+import type { AttemptOptions, RetryOptions } from "./options.ts";
 
 /** The clock and the random numbers of the client; its tests have their own. */
 export type Time = {
@@ -8,19 +9,47 @@ export type Time = {
   random: () => number;
   /** Rejects with the signal's reason if that comes first. */
   sleep: (ms: number, signal: AbortSignal | undefined) => Promise<void>;
+  /** Runs something after a time, unless it is cancelled by the function that this returns. */
+  after: (ms: number, run: () => void) => () => void;
 };
 
 const FIRST_MS = 250;
 const LONGEST_MS = 8_000;
 const ATTEMPTS = 4;
 const WITHIN_MS = 30_000;
+const ATTEMPT_MS = 10_000;
+const LONG_ATTEMPT_MS = 120_000;
+/** Bytes of a body whose sending may take long. */
+const LONG_BODY = 1024 * 1024;
 
 /** That Cairn, or what stands before it, is busy or away: it may be there in a moment. */
 const PASSING: readonly number[] = [429, 502, 503, 504];
 
 /** True if the same request may fare better later: it got no answer, or one that says so. */
 export const isPassing = (error: unknown): error is CairnError =>
-  error instanceof CairnError && (error.code === "network" || PASSING.includes(error.status));
+  error instanceof CairnError &&
+  (error.code === "network" || error.code === "timeout" || PASSING.includes(error.status));
+
+/** A call whose answer takes long by design: a wait of so many milliseconds, or as much as an import. */
+export type Long = number | true | undefined;
+
+/**
+ * The limits of an attempt. A retry ends within `withinMs` of the first attempt, unless the call takes long. An answer
+ * that keeps coming may take as long as a long call.
+ */
+export function limitsOf(
+  { attemptMs = ATTEMPT_MS, longAttemptMs = LONG_ATTEMPT_MS, retry }: AttemptOptions,
+  { attempt, elapsedMs, long, bytes }: { attempt: number; elapsedMs: number; long: Long; bytes: number },
+): AttemptLimits {
+  if (long === true || bytes > LONG_BODY) {
+    const longest = Math.max(attemptMs, longAttemptMs);
+    return { silenceMs: longest, wholeMs: Infinity };
+  }
+  const { withinMs = WITHIN_MS } = retry || {};
+  const left = attempt === 1 ? Infinity : Math.max(0, withinMs - elapsedMs);
+  const silenceMs = Math.min(attemptMs + (long ?? 0), left);
+  return { silenceMs, wholeMs: Math.min(Math.max(silenceMs, longAttemptMs), left) };
+}
 
 /**
  * The wait before a call is repeated, in milliseconds: exponential back-off with full jitter, but not less than the
@@ -57,6 +86,11 @@ export const realTime: Time = {
       }, ms);
       signal?.addEventListener("abort", aborted, { once: true });
     }),
+  after: (ms, run) => {
+    // The longest delay of a timer; a longer one would end at once.
+    const timer = setTimeout(run, Math.min(ms, 2 ** 31 - 1));
+    return () => clearTimeout(timer);
+  },
 };
 
 // A reason is whatever the caller gave to `abort`; a rejection wants an Error.

@@ -32,6 +32,7 @@ export class Transfer {
       body,
       ...(part && { query: { part } }),
       repeatable: true,
+      long: true,
       ...options,
     });
   }

@@ -4,10 +4,11 @@ import type { CairnOptions } from "../../src/options.ts";
 
 type Answer = Response | Error | ((request: Request) => Response | Promise<Response>);
 
-/** What the fetch got, how long was waited, and the client of it. The last answer is given for ever. */
+/** What the fetch got, how long was waited, the limits that run, and the client of it. The last answer is given for ever. */
 export function faked(answers: readonly Answer[], options: Partial<CairnOptions> = {}) {
   const requests: Request[] = [];
   const waits: number[] = [];
+  const limits = new Map<() => void, number>();
   let now = 1_000_000;
   const fetch = async (request: Request): Promise<Response> => {
     requests.push(request);
@@ -23,9 +24,22 @@ export function faked(answers: readonly Answer[], options: Partial<CairnOptions>
       now += ms;
       signal?.throwIfAborted();
     },
+    after: (ms: number, run: () => void) => {
+      limits.set(run, ms);
+      return () => void limits.delete(run);
+    },
+  };
+  /** Moves the clock; a limit that has passed does not end by itself. */
+  const pass = (ms: number): void => void (now += ms);
+  /** Lets the limit of the present step pass, and returns its milliseconds. */
+  const expire = (): number => {
+    const [run, ms] = [...limits].at(-1) ?? [() => undefined, 0];
+    pass(ms);
+    run();
+    return ms;
   };
   const client = new Cairn({ token: "t", ...options, url: "https://cairn.test", fetch }, time);
-  return { client, requests, waits };
+  return { client, requests, waits, limits, expire, pass, now: () => now };
 }
 
 /** Cairn's answer of a failure. */
