@@ -20,6 +20,9 @@ describe("isUsedLikely", () => {
     ["user lives in Porto", "You live in Porto.", "where do I live?", true],
     ["The budget is 600 euros", "You can spend 600.", "what may it cost?", true],
     ["We deploy with wrangler from GitHub Actions", "Actions runs wrangler.", "how do we deploy?", true],
+    ["the kitchen has wooden cupboards", "Wooden ones in the kitchen.", "?", true],
+    ["the kitchen has wooden cupboards", "The kitchen is warm.", "?", false],
+    ["the kitchen has wooden cupboards", "The wooden kitchen.", "is it wooden?", false],
     ["user lives in Porto", "I do not know.", "where do I live?", false],
     ["user lives in Porto", "Porto is nice.", "is Porto nice?", false],
     ["I like green tea", "The weather is fine.", "what do I drink?", false],
@@ -62,6 +65,17 @@ describe("the outcome of a recall", () => {
     const { body } = await outcome(recallId, { answer: "You live in Porto." });
     expect(body).toEqual({ used: [], usedLikely: [porto.id] });
     expect(await usage(user)).toMatchObject([{ usedLikely: 1 }]);
+  });
+
+  it("takes one common word of a memory for no use", async () => {
+    const user = newUser();
+    const { id } = await remembered(user, { text: "the kitchen has wooden cupboards" });
+    const told = async (answer: string) => {
+      const { recallId } = await recall(user, "what about the cupboards?");
+      return (await outcome(recallId, { answer })).body.usedLikely;
+    };
+    expect(await told("The kitchen is warm.")).toEqual([]);
+    expect(await told("Those of the kitchen are wooden.")).toEqual([id]);
   });
 
   it("is told of a context, whose turn keeps its id", async () => {

@@ -213,6 +213,20 @@ describe("the deliveries of a user", () => {
     expect(told).toContain(`memory ${tea.id}`);
   });
 
+  it("repeat a failed message once an hour at least, whatever its failures and the receiver ask for", async () => {
+    const user = newUser();
+    await remembered(user, { text: "I like tea" });
+    const HOUR = 60 * 60_000;
+    answers = [...Array<WebhookAttempt>(14).fill(FAILED), { ...FAILED, retryAfterMs: 24 * HOUR }];
+    for (let i = 0; i < 15; i++) await later(user, HOUR + 1_000);
+    expect(received).toHaveLength(15);
+    // Yet no sooner: the receiver asked for a day.
+    await later(user, HOUR - 60_000);
+    expect(received).toHaveLength(15);
+    await later(user, 61_000);
+    expect(received).toHaveLength(16);
+  });
+
   it("tell a receiver that the user is erased, though the user's id is gone", async () => {
     const user = newUser();
     await remembered(user, { text: "I like tea" });

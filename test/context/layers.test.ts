@@ -64,6 +64,17 @@ describe("layers", () => {
     expect([stable.text, lines(recalled.text)]).toEqual(["", ["- Ann: lives in Porto"]]);
   });
 
+  it("of facts take a fifth of the budget, though there is room", async () => {
+    const user = newUser();
+    const memories = Array.from({ length: 20 }, (_, i) => ({ text: `Fact ${i} ${"a".repeat(150)}` }));
+    await call(`/v1/users/${user}/memories/batch`, { json: { memories } });
+    const { sections } = await context(user, { budget: 1_000, layers: [{ type: "facts" }] });
+    expect(sections[0].tokens).toBeLessThanOrEqual(200);
+    expect(sections[0].tokens).toBeGreaterThan(150);
+    const all = { type: "facts", tokens: { max: 1_000 } };
+    expect((await context(user, { budget: 1_000, layers: [all] })).sections[0].tokens).toBeGreaterThan(500);
+  });
+
   it("come from a stored profile", async () => {
     const user = newUser();
     await lives(user, "Porto");

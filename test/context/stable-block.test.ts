@@ -4,7 +4,7 @@ import { messageHash } from "../../src/domain/context/message-hash.ts";
 import { call, newUser } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
 import { forget, patch, remember, remembered } from "../memory-calls.ts";
-import { append, create, say } from "../thread-calls.ts";
+import { append, create, read, say } from "../thread-calls.ts";
 import { context, lines, lives, MINUTE, turn } from "./calls.ts";
 
 afterEach(restore);
@@ -104,6 +104,29 @@ describe("the stable block of a thread", () => {
     const later = await turn(user, id, "thanks!");
     expect(later.stable.text).toBe("");
     expect(later.prefixChanged).toBe(true);
+  });
+
+  it("loses what expires, though it loses nothing else, as do a turn's block and a snapshot", async () => {
+    const user = newUser();
+    const { id } = await create(user);
+    const { createdAt } = await lives(user, "Porto");
+    await remembered(user, { text: "Ann has a cold", expiresAt: Number(createdAt) + MINUTE });
+    const run = { query: "hello", layers: [{ type: "facts" }], snapshot: "run" };
+    const query = "Does Ann have a cold?";
+    const made = await turn(user, id, query, { layers: [{ type: "recalled" }] });
+    await turn(user, id, "hello");
+    for (const { text } of [made.recalled, (await context(user, run)).stable])
+      expect(text).toContain("Ann has a cold");
+    control.clockAhead += 2 * MINUTE;
+    const later = await turn(user, id, "thanks!");
+    expect(later.prefixChanged).toBe(true);
+    const { text } = (await context(user, run)).stable;
+    for (const block of [later.stable.text, text]) {
+      expect(block).toContain("Porto");
+      expect(block).not.toContain("Ann has a cold");
+    }
+    const { items } = await read(id, "view=prompted");
+    expect(JSON.stringify(items)).not.toContain("Ann has a cold");
   });
 
   it("puts pinned memories first, then the important ones, and shows none of quarantine", async () => {

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { messageHash } from "../../src/domain/context/message-hash.ts";
 import { userHash } from "../../src/domain/ids.ts";
 import { ContextStore } from "../../durable-objects/user-memory/context/context-store.ts";
-import { newUser } from "../call.ts";
+import { call, newUser } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
 import { forget, patch, remember, remembered } from "../memory-calls.ts";
 import { append, create, fork, read, say } from "../thread-calls.ts";
@@ -61,6 +61,18 @@ describe("the block of a turn", () => {
     expect(own.pinned).toEqual([{ index: 0, text: recalled.text }]);
     // What an earlier block of the prompt has is not said again.
     expect(own.recalled.text).not.toContain("hazelnuts");
+  });
+
+  it("leaves the forks of its thread with the thread", async () => {
+    const user = newUser();
+    const { id } = await create(user);
+    await remember(user, { text: "My sister Ana is allergic to hazelnuts" });
+    const query = "Which nuts can Ana not eat?";
+    expect((await turn(user, id, query, { layers: [{ type: "recalled" }] })).recalled.text).toContain("nuts");
+    const { body: copy } = await fork(id, {});
+    expect((await read(copy.id, "view=prompted")).items[0]?.message.content).toContain("hazelnuts");
+    await call(`/v1/threads/${id}`, { method: "DELETE" });
+    expect((await read(copy.id, "view=prompted")).items[0]?.message.content).toBe(query);
   });
 
   it("comes back without a query, which keeps nothing, and not for another message than the query", async () => {
@@ -136,6 +148,9 @@ describe("the block of a turn", () => {
       abstained: true,
     });
     expect((await context(user, { query: "thanks!", layers, answerable: "off" })).recalled.text).not.toBe("");
+    const query = "What is 17 times 23?";
+    expect(await context(user, { query, layers })).toMatchObject({ recalled: { text: "" }, abstained: true });
+    expect((await context(user, { query, layers, answerable: "off" })).recalled.text).not.toBe("");
   });
 
   it("is empty for a message without a topic, also if words of it are stored", async () => {

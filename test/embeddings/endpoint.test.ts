@@ -172,6 +172,22 @@ describe("an endpoint that fails", () => {
     await expect(embed(new EndpointDouble(() => new Response(body)), 5)).rejects.toThrow(DeadlineExceeded);
   });
 
+  it("by an answer without end is given up after 16 MiB", async () => {
+    const MIB = 1024 * 1024;
+    let read = 0;
+    const endless = new ReadableStream({
+      pull: (stream) => {
+        read++;
+        stream.enqueue(new Uint8Array(MIB).fill(0x20));
+        if (read === 24) stream.close();
+      },
+    });
+    const double = new EndpointDouble(() => new Response(endless));
+    await expect(embed(double)).rejects.toThrow("more than 16 MiB");
+    expect(read).toBeLessThan(20);
+    expect(double.calls).toHaveLength(1);
+  });
+
   it("never shows the key, nor what the endpoint says of it", async () => {
     const seen = vi.spyOn(console, "error");
     const fates: Fate[] = [

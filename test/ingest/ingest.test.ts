@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { call, newUser } from "../call.ts";
+import type { Trust } from "../../src/domain/schema/provenance.ts";
+import { call, newUser, tokenWith } from "../call.ts";
 import { assistant, ingest, ingested, memoriesOf, messagesOf, readIngest, ring, user } from "./calls.ts";
 
 const moved = [user("I have moved to Lisbon."), assistant("How do you like it?")];
@@ -183,6 +184,51 @@ it("stores what the caller's own model found", async () => {
   expect(memory).toMatchObject({ text: "user lives in Lisbon", source: { message: 1 } });
   const again = await ingested(owner, { messages: moved, extracted: { facts: [fact] } });
   expect(again).toMatchObject({ status: "done", counts: { known: 1 } });
+});
+
+it("gives a memory the least trust of its messages, of who extracted it, and of the token", async () => {
+  const said = "The trip to Porto costs 600 euros.";
+  const tool = { role: "tool", toolCallId: "c1", content: said };
+  const call = { role: "assistant", content: "", toolCalls: [{ id: "c1", name: "price", arguments: {} }] };
+  const trustOf = async (sources: number[], trust?: Trust) => {
+    const owner = newUser();
+    const token = await tokenWith({ user: owner, ...(trust && { trust }) });
+    const messages = [user(said), assistant("It does."), call, tool];
+    const extracted = { episodes: [{ text: "The trip to Porto costs 600 euros.", sources }] };
+    await ingest(owner, { messages, extracted }, { token });
+    return (await memoriesOf(owner, "&status=active&status=quarantined")).map((one) => one.trust);
+  };
+  expect(await trustOf([0])).toEqual(["model"]);
+  expect(await trustOf([0, 1])).toEqual(["model"]);
+  expect(await trustOf([0, 3])).toEqual(["tool"]);
+  expect(await trustOf([0], "tool")).toEqual(["tool"]);
+  expect(await trustOf([0, 3], "import")).toEqual(["import"]);
+});
+
+it("gives an episode by rules the least trust of its messages and of the token", async () => {
+  const trustOf = async (trust?: Trust) => {
+    const owner = newUser();
+    const token = await tokenWith({ user: owner, ...(trust && { trust }) });
+    await ingest(owner, { messages: [moved[0]], extract: ["episodes"] }, { token });
+    return (await memoriesOf(owner)).map((one) => one.trust);
+  };
+  expect(await trustOf()).toEqual(["user"]);
+  expect(await trustOf("tool")).toEqual(["tool"]);
+});
+
+it("replays no answer about a thread that is deleted since", async () => {
+  const owner = newUser();
+  const first = (await ingest(owner, { messages: moved })).body;
+  const headers = { "Idempotency-Key": crypto.randomUUID() };
+  const again = (json: object) => call(`/v1/users/${owner}/ingest`, { json, headers });
+  const json = { messages: [...moved, user("I like it here.")] };
+  const { threadId, ingestId } = (await again(json)).body;
+  expect(threadId).toBe(first.threadId);
+  expect((await again(json)).body).toMatchObject({ threadId, ingestId });
+  await call(`/v1/threads/${threadId}`, { method: "DELETE" });
+  const anew = (await again(json)).body;
+  expect(anew.threadId).not.toBe(threadId);
+  expect(await messagesOf(anew.threadId)).toHaveLength(moved.length + 1);
 });
 
 it("answers at once in the background, and the alarm extracts", async () => {

@@ -94,6 +94,17 @@ it("counts a word of the same meaning nearby for more than half of what it count
   expect(soft.get(elsewhere.n)).toBe(0);
 });
 
+it("prefers a message beside one of the same meaning, also after a pause of hours", () => {
+  const DAY = 24 * 3_600_000;
+  const said = (n: number, text: string, createdAt: number) => found(n, text, { cosine: 0, createdAt });
+  const boat = said(THREAD + 1, "we take the boat tomorrow morning", 0);
+  const beside = said(THREAD + 2, "everybody leaves quite early then", DAY);
+  // The later of two equals goes first.
+  const elsewhere = said(3 * THREAD + 1, "everybody leaves quite early then", DAY);
+  const ranked = order("the ferry", [boat, beside, elsewhere], {}, 2 * DAY).map(({ n }) => n);
+  expect(ranked).toEqual([boat.n, beside.n, elsewhere.n]);
+});
+
 it.each([
   ["a sentence", "we leave from there quite early tomorrow"],
   ["a sentence of a script without spaces", "明天早上从那里出发"],
