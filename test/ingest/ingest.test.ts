@@ -189,11 +189,11 @@ it("stores what the caller's own model found", async () => {
 it("gives a memory the least trust of its messages, of who extracted it, and of the token", async () => {
   const said = "The trip to Porto costs 600 euros.";
   const tool = { role: "tool", toolCallId: "c1", content: said };
-  const call = { role: "assistant", content: "", toolCalls: [{ id: "c1", name: "price", arguments: {} }] };
+  const asked = { role: "assistant", content: "", toolCalls: [{ id: "c1", name: "price", arguments: {} }] };
   const trustOf = async (sources: number[], trust?: Trust) => {
     const owner = newUser();
     const token = await tokenWith({ user: owner, ...(trust && { trust }) });
-    const messages = [user(said), assistant("It does."), call, tool];
+    const messages = [user(said), assistant("It does."), asked, tool];
     const extracted = { episodes: [{ text: "The trip to Porto costs 600 euros.", sources }] };
     await ingest(owner, { messages, extracted }, { token });
     return (await memoriesOf(owner, "&status=active&status=quarantined")).map((one) => one.trust);
