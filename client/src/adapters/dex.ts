@@ -3,7 +3,7 @@ import { Background } from "./dex/background.ts";
 import { blockOf, type Remembered } from "./dex/block.ts";
 import { recallEpisodes } from "./dex/episodes.ts";
 import { recallFacts } from "./dex/facts.ts";
-import { AddedBlocks } from "./dex/added-blocks.ts";
+import { AddedBlocks, turnAt } from "./dex/added-blocks.ts";
 import { Seen, textOf } from "./dex/messages.ts";
 import { Procedures } from "./dex/procedures.ts";
 import { requireValid, requireUser, isNumberOrUnset } from "./options/require-options.ts";
@@ -111,10 +111,17 @@ export function dexMemory(options: DexMemoryOptions): DexMemory {
     return { episodes, facts, procedures: announced, whole };
   }
 
-  async function blockBefore(latest: DexMessage, signal: AbortSignal | undefined): Promise<DexBlock | null> {
+  async function blockOfTurn(
+    turn: string,
+    latest: DexMessage,
+    signal: AbortSignal | undefined,
+  ): Promise<DexBlock | null> {
     const found = await remembered(textOf(latest).trim().slice(0, QUERY).toWellFormed(), signal);
     const content = blockOf(found, now());
-    return content === null ? null : addedBlocks.add({ role, content }, found.whole ? latest : null);
+    const block = content === null ? null : { role, content };
+    if (block !== null) addedBlocks.add(block);
+    if (found.whole) addedBlocks.keep(turn, block);
+    return block;
   }
 
   return {
@@ -130,8 +137,12 @@ export function dexMemory(options: DexMemoryOptions): DexMemory {
       const at = said.findLastIndex((message) => message.role === "user" && textOf(message).trim() !== "");
       const latest = said[at];
       if (latest === undefined) return said;
-      const known = addedBlocks.before(latest) ?? (await blockBefore(latest, signal));
-      return known === null ? said : [...said.slice(0, at), known, ...said.slice(at)];
+      // A host may add and change system messages during a turn, so that they do not count.
+      const turn = await turnAt(spoken(said.slice(0, at)).length, latest);
+      // After the user's message a turn begins, even if an earlier session had the same words at this place.
+      const known = at === said.length - 1 ? undefined : addedBlocks.of(turn);
+      const block = known === undefined ? await blockOfTurn(turn, latest, signal) : known;
+      return block === null ? said : [...said.slice(0, at), block, ...said.slice(at)];
     },
 
     afterTurn(messages, { cwd = options.cwd ?? projectRoot } = {}) {

@@ -1,5 +1,5 @@
 export { cairnLayer, type CairnLayer } from "./noetic/layer.ts";
-export type { CairnLayerOptions, Provided } from "./noetic/layer-options.ts";
+export type { CairnLayerOptions, LayerBudget, Provided } from "./noetic/layer-options.ts";
 export type { Turn } from "./noetic/turns.ts";
 export { cairnScopedStorage, type CairnScopedStorageOptions, type Scope } from "./noetic/scoped-storage.ts";
 export { cairnStorage, type CairnStorageOptions } from "./noetic/storage.ts";

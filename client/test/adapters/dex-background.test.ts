@@ -182,6 +182,19 @@ it("summarises each message once, whatever turns a conversation has, and however
   );
 });
 
+it("summarises a message that a host says again with the same object", () => {
+  const [on, ...answers] = ["Continue", "One", "Two"].map((content, i) => ({
+    role: i === 0 ? "user" : "assistant",
+    content,
+  }));
+  const [one, two] = answers;
+  if (on === undefined || one === undefined || two === undefined) throw new Error("three messages");
+  const seen = new Seen();
+  expect(seen.fresh([on, one])).toEqual([on, one]);
+  expect(seen.fresh([on, one, on, two])).toEqual([on, two]);
+  expect(seen.fresh([on, one, on, two])).toEqual([]);
+});
+
 it("does not summarise again what a session begins with", async () => {
   const { extension, asked } = await agent({ model: () => found("") });
   extension.start(turn("long ago"));

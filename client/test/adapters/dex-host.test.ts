@@ -66,13 +66,19 @@ async function run(extension: Extension, messages: ModelMessage[]) {
 }
 
 it("is the memory of an agent of the AI SDK: its tools, its block, and what it keeps of a turn", async () => {
+  // A clock that moves on, so that a block that is made again has another text.
+  let now = Date.UTC(2026, 0, 1);
   const { extension, asked, memory, owner, ...rest } = await agent({
     model: () => found("We wrote down how to deploy the shop."),
+    now: () => (now += 60_000),
   });
   const first = await run(extension, [
     { role: "user", content: "This is how we deploy the shop: wrangler deploy." },
   ]);
   await extension.dispose();
+  // The second step had something to recall, but the turn began without a block.
+  expect(first.sent).toHaveLength(2);
+  expect(JSON.stringify(first.sent)).not.toContain("<memory>\\n");
   expect((await memory.memories.list(owner)).items).toMatchObject([
     { title: "deploy-shop", text: "Run wrangler deploy." },
   ]);
@@ -82,6 +88,9 @@ it("is the memory of an agent of the AI SDK: its tools, its block, and what it k
 
   const next: ModelMessage[] = [...first.conversation, { role: "user", content: "Deploy the shop." }];
   const second = await run(extension, next);
+  expect(second.sent).toHaveLength(2);
+  const [before, after] = second.sent.map((prompt) => JSON.stringify(prompt.slice(0, next.length + 1)));
+  expect(after).toBe(before);
   for (const prompt of second.sent) {
     const blocks = prompt.flatMap(({ content }, at) =>
       JSON.stringify(content).includes("<memory>\\n") ? [at] : [],

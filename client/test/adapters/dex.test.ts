@@ -197,9 +197,26 @@ it("keeps the block of a turn as it is while the turn goes on", async () => {
   const asked = { role: "user", content: "what is the shop called?" };
   const first = await extension.inject([asked]);
   await memory.memories.remember(user, { text: "The shop opens at nine" });
-  const second = await extension.inject([asked, { role: "assistant", content: "Let me see" }]);
+  const later = [asked, { role: "assistant", content: "Let me see" }];
+  const second = await extension.inject(later);
   expect(second[0]).toEqual(first[0]);
   expect(second).toHaveLength(3);
+  // As a host that makes its messages anew for each step, and has put instructions before them.
+  const system = { role: "system", content: "Be brief" };
+  const third = await extension.inject(structuredClone([system, ...later]));
+  expect(third[1]).toEqual(first[0]);
+});
+
+it("takes two equal messages for two turns, in a conversation and at the beginning of another one", async () => {
+  const { extension, memory, user } = await agent();
+  const asked = { role: "user", content: "what is the shop called?" };
+  const block = async (messages: Parameters<typeof extension.inject>[0]) =>
+    String((await extension.inject(messages)).at(-2)?.content);
+  await memory.memories.remember(user, { text: "The shop is called Acme" });
+  expect(await block([asked])).not.toContain("Zenith");
+  await memory.memories.remember(user, { text: "The shop was renamed to Zenith" });
+  expect(await block([asked, { role: "assistant", content: "Acme" }, asked])).toContain("Zenith");
+  expect(await block([{ ...asked }])).toContain("Zenith");
 });
 
 it("shows the 5 most recent and the 3 most similar episodes of the project, each once, newest first", async () => {

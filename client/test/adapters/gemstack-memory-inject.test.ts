@@ -45,6 +45,11 @@ function agentOf(
   });
   return { host, prompts };
 }
+/** A middleware that makes the messages anew before each call of the model. */
+const copies: AiMiddleware = {
+  name: "copies",
+  onConfig: (_ctx, config) => ({ ...config, messages: structuredClone(config.messages ?? []) }),
+};
 const lives = (object: string) =>
   memory.memories.remember(user, { subject: "user", predicate: "lives in", object });
 const hazelnuts = () =>
@@ -163,7 +168,7 @@ it("gives the user's own words to what reads the run afterwards", async () => {
   await hazelnuts();
   const read: string[] = [];
   const { host } = agentOf([{ text: "Not hazelnuts." }], {
-    others: [withMemoryExtract((...texts) => read.push(...texts))],
+    others: [copies, withMemoryExtract((...texts) => read.push(...texts))],
   });
   await host.prompt(user, "Which nuts can Ana not eat?");
   expect(read).toEqual(["Which nuts can Ana not eat?", "Not hazelnuts."]);

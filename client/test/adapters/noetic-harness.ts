@@ -126,7 +126,8 @@ export class AgentHarness {
     const known = recallMode === "eventual" ? this.#recalled.get(key) : undefined;
     if (known !== undefined) return known;
     try {
-      const text = await hooks.recall({ query: input, log, ctx, budget: budget.min });
+      const least = budget === "auto" ? 2_000 : budget.min;
+      const text = await hooks.recall({ query: input, log, ctx, budget: least });
       this.#recalled.set(key, text);
       return text;
     } catch (error) {

@@ -30,6 +30,7 @@ const said = (role: "user" | "assistant" | "developer", text: string) => ({
   role,
   content: [{ type: role === "assistant" ? "output_text" : "input_text", text }],
 });
+const withoutIds = (name: string, value: unknown) => (name === "id" ? undefined : value);
 const toolCall = { id: "call", type: "function_call", name: "look", arguments: "{}" };
 const layerOf = (more: Partial<CairnLayerOptions> = {}) => cairnLayer({ memory, z, user, ...more });
 const empty = { items: [] };
@@ -73,6 +74,12 @@ describe("the layer", () => {
       scope: "execution",
       onInitError: "disable",
     });
+    // As Noetic's guide sets it.
+    const budgets = [800, { min: 100, max: 800 }, "auto"] as const;
+    expect(budgets.map((budget) => layerOf({ budget }).budget)).toEqual([
+      { min: 800, max: 800 },
+      ...budgets.slice(1),
+    ]);
     expect(Object.keys(layer.provides)).toEqual(["recall"]);
     expectTypeOf(layer.provides).toEqualTypeOf<Pick<ReturnType<typeof layerOf>["provides"], "recall">>();
     expect(Object.keys(cairnLayer({ ...options, provides: false }).provides)).toEqual([]);
@@ -85,6 +92,8 @@ describe("the layer", () => {
     [{ timeouts: { recall: 0 } }, "`timeouts.recall` must be a number from 1"],
     [{ provides: ["forget"] }, '`provides` must be true, false, or a list of "remember" and "recall"'],
     [{ provides: "recall" }, "`provides` must be"],
+    [{ budget: "much" }, "`budget` must be a number of tokens"],
+    [{ budget: { min: 5, max: 1 } }, "`budget` must be a number of tokens"],
     [{ context: 5 }, "`context` must be an object"],
     [{ context: { scope: "app" } }, "`context.scope` is not an option"],
     [{ k: 5 }, "`k` is not an option"],
@@ -125,6 +134,22 @@ describe("the layer", () => {
     expect(await hooks.projectHistory({ items: log.items, ctx: other })).toEqual({ items: log.items });
   });
 
+  it("knows a message by its text where items have no ids and another layer copies them", async () => {
+    const { hooks } = layerOf({ context: RECALLED });
+    const plain = ({ id: _, ...item }: ReturnType<typeof said>) => item;
+    const asked = said("user", "When is jazz?");
+    await memory.memories.remember(user, { text: "jazz at nine" });
+    const all = [asked, said("assistant", "At nine."), said("user", "Thanks!"), asked].map(plain);
+    await hooks.recall({ query: "", log: { items: all }, ctx: run("e"), budget: 2000 });
+    // A layer before this one has left out the first turn.
+    const { items: sent } = await hooks.projectHistory({
+      items: structuredClone(all.slice(1)),
+      ctx: run("e"),
+    });
+    expect(sent.map(({ content }) => content.length)).toEqual([1, 1, 2]);
+    expect(sent.at(-1)?.content[0]?.text).toContain("jazz at nine");
+  });
+
   it("recalls by the step's input where the log has no message of the user", async () => {
     await memory.memories.rememberMany(user, [{ text: "tea at five" }, { text: "jazz at nine" }]);
     const { hooks } = layerOf({ context: RECALLED });
@@ -156,10 +181,14 @@ describe("the layer", () => {
       memories.map((text) => ({ text })),
     );
     for (const [own, budget] of [
-      [150, 2000],
-      [2000, 150.5],
+      [{ context: { budget: 150 } }, 2000],
+      [{ context: { budget: 2000 } }, 150.5],
+      [{ budget: 150 }, 2000],
+      [{ budget: { min: 0, max: 150 } }, 2000],
+      [{ budget: "auto" }, 150],
+      [{ budget: 500, context: { budget: 150 } }, 2000],
     ] as const) {
-      const { hooks } = layerOf({ context: { budget: own } });
+      const { hooks } = layerOf(own);
       const block = (await hooks.recall({ query: "tea", log: empty, ctx: run("e"), budget })) ?? "";
       expect(block.length / 4).toBeLessThanOrEqual(150);
       expect(block).toContain("tea at five");
@@ -203,6 +232,10 @@ describe("the layer", () => {
       await layer.hooks.store({ newItems, log: { items: [...log.items] }, ctx });
       log.items.push(...(newItems as typeof log.items));
       await layer.hooks.store({ newItems, log, ctx });
+      const copied = JSON.parse(JSON.stringify({ newItems, items: log.items }, withoutIds)) as typeof log & {
+        newItems: typeof newItems;
+      };
+      await layer.hooks.store({ newItems: copied.newItems, log: { items: copied.items }, ctx });
     }
     log.items.push(said("user", "Thanks"));
     await layer.hooks.store({ newItems: [said("assistant", "Welcome.")], log, ctx });

@@ -1,3 +1,4 @@
+import { overlap } from "../threads/overlap.ts";
 import type { DexMessage } from "./types.ts";
 
 /** Characters of one message to summarise; the beginning identifies a tool's output. */
@@ -39,27 +40,33 @@ export const shortened = (transcript: string, most: number): string =>
 export class Seen {
   /** The conversation so far. */
   readonly #said: string[] = [];
-  readonly #objects = new WeakSet<DexMessage>();
+  /** How often a conversation had the object: a host may say "Continue" twice with one. */
+  readonly #objects = new WeakMap<DexMessage, number>();
   readonly #ids = new Set<string>();
 
   /** Returns the messages that are new, and records them. */
   fresh<M extends DexMessage>(messages: readonly M[]): M[] {
-    const unknown = messages.filter((message) => !this.#knows(message));
+    const times = new Map<M, number>();
+    const unknown = messages.filter((message) => {
+      const time = (times.get(message) ?? 0) + 1;
+      times.set(message, time);
+      return !this.#knows(message, time);
+    });
     // A host may recreate its messages without ids: skips the overlap with the conversation so far.
     const begun = unknown.length < messages.length ? 0 : overlap(this.#said, unknown.map(jsonOf));
     const fresh = unknown.slice(begun);
     this.#said.push(...fresh.map(jsonOf));
-    for (const message of messages) {
-      this.#objects.add(message);
+    for (const [message, time] of times) {
+      this.#objects.set(message, Math.max(time, this.#objects.get(message) ?? 0));
       const id = idOf(message);
       if (id !== null) this.#ids.add(id);
     }
     return fresh;
   }
 
-  #knows(message: DexMessage): boolean {
+  #knows(message: DexMessage, time: number): boolean {
     const id = idOf(message);
-    return this.#objects.has(message) || (id !== null && this.#ids.has(id));
+    return time <= (this.#objects.get(message) ?? 0) || (id !== null && this.#ids.has(id));
   }
 }
 
@@ -74,11 +81,4 @@ function jsonOf(message: DexMessage): string {
   } catch {
     return `${message.role}: ${textOf(message)}`;
   }
-}
-
-/** The longest beginning of `next` that equals the end of `before`, as a count. */
-function overlap(before: readonly string[], next: readonly string[]): number {
-  for (let length = Math.min(before.length, next.length); length > 0; length--)
-    if (next.slice(0, length).every((one, i) => one === before[before.length - length + i])) return length;
-  return 0;
 }

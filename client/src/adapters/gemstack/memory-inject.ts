@@ -20,8 +20,11 @@ export type CairnMemoryInject = {
   onFinish(ctx: RunContext): void;
 };
 
-/** The memory of a run: its stable block, and the messages with a block, each with the message that it stands for. */
-type Given = { stable: string; originals: ReadonlyMap<AiMessage, AiMessage> };
+/**
+ * The memory of a run: its stable block, and the messages with a block as JSON, each with the message that it stands for. Another
+ * middleware may copy the messages.
+ */
+type Given = { stable: string; originals: ReadonlyMap<string, AiMessage> };
 
 /**
  * A middleware that gives a model a user's memory, in place of the SDK's `withMemoryInject`. The stable block follows the
@@ -43,7 +46,7 @@ export function cairnMemoryInject(options: CairnMemoryInjectOptions): CairnMemor
       const { stable, blocks } = tagged(await memoryOf(options, thread, before), format === "json");
       const told = withBlocks(before, { stable, blocks });
       const originals = new Map(
-        before.flatMap((message, i) => (blocks.has(i) ? [[told[i] ?? message, message]] : [])),
+        before.flatMap((message, i) => (blocks.has(i) ? [[JSON.stringify(told[i]), message]] : [])),
       );
       runs.set(ctx, { stable, originals });
       replace(ctx.messages, withStable(told, stable));
@@ -60,7 +63,7 @@ export function cairnMemoryInject(options: CairnMemoryInjectOptions): CairnMemor
       if (originals !== undefined)
         replace(
           ctx.messages,
-          ctx.messages.map((message) => originals.get(message) ?? message),
+          ctx.messages.map((message) => originals.get(JSON.stringify(message)) ?? message),
         );
     },
   };

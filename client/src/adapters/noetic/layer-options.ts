@@ -12,6 +12,9 @@ export type Provided = boolean | readonly FunctionName[];
 
 export type Timeouts = { init?: number; recall?: number; store?: number };
 
+/** The tokens of a layer, as Noetic takes them: exactly these, from and to, or a share that Noetic chooses. */
+export type LayerBudget = number | { min: number; max: number } | "auto";
+
 export type CairnLayerOptions<P extends Provided = true> = {
   memory: Cairn;
   /** Your zod (4): Noetic requires its schemas for functions, and this package has none. */
@@ -20,8 +23,10 @@ export type CairnLayerOptions<P extends Provided = true> = {
   user?: string;
   /** A scope, such as a project; limits both recall and storage to it. */
   scope?: string;
-  /** Options of the context; its `budget` is that of the layer, too. */
+  /** Options of the context; its `budget` is a limit besides that of the layer. */
   context?: Omit<ContextOptions, "scope">;
+  /** The tokens of the layer; the context's budget unless set, or 2,000. */
+  budget?: LayerBudget;
   /** The layer's place among others; 300 unless set. */
   slot?: number;
   /** `atomic`, unless set, reads the context before each model call; `eventual` once in a run. */
@@ -43,6 +48,7 @@ const OPTIONS: OptionNames<CairnLayerOptions<Provided>> = {
   user: true,
   scope: true,
   context: CONTEXT,
+  budget: { min: true, max: true },
   slot: true,
   recallMode: true,
   timeouts: { init: true, recall: true, store: true } satisfies OptionNames<Timeouts>,
@@ -55,11 +61,16 @@ const OPTIONS: OptionNames<CairnLayerOptions<Provided>> = {
 export function requireLayerOptions(options: CairnLayerOptions<Provided>): void {
   const made = "cairnLayer";
   requireUserIfGiven(made, options, OPTIONS);
-  const { context, slot, recallMode, onInitError, provides, timeouts } = options;
+  const { context, budget, slot, recallMode, onInitError, provides, timeouts } = options;
   requireValid(
     made,
     { context: context === undefined || (typeof context === "object" && context !== null) },
     "an object of options",
+  );
+  requireValid(
+    made,
+    { budget: isBudget(budget) },
+    'a number of tokens, { min, max } of such numbers, or "auto"',
   );
   requireValid(made, { slot: slot === undefined || Number.isFinite(slot) }, "a finite number");
   requireValid(
@@ -93,6 +104,16 @@ export function requireLayerOptions(options: CairnLayerOptions<Provided>): void 
     'true, false, or a list of "remember" and "recall"',
   );
 }
+
+function isBudget(budget: unknown): boolean {
+  if (typeof budget !== "object" || budget === null)
+    return budget === "auto" || budget === undefined || isTokens(budget);
+  const { min, max } = budget as { min?: unknown; max?: unknown };
+  return isTokens(min) && isTokens(max) && Number(min) <= Number(max);
+}
+
+const isTokens = (value: unknown): boolean =>
+  typeof value === "number" && value >= 0 && Number.isFinite(value);
 
 /** The longest delay of a timer. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;

@@ -7,6 +7,7 @@ import { type CairnFunctions, functionsOf } from "./layer-functions.ts";
 import {
   type CairnLayerOptions,
   type FunctionName,
+  type LayerBudget,
   type Provided,
   requireLayerOptions,
 } from "./layer-options.ts";
@@ -33,7 +34,7 @@ export type CairnLayer<P extends Provided = true> = {
   scope: "resource" | "execution";
   /** Puts the stable block before the history, where a provider caches it. */
   placement: "anchor";
-  budget: { min: number; max: number };
+  budget: { min: number; max: number } | "auto";
   recallMode: "atomic" | "eventual";
   onInitError: "throw" | "disable";
   /** Timeouts in milliseconds; they also abort the hooks' own calls. */
@@ -50,9 +51,10 @@ export type CairnLayer<P extends Provided = true> = {
 const SLOT = 300;
 const RECALL_MS = 5_000;
 const STORE_MS = 30_000;
-/** The usual and the least budget of a context in tokens, and the longest query in bytes (src/domain/limits.ts). */
+/** The usual, the least and the greatest budget of a context in tokens, and the longest query in bytes (src/domain). */
 const BUDGET = 2_000;
 const LEAST_BUDGET = 100;
+const MOST_BUDGET = 100_000;
 const LONGEST_QUERY = 256 * 1024;
 
 /**
@@ -70,7 +72,8 @@ export function cairnLayer<const P extends Provided = true>(options: CairnLayerO
   const { onInitError = "throw", provides = true, context = {} } = options;
   const { init, recall: recallMs = RECALL_MS, store: storeMs = STORE_MS } = options.timeouts ?? {};
   const timeouts = { ...(init !== undefined && { init }), recall: recallMs, store: storeMs };
-  const budget = context.budget ?? BUDGET;
+  const budget = layerBudget(options.budget ?? context.budget ?? BUDGET);
+  const greatest = Math.min(budget === "auto" ? MOST_BUDGET : budget.max, context.budget ?? MOST_BUDGET);
   const runs = new RunMemories();
   const userOf = ({ resourceId, threadId }: ExecutionContext): string => {
     if (options.user !== undefined) return options.user;
@@ -95,7 +98,7 @@ export function cairnLayer<const P extends Provided = true>(options: CairnLayerO
     slot,
     scope: recallMode === "eventual" ? "execution" : "resource",
     placement: "anchor",
-    budget: { min: budget, max: budget },
+    budget,
     recallMode,
     onInitError,
     timeouts,
@@ -103,7 +106,7 @@ export function cairnLayer<const P extends Provided = true>(options: CairnLayerO
       // Calls no server: a run for an invalid user fails here, before its first recall.
       init: async ({ ctx }) => ({ state: { user: userOf(ctx) } }),
       recall: async ({ query, log, ctx, budget: allotted }) => {
-        const most = Math.min(budget, Math.floor(allotted));
+        const most = Math.floor(Math.min(greatest, allotted));
         if (most < LEAST_BUDGET) return null;
         const known = recallMode === "eventual" ? runs.of(ctx) : undefined;
         const reader = { memory, user: userOf(ctx), context: { ...context, scope, budget: most } };
@@ -132,5 +135,8 @@ export function cairnLayer<const P extends Provided = true>(options: CairnLayerO
     ) as ProvidedBy<P>,
   };
 }
+
+const layerBudget = (budget: LayerBudget): CairnLayer["budget"] =>
+  typeof budget === "number" ? { min: budget, max: budget } : budget;
 
 const within = (ms: number): Required<Pick<CallOptions, "signal">> => ({ signal: AbortSignal.timeout(ms) });

@@ -5,8 +5,8 @@ import { type ContextOptions, type PromptMessage, promptMemory } from "../contex
 import type { ExecutionContext, Item } from "./interfaces.ts";
 import { messageIn } from "./turns.ts";
 
-/** The memory of a run's prompts: the block before the history, and the blocks of its items, by their keys. */
-export type RunMemory = { first: string; blocks: ReadonlyMap<unknown, string> };
+/** The memory of a run's prompts: the block before the history, and the blocks of its items, by their names. */
+export type RunMemory = { first: string; blocks: ReadonlyMap<string, string> };
 
 type Reader = { memory: Pick<Cairn, "context" | "threads">; user: string; context: ContextOptions };
 type Asked = { query: string; items: readonly Item[]; ctx: ExecutionContext; signal: AbortSignal };
@@ -39,7 +39,7 @@ export class RunMemories {
     const memory: RunMemory = {
       first: [stable, blocks.get(items.length) ?? ""].filter((text) => text !== "").join("\n"),
       blocks: new Map(
-        items.flatMap((item, i) => (blocks.has(i) ? [[keyOf(item), blocks.get(i) ?? ""]] : [])),
+        namesOf(items).flatMap((name, i) => (blocks.has(i) ? [[name, blocks.get(i) ?? ""]] : [])),
       ),
     };
     this.#runs.set(ctx.executionId, memory);
@@ -56,16 +56,37 @@ export class RunMemories {
 }
 
 /** The items of a history, each message of the user with its block as its first text. */
-export const withBlocks = <I extends Item>(items: readonly I[], { blocks }: RunMemory): readonly I[] =>
-  items.map((item) => {
-    const block = blocks.get(keyOf(item));
+export function withBlocks<I extends Item>(items: readonly I[], { blocks }: RunMemory): readonly I[] {
+  const names = namesOf(items);
+  return items.map((item, i) => {
+    const block = blocks.get(names[i] ?? "");
     if (block === undefined) return item;
     const content: readonly unknown[] = "content" in item && Array.isArray(item.content) ? item.content : [];
     return { ...item, content: [{ type: "input_text", text: block }, ...content] };
   });
+}
 
-/** An item's id. Another layer may have copied the item. */
-const keyOf = (item: Item): unknown => ("id" in item && item.id !== undefined ? item.id : item);
+/**
+ * The items' names: their ids, else their texts, and which of the messages with this text from the end it is. Another layer may have
+ * copied the items, or left out the first ones.
+ */
+function namesOf(items: readonly Item[]): string[] {
+  const times = new Map<string, number>();
+  return items
+    .map((item) => ("id" in item && item.id !== undefined ? `#${String(item.id)}` : nameOf(item)))
+    .toReversed()
+    .map((name) => {
+      const time = times.get(name) ?? 0;
+      times.set(name, time + 1);
+      return name.startsWith("#") ? name : `${time} ${name}`;
+    })
+    .toReversed();
+}
+
+function nameOf(item: Item): string {
+  const said = messageIn(item);
+  return said === null ? item.type : `${said.role} ${said.text}`;
+}
 
 function promptMessageOf(item: Item): PromptMessage {
   const said = messageIn(item);

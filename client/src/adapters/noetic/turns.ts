@@ -1,4 +1,5 @@
 import type { RememberBody } from "../../shapes.ts";
+import { overlap } from "../threads/overlap.ts";
 import type { Item } from "./interfaces.ts";
 
 /** A turn: one user message and all assistant messages until the next one. */
@@ -35,15 +36,19 @@ export function turnsIn(items: readonly Item[]): LoggedTurn[] {
 }
 
 /** The log with the new items, which a harness may have added already. */
-export const withNew = (log: readonly Item[], newItems: readonly Item[]): readonly Item[] => [
-  ...log,
-  ...newItems.filter((item) => !log.some((logged) => logged === item || isSame(logged, item))),
-];
+export function withNew(log: readonly Item[], newItems: readonly Item[]): readonly Item[] {
+  const fresh = newItems.filter((item) => !log.some((logged) => logged === item || isSame(logged, item)));
+  // It may have copied them, without ids.
+  const known = fresh.length < newItems.length ? 0 : overlap(log.map(jsonOf), fresh.map(jsonOf));
+  return [...log, ...fresh.slice(known)];
+}
 
 export const saysAnything = (items: readonly Item[]): boolean =>
   items.some((item) => messageIn(item)?.role === "assistant");
 
 const isSame = (a: Item, b: Item): boolean => "id" in a && "id" in b && a.id !== undefined && a.id === b.id;
+
+const jsonOf = (item: Item): string => JSON.stringify(item);
 
 const joined = (before: string, after: string): string => (before === "" ? after : `${before}\n${after}`);
 
