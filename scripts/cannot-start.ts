@@ -1,0 +1,4 @@
+/** A reason that the person at the terminal can do something about: shown without a stack. */
+export class CannotStart extends Error {
+  override readonly name = "CannotStart";
+}

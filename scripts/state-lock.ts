@@ -1,0 +1,97 @@
+// One server for each folder of state: two would write into the same databases, and fail each other's writes.
+import { spawnSync } from "node:child_process";
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** Who serves a state: its keeper's process, which leads the group of all that it runs, and its address. */
+export type Holder = { pid: number; url: string };
+
+const TRIES = 50;
+const AGAIN_MS = 100;
+
+/**
+ * Takes the folder for `me`, until this process ends. Answers who has it already otherwise; null if that one has not said yet.
+ * SQLite has the only lock in Node that the system gives back however its process ends, on Linux, macOS and Windows.
+ */
+export async function holdState(
+  state: string,
+  me: Holder,
+): Promise<{ held: true; giveBack: () => void } | { held: false; holder: Holder | null }> {
+  for (let tries = 1; ; tries++) {
+    const lock = tryLock(join(state, "lock"));
+    if (lock !== null) {
+      await endLeftovers(holderOf(state));
+      const file = join(state, "server.json");
+      writeFileSync(`${file}.new`, JSON.stringify(me), { mode: 0o600 });
+      renameSync(`${file}.new`, file);
+      // It lasts as long as `lock` is reachable: what nobody names is closed.
+      return { held: true, giveBack: () => lock.close() };
+    }
+    const holder = holderOf(state);
+    // Two that begin at the same moment may both fail, and the one that succeeds has yet to write its address.
+    if ((holder !== null && isAlive(holder.pid)) || tries === TRIES) return { held: false, holder };
+    await sleep(AGAIN_MS);
+  }
+}
+
+/** Null if another process has it. */
+function tryLock(file: string): DatabaseSync | null {
+  const lock = new DatabaseSync(file);
+  try {
+    lock.exec("BEGIN EXCLUSIVE");
+    return lock;
+  } catch (error) {
+    lock.close();
+    if (error instanceof Error && "errcode" in error && error.errcode === SQLITE_BUSY) return null;
+    throw error;
+  }
+}
+
+const SQLITE_BUSY = 5;
+
+/** The last one that took the folder. */
+export function holderOf(state: string): Holder | null {
+  try {
+    const { pid, url } = JSON.parse(readFileSync(join(state, "server.json"), "utf8")) as Partial<Holder>;
+    return typeof pid === "number" && typeof url === "string" ? { pid, url } : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Ends what outlives a keeper that was killed: workerd goes on without it, and has the databases open. */
+async function endLeftovers(former: Holder | null): Promise<void> {
+  for (let tries = 0; former !== null && tries < TRIES; tries++) {
+    const left = processesOf(former.pid);
+    if (left.length === 0) return;
+    for (const pid of left)
+      try {
+        process.kill(pid, "SIGKILL");
+      } catch {
+        // It has ended meanwhile.
+      }
+    await sleep(AGAIN_MS);
+  }
+}
+
+/** The group's processes of wrangler: by their names too, as the system gives a number again. */
+function processesOf(group: number): number[] {
+  const { status, stdout } = spawnSync("ps", ["-axo", "pid=,pgid=,args="], { encoding: "utf8" });
+  if (status !== 0) return [];
+  return stdout.split("\n").flatMap((line) => {
+    const [, pid, pgid, command = ""] = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? [];
+    return Number(pgid) === group && /wrangler|workerd/.test(command) && !command.includes("<defunct>")
+      ? [Number(pid)]
+      : [];
+  });
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
